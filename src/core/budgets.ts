@@ -36,6 +36,9 @@ export const RECORD_ROW_BYTES = 32 * KB
 /** Bytes of an account's record. FARTHING_RECORD_MAX limits that of all accounts. Held by test/recorder/budget.test.ts. */
 export const ACCOUNT_RECORD_BYTES = 32 * MB
 
+/** Bytes that the record leaves to payments: free on the volume of an SQLite file, or as free pages in the file. Held by test/recorder/budget.test.ts. */
+export const RECORD_LEAVES_BYTES = 64 * MB
+
 /** Bytes of a page of a list of the control API; the cursor leads to the rest. Held by test/contract/control/budgets.test.ts. */
 export const LIST_PAGE_BYTES = 1 * MB
 

@@ -4,7 +4,7 @@ import {
   mergeEffects,
   type RecordEffects,
 } from '../../platform/http/request-state.ts'
-import { type Actor, type NewExchange, NO_REQUEST, type Recorder } from './exchange.ts'
+import { type Actor, type NewAction, NO_REQUEST, type Recorder } from './exchange.ts'
 
 /**
  * What can be done in the console or through /control, by the operationId of the request that would do it, in the words
@@ -73,7 +73,7 @@ type ActionFacts = {
   query: string
 }
 
-function actionRow({ account, payment, caused }: Effects, did: ActionFacts): NewExchange {
+function actionRow({ account, payment, caused }: Effects, did: ActionFacts): NewAction {
   const { began, at, by, operation, query } = did
   return {
     room: account.room,

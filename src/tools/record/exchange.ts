@@ -132,6 +132,9 @@ export type Exchange = {
 /** An exchange gets its identifier when it is written. */
 export type NewExchange = Omit<Exchange, 'exchange_id'>
 
+/** An action is its row. */
+export type NewAction = NewExchange & { kind: 'action' }
+
 /** What an action and a gap have instead of a request and a response. */
 export const NO_REQUEST = {
   method: '',
@@ -172,10 +175,13 @@ export type AttemptToRecord = RawAttempt & { byHand?: ByHand }
 export type Recorder = {
   /** Records an attempt within the limits, once its response has arrived. Records every attempt of a test account. */
   attempt(account: Account, attempt: RawAttempt): void
-  /** Records a delivery by hand, and waits for the write. Resolves to the row, also when it could not be written. */
+  /**
+   * Records a delivery by hand within the limits, and waits for the write. Resolves to the row, also when it was only
+   * counted.
+   */
   attemptByHand(account: Account, attempt: AttemptToRecord): Promise<Exchange>
-  /** Records an action without a request, and waits for the write. Resolves also when it could not be written. */
-  action(account: Account, action: NewExchange): Promise<void>
+  /** The same for an action without a request. */
+  action(account: Account, action: NewAction): Promise<void>
   /**
    * Writes what is in memory, so that a reader finds it; with an account only if an exchange of it is there. Takes a
    * second at most. Never rejects.

@@ -1,5 +1,7 @@
 /** Secrets are masked before a row is made: the database, its backups and exports never hold them. */
 import { isUtf8 } from 'node:buffer'
+import { HEADER_VALUE_BYTES, HEADERS_BYTES } from '../../core/budgets.ts'
+import type { Headers } from '../../core/exchange.ts'
 import { decodeAscii } from '../../platform/http/addresses.ts'
 import { type KeptBody, MOST_BODY_BYTES } from './exchange.ts'
 
@@ -20,12 +22,27 @@ const BY_FORM =
 const WORD = /\b[\w-]{12,}/g
 const DIGITS_IN_GROUPS = /\d{4} \d{4,6}/
 
-/** Values that are secret by their name in JSON: `"cvc": "123"`, also misspelt, and the signing key of a webhook. */
-const BY_NAME =
-  /("[^"\\]{0,40}(?:cv[cv]|csc|security_?code|signing_?key|authorization|cookie)[^"\\]{0,40}"\s*:\s*)("(?:[^"\\]|\\.)*"?|[^\s,}\]]+)/gi
+/** Names of values that are secret, also misspelt. Those of our own tokens are left out: their form shows the payment. */
+const SECRET_NAME =
+  'cv[cv]|csc|security_?code|signing_?key|authorization|cookie|passw(?:or)?d|secret|(?<!one_time_)token(?!id)|api[-_]?key'
 
-/** A test of whether `BY_NAME` can match, ten times as fast. */
-const HAS_NAME = /cv[cv]|csc|security_?code|signing_?key|authorization|cookie/i
+/** A test of whether a name can be in a text, ten times as fast as to look for it. */
+const HAS_NAME = new RegExp(SECRET_NAME, 'i')
+
+/** `"cvc": ` in JSON, also in JSON within a string of JSON, whose quotes have a backslash. The value follows. */
+const IN_JSON = new RegExp(
+  `(?<!\\\\)(\\\\*)"[^"\\\\]{0,40}(?:${SECRET_NAME})[^"\\\\]{0,40}\\1"\\s*:\\s*`,
+  'gi',
+)
+
+/** `token=abc` in a form, in a query, and in an address that stands in other text. */
+const IN_QUERY = new RegExp(
+  `((?:^|[?&;#])[^=&;#?\\s"'<>\\\\]{0,40}(?:${SECRET_NAME})[^=&;#?\\s"'<>\\\\]{0,40}=)[^&;#\\s"'<>\\\\]+`,
+  'gi',
+)
+
+const SECRET_HEADER =
+  /^(?:(?:set-)?cookie2?|(?:proxy-)?authorization|(?:.+-)?api-?key|x-(?:.+-)?token)$/i
 
 /** Characters that are left out at the end of a cut body, because it may end within a secret. */
 const LONGEST_SECRET = 128
@@ -41,13 +58,58 @@ function maskForm(match: string, ...rest: unknown[]): string {
   return (prefix ?? '') + MASK
 }
 
+/** Masks what has one of the names in JSON, in a form or in a query. */
+function maskNamed(text: string): string {
+  if (!HAS_NAME.test(text)) return text
+  let masked = ''
+  let from = 0
+  IN_JSON.lastIndex = 0
+  for (let found = IN_JSON.exec(text); found; found = IN_JSON.exec(text)) {
+    const [name, slashes = ''] = found
+    const begins = found.index + name.length
+    masked += `${text.slice(from, begins)}${slashes}"${MASK}${slashes}"`
+    from = endOfValue(text, begins, slashes.length)
+    IN_JSON.lastIndex = from
+  }
+  return (masked + text.slice(from)).replace(IN_QUERY, `$1${MASK}`)
+}
+
+/** Strings, brackets, and all else of a JSON value; each alternative matches in one way. */
+const PART = /\\+"?|"|[[{]|[\]}]|[,\s]|[^"\\[{\]},\s]+/g
+
+/** Where the JSON value that begins there ends; at the end of the text if it is cut. `slashes`: how many are before its quotes. */
+function endOfValue(text: string, begins: number, slashes: number): number {
+  let open = 0
+  let isString = false
+  PART.lastIndex = begins
+  for (let found = PART.exec(text); found; found = PART.exec(text)) {
+    const [part] = found
+    if (part.endsWith('"')) {
+      // A quote within the string has more backslashes; one that is written has twice as many as it needs.
+      const ends = (part.length - 1) % (2 * (slashes + 1)) === slashes
+      if (!isString || ends) isString = !isString
+      if (!isString && open === 0) return PART.lastIndex
+    } else if (isString) continue
+    else if (/^[[{]/.test(part)) open += 1
+    else if (/^[\]}]/.test(part)) {
+      if (open === 0) return found.index
+      open -= 1
+      if (open === 0) return PART.lastIndex
+    } else if (/^[,\s]/.test(part) && open === 0) return found.index
+  }
+  return text.length
+}
+
 /** Known secrets shorter than this are not masked by value: they could be ordinary words. */
 const SHORTEST_KNOWN = 8
 
 export type Mask = {
-  text(text: string): string
-  /** Masks a path or a query; all of it, if percent-encoding hides a secret. */
-  url(text: string): string
+  /** Masks a text, and cuts it where it has more than `most` bytes. */
+  text(text: string, most?: number): string
+  /** As `text` for a path or a query; all of it is masked if percent-encoding hides a secret. */
+  url(text: string, most?: number): string
+  /** The headers, whose names and values have 16 KiB together at most. */
+  headers(headers: readonly (readonly [name: string, value: string])[]): Headers
   /** The first 8 KiB; undefined for an empty body. `size` where `bytes` are only the beginning of the body. */
   body(bytes: Buffer | string | undefined, size?: number): KeptBody | undefined
 }
@@ -58,7 +120,7 @@ export function createMask(known: readonly (string | undefined)[]): Mask {
   const longest = Math.max(LONGEST_SECRET, values[0]?.length ?? 0)
 
   function plain(text: string): string {
-    let masked = text
+    let masked = maskNamed(text)
     for (const value of values) if (masked.includes(value)) masked = masked.replaceAll(value, MASK)
     return DIGITS_IN_GROUPS.test(masked) ? maskForms(masked) : masked.replace(WORD, maskForms)
   }
@@ -69,15 +131,43 @@ export function createMask(known: readonly (string | undefined)[]): Mask {
   }
 
   function json(text: string): string {
-    const masked = plain(HAS_NAME.test(text) ? text.replace(BY_NAME, `$1"${MASK}"`) : text)
+    const masked = plain(text)
     return masked.includes('\\u') ? unlessHidden(masked, unescaped(masked)) : masked
   }
 
+  function address(text: string): string {
+    const masked = plain(text)
+    return masked.includes('%') ? unlessHidden(masked, decodeAscii(masked)) : masked
+  }
+
+  /** Masks no more than can be kept. The end of that may be half of a secret, which has no form. */
+  function cut(maskAll: (text: string) => string, text: string, most: number): string {
+    const window = text.slice(0, most + 2 * longest)
+    const masked = maskAll(window)
+    if (window.length === text.length && Buffer.byteLength(masked) <= most) return masked
+    return `${truncated(window.length < text.length ? masked.slice(0, -longest) : masked, most)}${MASK}`
+  }
+
   return {
-    text: plain,
-    url(text) {
-      const masked = plain(text)
-      return masked.includes('%') ? unlessHidden(masked, decodeAscii(masked)) : masked
+    text: (text, most = Infinity) => cut(plain, text, most),
+    url: (text, most = Infinity) => cut(address, text, most),
+    headers(headers) {
+      const kept: [name: string, value: string][] = []
+      let left = HEADERS_BYTES
+      for (const [name, value] of headers) {
+        if (left <= 0) break
+        const shortName = truncated(name, Math.min(left, HEADER_VALUE_BYTES))
+        left -= Buffer.byteLength(shortName)
+        const most = Math.min(Math.max(left, 0), HEADER_VALUE_BYTES)
+        // People compare signatures. A signature has the length of a secret but is not one.
+        const isSignature = /^pay-signature$/i.test(name)
+        const shown = SECRET_HEADER.test(name)
+          ? MASK
+          : cut(isSignature ? given => given : plain, value, most)
+        kept.push([shortName, shown])
+        left -= Buffer.byteLength(shown)
+      }
+      return Object.fromEntries(kept)
     },
     body(given, size) {
       if (given === undefined || given.length === 0) return undefined
@@ -88,7 +178,8 @@ export function createMask(known: readonly (string | undefined)[]): Mask {
       const masked = json(text ?? window.toString('latin1'))
       const kept = whole > window.length ? masked.slice(0, -longest) : masked
       const isCut = whole > MOST_BODY_BYTES
-      if (text !== undefined) return { text: truncated(kept), ...(isCut && { cut: whole }) }
+      if (text !== undefined)
+        return { text: truncated(kept, MOST_BODY_BYTES), ...(isCut && { cut: whole }) }
       const latin1 = Buffer.from(kept.replaceAll(MASK, '...'), 'latin1')
       const base64 = latin1.subarray(0, MOST_BODY_BYTES).toString('base64')
       return { text: base64, base64: true, ...(isCut && { cut: whole }) }
@@ -116,8 +207,8 @@ function textOf(bytes: Buffer): string | undefined {
   return undefined
 }
 
-/** The first 8 KiB of text in UTF-8, without half a character at the end. */
-function truncated(text: string): string {
-  if (Buffer.byteLength(text) <= MOST_BODY_BYTES) return text
-  return textOf(Buffer.from(text).subarray(0, MOST_BODY_BYTES)) ?? ''
+/** The first bytes of text in UTF-8, without half a character at the end. */
+export function truncated(text: string, most: number): string {
+  if (Buffer.byteLength(text) <= most) return text
+  return textOf(Buffer.from(text).subarray(0, most)) ?? ''
 }

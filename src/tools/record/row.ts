@@ -1,5 +1,6 @@
 /** Makes the row of an exchange. Until then the recorder keeps only references to objects of the request. */
 
+import { ADDRESS_PART_BYTES, RECORD_ROW_BYTES } from '../../core/budgets.ts'
 import type { Headers } from '../../core/exchange.ts'
 import type { Answer } from '../../core/ports.ts'
 import { inUtf8, isStorable } from '../../platform/http/fields.ts'
@@ -12,10 +13,12 @@ import {
   type Judge,
   type Judged,
   type KeptBody,
+  MOST_BODY_BYTES,
+  type NewAction,
   type NewExchange,
   NO_REQUEST,
 } from './exchange.ts'
-import { createMask, MASK, type Mask } from './mask.ts'
+import { createMask, MASK, type Mask, truncated } from './mask.ts'
 
 /**
  * A request to this service as it came, and its response. Nothing is masked. What needs no masking has the names and
@@ -56,7 +59,7 @@ export type AnsweredAttempt = Omit<AttemptToRecord, 'answer'> & {
 }
 
 /** What the recorder keeps of an exchange until its row is made. */
-export type RawExchange = RawRequest | AnsweredAttempt
+export type RawExchange = RawRequest | AnsweredAttempt | NewAction
 
 const REQUEST_HEADERS = ['content-type', 'accept', 'user-agent', 'idempotency-key']
 /** The only fields of the pages' forms that are kept. */
@@ -73,12 +76,49 @@ export function createRowMaker(
   secrets: (string | undefined)[],
   judge: Judge,
 ): RowMaker {
-  return raw => ({
-    instance,
-    ...(raw.kind === 'out'
-      ? attemptRow(raw, createMask(secrets), judge)
-      : requestRow(raw, secrets, judge)),
-  })
+  return raw => {
+    if (raw.kind === 'action') return raw
+    const row =
+      raw.kind === 'out'
+        ? attemptRow(raw, createMask(secrets), judge)
+        : requestRow(raw, secrets, judge)
+    return { instance, ...shortened(row) }
+  }
+}
+
+/** A character of a text has at most this many bytes in the JSON of a row. */
+const MOST_BYTES_OF_CHARACTER = 6
+const SHORTEST = 256
+
+/** Cuts bodies, and values of headers, to halves until the row has no more bytes than a row may have. */
+function shortened(row: NewExchange): NewExchange {
+  const { request_headers, request_body, response_headers, response_body, path, query } = row
+  const headers = [...Object.entries(request_headers), ...Object.entries(response_headers)].flat()
+  const texts = [request_body?.text ?? '', response_body?.text ?? '', path, query, ...headers]
+  const characters = texts.reduce((sum, { length }) => sum + length, 0)
+  if (characters * MOST_BYTES_OF_CHARACTER < RECORD_ROW_BYTES) return row
+  let shorter = row
+  for (let most = MOST_BODY_BYTES / 2; isTooLarge(shorter) && most >= SHORTEST; most /= 2)
+    shorter = {
+      ...row,
+      request_headers: cutHeaders(request_headers, most / 8),
+      response_headers: cutHeaders(response_headers, most / 8),
+      ...(request_body && { request_body: cutBody(request_body, most) }),
+      ...(response_body && { response_body: cutBody(response_body, most) }),
+    }
+  return shorter
+}
+
+const isTooLarge = (row: NewExchange): boolean =>
+  Buffer.byteLength(JSON.stringify(row)) > RECORD_ROW_BYTES
+
+const cutHeaders = (headers: Headers, most: number): Headers =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, truncated(value, most)]))
+
+function cutBody({ text, ...rest }: KeptBody, most: number): KeptBody {
+  const short = truncated(text, most)
+  const bytes = Buffer.byteLength(text, rest.base64 ? 'base64' : 'utf8')
+  return { ...rest, text: short, ...(short !== text && { cut: rest.cut ?? bytes }) }
 }
 
 function requestRow(raw: RawRequest, secrets: (string | undefined)[], judge: Judge): NewExchange {
@@ -99,11 +139,10 @@ function requestRow(raw: RawRequest, secrets: (string | undefined)[], judge: Jud
   // Only the secret of a token is masked, so that the payment's identifier stays readable.
   const mask = createMask([...secrets, key, payment?.secret])
   const [path = '', ...query] = url.split('?')
-  const kept = (names: string[]) =>
-    names.flatMap(name => {
-      const value = headers[name]
-      return value === undefined ? [] : [[name, mask.text(inUtf8(value))] as const]
-    })
+  const kept = REQUEST_HEADERS.flatMap(name => {
+    const value = headers[name]
+    return value === undefined ? [] : [[name, inUtf8(value)] as const]
+  })
   const request_body = requestBodyOf(raw, mask)
   const response_body = kind === 'api' ? mask.body(bytesOf(responseBody)) : undefined
   const field = refusal?.at.field ?? refusal?.at.header
@@ -115,12 +154,10 @@ function requestRow(raw: RawRequest, secrets: (string | undefined)[], judge: Jud
     message_id: null,
     refused: facts.ended === 'reset' || (status ?? 0) >= 400,
     path: recordedPath(kind, path, payment, mask),
-    query: mask.url(query.join('?')),
-    request_headers: Object.fromEntries(kept(REQUEST_HEADERS)),
+    query: mask.url(query.join('?'), ADDRESS_PART_BYTES),
+    request_headers: mask.headers(kept),
     ...(request_body && { request_body }),
-    response_headers: Object.fromEntries(
-      responseHeaders.map(([name, value]) => [name, mask.text(String(value))]),
-    ),
+    response_headers: mask.headers(responseHeaders.map(([name, value]) => [name, String(value)])),
     ...(response_body && { response_body }),
     ...(refusal && { code: refusal.code }),
     ...(field && { field }),
@@ -161,10 +198,10 @@ function recordedPath(
   payment: RecordedPayment | undefined,
   mask: Mask,
 ) {
-  if (kind !== 'page' || !payment) return mask.url(path)
+  if (kind !== 'page' || !payment) return mask.url(path, ADDRESS_PART_BYTES)
   const [, prefix = '', token, rest = ''] = /^(.*\/secure)(?:\/([^/]+))?(.*)$/.exec(path) ?? []
-  if (token === undefined) return mask.url(path)
-  return `${mask.url(prefix)}/${payment.payment_id}${MASK}${mask.url(rest)}`
+  if (token === undefined) return mask.url(path, ADDRESS_PART_BYTES)
+  return `${mask.url(prefix, ADDRESS_PART_BYTES)}/${payment.payment_id}${MASK}${mask.url(rest, ADDRESS_PART_BYTES)}`
 }
 
 function requestBodyOf(
@@ -196,9 +233,6 @@ function attemptRow(raw: AnsweredAttempt, mask: Mask, judge: Judge): NewExchange
   const response_body = mask.body(answer?.body, answer?.size)
   const [path = '', ...query] = raw.url.split('?')
   const judged = byHand ? {} : judge.attempt(raw)
-  // People compare signatures. A signature has the length of a secret but is not one.
-  const maskHeader = ([name, value]: [string, string]) =>
-    [name, /^pay-signature$/i.test(name) ? value : mask.text(value)] as const
   return {
     kind,
     room,
@@ -211,15 +245,15 @@ function attemptRow(raw: AnsweredAttempt, mask: Mask, judge: Judge): NewExchange
     status,
     refused: raw.failed,
     method: 'POST',
-    path: mask.url(path),
-    query: mask.url(query.join('?')),
-    request_headers: Object.fromEntries(Object.entries(sent).map(maskHeader)),
+    path: mask.url(path, ADDRESS_PART_BYTES),
+    query: mask.url(query.join('?'), ADDRESS_PART_BYTES),
+    request_headers: mask.headers(Object.entries(sent)),
     ...(request_body && { request_body }),
     result: mask.text(raw.result),
-    response_headers: Object.fromEntries(
+    response_headers: mask.headers(
       (answer?.headers ?? [])
         .slice(0, MOST_RESPONSE_HEADERS)
-        .map(([name, value]) => [name, mask.text(inUtf8(value))]),
+        .map(([name, value]) => [name, inUtf8(value)]),
     ),
     ...(response_body && { response_body }),
     ms: Math.round(raw.ms),
