@@ -204,6 +204,7 @@ describe('The configuration', () => {
       serviceName: undefined,
       trustProxy: false,
       console: true,
+      recordMax: 256 * 1024 * 1024,
       metricsPort: undefined,
       logLevel: 'info',
       warnings: [],

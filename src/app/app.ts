@@ -1,8 +1,10 @@
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
+import { RECORD_READERS } from '../core/budgets.ts'
 import type { Config } from '../core/config.ts'
 import { controlIsOff } from '../core/errors.ts'
-import type { Database, Ports } from '../core/ports.ts'
-import { createSignals, type Signals } from '../core/signal.ts'
+import type { Ports } from '../core/ports.ts'
+import { createSignals } from '../core/signal.ts'
+import { createTurns } from '../core/turns.ts'
 import { agreementEndpoints } from '../pay/agreements/routes.ts'
 import type { Context } from '../pay/context.ts'
 import { disputeEndpoints } from '../pay/disputes/routes.ts'
@@ -13,6 +15,7 @@ import { refundEndpoints } from '../pay/refunds/routes.ts'
 import { type AttemptFacts, createDeliveries, type Deliveries } from '../pay/webhooks/deliver.ts'
 import { webhookEndpoints } from '../pay/webhooks/routes.ts'
 import { createAuthenticate } from '../platform/accounts/bearer.ts'
+import { givingWay } from '../platform/database/give-way.ts'
 import type { Area, AreaName, Areas, Recorded } from '../platform/http/areas.ts'
 import { registerRoutes } from '../platform/http/endpoint.ts'
 import { sendApiError } from '../platform/http/errors.ts'
@@ -26,7 +29,7 @@ import { routedInConsole } from '../tools/console/frame/session.ts'
 import { consoleRoutes } from '../tools/console/routes.ts'
 import type { ToolContext } from '../tools/context.ts'
 import { controlEndpoints } from '../tools/control/routes.ts'
-import { createWaitFor, WRITTEN } from '../tools/control/wait.ts'
+import { createWaits } from '../tools/control/wait.ts'
 import { withListeners } from '../tools/deliver/listeners.ts'
 import { createJudge } from '../tools/explain/check/judge.ts'
 import { createPlans, type Plans } from '../tools/plans/faults.ts'
@@ -54,8 +57,7 @@ export async function createApp(
   watch?: (server: FastifyInstance) => void,
 ): Promise<App> {
   const signals = createSignals()
-  // Without control, waits query the database every 100 ms, and writes have no extra cost.
-  const database = config.control ? announcing(given.database, signals) : given.database
+  const database = givingWay(given.database, async () => recorder?.giveWay())
   const ports = { ...given, database }
   const onFault = (error: unknown) =>
     logger?.error({ err: error }, 'a delivery could not be recorded')
@@ -68,7 +70,9 @@ export async function createApp(
   const onRuleFault = (error: unknown) =>
     logger?.warn({ err: error }, 'the check could not judge all')
   const judge = createJudge(onRuleFault)
-  const recorder = recorderOf({ ...ports, judge, signals }, config, logger)
+  const isShared = config.database.kind === 'postgres'
+  const waits = createWaits({ database, isShared, stopped })
+  const recorder = recorderOf({ ...given, judge, onRecorded: waits.wake }, config, logger)
   const send = withListeners(ports.send, { ...ports, signals })
   const deliveries = createDeliveries({
     ...ports,
@@ -86,6 +90,7 @@ export async function createApp(
     config,
     deliveries,
     recorder,
+    reading: createTurns(RECORD_READERS),
     onRuleFault,
     signals,
     scenarioFor,
@@ -110,8 +115,7 @@ export async function createApp(
   }
   const described = Object.values(chapters).flat()
   const operations = described.filter(({ area }) => RECORDED.includes(area))
-  const waitFor = createWaitFor({ database, signals, stopped })
-  const control = controlEndpoints(context, { waitFor, stopped, operations })
+  const control = controlEndpoints(context, { ...waits, stopped, operations })
   if (control.length > 0) control.push(controlDescription(context, () => control))
   const pages = consoleRoutes(context, operations)
   registerRoutes(server, [...described, ...control, ...pages], areas, limits)
@@ -121,21 +125,12 @@ export async function createApp(
 /** The areas whose requests are recorded and meet plans. */
 const RECORDED: AreaName[] = ['api', 'token', 'pages']
 
-/** The database, with a signal after each write. */
-const announcing = (database: Database, signals: Signals): Database => ({
-  ...database,
-  async write(statements) {
-    const written = await database.write(statements)
-    signals.set(WRITTEN)
-    return written
-  },
-})
 
 const messageDocs = async () =>
   (await import('../pay/webhooks/message-docs.ts')).messageDocs(payment)
 
 function recorderOf(
-  { signals, ...ports }: Ports & { judge: Judge; signals: Signals },
+  ports: Ports & { judge: Judge; onRecorded: (room: string) => void },
   config: Config,
   logger?: FastifyBaseLogger,
 ) {
@@ -144,8 +139,8 @@ function recorderOf(
     ...ports,
     secrets: [...config.fixedKeys.map(({ key }) => key), config.fixedWebhook?.signing_key],
     isTestAccount: ({ parent }) => parent !== null,
+    most: config.recordMax,
     isShared: config.database.kind === 'postgres',
-    onArrival: () => signals.set(WRITTEN),
     onFault: error => logger?.warn({ err: error }, 'requests could not be recorded'),
   })
 }

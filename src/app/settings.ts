@@ -37,6 +37,7 @@ const HOSTS = 'a list of host or host:port, separated by commas'
 const SHORTEST_KEY = 16
 const LONGEST_SERVICE_NAME = 50
 const LONGEST_WEBHOOK_URL = 2_048
+const MEGABYTE = 1024 * 1024
 
 /** In the order of the help and of docs/reference.md, by their key in the configuration. */
 export const settings = {
@@ -171,6 +172,15 @@ export const settings = {
     initial: '`false`',
     meaning:
       '`true`: a key can set outcomes, wait for payments and move the clock of its account ([control.md](control.md))',
+  }),
+  recordMax: setting({
+    name: 'FARTHING_RECORD_MAX',
+    parse: text => (/^[1-9]\d{0,5}$/.test(text) ? Number(text) * MEGABYTE : undefined),
+    rule: 'a whole number of megabytes from 1 to 999999',
+    unset: 256 * MEGABYTE,
+    initial: '`256`',
+    meaning:
+      'The megabytes of the [record of requests](#the-record-of-requests) of all accounts. The oldest go first',
   }),
   metricsPort: setting<number | undefined>({
     name: 'FARTHING_METRICS_PORT',

@@ -45,6 +45,8 @@ export type Config = {
   trustProxy: boolean
   /** Whether the console is on, and with it the recorder. */
   console: boolean
+  /** The bytes of the record of all accounts. */
+  recordMax: number
   /** Whether tests may control payments and clocks through /control. */
   control: boolean
   /** If undefined, there are no metrics. */

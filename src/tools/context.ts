@@ -1,3 +1,4 @@
+import type { Turns } from '../core/turns.ts'
 import type { Context } from '../pay/context.ts'
 import type { Recorder } from './record/exchange.ts'
 
@@ -5,6 +6,8 @@ import type { Recorder } from './record/exchange.ts'
 export type ToolContext = Context & {
   /** undefined where nothing is recorded. */
   recorder: Recorder | undefined
+  /** Reads the record of a room, by the room and the address of the request: few at once, and equal ones together. */
+  reading: Turns
   /** Receives what went wrong in the check, which then says less: the error of a rule, or of a row that it could not read. */
   onRuleFault: (error: unknown) => void
 }

@@ -39,7 +39,8 @@ test('exchanges that arrive while others are written wait for the next write', a
     nextId: () => 'an exchange',
     makeRow: createRowMaker('an instance', [], createJudge(assert.ifError)),
     onFault: assert.ifError,
-    onWritten: () => {},
+    onRecorded: () => {},
+    space: { written() {}, async keep() {}, async makeRoom() {} },
   })
   const record = () => batches.add({ name: 'default', unlimited: false }, false, () => attempt)
 

@@ -23,12 +23,14 @@ const reply = {
 function recording(isShared: boolean) {
   const { promise: written, resolve } = Promise.withResolvers<boolean>()
   const recorder = createRecorder({
-    database: { write: () => written } as Partial<Database> as Database, // all that it calls
+    // All that it calls.
+    database: { write: () => written, room: async () => Infinity } as Partial<Database> as Database,
     time: { now: () => 1, wall: () => 1 } satisfies Time,
     secrets: [],
+    most: Infinity,
     isTestAccount: () => true,
     isShared,
-    onArrival: () => {},
+    onRecorded: () => {},
     onFault: assert.ifError,
     judge: createJudge(assert.ifError),
   })

@@ -154,6 +154,7 @@ async function deliverMessage(ports: DeliveryPorts, message_id: string): Promise
     const { body, webhook_status, account, callback_url, signing_key } = sendable
     const attempts = attemptsOf(sendable)
     let status: DeliveryStatus = 'FAILED'
+    let made: RawAttempt | undefined
     if (body !== null && webhook_status === 'ACTIVE') {
       const at = time.now(account)
       const outgoing = {
@@ -165,7 +166,7 @@ async function deliverMessage(ports: DeliveryPorts, message_id: string): Promise
         keepsAnswer: record !== undefined,
       }
       const { result, attempted } = await attempt(ports, outgoing)
-      record?.(account, attempted)
+      made = attempted
       onAttempt?.(factsOf(attempted))
       const { cause, answer, ...rest } = result
       attempts.push({ ...rest, at })
@@ -174,7 +175,10 @@ async function deliverMessage(ports: DeliveryPorts, message_id: string): Promise
     const before = sendable.attempts
     const claimedUntil = time.wall() + CLAIM_MS
     const recording = recordAttempts(message_id, before, status, attempts, claimedUntil)
-    if (!(await database.write([recording]))) return false
+    const written = await database.write([recording]).finally(() => {
+      if (made) record?.(account, made)
+    })
+    if (!written) return false
     if (status !== 'PENDING') return true
   }
 }

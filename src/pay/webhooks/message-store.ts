@@ -194,6 +194,7 @@ const keptRows = {
   from: KEPT,
   columns: KEPT_COLUMNS,
   id: 'message_id',
+  bytes: 'coalesce(octet_length(messages.body), 0) + octet_length(attempts) + 512',
   fromRow: keptFromRow<KeptRow>,
 }
 

@@ -3,15 +3,17 @@
  * two instances may commit them in another one. So a cursor also counts what was listed in the last seconds before it.
  * Where there is more now, the list goes back to there, and repeats some rows.
  */
+import { LIST_PAGE_BYTES } from '../../core/budgets.ts'
 import { idFloor } from '../../core/ids.ts'
 import type { Database } from '../../core/ports.ts'
 import {
   allOf,
   type Condition,
-  findPart,
+  findWithin,
   ifGiven,
   numbered,
   type Searchable,
+  type Sized,
   where,
 } from './select.ts'
 
@@ -19,6 +21,8 @@ import {
 const SLOT_DIGITS = 8
 /** 16 seconds: longer than a commit may take, with a second for clocks that differ. */
 const SLOTS = 64
+/** The same in milliseconds, and one slot more: what becomes visible after a look began at most so long before. */
+export const LONGEST_COMMIT = (SLOTS + 1) * 256
 
 /** How to page. At most one of `after` and `before`. */
 export type Paging = {
@@ -53,12 +57,12 @@ const windowOf = (id: string): string => startOf(Math.max(0, slotOf(id) - SLOTS 
 export const cursorAt = (time: number): string => printCursor(idFloor(time), new Map())
 
 /**
- * The newest rows without `after`; with `since`, which is an identifier, the oldest from there on. Conditions must not
+ * A page ends at 1 MB. The newest rows without `after`; with `since`, which is an identifier, the oldest from there on. Conditions must not
  * change between two pages.
  */
 export async function findFollowed<Row, Item>(
   database: Database,
-  table: Searchable<Row, Item>,
+  table: Sized<Row, Item>,
   idOf: (item: Item) => string,
   filters: Condition[],
   { after, before, limit, since }: Paging & { since?: string | undefined },
@@ -70,7 +74,7 @@ export async function findFollowed<Row, Item>(
   if (after === undefined) {
     const order = since === undefined || before !== undefined ? 'newest' : 'oldest'
     const range = [...conditions, ...ifGiven(`${table.id} < ?`, before)]
-    const found = await findPart(database, table, range, { limit, order })
+    const found = await findWithin(database, table, range, { limit, order }, LIST_PAGE_BYTES)
     const rows = order === 'newest' ? found.reverse() : found
     const [first, last] = [rows[0], rows.at(-1)]
     if (!first || !last)
@@ -96,7 +100,7 @@ export async function findFollowed<Row, Item>(
     where(`${table.id} > ?`, from),
     ...ifGiven(`${table.id} < ?`, before),
   ]
-  const rows = await findPart(database, table, range, { limit, order: 'oldest' })
+  const rows = await findWithin(database, table, range, { limit, order: 'oldest' }, LIST_PAGE_BYTES)
   return rows.length === 0 ? { rows, next: after, previous: null } : pageOf(rows, idOf, listed)
 }
 

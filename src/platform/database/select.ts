@@ -47,6 +47,9 @@ export type Searchable<Row, Item> = {
   fromRow: (row: Row) => Item
 }
 
+/** One whose rows may be large. `bytes` is an SQL expression. */
+export type Sized<Row, Item> = Searchable<Row, Item> & { bytes: string }
+
 /** At most `limit` rows: the newest, newest first, or the oldest, oldest first. */
 export type Part = { limit: number; order: 'newest' | 'oldest' }
 
@@ -73,6 +76,42 @@ export async function findPart<Row, Item>(
 ): Promise<Item[]> {
   const { sql, values } = selectPart(table, conditions, part)
   return (await database.query<Row>(numbered(sql), values)).map(table.fromRow)
+}
+
+/** The identifiers of a part of the rows, as many as have no more than `most` bytes together, and one at least. */
+export async function idsWithin(
+  database: Database,
+  { from, id, bytes }: Sized<never, unknown>,
+  conditions: Condition[],
+  part: Part,
+  most: number,
+): Promise<string[]> {
+  const columns = `${id} as id, ${bytes} as bytes`
+  const sized = { from, columns, id, fromRow: (row: { id: string; bytes: number }) => row }
+  const ids: string[] = []
+  let sum = 0
+  for (const row of await findPart(database, sized, conditions, part)) {
+    sum += row.bytes
+    if (sum > most && ids.length > 0) break
+    ids.push(row.id)
+  }
+  return ids
+}
+
+/** As `findPart`, with as many rows as have no more than `most` bytes together, and one at least. */
+export async function findWithin<Row, Item>(
+  database: Database,
+  table: Sized<Row, Item>,
+  conditions: Condition[],
+  part: Part,
+  most: number,
+): Promise<Item[]> {
+  const ids = await idsWithin(database, table, conditions, part, most)
+  const [first, last] = [ids[0], ids.at(-1)]
+  if (first === undefined || last === undefined) return []
+  const [low, high] = first < last ? [first, last] : [last, first]
+  const range = where(`${table.id} >= ? and ${table.id} <= ?`, low, high)
+  return findPart(database, table, [...conditions, range], { ...part, limit: ids.length })
 }
 
 /**

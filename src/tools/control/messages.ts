@@ -1,3 +1,4 @@
+import type { Account } from '../../core/account.ts'
 import type { AccountTime } from '../../core/ports.ts'
 import { followMessages, type KeptMessage } from '../../pay/webhooks/message-store.ts'
 import { eventTypes, headersOf, signature } from '../../pay/webhooks/webhook.ts'
@@ -44,7 +45,10 @@ export const message = object('Message', {
 const messages = object('Messages', { results: { type: 'array', items: message }, ...ends })
 
 /** The messages of all webhooks of the account, oldest first. */
-export const listMessages = ({ database, time }: ToolContext, waitFor: WaitFor): Endpoint => ({
+export const listMessages = (
+  { database, time, reading }: ToolContext,
+  waitFor: WaitFor,
+): Endpoint => ({
   method: 'GET',
   path: '/control/messages',
   area: 'control',
@@ -64,9 +68,13 @@ export const listMessages = ({ database, time }: ToolContext, waitFor: WaitFor):
   handler: async request => {
     const { ms, paging, filter } = readListQuery(request, known)
     const shown = (message: KeptMessage) => presentKeptMessage(message, time.now(request.account))
-    return followed(waitFor, request, { ms, after: paging.after }, shown, ({ room }) =>
-      followMessages(database, room, filter, paging),
-    )
+    const find = async ({ room }: Account) => {
+      const page = await reading(room, request.url, () =>
+        followMessages(database, room, filter, paging),
+      )
+      return page.rows.length > 0 ? [page] : []
+    }
+    return followed(waitFor, request, { ms, after: paging.after }, shown, () => ({ find }))
   },
 })
 

@@ -1,3 +1,4 @@
+import type { Account } from '../../core/account.ts'
 import { paymentNotFound, unknownOneTimeToken, usedOneTimeToken } from '../../core/errors.ts'
 import { completeByScenario } from '../../pay/payments/complete.ts'
 import {
@@ -79,14 +80,15 @@ export const findPayments = (context: ToolContext, waitFor: WaitFor): Endpoint =
   handler: async request => {
     const { database, time, config } = context
     const { wait: ms = 0, status, ...which } = readQuery(request, known)
-    const found = await waitFor(request, ms, async account => {
+    const find = async (account: Account) => {
       const newest = await listPayments(database, account.room, which, {
         now: time.now(account),
         limit: MOST_LOOKED_AT,
         order: 'newest',
       })
       return status === undefined ? newest : newest.filter(payment => hasBeen(payment, status))
-    })
+    }
+    const found = await waitFor(request, ms, () => ({ find }))
     const addresses = addressesOf(request, config)
     return {
       results: found.slice(0, MOST_RETURNED).map(payment => presentPayment(payment, addresses)),

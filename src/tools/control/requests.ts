@@ -1,4 +1,6 @@
+import type { Account } from '../../core/account.ts'
 import { iso } from '../../core/time.ts'
+import { LONGEST_COMMIT } from '../../platform/database/follow.ts'
 import type { Endpoint } from '../../platform/http/endpoint.ts'
 import { json } from '../../platform/http/openapi.ts'
 import { object, timestamp } from '../../platform/http/schema.ts'
@@ -6,7 +8,7 @@ import { WITHOUT_ENDPOINT } from '../../platform/http/without-endpoint.ts'
 import type { ToolContext } from '../context.ts'
 import { showBroken } from '../explain/check/production.ts'
 import type { Exchange, KeptBody } from '../record/exchange.ts'
-import { followExchanges } from '../record/store.ts'
+import { countExchanges, followExchanges } from '../record/store.ts'
 import { badField, unknownParameter } from './errors.ts'
 import {
   ends,
@@ -82,7 +84,7 @@ const recordedRequests = object('Requests', {
 
 /** `operations` are the endpoints whose requests are recorded. */
 export const listRequests = (
-  { database, recorder }: ToolContext,
+  { database, recorder, reading, time }: ToolContext,
   waitFor: WaitFor,
   operations: readonly Endpoint[],
 ): Endpoint => {
@@ -104,11 +106,31 @@ export const listRequests = (
       const { ms, paging, filter } = readListQuery(request, known)
       const { after } = paging
       const { since } = filter
-      return followed(waitFor, request, { ms, after, since }, presentRequest, async account => {
-        // For other accounts this would be a commit after each request.
-        if (account.parent !== null) await recorder?.write(account)
-        return followExchanges(database, account.room, { ...filter, kinds }, paging)
-      })
+      // For other accounts this would be a commit after each request.
+      const written = async (account: Account) =>
+        account.parent !== null && (await recorder?.write(account))
+      const look = () => {
+        let since = 0
+        let found = 0
+        const count = ({ room }: Account) =>
+          countExchanges(database, room, { ...filter, kinds, recordedSince: since }, Infinity)
+        return {
+          async find(account: Account) {
+            await written(account)
+            since = time.wall() - LONGEST_COMMIT
+            found = await count(account)
+            const page = await reading(account.room, request.url, () =>
+              followExchanges(database, account.room, { ...filter, kinds }, paging),
+            )
+            return page.rows.length > 0 ? [page] : []
+          },
+          async isNewer(account: Account) {
+            await written(account)
+            return (await count(account)) !== found
+          },
+        }
+      }
+      return followed(waitFor, request, { ms, after, since }, presentRequest, look)
     },
   }
 }

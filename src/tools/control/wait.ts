@@ -1,89 +1,194 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyRequest } from 'fastify'
 import type { Account } from '../../core/account.ts'
+import { HELD_WAITS } from '../../core/budgets.ts'
+import { ApiError } from '../../core/errors.ts'
 import type { Database } from '../../core/ports.ts'
-import { createSignal, type Signals } from '../../core/signal.ts'
+import { createSignal, type Signal } from '../../core/signal.ts'
 import { accountOfName } from '../../platform/accounts/store.ts'
 import { cursorAt, type FollowedPage } from '../../platform/database/follow.ts'
-import { tooMany } from './errors.ts'
-
-/** The signal after each write of this instance, and after each request of a test account. */
-export const WRITTEN = 'written'
 
 /** Milliseconds. */
 export const LONGEST_WAIT = 10_000
-/** Milliseconds after which the database is queried again, because another instance may have written. */
-const POLL_INTERVAL = 100
-/** Milliseconds between two queries while this instance writes. */
-const BETWEEN_QUERIES = 5
-/** How many requests of an account may wait at once. */
-const MOST_WAITS = 50
+/** Milliseconds after which a wait looks although nothing woke it: time passes, and another process may have written. */
+const LOOK_EVERY = 250
+/** The same where other instances write. */
+const LOOK_EVERY_IF_SHARED = 100
+/** Milliseconds between two rounds of looks. */
+const BETWEEN_ROUNDS = 5
+/** The waits of a parent and its test accounts take a third of the time at most. */
+const PAUSE_PER_LOOK = 2
 
 export const tooManyWaits = () =>
-  tooMany(`at most ${MOST_WAITS} requests of an account wait at once`)
+  new ApiError(
+    503,
+    'C0429',
+    `at most ${HELD_WAITS} requests of an account and its test accounts wait at once: try again after the seconds in Retry-After`,
+  )
+
+/** What a wait looks for. */
+export type Look<Found> = {
+  find: (account: Account) => Promise<Found[]>
+  /** Looks only at what is newer than the last look: `find` may have found nothing new if it is false. */
+  isNewer?: (account: Account) => Promise<boolean>
+}
 
 /**
- * Repeats a query until it finds something or `wait` milliseconds have passed. Returns nothing when the client
- * disconnects, the service stops or the account is reset. Throws if too many requests of the account wait.
+ * Looks until it finds something or `ms` milliseconds have passed. Returns nothing when the client disconnects, the
+ * service stops or the account is reset. Throws if too many requests of the account wait.
  */
 export type WaitFor = <Found>(
   request: FastifyRequest,
-  wait: number,
-  look: (account: Account) => Promise<Found[]>,
+  ms: number,
+  look: () => Look<Found>,
 ) => Promise<Found[]>
 
-type WaitPorts = {
-  database: Database
-  signals: Signals
-  stopped: () => boolean
+export type Waits = {
+  waitFor: WaitFor
+  /** Call it after something of the room was written or recorded. */
+  wake(room: string): void
 }
 
-export function createWaitFor({ database, signals, stopped }: WaitPorts): WaitFor {
-  const waits = new Map<string, number>()
+/** Requests that wait for the same. */
+type Held = {
+  account: Account
+  look: Look<unknown>
+  isWoken: boolean
+  lookedAt: number
+  waiting: Set<(found: unknown[]) => void>
+}
+/** Those of a parent and its test accounts, which one loop serves. */
+type Family = {
+  requests: number
+  held: Map<string, Held>
+  signal: Signal
+  isServed: boolean
+}
 
-  async function pollForAccount<Found>(
-    { raw, account }: FastifyRequest,
-    wait: number,
-    look: (account: Account) => Promise<Found[]>,
+type WaitPorts = { database: Database; isShared: boolean; stopped: () => boolean }
+
+export function createWaits(ports: WaitPorts): Waits {
+  const families = new Map<string, Family>()
+  const ofRoom = new Map<string, Family>()
+  const every = ports.isShared ? LOOK_EVERY_IF_SHARED : LOOK_EVERY
+
+  async function serve(family: Family): Promise<void> {
+    if (family.isServed) return
+    family.isServed = true
+    const tick = setInterval(family.signal.set, every)
+    while (family.held.size > 0) {
+      const began = performance.now()
+      await lookRound(ports, family, every)
+      await sleep(Math.max(BETWEEN_ROUNDS, PAUSE_PER_LOOK * (performance.now() - began)))
+      if (family.held.size > 0) await family.signal.next()
+    }
+    clearInterval(tick)
+    family.isServed = false
+  }
+
+  function leave(family: Family, key: string, { account, waiting }: Held): void {
+    if (waiting.size > 0) return
+    family.held.delete(key)
+    if (!family.held.values().some(other => other.account.room === account.room))
+      ofRoom.delete(account.room)
+  }
+
+  /** Waits with all that ask for the same. */
+  async function join<Found>(
+    { account, url, raw }: FastifyRequest,
+    ms: number,
+    family: Family,
+    look: Look<Found>,
   ): Promise<Found[]> {
-    const signal = createSignal()
-    let over = false
-    const end = setTimeout(() => {
-      over = true
-      signal.set()
-    }, wait)
-    raw.socket.once('close', signal.set)
-    const waiting = { every: POLL_INTERVAL, signal }
+    const key = `${account.room} ${url}`
+    const held = family.held.get(key) ?? newHeld(account, look)
+    family.held.set(key, held)
+    ofRoom.set(account.room, family)
+    const { promise, resolve } = Promise.withResolvers<unknown[]>()
+    held.waiting.add(resolve)
+    const nothing = () => resolve([])
+    const end = setTimeout(nothing, ms)
+    raw.socket.once('close', nothing)
     try {
-      return await signals.pollUntilFound(WRITTEN, waiting, async () => {
-        const now = await accountOfName(database, account.name)
-        if (now?.room !== account.room) return []
-        const found = await look(now)
-        if (found.length > 0 || over || raw.socket.destroyed || stopped()) return found
-        await sleep(BETWEEN_QUERIES)
-        return undefined
-      })
+      // What is written from now on wakes it.
+      const found = await look.find(account)
+      if (found.length > 0) return found
+      void serve(family)
+      return (await promise) as Found[] // of an equal request
     } finally {
       clearTimeout(end)
-      raw.socket.removeListener('close', signal.set)
+      raw.socket.removeListener('close', nothing)
+      held.waiting.delete(resolve)
+      leave(family, key, held)
     }
   }
 
-  return async (request, wait, look) => {
-    if (wait === 0) return look(request.account)
-    const { room } = request.account
-    const others = waits.get(room) ?? 0
-    if (others >= MOST_WAITS) throw tooManyWaits()
-    waits.set(room, others + 1)
+  async function waitFor<Found>(request: FastifyRequest, ms: number, look: () => Look<Found>) {
+    const { account } = request
+    if (ms === 0) return look().find(account)
+    const name = account.parent ?? account.name
+    const family = families.get(name) ?? newFamily()
+    if (family.requests >= HELD_WAITS) throw tooManyWaits()
+    families.set(name, family)
+    family.requests += 1
     try {
-      return await pollForAccount(request, wait, look)
+      return await join(request, ms, family, look())
     } finally {
-      const left = (waits.get(room) ?? 1) - 1
-      if (left === 0) waits.delete(room)
-      else waits.set(room, left)
+      family.requests -= 1
+      if (family.requests === 0) families.delete(name)
     }
   }
+
+  return {
+    waitFor,
+    wake(room) {
+      const family = ofRoom.get(room)
+      if (!family) return
+      for (const held of family.held.values()) if (held.account.room === room) held.isWoken = true
+      family.signal.set()
+    },
+  }
 }
+
+/** A round of looks. One that fails ends no wait: the next may not. */
+async function lookRound(ports: WaitPorts, { held }: Family, every: number): Promise<void> {
+  const { database, stopped } = ports
+  const began = performance.now()
+  const accounts = new Map<string, Account | undefined>()
+  for (const each of held.values()) {
+    if (!each.isWoken && !stopped() && began - each.lookedAt < every) continue
+    const { name } = each.account
+    if (!accounts.has(name))
+      accounts.set(name, await accountOfName(database, name).catch(() => each.account))
+    await lookOnce(each, stopped() ? undefined : accounts.get(name)).catch(() => undefined)
+  }
+}
+
+/** `now` is the account; undefined when the wait is over. */
+async function lookOnce(held: Held, now: Account | undefined): Promise<void> {
+  const { account, look, waiting } = held
+  held.isWoken = false
+  held.lookedAt = performance.now()
+  const isOver = now?.room !== account.room
+  if (!isOver && look.isNewer && !(await look.isNewer(now))) return
+  const found = isOver ? [] : await look.find(now)
+  if (found.length > 0 || isOver) for (const resolve of waiting) resolve(found)
+}
+
+const newFamily = (): Family => ({
+  requests: 0,
+  held: new Map(),
+  signal: createSignal(),
+  isServed: false,
+})
+
+const newHeld = (account: Account, look: Look<unknown>): Held => ({
+  account,
+  look,
+  isWoken: false,
+  lookedAt: performance.now(),
+  waiting: new Set(),
+})
 
 /** Waits for a page of a list, and presents it. `since` is where the list begins without `after`, in milliseconds. */
 export async function followed<Row, Item>(
@@ -91,12 +196,9 @@ export async function followed<Row, Item>(
   request: FastifyRequest,
   { ms, after, since = 0 }: { ms: number; after?: string | undefined; since?: number | undefined },
   present: (row: Row) => Item,
-  look: (account: Account) => Promise<FollowedPage<Row>>,
+  look: () => Look<FollowedPage<Row>>,
 ): Promise<{ results: Item[]; next: string; previous: string | null }> {
-  const [page] = await waitFor(request, ms, async account => {
-    const found = await look(account)
-    return found.rows.length > 0 ? [found] : []
-  })
+  const [page] = await waitFor(request, ms, look)
   const next = page?.next ?? after ?? cursorAt(since)
   return { results: (page?.rows ?? []).map(present), next, previous: page?.previous ?? null }
 }

@@ -12,8 +12,11 @@ const INSTANCE: Size = { burst: 2_000, rate: 400 }
 
 const REFUSED_OF_INSTANCE: Size = { burst: 2_000, rate: 200 }
 
-/** Why an exchange was only counted: a limit, or a write of the record that failed. */
+/** Why an exchange was only counted: a limit, or a write of the record that failed or would take room from payments. */
 export type Bound = 'account' | 'instance' | 'memory' | 'database'
+
+/** `unlimited`: all its exchanges are recorded, as far as there is room for them. */
+export type Room = { name: string; unlimited: boolean }
 
 /** The exchanges of one account that were only counted. Times in milliseconds. */
 export type Gap = { count: number; refused: number; from: number; to: number; bounds: Bound[] }
@@ -23,7 +26,9 @@ type Admission = {
    * The limit that keeps an exchange of this room from being recorded, if one does. Refusals have buckets of their own,
    * so that they are recorded during a load test too, whoever runs it.
    */
-  refuse(room: string, refused: boolean, now: MachineTime): Bound | undefined
+  refuse(room: Room, refused: boolean, now: MachineTime): Bound | undefined
+  /** Refuses everything until then. */
+  pause(until: number): void
   /** Counts an exchange that is not recorded. */
   count(room: string, refused: boolean, at: MachineTime, bound: Bound): void
   /** Removes and returns, by room, the counts that began at `until` or before. Milliseconds. */
@@ -40,6 +45,7 @@ type Buckets = { all: Bucket; refused: Bucket }
 export function createAdmission(): Admission {
   const accounts = new Map<string, Buckets>()
   let instance: Buckets | undefined
+  let pausedUntil = 0
   const gaps = new Map<string, Gap>()
 
   function add(room: string, { count, refused, from, to, bounds }: Gap): void {
@@ -55,18 +61,23 @@ export function createAdmission(): Admission {
   }
 
   return {
-    refuse(room, refused, now) {
+    pause(until) {
+      pausedUntil = until
+    },
+    refuse({ name, unlimited }, refused, now) {
+      if (now < pausedUntil) return 'database'
+      if (unlimited) return undefined
       instance ??= {
         all: { left: INSTANCE.burst, at: now },
         refused: { left: REFUSED_OF_INSTANCE.burst, at: now },
       }
-      let buckets = accounts.get(room)
+      let buckets = accounts.get(name)
       if (!buckets) {
         buckets = {
           all: { left: ACCOUNT.burst, at: now },
           refused: { left: REFUSED.burst, at: now },
         }
-        accounts.set(room, buckets)
+        accounts.set(name, buckets)
       }
       const [bucket, all] = refused
         ? [buckets.refused, instance.refused]

@@ -1,6 +1,8 @@
 import type { Database, MachineTime, Statement, Time } from '../../core/ports.ts'
-import { createAdmission, type Gap } from './admission.ts'
+import { createAdmission, type Gap, type Room } from './admission.ts'
+import type { Exchange } from './exchange.ts'
 import { makeGapRow, type RawExchange, type RowMaker } from './row.ts'
+import type { Space } from './space.ts'
 import { insertExchange } from './store.ts'
 
 /** Milliseconds between writes, and after one that failed. */
@@ -11,18 +13,25 @@ const RETRY_AFTER = 2_000
 /** Milliseconds that one row of counted exchanges covers, or more under load: until the next write. */
 const GAP_MS = 1_000
 const MOST_ROWS = 100
+/** Payments wait while rows are committed. */
+const MOST_BYTES = 512 * 1024
 /** Exchanges whose rows are made together: one alone takes several times as long, because its code is cold again. */
 const ROWS_AT_ONCE = 16
 /** The limits of the memory between two writes. The bytes are those of the rows: fewer than 16 are not made yet. */
 const MOST_IN_MEMORY = 2_000
 const MOST_IN_MEMORY_BYTES = 8 * 1024 * 1024
 
-/** `unlimited`: all its exchanges are recorded. */
-export type Room = { name: string; unlimited: boolean }
-
 type Batches = {
-  /** Records the exchange, if there is memory and its room may record one more. Otherwise it is counted. */
-  add(room: Room, refused: boolean, exchange: () => RawExchange): void
+  /**
+   * Records the exchange, if there is memory and its room may record one more. Otherwise it is counted. `onRow` gets the
+   * row, once it is written or counted.
+   */
+  add(
+    room: Room,
+    refused: boolean,
+    exchange: () => RawExchange,
+    onRow?: (row: Exchange) => void,
+  ): void
   /** Whether the rows in memory fill a write. */
   isBehind(): boolean
   /** Whether an exchange of this room may be in memory and not yet written. */
@@ -33,6 +42,8 @@ type Batches = {
   flush(): Promise<void>
   /** Removes the accounts that may record as much as new ones. */
   forget(): void
+  /** Records nothing until then, in milliseconds of the machine. */
+  pause(until: number): void
   close(): Promise<void>
 }
 
@@ -43,11 +54,13 @@ type BatchPorts = {
   nextId: () => string
   makeRow: RowMaker
   onFault: (error: unknown) => void
-  /** Receives the rooms whose exchanges were written. */
-  onWritten: (room: Room) => void
+  /** Called when something of the room is in memory, and again when it is written. */
+  onRecorded: (room: string) => void
+  space: Pick<Space, 'written' | 'keep' | 'makeRoom'>
 }
 
-type Arrived = { room: Room; raw: RawExchange }
+type OnRow = ((row: Exchange) => void) | undefined
+type Arrived = { room: Room; raw: RawExchange; onRow: OnRow }
 
 type Row = {
   room: Room
@@ -55,6 +68,8 @@ type Row = {
   began: MachineTime
   insert: (exchange_id: string) => Statement
   bytes: number
+  /** Gets the identifier. */
+  onDone: ((exchange_id: string) => void) | undefined
 }
 
 /** Makes rows of exchanges, and writes them in batches, one batch after the other. */
@@ -88,16 +103,21 @@ export function createBatches(ports: BatchPorts): Batches {
     for (let due = queue.length(); due > 0 || gaps.size > 0; ) {
       const some = queue.take(Math.min(due, MOST_ROWS))
       due -= some.length
+      const ids = some.map(() => ports.nextId())
       try {
-        await write(ports, some, gaps)
+        await ports.space.makeRoom()
+        await write(ports, some, ids, gaps)
         gaps.clear()
       } catch (error) {
         admission.putBack(gaps)
         for (const { room, refused, began } of some)
           admission.count(room.name, refused, began, 'database')
         throw error
+      } finally {
+        for (const [i, { onDone }] of some.entries()) onDone?.(ids[i] ?? '')
       }
     }
+    await ports.space.keep()
   }
 
   function flushDue(gapsUntil: number): Promise<void> {
@@ -119,20 +139,22 @@ export function createBatches(ports: BatchPorts): Batches {
   const flush = () => writeAfter(Infinity)
 
   return {
-    add(room, refused, exchange) {
+    add(room, refused, exchange, onRow) {
       const now = time.wall()
-      const { name, unlimited } = room
-      const limit = () => (unlimited ? undefined : admission.refuse(name, refused, now))
-      const bound = queue.isFull() ? 'memory' : limit()
-      if (bound) admission.count(name, refused, now, bound)
-      else queue.add({ room, raw: exchange() })
+      const bound = queue.isFull() ? 'memory' : admission.refuse(room, refused, now)
+      if (bound) {
+        admission.count(room.name, refused, now, bound)
+        onRow?.({ exchange_id: ports.nextId(), ...ports.makeRow(exchange()) })
+      } else queue.add({ room, raw: exchange(), onRow })
       if (!timer) scheduleNext()
+      ports.onRecorded(room.name)
     },
     mayHave: room => flushing !== undefined || queue.has(room),
     isBehind: () => queue.length() >= MOST_ROWS,
     write: () => writeAfter(time.wall() - GAP_MS),
     flush,
     forget: () => admission.forget(time.wall()),
+    pause: admission.pause,
     async close() {
       closed = true
       clearTimeout(timer)
@@ -165,33 +187,47 @@ function createQueue(ports: BatchPorts) {
     },
     has: (name: string) => [...arrived, ...rows].some(({ room }) => room.name === name),
     length: () => rows.length + arrived.length,
-    /** Removes and returns the oldest. */
+    /** Removes and returns the oldest that are written together. */
     take(most: number): Row[] {
       makeRows()
-      const taken = rows.splice(0, most)
+      const taken: Row[] = []
+      for (let size = 0; taken.length < most && size < MOST_BYTES; ) {
+        const row = rows.shift()
+        if (!row) break
+        taken.push(row)
+        size += row.bytes
+      }
       for (const row of taken) bytes -= row.bytes
       return taken
     },
   }
 }
 
-function rowOf({ makeRow }: BatchPorts, { room, raw }: Arrived): Row {
+function rowOf({ makeRow }: BatchPorts, { room, raw, onRow }: Arrived): Row {
   const exchange = makeRow(raw)
   const insert = insertExchange(exchange)
-  return { room, refused: exchange.refused, began: raw.began, insert, bytes: sizeOf(insert('')) }
+  return {
+    room,
+    refused: exchange.refused,
+    began: raw.began,
+    insert,
+    bytes: sizeOf(insert('')),
+    onDone: onRow && (exchange_id => onRow({ exchange_id, ...exchange })),
+  }
 }
 
-/** Roughly the bytes of memory that a statement takes: those of its texts. */
+/** Roughly the bytes that a statement takes: those of its texts. */
 const sizeOf = ({ values }: Statement): number =>
   values.reduce<number>((sum, value) => sum + String(value ?? '').length, 0)
 
 async function write(
-  { database, nextId, onWritten }: BatchPorts,
+  { database, nextId, space, onRecorded }: BatchPorts,
   some: Row[],
+  ids: string[],
   gaps: Map<string, Gap>,
 ): Promise<void> {
-  const ofGaps = [...gaps].map(([room, gap]) => insertExchange(makeGapRow(room, gap)))
-  const inserts = [...some.map(({ insert }) => insert), ...ofGaps]
-  await database.write(inserts.map(insert => insert(nextId())))
-  for (const { room } of some) onWritten(room)
+  const ofGaps = [...gaps].map(([room, gap]) => insertExchange(makeGapRow(room, gap))(nextId()))
+  await database.write([...some.map(({ insert }, i) => insert(ids[i] ?? '')), ...ofGaps])
+  for (const { room, bytes } of some) space.written(room, bytes)
+  for (const name of new Set(some.map(({ room }) => room.name))) onRecorded(name)
 }

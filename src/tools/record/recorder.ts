@@ -9,18 +9,12 @@ import { createNewId, newSecret } from '../../core/ids.ts'
 import type { Database, MachineTime, Time } from '../../core/ports.ts'
 import type { Recorded, RecordingHooks } from '../../platform/http/areas.ts'
 import { methodOf } from '../../platform/http/fastify.ts'
-import { createBatches, type Room } from './batches.ts'
-import type { AttemptToRecord, Exchange, Judge, NewExchange, Recorder } from './exchange.ts'
-import { deleteOldExchanges, trimExchanges } from './retention-store.ts'
-import { type AnsweredAttempt, createRowMaker, type RawRequest } from './row.ts'
-import { insertExchange } from './store.ts'
-
-/** The most exchanges of an account that are kept. */
-const KEPT = 10_000
-const KEPT_OF_TEST_ACCOUNT = 1_000
-
-export const keptOf = (isTestAccount: boolean): number =>
-  isTestAccount ? KEPT_OF_TEST_ACCOUNT : KEPT
+import type { Room } from './admission.ts'
+import { createBatches } from './batches.ts'
+import type { AttemptToRecord, Exchange, Judge, Recorder } from './exchange.ts'
+import { deleteOldExchanges } from './retention-store.ts'
+import { type AnsweredAttempt, createRowMaker, type RawExchange, type RawRequest } from './row.ts'
+import { createSpace } from './space.ts'
 
 type RecorderPorts = {
   database: Database
@@ -32,10 +26,12 @@ type RecorderPorts = {
   secrets: (string | undefined)[]
   /** All requests of these accounts are recorded. A client that has the response finds its request in the record. */
   isTestAccount: (account: Account) => boolean
+  /** The bytes of the record of all accounts. */
+  most: number
   /** Other instances read the record too: responses of test accounts wait until their rows are written. */
   isShared: boolean
-  /** Called after each request of a test account. */
-  onArrival: () => void
+  /** Called when something of the room was recorded: in memory, and again in the database. */
+  onRecorded: (room: string) => void
 }
 
 /** The recorder, and what only the app needs of it. */
@@ -43,6 +39,8 @@ export type RunningRecorder = Recorder & {
   hooks(kind: 'api' | 'page', recorded: Recorded): RecordingHooks
   /** Deletes all but the newest exchanges of each account. */
   trim(stop?: AbortSignal): Promise<void>
+  /** Makes room after a write has found the disk full, and records nothing for some seconds. Never rejects. */
+  giveWay(): Promise<void>
   /** Deletes exchanges that are too old. `now` is the machine's time. */
   sweep(now: MachineTime, stop?: AbortSignal): Promise<void>
   /** As `flush`, and stops the timer that writes. */
@@ -50,14 +48,12 @@ export type RunningRecorder = Recorder & {
 }
 
 export function createRecorder(ports: RecorderPorts): RunningRecorder {
-  const { time, secrets, isTestAccount, isShared, onArrival, judge } = ports
+  const { time, secrets, isTestAccount, isShared, onRecorded, judge } = ports
   const { database, onFault } = reportingOnce(ports)
   const makeRow = createRowMaker(newSecret().slice(0, 6), secrets, judge)
   const nextId = createNextId(time)
-  /** The rooms with new rows since they were last trimmed, and the number of rows that each may keep. */
-  const written = new Map<string, number>()
-  const onWritten = ({ name, unlimited }: Room) => written.set(name, keptOf(unlimited))
-  const batches = createBatches({ database, time, nextId, makeRow, onFault, onWritten })
+  const space = createSpace({ ...ports, database })
+  const batches = createBatches({ database, time, nextId, makeRow, onFault, onRecorded, space })
   const arriving = new Set<Promise<void>>()
   const roomOf = (account: Account): Room => ({
     name: account.room,
@@ -68,17 +64,12 @@ export function createRecorder(ports: RecorderPorts): RunningRecorder {
     if (!account || batches.mayHave(account.room)) await withinReason(batches.write())
   }
 
-  async function writeRow(account: Account, row: NewExchange): Promise<Exchange> {
-    // Rows have identifiers in the order in which they are written.
-    if (isTestAccount(account)) await write(account)
-    const exchange_id = nextId()
-    try {
-      await database.write([insertExchange(row)(exchange_id)])
-      onWritten(roomOf(account))
-    } catch (error) {
-      onFault(error)
-    }
-    return { exchange_id, ...row }
+  /** Records what somebody waits for. */
+  async function recordNow(account: Account, raw: RawExchange, failed: boolean): Promise<Exchange> {
+    const { promise: done, resolve } = Promise.withResolvers<Exchange>()
+    batches.add(roomOf(account), failed, () => raw, resolve)
+    await batches.write()
+    return done
   }
 
   async function record(account: Account, raw: RawAttempt): Promise<void> {
@@ -95,7 +86,6 @@ export function createRecorder(ports: RecorderPorts): RunningRecorder {
       const raw = () => rawRequest(kind, recorded, time, { request, reply, payload, account })
       batches.add(roomOf(account), reply.statusCode >= 400, raw)
       if (!isTestAccount(account)) return done(null, payload)
-      onArrival()
       if (isShared || batches.isBehind()) void write().then(() => done(null, payload))
       else done(null, payload)
     }
@@ -110,14 +100,14 @@ export function createRecorder(ports: RecorderPorts): RunningRecorder {
       onSend: onSendOf(kind, recorded),
     }),
     attempt(account, raw) {
+      onRecorded(account.room)
       const recording = record(account, raw)
       arriving.add(recording)
       void recording.finally(() => arriving.delete(recording))
     },
-    attemptByHand: async (account, raw) => writeRow(account, makeRow(await answered(account, raw))),
-    async action(account, action) {
-      await writeRow(account, action)
-    },
+    attemptByHand: async (account, raw) =>
+      recordNow(account, await answered(account, raw), raw.failed),
+    action: (account, action) => withinReason(recordNow(account, action, false)),
     write,
     async flush() {
       await Promise.all(arriving)
@@ -125,9 +115,11 @@ export function createRecorder(ports: RecorderPorts): RunningRecorder {
     },
     async trim(stop) {
       batches.forget()
-      const rooms = [...written].map(([room, most]) => ({ room, most }))
-      written.clear()
-      await trimExchanges(database, rooms, stop)
+      await space.trim(stop)
+    },
+    async giveWay() {
+      batches.pause(time.wall() + PAUSE)
+      await space.giveWay()
     },
     sweep: (now, stop) => deleteOldExchanges(database, now, stop),
     async close() {
@@ -137,10 +129,13 @@ export function createRecorder(ports: RecorderPorts): RunningRecorder {
   }
 }
 
+/** Milliseconds that the record leaves a disk that was full to payments. */
+const PAUSE = 10_000
+
 /** Milliseconds that a response waits for the record: a database whose record is locked delays no payment longer. */
 const LONGEST_WAIT = 1_000
 
-async function withinReason(writing: Promise<void>): Promise<void> {
+async function withinReason(writing: Promise<unknown>): Promise<void> {
   const { promise: late, resolve } = Promise.withResolvers<void>()
   const timer = setTimeout(resolve, LONGEST_WAIT)
   await Promise.race([writing, late])

@@ -4,8 +4,12 @@ import type { Database, MachineTime } from '../../core/ports.ts'
 import { DAY } from '../../core/time.ts'
 import { BEHIND, RETENTION_MS } from '../../pay/retention.ts'
 import { deleteInSteps } from '../../platform/database/delete-in-steps.ts'
+import { numbered, where } from '../../platform/database/select.ts'
+import { BYTES } from './store.ts'
 
 const TABLE = ['exchanges', 'exchange_id'] as const
+/** Rows whose sizes are read at once: some 2 ms. */
+const STEP = 1_000
 
 /**
  * Deletes exchanges that began more than 24 hours ago or belong to a payment that is gone by `now`, the machine's time.
@@ -21,25 +25,58 @@ export async function deleteOldExchanges(
   await deleteInSteps(database, TABLE, gone, [idFloor(now - RETENTION_MS + 1)], stop)
 }
 
-/** Deletes of each room all but the newest. */
+type Sized = { exchange_id: string; bytes: number }
+
+/** Deletes all but the newest that are within both limits, of a room or of all rooms. The rows themselves are counted. */
 export async function trimExchanges(
   database: Database,
-  written: Iterable<{ room: string; most: number }>,
+  { room, rows, bytes }: { room?: string; rows: number; bytes: number },
   stop?: AbortSignal,
 ): Promise<void> {
-  for (const { room, most } of written) {
-    const [first] = await database.query<{ exchange_id: string }>(
-      `select exchange_id from exchanges where account = $1
-       order by exchange_id desc limit 1 offset ${most}`,
-      [room],
+  const ofRoom = room === undefined ? where('1 = 1') : where('account = ?', room)
+  let kept = { rows: 0, bytes: 0 }
+  for (let before = '~'; !stop?.aborted; ) {
+    const some = await database.query<Sized>(
+      numbered(`select exchange_id, ${BYTES} as bytes from exchanges
+        where ${ofRoom.sql} and exchange_id < ? order by exchange_id desc limit ${STEP}`),
+      [...ofRoom.values, before],
     )
-    if (first)
-      await deleteInSteps(
-        database,
-        TABLE,
-        'account = $1 and exchange_id <= $2',
-        [room, first.exchange_id],
-        stop,
+    for (const { exchange_id, bytes: size } of some) {
+      kept = { rows: kept.rows + 1, bytes: kept.bytes + size }
+      if (kept.rows <= rows && kept.bytes <= bytes) continue
+      const { sql, values } = where(
+        `exchange_id <= ? and ${ofRoom.sql}`,
+        exchange_id,
+        ...ofRoom.values,
       )
+      return deleteInSteps(database, TABLE, numbered(sql), values, stop)
+    }
+    const last = some.at(-1)
+    if (!last || some.length < STEP) return
+    before = last.exchange_id
   }
+}
+
+/** Rows that are deleted at once; they may be large. */
+const DELETED = 100
+
+/** Deletes the oldest rows, so many bytes of them. Resolves to the bytes: fewer if there were no more. */
+export async function deleteOldest(database: Database, bytes: number): Promise<number> {
+  let freed = 0
+  while (freed < bytes) {
+    const some = await database.query<Sized>(
+      `select exchange_id, ${BYTES} as bytes from exchanges order by exchange_id limit ${DELETED}`,
+    )
+    const last = some.at(-1)
+    if (!last) break
+    const sql = 'delete from exchanges where exchange_id <= $1'
+    await database.write([{ sql, values: [last.exchange_id] }])
+    freed += some.reduce((sum, { bytes: size }) => sum + size, 0)
+  }
+  return freed
+}
+
+/** Deletes everything. PostgreSQL gives back its files, and SQLite frees the pages without writing to each of them. */
+export async function deleteAll(database: Database): Promise<void> {
+  await database.write([{ sql: 'truncate exchanges', values: [] }])
 }

@@ -34,6 +34,9 @@ const SHOWN =
 const INSERTED = `${SHOWN}, reference_folded`
 const COLUMNS = SHOWN.replace('account', 'account as room')
 
+/** As an SQL expression: about the bytes that a row takes. The databases read its length without reading the text. */
+export const BYTES = 'octet_length(body) + 256'
+
 /** What the JSON of a row leaves out, beside `began` where it is `at`. */
 const DEFAULTS = {
   query: '',
@@ -164,7 +167,13 @@ const ofReference = (room: string, folded: string): Condition =>
     folded,
   )
 
-export const exchangeRows = { from: 'exchanges', columns: COLUMNS, id: 'exchange_id', fromRow }
+export const exchangeRows = {
+  from: 'exchanges',
+  columns: COLUMNS,
+  id: 'exchange_id',
+  bytes: BYTES,
+  fromRow,
+}
 
 export function findExchanges(
   database: Database,
@@ -219,8 +228,8 @@ export async function countExchanges(
   const { sql, values } = allOf(conditionsOf(room, filter))
   const [row] = await database.query<{ found: number }>(
     numbered(`select cast(count(*) as integer) as found from
-       (select exchange_id from exchanges where ${sql} limit ?) newer`),
-    [...values, limit],
+       (select exchange_id from exchanges where ${sql} ${limit < Infinity ? 'limit ?' : ''}) newer`),
+    limit < Infinity ? [...values, limit] : values,
   )
   return row?.found ?? 0
 }

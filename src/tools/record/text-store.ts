@@ -2,12 +2,19 @@
 
 import type { Database } from '../../core/ports.ts'
 import { containingExactly, fold } from '../../platform/database/fold.ts'
-import { findPart, type Part, type Range, where } from '../../platform/database/select.ts'
+import {
+  findPart,
+  idsWithin,
+  type Part,
+  type Range,
+  where,
+} from '../../platform/database/select.ts'
 import type { Exchange } from './exchange.ts'
 import { conditionsOf, type ExchangeFilter, exchangeRows } from './store.ts'
 
 /** Rows that are read at once: on SQLite other requests wait meanwhile, some milliseconds. */
 const STEP = 500
+const STEP_BYTES = 512 * 1024
 
 /** Those of the filter that have the text, in any case. All that the account keeps is looked at, if need be. */
 export async function findWithText(
@@ -22,13 +29,14 @@ export async function findWithText(
     ...(after !== undefined && { after }),
   }
   while (found.length < part.limit) {
-    const ids = await findPart(
+    const ids = await idsWithin(
       database,
-      { ...exchangeRows, columns: 'exchange_id', fromRow: (row: { exchange_id: string }) => row },
+      exchangeRows,
       conditionsOf(room, { ...filter, ...range }),
       { ...part, limit: STEP },
+      STEP_BYTES,
     )
-    const [first, last] = [ids[0]?.exchange_id, ids.at(-1)?.exchange_id]
+    const [first, last] = [ids[0], ids.at(-1)]
     if (first === undefined || last === undefined) break
     const [low, high] = first < last ? [first, last] : [last, first]
     // The database leaves out nearly all that has not the text. Headers are in the same column, so a row is looked at again.
@@ -43,7 +51,6 @@ export async function findWithText(
       { ...part, limit: STEP },
     )
     found.push(...rows.filter(row => hasText(row, fold(text))))
-    if (ids.length < STEP) break
     range = part.order === 'newest' ? { ...range, before: last } : { ...range, after: last }
   }
   return found.slice(0, part.limit)

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { HELD_WAITS } from '../../../src/core/budgets.ts'
 import type { Database } from '../../../src/core/ports.ts'
 import { deleteEndedRooms, endExpiredAccounts, ROOM_TABLES } from '../../../src/pay/ended-rooms.ts'
 import { listKeys } from '../../../src/platform/accounts/store.ts'
@@ -302,21 +303,24 @@ onEveryDatabase(
       await read(api, kept)
     })
 
-    test('a reset ends a wait, and the 51st wait of an account is refused', async () => {
-      const { api } = await makeAccount(await service().newAccount())
-      const direct = createClient([service().baseUrl], api.key)
-      const wait = () =>
+    test('a reset ends a wait, and of an account and its test accounts 200 requests wait at most', async () => {
+      const parent = await service().newAccount()
+      const { api } = await makeAccount(parent)
+      const wait = (_: unknown, i: number) =>
         fetch(`${service().baseUrl}/control/payments?status=success&wait=10000`, {
-          headers: { Authorization: `Bearer ${direct.key}` },
+          headers: { Authorization: `Bearer ${(i % 2 ? api : parent).key}` },
         })
-      const waits = Array.from({ length: 51 }, wait)
-      const refused: Body = await (await Promise.race(waits)).json()
+      const waits = Array.from({ length: HELD_WAITS + 1 }, wait)
+      const first = await Promise.race(waits)
+      const refused: Body = await first.json()
       assert.equal(refused.code, 'C0429')
+      assert.equal(first.headers.get('retry-after'), '1')
       await control(api, 'reset', {})
+      await control(parent, 'reset', {})
       const answers = await Promise.all(
         waits.map(response => response.then(({ status }) => status)),
       )
-      assert.deepEqual(answers.sort(), [...Array(50).fill(200), 422])
+      assert.deepEqual(answers.sort(), [...Array(HELD_WAITS).fill(200), 503])
     })
   },
   {

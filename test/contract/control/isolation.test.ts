@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import http from 'node:http'
 import { test } from 'node:test'
+import { HELD_WAITS } from '../../../src/core/budgets.ts'
 import { type Client, createClient, sendUnchecked } from '../../support/client.ts'
 import { ask } from '../../support/control.ts'
 import { payOnPages } from '../../support/journeys.ts'
@@ -116,19 +117,21 @@ onEveryDatabase(
     test('a client that leaves ends its wait, and a thousand waits keep nobody else from a place', async () => {
       const { baseUrl } = service()
       const { api } = await testAccount(await service().newAccount())
-      // More than the 50 that may wait, because the looks below take a place too.
-      const left = waitsOf(baseUrl, api.key, 60)
+      // More than may wait, because the looks below take a place too.
+      const left = waitsOf(baseUrl, api.key, HELD_WAITS + 10)
       // At the same instance: places are counted by each.
       const wait = () =>
         sendUnchecked(`${baseUrl}/control/payments?status=success&wait=1`, { key: api.key })
       while ((await wait()).status === 200);
       for (const request of left.requests) request.destroy()
       while ((await wait()).status !== 200);
-      const parent = await service().newAccount()
       // The limit of requests in flight is 1,000 for each instance.
-      const count = service().kind === 'sqlite' ? 21 : 1
-      const accounts = await Promise.all(Array.from({ length: count }, () => testAccount(parent)))
-      const waits = accounts.map(({ api }) => waitsOf(baseUrl, api.key, 50))
+      const count = service().kind === 'sqlite' ? 6 : 1
+      const accounts = await Promise.all(
+        Array.from({ length: count }, () => service().newAccount()),
+      )
+      const waits = accounts.map(({ key }) => waitsOf(baseUrl, key, HELD_WAITS - 1))
+      const [parent = api] = accounts
       const answered = Promise.race(waits.flatMap(({ statuses }) => statuses))
       const made = await parent.createPayment()
       assert.equal(made.state.status, 'created')

@@ -117,7 +117,7 @@ export function createCommit(connection: Connection): (batch: Statement[][]) => 
 }
 
 const isOfRecord = ({ sql }: Statement): boolean =>
-  /^(insert into|delete from) exchanges\b/.test(sql)
+  /^(insert into|delete from|truncate) exchanges\b/.test(sql)
 
 const stepsOf = (statement: Statement): Statement[] =>
   statement.also ? [statement, statement.also] : [statement]

@@ -1,3 +1,4 @@
+import { statfs } from 'node:fs/promises'
 import { startThread } from '../../../core/files.ts'
 import type { Database, Statement, Value } from '../../../core/ports.ts'
 import {
@@ -45,6 +46,12 @@ export function openSqlite(
     query: reader.query,
     write: queue.write,
     check: queue.check,
+    async room() {
+      if (options.path === ':memory:') return Infinity
+      const { bavail, bsize } = await statfs(options.path)
+      const [pages] = await reader.query<{ free: number }>(FREE_PAGES)
+      return bavail * bsize + (pages?.free ?? 0)
+    },
     serverTime: async () => undefined,
     async close() {
       stopWatch()
@@ -54,6 +61,10 @@ export function openSqlite(
     },
   }
 }
+
+/** Their bytes. */
+const FREE_PAGES = `select cast(freelist_count * page_size as integer) as free
+  from pragma_freelist_count, pragma_page_size`
 
 /** As prepared statements: SQLite parses the text of `exec` each time. */
 const BEGIN: Statement = { sql: 'begin', values: [] }

@@ -6,7 +6,7 @@ import { DAY } from '../../../core/time.ts'
 import { agreementRows } from '../../../pay/agreements/store.ts'
 import { isListenerAddress } from '../../../pay/webhooks/listener.ts'
 import { activeWebhooks } from '../../../pay/webhooks/store.ts'
-import { findPart, where } from '../../../platform/database/select.ts'
+import { findPart, findWithin, where } from '../../../platform/database/select.ts'
 import type { ToolContext } from '../../context.ts'
 import { findPayments } from '../../lists/find-payments-store.ts'
 import { listPayments } from '../../lists/payments-store.ts'
@@ -14,8 +14,9 @@ import { among, byBeginning, conditionsOf, exchangeRows } from '../../record/sto
 import type { RecordFacts } from './rule.ts'
 import { type Seen, seenOf } from './seen.ts'
 
-/** Exchanges that are read in one turn of the event loop: some 5 ms. */
+/** Exchanges that are read in one turn of the event loop, and their bytes: some 5 ms. */
 const SLICE = 200
+const SLICE_BYTES = 512 * 1024
 /** The most payments and agreements that are looked at. */
 const MOST_ROWS = 200
 
@@ -73,15 +74,17 @@ async function readExchanges(database: Database, room: string, { isInside, atOf 
   let after = ''
   for (;;) {
     const conditions = conditionsOf(room, { after })
-    const slice = await findPart(database, table, conditions, { limit: SLICE, order: 'oldest' })
+    const part = { limit: SLICE, order: 'oldest' } as const
+    const slice = await findWithin(database, table, conditions, part, SLICE_BYTES)
     for (const { gap, exchange } of slice) {
       const at = exchange?.at ?? atOf(gap?.to ?? 0)
       oldest ??= at
       if (gap && isInside(at)) gaps.push(gap)
       if (exchange && isInside(at)) seen.push(exchange)
     }
-    after = slice.at(-1)?.exchange_id ?? after
-    if (slice.length < SLICE) break
+    const last = slice.at(-1)
+    if (!last) break
+    after = last.exchange_id
   }
   return { seen: seen.sort(byBeginning), gaps, oldest }
 }

@@ -1,0 +1,24 @@
+import type { Database } from '../../core/ports.ts'
+import { primaryCode, SQLITE } from './sqlite/connection.ts'
+
+/** PostgreSQL's code. */
+const DISK_FULL = '53100'
+
+/** Of a write that failed so, nothing is written. */
+const isDiskFull = (error: unknown): boolean =>
+  primaryCode(error) === SQLITE.FULL ||
+  (error instanceof Error && 'code' in error && error.code === DISK_FULL)
+
+/** The database, where a write that found the disk full is tried once more after `giveWay` has made room. */
+export const givingWay = (database: Database, giveWay: () => Promise<void>): Database => ({
+  ...database,
+  async write(statements) {
+    try {
+      return await database.write(statements)
+    } catch (error) {
+      if (!isDiskFull(error)) throw error
+      await giveWay()
+      return database.write(statements)
+    }
+  },
+})
