@@ -21,31 +21,31 @@ export const LOOKED_UP_TEXTS = 8
 /** Milliseconds of work between two turns of the event loop. Held by test/signature/budget.test.ts. */
 export const SLICE_MS = 10
 
-/** Bytes of a recorded header value. Held by test/recorder/budget.test.ts. */
+/** Bytes of a recorded header value. Held by test/contract/recorder/budget.test.ts. */
 export const HEADER_VALUE_BYTES = 1 * KB
 
-/** Bytes of all recorded header values of a request or a response. Held by test/recorder/budget.test.ts. */
+/** Bytes of all recorded header values of a request or a response. Held by test/contract/recorder/budget.test.ts. */
 export const HEADERS_BYTES = 16 * KB
 
-/** Bytes of a recorded path, and of a recorded query. Held by test/recorder/budget.test.ts. */
+/** Bytes of a recorded path, and of a recorded query. Held by test/contract/recorder/budget.test.ts. */
 export const ADDRESS_PART_BYTES = 2 * KB
 
-/** Bytes of a row of the record. Held by test/recorder/budget.test.ts. */
+/** Bytes of a row of the record. Held by test/contract/recorder/budget.test.ts. */
 export const RECORD_ROW_BYTES = 32 * KB
 
-/** Bytes of an account's record. FARTHING_RECORD_MAX limits that of all accounts. Held by test/recorder/budget.test.ts. */
+/** Bytes of an account's record. FARTHING_RECORD_MAX limits that of all accounts. Held by test/contract/recorder/budget.test.ts. */
 export const ACCOUNT_RECORD_BYTES = 32 * MB
 
-/** Bytes that the record leaves to payments: free on the volume of an SQLite file, or as free pages in the file. Held by test/recorder/budget.test.ts. */
+/** Bytes that the record leaves to payments: free on the volume of an SQLite file, or as free pages in the file. Held by test/contract/recorder/budget.test.ts. */
 export const RECORD_LEAVES_BYTES = 64 * MB
 
-/** Bytes of a page of a list of the control API; the cursor leads to the rest. Held by test/contract/control/budgets.test.ts. */
+/** Bytes of a page of a list of the control API; the cursor leads to the rest. Held by test/contract/recorder/budget.test.ts. */
 export const LIST_PAGE_BYTES = 1 * MB
 
-/** Requests of an account that read its record at once. Held by test/contract/control/budgets.test.ts. */
+/** Requests of an account that read its record at once. Held by test/contract/control/waiting.test.ts. */
 export const RECORD_READERS = 2
 
-/** Requests of an account and its test accounts that wait at once for something to happen. Held by test/contract/control/budgets.test.ts. */
+/** Requests of an account and its test accounts that wait at once for something to happen. Held by test/contract/control/accounts.test.ts. */
 export const HELD_WAITS = 200
 
 /** Bytes of responses that are being made or wait to leave. Held by test/contract/http/search-budget.test.ts. */

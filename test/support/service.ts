@@ -15,7 +15,7 @@ export type DatabaseKind = 'sqlite' | 'postgres'
 export const databaseKinds: DatabaseKind[] = ['sqlite', 'postgres']
 
 /** The time at the start of every service, in milliseconds. It passes only when a test advances it. */
-const START = Date.parse('2026-09-14T08:20:31.407Z')
+export const START = Date.parse('2026-09-14T08:20:31.407Z')
 
 export type ServiceOptions = {
   env?: Record<string, string>

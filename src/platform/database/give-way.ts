@@ -1,4 +1,4 @@
-import type { Database } from '../../core/ports.ts'
+import type { Database, Statement } from '../../core/ports.ts'
 import { primaryCode, SQLITE } from './sqlite/connection.ts'
 
 /** PostgreSQL's code. */
@@ -10,9 +10,8 @@ const isDiskFull = (error: unknown): boolean =>
   (error instanceof Error && 'code' in error && error.code === DISK_FULL)
 
 /** The database, where a write that found the disk full is tried once more after `giveWay` has made room. */
-export const givingWay = (database: Database, giveWay: () => Promise<void>): Database => ({
-  ...database,
-  async write(statements) {
+export function givingWay(database: Database, giveWay: () => Promise<void>): Database {
+  async function write(statements: Statement[]): Promise<boolean> {
     try {
       return await database.write(statements)
     } catch (error) {
@@ -20,5 +19,6 @@ export const givingWay = (database: Database, giveWay: () => Promise<void>): Dat
       await giveWay()
       return database.write(statements)
     }
-  },
-})
+  }
+  return Object.assign(Object.create(database), { write })
+}

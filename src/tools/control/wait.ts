@@ -29,7 +29,7 @@ export const tooManyWaits = () =>
 /** What a wait looks for. */
 export type Look<Found> = {
   find: (account: Account) => Promise<Found[]>
-  /** Looks only at what is newer than the last look: `find` may have found nothing new if it is false. */
+  /** Looks only at what is newer than the last look: `find` finds nothing if it is false. */
   isNewer?: (account: Account) => Promise<boolean>
 }
 
@@ -54,6 +54,7 @@ type Held = {
   account: Account
   look: Look<unknown>
   isWoken: boolean
+  hasLooked: boolean
   lookedAt: number
   waiting: Set<(found: unknown[]) => void>
 }
@@ -111,8 +112,7 @@ export function createWaits(ports: WaitPorts): Waits {
     raw.socket.once('close', nothing)
     try {
       // What is written from now on wakes it.
-      const found = await look.find(account)
-      if (found.length > 0) return found
+      await lookOnce(held, account)
       void serve(family)
       return (await promise) as Found[] // of an equal request
     } finally {
@@ -170,8 +170,9 @@ async function lookOnce(held: Held, now: Account | undefined): Promise<void> {
   held.isWoken = false
   held.lookedAt = performance.now()
   const isOver = now?.room !== account.room
-  if (!isOver && look.isNewer && !(await look.isNewer(now))) return
+  if (!isOver && held.hasLooked && look.isNewer && !(await look.isNewer(now))) return
   const found = isOver ? [] : await look.find(now)
+  held.hasLooked = true
   if (found.length > 0 || isOver) for (const resolve of waiting) resolve(found)
 }
 
@@ -186,6 +187,7 @@ const newHeld = (account: Account, look: Look<unknown>): Held => ({
   account,
   look,
   isWoken: false,
+  hasLooked: false,
   lookedAt: performance.now(),
   waiting: new Set(),
 })

@@ -6,7 +6,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Account } from '../../core/account.ts'
 import type { RawAttempt } from '../../core/exchange.ts'
 import { createNewId, newSecret } from '../../core/ids.ts'
-import type { Database, MachineTime, Time } from '../../core/ports.ts'
+import type { Database, MachineTime, Statement, Time } from '../../core/ports.ts'
 import type { Recorded, RecordingHooks } from '../../platform/http/areas.ts'
 import { methodOf } from '../../platform/http/fastify.ts'
 import type { Room } from './admission.ts'
@@ -145,15 +145,13 @@ async function withinReason(writing: Promise<unknown>): Promise<void> {
 /** Of writes that fail one after the other only the first is reported. */
 function reportingOnce(ports: Pick<RecorderPorts, 'database' | 'onFault'>): typeof ports {
   let isFailing = false
+  async function write(statements: Statement[]): Promise<boolean> {
+    const written = await ports.database.write(statements)
+    isFailing = false
+    return written
+  }
   return {
-    database: {
-      ...ports.database,
-      async write(statements) {
-        const written = await ports.database.write(statements)
-        isFailing = false
-        return written
-      },
-    },
+    database: Object.assign(Object.create(ports.database), { write }),
     onFault(error) {
       if (!isFailing) ports.onFault(error)
       isFailing = true

@@ -6,6 +6,7 @@ import {
   allOf,
   type Condition,
   findPart,
+  findWithin,
   ifGiven,
   inRange,
   numbered,
@@ -294,8 +295,11 @@ export async function exchangesWithout(
   const { operations, but } = reads
   const condition = `(not ${among('operation', operations)} or ${among('exchange_id', but)})`
   const conditions = [ofPayment(key), where(condition, ...operations, ...but)]
-  return readable(await findPart(database, exchangeRows, conditions, part))
+  return readable(await findWithin(database, exchangeRows, conditions, part, PAYMENT_BYTES))
 }
+
+/** Bytes of the exchanges that the page of a payment reads. */
+const PAYMENT_BYTES = 5 * 1024 * 1024
 
 /** What was recorded of one message, newest first: its attempts, and what was done by hand. At most `limit`. */
 export async function exchangesOfMessage(

@@ -58,11 +58,8 @@ async function requestsPage(
   const isFirst = cursor.before === undefined && cursor.after === undefined
   // Before the rows are read: what comes meanwhile is then announced, and not overlooked.
   const { version, newest } = await readNews(context, visit)
-  const found = await readRequests(
-    database,
-    account.room,
-    filterOf(asked, context.time.wall()),
-    cursor,
+  const found = await context.reading(account.room, visit.request.url, () =>
+    readRequests(database, account.room, filterOf(asked, context.time.wall()), cursor),
   )
   const gaps = isFiltered ? [] : await gapsAmong(database, account.room, found, cursor)
   const refusals = isFirst && !asked.code && (await refusalsPart(database, visit, operations))

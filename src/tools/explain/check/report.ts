@@ -46,11 +46,22 @@ const byRule = (one: { rule: string }, other: { rule: string }): number =>
 
 export const levels: readonly Verdict[] = ['fail', 'warn', 'note', 'pass', 'not seen']
 
+type Asked = { since?: number | undefined; rule?: string | undefined }
+
 /** `since`: looks at what happened then or later, in milliseconds of the account's time. `rule`: only at this one. */
-export async function checkAccount(
+export const checkAccount = (
   context: ToolContext,
   account: Account,
-  { since, rule }: { since?: number | undefined; rule?: string | undefined } = {},
+  asked: Asked = {},
+): Promise<Report> =>
+  context.reading(account.room, `check ${asked.since} ${asked.rule}`, () =>
+    check(context, account, asked),
+  )
+
+async function check(
+  context: ToolContext,
+  account: Account,
+  { since, rule }: Asked,
 ): Promise<Report> {
   const { facts, kept, not_kept, from } = await readRecord(context, account, since)
   const isAsked = ({ id }: { id: string }) => rule === undefined || id === rule

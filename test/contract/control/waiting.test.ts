@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { RECORD_READERS } from '../../../src/core/budgets.ts'
+import { createTurns } from '../../../src/core/turns.ts'
+import type { Body } from '../../support/client.ts'
+import { onEveryDatabase } from '../../support/service.ts'
+
+onEveryDatabase(
+  'Requests that wait',
+  service => {
+    test('equal waits look together, and after their first look only at what is newer', async t => {
+      const { database, baseUrl } = service()
+      const api = await service().newAccount()
+      await api.get('/v1/agreements')
+      for (const { recorder } of service().apps) await recorder?.flush()
+      const query = database.query.bind(database)
+      const seen: string[] = []
+      t.mock.method(database, 'query', (sql: string, values: never[]) => {
+        if (sql.includes('from exchanges')) seen.push(sql)
+        return query(sql, values)
+      })
+      const wait = async (filter: string): Promise<Body> => {
+        const url = `${baseUrl}/control/requests?${filter}`
+        const headers = { Authorization: `Bearer ${api.key}` }
+        return (await fetch(url, { headers })).json()
+      }
+      const idle = Array.from({ length: 20 }, () => wait('status=599&wait=900'))
+      for (const { results } of await Promise.all(idle)) assert.deepEqual(results, [])
+      const counts = seen.filter(sql => sql.includes('count(*)'))
+      const bounded = counts.filter(sql => sql.includes('exchange_id >='))
+      assert.deepEqual([counts.length > 0, counts.length - bounded.length], [true, 0])
+      const whole = seen.length - counts.length
+      assert.ok(whole <= RECORD_READERS + 1, `${whole} looks at all of the record`)
+    })
+
+    test('what is recorded wakes all that wait for it', async () => {
+      const api = await service().newAccount()
+      const headers = { Authorization: `Bearer ${api.key}` }
+      const waits = Array.from({ length: 10 }, async (_, i): Promise<Body> => {
+        const url = `${service().baseUrl}/control/requests?status=404&limit=${1 + (i % 2)}&wait=10000`
+        return (await fetch(url, { headers })).json()
+      })
+      await api.get('/v1/payments/unknown')
+      for (const { results } of await Promise.all(waits)) assert.equal(results[0]?.status, 404)
+    })
+  },
+  { control: true },
+)
+
+test('of a key a few run at once, and equal work that waits shares a run that begins after all of it was asked for', async () => {
+  const turns = createTurns(2)
+  const begun: string[] = []
+  const ends: (() => void)[] = []
+  const work = (name: string) => () => {
+    begun.push(name)
+    return new Promise<string>(resolve => ends.push(() => resolve(name)))
+  }
+  const results = ['a', 'a', 'a', 'b', 'a'].map(name => turns('room', name, work(name)))
+  const other = turns('other', 'a', work('of other'))
+  assert.deepEqual(begun, ['a', 'a', 'of other'])
+  const failing = turns('other', 'c', async () => {
+    throw new Error('failed')
+  })
+  await assert.rejects(failing, /failed/)
+  while (ends.length > 0) {
+    ends.shift()?.()
+    await new Promise(setImmediate)
+  }
+  assert.deepEqual(await Promise.all([...results, other]), ['a', 'a', 'a', 'b', 'a', 'of other'])
+  assert.deepEqual(begun, ['a', 'a', 'of other', 'a', 'b'])
+})

@@ -1,0 +1,326 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { readConfig } from '../../../src/app/config.ts'
+import { type Farthing, startFarthing } from '../../../src/app/start.ts'
+import {
+  ACCOUNT_RECORD_BYTES,
+  ADDRESS_PART_BYTES,
+  HEADER_VALUE_BYTES,
+  HEADERS_BYTES,
+  LIST_PAGE_BYTES,
+  RECORD_LEAVES_BYTES,
+  RECORD_ROW_BYTES,
+} from '../../../src/core/budgets.ts'
+import { createNewId } from '../../../src/core/ids.ts'
+import type { Database } from '../../../src/core/ports.ts'
+import { createTime } from '../../../src/core/time.ts'
+import type { Exchange } from '../../../src/tools/record/exchange.ts'
+import { BYTES, findExchanges, insertExchange } from '../../../src/tools/record/store.ts'
+import { type Body, type Client, createClient } from '../../support/client.ts'
+import { ask } from '../../support/control.ts'
+import { tempFolder } from '../../support/folders.ts'
+import { copyMigratedDatabase } from '../../support/postgres.ts'
+import { databaseKinds, onEveryDatabase, onSharedDatabases, START } from '../../support/service.ts'
+import { receiving, subscribe } from '../../support/subscriber.ts'
+
+const bytesOf = async (database: Database): Promise<number> =>
+  Number(
+    (await database.query<{ sum: number }>(`select sum(${BYTES}) as sum from exchanges`))[0]?.sum,
+  )
+
+const oldest = { limit: 20_000, order: 'oldest' } as const
+
+/** As much text as is kept of two bodies. */
+const LARGE = 'v'.repeat(8_000)
+
+async function sampleOf(database: Database, room: string): Promise<Omit<Exchange, 'exchange_id'>> {
+  const [sample] = await findExchanges(database, room, {}, oldest)
+  assert.ok(sample)
+  const { exchange_id: _, ...row } = sample
+  return { ...row, request_body: { text: LARGE }, response_body: { text: LARGE } }
+}
+
+const newId = createNewId()
+
+/** Writes rows of the room at this time of the machine, in milliseconds. */
+async function fill(database: Database, room: string, bytes: number, at: number): Promise<void> {
+  const insert = insertExchange(await sampleOf(database, room))
+  for (let left = Math.ceil(bytes / (2 * LARGE.length)); left > 0; left -= 100)
+    await database.write(Array.from({ length: 100 }, () => insert(newId(at))))
+}
+
+onEveryDatabase(
+  'What is kept of an exchange',
+  service => {
+    const flush = async () => {
+      for (const { recorder } of service().apps) await recorder?.flush()
+    }
+
+    /** What came back, as the record has it, of a message that was sent by hand. */
+    async function sentByHand(t: TestContext, api: Client, room: string, respond: Respond) {
+      const { webhook } = await subscribe(t, api, {
+        subscriptions: ['card_payment_cancelled'],
+        behaviour: { onRequest: ({ response }) => respond(response) },
+      })
+      const { payment_id } = await api.createPayment()
+      await api.post(`/v1/payments/${payment_id}/cancel`)
+      const { body } = await ask(service(), api, 'messages')
+      const { message_id } = body.results.find(
+        (each: Body) => each.webhook_id === webhook.external_id,
+      )
+      await ask(service(), api, `messages/${message_id}/send`, {})
+      await flush()
+      const found = await findExchanges(service().database, room, { kinds: ['out'] }, oldest)
+      return found.find(({ by_hand }) => by_hand)
+    }
+    type Respond = (response: import('node:http').ServerResponse) => unknown
+
+    test('headers have 1 KB each and 16 KB together, and a row 32 KB, whatever a receiver answers', async t => {
+      const { name, api } = await service().newNamedAccount()
+      const sent = await sentByHand(t, api, name, response => {
+        response.setHeader('Long', 'é '.repeat(2_000))
+        for (let i = 0; i < 19; i++) response.setHeader(`Quoted-${i}`, '"'.repeat(2_900))
+        response.end('\u0001'.repeat(8_192))
+      })
+      assert.ok(sent)
+      const values = Object.entries(sent.response_headers)
+      const sizes = values.map(([, value]) => Buffer.byteLength(value))
+      const mark = Buffer.byteLength('…')
+      assert.ok(Math.max(...sizes) <= HEADER_VALUE_BYTES + mark, `${Math.max(...sizes)}`)
+      const together = values.flat().join('').length
+      assert.ok(together <= HEADERS_BYTES + values.length * mark, `${together}`)
+      const largest = await bytesOf(service().database)
+      const { exchange_id, ...row } = sent
+      const [, ...stored] = insertExchange(row)(exchange_id).values
+      const size = Buffer.byteLength(stored.join(''))
+      assert.ok(size <= RECORD_ROW_BYTES + 256, `${size} of ${largest}`)
+      assert.equal(sent.response_body?.cut, 8_192)
+    })
+
+    test('a path and a query have 2 KB each', async () => {
+      const { name, api } = await service().newNamedAccount()
+      await api.get(`/v1/payments/${'p'.repeat(5_000)}?a=${'q'.repeat(5_000)}`)
+      await flush()
+      const [found] = await findExchanges(service().database, name, {}, oldest)
+      const most = ADDRESS_PART_BYTES + Buffer.byteLength('…')
+      for (const part of [found?.path, found?.query])
+        assert.equal(Buffer.byteLength(part ?? ''), most)
+    })
+
+    test('what a receiver and a client call a secret is masked, by the name of a header, in JSON, a form, a query and an address within them', async t => {
+      const { name, api } = await service().newNamedAccount()
+      const secret = (i: number) => `hidden${i}`
+      const sent = await sentByHand(t, api, name, response => {
+        response.setHeader('Set-Cookie', `a=${secret(1)}`)
+        response.setHeader('Proxy-Authorization', secret(2))
+        response.setHeader('Acme-Api-Key', secret(3))
+        response.setHeader('X-Auth-Token', secret(4))
+        response.setHeader('Location', `https://a.example/?token=${secret(5)}&b=shown1`)
+        response.end(
+          JSON.stringify({
+            password: secret(6),
+            client_secret: [secret(7), { deep: secret(8) }],
+            log: JSON.stringify({ api_key: secret(9), b: 'shown2' }),
+            link: `https://a.example/?b=shown3&access_token=${secret(10)}`,
+          }),
+        )
+      })
+      await api.request('POST', `/v1/payments?api_key=${secret(11)}&b=shown4`, {
+        headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
+        body: `password=${secret(12)}&b=shown5&next=https%3A%2F%2Fa.example%3Ftoken%3D${secret(13)}`,
+      })
+      await flush()
+      const found = await findExchanges(service().database, name, { kinds: ['api'] }, oldest)
+      const kept = JSON.stringify([sent, found])
+      assert.deepEqual(kept.match(/hidden\d+/g), null)
+      for (let i = 1; i <= 4; i++) assert.ok(kept.includes(`shown${i}`), `shown${i}`)
+    })
+
+    test('a message that is sent by hand is recorded within the limits, and its sender gets the answer in any case', async t => {
+      const { name, api } = await service().newNamedAccount()
+      const sent = await sentByHand(t, api, name, response => response.end('taken'))
+      assert.ok(sent)
+      const path = `messages/${sent.message_id}/send`
+      // 2,000 at once use up what an account may record at this moment, of which the service's clock has no other.
+      for (let i = 0; i < 21; i++) {
+        const sends = Array.from({ length: 10 }, () =>
+          ask(service(), api, path, { times: 10, at_once: true }),
+        )
+        for (const { body } of await Promise.all(sends))
+          for (const { answer } of body.results) assert.equal(answer.body, 'taken')
+      }
+      await flush()
+      const found = await findExchanges(service().database, name, {}, oldest)
+      const count = (kind: string) => found.filter(each => each.kind === kind).length
+      const instances = service().apps.length
+      assert.ok(count('out') <= 2_000 * instances, `${count('out')}`)
+      assert.equal(count('out') >= 2_100, instances > 1)
+      const gaps = found.reduce((sum, { gap }) => sum + (gap?.count ?? 0), 0)
+      assert.equal(gaps > 0, instances === 1)
+    })
+  },
+  { ...receiving, control: true },
+)
+
+onEveryDatabase(
+  'The bytes of the record',
+  service => {
+    test('all accounts have FARTHING_RECORD_MAX, and one has 32 MB: the oldest rows go first', async () => {
+      const { database, apps, clock } = service()
+      const [one, other] = [await service().newNamedAccount(), await service().newNamedAccount()]
+      async function request(api: Client, path: string): Promise<void> {
+        clock.advance(1_000)
+        await api.get(path)
+        for (const { recorder } of apps) await recorder?.flush()
+      }
+      const trim = async () => {
+        for (const { recorder } of apps) await recorder?.trim()
+      }
+      const rowsOf = (room: string) => findExchanges(database, room, {}, oldest)
+      await request(one.api, '/v1/agreements')
+      await request(other.api, '/v1/agreements')
+      await fill(database, one.name, 20_000_000, clock.now())
+      await fill(database, other.name, 25_000_000, clock.now() + 1)
+      await trim()
+      const all = await bytesOf(database)
+      assert.ok(all <= 40 * 1024 ** 2 && all > 30_000_000, `${all}`)
+      const [older, newer] = [await rowsOf(one.name), await rowsOf(other.name)]
+      assert.ok(older.length < 1_000 && older.every(each => each.request_body), `${older.length}`)
+      assert.ok(newer.length >= 1_600, `${newer.length}`)
+      await fill(database, other.name, 10_000_000, clock.now() + 2)
+      await request(other.api, '/v1/disputes')
+      await trim()
+      const rows = await rowsOf(other.name)
+      const kept = rows.reduce((sum, each) => sum + JSON.stringify(each).length, 0)
+      assert.ok(kept <= ACCOUNT_RECORD_BYTES && kept > ACCOUNT_RECORD_BYTES / 2, `${kept}`)
+      assert.equal(rows.at(-1)?.operation, 'searchDisputes')
+    })
+  },
+  { env: { FARTHING_RECORD_MAX: '40' } },
+)
+
+const key = 'key-of-the-default-account'
+const NOW = START
+
+async function start(kind: string, room?: () => number): Promise<Farthing> {
+  const sqlite = `sqlite:${join(tempFolder(), 'farthing.db')}`
+  return startFarthing({
+    config: readConfig({
+      PORT: '0',
+      DATABASE_URL: kind === 'sqlite' ? sqlite : await copyMigratedDatabase(),
+      FARTHING_API_KEY: key,
+    }),
+    backgroundWork: false,
+    ports: real => ({
+      ...real,
+      time: createTime(() => NOW),
+      ...(room && {
+        database: Object.assign(Object.create(real.database), { room: async () => room() }),
+      }),
+    }),
+  })
+}
+
+/** Makes the database fail as on a full disk: SQLite by its own limit of pages, PostgreSQL by an error of the server's code. */
+async function fillDisk(kind: string, database: Database): Promise<void> {
+  const run = (sql: string) => database.write([{ sql, values: [] }])
+  if (kind === 'sqlite') {
+    const [pages] = await database.query<{ page_count: number }>('pragma page_count')
+    await run(`pragma max_page_count = ${pages?.page_count}`)
+    return
+  }
+  await run(`create function refuse() returns trigger language plpgsql as
+    'begin if exists (select from exchanges) then raise exception ''no space left'' using errcode = ''53100''; end if; return new; end'`)
+  await run(
+    'create trigger full_disk before insert on payments for each row execute function refuse()',
+  )
+}
+
+for (const kind of databaseKinds) {
+  test(`On a full disk the record gives way: no payment is refused, and it pauses (${kind})`, async t => {
+    const farthing = await start(kind)
+    t.after(() => farthing.close())
+    const { database } = farthing.ports
+    const api = createClient([farthing.url], key)
+    await api.get('/v1/agreements')
+    await farthing.app.recorder?.flush()
+    await fill(database, 'default', 20_000_000, NOW)
+    await fillDisk(kind, database)
+    const made = await Promise.all(
+      Array.from({ length: 50 }, (_, i) =>
+        api.createPayment({ metadata: { i: `${i}`.repeat(90).slice(0, 90) } }),
+      ),
+    )
+    assert.equal((await api.get('/v1/payments')).body.total, made.length)
+    const kept = await bytesOf(database)
+    assert.ok(kept < 5_000_000, `${kept} bytes of the record are left`)
+    await farthing.app.recorder?.flush()
+    await api.get('/v1/refunds')
+    await farthing.app.recorder?.flush()
+    const found = await findExchanges(database, 'default', {}, oldest)
+    assert.ok(!found.some(({ operation }) => operation === 'searchRefunds'))
+    assert.ok(found.some(({ gap }) => gap?.bounds.includes('database')))
+  })
+
+  test(`The record writes nothing while the volume has less than 64 MB, and deletes its oldest rows for that (${kind})`, async t => {
+    let room = Infinity
+    const farthing = await start(kind, () => room)
+    t.after(() => farthing.close())
+    const { database } = farthing.ports
+    const api = createClient([farthing.url], key)
+    await api.get('/v1/agreements')
+    await farthing.app.recorder?.flush()
+    await fill(database, 'default', 20_000_000, NOW)
+    room = RECORD_LEAVES_BYTES - 1_000_000
+    await api.get('/v1/refunds')
+    await farthing.app.recorder?.flush()
+    const bytes = await bytesOf(database)
+    assert.ok(bytes < 5_000_000, `${bytes}`)
+    room = 0
+    await api.get('/v1/disputes')
+    await farthing.app.recorder?.flush()
+    const found = await findExchanges(database, 'default', {}, oldest)
+    assert.deepEqual(found, [])
+  })
+}
+
+onSharedDatabases(
+  'A list of control',
+  service => {
+    test('a page ends at 1 MB, and the cursors lead to the rest in both directions', async () => {
+      const { name, api } = await service().newNamedAccount()
+      await api.get('/v1/agreements')
+      const list = async (query: string): Promise<Body> =>
+        (await ask(service(), api, `requests?${query}`)).body
+      const { next } = await list('')
+      await fill(service().database, name, 3_000_000, START + 1)
+      const all = await findExchanges(service().database, name, {}, oldest)
+      const ids: string[] = []
+      for (let after = next; ; ) {
+        const page = await list(`after=${after}`)
+        if (page.results.length === 0) break
+        assert.ok(JSON.stringify(page).length <= LIST_PAGE_BYTES)
+        ids.push(...page.results.map((each: Body) => each.request_id))
+        after = page.next
+      }
+      assert.deepEqual(
+        ids,
+        all.slice(1).map(({ exchange_id }) => exchange_id),
+      )
+      const back: string[] = []
+      for (let query = ''; ; ) {
+        const { results, previous } = await list(query)
+        if (results.length === 0) break
+        assert.ok(results.length < 100)
+        back.unshift(...results.map((each: Body) => each.request_id))
+        query = `before=${previous}`
+      }
+      assert.deepEqual(
+        back,
+        all.map(({ exchange_id }) => exchange_id),
+      )
+    })
+  },
+  { control: true },
+)
