@@ -125,7 +125,6 @@ export async function createApp(
 /** The areas whose requests are recorded and meet plans. */
 const RECORDED: AreaName[] = ['api', 'token', 'pages']
 
-
 const messageDocs = async () =>
   (await import('../pay/webhooks/message-docs.ts')).messageDocs(payment)
 

@@ -91,6 +91,9 @@ curl -i -g --path-as-is \
       assert.ok('reason' in curl, JSON.stringify(change))
       assert.match(curl.reason, why)
     }
-    assert.match(commandOf({ ...created, request_body: { text: '"…"' } }), /# … is what was masked/)
+    assert.match(
+      commandOf({ ...created, request_body: { text: '"…"' } }),
+      /# … is what was masked or cut/,
+    )
   })
 })

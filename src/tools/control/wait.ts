@@ -55,7 +55,6 @@ type Held = {
   look: Look<unknown>
   isWoken: boolean
   hasLooked: boolean
-  lookedAt: number
   waiting: Set<(found: unknown[]) => void>
 }
 /** Those of a parent and its test accounts, which one loop serves. */
@@ -76,10 +75,13 @@ export function createWaits(ports: WaitPorts): Waits {
   async function serve(family: Family): Promise<void> {
     if (family.isServed) return
     family.isServed = true
-    const tick = setInterval(family.signal.set, every)
+    const tick = setInterval(() => {
+      for (const held of family.held.values()) held.isWoken = true
+      family.signal.set()
+    }, every)
     while (family.held.size > 0) {
       const began = performance.now()
-      await lookRound(ports, family, every)
+      await lookRound(ports, family)
       await sleep(Math.max(BETWEEN_ROUNDS, PAUSE_PER_LOOK * (performance.now() - began)))
       if (family.held.size > 0) await family.signal.next()
     }
@@ -151,12 +153,11 @@ export function createWaits(ports: WaitPorts): Waits {
 }
 
 /** A round of looks. One that fails ends no wait: the next may not. */
-async function lookRound(ports: WaitPorts, { held }: Family, every: number): Promise<void> {
+async function lookRound(ports: WaitPorts, { held }: Family): Promise<void> {
   const { database, stopped } = ports
-  const began = performance.now()
   const accounts = new Map<string, Account | undefined>()
   for (const each of held.values()) {
-    if (!each.isWoken && !stopped() && began - each.lookedAt < every) continue
+    if (!each.isWoken) continue
     const { name } = each.account
     if (!accounts.has(name))
       accounts.set(name, await accountOfName(database, name).catch(() => each.account))
@@ -168,7 +169,6 @@ async function lookRound(ports: WaitPorts, { held }: Family, every: number): Pro
 async function lookOnce(held: Held, now: Account | undefined): Promise<void> {
   const { account, look, waiting } = held
   held.isWoken = false
-  held.lookedAt = performance.now()
   const isOver = now?.room !== account.room
   if (!isOver && held.hasLooked && look.isNewer && !(await look.isNewer(now))) return
   const found = isOver ? [] : await look.find(now)
@@ -188,7 +188,6 @@ const newHeld = (account: Account, look: Look<unknown>): Held => ({
   look,
   isWoken: false,
   hasLooked: false,
-  lookedAt: performance.now(),
   waiting: new Set(),
 })
 

@@ -43,7 +43,7 @@ export function asCurl(exchange: Exchange, site: string): { command: string } | 
     names.includes('idempotency-key') &&
       '# The Idempotency-Key is used up: the answer is the same payment. Change it for another.',
     [...Object.values(request_headers), body ?? ''].some(part => part.includes(MASK)) &&
-      `# ${MASK} is what was masked: put it back, or the bytes are not the same.`,
+      `# ${MASK} is what was masked or cut: put it back, or the bytes are not the same.`,
     kind === 'api' && '# export FARTHING_API_KEY=...',
   ]
   const command = lines.filter(line => line !== false).join(' \\\n  ')

@@ -287,7 +287,7 @@ onEveryDatabase('The pages of requests', service => {
     const { api, browser } = await enter()
     await api.post('/v1/payments', { description: 'x'.repeat(MOST_BODY_BYTES) })
     const { text } = await browser.get(hrefOf(await browser.get('requests'), 'POST /v1/payments'))
-    assert.match(text, /The body has 8,210 bytes\. Only the first 8 KiB are kept\./)
+    assert.match(text, /The body has 8,210 bytes\. At most the first 8 KiB are kept\./)
     assert.match(
       text,
       /There is no command for this request\. Only the beginning of the body is kept\./,

@@ -50,7 +50,7 @@ export function bodyPart(whose: string, body: KeptBody | undefined): Html {
     ...(cut === undefined
       ? []
       : [
-          `The body has ${cut.toLocaleString('en-GB')} bytes. Only the first ${kilobytes} KiB are kept.`,
+          `The body has ${cut.toLocaleString('en-GB')} bytes. At most the first ${kilobytes} KiB are kept.`,
         ]),
     ...(base64 ? ['The body is not UTF-8. It is shown in base64.'] : []),
   ]

@@ -216,7 +216,7 @@ const REASONS: Record<string, string> = {
   account: 'more than 100 a second of this account, or 20 refusals',
   instance: 'more than 400 a second of all accounts, or 200 refusals',
   memory: 'too many waited to be written',
-  database: 'the record could not be written',
+  database: 'the record could not be written, or the disk has too little room left',
   damage: 'the record is damaged',
 }
 
