@@ -115,11 +115,11 @@ describe('A file of src', () => {
   })
 
   // Biome has no rule against it.
-  test('gives each entry of an object or a list a line of its own instead of a spread of several', () => 
+  test('gives each entry of an object or a list a line of its own instead of a spread of several', () =>
     assert.deepEqual(find(code, /^\s*\.\.\.[{[].*[}\]],$/), []))
 
   // Biome has no rule against classes.
-  test('declares no class except for errors', () => 
+  test('declares no class except for errors', () =>
     assert.deepEqual(find(sources, /^\s*(export\s+)?(abstract\s+)?class\s+\w+\s*[{<]/), []))
 })
 

@@ -16,17 +16,21 @@ const KEY = 'key-of-the-default-account'
 export const job: Job = {
   title: 'a full volume, a full record, and waits over it (SQLite)',
   async run({ scale }) {
+    const seconds = Math.max(5, Math.ceil(60 * scale))
     const lines: string[] = []
-    const parts = [
-      () => fillVolume(Math.max(5, Math.ceil(60 * scale))),
-      readPages,
-      checkAtOnce,
-      waitIdly,
-    ]
-    for (const part of parts) lines.push(await part())
+    const late: string[] = []
+    for (const attack of [() => fillVolume(seconds), readPages, checkAtOnce, waitIdly]) {
+      const { line, isHeld } = await attack()
+      console.log(line)
+      lines.push(line)
+      if (!isHeld) late.push(line)
+    }
+    assert.deepEqual(late, [])
     return lines.join('; ')
   },
 }
+
+type Outcome = { line: string; isHeld: boolean }
 
 type Attacked = { service: FarthingProcess; api: Client; other: Client }
 
@@ -72,7 +76,7 @@ const LARGE_HEADERS = Array.from(
 )
 
 /** Sends by hand as fast as it can to a receiver with large headers, on a volume of 300 MB, while others pay. */
-async function fillVolume(seconds: number): Promise<string> {
+async function fillVolume(seconds: number): Promise<Outcome> {
   const folder = tempFolder()
   const mount = `mount -t tmpfs -o size=300m tmpfs ${folder} && exec "$@"`
   const receiver = await startReceiver({
@@ -121,9 +125,8 @@ async function fillVolume(seconds: number): Promise<string> {
   const seen = await watched({ DATABASE_URL: `sqlite:${folder}/farthing.db` }, attack, {
     wrapper: ['unshare', '-m', 'sh', '-c', mount, 'sh'],
   }).finally(() => receiver.close())
-  const line = sentence(seen.said, seen)
-  assert.deepEqual(Object.keys(statuses), ['201'], line)
-  return line
+  const isHeld = Object.keys(statuses).join() === '201' && !seen.said.startsWith('failed')
+  return { line: sentence(seen.said, seen), isHeld }
 }
 
 const LARGE = 'v'.repeat(8_000)
@@ -169,12 +172,13 @@ async function full(
 
 const authorised = { Authorization: `Bearer ${KEY}` }
 
-async function readPages(): Promise<string> {
+async function readPages(): Promise<Outcome> {
   const seen = await full(async ({ service }) => {
     const began = performance.now()
     let bytes = 0
-    const read = async () => {
-      const answer = await fetch(`${service.baseUrl}/control/requests?limit=500`, {
+    // Different ones: equal requests share one look.
+    const read = async (_: unknown, i: number) => {
+      const answer = await fetch(`${service.baseUrl}/control/requests?limit=${500 - i}`, {
         headers: authorised,
       })
       assert.equal(answer.status, 200)
@@ -186,7 +190,7 @@ async function readPages(): Promise<string> {
   return held(seen, { silence: 200, memory: 400 })
 }
 
-async function checkAtOnce(): Promise<string> {
+async function checkAtOnce(): Promise<Outcome> {
   const seen = await full(async ({ service }) => {
     const began = performance.now()
     const check = async () => {
@@ -200,20 +204,16 @@ async function checkAtOnce(): Promise<string> {
   return held(seen, { silence: 200, memory: 400 })
 }
 
-function held(seen: { said: string } & Probed, bars: { silence: number; memory: number }): string {
-  const line = sentence(seen.said, seen)
-  const isHeld = seen.silence <= bars.silence && seen.memory <= bars.memory
-  assert.ok(
-    isHeld && !seen.said.startsWith('failed') && Object.keys(seen.failed).length === 0,
-    line,
-  )
-  return line
+function held(seen: { said: string } & Probed, bars: { silence: number; memory: number }): Outcome {
+  const isWithin = seen.silence <= bars.silence && seen.memory <= bars.memory
+  const isAnswered = !seen.said.startsWith('failed') && Object.keys(seen.failed).length === 0
+  return { line: sentence(seen.said, seen), isHeld: isWithin && isAnswered }
 }
 
 const READS = 100
 
 /** Reads of another account with 50 waits of one account over 9,000 rows, and without, in turn. */
-async function waitIdly(): Promise<string> {
+async function waitIdly(): Promise<Outcome> {
   let ratio = Infinity
   const seen = await full(async ({ service, other }) => {
     const { payment_id } = await other.createPayment()
@@ -251,6 +251,5 @@ async function waitIdly(): Promise<string> {
     ratio = ratios.sort((a, b) => a - b)[2] ?? Infinity
     return `50 idle waits over ${ROWS} rows: reads of others in ms (mean) without and with ${means.join(', ')}: ${ratio.toFixed(2)} times`
   })
-  assert.ok(ratio <= 2, sentence(seen.said, seen))
-  return sentence(seen.said, seen)
+  return { line: sentence(seen.said, seen), isHeld: ratio <= 2 }
 }

@@ -117,11 +117,11 @@ export const listRequests = (
         return {
           async find(account: Account) {
             await written(account)
-            since = time.wall() - LONGEST_COMMIT
-            found = await count(account)
-            const page = await reading(account.room, request.url, () =>
-              followExchanges(database, account.room, { ...filter, kinds }, paging),
-            )
+            const page = await reading(account.room, request.url, async () => {
+              since = time.wall() - LONGEST_COMMIT
+              found = await count(account)
+              return followExchanges(database, account.room, { ...filter, kinds }, paging)
+            })
             return page.rows.length > 0 ? [page] : []
           },
           async isNewer(account: Account) {
