@@ -8,6 +8,7 @@ import { loadCommands } from '../src/cli/commands.ts'
 import type { Command, CommandGroup } from '../src/cli/define-command.ts'
 import { flagOf, isGroup } from '../src/cli/program.ts'
 import { type Status, scenarios, transitions } from '../src/pay/payments/payment.ts'
+import { rawBody } from '../src/tools/signature/advice.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8')
@@ -151,10 +152,17 @@ describe('The documents', () => {
   })
 
   test('The documents show the signature examples exactly as another test runs them', () => {
-    const [, isSigned = ''] =
-      /(def is_signed[\s\S]+?)\n{3}/.exec(read('examples/verify_signature.py')) ?? []
-    for (const example of [read('examples/verify-signature.ts').trim(), isSigned])
+    const examples = [
+      /(\/\*\*\n \* True if the sender[\s\S]+?\n\})\n/.exec(read('examples/javascript/receiver.ts')),
+      /(def is_signed[\s\S]+?)\n{3}/.exec(read('examples/python/receiver.py')),
+    ]
+    for (const [, example = ''] of examples.map(found => found ?? []))
       assert.ok(example.length > 100 && read('docs/laptop.md').includes(`\n${example}\n`))
+  })
+
+  test('docs/laptop.md has a line for each framework of the advice about signatures', () => {
+    const rows = rawBody.calls?.map(({ framework, call }) => `| ${framework} | \`${call}\` |`)
+    assert.ok(read('docs/laptop.md').includes(`|---|---|\n${rows?.join('\n')}\n\n`))
   })
 
   test('docs/spec-gaps.md names for each gap a test that exists', () => {

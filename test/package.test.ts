@@ -160,7 +160,7 @@ describe('The package', () => {
   })
 
   test('The example for node:test runs with the library of the package', async () => {
-    cpSync(join(ROOT, 'examples/testing/node.test.mts'), join(user, 'node.test.mts'))
+    cpSync(join(ROOT, 'examples/javascript/node.test.mts'), join(user, 'node.test.mts'))
     const { NODE_TEST_CONTEXT: _, ...env } = process.env
     const { stdout } = await run(process.execPath, ['--test', 'node.test.mts'], { cwd: user, env })
     assert.match(stdout, /pass 1\b/)

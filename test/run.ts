@@ -37,6 +37,8 @@ const GROUPS: Record<string, string> = {
   // They count the objects of the heap, which takes seconds once a process has loaded the service.
   heap: 'test/webhooks/{resolve,slots}.test.ts',
   parts: 'test/{database,domain,hosted,metrics,recorder,signature,webhooks}/*.test.ts',
+  // Processes of other languages, each for a second or two.
+  languages: 'test/testing/language*.test.ts',
   library:
     'test/{testing/*,config,documents,log,openapi-difference,seed,settings,start-farthing,tidy}.test.ts',
   faults: 'test/faults/*.test.ts',

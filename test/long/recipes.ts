@@ -9,7 +9,7 @@ import { install, pack } from '../support/packed.ts'
 import type { Job } from './run.ts'
 
 const run = promisify(execFile)
-const EXAMPLES = join(import.meta.dirname, '../../examples/testing')
+const EXAMPLES = join(import.meta.dirname, '../../examples/javascript')
 
 const RUNNERS = ['vitest@5', 'jest@30', '@playwright/test@1', 'typescript@6', '@types/node@24']
 const TYPES_ONLY = ['testcontainers', 'cypress']

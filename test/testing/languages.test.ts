@@ -1,130 +1,136 @@
 import assert from 'node:assert/strict'
-import { execFile, spawn, spawnSync } from 'node:child_process'
-import { after, before, describe, type TestContext, test } from 'node:test'
-import { setTimeout as pause } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
-import { signature } from '../../src/pay/webhooks/webhook.ts'
+import { after, before, describe, test } from 'node:test'
 import { checkAccountsOf } from '../support/checked-accounts.ts'
+import type { Body } from '../support/client.ts'
+import {
+  copyOf,
+  isMissing,
+  type Language,
+  languages,
+  programOf,
+  run,
+} from '../support/languages.ts'
 import { freePort } from '../support/ports.ts'
-import { startService } from '../support/service.ts'
+import { type Service, startService } from '../support/service.ts'
 
-/** Each language is optional on the machines that run these tests; the workflow of this repository has all of them. */
-const languages = [
-  {
-    command: 'python3',
-    asks: '--version',
-    run: [],
-    runTest: ['-m', 'unittest'],
-    test: 'test_payments.py',
-    receiver: 'receiver.py',
-  },
-  {
-    command: 'ruby',
-    asks: '--version',
-    run: [],
-    test: 'payments_test.rb',
-    receiver: 'receiver.rb',
-  },
-  {
-    command: 'java',
-    asks: '--version',
-    run: [],
-    test: 'PaymentsTest.java',
-    receiver: 'Receiver.java',
-  },
-  {
-    command: 'php',
-    asks: '--version',
-    run: [],
-    test: 'payments_test.php',
-    receiver: 'receiver.php',
-  },
-  {
-    command: 'go',
-    asks: 'version',
-    run: ['run'],
-    runTest: ['test'],
-    test: 'payments_test.go',
-    receiver: 'receiver.go',
-  },
-  {
-    command: 'dotnet',
-    asks: '--version',
-    run: ['run'],
-    test: 'PaymentsTest.cs',
-    receiver: 'Receiver.cs',
-  },
-]
+const RECEIVES = { FARTHING_CALLBACK_HOSTS: '127.0.0.1' }
 
-const example = (path: string): string =>
-  fileURLToPath(new URL(`../../examples/${path}`, import.meta.url))
-
-/** Where the language is not installed, the test says so instead of running. */
-function isInstalled(
-  t: TestContext,
-  { command, asks }: { command: string; asks: string },
-): boolean {
-  if (spawnSync(command, [asks]).status === 0) return true
-  t.diagnostic(`left out: ${command} is not installed`)
-  return false
+/** Runs a language's tests, which must fail, end by themselves, leave no process, and say `sentence`. */
+async function failsWith(
+  language: Language,
+  sentence: string,
+  env: Record<string, string>,
+  cwd = copyOf(language),
+): Promise<void> {
+  const { code, output, processesAreLeft } = await run(language.tests, cwd, env)
+  assert.ok(typeof code === 'number' && code > 0, `code ${code}: ${output}`)
+  const printed = output.replaceAll('\\"', '"')
+  assert.ok(printed.includes(sentence), `${sentence}\nis not in\n${output}`)
+  assert.equal(processesAreLeft, false)
 }
 
-const KEY = 'webhook_test_prhkrb89l43v8bk43schrlpkdj'
-const BODY = JSON.stringify({ event_type: 'card_payment_captured', resource_id: 'é £ 💷' })
-
-describe('Examples in other languages', { concurrency: true }, () => {
-  let service: Awaited<ReturnType<typeof startService>>
+describe('Examples in other languages', () => {
+  let service: Service
+  let withoutControl: Service
+  let withoutReceivers: Service
   before(async () => {
-    service = await startService('sqlite', {
-      env: { FARTHING_CONTROL: 'true', FARTHING_CALLBACK_HOSTS: '127.0.0.1' },
-    })
+    service = await startService('sqlite', { control: true, env: RECEIVES })
+    withoutControl = await startService('sqlite', { env: RECEIVES })
+    withoutReceivers = await startService('sqlite', { control: true })
   })
-  after(() => service.stop())
+  after(() => Promise.all([service, withoutControl, withoutReceivers].map(each => each.stop())))
+
+  /** The variables that name a running Farthing, with a key of a new account. */
+  async function settingsOf({ baseUrl, newAccount }: Service) {
+    const { key = '' } = await newAccount()
+    return { FARTHING_URL: baseUrl, FARTHING_API_KEY: key }
+  }
+  /** The text of the error in the response. */
+  async function descriptionOf(url: string, key: string, path: string, body: object) {
+    const response = await fetch(url + path, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
+      body: JSON.stringify(body),
+    })
+    assert.ok(response.status >= 400)
+    const { description }: Body = await response.json()
+    return description
+  }
+  async function leavesNoAccount({ FARTHING_URL, FARTHING_API_KEY }: Record<string, string>) {
+    const headers = { Authorization: `Bearer ${FARTHING_API_KEY}` }
+    const response = await fetch(`${FARTHING_URL}/control/accounts`, { headers })
+    const { results }: Body = await response.json()
+    assert.deepEqual(results, [])
+  }
 
   for (const language of languages) {
-    const { command, run, runTest = run, test: file, receiver } = language
+    const { folder, name } = language
+    const skip = isMissing(language)
 
-    test(`examples/testing/${file} pays, receives, refunds, expires and meets two faults, and would work in production`, async t => {
-      if (!isInstalled(t, language)) return
-      const { key } = await service.newAccount()
-      const accounts = await checkAccountsOf(service.baseUrl)
-      t.after(() => accounts.close())
-      await promisify(execFile)(command, [...runTest, file], {
-        cwd: example('testing'),
-        env: { ...process.env, FARTHING_URL: accounts.url, FARTHING_API_KEY: key },
+    describe(`examples/${folder}`, { concurrency: 2, skip }, () => {
+      test(`${name}: the tests pass with a Farthing that runs, and would work in production`, async t => {
+        const { FARTHING_API_KEY } = await settingsOf(service)
+        const accounts = await checkAccountsOf(service.baseUrl)
+        t.after(() => accounts.close())
+        const env = { FARTHING_URL: accounts.url, FARTHING_API_KEY }
+        const { code, output } = await run(language.tests, copyOf(language), env)
+        assert.equal(code, 0, output)
+        assert.equal(accounts.ended, 4)
+        assert.deepEqual(accounts.broken, [])
       })
-      assert.ok(accounts.ended > 0)
-      assert.deepEqual(accounts.broken, [])
-    })
 
-    test(`examples/receivers/${receiver} accepts only messages that are signed with the key`, async t => {
-      if (!isInstalled(t, language)) return
-      const port = String(await freePort())
-      const args =
-        command === 'php'
-          ? ['-S', `127.0.0.1:${port}`, example(`receivers/${receiver}`)]
-          : [...run, example(`receivers/${receiver}`), port]
-      const child = spawn(command, args, {
-        env: { ...process.env, SIGNING_KEY: KEY },
-        stdio: 'ignore',
-        detached: true, // `go run` and `dotnet run` start another process
+      test(`${name}: the tests pass with the program that they start, and end it`, async () => {
+        const env = { FARTHING: programOf() }
+        const { code, output, processesAreLeft } = await run(language.tests, copyOf(language), env)
+        assert.equal(code, 0, output)
+        assert.equal(processesAreLeft, false)
       })
-      t.after(() => process.kill(-(child.pid ?? 0), 'SIGKILL'))
-      const right = signature(BODY, KEY)
-      const send = (paySignature: string | undefined) =>
-        fetch(`http://127.0.0.1:${port}/`, {
-          method: 'POST',
-          headers: paySignature === undefined ? {} : { 'Pay-Signature': paySignature },
-          body: BODY,
-        })
-      let first = await send(right).catch(() => undefined)
-      for (; !first && child.exitCode === null; await pause(50))
-        first = await send(right).catch(() => undefined)
-      assert.equal(first?.status, 200)
-      assert.equal((await send(`${right.slice(1)}0`)).status, 401)
-      assert.equal((await send(right.slice(1))).status, 401)
-      assert.equal((await send(undefined)).status, 401)
+
+      test(`${name}: no Farthing at the address`, async () => {
+        const port = await freePort()
+        const settings = { FARTHING_URL: `http://127.0.0.1:${port}`, FARTHING_API_KEY: 'a-key' }
+        await failsWith(language, String(port), settings)
+      })
+
+      test(`${name}: no program`, () =>
+        failsWith(language, '/nowhere/farthing', { FARTHING: '/nowhere/farthing' }))
+
+      test(`${name}: a program that ends at once, and says why`, () =>
+        failsWith(language, 'PORT is in use', {
+          FARTHING: programOf('echo "PORT is in use" >&2; exit 1'),
+        }))
+
+      test(`${name}: a program that never says that it listens`, () =>
+        failsWith(language, 'did not start', { FARTHING: programOf('exec sleep 600') }))
+
+      test(`${name}: a wrong key`, async () => {
+        const settings = { ...(await settingsOf(service)), FARTHING_API_KEY: 'no-key-of-this-one' }
+        const { FARTHING_URL, FARTHING_API_KEY } = settings
+        const text = await descriptionOf(FARTHING_URL, FARTHING_API_KEY, '/control/accounts', {})
+        await failsWith(language, text, settings)
+      })
+
+      test(`${name}: a Farthing without FARTHING_CONTROL`, async () => {
+        const settings = await settingsOf(withoutControl)
+        await failsWith(language, 'FARTHING_CONTROL=true switches it on', settings)
+      })
+
+      test(`${name}: a Farthing without FARTHING_CALLBACK_HOSTS`, async () => {
+        const settings = await settingsOf(withoutReceivers)
+        const { FARTHING_URL, FARTHING_API_KEY } = settings
+        const webhook = { callback_url: 'http://127.0.0.1:4000/' }
+        const text = await descriptionOf(FARTHING_URL, FARTHING_API_KEY, '/v1/webhooks', webhook)
+        await failsWith(language, text, settings)
+        await leavesNoAccount(settings)
+      })
+
+      test(`${name}: an assertion that fails in the middle`, async () => {
+        const changed = copyOf(language, text => text.replace(/(["'])submitted\1/, '$1sabotaged$1'))
+        const settings = await settingsOf(service)
+        await failsWith(language, 'sabotaged', settings, changed)
+        await leavesNoAccount(settings)
+        await failsWith(language, 'sabotaged', { FARTHING: programOf() }, changed)
+      })
     })
   }
 })

@@ -291,7 +291,7 @@ test('the example for the shell pays, refunds and moves time with curl', async t
   const farthing = await startFarthing()
   t.after(() => farthing.stop())
   const env = { ...process.env, ...farthing.env }
-  const { stdout } = await promisify(execFile)('sh', ['examples/testing/shell.sh'], { env })
+  const { stdout } = await promisify(execFile)('sh', ['examples/shell.sh'], { env })
   assert.equal(stdout, 'paid, refunded, and gone after 7 days\n')
 })
 

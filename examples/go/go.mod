@@ -1,0 +1,3 @@
+module example.org/payments
+
+go 1.18

@@ -1,0 +1,61 @@
+// Run it with: go test -count=1 (without it Go shows an earlier result, also when Farthing is gone)
+package main
+
+import (
+	"testing"
+)
+
+var payment = object{"amount": 1450, "reference": "R-7", "description": "A licence", "return_url": "https://example.org/back"}
+
+func expect(t *testing.T, wanted, found any) {
+	t.Helper()
+	if wanted != found {
+		t.Fatalf("expected %v, found %v", wanted, found)
+	}
+}
+
+func TestAPaymentSucceedsAndYourReceiverGetsEachMessageOnce(t *testing.T) {
+	c := account(t)
+	received := receive(t, c)
+	id := c.ask(t, "POST", "/v1/payments", payment, 201)["payment_id"].(string)
+	paid := c.ask(t, "POST", "/control/payments/"+id+"/complete", object{"scenario": "success"}, 200)
+	expect(t, "success", paid["state"].(object)["status"])
+	// The response came after the delivery.
+	messages := received()
+	expect(t, 2, len(messages))
+	for _, message := range messages {
+		expect(t, id, message.ResourceID)
+	}
+}
+
+func TestACardIsDeclined(t *testing.T) {
+	c := account(t)
+	id := c.ask(t, "POST", "/v1/payments", payment, 201)["payment_id"].(string)
+	paid := c.ask(t, "POST", "/control/payments/"+id+"/complete", object{"scenario": "declined"}, 200)
+	expect(t, "failed", paid["state"].(object)["status"])
+	expect(t, "P0010", paid["state"].(object)["code"])
+}
+
+func TestARefundSucceedsAfter5SecondsAndAPaymentIsGoneAfter7Days(t *testing.T) {
+	c := account(t)
+	made := c.ask(t, "POST", "/control/payments", object{"scenario": "success", "amount": 1450}, 201)
+	path := "/v1/payments/" + made["payment_id"].(string)
+	refund := c.ask(t, "POST", path+"/refunds", object{"amount": 500, "refund_amount_available": 1450}, 202)
+	expect(t, "submitted", refund["status"])
+	c.ask(t, "POST", "/control/clock", object{"advance": 5_000}, 200)
+	expect(t, "success", c.ask(t, "GET", path+"/refunds/"+refund["refund_id"].(string), nil, 200)["status"])
+	c.ask(t, "POST", "/control/clock", object{"advance": 7 * 24 * 60 * 60 * 1_000}, 200)
+	expect(t, "P0200", c.ask(t, "GET", path, nil, 404)["code"])
+}
+
+func TestAPaymentWasMadeAlthoughItsAnswerWasLost(t *testing.T) {
+	c := account(t)
+	c.ask(t, "POST", "/control/plans", object{"on": "createPayment", "answer": object{"status": 503}}, 201)
+	c.ask(t, "POST", "/v1/payments", payment, 503)
+	c.ask(t, "POST", "/control/plans", object{"on": "createPayment", "when": "after", "reset": true}, 201)
+	if status, text, err := c.send("POST", "/v1/payments", payment); err == nil {
+		t.Fatalf("expected no answer, got %d %s", status, text)
+	}
+	// Search before you repeat.
+	expect(t, 1.0, c.ask(t, "GET", "/v1/payments?reference=R-7", nil, 200)["total"])
+}

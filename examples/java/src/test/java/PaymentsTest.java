@@ -1,0 +1,98 @@
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.sun.net.httpserver.HttpServer;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.Queue;
+import java.util.Set;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Run it with: mvn test. Farthing.java says what it needs. */
+@Timeout(10)
+class PaymentsTest {
+    private static final Map<String, ?> PAYMENT = Map.of(
+        "amount", 1450, "reference", "R-7", "description", "A licence", "return_url", "https://example.org/back");
+
+    private final Queue<JsonNode> messages = new ConcurrentLinkedQueue<>();
+    private Farthing account;
+    private HttpServer server;
+
+    @BeforeEach
+    void makeAccount() throws Exception {
+        account = Farthing.account();
+    }
+
+    @AfterEach
+    void endAccount() throws Exception {
+        if (server != null) server.stop(0);
+        if (account != null) account.end();
+    }
+
+    /** Your receiver puts what it hands on into {@code messages}. */
+    private void receive(Path folder) throws Exception {
+        var address = Farthing.HOST.equals("127.0.0.1") ? Farthing.HOST : "0.0.0.0";
+        server = HttpServer.create(new InetSocketAddress(address, 0), 0);
+        var url = "http://" + Farthing.HOST + ":" + server.getAddress().getPort() + "/";
+        var webhook = account.ask("POST", "/v1/webhooks", Map.of("callback_url", url), 201);
+        server.createContext("/", new Receiver(webhook.get("signing_key").textValue(), folder, messages::add));
+        server.start();
+    }
+
+    private JsonNode complete(String id, String scenario) throws Exception {
+        return account.ask("POST", "/control/payments/" + id + "/complete", Map.of("scenario", scenario), 200);
+    }
+
+    @Test
+    void aPaymentSucceedsAndYourReceiverGetsEachMessageOnce(@TempDir Path folder) throws Exception {
+        receive(folder);
+        var id = account.ask("POST", "/v1/payments", PAYMENT, 201).get("payment_id").textValue();
+        assertEquals("success", complete(id, "success").at("/state/status").textValue());
+        // The response came after the delivery.
+        assertEquals(2, messages.size());
+        var paid = messages.stream().map(message -> message.get("resource_id").textValue());
+        assertEquals(Set.of(id), paid.collect(Collectors.toSet()));
+    }
+
+    @Test
+    void aCardIsDeclined() throws Exception {
+        var id = account.ask("POST", "/v1/payments", PAYMENT, 201).get("payment_id").textValue();
+        var state = complete(id, "declined").get("state");
+        assertEquals("failed", state.get("status").textValue());
+        assertEquals("P0010", state.get("code").textValue());
+    }
+
+    @Test
+    void aRefundSucceedsAfter5SecondsAndAPaymentIsGoneAfter7Days() throws Exception {
+        var made = account.ask("POST", "/control/payments", Map.of("scenario", "success", "amount", 1450), 201);
+        var path = "/v1/payments/" + made.get("payment_id").textValue();
+        var wanted = Map.of("amount", 500, "refund_amount_available", 1450);
+        var refund = account.ask("POST", path + "/refunds", wanted, 202);
+        assertEquals("submitted", refund.get("status").textValue());
+        account.ask("POST", "/control/clock", Map.of("advance", 5_000), 200);
+        var later = account.ask("GET", path + "/refunds/" + refund.get("refund_id").textValue(), null, 200);
+        assertEquals("success", later.get("status").textValue());
+        account.ask("POST", "/control/clock", Map.of("advance", 7 * 24 * 60 * 60 * 1_000), 200);
+        assertEquals("P0200", account.ask("GET", path, null, 404).get("code").textValue());
+    }
+
+    @Test
+    void aPaymentWasMadeAlthoughItsAnswerWasLost() throws Exception {
+        var unavailable = Map.of("on", "createPayment", "answer", Map.of("status", 503));
+        account.ask("POST", "/control/plans", unavailable, 201);
+        account.ask("POST", "/v1/payments", PAYMENT, 503);
+        account.ask("POST", "/control/plans", Map.of("on", "createPayment", "when", "after", "reset", true), 201);
+        assertThrows(IOException.class, () -> account.ask("POST", "/v1/payments", PAYMENT, 201));
+        // Search before you repeat.
+        assertEquals(1, account.ask("GET", "/v1/payments?reference=R-7", null, 200).get("total").intValue());
+    }
+}

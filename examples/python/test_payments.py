@@ -1,0 +1,40 @@
+"""Run it with: pytest (conftest.py says what it needs)"""
+import pytest
+
+PAYMENT = {"amount": 1450, "reference": "R-7", "description": "A licence", "return_url": "https://example.org/back"}
+
+
+def test_a_payment_succeeds_and_your_receiver_gets_each_message_once(account, received):
+    made = account.ask("POST", "/v1/payments", PAYMENT, expect=201)
+    paid = account.ask("POST", f"/control/payments/{made['payment_id']}/complete", {"scenario": "success"})
+    assert paid["state"]["status"] == "success"
+    # The response came after the delivery.
+    assert {message["resource_id"] for message in received} == {made["payment_id"]}
+    assert sorted(message["event_type"] for message in received) == ["card_payment_captured", "card_payment_succeeded"]
+
+
+def test_a_card_is_declined(account):
+    made = account.ask("POST", "/v1/payments", PAYMENT, expect=201)
+    paid = account.ask("POST", f"/control/payments/{made['payment_id']}/complete", {"scenario": "declined"})
+    assert (paid["state"]["status"], paid["state"]["code"]) == ("failed", "P0010")
+
+
+def test_a_refund_succeeds_after_5_seconds_and_a_payment_is_gone_after_7_days(account):
+    payment = account.ask("POST", "/control/payments", {"scenario": "success", "amount": 1450}, expect=201)
+    path = f"/v1/payments/{payment['payment_id']}"
+    wanted = {"amount": 500, "refund_amount_available": 1450}
+    refund = account.ask("POST", f"{path}/refunds", wanted, expect=202)
+    assert refund["status"] == "submitted"
+    account.ask("POST", "/control/clock", {"advance": 5_000})
+    assert account.ask("GET", f"{path}/refunds/{refund['refund_id']}")["status"] == "success"
+    account.ask("POST", "/control/clock", {"advance": 7 * 24 * 60 * 60 * 1_000})
+    assert account.ask("GET", path, expect=404)["code"] == "P0200"
+
+
+def test_a_payment_was_made_although_its_answer_was_lost(account):
+    account.ask("POST", "/control/plans", {"on": "createPayment", "answer": {"status": 503}}, expect=201)
+    account.ask("POST", "/v1/payments", PAYMENT, expect=503)
+    account.ask("POST", "/control/plans", {"on": "createPayment", "when": "after", "reset": True}, expect=201)
+    with pytest.raises(OSError):
+        account.ask("POST", "/v1/payments", PAYMENT, expect=201)
+    assert account.ask("GET", "/v1/payments?reference=R-7")["total"] == 1  # Search before you repeat.

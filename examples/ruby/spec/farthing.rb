@@ -1,0 +1,92 @@
+# frozen_string_literal: true
+
+require 'io/wait'
+require 'json'
+require 'net/http'
+require 'puma'
+require 'puma/server'
+require 'securerandom'
+require 'tmpdir'
+require_relative '../receiver'
+
+# FARTHING_URL and FARTHING_API_KEY name a Farthing that runs, with FARTHING_CONTROL=true and FARTHING_CALLBACK_HOSTS.
+# Without them the program `farthing`, or the one that FARTHING names, is started. FARTHING_RECEIVER_HOST is the host of
+# the tests as Farthing reaches it, if that is not 127.0.0.1.
+class Farthing
+  SECONDS = 5
+  HOST = ENV.fetch('FARTHING_RECEIVER_HOST', '127.0.0.1')
+  SETTINGS = { 'PORT' => '0', 'HOST' => '127.0.0.1', 'DATABASE_URL' => 'sqlite::memory:', 'LOG_LEVEL' => 'warn',
+               'FARTHING_CONTROL' => 'true', 'FARTHING_CALLBACK_HOSTS' => HOST }.freeze
+
+  class << self
+    # The Farthing of all tests, with the key that may make accounts.
+    attr_reader :shared
+
+    def start
+      @shared = ENV['FARTHING_URL'] ? new(URI(ENV['FARTHING_URL']), ENV.fetch('FARTHING_API_KEY')) : start_program
+    end
+
+    private
+
+    def start_program
+      key = SecureRandom.hex
+      output = IO.popen([SETTINGS.merge('FARTHING_API_KEY' => key), ENV.fetch('FARTHING', 'farthing')])
+      at_exit { Process.kill('TERM', output.pid) && output.close }
+      first = output.gets if output.wait_readable(SECONDS) # Farthing is listening on http://127.0.0.1:41231
+      raise "Farthing did not start: #{first}" unless first&.include?(' is listening on ')
+
+      new(URI(first.split.last), key)
+    end
+  end
+
+  def initialize(url, key)
+    @url = url
+    @key = key
+  end
+
+  # An account that shares nothing with another test, for the time of the block.
+  def with_account
+    made = ask('POST', '/control/accounts', expect: 201)
+    yield Farthing.new(@url, made['key'])
+  ensure
+    ask('DELETE', "/control/accounts/#{made['account']}", expect: 204) if made
+  end
+
+  # The messages, as your receiver hands them on, for the time of the block.
+  def with_receiver
+    messages = []
+    Dir.mktmpdir do |folder|
+      server = start_receiver(folder) { |message| messages << message }
+      yield messages
+    ensure
+      server&.stop(true)
+    end
+  end
+
+  # Returns the JSON of the response. Any other status than expected is an error.
+  def ask(method, path, body = nil, expect: 200)
+    response = send_request(method, path, body && JSON.generate(body))
+    raise "#{method} #{path}: expected #{expect}, got #{response.code} #{response.body}" if response.code != expect.to_s
+
+    JSON.parse(response.body) unless response.body.to_s.empty?
+  end
+
+  private
+
+  def start_receiver(folder, &handle)
+    receiver = nil
+    server = Puma::Server.new(->(env) { receiver.call(env) })
+    port = server.add_tcp_listener(HOST == '127.0.0.1' ? HOST : '0.0.0.0', 0).addr[1]
+    webhook = ask('POST', '/v1/webhooks', { callback_url: "http://#{HOST}:#{port}/" }, expect: 201)
+    receiver = Receiver.new(webhook['signing_key'], folder, &handle)
+    server.tap(&:run)
+  end
+
+  def send_request(method, path, body)
+    options = { max_retries: 0, open_timeout: SECONDS, read_timeout: SECONDS, use_ssl: @url.scheme == 'https' }
+    headers = { 'Authorization' => "Bearer #{@key}", 'Content-Type' => 'application/json' }
+    Net::HTTP.start(@url.host, @url.port, options) { |http| http.send_request(method, path, body, headers) }
+  end
+end
+
+RSpec.configure { |config| config.before(:suite) { Farthing.start } }

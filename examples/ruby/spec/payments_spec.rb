@@ -1,0 +1,57 @@
+# frozen_string_literal: true
+
+# Run it with: rspec (farthing.rb says what it needs)
+require_relative 'farthing'
+
+RSpec.describe 'Payments' do
+  let(:fields) do
+    { amount: 1450, reference: 'R-7', description: 'A licence', return_url: 'https://example.org/back' }
+  end
+
+  around do |example|
+    Farthing.shared.with_account do |account|
+      @account = account
+      example.run
+    end
+  end
+
+  def ask(method, path, body = nil, **expected)
+    @account.ask(method, path, body, **expected)
+  end
+
+  it 'succeeds, and your receiver gets each message once' do
+    @account.with_receiver do |messages|
+      id = ask('POST', '/v1/payments', fields, expect: 201)['payment_id']
+      paid = ask('POST', "/control/payments/#{id}/complete", { scenario: 'success' })
+      expect(paid['state']['status']).to eq('success')
+      # The response came after the delivery.
+      expect(messages.map { |message| message.values_at('event_type', 'resource_id') })
+        .to contain_exactly(['card_payment_succeeded', id], ['card_payment_captured', id])
+    end
+  end
+
+  it 'is declined' do
+    id = ask('POST', '/v1/payments', fields, expect: 201)['payment_id']
+    paid = ask('POST', "/control/payments/#{id}/complete", { scenario: 'declined' })
+    expect(paid['state']).to include('status' => 'failed', 'code' => 'P0010')
+  end
+
+  it 'is refunded after 5 seconds, and gone after 7 days' do
+    id = ask('POST', '/control/payments', { scenario: 'success', amount: 1450 }, expect: 201)['payment_id']
+    path = "/v1/payments/#{id}"
+    refund = ask('POST', "#{path}/refunds", { amount: 500, refund_amount_available: 1450 }, expect: 202)
+    expect(refund['status']).to eq('submitted')
+    ask('POST', '/control/clock', { advance: 5_000 })
+    expect(ask('GET', "#{path}/refunds/#{refund['refund_id']}")['status']).to eq('success')
+    ask('POST', '/control/clock', { advance: 7 * 24 * 60 * 60 * 1_000 })
+    expect(ask('GET', path, expect: 404)['code']).to eq('P0200')
+  end
+
+  it 'was made although its answer was lost' do
+    ask('POST', '/control/plans', { on: 'createPayment', answer: { status: 503 } }, expect: 201)
+    ask('POST', '/v1/payments', fields, expect: 503)
+    ask('POST', '/control/plans', { on: 'createPayment', when: 'after', reset: true }, expect: 201)
+    expect { ask('POST', '/v1/payments', fields) }.to raise_error(Errno::ECONNRESET)
+    expect(ask('GET', '/v1/payments?reference=R-7')['total']).to eq(1) # Search before you repeat.
+  end
+end

@@ -1,0 +1,178 @@
+/** The examples in other languages, each in a copy of its folder, with the commands that run them. */
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync, cpSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { tempFolder } from './folders.ts'
+import { COMMAND } from './process.ts'
+
+const EXAMPLES = join(import.meta.dirname, '../../examples')
+
+export type Language = {
+  name: string
+  folder: string
+  /** Each ends with 0 where the language and its test framework are installed. */
+  needs: string[][]
+  /** Run once in a copy, before anything else. */
+  prepare?: string[]
+  tests: string[]
+  /** The file that has the assertion of a submitted refund. */
+  testFile: string
+  receiver(port: number): string[]
+  /** PHP has no start at which it could refuse a missing key. */
+  refusesEachRequest?: true
+}
+
+/** Folders of jars: Debian's, and the one that Maven copies to. */
+const JARS = process.env.FARTHING_TEST_JARS ?? '/usr/share/java'
+const JUNIT = join(JARS, 'junit-platform-console-standalone.jar')
+const jackson = ['databind', 'core', 'annotations'].map(part => join(JARS, `jackson-${part}.jar`))
+const classPath = [JUNIT, ...jackson].join(':')
+/** A start with these options takes half the processor's time. */
+const java = ['java', '-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC', '-cp', `${classPath}:.`]
+
+export const languages: Language[] = [
+  {
+    name: 'Python',
+    folder: 'python',
+    needs: [['python3', '-m', 'pytest', '--version']],
+    tests: ['python3', '-m', 'pytest', '-q'],
+    testFile: 'test_payments.py',
+    receiver: port => ['python3', 'receiver.py', `${port}`],
+  },
+  {
+    name: 'Ruby',
+    folder: 'ruby',
+    needs: [
+      ['rspec', '--version'],
+      ['ruby', '-e', "require 'puma'"],
+    ],
+    tests: ['rspec'],
+    testFile: 'spec/payments_spec.rb',
+    receiver: port => ['puma', '--bind', `tcp://127.0.0.1:${port}`],
+  },
+  {
+    name: 'Java',
+    folder: 'java',
+    needs: [
+      ['javac', '--release', '17', '--version'],
+      ['test', '-f', JUNIT, '-a', '-f', jackson[0] ?? ''],
+    ],
+    prepare: ['sh', '-c', `javac -Xlint:all -Werror -cp ${classPath} -d . src/*/java/*.java`],
+    tests: [
+      ...[...java, 'org.junit.platform.console.ConsoleLauncher'],
+      ...['--scan-classpath', '.', '--fail-if-no-tests', '--disable-banner'],
+    ],
+    testFile: 'src/test/java/PaymentsTest.java',
+    receiver: port => [...java, 'Receiver', `${port}`],
+  },
+  {
+    name: 'PHP',
+    folder: 'php',
+    needs: [['phpunit', '--version']],
+    tests: ['phpunit', '--bootstrap', 'tests/Farthing.php', 'tests'],
+    testFile: 'tests/PaymentsTest.php',
+    receiver: port => ['php', '-S', `127.0.0.1:${port}`, 'public/webhooks.php'],
+    refusesEachRequest: true,
+  },
+  {
+    name: 'Go',
+    folder: 'go',
+    needs: [['go', 'version']],
+    prepare: ['sh', '-c', 'go vet . && go build -o receiver'],
+    tests: ['go', 'test', '-count=1'],
+    testFile: 'payments_test.go',
+    receiver: port => ['./receiver', `${port}`],
+  },
+  {
+    name: 'C#',
+    folder: 'csharp',
+    needs: [['dotnet', '--version']],
+    prepare: ['dotnet', 'build', 'Payments.Tests'],
+    tests: ['dotnet', 'test', '--no-build', 'Payments.Tests'],
+    testFile: 'Payments.Tests/PaymentsTests.cs',
+    receiver: port => [
+      ...['dotnet', 'run', '--no-build', '--project', 'Payments'],
+      ...['--urls', `http://127.0.0.1:${port}`],
+    ],
+  },
+]
+
+/** false, or the reason why its tests are skipped. */
+export const isMissing = ({ name, needs }: Language): string | false => {
+  const missing = needs.find(([command = '', ...args]) => spawnSync(command, args).status !== 0)
+  return missing ? `not run: ${name} needs ${missing.join(' ')}` : false
+}
+
+const prepared = new Map<string, string>()
+
+/** A copy of its folder. `edit` changes the file with the tests. */
+export function copyOf(language: Language, edit?: (text: string) => string): string {
+  const found = prepared.get(language.folder)
+  if (found && !edit) return found
+  const copy = join(tempFolder(), language.folder)
+  cpSync(join(EXAMPLES, language.folder), copy, { recursive: true })
+  const file = join(copy, language.testFile)
+  if (edit) writeFileSync(file, edit(readFileSync(file, 'utf8')))
+  else prepared.set(language.folder, copy)
+  const [command, ...args] = language.prepare ?? []
+  if (command) {
+    const { status, stdout, stderr } = spawnSync(command, args, { cwd: copy, encoding: 'utf8' })
+    if (status !== 0) throw new Error(`${language.prepare?.join(' ')}:\n${stdout}${stderr}`)
+  }
+  return copy
+}
+
+/** A program `farthing`, which runs the command with this Node, or does what `line` says. */
+export function programOf(line = `exec "${process.execPath}" "${COMMAND}" "$@"`): string {
+  const program = join(tempFolder(), 'farthing')
+  writeFileSync(program, `#!/bin/sh\n${line}\n`)
+  chmodSync(program, 0o755)
+  return program
+}
+
+/** Milliseconds until what does not end by itself is ended, and until what it started must be gone. */
+const LONGEST = 60_000
+const LONGEST_LEFT = 10_000
+
+type Ran = { code: number | null; output: string; processesAreLeft: boolean }
+
+/** Starts a command in a process group of its own, with this environment beside PATH and HOME. */
+export function start([command = '', ...args]: string[], cwd: string, env: NodeJS.ProcessEnv) {
+  const { PATH, HOME, JAVA_HOME, GOCACHE, DOTNET_ROOT } = process.env
+  const machine = { PATH, HOME, JAVA_HOME, GOCACHE, DOTNET_ROOT }
+  const child = spawn(command, args, {
+    cwd,
+    env: { ...machine, PYTHONDONTWRITEBYTECODE: '1', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true,
+  })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      output += text
+    })
+  return { child, output: () => output, exited: once(child, 'exit') }
+}
+
+/** Whether a process of the group lives. */
+export function signalGroup(pid: number | undefined, signal: NodeJS.Signals | 0): boolean {
+  try {
+    process.kill(-(pid ?? 0), signal)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Runs a command to its end. */
+export async function run(command: string[], cwd: string, env: NodeJS.ProcessEnv): Promise<Ran> {
+  const { child, output, exited } = start(command, cwd, env)
+  const late = setTimeout(() => signalGroup(child.pid, 'SIGKILL'), LONGEST)
+  const [code] = await exited
+  clearTimeout(late)
+  const end = Date.now() + LONGEST_LEFT
+  while (signalGroup(child.pid, 0) && Date.now() < end) await pause(20)
+  return { code, output: output(), processesAreLeft: signalGroup(child.pid, 'SIGKILL') }
+}

@@ -1,0 +1,184 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { readdirSync } from 'node:fs'
+import { request } from 'node:http'
+import { join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import { signature } from '../../src/pay/webhooks/webhook.ts'
+import { tempFolder } from '../support/folders.ts'
+import {
+  copyOf,
+  isMissing,
+  type Language,
+  languages,
+  run,
+  signalGroup,
+  start,
+} from '../support/languages.ts'
+import { freePort } from '../support/ports.ts'
+
+const KEY = 'webhook_test_prhkrb89l43v8bk43schrlpkdj'
+const MISSING = 'SIGNING_KEY is not set, and without it anybody could sign messages'
+
+const javascript: Language = {
+  name: 'JavaScript',
+  folder: 'javascript',
+  needs: [],
+  tests: [],
+  testFile: '',
+  receiver: port => [process.execPath, 'receiver.ts', `${port}`],
+}
+
+let messages = 0
+/** The body of a message with an identifier of its own. */
+const newMessage = (fields: object = {}): string =>
+  JSON.stringify({
+    webhook_message_id: `06g9u0q0i94vts7dhg3k087${String(++messages).padStart(3, '0')}`,
+    event_type: 'card_payment_captured',
+    resource_id: `payment-${messages}`,
+    resource: { description: 'é £ 💷' },
+    ...fields,
+  })
+
+type Sent = { body?: string; signed?: string; method?: string; chunks?: number }
+
+/** Resolves to the status of the response. */
+async function send(port: number, sent: Sent): Promise<number> {
+  const { body = '', signed = signature(body, KEY), method = 'POST', chunks = 0 } = sent
+  const bytes = Buffer.from(body)
+  const outgoing = request({
+    port,
+    method,
+    agent: false,
+    headers: {
+      'Content-Type': 'application/json',
+      ...(signed && { 'Pay-Signature': signed }),
+      ...(method === 'POST' && chunks === 0 && { 'Content-Length': bytes.length }),
+    },
+  })
+  // A receiver may answer a body that is too long before it has read it.
+  outgoing.on('error', () => {})
+  const answered = once(outgoing, 'response')
+  const size = Math.ceil(bytes.length / Math.max(chunks, 1))
+  for (let at = 0; at < bytes.length; at += size) outgoing.write(bytes.subarray(at, at + size))
+  outgoing.end()
+  const [response] = await answered
+  response.resume()
+  return response.statusCode
+}
+
+async function startReceiver(language: Language, key: string | undefined) {
+  const port = await freePort()
+  const seen = join(tempFolder(), 'messages')
+  const environment = { MESSAGES: seen, ...(key !== undefined && { SIGNING_KEY: key }) }
+  const { child, output } = start(language.receiver(port), copyOf(language), environment)
+  const stop = () => signalGroup(child.pid, 'SIGKILL')
+  // 405 or 500, but an answer.
+  while (
+    child.exitCode === null &&
+    !(await send(port, { method: 'GET', signed: 'x' }).catch(() => 0))
+  )
+    await pause(20)
+  assert.equal(child.exitCode, null, output())
+  return { port, seen, output, stop }
+}
+
+for (const language of [...languages, javascript]) {
+  const skip = isMissing(language)
+  const { name, folder } = language
+
+  describe(`The receiver of examples/${folder}`, { skip }, () => {
+    let receiver: Awaited<ReturnType<typeof startReceiver>>
+    before(async () => {
+      receiver = await startReceiver(language, KEY)
+    })
+    after(() => receiver?.stop())
+    /** How often it has printed that it handled the message. */
+    const handled = (body: string) =>
+      receiver.output().split(`of payment ${JSON.parse(body).resource_id}\n`).length - 1
+
+    const refused: Record<string, [status: number, sent: () => Sent]> = {
+      'a wrong signature': [401, () => ({ body: newMessage(), signed: signature('other', KEY) })],
+      'half a signature': [401, () => ({ body: newMessage(), signed: 'c8b2d8b6b25346ee' })],
+      'a signature in capitals': [
+        401,
+        () => {
+          const body = newMessage()
+          return { body, signed: signature(body, KEY).toUpperCase() }
+        },
+      ],
+      'a signature that is not ASCII': [
+        401,
+        () => ({ body: newMessage(), signed: 'é'.repeat(64) }),
+      ],
+      'no signature': [401, () => ({ body: newMessage(), signed: '' })],
+      'a message signed with the empty key': [
+        401,
+        () => {
+          const body = newMessage()
+          return { body, signed: signature(body, '') }
+        },
+      ],
+      'no body and no signature': [401, () => ({ signed: '' })],
+      'a signed body that is no JSON': [400, () => ({ body: 'status=success' })],
+      'a signed body that is empty': [400, () => ({})],
+      'a signed list': [400, () => ({ body: '[]' })],
+      'a signed null': [400, () => ({ body: 'null' })],
+      'a signed number': [400, () => ({ body: '7' })],
+      'a signed message without an identifier': [400, () => ({ body: '{"resource_id": "1"}' })],
+      'an identifier that is a path': [
+        400,
+        () => ({ body: newMessage({ webhook_message_id: '../elsewhere' }) }),
+      ],
+      'an identifier that is a number': [
+        400,
+        () => ({ body: newMessage({ webhook_message_id: 7 }) }),
+      ],
+      'a body of 1.5 MB': [413, () => ({ body: newMessage({ resource: 'x'.repeat(1_500_000) }) })],
+      'a GET request': [405, () => ({ method: 'GET' })],
+    }
+    for (const [what, [status, sent]] of Object.entries(refused))
+      test(`${name} answers ${status} to ${what}`, async () => {
+        assert.equal(await send(receiver.port, sent()), status)
+      })
+
+    test(`${name} handles a message once, however often it comes`, async () => {
+      const body = newMessage()
+      assert.equal(await send(receiver.port, { body }), 200)
+      assert.equal(await send(receiver.port, { body }), 200)
+      assert.equal(handled(body), 1)
+      const another = newMessage()
+      const both = [1, 2].map(() => send(receiver.port, { body: another }))
+      assert.deepEqual(await Promise.all(both), [200, 200])
+      assert.equal(handled(another), 1)
+    })
+
+    test(`${name} reads a body in chunks`, async () => {
+      const body = newMessage()
+      assert.equal(await send(receiver.port, { body, chunks: 3 }), 200)
+      assert.equal(handled(body), 1)
+    })
+
+    for (const [what, key] of [
+      ['without SIGNING_KEY', undefined],
+      ['with an empty SIGNING_KEY', ''],
+    ] as const)
+      test(`${name} takes nothing ${what}, and says why`, async t => {
+        const body = newMessage()
+        if (language.refusesEachRequest) {
+          const { port, output, seen, stop } = await startReceiver(language, key)
+          t.after(stop)
+          assert.equal(await send(port, { body, signed: signature(body, '') }), 500)
+          assert.ok(output().includes(MISSING))
+          assert.throws(() => readdirSync(seen))
+        } else {
+          const command = language.receiver(await freePort())
+          const env = key === undefined ? {} : { SIGNING_KEY: key }
+          const { code, output } = await run(command, copyOf(language), env)
+          assert.ok(code, output)
+          assert.ok(output.includes(MISSING), output)
+        }
+      })
+  })
+}
