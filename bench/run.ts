@@ -53,16 +53,41 @@ const parts: Part[] = [
 const FOLDER = new URL('results/', import.meta.url)
 const WIDTH = 24
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: { scale: { type: 'string', default: '1' }, against: { type: 'string' } },
-})
+const USAGE = `Usage: npm run bench -- [options] [FIGURE...]
+
+Measures all figures of docs/notes/performance.md, or those named:
+  ${parts.flatMap(({ figures }) => figures).join(' ')}
+
+  --scale 0.1       takes a tenth of the time and the rows
+  --against FOLDER  compares this checkout with another one: ${comparable.join(' ')}
+`
+
+/** Ends the process with the usage, after a wrong one with 2. */
+function endWithUsage(problem?: string): never {
+  if (problem === undefined) process.stdout.write(USAGE)
+  else process.stderr.write(`${problem}\n\n${USAGE}`)
+  process.exit(problem === undefined ? 0 : 2)
+}
+
+function readArguments() {
+  const options = {
+    scale: { type: 'string', default: '1' },
+    against: { type: 'string' },
+    help: { type: 'boolean', short: 'h' },
+  } as const
+  try {
+    return parseArgs({ allowPositionals: true, options })
+  } catch (error) {
+    return endWithUsage(error instanceof Error ? error.message : String(error))
+  }
+}
+
+const { values, positionals } = readArguments()
+if (values.help) endWithUsage()
 const known = values.against ? comparable : parts.flatMap(({ figures }) => figures)
 const unknown = positionals.filter(name => !known.includes(name))
-if (unknown.length > 0) {
-  process.stderr.write(`unknown: ${unknown.join(', ')}; known are ${known.join(', ')}\n`)
-  process.exit(1)
-}
+if (unknown.length > 0) endWithUsage(`unknown: ${unknown.join(', ')}`)
+if (!(Number(values.scale) > 0)) endWithUsage('--scale takes a number above 0')
 const wanted = parts.filter(
   ({ figures }) => positionals.length === 0 || figures.some(name => positionals.includes(name)),
 )

@@ -1,5 +1,6 @@
 /** Tells why this installation cannot run. Plain JavaScript: it also runs in a Node that cannot load TypeScript. */
 import { existsSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 
 /** Node's own faults in TLS and in http.Agent were mended here. */
 const NEEDED = [24, 18, 1]
@@ -49,3 +50,10 @@ function isTooOld() {
 
 const nodeNeeded = () =>
   `Node ${NEEDED.join('.')} or newer is needed, this is ${process.versions.node}`
+
+// `npm test` runs this first, with whichever Node there is.
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const problem = startProblem()
+  if (problem) process.stderr.write(`${problem}\n`)
+  process.exitCode = problem ? 1 : 0
+}

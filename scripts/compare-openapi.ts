@@ -179,11 +179,20 @@ function readDocument(file: string): Json {
   process.exit(2)
 }
 
+const USAGE = `Usage: npm run compare -- FILE
+
+Compares GOV.UK Pay's OpenAPI document, as JSON or YAML, with Farthing's. Prints what
+only one of them has, except for the differences of scripts/known-differences.yaml.
+
+Exit codes: 0 no other difference, 1 there are some, 2 the file cannot be read.
+`
+
 if (import.meta.main) {
   const [file, ...more] = process.argv.slice(2)
-  if (file === undefined || more.length > 0) {
-    process.stderr.write('usage: npm run compare -- FILE\n')
-    process.exit(2)
+  const asksForHelp = file === '--help' || file === '-h'
+  if (asksForHelp || file === undefined || file.startsWith('-') || more.length > 0) {
+    process[asksForHelp ? 'stdout' : 'stderr'].write(USAGE)
+    process.exit(asksForHelp ? 0 : 2)
   }
   const theirs = readDocument(file)
   const known: Known[] = parse(

@@ -153,7 +153,9 @@ describe('The documents', () => {
 
   test('The documents show the signature examples exactly as another test runs them', () => {
     const examples = [
-      /(\/\*\*\n \* True if the sender[\s\S]+?\n\})\n/.exec(read('examples/javascript/receiver.ts')),
+      /(\/\*\*\n \* True if the sender[\s\S]+?\n\})\n/.exec(
+        read('examples/javascript/receiver.ts'),
+      ),
       /(def is_signed[\s\S]+?)\n{3}/.exec(read('examples/python/receiver.py')),
     ]
     for (const [, example = ''] of examples.map(found => found ?? []))

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { DEFAULT_ACCOUNT } from '../core/account.ts'
 import type { Config, FixedKey } from '../core/config.ts'
+import { nearestOf } from '../core/nearest.ts'
 import { hostAndPort } from '../platform/outbound/address.ts'
 import {
   Problem,
@@ -129,24 +130,7 @@ function unknownWarning(name: string): string {
  * count, because some settings have none: FARTHING_PORT is like PORT.
  */
 function nearestSetting(name: string): string | undefined {
-  const bare = name.replace(PREFIX, '')
-  const [nearest] = SETTINGS.map(setting => ({
-    setting,
-    distance: editDistance(bare, setting.replace(PREFIX, '')),
-  })).sort((a, b) => a.distance - b.distance)
-  return nearest && nearest.distance <= bare.length / 3 ? nearest.setting : undefined
-}
-
-/** The Levenshtein distance: how many characters must be inserted, deleted or replaced. */
-function editDistance(from: string, to: string): number {
-  let row = Array.from({ length: to.length + 1 }, (_, i) => i)
-  for (const [i, character] of [...from].entries()) {
-    const next = [i + 1]
-    for (let j = 0; j < to.length; j++) {
-      const replaced = (row[j] ?? 0) + (character === to[j] ? 0 : 1)
-      next.push(Math.min(replaced, (row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1))
-    }
-    row = next
-  }
-  return row.at(-1) ?? 0
+  const bare = (setting: string) => setting.replace(PREFIX, '')
+  const nearest = nearestOf(bare(name), SETTINGS.map(bare))
+  return SETTINGS.find(setting => bare(setting) === nearest)
 }

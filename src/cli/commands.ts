@@ -22,6 +22,7 @@ const loaders: Record<string, Load> = {
   verify: async () => (await import('./verify.ts')).verify,
   open: async () => (await import('./open.ts')).open,
   check: async () => (await import('./check.ts')).check,
+  ready: async () => (await import('./ready.ts')).ready,
   doctor: async () => (await import('./doctor.ts')).doctor,
   keys: async () => (await import('./keys.ts')).keys,
   seed: async () => (await import('./seed.ts')).seed,

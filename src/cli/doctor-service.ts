@@ -1,7 +1,7 @@
 /** The checks of the running service. */
 import { type Check, fail, ok, warn } from './doctor-check.ts'
 import { checkWebhooks } from './doctor-webhooks.ts'
-import { type Body, refusal, type Service, serviceAt } from './running-service.ts'
+import { AnotherAnswered, type Body, refusal, type Service, serviceAt } from './running-service.ts'
 
 /** Milliseconds by which the machines' clocks may differ. */
 const MOST_APART = 1_000
@@ -22,8 +22,14 @@ export async function* checkService(expected: Expected): AsyncGenerator<Check> {
   const { url, key, keyIsHere, pagesUrl } = expected
   const service = serviceAt(url, key ?? '')
   const asked = Date.now()
-  const ready = await service.request('GET', '/readyz').catch((error: Error) => error)
-  if (ready instanceof Error) return yield fail('service', sentence(ready), 'farthing')
+  const ready = await service.request('GET', '/readyz').then(
+    answer => (answer.isOfAnother ? new AnotherAnswered(url, answer.status) : answer),
+    (error: Error) => error,
+  )
+  if (ready instanceof Error) {
+    const cure = ready instanceof AnotherAnswered ? undefined : 'farthing'
+    return yield fail('service', sentence(ready), cure)
+  }
   if (ready.body?.code === NO_SUCH_ENDPOINT)
     return yield fail(
       'service',

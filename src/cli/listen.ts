@@ -53,7 +53,7 @@ export const listen = defineCommand({
   more: 'The bytes and the signature are those of the real delivery.',
   examples: [
     'farthing listen --forward-to http://localhost:4000/webhooks',
-    'SIGNING_KEY=$(farthing listen --print-signing-key) npm start',
+    'export SIGNING_KEY=$(farthing listen --print-signing-key)',
     'farthing listen --json | jq -r .event_type',
   ],
   options,

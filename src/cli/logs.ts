@@ -1,7 +1,7 @@
 import type { Config } from '../core/config.ts'
 import { remember } from '../core/remember.ts'
 import { defineCommand, type OptionsOf } from './define-command.ts'
-import { colour, oneLine, print, printJson, timeOfDay } from './output.ts'
+import { colour, note, oneLine, print, printJson, timeOfDay } from './output.ts'
 import { parseAge } from './parse.ts'
 import { type Body, connect, keepAsking, NEEDS_SERVICE, serviceOptions } from './running-service.ts'
 
@@ -62,6 +62,8 @@ async function showRequests(config: Config, options: LogsOptions): Promise<void>
   let { count, next } = await page(start)
   while (since !== undefined && count > 0)
     ({ count, next } = await page({ after: next, limit: MOST }))
+  if (!options.follow && shown.size === 0)
+    note(`No recorded request matches${payment ? `: there is none of a payment ${payment}` : ''}.`)
   if (options.follow)
     await keepAsking(async () => {
       next = (await page({ after: next, limit: MOST, wait: WAIT })).next

@@ -3,6 +3,7 @@
 import { parseAddress } from '../app/settings.ts'
 import { isAccountName } from '../core/account.ts'
 import { DAY, HOUR, MINUTE, SECOND } from '../core/time.ts'
+import { nearestOf } from '../core/nearest.ts'
 import { wrongUsage } from './command-error.ts'
 
 /** `unit` has a colon at its end. */
@@ -14,12 +15,18 @@ export const numberFrom =
     throw wrongUsage(`It must be ${unit}a number from ${least} to ${most}.`)
   }
 
+/** A question to add to a sentence, or nothing. */
+export function didYouMean(word: string, words: readonly string[]): string {
+  const nearest = nearestOf(word, words)
+  return nearest === undefined ? '' : ` Did you mean ${nearest}?`
+}
+
 export const oneOf =
   <Value extends string>(values: readonly Value[]) =>
   (text: string): Value => {
     const found = values.find(value => value === text)
     if (found !== undefined) return found
-    throw wrongUsage(`It must be one of ${values.join(', ')}.`)
+    throw wrongUsage(`It must be one of ${values.join(', ')}.${didYouMean(text, values)}`)
   }
 
 export function parseUrl(text: string): string {

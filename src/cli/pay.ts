@@ -2,13 +2,14 @@ import type { Config } from '../core/config.ts'
 import { newSecret } from '../core/ids.ts'
 import { DECLINED_CARD, MOCK_CARD } from '../pay/payments/card.ts'
 import { type Scenario, scenarios } from '../pay/payments/payment.ts'
+import { newPayment as newPaymentSchema } from '../pay/payments/request.ts'
 import { webhookName } from '../pay/webhooks/webhook.ts'
 import { isSignatureRefusal } from '../tools/explain/wrong-signature.ts'
 import { CommandError, EXIT, wrongUsage } from './command-error.ts'
 import { defineCommand, type OptionsOf } from './define-command.ts'
 import { asTypedHere } from './invocation.ts'
 import { colour, colouredStatus, money, oneLine, print, printJson } from './output.ts'
-import { numberFrom } from './parse.ts'
+import { didYouMean, numberFrom } from './parse.ts'
 import {
   type Body,
   connect,
@@ -77,10 +78,16 @@ export const pay = defineCommand({
   run: ({ config, argument, options }) => payAsAsked(config(), argument, options),
 })
 
+const FIELDS = Object.keys(newPaymentSchema.properties)
+
 /** The first = separates name and value. In metadata, digits, true and false become numbers and booleans. */
 function addField(text: string, fields: [string, unknown][] = []): [string, unknown][] {
   const [, name = '', value = ''] = /^([^=]+)=(.*)$/s.exec(text) ?? []
   if (name === '') throw wrongUsage('It must be NAME=VALUE.')
+  const field = name.replace(/\..*/s, '')
+  // The API ignores a field that it does not know.
+  if (!FIELDS.includes(field))
+    throw wrongUsage(`A payment has no field ${field}.${didYouMean(field, FIELDS)}`)
   const isJson = name.startsWith('metadata.') && /^(\d{1,15}|true|false)$/.test(value)
   return [...fields, [name, isJson ? JSON.parse(value) : value]]
 }

@@ -11,7 +11,13 @@ import { parseUrl } from './parse.ts'
 // biome-ignore lint/suspicious/noExplicitAny: see above
 export type Body = any
 
-export type ServiceAnswer = { status: number; body: Body; date: string | null }
+export type ServiceAnswer = {
+  status: number
+  body: Body
+  date: string | null
+  /** Whether a proxy, an ingress or another program answered. */
+  isOfAnother: boolean
+}
 
 type Sent = { json?: unknown; form?: Record<string, string>; signal?: AbortSignal }
 
@@ -52,7 +58,8 @@ export async function connect(config: Config, options: ServiceOptions): Promise<
   return serviceAt(url, key)
 }
 
-export function serviceAt(url: string, key: string): Service {
+/** Without a key for endpoints that need none. */
+export function serviceAt(url: string, key: string | undefined): Service {
   async function request(method: string, path: string, sent: Sent = {}): Promise<ServiceAnswer> {
     const { json, form, signal } = sent
     const response = await fetch(url + path, {
@@ -60,7 +67,7 @@ export function serviceAt(url: string, key: string): Service {
       redirect: 'manual',
       headers: {
         // A form is for the hosted pages, which take no key.
-        ...(!form && { Authorization: `Bearer ${key}` }),
+        ...(!form && key !== undefined && { Authorization: `Bearer ${key}` }),
         ...(json !== undefined && { 'Content-Type': 'application/json' }),
       },
       ...(json !== undefined && { body: JSON.stringify(json) }),
@@ -68,21 +75,30 @@ export function serviceAt(url: string, key: string): Service {
       ...(signal && { signal }),
     }).catch(error => {
       if (signal?.aborted) throw error
-      throw new Unreachable(url, error)
+      throw whyUnreachable(url, error)
     })
     const body = await readBody(response)
+    const answer = {
+      status: response.status,
+      body,
+      date: response.headers.get('date'),
+      isOfAnother: isOfAnother(response, body),
+    }
+    // A 502 or 504 passes: `listen` asks again.
+    if (answer.isOfAnother && response.status < 500) throw new AnotherAnswered(url, response.status)
     if (response.status === 401)
       throw new CommandError(
         `${url} refuses the key: ${body?.description ?? 'HTTP 401'} (FARTHING_API_KEY or --key)`,
         EXIT.unreachable,
       )
-    return { status: response.status, body, date: response.headers.get('date') }
+    return answer
   }
   return {
     url,
     request,
     async ask(method, path, sent) {
-      const { status, body } = await request(method, path, sent)
+      const { status, body, isOfAnother } = await request(method, path, sent)
+      if (isOfAnother) throw new AnotherAnswered(url, status)
       if (status >= 400) throw new CommandError(refusal(method, path, status, body))
       return body
     },
@@ -98,6 +114,13 @@ async function readBody(response: Response): Promise<Body> {
   }
 }
 
+/** Every error of Farthing but those of the hosted pages is JSON, and these have a header that a proxy's seldom have. */
+const isOfAnother = ({ status, headers }: Response, body: Body): boolean =>
+  status >= 400 &&
+  typeof body?.code !== 'string' &&
+  typeof body?.status !== 'string' &&
+  !headers.get('content-security-policy')
+
 /** One line for a response that is an error. */
 export function refusal(method: string, path: string, status: number, body: Body): string {
   const { code, field, header, description } = body ?? {}
@@ -105,17 +128,36 @@ export function refusal(method: string, path: string, status: number, body: Body
   return `${method} ${path.replace(/\?.*/, '')} was refused with ${status}${about && ` ${about}`}: ${description ?? 'no description'}`
 }
 
-/** The error for a service that cannot be reached. */
-class Unreachable extends CommandError {
-  constructor(url: string, error: unknown) {
-    const { cause } = error as { cause?: { code?: string; message?: string } } // of fetch
-    const reason = cause?.code ?? cause?.message ?? String(error)
+/** A proxy, an ingress or a firewall answered, or another program: to start the service would not help. */
+export class AnotherAnswered extends CommandError {
+  constructor(url: string, status: number | string) {
     const proxy = proxyHere(url)
     super(
-      `the service at ${url} cannot be reached${proxy ? ` through the proxy ${proxy}` : ''} (${reason}). Start it with ${asTypedHere('farthing')}, or name another with FARTHING_URL or --url`,
+      proxy
+        ? `the proxy ${proxy} answered ${status} in place of the service at ${url}. To go past it, add ${new URL(url).hostname} to NO_PROXY`
+        : `not Farthing answered ${status} at ${url}, but a proxy or an ingress before it, or another program. Look there, or name another service with FARTHING_URL or --url`,
       EXIT.unreachable,
     )
   }
+}
+
+/** The error for a service that cannot be reached. */
+class Unreachable extends CommandError {
+  constructor(url: string, { code, message }: { code?: unknown; message?: string }) {
+    const proxy = proxyHere(url)
+    super(
+      `the service at ${url} cannot be reached${proxy ? ` through the proxy ${proxy}` : ''} (${code || message}). Start it with ${asTypedHere('farthing')}, or name another with FARTHING_URL or --url`,
+      EXIT.unreachable,
+    )
+  }
+}
+
+/** The reason for an error of fetch. A proxy that refuses CONNECT has answered. */
+function whyUnreachable(url: string, error: Error): CommandError {
+  let reason = error
+  while (reason.cause instanceof Error) reason = reason.cause
+  const [, status] = /^Proxy response \((\d+)\)/.exec(reason.message) ?? []
+  return status ? new AnotherAnswered(url, status) : new Unreachable(url, reason)
 }
 
 /** Milliseconds until a service that failed is asked again. */

@@ -223,7 +223,11 @@ function startThread(workerData: Started): Promise<{ url: string; stop(): Promis
   })
   return new HostPromise((resolve, reject) => {
     const ended = new HostPromise<void>(done => worker.once('exit', () => done()))
-    worker.once('error', reject)
+    worker.once('error', error => {
+      const { code, port } = error as Error & { code?: string; port?: number }
+      const inUse = `startFarthing: port ${port} is in use. Leave port out for a free one, or stop what listens there`
+      reject(code === 'EADDRINUSE' ? new Error(inUse, { cause: error }) : error)
+    })
     worker.once('exit', () => reject(new Error('the service ended before it listened')))
     worker.on('message', ({ url, line }: { url?: string; line?: string }) => {
       if (line) process.stderr.write(line)

@@ -314,10 +314,11 @@ export interface Plan extends AsyncDisposable {
 export type ReceiveOptions = {
   events?: EventType[]
   /**
-   * The status of the response: 200 by default. A function receives the message. If it throws, or returns no status,
+   * The status of the response: 200 by default. A function receives the message: `({ attempt }) => (attempt === 1 ? 503
+   * : 200)` fails the first attempt at each. If it throws, or returns no status,
    * the response is 500 and the next call of `next` rejects with the error.
    */
-  answer?: Reply | ((message: Message, nth: number) => Reply | Promise<Reply>)
+  answer?: Reply | ((message: Message) => Reply | Promise<Reply>)
   /** Where it listens: by default a free port of 127.0.0.1. */
   host?: string
   port?: number
@@ -346,6 +347,8 @@ export interface Message {
   readonly event_type: EventType
   readonly payment_id: string
   readonly message_id: string
+  /** 1 for the first attempt to deliver this message, 2 for the second. */
+  readonly attempt: number
   /** The payment at the time of the message. */
   readonly payment: Payment
   /** The bytes of the body as text, and the headers: what a handler of webhooks needs. */

@@ -18,7 +18,7 @@ import {
 } from './values.ts'
 
 export type Registration = { signingKey: string; remove(): Promise<void> }
-type Arrived = Message & { taken: boolean }
+type Arrived = Message & { attempt: number; taken: boolean }
 type MessageFilter = Parameters<Receiver['next']>[0] & object
 
 const receiveRules: Record<keyof ReceiveOptions, Rule> = {
@@ -67,7 +67,7 @@ export async function startReceiver(
     }
   }
   async function statusFor(message: Message): Promise<number> {
-    const decided = typeof reply === 'function' ? reply(message, inbox.arrived.length) : reply
+    const decided = typeof reply === 'function' ? reply(message) : reply
     look()
     const right = await decided
     checkReply('answer', right)
@@ -128,8 +128,10 @@ function createInbox() {
     arrived,
     /** Throws if the signature is wrong. */
     add(message: Arrived, signingKey: string): void {
-      if (isSigned(message, signingKey)) arrived.push(message)
-      else {
+      if (isSigned(message, signingKey)) {
+        message.attempt += arrived.filter(each => each.message_id === message.message_id).length
+        arrived.push(message)
+      } else {
         const { event_type, payment_id } = message
         const what = `${event_type} of ${payment_id}`
         const forgery = new WaitError(`${what} came with a wrong signature and was answered 401`)
@@ -262,6 +264,7 @@ function readMessage(request: IncomingMessage, raw: string): Arrived {
     event_type,
     payment_id: resource_id,
     message_id: webhook_message_id,
+    attempt: 1,
     payment: resource,
     raw,
     headers,

@@ -232,10 +232,15 @@ describe('The commands that speak to a service', () => {
     const away = { FARTHING_URL: 'http://127.0.0.1:2' }
     const table: [line: string, code: number, says: RegExp, env?: Record<string, string>][] = [
       ['pay --amount 9.50', 2, /'9\.50' is invalid\. It must be pence/],
-      ['pay sucess', 2, /'sucess' is invalid.*\. It must be one of success,/],
+      [
+        'pay sucess',
+        2,
+        /'sucess' is invalid.*\. It must be one of success,.*\. Did you mean success\?/,
+      ],
       ['pay --moto cancel', 2, /a moto payment cannot end with cancel/],
       ['pay declined --refund', 2, /only a payment that succeeds/],
       ['pay --set amount', 2, /It must be NAME=VALUE/],
+      ['pay --set amuont=5', 2, /A payment has no field amuont\. Did you mean amount\?/],
       [
         'pay --set amount=x',
         1,

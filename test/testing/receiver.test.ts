@@ -96,6 +96,22 @@ describe('A receiver', () => {
     assert.deepEqual(shown, [message_id])
   })
 
+  test('counts the attempts at each message, so that the first can fail and the second succeed', async () => {
+    await using account = await farthing.account()
+    const receiver = await account.receive({ answer: ({ attempt }) => (attempt === 1 ? 503 : 200) })
+    const { payment_id } = await account.payment({ scenario: 'success' })
+    const came = receiver.all().map(({ event_type, attempt }) => `${event_type} ${attempt}`)
+    assert.deepEqual(came.sort(), [
+      'card_payment_captured 1',
+      'card_payment_captured 2',
+      'card_payment_succeeded 1',
+      'card_payment_succeeded 2',
+    ])
+    const { body } = await account.send('GET', `/control/messages?payment_id=${payment_id}`)
+    for (const { delivery, attempts } of body.results)
+      assert.deepEqual([delivery, attempts.length], ['SUCCESSFUL', 2])
+  })
+
   test('responds 400 to a request that is not a message, and does not show it', async () => {
     await using account = await farthing.account()
     const receiver = await account.receive()

@@ -1,0 +1,47 @@
+import type { Config } from '../core/config.ts'
+import { CommandError, EXIT } from './command-error.ts'
+import { defineCommand, type Env, JSON_OPTION, type OptionsOf } from './define-command.ts'
+import { print, printJson } from './output.ts'
+import { AnotherAnswered, serviceAt, serviceOptions } from './running-service.ts'
+
+/** Milliseconds. A service whose database hangs answers after 5 seconds. */
+const LONGEST_WAIT = 8_000
+
+const options = { url: serviceOptions.url, ...JSON_OPTION } as const
+
+export const ready = defineCommand({
+  summary: 'see whether the service is ready',
+  more: 'It needs no key, and no record shows it.',
+  examples: ['farthing ready', 'farthing ready --url http://127.0.0.1:3000 && farthing pay'],
+  options,
+  exitCodes: { [EXIT.failed]: 'the service is not ready' },
+  after: `Needs FARTHING_URL. Without it, it asks the service that the settings here start
+(default: http://127.0.0.1:3000).`,
+  run: ({ config, env, options }) => askWhetherReady(config(), env, options),
+})
+
+async function askWhetherReady(
+  config: Config,
+  env: Env,
+  { url = addressHere(config, env), json }: OptionsOf<typeof options>,
+): Promise<void> {
+  const signal = AbortSignal.timeout(LONGEST_WAIT)
+  const { status, body } = await serviceAt(url, undefined)
+    .request('GET', '/readyz', { signal })
+    .catch(error => {
+      throw signal.aborted ? new CommandError(`${url} does not respond`, EXIT.unreachable) : error
+    })
+  if (body?.status !== 'ok' && body?.status !== 'unavailable')
+    throw new AnotherAnswered(url, status)
+  if (body.status !== 'ok')
+    throw new CommandError(`${url} is not ready: it is stopping, or cannot use its database`)
+  if (json) printJson({ url, ready: true })
+  else print(`${url} is ready.`)
+}
+
+/** In a container the settings of the service are those of the command, so that a health check needs no others. */
+function addressHere({ url, host, port }: Config, { FARTHING_URL, PORT }: Env): string {
+  if (FARTHING_URL || !PORT || port === 0) return url
+  const isAny = host === '0.0.0.0' || host === '::'
+  return `http://${isAny ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host}:${port}`
+}

@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { after, before, describe, test } from 'node:test'
+import { runHere } from '../support/command.ts'
+import { type ProcessOptions, runProcess } from '../support/process.ts'
+import { type Service, startService } from '../support/service.ts'
+
+const KEY = 'key-of-the-command-line'
+
+describe('How commands find the service', () => {
+  let service: Service
+  before(async () => {
+    service = await startService('sqlite', { env: { FARTHING_API_KEY: KEY } })
+  })
+  after(() => service.stop())
+
+  async function farthing(line: string, options: ProcessOptions = {}) {
+    for (const { recorder } of service.apps) await recorder?.flush()
+    const env = { FARTHING_URL: service.baseUrl, FARTHING_API_KEY: KEY, ...options.env }
+    const run = options.wrapper ? runProcess : runHere
+    return run({ ...options, args: line.split(' '), env })
+  }
+
+  test('The error for an answer of a proxy, or of another program, names it and its status, and advises no start', async t => {
+    const proxy = createServer((_request, response) => response.writeHead(403).end('<h1>No</h1>'))
+    proxy.on('connect', (_request, socket) => socket.end('HTTP/1.1 407 Who are you\r\n\r\n'))
+    await once(proxy.listen(0, '127.0.0.1'), 'listening')
+    t.after(() => proxy.close())
+    const address = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`
+    const env = { HTTP_PROXY: address, HTTPS_PROXY: address, NODE_USE_ENV_PROXY: '1' }
+    const refusals: [line: string, says: string][] = [
+      ['pay --url http://farthing.example', `the proxy ${address} answered 403 in place of`],
+      ['ready --url https://farthing.example', `the proxy ${address} answered 407 in place of`],
+      [`logs --url ${address}`, `not Farthing answered 403 at ${address}, but a proxy`],
+      [`ready --url ${address}`, `not Farthing answered 403 at ${address}, but a proxy`],
+    ]
+    for (const [line, says] of refusals) {
+      const { code, stderr } = await farthing(line, { env, wrapper: [] })
+      assert.equal(code, 4, line)
+      assert.ok(stderr.startsWith(`farthing: ${says}`), stderr)
+      assert.doesNotMatch(stderr, /Start it/)
+    }
+    const doctor = await farthing(`doctor --json --url ${address}`)
+    const [failed] = JSON.parse(doctor.stdout).checks.filter(
+      (check: { status: string }) => check.status === 'fail',
+    )
+    assert.match(failed.sentence, /^Not Farthing answered 403 at /)
+    assert.equal(failed.command, undefined)
+  })
+
+  test('farthing ready needs no key, finds the service by the settings that start it, and is recorded nowhere', async () => {
+    const url = service.baseUrl
+    const requests = async () => (await farthing('logs --since 1m --json')).stdout
+    const before = await requests()
+    const env = { FARTHING_API_KEY: '' }
+    const { code, stdout } = await farthing('ready', { env })
+    assert.deepEqual([code, stdout], [0, `${url} is ready.\n`])
+    const { port } = new URL(url)
+    for (const HOST of ['127.0.0.1', '0.0.0.0', '::']) {
+      const same = { ...env, FARTHING_URL: '', PORT: port, HOST }
+      const found = await farthing('ready --json', { env: same })
+      assert.deepEqual(JSON.parse(found.stdout), { url, ready: true }, HOST)
+    }
+    const away = await farthing('ready', { env: { FARTHING_URL: 'http://127.0.0.1:2' } })
+    assert.equal(away.code, 4)
+    assert.match(away.stderr, /cannot be reached \(ECONNREFUSED\)/)
+    assert.equal(await requests(), before)
+  })
+
+  test('farthing logs says if nothing matches', async () => {
+    const { code, stdout, stderr } = await farthing('logs --payment nosuch')
+    assert.deepEqual([code, stdout], [0, ''])
+    assert.equal(stderr, 'No recorded request matches: there is none of a payment nosuch.\n')
+  })
+})
