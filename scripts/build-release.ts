@@ -1,16 +1,20 @@
 /**
  * Makes release/: the package, an executable for each kind of machine, an image for containers, their licences, their
- * components in CycloneDX's form, and the checksums of all of these. Two builds of a commit have the same bytes.
+ * components in CycloneDX's form, and the checksums of all of these. Two builds of a commit have the same bytes, but for
+ * the compiled code in the executable for the kind of machine that builds.
+ *
+ * `npm run build:release -- --update-libraries` writes the newest libraries of the image into image-libraries.json.
+ * Without the image, because Debian has newer ones, it makes the other files, and ends with 1.
  */
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
 import { buildExecutable, licences } from './executable.ts'
 import { imageArchive } from './image.ts'
-import { debianPackages } from './image-libraries.ts'
+import { type Architecture, debianPackages, libraries, updateLibraries } from './image-libraries.ts'
 import { nodeProgram, type Platform } from './node-programs.ts'
-import { tar } from './tar.ts'
+import { type Entry, tar } from './tar.ts'
 
 type Component = { name: string; version: string; 'bom-ref': string }
 type Bom = {
@@ -21,7 +25,7 @@ type Bom = {
 }
 
 /** The list of npm, without what only builds and tests need, without number and time, which differ, with Node and with Debian's libraries in the image. */
-function components(contained: string[]): object {
+function components(contained: string[], hasImage: boolean): object {
   const { serialNumber: _, ...bom }: Bom = JSON.parse(
     execFileSync('npm', ['sbom', '--sbom-format', 'cyclonedx'], {
       encoding: 'utf8',
@@ -41,7 +45,7 @@ function components(contained: string[]): object {
     cpe: `cpe:2.3:a:nodejs:node.js:${version}:*:*:*:-:*:*:*`,
     purl: `pkg:generic/node@${version}`,
   }
-  const inImage = debianPackages.map(([name = '', version = '']) => ({
+  const inImage = debianPackages.map(({ name, version }) => ({
     type: 'library',
     name,
     version,
@@ -51,7 +55,11 @@ function components(contained: string[]): object {
   return {
     ...bom,
     metadata: { ...metadata, component: { ...metadata.component, name: 'farthing' } },
-    components: [...bom.components.filter(each => refs.has(each['bom-ref'])), node, ...inImage],
+    components: [
+      ...bom.components.filter(each => refs.has(each['bom-ref'])),
+      node,
+      ...(hasImage ? inImage : []),
+    ],
     dependencies: bom.dependencies
       .filter(({ ref }) => refs.has(ref))
       .map(({ ref, dependsOn }) => ({ ref, dependsOn: dependsOn.filter(each => refs.has(each)) })),
@@ -63,18 +71,20 @@ function refOf(folder: string): string {
   return `${name}@${version}`
 }
 
+const here = `${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`
+
 /** Makes the executable for `platform`, and an archive of it with its licences. Returns the path of the executable. */
 function makeExecutable(platform: Platform): string {
   const program = platform === 'win-x64' ? 'farthing.exe' : 'farthing'
   const folder = `dist/${platform}`
   const output = `${folder}/${program}`
   mkdirSync(folder, { recursive: true })
-  buildExecutable({ output, node: nodeProgram(platform), useCodeCache: false })
+  buildExecutable({ output, node: nodeProgram(platform), useCodeCache: platform === here })
   const archive = tar([
     { name: program, content: readFileSync(output), mode: 0o755 },
     { name: 'licences.txt', content: licences() },
   ])
-  writeFileSync(`release/${name}-${platform}.tar.gz`, gzipSync(archive))
+  writeFileSync(`${draft}/${name}-${platform}.tar.gz`, gzipSync(archive))
   return output
 }
 
@@ -82,25 +92,52 @@ function makeExecutable(platform: Platform): string {
 const checksums = (names: string[]): string =>
   names
     .map(name => {
-      const hash = createHash('sha256').update(readFileSync(`release/${name}`))
+      const hash = createHash('sha256').update(readFileSync(`${draft}/${name}`))
       return `${hash.digest('hex')}  ${name}\n`
     })
     .join('')
 
+/** First, because it may fail. undefined where Debian has no such versions, or where there is no apt-get. */
+function readLibraries(): Record<Architecture, Entry[]> | undefined {
+  try {
+    return { amd64: libraries('amd64'), arm64: libraries('arm64') }
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : error}\n`)
+    return undefined
+  }
+}
+
+if (process.argv.includes('--update-libraries')) {
+  updateLibraries()
+  process.exit()
+}
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'))
 const name = `farthing-${version}`
-rmSync('release', { recursive: true, force: true })
-mkdirSync('release')
-execFileSync('npm', ['pack', '--pack-destination', 'release'], {
+// Beside release/, which has either all files of a build or those of the last one.
+const draft = 'node_modules/.cache/release'
+rmSync(draft, { recursive: true, force: true })
+mkdirSync(draft, { recursive: true })
+process.on('exit', () => rmSync(draft, { recursive: true, force: true }))
+const contents = readLibraries()
+execFileSync('npm', ['pack', '--pack-destination', draft], {
   stdio: ['ignore', 'ignore', 'inherit'],
 })
 const { contained } = await import('./build.ts')
-const image = imageArchive(
-  version,
-  { amd64: makeExecutable('linux-x64'), arm64: makeExecutable('linux-arm64') },
-  licences(),
-)
-writeFileSync(`release/${name}-image.tar`, image)
+const executables = { amd64: makeExecutable('linux-x64'), arm64: makeExecutable('linux-arm64') }
 makeExecutable('win-x64')
-writeFileSync(`release/${name}.cdx.json`, `${JSON.stringify(components(contained), null, 2)}\n`)
-writeFileSync('release/SHA256SUMS', checksums(readdirSync('release').sort()))
+if (contents)
+  writeFileSync(
+    `${draft}/${name}-image.tar`,
+    imageArchive(version, executables, contents, licences()),
+  )
+const bom = components(contained, contents !== undefined)
+writeFileSync(`${draft}/${name}.cdx.json`, `${JSON.stringify(bom, null, 2)}\n`)
+writeFileSync(`${draft}/SHA256SUMS`, checksums(readdirSync(draft).sort()))
+rmSync('release', { recursive: true, force: true })
+renameSync(draft, 'release')
+if (!contents) {
+  process.stderr.write(
+    'release/ has no image, because its libraries cannot be had. If Debian has newer ones, run npm run build:release -- --update-libraries, commit scripts/image-libraries.json, and build again\n',
+  )
+  process.exitCode = 1
+}

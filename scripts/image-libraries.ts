@@ -8,6 +8,7 @@ import {
   mkdirSync,
   readFileSync,
   readlinkSync,
+  rmSync,
   writeFileSync,
 } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -16,71 +17,73 @@ import type { Entry } from './tar.ts'
 export type Architecture = 'amd64' | 'arm64'
 
 /**
- * With the SHA-256 of each. Debian keeps one version of a package: when there is a newer one, `apt-get download` finds
- * this one no more, and the new one and its hashes belong here.
+ * With the SHA-256 of each. Debian keeps one version of a package: once there is a newer one, `apt-get download` finds
+ * this one no more. gcc-14-base has the licence of three others.
  */
-const PACKAGES: { file: string; hashes: Record<Architecture, string> }[] = [
-  {
-    file: 'libc6_2.41-12+deb13u5',
-    hashes: {
-      amd64: 'b59b0625cd1a791375d40dab23a4d5d3d0641e3d0a773501becdc3725b7f99cf',
-      arm64: '0966fc3da1a26cc57647c68b5736f791b6e7eb498173a7993f63b6c89b4ed4f5',
-    },
-  },
-  {
-    file: 'libgcc-s1_14.2.0-19',
-    hashes: {
-      amd64: '3c71917b490d1a17aed43196a2787a256ecf060526cdb20216a74bedc061b150',
-      arm64: '1108bc87879833d6d9a145f22a4a15cddb34e065b4b5f4b97bee586adbac2851',
-    },
-  },
-  {
-    file: 'libstdc++6_14.2.0-19',
-    hashes: {
-      amd64: 'ab1fa05837aa7a92aae748fd07a18a35f7d18bb4a71c4724fe2bbf0e32089de0',
-      arm64: '6669b0c52a2e7c6af9adfdabce3ff6e286065cdfbc7b85280862b5f799daebee',
-    },
-  },
-  {
-    file: 'libatomic1_14.2.0-19',
-    hashes: {
-      amd64: '212b399aae2f7299203d261a57e49372e09565a9a5ea971905f94a3960366c05',
-      arm64: '7ccff90234484bf21ae5ecb79d25b6a84b2f4038f65dd139085b2e3a937cd8dc',
-    },
-  },
-  // It has the licence of the three above.
-  {
-    file: 'gcc-14-base_14.2.0-19',
-    hashes: {
-      amd64: '5b6825de4263824b78c4c51f6476414f3b4e89c2ab63e81dc8b9b5501e867cf6',
-      arm64: '34ee90679b018c0e64234747a4c4c0ae6b7f63541115037465a8627c2dfbc594',
-    },
-  },
-]
+const DATA = new URL('image-libraries.json', import.meta.url)
+type Package = { version: string } & Record<Architecture, string>
+const packages: Record<string, Package> = JSON.parse(readFileSync(DATA, 'utf8'))
 
 /** Their names and versions. */
-export const debianPackages = PACKAGES.map(({ file }) => file.split('_'))
+export const debianPackages = Object.entries(packages).map(([name, { version }]) => ({
+  name,
+  version,
+}))
 
 const SOURCE =
   'deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian trixie main\n'
 
-/** The files of these libraries, and their licences. */
+/** The files of these libraries, and their licences. Throws if Debian has other versions by now. */
 export function libraries(architecture: Architecture): Entry[] {
-  const folder = resolve('node_modules/.cache/image-libraries', architecture)
-  const archives = PACKAGES.map(({ file }) => join(folder, `${file}_${architecture}.deb`))
-  if (!archives.every(archive => existsSync(archive))) download(folder, architecture)
+  const folder = folderOf(architecture)
+  const archives = Object.entries(packages).map(([name, { version, [architecture]: hash }]) => ({
+    path: join(folder, `${name}_${version}_${architecture}.deb`),
+    hash,
+  }))
+  if (!archives.every(({ path }) => existsSync(path))) {
+    aptGet(architecture, 'update')
+    aptGet(
+      architecture,
+      'download',
+      ...debianPackages.map(({ name, version }) => `${name}=${version}`),
+    )
+  }
   const unpacked = join(folder, 'files')
-  archives.forEach((archive, i) => {
-    const hash = createHash('sha256').update(readFileSync(archive)).digest('hex')
-    if (hash !== PACKAGES[i]?.hashes[architecture])
-      throw new Error(`${archive} is not the file that it should be`)
-    execFileSync('dpkg-deb', ['-x', archive, unpacked])
-  })
+  rmSync(unpacked, { recursive: true, force: true })
+  for (const { path, hash } of archives) {
+    if (createHash('sha256').update(readFileSync(path)).digest('hex') !== hash)
+      throw new Error(`${path} is not the file that it should be`)
+    execFileSync('dpkg-deb', ['-x', path, unpacked])
+  }
   return globSync(['usr/{lib,lib64}/**/*.so*', 'usr/share/doc/*/copyright'], { cwd: unpacked })
     .filter(name => !/\/(gconv|audit)\//.test(name))
     .sort()
     .flatMap(name => entryOf(unpacked, name))
 }
+
+/** Writes the versions that Debian has now, with the hashes of its signed lists. */
+export function updateLibraries(): void {
+  const names = Object.keys(packages)
+  for (const architecture of ['amd64', 'arm64'] as const) {
+    aptGet(architecture, 'update')
+    const printed = aptGet(architecture, 'download', '--print-uris', ...names)
+    for (const name of names) {
+      const line = new RegExp(` ${RegExp.escape(name)}_(\\S+)_\\w+\\.deb \\d+ SHA256:(\\w+)`).exec(
+        printed,
+      )
+      const [, version = '', hash = ''] = line ?? []
+      packages[name] = {
+        ...(packages[name] ?? { amd64: '', arm64: '' }),
+        version: decodeURIComponent(version),
+        [architecture]: hash,
+      }
+    }
+  }
+  writeFileSync(DATA, `${JSON.stringify(packages, null, 2)}\n`)
+}
+
+const folderOf = (architecture: Architecture) =>
+  resolve('node_modules/.cache/image-libraries', architecture)
 
 /** Links to folders, such as a document that another package has, are left out. */
 function entryOf(folder: string, name: string): Entry[] {
@@ -89,7 +92,9 @@ function entryOf(folder: string, name: string): Entry[] {
   return lstatSync(path).isFile() ? [{ name, content: readFileSync(path), mode: 0o755 }] : []
 }
 
-function download(folder: string, architecture: Architecture): void {
+/** Runs apt-get with settings of its own. Returns what it prints. */
+function aptGet(architecture: Architecture, ...args: string[]): string {
+  const folder = folderOf(architecture)
   for (const name of ['state/lists/partial', 'cache/archives/partial'])
     mkdirSync(join(folder, name), { recursive: true })
   writeFileSync(join(folder, 'sources.list'), SOURCE)
@@ -104,11 +109,9 @@ function download(folder: string, architecture: Architecture): void {
     'Dir::Etc::sourceparts': '/dev/null',
   }
   const options = Object.entries(settings).flatMap(([name, value]) => ['-o', `${name}=${value}`])
-  const get = (...args: string[]) =>
-    execFileSync('apt-get', [...options, '-qq', ...args], {
-      cwd: folder,
-      stdio: ['ignore', 'inherit', 'inherit'],
-    })
-  get('update')
-  get('download', ...PACKAGES.map(({ file }) => file.replace('_', '=')))
+  return execFileSync('apt-get', [...options, '-qq', ...args], {
+    cwd: folder,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
 }

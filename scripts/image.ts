@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
-import { type Architecture, libraries } from './image-libraries.ts'
+import type { Architecture } from './image-libraries.ts'
 import { type Entry, tar } from './tar.ts'
 
 type Descriptor = { mediaType: string; digest: string; size: number }
@@ -11,7 +11,7 @@ const TYPE = 'application/vnd.oci.image'
 /** The number of the user, as that of `node` in Node's own images. */
 const USER = 1000
 
-const system = (architecture: Architecture): Entry[] => [
+const system = (architecture: Architecture, libraries: Entry[]): Entry[] => [
   { name: 'lib', link: 'usr/lib' },
   ...(architecture === 'amd64' ? [{ name: 'lib64', link: 'usr/lib64' }] : []),
   { name: 'tmp', isFolder: true, mode: 0o1777 },
@@ -22,23 +22,42 @@ const system = (architecture: Architecture): Entry[] => [
   },
   { name: 'etc/group', content: `root:x:0:\nfarthing:x:${USER}:\n` },
   { name: 'etc/nsswitch.conf', content: 'hosts: files dns\n' },
-  ...libraries(architecture),
+  ...libraries,
 ]
+
+const SECOND = 1_000_000_000
 
 const settings = {
   User: `${USER}:${USER}`,
   Env: ['PATH=/usr/local/bin', 'HOST=0.0.0.0', 'DATABASE_URL=sqlite:/data/farthing.db'],
-  Cmd: ['farthing'],
+  Entrypoint: ['farthing'],
+  // OCI has no health check. Docker reads this one.
+  Healthcheck: {
+    Test: ['CMD', 'farthing', 'ready'],
+    Interval: 10 * SECOND,
+    Timeout: 10 * SECOND,
+    StartPeriod: 10 * SECOND,
+  },
   WorkingDir: '/data',
   ExposedPorts: { '3000/tcp': {} },
   Volumes: { '/data': {} },
   StopSignal: 'SIGTERM',
 }
 
+/** Those of the Containerfile, by a test, and the version. */
+export const labels = (version: string) => ({
+  'org.opencontainers.image.title': 'farthing',
+  'org.opencontainers.image.description':
+    "A stand-in for GOV.UK Pay's public API that keeps real state",
+  'org.opencontainers.image.licenses': 'MIT',
+  'org.opencontainers.image.version': version,
+})
+
 /** `executables` are paths. Returns the archive, which has the same bytes for the same files. */
 export function imageArchive(
   version: string,
   executables: Record<Architecture, string>,
+  libraries: Record<Architecture, Entry[]>,
   licences: string,
 ): Buffer {
   const blobs = new Map<string, Buffer>()
@@ -59,11 +78,11 @@ export function imageArchive(
       },
       { name: 'usr/share/doc/farthing/licences.txt', content: licences },
     ]
-    const layers = [system(architecture), farthing].map(tar)
+    const layers = [system(architecture, libraries[architecture]), farthing].map(tar)
     const config = keepJson(`${TYPE}.config.v1+json`, {
       architecture,
       os: 'linux',
-      config: settings,
+      config: { ...settings, Labels: labels(version) },
       rootfs: {
         type: 'layers',
         diff_ids: layers.map(layer => `sha256:${createHash('sha256').update(layer).digest('hex')}`),

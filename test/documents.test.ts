@@ -8,7 +8,7 @@ import { loadCommands } from '../src/cli/commands.ts'
 import type { Command, CommandGroup } from '../src/cli/define-command.ts'
 import { flagOf, isGroup } from '../src/cli/program.ts'
 import { type Status, scenarios, transitions } from '../src/pay/payments/payment.ts'
-import { rawBody } from '../src/tools/signature/advice.ts'
+import { rawBody } from '../src/tools/explain/signature/advice.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8')

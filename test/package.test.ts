@@ -3,18 +3,20 @@ import { execFile, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { basename, delimiter, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { before, describe, test } from 'node:test'
 import { promisify } from 'node:util'
 import { parse } from 'yaml'
 import { bundleService } from '../scripts/bundle.ts'
+import { labels } from '../scripts/image.ts'
 import { tar } from '../scripts/tar.ts'
 import { SETTINGS } from '../src/app/settings.ts'
 import { startFarthing } from '../src/testing/library.ts'
 import { createClient } from './support/client.ts'
 import { tempFolder } from './support/folders.ts'
-import { install, packOnce } from './support/packed.ts'
+import { install, olderNode, packOnce } from './support/packed.ts'
 import { freePort, isFreeAgain, isListening } from './support/ports.ts'
 import { COMMAND } from './support/process.ts'
 import { runLines, shellBlocks } from './support/recipe.ts'
@@ -284,7 +286,7 @@ describe('The package', () => {
     }
     assert.ok(readdirSync(join(image, 'home/node/.cache/farthing')).length > 0)
 
-    const [program = ''] = JSON.parse(steps.CMD ?? '[]')
+    const [program = ''] = JSON.parse(steps.ENTRYPOINT ?? '[]')
     const farthing = spawn(join(image, 'bin', program), {
       cwd: inImage(steps.WORKDIR ?? ''),
       env: {
@@ -300,6 +302,13 @@ describe('The package', () => {
     const [, port] = /:(\d+)$/.exec(String(line)) ?? []
     await createClient([`http://127.0.0.1:${port}`], KEY).createPayment()
     assert.ok(existsSync(inImage(`${steps.VOLUME}/farthing.db`)))
+    const [, health = ''] = / CMD (\[.*\])$/.exec(steps.HEALTHCHECK ?? '') ?? []
+    const [asks = '', ...args] = JSON.parse(health)
+    const env = { PATH: process.env.PATH, ...settings, PORT: port }
+    const { stdout } = await run(join(image, 'bin', asks), args, { env })
+    assert.equal(stdout, `http://127.0.0.1:${port} is ready.\n`)
+    for (const [name, value] of Object.entries(labels('')))
+      assert.ok(value === '' || text.includes(`${name}="${value}"`), name)
     farthing.kill('SIGTERM')
     assert.deepEqual(await once(farthing, 'exit'), [0, null])
   })
@@ -313,15 +322,16 @@ describe('The package', () => {
     assert.equal(environment.FARTHING_SIGNING_KEY, services.shop.environment.PAY_SIGNING_KEY)
     assert.equal(new URL(environment.FARTHING_WEBHOOK_URL).hostname, 'shop')
     assert.ok(existsSync(join(ROOT, 'examples', build.context, build.dockerfile)))
-    const [kind, program, option, code] = healthcheck.test
-    assert.deepEqual([kind, program, option], ['CMD', 'node', '-e'])
-    const port = await freePort()
-    const check = code.replace('3000', String(port))
-    assert.equal(spawnSync(process.execPath, ['-e', check]).status, 1)
-    const healthy = createServer((_request, response) => response.end()).listen(port, '127.0.0.1')
-    await once(healthy, 'listening')
-    assert.equal((await once(spawn(process.execPath, ['-e', check]), 'exit'))[0], 0)
-    healthy.close()
+    const [kind, program, ...args] = healthcheck.test
+    assert.deepEqual([kind, program], ['CMD', 'farthing'])
+    const path = join(user, 'node_modules/.bin/farthing')
+    const ask = (port: number) =>
+      once(spawn(path, args, { env: { PATH: process.env.PATH, PORT: String(port) } }), 'exit')
+    assert.deepEqual(await ask(await freePort()), [4, null])
+    const readiness = createServer((_request, response) => response.end('{"status":"ok"}'))
+    await once(readiness.listen(0, '127.0.0.1'), 'listening')
+    assert.deepEqual(await ask((readiness.address() as AddressInfo).port), [0, null])
+    readiness.close()
   })
 })
 
@@ -332,15 +342,3 @@ const instructionsOf = (text: string): Record<string, string> =>
 type Job = { env: Record<string, string>; steps: { name?: string; run?: string }[] }
 
 const isSetting = (name: string): boolean => SETTINGS.some(setting => setting === name)
-
-/** The machine's own Node where it is older than 24, otherwise this one under an older version. */
-function olderNode(): { node: string; options: string[] } {
-  const paths = (process.env.PATH ?? '').split(delimiter).filter(path => !/node_modules/.test(path))
-  for (const node of paths.map(path => join(path, 'node')).filter(path => existsSync(path))) {
-    const { stdout } = spawnSync(node, ['--version'], { encoding: 'utf8' })
-    if (Number.parseInt(stdout.slice(1), 10) < 24) return { node, options: [] }
-  }
-  const older = `Object.defineProperty(process.versions, 'node', { value: '22.18.0' })`
-  const url = `data:text/javascript,${encodeURIComponent(older)}`
-  return { node: process.execPath, options: ['--import', url] }
-}

@@ -2,8 +2,8 @@
 
 import { parseAddress } from '../app/settings.ts'
 import { isAccountName } from '../core/account.ts'
-import { DAY, HOUR, MINUTE, SECOND } from '../core/time.ts'
 import { nearestOf } from '../core/nearest.ts'
+import { DAY, HOUR, MINUTE, SECOND } from '../core/time.ts'
 import { wrongUsage } from './command-error.ts'
 
 /** `unit` has a colon at its end. */

@@ -1,7 +1,7 @@
 /** The package as `npm pack` makes it in a clone. */
-import { execFile } from 'node:child_process'
-import { cpSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs'
-import { join } from 'node:path'
+import { execFile, spawnSync } from 'node:child_process'
+import { cpSync, existsSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
 import { tempFolder } from './folders.ts'
 
@@ -56,4 +56,16 @@ export async function install(tarball: string, folder: string) {
   const args = ['install', '--no-audit', '--prefer-offline', tarball]
   const { stdout, stderr } = await run('npm', args, { cwd: folder })
   return { folder, output: stdout + stderr }
+}
+
+/** The machine's own Node where it is older than 24, otherwise this one under an older version. */
+export function olderNode(): { node: string; options: string[] } {
+  const paths = (process.env.PATH ?? '').split(delimiter).filter(path => !/node_modules/.test(path))
+  for (const node of paths.map(path => join(path, 'node')).filter(path => existsSync(path))) {
+    const { stdout } = spawnSync(node, ['--version'], { encoding: 'utf8' })
+    if (Number.parseInt(stdout.slice(1), 10) < 24) return { node, options: [] }
+  }
+  const older = `Object.defineProperty(process.versions, 'node', { value: '22.18.0' })`
+  const url = `data:text/javascript,${encodeURIComponent(older)}`
+  return { node: process.execPath, options: ['--import', url] }
 }
