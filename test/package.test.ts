@@ -243,8 +243,9 @@ describe('The package', () => {
     const { jobs } = parse(read(join(ROOT, 'examples/github-actions.yaml')))
     const { env: settings, steps }: Job = jobs.test
     for (const name of Object.keys(settings)) assert.ok(isSetting(name), name)
-    // The check needs something to judge.
-    await run('npm', ['pkg', 'set', 'scripts.test=farthing pay'], { cwd: user })
+    // One that the check can judge, and one that makes an account of its own.
+    const tests = 'farthing pay && node --test node.test.mts'
+    await run('npm', ['pkg', 'set', `scripts.test=${tests}`], { cwd: user })
     const port = await freePort()
     const written = join(folder, 'github-env')
     const FARTHING_URL = `http://127.0.0.1:${port}`

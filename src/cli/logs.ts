@@ -62,8 +62,8 @@ async function showRequests(config: Config, options: LogsOptions): Promise<void>
   let { count, next } = await page(start)
   while (since !== undefined && count > 0)
     ({ count, next } = await page({ after: next, limit: MOST }))
-  if (!options.follow && shown.size === 0)
-    note(`No recorded request matches${payment ? `: there is none of a payment ${payment}` : ''}.`)
+  if (payment && !options.follow && shown.size === 0)
+    note(`The record has no request of a payment ${payment}.`)
   if (options.follow)
     await keepAsking(async () => {
       next = (await page({ after: next, limit: MOST, wait: WAIT })).next

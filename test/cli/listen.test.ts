@@ -204,9 +204,9 @@ describe('farthing listen', () => {
       if (isLook && errors.length === 0) return // it waits
       if (isLook) response.statusCode = errors.shift() ?? 500
       if (method === 'POST') registered += 1
-      response.end(
-        JSON.stringify({ webhook_id: registered, signing_key: `key-${Math.min(registered, 2)}` }),
-      )
+      const signing_key = `key-${Math.min(registered, 2)}`
+      // The code is of its errors.
+      response.end(JSON.stringify({ webhook_id: registered, signing_key, code: 'C0200' }))
     })
     await once(service.listen(0, '127.0.0.1'), 'listening')
     t.after(() => service.close().closeAllConnections())

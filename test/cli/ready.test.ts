@@ -69,9 +69,9 @@ describe('How commands find the service', () => {
     assert.equal(await requests(), before)
   })
 
-  test('farthing logs says if nothing matches', async () => {
+  test('farthing logs says if it has nothing of the payment', async () => {
     const { code, stdout, stderr } = await farthing('logs --payment nosuch')
     assert.deepEqual([code, stdout], [0, ''])
-    assert.equal(stderr, 'No recorded request matches: there is none of a payment nosuch.\n')
+    assert.equal(stderr, 'The record has no request of a payment nosuch.\n')
   })
 })

@@ -29,6 +29,7 @@ const JARS = process.env.FARTHING_TEST_JARS ?? '/usr/share/java'
 const JUNIT = join(JARS, 'junit-platform-console-standalone.jar')
 const jackson = ['databind', 'core', 'annotations'].map(part => join(JARS, `jackson-${part}.jar`))
 const classPath = [JUNIT, ...jackson].join(':')
+const LAUNCHER = 'org.junit.platform.console.ConsoleLauncher'
 /** A start with these options takes half the processor's time. */
 const java = ['java', '-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC', '-cp', `${classPath}:.`]
 
@@ -60,10 +61,7 @@ export const languages: Language[] = [
       ['test', '-f', JUNIT, '-a', '-f', jackson[0] ?? ''],
     ],
     prepare: ['sh', '-c', `javac -Xlint:all -Werror -cp ${classPath} -d . src/*/java/*.java`],
-    tests: [
-      ...[...java, 'org.junit.platform.console.ConsoleLauncher'],
-      ...['--scan-classpath', '.', '--fail-if-no-tests', '--disable-banner'],
-    ],
+    tests: [...java, ...`${LAUNCHER} --scan-classpath . --fail-if-no-tests`.split(' ')],
     testFile: 'src/test/java/PaymentsTest.java',
     receiver: port => [...java, 'Receiver', `${port}`],
   },
@@ -92,10 +90,8 @@ export const languages: Language[] = [
     prepare: ['dotnet', 'build', 'Payments.Tests'],
     tests: ['dotnet', 'test', '--no-build', 'Payments.Tests'],
     testFile: 'Payments.Tests/PaymentsTests.cs',
-    receiver: port => [
-      ...['dotnet', 'run', '--no-build', '--project', 'Payments'],
-      ...['--urls', `http://127.0.0.1:${port}`],
-    ],
+    receiver: port =>
+      `dotnet run --no-build --project Payments --urls http://127.0.0.1:${port}`.split(' '),
   },
 ]
 
