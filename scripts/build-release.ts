@@ -102,7 +102,8 @@ function readLibraries(): Record<Architecture, Entry[]> | undefined {
   try {
     return { amd64: libraries('amd64'), arm64: libraries('arm64') }
   } catch (error) {
-    process.stderr.write(`${error instanceof Error ? error.message : error}\n`)
+    const { message } = error as Error // of apt-get, which has said more itself, or of image-libraries.ts
+    process.stderr.write(`${message.replace(/^Command failed: (\S+) [^]*/, '$1 failed')}\n`)
     return undefined
   }
 }

@@ -65,6 +65,8 @@ export function libraries(architecture: Architecture): Entry[] {
 export function updateLibraries(): void {
   const names = Object.keys(packages)
   for (const architecture of ['amd64', 'arm64'] as const) {
+    // apt-get prints nothing of a file that is there.
+    rmSync(folderOf(architecture), { recursive: true, force: true })
     aptGet(architecture, 'update')
     const printed = aptGet(architecture, 'download', '--print-uris', ...names)
     for (const name of names) {
@@ -72,6 +74,7 @@ export function updateLibraries(): void {
         printed,
       )
       const [, version = '', hash = ''] = line ?? []
+      if (!hash) throw new Error(`Debian has no ${name} for ${architecture}`)
       packages[name] = {
         ...(packages[name] ?? { amd64: '', arm64: '' }),
         version: decodeURIComponent(version),

@@ -98,3 +98,10 @@ test('a start that fails leaves no service behind', async () => {
   assert.equal(await isListening(port), false)
   assert.deepEqual(threads(), before)
 })
+
+test('a port that is in use is named, with what to do', async () => {
+  await using first = await startFarthing()
+  const port = Number(new URL(first.url).port)
+  const inUse = `startFarthing: port ${port} is in use. Leave port out for a free one, or stop what listens there`
+  await assert.rejects(startFarthing({ port }), { message: inUse })
+})

@@ -75,7 +75,7 @@ final class Farthing {
     /** Returns the JSON of the response. Any other status than expected fails the test. */
     JsonNode ask(String method, String path, Object body, int expected) throws IOException, InterruptedException {
         var sent = body == null ? BodyPublishers.noBody() : BodyPublishers.ofByteArray(MAPPER.writeValueAsBytes(body));
-        var request = HttpRequest.newBuilder(URI.create(url + path)).timeout(LIMIT).method(method, sent)
+        var request = HttpRequest.newBuilder(URI.create(url + path)).method(method, sent).timeout(LIMIT.multipliedBy(2))
             .header("Authorization", "Bearer " + key).header("Content-Type", "application/json").build();
         try {
             var response = CLIENT.send(request, BodyHandlers.ofString());
