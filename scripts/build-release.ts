@@ -103,7 +103,7 @@ function readLibraries(): Record<Architecture, Entry[]> | undefined {
     return { amd64: libraries('amd64'), arm64: libraries('arm64') }
   } catch (error) {
     const { message } = error as Error // of apt-get, which has said more itself, or of image-libraries.ts
-    process.stderr.write(`${message.replace(/^Command failed: (\S+) [^]*/, '$1 failed')}\n`)
+    process.stderr.write(`${message.replace(/^Command failed: (\S+) [\s\S]*/, '$1 failed')}\n`)
     return undefined
   }
 }
