@@ -54,6 +54,6 @@ const nodeNeeded = () =>
 // `npm test` runs this first, with whichever Node there is.
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const problem = startProblem()
-  if (problem) process.stderr.write(`${problem}\n`)
+  if (problem) process.stderr.write(`farthing: ${problem}\n`)
   process.exitCode = problem ? 1 : 0
 }
