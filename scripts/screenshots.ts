@@ -8,9 +8,10 @@ import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import type { Browser, Page } from 'playwright-core'
 import { atRest, look, startBrowser, visit } from '../test/support/browser.ts'
-import { type Client, createClient } from '../test/support/client.ts'
+import { type Body, type Client, createClient } from '../test/support/client.ts'
 import { signIn } from '../test/support/console.ts'
-import { fillAccount, type Shelf } from '../test/support/console-states.ts'
+import { addressesOf } from '../test/support/console-pages.ts'
+import { fillAccount } from '../test/support/console-states.ts'
 import { ask } from '../test/support/control.ts'
 import { pageStates, showState } from '../test/support/page-states.ts'
 import { type Service, startService } from '../test/support/service.ts'
@@ -75,50 +76,44 @@ const STEADY = `(() => {
   }
 })()`
 
-/** Each page of the console by the name of its picture. */
-const consolePages = ({ declined, archive, failed }: Shelf): Record<string, string> => ({
-  home: '',
-  'new-payment': 'payments/new',
-  payments: 'payments',
-  payment: `payments/${declined.payment_id}`,
-  requests: 'requests',
-  check: 'check',
-  agreements: 'agreements',
-  accounts: 'accounts',
-  deliveries: 'deliveries',
-  webhooks: 'webhooks',
-  webhook: `webhooks/${archive.external_id}`,
-  message: `messages/${failed[0].external_id}`,
-  signature: `signature?message=${failed[0].external_id}`,
-})
+/** The picture of a page, by its path: `payment` of one payment, `payments-new` of the form. */
+const pictureOf = (path: string): string =>
+  path === '' ? 'home' : path.replace(/s?\/\{\w+\}$/, '').replaceAll('/', '-')
 
 /** An agreement that is active and one that is new, and two test accounts with a payment. */
-async function addOthers(service: Service, api: Client): Promise<void> {
+async function addOthers(service: Service, api: Client): Promise<Body> {
+  let made: Body = {}
   for (const reference of ['CLUB-31', 'CLUB-32']) {
     const agreement = { reference, description: 'Rowing club' }
-    const { agreement_id } = (await api.post('/v1/agreements', agreement)).body
-    const paid = { scenario: 'success', set_up_agreement: agreement_id, reference }
+    made = (await api.post('/v1/agreements', agreement)).body
+    const paid = { scenario: 'success', set_up_agreement: made.agreement_id, reference }
     if (reference === 'CLUB-31') await ask(service, api, 'payments', paid)
   }
   for (const at of [undefined, '2026-03-29T00:59:58Z']) {
     const { body } = await ask(service, api, 'accounts', at ? { at } : {})
     await createClient(service.baseUrls, body.key).createPayment()
   }
+  return made
 }
 
 async function takeConsole(service: Service, browser: Browser, styles: string): Promise<void> {
   const api = await service.newAccount()
   const shelf = await fillAccount(service, api)
-  await addOthers(service, api)
+  const agreement = await addOthers(service, api)
   const [name = '', value = ''] = (await signIn(service, api)).cookie?.split('=') ?? []
-  const pages = { 'sign-in': 'sign-in', ...consolePages(shelf) }
+  const document = await readFile(new URL('../docs/console.md', import.meta.url), 'utf8')
+  const addresses = new Map([
+    ...(await addressesOf(service, api, { shelf, agreement })),
+    ['sign-in', 'sign-in'],
+  ])
+  const shown = [...addresses].filter(([path]) => document.includes(`console-${pictureOf(path)}-`))
   for (const [screen, viewport] of Object.entries(screens))
-    for (const [picture, path] of Object.entries(pages))
+    for (const [path, address] of shown)
       await visit(browser, { viewport, bypassCSP: true }, async ({ page, context }) => {
         await context.addCookies([{ name, value, url: service.baseUrl }])
-        await page.goto(`${service.baseUrl}/console/${path}`)
+        await page.goto(`${service.baseUrl}/console/${address}`)
         await page.evaluate(STEADY)
-        await take(page, styles, `console-${picture}-${screen}`, MOST_OF_CONSOLE)
+        await take(page, styles, `console-${pictureOf(path)}-${screen}`, MOST_OF_CONSOLE)
       })
   await shelf.close()
 }

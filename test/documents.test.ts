@@ -133,24 +133,6 @@ describe('The documents', () => {
     }
   })
 
-  test('The browser test of the console looks at every page: test/support/console-pages.ts', () => {
-    const routes = glob('src/tools/console/**/*.ts').flatMap(file =>
-      [...read(file).matchAll(/\bpageRoute\(\s*context,\s*'([^']*)'/g)].map(
-        ([, path = '']) => path,
-      ),
-    )
-    const browserTest = read('test/support/console-pages.ts')
-    const visited = [...browserTest.matchAll(/(?:\bat\(\s*page,\s*|href\^=")['`]?([^'"`?]*)/g)].map(
-      ([, path = '']) => path.replace(/\$\{.*/, 'ID').replace(/\/$/, '/ID'),
-    )
-    assert.ok(routes.length >= 12)
-    const isVisited = (route: string) => visited.includes(route.replace(/\{\w+\}/, 'ID'))
-    assert.deepEqual(
-      routes.filter(route => !isVisited(route)),
-      [],
-    )
-  })
-
   test('The documents show the signature examples exactly as another test runs them', () => {
     const examples = [
       /(\/\*\*\n \* True if the sender[\s\S]+?\n\})\n/.exec(

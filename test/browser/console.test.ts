@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
+import { pages } from '../../src/tools/console/routes.ts'
 import { axe } from '../support/axe.ts'
 import {
   focusOf,
@@ -13,7 +14,7 @@ import {
 } from '../support/browser.ts'
 import type { Body, Client } from '../support/client.ts'
 import { signIn } from '../support/console.ts'
-import { consolePages, press } from '../support/console-pages.ts'
+import { addressesOf, pageStates, press } from '../support/console-pages.ts'
 import { fillAccount, type Shelf } from '../support/console-states.ts'
 import { ask } from '../support/control.ts'
 import { type Service, startService } from '../support/service.ts'
@@ -64,18 +65,7 @@ const signedIn = (use: (visitor: Visitor) => Promise<void>, session = cookie) =>
 
 const at = (page: Page, path: string) => page.goto(`${service.baseUrl}/console/${path}`)
 
-const states = consolePages(at, () => ({ shelf, open, agreement, ended }))
-
-const emptyStates = [
-  'agreements',
-  'deliveries',
-  '',
-  'payments',
-  'requests',
-  'webhooks',
-  'signature',
-  'check',
-]
+const states = pageStates(at, () => ({ shelf, open, agreement, ended }))
 
 /** Moves the clock of the page, which is installed, to its next look for something new. */
 const nextLook = (page: Page) => page.clock.fastForward(2_000)
@@ -86,24 +76,35 @@ const findings = async (page: Page): Promise<string[]> =>
     found => !/content is too short to determine|only non-text characters/.test(found),
   )
 
+async function assertAccessible(page: Page): Promise<void> {
+  assert.deepEqual(await findings(page), [], page.url())
+  await page.setViewportSize({ width: 320, height: 640 })
+  assert.equal(await hiddenWidth(page), 0, page.url())
+}
+
 describe('The console', () => {
+  for (const { path } of pages)
+    test(`axe finds nothing, and on a screen of 320 px only tables and listings scroll: /console/${path}`, () =>
+      signedIn(async ({ page }) => {
+        const addresses = await addressesOf(service, api, { shelf, agreement })
+        await at(page, addresses.get(path) ?? '')
+        assert.doesNotMatch(await page.title(), /^Page not found/)
+        await assertAccessible(page)
+      }))
+
   for (const [name, show] of Object.entries(states))
     test(`axe finds nothing, and on a screen of 320 px only tables and listings scroll: ${name}`, () =>
       signedIn(async ({ page }) => {
         await show(page)
         assert.equal(/^Page not found/.test(await page.title()), name === 'an unknown page')
-        assert.deepEqual(await findings(page), [])
-        await page.setViewportSize({ width: 320, height: 640 })
-        assert.equal(await hiddenWidth(page), 0)
+        await assertAccessible(page)
       }))
 
   test('axe finds nothing on the pages of an account that has nothing, and where one signs in', async () => {
     await signedIn(async ({ page }) => {
-      for (const path of emptyStates) {
+      for (const { path } of pages.filter(({ path }) => !path.includes('{'))) {
         await at(page, path)
-        assert.deepEqual(await findings(page), [], path)
-        await page.setViewportSize({ width: 320, height: 640 })
-        assert.equal(await hiddenWidth(page), 0, path)
+        await assertAccessible(page)
         await page.setViewportSize({ width: 1280, height: 640 })
       }
     }, emptyCookie)
@@ -219,7 +220,7 @@ describe('The console', () => {
       const before = await rows()
       await api.createPayment({ reference: 'R-newer' })
       await nextLook(page)
-      const status = page.locator('[data-live] [role=status]')
+      const status = page.locator('.farthing-live [role=status]')
       await status.getByText('1 newer.').waitFor()
       assert.equal(await rows(), before)
       // Later numbers are shown and not read out.
@@ -231,7 +232,7 @@ describe('The console', () => {
       await api.createPayment({ reference: 'R-followed' })
       await nextLook(page)
       await page.getByRole('link', { name: 'R-followed' }).waitFor()
-      assert.equal(await page.isChecked('[data-live] input'), true, 'it stays ticked')
+      assert.equal(await page.isChecked('.farthing-live input'), true, 'it stays ticked')
       await page.getByRole('link', { name: 'R-followed' }).focus()
       await api.createPayment({ reference: 'R-read' })
       await nextLook(page)
@@ -243,16 +244,18 @@ describe('The console', () => {
     signedIn(async ({ page, context }) => {
       await page.clock.install()
       const { payment_id } = await api.createPayment({ reference: 'R-live' })
-      await at(page, 'payments?status=created&q=R-live')
+      await at(page, 'payments?status=created')
       await page.getByRole('checkbox', { name: 'Follow' }).check()
       const payment = await context.newPage()
       await at(payment, `payments/${payment_id}`)
       await press(payment, '#choose-error')
       await payment.close()
       await nextLook(page)
-      await page.getByText('There are no results').waitFor({ timeout: 4_000 })
+      await page
+        .getByRole('link', { name: 'R-live' })
+        .waitFor({ state: 'detached', timeout: 4_000 })
       await at(page, `payments/${payment_id}`)
-      const status = page.locator('[data-live] [role=status]')
+      const status = page.locator('.farthing-live [role=status]')
       await api.get(`/v1/payments/${payment_id}`)
       await nextLook(page)
       await status.getByText(/^Changed \d+ s ago/).waitFor()

@@ -1,28 +1,55 @@
-/** The pages of the console in every state that differs in its parts. */
+/** The pages of the console, and every state of them that differs in its parts. */
+import assert from 'node:assert/strict'
 import type { Page } from 'playwright-core'
-import type { Body } from './client.ts'
+import { pages } from '../../src/tools/console/routes.ts'
+import type { Body, Client } from './client.ts'
 import type { Shelf } from './console-states.ts'
+import { ask } from './control.ts'
+import type { Service } from './service.ts'
 
-/** `ended` is the name of a test account that has ended. */
-type Shown = { shelf: Shelf; open: Body; agreement: Body; ended: string }
+type Filled = { shelf: Shelf; open: Body; agreement: Body }
+
+/** The address of each page by its path, with something to show. Control must be on. */
+export async function addressesOf(
+  service: Service,
+  api: Client,
+  { shelf, agreement }: Pick<Filled, 'shelf' | 'agreement'>,
+): Promise<Map<string, string>> {
+  const requests = (await ask(service, api, 'requests')).body.results
+  const ids: Record<string, string> = {
+    payment_id: shelf.declined.payment_id,
+    agreement_id: agreement.agreement_id,
+    webhook_id: shelf.archive.external_id,
+    message_id: shelf.failed[0]?.webhook_message_id,
+    exchange_id: requests.at(-1).request_id,
+  }
+  const addressOf = (path: string) =>
+    path.replace(/\{(\w+)\}/, (_, name) => {
+      assert.ok(ids[name], `${path}: give it an example of ${name}`)
+      return ids[name]
+    })
+  const queries: Record<string, string> = { signature: `?message=${ids.message_id}` }
+  return new Map(pages.map(({ path }) => [path, addressOf(path) + (queries[path] ?? '')]))
+}
 
 /** Presses a button and waits for the page that it leads to. */
 export const press = (page: Page, selector: string) =>
   Promise.all([page.waitForEvent('load'), page.click(selector)])
 
-/** `at` opens a page below /console, and `shown` is what there is once the tests run. */
-export const consolePages = (
+/**
+ * States of pages besides those that `addressesOf` opens. `at` opens a page below /console, and `shown` is what there is
+ * once the tests run. `ended` is the name of a test account that has ended.
+ */
+export const pageStates = (
   at: (page: Page, path: string) => Promise<unknown>,
-  shown: () => Shown,
+  shown: () => Filled & { ended: string },
 ): Record<string, (page: Page) => Promise<unknown>> => ({
   'the home page, with the table of its bars open': async page => {
     await at(page, '')
     await page.click('summary')
   },
-  payments: page => at(page, 'payments'),
   'payments without a match': page => at(page, 'payments?q=nothing'),
   'payments from a day that cannot be read': page => at(page, 'payments?from=yesterday'),
-  'a payment that failed': page => at(page, `payments/${shown().shelf.declined.payment_id}`),
   'a payment that is open': page => at(page, `payments/${shown().open.payment_id}`),
   'a payment that is paid, with all details open': async page => {
     await at(page, `payments/${shown().shelf.paid.payment_id}`)
@@ -33,39 +60,22 @@ export const consolePages = (
     await page.fill('#amount', '99999999')
     await press(page, '#refund')
   },
-  'a new payment': page => at(page, 'payments/new'),
   'a new payment that is refused, with all details open': async page => {
     await at(page, 'payments/new?country=GB')
     await page.fill('#amount', '')
     await press(page, '#create')
     await page.waitForSelector('#amount-error')
   },
-  'a user who is back': page => at(page, `back/${shown().shelf.declined.payment_id}`),
-  requests: page => at(page, 'requests'),
   'refused requests': page => at(page, 'requests?show=refused'),
-  'a request': async page => {
-    await at(page, 'requests')
-    await Promise.all([page.waitForEvent('load'), page.click('a[href^="requests/"]')])
-  },
-  'accounts, one of which has ended': page => at(page, 'accounts'),
   'a test account that has ended': page => at(page, `a/${shown().ended}`),
-  agreements: page => at(page, 'agreements'),
-  'an agreement': page => at(page, `agreements/${shown().agreement.agreement_id}`),
-  deliveries: page => at(page, 'deliveries'),
-  webhooks: page => at(page, 'webhooks'),
-  'a webhook': page => at(page, `webhooks/${shown().shelf.archive.external_id}`),
   'a new webhook that is refused': async page => {
     await at(page, 'webhooks/new')
     await page.fill('#callback_url', 'http://10.0.0.1/')
     await press(page, '#register')
     await page.waitForSelector('#callback_url-error')
   },
-  'a message that failed': page =>
-    at(page, `messages/${shown().shelf.failed[0].webhook_message_id}`),
   'a message that cannot be sent': page =>
     at(page, `messages/${shown().shelf.unsendable.webhook_message_id}`),
-  'the signature workbench': page =>
-    at(page, `signature?message=${shown().shelf.failed[0].webhook_message_id}`),
   'the check, with all details open': async page => {
     await at(page, 'check')
     for (const each of await page.locator('summary').all()) await each.click()

@@ -26,7 +26,12 @@ export type Console = {
     fields?: Record<string, string> | string[][],
     headers?: Record<string, string>,
   ): Promise<Shown>
+  /** Asks, as the script of a live page does, whether the page still shows what it showed. */
+  look(path: string, page: Shown): Promise<Look>
 }
+
+/** `status` is 304 if nothing has changed. */
+export type Look = { status: number; newer: number; ago: number | undefined }
 
 type Instances = Pick<Service, 'apps' | 'baseUrls'>
 
@@ -60,6 +65,20 @@ export function consoleOf({ apps, baseUrls }: Instances, cookie?: string): Conso
     get: (path, headers = {}) => ask(path, { headers }),
     post: (path, fields = {}, headers = {}) =>
       ask(path, { method: 'POST', body: new URLSearchParams(fields), headers }),
+    look: async (path, page) => {
+      const { 'data-live': shown = '', 'data-account': account = '' } = only(
+        page.elements,
+        each => 'data-live' in each.attributes,
+      ).attributes
+      const asking = { 'If-None-Match': shown, 'Farthing-Account': account }
+      const { status, headers } = await ask(path, { method: 'HEAD', headers: asking })
+      const ago = headers.get('farthing-ago')
+      return {
+        status,
+        newer: Number(headers.get('farthing-newer')),
+        ago: ago === null ? undefined : Number(ago),
+      }
+    },
   }
 }
 

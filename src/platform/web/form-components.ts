@@ -31,7 +31,7 @@ export function input(field: Input): Html {
   )
 }
 
-type Option = { value: string; text: string }
+export type Option = { value: string; text: string }
 
 type Select = Field & { options: Option[]; value?: string }
 

@@ -297,7 +297,7 @@ test('FARTHING_CONSOLE=false with FARTHING_CONTROL=true keeps the record and wha
   const get = (path: string) =>
     fetch(off.baseUrl + path, { headers: { accept: 'text/html' }, redirect: 'manual' })
   const unknown = await (await get('/no-such-path')).text()
-  for (const path of ['', '/payments', '/sign-in', '/enter', '/newer.json']) {
+  for (const path of ['', '/payments', '/sign-in', '/enter']) {
     const page = await get(`/console${path}`)
     assert.deepEqual([page.status, await page.text()], [404, unknown], path)
   }

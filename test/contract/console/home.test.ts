@@ -164,7 +164,7 @@ onEveryDatabase(
       assert.deepEqual(attentionIn(await browser.get('')), lines.slice(0, 1))
     })
 
-    test('payments are counted by state, each count leads to them, and a change is announced', async () => {
+    test('payments are counted by state, and each count leads to them', async () => {
       const { api, browser } = await enter()
       await api.createPayment()
       await browser.post('payments/new/create', { ready: 'paid' })
@@ -174,20 +174,6 @@ onEveryDatabase(
       assert.equal(links.get('2 success'), 'payments?status=success')
       assert.equal(links.get('1 created'), 'payments?status=created')
       assert.equal(links.get('0 error'), 'payments?status=error')
-      const notice = page.elements.find(each => 'data-live' in each.attributes)
-      const version = async () => {
-        const query = notice?.attributes['data-live']?.split('?')[1]
-        return JSON.parse((await browser.get(`newer.json?${query}`)).html).version
-      }
-      assert.equal(await version(), notice?.attributes['data-version'])
-      service().clock.advance(61_000)
-      assert.equal(
-        await version(),
-        notice?.attributes['data-version'],
-        'time alone changes nothing',
-      )
-      await api.get('/v1/payments')
-      assert.notEqual(await version(), notice?.attributes['data-version'])
       elementWith(page, 'make-payment')
     })
   },
@@ -214,8 +200,9 @@ test('the home page and the list of payments read payments, requests and message
   await api.post('/v1/webhooks', { callback_url: 'https://ledger.example.org/' })
   const browser = await signIn({ apps: [farthing.app], baseUrls: [farthing.url] }, api)
   seen.clear()
-  assert.equal((await browser.get('')).status, 200)
-  await browser.get('newer.json?list=home')
+  const home = await browser.get('')
+  assert.equal(home.status, 200)
+  await browser.look('', home)
   for (const query of [
     '',
     'q=x',

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type Found, only, tagged } from '../../hosted/document.ts'
+import { type Found, tagged } from '../../hosted/document.ts'
 import type { Client } from '../../support/client.ts'
-import { type Console, consoleOf, elementWith, type Shown, signIn } from '../../support/console.ts'
+import { type Console, elementWith, type Shown, signIn } from '../../support/console.ts'
 import { onEveryDatabase } from '../../support/service.ts'
 import { answering, receiving, subscribe } from '../../support/subscriber.ts'
 
@@ -225,86 +225,6 @@ onEveryDatabase(
       const back = await browser.get(linkIn(third, 'Newer'))
       assert.deepEqual(references(back), references(second))
       assert.deepEqual(references(await browser.get(linkIn(back, 'Newer'))), references(first))
-    })
-
-    test('newer.json knows what a page does not show yet, or shows otherwise, of this account only', async () => {
-      const { api, browser } = await withConsole()
-      const ask = async (query: string) => {
-        const { status, html } = await browser.get(`newer.json?${query}`)
-        return status === 200 ? JSON.parse(html) : { status }
-      }
-      assert.equal((await ask('list=payments')).newer, 0)
-      const { payment_id } = await api.createPayment({ reference: 'R-one' })
-      service().clock.advance(8)
-      await api.createPayment()
-      const other = await service().newAccount()
-      await other.createPayment()
-      assert.equal((await ask('list=payments')).newer, 2)
-      assert.equal((await ask(`list=payments&newest=${payment_id}`)).newer, 1)
-      assert.equal((await ask('list=payments&q=r-ONE')).newer, 1)
-      assert.equal((await ask('list=requests')).newer, 2)
-      assert.equal((await ask('list=requests&operation=cancelPayment')).newer, 0)
-      for (const list of [
-        '',
-        'toString',
-        'webhook:x',
-        `webhook:${payment_id}`,
-        'payment:',
-        'message:x',
-      ])
-        assert.equal((await ask(`list=${list}`)).status, 404, list)
-      assert.equal((await consoleOf(service()).get('newer.json?list=payments')).status, 303)
-    })
-
-    test('the version of every page changes with what the page shows, whatever its filter, and not by itself', async t => {
-      const { api, browser } = await withConsole()
-      const { webhook } = await subscribe(t, api)
-      const declined = async () => {
-        const payment = await api.createPayment({ reference: 'R-live' })
-        await browser.post(`payments/${payment.payment_id}/complete`, { scenario: 'declined' })
-        return payment
-      }
-      await declined()
-      const { payment_id } = await api.createPayment({ reference: 'R-live' })
-      const { body } = await api.get(`/v1/webhooks/${webhook.external_id}/messages`)
-      const pages = [
-        'payments',
-        'payments?status=created',
-        'payments?status=error&q=r-live',
-        `payments/${payment_id}`,
-        'requests',
-        'requests?operation=readPayment',
-        'webhooks',
-        `webhooks/${webhook.external_id}`,
-        `webhooks/${webhook.external_id}?delivery=SUCCESSFUL`,
-      ]
-      const noticeOf = async (path: string) => {
-        const { elements } = await browser.get(path)
-        const { attributes } = only(elements, each => 'data-live' in each.attributes)
-        const url = new URL(attributes['data-live'] ?? '', `http://x/console/${path}`)
-        const ask = async () => JSON.parse((await browser.get(url.href.slice(17))).html)
-        return { ask, version: attributes['data-version'] }
-      }
-      const notices = await Promise.all(pages.map(noticeOf))
-      const changed = () =>
-        Promise.all(notices.map(async ({ ask, version }) => (await ask()).version !== version))
-      assert.deepEqual(
-        await changed(),
-        pages.map(() => false),
-      )
-      service().clock.advance(8)
-      await browser.post(`payments/${payment_id}/complete`, { scenario: 'error' })
-      await api.get(`/v1/payments/${payment_id}`)
-      assert.deepEqual(
-        await changed(),
-        pages.map(() => true),
-      )
-      const message = `messages/${body.results[0].external_id}`
-      const { ask, version } = await noticeOf(message)
-      assert.equal((await ask()).version, version)
-      service().clock.advance(8)
-      await browser.post(`${message}/send`)
-      assert.notEqual((await ask()).version, version)
     })
   },
   receiving,

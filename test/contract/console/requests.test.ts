@@ -173,17 +173,15 @@ onEveryDatabase('The pages of requests', service => {
       [{ text: 'payment', operation: 'createPayment', last: '5' }, [created]],
     ] as const)
       assert.deepEqual(await find(query), requests.toSorted(), JSON.stringify(query))
-    const notice = only(
-      (await browser.get('requests?text=needle')).elements,
-      each => 'data-live' in each.attributes,
-    ).attributes['data-live']
-    const news = async () => JSON.parse((await browser.get(notice ?? '')).html)
-    assert.equal((await news()).newer, 0)
+    const path = 'requests?text=needle'
+    const page = await browser.get(path)
+    const { status, newer } = await browser.look(path, page)
+    assert.deepEqual([status, newer], [304, 0])
     service().clock.advance(10)
     await api.get('/v1/payments?reference=another')
-    assert.equal((await news()).newer, 0)
+    assert.equal((await browser.look(path, page)).newer, 0)
     await api.get('/v1/payments?reference=needle')
-    assert.equal((await news()).newer, 1)
+    assert.equal((await browser.look(path, page)).newer, 1)
     service().clock.advance(5 * 60_000 + 1)
     assert.deepEqual(await find({ last: '5' }), [])
     assert.equal((await browser.get('requests?text=%00&payment=%ff&last=9')).status, 200)

@@ -4,7 +4,7 @@ import { createAll, NotificationBanner, ServiceNavigation } from 'govuk-frontend
 createAll(NotificationBanner)
 createAll(ServiceNavigation)
 
-/** Milliseconds between two looks for something new, and after a minute in which there was nothing. */
+/** Milliseconds between two looks for something new: usually, and after a minute without any or where a look takes long. */
 const OFTEN = 2_000
 const SELDOM = 10_000
 const QUIET = 60_000
@@ -34,10 +34,10 @@ function addCopy(text) {
   summary.before(button, status)
 }
 
-const live = document.querySelector('[data-live]')
-if (live) {
-  tellAges(Number(live.dataset.now))
-  watch(live)
+const state = document.querySelector('[data-live]')?.dataset
+if (state) {
+  tellAges(Number(state.now))
+  watch(document.querySelector('.farthing-live'))
 }
 
 /** `now` is the account's time when the page was made. */
@@ -69,6 +69,7 @@ function watch(live) {
   follow.closest('label').hidden = false
   follow.checked = sessionStorage.getItem(kept) === 'true'
   follow.addEventListener('change', () => sessionStorage.setItem(kept, String(follow.checked)))
+  const often = 'slow' in state ? SELDOM : OFTEN
   let quietSince = Date.now()
   let said = ''
   let timer
@@ -77,25 +78,27 @@ function watch(live) {
     clearTimeout(timer)
     if (!document.hidden && (await isOver())) return
     const isQuiet = !follow.checked && Date.now() - quietSince > QUIET
-    timer = setTimeout(look, isQuiet ? SELDOM : OFTEN)
+    timer = setTimeout(look, isQuiet ? SELDOM : often)
   }
 
-  /** Whether there is nothing more to ask. */
+  /** Whether there is nothing more to ask. The page answers 304 while what it shows is the same. */
   async function isOver() {
-    const response = await fetch(live.dataset.live, { redirect: 'manual' }).catch(() => undefined)
+    const response = await fetch(refresh.href, {
+      method: 'HEAD',
+      headers: { 'if-none-match': state.live, 'farthing-account': state.account },
+      redirect: 'manual',
+    }).catch(() => undefined)
     if (response?.type === 'opaqueredirect') return end('You are signed out. ', 'Sign in')
     if (response?.status === 404) return end('This is not here any more. ', 'Show')
+    if (response?.status === 409) return end('You are now in another account. ', 'Show')
+    if (response?.ok) return changed(response.headers)
+    if (response?.status === 304) say('', '')
     // While the service restarts, or has too much to do, there is no answer.
-    const news = response?.ok ? await response.json().catch(() => undefined) : undefined
-    if (!news) say('none', 'Farthing does not answer. What you see may be out of date.')
-    else if (news.account !== live.dataset.account)
-      return end('You are now in another account. ', 'Show')
-    else if (news.version !== live.dataset.version || news.newer > 0) return changed(news)
-    else say('', '')
+    else say('none', 'Farthing does not answer. What you see may be out of date.')
     return false
   }
 
-  function changed({ newer, ago }) {
+  function changed(headers) {
     quietSince = Date.now()
     const { activeElement: focused } = document
     const isReading = focused !== follow && document.querySelector('main').contains(focused)
@@ -105,9 +108,10 @@ function watch(live) {
       else location.replace(refresh.href)
       return true
     }
+    const newer = Number(headers.get('farthing-newer'))
+    const ago = headers.get('farthing-ago')
     if (newer > 0) say('changed', `${newer < 100 ? newer : '100 or more'} newer. `, 'Show')
-    else
-      say('changed', ago === undefined ? 'This has changed. ' : `Changed ${age(ago)} ago. `, 'Show')
+    else say('changed', ago === null ? 'This has changed. ' : `Changed ${age(ago)} ago. `, 'Show')
     return false
   }
 
@@ -130,7 +134,7 @@ function watch(live) {
     said = kind
   }
 
-  timer = setTimeout(look, OFTEN)
+  timer = setTimeout(look, often)
   document.addEventListener('visibilitychange', () => {
     if (!document.hidden && said !== 'end') look()
   })

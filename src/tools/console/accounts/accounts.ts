@@ -1,4 +1,5 @@
 /** The account with its clock and its plans, and the test accounts that it has made. */
+
 import type { Account } from '../../../core/account.ts'
 import { DAY, HOUR, iso, MINUTE, SECOND } from '../../../core/time.ts'
 import {
@@ -8,45 +9,59 @@ import {
   type TestAccount,
   testAccountsOf,
 } from '../../../platform/accounts/store.ts'
-import type { Route } from '../../../platform/http/endpoint.ts'
 import { details, summaryList } from '../../../platform/web/components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import type { ToolContext } from '../../context.ts'
 import type { Plan } from '../../plans/plan.ts'
 import { findPlans } from '../../plans/store.ts'
 import { readPage } from '../frame/cursor.ts'
-import { type AccountVisit, insideOf, type Page } from '../frame/page.ts'
+import type { PageVisit } from '../frame/define-page.ts'
+import { definePage } from '../frame/define-page.ts'
+import { type AccountVisit, insideOf } from '../frame/page.ts'
 import { code, link, listing, paragraph, summaryRows, time, wideTable } from '../frame/parts.ts'
-import { cursorIn, linksBeside } from '../frame/query.ts'
-import { pageRoute } from '../frame/route.ts'
+import { pageLinks } from '../frame/query.ts'
 import { type Counts, countsOf } from './counts-store.ts'
 
 /** Test accounts on a page, and the most that have ended. */
 const SIZE = 100
 const MOST_ENDED = 50
 
-export const accountsRoute = (context: ToolContext): Route =>
-  pageRoute(context, 'accounts', visit => accountsPage(context, visit))
+export const accounts = definePage({
+  path: 'accounts',
+  section: 'accounts',
+  title: 'Accounts',
+  read,
+  show,
+})
 
-async function accountsPage(context: ToolContext, visit: AccountVisit): Promise<Page> {
+async function read(context: ToolContext, visit: PageVisit) {
+  const { config, database } = context
   const { account } = visit
-  const plans = context.config.control ? await findPlans(context.database, account.room) : []
-  const content = html`<h1 class="govuk-heading-l">Accounts</h1>
+  return {
+    plans: config.control ? await findPlans(database, account.room) : [],
+    tests: account.parent === null ? await readTestAccounts(context, visit) : undefined,
+  }
+}
+
+function show(visit: PageVisit, { plans, tests }: Awaited<ReturnType<typeof read>>): Html {
+  return html`<h1 class="govuk-heading-l">Accounts</h1>
 <h2 class="govuk-heading-m">This account</h2>
 ${summaryList(
   summaryRows(
     [
-      ['Name', html`<bdi>${account.name}</bdi>`],
-      ['Test account of', account.parent !== null && html`<bdi>${account.parent}</bdi>`],
-      ['Clock', clockOf(account)],
+      ['Name', html`<bdi>${visit.account.name}</bdi>`],
+      [
+        'Test account of',
+        visit.account.parent !== null && html`<bdi>${visit.account.parent}</bdi>`,
+      ],
+      ['Clock', clockOf(visit.account)],
     ],
     'account',
   ),
 )}
 <h2 class="govuk-heading-m">Plans</h2>
 ${plansPart(plans)}
-${account.parent === null ? await testAccountsPart(context, visit) : paragraph(link(`${visit.site}/console/accounts`, 'All accounts, with the key of the parent'))}`
-  return { title: 'Accounts', section: 'accounts', content }
+${tests ? testAccountsPart(visit, tests) : paragraph(link(`${visit.site}/console/accounts`, 'All accounts, with the key of the parent'))}`
 }
 
 /** How the account's clock differs from the machine's. */
@@ -80,24 +95,30 @@ const plansPart = (plans: readonly Plan[]): Html =>
         ),
       )}`
 
-async function testAccountsPart(context: ToolContext, visit: AccountVisit): Promise<Html> {
-  const { database } = context
-  const { name: parent } = visit.account
-  const now = context.time.wall()
+async function readTestAccounts({ database, time }: ToolContext, { account, cursor }: PageVisit) {
+  const now = time.wall()
+  const parent = account.name
   const [living, ended] = await Promise.all([
-    readPage(cursorIn(visit), SIZE, placeOf, (range, part) =>
+    readPage(cursor, SIZE, placeOf, (range, part) =>
       testAccountsOf(database, { parent, now, ...range }, part),
     ),
     endedTestAccounts(database, { parent, now }, MOST_ENDED + 1),
   ])
-  const rooms = living.items.map(({ room }) => room)
-  const counts = await countsOf(database, rooms)
-  return html`<h2 class="govuk-heading-m">Test accounts</h2>
+  const counts = await countsOf(
+    database,
+    living.items.map(({ room }) => room),
+  )
+  return { living, ended, counts, now }
+}
+
+const testAccountsPart = (
+  visit: PageVisit,
+  { living, ended, counts, now }: Awaited<ReturnType<typeof readTestAccounts>>,
+): Html => html`<h2 class="govuk-heading-m">Test accounts</h2>
 ${living.items.length === 0 ? none : livingTable(visit, living.items, counts, now)}
-${linksBeside('Test accounts', living, `${visit.root}accounts`, {})}
+${pageLinks(visit, 'Test accounts', living)}
 ${ended.length > 0 && html`<h2 class="govuk-heading-m">Ended</h2>\n${endedTable(visit, ended.slice(0, MOST_ENDED))}`}
 ${ended.length > MOST_ENDED && paragraph(`The newest ${MOST_ENDED} are shown.`)}`
-}
 
 const none = paragraph(
   html`There are none. Tests make them with ${code('POST /control/accounts')}, or ${code('farthing.account()')} of the library.`,

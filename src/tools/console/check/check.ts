@@ -1,18 +1,21 @@
 /** The check of the account: what would break in production. */
 
-import type { Route } from '../../../platform/http/endpoint.ts'
 import { details } from '../../../platform/web/components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
-import type { ToolContext } from '../../context.ts'
 import { checkAccount, type Report } from '../../explain/check/report.ts'
 import type { Finding, Level } from '../../explain/check/rule.ts'
-import type { AccountVisit, Page } from '../frame/page.ts'
+import type { PageVisit } from '../frame/define-page.ts'
+import { definePage } from '../frame/define-page.ts'
 import { code, paragraph, time, untrusted, wideTable } from '../frame/parts.ts'
-import { pageRoute } from '../frame/route.ts'
 import { findingView } from './findings.ts'
 
-export const checkRoute = (context: ToolContext): Route =>
-  pageRoute(context, 'check', visit => checkPage(context, visit))
+export const check = definePage({
+  path: 'check',
+  section: 'check',
+  title: 'Check',
+  read: (context, { account }) => checkAccount(context, account),
+  show,
+})
 
 const groups: [Level, heading: string][] = [
   ['fail', 'Will break in production'],
@@ -20,11 +23,10 @@ const groups: [Level, heading: string][] = [
   ['note', 'Before you go live'],
 ]
 
-async function checkPage(context: ToolContext, { account, root }: AccountVisit): Promise<Page> {
-  const report = await checkAccount(context, account)
+function show({ root }: PageVisit, report: Report): Html {
   const ofLevel = (level: Finding['level']) => report.findings.filter(each => each.level === level)
   const open = groups.map(([level, heading]) => [level, heading, ofLevel(level)] as const)
-  const content = html`<h1 class="govuk-heading-l">Check</h1>
+  return html`<h1 class="govuk-heading-l">Check</h1>
 ${paragraph(`Would this integration work in production? What GOV.UK Pay does differently, as far as the requests and deliveries show it.`)}
 ${windowPart(report)}
 ${report.from !== null && open.every(([, , findings]) => findings.length === 0) && paragraph('Nothing that was seen would break.')}
@@ -38,7 +40,6 @@ ${findings.map(each => findingView(root, each, level))}
 ${restPart('What passed', ofLevel('pass'))}
 ${restPart('What was not seen', ofLevel('not seen'))}
 ${paragraph(html`The same in a terminal or a pipeline: ${code('farthing check')}. In a test: ${code('await account.check()')}.`)}`
-  return { title: 'Check', section: 'check', content }
 }
 
 function windowPart({ kept, not_kept, from }: Report): Html {

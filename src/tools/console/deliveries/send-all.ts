@@ -13,11 +13,11 @@ import {
 } from '../../lists/deliveries-store.ts'
 import { acceptedByHand } from '../../record/by-hand.ts'
 import type { AccountVisit } from '../frame/page.ts'
-import { hidden, postForm } from '../frame/parts.ts'
+import { hidden } from '../frame/parts.ts'
 import { shortTime } from '../frame/times.ts'
 
 /** The most messages of one run. */
-export const MOST_RESENT = 100
+const MOST_RESENT = 100
 /** Failed messages that are looked at to find those, a hundred at a time. */
 const MOST_LOOKED_AT = 1_000
 
@@ -61,19 +61,12 @@ export async function readResend(
   return row && now - resendIn(row).at < DAY ? row : undefined
 }
 
-export const resendForm = (
-  { account, root }: AccountVisit,
+/** `count` messages can be sent again, and the list shows those of this webhook and event. */
+export const resendFields = (
   count: number,
-  filter: Record<string, string | undefined>,
-): Html => {
-  const number = count === MOST_RESENT ? `the newest ${MOST_RESENT}` : `${count}`
-  return postForm(
-    account,
-    `${root}deliveries/resend`,
-    html`${Object.entries(filter).map(([name, value]) => value && hidden(name, value))}
-${button({ id: 'send-all', text: `Send all failed again (${number})` })}`,
-  )
-}
+  { webhook, event }: { webhook: string; event: string },
+): Html => html`${webhook && hidden('webhook', webhook)}${event && hidden('event', event)}
+${button({ id: 'send-all', text: `Send all failed again (${count === MOST_RESENT ? `the newest ${MOST_RESENT}` : count})` })}`
 
 /** How far a run is. `now` is the account's time, `wall` the machine's. */
 function progressOf(row: ResendRow, now: number, wall: number): string {

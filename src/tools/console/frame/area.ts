@@ -5,9 +5,8 @@ import { toApiError } from '../../../platform/http/errors.ts'
 import { policies, setPageHeaders } from '../../../platform/web/headers.ts'
 import { html } from '../../../platform/web/html.ts'
 import type { ToolContext } from '../../context.ts'
-import { outside, sendNext, sendPage, visitOf } from './page.ts'
+import { outside, pageOfAddress, sendNext, sendPage, signInFirst, visitOf } from './page.ts'
 import { link, paragraph } from './parts.ts'
-import { pageOfAddress, signInFirst } from './route.ts'
 import { NotInside, signedIn } from './session.ts'
 
 /** Bytes of a form: an edited message and its signature are a fraction of that. */

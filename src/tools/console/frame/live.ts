@@ -1,14 +1,19 @@
-/** Whether what a page shows is still true: its script asks every two seconds. */
+/** Whether what a page shows is still true: its script asks the page itself, with the ETag of what it shows. */
 import { createHash } from 'node:crypto'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { methodOf } from '../../../platform/http/fastify.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
-import type { AccountVisit } from './page.ts'
-import { ACCOUNT_FIELD, link } from './parts.ts'
+import type { PageVisit } from './define-page.ts'
+import { textsIn } from './page.ts'
+import { BACK, link } from './parts.ts'
 import { pageAddress } from './query.ts'
 
-export type News = {
+export type Look = {
   /** Of what the page shows: another one as soon as something of it has changed. */
-  version: string
-  /** How many entries of a list are newer than those that the page shows. */
+  version: unknown
+  /** The newest entry of a list. */
+  newest?: string | undefined
+  /** How many entries are newer than those that the browser shows. */
   newer?: number
   /** Milliseconds since the newest change. */
   ago?: number
@@ -18,40 +23,40 @@ export type News = {
 export const MOST_NEWER = 100
 
 /** Short, and not to be read back. */
-export const versionOf = (shown: unknown): string =>
-  createHash('sha256').update(JSON.stringify(shown)).digest('base64url').slice(0, 16)
+const hashOf = (version: unknown): string =>
+  createHash('sha256').update(JSON.stringify(version)).digest('base64url').slice(0, 16)
 
-/** The parameter of `newer.json` with the newest entry that a list shows. */
-export const NEWEST = 'newest'
+/** Weak, because the number beside *Check*, banners and times differ without a change of what the page shows. */
+export const tagOf = ({ version, newest = '' }: Look): string => `W/"${newest}.${hashOf(version)}"`
 
-type Live = {
-  /** The page in the words of news.ts. */
-  list: string
-  version: string
-  /** The newest entry that the page shows. */
-  newest?: string | undefined
-  /** The address of the page, and the parameters that say what it shows. */
-  href: string
-  query?: Record<string, string | undefined>
+/** What the browser shows, if the request only asks whether that has changed. */
+export const shownBy = (request: FastifyRequest): string | undefined =>
+  methodOf(request) === 'HEAD' ? request.headers['if-none-match'] : undefined
+
+/** The newest entry of the list that the browser shows; '' if it shows none. */
+export const newestIn = (shown = ''): string => /^W\/"([0-9a-v]*)\./.exec(shown)?.[1] ?? ''
+
+const afterNewest = (tag: string) => tag.slice(tag.indexOf('.'))
+
+/** 304, or what has changed since `shown`. */
+export function sendLook(reply: FastifyReply, shown: string, look: Look): FastifyReply {
+  const tag = tagOf(look)
+  const { newer = 0, ago } = look
+  if (newer === 0 && afterNewest(tag) === afterNewest(shown)) return reply.code(304).send()
+  if (newer > 0) void reply.header('farthing-newer', newer)
+  if (ago !== undefined) void reply.header('farthing-ago', Math.max(0, ago))
+  return reply.type('text/html; charset=utf-8').send('')
 }
 
 /**
  * Where the script says that what the page shows has changed, and may follow it. Without script there is the link. The
  * page of a form with errors leads to that of the form.
  */
-export function liveNotice(
-  { root, account, now }: AccountVisit,
-  { list, version, newest, href, query = {} }: Live,
-): Html {
-  const asks = pageAddress(`${root}newer.json`, {
-    list,
-    [ACCOUNT_FIELD]: account.name,
-    [NEWEST]: newest,
-    ...query,
-  })
-  return html`<div class="farthing-live" data-live="${asks}" data-version="${version}" data-account="${account.name}" data-now="${now}">
+export function liveNotice(visit: PageVisit): Html {
+  const query = { ...visit.filters, ...visit.cursor, ...textsIn(visit, [BACK]) }
+  return html`<div class="farthing-live">
 <p class="govuk-body" role="status"></p>
-<p class="govuk-body">${link(pageAddress(href, query), 'Refresh')}</p>
+<p class="govuk-body">${link(pageAddress(visit.here, query), 'Refresh')}</p>
 <label class="govuk-body farthing-follow" hidden><input type="checkbox"> Follow</label>
 </div>`
 }

@@ -4,6 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Account } from '../../../core/account.ts'
 import type { Config } from '../../../core/config.ts'
 import type { AccountTime } from '../../../core/ports.ts'
+import { CONSOLE_PAGE } from '../../../platform/accounts/seal.ts'
 import { type Addresses, addressesOf } from '../../../platform/http/addresses.ts'
 import { pageFault } from '../../../platform/http/errors.ts'
 import { isStorable } from '../../../platform/http/fields.ts'
@@ -72,6 +73,8 @@ export type Page = {
   status?: number
   /** Errors in the form, by field. */
   errors?: Readonly<Record<string, string>> | undefined
+  /** Of a page that is live: the ETag of what it shows, and whether its script asks for it less often. */
+  live?: { tag: string; isSlow: boolean }
 }
 
 /** A page of the console, such as `payments?status=failed`, or '' for home, to be opened after an action, and the banner that it shows. */
@@ -132,6 +135,18 @@ export function textsIn<Name extends string>(
   return Object.fromEntries(read) as Record<Name, string> // each name was read
 }
 
+/** An address of the console without the leading `/console/`; undefined for what no page can have, or no header. */
+export function pageOfAddress(url: string): string | undefined {
+  const [, path = '', query = ''] = /^([^?]*)\??([!-~]*)$/.exec(url) ?? []
+  const page = path.replace(/^\/console\//, '').replace(/\/$/, '')
+  if (!CONSOLE_PAGE.test(page)) return undefined
+  return query ? `${page}?${query}` : page
+}
+
+/** Leads to the page to sign in, and from there back to `page`. */
+export const signInFirst = (page: string | undefined): string =>
+  page === undefined ? 'sign-in' : `sign-in?${new URLSearchParams({ to: page })}`
+
 /** For whatever the account has not: unknown, gone, or another account's. */
 export const notFound = (): Error => pageFault(404)
 
@@ -147,20 +162,27 @@ export function sendNext(reply: FastifyReply, visit: Visit, { to, done }: Next):
     .send()
 }
 
-export const sendPage = (reply: FastifyReply, visit: Visit, page: Page): FastifyReply =>
-  sendHtml(
-    reply,
-    page.status ?? (page.errors ? 400 : 200),
-    documentOf(visit, page, takeBanner(visit, reply)),
-  )
+export function sendPage(
+  reply: FastifyReply,
+  visit: Visit | AccountVisit,
+  page: Page,
+): FastifyReply {
+  if (page.live) void reply.header('etag', page.live.tag)
+  const document = documentOf(visit, page, takeBanner(visit, reply))
+  return sendHtml(reply, page.status ?? (page.errors ? 400 : 200), document)
+}
 
 function documentOf(
-  visit: Visit,
-  { title, section, content, errors }: Page,
+  visit: Visit | AccountVisit,
+  { title, section, content, errors, live }: Page,
   banner: Banner | undefined,
 ): string {
   const { site, account, fails = 0, hasEnded } = visit
   const parts = html`
+${
+  live &&
+  html`<div hidden data-live="${live.tag}"${live.isSlow && html` data-slow`} data-account="${account?.name}" data-now="${'now' in visit && visit.now}"></div>`
+}
 ${
   errors &&
   errorSummary(

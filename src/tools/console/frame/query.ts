@@ -2,6 +2,7 @@
 import { pagination } from '../../../platform/web/components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import type { Cursor, CursorPage } from './cursor.ts'
+import type { PageVisit } from './define-page.ts'
 import { type AccountVisit, textsIn, type Visit } from './page.ts'
 import { BACK, link } from './parts.ts'
 
@@ -56,3 +57,10 @@ export function linksBeside(
   const to = (cursor: Cursor | undefined) => cursor && pageAddress(page, { ...filters, ...cursor })
   return pagination({ label, newer: to(newer), older: to(older) })
 }
+
+/** Links to the pages of the list beside this one, with the same filters. */
+export const pageLinks = (
+  { here, filters }: PageVisit,
+  label: string,
+  page: CursorPage<unknown>,
+): Html | false => linksBeside(label, page, here, filters)

@@ -1,4 +1,5 @@
 /** The pages on which a browser enters the console: with a key, or with a link of `farthing open`. */
+
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { findKey } from '../../../platform/accounts/store.ts'
 import { formBody } from '../../../platform/http/body.ts'
@@ -9,9 +10,9 @@ import { input } from '../../../platform/web/form-components.ts'
 import { html } from '../../../platform/web/html.ts'
 import { twoThirds } from '../../../platform/web/layout.ts'
 import type { ToolContext } from '../../context.ts'
-import { type Page, sendNext, sendPage, type Visit, visitOf } from './page.ts'
+import { otherAccount } from './define-page.ts'
+import { type Page, pageOfAddress, sendNext, sendPage, type Visit, visitOf } from './page.ts'
 import { code, hidden } from './parts.ts'
-import { otherAccount, pageOfAddress } from './route.ts'
 import {
   endSession,
   findSession,

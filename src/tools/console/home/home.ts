@@ -1,7 +1,6 @@
 /** The first page of the console: whether all is well, and where to go from there. */
 
 import type { Status } from '../../../pay/payments/payment.ts'
-import type { Route } from '../../../platform/http/endpoint.ts'
 import { buttonGroup, buttonLink } from '../../../platform/web/components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import type { ToolContext } from '../../context.ts'
@@ -9,18 +8,28 @@ import { countStatuses, listPayments } from '../../lists/payments-store.ts'
 import { keptOf } from '../../record/space.ts'
 import { findExchanges } from '../../record/store.ts'
 import { MINUTES, readTraffic } from '../../record/traffic-store.ts'
-import { liveNotice, type News, versionOf } from '../frame/live.ts'
-import type { AccountVisit, Page } from '../frame/page.ts'
+import type { PageVisit } from '../frame/define-page.ts'
+import { definePage } from '../frame/define-page.ts'
+import { liveNotice } from '../frame/live.ts'
+import type { AccountVisit } from '../frame/page.ts'
 import { link, paragraph, statusTag } from '../frame/parts.ts'
-import { pageRoute } from '../frame/route.ts'
 import { attentionPart, readAttention } from './attention.ts'
 import { trafficPart } from './traffic.ts'
 
 /** Payments of one status that are counted, so that a million of them cost no more than these. */
 const MOST_COUNTED = 1_000
 
-export const homeRoute = (context: ToolContext): Route =>
-  pageRoute(context, '', visit => homePage(context, visit))
+export const home = definePage({
+  path: '',
+  section: 'home',
+  title: 'Home',
+  read,
+  show,
+  live: async (context, visit) => {
+    const { exchange, payment } = await newestOf(context, visit)
+    return { version: [exchange?.exchange_id, payment?.payment_id, payment?.version] }
+  },
+})
 
 /** The newest exchange and the newest payment: what changes anything on the page is one of them. */
 async function newestOf({ database }: ToolContext, { account, now }: AccountVisit) {
@@ -32,21 +41,11 @@ async function newestOf({ database }: ToolContext, { account, now }: AccountVisi
   return { exchange, payment }
 }
 
-type Newest = Awaited<ReturnType<typeof newestOf>>
-
-const versionOfHome = ({ exchange, payment }: Newest): string =>
-  versionOf([exchange?.exchange_id, payment?.payment_id, payment?.version])
-
-export const homeNews = async (context: ToolContext, visit: AccountVisit): Promise<News> => ({
-  version: versionOfHome(await newestOf(context, visit)),
-})
-
-async function homePage(context: ToolContext, visit: AccountVisit): Promise<Page> {
+async function read(context: ToolContext, visit: AccountVisit) {
   const { database, time } = context
-  const { account, now, home } = visit
-  // Before anything else is read: what comes meanwhile is then announced, and not overlooked.
-  const newest = await newestOf(context, visit)
-  const [traffic, attention, counts] = await Promise.all([
+  const { account, now } = visit
+  const [newest, traffic, attention, counts] = await Promise.all([
+    newestOf(context, visit),
     readTraffic(database, account.room, {
       wall: time.wall(),
       most: keptOf(account.parent !== null),
@@ -54,9 +53,15 @@ async function homePage(context: ToolContext, visit: AccountVisit): Promise<Page
     readAttention(context, visit),
     countStatuses(database, account.room, { now, most: MOST_COUNTED + 1 }),
   ])
-  const isEmpty = !newest.exchange && !newest.payment
-  const content = html`<h1 class="govuk-heading-l">Home</h1>
-${liveNotice(visit, { list: 'home', version: versionOfHome(newest), href: home })}
+  return { isEmpty: !newest.exchange && !newest.payment, traffic, attention, counts }
+}
+
+function show(
+  visit: PageVisit,
+  { isEmpty, traffic, attention, counts }: Awaited<ReturnType<typeof read>>,
+): Html {
+  return html`<h1 class="govuk-heading-l">Home</h1>
+${liveNotice(visit)}
 ${!visit.hasEnded && (isEmpty ? firstSteps(visit) : buttons(visit))}
 <h2 class="govuk-heading-m">Last ${MINUTES} minutes</h2>
 ${trafficPart(traffic)}
@@ -66,7 +71,6 @@ ${attentionPart(visit, attention)}
 ${countsPart(visit, counts)}
 <h2 class="govuk-heading-m">Your service</h2>
 ${addressPart(visit)}`
-  return { title: 'Home', section: 'home', content }
 }
 
 const buttons = ({ root }: AccountVisit): Html =>

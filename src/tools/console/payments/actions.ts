@@ -15,28 +15,26 @@ import { findPayment } from '../../../pay/payments/store.ts'
 import { createRefund } from '../../../pay/refunds/commands.ts'
 import type { Refund } from '../../../pay/refunds/refund.ts'
 import { formBody } from '../../../platform/http/body.ts'
-import type { Route } from '../../../platform/http/endpoint.ts'
 import { pageFault } from '../../../platform/http/errors.ts'
 import type { ToolContext } from '../../context.ts'
 import { recordAction } from '../../record/action.ts'
 import type { Done } from '../frame/banners.ts'
-import { type AccountVisit, type Next, type Page, textsIn } from '../frame/page.ts'
+import { type AccountVisit, type Next, textsIn } from '../frame/page.ts'
 import { BACK } from '../frame/parts.ts'
 import { pageAddress } from '../frame/query.ts'
-import { actionRoute } from '../frame/route.ts'
 
 /** The last part of the address of a form. */
-const paths = ['complete', 'capture', 'cancel', 'refund'] as const
+export const paths = ['complete', 'capture', 'cancel', 'refund'] as const
 type Path = (typeof paths)[number]
 
 /** The field of the refund form: pounds. */
 export const AMOUNT = 'amount'
 
-/** What was wrong with the refund that was asked for. */
-export type RefundError = { given: string; message: string }
+/** A refund that was refused, with the amount that was typed. */
+export type RefundRefused = { typed: string; errors: { [AMOUNT]: string } }
 
 /** undefined where the state of the payment did not allow it any more. */
-type Outcome = Done | { refundError: RefundError } | undefined
+type Outcome = Done | RefundRefused | undefined
 
 type PaymentVisit = { context: ToolContext; visit: AccountVisit; payment: Payment }
 
@@ -112,28 +110,13 @@ export const paymentActions: readonly PaymentAction[] = [
   },
 ]
 
-type PaymentPage = {
-  find: (visit: AccountVisit) => Promise<Payment>
-  show: (visit: AccountVisit, payment: Payment, refundError: RefundError) => Promise<Page>
-}
-
-/** Each action leads back to the page of the payment, with a banner that says what happened. */
-export const actionRoutes = (context: ToolContext, page: PaymentPage): Route[] =>
-  paths.map(path =>
-    actionRoute(context, `payments/{payment_id}/${path}`, {
-      purpose: path,
-      ...(path === 'refund' && { keeps: AMOUNT }),
-      act: visit => perform(context, visit, path, page),
-    }),
-  )
-
-async function perform(
+/** Leads back to the page of the payment, with a banner that says what happened. */
+export async function perform(
   context: ToolContext,
   visit: AccountVisit,
   path: Path,
-  { find, show }: PaymentPage,
-): Promise<Next | Page> {
-  const payment = await find(visit)
+  payment: Payment,
+): Promise<Next | RefundRefused> {
   const { [BACK]: back } = textsIn(visit, [BACK])
   const scenario = formBody(visit.request).get('scenario')
   const asked = paymentActions.filter(
@@ -143,7 +126,7 @@ async function perform(
   if (asked.length === 0) throw pageFault(400)
   const action = asked.find(({ when }) => when(payment))
   const outcome = await action?.run({ context, visit, payment })
-  if (outcome && 'refundError' in outcome) return show(visit, payment, outcome.refundError)
+  if (outcome && 'errors' in outcome) return outcome
   const to = pageAddress(`payments/${payment.payment_id}`, { [BACK]: back })
   return { to, done: outcome ?? { code: 'overtaken' } }
 }
@@ -204,11 +187,11 @@ async function move(
 async function refund({ context, visit, payment }: PaymentVisit): Promise<Outcome> {
   const { account, request } = visit
   const { amount_available: available } = refundSummary(payment)
-  const given = (formBody(request).get(AMOUNT) ?? '').trim()
-  const amount = penceIn(given)
+  const typed = (formBody(request).get(AMOUNT) ?? '').trim()
+  const amount = penceIn(typed)
   if (amount === undefined || amount < 1 || amount > available) {
     const range = `from ${inPounds(1)} to ${inPounds(available)}`
-    return { refundError: { given, message: `Enter an amount in pounds ${range}` } }
+    return { typed, errors: { [AMOUNT]: `Enter an amount in pounds ${range}` } }
   }
   const { payment_id } = payment
   const asked = { amount, available: undefined }

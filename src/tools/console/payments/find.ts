@@ -1,8 +1,7 @@
 /** The form above the list of payments: what its one field understands, and its filters. */
+
 import { inPounds, penceIn } from '../../../core/money.ts'
 import { statuses } from '../../../pay/payments/payment.ts'
-import { button } from '../../../platform/web/components.ts'
-import { input, select } from '../../../platform/web/form-components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import {
   MOST_BEGINNINGS,
@@ -10,40 +9,33 @@ import {
   type PaymentFilter,
   type Sought,
 } from '../../lists/find-payments-store.ts'
-import { type AccountVisit, textsIn } from '../frame/page.ts'
+import type { Values } from '../frame/filters.ts'
+import { text } from '../frame/filters.ts'
+import type { AccountVisit } from '../frame/page.ts'
 import { code, link, paragraph, untrusted } from '../frame/parts.ts'
 import { spanIn, TIME_RULE } from '../frame/times.ts'
 
-const FIELDS = ['q', 'status', 'from', 'to'] as const
-export type Filters = Record<(typeof FIELDS)[number], string>
+const timeProblem = (value: string, now: number): string | undefined =>
+  spanIn(value, now) ? undefined : TIME_RULE
 
-export type Find = {
-  asked: Filters
-  filter: PaymentFilter
-  errors: { from?: string; to?: string }
-  isFiltered: boolean
+export const filters = {
+  q: text('Reference, ID, email, amount or metadata', { type: 'search', isSlow: true }),
+  status: text('Status', {
+    options: statuses
+      .filter(each => each !== 'submitted')
+      .map(each => ({ value: each, text: each })),
+  }),
+  from: text('From (UTC)', { problem: timeProblem, width: 10 }),
+  to: text('To (UTC)', { problem: timeProblem, width: 10 }),
 }
+type Filtered = Values<typeof filters>
 
-export function findIn(visit: AccountVisit): Find {
-  const given = textsIn(visit, FIELDS)
-  const asked = { ...given, q: given.q.trim(), from: given.from.trim(), to: given.to.trim() }
-  const from = asked.from === '' ? undefined : spanIn(asked.from, visit.now)
-  const to = asked.to === '' ? undefined : spanIn(asked.to, visit.now)
-  return {
-    asked,
-    filter: {
-      status: asked.status || undefined,
-      from: from?.begin,
-      until: to?.end,
-      sought: asked.q === '' ? undefined : soughtIn(asked.q),
-    },
-    errors: {
-      ...(asked.from !== '' && !from && { from: TIME_RULE }),
-      ...(asked.to !== '' && !to && { to: TIME_RULE }),
-    },
-    isFiltered: Object.values(asked).some(value => value !== ''),
-  }
-}
+export const filterOf = ({ q, status, from, to }: Filtered, now: number): PaymentFilter => ({
+  status: status || undefined,
+  from: spanIn(from, now)?.begin,
+  until: spanIn(to, now)?.end,
+  sought: q === '' ? undefined : soughtIn(q),
+})
 
 /** Digits alone are part of a reference; with a pound sign or two decimals they are an amount. */
 const AMOUNT = /^(£.*|[\d,]+\.\d\d)$/
@@ -57,46 +49,29 @@ export function soughtIn(text: string): Sought {
   return { by: text.includes('@') ? 'email' : 'reference', text }
 }
 
-export const findForm = ({ root }: AccountVisit, { asked, errors }: Find): Html =>
-  html`<form class="farthing-filter" method="get" action="${root}payments">
-${input({ name: 'q', label: 'Reference, ID, email, amount or metadata', value: asked.q, type: 'search' })}
-${select({
-  name: 'status',
-  label: 'Status',
-  value: asked.status,
-  options: [
-    { value: '', text: 'All' },
-    ...statuses.filter(each => each !== 'submitted').map(each => ({ value: each, text: each })),
-  ],
-})}
-${input({ name: 'from', label: 'From (UTC)', value: asked.from, error: errors.from, width: 10 })}
-${input({ name: 'to', label: 'To (UTC)', value: asked.to, error: errors.to, width: 10 })}
-${button({ id: 'search', text: 'Search', secondary: true })}
-</form>`
-
 const inDigits = (count: number): string => count.toLocaleString('en-GB')
 
-const scope = ({ filter: { status } }: Find): string =>
+const scope = ({ status }: PaymentFilter): string =>
   `the newest ${inDigits(MOST_SEARCHED)} payments${status ? ` with the status ${status}` : ''}`
 
-const references = (find: Find): string =>
-  find.filter.status
-    ? `A whole reference is looked for among all payments, a part of one among ${scope(find)}.`
+const references = (filter: PaymentFilter): string =>
+  filter.status
+    ? `A whole reference is looked for among all payments, a part of one among ${scope(filter)}.`
     : `A whole reference is looked for among all payments, the beginning of one among the newest ${inDigits(MOST_BEGINNINGS)}, and a part from its middle among the newest ${inDigits(MOST_SEARCHED)}.`
 
 /** Where it was looked, for a search that does not look through all payments. */
-export function scopeOf(find: Find): Html | false {
-  const { sought } = find.filter
+export function scopeOf(filter: PaymentFilter): Html | false {
+  const { sought } = filter
   if (!sought) return false
   return paragraph(
-    sought.by === 'reference' ? references(find) : `These are found among ${scope(find)}.`,
+    sought.by === 'reference' ? references(filter) : `These are found among ${scope(filter)}.`,
   )
 }
 
 /** No results: what was searched, and what the field understands. */
-export const noMatch = ({ site }: AccountVisit, find: Find): Html =>
+export const noMatch = ({ site }: AccountVisit, filters: Filtered, filter: PaymentFilter): Html =>
   html`${paragraph('There are no results for the filters you used.')}
-${paragraph(html`Searched: ${searched(find).map((part, i) => html`${i > 0 && ', '}${part}`)}. ${find.filter.sought?.by === 'reference' && references(find)}`)}
+${paragraph(html`Searched: ${searched(filters, filter).map((part, i) => html`${i > 0 && ', '}${part}`)}. ${filter.sought?.by === 'reference' && references(filter)}`)}
 <p class="govuk-body">The field understands:</p>
 <ul class="govuk-list govuk-list--bullet">
 <li>an identifier of a payment, a refund, a message, a webhook or a request, in any case: it opens its page</li>
@@ -107,11 +82,10 @@ ${paragraph(html`Searched: ${searched(find).map((part, i) => html`${i > 0 && ', 
 </ul>
 ${paragraph(html`${link(`${site}/docs`, 'The API searches by more')}: name, card and agreement.`)}`
 
-function searched(find: Find): Html[] {
-  const { status, from, to } = find.asked
-  const { sought } = find.filter
+function searched({ status, from, to }: Filtered, filter: PaymentFilter): Html[] {
+  const { sought } = filter
   return [
-    ...(sought ? [soughtText(sought, scope(find))] : []),
+    ...(sought ? [soughtText(sought, scope(filter))] : []),
     ...(status ? [html`status ${untrusted(status)}`] : []),
     ...(from ? [html`from ${untrusted(from)}`] : []),
     ...(to ? [html`to ${untrusted(to)}`] : []),

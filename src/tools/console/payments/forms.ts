@@ -13,7 +13,7 @@ import { type Html, html } from '../../../platform/web/html.ts'
 import { type AccountVisit, textsIn } from '../frame/page.ts'
 import { BACK, link, postForm } from '../frame/parts.ts'
 import { pageAddress } from '../frame/query.ts'
-import { AMOUNT, type PaymentAction, type RefundError } from './actions.ts'
+import { AMOUNT, type PaymentAction, type RefundRefused } from './actions.ts'
 
 /** Where its user pays an open payment. */
 export function paymentPageLink(
@@ -31,14 +31,14 @@ export function formsOf(
   visit: AccountVisit,
   payment: Payment,
   actions: readonly PaymentAction[],
-  refundError: RefundError | undefined,
+  refused: RefundRefused | undefined,
 ): Html[] {
   const { [BACK]: back } = textsIn(visit, [BACK])
   return [...Map.groupBy(actions, ({ path }) => path)].map(([path, each]) =>
     postForm(
       visit.account,
       pageAddress(`${visit.root}payments/${payment.payment_id}/${path}`, { [BACK]: back }),
-      path === 'refund' ? refundFields(visit, payment, each, refundError) : buttonsOf(each),
+      path === 'refund' ? refundFields(visit, payment, each, refused) : buttonsOf(each),
     ),
   )
 }
@@ -60,7 +60,7 @@ function refundFields(
   visit: AccountVisit,
   payment: Payment,
   actions: readonly PaymentAction[],
-  refundError: RefundError | undefined,
+  refused: RefundRefused | undefined,
 ): Html {
   const { amount_available } = refundSummary(payment)
   const { [AMOUNT]: kept } = textsIn(visit, [AMOUNT])
@@ -68,10 +68,10 @@ function refundFields(
     name: AMOUNT,
     label: 'Refund in pounds',
     hint: `Of ${inPounds(amount_available)}`,
-    value: refundError?.given ?? (kept || plainPounds(amount_available)),
+    value: refused?.typed ?? (kept || plainPounds(amount_available)),
     inputmode: 'decimal',
     width: 10,
-    error: refundError?.message,
+    error: refused?.errors[AMOUNT],
   })}
 ${actions.map(({ id, button: text }) => button({ id, text, secondary: true }))}`
 }

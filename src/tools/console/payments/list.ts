@@ -5,16 +5,19 @@ import { findPayment } from '../../../pay/payments/store.ts'
 import { findRefundOfAccount } from '../../../pay/refunds/store.ts'
 import { findMessage } from '../../../pay/webhooks/message-store.ts'
 import { findWebhook } from '../../../pay/webhooks/store.ts'
-import type { Route } from '../../../platform/http/endpoint.ts'
 import { type Html, html, type Part } from '../../../platform/web/html.ts'
 import type { ToolContext } from '../../context.ts'
+import type { PaymentFilter } from '../../lists/find-payments-store.ts'
 import { countListed, findPayments } from '../../lists/find-payments-store.ts'
 import { type Delivery, deliveriesOf } from '../../lists/payments-store.ts'
 import { acceptedByHand } from '../../record/by-hand.ts'
 import { findExchange } from '../../record/store.ts'
 import { type CursorPage, readPage } from '../frame/cursor.ts'
-import { liveNotice, NEWEST, type News, versionOf } from '../frame/live.ts'
-import { type AccountVisit, type Next, type Page, textsIn } from '../frame/page.ts'
+import type { PageVisit } from '../frame/define-page.ts'
+import { definePage } from '../frame/define-page.ts'
+import { filterForm } from '../frame/filters.ts'
+import { liveNotice } from '../frame/live.ts'
+import type { AccountVisit } from '../frame/page.ts'
 import {
   code,
   link,
@@ -25,48 +28,67 @@ import {
   untrusted,
   wideTable,
 } from '../frame/parts.ts'
-import { addressFrom, cursorIn, linksBeside } from '../frame/query.ts'
-import { pageRoute } from '../frame/route.ts'
-import { type Filters, type Find, findForm, findIn, noMatch, scopeOf } from './find.ts'
+import { addressFrom, pageLinks } from '../frame/query.ts'
+import { filterOf, filters, noMatch, scopeOf } from './find.ts'
 import { paymentCommand } from './first-payment.ts'
 
 const PAGE_SIZE = 50
 
-/** The list of payments. */
-export const paymentsRoute = (context: ToolContext): Route =>
-  pageRoute(context, 'payments', visit => showPayments(context, visit))
+type Visit = PageVisit<typeof filters>
+
+export const payments = definePage({
+  path: 'payments',
+  section: 'payments',
+  title: ({ filters: { q, status, from, to } }) =>
+    ['Payments', q, status, from && `from ${from}`, to && `to ${to}`].filter(Boolean).join(', '),
+  filters,
+  instead: pageOfId,
+  read,
+  show: (visit, data) => html`<h1 class="govuk-heading-l">Payments</h1>
+${!visit.hasEnded && paragraph(link(`${visit.root}payments/new`, 'Make a payment'))}
+${filterForm(visit, {}, { id: 'search', text: 'Search' })}
+${data && listPart(visit, data)}`,
+  live: true,
+  entries: data => data?.page.items.map(({ payment_id }) => payment_id) ?? [],
+})
+
+/** The list; undefined where a filter cannot be read. */
+async function read({ database }: ToolContext, visit: Visit): Promise<Data | undefined> {
+  const { account, now, filters, errors, cursor } = visit
+  if (Object.keys(errors).length > 0) return undefined
+  const filter = filterOf(filters, now)
+  const options = { room: account.room, now, filter }
+  const page = await readPage(
+    cursor,
+    PAGE_SIZE,
+    (payment: Payment) => payment.payment_id,
+    (range, part) => findPayments(database, options, range, part),
+  )
+  return {
+    filter,
+    page,
+    place: await placeOf(database, options, page),
+    deliveries: await readDeliveries(database, page.items),
+  }
+}
+
+type Data = {
+  filter: PaymentFilter
+  page: CursorPage<Payment>
+  /** "1 to 50 of 5,037 payments"; undefined where counting would take as long as the search. */
+  place: string | undefined
+  deliveries: Map<string, Delivery[]>
+}
 
 /** Characters of an identifier. */
 const ID = /^[0-9a-v]{26}$/
 
-async function showPayments(context: ToolContext, visit: AccountVisit): Promise<Next | Page> {
-  const find = findIn(visit)
-  const page = await pageOfId(context, visit, find.asked.q.toLowerCase())
-  if (page !== undefined) return { to: page }
-  const isWrong = Object.keys(find.errors).length > 0
-  const content = html`<h1 class="govuk-heading-l">Payments</h1>
-${!visit.hasEnded && paragraph(link(`${visit.root}payments/new`, 'Make a payment'))}
-${findForm(visit, find)}
-${!isWrong && found(visit, await readPayments(context, visit, find))}`
-  return {
-    title: titleOf(find.asked),
-    section: 'payments',
-    content,
-    ...(isWrong && { errors: find.errors as Record<string, string> }),
-  }
-}
-
-const titleOf = ({ q, status, from, to }: Filters): string =>
-  ['Payments', q, status, from && `from ${from}`, to && `to ${to}`]
-    .filter(part => part !== '')
-    .join(', ')
-
 /** The page of what has this identifier; undefined if the account has no such thing. */
 async function pageOfId(
   { database }: ToolContext,
-  { account: { room }, now }: AccountVisit,
-  id: string,
+  { account: { room }, now, filters }: Visit,
 ): Promise<string | undefined> {
+  const id = filters.q.toLowerCase()
   if (!ID.test(id)) return undefined
   if (await findPayment(database, room, id, now)) return `payments/${id}`
   const [refund, message, webhook, exchange] = await Promise.all([
@@ -81,41 +103,12 @@ async function pageOfId(
   return exchange && `requests/${id}`
 }
 
-type ShownPayments = {
-  find: Find
-  page: CursorPage<Payment>
-  /** "1 to 50 of 5,037 payments"; undefined where counting would take as long as the search. */
-  place: string | undefined
-  deliveries: Map<string, Delivery[]>
-}
-
-async function readPayments(
-  { database }: ToolContext,
-  visit: AccountVisit,
-  find: Find,
-): Promise<ShownPayments> {
-  const { account, now } = visit
-  const asked = { room: account.room, now, filter: find.filter }
-  const page = await readPage(
-    cursorIn(visit),
-    PAGE_SIZE,
-    (payment: Payment) => payment.payment_id,
-    (at, { limit, order }) => findPayments(database, asked, at, { limit, order }),
-  )
-  return {
-    find,
-    page,
-    place: await placeOf(database, asked, page),
-    deliveries: await readDeliveries(database, page.items),
-  }
-}
-
 /** Payments that are counted. */
 const MOST_COUNTED = 10_000
 
 async function placeOf(
   database: Database,
-  asked: Parameters<typeof countListed>[1],
+  options: Parameters<typeof countListed>[1],
   { items, newer, older }: CursorPage<Payment>,
 ): Promise<string | undefined> {
   const [first] = items
@@ -125,10 +118,10 @@ async function placeOf(
       ? `more than ${inDigits(MOST_COUNTED)} payments`
       : `${inDigits(count)} ${count === 1 ? 'payment' : 'payments'}`
   if (!newer && !older) return all(items.length)
-  if (asked.filter.sought) return undefined
+  if (options.filter.sought) return undefined
   const [total, before] = await Promise.all([
-    countListed(database, asked, {}, MOST_COUNTED + 1),
-    newer ? countListed(database, asked, { after: first.payment_id }, MOST_COUNTED + 1) : 0,
+    countListed(database, options, {}, MOST_COUNTED + 1),
+    newer ? countListed(database, options, { after: first.payment_id }, MOST_COUNTED + 1) : 0,
   ])
   if (before > MOST_COUNTED) return all(total)
   return `${inDigits(before + 1)} to ${inDigits(before + items.length)} of ${all(total)}`
@@ -148,48 +141,23 @@ async function readDeliveries(
   return accepted.size > 0 ? deliveriesOf(database, payments, [...accepted.keys()]) : found
 }
 
-const versionOfList = ({ page, deliveries }: ShownPayments): string =>
-  versionOf(
-    page.items.map(({ payment_id, version }) => [
-      payment_id,
-      version,
-      deliveries.get(payment_id)?.map(({ status, found }) => [status, found]),
-    ]),
-  )
-
-export async function paymentsNews(context: ToolContext, visit: AccountVisit): Promise<News> {
-  const shown = await readPayments(context, visit, findIn(visit))
-  const { [NEWEST]: newest } = textsIn(visit, [NEWEST])
-  const newer = shown.page.items.filter(({ payment_id }) => payment_id > newest).length
-  return { version: versionOfList(shown), ...(shown.page.newer ? {} : { newer }) }
-}
-
-function found(visit: AccountVisit, shown: ShownPayments): Html {
-  const { find, page, place, deliveries } = shown
-  const [newest] = page.items
-  const notice = liveNotice(visit, {
-    list: 'payments',
-    version: versionOfList(shown),
-    newest: newest?.payment_id,
-    href: `${visit.root}payments`,
-    query: { ...find.asked, ...cursorIn(visit) },
-  })
-  if (newest === undefined)
-    return html`${notice}\n${find.isFiltered ? noMatch(visit, find) : none(visit)}`
-  return html`${notice}
+function listPart(visit: Visit, { filter, page, place, deliveries }: Data): Html {
+  const { filters } = visit
+  if (page.items.length === 0)
+    return html`${liveNotice(visit)}\n${Object.values(filters).some(Boolean) ? noMatch(visit, filters, filter) : none(visit)}`
+  return html`${liveNotice(visit)}
 ${place !== undefined && paragraph(place)}
-${scopeOf(find)}
-${list(visit, page.items, deliveries)}
-${linksBeside('Payments', page, `${visit.root}payments`, find.asked)}`
+${scopeOf(filter)}
+${table(visit, page.items, deliveries)}
+${pageLinks(visit, 'Payments', page)}`
 }
 
-const list = (
-  visit: AccountVisit,
+const table = (
+  visit: Visit,
   payments: readonly Payment[],
   deliveries: Map<string, Delivery[]>,
-): Html => {
-  const { asked } = findIn(visit)
-  return wideTable({
+): Html =>
+  wideTable({
     caption: 'Payments, newest first',
     hidesCaption: true,
     columns: [
@@ -204,7 +172,7 @@ const list = (
       const { payment_id, given, card } = payment
       return [
         link(
-          addressFrom(`${visit.root}payments/${payment_id}`, asked, cursorIn(visit)),
+          addressFrom(`${visit.root}payments/${payment_id}`, visit.filters, visit.cursor),
           untrusted(given.reference),
         ),
         inPounds(given.amount),
@@ -215,7 +183,6 @@ const list = (
       ]
     }),
   })
-}
 
 /** A failure leads to its message, which says why. */
 function webhooks({ root }: AccountVisit, deliveries: readonly Delivery[]): Part {

@@ -1,4 +1,5 @@
 /** Making a payment on a page, and the page to which its user returns. */
+
 import { ApiError } from '../../../core/errors.ts'
 import { inPounds } from '../../../core/money.ts'
 import { createPayment } from '../../../pay/payments/commands.ts'
@@ -6,52 +7,60 @@ import { statusOf } from '../../../pay/payments/payment.ts'
 import { checkMode, readNewPayment } from '../../../pay/payments/request.ts'
 import { findPayment } from '../../../pay/payments/store.ts'
 import { formBody } from '../../../platform/http/body.ts'
-import { pathParam, type Route } from '../../../platform/http/endpoint.ts'
 import type { Json } from '../../../platform/http/fields.ts'
 import { html } from '../../../platform/web/html.ts'
 import { twoThirds } from '../../../platform/web/layout.ts'
 import type { ToolContext } from '../../context.ts'
 import { recordAction } from '../../record/action.ts'
-import { type AccountVisit, type Next, notFound, type Page } from '../frame/page.ts'
+import type { PageVisit } from '../frame/define-page.ts'
+import { definePage } from '../frame/define-page.ts'
+import { type AccountVisit, type Next, notFound } from '../frame/page.ts'
 import { link, paragraph, statusTag, untrusted } from '../frame/parts.ts'
-import { actionRoute, endedAccount, pageRoute } from '../frame/route.ts'
 import { backAddress } from './back-address.ts'
 import { bodyIn, defaults, fieldOf, newPaymentForm, type Typed } from './new-form.ts'
 import { bringInto, type Ready, readyMade } from './ready-made.ts'
 
-export const newPaymentRoutes = (context: ToolContext): Route[] => [
-  pageRoute(context, 'payments/new', async visit => endedAccount(visit) ?? newPage(visit)),
-  actionRoute(context, 'payments/new/create', {
-    purpose: 'create',
-    keeps: 'amount',
-    act: visit => create(context, visit),
-  }),
-  pageRoute(context, 'back/{payment_id}', visit => backPage(context, visit)),
-]
+export const newPayment = definePage({
+  path: 'payments/new',
+  section: 'payments',
+  title: 'Make a payment',
+  makes: true,
+  show: (visit, _, typed?: Typed) =>
+    twoThirds(html`<h1 class="govuk-heading-l">Make a payment</h1>
+${newPaymentForm(visit, typed)}`),
+  actions: { create: { keeps: 'amount', run: create } },
+})
 
-function newPage(visit: AccountVisit, typed?: Typed): Page {
-  const content = html`<h1 class="govuk-heading-l">Make a payment</h1>
-${newPaymentForm(visit, typed)}`
-  return {
-    title: 'Make a payment',
-    section: 'payments',
-    content: twoThirds(content),
-    errors: typed?.errors,
-  }
-}
+/** The page to which its user returns. */
+export const back = definePage({
+  path: 'back/{payment_id}',
+  section: 'payments',
+  title: 'You are back',
+  read: async ({ database }, { account, id, now }) => {
+    const payment = await findPayment(database, account.room, id, now)
+    if (!payment) throw notFound()
+    return payment
+  },
+  show: ({ root, id, hasEnded }, payment) =>
+    twoThirds(html`<h1 class="govuk-heading-l">You are back</h1>
+${paragraph(html`The payment is ${statusTag(statusOf(payment))}`)}
+${paragraph(html`${inPounds(payment.given.amount)}, ${untrusted(payment.given.reference)}. Here your own service would read the payment, and show your user what came of it.`)}
+${paragraph(link(`${root}payments/${id}`, 'Its timeline'))}
+${!hasEnded && paragraph(link(`${root}payments/new`, 'Make another payment'))}`),
+})
 
-async function create(context: ToolContext, visit: AccountVisit): Promise<Next | Page> {
+async function create(context: ToolContext, visit: PageVisit): Promise<Next | Typed> {
   const form = formBody(visit.request)
   const name = form.get('ready') ?? ''
   const ready = Object.hasOwn(readyMade, name) ? readyMade[name] : undefined
   const back = backAddress(visit)
   const body = ready ? { ...readyBody(ready, visit), return_url: back } : bodyIn(form, back)
-  if ('errors' in body) return newPage(visit, { form, errors: body.errors as Typed['errors'] }) // of bodyIn
+  if ('errors' in body) return { form, errors: body.errors as Typed['errors'] } // of bodyIn
   try {
     return await made(context, visit, body, back, ready)
   } catch (error) {
     if (!(error instanceof ApiError) || error.status >= 500) throw error
-    return newPage(visit, { form, errors: { [fieldOf(error.at.field)]: error.message } })
+    return { form, errors: { [fieldOf(error.at.field)]: error.message } }
   }
 }
 
@@ -103,19 +112,3 @@ async function made(
 }
 
 type State = Awaited<ReturnType<typeof bringInto>> | undefined
-
-async function backPage(
-  { database }: ToolContext,
-  { account, request, now, root, hasEnded }: AccountVisit,
-): Promise<Page> {
-  const payment_id = pathParam(request, 'payment_id')
-  const payment = await findPayment(database, account.room, payment_id, now)
-  if (!payment) throw notFound()
-  const { amount, reference } = payment.given
-  const content = html`<h1 class="govuk-heading-l">You are back</h1>
-${paragraph(html`The payment is ${statusTag(statusOf(payment))}`)}
-${paragraph(html`${inPounds(amount)}, ${untrusted(reference)}. Here your own service would read the payment, and show your user what came of it.`)}
-${paragraph(link(`${root}payments/${payment_id}`, 'Its timeline'))}
-${!hasEnded && paragraph(link(`${root}payments/new`, 'Make another payment'))}`
-  return { title: 'You are back', section: 'payments', content: twoThirds(content) }
-}

@@ -6,97 +6,111 @@ import { findPayment } from '../../../pay/payments/store.ts'
 import { attemptsOf } from '../../../pay/webhooks/message-store.ts'
 import { pathParam, type Route } from '../../../platform/http/endpoint.ts'
 import { details, type SummaryRow, summaryList } from '../../../platform/web/components.ts'
+import type { Html } from '../../../platform/web/html.ts'
 import { html } from '../../../platform/web/html.ts'
 import type { ToolContext } from '../../context.ts'
 import { messagesOfPayment } from '../../lists/webhooks-store.ts'
 import { MASK } from '../../record/mask.ts'
 import { findExchanges } from '../../record/store.ts'
-import { liveNotice, type News, versionOf } from '../frame/live.ts'
-import { type AccountVisit, accountVisitOf, notFound, type Page, textsIn } from '../frame/page.ts'
-import { BACK, code, link, listing, paragraph, statusTag, time, untrusted } from '../frame/parts.ts'
+import type { ConsoleContext, PageVisit } from '../frame/define-page.ts'
+import { definePage } from '../frame/define-page.ts'
+import type { Look } from '../frame/live.ts'
+import { liveNotice } from '../frame/live.ts'
+import { type AccountVisit, accountVisitOf, notFound } from '../frame/page.ts'
+import { code, link, listing, paragraph, statusTag, time, untrusted } from '../frame/parts.ts'
 import { linkBack } from '../frame/query.ts'
-import { pageRoute } from '../frame/route.ts'
-import { actionRoutes, type RefundError } from './actions.ts'
+import type { RefundRefused } from './actions.ts'
+import { AMOUNT, paths, perform } from './actions.ts'
 import { report, summary } from './report.ts'
-import { rowsOf } from './rows.ts'
+import { readOperations, rowsOf } from './rows.ts'
 import { statesPart } from './states.ts'
 import { type Rows, type Step, timelineOf } from './timeline.ts'
 import { reasonFor, timelineView } from './timeline-view.ts'
 import { toldPart } from './told.ts'
 
-/** The page of a payment, all of it as JSON, and what can be done there. `operations` are those that change nothing. */
-export const paymentRoutes = (context: ToolContext, operations: readonly string[]): Route[] => [
-  pageRoute(context, 'payments/{payment_id}', async visit =>
-    showPayment(context, visit, operations, await paymentOf(context, visit)),
+export const payment = definePage({
+  path: 'payments/{payment_id}',
+  section: 'payments',
+  title: (_, { payment }) => `${headingOf(payment)}, ${payment.given.reference}`,
+  read,
+  show,
+  live: look,
+  actions: Object.fromEntries(
+    paths.map(path => [
+      path,
+      {
+        ...(path === 'refund' && { keeps: AMOUNT }),
+        run: async (context: ToolContext, visit: PageVisit) =>
+          perform(context, visit, path, await paymentOf(context, visit)),
+      },
+    ]),
   ),
-  {
-    method: 'GET',
-    path: '/console/payments/{payment_id}/report.json',
-    area: 'console',
-    handler: async (request, reply) => {
-      const visit = accountVisitOf(request, context)
-      const payment = await paymentOf(context, visit)
-      const rows = await rowsOf(context, visit, payment, operations)
-      return reply
-        .type('application/json')
-        .header('content-disposition', `attachment; filename="payment-${payment.payment_id}.json"`)
-        .send(report(rows, shownOf(visit, payment)))
-    },
-  },
-  ...actionRoutes(context, {
-    find: visit => paymentOf(context, visit),
-    show: (visit, payment, refundError) =>
-      showPayment(context, visit, operations, payment, refundError),
-  }),
-]
+})
 
-/** The payment in the path. Throws a 404 when the account has no such payment. */
-async function paymentOf({ database }: ToolContext, visit: AccountVisit): Promise<Payment> {
-  const { account, now, request } = visit
-  const found = await findPayment(database, account.room, pathParam(request, 'payment_id'), now)
+/** All of it as JSON. */
+export const reportRoute = (context: ConsoleContext): Route => ({
+  method: 'GET',
+  path: '/console/payments/{payment_id}/report.json',
+  area: 'console',
+  handler: async (request, reply) => {
+    const visit = accountVisitOf(request, context)
+    const id = pathParam(request, 'payment_id')
+    const { payment, rows } = await read(context, { ...visit, id })
+    return reply
+      .type('application/json')
+      .header('content-disposition', `attachment; filename="payment-${id}.json"`)
+      .send(report(rows, shownOf(visit, payment)))
+  },
+})
+
+type PaymentVisit = Pick<PageVisit, 'account' | 'now' | 'id'>
+
+/** The payment in the path. */
+async function paymentOf({ database }: ToolContext, { account, now, id }: PaymentVisit) {
+  const found = await findPayment(database, account.room, id, now)
   if (!found) throw notFound()
   return found
 }
 
+async function read(context: ConsoleContext, visit: PaymentVisit) {
+  const payment = await paymentOf(context, visit)
+  return {
+    payment,
+    rows: await rowsOf(context, visit, payment, readOperations(context.operations)),
+  }
+}
+
 /** What its timeline shows, in short. */
-export async function paymentNews(
-  { database }: ToolContext,
-  { account, now }: AccountVisit,
-  payment_id: string,
-): Promise<News> {
-  const { room } = account
-  const payment = await findPayment(database, room, payment_id, now)
-  if (!payment) throw notFound()
+async function look(context: ToolContext, visit: PaymentVisit): Promise<Look> {
+  const { database } = context
+  const payment = await paymentOf(context, visit)
+  const { payment_id } = payment
   const newest = { limit: 1, order: 'newest' } as const
   const [messages, [exchange]] = await Promise.all([
     messagesOfPayment(database, payment_id),
-    findExchanges(database, room, { payment_id }, newest),
+    findExchanges(database, visit.account.room, { payment_id }, newest),
   ])
   const attempts = messages.flatMap(message => attemptsOf(message))
   const times = [...payment.events, ...attempts, ...(exchange ? [exchange] : [])].map(
     ({ at }) => at,
   )
-  const shown = [
+  const version = [
     payment.version,
     exchange?.exchange_id,
     messages.map(({ message_id, status, attempts }) => [message_id, status, attempts]),
   ]
-  return { version: versionOf(shown), ago: Math.max(0, now - Math.max(...times)) }
+  return { version, ago: visit.now - Math.max(...times) }
 }
 
-async function showPayment(
-  context: ToolContext,
-  visit: AccountVisit,
-  operations: readonly string[],
-  payment: Payment,
-  refundError?: RefundError,
-): Promise<Page> {
-  // Before the rows are read: what changes meanwhile is then announced, and not overlooked.
-  const { version } = await paymentNews(context, visit, payment.payment_id)
-  const rows = await rowsOf(context, visit, payment, operations)
+const headingOf = ({ given }: Payment): string => `Payment of ${inPounds(given.amount)}`
+
+function show(
+  visit: PageVisit,
+  { payment, rows }: Awaited<ReturnType<typeof read>>,
+  refused?: RefundRefused,
+): Html {
   const shown = shownOf(visit, payment)
   const steps = timelineOf(rows)
-  const title = `Payment of ${inPounds(payment.given.amount)}`
   const timeline = {
     root: visit.root,
     now: visit.now,
@@ -110,18 +124,12 @@ async function showPayment(
   const address = `payments/${payment.payment_id}`
   const state = stateOf(payment)
   const reason = reasonFor(state)
-  const { [BACK]: back } = textsIn(visit, [BACK])
-  const content = html`${linkBack(visit, 'payments', 'Payments')}
+  return html`${linkBack(visit, 'payments', 'Payments')}
 <span class="govuk-caption-l">${untrusted(payment.given.reference)}</span>
-<h1 class="govuk-heading-l">${title} ${statusTag(state.status)}</h1>
+<h1 class="govuk-heading-l">${headingOf(payment)} ${statusTag(state.status)}</h1>
 ${paragraph(html`${code(payment.payment_id)}${reason && html`, ${reason}`}`)}
-${liveNotice(visit, {
-  list: `payment:${payment.payment_id}`,
-  version,
-  href: `${visit.root}payments/${payment.payment_id}`,
-  query: { [BACK]: back },
-})}
-${statesPart(visit, payment, refundError)}
+${liveNotice(visit)}
+${statesPart(visit, payment, refused)}
 ${toldPart(visit, steps)}
 ${details('Summary for a colleague', listing('Summary', summary(payment, steps, `${visit.addresses.api}${visit.base}/${address}`)), { id: 'summary' })}
 ${paragraph(html`${link(`${visit.root}${address}/report.json`, 'Download JSON')} (all of it, without secrets)`)}
@@ -132,12 +140,6 @@ ${hidden > 0 && paragraph(`${hidden} steps between the first ${FIRST_STEPS} and 
 <h2 class="govuk-heading-m">Details</h2>
 ${summaryList(detailRows(visit, payment, rows))}
 ${details('The payment as GET returns it', listing('Payment', JSON.stringify(shown, null, 2)))}`
-  return {
-    title: `${title}, ${payment.given.reference}`,
-    section: 'payments',
-    content,
-    errors: refundError && { amount: refundError.message },
-  }
 }
 
 /** The payment as GET answers it, without the secret of its token. */

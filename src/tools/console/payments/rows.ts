@@ -21,7 +21,7 @@ export const readOperations = (operations: readonly Endpoint[]): string[] =>
 
 export async function rowsOf(
   { database }: ToolContext,
-  { account }: AccountVisit,
+  { account }: Pick<AccountVisit, 'account'>,
   payment: Payment,
   operations: readonly string[],
 ): Promise<Rows> {

@@ -3,7 +3,7 @@ import { type Payment, refundSummary, type Status } from '../../../pay/payments/
 import { type Html, html, type Part } from '../../../platform/web/html.ts'
 import type { AccountVisit } from '../frame/page.ts'
 import { paragraph, statusTag, timeWithAge } from '../frame/parts.ts'
-import { type PaymentAction, paymentActions, type RefundError } from './actions.ts'
+import { type PaymentAction, paymentActions, type RefundRefused } from './actions.ts'
 import { formsOf, paymentPageLink } from './forms.ts'
 import { reasonFor } from './timeline-view.ts'
 
@@ -19,7 +19,7 @@ const wayToSuccess = ({ given }: Payment): Status[] => [
 export function statesPart(
   visit: AccountVisit,
   payment: Payment,
-  refundError: RefundError | undefined,
+  refused: RefundRefused | undefined,
 ): Html {
   const { events } = payment
   const now = events.at(-1)
@@ -29,7 +29,7 @@ export function statesPart(
       visit,
       payment,
       possible.filter(({ to }) => to(payment) === status),
-      refundError,
+      refused,
     )
   const path = wayToSuccess(payment)
   const goesOn = (status: Status) => possible.some(({ to }) => to(payment) === status)

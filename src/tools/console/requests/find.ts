@@ -5,15 +5,14 @@ import { MINUTE } from '../../../core/time.ts'
 import type { Part } from '../../../platform/database/select.ts'
 import type { Endpoint } from '../../../platform/http/endpoint.ts'
 import { WITHOUT_ENDPOINT } from '../../../platform/http/without-endpoint.ts'
-import { button } from '../../../platform/web/components.ts'
-import { input, select } from '../../../platform/web/form-components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import type { Exchange } from '../../record/exchange.ts'
 import { type ExchangeFilter, findExchanges } from '../../record/store.ts'
 import { findWithText } from '../../record/text-store.ts'
-import { type AccountVisit, textsIn } from '../frame/page.ts'
-import { hidden, link, paragraph, untrusted } from '../frame/parts.ts'
-import { choiceIn } from '../frame/query.ts'
+import type { PageVisit } from '../frame/define-page.ts'
+import type { Values } from '../frame/filters.ts'
+import { filterForm, oneOf, text, unseen } from '../frame/filters.ts'
+import { link, paragraph, untrusted } from '../frame/parts.ts'
 
 /** What the list shows. Attempts are on the pages of their messages. */
 export const KINDS = ['api', 'page'] as const
@@ -32,42 +31,29 @@ type Show = keyof typeof shows
 
 const LAST_MINUTES = '5'
 
-/** The query of the page; '' for what is not asked. `code` and `field` are those of a group of refusals. */
-export type Filters = {
-  show: Show | ''
-  operation: string
-  payment: string
-  text: string
-  last: typeof LAST_MINUTES | ''
-  code: string
-  field: string
+/** `code` and `field` are those of a group of refusals. */
+export const filters = {
+  show: oneOf('Status', Object.keys(shows) as Show[], { nameOf: show => shows[show] }),
+  operation: text('Operation'),
+  payment: text('Payment: ID or whole reference'),
+  text: text('Text in the address or a body', { type: 'search', isSlow: true }),
+  last: oneOf('When', [LAST_MINUTES], {
+    all: 'The last 24 hours',
+    nameOf: minutes => `The last ${minutes} minutes`,
+  }),
+  code: unseen,
+  field: unseen,
 }
+export type Filtered = Values<typeof filters>
 
-export function askedIn(visit: AccountVisit): Filters {
-  const { payment, text, ...rest } = textsIn(visit, [
-    'operation',
-    'payment',
-    'text',
-    'code',
-    'field',
-  ])
-  return {
-    show: choiceIn(visit, 'show', Object.keys(shows) as Show[]) ?? '',
-    last: choiceIn(visit, 'last', [LAST_MINUTES]) ?? '',
-    ...rest,
-    payment: payment.trim(),
-    text: text.trim(),
-  }
-}
-
-export const isFilter = (asked: Filters): boolean =>
-  Object.values(asked).some(value => value !== '')
+export const isFilter = (filtered: Filtered): boolean =>
+  Object.values(filtered).some(value => value !== '')
 
 const ID = /^[0-9a-v]{26}$/i
 
 /** `wall` is the machine's time. */
 export function filterOf(
-  { show, operation, payment, text, last, code, field }: Filters,
+  { show, operation, payment, text, last, code, field }: Filtered,
   wall: number,
 ): ExchangeFilter & { text?: string } {
   const orNone = (value: string) => (value === NONE ? null : value)
@@ -107,7 +93,7 @@ export const operationsOf = (endpoints: readonly Endpoint[]): Operations =>
     ...WITHOUT_ENDPOINT.map(({ operation, summary }): [string, string] => [operation, summary]),
   ])
 
-export function headingOf({ show, code, field }: Filters): string {
+export function headingOf({ show, code, field }: Filtered): string {
   if (show === '') return 'All requests'
   if (show === 'in-production') return 'Requests that would differ in production'
   if (show !== 'refused') return `Requests with ${show}`
@@ -115,67 +101,36 @@ export function headingOf({ show, code, field }: Filters): string {
   return ['Refused requests', ...parts].join(' ')
 }
 
-export const titleOf = (asked: Filters, operations: Operations): string =>
+export const titleOf = (filtered: Filtered, operations: Operations): string =>
   [
     'Requests',
-    asked.show,
-    operations.get(asked.operation) ?? asked.operation,
-    asked.code === NONE ? '' : asked.code,
-    asked.field === NONE ? '' : asked.field,
-    asked.payment,
-    asked.text,
-    asked.last && `last ${asked.last} minutes`,
+    filtered.show,
+    operations.get(filtered.operation) ?? filtered.operation,
+    filtered.code === NONE ? '' : filtered.code,
+    filtered.field === NONE ? '' : filtered.field,
+    filtered.payment,
+    filtered.text,
+    filtered.last && `last ${filtered.last} minutes`,
   ]
     .filter(part => part !== '')
     .join(', ')
 
-export const filterForm = (
-  asked: Filters,
+export const findForm = (
+  visit: PageVisit<typeof filters>,
   operations: Operations,
-): Html => html`<form method="get" action="requests" class="farthing-filter">
-${select({
-  name: 'show',
-  label: 'Status',
-  options: [
-    { value: '', text: 'All' },
-    ...Object.entries(shows).map(([value, text]) => ({ value, text })),
-  ],
-  value: asked.show,
+): Html => html`${filterForm(visit, {
+  operation: [...operations].map(([value, text]) => ({ value, text })),
 })}
-${select({
-  name: 'operation',
-  label: 'Operation',
-  options: [
-    { value: '', text: 'All' },
-    ...[...operations].map(([value, text]) => ({ value, text })),
-  ],
-  value: asked.operation,
-})}
-${input({ name: 'payment', label: 'Payment: ID or whole reference', value: asked.payment })}
-${input({ name: 'text', label: 'Text in the address or a body', value: asked.text, type: 'search' })}
-${select({
-  name: 'last',
-  label: 'When',
-  options: [
-    { value: '', text: 'The last 24 hours' },
-    { value: LAST_MINUTES, text: `The last ${LAST_MINUTES} minutes` },
-  ],
-  value: asked.last,
-})}
-${asked.code && hidden('code', asked.code)}
-${asked.field && hidden('field', asked.field)}
-${button({ id: 'filter', text: 'Filter', secondary: true })}
-</form>
-${paragraph(isFilter(asked) ? link('requests', 'Show all requests') : link('requests?show=refused', 'Only refused'))}`
+${paragraph(isFilter(visit.filters) ? link('requests', 'Show all requests') : link('requests?show=refused', 'Only refused'))}`
 
 /** No results: what was searched, and what the fields understand. */
-export const noMatch = (asked: Filters, operations: Operations): Html =>
+export const noMatch = (filtered: Filtered, operations: Operations): Html =>
   html`${paragraph('There are no results for the filters you used.')}
-${paragraph(html`Searched: ${searched(asked, operations).map((part, i) => html`${i > 0 && ', '}${part}`)}, among the requests that are kept: those of the last 24 hours, at most 10,000 of an account (1,000 of a test account).`)}
+${paragraph(html`Searched: ${searched(filtered, operations).map((part, i) => html`${i > 0 && ', '}${part}`)}, among the requests that are kept: those of the last 24 hours, at most 10,000 of an account (1,000 of a test account).`)}
 ${paragraph('The field for the payment understands an identifier, and a whole reference in any case. The field for a text understands any part of an address or of a body as it was sent, in any case; of long bodies the first 8 KiB are kept.')}`
 
 function searched(
-  { show, operation, payment, text, last, code, field }: Filters,
+  { show, operation, payment, text, last, code, field }: Filtered,
   operations: Operations,
 ): Html[] {
   return [

@@ -2,7 +2,6 @@
 
 import { type Code, meanings } from '../../../core/errors.ts'
 import type { Database } from '../../../core/ports.ts'
-import type { Endpoint, Route } from '../../../platform/http/endpoint.ts'
 import { type Table, tag } from '../../../platform/web/components.ts'
 import { type Html, html, type Part } from '../../../platform/web/html.ts'
 import type { ToolContext } from '../../context.ts'
@@ -16,110 +15,111 @@ import {
 } from '../../record/store.ts'
 import { findWithText } from '../../record/text-store.ts'
 import { type Cursor, type CursorPage, readPage } from '../frame/cursor.ts'
-import { liveNotice, MOST_NEWER, NEWEST, type News, versionOf } from '../frame/live.ts'
-import { type AccountVisit, type Page, textsIn } from '../frame/page.ts'
+import type { ConsoleContext, PageVisit } from '../frame/define-page.ts'
+import { definePage } from '../frame/define-page.ts'
+import type { Look } from '../frame/live.ts'
+import { liveNotice, MOST_NEWER } from '../frame/live.ts'
+import type { AccountVisit } from '../frame/page.ts'
 import { code, link, paragraph, time, unbroken, untrusted, wideTable } from '../frame/parts.ts'
-import { addressFrom, cursorIn, linksBeside } from '../frame/query.ts'
-import { pageRoute } from '../frame/route.ts'
+import { addressFrom, pageLinks } from '../frame/query.ts'
 import { mayBeOutOfOrder } from './exchange.ts'
 import {
-  askedIn,
-  type Filters,
-  filterForm,
   filterOf,
+  filters,
+  findForm,
   findRequests,
   headingOf,
   isFilter,
   KINDS,
   noMatch,
-  type Operations,
   operationsOf,
   titleOf,
 } from './find.ts'
 import { refusalText } from './refusal.ts'
-import { refusalsPart } from './refusals.ts'
+import { readRefusals, refusalsPart } from './refusals.ts'
 
 const SIZE = 50
 const MOST_GAPS = 10_000
 
-export const requestsRoute = (context: ToolContext, operations: readonly Endpoint[]): Route =>
-  pageRoute(context, 'requests', visit => requestsPage(context, visit, operationsOf(operations)))
+export const requests = definePage({
+  path: 'requests',
+  section: 'requests',
+  title: ({ filters }, { operations }) => titleOf(filters, operations),
+  filters,
+  read,
+  show,
+  live: look,
+})
 
-async function requestsPage(
-  context: ToolContext,
-  visit: AccountVisit,
-  operations: Operations,
-): Promise<Page> {
-  const { database } = context
-  const { account } = visit
-  const asked = askedIn(visit)
-  const cursor = cursorIn(visit)
-  const isFiltered = isFilter(asked)
-  const isFirst = cursor.before === undefined && cursor.after === undefined
-  // Before the rows are read: what comes meanwhile is then announced, and not overlooked.
-  const { version, newest } = await readNews(context, visit)
-  const found = await context.reading(account.room, visit.request.url, () =>
-    readRequests(database, account.room, filterOf(asked, context.time.wall()), cursor),
+async function read(context: ConsoleContext, visit: Visit) {
+  const { database, time } = context
+  const { filters, cursor, account } = visit
+  const operations = operationsOf(context.operations)
+  const filter = filterOf(filters, time.wall())
+  const page = await context.reading(account.room, visit.request.url, () =>
+    readPage<Exchange>(
+      cursor,
+      SIZE,
+      ({ exchange_id }) => exchange_id,
+      (range, part) => findRequests(database, account.room, { ...filter, ...range }, part),
+    ),
   )
-  const gaps = isFiltered ? [] : await gapsAmong(database, account.room, found, cursor)
-  const refusals = isFirst && !asked.code && (await refusalsPart(database, visit, operations))
   const [oldest] = await findExchanges(database, account.room, {}, { limit: 1, order: 'oldest' })
-  const isEmpty = !isFiltered && found.items.length === 0 && gaps.length === 0
-  const notice = liveNotice(visit, {
-    list: 'requests',
-    version,
-    newest: isFirst ? newest : undefined,
-    href: 'requests',
-    query: { ...asked, ...cursor },
-  })
-  const content = html`<h1 class="govuk-heading-l">Requests</h1>
-${refusals}
+  return {
+    operations,
+    page,
+    gaps: isFilter(filters) ? [] : await gapsAmong(database, account.room, page, cursor),
+    refusals: isFirst(visit) && !filters.code && (await readRefusals(database, visit)),
+    oldest,
+  }
+}
+
+const isFirst = ({ cursor }: Visit) => cursor.before === undefined && cursor.after === undefined
+
+function show(
+  visit: Visit,
+  { operations, page, gaps, refusals, oldest }: Awaited<ReturnType<typeof read>>,
+): Html {
+  const { filters } = visit
+  const isEmpty = page.items.length + gaps.length === 0
+  return html`<h1 class="govuk-heading-l">Requests</h1>
+${refusals && refusalsPart(visit, refusals, operations)}
 ${
-  isEmpty
-    ? html`${notice}
+  isEmpty && !isFilter(filters)
+    ? html`${liveNotice(visit)}
 ${emptyState(visit)}`
-    : html`<h2 class="govuk-heading-m">${headingOf(asked)}</h2>
-${filterForm(asked, operations)}
-${notice}
-${found.items.length + gaps.length === 0 ? noMatch(asked, operations) : list(visit, asked, found, gaps)}
+    : html`<h2 class="govuk-heading-m">${headingOf(filters)}</h2>
+${findForm(visit, operations)}
+${liveNotice(visit)}
+${isEmpty ? noMatch(filters, operations) : list(visit, page, gaps)}
 ${oldest && paragraph(html`The record of this account begins at ${time(oldest.at)}.`)}`
 }`
-  return { title: titleOf(asked, operations), section: 'requests', content }
 }
 
-/** A request does not change: what the list and the groups show changes when there is a newer one. */
-export async function requestsNews(context: ToolContext, visit: AccountVisit): Promise<News> {
-  const { newest: _, ...news } = await readNews(context, visit)
-  return news
-}
-
-/** `newest` is the newest exchange of any kind: what comes later is newer than the list. */
-async function readNews(
-  { database, time }: ToolContext,
-  visit: AccountVisit,
-): Promise<News & { newest?: string }> {
+/**
+ * A request does not change: what the list and the groups show changes when there is a newer one. `newest` is the newest
+ * exchange of any kind: what comes later is newer than the list.
+ */
+async function look({ database, time }: ToolContext, visit: Visit, since: string): Promise<Look> {
   const { room } = visit.account
-  const asked = askedIn(visit)
-  const { before, after } = cursorIn(visit)
-  if (before !== undefined || after !== undefined) return { version: 'older' }
-  const filter = filterOf(asked, time.wall())
-  const { [NEWEST]: from } = textsIn(visit, [NEWEST])
+  const { filters } = visit
+  if (!isFirst(visit)) return { version: 'older' }
   const last = { limit: 1, order: 'newest' } as const
-  const { text, ...others } = filter
-  const kinds = isFilter(asked) ? KINDS : [...KINDS, 'gap' as const]
+  const { text, ...others } = filterOf(filters, time.wall())
+  const kinds = isFilter(filters) ? KINDS : [...KINDS, 'gap' as const]
   const [newest, listed, refused, newer] = await Promise.all([
     findExchanges(database, room, {}, last),
-    // To look for a text takes too long for a look of every two seconds, unless only what is newer is looked at.
+    // Only what is newer is searched for the text.
     text === undefined ? findExchanges(database, room, { ...others, kinds }, last) : [],
     findExchanges(database, room, { kinds: KINDS, refused: true }, last),
     text === undefined
-      ? countExchanges(database, room, { ...others, after: from }, MOST_NEWER)
-      : countWithText(database, room, { ...others, text, after: from }),
+      ? countExchanges(database, room, { ...others, after: since }, MOST_NEWER)
+      : countWithText(database, room, { ...others, text, after: since }),
   ])
   return {
-    version: versionOf([listed, refused].map(([each]) => each?.exchange_id)),
+    version: [listed, refused].map(([each]) => each?.exchange_id),
+    newest: newest[0]?.exchange_id,
     newer,
-    ...(newest[0] && { newest: newest[0].exchange_id }),
   }
 }
 
@@ -131,19 +131,6 @@ const countWithText = async (
   filter.after === ''
     ? 0
     : (await findWithText(database, room, filter, { limit: MOST_NEWER, order: 'oldest' })).length
-
-const readRequests = (
-  database: Database,
-  room: string,
-  filter: ReturnType<typeof filterOf>,
-  cursor: Cursor,
-) =>
-  readPage<Exchange>(
-    cursor,
-    SIZE,
-    ({ exchange_id }) => exchange_id,
-    (from, options) => findRequests(database, room, { ...filter, ...from }, options),
-  )
 
 /** The gaps next to the requests that are shown, newest first. Those before the next page are shown with it. */
 function gapsAmong(
@@ -162,14 +149,9 @@ function gapsAmong(
   return findExchanges(database, room, filter, { limit: MOST_GAPS, order: 'newest' })
 }
 
-function list(
-  visit: AccountVisit,
-  asked: Filters,
-  found: CursorPage<Exchange>,
-  gaps: Exchange[],
-): Html {
+function list(visit: Visit, page: CursorPage<Exchange>, gaps: Exchange[]): Html {
   return html`${
-    mayBeOutOfOrder(found.items) &&
+    mayBeOutOfOrder(page.items) &&
     paragraph(
       'Several instances of the service took part. Their clocks may differ by up to a second, and so may the order.',
     )
@@ -181,18 +163,13 @@ ${wideTable({
     text,
     numeric: text === 'Took',
   })),
-  rows: rowsOf(visit, asked, found.items, gaps),
+  rows: rowsOf(visit, page.items, gaps),
 })}
-${linksBeside('Requests', found, 'requests', asked)}`
+${pageLinks(visit, 'Requests', page)}`
 }
 
 /** By the time at which each began, newest first. Adjacent gaps are one row. */
-function rowsOf(
-  visit: AccountVisit,
-  asked: Filters,
-  requests: Exchange[],
-  gaps: Exchange[],
-): Table['rows'] {
+function rowsOf(visit: Visit, requests: Exchange[], gaps: Exchange[]): Table['rows'] {
   const byTime = [...requests, ...gaps].sort(byBeginning).reverse()
   const rows: Table['rows'] = []
   let run: Exchange[] = []
@@ -204,7 +181,7 @@ function rowsOf(
     if (each.kind === 'gap') run.push(each)
     else {
       endRun()
-      rows.push(requestRow(visit, asked, each))
+      rows.push(requestRow(visit, each))
     }
   }
   endRun()
@@ -248,10 +225,10 @@ export function requestLine({ method, path, query }: Exchange): string {
 
 export const tookText = ({ ms }: Exchange): string => `${ms.toLocaleString('en-GB')} ms`
 
-function requestRow(visit: AccountVisit, asked: Filters, exchange: Exchange): Part[] {
+function requestRow(visit: Visit, exchange: Exchange): Part[] {
   const { root } = visit
   const { exchange_id, kind, at, payment_id, reference } = exchange
-  const address = addressFrom(`${root}requests/${exchange_id}`, asked, cursorIn(visit))
+  const address = addressFrom(`${root}requests/${exchange_id}`, visit.filters, visit.cursor)
   return [
     time(at),
     html`${link(address, untrusted(requestLine(exchange)))}${kind === 'page' && ' (browser)'}`,
@@ -274,6 +251,8 @@ export function statusPart(exchange: Exchange): string | Html {
 
 export const statusText = ({ status }: Exchange): string =>
   status === null ? 'no response' : `${status}`
+
+type Visit = PageVisit<typeof filters>
 
 const emptyState = ({
   addresses,

@@ -14,19 +14,22 @@ import { refusalText } from './refusal.ts'
 
 const MOST_GROUPS = 20
 
-/** The newest groups with their heading; false where nothing was refused. */
-export async function refusalsPart(
-  database: Database,
-  { root, account: { room } }: AccountVisit,
-  operations: Operations,
-): Promise<Html | false> {
+/** The newest groups, and how many there are; undefined where nothing was refused. */
+export async function readRefusals(database: Database, { account: { room } }: AccountVisit) {
   const all = await groupRefusals(database, room)
-  if (all.length === 0) return false
+  if (all.length === 0) return undefined
   const groups = all.slice(0, MOST_GROUPS)
-  const newestOf = await newestRefused(database, room, groups)
-  return html`${groupsTable(root, groups, newestOf, operations)}
-${all.length > groups.length && paragraph(`The newest ${groups.length} of ${all.length} kinds are shown.`)}`
+  return { groups, newestOf: await newestRefused(database, room, groups), total: all.length }
 }
+
+type Groups = NonNullable<Awaited<ReturnType<typeof readRefusals>>>
+
+export const refusalsPart = (
+  { root }: AccountVisit,
+  { groups, newestOf, total }: Groups,
+  operations: Operations,
+): Html => html`${groupsTable(root, groups, newestOf, operations)}
+${total > groups.length && paragraph(`The newest ${groups.length} of ${total} kinds are shown.`)}`
 
 /** The newest request of each group, by its identifier. */
 async function newestRefused(

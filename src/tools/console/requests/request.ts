@@ -1,19 +1,20 @@
 /** One recorded exchange: a request to the API or to the hosted pages, or an attempt to deliver a message. */
 
+import type { Database } from '../../../core/ports.ts'
 import { findPayment } from '../../../pay/payments/store.ts'
 import { findMessage, type KeptMessage, shownStatus } from '../../../pay/webhooks/message-store.ts'
-import type { Endpoint, Route } from '../../../platform/http/endpoint.ts'
-import { pathParam } from '../../../platform/http/endpoint.ts'
+import type { Endpoint } from '../../../platform/http/endpoint.ts'
 import { insetText, type SummaryRow, summaryList } from '../../../platform/web/components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
-import type { ToolContext } from '../../context.ts'
 import { consequenceOf } from '../../explain/wrong-signature.ts'
 import { acceptedByHand } from '../../record/by-hand.ts'
 import { asCurl } from '../../record/curl.ts'
 import type { Ending, Exchange } from '../../record/exchange.ts'
 import { findExchange } from '../../record/store.ts'
 import { inProduction } from '../check/findings.ts'
-import { type AccountVisit, notFound, type Page } from '../frame/page.ts'
+import type { ConsoleContext, PageVisit } from '../frame/define-page.ts'
+import { definePage } from '../frame/define-page.ts'
+import { type AccountVisit, notFound } from '../frame/page.ts'
 import {
   code,
   deliveryTag,
@@ -27,50 +28,51 @@ import {
   untrusted,
 } from '../frame/parts.ts'
 import { linkBack } from '../frame/query.ts'
-import { pageRoute } from '../frame/route.ts'
 import { shortTime } from '../frame/times.ts'
 import { nameOfAttempt, sentAgainText } from '../webhooks/message-attempts.ts'
 import { headersAndBody } from './exchange.ts'
 import { type Operations, operationsOf } from './find.ts'
 import { codePart, requestLine, statusPart, statusText, tookText } from './list.ts'
 
-export const requestRoute = (context: ToolContext, operations: readonly Endpoint[]): Route =>
-  pageRoute(context, 'requests/{exchange_id}', visit => requestPage(context, operations, visit))
+export const request = definePage({
+  path: 'requests/{exchange_id}',
+  section: 'requests',
+  title: ({ now }, { exchange }) =>
+    `${requestLine(exchange)}: ${statusText(exchange)} at ${shortTime(exchange.at, now, 'seconds')}`,
+  read,
+  show,
+})
 
-async function requestPage(
-  context: ToolContext,
-  operations: readonly Endpoint[],
-  visit: AccountVisit,
-): Promise<Page> {
-  const { request, account, addresses, root } = visit
-  const exchange = await findExchange(
-    context.database,
-    account.room,
-    pathParam(request, 'exchange_id'),
-  )
+async function read({ database, operations }: ConsoleContext, visit: PageVisit) {
+  const exchange = await findExchange(database, visit.account.room, visit.id)
   if (!exchange) throw notFound()
+  return { exchange, operations, caused: await readCaused(database, visit, exchange) }
+}
+
+function show(
+  visit: PageVisit,
+  { exchange, operations, caused }: Awaited<ReturnType<typeof read>>,
+): Html {
   const { kind, request_headers, request_body, response_headers, response_body } = exchange
-  const [asked, answered] =
+  const [request, response] =
     kind === 'out' ? ['the attempt', 'the receiver’s response'] : ['the request', 'the response']
-  const content = html`${linkBack(visit, 'requests', 'Requests')}
+  return html`${linkBack(visit, 'requests', 'Requests')}
 <h1 class="govuk-heading-l farthing-text">${untrusted(requestLine(exchange))}</h1>
-${summaryList(rowsFor(exchange, root, operationsOf(operations)))}
+${summaryList(rowsFor(exchange, visit.root, operationsOf(operations)))}
 ${ignoredPart(exchange, operations)}
 ${inProduction(exchange.broken)}
 <h2 class="govuk-heading-m">${kind === 'out' ? 'Sent' : 'Request'}</h2>
-${headersAndBody(asked, request_headers, request_body)}
+${headersAndBody(request, request_headers, request_body)}
 ${exchange.secret_body && paragraph('Its body is a card, which is not kept.')}
 <h2 class="govuk-heading-m">Response</h2>
 ${
   kind === 'page'
     ? paragraph('The page itself is not kept.')
-    : headersAndBody(answered, response_headers, response_body)
+    : headersAndBody(response, response_headers, response_body)
 }
-${await causedPart(context, visit, exchange)}
+${caused && causedPart(visit, caused)}
 <h2 class="govuk-heading-m" id="curl">As curl</h2>
-${curlPart(exchange, addresses.api)}`
-  const title = `${requestLine(exchange)}: ${statusText(exchange)} at ${shortTime(exchange.at, visit.now, 'seconds')}`
-  return { title, section: 'requests', content }
+${curlPart(exchange, visit.addresses.api)}`
 }
 
 const endings: Record<Ending, string | undefined> = {
@@ -123,19 +125,28 @@ function ignoredPart({ operation, query }: Exchange, operations: readonly Endpoi
 const listed = (parts: Html[]): Html[] =>
   parts.map((part, i) => (i === 0 ? part : html`${i === parts.length - 1 ? ' and ' : ', '}${part}`))
 
-/** The events and the messages that the request caused. */
-async function causedPart(
-  { database }: ToolContext,
-  { account, root, now }: AccountVisit,
+/** The events and the messages that the request caused. An event is undefined where its payment is gone. */
+async function readCaused(
+  database: Database,
+  { account, now }: AccountVisit,
   { caused, payment_id }: Exchange,
-): Promise<Html | false> {
-  if (!caused || payment_id === null) return false
+) {
+  if (!caused || payment_id === null) return undefined
   const payment = await findPayment(database, account.room, payment_id, now)
-  const events = caused.events.map(position => payment?.events[position])
   const messages = await Promise.all(
     caused.messages.map(message_id => findMessage(database, account.room, message_id)),
   )
-  const accepted = await acceptedByHand(database, [payment_id])
+  return {
+    events: caused.events.map(position => payment?.events[position]),
+    messages,
+    accepted: await acceptedByHand(database, [payment_id]),
+  }
+}
+
+function causedPart(
+  { root, now }: AccountVisit,
+  { events, messages, accepted }: NonNullable<Awaited<ReturnType<typeof readCaused>>>,
+): Html {
   const again = ({ message_id, status }: KeptMessage) =>
     status === 'FAILED' ? accepted.get(message_id) : undefined
   return html`<h2 class="govuk-heading-m" id="caused">What it caused</h2>

@@ -1,9 +1,9 @@
 /** The signature workbench: why a signature does not match. */
+
 import { oldestKept } from '../../../pay/retention.ts'
 import { findMessage } from '../../../pay/webhooks/message-store.ts'
 import { type Webhook, webhookTitle } from '../../../pay/webhooks/webhook.ts'
 import { multipartBody } from '../../../platform/http/body.ts'
-import type { Route } from '../../../platform/http/endpoint.ts'
 import { pageFault } from '../../../platform/http/errors.ts'
 import { button, details, summaryList, tag } from '../../../platform/web/components.ts'
 import { fileUpload, input, select, textarea } from '../../../platform/web/form-components.ts'
@@ -18,12 +18,12 @@ import {
 import type { Difference } from '../../explain/signature/difference.ts'
 import { signatureOf } from '../../explain/signature/digests.ts'
 import { newestMessages, newestWebhooks } from '../../lists/webhooks-store.ts'
-import { type AccountVisit, type Page, textsIn } from '../frame/page.ts'
+import { definePage } from '../frame/define-page.ts'
+import { unseen } from '../frame/filters.ts'
+import type { AccountVisit } from '../frame/page.ts'
 import { code, link, paragraph, untrusted, wideTable } from '../frame/parts.ts'
-import { actionRoute, pageRoute } from '../frame/route.ts'
 import { advicePart, keyPart } from './advice.ts'
 import {
-  type Answered,
   type FieldErrors,
   type Fields,
   type Known,
@@ -36,26 +36,37 @@ const MOST_MESSAGES = 50
 /** Webhooks whose keys and messages are tried. */
 const MOST_WEBHOOKS = 20
 
-export const signatureRoutes = (context: ToolContext): Route[] => [
-  pageRoute(context, 'signature', async visit => {
-    const { message } = textsIn(visit, ['message'])
-    return signaturePage(visit, { ...noFields, message }, await knownFor(context, visit, message))
-  }),
-  actionRoute(context, 'signature', {
-    purpose: 'compare',
-    changesNothing: true,
-    accepts: 'multipart',
-    act: async visit => {
-      const form = await multipartBody(visit.request)
-      if (!form) throw pageFault(400)
-      const given = await readGiven(form)
-      const known = await knownFor(context, visit, given.fields.message)
-      const question = questionOf(given, known)
-      const answered = 'errors' in question ? question : { analysis: await analyse(question) }
-      return signaturePage(visit, given.fields, known, answered)
-    },
-  }),
-]
+/** What was compared, and what came of it. */
+type Compared = { fields: Fields; known: KnownHere; errors?: FieldErrors; analysis?: Analysis }
+
+const filters = { message: unseen }
+
+export const signature = definePage({
+  path: 'signature',
+  section: 'signature',
+  title: 'Signature',
+  filters,
+  read: async (context, visit, compared?: Compared) =>
+    compared?.known ?? knownFor(context, visit, visit.filters.message),
+  show: (visit, known, compared) => html`<h1 class="govuk-heading-l">Signature</h1>
+${compared?.analysis ? result(visit, compared.analysis) : intro}
+${form(visit, compared?.fields ?? { ...noFields, message: visit.filters.message }, known, compared?.errors)}`,
+  actions: {
+    compare: { isAtPage: true, changesNothing: true, accepts: 'multipart', run: compare },
+  },
+})
+
+async function compare(context: ToolContext, visit: AccountVisit): Promise<Compared> {
+  const form = await multipartBody(visit.request)
+  if (!form) throw pageFault(400)
+  const given = await readGiven(form)
+  const { fields } = given
+  const known = await knownFor(context, visit, fields.message)
+  const question = questionOf(given, known)
+  return 'errors' in question
+    ? { fields, known, errors: question.errors }
+    : { fields, known, analysis: await analyse(question) }
+}
 
 type KnownMessage = SentMessage & { event_type: string; payment_id: string }
 type KnownHere = Pick<Known, 'keys' | 'apiKeys'> & {
@@ -97,19 +108,6 @@ const knownMessage = (
   signing_key: webhook.signing_key,
   webhook: webhookTitle(webhook),
 })
-
-function signaturePage(
-  visit: AccountVisit,
-  fields: Fields,
-  known: KnownHere,
-  answered?: Answered,
-): Page {
-  const errors = answered && 'errors' in answered ? answered.errors : undefined
-  const content = html`<h1 class="govuk-heading-l">Signature</h1>
-${answered && 'analysis' in answered ? result(visit, answered.analysis) : intro}
-${form(visit, fields, known, errors)}`
-  return { title: 'Signature', section: 'signature', content, errors }
-}
 
 const intro = paragraph(
   'Pick the message, and enter what your code computed. The common mistakes with the body, the key and the signature are tried, and the nearest is named. Nothing of what you enter is kept.',

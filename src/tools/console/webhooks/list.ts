@@ -11,15 +11,15 @@ import {
   type Webhook,
   webhookTitle,
 } from '../../../pay/webhooks/webhook.ts'
-import type { Route } from '../../../platform/http/endpoint.ts'
 import { type SummaryRow, summaryCard, warningText } from '../../../platform/web/components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import type { ToolContext } from '../../context.ts'
 import { type ListedWebhook, listWebhooks } from '../../lists/webhooks-store.ts'
 import { acceptedByHand } from '../../record/by-hand.ts'
 import type { Exchange } from '../../record/exchange.ts'
-import { liveNotice, type News, versionOf } from '../frame/live.ts'
-import type { AccountVisit, Page } from '../frame/page.ts'
+import { definePage } from '../frame/define-page.ts'
+import { liveNotice } from '../frame/live.ts'
+import type { AccountVisit } from '../frame/page.ts'
 import {
   code,
   deliveryTag,
@@ -30,15 +30,26 @@ import {
   time,
   untrusted,
 } from '../frame/parts.ts'
-import { pageRoute } from '../frame/route.ts'
 import { sentAgainText } from './message-attempts.ts'
 
 const MOST_SHOWN = 50
 
-export const webhooksRoute = (context: ToolContext): Route =>
-  pageRoute(context, 'webhooks', visit => webhooksPage(context, visit))
+export const webhooks = definePage({
+  path: 'webhooks',
+  section: 'webhooks',
+  title: 'Webhooks',
+  read,
+  show: (visit, data) => html`<h1 class="govuk-heading-l">Webhooks</h1>
+${!visit.hasEnded && paragraph(link('webhooks/new', 'Register a webhook'))}
+${liveNotice(visit)}
+${duplicatesPart(data.all)}
+${data.active.total === 0 && !visit.hasEnded && noneActive(visit.addresses.api)}
+${cards('Active webhooks', data.active, data)}
+${cards('Deactivated', data.ended, data)}`,
+  live: true,
+})
 
-async function readWebhooks({ database, time }: ToolContext, { account, now }: AccountVisit) {
+async function read({ database, time }: ToolContext, { account, now }: AccountVisit) {
   const { room } = account
   const active = await listWebhooks(database, room, 'ACTIVE', MOST_SHOWN)
   const ended = await listWebhooks(database, room, 'INACTIVE', MOST_SHOWN)
@@ -48,58 +59,31 @@ async function readWebhooks({ database, time }: ToolContext, { account, now }: A
   return {
     active,
     ended,
+    all: await activeWebhooks(database, room),
     accepted: await acceptedByHand(database, failed),
     now,
     wall: time.wall(),
   }
 }
 
-type ShownWebhooks = Awaited<ReturnType<typeof readWebhooks>>
-
-const versionOfList = ({ active, ended, ...shown }: ShownWebhooks): string =>
-  versionOf(
-    [active, ended].map(({ total, webhooks }) => [
-      total,
-      webhooks.map(each => rowsOf(each, shown)),
-    ]),
-  )
-
-export const webhooksNews = async (context: ToolContext, visit: AccountVisit): Promise<News> => ({
-  version: versionOfList(await readWebhooks(context, visit)),
-})
-
-async function webhooksPage(context: ToolContext, visit: AccountVisit): Promise<Page> {
-  const shown = await readWebhooks(context, visit)
-  const { active, ended } = shown
-  const all = await activeWebhooks(context.database, visit.account.room)
-  const content = html`<h1 class="govuk-heading-l">Webhooks</h1>
-${!visit.hasEnded && paragraph(link('webhooks/new', 'Register a webhook'))}
-${liveNotice(visit, { list: 'webhooks', version: versionOfList(shown), href: 'webhooks' })}
-${duplicatesPart(all)}
-${active.total === 0 && !visit.hasEnded && noneActive(visit.addresses.api)}
-${cards('Active webhooks', active, shown)}
-${cards('Deactivated', ended, shown)}`
-  return { title: 'Webhooks', section: 'webhooks', content }
-}
+/** What the cards need beside their webhooks. `now` is the account's time, `wall` the machine's. */
+type Beside = Pick<Awaited<ReturnType<typeof read>>, 'accepted' | 'now' | 'wall'>
 
 function cards(
   heading: string,
   { total, webhooks }: { total: number; webhooks: ListedWebhook[] },
-  shown: Pick<ShownWebhooks, 'accepted' | 'now' | 'wall'>,
+  beside: Beside,
 ): Html | false {
   if (total === 0) return false
   return html`<h2 class="govuk-heading-m">${heading} (${total.toLocaleString('en-GB')})</h2>
 ${total > webhooks.length && paragraph(`The newest ${webhooks.length} are shown.`)}
 ${webhooks.map(webhook => {
   const messages = { text: 'Messages', href: `webhooks/${webhook.webhook_id}` }
-  return summaryCard(webhookTitle(webhook), rowsOf(webhook, shown), messages)
+  return summaryCard(webhookTitle(webhook), rowsOf(webhook, beside), messages)
 })}`
 }
 
-function rowsOf(
-  webhook: ListedWebhook,
-  { accepted, now, wall }: Pick<ShownWebhooks, 'accepted' | 'now' | 'wall'>,
-): SummaryRow[] {
+function rowsOf(webhook: ListedWebhook, { accepted, now, wall }: Beside): SummaryRow[] {
   const { webhook_id, last } = webhook
   const again = last?.status === 'FAILED' ? accepted.get(last.message_id) : undefined
   const rows: Parameters<typeof summaryRows>[0] = [

@@ -10,7 +10,6 @@ import {
 } from '../../../pay/webhooks/message-store.ts'
 import type { DeliveryStatus } from '../../../pay/webhooks/webhook.ts'
 import { formBody } from '../../../platform/http/body.ts'
-import { pathParam, type Route } from '../../../platform/http/endpoint.ts'
 import { pageFault } from '../../../platform/http/errors.ts'
 import { details, summaryList } from '../../../platform/web/components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
@@ -20,8 +19,10 @@ import { causeOf } from '../../explain/causes.ts'
 import { answerToWrong, consequenceOf } from '../../explain/wrong-signature.ts'
 import { acceptedAmong, attemptsOfMessage } from '../../record/by-hand.ts'
 import { exchangesOfMessage } from '../../record/store.ts'
-import { liveNotice, type News, versionOf } from '../frame/live.ts'
-import { type AccountVisit, type Next, notFound, type Page } from '../frame/page.ts'
+import type { PageVisit } from '../frame/define-page.ts'
+import { definePage } from '../frame/define-page.ts'
+import { liveNotice } from '../frame/live.ts'
+import { type AccountVisit, type Next, notFound } from '../frame/page.ts'
 import {
   deliveryName,
   deliveryTag,
@@ -31,7 +32,6 @@ import {
   time,
   untrusted,
 } from '../frame/parts.ts'
-import { actionRoute, pageRoute } from '../frame/route.ts'
 import { shortTime } from '../frame/times.ts'
 import { prettyJson } from '../requests/exchange.ts'
 import { ask, askPart } from './message-ask.ts'
@@ -48,78 +48,75 @@ import { readSend, sendForms } from './message-send.ts'
 /** Attempts that are shown; there may be many by hand. */
 const MOST_ATTEMPTS = 20
 
-export const messageRoutes = (context: ToolContext): Route[] => [
-  pageRoute(context, 'messages/{message_id}', visit => messagePage(context, visit)),
-  actionRoute(context, 'messages/{message_id}/send', {
-    purpose: 'send',
-    act: visit => sendByHand(context, visit),
-  }),
-  actionRoute(context, 'messages/{message_id}/ask', {
-    purpose: 'ask',
-    act: async visit => ask(context, visit, await messageOf(context, visit)),
-  }),
-]
+export const message = definePage({
+  path: 'messages/{message_id}',
+  section: 'webhooks',
+  title: ({ now }, { message }) =>
+    `${message.event_type} at ${shortTime(message.created, now, 'seconds')} to ${message.callback_url}`,
+  read,
+  show,
+  live: async (context, visit) => {
+    const message = await messageOf(context, visit)
+    const [exchange] = await exchangesOfMessage(context.database, visit.account.room, message, 1)
+    return { version: [statusAt(message, visit.now), message.attempts, exchange?.exchange_id] }
+  },
+  actions: {
+    send: { run: sendByHand },
+    ask: { run: async (context, visit) => ask(context, visit, await messageOf(context, visit)) },
+  },
+})
 
-async function messageOf({ database }: ToolContext, { request, account }: AccountVisit) {
-  const found = await findMessage(database, account.room, pathParam(request, 'message_id'))
+async function messageOf({ database }: ToolContext, { account, id }: PageVisit) {
+  const found = await findMessage(database, account.room, id)
   if (!found) throw notFound()
   return found
 }
 
-async function sendByHand(context: ToolContext, visit: AccountVisit): Promise<Next> {
+async function sendByHand(context: ToolContext, visit: PageVisit): Promise<Next> {
   const message = resendable(await messageOf(context, visit), visit.now)
-  const to = `messages/${pathParam(visit.request, 'message_id')}`
+  const to = `messages/${visit.id}`
   if ('reason' in message) return { to, done: { code: 'not-sent' } }
-  const asked = readSend(formBody(visit.request))
+  const options = readSend(formBody(visit.request))
   // The page has each damage in a list.
-  if (!asked) throw pageFault(400)
+  if (!options) throw pageFault(400)
   // The page of the message says what came of it.
-  await sendAgain(context, visit.account, message, asked)
+  await sendAgain(context, visit.account, message, options)
   return { to }
-}
-
-/** What its page shows, in short. */
-export async function messageNews(
-  { database }: ToolContext,
-  { account, now }: AccountVisit,
-  message_id: string,
-): Promise<News> {
-  const message = await findMessage(database, account.room, message_id)
-  if (!message) throw notFound()
-  const [exchange] = await exchangesOfMessage(database, account.room, message, 1)
-  return {
-    version: versionOf([statusAt(message, now), message.attempts, exchange?.exchange_id]),
-  }
 }
 
 /** On a phone the line breaks after an underscore, and not within a word. */
 const breaking = (event_type: string): Html =>
   html`${event_type.split('_').map((part, i) => html`${i > 0 && html`_<wbr>`}${part}`)}`
 
-async function messagePage(context: ToolContext, visit: AccountVisit): Promise<Page> {
-  const { account, now, root } = visit
+async function read(context: ToolContext, visit: PageVisit) {
+  const { account, now } = visit
   const message = await messageOf(context, visit)
-  const { event_type, payment_id, message_id } = message
-  const { version } = await messageNews(context, visit, message_id)
-  const isGone = payment_id < oldestKept(now)
-  const body = isGone ? null : message.body
+  const { payment_id, message_id } = message
   const key = { room: account.room, payment_id, message_id }
   const exchanges = await attemptsOfMessage(context.database, key, MOST_ATTEMPTS)
-  const attempts = mergeAttempts(attemptsOf(message), exchanges)
-  const status = statusAt(message, now)
-  const content = html`<p class="govuk-body">${link(`${root}webhooks/${message.webhook_id}`, 'Webhook')}</p>
-<h1 class="govuk-heading-l">${breaking(event_type)} ${deliveryTag(shownStatus(message, now))}</h1>
-${liveNotice(visit, { list: `message:${message_id}`, version, href: `${root}messages/${message_id}` })}
-${byHandTag(attempts)}<p class="govuk-body-l" id="cause">${untrusted(outcomeOf(message, status, attempts, now))}</p>
-${await askPart(context, visit, message, acceptedAmong(exchanges).get(message_id))}
+  return {
+    message,
+    body: payment_id < oldestKept(now) ? null : message.body,
+    attempts: mergeAttempts(attemptsOf(message), exchanges),
+    asking: await askPart(context, visit, message, acceptedAmong(exchanges).get(message_id)),
+  }
+}
+
+function show(
+  visit: PageVisit,
+  { message, body, attempts, asking }: Awaited<ReturnType<typeof read>>,
+): Html {
+  return html`<p class="govuk-body">${link(`${visit.root}webhooks/${message.webhook_id}`, 'Webhook')}</p>
+<h1 class="govuk-heading-l">${breaking(message.event_type)} ${deliveryTag(shownStatus(message, visit.now))}</h1>
+${liveNotice(visit)}
+${byHandTag(attempts)}<p class="govuk-body-l" id="cause">${untrusted(outcomeOf(message, statusAt(message, visit.now), attempts, visit.now))}</p>
+${asking}
 ${actions(message, body, visit)}
 ${summaryList(rowsFor(message, visit))}
 <h2 class="govuk-heading-m">Body</h2>
 ${bodyPart(body)}
 <h2 class="govuk-heading-m">Delivery attempts</h2>
-${attemptsPart(attempts, root)}`
-  const title = `${event_type} at ${shortTime(message.created, now, 'seconds')} to ${message.callback_url}`
-  return { title, section: 'webhooks', content }
+${attemptsPart(attempts, visit.root)}`
 }
 
 /** The newest attempt, if it was made by hand. */

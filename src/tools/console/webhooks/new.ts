@@ -4,15 +4,14 @@ import { registerWebhook } from '../../../pay/webhooks/commands.ts'
 import { eventMeanings, eventTypes } from '../../../pay/webhooks/webhook.ts'
 import { readNewWebhook } from '../../../pay/webhooks/wire.ts'
 import { formBody } from '../../../platform/http/body.ts'
-import type { Route } from '../../../platform/http/endpoint.ts'
 import { button } from '../../../platform/web/components.ts'
 import { checkboxes, input } from '../../../platform/web/form-components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import { twoThirds } from '../../../platform/web/layout.ts'
 import type { ToolContext } from '../../context.ts'
-import type { AccountVisit, Next, Page } from '../frame/page.ts'
-import { code, paragraph, postForm } from '../frame/parts.ts'
-import { actionRoute, endedAccount, pageRoute } from '../frame/route.ts'
+import { actionForm, definePage, type PageVisit } from '../frame/define-page.ts'
+import type { Next } from '../frame/page.ts'
+import { code, paragraph } from '../frame/parts.ts'
 
 const TEXTS = ['callback_url', 'description'] as const
 const EVENTS = 'subscriptions'
@@ -21,16 +20,24 @@ const TITLE = 'Register a webhook'
 
 type Typed = { form: URLSearchParams; errors: Record<string, string> }
 
-export const newWebhookRoutes = (context: ToolContext): Route[] => [
-  pageRoute(context, 'webhooks/new', async visit => endedAccount(visit) ?? newPage(visit)),
-  actionRoute(context, 'webhooks/new/register', {
-    purpose: 'register',
-    act: visit => register(context, visit),
-  }),
-]
+export const newWebhook = definePage({
+  path: 'webhooks/new',
+  section: 'webhooks',
+  title: TITLE,
+  makes: true,
+  show: (visit, _, typed?: Typed) =>
+    twoThirds(html`<h1 class="govuk-heading-l">${TITLE}</h1>
+${paragraph('Farthing sends it a signed message about each change of a payment. You see the signing key when it is registered.')}
+${actionForm(visit, 'register', fields(visit, typed))}
+${paragraph(html`For a receiver on your own machine, start Farthing with its host and port: ${code('FARTHING_CALLBACK_HOSTS=localhost:4000')}. Or register nothing: ${code('farthing listen')} fetches the messages from there.`)}`),
+  actions: { register: { run: register } },
+})
 
-async function register(context: ToolContext, visit: AccountVisit): Promise<Next | Page> {
-  const form = formBody(visit.request)
+async function register(
+  context: ToolContext,
+  { request, account }: PageVisit,
+): Promise<Next | Typed> {
+  const form = formBody(request)
   try {
     const given = await readNewWebhook(
       {
@@ -40,25 +47,16 @@ async function register(context: ToolContext, visit: AccountVisit): Promise<Next
       },
       context,
     )
-    const { account } = visit
     const { webhook } = await registerWebhook(context, { account, fields: given, from: 'console' })
     return { to: `webhooks/${webhook.webhook_id}`, done: { code: 'registered' } }
   } catch (error) {
     if (!(error instanceof ApiError) || error.status >= 500) throw error
     const field = [...TEXTS, EVENTS].find(each => each === error.at.field) ?? 'callback_url'
-    return newPage(visit, { form, errors: { [field]: error.message } })
+    return { form, errors: { [field]: error.message } }
   }
 }
 
-function newPage(visit: AccountVisit, typed?: Typed): Page {
-  const content = html`<h1 class="govuk-heading-l">${TITLE}</h1>
-${paragraph('Farthing sends it a signed message about each change of a payment. You see the signing key when it is registered.')}
-${postForm(visit.account, `${visit.root}webhooks/new/register`, fields(visit, typed))}
-${paragraph(html`For a receiver on your own machine, start Farthing with its host and port: ${code('FARTHING_CALLBACK_HOSTS=localhost:4000')}. Or register nothing: ${code('farthing listen')} fetches the messages from there.`)}`
-  return { title: TITLE, section: 'webhooks', content: twoThirds(content), errors: typed?.errors }
-}
-
-function fields(visit: AccountVisit, typed: Typed | undefined): Html {
+function fields(visit: PageVisit, typed: Typed | undefined): Html {
   const hosts = [...visit.config.callbackHosts]
   const textOf = (name: (typeof TEXTS)[number]) => typed?.form.get(name) ?? ''
   const chosen = typed?.form.getAll(EVENTS) ?? eventTypes

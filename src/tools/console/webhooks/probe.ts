@@ -1,8 +1,6 @@
 /** Probe this receiver: the button on the page of a webhook, and the page with what was found. */
 
-import { findWebhook } from '../../../pay/webhooks/store.ts'
 import { type Webhook, webhookTitle } from '../../../pay/webhooks/webhook.ts'
-import { pathParam, type Route } from '../../../platform/http/endpoint.ts'
 import { button, insetText } from '../../../platform/web/components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import type { ToolContext } from '../../context.ts'
@@ -10,24 +8,20 @@ import { probeReceiver } from '../../explain/check/probe.ts'
 import { MOST_MS, MOST_POSTS } from '../../explain/check/probing.ts'
 import type { Finding } from '../../explain/check/rule.ts'
 import { findingView } from '../check/findings.ts'
-import { type AccountVisit, type Next, notFound, type Page } from '../frame/page.ts'
-import { link, paragraph, postForm, untrusted, wideTable } from '../frame/parts.ts'
-import { actionRoute } from '../frame/route.ts'
+import { actionForm, type PageVisit } from '../frame/define-page.ts'
+import type { Next, Page } from '../frame/page.ts'
+import { link, paragraph, untrusted, wideTable } from '../frame/parts.ts'
 import { busyPage } from './message-ask.ts'
 
-export const probeRoute = (context: ToolContext): Route =>
-  actionRoute(context, 'webhooks/{webhook_id}/probe', {
-    purpose: 'probe',
-    act: visit => probe(context, visit),
-  })
-
-async function probe(context: ToolContext, visit: AccountVisit): Promise<Next | Page> {
+/** The page with what was found. An inactive webhook gets nothing. */
+export async function probe(
+  context: ToolContext,
+  visit: PageVisit,
+  webhook: Webhook,
+): Promise<Next | Page> {
   const { account, request, root } = visit
-  const webhook_id = pathParam(request, 'webhook_id')
-  const webhook = await findWebhook(context.database, account.room, webhook_id)
-  if (!webhook) throw notFound()
-  if (webhook.status !== 'ACTIVE')
-    return { to: `webhooks/${webhook_id}`, done: { code: 'not-sent' } }
+  const { webhook_id, status } = webhook
+  if (status !== 'ACTIVE') return { to: `webhooks/${webhook_id}`, done: { code: 'not-sent' } }
   const isAbandoned = () => request.raw.socket.destroyed
   const probed = await probeReceiver(context, account, webhook, isAbandoned)
   if (!probed) return busyPage(link(`${root}webhooks/${webhook_id}`, 'Back to the webhook'))
@@ -78,12 +72,12 @@ ${wideTable({
 
 /** Says before the click what will be sent. */
 export function probeForm(
-  { account, root, hasEnded }: AccountVisit,
-  { webhook_id, status, callback_url }: Webhook,
+  visit: PageVisit,
+  { status, callback_url }: Webhook,
   text = 'Probe this receiver',
 ): Html | false {
-  if (hasEnded || status !== 'ACTIVE') return false
+  if (visit.hasEnded || status !== 'ACTIVE') return false
   return html`<h2 class="govuk-heading-m">Probe it</h2>
 ${paragraph(html`Sends at most ${MOST_POSTS} messages about paid payments to ${untrusted(callback_url)} within ${MOST_MS / 1000} seconds: true ones, wrong signatures, a message twice, JSON that is printed differently and the like. The receiver acts on them as on any other message. They are no attempts of a message.`)}
-${postForm(account, `${root}webhooks/${webhook_id}/probe`, button({ id: 'probe', text, secondary: true }))}`
+${actionForm(visit, 'probe', button({ id: 'probe', text, secondary: true }))}`
 }

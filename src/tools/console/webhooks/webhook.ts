@@ -1,20 +1,25 @@
-/** One webhook and its messages. */
-
+/** One webhook: how its last deliveries went, its messages, and what can be done with it. */
 import { timeOf } from '../../../core/ids.ts'
-import type { MessageRow } from '../../../pay/webhooks/message-store.ts'
-import { findWebhook } from '../../../pay/webhooks/store.ts'
+import { iso } from '../../../core/time.ts'
+import { attemptsOf, type MessageRow, shownStatus } from '../../../pay/webhooks/message-store.ts'
+import { deactivateWebhook, findWebhook } from '../../../pay/webhooks/store.ts'
 import { type Webhook, webhookTitle } from '../../../pay/webhooks/webhook.ts'
-import { pathParam, type Route } from '../../../platform/http/endpoint.ts'
+import { formBody } from '../../../platform/http/body.ts'
 import { button, details, type SummaryRow, summaryList } from '../../../platform/web/components.ts'
 import { select } from '../../../platform/web/form-components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import type { ToolContext } from '../../context.ts'
+import { sendTestMessage, type TestMessage, testEvents } from '../../deliver/test-message.ts'
 import { messagesOfWebhook } from '../../lists/webhooks-store.ts'
+import { recordAction } from '../../record/action.ts'
 import { acceptedByHand } from '../../record/by-hand.ts'
 import type { Exchange } from '../../record/exchange.ts'
-import { type CursorPage, readPage } from '../frame/cursor.ts'
-import { liveNotice, NEWEST, type News, versionOf } from '../frame/live.ts'
-import { type AccountVisit, notFound, type Page, textsIn } from '../frame/page.ts'
+import { readPage } from '../frame/cursor.ts'
+import { actionForm, definePage, type PageVisit } from '../frame/define-page.ts'
+import { filterForm, oneOf } from '../frame/filters.ts'
+import { liveNotice } from '../frame/live.ts'
+import { type Mark, marksRow } from '../frame/marks.ts'
+import { type Next, notFound } from '../frame/page.ts'
 import {
   deliveryName,
   link,
@@ -24,99 +29,86 @@ import {
   time,
   untrusted,
 } from '../frame/parts.ts'
-import { choiceIn, cursorIn, linksBeside } from '../frame/query.ts'
-import { pageRoute } from '../frame/route.ts'
+import { pageLinks } from '../frame/query.ts'
+import { backAddress } from '../payments/back-address.ts'
 import { eventsOf, listenerState } from './list.ts'
-import { messageTable, shownOf } from './message-table.ts'
-import { probeForm } from './probe.ts'
-import { MOST_RECENT, recentPart } from './recent.ts'
-import { deactivateForm, testForm } from './webhook-actions.ts'
+import { messageTable } from './message-table.ts'
+import { probe, probeForm } from './probe.ts'
 
 const SIZE = 50
-const deliveries = ['SUCCESSFUL', 'FAILED', 'PENDING'] as const
-type Delivery = (typeof deliveries)[number]
+/** Deliveries that are looked at for the row of marks. */
+const MOST_RECENT = 50
 
-export const webhookRoute = (context: ToolContext): Route =>
-  pageRoute(context, 'webhooks/{webhook_id}', visit => webhookPage(context, visit))
+const filters = {
+  delivery: oneOf('Delivery status', ['SUCCESSFUL', 'FAILED', 'PENDING'], { nameOf: deliveryName }),
+}
+type Visit = PageVisit<typeof filters>
 
-async function webhookOf({ database }: ToolContext, { account }: AccountVisit, id: string) {
-  const webhook = await findWebhook(database, account.room, id)
-  if (!webhook) throw notFound()
-  return webhook
+export const webhook = definePage({
+  path: 'webhooks/{webhook_id}',
+  section: 'webhooks',
+  title: (_, { webhook }) => webhookTitle(webhook),
+  filters,
+  read,
+  show,
+  live: true,
+  entries: ({ page }) => page.items.map(({ message_id }) => message_id),
+  actions: {
+    test: { run: sendTest },
+    deactivate: { run: deactivate },
+    probe: {
+      run: async (context, visit) => probe(context, visit, await webhookOf(context, visit)),
+    },
+  },
+})
+
+async function webhookOf({ database }: ToolContext, { account, id }: Visit): Promise<Webhook> {
+  const found = await findWebhook(database, account.room, id)
+  if (!found) throw notFound()
+  return found
 }
 
-const deliveryIn = (visit: AccountVisit): Delivery | undefined =>
-  choiceIn(visit, 'delivery', deliveries)
-
-type Found = CursorPage<MessageRow> & { accepted: Map<string, Exchange> }
-
-async function readMessages(
-  { database }: ToolContext,
-  visit: AccountVisit,
-  { webhook_id }: Webhook,
-): Promise<Found> {
-  const delivery = deliveryIn(visit)
-  const found = await readPage<MessageRow>(
-    cursorIn(visit),
+async function read(context: ToolContext, visit: Visit) {
+  const { database } = context
+  const webhook = await webhookOf(context, visit)
+  const delivery = visit.filters.delivery || undefined
+  const page = await readPage<MessageRow>(
+    visit.cursor,
     SIZE,
     ({ message_id }) => message_id,
-    (from, options) =>
-      messagesOfWebhook(database, webhook_id, { ...(delivery && { delivery }), ...from }, options),
+    (range, part) =>
+      messagesOfWebhook(database, visit.id, { ...(delivery && { delivery }), ...range }, part),
   )
-  return { ...found, accepted: await acceptedOf({ database }, found.items) }
-}
-
-function acceptedOf({ database }: Pick<ToolContext, 'database'>, messages: readonly MessageRow[]) {
-  const failed = messages.filter(({ status }) => status === 'FAILED')
-  return acceptedByHand(database, [...new Set(failed.map(({ payment_id }) => payment_id))])
-}
-
-const versionOfPage = (webhook: Webhook, { items, accepted }: Found, wall: number): string =>
-  versionOf([rowsFor(webhook, wall), shownOf(items, accepted)])
-
-export async function webhookNews(
-  context: ToolContext,
-  visit: AccountVisit,
-  webhook_id: string,
-): Promise<News> {
-  const webhook = await webhookOf(context, visit, webhook_id)
-  const found = await readMessages(context, visit, webhook)
-  const { [NEWEST]: newest } = textsIn(visit, [NEWEST])
-  const newer = found.items.filter(({ message_id }) => message_id > newest).length
-  const version = versionOfPage(webhook, found, context.time.wall())
-  return { version, ...(found.newer ? {} : { newer }) }
-}
-
-async function webhookPage(context: ToolContext, visit: AccountVisit): Promise<Page> {
-  const { request, root } = visit
-  const { database } = context
-  const webhook = await webhookOf(context, visit, pathParam(request, 'webhook_id'))
-  const { webhook_id } = webhook
-  const delivery = deliveryIn(visit)
-  const found = await readMessages(context, visit, webhook)
-  const wall = context.time.wall()
   const newest = { limit: MOST_RECENT, order: 'newest' } as const
-  const recent = await messagesOfWebhook(database, webhook_id, {}, newest)
-  const content = html`<p class="govuk-body">${link(`${root}webhooks`, 'Webhooks')}</p>
+  const recent = await messagesOfWebhook(database, visit.id, {}, newest)
+  const failed = [...page.items, ...recent].filter(({ status }) => status === 'FAILED')
+  const accepted = await acceptedByHand(database, [...new Set(failed.map(each => each.payment_id))])
+  return { webhook, page, recent, accepted, wall: context.time.wall() }
+}
+
+type Data = Awaited<ReturnType<typeof read>>
+type Accepted = ReadonlyMap<string, Exchange>
+
+function show(visit: Visit, { webhook, page, recent, accepted, wall }: Data): Html {
+  const list = { caption: 'Messages, newest first', messages: page.items, accepted }
+  return html`<p class="govuk-body">${link(`${visit.root}webhooks`, 'Webhooks')}</p>
 <h1 class="govuk-heading-l farthing-text">${untrusted(webhookTitle(webhook))}</h1>
 ${summaryList(rowsFor(webhook, wall))}
 ${details('Signing key', listing('Signing key', webhook.signing_key), { id: 'signing-key' })}
-${recentPart(visit, recent, await acceptedOf(context, recent))}
+${recentPart(visit, recent, accepted)}
 ${testForm(visit, webhook)}
 ${probeForm(visit, webhook)}
 <h2 class="govuk-heading-m">Messages</h2>
-${filterForm(webhook_id, delivery, visit)}
-${liveNotice(visit, {
-  list: `webhook:${webhook_id}`,
-  version: versionOfPage(webhook, found, wall),
-  newest: found.items[0]?.message_id,
-  href: webhook_id,
-  query: { delivery, ...cursorIn(visit) },
-})}
-${messagesPart(found, delivery, visit)}
+${filterForm(visit)}
+${liveNotice(visit)}
+${page.items.length === 0 ? paragraph(visit.filters.delivery ? NO_MATCH : NO_MESSAGE) : messageTable(visit, list)}
+${pageLinks(visit, 'Messages', page)}
 ${deactivateForm(visit, webhook)}`
-  return { title: webhookTitle(webhook), section: 'webhooks', content }
 }
+
+const NO_MATCH = 'There are no results for the filters you used.'
+const NO_MESSAGE =
+  'It got no message yet. One is sent when a payment changes, if the webhook is subscribed to that event.'
 
 function rowsFor(webhook: Webhook, wall: number): SummaryRow[] {
   const { webhook_id, callback_url, status, fixed, from } = webhook
@@ -132,35 +124,116 @@ function rowsFor(webhook: Webhook, wall: number): SummaryRow[] {
   return summaryRows(rows, 'webhook')
 }
 
-const filterForm = (
-  webhook_id: string,
-  delivery: Delivery | undefined,
-  { root }: AccountVisit,
-): Html =>
-  html`<form class="farthing-filter" method="get" action="${root}webhooks/${webhook_id}">
-${select({
-  name: 'delivery',
-  label: 'Delivery status',
-  options: [
-    { value: '', text: 'All' },
-    ...deliveries.map(value => ({ value, text: deliveryName(value) })),
-  ],
-  value: delivery ?? '',
-})}
-${button({ id: 'filter', text: 'Filter', secondary: true })}
-</form>`
+/** `messages` are the newest, newest first; `accepted` are those that were accepted when they were sent again by hand. */
+function recentPart(
+  visit: Visit,
+  messages: readonly MessageRow[],
+  accepted: Accepted,
+): Html | false {
+  if (messages.length === 0) return false
+  const marks = messages.map(message => markOf(visit, message, accepted)).toReversed()
+  const label = `The last ${messages.length} deliveries, the newest at the end`
+  return html`<h2 class="govuk-heading-m">The last ${messages.length === 1 ? 'delivery' : `${messages.length} deliveries`}</h2>
+${marksRow(label, marks)}
+<div id="recent">
+${paragraph(countsOf(messages, visit.now))}
+</div>`
+}
 
-function messagesPart(found: Found, delivery: Delivery | undefined, visit: AccountVisit): Html {
-  const { request } = visit
-  if (found.items.length === 0)
-    return paragraph(
-      delivery
-        ? 'There are no results for the filters you used.'
-        : 'It got no message yet. One is sent when a payment changes, if the webhook is subscribed to that event.',
+function markOf({ root, now }: Visit, message: MessageRow, accepted: Accepted): Mark {
+  const { message_id, event_type, created } = message
+  const shown = shownStatus(message, now)
+  const isAgain = shown === 'FAILED' && accepted.has(message_id)
+  const result =
+    attemptsOf(message).at(-1)?.result ?? (shown === 'PENDING' ? 'not sent yet' : 'never sent')
+  const text = `${event_type}, ${shown}, ${iso(created)}${isAgain ? ', sent again and accepted' : ''}`
+  const href = shown === 'FAILED' ? `${root}messages/${message_id}` : undefined
+  return { status: isAgain ? 'sent again' : shown, text, detail: result, href }
+}
+
+/** Such as `48 of 50 delivered (96 %). The slowest response took 1,203 ms.` */
+function countsOf(messages: readonly MessageRow[], now: number): string {
+  const shown = messages.map(message => shownStatus(message, now))
+  const count = (status: string) => shown.filter(each => each === status).length
+  const [delivered, failed] = [count('SUCCESSFUL'), count('FAILED')]
+  const ended = delivered + failed
+  const times = messages
+    .flatMap(attemptsOf)
+    .flatMap(({ status_code, response_time }) =>
+      status_code === null ? [] : (response_time ?? []),
     )
-  const [page = ''] = request.originalUrl.split('?')
-  const here = page.slice(page.lastIndexOf('/') + 1)
-  const { items: messages, accepted } = found
-  return html`${messageTable(visit, { caption: 'Messages, newest first', messages, accepted })}
-${linksBeside('Messages', found, here, { delivery })}`
+  const rest = (['PENDING', 'not listening'] as const).flatMap(status =>
+    count(status) > 0 ? [`${count(status)} ${status === 'PENDING' ? 'pending' : status}.`] : [],
+  )
+  return [
+    ...(ended > 0
+      ? [`${delivered} of ${ended} delivered (${Math.floor((delivered / ended) * 100)} %).`]
+      : []),
+    ...rest,
+    times.length > 0
+      ? `The slowest response took ${Math.max(...times).toLocaleString('en-GB')} ms.`
+      : 'No response yet.',
+  ].join(' ')
+}
+
+function testForm(visit: Visit, webhook: Webhook): Html | false {
+  const events = testEvents(webhook)
+  if (visit.hasEnded || webhook.status !== 'ACTIVE' || events.length === 0) return false
+  const fields = html`${select({
+    name: 'event_type',
+    label: 'Event',
+    options: events.map(value => ({ value, text: value })),
+  })}
+${button({ id: 'send-test', text: 'Send a test message', secondary: true })}`
+  return html`<h2 class="govuk-heading-m">Test it</h2>
+${paragraph('A payment is made for the message, and marked. No other webhook is told about it.')}
+${actionForm(visit, 'test', fields, 'farthing-filter')}`
+}
+
+async function sendTest(context: ToolContext, visit: Visit): Promise<Next> {
+  const { account, addresses, request, id } = visit
+  const webhook = await webhookOf(context, visit)
+  const wanted = formBody(request).get('event_type')
+  const event_type = testEvents(webhook).find(each => each === wanted)
+  const sent =
+    event_type &&
+    (await recordAction(
+      context,
+      {
+        by: 'console',
+        operation: 'buildPayment',
+        detail: (result: TestMessage | undefined) =>
+          result?.refund_id ? `refund_id=${result.refund_id}` : '',
+      },
+      recordEffects =>
+        sendTestMessage(context, {
+          account,
+          webhook,
+          event_type,
+          address: addresses.api,
+          return_url: backAddress(visit),
+          recordEffects,
+        }),
+    ))
+  // The page of the message says what came of it.
+  if (sent) return { to: `messages/${sent.message_id}` }
+  return { to: `webhooks/${id}`, done: { code: 'not-sent' } }
+}
+
+const deactivateForm = (visit: Visit, { status, fixed }: Webhook): Html | false =>
+  status === 'ACTIVE' &&
+  !visit.hasEnded &&
+  details(
+    'Deactivate the webhook',
+    html`${paragraph('It gets no more messages, and cannot be made active again. Its messages stay here.')}
+${fixed && paragraph('It is in the settings of the service, which makes another one at its next start.')}
+${actionForm(visit, 'deactivate', button({ id: 'deactivate', text: 'Deactivate', secondary: true }))}`,
+    { id: 'deactivation' },
+  )
+
+/** To do it again changes nothing. */
+async function deactivate({ database }: ToolContext, { account, id }: Visit): Promise<Next> {
+  const isKnown = await database.write([deactivateWebhook(account.room, id)])
+  if (!isKnown) throw notFound()
+  return { to: `webhooks/${id}`, done: { code: 'deactivated' } }
 }

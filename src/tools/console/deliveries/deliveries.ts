@@ -1,0 +1,142 @@
+/** The messages of all webhooks of the account. */
+import { activeWebhooks } from '../../../pay/webhooks/store.ts'
+import { eventTypes, type Webhook, webhookTitle } from '../../../pay/webhooks/webhook.ts'
+import { formBody } from '../../../platform/http/body.ts'
+import { type Html, html } from '../../../platform/web/html.ts'
+import type { ToolContext } from '../../context.ts'
+import { resendAll } from '../../deliver/resend.ts'
+import {
+  type DeliveryRow,
+  listDeliveries,
+  listFailedFirst,
+  placeOf,
+  searchedOf,
+} from '../../lists/deliveries-store.ts'
+import { newestWebhooks } from '../../lists/webhooks-store.ts'
+import { acceptedByHand } from '../../record/by-hand.ts'
+import { readPage } from '../frame/cursor.ts'
+import { actionForm, definePage, type PageVisit } from '../frame/define-page.ts'
+import { filterForm, oneOf, text } from '../frame/filters.ts'
+import { liveNotice } from '../frame/live.ts'
+import type { AccountVisit, Next } from '../frame/page.ts'
+import { deliveryName, link, paragraph, untrusted } from '../frame/parts.ts'
+import { pageAddress, pageLinks } from '../frame/query.ts'
+import { messageTable } from '../webhooks/message-table.ts'
+import { failedToSend, progressPart, readResend, resendFields } from './send-all.ts'
+
+const SIZE = 50
+/** Webhooks that were deactivated and whose messages are listed. */
+const MOST_ENDED = 100
+
+const filters = {
+  webhook: text('Webhook'),
+  event: oneOf('Event', eventTypes),
+  status: oneOf('Delivery status', ['SUCCESSFUL', 'FAILED', 'PENDING', 'not listening'], {
+    nameOf: deliveryName,
+  }),
+  order: oneOf('Order', ['newest'], { all: 'Failed first', nameOf: () => 'Newest first' }),
+}
+type Visit = PageVisit<typeof filters>
+
+export const deliveries = definePage({
+  path: 'deliveries',
+  section: 'deliveries',
+  title: 'Deliveries',
+  filters,
+  read,
+  show,
+  live: true,
+  entries: ({ page }) => page.items.map(({ message_id }) => message_id),
+  actions: { resend: { run: resend } },
+})
+
+/** The active webhooks and the newest of the others, newest first. */
+async function webhooksOf(
+  { database }: ToolContext,
+  { account }: AccountVisit,
+): Promise<Webhook[]> {
+  const [active, newest] = await Promise.all([
+    activeWebhooks(database, account.room),
+    newestWebhooks(database, account.room, MOST_ENDED),
+  ])
+  const byId = new Map([...newest, ...active].map(webhook => [webhook.webhook_id, webhook]))
+  return [...byId.values()].sort((a, b) => (a.webhook_id < b.webhook_id ? 1 : -1))
+}
+
+const chosenOf = (webhooks: readonly Webhook[], webhook: string): Webhook[] =>
+  webhooks.filter(({ webhook_id }) => webhook === '' || webhook === webhook_id)
+
+const isFailedFirst = ({ order, status }: Visit['filters']) => order === '' && status === ''
+
+async function read(context: ToolContext, visit: Visit) {
+  const { database } = context
+  const { webhook, event, status } = visit.filters
+  const webhooks = await webhooksOf(context, visit)
+  const chosen = chosenOf(webhooks, webhook)
+  const [list, idOf] = isFailedFirst(visit.filters)
+    ? [listFailedFirst, placeOf]
+    : [listDeliveries, ({ message_id }: DeliveryRow) => message_id]
+  const filter = { event_type: event || undefined, status: status || undefined }
+  const page = await readPage<DeliveryRow>(visit.cursor, SIZE, idOf, (range, part) =>
+    list(database, chosen, { ...filter, ...range }, part),
+  )
+  const failed = page.items.filter(({ status }) => status === 'FAILED')
+  return {
+    webhooks,
+    page,
+    accepted: await acceptedByHand(database, [...new Set(failed.map(each => each.payment_id))]),
+    open: await failedToSend(context, visit, chosen, { event_type: event || undefined }),
+    resent: await readResend(context, visit),
+    wall: context.time.wall(),
+  }
+}
+
+type Data = Awaited<ReturnType<typeof read>>
+
+function show(visit: Visit, { webhooks, page, accepted, open, resent, wall }: Data): Html {
+  const { root, now, filters } = visit
+  const names = new Map(webhooks.map(webhook => [webhook.webhook_id, webhookTitle(webhook)]))
+  const choices = webhooks.map(({ webhook_id, status }) => ({
+    value: webhook_id,
+    text: `${names.get(webhook_id)}${status === 'INACTIVE' ? ' (deactivated)' : ''}`,
+  }))
+  const list = {
+    caption: `Messages, ${isFailedFirst(filters) ? 'failed' : 'newest'} first`,
+    messages: page.items,
+    accepted,
+    webhookOf: ({ webhook_id }: DeliveryRow) =>
+      link(`${root}webhooks/${webhook_id}`, untrusted(names.get(webhook_id) ?? webhook_id)),
+  }
+  return html`<h1 class="govuk-heading-l">Deliveries</h1>
+${webhooks.length > 0 && filterForm(visit, { webhook: choices })}
+${liveNotice(visit)}
+${progressPart(resent, now, wall)}
+${open.length > 0 && actionForm(visit, 'resend', resendFields(open.length, filters))}
+${page.items.length === 0 ? nothing(visit, webhooks) : messageTable(visit, list)}
+${pageLinks(visit, 'Messages', page)}`
+}
+
+function nothing({ root, hasEnded, filters }: Visit, webhooks: readonly Webhook[]): Html {
+  if (webhooks.length === 0)
+    return html`${paragraph('There are no messages, because the account has no webhook.')}
+${!hasEnded && paragraph(link(`${root}webhooks/new`, 'Register a webhook'))}`
+  const { webhook, event, status } = filters
+  if (!webhook && !event && !status)
+    return paragraph('There are no messages yet. One is sent when a payment changes.')
+  const searched = searchedOf(chosenOf(webhooks, webhook).length).toLocaleString('en-GB')
+  return html`${paragraph('There are no results for the filters you used.')}
+${(event || status === 'SUCCESSFUL') && paragraph(`The newest ${searched} messages of each webhook were looked through.`)}`
+}
+
+async function resend(context: ToolContext, visit: Visit): Promise<Next> {
+  const form = formBody(visit.request)
+  const webhook = form.get('webhook') ?? ''
+  const event_type = eventTypes.find(each => each === form.get('event'))
+  const to = pageAddress('deliveries', { webhook, event: event_type })
+  const webhooks = chosenOf(await webhooksOf(context, visit), webhook)
+  const open = await failedToSend(context, visit, webhooks, { event_type })
+  if (open.length === 0) return { to, done: { code: 'none-failed' } }
+  const ids = open.map(({ message_id }) => message_id)
+  const isBegun = await resendAll(context, visit.account, ids)
+  return { to, done: { code: isBegun ? 'resending' : 'resending-already' } }
+}

@@ -1,0 +1,293 @@
+/** A page of the console is one object: its address, its filters and forms, what it reads and what it shows. */
+
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { type Accepts, formBody, isForm } from '../../../platform/http/body.ts'
+import { type Endpoint, pathParam, type Route } from '../../../platform/http/endpoint.ts'
+import { pageFault } from '../../../platform/http/errors.ts'
+import { type Html, html, type Part } from '../../../platform/web/html.ts'
+import type { ToolContext } from '../../context.ts'
+import { countFails } from '../check/fails.ts'
+import type { FormPurpose } from './banners.ts'
+import type { Cursor } from './cursor.ts'
+import { type Errors, type Filters, filtersIn, problemsIn, type Values } from './filters.ts'
+import { type Look, newestIn, sendLook, shownBy, tagOf } from './live.ts'
+import {
+  type AccountVisit,
+  accountVisitOf,
+  insideOf,
+  type Next,
+  outside,
+  type Page,
+  pageOfAddress,
+  sendNext,
+  sendPage,
+  signInFirst,
+  visitOf,
+} from './page.ts'
+import { ACCOUNT_FIELD, link, paragraph, postForm } from './parts.ts'
+import { cursorIn, pageAddress } from './query.ts'
+import { isFromOtherSite, signedIn } from './session.ts'
+
+/** `operations` are the endpoints whose requests the console shows. */
+export type ConsoleContext = ToolContext & { operations: readonly Endpoint[] }
+
+export type PageVisit<F extends Filters = Filters> = AccountVisit & {
+  /** The identifier in the path; '' where the page has none. */
+  id: string
+  /** The relative address of the page, without its query. */
+  here: string
+  filters: Values<F>
+  fields: F
+  /** What is wrong with the filters. */
+  errors: Errors
+  cursor: Cursor
+}
+
+/** What an action has for the page on which it is shown: errors at the fields, for example. */
+type Answer = { errors?: Errors | undefined }
+
+type Action<F extends Filters, A extends Answer> = {
+  /** A field that is in the form again after a sign-in. It stands in the address: nothing secret or personal may. */
+  keeps?: string
+  accepts?: Accepts
+  /** It can be used in an account that has ended. */
+  changesNothing?: true
+  /** The form is sent to the address of the page, and not to one below it. */
+  isAtPage?: true
+  /** Reads the form, and returns the page to open then, a page of its own, or an answer for this page. */
+  run: (context: ConsoleContext, visit: PageVisit<F>) => Promise<Next | Page | A>
+}
+
+type AnyAction = Action<Filters, Answer>
+
+type Definition<F extends Filters, Data, A extends Answer> = {
+  /** Below /console; '' for home. It has one parameter at most. */
+  path: string
+  section: NonNullable<Page['section']>
+  title: string | ((visit: PageVisit<F>, data: Data) => string)
+  filters?: F
+  /** The page is for making something, so an account that has ended has none. */
+  makes?: true
+  /** The page that is opened instead, if there is one. */
+  instead?: (context: ConsoleContext, visit: PageVisit<F>) => Promise<string | undefined>
+  /** Returns what the page shows. Throws `notFound`. */
+  read?: (context: ConsoleContext, visit: PageVisit<F>, answer?: A) => Promise<Data>
+  /** Pure. It has `liveNotice` if the page is live. */
+  show: (visit: PageVisit<F>, data: Data, answer?: A) => Html
+  /**
+   * The page says when what it shows has changed. A function answers that faster than reading and showing all of it: `since` is
+   * the newest entry that the browser shows.
+   */
+  live?: true | ((context: ConsoleContext, visit: PageVisit<F>, since: string) => Promise<Look>)
+  /** The identifiers of what a live list shows, if it begins with the newest. */
+  entries?: (data: Data) => readonly string[]
+  /** By the last part of its address. `banners.ts` says of each what was not done without a session. */
+  actions?: { [Name in FormPurpose]?: Action<F, A> }
+}
+
+export type ConsolePage = {
+  path: string
+  routes: (context: ConsoleContext) => Route[]
+}
+
+/** Any page, for the code that serves them all. */
+type AnyPage = Definition<Filters, unknown, Answer>
+
+export function definePage<const F extends Filters, Data, A extends Answer>(
+  definition: Definition<F, Data, A>,
+): ConsolePage {
+  const page = definition as unknown as AnyPage // its functions get what it has returned itself
+  const actions = Object.entries(page.actions ?? {}) as [FormPurpose, AnyAction][] // as the type says
+  return {
+    path: page.path,
+    routes: context => [
+      pageRoute(context, page),
+      ...actions.map(([name, action]) => actionRoute(context, page, name, action)),
+    ],
+  }
+}
+
+/** The form of an action of the page; none in an account that has ended. */
+export const actionForm = (
+  { account, here, hasEnded }: PageVisit,
+  purpose: FormPurpose,
+  content: Part,
+  className?: string,
+): Html | false => !hasEnded && postForm(account, `${here}/${purpose}`, content, className)
+
+const pathBelow = (...parts: string[]): string =>
+  ['/console', ...parts].filter(part => part !== '').join('/')
+
+const pageRoute = (context: ConsoleContext, page: AnyPage): Route => ({
+  method: 'GET',
+  path: pathBelow(page.path),
+  area: 'console',
+  handler: async (request, reply) => {
+    const visit = pageVisitOf(request, context, page)
+    const { account, base } = visit
+    const refused = otherAccount(visit) ?? (page.makes && endedAccount(visit))
+    if (refused) return sendWhole(context, reply, visit, refused)
+    // A test account has its name in its addresses, so that two tabs of one browser can show two accounts.
+    if (account.parent !== null && base === '/console') {
+      const rest = request.originalUrl.slice(base.length).replace(/^\/$/, '')
+      return sendNext(reply, visit, { to: insideOf(account) + rest })
+    }
+    const to = await page.instead?.(context, visit)
+    return to === undefined ? respond(context, page, visit, reply) : sendNext(reply, visit, { to })
+  },
+})
+
+/** A form. Without a session nothing is done, and the page to sign in says so: so its area is that page's. */
+const actionRoute = (
+  context: ConsoleContext,
+  page: AnyPage,
+  purpose: FormPurpose,
+  action: AnyAction,
+): Route => ({
+  method: 'POST',
+  path: pathBelow(page.path, action.isAtPage ? '' : purpose),
+  area: 'sign-in',
+  accepts: action.accepts ?? 'form',
+  handler: async (request, reply) => {
+    if (isFromOtherSite(request, context.config)) throw pageFault(403)
+    if (!(await signedIn(context, request)))
+      return sendSignedOut(context, request, reply, { ...action, purpose })
+    // A page that is shown again has what was recorded until now.
+    await context.recorder?.write()
+    const visit = pageVisitOf(request, context, page)
+    const refused = otherAccount(visit) ?? (action.changesNothing ? undefined : endedAccount(visit))
+    if (refused) return sendWhole(context, reply, visit, refused)
+    const result = await action.run(context, visit)
+    if ('to' in result) return sendNext(reply, visit, result)
+    if ('content' in result) return sendWhole(context, reply, visit, result)
+    return respond(context, page, visit, reply, result)
+  },
+})
+
+function pageVisitOf(
+  request: FastifyRequest,
+  context: ConsoleContext,
+  { path, filters: fields = {} }: AnyPage,
+): PageVisit {
+  const visit = accountVisitOf(request, context)
+  const [, parameter = ''] = /\{(\w+)\}/.exec(path) ?? []
+  const id = pathParam(request, parameter)
+  const filters = filtersIn(visit, fields)
+  return {
+    ...visit,
+    id,
+    here: path === '' ? visit.home : visit.root + path.replace(`{${parameter}}`, id),
+    filters,
+    fields,
+    errors: problemsIn(fields, filters, visit.now),
+    cursor: cursorIn(visit),
+  }
+}
+
+/** The page, or what has changed since the browser opened it. `answer` is that of an action. */
+async function respond(
+  context: ConsoleContext,
+  page: AnyPage,
+  visit: PageVisit,
+  reply: FastifyReply,
+  answer?: Answer,
+): Promise<FastifyReply> {
+  const { section, title } = page
+  const hasErrors = Object.keys(visit.errors).length > 0
+  const live = hasErrors ? undefined : page.live
+  const shown = live && shownBy(visit.request)
+  // Before the page is read: what changes meanwhile is then announced, and not overlooked.
+  const quick =
+    typeof live === 'function' ? await live(context, visit, newestIn(shown || '')) : undefined
+  if (quick && shown) return sendLook(reply, shown, quick)
+  const data = await page.read?.(context, visit, answer)
+  const content = page.show(visit, data, answer)
+  const look =
+    quick ?? (live && lookAt(page, visit, data, answer ? page.show(visit, data) : content))
+  if (look && shown) return sendLook(reply, shown, look)
+  const errors = answer?.errors ?? (hasErrors ? visit.errors : undefined)
+  return sendWhole(context, reply, visit, {
+    title: typeof title === 'string' ? title : title(visit, data),
+    section,
+    content,
+    errors,
+    ...(look && { live: { tag: tagOf(look), isSlow: isSlow(visit) } }),
+  })
+}
+
+function lookAt(
+  { entries }: AnyPage,
+  { request, cursor }: PageVisit,
+  data: unknown,
+  content: Html,
+): Look {
+  const isFirst = cursor.before === undefined && cursor.after === undefined
+  const ids = isFirst ? (entries?.(data) ?? []) : []
+  const since = newestIn(shownBy(request))
+  return {
+    version: content.toString(),
+    newest: [...ids].sort().at(-1),
+    newer: ids.filter(id => id > since).length,
+  }
+}
+
+const isSlow = ({ fields, filters }: PageVisit): boolean =>
+  Object.entries(fields).some(([name, filter]) => filter.isSlow && filters[name] !== '')
+
+async function sendWhole(
+  context: ConsoleContext,
+  reply: FastifyReply,
+  visit: PageVisit,
+  page: Page,
+): Promise<FastifyReply> {
+  return sendPage(reply, { ...visit, fails: await countFails(context, visit.account) }, page)
+}
+
+/** The page of a form is at its address or one level above. */
+function sendSignedOut(
+  context: ToolContext,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { purpose, keeps }: { purpose: FormPurpose; keeps?: string },
+): FastifyReply {
+  const page = pageOfAddress(request.originalUrl.replace(new RegExp(`/${purpose}$`), ''))
+  const to = signInFirst(
+    page && keeps ? pageAddress(page, { [keeps]: formBody(request).get(keeps) ?? '' }) : page,
+  )
+  return sendNext(reply, outside(visitOf(request, context)), { to, done: { lost: purpose } })
+}
+
+/** The page that says that nothing can be done, if the account has ended. */
+export function endedAccount({ home, hasEnded }: AccountVisit): Page | undefined {
+  if (!hasEnded) return undefined
+  const title = 'This test account has ended'
+  return {
+    title,
+    status: 409,
+    content: html`<h1 class="govuk-heading-l">${title}</h1>
+${paragraph('Nothing was done.')}
+${paragraph(link(home, 'Read its pages'))}`,
+  }
+}
+
+/** The header with which the script of a live page says of which account the page is. */
+const ACCOUNT_HEADER = 'farthing-account'
+
+/**
+ * The page that says so, if the browser has signed in to another account since it opened the page of the form, or the
+ * page that it looks at. Nothing may be done then.
+ */
+export function otherAccount(visit: Omit<AccountVisit, 'now'>): Page | undefined {
+  const { home, account, request } = visit
+  const form = isForm(request) ? formBody(request).get(ACCOUNT_FIELD) : null
+  const from = form ?? request.headers[ACCOUNT_HEADER] ?? null
+  if (from === null || from === account.name) return undefined
+  const heading = html`You are now in <bdi>${account.name}</bdi>`
+  return {
+    title: 'You are now in another account',
+    status: 409,
+    content: html`<h1 class="govuk-heading-l">${heading}</h1>
+${paragraph(html`Nothing was done. The page that you used is one of the account <bdi>${String(from)}</bdi>, and this browser has signed in to <bdi>${account.name}</bdi> since.`)}
+${paragraph(html`${link(home, 'Go to the home page of this account')}, or sign out and sign in with a key of the other.`)}`,
+  }
+}
