@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { pages } from '../../src/tools/console/routes.ts'
+import { pages } from '../../src/tools/console/pages.ts'
 import { axe } from '../support/axe.ts'
 import {
   focusOf,

@@ -1,7 +1,7 @@
 /** The pages of the console, and every state of them that differs in its parts. */
 import assert from 'node:assert/strict'
 import type { Page } from 'playwright-core'
-import { pages } from '../../src/tools/console/routes.ts'
+import { pages } from '../../src/tools/console/pages.ts'
 import type { Body, Client } from './client.ts'
 import type { Shelf } from './console-states.ts'
 import { ask } from './control.ts'

@@ -144,7 +144,7 @@ export function tag(text: string, colour?: TagColour): Html {
 }
 
 /** A column of numbers is aligned to the right. */
-type Column = { text: string; numeric?: boolean }
+export type Column = { text: string; numeric?: boolean }
 
 export type Table = {
   /** Read out before the table; shown unless `hidesCaption`. */

@@ -14,12 +14,20 @@ import { type Html, html } from '../../../platform/web/html.ts'
 import type { ToolContext } from '../../context.ts'
 import type { Plan } from '../../plans/plan.ts'
 import { findPlans } from '../../plans/store.ts'
-import { readPage } from '../frame/cursor.ts'
-import type { PageVisit } from '../frame/define-page.ts'
-import { definePage } from '../frame/define-page.ts'
+import { definePage, type PageVisit } from '../frame/define-page.ts'
+import { pageLinks, readPage } from '../frame/list.ts'
 import { type AccountVisit, insideOf } from '../frame/page.ts'
-import { code, link, listing, paragraph, summaryRows, time, wideTable } from '../frame/parts.ts'
-import { pageLinks } from '../frame/query.ts'
+import {
+  code,
+  inDigits,
+  link,
+  listing,
+  numeric,
+  paragraph,
+  summaryRows,
+  time,
+  wideTable,
+} from '../frame/parts.ts'
 import { type Counts, countsOf } from './counts-store.ts'
 
 /** Test accounts on a page, and the most that have ended. */
@@ -28,8 +36,7 @@ const MOST_ENDED = 50
 
 export const accounts = definePage({
   path: 'accounts',
-  section: 'accounts',
-  title: 'Accounts',
+  navigation: 'Accounts',
   read,
   show,
 })
@@ -82,7 +89,7 @@ const UNITS = [
 function ageOf(ms: number): string {
   const [unit, length] = UNITS.find(each => ms >= each[1]) ?? UNITS[3]
   const count = Math.floor(ms / length)
-  return `${count.toLocaleString('en-GB')} ${unit}${count === 1 ? '' : 's'}`
+  return `${inDigits(count)} ${unit}${count === 1 ? '' : 's'}`
 }
 
 const plansPart = (plans: readonly Plan[]): Html =>
@@ -132,15 +139,14 @@ const livingTable = (
 ): Html =>
   wideTable({
     caption: 'Test accounts, newest first',
-    hidesCaption: true,
     columns: [
-      { text: 'Name' },
-      { text: 'Age' },
-      { text: 'Clock' },
-      { text: 'Payments', numeric: true },
-      { text: 'Refused requests', numeric: true },
-      { text: 'Failed messages', numeric: true },
-      { text: 'Look inside' },
+      'Name',
+      'Age',
+      'Clock',
+      numeric('Payments'),
+      numeric('Refused requests'),
+      numeric('Failed messages'),
+      'Look inside',
     ],
     rows: accounts.map(account => {
       const { payments, refused, failed } = countsIn(account.room)
@@ -168,8 +174,7 @@ const endedTable = (
 ): Html =>
   wideTable({
     caption: 'Ended test accounts, newest first',
-    hidesCaption: true,
-    columns: [{ text: 'Name' }, { text: 'Ended' }, { text: 'Look inside' }],
+    columns: ['Name', 'Ended', 'Look inside'],
     rows: ended.map(({ name, since }) => [
       html`<bdi class="farthing-text">${name}</bdi>`,
       since === null ? 'before' : time(since),

@@ -4,15 +4,13 @@ import { details } from '../../../platform/web/components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import { checkAccount, type Report } from '../../explain/check/report.ts'
 import type { Finding, Level } from '../../explain/check/rule.ts'
-import type { PageVisit } from '../frame/define-page.ts'
-import { definePage } from '../frame/define-page.ts'
-import { code, paragraph, time, untrusted, wideTable } from '../frame/parts.ts'
+import { definePage, type PageVisit } from '../frame/define-page.ts'
+import { code, inDigits, paragraph, time, untrusted, wideTable } from '../frame/parts.ts'
 import { findingView } from './findings.ts'
 
 export const check = definePage({
   path: 'check',
-  section: 'check',
-  title: 'Check',
+  navigation: 'Check',
   read: (context, { account }) => checkAccount(context, account),
   show,
 })
@@ -45,10 +43,10 @@ ${paragraph(html`The same in a terminal or a pipeline: ${code('farthing check')}
 function windowPart({ kept, not_kept, from }: Report): Html {
   if (from === null)
     return paragraph('Nothing is kept of the last 24 hours. Let your service make some requests.')
-  const all = (kept + not_kept).toLocaleString('en-GB')
-  const shown = kept.toLocaleString('en-GB')
+  const all = inDigits(kept + not_kept)
+  const shown = inDigits(kept)
   return paragraph(
-    html`${not_kept === 0 ? shown : `${shown} of ${all}`} exchanges since ${time(Date.parse(from))}${not_kept > 0 && `; ${not_kept.toLocaleString('en-GB')} were not kept`}.`,
+    html`${not_kept === 0 ? shown : `${shown} of ${all}`} exchanges since ${time(Date.parse(from))}${not_kept > 0 && `; ${inDigits(not_kept)} were not kept`}.`,
   )
 }
 
@@ -57,14 +55,13 @@ function restPart(heading: string, findings: Finding[]): Html | false {
   const rows = findings.map(({ rule, title, sentence, times }) => [
     rule,
     title,
-    times > 0 ? `Seen ${times.toLocaleString('en-GB')} times` : untrusted(sentence),
+    times > 0 ? `Seen ${inDigits(times)} times` : untrusted(sentence),
   ])
   return details(
     `${heading} (${findings.length})`,
     wideTable({
       caption: heading,
-      hidesCaption: true,
-      columns: [{ text: 'Rule' }, { text: 'About' }, { text: 'Evidence' }],
+      columns: ['Rule', 'About', 'Evidence'],
       rows,
     }),
   )

@@ -1,9 +1,10 @@
 /** Findings of the check as parts of pages. */
+
 import { insetText, type TagColour, tag } from '../../../platform/web/components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import { showBroken } from '../../explain/check/production.ts'
 import type { Finding, Level } from '../../explain/check/rule.ts'
-import { link, paragraph, time, untrusted } from '../frame/parts.ts'
+import { inDigits, link, paragraph, time, untrusted } from '../frame/parts.ts'
 
 const colours: Record<Level, TagColour> = { fail: 'red', warn: 'orange', note: 'blue' }
 
@@ -26,7 +27,7 @@ const MOST_LINKS = 5
 
 export function findingView(root: string, finding: Finding, level: Level): Html {
   const { rule, title, sentence, advice, source, times, newest, evidence } = finding
-  const often = times === 1 ? 'Once, at' : `${times.toLocaleString('en-GB')} times, the newest at`
+  const often = times === 1 ? 'Once, at' : `${inDigits(times)} times, the newest at`
   const links = evidence
     .slice(0, MOST_LINKS)
     .map((id, i) => html`${i > 0 && ', '}${link(`${root}requests/${id}`, `…${id.slice(-6)}`)}`)

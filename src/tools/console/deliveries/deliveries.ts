@@ -1,11 +1,17 @@
 /** The messages of all webhooks of the account. */
+
+import { DAY } from '../../../core/time.ts'
+import { oldestKept } from '../../../pay/retention.ts'
 import { activeWebhooks } from '../../../pay/webhooks/store.ts'
 import { eventTypes, type Webhook, webhookTitle } from '../../../pay/webhooks/webhook.ts'
 import { formBody } from '../../../platform/http/body.ts'
+import { button, insetText } from '../../../platform/web/components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import type { ToolContext } from '../../context.ts'
 import { resendAll } from '../../deliver/resend.ts'
+import { findResend, type ResendRow, resendIn } from '../../deliver/resend-store.ts'
 import {
+  type DeliveryFilter,
   type DeliveryRow,
   listDeliveries,
   listFailedFirst,
@@ -14,15 +20,13 @@ import {
 } from '../../lists/deliveries-store.ts'
 import { newestWebhooks } from '../../lists/webhooks-store.ts'
 import { acceptedByHand } from '../../record/by-hand.ts'
-import { readPage } from '../frame/cursor.ts'
 import { actionForm, definePage, type PageVisit } from '../frame/define-page.ts'
-import { filterForm, oneOf, text } from '../frame/filters.ts'
+import { filterForm, oneOf, pageAddress, pageLinks, readPage, text } from '../frame/list.ts'
 import { liveNotice } from '../frame/live.ts'
 import type { AccountVisit, Next } from '../frame/page.ts'
-import { deliveryName, link, paragraph, untrusted } from '../frame/parts.ts'
-import { pageAddress, pageLinks } from '../frame/query.ts'
-import { messageTable } from '../webhooks/message-table.ts'
-import { failedToSend, progressPart, readResend, resendFields } from './send-all.ts'
+import { deliveryName, hidden, inDigits, link, paragraph, untrusted } from '../frame/parts.ts'
+import { shortTime } from '../frame/times.ts'
+import { messageTable } from '../webhooks/message-attempts.ts'
 
 const SIZE = 50
 /** Webhooks that were deactivated and whose messages are listed. */
@@ -40,8 +44,7 @@ type Visit = PageVisit<typeof filters>
 
 export const deliveries = definePage({
   path: 'deliveries',
-  section: 'deliveries',
-  title: 'Deliveries',
+  navigation: 'Deliveries',
   filters,
   read,
   show,
@@ -123,7 +126,7 @@ ${!hasEnded && paragraph(link(`${root}webhooks/new`, 'Register a webhook'))}`
   const { webhook, event, status } = filters
   if (!webhook && !event && !status)
     return paragraph('There are no messages yet. One is sent when a payment changes.')
-  const searched = searchedOf(chosenOf(webhooks, webhook).length).toLocaleString('en-GB')
+  const searched = inDigits(searchedOf(chosenOf(webhooks, webhook).length))
   return html`${paragraph('There are no results for the filters you used.')}
 ${(event || status === 'SUCCESSFUL') && paragraph(`The newest ${searched} messages of each webhook were looked through.`)}`
 }
@@ -140,3 +143,75 @@ async function resend(context: ToolContext, visit: Visit): Promise<Next> {
   const isBegun = await resendAll(context, visit.account, ids)
   return { to, done: { code: isBegun ? 'resending' : 'resending-already' } }
 }
+
+/** The most messages of one run. */
+const MOST_RESENT = 100
+/** Failed messages that are looked at to find those, a hundred at a time. */
+const MOST_LOOKED_AT = 1_000
+
+/**
+ * The newest failed messages that can be sent again, and that were not accepted by hand since: at most `MOST_RESENT`,
+ * oldest first.
+ */
+async function failedToSend(
+  { database }: ToolContext,
+  { now }: AccountVisit,
+  webhooks: readonly Webhook[],
+  filter: Pick<DeliveryFilter, 'event_type'>,
+): Promise<DeliveryRow[]> {
+  const active = webhooks.filter(({ status }) => status === 'ACTIVE')
+  const failed = { ...filter, status: 'FAILED' } as const
+  const part = { limit: MOST_RESENT, order: 'newest' } as const
+  const open: DeliveryRow[] = []
+  let before: string | undefined
+  for (let seen = 0; seen < MOST_LOOKED_AT && open.length < MOST_RESENT; seen += MOST_RESENT) {
+    const range = before === undefined ? failed : { ...failed, before }
+    const found = await listDeliveries(database, active, range, part)
+    const kept = found.filter(
+      ({ payment_id, body }) => body !== null && payment_id >= oldestKept(now),
+    )
+    const accepted = await acceptedByHand(database, [
+      ...new Set(kept.map(({ payment_id }) => payment_id)),
+    ])
+    open.push(...kept.filter(({ message_id }) => !accepted.has(message_id)))
+    before = found.at(-1)?.message_id
+    if (found.length < MOST_RESENT || kept.length === 0) break
+  }
+  return open.slice(0, MOST_RESENT).reverse()
+}
+
+/** The newest run, if it began within a day. */
+async function readResend(
+  { database }: ToolContext,
+  { account, now }: AccountVisit,
+): Promise<ResendRow | undefined> {
+  const row = await findResend(database, account.room)
+  return row && now - resendIn(row).at < DAY ? row : undefined
+}
+
+/** `count` messages can be sent again, and the list shows those of this webhook and event. */
+const resendFields = (
+  count: number,
+  { webhook, event }: { webhook: string; event: string },
+): Html => html`${webhook && hidden('webhook', webhook)}${event && hidden('event', event)}
+${button({ id: 'send-all', text: `Send all failed again (${count === MOST_RESENT ? `the newest ${MOST_RESENT}` : count})` })}`
+
+/** How far a run is. `now` is the account's time, `wall` the machine's. */
+function progressOf(row: ResendRow, now: number, wall: number): string {
+  const { at, left, accepted, failed, skipped } = resendIn(row)
+  const done = accepted + failed + skipped
+  const of = `${done} of ${done + left.length}`
+  const results = [
+    accepted > 1 ? `${accepted} were accepted` : `${accepted === 1 ? '1' : 'none'} was accepted`,
+    ...(failed > 0 ? [`${failed} failed again`] : []),
+    ...(skipped > 0 ? [`${skipped} could not be sent any more`] : []),
+  ].join(', ')
+  const begun = shortTime(at, now)
+  if (left.length === 0) return `Sent again at ${begun}: ${of}, ${results}.`
+  return row.claimed_until > wall
+    ? `Being sent again since ${begun}: ${of} so far, ${results}.`
+    : `Sending again, begun at ${begun}, has stopped after ${of}, because the service stopped: ${results}.`
+}
+
+const progressPart = (row: ResendRow | undefined, now: number, wall: number): Html | undefined =>
+  row && html`<div id="resent">${insetText(progressOf(row, now, wall))}</div>`

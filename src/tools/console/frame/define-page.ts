@@ -2,18 +2,26 @@
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Accepts, formBody, isForm } from '../../../platform/http/body.ts'
-import { type Endpoint, pathParam, type Route } from '../../../platform/http/endpoint.ts'
+import { pathParam, type Route } from '../../../platform/http/endpoint.ts'
 import { pageFault } from '../../../platform/http/errors.ts'
 import { type Html, html, type Part } from '../../../platform/web/html.ts'
-import type { ToolContext } from '../../context.ts'
-import { countFails } from '../check/fails.ts'
 import type { FormPurpose } from './banners.ts'
-import type { Cursor } from './cursor.ts'
-import { type Errors, type Filters, filtersIn, problemsIn, type Values } from './filters.ts'
+import { countFails } from './fails.ts'
+import {
+  type Cursor,
+  cursorIn,
+  type Errors,
+  type Filters,
+  filtersIn,
+  pageAddress,
+  problemsIn,
+  type Values,
+} from './list.ts'
 import { type Look, newestIn, sendLook, shownBy, tagOf } from './live.ts'
 import {
   type AccountVisit,
   accountVisitOf,
+  type ConsoleContext,
   insideOf,
   type Next,
   outside,
@@ -25,11 +33,7 @@ import {
   visitOf,
 } from './page.ts'
 import { ACCOUNT_FIELD, link, paragraph, postForm } from './parts.ts'
-import { cursorIn, pageAddress } from './query.ts'
 import { isFromOtherSite, signedIn } from './session.ts'
-
-/** `operations` are the endpoints whose requests the console shows. */
-export type ConsoleContext = ToolContext & { operations: readonly Endpoint[] }
 
 export type PageVisit<F extends Filters = Filters> = AccountVisit & {
   /** The identifier in the path; '' where the page has none. */
@@ -63,8 +67,11 @@ type AnyAction = Action<Filters, Answer>
 type Definition<F extends Filters, Data, A extends Answer> = {
   /** Below /console; '' for home. It has one parameter at most. */
   path: string
-  section: NonNullable<Page['section']>
-  title: string | ((visit: PageVisit<F>, data: Data) => string)
+  /** Its entry in the navigation, which is its title too unless it has another. */
+  navigation?: string
+  title?: string | ((visit: PageVisit<F>, data: Data) => string)
+  /** The path of the entry that is current, if it is not the first part of `path`. */
+  section?: string
   filters?: F
   /** The page is for making something, so an account that has ended has none. */
   makes?: true
@@ -87,6 +94,7 @@ type Definition<F extends Filters, Data, A extends Answer> = {
 
 export type ConsolePage = {
   path: string
+  navigation: string | undefined
   routes: (context: ConsoleContext) => Route[]
 }
 
@@ -100,6 +108,7 @@ export function definePage<const F extends Filters, Data, A extends Answer>(
   const actions = Object.entries(page.actions ?? {}) as [FormPurpose, AnyAction][] // as the type says
   return {
     path: page.path,
+    navigation: page.navigation,
     routes: context => [
       pageRoute(context, page),
       ...actions.map(([name, action]) => actionRoute(context, page, name, action)),
@@ -192,7 +201,7 @@ async function respond(
   reply: FastifyReply,
   answer?: Answer,
 ): Promise<FastifyReply> {
-  const { section, title } = page
+  const { path, navigation, title = navigation ?? path, section = path.split('/', 1)[0] } = page
   const hasErrors = Object.keys(visit.errors).length > 0
   const live = hasErrors ? undefined : page.live
   const shown = live && shownBy(visit.request)
@@ -208,7 +217,7 @@ async function respond(
   const errors = answer?.errors ?? (hasErrors ? visit.errors : undefined)
   return sendWhole(context, reply, visit, {
     title: typeof title === 'string' ? title : title(visit, data),
-    section,
+    ...(section !== undefined && { section }),
     content,
     errors,
     ...(look && { live: { tag: tagOf(look), isSlow: isSlow(visit) } }),
@@ -245,7 +254,7 @@ async function sendWhole(
 
 /** The page of a form is at its address or one level above. */
 function sendSignedOut(
-  context: ToolContext,
+  context: ConsoleContext,
   request: FastifyRequest,
   reply: FastifyReply,
   { purpose, keeps }: { purpose: FormPurpose; keeps?: string },
@@ -258,7 +267,7 @@ function sendSignedOut(
 }
 
 /** The page that says that nothing can be done, if the account has ended. */
-export function endedAccount({ home, hasEnded }: AccountVisit): Page | undefined {
+function endedAccount({ home, hasEnded }: AccountVisit): Page | undefined {
   if (!hasEnded) return undefined
   const title = 'This test account has ended'
   return {

@@ -4,9 +4,9 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { methodOf } from '../../../platform/http/fastify.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import type { PageVisit } from './define-page.ts'
+import { pageAddress } from './list.ts'
 import { textsIn } from './page.ts'
 import { BACK, link } from './parts.ts'
-import { pageAddress } from './query.ts'
 
 export type Look = {
   /** Of what the page shows: another one as soon as something of it has changed. */

@@ -6,6 +6,7 @@ import type { Config } from '../../../core/config.ts'
 import type { AccountTime } from '../../../core/ports.ts'
 import { CONSOLE_PAGE } from '../../../platform/accounts/seal.ts'
 import { type Addresses, addressesOf } from '../../../platform/http/addresses.ts'
+import type { Endpoint } from '../../../platform/http/endpoint.ts'
 import { pageFault } from '../../../platform/http/errors.ts'
 import { isStorable } from '../../../platform/http/fields.ts'
 import {
@@ -24,23 +25,20 @@ import { signOutForm } from './parts.ts'
 
 const SERVICE = 'Farthing console'
 
-const sections = {
-  home: 'Home',
-  payments: 'Payments',
-  agreements: 'Agreements',
-  deliveries: 'Deliveries',
-  webhooks: 'Webhooks',
-  requests: 'Requests',
-  signature: 'Signature',
-  accounts: 'Accounts',
-  check: 'Check',
+/** An entry of the navigation. */
+export type Section = { path: string; text: string }
+
+/** `operations` are the endpoints whose requests the console shows. */
+export type ConsoleContext = ToolContext & {
+  operations: readonly Endpoint[]
+  sections: readonly Section[]
 }
-type Section = keyof typeof sections
 
 /** One request for a page of the console. */
 export type Visit = {
   request: FastifyRequest
   config: Config
+  sections: readonly Section[]
   /**
    * Relative links to pages of the account begin with it: it leads from the address of this page to `/console/`, or to
    * `/console/a/NAME/` of a test account.
@@ -67,7 +65,8 @@ export type AccountVisit = Visit & { account: Account; now: AccountTime }
 export type Page = {
   /** The title; the content has the heading. */
   title: string
-  section?: Section
+  /** The path of the entry of the navigation that is current. */
+  section?: string
   content: Html
   /** Unless said otherwise 200, or 400 with errors. */
   status?: number
@@ -108,15 +107,19 @@ export const outside = (visit: Visit): Visit =>
         base: '/console',
       }
 
-export const visitOf = (request: FastifyRequest, { config }: ToolContext): Visit => ({
+export const visitOf = (
+  request: FastifyRequest,
+  { config, sections }: Pick<ConsoleContext, 'config' | 'sections'>,
+): Visit => ({
   request,
   config,
+  sections,
   ...placeOf(request),
   addresses: addressesOf(request, config),
   account: undefined,
 })
 
-export function accountVisitOf(request: FastifyRequest, context: ToolContext): AccountVisit {
+export function accountVisitOf(request: FastifyRequest, context: ConsoleContext): AccountVisit {
   const { account } = request
   const { hasEnded } = request.raw
   return { ...visitOf(request, context), account, now: context.time.now(account), hasEnded }
@@ -211,15 +214,15 @@ ${content}`
 }
 
 const navigation = (
-  { root, home, site, base }: Visit,
+  { sections, root, home, site, base }: Visit,
   account: Account,
-  { section, fails }: { section: Section | undefined; fails: number },
+  { section, fails }: { section: string | undefined; fails: number },
 ): Html =>
   serviceNavigation(
-    Object.entries(sections).map(([page, text]) => ({
-      text: page === 'check' && fails > 0 ? `${text} (${fails})` : text,
-      href: page === 'home' ? home : `${root}${page}`,
-      current: page === section,
+    sections.map(({ path, text }) => ({
+      text: path === 'check' && fails > 0 ? `${text} (${fails})` : text,
+      href: path === '' ? home : root + path,
+      current: path === section,
     })),
     signOutForm(
       base === '/console' ? account : undefined,

@@ -4,6 +4,7 @@ import { timeOf } from '../../../core/ids.ts'
 import { iso } from '../../../core/time.ts'
 import type { ShownStatus } from '../../../pay/webhooks/message-store.ts'
 import {
+  type Column,
   type SummaryRow,
   type Table,
   type TagColour,
@@ -23,6 +24,8 @@ export const nameOfKey = (key_id: string): string =>
 
 /** Text that somebody else wrote: it wraps anywhere, and its direction has no effect on the text around it. */
 export const untrusted = (text: string): Html => html`<bdi class="farthing-text">${text}</bdi>`
+
+export const inDigits = (count: number): string => count.toLocaleString('en-GB')
 
 export const paragraph = (content: Part): Html => html`<p class="govuk-body">${content}</p>`
 
@@ -89,11 +92,21 @@ export const summaryRows = (
     return value ? [{ id, key, value }] : []
   })
 
+/** A column of numbers. */
+export const numeric = (text: string): Column => ({ text, numeric: true })
+
+type WideTable = Pick<Table, 'caption' | 'rows'> & {
+  showsCaption?: true
+  columns: readonly (string | Column)[]
+}
+
 /** A table that scrolls sideways where it is too wide. The live notice leaves it alone while the focus is inside. */
-export const wideTable = (given: Table): Html =>
-  html`<div class="farthing-scroll" tabindex="0" role="region" aria-label="${given.caption}" data-list>
-${table(given)}
+export function wideTable({ caption, showsCaption, columns, rows }: WideTable): Html {
+  const all = columns.map(column => (typeof column === 'string' ? { text: column } : column))
+  return html`<div class="farthing-scroll" tabindex="0" role="region" aria-label="${caption}" data-list>
+${table({ caption, hidesCaption: !showsCaption, columns: all, rows })}
 </div>`
+}
 
 const statusColours: Record<string, TagColour> = {
   created: 'grey',
@@ -134,3 +147,34 @@ export const deliveryTag = (status: ShownStatus): Html =>
 
 /** On one line. */
 export const unbroken = (part: Part): Html => html`<span class="farthing-nowrap">${part}</span>`
+
+type MarkStatus = ShownStatus | 'sent again' | 'none'
+
+export type Mark = {
+  status: MarkStatus
+  /** Read out, and shown when the pointer is on the mark. */
+  text: string
+  /** Read out after it. Somebody else may have written it. */
+  detail: string
+  href?: string | undefined
+}
+
+const signs: Record<MarkStatus, [sign: string, className: string]> = {
+  SUCCESSFUL: ['✓', 'good'],
+  'sent again': ['↻', 'good'],
+  FAILED: ['✗', 'bad'],
+  PENDING: ['…', 'open'],
+  'not listening': ['–', 'open'],
+  none: ['–', 'open'],
+}
+
+export const marksRow = (label: string, marks: readonly Mark[]): Html =>
+  html`<ol class="farthing-marks" role="list" aria-label="${label}">
+${marks.map(({ status, text, detail, href }) => {
+  const [sign, className] = signs[status]
+  const content = html`<span aria-hidden="true">${sign}</span><bdi class="govuk-visually-hidden">${text}: ${detail}</bdi>`
+  const look = `farthing-mark farthing-mark--${className}`
+  return href === undefined
+    ? html`<li class="${look}" title="${text}">${content}</li>\n`
+    : html`<li><a class="${look}" title="${text}" href="${href}">${content}</a></li>\n`
+})}</ol>`

@@ -11,7 +11,15 @@ import { html } from '../../../platform/web/html.ts'
 import { twoThirds } from '../../../platform/web/layout.ts'
 import type { ToolContext } from '../../context.ts'
 import { otherAccount } from './define-page.ts'
-import { type Page, pageOfAddress, sendNext, sendPage, type Visit, visitOf } from './page.ts'
+import {
+  type ConsoleContext,
+  type Page,
+  pageOfAddress,
+  sendNext,
+  sendPage,
+  type Visit,
+  visitOf,
+} from './page.ts'
 import { code, hidden } from './parts.ts'
 import {
   endSession,
@@ -30,7 +38,7 @@ const pageIn = (fields: { get(name: string): string | null }): string =>
 const queryOf = ({ url }: FastifyRequest) =>
   new URLSearchParams(url.includes('?') ? url.slice(url.indexOf('?')) : '')
 
-export const signInRoutes = (context: ToolContext): Route[] => [
+export const signInRoutes = (context: ConsoleContext): Route[] => [
   {
     method: 'GET',
     path: '/console/sign-in',
@@ -111,7 +119,7 @@ async function sessionForKey(
 type Entry = { session: Session | undefined; to: string; refused: string }
 
 async function enter(
-  context: ToolContext,
+  context: ConsoleContext,
   request: FastifyRequest,
   reply: FastifyReply,
   { session, to, refused }: Entry,

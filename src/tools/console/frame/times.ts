@@ -11,7 +11,7 @@ export function shortTime(at: number, now: number, seconds?: 'seconds'): string 
 export const TIME_RULE = 'Enter a day such as 2026-09-14, a time such as 08:20, or both'
 
 /** All that the text may mean, in milliseconds: a day or a minute, for example. `end` is excluded. */
-export type Span = { begin: number; end: number }
+type Span = { begin: number; end: number }
 
 const TEXT = /^(?:(\d{4}-\d\d-\d\d)(?:[T\s]+|$))?(?:(\d\d?:\d\d)(?::(\d\d)(?:\.(\d{3}))?)?)?\s*Z?$/i
 

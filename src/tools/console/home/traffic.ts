@@ -1,19 +1,18 @@
 /** The requests of the last minutes as bars, and as a table. */
+
 import { iso } from '../../../core/time.ts'
 import { details } from '../../../platform/web/components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import { MINUTES, type Minute, type Traffic } from '../../record/traffic-store.ts'
-import { paragraph, wideTable } from '../frame/parts.ts'
+import { inDigits, numeric, paragraph, wideTable } from '../frame/parts.ts'
 
 /** Units of the picture, which is as wide as there is room. */
 const WIDTH = 600
 const HEIGHT = 120
 const GAP = 6
 
-const inDigits = (count: number): string => count.toLocaleString('en-GB')
-
 /** The time of day. */
-export const minuteOf = (ms: number): string => iso(ms).slice(11, 16)
+const minuteOf = (ms: number): string => iso(ms).slice(11, 16)
 
 const sumOf = (minutes: readonly Minute[], count: 'requests' | 'refused' | 'unkept'): number =>
   minutes.reduce((sum, minute) => sum + minute[count], 0)
@@ -64,8 +63,7 @@ function table(minutes: readonly Minute[]): Html {
   const columns = ['Requests', 'Refused', ...(hasUnkept ? ['Only counted'] : [])]
   return wideTable({
     caption: 'Requests to /v1 by the minute, newest first',
-    hidesCaption: true,
-    columns: [{ text: 'Minute (UTC)' }, ...columns.map(text => ({ text, numeric: true }))],
+    columns: ['Minute (UTC)', ...columns.map(numeric)],
     rows: minutes
       .toReversed()
       .map(({ from, requests, refused, unkept }) => [

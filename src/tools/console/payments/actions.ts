@@ -19,9 +19,9 @@ import { pageFault } from '../../../platform/http/errors.ts'
 import type { ToolContext } from '../../context.ts'
 import { recordAction } from '../../record/action.ts'
 import type { Done } from '../frame/banners.ts'
+import { pageAddress } from '../frame/list.ts'
 import { type AccountVisit, type Next, textsIn } from '../frame/page.ts'
 import { BACK } from '../frame/parts.ts'
-import { pageAddress } from '../frame/query.ts'
 
 /** The last part of the address of a form. */
 export const paths = ['complete', 'capture', 'cancel', 'refund'] as const

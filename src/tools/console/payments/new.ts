@@ -12,8 +12,7 @@ import { html } from '../../../platform/web/html.ts'
 import { twoThirds } from '../../../platform/web/layout.ts'
 import type { ToolContext } from '../../context.ts'
 import { recordAction } from '../../record/action.ts'
-import type { PageVisit } from '../frame/define-page.ts'
-import { definePage } from '../frame/define-page.ts'
+import { definePage, type PageVisit } from '../frame/define-page.ts'
 import { type AccountVisit, type Next, notFound } from '../frame/page.ts'
 import { link, paragraph, statusTag, untrusted } from '../frame/parts.ts'
 import { backAddress } from './back-address.ts'
@@ -22,7 +21,6 @@ import { bringInto, type Ready, readyMade } from './ready-made.ts'
 
 export const newPayment = definePage({
   path: 'payments/new',
-  section: 'payments',
   title: 'Make a payment',
   makes: true,
   show: (visit, _, typed?: Typed) =>

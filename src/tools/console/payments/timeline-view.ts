@@ -10,14 +10,21 @@ import { actionText } from '../../record/action.ts'
 import type { Exchange } from '../../record/exchange.ts'
 import { MASK } from '../../record/mask.ts'
 import { inProduction } from '../check/findings.ts'
-import { code, deliveryTag, link, nameOfKey, paragraph, untrusted } from '../frame/parts.ts'
-import { mayBeOutOfOrder } from '../requests/exchange.ts'
-import { refusalText } from '../requests/refusal.ts'
+import {
+  code,
+  deliveryTag,
+  inDigits,
+  link,
+  nameOfKey,
+  paragraph,
+  untrusted,
+} from '../frame/parts.ts'
+import { mayBeOutOfOrder, refusalText } from '../requests/exchange.ts'
 import { nameOfAttempt, type ShownAttempt, sentAgainText } from '../webhooks/message-attempts.ts'
 import type { MissingMessage, ShownMessage, Step } from './timeline.ts'
 
 /** What the timeline needs of its page. `hasWebhooks`: the account has or had any. */
-export type Timeline = {
+type Timeline = {
   root: string
   payment_id: string
   /** The account's time, in milliseconds. */
@@ -122,7 +129,7 @@ function factsOf({ root }: Timeline, exchange: Exchange): Html | undefined {
   const agent = request_headers['user-agent'] ?? ''
   const told = refusalText(exchange) ?? field
   const facts: Part[] = [
-    `${Math.round(ms).toLocaleString('en-GB')} ms`,
+    `${inDigits(Math.round(ms))} ms`,
     ...(code
       ? [html`refused with ${code}${told !== undefined && html`: ${untrusted(told)}`}`]
       : []),

@@ -10,8 +10,7 @@ import type { Exchange } from '../../record/exchange.ts'
 import { type ExchangeFilter, findExchanges } from '../../record/store.ts'
 import { findWithText } from '../../record/text-store.ts'
 import type { PageVisit } from '../frame/define-page.ts'
-import type { Values } from '../frame/filters.ts'
-import { filterForm, oneOf, text, unseen } from '../frame/filters.ts'
+import { filterForm, oneOf, text, unseen, type Values } from '../frame/list.ts'
 import { link, paragraph, untrusted } from '../frame/parts.ts'
 
 /** What the list shows. Attempts are on the pages of their messages. */
@@ -44,7 +43,7 @@ export const filters = {
   code: unseen,
   field: unseen,
 }
-export type Filtered = Values<typeof filters>
+type Filtered = Values<typeof filters>
 
 export const isFilter = (filtered: Filtered): boolean =>
   Object.values(filtered).some(value => value !== '')

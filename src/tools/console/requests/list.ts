@@ -14,15 +14,22 @@ import {
   findExchanges,
 } from '../../record/store.ts'
 import { findWithText } from '../../record/text-store.ts'
-import { type Cursor, type CursorPage, readPage } from '../frame/cursor.ts'
-import type { ConsoleContext, PageVisit } from '../frame/define-page.ts'
-import { definePage } from '../frame/define-page.ts'
-import type { Look } from '../frame/live.ts'
-import { liveNotice, MOST_NEWER } from '../frame/live.ts'
-import type { AccountVisit } from '../frame/page.ts'
-import { code, link, paragraph, time, unbroken, untrusted, wideTable } from '../frame/parts.ts'
-import { addressFrom, pageLinks } from '../frame/query.ts'
-import { mayBeOutOfOrder } from './exchange.ts'
+import { definePage, type PageVisit } from '../frame/define-page.ts'
+import { addressFrom, type Cursor, type CursorPage, pageLinks, readPage } from '../frame/list.ts'
+import { type Look, liveNotice, MOST_NEWER } from '../frame/live.ts'
+import type { AccountVisit, ConsoleContext } from '../frame/page.ts'
+import {
+  code,
+  inDigits,
+  link,
+  numeric,
+  paragraph,
+  time,
+  unbroken,
+  untrusted,
+  wideTable,
+} from '../frame/parts.ts'
+import { mayBeOutOfOrder, refusalText } from './exchange.ts'
 import {
   filterOf,
   filters,
@@ -35,7 +42,6 @@ import {
   operationsOf,
   titleOf,
 } from './find.ts'
-import { refusalText } from './refusal.ts'
 import { readRefusals, refusalsPart } from './refusals.ts'
 
 const SIZE = 50
@@ -43,7 +49,7 @@ const MOST_GAPS = 10_000
 
 export const requests = definePage({
   path: 'requests',
-  section: 'requests',
+  navigation: 'Requests',
   title: ({ filters }, { operations }) => titleOf(filters, operations),
   filters,
   read,
@@ -158,11 +164,7 @@ function list(visit: Visit, page: CursorPage<Exchange>, gaps: Exchange[]): Html 
   }
 ${wideTable({
   caption: 'Requests, newest first',
-  hidesCaption: true,
-  columns: ['Time', 'Request', 'Status', 'Took', 'Payment'].map(text => ({
-    text,
-    numeric: text === 'Took',
-  })),
+  columns: ['Time', 'Request', 'Status', numeric('Took'), 'Payment'],
   rows: rowsOf(visit, page.items, gaps),
 })}
 ${pageLinks(visit, 'Requests', page)}`
@@ -210,9 +212,9 @@ function gapNote(run: Exchange[]): Html {
   const refused = sum(gaps.map(gap => gap.refused))
   const from = Math.min(...gaps.map(gap => gap.from))
   const to = Math.max(...gaps.map(gap => gap.to))
-  return html`${count.toLocaleString('en-GB')} ${count === 1 ? 'request' : 'requests'} between ${time(from)} and ${time(to)} ${
+  return html`${inDigits(count)} ${count === 1 ? 'request' : 'requests'} between ${time(from)} and ${time(to)} ${
     count === 1 ? 'was' : 'were'
-  } not kept${refused > 0 && `, ${refused.toLocaleString('en-GB')} of them refused`}: ${reasonOf(gaps.flatMap(({ bounds }) => bounds))}`
+  } not kept${refused > 0 && `, ${inDigits(refused)} of them refused`}: ${reasonOf(gaps.flatMap(({ bounds }) => bounds))}`
 }
 
 const LONGEST = 200
@@ -223,7 +225,7 @@ export function requestLine({ method, path, query }: Exchange): string {
   return line.length > LONGEST ? `${line.slice(0, LONGEST)}…` : line
 }
 
-export const tookText = ({ ms }: Exchange): string => `${ms.toLocaleString('en-GB')} ms`
+export const tookText = ({ ms }: Exchange): string => `${inDigits(ms)} ms`
 
 function requestRow(visit: Visit, exchange: Exchange): Part[] {
   const { root } = visit

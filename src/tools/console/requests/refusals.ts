@@ -6,11 +6,21 @@ import { type Html, html } from '../../../platform/web/html.ts'
 import type { Exchange } from '../../record/exchange.ts'
 import { groupRefusals, type Refusals } from '../../record/refusal-store.ts'
 import { findExchange } from '../../record/store.ts'
+import { pageAddress } from '../frame/list.ts'
 import type { AccountVisit } from '../frame/page.ts'
-import { code, link, paragraph, time, unbroken, untrusted, wideTable } from '../frame/parts.ts'
-import { pageAddress } from '../frame/query.ts'
+import {
+  code,
+  inDigits,
+  link,
+  numeric,
+  paragraph,
+  time,
+  unbroken,
+  untrusted,
+  wideTable,
+} from '../frame/parts.ts'
+import { refusalText } from './exchange.ts'
 import { NONE, type Operations } from './find.ts'
-import { refusalText } from './refusal.ts'
 
 const MOST_GROUPS = 20
 
@@ -50,15 +60,7 @@ function groupsTable(
   return html`<h2 class="govuk-heading-m" id="refusals">Refusals</h2>
 ${wideTable({
   caption: 'Refused requests of the last 24 hours that are alike',
-  hidesCaption: true,
-  columns: [
-    { text: 'Operation' },
-    { text: 'Code' },
-    { text: 'Field' },
-    { text: 'How often', numeric: true },
-    { text: 'Newest' },
-    { text: 'What it was told' },
-  ],
+  columns: ['Operation', 'Code', 'Field', numeric('How often'), 'Newest', 'What it was told'],
   rows: groups.map(group => {
     const { operation, field, newest, found } = group
     const href = pageAddress('requests', {
@@ -72,7 +74,7 @@ ${wideTable({
       link(href, operations.get(operation) ?? operation),
       group.code ?? `${group.status}`,
       field === null ? '' : unbroken(code(field)),
-      found.toLocaleString('en-GB'),
+      inDigits(found),
       exchange ? link(`${root}requests/${newest}`, time(exchange.at)) : time(timeOf(newest)),
       untrusted((exchange && refusalText(exchange)) ?? ''),
     ]

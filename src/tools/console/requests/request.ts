@@ -12,9 +12,9 @@ import { asCurl } from '../../record/curl.ts'
 import type { Ending, Exchange } from '../../record/exchange.ts'
 import { findExchange } from '../../record/store.ts'
 import { inProduction } from '../check/findings.ts'
-import type { ConsoleContext, PageVisit } from '../frame/define-page.ts'
-import { definePage } from '../frame/define-page.ts'
-import { type AccountVisit, notFound } from '../frame/page.ts'
+import { definePage, type PageVisit } from '../frame/define-page.ts'
+import { linkBack } from '../frame/list.ts'
+import { type AccountVisit, type ConsoleContext, notFound } from '../frame/page.ts'
 import {
   code,
   deliveryTag,
@@ -27,7 +27,6 @@ import {
   time,
   untrusted,
 } from '../frame/parts.ts'
-import { linkBack } from '../frame/query.ts'
 import { shortTime } from '../frame/times.ts'
 import { nameOfAttempt, sentAgainText } from '../webhooks/message-attempts.ts'
 import { headersAndBody } from './exchange.ts'
@@ -36,7 +35,6 @@ import { codePart, requestLine, statusPart, statusText, tookText } from './list.
 
 export const request = definePage({
   path: 'requests/{exchange_id}',
-  section: 'requests',
   title: ({ now }, { exchange }) =>
     `${requestLine(exchange)}: ${statusText(exchange)} at ${shortTime(exchange.at, now, 'seconds')}`,
   read,

@@ -11,8 +11,7 @@ ${
   calls.length > 0 &&
   wideTable({
     caption: 'The call that gives the bytes, by framework',
-    hidesCaption: true,
-    columns: [{ text: 'Framework' }, { text: 'Call' }],
+    columns: ['Framework', 'Call'],
     rows: calls.map(({ framework, call }) => [framework, code(call)]),
   })
 }`,

@@ -1,5 +1,5 @@
 /** The form of the workbench: what was typed or uploaded becomes a question. Nothing of it is kept or logged. */
-import type { Analysis, Question, SentMessage } from '../../explain/signature/analyse.ts'
+import type { Question, SentMessage } from '../../explain/signature/analyse.ts'
 import { bodyProblem } from '../../explain/signature/bodies.ts'
 import { keyProblem, type NamedKey } from '../../explain/signature/keys.ts'
 
@@ -22,7 +22,7 @@ export const noFields: Fields = {
 }
 
 /** The fields of the form, and the file: undefined if none was chosen. */
-export type Given = { fields: Fields; file: Buffer | undefined }
+type Given = { fields: Fields; file: Buffer | undefined }
 
 export async function readGiven(form: FormData): Promise<Given> {
   const text = (name: string) => {
@@ -110,5 +110,3 @@ function errorsOf({ fields, file }: Given, { message }: Known): FieldErrors {
     errors.text = 'Enter the body, or pick a message'
   return errors
 }
-
-export type Answered = { analysis: Analysis } | { errors: FieldErrors }

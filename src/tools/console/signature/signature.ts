@@ -19,9 +19,9 @@ import type { Difference } from '../../explain/signature/difference.ts'
 import { signatureOf } from '../../explain/signature/digests.ts'
 import { newestMessages, newestWebhooks } from '../../lists/webhooks-store.ts'
 import { definePage } from '../frame/define-page.ts'
-import { unseen } from '../frame/filters.ts'
+import { unseen } from '../frame/list.ts'
 import type { AccountVisit } from '../frame/page.ts'
-import { code, link, paragraph, untrusted, wideTable } from '../frame/parts.ts'
+import { code, inDigits, link, paragraph, untrusted, wideTable } from '../frame/parts.ts'
 import { advicePart, keyPart } from './advice.ts'
 import {
   type FieldErrors,
@@ -43,8 +43,7 @@ const filters = { message: unseen }
 
 export const signature = definePage({
   path: 'signature',
-  section: 'signature',
-  title: 'Signature',
+  navigation: 'Signature',
   filters,
   read: async (context, visit, compared?: Compared) =>
     compared?.known ?? knownFor(context, visit, visit.filters.message),
@@ -227,8 +226,9 @@ ${advicePart(advice)}
 
 const differencePart = ({ offset, sent, given }: Difference): Html =>
   wideTable({
-    caption: `The first byte that differs is byte ${offset.toLocaleString('en-GB')}, counted from 0`,
-    columns: [{ text: 'Body' }, { text: 'Bytes around it' }, { text: 'As text' }],
+    caption: `The first byte that differs is byte ${inDigits(offset)}, counted from 0`,
+    showsCaption: true,
+    columns: ['Body', 'Bytes around it', 'As text'],
     rows: [
       ['Sent', code(sent.hex), code(untrusted(sent.text))],
       ['Given', code(given.hex), code(untrusted(given.text))],

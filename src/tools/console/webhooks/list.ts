@@ -23,6 +23,7 @@ import type { AccountVisit } from '../frame/page.ts'
 import {
   code,
   deliveryTag,
+  inDigits,
   link,
   listing,
   paragraph,
@@ -36,8 +37,7 @@ const MOST_SHOWN = 50
 
 export const webhooks = definePage({
   path: 'webhooks',
-  section: 'webhooks',
-  title: 'Webhooks',
+  navigation: 'Webhooks',
   read,
   show: (visit, data) => html`<h1 class="govuk-heading-l">Webhooks</h1>
 ${!visit.hasEnded && paragraph(link('webhooks/new', 'Register a webhook'))}
@@ -75,7 +75,7 @@ function cards(
   beside: Beside,
 ): Html | false {
   if (total === 0) return false
-  return html`<h2 class="govuk-heading-m">${heading} (${total.toLocaleString('en-GB')})</h2>
+  return html`<h2 class="govuk-heading-m">${heading} (${inDigits(total)})</h2>
 ${total > webhooks.length && paragraph(`The newest ${webhooks.length} are shown.`)}
 ${webhooks.map(webhook => {
   const messages = { text: 'Messages', href: `webhooks/${webhook.webhook_id}` }

@@ -118,8 +118,7 @@ ${
     `${sent} sent, asked at ${shortTime(at, now, 'seconds')}`,
     wideTable({
       caption: 'The copies that were sent, newest first',
-      hidesCaption: true,
-      columns: [{ text: 'Copy' }, { text: 'Response' }],
+      columns: ['Copy', 'Response'],
       rows: copies.map(each => [
         link(
           `${root}requests/${each.exchange_id}`,

@@ -1,4 +1,4 @@
-/** The attempts to deliver a message, each with its request and the receiver’s response. */
+/** Messages in a list, and the attempts to deliver one, each with its request and the receiver’s response. */
 
 import { isSuccess } from '../../../core/http-status.ts'
 import { NOBODY_LISTENS } from '../../../pay/webhooks/listener.ts'
@@ -6,15 +6,27 @@ import {
   attemptsOf,
   type MessageRow,
   type ShownStatus,
+  shownStatus,
 } from '../../../pay/webhooks/message-store.ts'
 import type { Attempt, DeliveryStatus } from '../../../pay/webhooks/webhook.ts'
 import { details, tag } from '../../../platform/web/components.ts'
 import { type Html, html, type Part } from '../../../platform/web/html.ts'
 import type { Damage } from '../../deliver/send-again.ts'
 import type { AttemptEnding } from '../../explain/causes.ts'
+import { causeOf } from '../../explain/causes.ts'
 import { answerToWrong, consequenceOf } from '../../explain/wrong-signature.ts'
 import type { ByHand, Exchange } from '../../record/exchange.ts'
-import { deliveryTag, link, paragraph, time, untrusted, wideTable } from '../frame/parts.ts'
+import type { AccountVisit } from '../frame/page.ts'
+import {
+  deliveryTag,
+  inDigits,
+  link,
+  numeric,
+  paragraph,
+  time,
+  untrusted,
+  wideTable,
+} from '../frame/parts.ts'
 import { shortTime } from '../frame/times.ts'
 import { bodyPart, headersAndBody, headersPart } from '../requests/exchange.ts'
 
@@ -110,14 +122,7 @@ export function attemptsPart(attempts: readonly ShownAttempt[], root: string): H
   if (attempts.length === 0) return paragraph('It was never sent.')
   return html`${wideTable({
     caption: 'Delivery attempts, newest first',
-    hidesCaption: true,
-    columns: [
-      { text: 'Attempt date' },
-      { text: 'Status' },
-      { text: 'Status code' },
-      { text: 'Result' },
-      { text: 'Took', numeric: true },
-    ],
+    columns: ['Attempt date', 'Status', 'Status code', 'Result', numeric('Took')],
     rows: attempts.map(attemptRow),
   })}
 ${attempts.map((each, i) => attemptDetails(each, i === 0, root))}`
@@ -139,7 +144,7 @@ function attemptRow(attempt: ShownAttempt): Part[] {
     html`${attemptTag(attempt)}${exchange?.by_hand && html` ${nameOfAttempt(exchange.by_hand)}`}`,
     ending.status ?? 'none',
     untrusted(ending.result),
-    ms === null ? 'nothing was sent' : `${ms.toLocaleString('en-GB')} ms`,
+    ms === null ? 'nothing was sent' : `${inDigits(ms)} ms`,
   ]
 }
 
@@ -162,3 +167,49 @@ ${details(exchange?.by_hand ? nameOfAttempt(exchange.by_hand) : 'Request and res
 /** The bytes of the message itself are on the page already. */
 const differs = ({ by_hand }: Exchange): boolean =>
   by_hand !== undefined && by_hand.kind !== 'again'
+
+/** Failed messages that were accepted when somebody sent them again by hand. */
+type Accepted = ReadonlyMap<string, Exchange>
+
+type List<Row extends MessageRow> = {
+  caption: string
+  messages: readonly Row[]
+  accepted: Accepted
+  /** The link to the webhook of a message, in a list of several webhooks. */
+  webhookOf?: (message: Row) => Part
+}
+
+export const messageTable = <Row extends MessageRow>(
+  { root, now }: AccountVisit,
+  { caption, messages, accepted, webhookOf }: List<Row>,
+): Html =>
+  wideTable({
+    caption,
+    columns: [
+      'Event date',
+      'Delivery status',
+      'Event name',
+      ...(webhookOf ? ['Webhook'] : []),
+      'Payment',
+    ],
+    rows: messages.map(message => {
+      const { message_id, payment_id, event_type, created } = message
+      return [
+        time(created),
+        deliveryPart(message, now, accepted.get(message_id)),
+        link(`${root}messages/${message_id}`, event_type),
+        ...(webhookOf ? [webhookOf(message)] : []),
+        link(`${root}payments/${payment_id}`, untrusted(payment_id)),
+      ]
+    }),
+  })
+
+/** The status, and of a message that was not delivered why. `again` is the send by hand that was accepted. */
+function deliveryPart(message: MessageRow, now: number, again: Exchange | undefined): Html {
+  const shown = shownStatus(message, now)
+  const last = attemptsOf(message).at(-1)
+  const cause = last && causeOf({ status: last.status_code, result: last.result })
+  if (shown === 'FAILED' && again)
+    return html`${deliveryTag(shown)} ${untrusted(sentAgainText(again, now))} ${deliveryText(shown, message)}`
+  return html`${deliveryTag(shown)} ${shown !== 'SUCCESSFUL' && shown !== 'PENDING' && cause && untrusted(cause)}`
+}

@@ -11,16 +11,22 @@ import {
 import type { DeliveryStatus } from '../../../pay/webhooks/webhook.ts'
 import { formBody } from '../../../platform/http/body.ts'
 import { pageFault } from '../../../platform/http/errors.ts'
-import { details, summaryList } from '../../../platform/web/components.ts'
+import { button, details, summaryList } from '../../../platform/web/components.ts'
+import { select } from '../../../platform/web/form-components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import type { ToolContext } from '../../context.ts'
-import { resendable, sendAgain } from '../../deliver/send-again.ts'
+import {
+  type Damage,
+  damages,
+  resendable,
+  type SendAgain,
+  sendAgain,
+} from '../../deliver/send-again.ts'
 import { causeOf } from '../../explain/causes.ts'
 import { answerToWrong, consequenceOf } from '../../explain/wrong-signature.ts'
 import { acceptedAmong, attemptsOfMessage } from '../../record/by-hand.ts'
 import { exchangesOfMessage } from '../../record/store.ts'
-import type { PageVisit } from '../frame/define-page.ts'
-import { definePage } from '../frame/define-page.ts'
+import { definePage, type PageVisit } from '../frame/define-page.ts'
 import { liveNotice } from '../frame/live.ts'
 import { type AccountVisit, type Next, notFound } from '../frame/page.ts'
 import {
@@ -29,6 +35,7 @@ import {
   link,
   listing,
   paragraph,
+  postForm,
   time,
   untrusted,
 } from '../frame/parts.ts'
@@ -38,12 +45,12 @@ import { ask, askPart } from './message-ask.ts'
 import {
   attemptsPart,
   attemptTag,
+  damageNames,
   deliveryText,
   mergeAttempts,
   nameOfAttempt,
   type ShownAttempt,
 } from './message-attempts.ts'
-import { readSend, sendForms } from './message-send.ts'
 
 /** Attempts that are shown; there may be many by hand. */
 const MOST_ATTEMPTS = 20
@@ -205,3 +212,32 @@ function bodyPart(body: string | null): Html {
 ${listing('Body as it is sent', body)}
 ${pretty !== undefined && details('With indents', listing('Body with indents', pretty))}`
 }
+
+/** The form with the damage has this field; without it the message is sent as it is. */
+const DAMAGE = 'damage'
+
+/** What a form asks for; undefined for a damage that there is not. */
+function readSend(form: URLSearchParams): SendAgain | undefined {
+  const asked = form.get(DAMAGE)
+  const damage = damages.find(known => known === asked)
+  if (asked !== null && !damage) return undefined
+  return { times: 1, atOnce: false, newIdentifier: false, damage }
+}
+
+/** `action` is the address of the forms. */
+function sendForms({ account }: AccountVisit, action: string): Html {
+  const damage = html`${select({
+    name: DAMAGE,
+    label: 'Damage',
+    options: damages.map(value => ({ value, text: sentence(damageNames[value]) })),
+    value: 'digit' satisfies Damage,
+  })}
+${button({ id: 'send-damaged', text: 'Send it damaged', secondary: true })}`
+  return html`${postForm(account, action, button({ id: 'send-again', text: 'Send again' }))}
+${postForm(account, action, damage, 'farthing-filter')}
+${paragraph(
+  'Your receiver must refuse a damaged message. None of this counts as an attempt: the status, the history and the payment stay as they are.',
+)}`
+}
+
+const sentence = (words: string): string => words.charAt(0).toUpperCase() + words.slice(1)

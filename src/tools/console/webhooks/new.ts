@@ -22,7 +22,6 @@ type Typed = { form: URLSearchParams; errors: Record<string, string> }
 
 export const newWebhook = definePage({
   path: 'webhooks/new',
-  section: 'webhooks',
   title: TITLE,
   makes: true,
   show: (visit, _, typed?: Typed) =>

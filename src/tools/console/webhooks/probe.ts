@@ -64,8 +64,7 @@ function table(
   return html`<h2 class="govuk-heading-m">${heading}</h2>
 ${wideTable({
   caption: heading,
-  hidesCaption: true,
-  columns: [{ text: 'Rule' }, { text: 'About' }, { text: 'Result' }],
+  columns: ['Rule', 'About', 'Result'],
   rows: shown.map(({ rule, title, sentence }) => [rule, title, untrusted(sentence)]),
 })}`
 }

@@ -1,4 +1,5 @@
 /** One webhook: how its last deliveries went, its messages, and what can be done with it. */
+
 import { timeOf } from '../../../core/ids.ts'
 import { iso } from '../../../core/time.ts'
 import { attemptsOf, type MessageRow, shownStatus } from '../../../pay/webhooks/message-store.ts'
@@ -14,25 +15,25 @@ import { messagesOfWebhook } from '../../lists/webhooks-store.ts'
 import { recordAction } from '../../record/action.ts'
 import { acceptedByHand } from '../../record/by-hand.ts'
 import type { Exchange } from '../../record/exchange.ts'
-import { readPage } from '../frame/cursor.ts'
 import { actionForm, definePage, type PageVisit } from '../frame/define-page.ts'
-import { filterForm, oneOf } from '../frame/filters.ts'
+import { filterForm, oneOf, pageLinks, readPage } from '../frame/list.ts'
 import { liveNotice } from '../frame/live.ts'
-import { type Mark, marksRow } from '../frame/marks.ts'
 import { type Next, notFound } from '../frame/page.ts'
 import {
   deliveryName,
+  inDigits,
   link,
   listing,
+  type Mark,
+  marksRow,
   paragraph,
   summaryRows,
   time,
   untrusted,
 } from '../frame/parts.ts'
-import { pageLinks } from '../frame/query.ts'
 import { backAddress } from '../payments/back-address.ts'
 import { eventsOf, listenerState } from './list.ts'
-import { messageTable } from './message-table.ts'
+import { messageTable } from './message-attempts.ts'
 import { probe, probeForm } from './probe.ts'
 
 const SIZE = 50
@@ -46,7 +47,6 @@ type Visit = PageVisit<typeof filters>
 
 export const webhook = definePage({
   path: 'webhooks/{webhook_id}',
-  section: 'webhooks',
   title: (_, { webhook }) => webhookTitle(webhook),
   filters,
   read,
@@ -171,7 +171,7 @@ function countsOf(messages: readonly MessageRow[], now: number): string {
       : []),
     ...rest,
     times.length > 0
-      ? `The slowest response took ${Math.max(...times).toLocaleString('en-GB')} ms.`
+      ? `The slowest response took ${inDigits(Math.max(...times))} ms.`
       : 'No response yet.',
   ].join(' ')
 }

@@ -1,13 +1,23 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { addressesOf } from '../../../platform/http/addresses.ts'
-import type { Area } from '../../../platform/http/areas.ts'
-import { toApiError } from '../../../platform/http/errors.ts'
-import { policies, setPageHeaders } from '../../../platform/web/headers.ts'
-import { html } from '../../../platform/web/html.ts'
-import type { ToolContext } from '../../context.ts'
-import { outside, pageOfAddress, sendNext, sendPage, signInFirst, visitOf } from './page.ts'
-import { link, paragraph } from './parts.ts'
-import { NotInside, signedIn } from './session.ts'
+import type { Account } from '../../core/account.ts'
+import { addressesOf } from '../../platform/http/addresses.ts'
+import type { Area } from '../../platform/http/areas.ts'
+import { toApiError } from '../../platform/http/errors.ts'
+import { policies, setPageHeaders } from '../../platform/web/headers.ts'
+import { html } from '../../platform/web/html.ts'
+import type { ToolContext } from '../context.ts'
+import {
+  outside,
+  pageOfAddress,
+  sendNext,
+  sendPage,
+  signInFirst,
+  type Visit,
+  visitOf,
+} from './frame/page.ts'
+import { link, paragraph } from './frame/parts.ts'
+import { NotInside, signedIn } from './frame/session.ts'
+import { sections } from './pages.ts'
 
 /** Bytes of a form: an edited message and its signature are a fraction of that. */
 const MAX_FORM = 256 * 1024
@@ -26,18 +36,20 @@ export function consoleAreas(context: ToolContext): {
     setPageHeaders(reply, addressesOf(request, context.config), policies.console)
   const sendError: Area['sendError'] = (error, request, reply) => {
     setHeaders(request, reply)
+    const visit = visitOf(request, { config: context.config, sections })
     if (error instanceof SignInNeeded)
-      return void sendNext(reply, outside(visitOf(request, context)), {
+      return void sendNext(reply, outside(visit), {
         to: signInFirst(pageOfAddress(request.originalUrl)),
       })
-    if (error instanceof NotInside) return void sendNotInside(context, request, reply)
+    if (error instanceof NotInside)
+      return void sendNotInside({ ...outside(visit), account: request.account }, reply)
     const { status } = toApiError(error, request, reply)
     // An error before the session was looked up is shown without navigation.
     const account = request.account ?? undefined
     const [heading, text] = faultOf(status)
     void sendPage(
       reply,
-      { ...visitOf(request, context), account },
+      { ...visit, account },
       {
         title: heading,
         content: html`<h1 class="govuk-heading-l">${heading}</h1>\n<p class="govuk-body">${text}</p>`,
@@ -66,9 +78,8 @@ export function consoleAreas(context: ToolContext): {
 }
 
 /** The same for a name that does not exist, and for an account of somebody else. */
-function sendNotInside(context: ToolContext, request: FastifyRequest, reply: FastifyReply): void {
-  const { account } = request
-  const visit = { ...outside(visitOf(request, context)), account }
+function sendNotInside(visit: Visit & { account: Account }, reply: FastifyReply): void {
+  const { account } = visit
   const content = html`<h1 class="govuk-heading-l">You are now in <bdi>${account.name}</bdi></h1>
 ${paragraph('Nothing was done. The address is that of a test account which this account has not, or whose data is deleted.')}
 ${paragraph(link(`${visit.root}accounts`, 'Go to the accounts of this one'))}`

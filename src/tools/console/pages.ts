@@ -1,16 +1,15 @@
 import type { Endpoint, Route } from '../../platform/http/endpoint.ts'
 import type { ToolContext } from '../context.ts'
 import { accounts } from './accounts/accounts.ts'
-import { agreement } from './agreements/agreement.ts'
-import { agreements } from './agreements/list.ts'
+import { agreement, agreements } from './agreements/agreements.ts'
 import { check } from './check/check.ts'
 import { deliveries } from './deliveries/deliveries.ts'
 import type { ConsolePage } from './frame/define-page.ts'
 import { signInRoutes } from './frame/sign-in.ts'
 import { home } from './home/home.ts'
-import { payments } from './payments/list.ts'
 import { back, newPayment } from './payments/new.ts'
 import { payment, reportRoute } from './payments/payment.ts'
+import { payments } from './payments/payments.ts'
 import { requests } from './requests/list.ts'
 import { request } from './requests/request.ts'
 import { signature } from './signature/signature.ts'
@@ -19,7 +18,7 @@ import { message } from './webhooks/message.ts'
 import { newWebhook } from './webhooks/new.ts'
 import { webhook } from './webhooks/webhook.ts'
 
-/** Every page. */
+/** Every page. Those of the navigation are in its order. */
 export const pages: readonly ConsolePage[] = [
   home,
   payments,
@@ -40,12 +39,16 @@ export const pages: readonly ConsolePage[] = [
   check,
 ]
 
+export const sections = pages.flatMap(({ path, navigation: text }) =>
+  text === undefined ? [] : [{ path, text }],
+)
+
 /** Everything below /console; nothing while the console is off. `operations` are the endpoints whose requests it shows. */
 export function consoleRoutes(context: ToolContext, operations: readonly Endpoint[]): Route[] {
   if (!context.config.console) return []
-  const forPages = { ...context, operations }
+  const forPages = { ...context, operations, sections }
   return [
-    ...signInRoutes(context),
+    ...signInRoutes(forPages),
     ...pages.flatMap(page => page.routes(forPages)),
     reportRoute(forPages),
   ]

@@ -1,44 +1,78 @@
-import { inPounds } from '../../../core/money.ts'
+/** The list of payments, and what its one field understands. */
+
+import { inPounds, penceIn } from '../../../core/money.ts'
 import type { Database } from '../../../core/ports.ts'
-import { type Payment, statusOf } from '../../../pay/payments/payment.ts'
+import { type Payment, statuses, statusOf } from '../../../pay/payments/payment.ts'
 import { findPayment } from '../../../pay/payments/store.ts'
 import { findRefundOfAccount } from '../../../pay/refunds/store.ts'
 import { findMessage } from '../../../pay/webhooks/message-store.ts'
 import { findWebhook } from '../../../pay/webhooks/store.ts'
 import { type Html, html, type Part } from '../../../platform/web/html.ts'
 import type { ToolContext } from '../../context.ts'
-import type { PaymentFilter } from '../../lists/find-payments-store.ts'
-import { countListed, findPayments } from '../../lists/find-payments-store.ts'
+import {
+  countListed,
+  findPayments,
+  MOST_BEGINNINGS,
+  MOST_SEARCHED,
+  type PaymentFilter,
+  type Sought,
+} from '../../lists/find-payments-store.ts'
 import { type Delivery, deliveriesOf } from '../../lists/payments-store.ts'
 import { acceptedByHand } from '../../record/by-hand.ts'
 import { findExchange } from '../../record/store.ts'
-import { type CursorPage, readPage } from '../frame/cursor.ts'
-import type { PageVisit } from '../frame/define-page.ts'
-import { definePage } from '../frame/define-page.ts'
-import { filterForm } from '../frame/filters.ts'
+import { definePage, type PageVisit } from '../frame/define-page.ts'
+import {
+  addressFrom,
+  type CursorPage,
+  filterForm,
+  pageLinks,
+  readPage,
+  text,
+} from '../frame/list.ts'
 import { liveNotice } from '../frame/live.ts'
 import type { AccountVisit } from '../frame/page.ts'
 import {
   code,
+  inDigits,
   link,
   listing,
+  numeric,
   paragraph,
   statusTag,
   timeIn,
   untrusted,
   wideTable,
 } from '../frame/parts.ts'
-import { addressFrom, pageLinks } from '../frame/query.ts'
-import { filterOf, filters, noMatch, scopeOf } from './find.ts'
-import { paymentCommand } from './first-payment.ts'
+import { spanIn, TIME_RULE } from '../frame/times.ts'
 
 const PAGE_SIZE = 50
 
+const timeProblem = (value: string, now: number): string | undefined =>
+  spanIn(value, now) ? undefined : TIME_RULE
+
+const filters = {
+  q: text('Reference, ID, email, amount or metadata', { type: 'search', isSlow: true }),
+  status: text('Status', {
+    options: statuses
+      .filter(each => each !== 'submitted')
+      .map(each => ({ value: each, text: each })),
+  }),
+  from: text('From (UTC)', { problem: timeProblem, width: 10 }),
+  to: text('To (UTC)', { problem: timeProblem, width: 10 }),
+}
 type Visit = PageVisit<typeof filters>
+type Filtered = Visit['filters']
+
+const filterOf = ({ q, status, from, to }: Filtered, now: number): PaymentFilter => ({
+  status: status || undefined,
+  from: spanIn(from, now)?.begin,
+  until: spanIn(to, now)?.end,
+  sought: q === '' ? undefined : soughtIn(q),
+})
 
 export const payments = definePage({
   path: 'payments',
-  section: 'payments',
+  navigation: 'Payments',
   title: ({ filters: { q, status, from, to } }) =>
     ['Payments', q, status, from && `from ${from}`, to && `to ${to}`].filter(Boolean).join(', '),
   filters,
@@ -127,8 +161,6 @@ async function placeOf(
   return `${inDigits(before + 1)} to ${inDigits(before + items.length)} of ${all(total)}`
 }
 
-const inDigits = (count: number): string => count.toLocaleString('en-GB')
-
 async function readDeliveries(
   database: Database,
   payments: readonly Payment[],
@@ -159,15 +191,7 @@ const table = (
 ): Html =>
   wideTable({
     caption: 'Payments, newest first',
-    hidesCaption: true,
-    columns: [
-      { text: 'Reference' },
-      { text: 'Amount', numeric: true },
-      { text: 'Status' },
-      { text: 'Webhooks' },
-      { text: 'Card brand' },
-      { text: 'Date created' },
-    ],
+    columns: ['Reference', numeric('Amount'), 'Status', 'Webhooks', 'Card brand', 'Date created'],
     rows: payments.map(payment => {
       const { payment_id, given, card } = payment
       return [
@@ -214,3 +238,86 @@ const none = ({ addresses, hasEnded }: AccountVisit): Html =>
     : html`${paragraph(html`There are no payments in the last 7 days. Make one here, or set ${code('FARTHING_API_KEY')} to your key and run:`)}
 ${listing('Command to make a payment', paymentCommand(addresses.api))}
 ${paragraph('Requests with an unknown key are not shown: they are 401 and belong to no account.')}`
+
+/** Digits alone are part of a reference; with a pound sign or two decimals they are an amount. */
+const AMOUNT = /^(£.*|[\d,]+\.\d\d)$/
+const METADATA = /^metadata\.([^=]+)=(.*)$/is
+
+function soughtIn(text: string): Sought {
+  const pence = AMOUNT.test(text) ? penceIn(text) : undefined
+  if (pence !== undefined) return { by: 'amount', pence }
+  const [, name, value] = METADATA.exec(text) ?? []
+  if (name !== undefined && value !== undefined) return { by: 'metadata', name, value }
+  return { by: text.includes('@') ? 'email' : 'reference', text }
+}
+
+const scope = ({ status }: PaymentFilter): string =>
+  `the newest ${inDigits(MOST_SEARCHED)} payments${status ? ` with the status ${status}` : ''}`
+
+const references = (filter: PaymentFilter): string =>
+  filter.status
+    ? `A whole reference is looked for among all payments, a part of one among ${scope(filter)}.`
+    : `A whole reference is looked for among all payments, the beginning of one among the newest ${inDigits(MOST_BEGINNINGS)}, and a part from its middle among the newest ${inDigits(MOST_SEARCHED)}.`
+
+/** Where it was looked, for a search that does not look through all payments. */
+function scopeOf(filter: PaymentFilter): Html | false {
+  const { sought } = filter
+  if (!sought) return false
+  return paragraph(
+    sought.by === 'reference' ? references(filter) : `These are found among ${scope(filter)}.`,
+  )
+}
+
+/** No results: what was searched, and what the field understands. */
+const noMatch = ({ site }: AccountVisit, filters: Filtered, filter: PaymentFilter): Html =>
+  html`${paragraph('There are no results for the filters you used.')}
+${paragraph(html`Searched: ${searched(filters, filter).map((part, i) => html`${i > 0 && ', '}${part}`)}. ${filter.sought?.by === 'reference' && references(filter)}`)}
+<p class="govuk-body">The field understands:</p>
+<ul class="govuk-list govuk-list--bullet">
+<li>an identifier of a payment, a refund, a message, a webhook or a request, in any case: it opens its page</li>
+<li>a reference or a part of one, in any case</li>
+<li>a part of an email address, with its ${code('@')}</li>
+<li>${code('metadata.name=value')}, with the whole value</li>
+<li>an amount in pounds: ${code('£77.77')} or ${code('77.77')}</li>
+</ul>
+${paragraph(html`${link(`${site}/docs`, 'The API searches by more')}: name, card and agreement.`)}`
+
+function searched({ status, from, to }: Filtered, filter: PaymentFilter): Html[] {
+  const { sought } = filter
+  return [
+    ...(sought ? [soughtText(sought, scope(filter))] : []),
+    ...(status ? [html`status ${untrusted(status)}`] : []),
+    ...(from ? [html`from ${untrusted(from)}`] : []),
+    ...(to ? [html`to ${untrusted(to)}`] : []),
+    ...(sought ? [] : ['the payments of the last 7 days']),
+  ].map(part => html`${part}`)
+}
+
+function soughtText(sought: Sought, scope: string): Html {
+  switch (sought.by) {
+    case 'amount':
+      return html`the amount ${inPounds(sought.pence)} among ${scope}`
+    case 'metadata':
+      return html`metadata ${untrusted(sought.name)} with the value ${untrusted(sought.value)} among ${scope}`
+    case 'email':
+      return html`email addresses and references with ${untrusted(sought.text)} among ${scope}`
+    case 'reference':
+      return html`references with ${untrusted(sought.text)}`
+  }
+}
+
+export const firstPayment = {
+  amount: 1450,
+  reference: 'FIRST-1',
+  description: 'My first payment',
+  return_url: 'https://example.org/paid',
+}
+
+/** The curl command for a first payment. `authorization` is the header, as a word of the shell. */
+export function paymentCommand(
+  site: string,
+  authorization = '"Authorization: Bearer $FARTHING_API_KEY"',
+): string {
+  const body = JSON.stringify(firstPayment)
+  return `curl -s ${site}/v1/payments -H ${authorization} -H 'Content-Type: application/json' -d '${body}'`
+}

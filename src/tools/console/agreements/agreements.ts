@@ -1,23 +1,25 @@
-/** One agreement, the card that is stored in it, and the payments that were made with it. */
+/** The agreements of the account. */
 
 import { ApiError } from '../../../core/errors.ts'
 import { timeOf } from '../../../core/ids.ts'
 import { inPounds } from '../../../core/money.ts'
-import type { Agreement } from '../../../pay/agreements/agreement.ts'
+import type { Agreement, AgreementStatus } from '../../../pay/agreements/agreement.ts'
 import { cancelAgreement } from '../../../pay/agreements/commands.ts'
-import { findAgreement } from '../../../pay/agreements/store.ts'
+import { agreementRows, findAgreement } from '../../../pay/agreements/store.ts'
 import { type Payment, statusOf } from '../../../pay/payments/payment.ts'
-import { button, summaryList } from '../../../platform/web/components.ts'
+import { findPart, inRange, where } from '../../../platform/database/select.ts'
+import { button, summaryList, type TagColour, tag } from '../../../platform/web/components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import type { ToolContext } from '../../context.ts'
 import { paymentsOfAgreement } from '../../lists/payments-store.ts'
-import type { PageVisit } from '../frame/define-page.ts'
-import { actionForm, definePage } from '../frame/define-page.ts'
+import { actionForm, definePage, type PageVisit } from '../frame/define-page.ts'
+import { pageLinks, readPage } from '../frame/list.ts'
 import { liveNotice } from '../frame/live.ts'
 import { type Next, notFound } from '../frame/page.ts'
 import {
   code,
   link,
+  numeric,
   paragraph,
   statusTag,
   summaryRows,
@@ -26,14 +28,66 @@ import {
   untrusted,
   wideTable,
 } from '../frame/parts.ts'
-import { agreementTag } from './list.ts'
+
+const SIZE = 50
+
+export const agreements = definePage({
+  path: 'agreements',
+  navigation: 'Agreements',
+  read: ({ database }, { account, cursor }) =>
+    readPage<Agreement>(
+      cursor,
+      SIZE,
+      ({ agreement_id }) => agreement_id,
+      (range, part) =>
+        findPart(
+          database,
+          agreementRows,
+          [where('account = ?', account.room), ...inRange('agreement_id', range)],
+          part,
+        ),
+    ),
+  show: (visit, page) => html`<h1 class="govuk-heading-l">Agreements</h1>
+${liveNotice(visit)}
+${page.items.length === 0 ? none : table(visit.root, page.items)}
+${pageLinks(visit, 'Agreements', page)}`,
+  live: true,
+  entries: ({ items }) => items.map(({ agreement_id }) => agreement_id),
+})
+
+const colours: Record<AgreementStatus, TagColour> = {
+  created: 'grey',
+  active: 'green',
+  cancelled: 'grey',
+  inactive: 'grey',
+}
+
+const agreementTag = (status: AgreementStatus): Html => tag(status, colours[status])
+
+const none = paragraph(
+  html`There are no agreements. Your service makes one with ${code('POST /v1/agreements')}, and a payment with its identifier as ${code('set_up_agreement')} makes it active.`,
+)
+
+const table = (root: string, agreements: readonly Agreement[]): Html =>
+  wideTable({
+    caption: 'Agreements, newest first',
+    columns: ['Reference', 'Status', 'Description', 'Card', 'Date created'],
+    rows: agreements.map(({ agreement_id, reference, description, status, instrument }) => [
+      link(`${root}agreements/${agreement_id}`, untrusted(reference)),
+      agreementTag(status),
+      untrusted(description),
+      instrument
+        ? `${instrument.card.card_brand} … ${instrument.card.last_digits_card_number}`
+        : 'none',
+      timeIn(agreement_id),
+    ]),
+  })
 
 /** The most payments that are shown. */
 const MOST_PAYMENTS = 50
 
 export const agreement = definePage({
   path: 'agreements/{agreement_id}',
-  section: 'agreements',
   title: (_, { agreement }) => `Agreement ${agreement.reference}`,
   read,
   show,
@@ -102,14 +156,7 @@ function paymentsPart(root: string, payments: readonly Payment[]): Html {
   const shown = payments.slice(0, MOST_PAYMENTS)
   return html`${wideTable({
     caption: 'Payments with the agreement, newest first',
-    hidesCaption: true,
-    columns: [
-      { text: 'Reference' },
-      { text: 'Amount', numeric: true },
-      { text: 'Status' },
-      { text: 'Made to' },
-      { text: 'Date created' },
-    ],
+    columns: ['Reference', numeric('Amount'), 'Status', 'Made to', 'Date created'],
     rows: shown.map(payment => {
       const { payment_id, given } = payment
       return [

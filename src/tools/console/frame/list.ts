@@ -1,0 +1,208 @@
+/** Lists: pages of them with a cursor instead of page numbers, so that no rows are counted or skipped, their addresses, and the filters above them. */
+import { button, pagination } from '../../../platform/web/components.ts'
+import { input, type Option, select } from '../../../platform/web/form-components.ts'
+import { type Html, html } from '../../../platform/web/html.ts'
+import type { PageVisit } from './define-page.ts'
+import { type AccountVisit, textsIn, type Visit } from './page.ts'
+import { BACK, hidden, link } from './parts.ts'
+
+/** Lists with a cursor instead of page numbers, so that no rows are counted or skipped. */
+
+/** Identifiers, exclusive. At most one of them is used: `after` if both are given. */
+export type Cursor = { before?: string | undefined; after?: string | undefined }
+
+export type CursorPage<Item> = {
+  /** Newest first. */
+  items: Item[]
+  /** For the links Newer and Older: undefined where there are no more. */
+  newer: Cursor | undefined
+  older: Cursor | undefined
+}
+
+type Find<Item> = (
+  cursor: { before?: string; after?: string },
+  options: { limit: number; order: 'newest' | 'oldest' },
+) => Promise<Item[]>
+
+/** `size` items from the cursor on. One more is read, to learn whether there are more. */
+export async function readPage<Item>(
+  { before, after }: Cursor,
+  size: number,
+  idOf: (item: Item) => string,
+  find: Find<Item>,
+): Promise<CursorPage<Item>> {
+  const limit = size + 1
+  if (after !== undefined) {
+    const found = (await find({ after }, { limit, order: 'oldest' })).toReversed()
+    // The item that the cursor excludes is older.
+    if (found.length > 0)
+      return cursorPage(found.slice(-size), idOf, { newer: found.length > size, older: true })
+  }
+  const from = before === undefined || after !== undefined ? {} : { before }
+  const found = await find(from, { limit, order: 'newest' })
+  const more = { newer: 'before' in from, older: found.length > size }
+  return cursorPage(found.slice(0, size), idOf, more)
+}
+
+function cursorPage<Item>(
+  items: Item[],
+  idOf: (item: Item) => string,
+  more: { newer: boolean; older: boolean },
+): CursorPage<Item> {
+  const [first, last] = [items[0], items.at(-1)]
+  return {
+    items,
+    newer: more.newer && first !== undefined ? { after: idOf(first) } : undefined,
+    older: more.older && last !== undefined ? { before: idOf(last) } : undefined,
+  }
+}
+
+export function cursorIn(visit: Visit): Cursor {
+  const { before, after } = textsIn(visit, ['before', 'after'])
+  return { before: before || undefined, after: after || undefined }
+}
+
+/** `page?name=value`, without the parameters that are undefined or ''. */
+export function pageAddress(page: string, given: Record<string, string | undefined>): string {
+  const pairs = Object.entries(given).flatMap(([name, value]): [string, string][] =>
+    value ? [[name, value]] : [],
+  )
+  return pairs.length > 0 ? `${page}?${new URLSearchParams(pairs)}` : page
+}
+
+/** The address of something in a list. The page there has a link back to the list as it is now, by `linkBack`. */
+export const addressFrom = (
+  address: string,
+  filters: Record<string, string | undefined>,
+  cursor: Cursor,
+): string => pageAddress(address, { [BACK]: pageAddress('', { ...filters, ...cursor }).slice(1) })
+
+/** A link back to the list `page`, as it was filtered. */
+export function linkBack(visit: AccountVisit, page: string, name: string): Html {
+  const { [BACK]: back } = textsIn(visit, [BACK])
+  const list = `${visit.root}${page}`
+  const to = back
+    ? link(`${list}?${new URLSearchParams(back)}`, `${name}, as you found them`)
+    : link(list, name)
+  return html`<p class="govuk-body">${to}</p>`
+}
+
+/** Links from a page of the list `page` to those beside it, with the same filters. */
+function linksBeside(
+  label: string,
+  { newer, older }: CursorPage<unknown>,
+  page: string,
+  filters: Record<string, string | undefined>,
+): Html | false {
+  if (!newer && !older) return false
+  const to = (cursor: Cursor | undefined) => cursor && pageAddress(page, { ...filters, ...cursor })
+  return pagination({ label, newer: to(newer), older: to(older) })
+}
+
+/** Links to the pages of the list beside this one, with the same filters. */
+export const pageLinks = (
+  { here, filters }: PageVisit,
+  label: string,
+  page: CursorPage<unknown>,
+): Html | false => linksBeside(label, page, here, filters)
+
+type Filter<Value extends string = string> = {
+  /** Without a label it has no field, and the form carries it along. */
+  label?: string
+  /** Of any other value the list knows nothing. Without them every text is a value. */
+  values?: readonly Value[]
+  /** The choices beside the one of all. A page can give others to its form. */
+  options?: readonly Option[]
+  /** The choice of all, if it is not called All. */
+  all?: string
+  type?: 'search'
+  width?: 10
+  /** To look for it takes so long that the page is looked at every ten seconds only. */
+  isSlow?: true
+  /** The error at the field. `now` is the account's time. */
+  problem?: (value: string, now: number) => string | undefined
+}
+
+export type Filters = Readonly<Record<string, Filter>>
+
+/** The values by name; '' where there is none. */
+export type Values<F extends Filters> = {
+  [Name in keyof F]: F[Name] extends Filter<infer Value> ? Value | '' : never
+}
+
+export type Errors = Readonly<Record<string, string>>
+
+export const text = (label: string, filter: Omit<Filter, 'label'> = {}): Filter => ({
+  label,
+  ...filter,
+})
+
+/** A filter that only links set. */
+export const unseen: Filter = {}
+
+/** A choice of some values, which the page may call otherwise. */
+export const oneOf = <Value extends string>(
+  label: string,
+  values: readonly Value[],
+  { nameOf = value => value, all }: { nameOf?: (value: Value) => string; all?: string } = {},
+): Filter<Value> => ({
+  label,
+  values,
+  options: values.map(value => ({ value, text: nameOf(value) })),
+  ...(all !== undefined && { all }),
+})
+
+export function filtersIn<F extends Filters>(visit: AccountVisit, filters: F): Values<F> {
+  const texts = textsIn(visit, Object.keys(filters))
+  const read = Object.entries(filters).map(([name, { values }]) => {
+    const value = texts[name]?.trim() ?? ''
+    return [name, values?.includes(value) === false ? '' : value]
+  })
+  return Object.fromEntries(read) as Values<F> // each name was read, and each value is one of its filter
+}
+
+export const problemsIn = (filters: Filters, values: Values<Filters>, now: number): Errors =>
+  Object.fromEntries(
+    Object.entries(filters).flatMap(([name, { problem }]) => {
+      const value = values[name] ?? ''
+      const error = value === '' ? undefined : problem?.(value, now)
+      return error === undefined ? [] : [[name, error]]
+    }),
+  )
+
+type Form = {
+  here: string
+  fields: Filters
+  filters: Values<Filters>
+  errors: Errors
+}
+
+/** `options` are choices that only the page knows. */
+export const filterForm = (
+  { here, fields, filters, errors }: Form,
+  options: Readonly<Record<string, readonly Option[]>> = {},
+  { id, text: label }: { id: string; text: string } = { id: 'filter', text: 'Filter' },
+): Html => html`<form class="farthing-filter" method="get" action="${here}">
+${Object.entries(fields).map(([name, filter]) => {
+  const value = filters[name] ?? ''
+  return html`${field({ name, value, error: errors[name] }, { ...filter, options: options[name] ?? filter.options })}\n`
+})}${button({ id, text: label, secondary: true })}
+</form>`
+
+function field(
+  { name, value, error }: { name: string; value: string; error: string | undefined },
+  {
+    label,
+    options,
+    all = 'All',
+    type,
+    width,
+  }: Omit<Filter, 'options'> & {
+    options: readonly Option[] | undefined
+  },
+): Html | false {
+  if (label === undefined) return value !== '' && hidden(name, value)
+  if (options)
+    return select({ name, label, value, options: [{ value: '', text: all }, ...options] })
+  return input({ name, label, value, error, ...(type && { type }), ...(width && { width }) })
+}

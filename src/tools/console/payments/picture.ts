@@ -1,0 +1,224 @@
+/** The picture of a payment: its states along a line, each with what can be done to reach it, and what each webhook was told. */
+
+import { inPounds, plainPounds } from '../../../core/money.ts'
+import {
+  isPayable,
+  type Payment,
+  refundSummary,
+  type Status,
+  statusOf,
+  tokenOf,
+} from '../../../pay/payments/payment.ts'
+import { shownStatus } from '../../../pay/webhooks/message-store.ts'
+import { button, buttonGroup } from '../../../platform/web/components.ts'
+import { input } from '../../../platform/web/form-components.ts'
+import { type Html, html, type Part } from '../../../platform/web/html.ts'
+import { pageAddress } from '../frame/list.ts'
+import { type AccountVisit, textsIn } from '../frame/page.ts'
+import {
+  BACK,
+  link,
+  type Mark,
+  marksRow,
+  paragraph,
+  postForm,
+  statusTag,
+  timeWithAge,
+  untrusted,
+} from '../frame/parts.ts'
+import { AMOUNT, type PaymentAction, paymentActions, type RefundRefused } from './actions.ts'
+import type { ShownMessage, Step } from './timeline.ts'
+import { reasonFor } from './timeline-view.ts'
+
+/** The states on the way to success. No payment stays in submitted. */
+const wayToSuccess = ({ given }: Payment): Status[] => [
+  'created',
+  'started',
+  'submitted',
+  ...(given.delayed_capture ? (['capturable'] as const) : []),
+  'success',
+]
+
+export function statesPart(
+  visit: AccountVisit,
+  payment: Payment,
+  refused: RefundRefused | undefined,
+): Html {
+  const { events } = payment
+  const now = events.at(-1)
+  const possible = visit.hasEnded ? [] : paymentActions.filter(({ when }) => when(payment))
+  const forms = (status: Status) =>
+    formsOf(
+      visit,
+      payment,
+      possible.filter(({ to }) => to(payment) === status),
+      refused,
+    )
+  const path = wayToSuccess(payment)
+  const goesOn = (status: Status) => possible.some(({ to }) => to(payment) === status)
+  const after = path.slice(path.indexOf(now?.status ?? 'created') + 1)
+  const next = after.some(goesOn) ? after : []
+  const ends = endsOf(payment, possible, [...path, now?.status])
+  const link = now && paymentPageLink(visit, payment)
+  return html`<ol class="farthing-states" aria-label="States of the payment">
+${events.map(event => {
+  const reason = reasonFor(event)
+  const text = html`${statusTag(event.status)}<br>${timeWithAge(event.at)}${reason && html`<br>${reason}`}`
+  return event === now
+    ? stateView('now', html`${text}${link && html`<br>${link}`}${forms(event.status)}`)
+    : stateView('past', text)
+})}${next.map(status => stateView('next', html`${status}<br>${NOT_YET}${forms(status)}`))}</ol>
+${
+  ends.length > 0 &&
+  html`${paragraph('Or it ends here:')}
+<ul class="farthing-states" aria-label="Other ends of the payment">
+${ends.map(status => stateView('next', html`${status}<br>${NOT_YET}${forms(status)}`))}</ul>`
+}
+${!visit.hasEnded && possible.length === 0 && paragraph(overText(payment))}`
+}
+
+const NOT_YET = html`<span class="farthing-step__facts">not yet</span>`
+
+const overText = (payment: Payment): string =>
+  refundSummary(payment).status === 'full'
+    ? 'Nothing more can happen: it is refunded in full.'
+    : 'Nothing more can happen: the payment has ended.'
+
+/** The states that end the payment otherwise, in the order of the actions that lead there. */
+const endsOf = (
+  payment: Payment,
+  possible: readonly PaymentAction[],
+  path: readonly (Status | undefined)[],
+): Status[] => {
+  const ends = possible.map(({ to }) => to(payment)).filter(status => !path.includes(status))
+  return [...new Set(ends)]
+}
+
+const stateView = (when: 'past' | 'now' | 'next', content: Part): Html =>
+  html`<li class="farthing-state farthing-state--${when}"${when === 'now' && html` aria-current="step"`}>${content}</li>
+`
+
+/** Where its user pays an open payment. */
+function paymentPageLink(
+  { addresses, hasEnded }: AccountVisit,
+  payment: Payment,
+): Html | undefined {
+  const hasPage =
+    !hasEnded && isPayable(statusOf(payment)) && payment.given.authorisation_mode !== 'moto_api'
+  const page = `${addresses.pages}/secure/${tokenOf(payment)}`
+  return hasPage ? link(page, 'Open the payment page') : undefined
+}
+
+/** The forms of these actions. */
+function formsOf(
+  visit: AccountVisit,
+  payment: Payment,
+  actions: readonly PaymentAction[],
+  refused: RefundRefused | undefined,
+): Html[] {
+  const { [BACK]: back } = textsIn(visit, [BACK])
+  return [...Map.groupBy(actions, ({ path }) => path)].map(([path, each]) =>
+    postForm(
+      visit.account,
+      pageAddress(`${visit.root}payments/${payment.payment_id}/${path}`, { [BACK]: back }),
+      path === 'refund' ? refundFields(visit, payment, each, refused) : buttonsOf(each),
+    ),
+  )
+}
+
+const buttonsOf = (actions: readonly PaymentAction[]): Html =>
+  buttonGroup(
+    actions.map(({ id, button: text, scenario }) =>
+      button({
+        id,
+        text,
+        secondary: true,
+        ...(scenario && { field: { name: 'scenario', value: scenario } }),
+      }),
+    ),
+  )
+
+/** After a sign-in the address has the amount that was typed before. */
+function refundFields(
+  visit: AccountVisit,
+  payment: Payment,
+  actions: readonly PaymentAction[],
+  refused: RefundRefused | undefined,
+): Html {
+  const { amount_available } = refundSummary(payment)
+  const { [AMOUNT]: kept } = textsIn(visit, [AMOUNT])
+  return html`${input({
+    name: AMOUNT,
+    label: 'Refund in pounds',
+    hint: `Of ${inPounds(amount_available)}`,
+    value: refused?.typed ?? (kept || plainPounds(amount_available)),
+    inputmode: 'decimal',
+    width: 10,
+    error: refused?.errors[AMOUNT],
+  })}
+${actions.map(({ id, button: text }) => button({ id, text, secondary: true }))}`
+}
+
+/** The most webhooks that are shown. */
+const MOST_SHOWN = 10
+
+type Told = { name: string; messages: ShownMessage[]; missing: string[] }
+
+export function toldPart(visit: AccountVisit, steps: readonly Step[]): Html | false {
+  const told = toldBy(steps)
+  if (told.size === 0) return false
+  const shown = [...told].slice(0, MOST_SHOWN)
+  const rest = told.size - shown.length
+  return html`<h2 class="govuk-heading-m">Webhooks</h2>
+<ul class="farthing-told" role="list">
+${shown.map(([webhook_id, each]) => row(visit, webhook_id, each))}</ul>
+${rest > 0 && html`<p class="govuk-body">And ${rest} more webhooks.</p>`}`
+}
+
+function toldBy(steps: readonly Step[]): Map<string, Told> {
+  const told = new Map<string, Told>()
+  const of = (webhook_id: string, name: string): Told => {
+    const found = told.get(webhook_id) ?? { name, messages: [], missing: [] }
+    told.set(webhook_id, found)
+    return found
+  }
+  for (const { messages, missing } of steps) {
+    for (const each of messages) of(each.message.webhook_id, each.webhook).messages.push(each)
+    for (const { webhook_id, webhook, why } of missing) {
+      const { missing: reasons } = of(webhook_id, webhook)
+      if (!reasons.includes(why)) reasons.push(why)
+    }
+  }
+  return told
+}
+
+function row(
+  { root, now }: AccountVisit,
+  webhook_id: string,
+  { name, messages, missing }: Told,
+): Html {
+  const marks = messages.map((each): Mark => {
+    const { message, again } = each
+    const shown = shownStatus(message, now)
+    return {
+      status: again && shown === 'FAILED' ? 'sent again' : shown,
+      text: `${message.event_type}, ${shown}`,
+      detail: textOf(each),
+      href: `${root}messages/${message.message_id}`,
+    }
+  })
+  const reasons = messages.length > 0 ? missing.map(why => `no other message: ${why}`) : missing
+  const texts = [...new Set([...messages.map(textOf), ...reasons])].join('; ')
+  return html`<li>${link(`${root}webhooks/${webhook_id}`, untrusted(name))}
+${marks.length > 0 && marksRow('Messages', marks)}
+<span>${untrusted(texts)}</span></li>
+`
+}
+
+/** Such as `2 attempts, 401 Unauthorized`. */
+function textOf({ attempts, again }: ShownMessage): string {
+  const result = attempts.at(-1)?.ending.result
+  if (result === undefined) return 'no attempt yet'
+  const tries = attempts.length === 1 ? '1 attempt' : `${attempts.length} attempts`
+  return `${tries}, ${result}${again ? ', sent again and accepted' : ''}`
+}
