@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { pages } from '../../../src/tools/console/pages.ts'
 import type { Client } from '../../support/client.ts'
 import {
   type Console,
@@ -105,15 +106,22 @@ onEveryDatabase('Forms of the console', service => {
     const browser = consoleOf(service(), cookieIn(entered))
     const back = await browser.get(entered.location ?? '')
     assert.equal(elementWith(back, 'amount').attributes.value, '6.50')
-    for (const [form, sentence] of [
-      [`${address}/capture`, 'Nothing was captured.'],
-      [`${address}/cancel`, 'Nothing was cancelled.'],
-      [`${address}/complete`, 'The payment was not changed.'],
-      ['messages/06h3k/send', 'Nothing was sent.'],
-    ]) {
-      const { location } = await stranger.post(form ?? '')
-      const shown = await stranger.get(location ?? '')
-      assert.equal(bannerIn(shown), `You were signed out. ${sentence}`)
+  })
+
+  test('every form of every page does nothing for another site, without a session, from the page of another account, and with an unknown identifier', async () => {
+    const browser = await signIn(service(), await service().newAccount())
+    // That of the signature changes nothing, and has a type of its own.
+    const forms = pages.flatMap(page => page.forms).filter(form => form !== 'signature')
+    assert.ok(forms.length >= 13)
+    for (const form of forms) {
+      const path = form.replace(/\{\w+\}/, '0'.repeat(26))
+      for (const from of [{ 'Sec-Fetch-Site': 'cross-site' }, { Origin: 'https://evil.example' }])
+        assert.equal((await browser.post(path, {}, from)).status, 403, form)
+      const lost = await consoleOf(service()).post(path)
+      assert.equal(lost.done, `lost-${form.split('/').at(-1)}`, form)
+      assert.match(lost.location ?? '', /^sign-in\?to=/, form)
+      assert.equal((await browser.post(path, { account: 'other' })).status, 409, form)
+      if (path !== form) assert.equal((await browser.post(path)).status, 404, form)
     }
   })
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { tagged } from '../../hosted/document.ts'
 import type { Body } from '../../support/client.ts'
-import { elementWith, headingOf, type Shown, signIn, stepsOf } from '../../support/console.ts'
+import { elementWith, type Shown, signIn, stepsOf } from '../../support/console.ts'
 import { startReceiver } from '../../support/receiver.ts'
 import { onEveryDatabase } from '../../support/service.ts'
 import { received, receiving, subscribe } from '../../support/subscriber.ts'
@@ -186,21 +186,6 @@ onEveryDatabase(
         elementWith(page, 'recent').text,
         /2 of 4 delivered \(50 %\)\. The slowest response took [\d,]+ ms\./,
       )
-    })
-
-    test('a webhook of another account is an unknown one', async t => {
-      const { api } = await start()
-      const { webhook } = await subscribe(t, api)
-      const { browser } = await start()
-      for (const form of ['test', 'deactivate']) {
-        const answers = [webhook.external_id, '06g9u000000000000000000000'].map(async id => {
-          const page = await browser.post(`webhooks/${id}/${form}`, { event_type: ALL[0] ?? '' })
-          return [page.status, headingOf(page)]
-        })
-        for (const answer of await Promise.all(answers))
-          assert.deepEqual(answer, [404, 'Page not found'])
-      }
-      assert.equal((await listed(api))[0]?.status, 'ACTIVE')
     })
   },
   receiving,

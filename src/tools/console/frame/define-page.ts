@@ -94,6 +94,8 @@ type Definition<F extends Filters, Data, A extends Answer> = {
 
 export type ConsolePage = {
   path: string
+  /** The paths of its forms. */
+  forms: readonly string[]
   navigation: string | undefined
   routes: (context: ConsoleContext) => Route[]
 }
@@ -108,6 +110,7 @@ export function definePage<const F extends Filters, Data, A extends Answer>(
   const actions = Object.entries(page.actions ?? {}) as [FormPurpose, AnyAction][] // as the type says
   return {
     path: page.path,
+    forms: actions.map(([name, { isAtPage }]) => (isAtPage ? page.path : `${page.path}/${name}`)),
     navigation: page.navigation,
     routes: context => [
       pageRoute(context, page),
