@@ -7,6 +7,7 @@ import { mkdir, readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import type { Browser, Page } from 'playwright-core'
+import { pages } from '../src/tools/console/pages.ts'
 import { atRest, look, startBrowser, visit } from '../test/support/browser.ts'
 import { type Body, type Client, createClient } from '../test/support/client.ts'
 import { signIn } from '../test/support/console.ts'
@@ -102,16 +103,14 @@ async function takeConsole(service: Service, browser: Browser, styles: string): 
   const agreement = await addOthers(service, api)
   const [name = '', value = ''] = (await signIn(service, api)).cookie?.split('=') ?? []
   const document = await readFile(new URL('../docs/console.md', import.meta.url), 'utf8')
-  const addresses = new Map([
-    ...(await addressesOf(service, api, { shelf, agreement })),
-    ['sign-in', 'sign-in'],
-  ])
-  const shown = [...addresses].filter(([path]) => document.includes(`console-${pictureOf(path)}-`))
+  const addressOf = await addressesOf(service, api, { shelf, agreement })
+  const paths = ['sign-in', ...pages.map(({ path }) => path)]
+  const shown = paths.filter(path => document.includes(`console-${pictureOf(path)}-`))
   for (const [screen, viewport] of Object.entries(screens))
-    for (const [path, address] of shown)
+    for (const path of shown)
       await visit(browser, { viewport, bypassCSP: true }, async ({ page, context }) => {
         await context.addCookies([{ name, value, url: service.baseUrl }])
-        await page.goto(`${service.baseUrl}/console/${address}`)
+        await page.goto(`${service.baseUrl}/console/${addressOf(path)}`)
         await page.evaluate(STEADY)
         await take(page, styles, `console-${pictureOf(path)}-${screen}`, MOST_OF_CONSOLE)
       })

@@ -1,7 +1,6 @@
 /** The pages of the console, and every state of them that differs in its parts. */
 import assert from 'node:assert/strict'
 import type { Page } from 'playwright-core'
-import { pages } from '../../src/tools/console/pages.ts'
 import type { Body, Client } from './client.ts'
 import type { Shelf } from './console-states.ts'
 import { ask } from './control.ts'
@@ -9,12 +8,12 @@ import type { Service } from './service.ts'
 
 type Filled = { shelf: Shelf; open: Body; agreement: Body }
 
-/** The address of each page by its path, with something to show. Control must be on. */
+/** Returns a function from the path of a page to its address, where it has something to show. Control must be on. */
 export async function addressesOf(
   service: Service,
   api: Client,
   { shelf, agreement }: Pick<Filled, 'shelf' | 'agreement'>,
-): Promise<Map<string, string>> {
+): Promise<(path: string) => string> {
   const requests = (await ask(service, api, 'requests')).body.results
   const ids: Record<string, string> = {
     payment_id: shelf.declined.payment_id,
@@ -23,13 +22,13 @@ export async function addressesOf(
     message_id: shelf.failed[0]?.webhook_message_id,
     exchange_id: requests.at(-1).request_id,
   }
-  const addressOf = (path: string) =>
-    path.replace(/\{(\w+)\}/, (_, name) => {
-      assert.ok(ids[name], `${path}: give it an example of ${name}`)
+  return path => {
+    if (path === 'signature') return `signature?message=${ids.message_id}`
+    return path.replace(/\{(\w+)\}/, (_, name) => {
+      assert.ok(ids[name], `give addressesOf an example of ${name}`)
       return ids[name]
     })
-  const queries: Record<string, string> = { signature: `?message=${ids.message_id}` }
-  return new Map(pages.map(({ path }) => [path, addressOf(path) + (queries[path] ?? '')]))
+  }
 }
 
 /** Presses a button and waits for the page that it leads to. */

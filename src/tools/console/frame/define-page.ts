@@ -67,9 +67,8 @@ type AnyAction = Action<Filters, Answer>
 type Definition<F extends Filters, Data, A extends Answer> = {
   /** Below /console; '' for home. It has one parameter at most. */
   path: string
-  /** Its entry in the navigation, which is its title too unless it has another. */
+  /** Its entry in the navigation, which is its title too unless it has one. */
   navigation?: string
-  title?: string | ((visit: PageVisit<F>, data: Data) => string)
   /** The path of the entry that is current, if it is not the first part of `path`. */
   section?: string
   filters?: F
@@ -77,8 +76,9 @@ type Definition<F extends Filters, Data, A extends Answer> = {
   makes?: true
   /** The page that is opened instead, if there is one. */
   instead?: (context: ConsoleContext, visit: PageVisit<F>) => Promise<string | undefined>
-  /** Returns what the page shows. Throws `notFound`. */
+  /** Returns what the page shows. Throws `notFound`. It stands before `title` and `show`, whose data the compiler infers from it. */
   read?: (context: ConsoleContext, visit: PageVisit<F>, answer?: A) => Promise<Data>
+  title?: string | ((visit: PageVisit<F>, data: Data) => string)
   /** Pure. It has `liveNotice` if the page is live. */
   show: (visit: PageVisit<F>, data: Data, answer?: A) => Html
   /**
