@@ -1,10 +1,10 @@
 /** A page of the console is one object: its address, its filters and forms, what it reads and what it shows. */
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { type Accepts, formBody, isForm } from '../../../platform/http/body.ts'
+import type { Accepts } from '../../../platform/http/body.ts'
 import { pathParam, type Route } from '../../../platform/http/endpoint.ts'
 import { pageFault } from '../../../platform/http/errors.ts'
-import { type Html, html, type Part } from '../../../platform/web/html.ts'
+import type { Html, Part } from '../../../platform/web/html.ts'
 import type { FormPurpose } from './banners.ts'
 import { countFails } from './fails.ts'
 import {
@@ -24,15 +24,13 @@ import {
   type ConsoleContext,
   insideOf,
   type Next,
-  outside,
   type Page,
-  pageOfAddress,
   sendNext,
   sendPage,
-  signInFirst,
-  visitOf,
+  textsIn,
 } from './page.ts'
-import { ACCOUNT_FIELD, link, paragraph, postForm } from './parts.ts'
+import { postForm } from './parts.ts'
+import { endedAccount, otherAccount, sendSignedOut } from './refused.ts'
 import { isFromOtherSite, signedIn } from './session.ts'
 
 export type PageVisit<F extends Filters = Filters> = AccountVisit & {
@@ -45,6 +43,8 @@ export type PageVisit<F extends Filters = Filters> = AccountVisit & {
   /** What is wrong with the filters. */
   errors: Errors
   cursor: Cursor
+  /** The query of the list from which somebody came. */
+  back: string
 }
 
 /** What an action has for the page on which it is shown: errors at the fields, for example. */
@@ -121,11 +121,12 @@ export function definePage<const F extends Filters, Data, A extends Answer>(
 
 /** The form of an action of the page; none in an account that has ended. */
 export const actionForm = (
-  { account, here, hasEnded }: PageVisit,
+  { account, here, back, hasEnded }: PageVisit,
   purpose: FormPurpose,
   content: Part,
   className?: string,
-): Html | false => !hasEnded && postForm(account, `${here}/${purpose}`, content, className)
+): Html | false =>
+  !hasEnded && postForm(account, pageAddress(`${here}/${purpose}`, { back }), content, className)
 
 const pathBelow = (...parts: string[]): string =>
   ['/console', ...parts].filter(part => part !== '').join('/')
@@ -193,6 +194,7 @@ function pageVisitOf(
     fields,
     errors: problemsIn(fields, filters, visit.now),
     cursor: cursorIn(visit),
+    back: textsIn(visit, ['back']).back,
   }
 }
 
@@ -204,7 +206,7 @@ async function respond(
   reply: FastifyReply,
   answer?: Answer,
 ): Promise<FastifyReply> {
-  const { path, navigation, title = navigation ?? path, section = path.split('/', 1)[0] } = page
+  const { path, navigation, title = navigation ?? path, section = path.replace(/\/.*/, '') } = page
   const hasErrors = Object.keys(visit.errors).length > 0
   const live = hasErrors ? undefined : page.live
   const shown = live && shownBy(visit.request)
@@ -220,7 +222,7 @@ async function respond(
   const errors = answer?.errors ?? (hasErrors ? visit.errors : undefined)
   return sendWhole(context, reply, visit, {
     title: typeof title === 'string' ? title : title(visit, data),
-    ...(section !== undefined && { section }),
+    section,
     content,
     errors,
     ...(look && { live: { tag: tagOf(look), isSlow: isSlow(visit) } }),
@@ -253,53 +255,4 @@ async function sendWhole(
   page: Page,
 ): Promise<FastifyReply> {
   return sendPage(reply, { ...visit, fails: await countFails(context, visit.account) }, page)
-}
-
-/** The page of a form is at its address or one level above. */
-function sendSignedOut(
-  context: ConsoleContext,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  { purpose, keeps }: { purpose: FormPurpose; keeps?: string },
-): FastifyReply {
-  const page = pageOfAddress(request.originalUrl.replace(new RegExp(`/${purpose}$`), ''))
-  const to = signInFirst(
-    page && keeps ? pageAddress(page, { [keeps]: formBody(request).get(keeps) ?? '' }) : page,
-  )
-  return sendNext(reply, outside(visitOf(request, context)), { to, done: { lost: purpose } })
-}
-
-/** The page that says that nothing can be done, if the account has ended. */
-function endedAccount({ home, hasEnded }: AccountVisit): Page | undefined {
-  if (!hasEnded) return undefined
-  const title = 'This test account has ended'
-  return {
-    title,
-    status: 409,
-    content: html`<h1 class="govuk-heading-l">${title}</h1>
-${paragraph('Nothing was done.')}
-${paragraph(link(home, 'Read its pages'))}`,
-  }
-}
-
-/** The header with which the script of a live page says of which account the page is. */
-const ACCOUNT_HEADER = 'farthing-account'
-
-/**
- * The page that says so, if the browser has signed in to another account since it opened the page of the form, or the
- * page that it looks at. Nothing may be done then.
- */
-export function otherAccount(visit: Omit<AccountVisit, 'now'>): Page | undefined {
-  const { home, account, request } = visit
-  const form = isForm(request) ? formBody(request).get(ACCOUNT_FIELD) : null
-  const from = form ?? request.headers[ACCOUNT_HEADER] ?? null
-  if (from === null || from === account.name) return undefined
-  const heading = html`You are now in <bdi>${account.name}</bdi>`
-  return {
-    title: 'You are now in another account',
-    status: 409,
-    content: html`<h1 class="govuk-heading-l">${heading}</h1>
-${paragraph(html`Nothing was done. The page that you used is one of the account <bdi>${String(from)}</bdi>, and this browser has signed in to <bdi>${account.name}</bdi> since.`)}
-${paragraph(html`${link(home, 'Go to the home page of this account')}, or sign out and sign in with a key of the other.`)}`,
-  }
 }

@@ -1,12 +1,10 @@
-/** Lists: pages of them with a cursor instead of page numbers, so that no rows are counted or skipped, their addresses, and the filters above them. */
+/** Lists, with a cursor instead of page numbers, so that no rows are counted or skipped, and with filters. */
 import { button, pagination } from '../../../platform/web/components.ts'
 import { input, type Option, select } from '../../../platform/web/form-components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import type { PageVisit } from './define-page.ts'
 import { type AccountVisit, textsIn, type Visit } from './page.ts'
-import { BACK, hidden, link } from './parts.ts'
-
-/** Lists with a cursor instead of page numbers, so that no rows are counted or skipped. */
+import { hidden, link, paragraph } from './parts.ts'
 
 /** Identifiers, exclusive. At most one of them is used: `after` if both are given. */
 export type Cursor = { before?: string | undefined; after?: string | undefined }
@@ -71,40 +69,29 @@ export function pageAddress(page: string, given: Record<string, string | undefin
 }
 
 /** The address of something in a list. The page there has a link back to the list as it is now, by `linkBack`. */
-export const addressFrom = (
-  address: string,
-  filters: Record<string, string | undefined>,
-  cursor: Cursor,
-): string => pageAddress(address, { [BACK]: pageAddress('', { ...filters, ...cursor }).slice(1) })
+export const addressFrom = ({ filters, cursor }: PageVisit, address: string): string =>
+  pageAddress(address, { back: pageAddress('', { ...filters, ...cursor }).slice(1) })
 
 /** A link back to the list `page`, as it was filtered. */
-export function linkBack(visit: AccountVisit, page: string, name: string): Html {
-  const { [BACK]: back } = textsIn(visit, [BACK])
-  const list = `${visit.root}${page}`
-  const to = back
-    ? link(`${list}?${new URLSearchParams(back)}`, `${name}, as you found them`)
-    : link(list, name)
-  return html`<p class="govuk-body">${to}</p>`
-}
-
-/** Links from a page of the list `page` to those beside it, with the same filters. */
-function linksBeside(
-  label: string,
-  { newer, older }: CursorPage<unknown>,
-  page: string,
-  filters: Record<string, string | undefined>,
-): Html | false {
-  if (!newer && !older) return false
-  const to = (cursor: Cursor | undefined) => cursor && pageAddress(page, { ...filters, ...cursor })
-  return pagination({ label, newer: to(newer), older: to(older) })
+export function linkBack({ root, back }: PageVisit, page: string, name: string): Html {
+  const list = root + page
+  return paragraph(
+    back
+      ? link(`${list}?${new URLSearchParams(back)}`, `${name}, as you found them`)
+      : link(list, name),
+  )
 }
 
 /** Links to the pages of the list beside this one, with the same filters. */
-export const pageLinks = (
+export function pageLinks(
   { here, filters }: PageVisit,
   label: string,
-  page: CursorPage<unknown>,
-): Html | false => linksBeside(label, page, here, filters)
+  { newer, older }: CursorPage<unknown>,
+): Html | false {
+  if (!newer && !older) return false
+  const to = (cursor: Cursor | undefined) => cursor && pageAddress(here, { ...filters, ...cursor })
+  return pagination({ label, newer: to(newer), older: to(older) })
+}
 
 type Filter<Value extends string = string> = {
   /** Without a label it has no field, and the form carries it along. */
@@ -112,7 +99,7 @@ type Filter<Value extends string = string> = {
   /** Of any other value the list knows nothing. Without them every text is a value. */
   values?: readonly Value[]
   /** The choices beside the one of all. A page can give others to its form. */
-  options?: readonly Option[]
+  options?: readonly Option[] | undefined
   /** The choice of all, if it is not called All. */
   all?: string
   type?: 'search'
@@ -170,36 +157,22 @@ export const problemsIn = (filters: Filters, values: Values<Filters>, now: numbe
     }),
   )
 
-type Form = {
-  here: string
-  fields: Filters
-  filters: Values<Filters>
-  errors: Errors
-}
-
 /** `options` are choices that only the page knows. */
 export const filterForm = (
-  { here, fields, filters, errors }: Form,
+  { here, fields, filters, errors }: PageVisit,
   options: Readonly<Record<string, readonly Option[]>> = {},
   { id, text: label }: { id: string; text: string } = { id: 'filter', text: 'Filter' },
 ): Html => html`<form class="farthing-filter" method="get" action="${here}">
-${Object.entries(fields).map(([name, filter]) => {
-  const value = filters[name] ?? ''
-  return html`${field({ name, value, error: errors[name] }, { ...filter, options: options[name] ?? filter.options })}\n`
-})}${button({ id, text: label, secondary: true })}
+${Object.entries(fields).map(
+  ([name, filter]) =>
+    html`${field({ options: options[name], ...filter, name }, filters[name] ?? '', errors[name])}\n`,
+)}${button({ id, text: label, secondary: true })}
 </form>`
 
 function field(
-  { name, value, error }: { name: string; value: string; error: string | undefined },
-  {
-    label,
-    options,
-    all = 'All',
-    type,
-    width,
-  }: Omit<Filter, 'options'> & {
-    options: readonly Option[] | undefined
-  },
+  { name, label, options, all = 'All', type, width }: Filter & { name: string },
+  value: string,
+  error: string | undefined,
 ): Html | false {
   if (label === undefined) return value !== '' && hidden(name, value)
   if (options)

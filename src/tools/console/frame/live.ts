@@ -1,12 +1,10 @@
 /** Whether what a page shows is still true: its script asks the page itself, with the ETag of what it shows. */
 import { createHash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { methodOf } from '../../../platform/http/fastify.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import type { PageVisit } from './define-page.ts'
 import { pageAddress } from './list.ts'
-import { textsIn } from './page.ts'
-import { BACK, link } from './parts.ts'
+import { link } from './parts.ts'
 
 export type Look = {
   /** Of what the page shows: another one as soon as something of it has changed. */
@@ -29,9 +27,12 @@ const hashOf = (version: unknown): string =>
 /** Weak, because the number beside *Check*, banners and times differ without a change of what the page shows. */
 export const tagOf = ({ version, newest = '' }: Look): string => `W/"${newest}.${hashOf(version)}"`
 
-/** What the browser shows, if the request only asks whether that has changed. */
-export const shownBy = (request: FastifyRequest): string | undefined =>
-  methodOf(request) === 'HEAD' ? request.headers['if-none-match'] : undefined
+/** The header with which the script says of which account the page is. */
+export const ACCOUNT_HEADER = 'farthing-account'
+
+/** What the browser shows, if its script only asks whether that has changed. */
+export const shownBy = ({ headers }: FastifyRequest): string | undefined =>
+  ACCOUNT_HEADER in headers ? headers['if-none-match'] : undefined
 
 /** The newest entry of the list that the browser shows; '' if it shows none. */
 export const newestIn = (shown = ''): string => /^W\/"([0-9a-v]*)\./.exec(shown)?.[1] ?? ''
@@ -53,7 +54,7 @@ export function sendLook(reply: FastifyReply, shown: string, look: Look): Fastif
  * page of a form with errors leads to that of the form.
  */
 export function liveNotice(visit: PageVisit): Html {
-  const query = { ...visit.filters, ...visit.cursor, ...textsIn(visit, [BACK]) }
+  const query = { ...visit.filters, ...visit.cursor, back: visit.back }
   return html`<div class="farthing-live">
 <p class="govuk-body" role="status"></p>
 <p class="govuk-body">${link(pageAddress(visit.here, query), 'Refresh')}</p>

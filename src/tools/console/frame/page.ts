@@ -26,7 +26,7 @@ import { signOutForm } from './parts.ts'
 const SERVICE = 'Farthing console'
 
 /** An entry of the navigation. */
-export type Section = { path: string; text: string }
+type Section = { path: string; text: string }
 
 /** `operations` are the endpoints whose requests the console shows. */
 export type ConsoleContext = ToolContext & {

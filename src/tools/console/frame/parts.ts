@@ -48,9 +48,6 @@ export const hidden = (name: string, value: string): Html =>
 /** The hidden field of each form that says for which account it was made. */
 export const ACCOUNT_FIELD = 'account'
 
-/** The parameter with the query of the list from which somebody came. */
-export const BACK = 'back'
-
 /** A form that does something: never for another account than that of its page, see otherAccount of route.ts. */
 export const postForm = (
   { name }: Account,

@@ -10,7 +10,6 @@ import { input } from '../../../platform/web/form-components.ts'
 import { html } from '../../../platform/web/html.ts'
 import { twoThirds } from '../../../platform/web/layout.ts'
 import type { ToolContext } from '../../context.ts'
-import { otherAccount } from './define-page.ts'
 import {
   type ConsoleContext,
   type Page,
@@ -21,6 +20,7 @@ import {
   visitOf,
 } from './page.ts'
 import { code, hidden } from './parts.ts'
+import { otherAccount } from './refused.ts'
 import {
   endSession,
   findSession,

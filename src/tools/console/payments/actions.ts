@@ -1,4 +1,5 @@
 /** The actions on the page of a payment: one row each, with its button, when it is there, and what it does. */
+
 import { ApiError } from '../../../core/errors.ts'
 import { inPounds, penceIn } from '../../../core/money.ts'
 import { movePayment } from '../../../pay/payments/commands.ts'
@@ -19,9 +20,9 @@ import { pageFault } from '../../../platform/http/errors.ts'
 import type { ToolContext } from '../../context.ts'
 import { recordAction } from '../../record/action.ts'
 import type { Done } from '../frame/banners.ts'
+import type { PageVisit } from '../frame/define-page.ts'
 import { pageAddress } from '../frame/list.ts'
-import { type AccountVisit, type Next, textsIn } from '../frame/page.ts'
-import { BACK } from '../frame/parts.ts'
+import type { AccountVisit, Next } from '../frame/page.ts'
 
 /** The last part of the address of a form. */
 export const paths = ['complete', 'capture', 'cancel', 'refund'] as const
@@ -113,11 +114,10 @@ export const paymentActions: readonly PaymentAction[] = [
 /** Leads back to the page of the payment, with a banner that says what happened. */
 export async function perform(
   context: ToolContext,
-  visit: AccountVisit,
+  visit: PageVisit,
   path: Path,
   payment: Payment,
 ): Promise<Next | RefundRefused> {
-  const { [BACK]: back } = textsIn(visit, [BACK])
   const scenario = formBody(visit.request).get('scenario')
   const asked = paymentActions.filter(
     each => each.path === path && (each.scenario === undefined || each.scenario === scenario),
@@ -127,7 +127,7 @@ export async function perform(
   const action = asked.find(({ when }) => when(payment))
   const outcome = await action?.run({ context, visit, payment })
   if (outcome && 'errors' in outcome) return outcome
-  const to = pageAddress(`payments/${payment.payment_id}`, { [BACK]: back })
+  const to = pageAddress(`payments/${payment.payment_id}`, { back: visit.back })
   return { to, done: outcome ?? { code: 'overtaken' } }
 }
 

@@ -6,6 +6,7 @@ import { createPayment } from '../../../pay/payments/commands.ts'
 import { statusOf } from '../../../pay/payments/payment.ts'
 import { checkMode, readNewPayment } from '../../../pay/payments/request.ts'
 import { findPayment } from '../../../pay/payments/store.ts'
+import { askedFor } from '../../../platform/http/addresses.ts'
 import { formBody } from '../../../platform/http/body.ts'
 import type { Json } from '../../../platform/http/fields.ts'
 import { html } from '../../../platform/web/html.ts'
@@ -15,7 +16,6 @@ import { recordAction } from '../../record/action.ts'
 import { definePage, type PageVisit } from '../frame/define-page.ts'
 import { type AccountVisit, type Next, notFound } from '../frame/page.ts'
 import { link, paragraph, statusTag, untrusted } from '../frame/parts.ts'
-import { backAddress } from './back-address.ts'
 import { bodyIn, defaults, fieldOf, newPaymentForm, type Typed } from './new-form.ts'
 import { bringInto, type Ready, readyMade } from './ready-made.ts'
 
@@ -110,3 +110,10 @@ async function made(
 }
 
 type State = Awaited<ReturnType<typeof bringInto>> | undefined
+
+/** The page to which users of the console's payments return, at the address at which the browser has the console. */
+export function backAddress({ request, config, addresses, base }: AccountVisit): string {
+  const { host } = askedFor(request, config)
+  const site = [addresses.pages, addresses.api].find(each => new URL(each).host === host)
+  return `${site ?? addresses.api}${base}/back`
+}

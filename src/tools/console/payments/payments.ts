@@ -195,10 +195,7 @@ const table = (
     rows: payments.map(payment => {
       const { payment_id, given, card } = payment
       return [
-        link(
-          addressFrom(`${visit.root}payments/${payment_id}`, visit.filters, visit.cursor),
-          untrusted(given.reference),
-        ),
+        link(addressFrom(visit, `${visit.root}payments/${payment_id}`), untrusted(given.reference)),
         inPounds(given.amount),
         statusTag(statusOf(payment)),
         webhooks(visit, deliveries.get(payment_id) ?? []),

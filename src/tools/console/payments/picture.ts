@@ -13,15 +13,13 @@ import { shownStatus } from '../../../pay/webhooks/message-store.ts'
 import { button, buttonGroup } from '../../../platform/web/components.ts'
 import { input } from '../../../platform/web/form-components.ts'
 import { type Html, html, type Part } from '../../../platform/web/html.ts'
-import { pageAddress } from '../frame/list.ts'
+import { actionForm, type PageVisit } from '../frame/define-page.ts'
 import { type AccountVisit, textsIn } from '../frame/page.ts'
 import {
-  BACK,
   link,
   type Mark,
   marksRow,
   paragraph,
-  postForm,
   statusTag,
   timeWithAge,
   untrusted,
@@ -40,7 +38,7 @@ const wayToSuccess = ({ given }: Payment): Status[] => [
 ]
 
 export function statesPart(
-  visit: AccountVisit,
+  visit: PageVisit,
   payment: Payment,
   refused: RefundRefused | undefined,
 ): Html {
@@ -111,16 +109,15 @@ function paymentPageLink(
 
 /** The forms of these actions. */
 function formsOf(
-  visit: AccountVisit,
+  visit: PageVisit,
   payment: Payment,
   actions: readonly PaymentAction[],
   refused: RefundRefused | undefined,
-): Html[] {
-  const { [BACK]: back } = textsIn(visit, [BACK])
+): (Html | false)[] {
   return [...Map.groupBy(actions, ({ path }) => path)].map(([path, each]) =>
-    postForm(
-      visit.account,
-      pageAddress(`${visit.root}payments/${payment.payment_id}/${path}`, { [BACK]: back }),
+    actionForm(
+      visit,
+      path,
       path === 'refund' ? refundFields(visit, payment, each, refused) : buttonsOf(each),
     ),
   )

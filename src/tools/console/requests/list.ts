@@ -230,7 +230,7 @@ export const tookText = ({ ms }: Exchange): string => `${inDigits(ms)} ms`
 function requestRow(visit: Visit, exchange: Exchange): Part[] {
   const { root } = visit
   const { exchange_id, kind, at, payment_id, reference } = exchange
-  const address = addressFrom(`${root}requests/${exchange_id}`, visit.filters, visit.cursor)
+  const address = addressFrom(visit, `${root}requests/${exchange_id}`)
   return [
     time(at),
     html`${link(address, untrusted(requestLine(exchange)))}${kind === 'page' && ' (browser)'}`,

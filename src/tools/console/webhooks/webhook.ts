@@ -31,7 +31,7 @@ import {
   time,
   untrusted,
 } from '../frame/parts.ts'
-import { backAddress } from '../payments/back-address.ts'
+import { backAddress } from '../payments/new.ts'
 import { eventsOf, listenerState } from './list.ts'
 import { messageTable } from './message-attempts.ts'
 import { probe, probeForm } from './probe.ts'

@@ -1,0 +1,64 @@
+/** What refuses a request of somebody who was signed in when the page was opened: the session, the account, or its end. */
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { formBody, isForm } from '../../../platform/http/body.ts'
+import { html } from '../../../platform/web/html.ts'
+import type { FormPurpose } from './banners.ts'
+import { pageAddress } from './list.ts'
+import { ACCOUNT_HEADER } from './live.ts'
+import {
+  type AccountVisit,
+  type ConsoleContext,
+  outside,
+  type Page,
+  pageOfAddress,
+  sendNext,
+  signInFirst,
+  visitOf,
+} from './page.ts'
+import { ACCOUNT_FIELD, link, paragraph } from './parts.ts'
+
+/** The page of a form is at its address or one level above. */
+export function sendSignedOut(
+  context: ConsoleContext,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { purpose, keeps }: { purpose: FormPurpose; keeps?: string },
+): FastifyReply {
+  const page = pageOfAddress(request.originalUrl.replace(new RegExp(`/${purpose}$`), ''))
+  const to = signInFirst(
+    page && keeps ? pageAddress(page, { [keeps]: formBody(request).get(keeps) ?? '' }) : page,
+  )
+  return sendNext(reply, outside(visitOf(request, context)), { to, done: { lost: purpose } })
+}
+
+/** The page that says that nothing can be done, if the account has ended. */
+export function endedAccount({ home, hasEnded }: AccountVisit): Page | undefined {
+  if (!hasEnded) return undefined
+  const title = 'This test account has ended'
+  return {
+    title,
+    status: 409,
+    content: html`<h1 class="govuk-heading-l">${title}</h1>
+${paragraph('Nothing was done.')}
+${paragraph(link(home, 'Read its pages'))}`,
+  }
+}
+
+/**
+ * The page that says so, if the browser has signed in to another account since it opened the page of the form, or the
+ * page that it looks at. Nothing may be done then.
+ */
+export function otherAccount(visit: Omit<AccountVisit, 'now'>): Page | undefined {
+  const { home, account, request } = visit
+  const form = isForm(request) ? formBody(request).get(ACCOUNT_FIELD) : null
+  const from = form ?? request.headers[ACCOUNT_HEADER] ?? null
+  if (from === null || from === account.name) return undefined
+  const heading = html`You are now in <bdi>${account.name}</bdi>`
+  return {
+    title: 'You are now in another account',
+    status: 409,
+    content: html`<h1 class="govuk-heading-l">${heading}</h1>
+${paragraph(html`Nothing was done. The page that you used is one of the account <bdi>${String(from)}</bdi>, and this browser has signed in to <bdi>${account.name}</bdi> since.`)}
+${paragraph(html`${link(home, 'Go to the home page of this account')}, or sign out and sign in with a key of the other.`)}`,
+  }
+}
