@@ -4,7 +4,7 @@ import { createAll, NotificationBanner, ServiceNavigation } from 'govuk-frontend
 createAll(NotificationBanner)
 createAll(ServiceNavigation)
 
-/** Milliseconds between two looks for something new: usually, and after a minute without any or where a look takes long. */
+/** Milliseconds between two looks for something new; seldom after a minute without any, and where a look takes long. */
 const OFTEN = 2_000
 const SELDOM = 10_000
 const QUIET = 60_000

@@ -76,14 +76,14 @@ type Definition<F extends Filters, Data, A extends Answer> = {
   makes?: true
   /** The page that is opened instead, if there is one. */
   instead?: (context: ConsoleContext, visit: PageVisit<F>) => Promise<string | undefined>
-  /** Returns what the page shows. Throws `notFound`. It stands before `title` and `show`, whose data the compiler infers from it. */
+  /** Returns what the page shows. Throws `notFound`. The compiler infers the data of `title` and `show`, which follow. */
   read?: (context: ConsoleContext, visit: PageVisit<F>, answer?: A) => Promise<Data>
   title?: string | ((visit: PageVisit<F>, data: Data) => string)
   /** Pure. It has `liveNotice` if the page is live. */
   show: (visit: PageVisit<F>, data: Data, answer?: A) => Html
   /**
-   * The page says when what it shows has changed. A function answers that faster than reading and showing all of it: `since` is
-   * the newest entry that the browser shows.
+   * The page says when what it shows has changed. A function tells that faster than reading and showing all of it would:
+   * `since` is the newest entry that the browser shows.
    */
   live?: true | ((context: ConsoleContext, visit: PageVisit<F>, since: string) => Promise<Look>)
   /** The identifiers of what a live list shows, if it begins with the newest. */

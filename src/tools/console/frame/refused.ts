@@ -1,4 +1,4 @@
-/** What refuses a request of somebody who was signed in when the page was opened: the session, the account, or its end. */
+/** Refusals of forms and looks: the session has ended, the browser has signed in to another account, or the account has ended. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { formBody, isForm } from '../../../platform/http/body.ts'
 import { html } from '../../../platform/web/html.ts'
