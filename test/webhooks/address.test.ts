@@ -71,7 +71,7 @@ describe('The form of a callback_url:', () => {
     })
   }
 
-  test('The error of an address that could be listed ends with the value to set.', async () => {
+  test('The error of an address that could be listed ends with an example of the setting, the same for all.', async () => {
     for (const url of [
       'http://localhost:4000/hooks',
       'https://localhost:4000',
@@ -82,7 +82,7 @@ describe('The form of a callback_url:', () => {
           /.*: (?=FARTHING)/,
           '',
         ),
-        `FARTHING_CALLBACK_HOSTS=${new URL(url).host}, or in a test startFarthing({ callbackHosts: '${new URL(url).host}' })`,
+        "FARTHING_CALLBACK_HOSTS=localhost:4000, or in a test startFarthing({ callbackHosts: 'localhost:4000' })",
       )
     const path = 'https://me@localhost:4000/'
     assert.doesNotMatch(

@@ -290,7 +290,7 @@ function returnUrlProblem(text: string, returnHosts: AllowedHosts): string | und
   const { protocol } = new URL(text)
   if (protocol === 'https:' || (protocol === 'http:' && isAllowed(new URL(text), returnHosts)))
     return undefined
-  return `must be an https URL, unless the setting FARTHING_RETURN_HOSTS of the service lists its host${protocol === 'http:' ? cureOf('returnHosts', new URL(text)) : ''}`
+  return `must be an https URL, unless the setting FARTHING_RETURN_HOSTS of the service lists its host${protocol === 'http:' ? cureOf(new URL(text).host, 'returnHosts') : ''}`
 }
 
 /** Specification, *POST /v1/payments*: the Idempotency-Key header. */

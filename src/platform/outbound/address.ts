@@ -93,20 +93,21 @@ export async function registrationProblem(
   const url = URL.parse(raw)
   if (url === null) return problem
   if (problem !== undefined)
-    return problem.endsWith(UNLESS_LISTED) ? problem + cureOf('callbackHosts', url) : problem
+    return problem.endsWith(UNLESS_LISTED) ? problem + CALLBACK_CURE : problem
   const host = hostOf(url)
   if (isAllowed(url, allowed) || isIP(host) !== 0) return undefined
   const addresses = await resolve(host)
-  return addresses.every(isPublicAddress)
-    ? undefined
-    : MUST_BE_PUBLIC + cureOf('callbackHosts', url)
+  return addresses.every(isPublicAddress) ? undefined : MUST_BE_PUBLIC + CALLBACK_CURE
 }
 
 /** The end of a sentence that names the setting, and the option of the library, which reads no settings. */
-export function cureOf(option: 'callbackHosts' | 'returnHosts', { host }: URL): string {
+export const cureOf = (host: string, option: 'callbackHosts' | 'returnHosts'): string => {
   const setting = option === 'callbackHosts' ? 'FARTHING_CALLBACK_HOSTS' : 'FARTHING_RETURN_HOSTS'
   return `: ${setting}=${host}, or in a test startFarthing({ ${option}: '${host}' })`
 }
+
+/** Always the same example: a refusal is the same for every address, and repeats none. */
+const CALLBACK_CURE = cureOf('localhost:4000', 'callbackHosts')
 
 /** The host to resolve, to connect to and to use for SNI: without brackets and final dot. */
 export function hostOf(url: URL): string {
