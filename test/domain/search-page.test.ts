@@ -18,7 +18,8 @@ function page(total: number, query: Record<string, string>) {
   const from = (search.page - 1) * search.displaySize
   const all = Array.from({ length: total }, (_, i) => i)
   const results = all.slice(from, from + search.displaySize)
-  return pageOf(search, { total, results }, ADDRESSES, asItIs)
+  const shown = pageOf(search, { total, count: results.length, results }, ADDRESSES, asItIs)
+  return { ...shown, results: [...shown.results] }
 }
 
 /** Follows a link to another page. */
@@ -94,7 +95,7 @@ describe('Pages of a search', () => {
           assert.ok(error instanceof ApiError && value.includes('\0'))
           return
         }
-        const { _links } = pageOf(search, { total: 0, results: [] }, ADDRESSES, asItIs)
+        const { _links } = pageOf(search, { total: 0, count: 0, results: [] }, ADDRESSES, asItIs)
         const read = new URL(_links.self?.href ?? '').searchParams
         assert.equal(read.get('email'), value.trim() ? value : null)
         assert.equal(read.get('cardholder_name'), value.trim() ? value : null)

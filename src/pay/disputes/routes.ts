@@ -42,7 +42,7 @@ export const disputeEndpoints = ({ config }: Context): Endpoint[] => [
       const matching = disputes.filter(one => matches(one, search))
       const from = (search.page - 1) * search.displaySize
       const results = matching.slice(from, from + search.displaySize)
-      const result = { total: matching.length, results }
+      const result = { total: matching.length, count: results.length, results }
       return withLinks(pageOf(search, result, addressesOf(request, config), presentDispute))
     },
   },

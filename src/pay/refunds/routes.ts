@@ -29,7 +29,7 @@ import type { Context } from '../context.ts'
 import { paymentId, paymentInPath } from '../payments/routes.ts'
 import { oldestKept } from '../retention.ts'
 import { createRefund } from './commands.ts'
-import { findRefund, refundRows, refundsOf } from './store.ts'
+import { allRefundsOf, findRefund, refundRows } from './store.ts'
 import {
   createdRefund,
   newRefund,
@@ -105,6 +105,7 @@ const list = (context: Context): Endpoint => ({
   area: 'api',
   operationId: 'listRefunds',
   summary: 'List the refunds of a payment',
+  isLong: true,
   docs: () => ({
     parameters: [paymentId],
     responses: { 200: json('All of them, oldest first', refundsOfPayment) },
@@ -112,9 +113,13 @@ const list = (context: Context): Endpoint => ({
   }),
   handler: async request => {
     const { payment_id } = await paymentInPath(request, context, 'P0800')
-    const refunds = await refundsOf(context.database, payment_id)
     const now = context.time.now(request.account)
-    return presentAll(payment_id, refunds, now, addressesOf(request, context.config))
+    const addresses = addressesOf(request, context.config)
+    async function* refunds() {
+      for await (const refund of allRefundsOf(context.database, payment_id))
+        yield presentRefund(refund, now, addresses)
+    }
+    return presentAll(payment_id, refunds(), addresses)
   },
 })
 

@@ -1,5 +1,5 @@
 import type { Database, Statement } from '../../core/ports.ts'
-import { columnsFor } from '../../platform/database/select.ts'
+import { columnsFor, findPart, ifGiven, where } from '../../platform/database/select.ts'
 import type { Refund } from './refund.ts'
 
 const COLUMNS = columnsFor<Refund>({
@@ -16,12 +16,34 @@ export function insertRefund({ refund_id, payment_id, room, amount }: Refund): S
   }
 }
 
-/** The refunds of a payment, oldest first. */
-export const refundsOf = (database: Database, payment_id: string): Promise<Refund[]> =>
-  database.query<Refund>(
-    `select ${COLUMNS} from refunds where payment_id = $1 order by refund_id`,
-    [payment_id],
+/** The first refunds of a payment, oldest first, or those after one. */
+export const refundsOf = (
+  database: Database,
+  payment_id: string,
+  limit: number,
+  after?: string,
+): Promise<Refund[]> =>
+  findPart(
+    database,
+    refundRows,
+    [where('payment_id = ?', payment_id), ...ifGiven('refund_id > ?', after)],
+    { limit, order: 'oldest' },
   )
+
+const READ_AT_ONCE = 500
+
+/** All refunds of a payment: there may be as many as it has pence. */
+export async function* allRefundsOf(
+  database: Database,
+  payment_id: string,
+): AsyncGenerator<Refund> {
+  let last: Refund | undefined
+  do {
+    const some = await refundsOf(database, payment_id, READ_AT_ONCE, last?.refund_id)
+    yield* some
+    last = some[READ_AT_ONCE - 1]
+  } while (last)
+}
 
 /** undefined when this payment has no such refund. */
 export async function findRefund(

@@ -68,7 +68,6 @@ export const refundsOfPayment = object('RefundsOfPayment', {
 
 type RefundBody = FromSchema<typeof refund>
 type CreatedRefundBody = FromSchema<typeof createdRefund>
-type RefundsOfPaymentBody = FromSchema<typeof refundsOfPayment>
 
 /** The refund as every response but that to its creation shows it. Its status depends on `now`, in milliseconds. */
 export function presentRefund(refund: Refund, now: AccountTime, addresses: Addresses): RefundBody {
@@ -96,17 +95,12 @@ export function presentCreated(
   return created
 }
 
-/** The refunds of a payment, in the given order. `now` in milliseconds. */
-export function presentAll(
-  payment_id: string,
-  refunds: Refund[],
-  now: AccountTime,
-  addresses: Addresses,
-): RefundsOfPaymentBody {
+/** The refunds of a payment. */
+export function presentAll<Refunds>(payment_id: string, refunds: Refunds, addresses: Addresses) {
   const payment = paymentAddress(payment_id, addresses)
   return {
     payment_id,
     _links: { self: getLink(`${payment}/refunds`), payment: getLink(payment) },
-    _embedded: { refunds: refunds.map(refund => presentRefund(refund, now, addresses)) },
+    _embedded: { refunds },
   }
 }

@@ -114,6 +114,9 @@ export async function findWithin<Row, Item>(
   return findPart(database, table, [...conditions, range], { ...part, limit: ids.length })
 }
 
+/** A page of a search. `results` can be read once, and makes each when it is read. */
+export type FoundPage<Item> = { total: number; count: number; results: Iterable<Item> }
+
 /**
  * One page of rows and the number of all that match, from one snapshot. `total` is a query for that number, where
  * there is a faster one than counting.
@@ -124,7 +127,7 @@ export async function findPage<Row, Item>(
   conditions: Condition[],
   { page, displaySize }: { page: number; displaySize: number },
   total?: Condition,
-): Promise<{ total: number; results: Item[] }> {
+): Promise<FoundPage<Item>> {
   const matching = allOf(conditions)
   const counted =
     total ?? where(`select count(*) from ${from} where ${matching.sql}`, ...matching.values)
@@ -137,8 +140,10 @@ export async function findPage<Row, Item>(
      order by ${id} desc`),
     [...counted.values, ...matching.values, displaySize, (page - 1) * displaySize],
   )
+  const results = rows.filter(row => row.found !== null)
   return {
     total: rows[0]?.total ?? 0,
-    results: rows.filter(row => row.found !== null).map(fromRow),
+    count: results.length,
+    results: results.values().map(fromRow),
   }
 }

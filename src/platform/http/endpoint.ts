@@ -3,6 +3,7 @@ import { type AreaName, type Areas, beforeHandler } from './areas.ts'
 import { type Accepts, wrongMediaTypeOf } from './body.ts'
 import { isStorable } from './fields.ts'
 import type { Limits } from './limits.ts'
+import { longJson } from './long-json.ts'
 import type { Docs } from './openapi.ts'
 import type { SearchKind } from './search.ts'
 
@@ -17,6 +18,10 @@ export type Route = {
   accepts?: Accepts
   /** Its body is a card or another secret: the record does not keep it. */
   secretBody?: true
+  /** Of a search: its parameters. It ignores others. */
+  search?: SearchKind
+  /** Its response has as many items as there are, so it takes turns with the searches. */
+  isLong?: true
   /** Returns the body of the response, or undefined once it has sent one; throws an ApiError. */
   handler: (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>
 }
@@ -26,8 +31,6 @@ export type Endpoint = Route & {
   /** Its name in the document. */
   operationId: string
   summary: string
-  /** Of a search: its parameters. It ignores others. */
-  search?: SearchKind
   /** The rest of its description. Called when somebody reads the document, never at the start. */
   docs: () => Docs
 }
@@ -48,17 +51,24 @@ export function registerRoutes(
 ): void {
   for (const { method, path, area: name, operationId = path, ...route } of routes) {
     const area = areas[name]
-    const { accepts, secretBody, handler } = route
+    const { accepts, secretBody, search, isLong, handler } = route
     const plan = area.plan?.(operationId)
     const before = beforeHandler(area, request => accepts && wrongMediaTypeOf(request, accepts))
+    const mayBeLong = search !== undefined || isLong
     const recording = area.record?.({ operationId, secretBody })
     app.route({
       method,
       url: path.replace(/\{(\w+)\}/g, ':$1'),
       config: { area: name },
       onRequest: recording ? recording.onRequest(before) : before,
-      preHandler: [area.limited && limits.enter, plan?.preHandler].filter(step => !!step),
-      handler,
+      preHandler: [
+        area.limited && limits.enter,
+        plan?.preHandler,
+        mayBeLong && limits.takeTurn,
+      ].filter(step => !!step),
+      handler: mayBeLong
+        ? async (request, reply) => longJson(await handler(request, reply), request, reply)
+        : handler,
       onSend: [plan?.onSend, recording?.onSend, plan?.afterRecord].filter(hook => !!hook),
       ...(area.bodyLimit && { bodyLimit: area.bodyLimit }),
       errorHandler: area.sendError,

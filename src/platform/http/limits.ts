@@ -8,6 +8,7 @@ import type {
 } from 'fastify'
 import { overloaded } from '../../core/errors.ts'
 import { reportExhaustion } from './exhaustion.ts'
+import { createLeaving, type Leaving } from './leaving.ts'
 
 /** Requests that may be in flight at once: they have arrived with their body and wait for the database. */
 const MAX_IN_FLIGHT = 1_000
@@ -21,6 +22,7 @@ const MAX_ACCEPTING = 200
 export type Limits = {
   /** The preHandler hook of endpoints that count. Beyond the limit it refuses with 503 and Retry-After. */
   enter(request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void
+  takeTurn: Leaving['takeTurn']
   draining(): boolean
   /**
    * Accepts the connections that wait for it and no more, and closes each open one with its next response. Resolves
@@ -38,6 +40,7 @@ export type Limits = {
 export function createLimits(app: FastifyInstance, waiting: () => number): Limits {
   let inFlight = 0
   let draining = false
+  const leaving = createLeaving()
   app.server.maxConnections = MAX_CONNECTIONS
   reportExhaustion(app.server, line => app.log.warn(line))
   // The work is done once there is a response, whether or not the client is still there to receive it.
@@ -46,7 +49,9 @@ export function createLimits(app: FastifyInstance, waiting: () => number): Limit
     request.inFlight = false
     // A client that is told to close opens another connection, so it is told once it can reach only others.
     if (!app.server.listening) void reply.header('connection', 'close')
-    done(null, payload)
+    const error = leaving.leave(request, reply, payload)
+    if (error) done(error)
+    else done(null, payload)
   })
 
   return {
@@ -55,6 +60,7 @@ export function createLimits(app: FastifyInstance, waiting: () => number): Limit
       request.inFlight = true
       done(inFlight - waiting() > MAX_IN_FLIGHT ? overloaded() : undefined)
     },
+    takeTurn: leaving.takeTurn,
     draining: () => draining,
     async drain(graceMs) {
       draining = true

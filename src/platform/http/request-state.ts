@@ -6,6 +6,7 @@ import type { ApiError } from '../../core/errors.ts'
 import type { Caused } from '../../core/exchange.ts'
 import type { MachineTime } from '../../core/ports.ts'
 import type { Area, RecordingHooks } from './areas.ts'
+import type { Turn } from './leaving.ts'
 
 /** The payment that a request is about. `secret` is the second half of its token. */
 export type RecordedPayment = { payment_id: string; secret: string; given: { reference: string } }
@@ -41,6 +42,8 @@ declare module 'fastify' {
     actingPlan: ActingPlan | null
     /** It has arrived, counts towards the limit, and has no response yet. */
     inFlight: boolean
+    /** Of a search that is at work. */
+    turn: Turn | null
     /** The error that was sent as JSON, for the log line and the record. */
     refusal: ApiError | null
     /** The machine's time at which it began, in milliseconds; 0 where it is not recorded. */
@@ -59,6 +62,7 @@ export function decorateRequests(app: FastifyInstance): void {
   app.decorateRequest('lastPlan', 'unknown')
   app.decorateRequest('actingPlan', null)
   app.decorateRequest('inFlight', false)
+  app.decorateRequest('turn', null)
   app.decorateRequest('refusal', null)
   app.decorateRequest('began', 0)
   app.decorateRequest('effects', null)

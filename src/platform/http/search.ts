@@ -2,7 +2,7 @@ import type { FastifyBaseLogger } from 'fastify'
 import { badSearch, noSuchPage, type PageCode, type SearchCode } from '../../core/errors.ts'
 import { idFloor } from '../../core/ids.ts'
 import { HOUR, MINUTE, SECOND } from '../../core/time.ts'
-import { type Condition, ifGiven, where } from '../database/select.ts'
+import { type Condition, type FoundPage, ifGiven, where } from '../database/select.ts'
 import { type Addresses, getLink } from './addresses.ts'
 import { isStorable } from './fields.ts'
 
@@ -186,10 +186,13 @@ function logUnknown(names: string[], log?: Pick<FastifyBaseLogger, 'debug'>): vo
 const firstText = (value: unknown): string =>
   String((Array.isArray(value) ? value[0] : value) ?? '')
 
-/** Specification, *Search result page*. Each result is as `present` returns it. Throws for a page after the last one. */
+/**
+ * Specification, *Search result page*. Each result is as `present` returns it, once it is read. Throws for a page after
+ * the last one.
+ */
 export function pageOf<Found, Item>(
   search: Search,
-  { total, results }: { total: number; results: Found[] },
+  { total, count, results }: FoundPage<Found>,
   addresses: Addresses,
   present: (found: Found, addresses: Addresses) => Item,
 ) {
@@ -199,9 +202,9 @@ export function pageOf<Found, Item>(
   const link = (number: number) => getLink(addresses.api + kind.path + queryOf(search, number))
   return {
     total,
-    count: results.length,
+    count,
     page,
-    results: results.map(found => present(found, addresses)),
+    results: Iterator.from(results).map(found => present(found, addresses)),
     _links: {
       self: link(page),
       first_page: link(1),

@@ -207,7 +207,7 @@ function foldedBefore({ exchange_id }: Exchange, { folded }: Rows): Folded | und
   return found && found.more > 0 ? found : undefined
 }
 
-/** The most changes and attempts of a payment that its page shows, and webhooks of the account that it looks at. */
+/** The most changes and attempts of a payment that its page shows, refunds too, and webhooks of the account that it looks at. */
 const MOST_EXCHANGES = 1_000
 const MOST_WEBHOOKS = 100
 
@@ -231,7 +231,7 @@ export async function rowsOf(
     readsOfPayment(database, key, operations),
     exchangesWithout(database, key, { operations, but: [] }, oldest),
     messagesOfPayment(database, payment_id),
-    refundsOf(database, payment_id),
+    refundsOf(database, payment_id, MOST_EXCHANGES),
     newestWebhooks(database, room, MOST_WEBHOOKS),
   ])
   const folded = foldOutlines(

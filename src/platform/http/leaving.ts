@@ -1,0 +1,175 @@
+/**
+ * Bounds the memory of responses: counts the bytes of those that are being made or wait until their client reads them,
+ * and lets searches take turns.
+ */
+import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
+import {
+  LEAVING_BYTES,
+  SEARCH_WAIT_MS,
+  SEARCHES_AT_WORK,
+  SEARCHES_WAITING,
+} from '../../core/budgets.ts'
+import { overloaded, unreadable } from '../../core/errors.ts'
+
+/** Bytes of a response that is not counted: all connections together have less than 40 MB of them. */
+const SMALL_BYTES = 4_096
+
+/** The turn of a search. */
+export type Turn = {
+  /** Counts bytes of the response. Throws when there is no room for them, or nobody is there to read them. */
+  add(bytes: number): void
+  end(): void
+}
+
+export type Leaving = {
+  /** The preHandler hook of a search. Refuses with 503 and Retry-After before any work. */
+  takeTurn(request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void
+  /** Counts a response until it has left. Returns the error to send in its place if there is no room for it. */
+  leave(request: FastifyRequest, reply: FastifyReply, payload: unknown): Error | null
+}
+
+type Waiting = { account: string; begin: () => void; refuse: (error: Error) => void }
+
+const USUAL = {
+  mostBytes: LEAVING_BYTES,
+  mostAtWork: SEARCHES_AT_WORK,
+  mostWaiting: SEARCHES_WAITING,
+  waitMs: SEARCH_WAIT_MS,
+}
+
+export function createLeaving({ mostBytes, mostAtWork, mostWaiting, waitMs } = USUAL): Leaving {
+  const count = createCount(mostBytes)
+  const queue = new Set<Waiting>()
+  let atWork = 0
+
+  function createTurn({ account: { room }, socket }: FastifyRequest): Turn {
+    let made = 0
+    atWork += 1
+    return {
+      add(bytes) {
+        if (socket.destroyed) throw unreadable()
+        if (!count.hasRoom(room, bytes)) throw overloaded()
+        made += bytes
+        count.add(room, bytes)
+      },
+      end() {
+        count.add(room, -made)
+        atWork -= 1
+        for (const next of queue) if (atWork < mostAtWork) next.begin()
+      },
+    }
+  }
+
+  /** In a full queue the account that waits with the most searches gives way to one that waits with fewer. */
+  function makePlace(account: string): boolean {
+    if (queue.size < mostWaiting) return true
+    const accounts = Map.groupBy(queue, waiting => waiting.account)
+    const most = Math.max(...accounts.values().map(({ length }) => length))
+    if (most <= (accounts.get(account)?.length ?? 0) + 1) return false
+    const longest = accounts.values().find(({ length }) => length === most)
+    longest?.at(-1)?.refuse(overloaded())
+    return true
+  }
+
+  /** Calls `begin` when it is the search's turn, or `refuse`. */
+  function wait(reply: FastifyReply, { account, begin, refuse }: Waiting): void {
+    const end = () => {
+      queue.delete(waiting)
+      clearTimeout(late)
+      reply.raw.off('close', leave)
+    }
+    const waiting: Waiting = {
+      account,
+      begin() {
+        end()
+        if (count.hasRoom(account, 1)) begin()
+        else refuse(overloaded())
+      },
+      refuse(error) {
+        end()
+        refuse(error)
+      },
+    }
+    const leave = () => waiting.refuse(unreadable())
+    const late = setTimeout(() => waiting.refuse(overloaded()), waitMs)
+    reply.raw.once('close', leave)
+    queue.add(waiting)
+  }
+
+  return {
+    takeTurn(request, reply, done) {
+      const account = request.account.room
+      const begin = () => {
+        request.turn = createTurn(request)
+        done()
+      }
+      if (!count.hasRoom(account, 1)) done(overloaded())
+      else if (atWork < mostAtWork) begin()
+      else if (makePlace(account)) wait(reply, { account, begin, refuse: done })
+      else done(overloaded())
+    },
+
+    leave(request, reply, payload) {
+      const { turn } = request
+      turn?.end()
+      request.turn = null
+      if (!isLong(payload) || request.socket.destroyed) return null
+      // Endpoints without a key share what one account may have.
+      const release = count.hold(request.account?.room ?? '', payload, turn !== null)
+      if (!release) return overloaded()
+      reply.raw.once('close', release)
+      return null
+    },
+  }
+}
+
+const isLong = (payload: unknown): payload is string | Buffer =>
+  (typeof payload === 'string' || Buffer.isBuffer(payload)) && payload.length > SMALL_BYTES
+
+/** Counts bytes by account. */
+function createCount(most: number) {
+  let total = 0
+  const accounts = new Map<string, number>()
+  /** Responses that wait with the same Buffer, such as that of a document, take its memory once. */
+  const shared = new Map<Buffer, { holders: number; release: () => void }>()
+
+  function add(account: string, bytes: number): void {
+    total += bytes
+    const all = (accounts.get(account) ?? 0) + bytes
+    if (all > 0) accounts.set(account, all)
+    else accounts.delete(account)
+  }
+
+  /** An account may have as much as it leaves free: alone it has half, and there is always some for another. */
+  const hasRoom = (account: string, bytes: number): boolean =>
+    (accounts.get(account) ?? 0) + bytes <= most - total
+
+  /** Returns the function that releases the payload; undefined if there is no room for it. */
+  function hold(
+    account: string,
+    payload: string | Buffer,
+    isAdmitted: boolean,
+  ): (() => void) | undefined {
+    const held = typeof payload === 'string' ? undefined : shared.get(payload)
+    if (held) {
+      held.holders += 1
+      return held.release
+    }
+    const bytes = Buffer.byteLength(payload)
+    if (!isAdmitted && !hasRoom(account, bytes)) return undefined
+    add(account, bytes)
+    const own = {
+      holders: 1,
+      release() {
+        own.holders -= 1
+        if (own.holders > 0) return
+        add(account, -bytes)
+        if (typeof payload !== 'string') shared.delete(payload)
+      },
+    }
+    if (typeof payload !== 'string') shared.set(payload, own)
+    return own.release
+  }
+
+  return { add, hasRoom, hold }
+}

@@ -1,0 +1,60 @@
+import { setImmediate } from 'node:timers/promises'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { SLICE_MS } from '../../core/budgets.ts'
+import { JSON_TYPE } from './body.ts'
+
+let lastTurn: Promise<unknown> = Promise.resolve()
+
+/** Resolves in a turn of the event loop in which no other caller goes on. */
+const ownTurn = (): Promise<unknown> => {
+  lastTurn = lastTurn.then(() => setImmediate())
+  return lastTurn
+}
+
+/** No text of a response contains it. */
+const PLACE = '\0'
+
+/**
+ * The JSON of a body in which one list is an iterator. Its items are read, made and written a few at a time, between
+ * two turns of the event loop, and their bytes are counted.
+ */
+export async function longJson(
+  body: unknown,
+  { turn }: FastifyRequest,
+  reply: FastifyReply,
+): Promise<Buffer> {
+  let items: Iterable<unknown> | AsyncIterable<unknown> = []
+  const around = JSON.stringify(body, (_, value) => {
+    if (!isLazy(value)) return value
+    items = value
+    return PLACE
+  })
+  const [head = '', tail = ''] = around.split(JSON.stringify(PLACE))
+  const pieces: Buffer[] = []
+  let texts = [head, '[']
+  let begun = performance.now()
+  const cut = () => {
+    const piece = Buffer.from(texts.join(''))
+    turn?.add(piece.length)
+    pieces.push(piece)
+    texts = []
+  }
+  let comma = ''
+  for await (const item of items) {
+    texts.push(comma, JSON.stringify(item))
+    comma = ','
+    if (performance.now() - begun < SLICE_MS) continue
+    cut()
+    await ownTurn()
+    begun = performance.now()
+  }
+  texts.push(']', tail)
+  cut()
+  void reply.type(JSON_TYPE)
+  const [only] = pieces
+  return only && pieces.length === 1 ? only : Buffer.concat(pieces)
+}
+
+const isLazy = (value: unknown): value is Iterable<unknown> | AsyncIterable<unknown> =>
+  value instanceof Iterator ||
+  (typeof value === 'object' && value !== null && Symbol.asyncIterator in value)
