@@ -5,6 +5,7 @@
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import {
   LEAVING_BYTES,
+  SEARCH_BYTES,
   SEARCH_WAIT_MS,
   SEARCHES_AT_WORK,
   SEARCHES_WAITING,
@@ -16,7 +17,7 @@ const SMALL_BYTES = 4_096
 
 /** The turn of a search. */
 export type Turn = {
-  /** Counts bytes of the response. Throws when there is no room for them, or nobody is there to read them. */
+  /** Tells that so many bytes of the response are made. Throws if there is no room, or nobody is there to read them. */
   add(bytes: number): void
   end(): void
 }
@@ -43,17 +44,21 @@ export function createLeaving({ mostBytes, mostAtWork, mostWaiting, waitMs } = U
   let atWork = 0
 
   function createTurn({ account: { room }, socket }: FastifyRequest): Turn {
+    let counted = SEARCH_BYTES
     let made = 0
     atWork += 1
+    count.add(room, counted)
     return {
       add(bytes) {
         if (socket.destroyed) throw unreadable()
-        if (!count.hasRoom(room, bytes)) throw overloaded()
         made += bytes
-        count.add(room, bytes)
+        const more = Math.max(0, made - counted)
+        if (more > 0 && !count.hasRoom(room, more)) throw overloaded()
+        counted += more
+        count.add(room, more)
       },
       end() {
-        count.add(room, -made)
+        count.add(room, -counted)
         atWork -= 1
         for (const next of queue) if (atWork < mostAtWork) next.begin()
       },
@@ -82,7 +87,7 @@ export function createLeaving({ mostBytes, mostAtWork, mostWaiting, waitMs } = U
       account,
       begin() {
         end()
-        if (count.hasRoom(account, 1)) begin()
+        if (count.hasRoom(account, SEARCH_BYTES)) begin()
         else refuse(overloaded())
       },
       refuse(error) {
@@ -103,7 +108,7 @@ export function createLeaving({ mostBytes, mostAtWork, mostWaiting, waitMs } = U
         request.turn = createTurn(request)
         done()
       }
-      if (!count.hasRoom(account, 1)) done(overloaded())
+      if (!count.hasRoom(account, SEARCH_BYTES)) done(overloaded())
       else if (atWork < mostAtWork) begin()
       else if (makePlace(account)) wait(reply, { account, begin, refuse: done })
       else done(overloaded())

@@ -8,6 +8,7 @@ import { readConfig } from '../../../src/app/config.ts'
 import { startFarthing } from '../../../src/app/start.ts'
 import { type Answer, createClient, webPayment } from '../../support/client.ts'
 import { tempDatabase } from '../../support/folders.ts'
+import { createGate } from '../../support/gate.ts'
 import { startProcess } from '../../support/process.ts'
 import { closed, open } from '../../support/raw-http.ts'
 import { endsWithin } from '../../support/time.ts'
@@ -17,27 +18,6 @@ import { inParallel } from './workload.ts'
 /** Requests in flight, as docs/shared-environment.md promises. */
 const LIMIT = 1_000
 const KEY = 'key-of-the-default-account'
-type Gate = { wait(): Promise<void>; close(): void; open(): void; waiting(): number }
-
-/** Holds callers back from `close` until `open`. It starts open. */
-function createGate(): Gate {
-  let passage = Promise.withResolvers<void>()
-  passage.resolve()
-  let waiting = 0
-  return {
-    close: () => {
-      passage = Promise.withResolvers()
-    },
-    open: () => passage.resolve(),
-    waiting: () => waiting,
-    async wait() {
-      waiting += 1
-      await passage.promise
-      waiting -= 1
-    },
-  }
-}
-
 /** The service in this process, with gates before its writes and its deliveries. */
 async function startGated(t: TestContext) {
   const [writes, sends] = [createGate(), createGate()]

@@ -1,4 +1,5 @@
 import { statfs } from 'node:fs/promises'
+import { SLICE_MS } from '../../../core/budgets.ts'
 import { startThread } from '../../../core/files.ts'
 import type { Database, Statement, Value } from '../../../core/ports.ts'
 import {
@@ -99,17 +100,23 @@ export function createReader(connection: Connection, broken: () => Error | undef
     }
   }
 
-  function runAll(): void {
+  /** What is left after SLICE_MS waits for the next turn. */
+  function runSome(): void {
+    const begun = performance.now()
     const together = waiting.length > 1 && begin()
-    for (const read of waiting.splice(0)) read()
+    let done = 0
+    while (done < waiting.length && (done === 0 || performance.now() - begun < SLICE_MS))
+      waiting[done++]?.()
+    waiting.splice(0, done)
     if (together && connection.inTransaction()) end()
+    if (waiting.length > 0) setImmediate(runSome)
   }
 
   return {
     /** Rejects with SQLite's error. */
     query: <Row>(sql: string, values: Value[] = []) =>
       new Promise<Row[]>((resolve, reject) => {
-        if (waiting.length === 0) setImmediate(runAll)
+        if (waiting.length === 0) setImmediate(runSome)
         waiting.push(() => {
           try {
             const rows = connection.query<Row>(sql, values)
@@ -123,7 +130,7 @@ export function createReader(connection: Connection, broken: () => Error | undef
       }),
     /** Runs the reads that wait, and closes the connection. */
     close() {
-      runAll()
+      while (waiting.length > 0) runSome()
       connection.close()
     },
   }

@@ -1,0 +1,282 @@
+import assert from 'node:assert/strict'
+import type { Server, Socket } from 'node:net'
+import { describe, type TestContext, test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import { type FastifyReply, type FastifyRequest, fastify } from 'fastify'
+import { readConfig } from '../../../src/app/config.ts'
+import { startFarthing } from '../../../src/app/start.ts'
+import {
+  LEAVING_BYTES,
+  SEARCH_BYTES,
+  SEARCH_WAIT_MS,
+  SEARCHES_AT_WORK,
+  SEARCHES_WAITING,
+  SLICE_MS,
+} from '../../../src/core/budgets.ts'
+import { createKey } from '../../../src/platform/accounts/store.ts'
+import { createLeaving } from '../../../src/platform/http/leaving.ts'
+import { longJson } from '../../../src/platform/http/long-json.ts'
+import { type Answer, createClient } from '../../support/client.ts'
+import { tempDatabase } from '../../support/folders.ts'
+import { createGate } from '../../support/gate.ts'
+import { createLargePayments, searchBytes } from '../../support/large-payments.ts'
+import { copyMigratedDatabase } from '../../support/postgres.ts'
+import { open, parseAnswer } from '../../support/raw-http.ts'
+import { databaseKinds } from '../../support/service.ts'
+
+/** The service in this process, with a gate before the query of a search. */
+async function startGated(t: TestContext, url: string) {
+  const gate = createGate()
+  const farthing = await startFarthing({
+    config: readConfig({ PORT: '0', DATABASE_URL: url, FARTHING_CONSOLE: 'false' }),
+    backgroundWork: false,
+    ports: real => ({
+      ...real,
+      database: {
+        ...real.database,
+        async query(sql, values) {
+          if (sql.includes('counted.total')) await gate.wait()
+          return real.database.query(sql, values)
+        },
+      },
+    }),
+    resolve: async () => [],
+  })
+  t.after(async () => {
+    gate.open()
+    await farthing.close()
+  })
+  const newAccount = async (name: string) =>
+    createClient([farthing.url], (await createKey(farthing.ports, name)).key)
+  const connections = () => connectionsOf(farthing.app.server.server)
+  return { baseUrl: farthing.url, connections, gate, newAccount }
+}
+
+const connectionsOf = (server: Server): Promise<number> =>
+  promisify((done: (error: Error | null, count: number) => void) => server.getConnections(done))()
+
+const until = async (isSo: () => boolean): Promise<void> => {
+  while (!isSo()) await setImmediate()
+}
+
+const isRefused = ({ status, headers, body }: Answer): void => {
+  assert.equal(status, 503)
+  assert.equal(headers.get('retry-after'), '1')
+  assert.equal(body.code, 'P0999')
+}
+
+const ALL = SEARCHES_AT_WORK + SEARCHES_WAITING
+
+for (const kind of databaseKinds)
+  describe(`Searches take turns (${kind})`, () => {
+    /** A service whose searches are held. `greedy` has sent one more than may work and wait, and it was refused. */
+    async function startFull(t: TestContext) {
+      const url = kind === 'sqlite' ? tempDatabase() : await copyMigratedDatabase()
+      const { newAccount, gate, ...rest } = await startGated(t, url)
+      const [greedy, stranger] = [await newAccount('greedy'), await newAccount('stranger')]
+      const { payment_id } = await stranger.createPayment()
+      gate.close()
+      const answers: Answer[] = []
+      const searches = Array.from({ length: ALL + 1 }, () =>
+        greedy.get('/v1/payments').then(answer => answers.push(answer)),
+      )
+      await until(() => answers.length > 0 && gate.waiting() === SEARCHES_AT_WORK)
+      return { ...rest, answers, searches, gate, greedy, stranger, payment_id }
+    }
+
+    test('8 read rows at once, 64 wait, one more is 503 at once, and small requests pass them all', async t => {
+      const { answers, searches, gate, stranger, payment_id } = await startFull(t)
+      const path = `/v1/payments/${payment_id}`
+      assert.equal((await stranger.get(path)).status, 200)
+      assert.equal((await stranger.get(`${path}/events`)).status, 200)
+      assert.equal((await stranger.post(`${path}/cancel`)).status, 204)
+      assert.equal(answers.length, 1)
+      for (const answer of answers) isRefused(answer)
+      gate.open()
+      await Promise.all(searches)
+      const statuses = answers.slice(1).map(({ status }) => status)
+      assert.deepEqual(statuses, Array(ALL).fill(200))
+    })
+
+    test('a search of another account gets the place of one that waits', async t => {
+      const { answers, searches, gate, stranger } = await startFull(t)
+      const other = stranger.get('/v1/payments')
+      await until(() => answers.length === 2)
+      for (const answer of answers) isRefused(answer)
+      gate.open()
+      assert.equal((await other).status, 200)
+      await Promise.all(searches)
+      assert.equal(answers.filter(({ status }) => status === 200).length, ALL - 1)
+    })
+
+    test('a client that leaves gives its place to the next', async t => {
+      const { answers, baseUrl, connections, searches, gate, greedy, stranger } = await startFull(t)
+      const sockets = await Promise.all([open(baseUrl), open(baseUrl)])
+      for (const socket of sockets) socket.write(searchBytes(stranger))
+      await until(() => answers.length === 3)
+      const before = await connections()
+      for (const socket of sockets) socket.destroy()
+      while ((await connections()) > before - sockets.length) await setImmediate()
+      const more: Answer[] = []
+      const late = Array.from({ length: 3 }, () =>
+        greedy.get('/v1/payments').then(answer => more.push(answer)),
+      )
+      await until(() => more.length > 0)
+      for (const answer of more) isRefused(answer)
+      gate.open()
+      await Promise.all([...searches, ...late])
+      assert.equal(more.filter(({ status }) => status === 200).length, 2)
+    })
+  })
+
+test('A search waits 20 seconds for its turn, then it is 503', async t => {
+  const { gate, newAccount } = await startGated(t, tempDatabase())
+  const api = await newAccount('waiting')
+  gate.close()
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const answers: Answer[] = []
+  const searches = Array.from({ length: ALL + 1 }, () =>
+    api.get('/v1/payments').then(answer => answers.push(answer)),
+  )
+  await until(() => answers.length === 1)
+  t.mock.timers.tick(SEARCH_WAIT_MS - 1)
+  await api.get('/healthz')
+  assert.equal(answers.length, 1)
+  t.mock.timers.tick(1)
+  await until(() => answers.length === 1 + SEARCHES_WAITING)
+  for (const answer of answers) isRefused(answer)
+  t.mock.timers.reset()
+  gate.open()
+  await Promise.all(searches)
+})
+
+test('Pages that nobody reads take at most their bytes, the next is 503 before rows are read, and none is cut', async t => {
+  const { baseUrl, gate, newAccount } = await startGated(t, tempDatabase())
+  const [greedy, stranger] = [await newAccount('greedy'), await newAccount('stranger')]
+  await createLargePayments(greedy, 500)
+  const { payment_id } = await stranger.createPayment()
+  const size = (await greedy.get('/v1/payments')).text.length
+  const unread: Socket[] = []
+  for (let status = 200; status === 200; ) {
+    const socket = await open(baseUrl)
+    socket.pause().write(searchBytes(greedy))
+    unread.push(socket)
+    status = await firstStatus(socket)
+  }
+  const pages = unread.length - 1
+  // The system keeps some of them, which are not counted.
+  assert.ok(pages * size <= LEAVING_BYTES, `${pages} pages of ${size} bytes`)
+  assert.ok((pages + 2) * size > LEAVING_BYTES / 2 - SEARCH_BYTES, `${pages} pages`)
+
+  gate.close()
+  isRefused(await greedy.get('/v1/payments'))
+  assert.equal(gate.waiting(), 0)
+  gate.open()
+  assert.equal((await greedy.createPayment()).amount, 4650)
+  assert.equal((await stranger.get('/v1/payments')).body.results[0].payment_id, payment_id)
+
+  const [refused, ...answers] = (await Promise.all(unread.map(read))).reverse()
+  isRefused(refused ?? assert.fail())
+  for (const { status, body } of answers)
+    assert.deepEqual([status, body.results.length], [200, 500])
+  assert.equal((await greedy.get('/v1/payments')).status, 200)
+})
+
+/** The status of a response whose body stays unread. */
+async function firstStatus(socket: Socket): Promise<number> {
+  await until(() => socket.readableLength > 0 || socket.closed)
+  const begin: Buffer = socket.read()
+  socket.unshift(begin)
+  return Number(begin.toString('latin1', 9, 12))
+}
+
+/** All of the response of a connection. */
+async function read(socket: Socket): Promise<Answer> {
+  const pieces: Buffer[] = []
+  let missing = Number.POSITIVE_INFINITY
+  socket.on('data', (piece: Buffer) => {
+    pieces.push(piece)
+    const all = pieces.length === 1 ? piece.toString('latin1') : ''
+    const length = /^content-length: (\d+)/im.exec(all)?.[1]
+    if (length) missing = all.indexOf('\r\n\r\n') + 4 + Number(length)
+    missing -= piece.length
+  })
+  socket.resume()
+  await until(() => missing <= 0 || socket.closed)
+  socket.destroy()
+  return parseAnswer(Buffer.concat(pieces))
+}
+
+test('Responses of any kind are counted, one Buffer of several once, and one that finds no room is 503', async t => {
+  const app = fastify()
+  const budget = { mostBytes: 40e6, mostAtWork: 1, mostWaiting: 0, waitMs: 0 }
+  const leaving = createLeaving(budget)
+  app.decorateRequest('turn', null)
+  app.addHook('onSend', (request: FastifyRequest, reply: FastifyReply, payload, done) => {
+    const error = leaving.leave(request, reply, payload)
+    if (error) done(error)
+    else done(null, payload)
+  })
+  const document = Buffer.alloc(15e6, 'x')
+  app.get('/document', async () => document)
+  app.get('/page', async () => 'x'.repeat(15e6))
+  app.get('/small', async () => 'x')
+  const baseUrl = await app.listen({ port: 0, host: '127.0.0.1' })
+  t.after(() => app.close())
+  const unread = async (path: string) => {
+    const socket = await open(baseUrl)
+    socket.pause().write(`GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`)
+    return { socket, status: await firstStatus(socket) }
+  }
+  const documents = await Promise.all(Array.from({ length: 5 }, () => unread('/document')))
+  assert.deepEqual(new Set(documents.map(({ status }) => status)), new Set([200]))
+  assert.equal((await unread('/page')).status, 503)
+  assert.equal((await unread('/small')).status, 200)
+  const others = 2
+  for (const { socket } of documents) socket.destroy()
+  while ((await connectionsOf(app.server)) > others) await setImmediate()
+  assert.equal((await unread('/page')).status, 200)
+  assert.equal((await unread('/document')).status, 503)
+})
+
+test('The JSON of a long list is made in slices, and two lists never in the same turn of the event loop', async () => {
+  const ITEMS = 60
+  let turns = 0
+  let goesOn = true
+  const count = async () => {
+    for (; goesOn; turns += 1) await setImmediate()
+  }
+  void count()
+  const at: number[] = []
+  const item = (id: number) => {
+    const begun = performance.now()
+    while (performance.now() - begun < 1);
+    if (at.at(-1) !== turns) at.push(turns)
+    return { id }
+  }
+  const list = () => ({
+    total: ITEMS,
+    results: [...Array(ITEMS).keys()].values().map(item),
+    last: [],
+  })
+  const sizes: number[] = []
+  const request = { turn: { add: (bytes: number) => void sizes.push(bytes) } }
+  const reply = { type() {} }
+  const make = () =>
+    longJson(list(), request as unknown as FastifyRequest, reply as unknown as FastifyReply)
+  const [one, other] = await Promise.all([make(), make()])
+  goesOn = false
+  assert.deepEqual(JSON.parse(String(one)), {
+    total: ITEMS,
+    results: Array.from({ length: ITEMS }, (_, id) => ({ id })),
+    last: [],
+  })
+  assert.deepEqual(one, other)
+  assert.ok(sizes.length >= (2 * ITEMS) / SLICE_MS)
+  assert.equal(
+    sizes.reduce((sum, size) => sum + size),
+    one.length + other.length,
+  )
+  assert.ok(at.length >= (2 * ITEMS) / SLICE_MS - 2, `${at.length} turns`)
+})

@@ -1,0 +1,20 @@
+export type Gate = { wait(): Promise<void>; close(): void; open(): void; waiting(): number }
+
+/** Holds callers back from `close` until `open`. It starts open. */
+export function createGate(): Gate {
+  let passage = Promise.withResolvers<void>()
+  passage.resolve()
+  let waiting = 0
+  return {
+    close: () => {
+      passage = Promise.withResolvers()
+    },
+    open: () => passage.resolve(),
+    waiting: () => waiting,
+    async wait() {
+      waiting += 1
+      await passage.promise
+      waiting -= 1
+    },
+  }
+}
