@@ -95,6 +95,50 @@ describe('The documents', () => {
     assert.deepEqual(named, scenarios)
   })
 
+  describe('The table of budgets in docs/reliability.md', () => {
+    /** `/** Bytes of a page. Held by test/a.test.ts. *\/ export const PAGE_BYTES = 1 * MB` */
+    const BUDGET = /\/\*\* (.+?\.) Held by (.+?)\. \*\/\nexport const (\w+) = (.+)\n/g
+    const source = read('src/core/budgets.ts')
+    const budgets = [...source.matchAll(BUDGET)].map(
+      ([, meaning = '', held = '', name = '', value = '']) => ({
+        name,
+        meaning,
+        files: held.split(/, | and /),
+        number: value.replace(' * ', ' ').replaceAll('_', ','),
+      }),
+    )
+
+    test('it has every budget, with its number and the test that holds it', () => {
+      assert.equal(budgets.length, source.match(/^export const/gm)?.length)
+      const rows = budgets.map(
+        ({ name, meaning, files, number }) =>
+          `| \`${name}\` | ${number} | ${meaning.slice(0, -1)} | ${files.map(file => `\`${file}\``).join(', ')} |`,
+      )
+      const table = sectionOf('docs/reliability.md', 'Budgets')
+        .split('\n')
+        .filter(line => line.startsWith('| `'))
+      assert.deepEqual(table, rows)
+    })
+
+    for (const { name, files, number } of budgets)
+      test(`${name} is named, or its number, by a test that exists`, () => {
+        const [count = '', unit] = number.split(' ')
+        const bytes = unit === 'MB' ? `${count} * 1024 * 1024` : `${count} * 1024`
+        const numbers = unit
+          ? [number, `${count} ${unit.replace('B', 'iB')}`, bytes]
+          : [number, count.replaceAll(',', '_')]
+        for (const file of files) {
+          const text = read(file)
+          assert.ok(
+            [name, ...numbers].some(each =>
+              new RegExp(`(?<!\\w|\\d,)${each.replaceAll('*', '\\*')}(?!\\w|,\\d)`).test(text),
+            ),
+            `${file} names neither ${name} nor ${numbers.join(' or ')}`,
+          )
+        }
+      })
+  })
+
   test('The table of settings in docs/reference.md is the one that the configuration makes', () => {
     const rows = Object.values(settings).map(
       ({ name, initial = '', meaning }) => `| \`${name}\` | ${initial} | ${meaning} |`,

@@ -69,6 +69,8 @@ describe('A file of src', () => {
       'testing/host-globals',
       'app/clock-watch',
       'pay/webhooks/deliver',
+      'platform/database/sqlite/sqlite',
+      'platform/http/long-json',
       'platform/outbound/send',
       'tools/control/wait',
       'tools/explain/check/ask',

@@ -18,7 +18,7 @@ export const EXPLAINED_DEPTH = 64
 /** Texts of a receiver's response that are looked up as signatures. Held by test/signature/budget.test.ts. */
 export const LOOKED_UP_TEXTS = 8
 
-/** Milliseconds of work between two turns of the event loop. Held by test/signature/budget.test.ts. */
+/** Milliseconds of work between two turns of the event loop. Held by test/contract/http/search-budget.test.ts. */
 export const SLICE_MS = 10
 
 /** Bytes of a recorded header value. Held by test/contract/recorder/budget.test.ts. */
@@ -48,10 +48,58 @@ export const RECORD_READERS = 2
 /** Requests of an account and its test accounts that wait at once for something to happen. Held by test/contract/control/accounts.test.ts. */
 export const HELD_WAITS = 200
 
+/** Requests in progress: they have arrived with their body and wait for the database. One more is 503. Held by test/faults/process/overload.test.ts. */
+export const REQUESTS_IN_PROGRESS = 1_000
+
+/** Open connections; more are closed as they come. Held by test/contract/http/connections.test.ts. */
+export const CONNECTIONS = 10_000
+
+/** Pipelined requests that wait for their turn on a connection; with one more it is closed. Held by test/contract/http/connections.test.ts. */
+export const PIPELINED = 64
+
+/** Pipelined requests that wait on all connections. Held by test/faults/process/overload.test.ts. */
+export const PIPELINED_IN_ALL = 10_000
+
+/** Bytes of the body of a request; one of more bytes is 413. Held by test/contract/http/bodies.test.ts. */
+export const BODY_BYTES = 65_536
+
+/** Pieces of a body, which are chunks or the bytes of one read; with more its connection is closed. Held by test/contract/http/connections.test.ts. */
+export const BODY_PIECES = 4_096
+
+/** Bytes of bodies that are arriving; beyond them a body is dropped and its request 503. Held by test/contract/http/connections.test.ts. */
+export const ARRIVING_BYTES = 64 * MB
+
+/** Bytes of a form of the console, and of the files in it. Held by test/contract/console/access.test.ts. */
+export const FORM_BYTES = 256 * KB
+
+/** Open connections to the port of the metrics. Held by test/metrics/metrics.test.ts. */
+export const METRICS_CONNECTIONS = 100
+
+/** Deliveries at once to one host; more wait for their turn. Held by test/webhooks/send-at-once.test.ts. */
+export const DELIVERIES_TO_HOST = 64
+
+/** Deliveries at once to all hosts. Held by test/webhooks/send-at-once.test.ts. */
+export const DELIVERIES = 256
+
+/** Bytes of a receiver's response that are read, and of its headers. Held by test/webhooks/send.test.ts. */
+export const ANSWER_BYTES = 64 * KB
+
+/** Pieces of a receiver's response that are read: each costs an event, however small it is. Held by test/webhooks/send.test.ts. */
+export const ANSWER_PIECES = 256
+
+/** Bytes of a receiver's response that are kept for the record: more than is shown, so that no secret is cut before it is masked. Held by test/webhooks/send.test.ts. */
+export const KEPT_ANSWER_BYTES = 16 * KB
+
+/** Active webhooks of an account, those of listeners included: each message goes to all of them. Held by test/contract/webhooks/registration.test.ts. */
+export const ACTIVE_WEBHOOKS = 100
+
+/** Statements that a connection to a database keeps prepared. Held by test/database/sqlite-connection.test.ts and test/database/postgres.test.ts. */
+export const PREPARED_STATEMENTS = 200
+
 /** Bytes of responses that are being made or wait to leave. Held by test/contract/http/search-budget.test.ts. */
 export const LEAVING_BYTES = 256 * MB
 
-/** Bytes that a search counts as from its begin, until its response is made: the largest pages have 6 to 11 MB. Held by test/contract/http/search-budget.test.ts. */
+/** Bytes that a search counts as from when it begins until its response is made; the largest pages have 6 to 11 MB. Held by test/contract/http/search-budget.test.ts. */
 export const SEARCH_BYTES = 8 * MB
 
 /** Searches that read rows at once. Held by test/contract/http/search-budget.test.ts. */

@@ -4,6 +4,7 @@ import { connect } from 'node:net'
 import { before, describe, test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
+import { KEPT_ANSWER_BYTES } from '../../src/core/budgets.ts'
 import type { Resolve } from '../../src/core/ports.ts'
 import { misbehaviours } from '../support/misbehaviours.ts'
 import { closed } from '../support/raw-http.ts'
@@ -215,6 +216,18 @@ describe('Sending', { concurrency: true, timeout: 120_000 }, () => {
       const { result, answer } = await send({ ...postTo(receiver.url), keepsAnswer: true })
       assert.equal(result, '202 Accepted')
       assert.equal((await answer)?.size, 257)
+    })
+
+    test('Of the body of an answer 16 KiB are kept, and its size is known.', async () => {
+      const receiver = await receiverThat({
+        onRequest: ({ socket }) =>
+          socket.write(`HTTP/1.1 200 OK\r\nContent-Length: 20000\r\n\r\n${'x'.repeat(20_000)}`),
+        plain: true,
+      })
+      const send = loopbackSend()
+      const { answer } = await send({ ...postTo(receiver.url), keepsAnswer: true })
+      const { body, size } = (await answer) ?? {}
+      assert.deepEqual([body?.length, size], [KEPT_ANSWER_BYTES, 20_000])
     })
   })
 })

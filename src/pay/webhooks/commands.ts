@@ -1,8 +1,9 @@
 import type { Account } from '../../core/account.ts'
+import { ACTIVE_WEBHOOKS } from '../../core/budgets.ts'
 import { tooManyWebhooks } from '../../core/errors.ts'
 import { idFloor } from '../../core/ids.ts'
 import type { Context } from '../context.ts'
-import { activeWebhooks, duplicateOf, insertWithinLimit, MOST_ACTIVE } from './store.ts'
+import { activeWebhooks, duplicateOf, insertWithinLimit } from './store.ts'
 import { sendsTheSame, signingKeyOf, type Webhook } from './webhook.ts'
 import type { NewWebhook } from './wire.ts'
 
@@ -40,5 +41,5 @@ export async function registerWebhook(
   if (await database.write(insertWithinLimit(webhook, duplicate))) return { webhook, others }
   const found = duplicate && (await duplicateOf(database, room, duplicate))
   if (found) return { webhook: found, others }
-  throw tooManyWebhooks(MOST_ACTIVE)
+  throw tooManyWebhooks(ACTIVE_WEBHOOKS)
 }

@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify'
+import { ACTIVE_WEBHOOKS } from '../../core/budgets.ts'
 import {
   fieldCodes,
   invalid,
@@ -25,7 +26,7 @@ import { MUST_BE_PUBLIC } from '../../platform/outbound/address.ts'
 import type { Context } from '../context.ts'
 import { registerWebhook } from './commands.ts'
 import { messageRows } from './message-store.ts'
-import { deactivateWebhook, findWebhook, MOST_ACTIVE, webhookRows } from './store.ts'
+import { deactivateWebhook, findWebhook, webhookRows } from './store.ts'
 import { duplicateWarning, type Webhook } from './webhook.ts'
 import {
   listedWebhook,
@@ -81,7 +82,7 @@ Keep the signing_key, which signs every message. You cannot change a webhook or 
         wrongMediaType(400, JSON_TYPE),
         missing(codes, 'callback_url'),
         invalid(codes, 'callback_url', MUST_BE_PUBLIC),
-        tooManyWebhooks(MOST_ACTIVE),
+        tooManyWebhooks(ACTIVE_WEBHOOKS),
       ],
     }
   },

@@ -1,4 +1,5 @@
 import { DEFAULT_ACCOUNT } from '../../core/account.ts'
+import { ACTIVE_WEBHOOKS } from '../../core/budgets.ts'
 import type { FixedWebhook } from '../../core/config.ts'
 import type { Database, NewId, Statement, Time, Value } from '../../core/ports.ts'
 import { accountOfName } from '../../platform/accounts/store.ts'
@@ -41,12 +42,9 @@ const insertWebhook = (webhook: Webhook): Statement => ({
   values: valuesOf(webhook),
 })
 
-/** The most active webhooks of an account, those of listeners included. Each message goes to all of them. */
-export const MOST_ACTIVE = 100
-
 /** True in a statement that has the room as this parameter. */
 export const hasPlace = (room: string): string =>
-  `(select count(*) from webhooks where account = ${room} and status = 'ACTIVE') < ${MOST_ACTIVE}`
+  `(select count(*) from webhooks where account = ${room} and status = 'ACTIVE') < ${ACTIVE_WEBHOOKS}`
 
 /** Row lock: serialises writers of the account until commit. Put it first. */
 export const lockWebhooks = (room: string): Statement => ({

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import pg from 'pg'
+import { PREPARED_STATEMENTS } from '../../core/budgets.ts'
 import type { Database, Statement, Value } from '../../core/ports.ts'
 import { pause } from '../../core/retry.ts'
 
@@ -113,8 +114,6 @@ export function openPostgres(options: PostgresOptions): Postgres {
 }
 
 const names = new Map<string, string>()
-/** Every server connection keeps a plan for each name. The filters of searches combine in thousands of ways. */
-const MOST_NAMED = 200
 
 type ToQuery = (text: string, values: Value[]) => pg.QueryConfig
 
@@ -124,7 +123,7 @@ const unnamed: ToQuery = (text, values) => ({ text, values })
 function namedOnce(text: string, values: Value[]): pg.QueryConfig {
   let name = names.get(text)
   if (!name) {
-    if (names.size >= MOST_NAMED) return { text, values }
+    if (names.size >= PREPARED_STATEMENTS) return { text, values }
     name = createHash('sha256').update(text).digest('hex').slice(0, 32)
     names.set(text, name)
   }

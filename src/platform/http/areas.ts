@@ -36,7 +36,7 @@ export type Area = {
   plan?: ((operation: string) => PlanHooks) | undefined
   /** The error for an unknown path, if it is not the usual one. */
   unknown?: (() => Error) | undefined
-  /** The most bytes of a body, if it is not MAX_BODY. */
+  /** The most bytes of a body, if it is not BODY_BYTES. */
   bodyLimit?: number
   /** Whether the service counts its requests, and refuses them with 503 when too many wait for a response. */
   limited: boolean

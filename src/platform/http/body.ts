@@ -4,9 +4,6 @@ import { parse } from 'secure-json-parse'
 import { type BodyCode, notAnObject, notJson, wrongMediaType } from '../../core/errors.ts'
 import { isObject, type Json } from './fields.ts'
 
-/** The most bytes that a request body may have. */
-export const MAX_BODY = 65_536
-
 export const JSON_TYPE = 'application/json'
 export const FORM_TYPE = 'application/x-www-form-urlencoded'
 

@@ -1,6 +1,7 @@
 /** The rules of a connection: time limits, the order of requests, and the response to bytes that are not HTTP. */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import { ARRIVING_BYTES, BODY_PIECES, PIPELINED, PIPELINED_IN_ALL } from '../../core/budgets.ts'
 import { overloaded } from '../../core/errors.ts'
 import { http } from './node-http.ts'
 
@@ -18,14 +19,6 @@ const KEEP_ALIVE_TIMEOUT = 30_000
 /** Milliseconds without a byte in either direction, after which a connection is closed. */
 const IDLE_TIMEOUT = 30_000
 
-/** Pipelined requests that may wait for their turn on a connection, and on all connections of a server. */
-const MAX_WAITING = 64
-const MAX_WAITING_IN_ALL = 10_000
-
-/** Pieces of a body: chunks, or the bytes of one read from the connection. */
-const MAX_PIECES = 4_096
-/** Bytes of bodies that have arrived and are not read to their end, on all connections of a server. */
-const MAX_ARRIVING = 64 * 1024 * 1024
 /** Bytes of memory that a piece takes beside its content. */
 const BYTES_PER_PIECE = 256
 
@@ -61,7 +54,7 @@ export function createHttpServer(handle: Handle): Server {
 
 /**
  * A class of requests that limit their bodies as they arrive, also before anything reads them. A body in too many pieces
- * closes its connection. Beyond MAX_ARRIVING a body is dropped and its request refused with 503.
+ * closes its connection. Beyond ARRIVING_BYTES a body is dropped and its request refused with 503.
  */
 function countArriving(): typeof IncomingMessage {
   let arriving = 0
@@ -72,12 +65,12 @@ function countArriving(): typeof IncomingMessage {
     override push(piece: Buffer | null): boolean {
       if (piece === null) return super.push(null)
       this.pieces += 1
-      if (this.pieces > MAX_PIECES) {
+      if (this.pieces > BODY_PIECES) {
         this.socket.destroy()
         return false
       }
       const bytes = piece.length + BYTES_PER_PIECE
-      if (this.isCut || arriving + bytes > MAX_ARRIVING) {
+      if (this.isCut || arriving + bytes > ARRIVING_BYTES) {
         this.cut()
         return true
       }
@@ -141,7 +134,7 @@ function oneAtATime(handle: Handle): Handle {
     if (!serving) return serve(connection, request, response)
     // Node goes on with the bytes that it has read before the connection was closed.
     if (socket.destroyed) return
-    if (waiting.length === MAX_WAITING || waitingInAll === MAX_WAITING_IN_ALL) {
+    if (waiting.length === PIPELINED || waitingInAll === PIPELINED_IN_ALL) {
       socket.destroy()
       return
     }

@@ -29,8 +29,6 @@ export type Leaving = {
   leave(request: FastifyRequest, reply: FastifyReply, payload: unknown): Error | null
 }
 
-type Waiting = { account: string; begin: () => void; refuse: (error: Error) => void }
-
 const USUAL = {
   mostBytes: LEAVING_BYTES,
   mostAtWork: SEARCHES_AT_WORK,
@@ -38,9 +36,9 @@ const USUAL = {
   waitMs: SEARCH_WAIT_MS,
 }
 
-export function createLeaving({ mostBytes, mostAtWork, mostWaiting, waitMs } = USUAL): Leaving {
-  const count = createCount(mostBytes)
-  const queue = new Set<Waiting>()
+export function createLeaving(budget = USUAL): Leaving {
+  const count = createCount(budget.mostBytes)
+  const queue = createQueue(budget)
   let atWork = 0
 
   function createTurn({ account: { room }, socket }: FastifyRequest): Turn {
@@ -60,58 +58,21 @@ export function createLeaving({ mostBytes, mostAtWork, mostWaiting, waitMs } = U
       end() {
         count.add(room, -counted)
         atWork -= 1
-        for (const next of queue) if (atWork < mostAtWork) next.begin()
+        while (atWork < budget.mostAtWork && queue.next());
       },
     }
-  }
-
-  /** In a full queue the account that waits with the most searches gives way to one that waits with fewer. */
-  function makePlace(account: string): boolean {
-    if (queue.size < mostWaiting) return true
-    const accounts = Map.groupBy(queue, waiting => waiting.account)
-    const most = Math.max(...accounts.values().map(({ length }) => length))
-    if (most <= (accounts.get(account)?.length ?? 0) + 1) return false
-    const longest = accounts.values().find(({ length }) => length === most)
-    longest?.at(-1)?.refuse(overloaded())
-    return true
-  }
-
-  /** Calls `begin` when it is the search's turn, or `refuse`. */
-  function wait(reply: FastifyReply, { account, begin, refuse }: Waiting): void {
-    const end = () => {
-      queue.delete(waiting)
-      clearTimeout(late)
-      reply.raw.off('close', leave)
-    }
-    const waiting: Waiting = {
-      account,
-      begin() {
-        end()
-        if (count.hasRoom(account, SEARCH_BYTES)) begin()
-        else refuse(overloaded())
-      },
-      refuse(error) {
-        end()
-        refuse(error)
-      },
-    }
-    const leave = () => waiting.refuse(unreadable())
-    const late = setTimeout(() => waiting.refuse(overloaded()), waitMs)
-    reply.raw.once('close', leave)
-    queue.add(waiting)
   }
 
   return {
     takeTurn(request, reply, done) {
       const account = request.account.room
       const begin = () => {
+        if (!count.hasRoom(account, SEARCH_BYTES)) return done(overloaded())
         request.turn = createTurn(request)
         done()
       }
-      if (!count.hasRoom(account, SEARCH_BYTES)) done(overloaded())
-      else if (atWork < mostAtWork) begin()
-      else if (makePlace(account)) wait(reply, { account, begin, refuse: done })
-      else done(overloaded())
+      if (atWork < budget.mostAtWork || !count.hasRoom(account, SEARCH_BYTES)) begin()
+      else queue.wait(reply, { account, begin, refuse: done })
     },
 
     leave(request, reply, payload) {
@@ -124,6 +85,60 @@ export function createLeaving({ mostBytes, mostAtWork, mostWaiting, waitMs } = U
       if (!release) return overloaded()
       reply.raw.once('close', release)
       return null
+    },
+  }
+}
+
+type Waiting = { account: string; begin: () => void; refuse: (error: Error) => void }
+
+/** Searches that wait for their turn. */
+function createQueue({ mostWaiting, waitMs }: typeof USUAL) {
+  const queue = new Set<Waiting>()
+
+  /** In a full queue the account that waits with the most searches gives way to one that waits with fewer. */
+  function makePlace(account: string): boolean {
+    if (queue.size < mostWaiting) return true
+    const accounts = Map.groupBy(queue, waiting => waiting.account)
+    const most = Math.max(...accounts.values().map(({ length }) => length))
+    if (most <= (accounts.get(account)?.length ?? 0) + 1) return false
+    const longest = accounts.values().find(({ length }) => length === most)
+    longest?.at(-1)?.refuse(overloaded())
+    return true
+  }
+
+  return {
+    /** Lets the one begin that has waited longest. Returns false if there is none. */
+    next(): boolean {
+      const [first] = queue
+      first?.begin()
+      return first !== undefined
+    },
+    /** Calls `begin` when it is the search's turn. Calls `refuse` when it has waited too long, or may not wait. */
+    wait(reply: FastifyReply, { account, begin, refuse }: Waiting): void {
+      if (!makePlace(account)) {
+        refuse(overloaded())
+        return
+      }
+      const end = () => {
+        queue.delete(waiting)
+        clearTimeout(late)
+        reply.raw.off('close', leave)
+      }
+      const waiting: Waiting = {
+        account,
+        begin() {
+          end()
+          begin()
+        },
+        refuse(error) {
+          end()
+          refuse(error)
+        },
+      }
+      const leave = () => waiting.refuse(unreadable())
+      const late = setTimeout(() => waiting.refuse(overloaded()), waitMs)
+      reply.raw.once('close', leave)
+      queue.add(waiting)
     },
   }
 }

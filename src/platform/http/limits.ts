@@ -6,15 +6,10 @@ import type {
   FastifyRequest,
   HookHandlerDoneFunction,
 } from 'fastify'
+import { CONNECTIONS, REQUESTS_IN_PROGRESS } from '../../core/budgets.ts'
 import { overloaded } from '../../core/errors.ts'
 import { reportExhaustion } from './exhaustion.ts'
 import { createLeaving, type Leaving } from './leaving.ts'
-
-/** Requests that may be in flight at once: they have arrived with their body and wait for the database. */
-const MAX_IN_FLIGHT = 1_000
-
-/** Connections that may be open at once; more are closed as they come. */
-const MAX_CONNECTIONS = 10_000
 
 /** Waiting connections that a stop accepts at most: clients that open one for each request would keep it from ending. */
 const MAX_ACCEPTING = 200
@@ -41,7 +36,7 @@ export function createLimits(app: FastifyInstance, waiting: () => number): Limit
   let inFlight = 0
   let draining = false
   const leaving = createLeaving()
-  app.server.maxConnections = MAX_CONNECTIONS
+  app.server.maxConnections = CONNECTIONS
   reportExhaustion(app.server, line => app.log.warn(line))
   // The work is done once there is a response, whether or not the client is still there to receive it.
   app.addHook('onSend', (request, reply, payload, done) => {
@@ -58,7 +53,7 @@ export function createLimits(app: FastifyInstance, waiting: () => number): Limit
     enter(request, _reply, done) {
       inFlight += 1
       request.inFlight = true
-      done(inFlight - waiting() > MAX_IN_FLIGHT ? overloaded() : undefined)
+      done(inFlight - waiting() > REQUESTS_IN_PROGRESS ? overloaded() : undefined)
     },
     takeTurn: leaving.takeTurn,
     draining: () => draining,

@@ -6,8 +6,8 @@ import {
   type FastifyRequest,
   fastify,
 } from 'fastify'
+import { BODY_BYTES } from '../../core/budgets.ts'
 import { type Areas, hasEmptySegment } from './areas.ts'
-import { MAX_BODY } from './body.ts'
 import { adjustFastify, fastifyOptions, foldMethod, hasTwoHosts, methodOf } from './fastify.ts'
 import { areaOf, createRefuse } from './without-endpoint.ts'
 
@@ -30,7 +30,7 @@ export function createServer(
       return routedAs(raw)
     },
     ...(logger && { loggerInstance: logger }),
-    bodyLimit: MAX_BODY,
+    bodyLimit: BODY_BYTES,
     // A path that cannot be decoded is an unknown one.
     frameworkErrors: (_error, request, reply) => {
       setCommonHeaders(reply)

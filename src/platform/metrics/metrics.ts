@@ -3,6 +3,7 @@ import type { Server } from 'node:http'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import type { FastifyInstance } from 'fastify'
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+import { METRICS_CONNECTIONS } from '../../core/budgets.ts'
 import type { AttemptResult, Send } from '../../core/ports.ts'
 import { linkTo } from '../http/addresses.ts'
 import { createHttpServer, refuseUnreadable } from '../http/connections.ts'
@@ -27,9 +28,6 @@ type Metrics = {
   listen(host: string, port: number): Promise<string>
   close(): Promise<void>
 }
-
-/** A few collectors, each with a connection or two. */
-const MAX_CONNECTIONS = 100
 
 export function createMetrics(): Metrics {
   const registry = new Registry()
@@ -67,7 +65,7 @@ export function createMetrics(): Metrics {
     response.end(found ? await registry.metrics() : 'only GET /metrics\n')
     if (found) delay.reset()
   })
-  server.maxConnections = MAX_CONNECTIONS
+  server.maxConnections = METRICS_CONNECTIONS
   server.on('clientError', refuseUnreadable)
 
   return {

@@ -6,6 +6,13 @@
 import type { ClientRequest, IncomingMessage } from 'node:http'
 import { isIP, type LookupFunction } from 'node:net'
 import type { SecureContext } from 'node:tls'
+import {
+  ANSWER_BYTES,
+  ANSWER_PIECES,
+  DELIVERIES,
+  DELIVERIES_TO_HOST,
+  KEPT_ANSWER_BYTES,
+} from '../../core/budgets.ts'
 import type { AllowedHosts } from '../../core/config.ts'
 import { isSuccess } from '../../core/http-status.ts'
 import type { Answer, AttemptResult, Post, Resolve } from '../../core/ports.ts'
@@ -16,19 +23,11 @@ import { createSlots } from './slots.ts'
 
 /** Milliseconds for an attempt, from the wait for a slot to the status line. */
 const DEADLINE_MS = 2000
-const REQUESTS_PER_HOST = 64
-const REQUESTS_IN_ALL = 256
 /**
  * Milliseconds to wait for a slot. Shorter than the deadline: a slot that becomes free when another request times out
  * would leave no time to use it.
  */
 const SLOT_TIMEOUT_MS = 1900
-/** Limit for the headers of a response, and again for its body. */
-const MAX_RESPONSE_BYTES = 64 * 1024
-/** Pieces of a body: chunks, or what a read of the connection found. Each costs an event, however small it is. */
-const MAX_RESPONSE_PIECES = 256
-/** Bytes of a body that are kept. More than is shown, so that no secret is cut before it is masked. */
-const MAX_KEPT_BYTES = 16 * 1024
 const REASON_PHRASE_CHARACTERS = 100
 /** Limit of 1xx responses before the final one. */
 const MAX_INTERIM_RESPONSES = 100
@@ -74,8 +73,8 @@ export type ClosableSend = ((post: Post) => Promise<AttemptResult>) & { close():
  */
 export function createSend(options: SendOptions): ClosableSend {
   const { resolve, allowed, userAgent } = options
-  const agents = createAgents(REQUESTS_PER_HOST, options.insecure)
-  const takeSlot = createSlots(REQUESTS_PER_HOST, REQUESTS_IN_ALL)
+  const agents = createAgents(DELIVERIES_TO_HOST, options.insecure)
+  const takeSlot = createSlots(DELIVERIES_TO_HOST, DELIVERIES)
   const guarded = createLookup(resolve, isPublicAddress)
   const exempt = createLookup(resolve, address => isIP(address) !== 0)
   // Shared by all connections. Creating it takes a fifth of the time of a message over a new connection.
@@ -96,7 +95,7 @@ export function createSend(options: SendOptions): ClosableSend {
       port: url.port || (secure ? 443 : 80),
       path: url.pathname + url.search,
       headers: { ...(userAgent && { 'User-Agent': userAgent }), ...headers },
-      maxHeaderSize: MAX_RESPONSE_BYTES,
+      maxHeaderSize: ANSWER_BYTES,
       // Bare line feeds and the like, which other HTTP clients read.
       insecureHTTPParser: true,
     })
@@ -237,7 +236,7 @@ function repeatedLengthIn({ code, rawPacket }: ParseError): { head: Head; body: 
   const lengths = headers.filter(([name]) => name?.toLowerCase() === 'content-length')
   const [length] = new Set(lengths.map(([, value]) => value))
   if (!statusCode || !length || lengths.some(([, value]) => value !== length)) return undefined
-  const body = Buffer.from(rest.slice(0, Number(length)), 'latin1').subarray(0, MAX_KEPT_BYTES)
+  const body = Buffer.from(rest.slice(0, Number(length)), 'latin1').subarray(0, KEPT_ANSWER_BYTES)
   const rawHeaders = headers.flat()
   return {
     head: { statusCode: Number(statusCode), statusMessage, rawHeaders },
@@ -286,10 +285,11 @@ function readToEnd(response: IncomingMessage, keepsBody: boolean): Promise<Body>
   response.on('data', (chunk: Buffer) => {
     // Node hands out the other pieces of what it has read, too.
     if (response.destroyed) return
-    if (keepsBody && size < MAX_KEPT_BYTES) chunks.push(chunk.subarray(0, MAX_KEPT_BYTES - size))
+    if (keepsBody && size < KEPT_ANSWER_BYTES)
+      chunks.push(chunk.subarray(0, KEPT_ANSWER_BYTES - size))
     size += chunk.length
     pieces += 1
-    if (size > MAX_RESPONSE_BYTES || pieces > MAX_RESPONSE_PIECES) response.destroy()
+    if (size > ANSWER_BYTES || pieces > ANSWER_PIECES) response.destroy()
   })
   if (!keepsBody) return undefined
   return new Promise(resolve => {

@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Account } from '../../core/account.ts'
+import { FORM_BYTES } from '../../core/budgets.ts'
 import { addressesOf } from '../../platform/http/addresses.ts'
 import type { Area } from '../../platform/http/areas.ts'
 import { toApiError } from '../../platform/http/errors.ts'
@@ -18,9 +19,6 @@ import {
 import { link, paragraph } from './frame/parts.ts'
 import { NotInside, signedIn } from './frame/session.ts'
 import { sections } from './pages.ts'
-
-/** Bytes of a form: an edited message and its signature are a fraction of that. */
-const MAX_FORM = 256 * 1024
 
 /** Nobody is signed in. */
 class SignInNeeded extends Error {}
@@ -61,7 +59,7 @@ export function consoleAreas(context: ToolContext): {
     prefix: '/console',
     setHeaders,
     sendError,
-    bodyLimit: MAX_FORM,
+    bodyLimit: FORM_BYTES,
     limited: true,
   }
   return {

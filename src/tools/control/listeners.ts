@@ -1,9 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { ACTIVE_WEBHOOKS } from '../../core/budgets.ts'
 import { unknownBearerKey } from '../../core/errors.ts'
 import { isSuccess } from '../../core/http-status.ts'
 import { createSignal } from '../../core/signal.ts'
 import { LONGEST_REQUEST, labelOf, RECONNECT_TIME } from '../../pay/webhooks/listener.ts'
-import { findWebhook, MOST_ACTIVE } from '../../pay/webhooks/store.ts'
+import { findWebhook } from '../../pay/webhooks/store.ts'
 import { type EventType, eventTypes, eventTypesIn } from '../../pay/webhooks/webhook.ts'
 import { accountOfName, findLivingKey } from '../../platform/accounts/store.ts'
 import { type Endpoint, pathParam } from '../../platform/http/endpoint.ts'
@@ -49,7 +50,8 @@ const listener = object('Listener', {
 })
 
 const badName = () => badField('name', 'must be text with a letter or a digit')
-const hasAll = () => tooMany(`an account has at most ${MOST_ACTIVE} active webhooks: delete one`)
+const hasAll = () =>
+  tooMany(`an account has at most ${ACTIVE_WEBHOOKS} active webhooks: delete one`)
 
 const listenerId = pathParameter('webhook_id', 'A listener of the account')
 

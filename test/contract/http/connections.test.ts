@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { after, before, describe, test } from 'node:test'
+import { CONNECTIONS } from '../../../src/core/budgets.ts'
 import { type Client, webPayment } from '../../support/client.ts'
 import { closed, exchangeBytes, open } from '../../support/raw-http.ts'
 import { type Service, startService } from '../../support/service.ts'
@@ -230,9 +231,9 @@ describe('HTTP: connections', () => {
 
   test('a connection beyond the limit of 10,000 is closed at once and the others still work', async t => {
     const [{ server } = { server: undefined }] = service.apps.map(app => app.server)
-    assert.equal(server?.maxConnections, 10_000)
+    assert.equal(server?.maxConnections, CONNECTIONS)
     t.after(() => {
-      server.maxConnections = 10_000
+      server.maxConnections = CONNECTIONS
     })
     const first = await open(service.baseUrl)
     first.write(`GET /healthz HTTP/1.1\r\n${HOST}\r\n`)

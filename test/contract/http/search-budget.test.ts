@@ -167,7 +167,7 @@ test('Pages that nobody reads take at most their bytes, the next is 503 before r
   const pages = unread.length - 1
   // The system keeps some of them, which are not counted.
   assert.ok(pages * size <= LEAVING_BYTES, `${pages} pages of ${size} bytes`)
-  assert.ok((pages + 2) * size > LEAVING_BYTES / 2 - SEARCH_BYTES, `${pages} pages`)
+  assert.ok(2 * pages * size + SEARCH_BYTES > LEAVING_BYTES, `only ${pages} pages`)
 
   gate.close()
   isRefused(await greedy.get('/v1/payments'))

@@ -6,6 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { pino } from 'pino'
 import { readConfig } from '../../../src/app/config.ts'
 import { startFarthing } from '../../../src/app/start.ts'
+import { PIPELINED, PIPELINED_IN_ALL, REQUESTS_IN_PROGRESS } from '../../../src/core/budgets.ts'
 import { type Answer, createClient, webPayment } from '../../support/client.ts'
 import { tempDatabase } from '../../support/folders.ts'
 import { createGate } from '../../support/gate.ts'
@@ -15,8 +16,6 @@ import { endsWithin } from '../../support/time.ts'
 import { drip, slowRequests } from './slow-client.ts'
 import { inParallel } from './workload.ts'
 
-/** Requests in flight, as docs/shared-environment.md promises. */
-const LIMIT = 1_000
 const KEY = 'key-of-the-default-account'
 /** The service in this process, with gates before its writes and its deliveries. */
 async function startGated(t: TestContext) {
@@ -59,7 +58,7 @@ test('Beyond 1,000 requests in flight the next is 503 with Retry-After, and heal
   late.write(headOf(api.key, 2))
   writes.close()
   const taken: Promise<Answer>[] = []
-  while (taken.length < LIMIT) {
+  while (taken.length < REQUESTS_IN_PROGRESS) {
     for (let i = 0; i < 100; i++) taken.push(api.post('/v1/payments', webPayment))
     while (writes.waiting() < taken.length) await pause(5)
   }
@@ -69,7 +68,11 @@ test('Beyond 1,000 requests in flight the next is 503 with Retry-After, and heal
     answered = true
   })
   while (!answered) {
-    assert.equal(writes.waiting(), LIMIT, 'the next request is refused and does not wait')
+    assert.equal(
+      writes.waiting(),
+      REQUESTS_IN_PROGRESS,
+      'the next request is refused and does not wait',
+    )
     await pause(5)
   }
   const refused = await next
@@ -91,7 +94,29 @@ test('Beyond 1,000 requests in flight the next is 503 with Retry-After, and heal
   const statuses = (await Promise.all(taken)).map(({ status }) => status)
   assert.deepEqual(new Set(statuses), new Set([201]))
   await api.createPayment()
-  assert.equal((await api.get('/v1/payments')).body.total, LIMIT + 2)
+  assert.equal((await api.get('/v1/payments')).body.total, REQUESTS_IN_PROGRESS + 2)
+})
+
+test('Beyond 10,000 requests that wait for the one before them a connection is closed', async t => {
+  const { api, baseUrl, writes } = await startGated(t)
+  const body = JSON.stringify(webPayment)
+  const bytes = headOf(api.key, body.length) + body
+  const waiting = 'GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(PIPELINED)
+  writes.close()
+  const sockets: Socket[] = []
+  let ended = 0
+  while (ended === 0 && sockets.length < (2 * PIPELINED_IN_ALL) / PIPELINED) {
+    const socket = await open(baseUrl)
+    socket.on('close', () => {
+      ended += 1
+    })
+    socket.write(bytes + waiting)
+    sockets.push(socket)
+    await api.get('/healthz')
+  }
+  assert.equal(ended, 1)
+  assert.ok(sockets.length > PIPELINED_IN_ALL / PIPELINED, `${sockets.length} connections`)
+  for (const socket of sockets) socket.destroy()
 })
 
 test('A client that disconnects before its response does not keep its place', async t => {
@@ -105,20 +130,25 @@ test('A client that disconnects before its response does not keep its place', as
     sockets.push(socket)
   }
   writes.close()
-  for (let nth = 1; nth < LIMIT; nth++) {
+  for (let nth = 1; nth < REQUESTS_IN_PROGRESS; nth++) {
     await connect(`${head}{"amount":`)
     await connect(head + body)
     if (nth % 100 === 0) while (writes.waiting() < nth) await pause(5)
   }
-  while (writes.waiting() < LIMIT - 1) await pause(5)
+  while (writes.waiting() < REQUESTS_IN_PROGRESS - 1) await pause(5)
   for (const socket of sockets) socket.destroy()
   await Promise.all(sockets.map(socket => closed(socket)))
   writes.open()
   while (writes.waiting() > 0) await pause(5)
-  const answers = Array.from({ length: LIMIT / 2 }, () => api.post('/v1/payments', webPayment))
+  const answers = Array.from({ length: REQUESTS_IN_PROGRESS / 2 }, () =>
+    api.post('/v1/payments', webPayment),
+  )
   const statuses = (await Promise.all(answers)).map(({ status }) => status)
   assert.deepEqual(new Set(statuses), new Set([201]))
-  assert.equal((await api.get('/v1/payments')).body.total, LIMIT - 1 + answers.length)
+  assert.equal(
+    (await api.get('/v1/payments')).body.total,
+    REQUESTS_IN_PROGRESS - 1 + answers.length,
+  )
 })
 
 test('Requests that wait for a webhook receiver do not count towards the limit', async t => {
@@ -126,7 +156,7 @@ test('Requests that wait for a webhook receiver do not count towards the limit',
   const hook = { callback_url: 'https://hooks.example.org/all' }
   assert.equal((await api.post('/v1/webhooks', hook)).status, 201)
   const ids: string[] = []
-  await inParallel(Array.from({ length: LIMIT + 1 }), async () => {
+  await inParallel(Array.from({ length: REQUESTS_IN_PROGRESS + 1 }), async () => {
     ids.push((await api.createPayment()).payment_id)
   })
   sends.close()
@@ -161,8 +191,8 @@ test('2,500 creates at once are 201 or 503, none is cut off, and afterwards all 
 test('More slow clients than the limit delay nobody, and get 408', async t => {
   const { service, api } = await start(t)
   const [inHeaders = '', inBody = ''] = slowRequests(KEY)
-  const slow = [inHeaders, ...Array.from({ length: LIMIT + 50 }, () => inBody)].map(text =>
-    drip(service.baseUrl, text),
+  const slow = [inHeaders, ...Array.from({ length: REQUESTS_IN_PROGRESS + 50 }, () => inBody)].map(
+    text => drip(service.baseUrl, text),
   )
   await Promise.all(slow.map(({ connected }) => connected))
   for (let i = 0; i < 30; i++) await api.createPayment()

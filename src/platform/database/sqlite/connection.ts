@@ -1,4 +1,5 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import { PREPARED_STATEMENTS } from '../../../core/budgets.ts'
 import type { Statement, Value } from '../../../core/ports.ts'
 
 /** The primary result codes of SQLite that Farthing handles. */
@@ -49,9 +50,6 @@ const SETTINGS = {
   busy_timeout: LONGEST_WAIT, // must be last: until then `whenFree` does the waiting
 }
 
-/** Prepared statements that a connection keeps. The filters of searches combine in thousands of ways. */
-const MOST_PREPARED = 200
-
 type Prepared = { statement: StatementSync; columns: string[] }
 
 /**
@@ -67,7 +65,7 @@ export function connect(path: string, cacheKilobytes: number): Connection {
   function prepared(sql: string): Prepared {
     const cached = cache.get(sql)
     if (cached) return cached
-    const [oldest] = cache.size >= MOST_PREPARED ? cache : []
+    const [oldest] = cache.size >= PREPARED_STATEMENTS ? cache : []
     if (oldest) {
       cache.delete(oldest[0])
       finalise(oldest[1].statement)
