@@ -183,12 +183,20 @@ export type KeptMessage = MessageRow &
 
 export type KeptRow = Omit<KeptMessage, 'callback_url' | 'signing_key'> & { webhook_body: string }
 
-const KEPT_COLUMNS = `message_id, event_type, payment_id, created, messages.status, attempts, messages.body,
+const OUTLINE_COLUMNS = `message_id, event_type, payment_id, created, messages.status, attempts,
   webhooks.webhook_id, webhooks.status as webhook_status, webhooks.body as webhook_body`
+const KEPT_COLUMNS = `${OUTLINE_COLUMNS}, messages.body`
 const KEPT = 'webhook_messages messages join webhooks on webhooks.webhook_id = messages.webhook_id'
 
-/** With a condition it finds messages as `KeptRow`. */
-export const FIND_KEPT = `select ${KEPT_COLUMNS} from ${KEPT}`
+/** A message without its body, which may have 25 KB. */
+export type MessageOutline = Omit<KeptMessage, 'body'>
+
+export const outlineRows = {
+  from: KEPT,
+  columns: OUTLINE_COLUMNS,
+  id: 'message_id',
+  fromRow: keptFromRow<Omit<KeptRow, 'body'>>,
+}
 
 const keptRows = {
   from: KEPT,
@@ -203,7 +211,7 @@ const FIND_SENDABLE = `select ${KEPT_COLUMNS}, claimed_until,
   from ${KEPT} left join accounts on room = webhooks.account and ${LIVES_AT_SECOND}
   where message_id = $1 and messages.status = 'PENDING'`
 
-export function keptFromRow<Row extends KeptRow>({ webhook_body, ...message }: Row) {
+export function keptFromRow<Row extends Omit<KeptRow, 'body'>>({ webhook_body, ...message }: Row) {
   const { callback_url, signing_key } = JSON.parse(webhook_body) as WebhookBody // written by bodyOf
   return { ...message, callback_url, signing_key }
 }

@@ -16,7 +16,7 @@ import type { Endpoint } from '../../platform/http/endpoint.ts'
 import { json, optionalBody, pathParameter } from '../../platform/http/openapi.ts'
 import { object } from '../../platform/http/schema.ts'
 import type { ToolContext } from '../context.ts'
-import { listPayments } from '../lists/payments-store.ts'
+import { newestWanted } from '../lists/payments-store.ts'
 import { recordAction } from '../record/action.ts'
 import { readBody } from './body.ts'
 import { badBody, badField, conflict, unknownField, unknownParameter } from './errors.ts'
@@ -80,19 +80,13 @@ export const findPayments = (context: ToolContext, waitFor: WaitFor): Endpoint =
   handler: async request => {
     const { database, time, config } = context
     const { wait: ms = 0, status, ...which } = readQuery(request, known)
-    const find = async (account: Account) => {
-      const newest = await listPayments(database, account.room, which, {
-        now: time.now(account),
-        limit: MOST_LOOKED_AT,
-        order: 'newest',
-      })
-      return status === undefined ? newest : newest.filter(payment => hasBeen(payment, status))
-    }
+    const isWanted = (payment: Payment) => status === undefined || hasBeen(payment, status)
+    const limits = { limit: MOST_RETURNED, most: MOST_LOOKED_AT }
+    const find = (account: Account) =>
+      newestWanted(database, account.room, which, { ...limits, now: time.now(account) }, isWanted)
     const found = await waitFor(request, ms, () => ({ find }))
     const addresses = addressesOf(request, config)
-    return {
-      results: found.slice(0, MOST_RETURNED).map(payment => presentPayment(payment, addresses)),
-    }
+    return { results: found.map(payment => presentPayment(payment, addresses)) }
   },
 })
 

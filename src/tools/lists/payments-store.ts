@@ -9,22 +9,46 @@ import { fold, groupOf } from '../../platform/database/fold.ts'
 import { findPart, ifGiven, numbered, type Part, where } from '../../platform/database/select.ts'
 
 /** `reference` is the whole one, in any case. */
-type ListFilter = { payment_id?: string; reference?: string }
+type ListFilter = { payment_id?: string; reference?: string; before?: string | undefined }
 
 /** Payments of the account that are not gone at `now`. */
 export function listPayments(
   database: Database,
   room: string,
-  { payment_id, reference }: ListFilter,
+  { payment_id, reference, before }: ListFilter,
   { now, ...part }: Part & { now: AccountTime },
 ): Promise<Payment[]> {
   const conditions = [
     where('account = ?', room),
     where('payment_id >= ?', oldestKept(now)),
     ...ifGiven('payment_id = ?', payment_id),
+    ...ifGiven('payment_id < ?', before),
     ...(reference === undefined ? [] : [ofReference(fold(reference))]),
   ]
   return findPart(database, paymentRows, conditions, part)
+}
+
+/** Payments that are looked at together, so that few are in memory. */
+const LOOKED_AT_TOGETHER = 100
+
+/** The newest of those that match and that `isWanted` takes, at most `limit`, of the newest `most`. */
+export async function newestWanted(
+  database: Database,
+  room: string,
+  filter: ListFilter,
+  { now, limit, most }: { now: AccountTime; limit: number; most: number },
+  isWanted: (payment: Payment) => boolean,
+): Promise<Payment[]> {
+  const wanted: Payment[] = []
+  const part = { now, limit: LOOKED_AT_TOGETHER, order: 'newest' } as const
+  let before: string | undefined
+  for (let seen = 0; seen < most && wanted.length < limit; seen += LOOKED_AT_TOGETHER) {
+    const some = await listPayments(database, room, { ...filter, before }, part)
+    wanted.push(...some.filter(isWanted))
+    before = some[LOOKED_AT_TOGETHER - 1]?.payment_id
+    if (before === undefined) break
+  }
+  return wanted.slice(0, limit)
 }
 
 const ofReference = (folded: string) =>

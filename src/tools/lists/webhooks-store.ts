@@ -3,12 +3,10 @@
 import { idFloor } from '../../core/ids.ts'
 import type { Database } from '../../core/ports.ts'
 import {
-  FIND_KEPT,
-  type KeptMessage,
-  type KeptRow,
-  keptFromRow,
+  type MessageOutline,
   type MessageRow,
   messageRows,
+  outlineRows,
 } from '../../pay/webhooks/message-store.ts'
 import { COLUMNS, fromRow, type WebhookRow, webhookRows } from '../../pay/webhooks/store.ts'
 import type { DeliveryStatus, Webhook, WebhookStatus } from '../../pay/webhooks/webhook.ts'
@@ -20,6 +18,7 @@ import {
   type Range,
   where,
 } from '../../platform/database/select.ts'
+import { listDeliveries } from './deliveries-store.ts'
 
 /** With the newest of its messages that was attempted. */
 export type ListedWebhook = Webhook & { last: MessageRow | undefined }
@@ -102,36 +101,33 @@ export async function countWebhooks(database: Database, room: string): Promise<n
   return row?.total ?? 0
 }
 
-/** The newest messages of these webhooks whose bodies are kept, newest first, at most `limit`. */
+/** The newest messages of these webhooks, newest first, at most `limit`; those whose bodies are kept. */
 export async function newestMessages(
   database: Database,
   webhooks: readonly Webhook[],
   limit: number,
 ): Promise<(MessageRow & { webhook: Webhook })[]> {
-  const found = await Promise.all(
-    webhooks.map(async webhook => {
-      const { webhook_id } = webhook
-      const rows = await messagesOfWebhook(database, webhook_id, {}, { limit, order: 'newest' })
-      return rows.filter(({ body }) => body !== null).map(row => ({ ...row, webhook }))
-    }),
-  )
-  return found
-    .flat()
-    .sort((a, b) => (a.message_id < b.message_id ? 1 : -1))
-    .slice(0, limit)
+  const found = await listDeliveries(database, webhooks, {}, { limit, order: 'newest' })
+  return found.flatMap(row => {
+    const webhook = webhooks.find(({ webhook_id }) => webhook_id === row.webhook_id)
+    return webhook && row.body !== null ? [{ ...row, webhook }] : []
+  })
 }
 
-/** The messages of a payment that the caller has found and that is not gone, oldest first. */
-export async function messagesOfPayment(
+/** Each refund of a payment makes one for each webhook. */
+const MOST_OF_PAYMENT = 1_000
+
+/** The first messages of a payment that the caller has found and that is not gone, oldest first. */
+export const messagesOfPayment = (
   database: Database,
   payment_id: string,
-): Promise<KeptMessage[]> {
-  const rows = await database.query<KeptRow>(
-    `${FIND_KEPT} where payment_id = $1 and messages.body is not null order by message_id`,
-    [payment_id],
+): Promise<MessageOutline[]> =>
+  findPart(
+    database,
+    outlineRows,
+    [where('payment_id = ? and messages.body is not null', payment_id)],
+    { limit: MOST_OF_PAYMENT, order: 'oldest' },
   )
-  return rows.map(keptFromRow)
-}
 
 /** A message that was not delivered. */
 export type Failure = Pick<MessageRow, 'message_id' | 'payment_id' | 'attempts'> & {

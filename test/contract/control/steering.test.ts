@@ -90,6 +90,20 @@ onEveryDatabase(
       assert.match(again.body.description, /the payment is success/)
     })
 
+    test('the newest 1,000 payments are looked at, a hundred at a time, and the newest 100 that match returned', async () => {
+      const api = await service().newAccount()
+      const paid = await api.createPayment()
+      await complete(api, paid)
+      for (let made = 0; made < 250; made += 50)
+        await Promise.all(Array.from({ length: 50 }, () => api.createPayment()))
+      const last = await api.createPayment()
+      const find = async (query: string) =>
+        (await control(api, `payments?${query}`)).body.results.map((each: Body) => each.payment_id)
+      assert.deepEqual(await find('status=success'), [paid.payment_id])
+      const newest = await find('status=created')
+      assert.deepEqual([newest.length, newest[0]], [100, last.payment_id])
+    })
+
     test('a wait ends when a payment matches, also one that has left the state again', async () => {
       const api = await service().newAccount()
       const find = async (query: string) =>

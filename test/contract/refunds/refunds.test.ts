@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { insertRefund } from '../../../src/pay/refunds/store.ts'
 import { assertError } from '../../support/assertions.ts'
 import type { Body, Client } from '../../support/client.ts'
+import { signIn } from '../../support/console.ts'
 import { interleaving } from '../../support/interleave.ts'
 import { paidPayment, read, statusesOf } from '../../support/journeys.ts'
 import { onSharedDatabases } from '../../support/service.ts'
@@ -23,6 +25,22 @@ const listed = async (api: Client, payment: Body): Promise<Body[]> =>
 onSharedDatabases(
   'Refunds',
   service => {
+    test('the list of a payment with 1,201 refunds has all of them, and its page in the console the first 1,000', async () => {
+      const { name, api } = await service().newNamedAccount()
+      const { payment_id } = await paidPayment(api)
+      const ids = Array.from({ length: 1_201 }, (_, i) => payment_id.slice(0, 22) + (1_000 + i))
+      const refunds = ids.map(refund_id => ({ refund_id, payment_id, room: name, amount: 1 }))
+      await service().database.write(refunds.map(insertRefund))
+      const { body } = await api.get(`/v1/payments/${payment_id}/refunds`)
+      assert.deepEqual(
+        body._embedded.refunds.map((refund: Body) => refund.refund_id),
+        ids,
+      )
+      assert.equal(body.payment_id, payment_id)
+      const { html } = await (await signIn(service(), api)).get(`payments/${payment_id}`)
+      assert.ok(html.includes(ids[999] ?? '') && !html.includes(ids[1_000] ?? ''))
+    })
+
     describe('refunds of a payment', () => {
       test('a refund has the same body in its own GET, in the list and in the search, and less in the 202', async () => {
         const api = await service().newAccount()

@@ -8,7 +8,7 @@ import {
 } from '../../../pay/payments/payment.ts'
 import type { Refund } from '../../../pay/refunds/refund.ts'
 import { refundsOf } from '../../../pay/refunds/store.ts'
-import { attemptsOf, type KeptMessage } from '../../../pay/webhooks/message-store.ts'
+import { attemptsOf, type MessageOutline } from '../../../pay/webhooks/message-store.ts'
 import { type EventType, type Webhook, webhookTitle } from '../../../pay/webhooks/webhook.ts'
 import type { Endpoint } from '../../../platform/http/endpoint.ts'
 import type { ToolContext } from '../../context.ts'
@@ -30,14 +30,14 @@ export type Rows = {
   exchanges: readonly Exchange[]
   /** By the identifier of such a read. */
   folded: ReadonlyMap<string, Folded>
-  messages: readonly KeptMessage[]
+  messages: readonly MessageOutline[]
   refunds: readonly Refund[]
   webhooks: readonly Webhook[]
 }
 
 /** `attempts` are in the order in which they were made. */
 export type ShownMessage = {
-  message: KeptMessage
+  message: MessageOutline
   webhook: string
   attempts: ShownAttempt[]
   /** The send by hand that was accepted after the delivery had failed. */
@@ -207,7 +207,7 @@ function foldedBefore({ exchange_id }: Exchange, { folded }: Rows): Folded | und
   return found && found.more > 0 ? found : undefined
 }
 
-/** The most changes and attempts of a payment that its page shows, refunds too, and webhooks of the account that it looks at. */
+/** The most changes and attempts of a payment that its page shows, refunds too, and webhooks of the account. */
 const MOST_EXCHANGES = 1_000
 const MOST_WEBHOOKS = 100
 
