@@ -96,6 +96,12 @@ export const ACTIVE_WEBHOOKS = 100
 /** Statements that a connection to a database keeps prepared. Held by test/database/sqlite-connection.test.ts and test/database/postgres.test.ts. */
 export const PREPARED_STATEMENTS = 200
 
+/** Plans of an account. Each request looks through them. Held by test/contract/control/plans.test.ts. */
+export const PLANS = 100
+
+/** Bytes of the fields that a plan looks for. Held by test/contract/control/plans.test.ts. */
+export const PLAN_BYTES = 4_096
+
 /** Bytes of responses that are being made or wait to leave. Held by test/contract/http/search-budget.test.ts. */
 export const LEAVING_BYTES = 256 * MB
 

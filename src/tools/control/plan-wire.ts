@@ -1,4 +1,5 @@
 /** Reads plans from requests and prints them in responses. */
+import { PLAN_BYTES, PLANS } from '../../core/budgets.ts'
 import { ApiError, meanings } from '../../core/errors.ts'
 import { newPayment, readNewPayment } from '../../pay/payments/request.ts'
 import type { Endpoint } from '../../platform/http/endpoint.ts'
@@ -12,7 +13,6 @@ import {
   type Plan,
   type PlannedAnswer,
 } from '../plans/plan.ts'
-import { MOST_PLANS } from '../plans/store.ts'
 import { integerIn, isWhole, textIn, trueIn } from './body.ts'
 import { badField, missingField, noSuchField } from './errors.ts'
 import { AGREEMENT_NEEDS_NONE, readScenario, scenarioSchema } from './payments.ts'
@@ -72,7 +72,7 @@ export const plan = object(
   { ...whichFields, ...effectFields },
 )
 export const plans = object('Plans', {
-  results: { type: 'array', maxItems: MOST_PLANS, items: plan, description: 'In their order' },
+  results: { type: 'array', maxItems: PLANS, items: plan, description: 'In their order' },
 })
 
 const PAYMENT_ID = {
@@ -126,6 +126,8 @@ function readOperation({ on, scenario }: Json, operations: readonly Endpoint[]):
 function readGiven(given: unknown): { given?: Json } {
   if (given === undefined) return {}
   if (!isObject(given)) throw badField('given', 'must be an object with fields of a payment')
+  if (Buffer.byteLength(JSON.stringify(given)) > PLAN_BYTES)
+    throw badField('given', `must have at most ${PLAN_BYTES} bytes`)
   const names = Object.keys(given)
   const known = Object.keys(newPayment.properties)
   const unknown = names.find(name => !known.includes(name))

@@ -1,17 +1,11 @@
+import { PLANS } from '../../core/budgets.ts'
 import { untilWritten } from '../../core/retry.ts'
 import { findPayment } from '../../pay/payments/store.ts'
 import { type Endpoint, pathParam } from '../../platform/http/endpoint.ts'
 import { json, noContent, pathParameter, requestBody } from '../../platform/http/openapi.ts'
 import type { ToolContext } from '../context.ts'
 import type { Plan } from '../plans/plan.ts'
-import {
-  countPlans,
-  deletePlan,
-  deletePlans,
-  findPlans,
-  insertPlan,
-  MOST_PLANS,
-} from '../plans/store.ts'
+import { countPlans, deletePlan, deletePlans, findPlans, insertPlan } from '../plans/store.ts'
 import { readBody } from './body.ts'
 import { badBody, notFound, tooMany, unknownField, unknownParameter } from './errors.ts'
 import { badTimes, newPlan, noEffect, plan, plans, presentPlan, readPlan } from './plan-wire.ts'
@@ -52,7 +46,7 @@ const createPlan = (context: ToolContext, operations: readonly Endpoint[]): Endp
     const made: Plan = { ...read, plan_id, room: account.room, seen: 0, acted: 0 }
     await untilWritten(async () => {
       if (await insertPlan(database, made)) return made
-      if ((await countPlans(database, account.room)) >= MOST_PLANS) throw hasAll()
+      if ((await countPlans(database, account.room)) >= PLANS) throw hasAll()
       return undefined
     })
     void reply.code(201)
@@ -60,7 +54,7 @@ const createPlan = (context: ToolContext, operations: readonly Endpoint[]): Endp
   },
 })
 
-const hasAll = () => tooMany(`an account has at most ${MOST_PLANS} plans: delete some`)
+const hasAll = () => tooMany(`an account has at most ${PLANS} plans: delete some`)
 
 const listPlans = ({ database }: ToolContext): Endpoint => ({
   method: 'GET',

@@ -1,9 +1,7 @@
+import { PLANS } from '../../core/budgets.ts'
 import type { Database, Statement } from '../../core/ports.ts'
 import { remember } from '../../core/remember.ts'
 import type { Counted, Plan } from './plan.ts'
-
-/** The most plans that an account may have. */
-export const MOST_PLANS = 100
 
 /** `body` is JSON with every field of the plan that is not a column here. */
 type Row = Pick<Plan, 'plan_id' | 'room' | 'seen' | 'acted'> & { body: string }
@@ -63,7 +61,7 @@ export const insertPlan = (database: Database, plan: Plan): Promise<boolean> => 
     {
       sql: `insert into plans (plan_id, account, position, seen, acted, body)
             select $1, $2, coalesce(max(position), 0) + 1, 0, 0, $3 from plans where account = $4
-            having count(*) < ${MOST_PLANS} on conflict do nothing`,
+            having count(*) < ${PLANS} on conflict do nothing`,
       values: [plan_id, room, JSON.stringify(body), room],
       expect: 1,
     },

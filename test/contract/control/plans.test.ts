@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { PLAN_BYTES, PLANS } from '../../../src/core/budgets.ts'
 import { type Body, type Client, webPayment } from '../../support/client.ts'
 import { authorise, choose, payOnPages, read, statusesOf } from '../../support/journeys.ts'
 import { planning } from '../../support/plans.ts'
@@ -59,6 +60,7 @@ onEveryDatabase(
         [{ reset: true, given: { amount: '1' } }, 'C0102', 'given.amount'],
         [{ reset: true, given: { email: null } }, 'C0102', 'given.email'],
         [{ reset: true, given: 'R-7' }, 'C0102', 'given'],
+        [{ reset: true, given: { reference: 'x'.repeat(PLAN_BYTES) } }, 'C0102', 'given'],
         [{ reset: true, payment_id: 'x' }, 'C0102', 'payment_id'],
         [{ reset: true, skip: -1 }, 'C0102', 'skip'],
         [{ reset: true, times: 0 }, 'C0102', 'times'],
@@ -81,7 +83,7 @@ onEveryDatabase(
       const unknown = { reset: true, payment_id: '0'.repeat(26) }
       assert.equal((await control(api, 'plans', unknown)).body.code, 'C0200')
       assert.deepEqual(await listed(api), [])
-      const many = Array.from({ length: 101 }, () => control(api, 'plans', { delay: 0 }))
+      const many = Array.from({ length: PLANS + 1 }, () => control(api, 'plans', { delay: 0 }))
       const statuses = (await Promise.all(many)).map(({ status, body }) => body.code ?? status)
       assert.deepEqual(statuses.sort(), [...Array(100).fill(201), 'C0429'])
     })
