@@ -70,14 +70,14 @@ export async function createPayment(context: Context, creation: Creation): Promi
     const made = { scenario, base_url, returnTo, origin }
     const change = makePayment(context, account.room, now, given, agreement, made)
     const messages = await messagesOf(context, change)
-    const written = await context.database.write([
+    const statements = [
       // The statement most likely to miss comes first, so that little is rolled back.
       ...(idempotencyKey ? [takeIdempotencyKey(change.after, idempotencyKey)] : []),
       ...(agreement ? [holdAgreement(agreement)] : []),
       ...(bound?.counted ?? []),
       insertPayment(change.after),
-      ...context.deliveries.insert(messages),
-    ])
+    ]
+    const written = await context.deliveries.write(account.room, statements, messages)
     if (written) return { payment: change.after, messages }
     if (await isKeyTaken(context, creation, Boolean(agreement ?? bound))) throw idempotencyKeyUsed()
     return undefined
@@ -183,12 +183,12 @@ export async function changePayment(
     const change = found && decide(found.payment, context.time.now(found.account))
     if (!change) return { found, payment: found?.payment, messages: undefined }
     const messages = await messagesOf(context, change)
-    const written = await context.database.write([
+    const statements = [
       savePayment(change),
       ...also,
       ...(await agreementSetUp(context.database, change)),
-      ...context.deliveries.insert(messages),
-    ])
+    ]
+    const written = await context.deliveries.write(change.after.room, statements, messages)
     return written ? { found, payment: change.after, messages } : undefined
   })
   if (found && payment && messages)

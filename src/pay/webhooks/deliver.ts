@@ -1,4 +1,6 @@
 import type { Account } from '../../core/account.ts'
+import { DELIVERING_BYTES } from '../../core/budgets.ts'
+import { overloaded } from '../../core/errors.ts'
 import type { RawAttempt } from '../../core/exchange.ts'
 import type {
   AttemptResult,
@@ -8,6 +10,7 @@ import type {
   Statement,
   Time,
 } from '../../core/ports.ts'
+import { createShares } from '../../core/shares.ts'
 import { NOBODY_LISTENS } from './listener.ts'
 import {
   attemptsOf,
@@ -40,6 +43,11 @@ export const CLAIM_MS = 10_000
 export type Deliveries = {
   /** The rows of messages. Write them in the same commit as the change that they announce. */
   insert(messages: readonly Message[]): Statement[]
+  /**
+   * Writes a change and the messages of the room that announce it. As `write` of the database; throws 503 if there is no
+   * room for the bytes of the messages, which count until `deliver` has ended.
+   */
+  write(room: string, change: Statement[], messages: readonly Message[]): Promise<boolean>
   /**
    * Delivers messages whose rows are committed. Webhooks are served concurrently, the messages of one
    * webhook in order. Never rejects. Resolves when every due attempt is recorded, or after `onFault`.
@@ -89,6 +97,9 @@ type DeliveryPorts = {
 export function createDeliveries(ports: DeliveryPorts): Deliveries {
   const { database, time, onFault } = ports
   const underway = new Set<Promise<void>>()
+  const shares = createShares(DELIVERING_BYTES)
+  /** Called when the messages are delivered. */
+  const releases = new WeakMap<readonly Message[], () => void>()
   let waiting = 0
 
   function track(deliveries: Promise<void>[]): Promise<void> {
@@ -102,14 +113,33 @@ export function createDeliveries(ports: DeliveryPorts): Deliveries {
     for (const { message_id } of group) if (!(await deliverMessage(ports, message_id))) return
   }
 
+  const insert = (messages: readonly Message[]) =>
+    messages.map(message => insertMessage(message, time.wall() + CLAIM_MS))
+
   return {
-    insert: messages => messages.map(message => insertMessage(message, time.wall() + CLAIM_MS)),
+    insert,
+    async write(room, change, messages) {
+      if (messages.length === 0) return database.write(change)
+      const bytes = messages.reduce((sum, { body }) => sum + body.length, 0)
+      if (!shares.hasRoom(room, bytes)) throw overloaded()
+      shares.add(room, bytes)
+      const release = () => shares.add(room, -bytes)
+      let isWritten = false
+      try {
+        isWritten = await database.write([...change, ...insert(messages)])
+        return isWritten
+      } finally {
+        if (isWritten) releases.set(messages, release)
+        else release()
+      }
+    },
     deliver(committed) {
       if (committed.length === 0) return Promise.resolve()
       const byWebhook = [...Map.groupBy(committed, message => message.webhook_id).values()]
       waiting += 1
       return track(byWebhook.map(group => inOrder(group).catch(onFault))).finally(() => {
         waiting -= 1
+        releases.get(committed)?.()
       })
     },
     beside(work) {

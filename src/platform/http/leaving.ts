@@ -11,6 +11,7 @@ import {
   SEARCHES_WAITING,
 } from '../../core/budgets.ts'
 import { overloaded, unreadable } from '../../core/errors.ts'
+import { createShares, type Shares } from '../../core/shares.ts'
 
 /** Bytes of a response that is not counted: all connections together have less than 40 MB of them. */
 const SMALL_BYTES = 4_096
@@ -37,7 +38,8 @@ const USUAL = {
 }
 
 export function createLeaving(budget = USUAL): Leaving {
-  const count = createCount(budget.mostBytes)
+  const shares = createShares(budget.mostBytes)
+  const hold = createHeld(shares)
   const queue = createQueue(budget)
   let atWork = 0
 
@@ -45,18 +47,18 @@ export function createLeaving(budget = USUAL): Leaving {
     let counted = SEARCH_BYTES
     let made = 0
     atWork += 1
-    count.add(room, counted)
+    shares.add(room, counted)
     return {
       add(bytes) {
         if (socket.destroyed) throw unreadable()
         made += bytes
         const more = Math.max(0, made - counted)
-        if (more > 0 && !count.hasRoom(room, more)) throw overloaded()
+        if (more > 0 && !shares.hasRoom(room, more)) throw overloaded()
         counted += more
-        count.add(room, more)
+        shares.add(room, more)
       },
       end() {
-        count.add(room, -counted)
+        shares.add(room, -counted)
         atWork -= 1
         while (atWork < budget.mostAtWork && queue.next());
       },
@@ -67,11 +69,11 @@ export function createLeaving(budget = USUAL): Leaving {
     takeTurn(request, reply, done) {
       const account = request.account.room
       const begin = () => {
-        if (!count.hasRoom(account, SEARCH_BYTES)) return done(overloaded())
+        if (!shares.hasRoom(account, SEARCH_BYTES)) return done(overloaded())
         request.turn = createTurn(request)
         done()
       }
-      if (atWork < budget.mostAtWork || !count.hasRoom(account, SEARCH_BYTES)) begin()
+      if (atWork < budget.mostAtWork || !shares.hasRoom(account, SEARCH_BYTES)) begin()
       else queue.wait(reply, { account, begin, refuse: done })
     },
 
@@ -81,7 +83,7 @@ export function createLeaving(budget = USUAL): Leaving {
       request.turn = null
       if (!isLong(payload) || request.socket.destroyed) return null
       // Endpoints without a key share what one account may have.
-      const release = count.hold(request.account?.room ?? '', payload, turn !== null)
+      const release = hold(request.account?.room ?? '', payload, turn !== null)
       if (!release) return overloaded()
       reply.raw.once('close', release)
       return null
@@ -146,30 +148,17 @@ function createQueue({ mostWaiting, waitMs }: typeof USUAL) {
 const isLong = (payload: unknown): payload is string | Buffer =>
   (typeof payload === 'string' || Buffer.isBuffer(payload)) && payload.length > SMALL_BYTES
 
-/** Counts bytes by account. */
-function createCount(most: number) {
-  let total = 0
-  const accounts = new Map<string, number>()
-  /** Responses that wait with the same Buffer, such as that of a document, take its memory once. */
+/** The responses that wait to leave. */
+function createHeld({ add, hasRoom }: Shares) {
+  /** Those that wait with the same Buffer, such as that of a document, take its memory once. */
   const shared = new Map<Buffer, { holders: number; release: () => void }>()
 
-  function add(account: string, bytes: number): void {
-    total += bytes
-    const all = (accounts.get(account) ?? 0) + bytes
-    if (all > 0) accounts.set(account, all)
-    else accounts.delete(account)
-  }
-
-  /** An account may have as much as it leaves free: alone it has half, and there is always some for another. */
-  const hasRoom = (account: string, bytes: number): boolean =>
-    (accounts.get(account) ?? 0) + bytes <= most - total
-
-  /** Returns the function that releases the payload; undefined if there is no room for it. */
-  function hold(
+  /** Counts the payload. Returns the function that releases it; undefined if there is no room for it. */
+  return (
     account: string,
     payload: string | Buffer,
     isAdmitted: boolean,
-  ): (() => void) | undefined {
+  ): (() => void) | undefined => {
     const held = typeof payload === 'string' ? undefined : shared.get(payload)
     if (held) {
       held.holders += 1
@@ -190,6 +179,4 @@ function createCount(most: number) {
     if (typeof payload !== 'string') shared.set(payload, own)
     return own.release
   }
-
-  return { add, hasRoom, hold }
 }

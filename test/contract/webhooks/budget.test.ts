@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
+import { ACTIVE_WEBHOOKS, DELIVERING_BYTES } from '../../../src/core/budgets.ts'
+import type { AttemptResult } from '../../../src/core/ports.ts'
+import type { Answer } from '../../support/client.ts'
+import { resultOf } from '../../support/held-send.ts'
+import { createLargePayments } from '../../support/large-payments.ts'
+import { type Service, startService } from '../../support/service.ts'
+
+describe('The bytes of messages that are being delivered', () => {
+  const held: ((result: AttemptResult) => void)[] = []
+  let service: Service
+  before(async () => {
+    service = await startService('sqlite', {
+      send: ({ url }) =>
+        url.includes('hanging')
+          ? new Promise(resolve => void held.push(resolve))
+          : Promise.resolve(resultOf(200)),
+    })
+  })
+  after(() => service.stop())
+
+  test('an account has half of them, what finds no room is 503 and changes nothing, and another account notices nothing', async () => {
+    const [greedy, stranger] = [await service.newAccount(), await service.newAccount()]
+    const hook = (i: number) => ({ callback_url: `https://hooks.example.org/hanging/${i}` })
+    for (let i = 0; i < ACTIVE_WEBHOOKS; i++)
+      assert.equal((await greedy.post('/v1/webhooks', hook(i))).status, 201)
+    await stranger.post('/v1/webhooks', { callback_url: 'https://hooks.example.org/other' })
+    await createLargePayments(greedy, 50)
+    const { results } = (await greedy.get('/v1/payments')).body
+    const paths: string[] = results.map(
+      ({ payment_id }: { payment_id: string }) => `/v1/payments/${payment_id}/cancel`,
+    )
+    const answers = new Map<string, Answer>()
+    const cancels = paths.map(path =>
+      greedy.post(path).then(answer => void answers.set(path, answer)),
+    )
+    while (answers.size + held.length / ACTIVE_WEBHOOKS < paths.length) await setImmediate()
+
+    const [refused] = [...answers.keys()]
+    for (const { status, headers, body } of answers.values())
+      assert.deepEqual([status, headers.get('retry-after'), body.code], [503, '1', 'P0999'])
+    const bytes = Buffer.byteLength(JSON.stringify(results[0])) * held.length
+    assert.ok(bytes < DELIVERING_BYTES && bytes > DELIVERING_BYTES / 4, `${bytes} bytes`)
+    assert.ok(refused)
+    const payment = await greedy.get(refused.replace('/cancel', ''))
+    assert.equal(payment.body.state.status, 'created')
+    const { payment_id } = await stranger.createPayment()
+    assert.equal((await stranger.post(`/v1/payments/${payment_id}/cancel`)).status, 204)
+
+    for (const answer of held) answer(resultOf(200))
+    await Promise.all(cancels)
+    const again = greedy.post(refused)
+    const before = held.length
+    while (held.length < before + ACTIVE_WEBHOOKS) await setImmediate()
+    for (const answer of held) answer(resultOf(200))
+    assert.equal((await again).status, 204)
+  })
+})
