@@ -2,20 +2,28 @@
 import { setImmediate } from 'node:timers/promises'
 import { SLICE_MS } from './budgets.ts'
 
+let lastTurn: Promise<unknown> = Promise.resolve()
+
+/** Resolves in a turn of the event loop in which no other caller goes on: slices of many would be as long as the whole. */
+export function ownTurn(): Promise<unknown> {
+  lastTurn = lastTurn.then(() => setImmediate())
+  return lastTurn
+}
+
 /** Resolves at once, or after other work if this slice has taken long enough. To be awaited after each step. */
 export type Pause = () => Promise<void>
 
-/** One at a time on this thread: the slices of many together would be as long as the whole. */
+/** One at a time on this thread, because of the memory that each takes. */
 let last: Promise<unknown> = Promise.resolve()
 
 /** Runs the work when the one before has ended. Each of its steps should take far less than 25 ms. */
 export function inSlices<Result>(work: (pause: Pause) => Promise<Result>): Promise<Result> {
   const running = last.then(async () => {
-    await setImmediate()
+    await ownTurn()
     let began = performance.now()
     return work(async () => {
       if (performance.now() - began < SLICE_MS) return
-      await setImmediate()
+      await ownTurn()
       began = performance.now()
     })
   })

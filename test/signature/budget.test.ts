@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { mock, test } from 'node:test'
 import {
+  BODY_BYTES,
   EXPLAINED_DEPTH,
   LOOKED_UP_TEXTS,
   PAIR_BYTES,
@@ -9,7 +10,6 @@ import {
   VARIANT_BYTES,
 } from '../../src/core/budgets.ts'
 import { inSlices } from '../../src/core/slices.ts'
-import { MAX_BODY } from '../../src/platform/http/body.ts'
 import { findMistake } from '../../src/tools/explain/check/find-mistake.ts'
 import { analyse } from '../../src/tools/explain/signature/analyse.ts'
 import { bodyProblem, bodyVariants } from '../../src/tools/explain/signature/bodies.ts'
@@ -75,11 +75,11 @@ test('wrong bodies are hashed with wrong keys up to 16 MB, and the answer says t
 
 test('a body larger than those of the API, or nested deeper than 64, is not explained', () => {
   const word = (bytes: number) => Buffer.from(`"${'x'.repeat(bytes - 2)}"`)
-  for (const body of [nested(EXPLAINED_DEPTH), word(MAX_BODY), Buffer.from('['.repeat(1_000))])
+  for (const body of [nested(EXPLAINED_DEPTH), word(BODY_BYTES), Buffer.from('['.repeat(1_000))])
     assert.equal(bodyProblem(body), undefined)
   for (const [body, says] of [
     [nested(EXPLAINED_DEPTH + 1), /^The body is nested deeper than 64 levels: /],
-    [word(MAX_BODY + 1), /^The body has 65,537 bytes: at most 65,536 are compared, /],
+    [word(BODY_BYTES + 1), /^The body has 65,537 bytes: at most 65,536 are compared, /],
   ] as const) {
     assert.match(bodyProblem(body) ?? '', says)
     assert.equal([...bodyVariants(body)].length, 1, 'only the body as it is')

@@ -1,15 +1,7 @@
-import { setImmediate } from 'node:timers/promises'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { SLICE_MS } from '../../core/budgets.ts'
+import { ownTurn } from '../../core/slices.ts'
 import { JSON_TYPE } from './body.ts'
-
-let lastTurn: Promise<unknown> = Promise.resolve()
-
-/** Resolves in a turn of the event loop in which no other caller goes on. */
-const ownTurn = (): Promise<unknown> => {
-  lastTurn = lastTurn.then(() => setImmediate())
-  return lastTurn
-}
 
 /** No text of a response contains it. */
 const PLACE = '\0'

@@ -1,6 +1,5 @@
 import { isAscii, isUtf8 } from 'node:buffer'
-import { EXPLAINED_DEPTH, VARIANT_BYTES } from '../../../core/budgets.ts'
-import { MAX_BODY } from '../../../platform/http/body.ts'
+import { BODY_BYTES, EXPLAINED_DEPTH, VARIANT_BYTES } from '../../../core/budgets.ts'
 import { type Advice, encoding, rawBody, readBefore } from './advice.ts'
 import { escaping, isTooDeep, type JsonNode, printJson, readJson, type Style } from './json-text.ts'
 import { AS_IS, type Variant } from './variants.ts'
@@ -86,8 +85,8 @@ export function isPrinted(body: Buffer): boolean {
 /** Why the signature of a body is not explained, in a sentence; undefined for one that is. */
 export function bodyProblem(body: Buffer | undefined): string | undefined {
   if (!body) return undefined
-  if (body.length > MAX_BODY)
-    return `The body has ${inThousands(body.length)} bytes: at most ${inThousands(MAX_BODY)} are compared, as a body of the API has no more`
+  if (body.length > BODY_BYTES)
+    return `The body has ${inThousands(body.length)} bytes: at most ${inThousands(BODY_BYTES)} are compared, as a body of the API has no more`
   return isTooDeep(body.toString('utf8'))
     ? `The body is nested deeper than ${EXPLAINED_DEPTH} levels: it is no message of Farthing`
     : undefined
