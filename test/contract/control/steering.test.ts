@@ -96,6 +96,7 @@ onEveryDatabase(
       await complete(api, paid)
       for (let made = 0; made < 250; made += 50)
         await Promise.all(Array.from({ length: 50 }, () => api.createPayment()))
+      await api.advance(1)
       const last = await api.createPayment()
       const find = async (query: string) =>
         (await control(api, `payments?${query}`)).body.results.map((each: Body) => each.payment_id)
