@@ -52,11 +52,16 @@ export const job: Job = {
   title: 'budgets: searches of large payments, and the walks beside them',
   async run(options) {
     const lines: string[] = []
-    for (const [name, walk] of Object.entries(walks)) {
-      const line = `${name}: ${await walk(options)}`
-      console.log(line)
-      lines.push(line)
-    }
+    const faults: unknown[] = []
+    for (const [name, walk] of Object.entries(walks))
+      try {
+        lines.push(`${name}: ${await walk(options)}`)
+        console.log(lines.at(-1))
+      } catch (error) {
+        console.log(`${name}: ${error}`)
+        faults.push(error)
+      }
+    if (faults.length > 0) throw new AggregateError(faults, `${faults.length} walks found a fault`)
     return lines.join('; ')
   },
 }
@@ -178,10 +183,11 @@ async function idling({ scale }: JobOptions): Promise<string> {
   try {
     const probe = await startProbe(service, KEY)
     const count = Math.ceil(9_900 * scale)
+    const openIdle = async () => (await open(service.baseUrl)).resume()
     while (sockets.length < count)
-      sockets.push(...(await Promise.all(Array.from({ length: 100 }, () => open(service.baseUrl)))))
+      sockets.push(...(await Promise.all(Array.from({ length: 100 }, openIdle))))
     await setTimeout(35_000)
-    const left = sockets.filter(({ closed, readableEnded }) => !closed && !readableEnded).length
+    const left = sockets.filter(({ closed }) => !closed).length
     return `${sockets.length} connections, of which ${left} are open after 35 s, ${judged(await probe.stop())}`
   } finally {
     for (const socket of sockets) socket.destroy()
