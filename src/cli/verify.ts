@@ -2,14 +2,10 @@ import { fstatSync } from 'node:fs'
 import { buffer } from 'node:stream/consumers'
 import type { Config } from '../core/config.ts'
 import { webhookName } from '../pay/webhooks/webhook.ts'
-import {
-  type Analysis,
-  analyse,
-  type Given,
-  type SentMessage,
-} from '../tools/explain/signature/analyse.ts'
+import { analyse } from '../tools/explain/signature/analyse.ts'
 import { bodyProblem } from '../tools/explain/signature/bodies.ts'
 import { keyProblem, type NamedKey } from '../tools/explain/signature/keys.ts'
+import type { Analysis, Given, SentMessage } from '../tools/explain/signature/question.ts'
 import { CommandError, EXIT, wrongUsage } from './command-error.ts'
 import { defineCommand, type Env, type OptionsOf } from './define-command.ts'
 import { colour, oneLine, print, printJson } from './output.ts'

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { describe, test } from 'node:test'
-import { analyse, type BodyAndKey, type Given } from '../../src/tools/explain/signature/analyse.ts'
+import { analyse } from '../../src/tools/explain/signature/analyse.ts'
+import type { BodyAndKey, Given } from '../../src/tools/explain/signature/question.ts'
 import { print } from '../support/library-json.ts'
 import { mistakesWith } from '../support/signature-mistakes.ts'
 

@@ -1,7 +1,8 @@
 /** The form of the workbench: what was typed or uploaded becomes a question. Nothing of it is kept or logged. */
-import type { Question, SentMessage } from '../../explain/signature/analyse.ts'
+
 import { bodyProblem } from '../../explain/signature/bodies.ts'
 import { keyProblem, type NamedKey } from '../../explain/signature/keys.ts'
+import type { Question, SentMessage } from '../../explain/signature/question.ts'
 
 export type Fields = {
   message: string

@@ -1,11 +1,11 @@
 import type { Pause } from '../../../core/slices.ts'
 import { apiKey, otherKey, rawBody, theDigest } from './advice.ts'
-import type { Analysis, BodyAndKey, Given } from './analyse.ts'
 import { bodyVariants, isPrinted } from './bodies.ts'
 import { signatureOf } from './digests.ts'
 import { isApiKey, isSigningKey, keyVariants } from './keys.ts'
 import { type Found, knownSignatures } from './known-signatures.ts'
 import { type Mistake, mistakeOfBody, mistakeOfKey, mistakesOfSignature } from './mistakes.ts'
+import type { Analysis, BodyAndKey, Given } from './question.ts'
 import { COMPUTED, HEADER, match, mismatch, unexplained, withoutCarriageReturns } from './result.ts'
 import { AS_IS, type Variant } from './variants.ts'
 

@@ -1,12 +1,12 @@
 import type { Pause } from '../../../core/slices.ts'
 import { otherKey, rawBody, theDigest, theHeader } from './advice.ts'
-import type { Analysis, Given, SentMessage } from './analyse.ts'
 import { bodyVariants } from './bodies.ts'
 import { differenceOf } from './difference.ts'
 import { signatureOf } from './digests.ts'
 import { keyVariants, type NamedKey } from './keys.ts'
 import { type KnownSignatures, knownSignatures } from './known-signatures.ts'
 import { type Mistake, mistakeOfBody, mistakeOfKey, mistakesOfSignature } from './mistakes.ts'
+import type { Analysis, Given, SentMessage } from './question.ts'
 import {
   COMPUTED,
   HEADER,

@@ -1,9 +1,9 @@
 import type { Advice } from './advice.ts'
 import { apiKey, theDigest } from './advice.ts'
-import type { Analysis, SentMessage } from './analyse.ts'
 import { signatureOf } from './digests.ts'
 import { isApiKey, PREFIX } from './keys.ts'
 import type { Mistake } from './mistakes.ts'
+import type { Analysis, SentMessage } from './question.ts'
 
 export const HEADER = 'the header'
 export const COMPUTED = 'what your code computed'
