@@ -1,0 +1,56 @@
+/** What somebody wants to know of a signature, and what is said of it. */
+import type { Advice } from './advice.ts'
+import type { Difference } from './difference.ts'
+import type { NamedKey } from './keys.ts'
+
+/** A message as it was sent. */
+export type SentMessage = {
+  message_id: string
+  body: Buffer
+  signing_key: string
+  /** The name of its webhook for the user. */
+  webhook: string
+}
+
+/** What somebody has, and what it may be compared with. */
+export type Given = {
+  /** The header Pay-Signature as the receiver got it. */
+  header?: string | undefined
+  /** The signature that the receiver's code computed. */
+  computed?: string | undefined
+  /** The bytes whose signature was checked. */
+  body?: Buffer | undefined
+  /** As the receiver has it, never trimmed. */
+  key?: string | undefined
+  /** The body was typed into a form, which turns each LF into CRLF. */
+  typed?: boolean | undefined
+  /** The signing keys of the account. */
+  keys?: readonly NamedKey[] | undefined
+  /** API keys of the account, which a receiver may use by mistake. */
+  apiKeys?: readonly string[] | undefined
+  /** Other messages that a signature may belong to. */
+  messages?: readonly SentMessage[] | undefined
+}
+
+export type BodyAndKey = { body: Buffer; key: string }
+
+/** With a message, body and key are given only where the receiver may have others. At least one value is given. */
+export type Question = Given & ({ message: SentMessage } | (BodyAndKey & { message?: undefined }))
+
+/** `no-mistake`: no signature was given, and what was given is right. */
+export type Verdict = 'match' | 'no-mistake' | 'mismatch'
+
+export type Analysis = {
+  verdict: Verdict
+  /** The result in one or two sentences. */
+  sentence: string
+  /** Each mistake that was found, as `body:newline`, `key:other-webhook` or `digest:base64`. */
+  causes: string[]
+  /** The changes to make. */
+  advice: Advice[]
+  difference?: Difference
+  /** Identifiers of other messages whose signature was given. */
+  messages?: string[]
+  /** Most likely the receiver has another key than this message's. */
+  keyToCompare?: Pick<SentMessage, 'webhook' | 'signing_key'>
+}
