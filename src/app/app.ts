@@ -6,9 +6,9 @@ import type { Ports } from '../core/ports.ts'
 import { createSignals } from '../core/signal.ts'
 import { createTurns } from '../core/turns.ts'
 import { agreementEndpoints } from '../pay/agreements/routes.ts'
-import type { Context } from '../pay/context.ts'
 import { disputeEndpoints } from '../pay/disputes/routes.ts'
 import { pageArea, pageEndpoints } from '../pay/hosted/routes.ts'
+import type { WithScenario } from '../pay/payments/commands.ts'
 import { payment } from '../pay/payments/response.ts'
 import { paymentEndpoints } from '../pay/payments/routes.ts'
 import { refundEndpoints } from '../pay/refunds/routes.ts'
@@ -83,7 +83,7 @@ export async function createApp(
     isStopping: stopped,
   })
   const plans = config.control ? createPlans(ports, stopped) : undefined
-  const scenarioFor: Context['scenarioFor'] = request => plans?.scenarioFor(request)
+  const withScenario: WithScenario = plans?.withScenario ?? ((_, create) => create(undefined))
   const context: ToolContext = {
     ...ports,
     send,
@@ -93,7 +93,6 @@ export async function createApp(
     reading: createTurns(RECORD_READERS),
     onRuleFault,
     signals,
-    scenarioFor,
   }
   const areas = createAreas(context, recorder, plans)
   const server = createServer(logger?.child({}), areas, routedInConsole)
@@ -102,7 +101,7 @@ export async function createApp(
   const waiting = () => deliveries.waiting() + (plans?.held() ?? 0)
   const limits = createLimits(server, waiting)
   const chapters: Chapters = {
-    Payments: paymentEndpoints(context),
+    Payments: paymentEndpoints(context, withScenario),
     Refunds: refundEndpoints(context),
     Agreements: agreementEndpoints(context),
     Disputes: disputeEndpoints(context),

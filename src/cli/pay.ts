@@ -51,7 +51,7 @@ const options = {
 type PayOptions = OptionsOf<typeof options>
 
 /** A payment to make, and how it is to end. */
-export type Plan = PayOptions & { outcome: Scenario | 'cancel_by_api' }
+export type PaymentToMake = PayOptions & { scenario: Scenario | 'cancel_by_api' }
 
 /** The exit code of a payment that ended in another way than asked. */
 export const ENDED_OTHERWISE = {
@@ -94,43 +94,43 @@ function addField(text: string, fields: [string, unknown][] = []): [string, unkn
 
 async function payAsAsked(
   config: Config,
-  outcome: Scenario,
+  scenario: Scenario,
   options: PayOptions,
 ): Promise<PayCode> {
   const { moto, agreement, capture } = options
-  if (moto && (outcome === 'error' || outcome === 'cancel'))
-    throw wrongUsage(`a moto payment cannot end with ${outcome}: use success or declined`)
-  if (agreement !== undefined && (moto || outcome !== 'success'))
+  if (moto && (scenario === 'error' || scenario === 'cancel'))
+    throw wrongUsage(`a moto payment cannot end with ${scenario}: use success or declined`)
+  if (agreement !== undefined && (moto || scenario !== 'success'))
     throw wrongUsage(
       'a payment with --agreement always succeeds: give no other outcome, nor --moto',
     )
-  if (outcome !== 'success' && (capture || options.refund !== undefined))
+  if (scenario !== 'success' && (capture || options.refund !== undefined))
     throw wrongUsage('only a payment that succeeds can be captured or refunded')
-  return carryOutAndShow(await connect(config, options), { ...options, outcome })
+  return carryOutAndShow(await connect(config, options), { ...options, scenario })
 }
 
 /** Makes the payment and prints it with its messages. */
-export async function carryOutAndShow(service: Service, plan: Plan): Promise<PayCode> {
+export async function carryOutAndShow(service: Service, wanted: PaymentToMake): Promise<PayCode> {
   const began = performance.now()
-  const { payment_id } = await carryOut(service, plan)
+  const { payment_id } = await carryOut(service, wanted)
   const ms = Math.round(performance.now() - began)
   const payment = await service.ask('GET', `/v1/payments/${payment_id}`)
   const messages = await messagesOf(service, payment_id)
   const console = messages && `${service.url}/console/payments/${payment_id}`
-  const isAsAsked = endedAsAsked(payment, plan)
-  if (plan.json) printJson({ payment, messages: messages ?? [], console: console ?? null })
+  const isAsAsked = endedAsAsked(payment, wanted)
+  if (wanted.json) printJson({ payment, messages: messages ?? [], console: console ?? null })
   else await show(service, payment, messages ?? [], { ms, console, isAsAsked })
   return isAsAsked ? 0 : EXIT.failed
 }
 
 /** Creates the payment and takes it to its end as a user would. Returns the response to its creation. */
-async function carryOut(service: Service, plan: Plan): Promise<Body> {
-  const { outcome, capture, refund } = plan
-  const payment = await service.ask('POST', '/v1/payments', { json: newPayment(plan) })
+async function carryOut(service: Service, wanted: PaymentToMake): Promise<Body> {
+  const { scenario, capture, refund } = wanted
+  const payment = await service.ask('POST', '/v1/payments', { json: newPayment(wanted) })
   const path = `/v1/payments/${payment.payment_id}`
-  if (outcome === 'cancel_by_api') await service.ask('POST', `${path}/cancel`)
-  else if (payment.authorisation_mode === 'moto_api') await payByCard(service, payment, outcome)
-  else if (payment.authorisation_mode === 'web') await payOnPages(service, payment, outcome)
+  if (scenario === 'cancel_by_api') await service.ask('POST', `${path}/cancel`)
+  else if (payment.authorisation_mode === 'moto_api') await payByCard(service, payment, scenario)
+  else if (payment.authorisation_mode === 'web') await payOnPages(service, payment, scenario)
   if (capture) await service.ask('POST', `${path}/capture`)
   if (refund !== undefined) {
     const { refund_summary } = await service.ask('GET', path)
@@ -142,7 +142,14 @@ async function carryOut(service: Service, plan: Plan): Promise<Body> {
   return payment
 }
 
-function newPayment({ amount, reference, set = [], moto, agreement, ...rest }: Plan): object {
+function newPayment({
+  amount,
+  reference,
+  set = [],
+  moto,
+  agreement,
+  ...rest
+}: PaymentToMake): object {
   const fields: Record<string, unknown> = {
     amount: amount ?? DEFAULT_AMOUNT,
     reference: reference ?? `CLI-${newSecret().slice(0, 6).toUpperCase()}`,
@@ -164,10 +171,10 @@ function newPayment({ amount, reference, set = [], moto, agreement, ...rest }: P
  * Posts the forms of the pages with the token in a field. So the address of the pages, which may not open from here,
  * is not used.
  */
-async function payOnPages(service: Service, payment: Body, outcome: Scenario): Promise<void> {
+async function payOnPages(service: Service, payment: Body, scenario: Scenario): Promise<void> {
   const { chargeTokenId } = payment._links.next_url_post.params
-  const steps = [{}, { step: 'details', scenario: outcome }, { step: 'confirm' }]
-  for (const step of steps.slice(0, outcome === 'success' ? 3 : 2)) {
+  const steps = [{}, { step: 'details', scenario }, { step: 'confirm' }]
+  for (const step of steps.slice(0, scenario === 'success' ? 3 : 2)) {
     const { status } = await service.request('POST', '/secure', {
       form: { chargeTokenId, ...step },
     })
@@ -181,18 +188,18 @@ async function payOnPages(service: Service, payment: Body, outcome: Scenario): P
 /** Payment required: the status of POST /v1/auth for a declined card. */
 const DECLINED = 402
 
-async function payByCard(service: Service, payment: Body, outcome: Scenario): Promise<void> {
+async function payByCard(service: Service, payment: Body, scenario: Scenario): Promise<void> {
   const { one_time_token } = payment._links.auth_url_post.params
   const year = String((Number(payment.created_date.slice(2, 4)) + 3) % 100).padStart(2, '0')
   const json = {
     one_time_token,
-    card_number: outcome === 'declined' ? DECLINED_CARD : MOCK_CARD,
+    card_number: scenario === 'declined' ? DECLINED_CARD : MOCK_CARD,
     cvc: '123',
     expiry_date: `12/${year}`,
     cardholder_name: 'A. Payer',
   }
   const { status, body } = await service.request('POST', '/v1/auth', { json })
-  if (status >= 400 && !(status === DECLINED && outcome === 'declined'))
+  if (status >= 400 && !(status === DECLINED && scenario === 'declined'))
     throw new CommandError(`the card was refused with ${status}: ${body?.description}`)
 }
 
@@ -206,7 +213,7 @@ async function messagesOf(service: Service, payment_id: string): Promise<Body[] 
 }
 
 /** The status, or the code if there is one. */
-const ends: Record<Plan['outcome'], string> = {
+const ends: Record<PaymentToMake['scenario'], string> = {
   success: 'success',
   declined: 'P0010',
   error: 'P0050',
@@ -214,9 +221,12 @@ const ends: Record<Plan['outcome'], string> = {
   cancel_by_api: 'P0040',
 }
 
-function endedAsAsked({ state, delayed_capture }: Body, { outcome, capture }: Plan): boolean {
-  const isHeld = outcome === 'success' && delayed_capture && !capture
-  return (state.code ?? state.status) === (isHeld ? 'capturable' : ends[outcome])
+function endedAsAsked(
+  { state, delayed_capture }: Body,
+  { scenario, capture }: PaymentToMake,
+): boolean {
+  const isHeld = scenario === 'success' && delayed_capture && !capture
+  return (state.code ?? state.status) === (isHeld ? 'capturable' : ends[scenario])
 }
 
 async function show(

@@ -1,21 +1,21 @@
 import type { Config } from '../core/config.ts'
 import type { EventType } from '../pay/webhooks/webhook.ts'
 import { defineCommand } from './define-command.ts'
-import { carryOutAndShow, ENDED_OTHERWISE, type Plan } from './pay.ts'
+import { carryOutAndShow, ENDED_OTHERWISE, type PaymentToMake } from './pay.ts'
 import { connect, NEEDS_SERVICE, type ServiceOptions, serviceOptions } from './running-service.ts'
 
 type NeverSent = 'card_payment_settled'
 type Sent = Exclude<EventType, NeverSent>
 
 /** The shortest payment that sends each event type. */
-const plans: Record<Sent, Plan> = {
-  card_payment_succeeded: { outcome: 'success' },
-  card_payment_captured: { outcome: 'success' },
-  card_payment_refunded: { outcome: 'success', refund: true },
-  card_payment_failed: { outcome: 'declined' },
-  card_payment_cancelled: { outcome: 'cancel_by_api' },
+const payments: Record<Sent, PaymentToMake> = {
+  card_payment_succeeded: { scenario: 'success' },
+  card_payment_captured: { scenario: 'success' },
+  card_payment_refunded: { scenario: 'success', refund: true },
+  card_payment_failed: { scenario: 'declined' },
+  card_payment_cancelled: { scenario: 'cancel_by_api' },
 }
-const sent = Object.keys(plans) as Sent[] // Object.keys is typed string[]
+const sent = Object.keys(payments) as Sent[] // Object.keys is typed string[]
 
 export const trigger = defineCommand({
   summary: 'make the shortest payment that sends an event type',
@@ -31,4 +31,4 @@ export const trigger = defineCommand({
 })
 
 const triggerEvent = async (config: Config, eventType: Sent, options: ServiceOptions) =>
-  carryOutAndShow(await connect(config, options), { ...plans[eventType], ...options })
+  carryOutAndShow(await connect(config, options), { ...payments[eventType], ...options })

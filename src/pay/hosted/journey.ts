@@ -58,8 +58,8 @@ export async function choose(visit: Visit, form: URLSearchParams): Promise<Next>
   const scenario = readScenario(form)
   if (!scenario) return unlessOver(await find(visit), payment => details(visit, payment, true))
   if (scenario !== 'success') return end(visit, scenario)
-  const outcome = await moveByToken(visit, scenarioTriggers.success)
-  return unlessOver(outcome?.payment, payment =>
+  const result = await moveByToken(visit, scenarioTriggers.success)
+  return unlessOver(result?.payment, payment =>
     visit.hidden ? confirmation(visit, payment) : { location: `${pagePath(visit)}/confirm` },
   )
 }
@@ -68,8 +68,8 @@ export async function choose(visit: Visit, form: URLSearchParams): Promise<Next>
 async function carryOut(visit: Visit, scenario: Scenario): Promise<Next> {
   if (scenario !== 'success') return end(visit, scenario)
   await moveByToken(visit, scenarioTriggers.success)
-  const outcome = await moveByToken(visit, 'confirm')
-  return unlessOver(outcome?.payment, payment => details(visit, payment))
+  const result = await moveByToken(visit, 'confirm')
+  return unlessOver(result?.payment, payment => details(visit, payment))
 }
 
 /** Shows the confirm page, or redirects to the first page if success was not chosen. */
@@ -82,17 +82,17 @@ export async function showConfirm(visit: Visit): Promise<Next> {
 /** Confirms the payment, or cancels it if the form says so. Goes back to the first page if success was not chosen. */
 export async function confirm(visit: Visit, form: URLSearchParams): Promise<Next> {
   if (form.getAll('scenario').includes('cancel')) return end(visit, 'cancel')
-  const outcome = await moveByToken(visit, 'confirm')
-  return unlessOver(outcome?.payment, payment =>
+  const result = await moveByToken(visit, 'confirm')
+  return unlessOver(result?.payment, payment =>
     visit.hidden ? details(visit, payment) : { location: pagePath(visit) },
   )
 }
 
 /** Shows the page of an ending, unless another request ended the payment first. */
 async function end(visit: Visit, scenario: keyof typeof endings): Promise<Next> {
-  const outcome = await moveByToken(visit, scenarioTriggers[scenario])
-  if (!outcome?.moved) return outcome && leave(outcome.payment)
-  const { language, return_url = '' } = outcome.payment.given
+  const result = await moveByToken(visit, scenarioTriggers[scenario])
+  if (!result?.moved) return result && leave(result.payment)
+  const { language, return_url = '' } = result.payment.given
   return { status: 200, page: endPage(visit, endings[scenario], language, return_url) }
 }
 

@@ -1,3 +1,4 @@
+import type { FastifyRequest } from 'fastify'
 import type { Account } from '../../core/account.ts'
 import {
   endedSetUpAgreement,
@@ -37,20 +38,25 @@ type Creation = {
   given: NewPayment
   idempotencyKey?: string | undefined
   recordEffects?: RecordEffects | undefined
-  bind?: Bind | undefined
+  applyScenario?: ApplyScenario | undefined
   /** The return_url of a payment with this identifier, instead of the given one. */
   returnTo?: ((payment_id: string) => string) | undefined
   origin?: Origin
 }
 
-/** The scenario that a plan sets for a new payment, and the statements that count the plans in the same commit. */
-type Bind = (given: NewPayment) => Promise<{ scenario: Scenario | undefined; counted: Statement[] }>
+/** Returns the scenario that a plan sets for a new payment, and the statements that count the plans in the same commit. */
+export type ApplyScenario = (
+  given: NewPayment,
+) => Promise<{ scenario: Scenario | undefined; counted: Statement[] }>
 
-export type PlannedScenario = {
-  bind: Bind
-  /** Runs one creation at a time, because each counts the same plans. */
-  withLock<Result>(create: () => Promise<Result>): Promise<Result>
-}
+/**
+ * Runs `create` with the scenarios that plans have for the request; with undefined if there is none. Creations that
+ * count the same plans run one at a time.
+ */
+export type WithScenario = <Result>(
+  request: FastifyRequest,
+  create: (applyScenario: ApplyScenario | undefined) => Promise<Result>,
+) => Promise<Result>
 
 /**
  * Creates a payment. In agreement mode it has its final state. Resolves once the webhook messages were
@@ -60,12 +66,13 @@ export async function createPayment(context: Context, creation: Creation): Promi
   const { account, given, idempotencyKey, recordEffects } = creation
   const base_url = context.config.baseUrl === undefined ? creation.address : undefined
   // A plan invents no states: in agreement mode there is nothing to pick.
-  const bind = given.authorisation_mode === 'agreement' ? undefined : creation.bind
+  const isAgreement = given.authorisation_mode === 'agreement'
+  const applyScenario = isAgreement ? undefined : creation.applyScenario
   const { payment, messages } = await untilWritten(async () => {
     const agreement = await usedAgreement(context, account.room, given)
-    const bound = await bind?.(given)
+    const applied = await applyScenario?.(given)
     const now = context.time.now(account)
-    const scenario = bound?.scenario
+    const scenario = applied?.scenario
     const { returnTo, origin } = creation
     const made = { scenario, base_url, returnTo, origin }
     const change = makePayment(context, account.room, now, given, agreement, made)
@@ -74,12 +81,13 @@ export async function createPayment(context: Context, creation: Creation): Promi
       // The statement most likely to miss comes first, so that little is rolled back.
       ...(idempotencyKey ? [takeIdempotencyKey(change.after, idempotencyKey)] : []),
       ...(agreement ? [holdAgreement(agreement)] : []),
-      ...(bound?.counted ?? []),
+      ...(applied?.counted ?? []),
       insertPayment(change.after),
     ]
     const written = await context.deliveries.write(account.room, statements, messages)
     if (written) return { payment: change.after, messages }
-    if (await isKeyTaken(context, creation, Boolean(agreement ?? bound))) throw idempotencyKeyUsed()
+    if (await isKeyTaken(context, creation, Boolean(agreement ?? applied)))
+      throw idempotencyKeyUsed()
     return undefined
   })
   recordEffects?.(account, payment, causedBy(payment, 0, messages))

@@ -32,7 +32,7 @@ import { recordEffectsOf } from '../../platform/http/request-state.ts'
 import { pageOf, readSearch } from '../../platform/http/search.ts'
 import type { Context } from '../context.ts'
 import { authorise } from './authorise.ts'
-import { createPayment, movePayment } from './commands.ts'
+import { createPayment, movePayment, type WithScenario } from './commands.ts'
 import type { Payment, Trigger } from './payment.ts'
 import {
   checkMode,
@@ -53,8 +53,8 @@ import {
 import { findPayment, paymentRows, paymentSearch, quickTotal, searchConditions } from './store.ts'
 
 /** Specification, *Endpoints*: payments, what their links lead to, and POST /v1/auth. */
-export const paymentEndpoints = (context: Context): Endpoint[] => [
-  create(context),
+export const paymentEndpoints = (context: Context, withScenario: WithScenario): Endpoint[] => [
+  create(context, withScenario),
   search(context),
   read(context),
   listEvents(context),
@@ -68,7 +68,7 @@ export const paymentId = pathParameter(
   'A payment of the account from the last 7 days',
 )
 
-const create = (context: Context): Endpoint => ({
+const create = (context: Context, withScenario: WithScenario): Endpoint => ({
   method: 'POST',
   path: '/v1/payments',
   area: 'api',
@@ -116,17 +116,16 @@ Checks run in this order: the type of every field, and whether agreement_id and 
     checkMode(given, context.config.returnHosts)
     const { account } = request
     const addresses = addressesOf(request, context.config)
-    const planned = context.scenarioFor(request)
-    const creation = {
-      account,
-      address: addresses.api,
-      given,
-      idempotencyKey: key,
-      recordEffects: recordEffectsOf(request),
-    }
-    const created = planned
-      ? await planned.withLock(() => createPayment(context, { ...creation, bind: planned.bind }))
-      : await createPayment(context, creation)
+    const created = await withScenario(request, applyScenario =>
+      createPayment(context, {
+        account,
+        address: addresses.api,
+        given,
+        idempotencyKey: key,
+        recordEffects: recordEffectsOf(request),
+        applyScenario,
+      }),
+    )
     void reply.code(201).header('location', paymentAddress(created.payment_id, addresses))
     return presentPayment(created, addresses)
   },

@@ -92,8 +92,8 @@ export function readPlan(body: Json, operations: readonly Endpoint[]): ReadPlan 
     probability: readProbability(body.probability),
     seed: integerIn(body, 'seed', 0, Number.MAX_SAFE_INTEGER) ?? 0,
   }
-  const outcome = body.scenario === undefined ? readFault(body) : readScenarioPlan(body)
-  const plan = { ...which, ...(payment_id !== undefined && { payment_id }), ...often, ...outcome }
+  const effect = body.scenario === undefined ? readFault(body) : readScenarioPlan(body)
+  const plan = { ...which, ...(payment_id !== undefined && { payment_id }), ...often, ...effect }
   checkPayment(plan, operations)
   if (body.scenario !== undefined && isInAgreementMode(which.given))
     throw badField('scenario', AGREEMENT_NEEDS_NONE)

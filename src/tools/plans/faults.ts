@@ -6,7 +6,7 @@ import type { Socket } from 'node:net'
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import type { Account } from '../../core/account.ts'
 import type { Database, Time } from '../../core/ports.ts'
-import type { PlannedScenario } from '../../pay/payments/commands.ts'
+import type { WithScenario } from '../../pay/payments/commands.ts'
 import { accountOfName } from '../../platform/accounts/store.ts'
 import type { PlanHooks } from '../../platform/http/areas.ts'
 import { createFindFault, type Fault, type Found } from './find-fault.ts'
@@ -15,8 +15,7 @@ export type Plans = {
   /** The number of requests that are held. They only wait. */
   held(): number
   hooks(operation: string): PlanHooks
-  /** The scenario of a plan for the payment that the request creates. */
-  scenarioFor(request: FastifyRequest): PlannedScenario | undefined
+  withScenario: WithScenario
 }
 
 type PlanPorts = { database: Database; time: Time }
@@ -59,7 +58,10 @@ export function createPlans(ports: PlanPorts, stopped: () => boolean): Plans {
 
   return {
     held: holds.count,
-    scenarioFor: request => found.get(request)?.scenario,
+    withScenario(request, create) {
+      const scenario = found.get(request)?.scenario
+      return scenario ? scenario.withLock(() => create(scenario.apply)) : create(undefined)
+    },
     hooks: operation => ({
       preHandler(request, reply, done) {
         if (request.lastPlan === 'none') return done()

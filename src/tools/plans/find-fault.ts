@@ -4,7 +4,7 @@ import type { Account } from '../../core/account.ts'
 import type { ApiError } from '../../core/errors.ts'
 import type { Database, Time } from '../../core/ports.ts'
 import { untilWritten } from '../../core/retry.ts'
-import type { PlannedScenario } from '../../pay/payments/commands.ts'
+import type { ApplyScenario } from '../../pay/payments/commands.ts'
 import type { Payment } from '../../pay/payments/payment.ts'
 import { readNewPayment } from '../../pay/payments/request.ts'
 import { findByToken, findPayment } from '../../pay/payments/store.ts'
@@ -35,11 +35,16 @@ export type Fault = {
   hasActed: boolean
 }
 
-/** The scenario of a plan, and the plan once it was set. */
-type Planned = PlannedScenario & { plan_id?: string }
+/** The plans with a scenario for the payment that a request creates. */
+type ScenarioPlans = {
+  apply: ApplyScenario
+  withLock<Result>(create: () => Promise<Result>): Promise<Result>
+  /** The plan that acted. */
+  plan_id: string | undefined
+}
 
 /** The fault that acts on a request, and the scenario for the payment that it creates. */
-export type Found = { fault?: Fault | undefined; scenario?: Planned | undefined }
+export type Found = { fault?: Fault | undefined; scenario?: ScenarioPlans | undefined }
 
 type FindFault = (operation: string, request: FastifyRequest) => Promise<Found>
 
@@ -59,7 +64,7 @@ export function createFindFault(ports: PlanPorts): FindFault {
     const facts = await factsFor(operation, target, plans)
     const { faults, scenarios } = sorted(plans.filter(plan => matches(plan, facts)))
     const scenario =
-      operation === CREATION && scenarios.length > 0 ? scenarioOf(account) : undefined
+      operation === CREATION && scenarios.length > 0 ? scenarioPlans(account) : undefined
     if (faults.length === 0) return { scenario }
     const fault = await withLock(account.room, () => count(account, facts))
     if (fault?.plan.when === 'before') await target.recordEffects()
@@ -77,19 +82,19 @@ export function createFindFault(ports: PlanPorts): FindFault {
     return fault
   }
 
-  function scenarioOf({ room }: Account): Planned {
-    const planned: Planned = {
+  function scenarioPlans({ room }: Account): ScenarioPlans {
+    const found: ScenarioPlans = {
+      plan_id: undefined,
       withLock: create => withLock(room, create),
-      async bind(given) {
+      async apply(given) {
         const { scenarios } = sorted(await findPlans(database, room))
         const facts = { operation: CREATION, given: fieldsOf(given) }
         const { acting, counted } = evaluate(scenarios, facts)
-        if (acting) planned.plan_id = acting.plan_id
-        else delete planned.plan_id
+        found.plan_id = acting?.plan_id
         return { scenario: acting?.scenario, counted: counted.map(countRequest) }
       },
     }
-    return planned
+    return found
   }
 }
 
