@@ -7,7 +7,7 @@ import { EXIT } from '../src/cli/command-error.ts'
 import { loadCommands } from '../src/cli/commands.ts'
 import type { Command, CommandGroup } from '../src/cli/define-command.ts'
 import { flagOf, isGroup } from '../src/cli/program.ts'
-import { type Status, scenarios, transitions } from '../src/pay/payments/payment.ts'
+import { choices, type Status, transitions } from '../src/pay/payments/payment.ts'
 import { rawBody } from '../src/tools/explain/signature/advice.ts'
 
 const ROOT = join(import.meta.dirname, '..')
@@ -92,7 +92,7 @@ describe('The documents', () => {
   test('docs/testing.md lists each scenario of the picker', () => {
     const table = sectionOf('docs/testing.md', 'Choose how a payment ends')
     const named = [...table.matchAll(/^\|[^|]*\| "[^"]+" \(`(\w+)`\)/gm)].map(([, name]) => name)
-    assert.deepEqual(named, scenarios)
+    assert.deepEqual(named, choices)
   })
 
   describe('The table of budgets in docs/reliability.md', () => {

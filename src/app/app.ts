@@ -102,7 +102,7 @@ export async function createApp(
   const limits = createLimits(server, waiting)
   const chapters: Chapters = {
     Payments: paymentEndpoints(context, withScenario),
-    Refunds: refundEndpoints(context),
+    Refunds: refundEndpoints(context, withScenario),
     Agreements: agreementEndpoints(context),
     Disputes: disputeEndpoints(context),
     Webhooks: webhookEndpoints(context, payment),

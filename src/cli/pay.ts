@@ -1,8 +1,9 @@
 import type { Config } from '../core/config.ts'
 import { newSecret } from '../core/ids.ts'
 import { DECLINED_CARD, MOCK_CARD } from '../pay/payments/card.ts'
-import { type Scenario, scenarios } from '../pay/payments/payment.ts'
+import { type AuthorisationMode, type Scenario, scenarios } from '../pay/payments/payment.ts'
 import { newPayment as newPaymentSchema } from '../pay/payments/request.ts'
+import { impossibleFor } from '../pay/payments/scenario.ts'
 import { webhookName } from '../pay/webhooks/webhook.ts'
 import { isSignatureRefusal } from '../tools/explain/wrong-signature.ts'
 import { CommandError, EXIT, wrongUsage } from './command-error.ts'
@@ -46,6 +47,8 @@ const options = {
   },
   moto: { meaning: 'a moto_api payment, paid by card' },
   agreement: { value: '<id>', meaning: 'a payment with this agreement' },
+  hold: { meaning: 'stop one step before its end: submitted, or created' },
+  cannotRetry: { meaning: 'declined for good: the agreement becomes inactive' },
   ...serviceOptions,
 } as const
 type PayOptions = OptionsOf<typeof options>
@@ -67,7 +70,7 @@ export const pay = defineCommand({
     'farthing pay --set metadata.team=ledger --json | jq .payment.state',
   ],
   argument: {
-    value: '[outcome]',
+    value: '[scenario]',
     meaning: scenarios.join(', '),
     values: scenarios,
     initial: 'success',
@@ -97,17 +100,23 @@ async function payAsAsked(
   scenario: Scenario,
   options: PayOptions,
 ): Promise<PayCode> {
-  const { moto, agreement, capture } = options
-  if (moto && (scenario === 'error' || scenario === 'cancel'))
-    throw wrongUsage(`a moto payment cannot end with ${scenario}: use success or declined`)
-  if (agreement !== undefined && (moto || scenario !== 'success'))
-    throw wrongUsage(
-      'a payment with --agreement always succeeds: give no other outcome, nor --moto',
-    )
-  if (scenario !== 'success' && (capture || options.refund !== undefined))
+  const { moto, agreement, capture, hold } = options
+  if (moto && agreement !== undefined)
+    throw wrongUsage('a payment with --agreement is not a moto_api payment: leave out --moto')
+  const impossible = impossibleFor(modeOf(options), { scenario, ...endOf(options) })
+  if (impossible) throw wrongUsage(`${impossible.field} ${impossible.rule}`)
+  if ((scenario !== 'success' || hold) && (capture || options.refund !== undefined))
     throw wrongUsage('only a payment that succeeds can be captured or refunded')
   return carryOutAndShow(await connect(config, options), { ...options, scenario })
 }
+
+const modeOf = ({ moto, agreement }: PayOptions): AuthorisationMode =>
+  moto ? 'moto_api' : agreement === undefined ? 'web' : 'agreement'
+
+const endOf = ({ hold, cannotRetry }: PayOptions) => ({
+  ...(hold && { hold: true as const }),
+  ...(cannotRetry && { can_retry: false }),
+})
 
 /** Makes the payment and prints it with its messages. */
 export async function carryOutAndShow(service: Service, wanted: PaymentToMake): Promise<PayCode> {
@@ -123,9 +132,18 @@ export async function carryOutAndShow(service: Service, wanted: PaymentToMake): 
   return isAsAsked ? 0 : EXIT.failed
 }
 
-/** Creates the payment and takes it to its end as a user would. Returns the response to its creation. */
+/**
+ * Creates the payment and takes it to its end as a user would. What no user can do needs control. Returns the response to
+ * its creation.
+ */
 async function carryOut(service: Service, wanted: PaymentToMake): Promise<Body> {
   const { scenario, capture, refund } = wanted
+  const isByControl =
+    scenario === 'expired' || wanted.hold || (wanted.agreement && scenario !== 'success')
+  if (isByControl) {
+    const json = { ...newPayment(wanted), scenario, ...endOf(wanted) }
+    return service.ask('POST', '/control/payments', { json })
+  }
   const payment = await service.ask('POST', '/v1/payments', { json: newPayment(wanted) })
   const path = `/v1/payments/${payment.payment_id}`
   if (scenario === 'cancel_by_api') await service.ask('POST', `${path}/cancel`)
@@ -218,15 +236,17 @@ const ends: Record<PaymentToMake['scenario'], string> = {
   declined: 'P0010',
   error: 'P0050',
   cancel: 'P0030',
+  expired: 'P0020',
   cancel_by_api: 'P0040',
 }
 
 function endedAsAsked(
   { state, delayed_capture }: Body,
-  { scenario, capture }: PaymentToMake,
+  { scenario, capture, hold, agreement }: PaymentToMake,
 ): boolean {
-  const isHeld = scenario === 'success' && delayed_capture && !capture
-  return (state.code ?? state.status) === (isHeld ? 'capturable' : ends[scenario])
+  if (hold) return state.status === (agreement === undefined ? 'submitted' : 'created')
+  const isCapturable = scenario === 'success' && delayed_capture && !capture
+  return (state.code ?? state.status) === (isCapturable ? 'capturable' : ends[scenario])
 }
 
 async function show(

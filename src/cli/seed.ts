@@ -7,10 +7,10 @@ import { type Agreement, activate } from '../pay/agreements/agreement.ts'
 import { insertAgreement } from '../pay/agreements/store.ts'
 import { type CardDetails, DECLINED_CARD, MOCK_CARD, submittedCard } from '../pay/payments/card.ts'
 import { makePayment } from '../pay/payments/commands.ts'
-import { advance, type Payment, refund, type Trigger } from '../pay/payments/payment.ts'
+import { advance, type Payment, type Trigger } from '../pay/payments/payment.ts'
 import { readNewPayment } from '../pay/payments/request.ts'
 import { insertPayment } from '../pay/payments/store.ts'
-import type { Refund } from '../pay/refunds/refund.ts'
+import { type Refund, refund } from '../pay/refunds/refund.ts'
 import { insertRefund } from '../pay/refunds/store.ts'
 import { RETENTION_MS } from '../pay/retention.ts'
 import { findOrMakeAccount, listKeys } from '../platform/accounts/store.ts'
@@ -257,6 +257,8 @@ function refunded(payment: Payment, how: Course['refunds'], newId: NewId, at: nu
   const { payment_id, room, given } = payment
   if (!how) return { payment, refunds: [] }
   const amount = how === 'all' ? given.amount : Math.ceil(given.amount / 3)
-  const refunds: Refund[] = [{ refund_id: newId(at), payment_id, room, amount }]
+  const refunds: Refund[] = [
+    { refund_id: newId(at), payment_id, room, amount, scenario: 'success' },
+  ]
   return { payment: refund(payment, amount, at).after, refunds }
 }

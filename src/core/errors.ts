@@ -1,6 +1,7 @@
 /** What each code means, at every endpoint. /openapi.json and /docs print this. */
 export const meanings = {
   P0010: 'The card was declined. Also the state.code of that payment',
+  P0020: 'Only a state.code: the payment expired. Never here without the control API',
   P0030: 'Only a state.code: the user cancelled the payment on a hosted page',
   P0040: 'Only a state.code: the payment was cancelled through the API',
   P0050: 'Only a state.code: the payment provider reported an error',

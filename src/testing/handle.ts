@@ -68,9 +68,11 @@ export function createAccount(
     url: connection.url,
     payment: given => call('POST', '/control/payments', given),
     complete: async (payment, scenario) =>
-      call('POST', `/control/payments/${idOf(payment)}/complete`, {
-        ...(scenario && { scenario }),
-      }),
+      call(
+        'POST',
+        `/control/payments/${idOf(payment)}/complete`,
+        typeof scenario === 'object' ? scenario : { ...(scenario && { scenario }) },
+      ),
     waitForPayment: (which, options) => waitForPayment(connection, { key, keep }, which, options),
     plan: plan => makePlan(call, plan),
     async receive(options = {}) {
@@ -148,7 +150,8 @@ async function makePlan(call: Call, plan: NewPlan): Promise<Plan> {
       const found = results.find((each: Plan) => each.plan_id === plan_id)
       if (!found)
         throw new ControlError(`there is no plan ${plan_id}: it was removed`, 404, 'C0200')
-      return { seen: found.seen, acted: found.acted }
+      const { seen, acted, note } = found
+      return { seen, acted, ...(note && { note }) }
     },
     async remove() {
       try {

@@ -1,7 +1,7 @@
-import type { PageLike, Scenario } from './public.d.ts'
+import type { Choice, PageLike } from './public.d.ts'
 
 /** The ids are those of GOV.UK Pay. */
-export async function payOnPages(page: PageLike, scenario: Scenario = 'success'): Promise<void> {
+export async function payOnPages(page: PageLike, scenario: Choice = 'success'): Promise<void> {
   const isHosted = ({ pathname }: { pathname: string }) => pathname.startsWith('/secure')
   await page.waitForURL(isHosted)
   await page.check(`input[value=${scenario}]`)

@@ -5,7 +5,10 @@
  * es2022 of TypeScript and no other types.
  */
 
-export type Scenario = 'success' | 'declined' | 'error' | 'cancel'
+/** What a user can pick on the hosted pages. */
+export type Choice = 'success' | 'declined' | 'error' | 'cancel'
+/** How a payment can end. */
+export type Scenario = Choice | 'expired'
 export type Status =
   | 'created'
   | 'started'
@@ -95,8 +98,11 @@ export interface Account extends AsyncDisposable {
 
   /** Makes a payment in any state: `payment({ scenario: 'success', refund: 500 })`. Every field is optional. */
   payment(given?: NewPayment): Promise<Payment>
-  /** Does what a user does on the hosted pages; 'success' by default. Resolves after the webhooks were delivered. */
-  complete(payment: Payment | string, scenario?: Scenario): Promise<Payment>
+  /**
+   * Does what a user does on the hosted pages, and ends a payment that is held: as its plan said, otherwise with success.
+   * 'expired' ends every payment that is not finished. Resolves after the webhooks were delivered.
+   */
+  complete(payment: Payment | string, scenario?: Scenario | Declined): Promise<Payment>
   /**
    * The newest payment that matches, as soon as there is one, also if there was one before. `status` matches a
    * payment that has been in it. Text is a payment_id or a reference. Rejects with a WaitError that describes the
@@ -186,12 +192,26 @@ export interface PaymentFields {
   metadata: Record<string, string | number | boolean>
 }
 
-/** Fields of a payment, and the steps to take with it. `refund` is in pence; true refunds all. */
+/** Fields of a payment, and the steps to take with it. Amounts are in pence; true refunds all. */
 export type NewPayment = Partial<PaymentFields> & {
-  scenario?: Scenario
   capture?: true
-  refund?: number | true
+  /** A refund with the scenario error is submitted for 5 seconds and fails then. */
+  refund?: number | true | { amount?: number | true; scenario: 'success' | 'error' }
   cancel?: true
+} & (
+    | { authorisation_mode: 'agreement'; scenario?: 'success' | 'error' | 'expired'; hold?: true }
+    | (Declined & { authorisation_mode: 'agreement' })
+    | { authorisation_mode: 'moto_api'; scenario?: 'success' | 'declined' | 'expired'; hold?: true }
+    | { authorisation_mode?: 'web'; scenario?: Scenario; hold?: true }
+  )
+
+/** Of a payment in agreement mode. */
+type Declined = {
+  scenario: 'declined'
+  /** true by default. With false its agreement becomes inactive. */
+  can_retry?: boolean
+  /** It stops one step before its end, until it is completed. */
+  hold?: true
 }
 
 export type Link = { href: string; method: 'GET' }
@@ -226,9 +246,9 @@ export interface Payment {
   state: {
     status: Status
     finished: boolean
-    code?: 'P0010' | 'P0030' | 'P0040' | 'P0050'
+    code?: 'P0010' | 'P0020' | 'P0030' | 'P0040' | 'P0050'
     message?: string
-    /** Never present here. */
+    /** Of a declined payment in agreement mode: false if its agreement became inactive. */
     can_retry?: boolean
   }
   payment_provider: 'sandbox'
@@ -288,7 +308,10 @@ export type NewPlan = {
   probability?: number
   seed?: number
 } & (
-  | { scenario: Scenario }
+  | { scenario: Choice; hold?: true }
+  | Declined
+  | { hold: true }
+  | { on: 'refundPayment'; scenario: 'success' | 'error' }
   | {
       /**
        * 'before': the request has no effect. 'after': it has its whole effect, webhooks included, and only the
@@ -306,8 +329,8 @@ export type NewPlan = {
 
 export interface Plan extends AsyncDisposable {
   readonly plan_id: string
-  /** The number of requests that matched, and the number of times that it acted. */
-  counts(): Promise<{ seen: number; acted: number }>
+  /** The number of requests that matched, the number of times that it acted, and why it did not when it should have. */
+  counts(): Promise<{ seen: number; acted: number; note?: string }>
   remove(): Promise<void>
 }
 
@@ -478,7 +501,7 @@ export declare class Undelivered extends Error {
  * Pays in a real browser: waits for the pages, makes the choice, and leaves them. Works with Playwright's Page and with
  * everything else that has these four methods.
  */
-export declare function payOnPages(page: PageLike, scenario?: Scenario): Promise<void>
+export declare function payOnPages(page: PageLike, scenario?: Choice): Promise<void>
 export interface PageLike {
   url(): string
   check(selector: string): Promise<void>

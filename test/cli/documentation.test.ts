@@ -117,7 +117,7 @@ test('The bash completion offers commands, options, values and names of files, w
   const [commands, ...rest] = stdout.split('\n')
   assert.match(commands ?? '', /^serve pay trigger listen logs [a-z ]+ help$/)
   const values = [
-    'success declined error cancel',
+    'success declined error cancel expired',
     'card_payment_captured card_payment_cancelled',
     'complete -o default -F __farthing_complete farthing',
   ]

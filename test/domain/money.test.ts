@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { refund, refundSummary, type Status, statuses } from '../../src/pay/payments/payment.ts'
+import { type Status, statuses } from '../../src/pay/payments/payment.ts'
 import { presentPayment } from '../../src/pay/payments/response.ts'
+import { refund, refundSummary } from '../../src/pay/refunds/refund.ts'
 import { fc } from '../support/properties.ts'
 import { samplePayment } from '../support/sample-payment.ts'
 

@@ -19,7 +19,7 @@ const addresses = { api: 'http://127.0.0.1:3000', pages: 'http://127.0.0.1:3000'
 const LATER = CREATED + 60_000
 const triggers = Object.keys(transitions) as Trigger[] // the table has no other keys
 
-/** The transition table of the specification. Returns what an allowed transition does. */
+/** The transition table of the specification, and what only control causes. Returns what an allowed transition does. */
 function allowed(from: Status, trigger: Trigger, delayed: boolean): Move | undefined {
   const authorised = delayed ? ('capturable' as const) : ('success' as const)
   const paid: EventType[] = delayed
@@ -31,6 +31,7 @@ function allowed(from: Status, trigger: Trigger, delayed: boolean): Move | undef
     code: 'P0040',
     sends: ['card_payment_cancelled'],
   }
+  const expired: Move = { events: ['failed'], code: 'P0020', sends: [] }
   const cells: Partial<Record<Status, Partial<Record<Trigger, Move>>>> = {
     created: {
       open_page: { events: ['started'], sends: [] },
@@ -40,7 +41,9 @@ function allowed(from: Status, trigger: Trigger, delayed: boolean): Move | undef
       choose_cancel: { events: ['failed'], code: 'P0030', sends: failed },
       authorise: { events: ['started', 'submitted', authorised], sends: paid },
       authorise_declined: { events: ['started', 'failed'], code: 'P0010', sends: failed },
-      use_agreement: { events: ['started', 'submitted', authorised], sends: paid },
+      authorise_error: { events: ['started', 'error'], code: 'P0050', sends: failed },
+      authorise_held: { events: ['started', 'submitted'], sends: [] },
+      expire: expired,
       cancel: cancelled,
     },
     started: {
@@ -50,9 +53,18 @@ function allowed(from: Status, trigger: Trigger, delayed: boolean): Move | undef
       choose_error: { events: ['error'], code: 'P0050', sends: failed },
       choose_cancel: { events: ['failed'], code: 'P0030', sends: failed },
       cancel: cancelled,
+      confirm_held: { events: ['submitted'], sends: [] },
+      expire: expired,
+    },
+    submitted: {
+      authorise: { events: [authorised], sends: paid },
+      authorise_declined: { events: ['failed'], code: 'P0010', sends: failed },
+      authorise_error: { events: ['error'], code: 'P0050', sends: failed },
+      expire: expired,
     },
     capturable: {
       cancel: cancelled,
+      expire: expired,
       capture: { events: ['success'], sends: ['card_payment_captured'] },
     },
   }
@@ -61,6 +73,7 @@ function allowed(from: Status, trigger: Trigger, delayed: boolean): Move | undef
 
 const messages: Record<FailureCode, string> = {
   P0010: 'Payment method rejected',
+  P0020: 'Payment expired',
   P0030: 'Payment was cancelled by the user',
   P0040: 'Payment was cancelled by the service',
   P0050: 'Payment provider returned an error',
@@ -88,8 +101,8 @@ function checkMove({ before, after, sends }: Change, move: Move): void {
 }
 
 describe('Transitions of a payment', () => {
-  test('there are eight statuses and eleven triggers', () => {
-    assert.deepEqual([statuses.length, triggers.length], [8, 11])
+  test('there are eight statuses and fourteen triggers', () => {
+    assert.deepEqual([statuses.length, triggers.length], [8, 14])
   })
 
   for (const delayed_capture of [false, true])
@@ -104,8 +117,9 @@ describe('Transitions of a payment', () => {
         }
       })
 
-  test('confirm moves a payment only after success was chosen', () => {
-    assert.equal(advance(samplePayment('started'), 'confirm', LATER), undefined)
+  test('confirm moves a payment only after success was chosen, also if it is held', () => {
+    for (const trigger of ['confirm', 'confirm_held'] as const)
+      assert.equal(advance(samplePayment('started'), trigger, LATER), undefined)
   })
 
   test('the choice of success is stored, and removed by the next trigger', () => {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startFarthing } from '../../src/testing/library.ts'
-import type { Account, Scenario } from '../../src/testing/public.d.ts'
+import type { Account, Choice } from '../../src/testing/public.d.ts'
 import { tempDatabase } from '../support/folders.ts'
 
 const options = {
@@ -12,9 +12,9 @@ const options = {
   returnHosts: '',
 }
 
-const scenarios: Scenario[] = ['success', 'declined', 'error', 'cancel']
+const scenarios: Choice[] = ['success', 'declined', 'error', 'cancel']
 
-type End = (account: Account, payment_id: string, scenario: Scenario) => Promise<unknown>
+type End = (account: Account, payment_id: string, scenario: Choice) => Promise<unknown>
 
 /** Everything that a client and a webhook receiver see of payments that end by `end`. */
 async function story(seed: number, end: End): Promise<string[]> {
@@ -99,7 +99,7 @@ test('a service that starts anew with its seed and its database makes accounts w
 })
 
 test('a scenario plan leaves byte for byte what a picker leaves', async () => {
-  const withPlan = async (scenario: Scenario, end: End) => {
+  const withPlan = async (scenario: Choice, end: End) => {
     await using farthing = await startFarthing(options)
     const account = await farthing.account()
     const receiver = await account.receive()

@@ -1,7 +1,7 @@
 import type { AccountTime } from '../../core/ports.ts'
 import type { CardDetails } from '../payments/card.ts'
 
-/** Specification, *States and transitions*, *Agreement*. No agreement becomes inactive. */
+/** Specification, *States and transitions*, *Agreement*. None becomes inactive without a plan: see `deactivate`. */
 export const agreementStatuses = ['created', 'active', 'cancelled', 'inactive'] as const
 export type AgreementStatus = (typeof agreementStatuses)[number]
 
@@ -33,6 +33,12 @@ export function activate(
   if (!canBeSetUp(agreement)) return undefined
   const version = agreement.version + 1
   return { ...agreement, version, status: 'active', instrument: { at: now, card } }
+}
+
+/** After a payment that may not be tried again; undefined unless it is active. */
+export function deactivate(agreement: Agreement): Agreement | undefined {
+  if (agreement.status !== 'active') return undefined
+  return { ...agreement, version: agreement.version + 1, status: 'inactive' }
 }
 
 /** undefined when it is already cancelled. The payment instrument is kept. */

@@ -47,7 +47,7 @@ export const agreement = object(
       type: 'string',
       enum: agreementStatuses,
       description:
-        'Only an active agreement can be used for payments. No agreement becomes inactive',
+        'Only an active agreement can be used for payments. None becomes inactive without a plan',
     },
     created_date: timestamp,
   },

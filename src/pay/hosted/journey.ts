@@ -2,19 +2,9 @@
  * The user's journey through the hosted pages. Each step moves the payment and returns the page that comes
  * next (Specification, *Hosted payment pages*).
  */
-import {
-  findByPageToken,
-  moveByToken,
-  scenarioTriggers,
-  type TokenHolder,
-} from '../payments/complete.ts'
-import {
-  isPayable,
-  mockCardOf,
-  type Payment,
-  type Scenario,
-  statusOf,
-} from '../payments/payment.ts'
+import { findByPageToken, moveByToken, type TokenHolder } from '../payments/complete.ts'
+import { type Choice, isPayable, mockCardOf, type Payment, statusOf } from '../payments/payment.ts'
+import { choiceTriggers, confirmTrigger } from '../payments/scenario.ts'
 import {
   confirmPage,
   detailsPage,
@@ -26,7 +16,7 @@ import {
 } from './pages.ts'
 import type { PaymentSummary } from './summary.ts'
 
-const endings: Record<Exclude<Scenario, 'success'>, Ending> = {
+const endings: Record<Exclude<Choice, 'success'>, Ending> = {
   declined: 'declined',
   error: 'technical',
   cancel: 'cancelled',
@@ -49,7 +39,7 @@ export type Next = { status: 200 | 400; page: string } | { location: string } | 
 export async function showDetails(visit: Visit, { starts }: { starts: boolean }): Promise<Next> {
   const payment = starts ? (await moveByToken(visit, 'open_page'))?.payment : await find(visit)
   if (starts && payment?.scenario && isPayable(statusOf(payment)))
-    return carryOut(visit, payment.scenario)
+    return carryOut(visit, payment.hold ? 'success' : payment.scenario)
   return unlessOver(payment, payment => details(visit, payment))
 }
 
@@ -58,17 +48,17 @@ export async function choose(visit: Visit, form: URLSearchParams): Promise<Next>
   const scenario = readScenario(form)
   if (!scenario) return unlessOver(await find(visit), payment => details(visit, payment, true))
   if (scenario !== 'success') return end(visit, scenario)
-  const result = await moveByToken(visit, scenarioTriggers.success)
+  const result = await moveByToken(visit, choiceTriggers.success)
   return unlessOver(result?.payment, payment =>
     visit.hidden ? confirmation(visit, payment) : { location: `${pagePath(visit)}/confirm` },
   )
 }
 
-/** Does what the forms would do, and returns what the last of them would return. */
-async function carryOut(visit: Visit, scenario: Scenario): Promise<Next> {
+/** Does what the forms would do, and returns what the last of them would return. A payment that is held was confirmed. */
+async function carryOut(visit: Visit, scenario: Choice): Promise<Next> {
   if (scenario !== 'success') return end(visit, scenario)
-  await moveByToken(visit, scenarioTriggers.success)
-  const result = await moveByToken(visit, 'confirm')
+  await moveByToken(visit, choiceTriggers.success)
+  const result = await moveByToken(visit, confirmTrigger)
   return unlessOver(result?.payment, payment => details(visit, payment))
 }
 
@@ -82,7 +72,7 @@ export async function showConfirm(visit: Visit): Promise<Next> {
 /** Confirms the payment, or cancels it if the form says so. Goes back to the first page if success was not chosen. */
 export async function confirm(visit: Visit, form: URLSearchParams): Promise<Next> {
   if (form.getAll('scenario').includes('cancel')) return end(visit, 'cancel')
-  const result = await moveByToken(visit, 'confirm')
+  const result = await moveByToken(visit, confirmTrigger)
   return unlessOver(result?.payment, payment =>
     visit.hidden ? details(visit, payment) : { location: pagePath(visit) },
   )
@@ -90,7 +80,7 @@ export async function confirm(visit: Visit, form: URLSearchParams): Promise<Next
 
 /** Shows the page of an ending, unless another request ended the payment first. */
 async function end(visit: Visit, scenario: keyof typeof endings): Promise<Next> {
-  const result = await moveByToken(visit, scenarioTriggers[scenario])
+  const result = await moveByToken(visit, choiceTriggers[scenario])
   if (!result?.moved) return result && leave(result.payment)
   const { language, return_url = '' } = result.payment.given
   return { status: 200, page: endPage(visit, endings[scenario], language, return_url) }
@@ -108,10 +98,10 @@ export async function findWayBack(holder: TokenHolder): Promise<ReturnLink | und
 }
 
 /** Returns the one valid scenario in the form; undefined if there is none, or more than one value. */
-function readScenario(form: URLSearchParams): Scenario | undefined {
+function readScenario(form: URLSearchParams): Choice | undefined {
   const [scenario, ...more] = form.getAll('scenario')
-  return scenario !== undefined && more.length === 0 && Object.hasOwn(scenarioTriggers, scenario)
-    ? (scenario as Scenario) // hasOwn has checked it
+  return scenario !== undefined && more.length === 0 && Object.hasOwn(choiceTriggers, scenario)
+    ? (scenario as Choice) // hasOwn has checked it
     : undefined
 }
 

@@ -17,7 +17,7 @@ import { recordEffectsOf } from '../../platform/http/request-state.ts'
 import { object } from '../../platform/http/schema.ts'
 import { isCrossSite, pagePolicy, sendHtml, setPageHeaders } from '../../platform/web/headers.ts'
 import type { Context } from '../context.ts'
-import { scenarios } from '../payments/payment.ts'
+import { choices } from '../payments/payment.ts'
 import {
   choose,
   confirm,
@@ -254,7 +254,7 @@ const postErrors = {
 /** The scenarios that a user can choose. */
 const scenario = {
   type: 'string',
-  enum: scenarios,
+  enum: choices,
   description:
     '`success` leads to the confirm page. `declined` ends as failed with P0010, `error` as error with P0050, `cancel` as failed with P0030',
 } as const

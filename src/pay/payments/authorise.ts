@@ -19,8 +19,12 @@ import type { Context } from '../context.ts'
 import { DECLINED_CARD, submittedCard } from './card.ts'
 import { type CardAuthorisation, cardAuthorisation, readCardAuthorisation } from './card-request.ts'
 import { changePayment } from './commands.ts'
-import { advance, type Payment, type Scenario, statusOf } from './payment.ts'
+import { advance, type Payment, statusOf } from './payment.ts'
+import { cardTriggers } from './scenario.ts'
 import { findByToken } from './store.ts'
+
+/** How a moto_api payment can end by its card. */
+type CardScenario = 'success' | 'declined'
 
 /** Specification, *POST /v1/auth*: completes a moto_api payment. The one-time token is the authorisation. */
 export const authorise = (context: Context): Endpoint => ({
@@ -78,18 +82,21 @@ async function readRecorded(context: Context, request: FastifyRequest, body: Jso
 }
 
 /**
- * Submits a card with the token of a moto_api payment. The payment ends with `scenario`, or the one that a plan set for
- * it, or as the card number says. Throws an ApiError if the token cannot be used.
+ * Submits a card with the token of a moto_api payment. The payment ends with `scenario`. Otherwise a plan may hold it or
+ * set its scenario, or the card number says how it ends. Throws an ApiError if the token cannot be used.
  */
 export async function submitCard(
   context: Context,
   details: CardAuthorisation,
-  { scenario, recordEffects }: { scenario?: Scenario; recordEffects: RecordEffects | undefined },
+  {
+    scenario,
+    recordEffects,
+  }: { scenario?: CardScenario | undefined; recordEffects: RecordEffects | undefined },
 ): Promise<Payment> {
   const result = await changePayment(
     context,
     () => findByToken(context, details.one_time_token),
-    (found, now) => authorisation(found, details, now, scenario ?? found.scenario),
+    (found, now) => authorisation(found, details, now, scenario),
     { recordEffects },
   )
   if (!result) throw unknownOneTimeToken()
@@ -100,14 +107,16 @@ function authorisation(
   found: Payment,
   details: CardAuthorisation,
   now: AccountTime,
-  scenario: Scenario | undefined,
+  scenario: CardScenario | undefined,
 ) {
-  const declined =
-    scenario === 'declined' || (details.card_number === DECLINED_CARD && scenario !== 'success')
   if (found.given.authorisation_mode !== 'moto_api') throw unknownOneTimeToken()
   if (found.card) throw usedOneTimeToken()
   const card = submittedCard(details.card_number, details.cardholder_name, details.expiry_date)
-  const change = advance(found, declined ? 'authorise_declined' : 'authorise', now, card)
+  const ofNumber = details.card_number === DECLINED_CARD ? 'declined' : 'success'
+  const planned =
+    found.scenario === 'declined' || found.scenario === 'success' ? found.scenario : ofNumber
+  const trigger = found.hold && !scenario ? 'authorise_held' : cardTriggers[scenario ?? planned]
+  const change = advance(found, trigger, now, card)
   if (!change) throw unknownOneTimeToken()
   return change
 }

@@ -12,23 +12,25 @@ import type { AccountTime, Database, Ports, Statement } from '../../core/ports.t
 import { untilWritten } from '../../core/retry.ts'
 import { keptAddresses } from '../../platform/http/addresses.ts'
 import type { RecordEffects } from '../../platform/http/request-state.ts'
-import { type Agreement, activate, canBeSetUp } from '../agreements/agreement.ts'
+import { type Agreement, activate, canBeSetUp, deactivate } from '../agreements/agreement.ts'
 import { findAgreement, holdAgreement, saveAgreement } from '../agreements/store.ts'
 import type { Context } from '../context.ts'
 import { activeWebhooks } from '../webhooks/store.ts'
 import { type Message, messagesFor } from '../webhooks/webhook.ts'
 import {
+  type AppliedScenario,
   advance,
   type Change,
   type NewPayment,
   type Origin,
   type Payment,
-  type Scenario,
   type Status,
+  stateOf,
   statusOf,
   type Trigger,
 } from './payment.ts'
 import { presentPayment } from './response.ts'
+import { cardTriggers, hasCardTrigger } from './scenario.ts'
 import { insertPayment, isIdempotencyKeyTaken, savePayment, takeIdempotencyKey } from './store.ts'
 
 type Creation = {
@@ -44,10 +46,13 @@ type Creation = {
   origin?: Origin
 }
 
-/** Returns the scenario that a plan sets for a new payment, and the statements that count the plans in the same commit. */
+/**
+ * Returns how a new payment, or a new refund of a payment, is to end, and the statements that count the plans which say
+ * so, for the same commit.
+ */
 export type ApplyScenario = (
-  given: NewPayment,
-) => Promise<{ scenario: Scenario | undefined; counted: Statement[] }>
+  payment: Pick<Payment, 'given'> & { payment_id?: string },
+) => Promise<{ applied: AppliedScenario | undefined; counted: Statement[] }>
 
 /**
  * Runs `create` with the scenarios that plans have for the request; with undefined if there is none. Creations that
@@ -59,35 +64,30 @@ export type WithScenario = <Result>(
 ) => Promise<Result>
 
 /**
- * Creates a payment. In agreement mode it has its final state. Resolves once the webhook messages were
+ * Creates a payment. In agreement mode it has its final state, unless a plan holds it. Resolves once the webhook messages were
  * delivered. Throws an ApiError when an agreement cannot be used or the key is taken.
  */
 export async function createPayment(context: Context, creation: Creation): Promise<Payment> {
   const { account, given, idempotencyKey, recordEffects } = creation
   const base_url = context.config.baseUrl === undefined ? creation.address : undefined
-  // A plan invents no states: in agreement mode there is nothing to pick.
-  const isAgreement = given.authorisation_mode === 'agreement'
-  const applyScenario = isAgreement ? undefined : creation.applyScenario
   const { payment, messages } = await untilWritten(async () => {
     const agreement = await usedAgreement(context, account.room, given)
-    const applied = await applyScenario?.(given)
+    const plans = await creation.applyScenario?.({ given })
     const now = context.time.now(account)
-    const scenario = applied?.scenario
     const { returnTo, origin } = creation
-    const made = { scenario, base_url, returnTo, origin }
+    const made = { applied: plans?.applied, base_url, returnTo, origin }
     const change = makePayment(context, account.room, now, given, agreement, made)
     const messages = await messagesOf(context, change)
     const statements = [
       // The statement most likely to miss comes first, so that little is rolled back.
       ...(idempotencyKey ? [takeIdempotencyKey(change.after, idempotencyKey)] : []),
-      ...(agreement ? [holdAgreement(agreement)] : []),
-      ...(applied?.counted ?? []),
+      ...(agreement ? [useAgreement(agreement, change.after)] : []),
+      ...(plans?.counted ?? []),
       insertPayment(change.after),
     ]
     const written = await context.deliveries.write(account.room, statements, messages)
     if (written) return { payment: change.after, messages }
-    if (await isKeyTaken(context, creation, Boolean(agreement ?? applied)))
-      throw idempotencyKeyUsed()
+    if (await isKeyTaken(context, creation, Boolean(agreement ?? plans))) throw idempotencyKeyUsed()
     return undefined
   })
   recordEffects?.(account, payment, causedBy(payment, 0, messages))
@@ -126,18 +126,18 @@ async function usedAgreement(
 
 type Made = Pick<Creation, 'returnTo'> & {
   origin?: Origin | undefined
-  scenario?: Scenario | undefined
+  applied?: AppliedScenario | undefined
   base_url?: string | undefined
 }
 
-/** Makes a payment without writing it. With an agreement, the payment is already authorised. */
+/** Makes a payment without writing it. With an agreement, the payment has already ended, unless it is held. */
 export function makePayment(
   { newId, secrets }: Pick<Ports, 'newId' | 'secrets'>,
   room: string,
   now: AccountTime,
   given: NewPayment,
   agreement: Agreement | undefined,
-  { scenario, base_url, returnTo, origin }: Made = {},
+  { applied, base_url, returnTo, origin }: Made = {},
 ): Omit<Change, 'before'> {
   const payment_id = newId(now, room)
   const payment: Payment = {
@@ -150,12 +150,17 @@ export function makePayment(
     events: [{ status: 'created', at: now }],
     success_chosen: false,
     refunded_amount: 0,
-    ...(scenario && { scenario }),
+    ...applied,
     ...(base_url && { base_url }),
     ...(origin && { origin }),
   }
-  const used = agreement && advance(payment, 'use_agreement', now, agreement.instrument?.card)
-  return used ?? { after: payment, at: now, sends: [] }
+  const scenario = applied?.scenario ?? 'success'
+  const used =
+    agreement &&
+    !payment.hold &&
+    hasCardTrigger(scenario) &&
+    advance(payment, cardTriggers[scenario], now, agreement.instrument?.card)
+  return used || { after: payment, at: now, sends: [] }
 }
 
 /** Tells a write that missed because of the key from one whose agreement or plan (`others`) changed after it was read. */
@@ -183,7 +188,10 @@ export async function changePayment(
   context: Context,
   read: Read,
   decide: (payment: Payment, now: AccountTime) => Change | undefined,
-  { also = [], recordEffects }: { also?: Statement[]; recordEffects: RecordEffects | undefined },
+  {
+    also = () => [],
+    recordEffects,
+  }: { also?: () => Statement[]; recordEffects: RecordEffects | undefined },
 ): Promise<ChangeResult | undefined> {
   const { found, payment, messages } = await untilWritten(async () => {
     const found = await read()
@@ -193,8 +201,8 @@ export async function changePayment(
     const messages = await messagesOf(context, change)
     const statements = [
       savePayment(change),
-      ...also,
-      ...(await agreementSetUp(context.database, change)),
+      ...also(),
+      ...(await agreementAfter(context.database, change)),
     ]
     const written = await context.deliveries.write(change.after.room, statements, messages)
     return written ? { found, payment: change.after, messages } : undefined
@@ -216,7 +224,7 @@ export async function changePayment(
 export const movePayment = (
   context: Context,
   read: Read,
-  trigger: Trigger,
+  trigger: Trigger | ((payment: Payment) => Trigger),
   {
     refuse,
     recordEffects,
@@ -226,7 +234,7 @@ export const movePayment = (
     context,
     read,
     (payment, now) => {
-      const change = advance(payment, trigger, now)
+      const change = advance(payment, typeof trigger === 'string' ? trigger : trigger(payment), now)
       if (!change && refuse) throw refuse(statusOf(payment))
       return change
     },
@@ -250,15 +258,29 @@ async function messagesOf(
   return messagesFor(news, webhooks, newId)
 }
 
+/** Of a payment made with an agreement which it has declined for good. */
+const isLastOfAgreement = (payment: Payment): boolean => stateOf(payment).can_retry === false
+
+/** Keeps the agreement of a new payment as it was read until the commit, or ends it. */
+const useAgreement = (agreement: Agreement, payment: Payment): Statement => {
+  const ended = isLastOfAgreement(payment) ? deactivate(agreement) : undefined
+  return ended ? saveAgreement(ended) : holdAgreement(agreement)
+}
+
 /**
  * Specification, *States and transitions*: an agreement becomes active when a payment that sets it up
  * is authorised. One that was cancelled meanwhile stays cancelled. Returns the update, for the same commit as the payment.
  */
-async function agreementSetUp(
+async function agreementAfter(
   database: Database,
   { after, at, sends }: Change,
 ): Promise<Statement[]> {
-  const { set_up_agreement } = after.given
+  const { set_up_agreement, agreement_id } = after.given
+  if (agreement_id && isLastOfAgreement(after)) {
+    const agreement = await findAgreement(database, after.room, agreement_id)
+    const ended = agreement && deactivate(agreement)
+    return ended ? [saveAgreement(ended)] : []
+  }
   if (!set_up_agreement || !after.card || !sends.includes('card_payment_succeeded')) return []
   const agreement = await findAgreement(database, after.room, set_up_agreement)
   const active = agreement && activate(agreement, after.card, at)

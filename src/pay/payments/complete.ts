@@ -1,19 +1,28 @@
 /** Takes a payment to its end, as its user would. */
 import type { RecordEffects } from '../../platform/http/request-state.ts'
+import { findAgreement } from '../agreements/store.ts'
 import type { Context } from '../context.ts'
 import { submitCard } from './authorise.ts'
 import { DECLINED_CARD, MOCK_CARD } from './card.ts'
-import { type ChangeResult, movePayment } from './commands.ts'
-import { mockCardOf, type Payment, type Scenario, type Trigger, tokenOf } from './payment.ts'
+import { type ChangeResult, changePayment, movePayment } from './commands.ts'
+import {
+  advance,
+  mockCardOf,
+  type Payment,
+  type Scenario,
+  statusOf,
+  type Trigger,
+  tokenOf,
+} from './payment.ts'
+import {
+  cardTriggers,
+  choiceTriggers,
+  confirmTrigger,
+  hasCardTrigger,
+  impossibleFor,
+  submittedScenarios,
+} from './scenario.ts'
 import { findByToken } from './store.ts'
-
-/** The trigger of each scenario of the hosted pages. */
-export const scenarioTriggers = {
-  success: 'choose_success',
-  declined: 'choose_declined',
-  error: 'choose_error',
-  cancel: 'choose_cancel',
-} as const satisfies Record<Scenario, Trigger>
 
 /** Whoever has the token of a web payment: it alone authorises every step. */
 export type TokenHolder = {
@@ -34,49 +43,110 @@ export async function findByPageToken({ context, token, recordEffects }: TokenHo
 /** Moves the web payment with this token. Undefined if there is none; not moved if its state does not allow it. */
 export const moveByToken = (
   holder: TokenHolder,
-  trigger: Trigger,
+  trigger: Trigger | ((payment: Payment) => Trigger),
 ): Promise<ChangeResult | undefined> =>
   movePayment(holder.context, () => findByPageToken(holder), trigger, {
     recordEffects: holder.recordEffects,
   })
 
 /** Another request was faster. */
-export const ENDED_MEANWHILE = 'another request ended the payment meanwhile: read it'
+export const MOVED_MEANWHILE = 'another request moved the payment meanwhile: read it'
 
-type Completion = { scenario: Scenario; recordEffects: RecordEffects }
+type Completion = {
+  scenario: Scenario
+  can_retry?: boolean | undefined
+  recordEffects: RecordEffects
+}
 
 /**
- * Takes a payment that has not ended through its scenario: a web payment by the steps of its pages, a moto_api payment
- * by a test card. `recordEffects` receives what that causes. Resolves to the reason if the payment was not completed: another
- * request was faster, or the scenario is none of a moto_api payment. Throws an ApiError that the card endpoint has.
+ * Takes a payment that has not ended to the end of its scenario: a web payment by the steps of its pages, a moto_api
+ * payment by a test card, one in agreement mode by the card of its agreement. `recordEffects` receives what that causes.
+ * Resolves to the reason if the payment was not completed: another request was faster, or such a payment cannot end so.
+ * Throws an ApiError that the card endpoint has.
  */
 export async function completeByScenario(
   context: Context,
   payment: Payment,
-  { scenario, recordEffects }: Completion,
+  completion: Completion,
 ): Promise<string | undefined> {
-  const token = tokenOf(payment)
-  if (payment.given.authorisation_mode !== 'web')
-    return completeByCard(context, payment, { scenario, recordEffects })
-  const holder: TokenHolder = { context, token, recordEffects }
+  const { scenario, recordEffects } = completion
+  const { authorisation_mode: mode } = payment.given
+  const impossible = whyNot(payment, completion)
+  if (impossible) return impossible
+  if (scenario === 'expired') return moveTo(context, payment, 'expire', completion)
+  if (mode === 'agreement' || statusOf(payment) === 'submitted')
+    return hasCardTrigger(scenario)
+      ? moveTo(context, payment, cardTriggers[scenario], completion)
+      : undefined
+  if (mode === 'moto_api') return completeByCard(context, payment, completion)
+  const holder: TokenHolder = { context, token: tokenOf(payment), recordEffects }
   await moveByToken(holder, 'open_page')
-  const chosen = await moveByToken(holder, scenarioTriggers[scenario])
+  const chosen = await moveByToken(holder, choiceTriggers[scenario])
   const result = scenario === 'success' ? await moveByToken(holder, 'confirm') : chosen
-  return result?.moved ? undefined : ENDED_MEANWHILE
+  return result?.moved ? undefined : MOVED_MEANWHILE
+}
+
+/** Why the payment cannot end so in its present status. */
+function whyNot(payment: Payment, { scenario, can_retry }: Completion): string | undefined {
+  const { authorisation_mode: mode } = payment.given
+  const wanted = { scenario, ...(can_retry !== undefined && { can_retry }) }
+  if (statusOf(payment) === 'submitted' && mode !== 'agreement' && can_retry === undefined)
+    return submittedScenarios.some(each => each === scenario)
+      ? undefined
+      : `a payment that is submitted cannot end with ${scenario}: use ${submittedScenarios.join(', ')}`
+  const impossible = impossibleFor(mode, wanted)
+  return impossible && `${impossible.field} ${impossible.rule}`
+}
+
+/** Moves a payment of any mode. Nobody enters a card: it has one, or its agreement has. */
+async function moveTo(
+  context: Context,
+  payment: Payment,
+  trigger: Trigger,
+  { can_retry, recordEffects }: Completion,
+): Promise<string | undefined> {
+  const { agreement_id = '' } = payment.given
+  const agreement = await findAgreement(context.database, payment.room, agreement_id)
+  const result = await changePayment(
+    context,
+    () => findByToken(context, tokenOf(payment)),
+    (found, now) =>
+      advance(
+        { ...found, ...(can_retry !== undefined && { can_retry }) },
+        trigger,
+        now,
+        agreement?.instrument?.card,
+      ),
+    { recordEffects },
+  )
+  return result?.moved ? undefined : MOVED_MEANWHILE
 }
 
 /** A moto_api payment is completed by a test card. */
 async function completeByCard(
   context: Context,
   payment: Payment,
-  { scenario, recordEffects }: Completion,
+  { scenario, recordEffects }: { scenario?: Scenario; recordEffects: RecordEffects },
 ): Promise<string | undefined> {
-  if (scenario === 'error' || scenario === 'cancel')
-    return `a moto_api payment cannot end with ${scenario}: use success or declined`
   const { cardholder_name = '', expiry_date = '' } = mockCardOf(payment)
   const card_number = scenario === 'declined' ? DECLINED_CARD : MOCK_CARD
   const card = { card_number, cvc: '123', cardholder_name, expiry_date }
   const details = { ...card, one_time_token: tokenOf(payment) }
-  await submitCard(context, details, { scenario, recordEffects })
+  const end = scenario === 'declined' || scenario === 'success' ? scenario : undefined
+  await submitCard(context, details, { scenario: end, recordEffects })
   return undefined
+}
+
+/** Does what the user of a payment does until it is held. In agreement mode there is no user. */
+export async function submitHeld(
+  context: Context,
+  payment: Payment,
+  recordEffects: RecordEffects,
+): Promise<void> {
+  const { authorisation_mode: mode } = payment.given
+  if (mode === 'moto_api') await completeByCard(context, payment, { recordEffects })
+  if (mode !== 'web') return
+  const holder: TokenHolder = { context, token: tokenOf(payment), recordEffects }
+  for (const trigger of ['open_page', 'choose_success', confirmTrigger] as const)
+    await moveByToken(holder, trigger)
 }

@@ -28,15 +28,33 @@ export const languages = ['en', 'cy'] as const
 export type Language = (typeof languages)[number]
 
 /** Specification, *Errors*: why a payment is failed, cancelled or in error. */
-export const failureCodes = ['P0010', 'P0030', 'P0040', 'P0050'] as const
+export const failureCodes = ['P0010', 'P0020', 'P0030', 'P0040', 'P0050'] as const
 export type FailureCode = (typeof failureCodes)[number]
 
 /** What a user can pick on the hosted pages in place of a card. */
-export const scenarios = ['success', 'declined', 'error', 'cancel'] as const
+export const choices = ['success', 'declined', 'error', 'cancel'] as const
+export type Choice = (typeof choices)[number]
+
+/** How a payment can end. Time alone expires none here: only control does. */
+export const scenarios = [...choices, 'expired'] as const
 export type Scenario = (typeof scenarios)[number]
 
+/** How a plan lets a payment end: docs/control.md. */
+export type AppliedScenario = {
+  scenario?: Choice
+  /** Whether a declined payment in agreement mode may be tried again. If not, its agreement becomes inactive. */
+  can_retry?: boolean
+  /** It stops one step before its end: submitted, or created in agreement mode. */
+  hold?: true
+}
+
 /** Specification, *Payment events*. `at` is in milliseconds. */
-export type PaymentEvent = { status: Status; at: AccountTime; code?: FailureCode }
+export type PaymentEvent = {
+  status: Status
+  at: AccountTime
+  code?: FailureCode
+  can_retry?: boolean
+}
 
 /** The request that created a payment, with defaults filled in. `amount` is in pence. */
 export type NewPayment = {
@@ -56,7 +74,7 @@ export type NewPayment = {
   prefilled?: Prefilled
 }
 
-export type Payment = {
+export type Payment = AppliedScenario & {
   payment_id: string
   room: string
   /** Incremented by every write. Compared by compare-and-swap. */
@@ -69,17 +87,20 @@ export type Payment = {
   events: PaymentEvent[]
   /** The user chose "success" on the hosted details page and has not confirmed it yet. */
   success_chosen: boolean
-  /** The sum of all refunds, in pence. */
+  /** The sum of all refunds, in pence, but for those that have failed: see `paymentAt` in refund.ts. */
   refunded_amount: number
+  /** Refunds that will fail and had not when the payment was written. */
+  failing_refunds?: FailingRefund[]
   /** Where its creator found the API, if FARTHING_BASE_URL was not set. The links of its messages begin with it. */
   base_url?: string
   /** Absent if the API made it. Only such payments show how the account's client works. */
   origin?: Origin
   /** Set once a card was submitted. */
   card?: CardDetails
-  /** How a plan lets it end: docs/control.md. */
-  scenario?: Scenario
 }
+
+/** `at`, when it was made, is in milliseconds; `amount` in pence. */
+export type FailingRefund = { at: AccountTime; amount: number }
 
 /** Who made a payment without the API: `farthing seed`, a test message to a webhook, or a person or a test by hand. */
 export type Origin = 'seed' | 'test message' | 'console' | 'control'
@@ -97,9 +118,12 @@ export type Trigger =
   | 'choose_cancel'
   | 'authorise'
   | 'authorise_declined'
-  | 'use_agreement'
+  | 'authorise_error'
   | 'cancel'
   | 'capture'
+  | 'confirm_held'
+  | 'authorise_held'
+  | 'expire'
 
 type Transition = {
   from: Status
@@ -108,22 +132,31 @@ type Transition = {
   code?: FailureCode
   /**
    * The card that it submits: the mock card of the hosted pages, or the one passed to `advance`, which is the card of
-   * POST /v1/auth (authorise.ts) or of the agreement (commands.ts).
+   * POST /v1/auth (authorise.ts) or of the agreement (commands.ts, complete.ts).
    */
   submits?: 'mock' | 'passed'
+  /** Only after the user chose success on the first page. */
+  chosen?: true
 }
 
 const rows = (from: Status[], row: Omit<Transition, 'from'>): Transition[] =>
   from.map(status => ({ from: status, ...row }))
 
-/** Specification, *States and transitions*, row by row. A transition that is not here is not allowed. */
+/**
+ * Specification, *States and transitions*, row by row, and what only control causes: a payment that is held in
+ * `submitted`, how it ends from there, and the last three triggers. A transition that is not here is not allowed.
+ */
 export const transitions: Record<Trigger, Transition[]> = {
   open_page: rows(['created'], { through: ['started'] }),
   choose_success: [
     ...rows(['created'], { through: ['started'] }),
     ...rows(['started'], { through: [] }),
   ],
-  confirm: rows(['started'], { through: ['submitted', 'authorised'], submits: 'mock' }),
+  confirm: rows(['started'], {
+    through: ['submitted', 'authorised'],
+    submits: 'mock',
+    chosen: true,
+  }),
   choose_declined: [
     ...rows(['created'], { through: ['started', 'failed'], code: 'P0010', submits: 'mock' }),
     ...rows(['started'], { through: ['failed'], code: 'P0010', submits: 'mock' }),
@@ -133,25 +166,31 @@ export const transitions: Record<Trigger, Transition[]> = {
     ...rows(['started'], { through: ['error'], code: 'P0050', submits: 'mock' }),
   ],
   choose_cancel: rows(['created', 'started'], { through: ['failed'], code: 'P0030' }),
-  authorise: rows(['created'], {
-    through: ['started', 'submitted', 'authorised'],
-    submits: 'passed',
-  }),
-  authorise_declined: rows(['created'], {
-    through: ['started', 'failed'],
-    code: 'P0010',
-    submits: 'passed',
-  }),
-  use_agreement: rows(['created'], {
-    through: ['started', 'submitted', 'authorised'],
-    submits: 'passed',
-  }),
+  authorise: [
+    ...rows(['created'], { through: ['started', 'submitted', 'authorised'], submits: 'passed' }),
+    ...rows(['submitted'], { through: ['authorised'] }),
+  ],
+  authorise_declined: [
+    ...rows(['created'], { through: ['started', 'failed'], code: 'P0010', submits: 'passed' }),
+    ...rows(['submitted'], { through: ['failed'], code: 'P0010' }),
+  ],
+  authorise_error: [
+    ...rows(['created'], { through: ['started', 'error'], code: 'P0050', submits: 'passed' }),
+    ...rows(['submitted'], { through: ['error'], code: 'P0050' }),
+  ],
   cancel: rows(['created', 'started', 'capturable'], { through: ['cancelled'], code: 'P0040' }),
   capture: rows(['capturable'], { through: ['success'] }),
+  confirm_held: rows(['started'], { through: ['submitted'], submits: 'mock', chosen: true }),
+  authorise_held: rows(['created'], { through: ['started', 'submitted'], submits: 'passed' }),
+  expire: rows(['created', 'started', 'submitted', 'capturable'], {
+    through: ['failed'],
+    code: 'P0020',
+  }),
 }
 
-/** Specification, *Webhook event types*: those of a transition. */
-export function eventTypesBetween(from: Status, to: Status): EventType[] {
+/** Specification, *Webhook event types*: those of a transition. It has none for a payment that expired. */
+export function eventTypesBetween(from: Status, to: Status, code?: FailureCode): EventType[] {
+  if (code === 'P0020') return []
   switch (to) {
     case 'created':
     case 'started':
@@ -184,17 +223,16 @@ export function advance(
   const { status: from, at: latest } = stateOf(payment)
   const transition = transitions[trigger].find(row => row.from === from)
   if (!transition) return undefined
-  if (trigger === 'confirm' && !payment.success_chosen) return undefined
+  if (transition.chosen && !payment.success_chosen) return undefined
   const at = Math.max(now, latest)
   const through = transition.through.map(step =>
     step === 'authorised' ? authorisedStatus(payment) : step,
   )
   const to = through.at(-1) ?? from
-  const events = through.map(status => ({
-    status,
-    at,
-    ...(status === to && transition.code && { code: transition.code }),
-  }))
+  const { code } = transition
+  const isRecurring = code === 'P0010' && payment.given.authorisation_mode === 'agreement'
+  const ended = code && { code, ...(isRecurring && { can_retry: payment.can_retry ?? true }) }
+  const events = through.map(status => ({ status, at, ...(status === to && ended) }))
   const submitted = transition.submits === 'mock' ? mockCardOf(payment) : transition.submits && card
   const after: Payment = {
     ...payment,
@@ -203,25 +241,12 @@ export function advance(
     success_chosen: trigger === 'choose_success',
     ...(submitted && { card: submitted }),
   }
-  return { before: payment, after, at, sends: eventTypesBetween(from, to) }
+  return { before: payment, after, at, sends: eventTypesBetween(from, to, code) }
 }
 
 /** The card that the hosted pages submit for the payment. */
 export const mockCardOf = ({ given, payment_id }: Payment): CardDetails =>
   mockCard(given.prefilled, timeOf(payment_id))
-
-/**
- * Refunds `amount` pence at `now`, in milliseconds. The caller checks first that the payment allows it.
- * A check constraint of the table `payments` refuses a sum of refunds above the amount.
- */
-export function refund(payment: Payment, amount: number, now: AccountTime): Change {
-  const after = {
-    ...payment,
-    version: payment.version + 1,
-    refunded_amount: payment.refunded_amount + amount,
-  }
-  return { before: payment, after, at: now, sends: ['card_payment_refunded'] }
-}
 
 const authorisedStatus = (payment: Payment): Status =>
   payment.given.delayed_capture ? 'capturable' : 'success'
@@ -258,26 +283,3 @@ export const tokenOf = (payment: Payment): string => flat(payment.payment_id, pa
 /** When the payment was captured, in milliseconds; undefined before. */
 export const capturedAt = (payment: Payment): number | undefined =>
   payment.events.find(event => event.status === 'success')?.at
-
-/** Specification, *Payment*: whether a refund is possible. Amounts are in pence. */
-export function refundSummary(payment: Payment): {
-  status: 'pending' | 'unavailable' | 'available' | 'full'
-  amount_available: number
-  amount_submitted: number
-} {
-  const { amount } = payment.given
-  const status = statusOf(payment)
-  const refunded = payment.refunded_amount
-  if (status === 'success')
-    return {
-      status: refunded < amount ? 'available' : 'full',
-      amount_available: amount - refunded,
-      amount_submitted: refunded,
-    }
-  const pending = isPayable(status) || status === 'submitted'
-  return {
-    status: pending ? 'pending' : 'unavailable',
-    amount_available: amount,
-    amount_submitted: 0,
-  }
-}

@@ -25,7 +25,8 @@ export const state = object(
     message: { type: 'string', description: 'A description of the code' },
     can_retry: {
       type: 'boolean',
-      description: 'Only on a failed payment in agreement mode. Never present here: none fails',
+      description:
+        'Only on a declined payment in agreement mode: false if its agreement became inactive. Never present here without a plan',
     },
   },
 )

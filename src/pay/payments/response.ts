@@ -5,6 +5,7 @@ import { iso } from '../../core/time.ts'
 import type { Addresses } from '../../platform/http/addresses.ts'
 import { getLink, postLink } from '../../platform/http/addresses.ts'
 import { id, link, object, postLinkSchema, timestamp } from '../../platform/http/schema.ts'
+import { refundSummary } from '../refunds/refund.ts'
 import { type CardDetails, prefilledCard } from './card.ts'
 import {
   capturedAt,
@@ -13,7 +14,6 @@ import {
   isPayable,
   type Payment,
   type PaymentEvent,
-  refundSummary,
   stateOf,
   statusOf,
   tokenOf,
@@ -94,15 +94,17 @@ type Links = PaymentBody['_links']
 
 const messages: Record<FailureCode, string> = {
   P0010: 'Payment method rejected',
+  P0020: 'Payment expired',
   P0030: 'Payment was cancelled by the user',
   P0040: 'Payment was cancelled by the service',
   P0050: 'Payment provider returned an error',
 }
 
-const presentState = ({ status, code }: PaymentEvent) => ({
+const presentState = ({ status, code, can_retry }: PaymentEvent) => ({
   status,
   finished: isFinished(status),
   ...(code && { code, message: messages[code] }),
+  ...(can_retry !== undefined && { can_retry }),
 })
 
 /** The payment as responses and webhook messages show it. */

@@ -31,6 +31,7 @@ import {
 import { recordEffectsOf } from '../../platform/http/request-state.ts'
 import { pageOf, readSearch } from '../../platform/http/search.ts'
 import type { Context } from '../context.ts'
+import { paymentAt } from '../refunds/refund.ts'
 import { authorise } from './authorise.ts'
 import { createPayment, movePayment, type WithScenario } from './commands.ts'
 import type { Payment, Trigger } from './payment.ts'
@@ -150,7 +151,9 @@ const search = ({ database, time, config }: Context): Endpoint => ({
     const conditions = searchConditions(query, room, now)
     const total = quickTotal(query, room, now)
     const result = await findPage(database, paymentRows, conditions, query, total)
-    return pageOf(query, result, addressesOf(request, config), presentFound)
+    return pageOf(query, result, addressesOf(request, config), (payment, addresses) =>
+      presentFound(paymentAt(payment, now), addresses),
+    )
   },
 })
 

@@ -17,6 +17,7 @@ import {
   settledBetween,
   textUpTo,
 } from '../../platform/http/search.ts'
+import { paymentAt } from '../refunds/refund.ts'
 import { COUNTER_PREFIX, oldestKept } from '../retention.ts'
 import { brandId, brandIds } from './card.ts'
 import { type Change, type Payment, statuses, statusOf } from './payment.ts'
@@ -54,8 +55,8 @@ function fromRow({ payment_id, room, version, refunded_amount, body }: Row): Pay
 
 function bodyOf(payment: Payment): string {
   const { given, provider_id, secret, events, success_chosen, card, scenario } = payment
-  const { origin, base_url } = payment
-  const state = { events, success_chosen, card, scenario }
+  const { origin, base_url, can_retry, hold, failing_refunds } = payment
+  const state = { events, success_chosen, card, scenario, can_retry, hold, failing_refunds }
   const body = { given, provider_id, secret, ...state, origin, base_url }
   return JSON.stringify(body satisfies Record<keyof Body, unknown>)
 }
@@ -69,7 +70,7 @@ export async function findPayment(
 ): Promise<Payment | undefined> {
   if (payment_id < oldestKept(now)) return undefined
   const rows = await database.query<Row>(FIND, [payment_id, room])
-  return rows[0] && fromRow(rows[0])
+  return rows[0] && paymentAt(fromRow(rows[0]), now)
 }
 
 const TOKEN = /^([0-9a-v]{26})([0-9a-v]{26})$/
@@ -84,9 +85,10 @@ export async function findByToken(
   const [row] = await database.query<Row & Account>(FIND_WITH_ACCOUNT, [payment_id, time.wall()])
   if (!row) return undefined
   const account = accountIn(row)
-  const payment = fromRow(row)
+  const now = time.now(account)
+  const payment = paymentAt(fromRow(row), now)
   const isSecret = timingSafeEqual(Buffer.from(secret), Buffer.from(payment.secret))
-  return isSecret && payment_id >= oldestKept(time.now(account)) ? { payment, account } : undefined
+  return isSecret && payment_id >= oldestKept(now) ? { payment, account } : undefined
 }
 
 type Column = [name: string, read: (payment: Payment) => Value]

@@ -1,40 +1,53 @@
 import type { Account } from '../../core/account.ts'
 import { notRefundable, paymentNotFound, refundAmountMismatch } from '../../core/errors.ts'
+import type { Statement } from '../../core/ports.ts'
 import type { RecordEffects } from '../../platform/http/request-state.ts'
 import type { Context } from '../context.ts'
-import { changePayment } from '../payments/commands.ts'
-import { type Payment, refund as refundPayment, refundSummary } from '../payments/payment.ts'
+import { type ApplyScenario, changePayment } from '../payments/commands.ts'
+import type { Payment } from '../payments/payment.ts'
 import { findPayment } from '../payments/store.ts'
-import type { NewRefund, Refund } from './refund.ts'
+import { type NewRefund, type Refund, refund as refundPayment, refundSummary } from './refund.ts'
 import { insertRefund } from './store.ts'
 
 type NewRefundOf = {
   account: Account
   payment_id: string
   refund: NewRefund
+  applyScenario?: ApplyScenario | undefined
   recordEffects?: RecordEffects | undefined
 }
 
 /** Resolves once the webhook messages were delivered. Throws an ApiError when the payment does not allow it. */
 export async function createRefund(
   context: Context,
-  { account, payment_id, refund, recordEffects }: NewRefundOf,
+  { account, payment_id, refund, applyScenario, recordEffects }: NewRefundOf,
 ): Promise<Refund> {
   const { database, time, newId } = context
   const { room } = account
   const now = time.now(account)
-  const made = { refund_id: newId(now, room), payment_id, room, amount: refund.amount }
+  const { amount } = refund
+  const made: Refund = {
+    refund_id: newId(now, room),
+    payment_id,
+    room,
+    amount,
+    scenario: 'success',
+  }
+  let counted: Statement[] = []
   const result = await changePayment(
     context,
     async () => {
       const payment = await findPayment(database, room, payment_id, time.now(account))
+      const plans = payment && (await applyScenario?.(payment))
+      made.scenario = plans?.applied?.scenario === 'error' ? 'error' : 'success'
+      counted = plans?.counted ?? []
       return payment && { payment, account }
     },
     payment => {
       checkRefundable(payment, refund)
-      return refundPayment(payment, refund.amount, now)
+      return refundPayment(payment, amount, now, made.scenario === 'error')
     },
-    { also: [insertRefund(made)], recordEffects },
+    { also: () => [insertRefund(made), ...counted], recordEffects },
   )
   if (!result) throw paymentNotFound('P0600')
   return made

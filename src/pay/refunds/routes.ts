@@ -26,6 +26,7 @@ import {
   settledBetween,
 } from '../../platform/http/search.ts'
 import type { Context } from '../context.ts'
+import type { WithScenario } from '../payments/commands.ts'
 import { paymentId, paymentInPath } from '../payments/routes.ts'
 import { oldestKept } from '../retention.ts'
 import { createRefund } from './commands.ts'
@@ -48,14 +49,14 @@ export const refundSearch: SearchKind = {
 }
 
 /** Specification, *Other resources*: refunds. */
-export const refundEndpoints = (context: Context): Endpoint[] => [
-  create(context),
+export const refundEndpoints = (context: Context, withScenario: WithScenario): Endpoint[] => [
+  create(context, withScenario),
   list(context),
   read(context),
   search(context),
 ]
 
-const create = (context: Context): Endpoint => ({
+const create = (context: Context, withScenario: WithScenario): Endpoint => ({
   method: 'POST',
   path: '/v1/payments/{payment_id}/refunds',
   area: 'api',
@@ -88,12 +89,9 @@ const create = (context: Context): Endpoint => ({
     const addresses = addressesOf(request, context.config)
     const payment_id = pathParam(request, 'payment_id')
     const recordEffects = recordEffectsOf(request)
-    const made = await createRefund(context, {
-      account,
-      payment_id,
-      refund,
-      recordEffects,
-    })
+    const made = await withScenario(request, applyScenario =>
+      createRefund(context, { account, payment_id, refund, applyScenario, recordEffects }),
+    )
     void reply.code(202)
     return presentCreated(made, context.time.now(account), addresses)
   },

@@ -7,12 +7,13 @@ const COLUMNS = columnsFor<Refund>({
   payment_id: 'payment_id',
   room: 'account',
   amount: 'amount',
+  scenario: 'scenario',
 })
 
-export function insertRefund({ refund_id, payment_id, room, amount }: Refund): Statement {
+export function insertRefund({ refund_id, payment_id, room, amount, scenario }: Refund): Statement {
   return {
-    sql: `insert into refunds (refund_id, payment_id, account, amount) values ($1, $2, $3, $4)`,
-    values: [refund_id, payment_id, room, amount],
+    sql: `insert into refunds (refund_id, payment_id, account, amount, scenario) values ($1, $2, $3, $4, $5)`,
+    values: [refund_id, payment_id, room, amount, scenario],
   }
 }
 

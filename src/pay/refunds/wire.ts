@@ -8,7 +8,7 @@ import { getLink } from '../../platform/http/addresses.ts'
 import { type Json, readFields } from '../../platform/http/fields.ts'
 import { id, link, object, pence, timestamp } from '../../platform/http/schema.ts'
 import { paymentAddress } from '../payments/response.ts'
-import { type NewRefund, type Refund, refundStatus } from './refund.ts'
+import { type NewRefund, type Refund, refundScenarios, refundStatus } from './refund.ts'
 
 export const newRefund = object(
   'NewRefund',
@@ -39,8 +39,8 @@ const created = {
   amount: pence,
   status: {
     type: 'string',
-    enum: ['submitted', 'success'],
-    description: 'submitted for 5 seconds, then success',
+    enum: ['submitted', ...refundScenarios],
+    description: 'submitted for 5 seconds, then success. error: never here without a plan',
   },
   _links: refundLinks,
 } as const
@@ -71,7 +71,7 @@ type CreatedRefundBody = FromSchema<typeof createdRefund>
 
 /** The refund as every response but that to its creation shows it. Its status depends on `now`, in milliseconds. */
 export function presentRefund(refund: Refund, now: AccountTime, addresses: Addresses): RefundBody {
-  const { refund_id, payment_id, amount } = refund
+  const { refund_id, payment_id, amount, scenario } = refund
   const created = timeOf(refund_id)
   const payment = paymentAddress(payment_id, addresses)
   return {
@@ -79,7 +79,7 @@ export function presentRefund(refund: Refund, now: AccountTime, addresses: Addre
     payment_id,
     created_date: iso(created),
     amount,
-    status: refundStatus(created, now),
+    status: refundStatus(created, scenario, now),
     settlement_summary: {},
     _links: { self: getLink(`${payment}/refunds/${refund_id}`), payment: getLink(payment) },
   }

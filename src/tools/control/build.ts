@@ -10,39 +10,52 @@ import {
 } from '../../core/errors.ts'
 import { remember } from '../../core/remember.ts'
 import { createPayment, movePayment } from '../../pay/payments/commands.ts'
-import { completeByScenario, ENDED_MEANWHILE } from '../../pay/payments/complete.ts'
-import type { NewPayment, Scenario } from '../../pay/payments/payment.ts'
+import { completeByScenario, MOVED_MEANWHILE, submitHeld } from '../../pay/payments/complete.ts'
+import { type AppliedScenario, type NewPayment, scenarios } from '../../pay/payments/payment.ts'
 import { checkMode, newPayment, readNewPayment } from '../../pay/payments/request.ts'
 import {
   paymentAddress,
   payment as paymentBody,
   presentPayment,
 } from '../../pay/payments/response.ts'
+import type { WantedScenario } from '../../pay/payments/scenario.ts'
 import { countPayments, findPayment } from '../../pay/payments/store.ts'
 import { createRefund } from '../../pay/refunds/commands.ts'
-import type { Refund } from '../../pay/refunds/refund.ts'
+import { type Refund, type RefundScenario, refundScenarios } from '../../pay/refunds/refund.ts'
 import { addressesOf } from '../../platform/http/addresses.ts'
 import type { Endpoint } from '../../platform/http/endpoint.ts'
-import type { Json } from '../../platform/http/fields.ts'
+import { isObject, type Json } from '../../platform/http/fields.ts'
 import { json, optionalBody } from '../../platform/http/openapi.ts'
 import type { RecordEffects } from '../../platform/http/request-state.ts'
 import { object } from '../../platform/http/schema.ts'
 import type { ToolContext } from '../context.ts'
 import { recordAction } from '../record/action.ts'
 import { isWhole, readBody, trueIn } from './body.ts'
-import { badBody, badField, conflict, unknownField } from './errors.ts'
-import { AGREEMENT_NEEDS_NONE, readScenario, scenarioSchema } from './payments.ts'
+import { badBody, badField, conflict, noSuchField, unknownField } from './errors.ts'
+import { builtFields, readWanted } from './scenario-wire.ts'
 
 const builtPayment = object(
   'BuiltPayment',
   {},
   {
     ...newPayment.properties,
-    scenario: { ...scenarioSchema, description: 'Completes it' },
+    ...builtFields,
     capture: { const: true, description: 'Then captures it' },
     refund: {
-      anyOf: [{ const: true }, { type: 'integer', minimum: 1 }],
-      description: 'Then refunds these pence; true refunds all',
+      anyOf: [
+        { const: true },
+        { type: 'integer', minimum: 1 },
+        object(
+          'BuiltRefund',
+          {},
+          {
+            amount: { type: 'integer', minimum: 1 },
+            scenario: { type: 'string', enum: refundScenarios },
+          },
+        ),
+      ],
+      description:
+        'Then refunds these pence; true, or an object without amount, refunds all. The scenario error lets the refund fail',
     },
     cancel: { const: true, description: 'Then cancels it through the API' },
   },
@@ -54,11 +67,11 @@ const RETURN_URL = 'https://service.example/return'
 /** The most rooms whose last reference is remembered. */
 const MOST_ROOMS = 1_000
 
-/** The steps to take with the payment, in this order. `refund` is in pence. */
+/** The steps to take with the payment, in this order. Amounts are in pence. */
 type Steps = {
-  scenario: Scenario | undefined
+  wanted: WantedScenario
   capture: boolean
-  refund: number | undefined
+  refund: { amount: number; scenario: RefundScenario } | undefined
   cancel: boolean
 }
 
@@ -75,13 +88,16 @@ export const buildPayment = (context: ToolContext): Endpoint => {
     docs,
     handler: async (request, reply) => {
       const { account } = request
-      const { scenario, capture, refund, cancel, ...fields } = readBody(request, builtPayment)
+      const { scenario, can_retry, hold, capture, refund, cancel, ...fields } = readBody(
+        request,
+        builtPayment,
+      )
       const isWeb = (fields.authorisation_mode ?? 'web') === 'web'
       const reference = fields.reference ?? (await nextReference(account.room))
       const defaults = { ...DEFAULTS, ...(isWeb && { return_url: RETURN_URL }), reference }
       const given = readNewPayment({ ...defaults, ...fields })
       checkMode(given, context.config.returnHosts)
-      const steps = readSteps({ scenario, capture, refund, cancel }, given)
+      const steps = readSteps({ scenario, can_retry, hold, capture, refund, cancel }, given)
       const addresses = addressesOf(request, context.config)
       const { payment_id } = await recordAction(
         context,
@@ -97,6 +113,7 @@ export const buildPayment = (context: ToolContext): Endpoint => {
             address: addresses.api,
             given,
             recordEffects,
+            applyScenario: async () => ({ applied: appliedTo(given, steps.wanted), counted: [] }),
             origin: 'control',
           })
           const { payment_id } = created
@@ -133,7 +150,7 @@ const docs = () => {
       notAllowed('moto', 'in this mode'),
       outsideLimit(codes, 'amount', 'must be at most 10000000'),
       unknownField(),
-      conflict(ENDED_MEANWHILE),
+      conflict(MOVED_MEANWHILE),
     ],
   }
 }
@@ -154,29 +171,44 @@ const notCapturable = () => badField('capture', 'needs delayed_capture and the s
 /** Throws a 422 for the first step that the state table does not have. */
 function readSteps(given: Json, payment: NewPayment): Steps {
   const { amount, authorisation_mode: mode, delayed_capture } = payment
-  const scenario = given.scenario === undefined ? undefined : readScenario(given.scenario)
-  if (mode === 'agreement' && scenario !== undefined)
-    throw badField('scenario', AGREEMENT_NEEDS_NONE)
-  if (mode === 'moto_api' && (scenario === 'error' || scenario === 'cancel'))
-    throw badField('scenario', 'must be success or declined for a moto_api payment')
+  const wanted = readWanted(given, scenarios, mode)
   const capture = trueIn(given, 'capture')
   const cancel = trueIn(given, 'cancel')
-  const authorised = mode === 'agreement' || scenario === 'success'
+  const scenario = wanted.scenario ?? (mode === 'agreement' ? 'success' : undefined)
+  const authorised = scenario === 'success' && !wanted.hold
   if (capture && !(authorised && delayed_capture)) throw notCapturable()
   const isSuccess = authorised && (capture || !delayed_capture)
   if (given.refund !== undefined && !isSuccess)
     throw badField('refund', 'needs a payment that is success: see scenario and capture')
-  if (cancel && (isSuccess || (scenario !== undefined && scenario !== 'success')))
-    throw badField('cancel', 'needs a payment that is not over')
-  return { scenario, capture, refund: readRefund(given.refund, amount), cancel }
+  const isSubmitted = wanted.hold && scenario !== undefined && mode !== 'agreement'
+  if (cancel && (isSuccess || isSubmitted || (scenario ?? 'success') !== 'success'))
+    throw badField('cancel', 'needs a payment that can be cancelled: see scenario and hold')
+  return { wanted, capture, refund: readRefund(given.refund, amount), cancel }
 }
 
-function readRefund(given: unknown, amount: number): number | undefined {
+/** What the payment is created with. In agreement mode nobody completes it, unless it is held, or created to expire. */
+function appliedTo(
+  { authorisation_mode: mode }: NewPayment,
+  { scenario, ...applied }: WantedScenario,
+): AppliedScenario | undefined {
+  if (mode === 'agreement' && scenario === 'expired') return { hold: true }
+  if (scenario === 'expired' || (mode !== 'agreement' && !applied.hold)) return undefined
+  return { ...applied, ...(scenario && { scenario }) }
+}
+
+function readRefund(given: unknown, amount: number): Steps['refund'] {
   if (given === undefined) return undefined
-  const refund = given === true ? amount : given
-  if (!isWhole(refund, 1, amount))
+  const fields = isObject(given) ? given : { amount: given }
+  const unknown = Object.keys(fields).find(name => !['amount', 'scenario'].includes(name))
+  if (unknown !== undefined) throw noSuchField(`refund.${unknown}`, ['amount', 'scenario'])
+  const { amount: wanted = true, scenario = 'success' } = fields
+  const pence = wanted === true ? amount : wanted
+  if (!isWhole(pence, 1, amount))
     throw badField('refund', `must be true or pence from 1 to ${amount}`)
-  return refund
+  const end = refundScenarios.find(each => each === scenario)
+  if (end === undefined)
+    throw badField('refund.scenario', `must be one of ${refundScenarios.join(', ')}`)
+  return { amount: pence, scenario: end }
 }
 
 type Built = { account: Account; payment_id: string; steps: Steps; recordEffects: RecordEffects }
@@ -186,25 +218,28 @@ async function takeSteps(
   context: ToolContext,
   { account, payment_id, steps, recordEffects }: Built,
 ): Promise<Refund | undefined> {
-  const { scenario, capture, refund, cancel } = steps
+  const { wanted, capture, refund, cancel } = steps
+  const { scenario, hold } = wanted
   const payment = () => found(context, account, payment_id)
   const move = (trigger: 'capture' | 'cancel') =>
     movePayment(context, async () => ({ account, payment: await payment() }), trigger, {
       refuse: status => conflict(`another request moved the payment: it is ${status}`),
       recordEffects,
     })
-  if (scenario) {
-    const reason = await completeByScenario(context, await payment(), {
-      scenario,
-      recordEffects,
-    })
+  const made = await payment()
+  const hasEnded = made.given.authorisation_mode === 'agreement' && scenario !== 'expired'
+  if (scenario && hold) await submitHeld(context, made, recordEffects)
+  else if (scenario && !hasEnded) {
+    const reason = await completeByScenario(context, made, { scenario, recordEffects })
     if (reason) throw conflict(reason)
   }
   if (capture) await move('capture')
   if (cancel) await move('cancel')
   if (refund === undefined) return undefined
-  const asked = { amount: refund, available: undefined }
-  return createRefund(context, { account, payment_id, recordEffects, refund: asked })
+  const { amount, scenario: end } = refund
+  const asked = { amount, available: undefined }
+  const applyScenario = async () => ({ applied: { scenario: end }, counted: [] })
+  return createRefund(context, { account, payment_id, recordEffects, refund: asked, applyScenario })
 }
 
 async function found({ database, time }: ToolContext, account: Account, payment_id: string) {

@@ -2,9 +2,8 @@ import type { Account } from '../../core/account.ts'
 import { paymentNotFound, unknownOneTimeToken, usedOneTimeToken } from '../../core/errors.ts'
 import { completeByScenario } from '../../pay/payments/complete.ts'
 import {
-  isPayable,
+  isFinished,
   type Payment,
-  type Scenario,
   scenarios,
   statuses,
   statusOf,
@@ -21,6 +20,7 @@ import { recordAction } from '../record/action.ts'
 import { readBody } from './body.ts'
 import { badBody, badField, conflict, unknownField, unknownParameter } from './errors.ts'
 import { anyText, ID, oneOf, queryParameters, readQuery, wait } from './query.ts'
+import { completionFields, readWanted } from './scenario-wire.ts'
 import { tooManyWaits, type WaitFor } from './wait.ts'
 
 /** The most payments that one request examines, and the most that it returns. */
@@ -43,23 +43,7 @@ const foundPayments = {
   properties: { results: { type: 'array', maxItems: MOST_RETURNED, items: paymentBody } },
 }
 
-/** What is wrong with a scenario for a payment in agreement mode. */
-export const AGREEMENT_NEEDS_NONE =
-  'must be left out: an agreement-mode payment is success by itself'
-
-export const scenarioSchema = { type: 'string', enum: scenarios } as const
-
-const outcome = object(
-  'Outcome',
-  {},
-  {
-    scenario: {
-      ...scenarioSchema,
-      default: 'success',
-      description: 'The choice on the hosted pages',
-    },
-  },
-)
+const completion = object('Completion', {}, completionFields)
 
 /**
  * The newest payments that match. `status` also matches a payment that was in that status before, so that a test
@@ -99,35 +83,38 @@ export const completePayment = (context: ToolContext): Endpoint => ({
   path: '/control/payments/{payment_id}/complete',
   area: 'control',
   operationId: 'completePayment',
-  summary: 'Set the outcome of a payment',
+  summary: 'Take a payment to its end',
   accepts: 'json',
   docs: () => ({
     description:
-      'Does what a user does on the hosted pages; a moto_api payment is completed by a test card. The response waits for the webhooks, and is that of GET /v1/payments/{payment_id}.',
+      'Does what a user does on the hosted pages; a moto_api payment is completed by a test card. It also ends a payment that a plan holds, and `expired` ends every payment that is not finished. The response waits for the webhooks, and is that of GET /v1/payments/{payment_id}.',
     parameters: [pathParameter('payment_id', 'A payment of the account')],
-    requestBody: optionalBody(outcome),
+    requestBody: optionalBody(completion),
     responses: { 200: json('The payment', paymentBody) },
     errors: [
       ...badBody(),
       paymentNotFound('P0200'),
       unknownOneTimeToken(),
       usedOneTimeToken(),
-      badField('scenario', 'must be one of success, declined'),
+      badField('scenario', `must be one of ${scenarios.join(', ')}`),
       unknownField(),
       completed('success'),
     ],
   }),
   handler: async request => {
-    const { scenario: asked = 'success' } = readBody(request, outcome)
-    const scenario = readScenario(asked)
+    const body = readBody(request, completion)
+    const { can_retry, ...wanted } = readWanted(body, scenarios)
     const payment = await paymentInPath(request, context, 'P0200')
+    const planned = payment.hold ? payment.scenario : undefined
+    const scenario = wanted.scenario ?? planned ?? 'success'
     const status = statusOf(payment)
-    if (!isPayable(status)) throw completed(status)
+    if (isFinished(status) || (status === 'capturable' && scenario !== 'expired'))
+      throw completed(status)
     const addresses = addressesOf(request, context.config)
     const reason = await recordAction(
       context,
       { by: 'control', operation: 'completePayment', detail: () => `scenario=${scenario}` },
-      recordEffects => completeByScenario(context, payment, { scenario, recordEffects }),
+      recordEffects => completeByScenario(context, payment, { scenario, can_retry, recordEffects }),
     )
     if (reason) throw conflict(reason)
     return presentPayment(await paymentInPath(request, context, 'P0200'), addresses)
@@ -136,9 +123,3 @@ export const completePayment = (context: ToolContext): Endpoint => ({
 
 const completed = (status: string) =>
   conflict(`the payment is ${status} and cannot be completed again`)
-
-export function readScenario(scenario: unknown): Scenario {
-  const found = scenarios.find(each => each === scenario)
-  if (found === undefined) throw badField('scenario', `must be one of ${scenarios.join(', ')}`)
-  return found
-}

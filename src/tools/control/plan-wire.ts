@@ -1,7 +1,14 @@
 /** Reads plans from requests and prints them in responses. */
 import { PLAN_BYTES, PLANS } from '../../core/budgets.ts'
 import { ApiError, meanings } from '../../core/errors.ts'
+import {
+  type AppliedScenario,
+  type AuthorisationMode,
+  authorisationModes,
+  choices,
+} from '../../pay/payments/payment.ts'
 import { newPayment, readNewPayment } from '../../pay/payments/request.ts'
+import { refundScenarios } from '../../pay/refunds/refund.ts'
 import type { Endpoint } from '../../platform/http/endpoint.ts'
 import { isObject, type Json } from '../../platform/http/fields.ts'
 import { object } from '../../platform/http/schema.ts'
@@ -12,10 +19,11 @@ import {
   ownErrors,
   type Plan,
   type PlannedAnswer,
+  REFUND,
 } from '../plans/plan.ts'
 import { integerIn, isWhole, textIn, trueIn } from './body.ts'
 import { badField, missingField, noSuchField } from './errors.ts'
-import { AGREEMENT_NEEDS_NONE, readScenario, scenarioSchema } from './payments.ts'
+import { plannedFields, readWanted } from './scenario-wire.ts'
 import { count, identifier, text } from './schemas.ts'
 
 /** Milliseconds. */
@@ -58,7 +66,7 @@ const faultFields = {
   },
   reset: { const: true, description: 'A TCP reset in place of a response' },
 } as const
-const effectFields = { scenario: scenarioSchema, ...faultFields }
+const effectFields = { ...plannedFields, ...faultFields }
 
 export const newPlan = object('NewPlan', {}, { ...whichFields, ...oftenFields, ...effectFields })
 export const plan = object(
@@ -69,7 +77,11 @@ export const plan = object(
     seen: { ...count, description: 'The number of requests that matched' },
     acted: { ...count, description: 'The number of times that it acted' },
   },
-  { ...whichFields, ...effectFields },
+  {
+    ...whichFields,
+    ...effectFields,
+    note: { ...text, description: 'Why it did not act on the last payment that it should have' },
+  },
 )
 export const plans = object('Plans', {
   results: { type: 'array', maxItems: PLANS, items: plan, description: 'In their order' },
@@ -92,11 +104,9 @@ export function readPlan(body: Json, operations: readonly Endpoint[]): ReadPlan 
     probability: readProbability(body.probability),
     seed: integerIn(body, 'seed', 0, Number.MAX_SAFE_INTEGER) ?? 0,
   }
-  const effect = body.scenario === undefined ? readFault(body) : readScenarioPlan(body)
+  const effect = hasScenario(body) ? readScenarioPlan(body, which) : readFault(body)
   const plan = { ...which, ...(payment_id !== undefined && { payment_id }), ...often, ...effect }
   checkPayment(plan, operations)
-  if (body.scenario !== undefined && isInAgreementMode(which.given))
-    throw badField('scenario', AGREEMENT_NEEDS_NONE)
   return plan
 }
 
@@ -105,16 +115,22 @@ export function presentPlan({ plan_id, room, seen, acted, ...plan }: Plan) {
   return { plan_id, ...plan, seen, acted }
 }
 
-/** Such a plan would never act. */
-const isInAgreementMode = (given: Json = {}): boolean =>
-  given.authorisation_mode === 'agreement' || given.agreement_id !== undefined
+const hasScenario = (body: Json): boolean =>
+  ['scenario', 'can_retry', 'hold'].some(name => body[name] !== undefined)
 
-function readOperation({ on, scenario }: Json, operations: readonly Endpoint[]): { on?: string } {
+/** The mode of the payments that it can act on, where that is known before they are made. */
+function modeOf({ authorisation_mode, ...given }: Json): AuthorisationMode | undefined {
+  if (given.agreement_id !== undefined) return 'agreement'
+  return authorisationModes.find(mode => mode === authorisation_mode)
+}
+
+function readOperation(body: Json, operations: readonly Endpoint[]): { on?: string } {
+  const { on } = body
   const names = operations.map(({ operationId }) => operationId)
-  if (scenario !== undefined) {
-    if (on !== undefined && on !== CREATION)
-      throw badField('on', `must be ${CREATION} or absent in a plan with a scenario`)
-    return { on: CREATION }
+  if (hasScenario(body)) {
+    if (on !== undefined && on !== CREATION && on !== REFUND)
+      throw badField('on', `must be ${CREATION} (also if absent) or ${REFUND} with a scenario`)
+    return { on: on ?? CREATION }
   }
   if (on === undefined) return {}
   const found = names.find(name => name === on)
@@ -166,15 +182,21 @@ function readProbability(given: unknown = 1): number {
   throw badField('probability', 'must be a number from 0 to 1')
 }
 
-function readScenarioPlan(body: Json): Pick<Plan, 'scenario'> {
+function readScenarioPlan(
+  body: Json,
+  { on, given = {} }: Pick<Plan, 'on' | 'given'>,
+): AppliedScenario {
   const fault = Object.keys(faultFields).find(name => body[name] !== undefined)
   if (fault !== undefined)
     throw badField(fault, 'must be absent in a plan with a scenario: make two plans')
-  return { scenario: readScenario(body.scenario) }
+  if (on !== REFUND) return readWanted(body, choices, modeOf(given))
+  const wanted = readWanted(body, refundScenarios)
+  if (wanted.hold) throw badField('hold', `must be absent with ${REFUND}`)
+  return wanted
 }
 
 export const noEffect = () =>
-  missingField('scenario', 'is required, or one of answer, reset and delay')
+  missingField('scenario', 'is required, or one of hold, answer, reset and delay')
 
 function readFault(body: Json): Pick<Plan, 'when' | 'delay' | 'answer' | 'reset'> {
   const { when = 'before', delay, answer } = body

@@ -1,9 +1,10 @@
 import type { Account } from '../../core/account.ts'
 import { makePayment } from '../../pay/payments/commands.ts'
-import { advance, type Payment, refund, type Trigger } from '../../pay/payments/payment.ts'
+import { advance, type Payment, type Trigger } from '../../pay/payments/payment.ts'
 import { readNewPayment } from '../../pay/payments/request.ts'
 import { presentPayment } from '../../pay/payments/response.ts'
 import { insertPayment } from '../../pay/payments/store.ts'
+import { refund } from '../../pay/refunds/refund.ts'
 import { insertRefund } from '../../pay/refunds/store.ts'
 import { type EventType, messagesFor, type Webhook } from '../../pay/webhooks/webhook.ts'
 import { keptAddresses } from '../../platform/http/addresses.ts'
@@ -77,7 +78,9 @@ export async function sendTestMessage(
   const messages = messagesFor(change, [webhook], newId)
   const written = await database.write([
     insertPayment(payment),
-    ...(refund_id ? [insertRefund({ refund_id, payment_id, room, amount: AMOUNT })] : []),
+    ...(refund_id
+      ? [insertRefund({ refund_id, payment_id, room, amount: AMOUNT, scenario: 'success' })]
+      : []),
     // Without its message the payment is not made either.
     ...deliveries.insert(messages).map(insert => ({ ...insert, expect: 1 as const })),
   ])

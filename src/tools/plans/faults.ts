@@ -72,7 +72,7 @@ export function createPlans(ports: PlanPorts, stopped: () => boolean): Plans {
       },
       onSend(request, reply, payload, done) {
         const { fault, scenario } = found.get(request) ?? {}
-        if (!fault && scenario?.plan_id && reply.statusCode === 201)
+        if (!fault && scenario?.plan_id && reply.statusCode < 300)
           request.actingPlan = { plan_id: scenario.plan_id }
         if (!fault || fault.hasActed) return done(null, payload)
         // The error takes the place of the response: Fastify sends it as if the handler had thrown it.

@@ -13,6 +13,7 @@ import { pathParam } from '../../platform/http/endpoint.ts'
 import type { Json } from '../../platform/http/fields.ts'
 import { recordEffectsOf } from '../../platform/http/request-state.ts'
 import {
+  appliedBy,
   asksForPayment,
   CREATION,
   delayOf,
@@ -21,7 +22,9 @@ import {
   type Facts,
   fieldsOf,
   matches,
+  noteOn,
   type Plan,
+  setsScenario,
 } from './plan.ts'
 import { countRequest, createKnownPlans, findPlans } from './store.ts'
 
@@ -35,7 +38,7 @@ export type Fault = {
   hasActed: boolean
 }
 
-/** The plans with a scenario for the payment that a request creates. */
+/** The plans with a scenario for the payment or refund that a request makes. */
 type ScenarioPlans = {
   apply: ApplyScenario
   withLock<Result>(create: () => Promise<Result>): Promise<Result>
@@ -43,7 +46,7 @@ type ScenarioPlans = {
   plan_id: string | undefined
 }
 
-/** The fault that acts on a request, and the scenario for the payment that it creates. */
+/** The fault that acts on a request, and the scenarios for what it makes. */
 export type Found = { fault?: Fault | undefined; scenario?: ScenarioPlans | undefined }
 
 type FindFault = (operation: string, request: FastifyRequest) => Promise<Found>
@@ -63,8 +66,7 @@ export function createFindFault(ports: PlanPorts): FindFault {
     const plans = known.filter(({ on }) => on === undefined || on === operation)
     const facts = await factsFor(operation, target, plans)
     const { faults, scenarios } = sorted(plans.filter(plan => matches(plan, facts)))
-    const scenario =
-      operation === CREATION && scenarios.length > 0 ? scenarioPlans(account) : undefined
+    const scenario = scenarios.length > 0 ? scenarioPlans(operation, account) : undefined
     if (faults.length === 0) return { scenario }
     const fault = await withLock(account.room, () => count(account, facts))
     if (fault?.plan.when === 'before') await target.recordEffects()
@@ -82,16 +84,16 @@ export function createFindFault(ports: PlanPorts): FindFault {
     return fault
   }
 
-  function scenarioPlans({ room }: Account): ScenarioPlans {
+  function scenarioPlans(operation: string, { room }: Account): ScenarioPlans {
     const found: ScenarioPlans = {
       plan_id: undefined,
       withLock: create => withLock(room, create),
-      async apply(given) {
+      async apply({ given, payment_id }) {
         const { scenarios } = sorted(await findPlans(database, room))
-        const facts = { operation: CREATION, given: fieldsOf(given) }
-        const { acting, counted } = evaluate(scenarios, facts)
+        const facts = { operation, given: fieldsOf(given), ...(payment_id && { payment_id }) }
+        const { acting, counted } = evaluate(scenarios, facts, plan => noteOn(plan, given))
         found.plan_id = acting?.plan_id
-        return { scenario: acting?.scenario, counted: counted.map(countRequest) }
+        return { applied: acting && appliedBy(acting), counted: counted.map(countRequest) }
       },
     }
     return found
@@ -114,7 +116,7 @@ function createMutex() {
 
 function sorted(plans: Plan[]) {
   const { fault = [], scenario = [] } = Object.groupBy(plans, plan =>
-    plan.scenario === undefined ? 'fault' : 'scenario',
+    setsScenario(plan) ? 'scenario' : 'fault',
   )
   return { faults: fault, scenarios: scenario }
 }

@@ -10,7 +10,8 @@ import {
   unexpectedFault,
   unknownBearerKey,
 } from '../../core/errors.ts'
-import type { NewPayment, Scenario } from '../../pay/payments/payment.ts'
+import type { AppliedScenario, NewPayment } from '../../pay/payments/payment.ts'
+import { impossibleFor } from '../../pay/payments/scenario.ts'
 import type { Json } from '../../platform/http/fields.ts'
 
 /** `before` the handler runs, or `after` the request has had its effect, so that only the response changes. */
@@ -19,7 +20,7 @@ type When = 'before' | 'after'
 /** An error of the API. The code is given where the status has none of its own. */
 export type PlannedAnswer = { status: number; code?: Code }
 
-export type Plan = {
+export type Plan = AppliedScenario & {
   plan_id: string
   /** The room of its account. */
   room: string
@@ -37,8 +38,9 @@ export type Plan = {
   times: number | 'always'
   probability: number
   seed: number
-  /** A plan has a scenario, or any of the fields below. */
-  scenario?: Scenario
+  /** Why it did not act on the last payment that it should have acted on. */
+  note?: string
+  /** A plan has a scenario or holds payments, or it has any of the fields below. */
   when?: When
   /** Milliseconds, or the least and the most. */
   delay?: number | [least: number, most: number]
@@ -48,28 +50,55 @@ export type Plan = {
 
 /** The operation that creates payments. Plans compare the fields of its body. */
 export const CREATION = 'createPayment'
+export const REFUND = 'refundPayment'
+
+/** Whether the plan says how a payment or refund ends. It has no fault then. */
+export const setsScenario = ({ scenario, hold }: Plan): boolean =>
+  scenario !== undefined || hold === true
+
+export const appliedBy = ({ scenario, can_retry, hold }: AppliedScenario): AppliedScenario => ({
+  ...(scenario && { scenario }),
+  ...(can_retry !== undefined && { can_retry }),
+  ...(hold && { hold }),
+})
+
+/** Why the plan cannot act on such a payment, which may have another mode than its maker believed. */
+export function noteOn(plan: Plan, given: NewPayment): string | undefined {
+  if (plan.on === REFUND) return undefined
+  const impossible = impossibleFor(given.authorisation_mode, plan)
+  return (
+    impossible && `it did not act on ${given.reference}: ${impossible.field} ${impossible.rule}`
+  )
+}
 
 /** The facts about a request that plans compare. `given` is undefined if the request concerns no payment. */
 export type Facts = { operation: string; payment_id?: string; given?: Json }
 
-/** A plan that a request matched, with its counts after the request. */
-export type Counted = { plan: Plan; seen: number; acted: number }
+/** A plan that a request matched, with its counts after the request, and why it did not act if it should have. */
+export type Counted = { plan: Plan; seen: number; acted: number; note?: string }
 
 /** `acting` is the plan that acts, if one does. All of `counted` matched. */
 type Evaluation = { acting: Plan | undefined; counted: Counted[] }
 
 /**
  * Checks the plans in their order. A matching plan counts the request. It acts if enough requests have passed, it has
- * not acted often enough, and its draw succeeds. The first plan that acts ends the search.
+ * not acted often enough, and its draw succeeds, unless `refuse` returns why it cannot. The first plan that acts ends the
+ * search.
  */
-export function evaluate(plans: readonly Plan[], facts: Facts): Evaluation {
+export function evaluate(
+  plans: readonly Plan[],
+  facts: Facts,
+  refuse?: (plan: Plan) => string | undefined,
+): Evaluation {
   const counted: Counted[] = []
   for (const plan of plans) {
     if (!matches(plan, facts)) continue
     const seen = plan.seen + 1
     const isLeft = plan.times === 'always' || plan.acted < plan.times
-    const acts = seen > plan.skip && isLeft && draw(plan.seed, seen).chance < plan.probability
-    counted.push({ plan, seen, acted: plan.acted + Number(acts) })
+    const isDue = seen > plan.skip && isLeft && draw(plan.seed, seen).chance < plan.probability
+    const note = isDue ? refuse?.(plan) : undefined
+    const acts = isDue && note === undefined
+    counted.push({ plan, seen, acted: plan.acted + Number(acts), ...(note && { note }) })
     if (acts) return { acting: plan, counted }
   }
   return { acting: undefined, counted }

@@ -6,6 +6,8 @@ import type { Counted, Plan } from './plan.ts'
 /** `body` is JSON with every field of the plan that is not a column here. */
 type Row = Pick<Plan, 'plan_id' | 'room' | 'seen' | 'acted'> & { body: string }
 
+const bodyOf = ({ plan_id, room, seen, acted, ...body }: Plan): string => JSON.stringify(body)
+
 const fromRow = ({ body, ...columns }: Row): Plan => ({ ...JSON.parse(body), ...columns })
 
 /** The plans of a room, in the order in which they were made. */
@@ -31,7 +33,7 @@ const MOST_ROOMS = 200
 type KnownPlans = (room: string, last: string | undefined) => Promise<readonly Plan[]>
 
 /**
- * Remembers plans by the last of their room. New plans come after it, and nothing but the counts of a plan changes. So
+ * Remembers plans by the last of their room. New plans come after it, and nothing but the counts and the note of a plan change. So
  * while a room has the same last plan, no plan is missing here.
  */
 export function createKnownPlans(database: Database): KnownPlans {
@@ -56,23 +58,31 @@ export async function countPlans(database: Database, room: string): Promise<numb
 
 /** Returns false if the room has all the plans that it may have, or another plan took its position. */
 export const insertPlan = (database: Database, plan: Plan): Promise<boolean> => {
-  const { plan_id, room, seen, acted, ...body } = plan
+  const { plan_id, room } = plan
   return database.write([
     {
       sql: `insert into plans (plan_id, account, position, seen, acted, body)
             select $1, $2, coalesce(max(position), 0) + 1, 0, 0, $3 from plans where account = $4
             having count(*) < ${PLANS} on conflict do nothing`,
-      values: [plan_id, room, JSON.stringify(body), room],
+      values: [plan_id, room, bodyOf(plan), room],
       expect: 1,
     },
   ])
 }
 
 /** Counts a request, unless another request was counted after the plan was read. */
-export const countRequest = ({ plan, seen, acted }: Counted): Statement => ({
-  sql: `update plans set seen = $3, acted = $4
+export const countRequest = ({ plan, seen, acted, note = plan.note }: Counted): Statement => ({
+  sql: `update plans set seen = $3, acted = $4, body = $7
         where plan_id = $1 and account = $2 and seen = $5 and acted = $6`,
-  values: [plan.plan_id, plan.room, seen, acted, plan.seen, plan.acted],
+  values: [
+    plan.plan_id,
+    plan.room,
+    seen,
+    acted,
+    plan.seen,
+    plan.acted,
+    bodyOf({ ...plan, ...(note && { note }) }),
+  ],
   expect: 1,
 })
 

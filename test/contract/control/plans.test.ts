@@ -52,7 +52,7 @@ onEveryDatabase(
         [{ scenario: 'success', on: 'readPayment' }, 'C0102', 'on'],
         [{ scenario: 'success', delay: 1 }, 'C0102', 'delay'],
         [{ scenario: 'success', payment_id }, 'C0102', 'payment_id'],
-        [{ scenario: 'declined', given: agreed }, 'C0102', 'scenario'],
+        [{ scenario: 'cancel', given: agreed }, 'C0102', 'scenario'],
         [{ on: 'readControl', reset: true }, 'C0102', 'on'],
         [{ on: 'searchRefunds', reset: true, payment_id }, 'C0102', 'payment_id'],
         [{ on: 'createAgreement', reset: true, given: { amount: 1 } }, 'C0102', 'given'],

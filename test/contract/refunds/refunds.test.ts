@@ -29,7 +29,8 @@ onSharedDatabases(
       const { name, api } = await service().newNamedAccount()
       const { payment_id } = await paidPayment(api)
       const ids = Array.from({ length: 1_201 }, (_, i) => payment_id.slice(0, 22) + (1_000 + i))
-      const refunds = ids.map(refund_id => ({ refund_id, payment_id, room: name, amount: 1 }))
+      const made = { payment_id, room: name, amount: 1, scenario: 'success' } as const
+      const refunds = ids.map(refund_id => ({ refund_id, ...made }))
       await service().database.write(refunds.map(insertRefund))
       const { body } = await api.get(`/v1/payments/${payment_id}/refunds`)
       assert.deepEqual(

@@ -5,16 +5,15 @@ import { inPounds, penceIn } from '../../../core/money.ts'
 import { movePayment } from '../../../pay/payments/commands.ts'
 import { completeByScenario } from '../../../pay/payments/complete.ts'
 import {
+  type Choice,
   isPayable,
   type Payment,
-  refundSummary,
-  type Scenario,
   type Status,
   statusOf,
 } from '../../../pay/payments/payment.ts'
 import { findPayment } from '../../../pay/payments/store.ts'
 import { createRefund } from '../../../pay/refunds/commands.ts'
-import type { Refund } from '../../../pay/refunds/refund.ts'
+import { type Refund, refundSummary } from '../../../pay/refunds/refund.ts'
 import { formBody } from '../../../platform/http/body.ts'
 import { pageFault } from '../../../platform/http/errors.ts'
 import type { ToolContext } from '../../context.ts'
@@ -45,7 +44,7 @@ export type PaymentAction = {
   id: string
   button: string
   /** Which of the actions of its path it is. */
-  scenario?: Scenario
+  scenario?: Choice
   when: (payment: Payment) => boolean
   /** The state that it leads to. */
   to: (payment: Payment) => Status
@@ -58,17 +57,13 @@ const isOpenWeb = (payment: Payment): boolean => isOpen(payment) && !isApi(payme
 const isOpenApi = (payment: Payment): boolean => isOpen(payment) && isApi(payment)
 const isCapturable = (payment: Payment): boolean => statusOf(payment) === 'capturable'
 
-function endOf({ given }: Payment, scenario: Scenario): Status {
+function endOf({ given }: Payment, scenario: Choice): Status {
   if (scenario === 'error') return 'error'
   if (scenario !== 'success') return 'failed'
   return given.delayed_capture ? 'capturable' : 'success'
 }
 
-const ending = (
-  scenario: Scenario,
-  when: PaymentAction['when'],
-  button: string,
-): PaymentAction => ({
+const ending = (scenario: Choice, when: PaymentAction['when'], button: string): PaymentAction => ({
   path: 'complete',
   id: `choose-${scenario}`,
   button,
@@ -142,7 +137,7 @@ async function unlessRefused<Result>(run: () => Promise<Result>): Promise<Result
 }
 
 /** The endings of an open payment, as its pages would bring them about. */
-async function complete({ context, payment }: PaymentVisit, scenario: Scenario): Promise<Outcome> {
+async function complete({ context, payment }: PaymentVisit, scenario: Choice): Promise<Outcome> {
   const result = await unlessRefused(async () => ({
     reason: await recordAction(
       context,

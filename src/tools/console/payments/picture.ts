@@ -4,11 +4,11 @@ import { inPounds, plainPounds } from '../../../core/money.ts'
 import {
   isPayable,
   type Payment,
-  refundSummary,
   type Status,
   statusOf,
   tokenOf,
 } from '../../../pay/payments/payment.ts'
+import { refundSummary } from '../../../pay/refunds/refund.ts'
 import { shownStatus } from '../../../pay/webhooks/message-store.ts'
 import { button, buttonGroup } from '../../../platform/web/components.ts'
 import { input } from '../../../platform/web/form-components.ts'

@@ -149,6 +149,7 @@ const agentOf = (agent: string): Part =>
 
 const reasons: Record<FailureCode, string> = {
   P0010: 'the card was declined',
+  P0020: 'it expired',
   P0030: 'the user cancelled',
   P0040: 'cancelled through the API',
   P0050: 'the provider had an error',
