@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Config } from '../core/config.ts'
 import { idFloor } from '../core/ids.ts'
 import { DAY } from '../core/time.ts'
+import { shapes } from '../pay/webhooks/govuk-pay.ts'
 import { labelOf, listenerAddress, NOBODY_LISTENS } from '../pay/webhooks/listener.ts'
 import { type EventType, eventTypes, eventTypesIn } from '../pay/webhooks/webhook.ts'
 import { CommandError, wrongUsage } from './command-error.ts'
@@ -33,6 +34,11 @@ const options = {
   name: {
     value: '<name>',
     meaning: 'the name of the listener, which keeps its signing key (default: USER-MACHINE)',
+  },
+  as: {
+    value: '<shape>',
+    meaning: `messages as ${shapes.join(' or ')} sends them`,
+    values: shapes,
   },
   header: {
     value: '<header>',
@@ -142,9 +148,14 @@ async function forget(service: Service, options: ListenOptions): Promise<void> {
   else print(`"${name}" is forgotten: it gets no more messages until you listen again.`)
 }
 
-function register(service: Service, options: ListenOptions): Promise<ServiceAnswer> {
+/** The webhook of a listener keeps how its messages look, until a listener of this name wants another shape. */
+async function register(service: Service, options: ListenOptions): Promise<ServiceAnswer> {
   const json = { name: listenerName(options), ...(options.events && { events: options.events }) }
-  return service.request('POST', LISTENERS, { json })
+  const answer = await service.request('POST', LISTENERS, { json })
+  const { as = null } = options
+  if (answer.status === 200 && (answer.body.as ?? null) !== as)
+    await service.ask('PUT', `/control/webhooks/${answer.body.webhook_id}`, { json: { as } })
+  return answer
 }
 
 function readWebhook({ status, body }: ServiceAnswer, { url }: Service): Body {

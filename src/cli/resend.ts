@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { text } from 'node:stream/consumers'
 import type { Config } from '../core/config.ts'
+import { shapes } from '../pay/webhooks/govuk-pay.ts'
 import { damages, MOST_TIMES } from '../tools/deliver/send-again.ts'
 import { isSignatureRefusal } from '../tools/explain/wrong-signature.ts'
 import { CommandError, EXIT, wrongUsage } from './command-error.ts'
@@ -25,6 +26,7 @@ const options = {
     meaning: 'signed with another key, which the receiver must refuse',
   },
   body: { value: '<file>', meaning: 'another body, signed anew; - reads it from standard input' },
+  as: { value: '<shape>', meaning: `as ${shapes.join(' or ')} sends it`, values: shapes },
   to: { value: '<url>', meaning: 'another address; the rules for callback_url apply' },
   ...serviceOptions,
 } as const
@@ -52,12 +54,13 @@ async function sendAgain(
   message_id: string,
   options: ResendOptions,
 ): Promise<0 | typeof EXIT.failed | typeof EXIT.wrong> {
-  const { times, damage, signingKey: signing_key, to } = options
+  const { times, damage, signingKey: signing_key, as, to } = options
+  if (as && options.body !== undefined) throw wrongUsage('give --as or --body, not both')
   if (options.body === '-' && options.key === '-')
     throw wrongUsage('standard input cannot be both the body and the key')
   const service = await connect(config, options)
   const body = options.body === undefined ? undefined : await readBody(options.body)
-  const json = { times, damage, signing_key, to, body }
+  const json = { times, damage, signing_key, as, to, body }
   const path = `/control/messages/${encodeURIComponent(message_id)}/send`
   const sent = await service.ask('POST', path, { json })
   if (options.json) printJson(sent)

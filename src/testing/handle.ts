@@ -172,6 +172,7 @@ function receive(call: Call, keep: () => string, options: ReceiveOptions): Promi
       callback_url,
       ...(options.events && { subscriptions: options.events }),
     })
+    if (options.as) await call('PUT', `/control/webhooks/${external_id}`, { as: options.as })
     return {
       signingKey: signing_key,
       // A reset or the end of the account may have removed it.

@@ -336,6 +336,8 @@ export interface Plan extends AsyncDisposable {
 
 export type ReceiveOptions = {
   events?: EventType[]
+  /** Messages look as GOV.UK Pay sends them: `state.status` of a failed payment is declined, timedout or cancelled. */
+  as?: 'govuk-pay'
   /**
    * The status of the response: 200 by default. A function receives the message: `({ attempt }) => (attempt === 1 ? 503
    * : 200)` fails the first attempt at each. If it throws, or returns no status,

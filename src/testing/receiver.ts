@@ -10,6 +10,7 @@ import {
   duration,
   durationText,
   milliseconds,
+  oneOf,
   type Rule,
   text,
   unchecked,
@@ -23,6 +24,7 @@ type MessageFilter = Parameters<Receiver['next']>[0] & object
 
 const receiveRules: Record<keyof ReceiveOptions, Rule> = {
   events: unchecked,
+  as: oneOf(['govuk-pay']),
   answer: unchecked, // checked by checkAnswer
   host: text,
   port: whole(0, 65_535),

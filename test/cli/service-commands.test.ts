@@ -169,6 +169,9 @@ describe('The commands that speak to a service', () => {
         /^200 OK .*\nYour receiver accepted a message whose signature is wr/,
       )
     }
+    const shaped = await farthing(`resend ${paid.messages[0].message_id} --as govuk-pay`)
+    assert.equal(shaped.code, 0)
+    assert.match(receiver.requests.at(-1)?.body ?? '', /"resource_type":"PAYMENT"/)
     const own = await farthing(`resend ${paid.messages[0].message_id} --signing-key ${SIGNING_KEY}`)
     assert.equal(own.code, 0)
 
@@ -263,6 +266,7 @@ describe('The commands that speak to a service', () => {
         /'sucess' is invalid.*\. It must be one of success,.*\. Did you mean success\?/,
       ],
       ['pay --moto cancel', 2, /must be one of success, declined, expired for a payment with/],
+      ['resend X --as govuk-pay --body -', 2, /--as or --body/],
       ['pay --cannot-retry', 2, /can_retry needs the scenario declined/],
       ['pay --hold expired', 2, /hold must be absent with expired/],
       ['pay declined --refund', 2, /only a payment that succeeds/],

@@ -32,6 +32,7 @@ import {
   listedWebhook,
   messageBody,
   newWebhook,
+  otherMessageBody,
   presentListed,
   presentMessage,
   presentWebhook,
@@ -199,7 +200,7 @@ const historyItem = (resource: Schema) => ({
   properties: {
     ...webhookMessage.properties,
     body: {
-      anyOf: [messageBody(resource), { type: 'null' }],
+      anyOf: [messageBody(resource), otherMessageBody, { type: 'null' }],
       description: webhookMessage.properties.body.description,
     },
   },

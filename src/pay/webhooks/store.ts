@@ -4,6 +4,7 @@ import type { FixedWebhook } from '../../core/config.ts'
 import type { Database, NewId, Statement, Time, Value } from '../../core/ports.ts'
 import { accountOfName } from '../../platform/accounts/store.ts'
 import { columnsFor } from '../../platform/database/select.ts'
+import type { Shape } from './govuk-pay.ts'
 import { eventTypes, sendsTheSame, type Webhook } from './webhook.ts'
 
 export type WebhookRow = Pick<Webhook, 'webhook_id' | 'room' | 'status'> & {
@@ -138,6 +139,7 @@ export async function keepFixedWebhook(
     subscriptions: eventTypes,
     fixed: true,
     signing_key,
+    ...(found?.as && { as: found.as }),
   }
   if (!found) await database.write([insertWebhook(webhook)])
   else if (found.signing_key !== signing_key) await database.write([updateWebhook(webhook)])
@@ -153,6 +155,21 @@ const updateWebhook = (webhook: Webhook): Statement => ({
   sql: 'update webhooks set body = $2 where webhook_id = $1',
   values: [webhook.webhook_id, bodyOf(webhook)],
 })
+
+/** Sets how its messages look. `as` is the last key of its JSON. Misses when the webhook has changed since it was read. */
+export function shapeWebhook({ as, ...webhook }: Webhook, wanted: Shape | undefined): Statement {
+  const { webhook_id, room } = webhook
+  return {
+    sql: 'update webhooks set body = $3 where webhook_id = $1 and account = $2 and body = $4',
+    values: [
+      webhook_id,
+      room,
+      bodyOf({ ...webhook, ...(wanted && { as: wanted }) }),
+      bodyOf({ ...webhook, ...(as && { as }) }),
+    ],
+    expect: 1,
+  }
+}
 
 /** Fails its `expect` when the account has no such webhook. An inactive webhook stays inactive. */
 export function deactivateWebhook(room: string, webhook_id: string): Statement {

@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto'
 import type { AccountTime, AttemptResult, NewId } from '../../core/ports.ts'
 import { iso } from '../../core/time.ts'
+import { asGovukPay, type Shape } from './govuk-pay.ts'
 
 /** Specification, *Webhook event types*, with what each means. The last is accepted in subscriptions and never sent. */
 export const eventMeanings = {
@@ -38,6 +39,8 @@ export type Webhook = {
   fixed?: true
   /** It was registered there, and not through the API. */
   from?: 'console'
+  /** How its messages look, if not as the specification says. */
+  as?: Shape
 }
 
 type Named = Pick<Webhook, 'description' | 'callback_url'>
@@ -108,7 +111,7 @@ export function messagesFor(change: PaymentChange, webhooks: Webhook[], newId: N
   return change.eventTypes.flatMap(event_type =>
     webhooks
       .filter(webhook => webhook.subscriptions.includes(event_type))
-      .map(({ webhook_id, room }) => {
+      .map(({ webhook_id, room, as }) => {
         const message_id = newId(change.at, room)
         const head = JSON.stringify({
           webhook_message_id: message_id,
@@ -118,7 +121,8 @@ export function messagesFor(change: PaymentChange, webhooks: Webhook[], newId: N
           resource_type: 'payment',
           event_type,
         })
-        const body = `${head.slice(0, -1)},"resource":${resource}}`
+        const printed = `${head.slice(0, -1)},"resource":${resource}}`
+        const body = as ? asGovukPay(printed) : printed
         return {
           message_id,
           webhook_id,

@@ -185,15 +185,29 @@ export function presentMessage(row: MessageRow, now: AccountTime): WebhookMessag
   }
 }
 
+const messageHead = {
+  webhook_message_id: { ...id, description: 'The same in every attempt' },
+  api_version: { type: 'integer', const: 1 },
+  created_date: { ...timestamp, description: 'When the payment changed' },
+  resource_id: { ...id, description: 'The payment_id' },
+  event_type: { type: 'string', enum: eventTypes },
+} as const
+
+/** The body of a message to a webhook of which a test wants those of GOV.UK Pay: govuk-pay.ts. */
+export const otherMessageBody = object('MessageBodyAsGovukPay', {
+  ...messageHead,
+  resource_type: { type: 'string', const: 'PAYMENT' },
+  resource: {
+    type: 'object',
+    description: 'As GOV.UK Pay sends it, on request of the control API only',
+  },
+})
+
 /** The body of a message; `resource` is the schema of a payment. Specification, *Webhook message body*. */
 export const messageBody = (resource: object) =>
   object('MessageBody', {
-    webhook_message_id: { ...id, description: 'The same in every attempt' },
-    api_version: { type: 'integer', const: 1 },
-    created_date: { ...timestamp, description: 'When the payment changed' },
-    resource_id: { ...id, description: 'The payment_id' },
+    ...messageHead,
     resource_type: { type: 'string', const: 'payment' },
-    event_type: { type: 'string', enum: eventTypes },
     resource: {
       ...resource,
       description: 'The payment as GET returned it right after the change',

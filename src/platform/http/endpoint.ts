@@ -9,7 +9,7 @@ import type { SearchKind } from './search.ts'
 
 /** One method of one path: what it is and what it does. */
 export type Route = {
-  method: 'GET' | 'POST' | 'DELETE'
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   /** As OpenAPI writes it: `/v1/payments/{payment_id}`. */
   path: string
   area: AreaName

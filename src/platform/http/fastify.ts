@@ -130,9 +130,9 @@ function decodeParameter(text: string): string {
 }
 
 /** The methods that routes have. */
-const ROUTED = ['GET', 'POST', 'DELETE']
+const ROUTED = ['GET', 'POST', 'PUT', 'DELETE']
 /** A method that no route has. */
-const UNUSED_METHOD = 'PUT'
+const UNUSED_METHOD = 'PATCH'
 
 /**
  * HEAD becomes GET, because a second route for each would take 4 MB: Node has decided by then that the response has no

@@ -24,6 +24,7 @@ import { isWhole, readBody } from './body.ts'
 import { badBody, badField, notFound, tooMany, unknownField, unknownParameter } from './errors.ts'
 import { queryParameters, readQuery, whole } from './query.ts'
 import { count, headers, identifier, text } from './schemas.ts'
+import { as } from './webhooks.ts'
 
 /** Milliseconds between two checks whether the service stops, and whether the key is still good. */
 const STOP_CHECK_INTERVAL = 100
@@ -47,6 +48,7 @@ const listener = object('Listener', {
   webhook_id: identifier,
   signing_key: text,
   other: { type: 'boolean', description: 'Whether another listener with this name is connected' },
+  as,
 })
 
 const badName = () => badField('name', 'must be text with a letter or a digit')
@@ -73,8 +75,8 @@ const startListening = (context: ToolContext): Endpoint => ({
     if (label === '') throw badName()
     const kept = await keepListener(context, request.account, label, readEvents(events))
     if (!kept) throw hasAll()
-    const { webhook_id, signing_key, other } = kept
-    return { webhook_id, signing_key, other }
+    const { webhook_id, signing_key, other, as = null } = kept
+    return { webhook_id, signing_key, other, as }
   },
 })
 

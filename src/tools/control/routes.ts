@@ -16,6 +16,7 @@ import { listRequests } from './requests.ts'
 import { resetAccount } from './reset.ts'
 import { sendMessage } from './send.ts'
 import type { WaitFor } from './wait.ts'
+import { setWebhookShape } from './webhooks.ts'
 
 export type ControlPorts = {
   waitFor: WaitFor
@@ -64,5 +65,6 @@ const steeringEndpoints = (
         readClock(context),
         setClock(context),
         ...planEndpoints(context, operations),
+        setWebhookShape(context),
       ]
     : []

@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify'
+import { shapes } from '../../pay/webhooks/govuk-pay.ts'
 import { findMessage } from '../../pay/webhooks/message-store.ts'
 import { webhookMessage } from '../../pay/webhooks/wire.ts'
 import { type Endpoint, pathParam } from '../../platform/http/endpoint.ts'
@@ -31,6 +32,7 @@ const sendAgainBody = object(
     body: { ...text, description: 'Another body, which is signed' },
     new_identifier: { type: 'boolean' },
     damage: { ...text, enum: damages },
+    as: { ...text, enum: shapes, description: 'As GOV.UK Pay sends it' },
     to: { ...text, description: 'Another address' },
     signing_key: text,
   },
@@ -122,6 +124,10 @@ async function readSendAgain(
   const { damage } = given
   if (damage !== undefined && !damages.some(known => known === damage))
     throw badField('damage', `must be one of ${damages.join(', ')}`)
+  const shape = shapes.find(each => each === given.as)
+  if (given.as !== undefined && shape === undefined)
+    throw badField('as', `must be ${shapes.join(' or ')}`)
+  if (shape && given.body !== undefined) throw badField('as', 'must be absent with body')
   const to = textIn(given, 'to')
   const problem = to !== undefined && (await registrationProblem(to, config.callbackHosts, resolve))
   if (problem) throw badField('to', problem)
@@ -131,6 +137,7 @@ async function readSendAgain(
     body: textIn(given, 'body'),
     newIdentifier: flagIn(given, 'new_identifier'),
     damage: damage as Damage | undefined, // checked above
+    as: shape,
     to,
     signingKey: textIn(given, 'signing_key'),
   }

@@ -4,6 +4,7 @@ import { isSuccess } from '../../core/http-status.ts'
 import type { AccountTime } from '../../core/ports.ts'
 import { oldestKept } from '../../pay/retention.ts'
 import { attempt } from '../../pay/webhooks/deliver.ts'
+import { asGovukPay, type Shape } from '../../pay/webhooks/govuk-pay.ts'
 import { attemptsOf, type KeptMessage } from '../../pay/webhooks/message-store.ts'
 import { headersOf, signature } from '../../pay/webhooks/webhook.ts'
 import type { ToolContext } from '../context.ts'
@@ -25,6 +26,8 @@ export type SendAgain = {
   /** Whether the message gets another identifier wherever its own stands in the body. */
   newIdentifier: boolean
   damage?: Damage | undefined
+  /** How it looks, if not as it was sent. */
+  as?: Shape | undefined
   /** Instead of the webhook's callback_url. The caller has checked it. */
   to?: string | undefined
   signingKey?: string | undefined
@@ -57,7 +60,7 @@ export async function sendAgain(
   asked: SendAgain,
 ): Promise<Exchange[]> {
   const { message_id, signing_key } = message
-  const given = asked.body ?? message.body
+  const given = asked.body ?? (asked.as ? asGovukPay(message.body) : message.body)
   const body = asked.newIdentifier
     ? given.replaceAll(message_id, context.newId(context.time.now(account), account.room))
     : given
@@ -143,7 +146,7 @@ async function withUndamaged(
 
 /** The receiver at another address may have the other key. */
 function byHandOf(
-  { body, newIdentifier, damage, signingKey = '', to = '' }: SendAgain,
+  { body, newIdentifier, damage, as, signingKey = '', to = '' }: SendAgain,
   { signing_key, callback_url }: KeptMessage,
 ): ByHand {
   const isOtherKey = signingKey !== '' && signingKey !== signing_key
@@ -153,5 +156,6 @@ function byHandOf(
     ...(!isSame && ({ other_address: true } as const)),
   }
   if (damage) return { kind: 'damaged', damage, ...other }
-  return { kind: body !== undefined || newIdentifier ? 'edited' : 'again', ...other }
+  const isEdited = body !== undefined || newIdentifier || as !== undefined
+  return { kind: isEdited ? 'edited' : 'again', ...other }
 }

@@ -27,6 +27,7 @@ const STEERING = [
   'POST /control/plans',
   'DELETE /control/plans',
   'DELETE /control/plans/{plan_id}',
+  'PUT /control/webhooks/{webhook_id}',
 ]
 
 test('the description of control lists what is switched on, and /openapi.json stays that of the API', async t => {
