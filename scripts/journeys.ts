@@ -231,14 +231,9 @@ export async function useControl(steps: Steps): Promise<void> {
 
 async function useAccounts({ use }: Steps): Promise<void> {
   const usual = await use('The usual call', 'POST', '/control/accounts', { body: {} })
-  const still = await use(
-    'In the past, with a clock that stands still',
-    'POST',
-    '/control/accounts',
-    {
-      body: { at: '2026-03-29T00:59:58Z' },
-    },
-  )
+  const still = await use('In the past, standing still', 'POST', '/control/accounts', {
+    body: { at: '2026-03-29T00:59:58Z' },
+  })
   await use('Two', 'GET', '/control/accounts')
   const { key } = usual
   await use('Stand still', 'POST', '/control/clock', { body: { freeze: true }, key })
@@ -252,17 +247,17 @@ async function useAccounts({ use }: Steps): Promise<void> {
 async function usePlans({ use }: Steps): Promise<void> {
   const plans: Record<string, Body> = {
     'The card of one payment is declined': { given: { reference: 'R-7' }, scenario: 'declined' },
+    'A recurring payment is declined for good': { scenario: 'declined', can_retry: false },
+    'What the user confirms stays submitted': { hold: true },
+    'A refund fails': { on: 'refundPayment', scenario: 'error' },
+    'The account is switched off': { on: 'createPayment', answer: { code: 'P0941' } },
     'The second and third creation get a 503': {
       on: 'createPayment',
       skip: 1,
       times: 2,
       answer: { status: 503 },
     },
-    'The payment is made, and its answer is lost': {
-      on: 'createPayment',
-      reset: true,
-      when: 'after',
-    },
+    'The answer of a creation is lost': { on: 'createPayment', reset: true, when: 'after' },
     'A third of all reads is slow': {
       on: 'readPayment',
       delay: [200, 900],
@@ -273,7 +268,7 @@ async function usePlans({ use }: Steps): Promise<void> {
   }
   for (const [summary, body] of Object.entries(plans))
     await use(summary, 'POST', '/control/plans', { body })
-  const { results } = await use('All four', 'GET', '/control/plans')
+  const { results } = await use('All of them', 'GET', '/control/plans')
   await use('', 'DELETE', `/control/plans/${results[0].plan_id}`)
   await use('', 'DELETE', '/control/plans')
 }
@@ -290,17 +285,22 @@ async function useReceivers({ use, signs }: Steps): Promise<void> {
     body: { scenario: 'success', refund: 500 },
   })
   await use('Just created', 'POST', '/control/payments', { body: {} })
+  await use('Its refund fails', 'POST', '/control/payments', {
+    body: { scenario: 'success', refund: { amount: 500, scenario: 'error' } },
+  })
   const messages = '/control/messages?event_type=card_payment_captured'
   const { results } = await use('All', 'GET', messages, { without: 'both' })
   const refused: Body = results.find((each: Body) => each.webhook_id === python.external_id)
   const taken: Body = results.find((each: Body) => each.webhook_id === strict.external_id)
   await use('One', 'GET', `/control/messages?message_id=${taken.message_id}`)
   await use('As it was', 'POST', `/control/messages/${refused.message_id}/send`, { body: {} })
-  await use('Twice at once', 'POST', `/control/messages/${taken.message_id}/send`, {
-    body: { times: 2, at_once: true },
-  })
+  const taking = `/control/messages/${taken.message_id}/send`
+  await use('Twice at once', 'POST', taking, { body: { times: 2, at_once: true } })
+  await use('As GOV.UK Pay sends it', 'POST', taking, { body: { as: 'govuk-pay' } })
   await use('It prints the body again', 'POST', `/control/messages/${refused.message_id}/ask`)
   await use('A warning', 'POST', `/control/webhooks/${strict.external_id}/probe`)
+  const webhook = `/control/webhooks/${strict.external_id}`
+  await use('As GOV.UK Pay', 'PUT', webhook, { body: { as: 'govuk-pay' } })
   for (const { external_id } of webhooks)
     await use('', 'DELETE', `/v1/webhooks/${external_id}`, { without: 'both' })
 }

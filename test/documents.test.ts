@@ -7,6 +7,7 @@ import { EXIT } from '../src/cli/command-error.ts'
 import { loadCommands } from '../src/cli/commands.ts'
 import type { Command, CommandGroup } from '../src/cli/define-command.ts'
 import { flagOf, isGroup } from '../src/cli/program.ts'
+import { onlyByPlan } from '../src/core/codes.ts'
 import { choices, type Status, transitions } from '../src/pay/payments/payment.ts'
 import { rawBody } from '../src/tools/explain/signature/advice.ts'
 
@@ -202,6 +203,18 @@ describe('The documents', () => {
       const found = glob(`test/${name}{/**/*,}.test.ts`)
       assert.ok(found.length > 0, `no test is named test/${name}: ${row}`)
     }
+  })
+
+  test('docs/spec-gaps.md has every code that only a plan answers with', () => {
+    const table = sectionOf('docs/spec-gaps.md', 'Codes that only a plan answers with')
+    const rows = table.split('\n').filter(line => line.startsWith('| P'))
+    const expected = Object.entries<{ status: number; of: readonly string[]; text: string }>(
+      onlyByPlan,
+    ).map(([code, { status, of, text }]) => {
+      const operations = of.length > 0 ? `: ${of.join(', ')}` : ''
+      return `| ${code}, ${status}${operations} | ${text} | \`contract/control\` |`
+    })
+    assert.deepEqual(rows, expected)
   })
 
   test('docs/specification.md has every section that the code cites', () => {

@@ -320,8 +320,8 @@ export type NewPlan = {
       when?: 'before' | 'after'
       /** Milliseconds, or the least and the most. */
       delay?: number | [number, number]
-      /** An error of the API: a status, and a code of its catalogue where the status has none of its own. */
-      answer?: { status: number; code?: string }
+      /** An error of the API: a status, a code of /openapi.json that has one status, or both. */
+      answer?: { status: number; code?: string } | { code: string }
       /** A TCP reset in place of a response. */
       reset?: true
     }

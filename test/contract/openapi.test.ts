@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
-import { meanings } from '../../src/core/errors.ts'
+import { meanings, onlyByPlan } from '../../src/core/codes.ts'
 import { failureCodes } from '../../src/pay/payments/payment.ts'
 import type { Body } from '../support/client.ts'
 import { exchangeOf } from '../support/described-exchange.ts'
@@ -124,7 +124,8 @@ describe('OpenAPI: document', () => {
       for (const [status, codes] of Object.entries(errors))
         for (const code of codes.split(' ').filter(Boolean))
           expected.set(code, (expected.get(code) ?? new Set()).add(status))
-    for (const code of failureCodes) if (!expected.has(code)) expected.set(code, new Set(['none']))
+    for (const code of [...failureCodes, ...Object.keys(onlyByPlan)])
+      if (!expected.has(code)) expected.set(code, new Set(['none']))
     assert.deepEqual([...rows.keys()].sort(), [...expected.keys()].sort())
     assert.deepEqual([...rows.keys()].sort(), Object.keys(meanings).sort())
     for (const [code, [statuses, meaning]] of rows) {

@@ -1,9 +1,8 @@
 /** Collects one OpenAPI 3.1 document from the endpoints that are registered. */
+import { controlMeanings, meanings } from '../../core/codes.ts'
 import {
   type ApiError,
   bodyTooLarge,
-  controlMeanings,
-  meanings,
   methodNotAllowed,
   missingBearerKey,
   noSuchEndpoint,

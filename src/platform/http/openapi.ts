@@ -2,7 +2,8 @@
  * Functions with which an endpoint describes its requests and responses. They return objects of an OpenAPI 3.1
  * document with whole schemas; src/app/docs/openapi.ts collects them into one document.
  */
-import { type ApiError, meaningOf, noSuchPage } from '../../core/errors.ts'
+import { meaningOf } from '../../core/codes.ts'
+import { type ApiError, noSuchPage } from '../../core/errors.ts'
 import { JSON_TYPE } from './body.ts'
 import { errorBodyOf } from './errors.ts'
 import { pageSchema } from './schema.ts'

@@ -3,7 +3,7 @@
  * derives its type, and http/fields.ts reads its limits. One with a `title` is printed once, and each use refers to
  * it and may have another description.
  */
-import { meanings } from '../../core/errors.ts'
+import { meanings } from '../../core/codes.ts'
 
 type Properties = Readonly<Record<string, object>>
 

@@ -1,6 +1,7 @@
 /** Reads plans from requests and prints them in responses. */
 import { PLAN_BYTES, PLANS } from '../../core/budgets.ts'
-import { ApiError, meanings } from '../../core/errors.ts'
+import { type Code, isPlanned, meanings, onlyByPlan } from '../../core/codes.ts'
+import { ApiError } from '../../core/errors.ts'
 import {
   type AppliedScenario,
   type AuthorisationMode,
@@ -60,9 +61,9 @@ const faultFields = {
   },
   answer: {
     type: 'object',
-    required: ['status'],
     properties: { status: { type: 'integer', minimum: 400, maximum: 599 }, code: text },
-    description: 'An error. 401, 429, 500 and 503 have a code of their own',
+    description:
+      'An error. 401, 429 and 503 have a code of their own; a 500 without one has that of its operation. A code that only plans answer with has its status',
   },
   reset: { const: true, description: 'A TCP reset in place of a response' },
 } as const
@@ -225,23 +226,24 @@ function readDelay(given: unknown): number | [number, number] {
 }
 
 function readAnswer(given: unknown): PlannedAnswer {
-  if (!isObject(given)) throw badField('answer', 'must be an object with a status')
+  if (!isObject(given)) throw badField('answer', 'must be an object with a status or a code')
   const unknown = Object.keys(given).find(name => name !== 'status' && name !== 'code')
   if (unknown !== undefined) throw noSuchField(`answer.${unknown}`, ['status', 'code'])
-  const { status, code } = given
+  const code = Object.keys(meanings).find(name => name === given.code) as Code | undefined // its keys
+  if (given.code !== undefined && code === undefined)
+    throw badField('answer.code', 'must be an error code of /openapi.json')
+  const ofCode = code && isPlanned(code) ? onlyByPlan[code].status : undefined
+  const { status = ofCode } = given
   if (!isWhole(status, 400, 599))
     throw badField('answer.status', 'must be a status from 400 to 599')
+  if (ofCode !== undefined && status !== ofCode)
+    throw badField('answer.status', `must be ${ofCode} or absent: it is the status of ${code}`)
   const own = ownErrors[status]?.().code
-  if (own !== undefined) {
-    if (code !== undefined && code !== own)
-      throw badField('answer.code', `must be ${own} or absent: it is the code of ${status}`)
-    return { status }
-  }
-  if (code === undefined)
+  if (code === undefined && own === undefined)
     throw missingField('answer.code', `is required: ${status} has no code of its own`)
-  const known = Object.keys(meanings).find(name => name === code)
-  if (known === undefined) throw badField('answer.code', 'must be an error code of /openapi.json')
-  return { status, code: known as keyof typeof meanings } // it is one of its keys
+  if (own !== undefined && status !== 500 && code !== undefined && code !== own)
+    throw badField('answer.code', `must be ${own} or absent: it is the code of ${status}`)
+  return { status, ...(code && { code }) }
 }
 
 /** Refuses a plan that could never match. */

@@ -77,7 +77,7 @@ export function createFindFault(ports: PlanPorts): FindFault {
     const { fault } = await untilWritten(async () => {
       const { faults } = sorted(await findPlans(database, account.room))
       const { acting, counted } = evaluate(faults, facts)
-      const fault = acting && faultOf(acting, account)
+      const fault = acting && faultOf(acting, account, facts.operation)
       const isCounted = counted.length === 0 || (await database.write(counted.map(countRequest)))
       return isCounted ? { fault } : undefined
     })
@@ -121,11 +121,11 @@ function sorted(plans: Plan[]) {
   return { faults: fault, scenarios: scenario }
 }
 
-const faultOf = (plan: Plan, account: Account): Fault => ({
+const faultOf = (plan: Plan, account: Account, operation: string): Fault => ({
   plan,
   account,
   delay: delayOf(plan, plan.seen + 1),
-  error: plan.answer && errorOf(plan.answer),
+  error: plan.answer && errorOf(plan.answer, operation),
   hasActed: false,
 })
 

@@ -1,10 +1,9 @@
 /** A plan for future payments or requests. Pure rules; nothing is read or written here. */
 import { createHash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
+import { type Code, faultCodeOf, isPlanned, meanings, onlyByPlan } from '../../core/codes.ts'
 import {
   ApiError,
-  type Code,
-  meanings,
   overloaded,
   tooManyRequests,
   unexpectedFault,
@@ -17,7 +16,7 @@ import type { Json } from '../../platform/http/fields.ts'
 /** `before` the handler runs, or `after` the request has had its effect, so that only the response changes. */
 type When = 'before' | 'after'
 
-/** An error of the API. The code is given where the status has none of its own. */
+/** An error of the API. Without a code it has that of its status, and a 500 that of its operation. */
 export type PlannedAnswer = { status: number; code?: Code }
 
 export type Plan = AppliedScenario & {
@@ -147,5 +146,12 @@ export const ownErrors: Record<number, () => ApiError> = {
   503: overloaded,
 }
 
-export const errorOf = ({ status, code }: PlannedAnswer): ApiError =>
-  ownErrors[status]?.() ?? new ApiError(status, code ?? 'P0999', meanings[code ?? 'P0999'])
+/** The error that a plan answers a request with. */
+export function errorOf(answer: PlannedAnswer, operation: string): ApiError {
+  const { status } = answer
+  const code = answer.code ?? (status === 500 ? faultCodeOf(operation) : undefined)
+  const own = ownErrors[status]?.()
+  if (own && (code === undefined || code === own.code)) return own
+  const text = code && isPlanned(code) ? onlyByPlan[code].text : meanings[code ?? 'P0999']
+  return new ApiError(status, code ?? 'P0999', text)
+}

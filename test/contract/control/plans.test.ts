@@ -75,6 +75,9 @@ onEveryDatabase(
         [{ answer: { status: 503, code: 'P0900' } }, 'C0102', 'answer.code'],
         [{ answer: { status: 418 } }, 'C0101', 'answer.code'],
         [{ answer: { status: 418, code: 'P0000' } }, 'C0102', 'answer.code'],
+        [{ answer: { status: 400, code: 'P0198' } }, 'C0102', 'answer.status'],
+        [{ answer: { code: 'P0102' } }, 'C0102', 'answer.status'],
+        [{ answer: {} }, 'C0102', 'answer.status'],
         [{ answer: { status: 503, text: '' } }, 'C0103', 'answer.text'],
       ] as const) {
         const { status, body: error } = await control(api, 'plans', body)

@@ -1,6 +1,6 @@
 /** The list of requests: refusals in groups, then all of them, with what was only counted between. */
 
-import { type Code, meanings } from '../../../core/errors.ts'
+import { type Code, meanings } from '../../../core/codes.ts'
 import type { Database } from '../../../core/ports.ts'
 import { type Table, tag } from '../../../platform/web/components.ts'
 import { type Html, html, type Part } from '../../../platform/web/html.ts'
