@@ -65,7 +65,9 @@ export const unknownSetUpAgreement = () =>
   badSetUpAgreement('must be the agreement_id of an agreement of this account')
 
 export const endedSetUpAgreement = (status: string) =>
-  badSetUpAgreement(`must be that of a created or active agreement, and this one is ${status}`)
+  badSetUpAgreement(
+    `must be that of a created or active agreement, and this one is ${status}: GOV.UK Pay would set it up again`,
+  )
 
 /** Clients of GOV.UK Pay search for the words "Agreement does not exist". */
 export const unknownAgreement = () =>

@@ -79,7 +79,7 @@ describe('Cards: mock card of the hosted pages', () => {
     const named = mockCard({ cardholder_name: 'Gwen Hughes' }, created)
     assert.deepEqual(named, { ...mock, cardholder_name: 'Gwen Hughes' })
     const placed = mockCard({ billing_address: { city: 'Bangor' } }, created)
-    const blank = { line1: '', line2: '', city: '', postcode: '', country: '' }
+    const blank = { line1: '', line2: '', city: '', postcode: '', country: 'GB' }
     assert.deepEqual(placed, { ...mock, billing_address: { ...blank, city: 'Bangor' } })
   })
 

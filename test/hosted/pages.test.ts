@@ -7,7 +7,7 @@ import {
   errorPage,
   messages,
 } from '../../src/pay/hosted/pages.ts'
-import { scenarios } from '../../src/pay/payments/payment.ts'
+import { choices } from '../../src/pay/payments/payment.ts'
 import { elementsOf, type Found, only, tagged, withId } from './document.ts'
 import { card, form, payment, person, returnUrl, site } from './examples.ts'
 
@@ -79,7 +79,7 @@ describe('The details page', () => {
     )
     assert.deepEqual(
       inputs.map(({ attributes }) => attributes.value),
-      scenarios,
+      choices,
     )
     assert.ok(!inputs.some(({ attributes }) => 'checked' in attributes))
   })

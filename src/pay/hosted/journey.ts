@@ -2,6 +2,8 @@
  * The user's journey through the hosted pages. Each step moves the payment and returns the page that comes
  * next (Specification, *Hosted payment pages*).
  */
+import { findAgreement } from '../agreements/store.ts'
+import { withCountry } from '../payments/card.ts'
 import { findByPageToken, moveByToken, type TokenHolder } from '../payments/complete.ts'
 import { type Choice, isPayable, mockCardOf, type Payment, statusOf } from '../payments/payment.ts'
 import { choiceTriggers, confirmTrigger } from '../payments/scenario.ts'
@@ -110,23 +112,37 @@ async function find(visit: Visit): Promise<Payment | undefined> {
 }
 
 /** Once the payment is finished or capturable, every page redirects to return_url (Specification, *States and transitions*). */
-const unlessOver = (payment: Payment | undefined, show: (payment: Payment) => Next): Next =>
-  payment && (isPayable(statusOf(payment)) ? show(payment) : leave(payment))
+const unlessOver = async (
+  payment: Payment | undefined,
+  show: (payment: Payment) => Next | Promise<Next>,
+): Promise<Next> => payment && (isPayable(statusOf(payment)) ? show(payment) : leave(payment))
 
 /** A web payment always has a return_url. */
 const leave = ({ given }: Payment): Next => ({ location: given.return_url ?? '' })
 
-function details(visit: Visit, payment: Payment, error = false): Next {
-  const page = detailsPage(visit, summaryOf(payment), formTo(visit, 'details'), { error })
+async function details(visit: Visit, payment: Payment, error = false): Promise<Next> {
+  const summary = await summaryOf(visit, payment)
+  const page = detailsPage(visit, summary, formTo(visit, 'details'), { error })
   return { status: error ? 400 : 200, page }
 }
 
-function confirmation(visit: Visit, payment: Payment): Next {
-  const summary = { ...summaryOf(payment), card: mockCardOf(payment) }
+async function confirmation(visit: Visit, payment: Payment): Promise<Next> {
+  const summary = { ...(await summaryOf(visit, payment)), card: mockCardOf(payment) }
   return { status: 200, page: confirmPage(visit, summary, formTo(visit, 'confirm')) }
 }
 
-const summaryOf = ({ given }: Payment): PaymentSummary => ({ ...given, ...given.prefilled })
+/** With the description of the agreement that the payment sets up: its user must know that the card is kept. */
+async function summaryOf({ context }: Visit, { given, room }: Payment): Promise<PaymentSummary> {
+  const { prefilled, set_up_agreement: id } = given
+  const address = prefilled?.billing_address
+  const agreement = id === undefined ? undefined : await findAgreement(context.database, room, id)
+  return {
+    ...given,
+    ...prefilled,
+    ...(address && { billing_address: withCountry(address) }),
+    agreement: agreement?.description,
+  }
+}
 
 const pagePath = ({ basePath, token }: Visit): string => `${basePath}/secure/${token}`
 

@@ -15,7 +15,10 @@ export type PaymentSummary = Pick<
   NewPayment,
   'description' | 'reference' | 'amount' | 'language' | 'email' | 'delayed_capture'
 > &
-  Prefilled
+  Prefilled & {
+    /** Of the agreement that the payment sets up. */
+    agreement?: string | undefined
+  }
 
 type Person = Pick<PaymentSummary, 'cardholder_name' | 'billing_address' | 'email'>
 
@@ -24,6 +27,15 @@ export function paymentRows(payment: PaymentSummary, { summary: text }: Messages
     { id: 'payment-description', key: text.description, value: payment.description },
     { id: 'payment-reference', key: text.reference, value: payment.reference },
     { id: 'amount', key: text.total, value: inPounds(payment.amount), emphasised: true },
+    ...(payment.agreement === undefined
+      ? []
+      : [
+          {
+            id: 'agreement-description',
+            key: text.agreement,
+            value: html`${payment.agreement}<br>${text.cardKept}`,
+          },
+        ]),
   ]
 }
 

@@ -23,6 +23,9 @@ export const cy: Messages = {
     description: 'Disgrifiad',
     reference: 'Cyfeirnod',
     total: 'Cyfanswm',
+    agreement: 'Cytundeb',
+    cardKept:
+      'Bydd manylion eich cerdyn yn cael eu cadw ar gyfer taliadau yn y dyfodol o dan y cytundeb hwn.',
   },
 
   person: {
@@ -87,6 +90,7 @@ export const cy: Messages = {
     body: [
       'Os gwnaethoch deipio neu ludo’r cyfeiriad gwe, gwiriwch ei fod yn gyflawn ac yn gywir.',
       'Mae dolenni talu’n peidio â gweithio 7 diwrnod ar ôl iddynt gael eu creu. I dalu, ewch yn ôl i’r gwasanaeth a’ch anfonodd yma a dechreuwch eto.',
+      'Os ydych chi’n datblygu’r gwasanaeth hwn: dim ond next_url taliad sy’n arwain at ei dudalen, ac yn y gwasanaeth byw mae angen hefyd y cwci a roddwyd i borwr y talwr yno.',
     ],
   },
   badRequest: {

@@ -19,6 +19,8 @@ export const en = {
     description: 'Description',
     reference: 'Reference',
     total: 'Total amount',
+    agreement: 'Agreement',
+    cardKept: 'Your card details will be saved for future payments under this agreement.',
   },
 
   person: {
@@ -84,6 +86,7 @@ export const en = {
     body: [
       'If you typed or pasted the web address, check that it is complete and correct.',
       'Payment links stop working 7 days after they are made. To pay, go back to the service that sent you here and start again.',
+      'If you are building this service: only the next_url of a payment leads to its page, and in production it also needs the cookie that the payer’s browser was given there.',
     ],
   },
   badRequest: {

@@ -70,15 +70,33 @@ export function submittedCard(
 /** The cardholder details that a client may send when it creates a payment. */
 export type Prefilled = { cardholder_name?: string; billing_address?: BillingAddress }
 
-/** A form that the user leaves blank: a submitted address has every part. */
-const BLANK_ADDRESS = { line1: '', line2: '', postcode: '', city: '', country: '' }
+/** A form that the user leaves blank: a submitted address has every part. Its list of countries begins with this one. */
+const BLANK_ADDRESS = { line1: '', line2: '', postcode: '', city: '', country: 'GB' }
+
+/** Codes that have a name and are no country. */
+const NO_COUNTRIES = ['ZZ', 'XA', 'XB', 'EU', 'EZ', 'UN', 'QO']
+let regions: Intl.DisplayNames | undefined
+
+function isCountry(code: string): boolean {
+  regions ??= new Intl.DisplayNames('en', { type: 'region', fallback: 'none' })
+  const upper = code.toUpperCase()
+  return !NO_COUNTRIES.includes(upper) && regions.of(upper) !== undefined
+}
+
+/** A prefilled address as the form of the pages has it: where the country is missing or unknown, it is the United Kingdom. */
+export function withCountry({ country, ...address }: BillingAddress): BillingAddress {
+  return { ...address, country: country && isCountry(country) ? country : 'GB' }
+}
 
 /** The card that the hosted pages submit. `created` is the creation of the payment, in milliseconds. */
 export function mockCard(prefilled: Prefilled | undefined, created: number): CardDetails {
   const year = String(new Date(created).getUTCFullYear() + 3).slice(-2)
   return {
     ...submittedCard(MOCK_CARD, prefilled?.cardholder_name ?? MOCK_NAME, `12/${year}`),
-    billing_address: { ...BLANK_ADDRESS, ...(prefilled?.billing_address ?? MOCK_ADDRESS) },
+    billing_address: {
+      ...BLANK_ADDRESS,
+      ...withCountry(prefilled?.billing_address ?? MOCK_ADDRESS),
+    },
   }
 }
 

@@ -75,7 +75,7 @@ function withoutStatus(result: string): string {
   const [, reason = result, code = ''] = CODE.exec(result) ?? []
   switch (reason) {
     case 'timeout':
-      return 'The receiver did not answer within 2 seconds: answer first and do the work afterwards.'
+      return 'The receiver did not answer within 2 seconds: answer first and do the work afterwards. If the receiver also made the request that sends the message, it must serve two at once.'
     case 'name not resolved':
       return 'The host name of the callback URL has no address: is it spelt right, and known where Farthing runs?'
     case 'address refused':
