@@ -4,9 +4,15 @@
  */
 import { findAgreement } from '../agreements/store.ts'
 import { withCountry } from '../payments/card.ts'
-import { findByPageToken, moveByToken, type TokenHolder } from '../payments/complete.ts'
+import {
+  confirming,
+  findByPageToken,
+  isHeld,
+  moveByToken,
+  type TokenHolder,
+} from '../payments/complete.ts'
 import { type Choice, isPayable, mockCardOf, type Payment, statusOf } from '../payments/payment.ts'
-import { choiceTriggers, confirmTrigger } from '../payments/scenario.ts'
+import { choiceTriggers } from '../payments/scenario.ts'
 import {
   confirmPage,
   detailsPage,
@@ -41,7 +47,7 @@ export type Next = { status: 200 | 400; page: string } | { location: string } | 
 export async function showDetails(visit: Visit, { starts }: { starts: boolean }): Promise<Next> {
   const payment = starts ? (await moveByToken(visit, 'open_page'))?.payment : await find(visit)
   if (starts && payment?.scenario && isPayable(statusOf(payment)))
-    return carryOut(visit, payment.hold ? 'success' : payment.scenario)
+    return carryOut(visit, isHeld(visit.context, payment) ? 'success' : payment.scenario)
   return unlessOver(payment, payment => details(visit, payment))
 }
 
@@ -60,7 +66,7 @@ export async function choose(visit: Visit, form: URLSearchParams): Promise<Next>
 async function carryOut(visit: Visit, scenario: Choice): Promise<Next> {
   if (scenario !== 'success') return end(visit, scenario)
   await moveByToken(visit, choiceTriggers.success)
-  const result = await moveByToken(visit, confirmTrigger)
+  const result = await moveByToken(visit, confirming(visit.context))
   return unlessOver(result?.payment, payment => details(visit, payment))
 }
 
@@ -74,7 +80,7 @@ export async function showConfirm(visit: Visit): Promise<Next> {
 /** Confirms the payment, or cancels it if the form says so. Goes back to the first page if success was not chosen. */
 export async function confirm(visit: Visit, form: URLSearchParams): Promise<Next> {
   if (form.getAll('scenario').includes('cancel')) return end(visit, 'cancel')
-  const result = await moveByToken(visit, confirmTrigger)
+  const result = await moveByToken(visit, confirming(visit.context))
   return unlessOver(result?.payment, payment =>
     visit.hidden ? details(visit, payment) : { location: pagePath(visit) },
   )

@@ -96,7 +96,10 @@ export async function submitCard(
   const result = await changePayment(
     context,
     () => findByToken(context, details.one_time_token),
-    (found, now) => authorisation(found, details, now, scenario),
+    (found, now) => {
+      const isHeld = found.hold === true && context.config.control && !scenario
+      return authorisation(found, details, now, { scenario, isHeld })
+    },
     { recordEffects },
   )
   if (!result) throw unknownOneTimeToken()
@@ -107,7 +110,7 @@ function authorisation(
   found: Payment,
   details: CardAuthorisation,
   now: AccountTime,
-  scenario: CardScenario | undefined,
+  { scenario, isHeld }: { scenario: CardScenario | undefined; isHeld: boolean },
 ) {
   if (found.given.authorisation_mode !== 'moto_api') throw unknownOneTimeToken()
   if (found.card) throw usedOneTimeToken()
@@ -115,7 +118,7 @@ function authorisation(
   const ofNumber = details.card_number === DECLINED_CARD ? 'declined' : 'success'
   const planned =
     found.scenario === 'declined' || found.scenario === 'success' ? found.scenario : ofNumber
-  const trigger = found.hold && !scenario ? 'authorise_held' : cardTriggers[scenario ?? planned]
+  const trigger = isHeld ? 'authorise_held' : cardTriggers[scenario ?? planned]
   const change = advance(found, trigger, now, card)
   if (!change) throw unknownOneTimeToken()
   return change

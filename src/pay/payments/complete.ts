@@ -17,12 +17,21 @@ import {
 import {
   cardTriggers,
   choiceTriggers,
-  confirmTrigger,
   hasCardTrigger,
   impossibleFor,
   submittedScenarios,
 } from './scenario.ts'
 import { findByToken } from './store.ts'
+
+/** Whether the payment stops before its end. Where control was switched off since, nobody could end it. */
+export const isHeld = ({ config }: Context, { hold }: Payment): boolean =>
+  hold === true && config.control
+
+/** The trigger of Confirm. */
+export const confirming =
+  (context: Context) =>
+  (payment: Payment): Trigger =>
+    isHeld(context, payment) ? 'confirm_held' : 'confirm'
 
 /** Whoever has the token of a web payment: it alone authorises every step. */
 export type TokenHolder = {
@@ -147,6 +156,6 @@ export async function submitHeld(
   if (mode === 'moto_api') await completeByCard(context, payment, { recordEffects })
   if (mode !== 'web') return
   const holder: TokenHolder = { context, token: tokenOf(payment), recordEffects }
-  for (const trigger of ['open_page', 'choose_success', confirmTrigger] as const)
+  for (const trigger of ['open_page', 'choose_success', confirming(context)] as const)
     await moveByToken(holder, trigger)
 }

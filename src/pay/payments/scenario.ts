@@ -4,7 +4,6 @@ import {
   type AuthorisationMode,
   type Choice,
   choices,
-  type Payment,
   type Scenario,
   type Trigger,
 } from './payment.ts'
@@ -36,9 +35,6 @@ export const cardTriggers = {
 
 export const hasCardTrigger = (scenario: Scenario): scenario is keyof typeof cardTriggers =>
   Object.hasOwn(cardTriggers, scenario)
-
-/** The trigger of Confirm. */
-export const confirmTrigger = ({ hold }: Payment): Trigger => (hold ? 'confirm_held' : 'confirm')
 
 /** What a test wants of a payment. */
 export type WantedScenario = Omit<AppliedScenario, 'scenario'> & { scenario?: Scenario }

@@ -1,0 +1,147 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { type Body, type Client, createClient } from '../../support/client.ts'
+import { ask } from '../../support/control.ts'
+import { tempFolder } from '../../support/folders.ts'
+import { interleaving } from '../../support/interleave.ts'
+import { choose, read, statusesOf } from '../../support/journeys.ts'
+import { activeAgreement } from '../../support/new-payment.ts'
+import { startProcess } from '../../support/process.ts'
+import { onEveryDatabase } from '../../support/service.ts'
+
+const KEY = 'key-of-the-default-account'
+
+async function confirmHeld(api: Client): Promise<Body> {
+  const payment = await api.createPayment()
+  await choose(api, payment, 'success')
+  await api.postForm(`${payment._links.next_url.href}/confirm`, {})
+  return payment
+}
+
+onEveryDatabase(
+  'Races of scenarios',
+  service => {
+    const control = (api: Client, path: string, body?: object) => ask(service(), api, path, body)
+    const complete = (api: Client, { payment_id }: Body, body: object) =>
+      control(api, `payments/${payment_id}/complete`, body)
+    const statuses = (answers: { status: number }[]) => answers.map(({ status }) => status).sort()
+    const messagesOf = async (api: Client, { payment_id }: Body): Promise<string[]> =>
+      (await control(api, `messages?payment_id=${payment_id}`)).body.results.map(
+        ({ event_type }: Body) => event_type,
+      )
+
+    test('of two that complete a held payment at once one wins, and its messages are the only ones', async () => {
+      const api = await service().newAccount()
+      await api.post('/v1/webhooks', { callback_url: 'https://hooks.example.org/' })
+      await control(api, 'plans', { hold: true, times: 'always' })
+      for (const [one, other] of [
+        ['success', 'declined'],
+        ['expired', 'error'],
+        ['success', 'success'],
+      ]) {
+        const payment = await confirmHeld(api)
+        const answers = await Promise.all(
+          [one, other].map(scenario => complete(api, payment, { scenario })),
+        )
+        assert.deepEqual(statuses(answers), [200, 409])
+        const won = answers.find(({ status }) => status === 200)?.body
+        assert.deepEqual((await read(api, payment)).state, won.state)
+        assert.equal((await statusesOf(api, payment)).length, 4)
+        const expected =
+          won.state.status === 'success'
+            ? ['card_payment_succeeded', 'card_payment_captured']
+            : won.state.code === 'P0020'
+              ? []
+              : ['card_payment_failed']
+        assert.deepEqual(await messagesOf(api, payment), expected)
+      }
+    })
+
+    test('a second Confirm of a held payment changes nothing', async () => {
+      const api = await service().newAccount()
+      await control(api, 'plans', { hold: true })
+      const payment = await api.createPayment()
+      await choose(api, payment, 'success')
+      const confirm = () => api.postForm(`${payment._links.next_url.href}/confirm`, {})
+      assert.deepEqual(statuses(await Promise.all([confirm(), confirm()])), [303, 303])
+      assert.deepEqual(await statusesOf(api, payment), ['created', 'started', 'submitted'])
+    })
+
+    test('an agreement that is cancelled meanwhile stays cancelled, and its payment is declined for good', async t => {
+      const { api, beforeWrite } = await interleaving(t, service())
+      const agreement_id = await activeAgreement(api)
+      await control(api, 'plans', { hold: true })
+      const held = await api.createPayment({ authorisation_mode: 'agreement', agreement_id })
+      beforeWrite(/update payments/, () => api.post(`/v1/agreements/${agreement_id}/cancel`))
+      const { baseUrl } = service()
+      const alone = { ...service(), baseUrls: [baseUrl] }
+      const path = `payments/${held.payment_id}/complete`
+      const { body } = await ask(alone, api, path, { scenario: 'declined', can_retry: false })
+      assert.deepEqual([body.state.code, body.state.can_retry], ['P0010', false])
+      assert.equal((await api.get(`/v1/agreements/${agreement_id}`)).body.status, 'cancelled')
+    })
+
+    test('of many charges at once a plan declines one for good, and none succeeds after it', async () => {
+      const api = await service().newAccount()
+      const agreement_id = await activeAgreement(api)
+      await control(api, 'plans', { scenario: 'declined', can_retry: false, skip: 2 })
+      const fields = { amount: 1, reference: 'R', description: 'D', agreement_id }
+      const json = { ...fields, authorisation_mode: 'agreement' }
+      const answers = await Promise.all(
+        Array.from({ length: 8 }, () => api.post('/v1/payments', json)),
+      )
+      const ends = answers.map(({ body }) => body.state?.code ?? body.state?.status ?? body.code)
+      assert.deepEqual(
+        ends.sort(),
+        ['P0010', ...Array(5).fill('P0102'), 'success', 'success'].sort(),
+      )
+      assert.equal((await api.get(`/v1/agreements/${agreement_id}`)).body.status, 'inactive')
+    })
+
+    test('of two refunds at once a plan lets one fail, and no penny is refunded twice', async () => {
+      const api = await service().newAccount()
+      const { body } = await control(api, 'payments', { scenario: 'success' })
+      await control(api, 'plans', { on: 'refundPayment', scenario: 'error' })
+      const path = `/v1/payments/${body.payment_id}`
+      const refund = () => api.post(`${path}/refunds`, { amount: 1000 })
+      const answers = await Promise.all([refund(), refund()])
+      assert.deepEqual(statuses(answers), [202, 400])
+      await api.advance(5_000)
+      const { _embedded } = (await api.get(`${path}/refunds`)).body
+      assert.deepEqual(
+        _embedded.refunds.map(({ status }: Body) => status),
+        ['error'],
+      )
+      assert.equal((await api.get(path)).body.refund_summary.amount_available, 1450)
+    })
+  },
+  { control: true },
+)
+
+test('a payment that is held survives kill -9 between Confirm and complete', async t => {
+  const env = {
+    DATABASE_URL: `sqlite:${join(tempFolder(), 'farthing.db')}`,
+    FARTHING_API_KEY: KEY,
+    FARTHING_CONTROL: 'true',
+  }
+  const first = await startProcess({ env })
+  t.after(() => first.kill())
+  const api = createClient([first.baseUrl], KEY)
+  const headers = { Authorization: `Bearer ${KEY}`, 'Content-Type': 'application/json' }
+  const post = (url: string, body: object) =>
+    fetch(url, { method: 'POST', headers, body: JSON.stringify(body) })
+  const plan = { hold: true, scenario: 'declined' }
+  assert.equal((await post(`${first.baseUrl}/control/plans`, plan)).status, 201)
+  const payment = await confirmHeld(api)
+  assert.equal((await read(api, payment)).state.status, 'submitted')
+  await first.kill()
+  const second = await startProcess({ env })
+  t.after(() => second.kill())
+  const again = createClient([second.baseUrl], KEY)
+  assert.equal((await read(again, payment)).state.status, 'submitted')
+  const path = `/control/payments/${payment.payment_id}/complete`
+  const completed = await post(second.baseUrl + path, {})
+  assert.equal(completed.status, 200)
+  assert.equal((await read(again, payment)).state.code, 'P0010')
+})
