@@ -2,9 +2,7 @@ import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { createHmac } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
-import { createClient } from '../support/client.ts'
 import { runHere } from '../support/command.ts'
-import { activeAgreement } from '../support/new-payment.ts'
 import { type ProcessOptions, runProcess, startCommand } from '../support/process.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
 import { type Service, startService } from '../support/service.ts'
@@ -214,29 +212,6 @@ describe('The commands that speak to a service', () => {
       env: { OTHER: `${SIGNING_KEY}\n` },
     })
     assert.match(wrong.body.sentence, /the key given is the signing key with a newline at its end/)
-  })
-
-  test('farthing pay makes what no user can do: a payment that expired, is held, or is declined with an agreement', async t => {
-    const off = await farthing('pay expired')
-    assert.equal(off.code, 1)
-    assert.match(off.stderr, /The control API is off: FARTHING_CONTROL=true/)
-    const options = { env: { FARTHING_API_KEY: KEY }, control: true }
-    const { baseUrl, stop } = await startService('sqlite', options)
-    t.after(stop)
-    const state = async (command: string) => {
-      const { code, body } = await json(`${command} --url ${baseUrl}`)
-      assert.equal(code, 0)
-      return body.payment.state
-    }
-    assert.equal((await state('pay expired')).code, 'P0020')
-    assert.equal((await state('pay --hold')).status, 'submitted')
-    assert.equal((await state('pay declined --moto --hold')).status, 'submitted')
-    const api = createClient([baseUrl], KEY)
-    const agreement = `--agreement ${await activeAgreement(api)}`
-    assert.equal((await state(`pay ${agreement} --hold`)).status, 'created')
-    assert.equal((await state(`pay error ${agreement}`)).code, 'P0050')
-    const { code, can_retry } = await state(`pay declined ${agreement} --cannot-retry`)
-    assert.deepEqual([code, can_retry], ['P0010', false])
   })
 
   test('farthing pay makes a payment of 0 pence', async () => {

@@ -22,6 +22,7 @@ const banners = {
   declined: { text: 'The card was declined. The payment has failed (P0010).', success: false },
   error: { text: 'The provider had an error. The payment has ended (P0050).', success: false },
   cancelled: { text: 'The user cancelled. The payment has failed (P0030).', success: false },
+  expired: { text: 'The payment has expired. It has failed (P0020).', success: false },
   'cancelled-by-api': {
     text: 'The payment was cancelled through the API (P0040).',
     success: false,

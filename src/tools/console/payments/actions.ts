@@ -5,9 +5,11 @@ import { inPounds, penceIn } from '../../../core/money.ts'
 import { movePayment } from '../../../pay/payments/commands.ts'
 import { completeByScenario } from '../../../pay/payments/complete.ts'
 import {
-  type Choice,
+  type AuthorisationMode,
+  isFinished,
   isPayable,
   type Payment,
+  type Scenario,
   type Status,
   statusOf,
 } from '../../../pay/payments/payment.ts'
@@ -44,26 +46,39 @@ export type PaymentAction = {
   id: string
   button: string
   /** Which of the actions of its path it is. */
-  scenario?: Choice
-  when: (payment: Payment) => boolean
+  scenario?: Scenario
+  /** `control`: whether it is on. */
+  when: (payment: Payment, control: boolean) => boolean
   /** The state that it leads to. */
   to: (payment: Payment) => Status
   run: (asked: PaymentVisit) => Promise<Outcome>
 }
 
 const isOpen = (payment: Payment): boolean => isPayable(statusOf(payment))
-const isApi = ({ given }: Payment): boolean => given.authorisation_mode === 'moto_api'
-const isOpenWeb = (payment: Payment): boolean => isOpen(payment) && !isApi(payment)
-const isOpenApi = (payment: Payment): boolean => isOpen(payment) && isApi(payment)
+const isOpenIn =
+  (mode: AuthorisationMode) =>
+  (payment: Payment): boolean =>
+    isOpen(payment) && payment.given.authorisation_mode === mode
+const isOpenWeb = isOpenIn('web')
+const isOpenApi = isOpenIn('moto_api')
+/** A plan holds it, and nobody but control and this page ends it. */
+const isWaiting = (payment: Payment): boolean =>
+  statusOf(payment) === 'submitted' || isOpenIn('agreement')(payment)
+const canExpire = (payment: Payment, control: boolean): boolean =>
+  control && !isFinished(statusOf(payment))
 const isCapturable = (payment: Payment): boolean => statusOf(payment) === 'capturable'
 
-function endOf({ given }: Payment, scenario: Choice): Status {
+function endOf({ given }: Payment, scenario: Scenario): Status {
   if (scenario === 'error') return 'error'
   if (scenario !== 'success') return 'failed'
   return given.delayed_capture ? 'capturable' : 'success'
 }
 
-const ending = (scenario: Choice, when: PaymentAction['when'], button: string): PaymentAction => ({
+const ending = (
+  scenario: Scenario,
+  when: PaymentAction['when'],
+  button: string,
+): PaymentAction => ({
   path: 'complete',
   id: `choose-${scenario}`,
   button,
@@ -80,6 +95,10 @@ export const paymentActions: readonly PaymentAction[] = [
   ending('cancel', isOpenWeb, 'The user cancels'),
   ending('success', isOpenApi, 'The card is accepted'),
   ending('declined', isOpenApi, 'The card is declined'),
+  ending('success', isWaiting, 'The provider accepts it'),
+  ending('declined', isWaiting, 'The provider declines it'),
+  ending('error', isWaiting, 'The provider has an error'),
+  ending('expired', canExpire, 'It expires'),
   {
     path: 'capture',
     id: 'capture',
@@ -119,7 +138,7 @@ export async function perform(
   )
   // The page has a button for each.
   if (asked.length === 0) throw pageFault(400)
-  const action = asked.find(({ when }) => when(payment))
+  const action = asked.find(({ when }) => when(payment, context.config.control))
   const outcome = await action?.run({ context, visit, payment })
   if (outcome && 'errors' in outcome) return outcome
   const to = pageAddress(`payments/${payment.payment_id}`, { back: visit.back })
@@ -137,7 +156,7 @@ async function unlessRefused<Result>(run: () => Promise<Result>): Promise<Result
 }
 
 /** The endings of an open payment, as its pages would bring them about. */
-async function complete({ context, payment }: PaymentVisit, scenario: Choice): Promise<Outcome> {
+async function complete({ context, payment }: PaymentVisit, scenario: Scenario): Promise<Outcome> {
   const result = await unlessRefused(async () => ({
     reason: await recordAction(
       context,
@@ -151,6 +170,7 @@ async function complete({ context, payment }: PaymentVisit, scenario: Choice): P
     declined: 'declined',
     error: 'error',
     cancel: 'cancelled',
+    expired: 'expired',
   } as const
   return { code: codes[scenario] }
 }

@@ -70,6 +70,7 @@ async function read(context: ConsoleContext, visit: PaymentVisit) {
   return {
     payment,
     rows: await rowsOf(context, visit, payment, readOperations(context.operations)),
+    control: context.config.control,
   }
 }
 
@@ -99,7 +100,7 @@ const headingOf = ({ given }: Payment): string => `Payment of ${inPounds(given.a
 
 function show(
   visit: PageVisit,
-  { payment, rows }: Awaited<ReturnType<typeof read>>,
+  { payment, rows, control }: Awaited<ReturnType<typeof read>>,
   refused?: RefundRefused,
 ): Html {
   const shown = shownOf(visit, payment)
@@ -122,7 +123,7 @@ function show(
 <h1 class="govuk-heading-l">${headingOf(payment)} ${statusTag(state.status)}</h1>
 ${paragraph(html`${code(payment.payment_id)}${reason && html`, ${reason}`}`)}
 ${liveNotice(visit)}
-${statesPart(visit, payment, refused)}
+${statesPart(visit, payment, { refused, control })}
 ${toldPart(visit, steps)}
 ${details('Summary for a colleague', listing('Summary', summary(payment, steps, `${visit.addresses.api}${visit.base}/${address}`)), { id: 'summary' })}
 ${paragraph(html`${link(`${visit.root}${address}/report.json`, 'Download JSON')} (all of it, without secrets)`)}

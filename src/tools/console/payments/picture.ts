@@ -40,11 +40,11 @@ const wayToSuccess = ({ given }: Payment): Status[] => [
 export function statesPart(
   visit: PageVisit,
   payment: Payment,
-  refused: RefundRefused | undefined,
+  { refused, control }: { refused: RefundRefused | undefined; control: boolean },
 ): Html {
   const { events } = payment
   const now = events.at(-1)
-  const possible = visit.hasEnded ? [] : paymentActions.filter(({ when }) => when(payment))
+  const possible = visit.hasEnded ? [] : paymentActions.filter(({ when }) => when(payment, control))
   const forms = (status: Status) =>
     formsOf(
       visit,

@@ -1,6 +1,7 @@
 /** One message to one webhook: its result and the reason, its bytes, its attempts, and forms to send it again. */
 
 import { oldestKept } from '../../../pay/retention.ts'
+import { type Shape, shapes } from '../../../pay/webhooks/govuk-pay.ts'
 import {
   attemptsOf,
   findMessage,
@@ -11,7 +12,7 @@ import {
 import type { DeliveryStatus } from '../../../pay/webhooks/webhook.ts'
 import { formBody } from '../../../platform/http/body.ts'
 import { pageFault } from '../../../platform/http/errors.ts'
-import { button, details, summaryList } from '../../../platform/web/components.ts'
+import { button, buttonGroup, details, summaryList } from '../../../platform/web/components.ts'
 import { select } from '../../../platform/web/form-components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import type { ToolContext } from '../../context.ts'
@@ -215,13 +216,16 @@ ${pretty !== undefined && details('With indents', listing('Body with indents', p
 
 /** The form with the damage has this field; without it the message is sent as it is. */
 const DAMAGE = 'damage'
+/** With this field it is sent in another shape. */
+const AS = 'as'
 
 /** What a form asks for; undefined for a damage that there is not. */
 function readSend(form: URLSearchParams): SendAgain | undefined {
   const asked = form.get(DAMAGE)
   const damage = damages.find(known => known === asked)
   if (asked !== null && !damage) return undefined
-  return { times: 1, atOnce: false, newIdentifier: false, damage }
+  const as = shapes.find(known => known === form.get(AS))
+  return { times: 1, atOnce: false, newIdentifier: false, damage, as }
 }
 
 /** `action` is the address of the forms. */
@@ -233,7 +237,16 @@ function sendForms({ account }: AccountVisit, action: string): Html {
     value: 'digit' satisfies Damage,
   })}
 ${button({ id: 'send-damaged', text: 'Send it damaged', secondary: true })}`
-  return html`${postForm(account, action, button({ id: 'send-again', text: 'Send again' }))}
+  const again = buttonGroup([
+    button({ id: 'send-again', text: 'Send again' }),
+    button({
+      id: 'send-as-govuk-pay',
+      text: 'Send it as GOV.UK Pay does',
+      secondary: true,
+      field: { name: AS, value: 'govuk-pay' satisfies Shape },
+    }),
+  ])
+  return html`${postForm(account, action, again)}
 ${postForm(account, action, damage, 'farthing-filter')}
 ${paragraph(
   'Your receiver must refuse a damaged message. None of this counts as an attempt: the status, the history and the payment stay as they are.',

@@ -111,11 +111,12 @@ const NO_MESSAGE =
   'It got no message yet. One is sent when a payment changes, if the webhook is subscribed to that event.'
 
 function rowsFor(webhook: Webhook, wall: number): SummaryRow[] {
-  const { webhook_id, callback_url, status, fixed, from } = webhook
+  const { webhook_id, callback_url, status, fixed, from, as } = webhook
   const rows: Parameters<typeof summaryRows>[0] = [
     ['Callback URL', untrusted(callback_url)],
     ['Events', eventsOf(webhook)],
     ['Status', status],
+    ['Messages', as && 'as GOV.UK Pay sends them'],
     ['From', fixed ? 'the settings of the service' : from && 'this console'],
     ['farthing listen', listenerState(webhook, wall)],
     ['Date created', time(timeOf(webhook_id))],
