@@ -149,7 +149,10 @@ function readGiven(given: unknown): { given?: Json } {
   const known = Object.keys(newPayment.properties)
   const unknown = names.find(name => !known.includes(name))
   if (unknown !== undefined) throw noSuchField(`given.${unknown}`, known)
-  const byAgreement = 'agreement_id' in given || 'agreement_payment_type' in given
+  const byAgreement =
+    given.authorisation_mode === 'agreement' ||
+    'agreement_id' in given ||
+    'agreement_payment_type' in given
   const filled = {
     amount: 1,
     reference: '-',

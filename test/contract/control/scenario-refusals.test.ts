@@ -26,6 +26,7 @@ onSharedDatabases(
         ['plans', { scenario: 'expired' }, 'scenario'],
         ['plans', { scenario: 'cancel', given: by }, 'scenario'],
         ['plans', { scenario: 'error', given: moto }, 'scenario'],
+        ['plans', { scenario: 'cancel', given: { authorisation_mode: 'agreement' } }, 'scenario'],
         ['plans', { scenario: 'declined', can_retry: false, given: moto }, 'can_retry'],
         ['plans', { scenario: 'success', can_retry: true }, 'can_retry'],
         ['plans', { can_retry: true }, 'can_retry'],

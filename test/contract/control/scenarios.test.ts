@@ -186,7 +186,8 @@ onSharedDatabases(
       for (const way of ['plan', 'build', 'hold', 'complete'] as const) {
         const agreement_id = await activeAgreement(api)
         const fields = { authorisation_mode: 'agreement', agreement_id }
-        if (way === 'plan') await made(control(api, 'plans', declined))
+        const given = { authorisation_mode: 'agreement' }
+        if (way === 'plan') await made(control(api, 'plans', { ...declined, given }))
         if (way === 'hold') await made(control(api, 'plans', { ...declined, hold: true }))
         if (way === 'complete') await made(control(api, 'plans', { hold: true }))
         const payment =
