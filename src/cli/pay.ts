@@ -1,6 +1,6 @@
 import type { Config } from '../core/config.ts'
 import { newSecret } from '../core/ids.ts'
-import { DECLINED_CARD, MOCK_CARD } from '../pay/payments/card.ts'
+import { DECLINED_CARD, MOCK_CARD } from '../pay/card.ts'
 import { type AuthorisationMode, type Scenario, scenarios } from '../pay/payments/payment.ts'
 import { newPayment as newPaymentSchema } from '../pay/payments/request.ts'
 import { impossibleFor } from '../pay/payments/scenario.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { brandId, mockCard, prefilledCard, submittedCard } from '../../src/pay/payments/card.ts'
+import { brandId, mockCard, prefilledCard, submittedCard } from '../../src/pay/card.ts'
 import { fc } from '../support/properties.ts'
 
 /** The leading digits of each brand, and the id of the brand in the card_brand filter. */

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { type Status, statuses } from '../../src/pay/payments/payment.ts'
+import { refund, refundSummary } from '../../src/pay/payments/refund.ts'
 import { presentPayment } from '../../src/pay/payments/response.ts'
-import { refund, refundSummary } from '../../src/pay/refunds/refund.ts'
 import { fc } from '../support/properties.ts'
 import { samplePayment } from '../support/sample-payment.ts'
 

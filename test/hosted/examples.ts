@@ -1,4 +1,6 @@
 /** A payment, a card and an example of each hosted page. */
+
+import type { CardDetails } from '../../src/pay/card.ts'
 import {
   confirmPage,
   detailsPage,
@@ -7,7 +9,6 @@ import {
   type Site,
 } from '../../src/pay/hosted/pages.ts'
 import type { PaymentSummary } from '../../src/pay/hosted/summary.ts'
-import type { CardDetails } from '../../src/pay/payments/card.ts'
 import type { Language } from '../../src/pay/payments/payment.ts'
 import { person as payer } from '../support/page-states.ts'
 

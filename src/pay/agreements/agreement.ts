@@ -1,5 +1,5 @@
 import type { AccountTime } from '../../core/ports.ts'
-import type { CardDetails } from '../payments/card.ts'
+import type { CardDetails } from '../card.ts'
 
 /** Specification, *States and transitions*, *Agreement*. None becomes inactive without a plan: see `deactivate`. */
 export const agreementStatuses = ['created', 'active', 'cancelled', 'inactive'] as const

@@ -3,7 +3,7 @@
  * next (Specification, *Hosted payment pages*).
  */
 import { findAgreement } from '../agreements/store.ts'
-import { withCountry } from '../payments/card.ts'
+import { withCountry } from '../card.ts'
 import {
   confirming,
   findByPageToken,

@@ -15,7 +15,7 @@ import {
 } from '../../platform/web/components.ts'
 import { type Html, html } from '../../platform/web/html.ts'
 import * as layout from '../../platform/web/layout.ts'
-import type { CardDetails } from '../payments/card.ts'
+import type { CardDetails } from '../card.ts'
 import type { Language } from '../payments/payment.ts'
 import { cardRows, type PaymentSummary, paymentRows, personRows } from './summary.ts'
 import { cy } from './text.cy.ts'

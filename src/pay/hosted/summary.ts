@@ -6,7 +6,7 @@
 import { inPounds } from '../../core/money.ts'
 import type { SummaryRow } from '../../platform/web/components.ts'
 import { type Html, html } from '../../platform/web/html.ts'
-import type { BillingAddress, CardDetails, Prefilled } from '../payments/card.ts'
+import type { BillingAddress, CardDetails, Prefilled } from '../card.ts'
 import type { Language, NewPayment } from '../payments/payment.ts'
 import type { Messages } from './text.en.ts'
 

@@ -1,9 +1,9 @@
 /** Takes a payment to its end, as its user would. */
 import type { RecordEffects } from '../../platform/http/request-state.ts'
 import { findAgreement } from '../agreements/store.ts'
+import { DECLINED_CARD, MOCK_CARD } from '../card.ts'
 import type { Context } from '../context.ts'
 import { submitCard } from './authorise.ts'
-import { DECLINED_CARD, MOCK_CARD } from './card.ts'
 import { type ChangeResult, changePayment, movePayment } from './commands.ts'
 import {
   advance,

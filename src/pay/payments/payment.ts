@@ -1,8 +1,8 @@
 import { flat } from '../../core/flat.ts'
 import { timeOf } from '../../core/ids.ts'
 import type { AccountTime } from '../../core/ports.ts'
+import { type CardDetails, mockCard, type Prefilled } from '../card.ts'
 import type { EventType } from '../webhooks/webhook.ts'
-import { type CardDetails, mockCard, type Prefilled } from './card.ts'
 
 /** Specification, *States and transitions*. */
 export const statuses = [

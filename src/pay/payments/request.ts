@@ -17,7 +17,7 @@ import {
 } from '../../platform/http/fields.ts'
 import { object, pence, plainText } from '../../platform/http/schema.ts'
 import { cureOf, isAllowed } from '../../platform/outbound/address.ts'
-import type { BillingAddress, Prefilled } from './card.ts'
+import type { BillingAddress, Prefilled } from '../card.ts'
 import {
   type AgreementPaymentType,
   type AuthorisationMode,

@@ -5,8 +5,7 @@ import { iso } from '../../core/time.ts'
 import type { Addresses } from '../../platform/http/addresses.ts'
 import { getLink, postLink } from '../../platform/http/addresses.ts'
 import { id, link, object, postLinkSchema, timestamp } from '../../platform/http/schema.ts'
-import { refundSummary } from '../refunds/refund.ts'
-import { type CardDetails, prefilledCard } from './card.ts'
+import { type CardDetails, prefilledCard } from '../card.ts'
 import {
   capturedAt,
   type FailureCode,
@@ -18,6 +17,7 @@ import {
   statusOf,
   tokenOf,
 } from './payment.ts'
+import { refundSummary } from './refund.ts'
 import { alwaysPresent, sometimesPresent, state } from './response-fields.ts'
 
 const alwaysLinked = { self: link, events: link, refunds: link } as const

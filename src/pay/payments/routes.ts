@@ -31,10 +31,10 @@ import {
 import { recordEffectsOf } from '../../platform/http/request-state.ts'
 import { pageOf, readSearch } from '../../platform/http/search.ts'
 import type { Context } from '../context.ts'
-import { paymentAt } from '../refunds/refund.ts'
 import { authorise } from './authorise.ts'
 import { createPayment, movePayment, type WithScenario } from './commands.ts'
 import type { Payment, Trigger } from './payment.ts'
+import { paymentAt } from './refund.ts'
 import {
   checkMode,
   idempotencyKey,

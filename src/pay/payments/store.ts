@@ -17,10 +17,10 @@ import {
   settledBetween,
   textUpTo,
 } from '../../platform/http/search.ts'
-import { paymentAt } from '../refunds/refund.ts'
+import { brandId, brandIds } from '../card.ts'
 import { COUNTER_PREFIX, oldestKept } from '../retention.ts'
-import { brandId, brandIds } from './card.ts'
 import { type Change, type Payment, statuses, statusOf } from './payment.ts'
+import { paymentAt } from './refund.ts'
 import { newPayment } from './request.ts'
 
 /** `body` is JSON with every field of the payment that is not a column here. */

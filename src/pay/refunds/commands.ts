@@ -5,8 +5,13 @@ import type { RecordEffects } from '../../platform/http/request-state.ts'
 import type { Context } from '../context.ts'
 import { type ApplyScenario, changePayment } from '../payments/commands.ts'
 import type { Payment } from '../payments/payment.ts'
+import {
+  type NewRefund,
+  type Refund,
+  refund as refundPayment,
+  refundSummary,
+} from '../payments/refund.ts'
 import { findPayment } from '../payments/store.ts'
-import { type NewRefund, type Refund, refund as refundPayment, refundSummary } from './refund.ts'
 import { insertRefund } from './store.ts'
 
 type NewRefundOf = {

@@ -1,6 +1,6 @@
 import type { Database, Statement } from '../../core/ports.ts'
 import { columnsFor, findPart, ifGiven, where } from '../../platform/database/select.ts'
-import type { Refund } from './refund.ts'
+import type { Refund } from '../payments/refund.ts'
 
 const COLUMNS = columnsFor<Refund>({
   refund_id: 'refund_id',

@@ -7,8 +7,8 @@ import type { Addresses } from '../../platform/http/addresses.ts'
 import { getLink } from '../../platform/http/addresses.ts'
 import { type Json, readFields } from '../../platform/http/fields.ts'
 import { id, link, object, pence, timestamp } from '../../platform/http/schema.ts'
+import { type NewRefund, type Refund, refundScenarios, refundStatus } from '../payments/refund.ts'
 import { paymentAddress } from '../payments/response.ts'
-import { type NewRefund, type Refund, refundScenarios, refundStatus } from './refund.ts'
 
 export const newRefund = object(
   'NewRefund',

@@ -12,6 +12,7 @@ import { remember } from '../../core/remember.ts'
 import { createPayment, movePayment } from '../../pay/payments/commands.ts'
 import { completeByScenario, MOVED_MEANWHILE, submitHeld } from '../../pay/payments/complete.ts'
 import { type AppliedScenario, type NewPayment, scenarios } from '../../pay/payments/payment.ts'
+import { type Refund, type RefundScenario, refundScenarios } from '../../pay/payments/refund.ts'
 import { checkMode, newPayment, readNewPayment } from '../../pay/payments/request.ts'
 import {
   paymentAddress,
@@ -21,7 +22,6 @@ import {
 import type { WantedScenario } from '../../pay/payments/scenario.ts'
 import { countPayments, findPayment } from '../../pay/payments/store.ts'
 import { createRefund } from '../../pay/refunds/commands.ts'
-import { type Refund, type RefundScenario, refundScenarios } from '../../pay/refunds/refund.ts'
 import { addressesOf } from '../../platform/http/addresses.ts'
 import type { Endpoint } from '../../platform/http/endpoint.ts'
 import { isObject, type Json } from '../../platform/http/fields.ts'

@@ -8,8 +8,8 @@ import {
   authorisationModes,
   choices,
 } from '../../pay/payments/payment.ts'
+import { refundScenarios } from '../../pay/payments/refund.ts'
 import { newPayment, readNewPayment } from '../../pay/payments/request.ts'
-import { refundScenarios } from '../../pay/refunds/refund.ts'
 import type { Endpoint } from '../../platform/http/endpoint.ts'
 import { isObject, type Json } from '../../platform/http/fields.ts'
 import { object } from '../../platform/http/schema.ts'

@@ -13,9 +13,9 @@ import {
   type Status,
   statusOf,
 } from '../../../pay/payments/payment.ts'
+import { type Refund, refundSummary } from '../../../pay/payments/refund.ts'
 import { findPayment } from '../../../pay/payments/store.ts'
 import { createRefund } from '../../../pay/refunds/commands.ts'
-import { type Refund, refundSummary } from '../../../pay/refunds/refund.ts'
 import { formBody } from '../../../platform/http/body.ts'
 import { pageFault } from '../../../platform/http/errors.ts'
 import type { ToolContext } from '../../context.ts'

@@ -8,7 +8,7 @@ import {
   statusOf,
   tokenOf,
 } from '../../../pay/payments/payment.ts'
-import { refundSummary } from '../../../pay/refunds/refund.ts'
+import { refundSummary } from '../../../pay/payments/refund.ts'
 import { shownStatus } from '../../../pay/webhooks/message-store.ts'
 import { button, buttonGroup } from '../../../platform/web/components.ts'
 import { input } from '../../../platform/web/form-components.ts'

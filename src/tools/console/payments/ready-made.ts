@@ -2,8 +2,8 @@
 
 import { completeByScenario } from '../../../pay/payments/complete.ts'
 import type { Payment, Scenario } from '../../../pay/payments/payment.ts'
+import type { Refund } from '../../../pay/payments/refund.ts'
 import { createRefund } from '../../../pay/refunds/commands.ts'
-import type { Refund } from '../../../pay/refunds/refund.ts'
 import type { RecordEffects } from '../../../platform/http/request-state.ts'
 import type { ToolContext } from '../../context.ts'
 import type { Done } from '../frame/banners.ts'

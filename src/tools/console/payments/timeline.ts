@@ -6,7 +6,7 @@ import {
   type Payment,
   type PaymentEvent,
 } from '../../../pay/payments/payment.ts'
-import type { Refund } from '../../../pay/refunds/refund.ts'
+import type { Refund } from '../../../pay/payments/refund.ts'
 import { refundsOf } from '../../../pay/refunds/store.ts'
 import { attemptsOf, type MessageOutline } from '../../../pay/webhooks/message-store.ts'
 import { type EventType, type Webhook, webhookTitle } from '../../../pay/webhooks/webhook.ts'

@@ -1,4 +1,4 @@
-import { submittedCard } from '../../../pay/payments/card.ts'
+import { submittedCard } from '../../../pay/card.ts'
 import type { RequestToJudge } from '../../record/exchange.ts'
 import type { RequestFacts } from './rule.ts'
 

@@ -1,11 +1,5 @@
 import type { AccountTime } from '../../core/ports.ts'
-import {
-  type Change,
-  type FailingRefund,
-  isPayable,
-  type Payment,
-  statusOf,
-} from '../payments/payment.ts'
+import { type Change, type FailingRefund, isPayable, type Payment, statusOf } from './payment.ts'
 
 /** Amounts are in pence. The time of creation is in `refund_id`. */
 export type Refund = {
