@@ -2,6 +2,7 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { createJudge } from '../src/tools/explain/check/judge.ts'
+import type { RawRequest } from '../src/tools/record/row.ts'
 import { newFolder, removeFolder } from './folders.ts'
 import { connect, load } from './load.ts'
 import { type Bench, type Figure, median, round } from './measure.ts'
@@ -22,7 +23,7 @@ function fillRecord(file: string): void {
   database.exec('create temp table recorded as select * from exchanges')
   const row = database.prepare('select count(*) as found from recorded').get()
   const columns =
-    'account, message_id, kind, operation, status, refused, code, field, body, reference_folded'
+    'account, message_id, kind, operation, status, refused, code, field, body, reference_folded, facts'
   for (let copy = 1; copy < KEPT / Number(row?.found); copy++) {
     const mark = copy.toString(32).padStart(3, '0')
     const other = (id: string) => `substr(${id}, 1, 20) || '${mark}' || substr(${id}, 24)`
@@ -89,19 +90,34 @@ function rulesWhileRecording(scale: number): Figure {
   const judge = createJudge(error => {
     throw error
   })
-  const request = {
+  const headers = { 'content-type': 'application/json', accept: 'application/json' }
+  const request: RawRequest = {
+    kind: 'api',
+    room: 'default',
     operation: 'createPayment',
+    method: 'POST',
+    url: '/v1/payments',
+    rawHeaders: [],
+    requestBody: JSON.stringify(newPayment()),
+    responseHeaders: [],
+    responseBody: '',
+    began: 0,
     at: 0,
+    ms: 1,
     status: 201,
-    code: undefined,
-    description: undefined,
-    headers: { 'content-type': 'application/json', accept: 'application/json' },
-    query: '',
-    body: JSON.stringify(newPayment()),
+    ended: 'sent',
+    refusal: undefined,
+    payment: {
+      payment_id: '0'.repeat(26),
+      secret: '',
+      given: { reference: 'R' },
+      events: [{ status: 'created' }],
+    },
+    caused: { events: [0], messages: [] },
   }
   const requests = Math.ceil(200_000 * scale)
   const began = performance.now()
-  for (let done = 0; done < requests; done++) judge.request(request)
+  for (let done = 0; done < requests; done++) judge.request(request, headers)
   const micros = ((performance.now() - began) * 1_000) / requests
   const what = 'the rules over one create that is recorded'
   return { figure: 'K2', what, value: round(micros, 2), unit: 'µs', target: '', met: null }

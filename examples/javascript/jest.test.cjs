@@ -9,7 +9,7 @@ beforeEach(async () => {
   account = await farthing.account()
 })
 // Fails the test if what it did would not work in production.
-afterEach(() => account.check().finally(() => account.end()))
+afterEach(() => account.check({ asOf: '1d' }).finally(() => account.end()))
 afterAll(() => farthing.stop())
 
 test('a payment is paid, refunded, and gone after 7 days', async () => {

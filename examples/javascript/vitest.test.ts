@@ -7,7 +7,7 @@ const test = base.extend<{ account: Account }>({
     const account = await farthing.account()
     await use(account)
     // Fails the test if what it did would not work in production.
-    await account.check().finally(() => farthing.stop())
+    await account.check({ asOf: '1d' }).finally(() => farthing.stop())
   },
 })
 

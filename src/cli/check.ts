@@ -20,8 +20,17 @@ type Level = (typeof LEVELS)[number]
 const options = {
   since: {
     value: '<time>',
-    meaning: 'such as 30s, 10m, 2h on the account’s clock (default: all that is kept)',
+    meaning: 'such as 30s, 1h, 1d on the account’s clock (default: all that is kept)',
     parse: parseAge,
+  },
+  asOf: {
+    value: '<time>',
+    meaning:
+      'judge as if so much time had passed, such as 1d: outcomes that nobody has read by then',
+    parse: (text: string) => {
+      parseAge(text)
+      return text
+    },
   },
   failOn: {
     value: '<level>',
@@ -48,7 +57,7 @@ export const check = defineCommand({
   more: 'It looks at the requests and webhook messages that the service has recorded. The page Check of the console lists all rules.',
   examples: [
     'farthing check',
-    'farthing check --since 10m --fail-on warn --ignore P5,W1',
+    'farthing check --as-of 1d --since 1h --fail-on warn --ignore P5,W1',
     'farthing check --junit check.xml',
   ],
   options,
@@ -67,7 +76,7 @@ async function runCheck(config: Config, options: CheckOptions): Promise<0 | type
   const report = await readReport(service, options)
   const known: string[] = report.findings.map(({ rule }: Body) => rule)
   for (const rule of ignore)
-    if (!known.includes(rule) && !/^R[1-9]$/.test(rule))
+    if (!known.includes(rule) && !/^R([1-9]|1[01])$/.test(rule))
       throw wrongUsage(`There is no rule ${oneLine(rule)} to ignore.`)
   report.findings = report.findings.filter(({ rule }: Body) => !ignore.includes(rule))
   const counted: readonly string[] = LEVELS.slice(0, LEVELS.indexOf(failOn) + 1)
@@ -99,9 +108,13 @@ function refuseUnjudged({ findings, kept }: Body, { probe }: CheckOptions): void
   throw new CommandError(`Nothing was judged, so nothing has passed.${why}`)
 }
 
-async function readReport(service: Service, { since, probe }: CheckOptions): Promise<Body> {
-  const query = since === undefined ? '' : `?since=${await timeAgo(service, since)}`
-  const report = await service.ask('GET', `/control/check${query}`)
+async function readReport(service: Service, options: CheckOptions): Promise<Body> {
+  const { since, asOf, probe } = options
+  const query = new URLSearchParams({
+    ...(since !== undefined && { since: await timeAgo(service, since) }),
+    ...(asOf !== undefined && { as_of: asOf }),
+  })
+  const report = await service.ask('GET', `/control/check?${query}`)
   if (probe === undefined) return report
   const path = `/control/webhooks/${encodeURIComponent(probe)}/probe`
   const { findings } = await service.ask('POST', path)
@@ -111,7 +124,7 @@ async function readReport(service: Service, { since, probe }: CheckOptions): Pro
 /** In the account's time, which may not be this machine's. */
 async function timeAgo(service: Service, ms: number): Promise<string> {
   const { clock } = await service.ask('GET', '/control')
-  return encodeURIComponent(new Date(Date.parse(clock.now) - ms).toISOString())
+  return new Date(Date.parse(clock.now) - ms).toISOString()
 }
 
 function write(file: string, text: string): void {

@@ -1,6 +1,7 @@
 import { text } from 'node:stream/consumers'
 import { setTimeout } from 'node:timers/promises'
 import type { Config } from '../core/config.ts'
+import { version } from '../core/version.ts'
 import { CommandError, EXIT, wrongUsage } from './command-error.ts'
 import { JSON_OPTION, type OptionsOf } from './define-command.ts'
 import { asTypedHere, proxyHere } from './invocation.ts'
@@ -66,6 +67,8 @@ export function serviceAt(url: string, key: string | undefined): Service {
       method,
       redirect: 'manual',
       headers: {
+        // The check leaves out what the commands send.
+        'User-Agent': `farthing/${version}`,
         // A form is for the hosted pages, which take no key.
         ...(!form && key !== undefined && { Authorization: `Bearer ${key}` }),
         ...(json !== undefined && { 'Content-Type': 'application/json' }),

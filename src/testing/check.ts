@@ -1,13 +1,14 @@
 import { CheckFailed } from './errors.ts'
 import type { Connection } from './http.ts'
 import type { CheckOptions, CheckReport } from './public.d.ts'
-import { checkOptions, isoOf, moment, oneOf, type Rule } from './values.ts'
+import { checkOptions, duration, isoOf, milliseconds, moment, oneOf, type Rule } from './values.ts'
 
 /** The worst first. */
 const LEVELS = ['fail', 'warn', 'note'] as const
 
 const rules: Record<keyof CheckOptions, Rule> = {
   since: moment,
+  asOf: duration,
   failOn: oneOf(LEVELS),
   ignore: [
     given => Array.isArray(given) && given.every(each => /^[PCWR]\d{1,2}$/.test(String(each))),
@@ -24,9 +25,12 @@ export async function checkAccount(
   options: CheckOptions = {},
 ): Promise<CheckReport> {
   checkOptions('check', options, rules)
-  const { since, failOn = 'fail', ignore = [] } = options
-  const query = since === undefined ? '' : `?since=${encodeURIComponent(isoOf(since))}`
-  const whole: CheckReport = await call('GET', `/control/check${query}`)
+  const { since, asOf, failOn = 'fail', ignore = [] } = options
+  const query = new URLSearchParams({
+    ...(since !== undefined && { since: isoOf(since) }),
+    ...(asOf !== undefined && { as_of: `${Math.ceil(milliseconds(asOf) / 1_000)}s` }),
+  })
+  const whole: CheckReport = await call('GET', `/control/check?${query}`)
   const unknown = ignore.find(
     rule => !/^R/.test(rule) && !whole.findings.some(finding => finding.rule === rule),
   )

@@ -441,10 +441,11 @@ export interface LoggedRequest {
 export interface CheckOptions {
   /** Only what happened then or later. */
   since?: Moment
+  /** Judges as if so much time had passed. No clock is moved. */
+  asOf?: Duration
   /** Rules to leave out: `['P3']`. The page Check of the console lists all. */
   ignore?: string[]
-  /** 'fail' by default. */
-  failOn?: 'fail' | 'warn' | 'note'
+  failOn?: 'fail' | 'warn' | 'note' // 'fail' by default
 }
 
 export interface CheckReport {
@@ -470,8 +471,9 @@ export interface Finding {
   times: number
   first: string | null
   newest: string | null
-  /** Identifiers of requests and deliveries, as in `/console/requests/{id}`, newest first. */
+  /** As in `/console/requests/{id}`, newest first. */
   evidence: string[]
+  webhook_id?: string
 }
 
 export interface Answer {

@@ -2,9 +2,11 @@
 import { createNewId } from '../../src/core/ids.ts'
 import { makeGapRow } from '../../src/tools/record/row.ts'
 import { insertExchange } from '../../src/tools/record/store.ts'
+import type { Client } from './client.ts'
 import { ask } from './control.ts'
 import {
   agreementPayment,
+  hook,
   KEY,
   type Keeper,
   type Kept,
@@ -29,6 +31,18 @@ const threeUnread = async ({ api }: Keeper, passed: number): Promise<void> => {
   await times(3, () => pay(api))
   await api.advance(passed)
 }
+
+type Refund = { payment_id: string; refund_id: string }
+
+const refund = async (api: Client): Promise<Refund> => {
+  const { payment_id, amount } = await payAndRead(api)
+  const guarded = { amount: 100, refund_amount_available: amount }
+  const { body } = await api.post(`/v1/payments/${payment_id}/refunds`, guarded)
+  return { payment_id, refund_id: body.refund_id }
+}
+
+const readRefund = (api: Client, { payment_id, refund_id }: Refund) =>
+  api.get(`/v1/payments/${payment_id}/refunds/${refund_id}`)
 
 export const outcomes: Kept[] = [
   ['three outcomes that are never read', ['C1 fail'], keeper => threeUnread(keeper, 10 * MINUTE)],
@@ -95,6 +109,27 @@ export const outcomes: Kept[] = [
     },
   ],
   [
+    'outcomes that no webhook wants, where others arrive by webhook',
+    ['P15 note'],
+    async keeper => {
+      await hook(keeper)
+      await pay(keeper.api)
+      await times(3, async () => choose(keeper.api, await keeper.api.createPayment(), 'declined'))
+      await keeper.api.advance(10 * MINUTE)
+    },
+  ],
+  [
+    'outcomes whose refunds are read, and nothing else',
+    ['C1 fail'],
+    async keeper => {
+      await times(3, async () => {
+        const { payment_id } = await pay(keeper.api)
+        await keeper.api.get(`/v1/payments/${payment_id}/refunds`)
+      })
+      await keeper.api.advance(10 * MINUTE)
+    },
+  ],
+  [
     'outcomes from a search within a minute',
     ['C2 warn'],
     ({ api }) =>
@@ -135,7 +170,7 @@ export const outcomes: Kept[] = [
   ],
   [
     'eleven reads of three payments',
-    ['C3 warn'],
+    ['C3 note'],
     ({ api }) =>
       times(3, async () => {
         const payment = await api.createPayment()
@@ -200,6 +235,63 @@ export const outcomes: Kept[] = [
         await read(api, payment)
         await times(2, () => api.get(payment._links.next_url.href))
       }),
+  ],
+  [
+    'pages that are opened from the beginning three times while they are open',
+    ['C10 note'],
+    ({ api }) =>
+      times(3, async () => {
+        const payment = await api.createPayment()
+        await times(3, () => api.get(payment._links.next_url.href))
+      }),
+  ],
+  [
+    'a payment that is open for three hours, where others are read',
+    ['C12 note'],
+    async ({ api }) => {
+      await api.createPayment()
+      await payAndRead(api)
+      await api.advance(3 * 60 * MINUTE)
+    },
+  ],
+  [
+    'payments that are open for three hours and read, or nearly so long',
+    [],
+    async ({ api }) => {
+      await read(api, await api.createPayment())
+      await api.advance(MINUTE)
+      await api.createPayment()
+      await payAndRead(api)
+      await api.advance(3 * 60 * MINUTE - 20)
+    },
+  ],
+  [
+    'a payment that is open for three hours, where nobody reads one',
+    [],
+    async ({ api }) => {
+      await api.createPayment()
+      await api.advance(3 * 60 * MINUTE)
+    },
+  ],
+  [
+    'a refund that is read at once and never again',
+    ['C13 note'],
+    async ({ api }) => {
+      await readRefund(api, await refund(api))
+      await api.advance(30 * MINUTE)
+    },
+  ],
+  [
+    'a refund that is read at once and later, and one that is never read',
+    [],
+    async ({ api }) => {
+      const made = await refund(api)
+      await readRefund(api, made)
+      await api.advance(30 * MINUTE)
+      await readRefund(api, made)
+      await refund(api)
+      await api.advance(30 * MINUTE)
+    },
   ],
   [
     'pages of which two are opened twice after the payment, and others once',

@@ -8,51 +8,13 @@ import { ask } from './control.ts'
 import {
   agreementPayment,
   DAY,
-  hook,
   type Keeper,
   type Kept,
-  MINUTE,
   payAndRead,
   SECOND,
   times,
 } from './integration.ts'
 import { authorise } from './journeys.ts'
-import { leaveGap } from './zoo-outcomes.ts'
-
-/** Attempts as they would have been recorded: `ms` and the status of each, or `timeout`. */
-async function recordAttempts(
-  { service, room }: Keeper,
-  { external_id: webhook_id }: Body,
-  attempts: (number | 'timeout')[],
-): Promise<void> {
-  const newId = createNewId()
-  const rows = attempts.map((ms, i) => {
-    service.clock.advance(SECOND)
-    const began = service.clock.now()
-    const isTimeout = ms === 'timeout'
-    return insertExchange({
-      room,
-      payment_id: null,
-      message_id: `message ${i}`,
-      webhook_id,
-      kind: 'out',
-      operation: 'card_payment_captured',
-      status: isTimeout ? null : 200,
-      refused: isTimeout,
-      began,
-      at: began,
-      method: 'POST',
-      path: 'https://localhost/hook',
-      query: '',
-      request_headers: {},
-      response_headers: {},
-      result: isTimeout ? 'timeout' : '200 OK',
-      ms: isTimeout ? 2_000 : ms,
-      ended: 'sent',
-    })(newId(began))
-  })
-  await service.database.write(rows)
-}
 
 const plan = async ({ service, api }: Keeper, body: object): Promise<void> => {
   assert.equal((await ask(service, api, 'plans', body)).status, 201)
@@ -63,6 +25,45 @@ const tryToCreate = ({ service, api }: Keeper): Promise<unknown> => {
   service.clock.advance(1)
   const url = `${service.baseUrl}/v1/payments`
   return sendUnchecked(url, { key: api.key, method: 'POST', json: webPayment }).catch(() => {})
+}
+
+const tryToRefund = (
+  { service, api }: Keeper,
+  { payment_id }: Body,
+  guard: object,
+): Promise<unknown> => {
+  service.clock.advance(1)
+  const url = `${service.baseUrl}/v1/payments/${payment_id}/refunds`
+  const json = { amount: 100, ...guard }
+  return sendUnchecked(url, { key: api.key, method: 'POST', json }).catch(() => {})
+}
+
+/** Creates as they would have been recorded: one each 60 milliseconds, which takes so many. */
+async function recordCreates({ service, room }: Keeper, count: number, ms: number): Promise<void> {
+  const newId = createNewId()
+  const rows = Array.from({ length: count }, () => {
+    service.clock.advance(60)
+    const began = service.clock.now()
+    return insertExchange({
+      room,
+      payment_id: null,
+      message_id: null,
+      kind: 'api',
+      operation: 'createPayment',
+      status: 201,
+      refused: false,
+      began,
+      at: began,
+      method: 'POST',
+      path: '/v1/payments',
+      query: '',
+      request_headers: {},
+      response_headers: {},
+      ms,
+      ended: 'sent',
+    })(newId(began))
+  })
+  await service.database.write(rows)
 }
 
 export const requests: Kept[] = [
@@ -80,16 +81,17 @@ export const requests: Kept[] = [
       assert.equal((await cancelAgreement(api, await activeAgreement(api))).status, 204)
     },
   ],
-  ['sixteen creates in a second', ['P13 note'], ({ api }) => times(16, () => api.createPayment())],
-  ['fifteen creates in a second', [], ({ api }) => times(15, () => api.createPayment())],
+  ['sixteen creates in a second', ['P13 note'], keeper => recordCreates(keeper, 16, 150)],
+  ['fifteen creates in a second', [], keeper => recordCreates(keeper, 15, 150)],
+  ['sixteen creates in a second, one after the other', [], keeper => recordCreates(keeper, 16, 50)],
   [
     'sixteen creates in two seconds',
     [],
-    ({ api }) =>
-      times(16, async i => {
-        if (i === 8) await api.advance(SECOND)
-        await api.createPayment()
-      }),
+    async keeper => {
+      await recordCreates(keeper, 8, 150)
+      keeper.service.clock.advance(SECOND)
+      await recordCreates(keeper, 8, 150)
+    },
   ],
   [
     'moto and moto_api',
@@ -145,17 +147,69 @@ export const requests: Kept[] = [
       api.createPayment({ return_url: 'https://shop.example.org/back?ref=PITCH%2D2207' }),
   ],
   [
-    'words in return_url, a reference of five characters, and a random identifier',
+    'the example of the documentation for a wrong return_url',
+    ['C6 warn'],
+    ({ api }) =>
+      api.createPayment({
+        reference: '12345',
+        return_url: 'https://shop.example.org/payment_12345',
+      }),
+  ],
+  [
+    'a return_url with digits that the record masks',
+    ['C6 warn'],
+    ({ api }) =>
+      api.createPayment({
+        reference: 'ORDER-1795666324143',
+        return_url: 'https://shop.example.org/ORDER-1795666324143',
+      }),
+  ],
+  [
+    'metadata in return_url that differs between payments',
+    ['C6 warn'],
+    ({ api }) =>
+      times(2, i =>
+        api.createPayment({
+          metadata: { member: `member ${i}` },
+          return_url: `https://shop.example.org/back?who=member+${i}`,
+        }),
+      ),
+  ],
+  [
+    'metadata in return_url that is the same in all payments, random or a part of a word',
     [],
-    async ({ api }) => {
-      const reference = '3b241101-e2bb-4255-8caf-4136c566a962'
-      await api.createPayment({ reference, return_url: `https://shop.example.org/${reference}` })
-      await api.createPayment({
-        reference: 'A-123',
-        metadata: { channel: 'online' },
-        return_url: 'https://shop.example.org/online/A-123',
-      })
+    ({ api }) =>
+      times(2, i =>
+        api.createPayment({
+          reference: 'line',
+          metadata: { channel: 'online', id: `3b241101-e2bb-4255-8caf-4136c566a96${i}` },
+          return_url: `https://shop.example.org/online/3b241101-e2bb-4255-8caf-4136c566a96${i}`,
+        }),
+      ),
+  ],
+  [
+    'a refund that is repeated after a reset',
+    ['C11 fail'],
+    async keeper => {
+      const payment = await payAndRead(keeper.api)
+      await plan(keeper, { on: 'refundPayment', reset: true, when: 'after' })
+      await times(2, () => tryToRefund(keeper, payment, {}))
     },
+  ],
+  [
+    'a refund that is repeated after a reset, guarded by refund_amount_available',
+    [],
+    async keeper => {
+      const payment = await payAndRead(keeper.api)
+      await plan(keeper, { on: 'refundPayment', reset: true, when: 'after' })
+      const guard = { refund_amount_available: payment.amount }
+      await times(2, () => tryToRefund(keeper, payment, guard))
+    },
+  ],
+  [
+    'a refund without refund_amount_available',
+    ['C11 note'],
+    async keeper => tryToRefund(keeper, await payAndRead(keeper.api), {}),
   ],
   [
     'a payment that waits a day for its capture',
@@ -202,6 +256,19 @@ export const requests: Kept[] = [
     ({ api }) => times(5, () => api.post('/v1/payments', { ...webPayment, amount: -1 })),
   ],
   [
+    'five equal refusals in more than a minute, and five of bodies that differ in another field',
+    [],
+    async ({ api }) => {
+      await times(5, async () => {
+        await api.post('/v1/payments', { ...webPayment, amount: -1 })
+        await api.advance(15 * SECOND)
+      })
+      await times(5, i =>
+        api.post('/v1/payments', { ...webPayment, amount: -1, reference: `${i}` }),
+      )
+    },
+  ],
+  [
     'refusals of unlike requests with one code and field',
     [],
     async ({ api }) => {
@@ -219,84 +286,5 @@ export const requests: Kept[] = [
         await api.post('/v1/payments', { ...webPayment, amount: 'x' })
       })
     },
-  ],
-]
-
-const SLOW = 1_001
-
-export const receivers: Kept[] = [
-  [
-    'a receiver that redirects',
-    ['W2 fail', 'P15 note'],
-    async keeper => {
-      await hook(keeper, 302)
-      await times(3, () => payAndRead(keeper.api))
-    },
-  ],
-  [
-    'a receiver that refuses three messages',
-    ['W3 fail', 'P15 note'],
-    async keeper => {
-      await hook(keeper, 500)
-      await times(3, () => payAndRead(keeper.api))
-    },
-  ],
-  [
-    'a receiver that refuses three messages, with a gap in the record after them',
-    ['P15 note'],
-    async keeper => {
-      await hook(keeper, 500)
-      await times(3, () => payAndRead(keeper.api))
-      await leaveGap(keeper)
-    },
-  ],
-  [
-    'a receiver that refuses two messages',
-    ['P15 note'],
-    async keeper => {
-      await hook(keeper, 500)
-      await times(2, () => payAndRead(keeper.api))
-    },
-  ],
-  [
-    'a receiver that is registered twice',
-    ['W4 warn', 'P15 note'],
-    async keeper => {
-      const { callback_url } = await hook(keeper)
-      await keeper.api.post('/v1/webhooks', { callback_url })
-    },
-  ],
-  [
-    'a receiver that is slow ten times after the first',
-    ['W1 warn', 'P15 note'],
-    async keeper => recordAttempts(keeper, await hook(keeper), [9, ...Array(10).fill(SLOW)]),
-  ],
-  [
-    'a receiver that is slow nine times, and one that takes a second',
-    ['P15 note'],
-    async keeper => {
-      await recordAttempts(keeper, await hook(keeper), [9, ...Array(9).fill(SLOW)])
-      await recordAttempts(keeper, await hook(keeper), [9, ...Array(10).fill(1_000)])
-    },
-  ],
-  [
-    'a receiver that is late twice and answers in between',
-    ['W1 fail', 'P15 note'],
-    async keeper => recordAttempts(keeper, await hook(keeper), [9, 'timeout', 9, 'timeout']),
-  ],
-  [
-    'a receiver that is late twice, but not in one minute',
-    ['P15 note'],
-    async keeper => {
-      const webhook = await hook(keeper)
-      await recordAttempts(keeper, webhook, [9, 'timeout', 9])
-      keeper.service.clock.advance(MINUTE)
-      await recordAttempts(keeper, webhook, ['timeout'])
-    },
-  ],
-  [
-    'a receiver that is late once',
-    ['P15 note'],
-    async keeper => recordAttempts(keeper, await hook(keeper), [9, 'timeout', 9, 9]),
   ],
 ]

@@ -8,8 +8,15 @@ import type { MachineTime } from '../../core/ports.ts'
 import type { Area, RecordingHooks } from './areas.ts'
 import type { Turn } from './leaving.ts'
 
-/** The payment that a request is about. `secret` is the second half of its token. */
-export type RecordedPayment = { payment_id: string; secret: string; given: { reference: string } }
+/** The payment that a request is about, as the request left it. `secret` is the second half of its token. */
+export type RecordedPayment = {
+  payment_id: string
+  secret: string
+  given: { reference: string }
+  events: readonly { status: string; code?: string; can_retry?: boolean }[]
+  /** Who made it without the API. */
+  origin?: string
+}
 
 /** What a request had to do with a payment, as its handler tells the record. */
 export type Effects = { account: Account; payment: RecordedPayment; caused: Caused | undefined }

@@ -1,3 +1,4 @@
+import { DAY, HOUR, MINUTE, SECOND } from '../../core/time.ts'
 import type { Endpoint } from '../../platform/http/endpoint.ts'
 import { json } from '../../platform/http/openapi.ts'
 import { object } from '../../platform/http/schema.ts'
@@ -5,41 +6,62 @@ import type { ToolContext } from '../context.ts'
 import { checkAccount, levels, ruleIds } from '../explain/check/report.ts'
 import { MOST_EVIDENCE } from '../explain/check/rule.ts'
 import { badField, unknownParameter } from './errors.ts'
-import { instant, oneOf, queryParameters, readQuery } from './query.ts'
+import { instant, oneOf, type Parse, queryParameters, readQuery } from './query.ts'
 import { count, identifier, nullable, text } from './schemas.ts'
+
+const UNITS: Record<string, number> = { s: SECOND, m: MINUTE, h: HOUR, d: DAY }
+const MOST_LATER = 365 * DAY
+
+/** The plus of an address is a space. */
+const later: Parse<number> = {
+  description:
+    'Judges as if so much time had passed and nothing more had happened, such as 10m or 1d. No clock is moved',
+  parse: given => {
+    const [, count = '', unit = ''] = /^[+ ]?(\d{1,6})([smhd])$/.exec(given) ?? []
+    const ms = Number(count) * (UNITS[unit] ?? Infinity)
+    return ms <= MOST_LATER ? ms : undefined
+  },
+  rule: 'must be at most a year in s, m, h or d, such as 10m or 1d',
+  schema: { type: 'string', pattern: '^\\+?\\d{1,6}[smhd]$', examples: ['1d'] },
+}
 
 const known = {
   since: instant('Only what happened at this time of the account’s clock or later'),
+  as_of: later,
   rule: oneOf(ruleIds, 'Only this rule'),
 }
 
-export const finding = object('Finding', {
-  rule: { ...text, description: 'Such as P4. The page Check of the console lists all rules' },
-  level: {
-    ...text,
-    enum: levels,
-    description:
-      '`fail`: will break in production. `warn`: is likely to. `note`: to know before you go live. `pass`: what was seen is right. `not seen`: there was nothing to judge, and `sentence` says what is lacking',
+export const finding = object(
+  'Finding',
+  {
+    rule: { ...text, description: 'Such as P4. The page Check of the console lists all rules' },
+    level: {
+      ...text,
+      enum: levels,
+      description:
+        '`fail`: will break in production. `warn`: is likely to. `note`: to know before you go live. `pass`: what was seen is right. `not seen`: there was nothing to judge, and `sentence` says what is lacking',
+    },
+    title: text,
+    sentence: { ...text, description: 'What happens in production' },
+    advice: text,
+    source: {
+      ...text,
+      description:
+        'File and line in the public source of GOV.UK Pay, or page and heading of its documentation',
+    },
+    times: { ...count, description: 'How often it was seen' },
+    first: { ...nullable, description: "The account's time of the first" },
+    newest: { ...nullable, description: "The account's time of the newest" },
+    evidence: {
+      type: 'array',
+      maxItems: MOST_EVIDENCE,
+      items: identifier,
+      description:
+        'The newest requests and deliveries that show it: `/console/requests/{id}` has each',
+    },
   },
-  title: text,
-  sentence: { ...text, description: 'What happens in production' },
-  advice: text,
-  source: {
-    ...text,
-    description:
-      'The difference from GOV.UK Pay that it is about, or where GOV.UK Pay documents it',
-  },
-  times: { ...count, description: 'How often it was seen' },
-  first: { ...nullable, description: "The account's time of the first" },
-  newest: { ...nullable, description: "The account's time of the newest" },
-  evidence: {
-    type: 'array',
-    maxItems: MOST_EVIDENCE,
-    items: identifier,
-    description:
-      'The newest requests and deliveries that show it: `/console/requests/{id}` has each',
-  },
-})
+  { webhook_id: { ...identifier, description: 'The webhook that it is about' } },
+)
 
 export const report = object('Check', {
   version: { ...text, description: 'The version of this Farthing' },
@@ -48,7 +70,7 @@ export const report = object('Check', {
     ...nullable,
     description: "The account's time from which on was looked; null: nothing is kept",
   },
-  to: { ...text, description: "The account's time now" },
+  to: { ...text, description: "The account's time now, or as of which it was judged" },
   kept: { ...count, description: 'Requests and deliveries that were looked at' },
   not_kept: { ...count, description: 'Those that were only counted' },
   findings: {
@@ -72,5 +94,8 @@ export const readCheck = (context: ToolContext): Endpoint => ({
     responses: { 200: json('What was found', report) },
     errors: [unknownParameter(), badField('rule', 'must be one of P1, P2 …')],
   }),
-  handler: request => checkAccount(context, request.account, readQuery(request, known)),
+  handler: request => {
+    const { since, as_of, rule } = readQuery(request, known)
+    return checkAccount(context, request.account, { since, later: as_of, rule })
+  },
 })

@@ -15,7 +15,7 @@ const probed = object('Probed', {
   version: { ...text, description: 'The version of this Farthing' },
   webhook_id: identifier,
   posts: { ...count, maximum: MOST_POSTS, description: 'How many messages were sent' },
-  findings: { type: 'array', items: finding, description: 'R1 to R9, in this order' },
+  findings: { type: 'array', items: finding, description: 'R1 to R11, in this order' },
 })
 
 const inactive = () => conflict('the webhook is INACTIVE: register another one')
@@ -29,7 +29,7 @@ export const probeWebhook = (context: ToolContext, stopped: () => boolean): Endp
   summary: 'Probe the receiver of a webhook',
   docs: () => ({
     description:
-      'Sends messages about paid payments of the account to the address of the webhook, and judges the responses: wrong signatures, the same message twice, an unknown payment, JSON that is printed differently, letters beyond ASCII, an unknown field, two at once, and the resource as GOV.UK Pay prints it. First the true message: if that is not accepted, or no payment is paid, all findings are `not seen`. At most 40 messages within 20 seconds. Each is recorded and marked as a probe. They are no attempts of any message, and no payment changes.',
+      'Sends messages about paid payments of the account to the address of the webhook, and judges the responses: wrong signatures, the same message twice, an unknown payment, JSON that is printed differently, letters beyond ASCII, an unknown field, two at once, messages as GOV.UK Pay prints them, and keys that anybody knows. First the true message: if that is not accepted, or no payment is paid, all findings are `not seen`. At most 48 messages within 20 seconds. Each is recorded and marked as a probe. They are no attempts of any message, and no payment changes.',
     parameters: [pathParameter('webhook_id', 'An active webhook of the account')],
     responses: { 200: json('What the receiver does', probed) },
     errors: [notFound('webhook'), inactive(), conflict(ALREADY_SENDING)],

@@ -6,7 +6,7 @@ import { json } from '../../platform/http/openapi.ts'
 import { object, timestamp } from '../../platform/http/schema.ts'
 import { WITHOUT_ENDPOINT } from '../../platform/http/without-endpoint.ts'
 import type { ToolContext } from '../context.ts'
-import { showBroken } from '../explain/check/production.ts'
+import { showBroken } from '../explain/check/judge.ts'
 import type { Exchange, KeptBody } from '../record/exchange.ts'
 import { countExchanges, followExchanges } from '../record/store.ts'
 import { badField, unknownParameter } from './errors.ts'
@@ -156,7 +156,7 @@ function presentRequest(exchange: Exchange) {
     plan: exchange.plan ?? null,
     answered: exchange.ended,
     answer: { headers: exchange.response_headers, ...presentBody(exchange.response_body) },
-    in_production: showBroken(exchange.broken),
+    in_production: showBroken(exchange.facts?.broken),
   }
 }
 

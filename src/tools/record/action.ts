@@ -5,6 +5,7 @@ import {
   type RecordEffects,
 } from '../../platform/http/request-state.ts'
 import { type Actor, type NewAction, NO_REQUEST, type Recorder } from './exchange.ts'
+import { effectFacts } from './row.ts'
 
 /**
  * What can be done in the console or through /control, by the operationId of the request that would do it, in the words
@@ -91,5 +92,6 @@ function actionRow({ account, payment, caused }: Effects, did: ActionFacts): New
     ms: 0,
     ended: 'sent',
     ...(caused && { caused }),
+    facts: effectFacts(payment, caused),
   }
 }

@@ -62,17 +62,80 @@ export type KeptBody = {
   base64?: true
 }
 
-/** The rules that a judge applied to an exchange, by their keys. Absent where it did not look at the exchange. */
-export type Judged = {
-  /** Which rules looked at it. */
+/** What the rules of the check need of an exchange. They are kept in a column of their own, so that a check reads no bodies. */
+export type Facts = {
+  /** Which rules looked at it; absent where none did. */
   judged?: string
+  /** The keys of those that it breaks, and of those that failed by a mistake in them. */
   broken?: string[]
-  /** Those of them that failed by a mistake in them. */
   unjudged?: string[]
+  /** It is about something that Farthing's own commands or the console made. */
+  own?: true
+  /** It had an effect on its payment, or could have had one. */
+  effect?: true
+  /** Status of the payment after it, and code, where it changed: `failed P0010`. `final` at the end: no other try. */
+  state?: string
+  /** Of a create, and of what changed a payment on the pages: a hash of the payment's reference. */
+  reference?: string
+  created?: Created
+  /** Of a refund: the amount, and whether refund_amount_available guards it. */
+  refund?: string
+  isGuarded?: true
+  /** A refund had failed, the response says. */
+  failedRefund?: true
+  /** Of a search: a hash of the reference that it searched for; ends of the payments that it listed, or `all`. */
+  searched?: string
+  listed?: string
+  /** The agreement or webhook that the request is about. */
+  about?: string
+  /** Of a refusal: a hash of the request. */
+  refused?: string
+  /** Of an attempt that somebody made by hand. `again`: the message as it is, to its own receiver. */
+  hand?: 'again' | 'other'
+  /** The rule that the probe is for. */
+  probe?: string
+  /** A test decides what the receiver answers: it says so in the header that those of `farthing/testing` send. */
+  test?: true
+  /** A message that `farthing listen` only printed. */
+  printed?: true
+  /** A message as GOV.UK Pay sends it. */
+  govuk?: true
 }
 
+export type Created = {
+  mode: 'web' | 'moto_api' | 'agreement'
+  /** The same for equal requests. */
+  content: string
+  /** It has an Idempotency-Key. */
+  key?: true
+  moto?: true
+  /** It sets up an agreement. */
+  agreement?: true
+  /** What return_url tells of the payment: `reference`, `email`, or hashes of a name and a value of metadata. */
+  told?: string[]
+}
+
+/** An exchange as the rules of the check see it. */
+export type Evidence = Facts &
+  Pick<
+    Exchange,
+    | 'exchange_id'
+    | 'payment_id'
+    | 'message_id'
+    | 'kind'
+    | 'operation'
+    | 'status'
+    | 'code'
+    | 'field'
+    | ExchangeTiming
+  >
+
+/** What is in the same column as the facts. */
+export type ExchangeTiming = 'began' | 'at' | 'ms' | 'ended' | 'webhook_id' | 'result' | 'gap'
+
 /** The part of an exchange that is stored as JSON. */
-export type ExchangeBody = Judged & {
+export type ExchangeBody = {
+  facts?: Facts
   /** When the request began, in milliseconds: on the machine's clock, and on the account's. */
   began: MachineTime
   at: AccountTime
@@ -146,27 +209,6 @@ export const NO_REQUEST = {
 
 /** The bytes of a body that are kept. */
 export const MOST_BODY_BYTES = 8_192
-
-/** A request under /v1 and its response, before anything is masked. */
-export type RequestToJudge = {
-  operation: string
-  /** Milliseconds of the account's time. */
-  at: AccountTime
-  status: number | null
-  /** Of a refusal. */
-  code: string | undefined
-  description: string | undefined
-  /** In lower case. */
-  headers: Readonly<Headers>
-  query: string
-  body: Buffer | string | undefined
-}
-
-/** Judges exchanges when they are recorded, while the whole body is at hand. */
-export type Judge = {
-  request(request: RequestToJudge): Judged
-  attempt(attempt: Pick<RawAttempt, 'event_type' | 'failed'>): Judged
-}
 
 /** An attempt that the service made by itself, or that somebody made by hand. */
 export type AttemptToRecord = RawAttempt & { byHand?: ByHand }

@@ -11,9 +11,15 @@ import type { Recorded, RecordingHooks } from '../../platform/http/areas.ts'
 import { methodOf } from '../../platform/http/fastify.ts'
 import type { Room } from './admission.ts'
 import { createBatches } from './batches.ts'
-import type { AttemptToRecord, Exchange, Judge, Recorder } from './exchange.ts'
+import type { AttemptToRecord, Exchange, Recorder } from './exchange.ts'
 import { deleteOldExchanges } from './retention-store.ts'
-import { type AnsweredAttempt, createRowMaker, type RawExchange, type RawRequest } from './row.ts'
+import {
+  type AnsweredAttempt,
+  createRowMaker,
+  type Judge,
+  type RawExchange,
+  type RawRequest,
+} from './row.ts'
 import { createSpace } from './space.ts'
 
 type RecorderPorts = {

@@ -10,8 +10,7 @@ import {
   type AttemptToRecord,
   type Exchange,
   type ExchangeKind,
-  type Judge,
-  type Judged,
+  type Facts,
   type KeptBody,
   MOST_BODY_BYTES,
   type NewAction,
@@ -67,6 +66,32 @@ const FORM_FIELDS = ['scenario', 'step']
 const MOST_RESPONSE_HEADERS = 20
 /** Characters of a reference of a refused payment; longer ones are not kept apart from the body. */
 const LONGEST_REFERENCE = 255
+
+/** Reads what the check needs, while the whole body is at hand. */
+export type Judge = {
+  /** `headers`: the first of each name, in lower case. */
+  request(raw: RawRequest, headers: Headers): Facts
+  attempt(raw: AnsweredAttempt): Facts
+}
+
+/** Payments that the console, its test messages and `farthing seed` made. */
+const OWN_ORIGINS: readonly unknown[] = ['console', 'test message', 'seed']
+
+/** What an exchange or an action did to its payment. */
+export function effectFacts(
+  payment: RecordedPayment | undefined,
+  caused: Exchange['caused'],
+): Facts {
+  const state = caused && caused.events.length > 0 ? payment?.events.at(-1) : undefined
+  const { status, code, can_retry } = state ?? {}
+  return {
+    ...(OWN_ORIGINS.includes(payment?.origin) && { own: true }),
+    ...(caused && { effect: true }),
+    ...(status && {
+      state: [status, code, can_retry === false && 'final'].filter(Boolean).join(' '),
+    }),
+  }
+}
 
 export type RowMaker = (raw: RawExchange) => NewExchange
 
@@ -147,7 +172,6 @@ function requestRow(raw: RawRequest, secrets: (string | undefined)[], judge: Jud
   const response_body = kind === 'api' ? mask.body(bytesOf(responseBody)) : undefined
   const field = refusal?.at.field ?? refusal?.at.header
   const reference = payment?.given.reference ?? referenceOfRefused(raw)
-  const judged = judgedOf(raw, headers, query.join('?'), judge)
   return {
     ...facts,
     payment_id: payment?.payment_id ?? null,
@@ -161,7 +185,7 @@ function requestRow(raw: RawRequest, secrets: (string | undefined)[], judge: Jud
     ...(response_body && { response_body }),
     ...(refusal && { code: refusal.code }),
     ...(field && { field }),
-    ...judged,
+    facts: judge.request(raw, headers),
     ...(reference !== undefined && { reference: mask.text(reference) }),
   }
 }
@@ -176,19 +200,6 @@ function referenceOfRefused({ operation, status, requestBody }: RawRequest): str
   } catch {
     return undefined // not a JSON object
   }
-}
-
-/** A response that a plan made says nothing about the request. */
-function judgedOf(
-  { kind, operation, at, status, ended, url, refusal, requestBody }: RawRequest,
-  headers: Headers,
-  query: string,
-  judge: Judge,
-): Judged {
-  if (kind !== 'api' || !url.startsWith('/v1/') || ended === 'replaced') return {}
-  const body = bytesOf(requestBody)
-  const { code, message: description } = refusal ?? {}
-  return judge.request({ operation, at, status, code, description, headers, query, body })
 }
 
 /** The path of a page ends with the payment's token, in any encoding. */
@@ -216,7 +227,7 @@ function requestBodyOf(
   return mask.body(new URLSearchParams(kept).toString())
 }
 
-const bytesOf = (body: unknown): Buffer | string | undefined =>
+export const bytesOf = (body: unknown): Buffer | string | undefined =>
   Buffer.isBuffer(body) || typeof body === 'string' ? body : undefined
 
 /** The first of each name, in lower case. */
@@ -232,7 +243,6 @@ function attemptRow(raw: AnsweredAttempt, mask: Mask, judge: Judge): NewExchange
   const request_body = mask.body(raw.body)
   const response_body = mask.body(answer?.body, answer?.size)
   const [path = '', ...query] = raw.url.split('?')
-  const judged = byHand ? {} : judge.attempt(raw)
   return {
     kind,
     room,
@@ -258,7 +268,7 @@ function attemptRow(raw: AnsweredAttempt, mask: Mask, judge: Judge): NewExchange
     ...(response_body && { response_body }),
     ms: Math.round(raw.ms),
     ended: 'sent',
-    ...judged,
+    facts: judge.attempt(raw),
     ...(byHand && { by_hand: byHand }),
   }
 }

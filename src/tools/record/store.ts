@@ -1,4 +1,4 @@
-import { idFloor, timeOf } from '../../core/ids.ts'
+import { idFloor } from '../../core/ids.ts'
 import type { Database, Statement } from '../../core/ports.ts'
 import { fold, groupOf } from '../../platform/database/fold.ts'
 import { type FollowedPage, findFollowed, type Paging } from '../../platform/database/follow.ts'
@@ -15,89 +15,11 @@ import {
   selectPart,
   where,
 } from '../../platform/database/select.ts'
-import {
-  type Exchange,
-  type ExchangeBody,
-  type ExchangeKind,
-  type NewExchange,
-  NO_REQUEST,
-} from './exchange.ts'
-
-type Row = Omit<Exchange, keyof ExchangeBody | 'refused'> & {
-  refused: number
-  code: string | null
-  field: string | null
-  body: string
-}
-
-const SHOWN =
-  'exchange_id, account, payment_id, message_id, kind, operation, status, refused, code, field, body'
-const INSERTED = `${SHOWN}, reference_folded`
-const COLUMNS = SHOWN.replace('account', 'account as room')
+import { COLUMNS, columnsOf, fromRow, INSERTED, type Row } from './columns.ts'
+import type { Exchange, ExchangeKind, NewExchange } from './exchange.ts'
 
 /** As an SQL expression: about the bytes that a row takes. The databases read its length without reading the text. */
-export const BYTES = 'octet_length(body) + 256'
-
-/** What the JSON of a row leaves out, beside `began` where it is `at`. */
-const DEFAULTS = {
-  query: '',
-  request_headers: {},
-  response_headers: {},
-  ended: 'sent',
-} as const satisfies Partial<ExchangeBody>
-
-/** `ExchangeBody` without what `DEFAULTS` and the columns have. */
-type StoredBody = Pick<ExchangeBody, 'at' | 'method' | 'path' | 'ms'> & Partial<ExchangeBody>
-
-function bodyOf({
-  began,
-  query,
-  request_headers,
-  response_headers,
-  ended,
-  ...rest
-}: ExchangeBody): string {
-  return JSON.stringify({
-    ...rest,
-    ...(began - rest.at !== 0 && { began }),
-    ...(query !== '' && { query }),
-    ...(Object.keys(request_headers).length > 0 && { request_headers }),
-    ...(Object.keys(response_headers).length > 0 && { response_headers }),
-    ...(ended !== 'sent' && { ended }),
-  })
-}
-
-/** What a row says beside its columns; undefined if the row is damaged. */
-export function readBody(body: string): StoredBody | undefined {
-  try {
-    const stored = JSON.parse(body) // written by bodyOf
-    return typeof stored.at === 'number' && typeof stored.path === 'string' ? stored : undefined
-  } catch {
-    return undefined
-  }
-}
-
-function fromRow({ refused: isRefused, code, field, body, ...columns }: Row): Exchange {
-  const refused = isRefused === 1
-  const stored = readBody(body)
-  if (!stored) return lost({ ...columns, refused })
-  return {
-    ...columns,
-    refused,
-    ...(code !== null && { code }),
-    ...(field !== null && { field }),
-    ...DEFAULTS,
-    began: Number(stored.at),
-    ...stored,
-  }
-}
-
-/** A damaged row counts as an exchange that was not kept, so that a page shows the others. */
-function lost(columns: Omit<Exchange, keyof ExchangeBody>): Exchange {
-  const at = timeOf(columns.exchange_id)
-  const gap = { count: 1, refused: Number(columns.refused), from: at, to: at, bounds: ['damage'] }
-  return { ...columns, kind: 'gap', ...NO_REQUEST, ended: 'sent', began: at, at, ms: 0, gap }
-}
+export const BYTES = 'octet_length(body) + coalesce(octet_length(facts), 0) + 256'
 
 /** The statement that writes the exchange with this identifier. */
 export function insertExchange(exchange: NewExchange): (exchange_id: string) => Statement {
@@ -106,9 +28,9 @@ export function insertExchange(exchange: NewExchange): (exchange_id: string) => 
   const columns = [room, payment_id, message_id, kind, operation, status, Number(refused)]
   // Other requests are found by the reference of their payment.
   const refusedReference = payment_id === null && body.reference ? fold(body.reference) : null
-  const values = [...columns, code ?? null, field ?? null, bodyOf(body), refusedReference]
+  const values = [...columns, code ?? null, field ?? null, ...columnsOf(body), refusedReference]
   return exchange_id => ({
-    sql: `insert into exchanges (${INSERTED}) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
+    sql: `insert into exchanges (${INSERTED}) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
     values: [exchange_id, ...values],
   })
 }
@@ -141,7 +63,7 @@ export function conditionsOf(room: string, filter: ExchangeFilter): Condition[] 
     ...inRange('exchange_id', filter),
     ...(kinds ? [where(`kind in (${kinds.map(() => '?').join(', ')})`, ...kinds)] : []),
     ...(refused === undefined ? [] : [where(`refused = ${refused ? 1 : 0}`)]),
-    ...(filter.broken ? [where(`body like '%"broken":[%'`)] : []),
+    ...(filter.broken ? [where(`facts like '%"broken":[%'`)] : []),
     ...ifGiven('operation = ?', operation),
     ...ifGiven('status = ?', status),
     ...(hundreds === undefined

@@ -4,7 +4,8 @@ import { idFloor, timeOf } from '../../core/ids.ts'
 import type { Database, MachineTime } from '../../core/ports.ts'
 import { MINUTE } from '../../core/time.ts'
 import { numbered, where } from '../../platform/database/select.ts'
-import { readBody } from './store.ts'
+import { readJson } from './columns.ts'
+import type { Exchange } from './exchange.ts'
 
 export const MINUTES = 15
 
@@ -100,13 +101,13 @@ async function readGaps(
   room: string,
   from: string,
 ): Promise<{ at: number; count: number }[]> {
-  const rows = await database.query<{ exchange_id: string; body: string }>(
-    `select exchange_id, body from exchanges
+  const rows = await database.query<{ exchange_id: string; facts: string | null }>(
+    `select exchange_id, facts from exchanges
      where account = $1 and exchange_id >= $2 and kind = 'gap' order by exchange_id`,
     [room, from],
   )
-  return rows.map(({ exchange_id, body }) => ({
+  return rows.map(({ exchange_id, facts }) => ({
     at: timeOf(exchange_id),
-    count: readBody(body)?.gap?.count ?? 1,
+    count: readJson<Partial<Exchange>>(facts ?? '')?.gap?.count ?? 1,
   }))
 }

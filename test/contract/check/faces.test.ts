@@ -90,7 +90,7 @@ describe('The check, for people and tests', () => {
     assert.equal((await run('', account.key)).code, 0)
     const probed = await run(`--probe ${webhook.external_id}`, account.key)
     assert.equal(probed.code, 1, probed.stdout)
-    assert.match(probed.stdout, /Not judged: R1, R2, .* R9\n {2}No payment of the account is paid/)
+    assert.match(probed.stdout, /Not judged: R1, R2, .* R11\n {2}No payment of the account is paid/)
     assert.match(probed.stderr, /The probe judged nothing/)
     assert.equal((await account.check()).kept > 0, true)
   })
@@ -102,7 +102,7 @@ describe('The check, for people and tests', () => {
     assert.equal((await run(`--junit ${file}`, account.key)).code, 0)
     assert.match(
       readFileSync(file, 'utf8'),
-      /name="P1 Amount 0" time="0">\n<system-out>GOV\.UK Pay answers .*\n.*\nSource: .*\nwarn, seen once\n[0-9a-v]{26}<\/system-out>/,
+      /name="P1 Amount 0" time="0">\n<system-out>By its source GOV\.UK Pay answers .*\n.*\nSource: .*\nwarn, seen once\n[0-9a-v]{26}<\/system-out>/,
     )
   })
 
@@ -117,6 +117,23 @@ describe('The check, for people and tests', () => {
       for (const id of ['W1', 'W2', 'W3'])
         assert.equal(findings.find(({ rule }) => rule === id)?.level, 'not seen', `${status} ${id}`)
     }
+  })
+
+  test('what the commands of Farthing send counts for nothing, whoever pays it', async () => {
+    const account = await farthing.account()
+    const command = (args: string[]) =>
+      runHere({
+        args,
+        env: { FARTHING_URL: service.baseUrl, FARTHING_API_KEY: account.key },
+      })
+    assert.equal((await command(['pay', 'declined'])).code, 0)
+    const made = await account.send('GET', '/v1/payments?display_size=1')
+    await account.send('GET', `/v1/payments/${made.body.results[0].payment_id}`)
+    assert.equal((await command(['trigger', 'card_payment_cancelled'])).code, 0)
+    const { kept, findings } = await account.check({ asOf: '1d' })
+    assert.equal(kept, 1, 'the search of the client')
+    const judged = findings.filter(({ level }) => level !== 'not seen').map(({ rule }) => rule)
+    assert.deepEqual(judged, ['P5', 'P6'])
   })
 
   test('account.check() answers the report, or rejects with the findings as text', async () => {

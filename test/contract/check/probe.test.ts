@@ -49,6 +49,17 @@ const expecting =
   ({ request, key }) =>
     signatureIn(request) === expected(request.body, key) ? 200 : 401
 
+const API_STATUSES = [
+  'created',
+  'started',
+  'submitted',
+  'capturable',
+  'success',
+  'failed',
+  'cancelled',
+  'error',
+]
+
 /** Each receiver, and the findings that are no pass. */
 const receivers: Record<string, [judge: Judge, found: Record<string, string>]> = {
   'checks rightly': [right401, {}],
@@ -57,9 +68,9 @@ const receivers: Record<string, [judge: Judge, found: Record<string, string>]> =
       await read()
       return 200
     },
-    { R1: 'fail', R2: 'fail' },
+    { R1: 'fail', R2: 'fail', R11: 'fail' },
   ],
-  'answers 200, whatever comes': [() => 200, { R1: 'not seen', R2: 'not seen' }],
+  'answers 200, whatever comes': [() => 200, { R1: 'not seen', R2: 'not seen', R11: 'not seen' }],
   'answers 200, and ignores what is wrong': [
     async ({ isRight, read }) => {
       if (isRight) await read()
@@ -78,11 +89,11 @@ const receivers: Record<string, [judge: Judge, found: Record<string, string>]> =
   'is not idempotent': [refusing(({ times }) => times > 1, 409), { R3: 'warn' }],
   'needs to know the payment': [
     refusing(({ isKnownPayment }) => !isKnownPayment, 404),
-    { R4: 'warn' },
+    { R4: 'warn', R10: 'not seen' },
   ],
   'reads the payment of each message': [
     async arrived => (arrived.isRight ? ((await arrived.read()) === 200 ? 200 : 500) : 401),
-    { R4: 'not seen' },
+    { R4: 'not seen', R10: 'not seen' },
   ],
   'is strict about unknown fields': [
     refusing(({ message }) => 'a_field_that_is_new' in message.resource),
@@ -92,9 +103,26 @@ const receivers: Record<string, [judge: Judge, found: Record<string, string>]> =
     async arrived => (arrived.isRight ? ((await arrived.isAlone()) ? 200 : 500) : 401),
     { R8: 'warn' },
   ],
-  'needs the links': [refusing(({ message }) => !message.resource._links, 500), { R9: 'warn' }],
+  'needs the links': [
+    refusing(({ message }) => !message.resource._links, 500),
+    { R9: 'warn', R10: 'not seen' },
+  ],
+  // The statuses that a public client of a department knows: it answers 500 to any other.
+  'knows only the statuses of the API': [
+    refusing(({ message }) => !API_STATUSES.includes(message.resource.state.status), 500),
+    { R10: 'fail' },
+  ],
+  'has no key': [
+    async ({ request, key, read }) => {
+      const expected = ['undefined', key].map(each => hex(request.body, each))
+      if (!expected.includes(signatureIn(request) ?? '')) return 401
+      await read()
+      return 200
+    },
+    { R11: 'fail' },
+  ],
 }
-const ids = ['R1', 'R2', 'R3', 'R4', 'R5', 'R6', 'R7', 'R8', 'R9']
+const ids = Array.from({ length: 11 }, (_, i) => `R${i + 1}`)
 
 onEveryDatabase(
   'Probing a receiver',
@@ -157,10 +185,12 @@ onEveryDatabase(
     }
     const rows = () => messagesAndPayments(service())
 
-    test('each of twelve receivers is found to do what it does, and nothing else, and nothing changes', async t => {
+    test('each of fourteen receivers is found to do what it does, and nothing else, and nothing changes', async t => {
       const all = Object.entries(receivers)
       const accounts = await Promise.all(
-        all.map(([name, [judge]]) => withReceiver(t, judge, /nothing|200/.test(name) ? ENOUGH : 1)),
+        all.map(([name, [judge]]) =>
+          withReceiver(t, judge, /nothing|200|no key/.test(name) ? ENOUGH : 1),
+        ),
       )
       const before = await rows()
       const probed = await Promise.all(
@@ -172,10 +202,10 @@ onEveryDatabase(
         const found = Object.fromEntries(broken.map(({ rule, level }: Body) => [rule, level]))
         assert.deepEqual(found, expected, `${name}: ${JSON.stringify(broken)}`)
         for (const { rule, times } of broken)
-          if (Number(rule.slice(1)) > 3 && expected[rule] !== 'not seen')
+          if (!/^R([123]|11)$/.test(rule) && expected[rule] !== 'not seen')
             assert.ok(times >= 2, `${rule} is found twice`)
         assert.equal(accounts[i]?.subscriber.requests.length, posts, name)
-        assert.ok(posts <= 40, name)
+        assert.ok(posts <= 48, name)
       }
       assert.equal(await rows(), before)
       for (const { api, subscriber } of accounts)
@@ -205,11 +235,11 @@ onEveryDatabase(
       const browser = await signIn(service(), api)
       assert.match(
         (await browser.get(`webhooks/${id}`)).text,
-        /Sends at most 40 messages about paid/,
+        /Sends at most 48 messages about paid/,
       )
       const { status, text } = await browser.post(`webhooks/${id}/probe`, {})
       assert.equal(status, 200)
-      assert.match(text, /\d+ messages were sent\. 0 fail, 1 warn, 8 passed, 0 not seen\./)
+      assert.match(text, /\d+ messages were sent\. 0 fail, 1 warn, 10 passed, 0 not seen\./)
       assert.match(text, /2 times, the newest/)
       assert.match(text, /warn R7 An unknown field The receiver refuses a message with a field/i)
       const run = async (...args: string[]) =>
@@ -222,7 +252,7 @@ onEveryDatabase(
       assert.match(found.stdout, /R7 warn/)
       await subscriber.close()
       const none = await run()
-      assert.match(none.stdout, /Not judged: R1, R2, .*R9\n.*mend that first \(W3\)/)
+      assert.match(none.stdout, /Not judged: R1, R2, .*R11\n.*mend that first \(W3\)/)
     })
 
     test('an unknown webhook is a 404, and one that is deactivated a 409', async t => {

@@ -31,10 +31,14 @@ onSharedDatabases('The check in the console', service => {
     const evidence = page.elements.filter(tagged('a')).flatMap(({ attributes: { href = '' } }) => {
       return /^requests\/[0-9a-v]{26}$/.test(href) ? [href] : []
     })
+    assert.match(
+      page.html,
+      /Source: <a class="govuk-link" href="https:\/\/github\.com\/alphagov\/pay-connector\/[^"]+">ChargesApiResource\.java#L174<\/a>/,
+    )
     const [newest = ''] = evidence
     assert.match(
       (await console.get(newest)).text,
-      /In production: GOV\.UK Pay ignores Idempotency-Key here/,
+      /In production: By its source GOV\.UK Pay ignores Idempotency-Key here/,
     )
     assert.equal(navigationOf((await console.get('payments')).html), 'Check (1)')
   })
@@ -51,7 +55,7 @@ onSharedDatabases('The check in the console', service => {
       await console.get('check'),
     ]
     const [timeline, requests, check] = pages
-    assert.match(timeline?.text ?? '', /warn In production: In GOV\.UK Pay this test card/)
+    assert.match(timeline?.text ?? '', /warn In production: By its source this test card/)
     assert.match(
       requests?.text ?? '',
       /Requests that would differ in production.*POST \/v1\/auth204/,

@@ -37,7 +37,7 @@ ${findings.map(each => findingView(root, each, level))}
 )}
 ${restPart('What passed', ofLevel('pass'))}
 ${restPart('What was not seen', ofLevel('not seen'))}
-${paragraph(html`The same in a terminal or a pipeline: ${code('farthing check')}. In a test: ${code('await account.check()')}.`)}`
+${paragraph(html`The same in a terminal or a pipeline: ${code('farthing check')}. In a test: ${code("await account.check({ asOf: '1d' })")}.`)}`
 }
 
 function windowPart({ kept, not_kept, from }: Report): Html {

@@ -87,7 +87,7 @@ function stepView(timeline: Timeline, step: Step, said: Set<string>): Html {
   return html`<li class="farthing-step">
 <h4 class="farthing-step__heading">${timeOfDay(step.at)} ${headingOf(timeline, step)}</h4>
 ${exchange && factsOf(timeline, exchange)}
-${exchange && inProduction(exchange.broken)}
+${exchange && inProduction(exchange.facts?.broken)}
 ${caused.length > 0 && html`<ul class="farthing-step__caused" role="list">${caused.map(line => html`<li>${line}</li>\n`)}</ul>`}
 ${folded && html`<p class="farthing-step__facts">and ${folded.more} more like it, the last at ${timeOfDay(folded.until)}</p>`}
 </li>

@@ -58,7 +58,7 @@ function show(
 <h1 class="govuk-heading-l farthing-text">${untrusted(requestLine(exchange))}</h1>
 ${summaryList(rowsFor(exchange, visit.root, operationsOf(operations)))}
 ${ignoredPart(exchange, operations)}
-${inProduction(exchange.broken)}
+${inProduction(exchange.facts?.broken)}
 <h2 class="govuk-heading-m">${kind === 'out' ? 'Sent' : 'Request'}</h2>
 ${headersAndBody(request, request_headers, request_body)}
 ${exchange.secret_body && paragraph('Its body is a card, which is not kept.')}

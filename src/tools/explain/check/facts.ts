@@ -1,18 +1,55 @@
-import { submittedCard } from '../../../pay/card.ts'
-import type { RequestToJudge } from '../../record/exchange.ts'
-import type { RequestFacts } from './rule.ts'
+/** Reads from an exchange, when it is recorded, what the rules need of it: bodies and card numbers are at hand only then. */
+import { hash } from 'node:crypto'
+import type { Headers } from '../../../core/exchange.ts'
+import type { AccountTime, MachineTime } from '../../../core/ports.ts'
+import { isListenerAddress } from '../../../pay/webhooks/listener.ts'
+import type { Created, Facts } from '../../record/exchange.ts'
+import { type AnsweredAttempt, bytesOf, effectFacts, type RawRequest } from '../../record/row.ts'
+import { partsOf } from './values.ts'
 
-/** Reads what the rules look at from a request. */
-export function factsOf({ query, body, ...rest }: RequestToJudge): RequestFacts {
-  return { ...rest, query: new URLSearchParams(query), body: fieldsOf(rest.headers, body) }
+/** A request under /v1 and its response as the production rules see them. */
+export type RequestFacts = {
+  operation: string
+  method: string
+  /** Milliseconds: the account's time, and the machine's. */
+  at: AccountTime
+  began: MachineTime
+  status: number | null
+  /** Of a refusal. */
+  code: string | undefined
+  description: string | undefined
+  /** In lower case. */
+  headers: Readonly<Headers>
+  query: URLSearchParams
+  /** '' without a body. */
+  text: string
+  /** The fields of the JSON or of the form; {} without any. */
+  body: Readonly<Record<string, unknown>>
 }
 
-function fieldsOf(
-  headers: RequestFacts['headers'],
-  body: RequestToJudge['body'],
-): RequestFacts['body'] {
-  if (body === undefined || body.length === 0) return {}
-  const text = body.toString()
+const NO_QUERY = new URLSearchParams()
+
+export function requestFacts(raw: RawRequest, headers: Headers): RequestFacts {
+  const { operation, method, at, began, status, refusal, url, requestBody } = raw
+  const [, query] = url.split(/\?(.*)/s)
+  const text = String(bytesOf(requestBody) ?? '')
+  return {
+    operation,
+    method,
+    at,
+    began,
+    status,
+    code: refusal?.code,
+    description: refusal?.message,
+    headers,
+    query: query ? new URLSearchParams(query) : NO_QUERY,
+    text,
+    body: fieldsOf(headers, text),
+  }
+}
+
+function fieldsOf(headers: Headers, text: string): RequestFacts['body'] {
+  if (text === '') return {}
   if (isForm(headers)) return Object.fromEntries(new URLSearchParams(text))
   try {
     const parsed: unknown = JSON.parse(text)
@@ -22,43 +59,149 @@ function fieldsOf(
   }
 }
 
-export const isForm = (headers: RequestFacts['headers']): boolean =>
+export const isForm = (headers: Headers): boolean =>
   /^application\/x-www-form-urlencoded\b/i.test(headers['content-type'] ?? '')
 
-/** The texts in a JSON value, the names of its fields included. It may be nested deeper than functions can call. */
-export function textsIn(value: unknown): string[] {
-  const left = [value]
-  for (const each of left)
-    if (typeof each === 'object' && each !== null)
-      for (const entry of Object.entries(each)) left.push(...entry)
-  return left.filter(each => typeof each === 'string')
+/** Farthing's own commands say so. */
+const OWN = /^farthing\//
+
+/** What is kept of a request beside the rules that it breaks. `read` is absent on the pages. */
+export function keptOfRequest(
+  raw: RawRequest,
+  headers: Headers,
+  read: RequestFacts | undefined,
+): Facts {
+  const { operation, kind, ended, caused, payment } = raw
+  const effect = effectFacts(payment, caused)
+  const isNamed = kind === 'page' ? effect.state : operation === 'createPayment'
+  return {
+    ...effect,
+    ...(OWN.test(headers['user-agent'] ?? '') && { own: true }),
+    ...(isNamed && payment && { reference: short(payment.given.reference.toLowerCase()) }),
+    ...(read && ended !== 'reset' && answerOf(raw, read)),
+    ...(read && detailsOf(raw, read)),
+  }
 }
 
-/** A weight of 0 takes a media type out. */
-export const takesJson = (accept = ''): boolean =>
-  accept.trim() === '' ||
-  accept
-    .split(',')
-    .some(
-      range =>
-        /^\s*(?:\*\/\*|application\/\*|application\/json)\s*(?:;|$)/i.test(range) &&
-        !/;\s*q=0(?:\.0*)?\s*(?:;|$)/i.test(range),
-    )
+export function keptOfAttempt({ url, answer, byHand, body, failed }: AnsweredAttempt): Facts {
+  const { kind, other_key, other_address, words } = byHand ?? {}
+  const isAgain = kind === 'again' && !other_key && !other_address
+  const headers = answer?.headers ?? []
+  return {
+    ...(byHand && { hand: isAgain ? 'again' : 'other' }),
+    ...(kind === 'probe' && words && { probe: words.replace(/:.*/s, '') }),
+    ...(headers.some(([name]) => /^farthing-receiver$/i.test(name)) && { test: true }),
+    ...(isListenerAddress(url) && !failed && headers.length === 0 && { printed: true }),
+    ...(body.includes('"resource_type":"PAYMENT"') && { govuk: true }),
+  }
+}
 
-/** The Luhn check. */
-export const hasCheckDigit = (number: string): boolean =>
-  [...number].reverse().reduce((sum, character, place) => {
-    const digit = Number(character) * (place % 2 === 0 ? 1 : 2)
-    return sum + (digit > 9 ? digit - 9 : digit)
-  }, 0) %
-    10 ===
-  0
+/** A hash for comparisons among the exchanges of one account. */
+const short = (text: string): string => hash('sha1', text, 'base64url').slice(0, 10)
 
-export const isOfKnownBrand = (number: string): boolean =>
-  submittedCard(number, '', '').card_brand !== undefined
+const IDENTIFIERS = /"payment_id":"[0-9a-v]{21}([0-9a-v]{5})"/g
+/** Five characters tell payments of one account apart. */
+export const LISTED_END = /.{5}/g
+/** The payments of one search that are kept. */
+const MOST_LISTED = 40
 
-/** MM/YY is over when its month is. */
-export function isExpired(expiry_date: string, at: number): boolean {
-  const [month = NaN, year = NaN] = expiry_date.split('/').map(Number)
-  return Date.UTC(2000 + year, month, 1) <= at
+/** The ends of identifiers of the payments that a search listed. `all`: more than are kept. */
+function listedIn(response: string): Facts {
+  const found = [...response.matchAll(IDENTIFIERS)].map(([, end]) => end)
+  const ends = [...new Set(found)]
+  return ends.length > MOST_LISTED ? { listed: 'all' } : { listed: ends.join('') }
+}
+
+/** Of the response. */
+function answerOf({ operation, responseBody, ended }: RawRequest, { status }: RequestFacts): Facts {
+  if (ended === 'replaced' || status === null || status >= 300) return {}
+  const response = String(bytesOf(responseBody) ?? '')
+  if (operation === 'searchPayments') return listedIn(response)
+  if (operation === 'createWebhook') {
+    const [, about] = /"external_id":"([0-9a-v]{26})"/.exec(response) ?? []
+    return about ? { about } : {}
+  }
+  const isOfRefund = /refund/i.test(operation)
+  return isOfRefund && response.includes('"status":"error"') ? { failedRefund: true } : {}
+}
+
+function detailsOf(
+  { operation, url }: RawRequest,
+  { code, query, text, body, headers }: RequestFacts,
+): Facts {
+  const refused = code === undefined ? {} : { refused: short(`${url}\n${text}`) }
+  switch (operation) {
+    case 'createPayment':
+      return { ...refused, created: createdBy(body, text, headers) }
+    case 'refundPayment':
+      return {
+        ...refused,
+        refund: textOf(body.amount).slice(0, 10),
+        ...('refund_amount_available' in body && { isGuarded: true }),
+      }
+    case 'searchPayments': {
+      const reference = query.get('reference')?.toLowerCase()
+      return { ...refused, ...(reference && { searched: short(reference) }) }
+    }
+    case 'cancelAgreement': {
+      const [, about] = /([0-9a-v]{26})\/cancel/.exec(url) ?? []
+      return { ...refused, ...(about && { about }) }
+    }
+    default:
+      return refused
+  }
+}
+
+function createdBy(body: RequestFacts['body'], text: string, headers: Headers): Created {
+  const { authorisation_mode: mode } = body
+  const told = toldBy(body)
+  return {
+    mode: mode === 'moto_api' || mode === 'agreement' ? mode : 'web',
+    content: short(text),
+    ...(headers['idempotency-key'] !== undefined && { key: true }),
+    ...(body.moto === true && { moto: true }),
+    ...(typeof body.set_up_agreement === 'string' && { agreement: true }),
+    ...(told.length > 0 && { told }),
+  }
+}
+
+/** Shorter values of metadata could be in an address by chance. */
+const LEAST_METADATA = 6
+/** A secure random identifier is the recommended way. */
+const RANDOM = /^(?=.*\d)(?=.*[a-z])[\w-]{16,}$/i
+const MOST_TOLD = 5
+
+/** What return_url tells: `reference`, `email`, and of each entry of metadata a hash of its name and one of its value. */
+function toldBy({ return_url, reference, email, metadata }: RequestFacts['body']): string[] {
+  if (typeof return_url !== 'string') return []
+  const { path, query } = partsOf(return_url)
+  const parts = path.split('/').map(decoded)
+  if (query !== '') parts.push(...new URLSearchParams(query).values())
+  const tells = (value: unknown): boolean => {
+    const text = textOf(value)
+    const isIn = (part: string) =>
+      part === text || (part.endsWith(text) && /[_=.-]$/.test(part.slice(0, -text.length)))
+    return text !== '' && parts.some(isIn)
+  }
+  const entries = typeof metadata === 'object' && metadata !== null ? Object.entries(metadata) : []
+  const isCounted = (value: unknown) =>
+    textOf(value).length >= LEAST_METADATA && !RANDOM.test(textOf(value)) && value !== reference
+  return [
+    ...(tells(reference) ? ['reference'] : []),
+    ...(tells(email) ? ['email'] : []),
+    ...entries
+      .filter(([, value]) => isCounted(value) && tells(value))
+      .map(([name, value]) => `${short(name).slice(0, 4)}:${short(textOf(value)).slice(0, 6)}`),
+  ].slice(0, MOST_TOLD)
+}
+
+const textOf = (value: unknown): string =>
+  typeof value === 'string' || typeof value === 'number' ? String(value) : ''
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
 }

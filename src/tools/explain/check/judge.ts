@@ -1,7 +1,33 @@
-import type { Judge, Judged } from '../../record/exchange.ts'
-import { factsOf } from './facts.ts'
-import { attemptRules, RULE_SET, requestRules } from './production.ts'
-import type { AttemptFacts, RequestFacts, Rule } from './rule.ts'
+/** The production rules at work: on an exchange when it is recorded, and on what was kept. */
+import { hash } from 'node:crypto'
+import { version } from '../../../core/version.ts'
+import type { Facts } from '../../record/exchange.ts'
+import type { AnsweredAttempt, Judge } from '../../record/row.ts'
+import { keptOfAttempt, keptOfRequest, type RequestFacts, requestFacts } from './facts.ts'
+import { HAS_FAILED } from './finding.ts'
+import { attemptRules, type ProductionRule, requestRules } from './production.ts'
+import type { AccountRecord, Level, Rule } from './rule.ts'
+
+export const productionRows: readonly ProductionRule[] = [...requestRules, ...attemptRules]
+
+/** Kept with each exchange, because what another version recorded says nothing of a rule that it did not have. */
+export const RULE_SET = hash(
+  'sha1',
+  [version, ...productionRows.map(({ key }) => key)].join(' '),
+).slice(0, 8)
+
+export type ShownRule = { rule: string; level: Level; sentence: string; advice: string }
+
+/** What is shown of the rules that were kept with an exchange. Ignores rules that another version knew. */
+export const showBroken = (keys: readonly string[] = []): ShownRule[] =>
+  productionRows
+    .filter(({ key }) => keys.includes(key))
+    .map(({ id, level, sentence, advice }) => ({ rule: id, level, sentence, advice }))
+
+type Rules = {
+  request: readonly ProductionRule<RequestFacts>[]
+  attempt: readonly ProductionRule<Pick<AnsweredAttempt, 'event_type' | 'failed'>>[]
+}
 
 /**
  * The rules run beside the requests, on what clients send. One that throws breaks nothing, and is kept as one that has
@@ -9,17 +35,14 @@ import type { AttemptFacts, RequestFacts, Rule } from './rule.ts'
  */
 export function createJudge(
   onFault: (error: unknown) => void,
-  rules: { request: readonly Rule<RequestFacts>[]; attempt: readonly Rule<AttemptFacts>[] } = {
-    request: requestRules,
-    attempt: attemptRules,
-  },
+  rules: Rules = { request: requestRules, attempt: attemptRules },
 ): Judge {
   let isReported = false
-  function judge<Facts>(among: readonly Rule<Facts>[], facts: Facts): Judged {
+  function judge<Looked>(among: readonly ProductionRule<Looked>[], looked: Looked): Facts {
     const [broken, unjudged]: [string[], string[]] = [[], []]
     for (const { key, breaks } of among)
       try {
-        if (breaks(facts)) broken.push(key)
+        if (breaks(looked)) broken.push(key)
       } catch (error) {
         if (!isReported) onFault(error)
         isReported = true
@@ -31,8 +54,61 @@ export function createJudge(
       ...(unjudged.length > 0 && { unjudged }),
     }
   }
+  const guarded = (read: () => Facts): Facts => {
+    try {
+      return read()
+    } catch (error) {
+      if (!isReported) onFault(error)
+      isReported = true
+      return {}
+    }
+  }
   return {
-    request: request => judge(rules.request, factsOf(request)),
-    attempt: attempt => judge(rules.attempt, attempt),
+    request: (raw, headers) =>
+      guarded(() => {
+        if (raw.kind === 'page' || !raw.url.startsWith('/v1/'))
+          return keptOfRequest(raw, headers, undefined)
+        const read = requestFacts(raw, headers)
+        const kept = keptOfRequest(raw, headers, read)
+        // A response that a plan made says nothing about the request.
+        const isJudged = raw.ended !== 'replaced' && !kept.own
+        return { ...(isJudged && judge(rules.request, read)), ...kept }
+      }),
+    attempt: raw =>
+      guarded(() => ({
+        ...(!raw.byHand && judge(rules.attempt, raw)),
+        ...keptOfAttempt(raw),
+      })),
+  }
+}
+
+const OTHER_VERSION =
+  'This rule is not judged: another version of Farthing recorded what was seen, with other rules.'
+
+/** The rules over what was kept. Those that make one finding together are one, at the worst level that was seen. */
+export const productionRules: readonly Rule[] = productionRows
+  .filter(row => row.with === undefined)
+  .map((row): Rule => {
+    const rows = [...productionRows.filter(each => each.with === row.key), row]
+    return { ...row, lacking: row.among.lacking, judge: record => judgeRows(rows, row, record) }
+  })
+
+function judgeRows(
+  rows: ProductionRule[],
+  { key, among }: ProductionRule,
+  { seen }: AccountRecord,
+) {
+  for (const { level, sentence, key: broken } of rows) {
+    const evidence = seen.filter(each => each.broken?.includes(broken))
+    if (evidence.length > 0) return { broken: [{ level, sentence, evidence }], right: [] }
+  }
+  const could = seen.filter(each => among.could(each) && !each.hand)
+  const right = could.filter(({ judged }) => judged === RULE_SET)
+  const hasFailed = seen.some(({ unjudged }) => unjudged?.includes(key))
+  const isUnjudged = hasFailed || (could.length > 0 && right.length === 0)
+  return {
+    broken: [],
+    right: hasFailed ? [] : right,
+    ...(isUnjudged && { lacking: hasFailed ? HAS_FAILED : OTHER_VERSION }),
   }
 }

@@ -1,9 +1,12 @@
-/** Rules about how a client learns the outcome of a payment. */
-
+/** Rules about how a client learns the outcome of a payment or a refund. */
 import { isSuccess } from '../../../core/http-status.ts'
-import { MINUTE, SECOND } from '../../../core/time.ts'
-import type { RecordFacts, RecordRule } from './rule.ts'
-import type { Seen } from './seen.ts'
+import { HOUR, MINUTE, SECOND } from '../../../core/time.ts'
+import type { EventType } from '../../../pay/webhooks/webhook.ts'
+import type { Evidence } from '../../record/exchange.ts'
+import { LISTED_END } from './facts.ts'
+import { judged } from './finding.ts'
+import type { AccountRecord, Rule } from './rule.ts'
+import { documented } from './sources.ts'
 
 /** Milliseconds of account time after which an outcome should have been read. */
 const READ_WITHIN = 10 * MINUTE
@@ -13,112 +16,120 @@ const LEAST_PAYMENTS = 3
 /** Reads in less than 10 seconds. One a second is 10. */
 const MOST_READS = 10
 const READS_WITHIN = 10 * SECOND
+/** Payments that are younger may still be paid. */
+const OPEN_FOR = 3 * HOUR
+/** A refund that is read sooner is as it was sent, and it lasts so long until it has its status. */
+const REFUND_READ_AFTER = 5 * SECOND
+const REFUND_LASTS = 30 * MINUTE
 
-const READS = ['readPayment', 'listPaymentEvents', 'listRefunds']
+const READS = ['readPayment', 'listPaymentEvents']
 
-export const hasSucceeded = ({ status }: Seen): boolean => isSuccess(status)
+export const hasSucceeded = ({ status }: Evidence): boolean => isSuccess(status)
 
-const isRead = (each: Seen): boolean =>
+const isRead = (each: Evidence): boolean =>
   each.kind === 'api' && READS.includes(each.operation) && hasSucceeded(each)
 
-const isTaken = (each: Seen): boolean =>
-  each.kind === 'out' && hasSucceeded(each) && !each.isPrinted && each.byHand !== 'other'
+const isTaken = (each: Evidence): boolean =>
+  each.kind === 'out' && hasSucceeded(each) && !each.printed && each.hand !== 'other'
 
-const sinceOf = (facts: RecordFacts, payment_id: string | null, { began }: Seen): Seen[] =>
-  (facts.ofPayment.get(payment_id ?? '') ?? []).filter(each => each.began >= began)
+const sinceOf = (record: AccountRecord, { payment_id, began }: Evidence): Evidence[] =>
+  (record.ofPayment.get(payment_id ?? '') ?? []).filter(each => each.began >= began)
 
 /** Something that is missing from the record proves nothing if a gap touches the time since then. */
-const isGapSince = ({ gaps }: RecordFacts, { began }: Seen): boolean =>
+const isGapSince = ({ gaps }: AccountRecord, { began }: Evidence): boolean =>
   gaps.some(({ to }) => to >= began)
 
-const isOld = ({ now }: RecordFacts, { at }: Seen): boolean => at <= now - READ_WITHIN
-
-/** Whether a search since then listed the payment. undefined: one did whose response is not wholly kept, perhaps. */
-function createListings({ seen }: RecordFacts): (ended: Seen) => boolean | undefined {
-  const newest = new Map<string, number>()
-  let newestCut = -1
-  for (const { listed = [], isCut, began } of seen) {
-    if (isCut) newestCut = began
-    for (const payment_id of listed) newest.set(payment_id, began)
-  }
-  return ({ payment_id, began }) => {
-    if ((newest.get(payment_id ?? '') ?? -1) >= began) return true
-    return newestCut >= began ? undefined : false
-  }
-}
+const isOld = ({ now }: AccountRecord, { at }: Evidence, ms = READ_WITHIN): boolean =>
+  at <= now - ms
 
 /**
- * Whether the client learnt the outcome: by a read, a search or a message that was taken. undefined where the record
- * does not tell.
+ * Whether the client learnt of the payment since then: by a read, a search or a message that was taken. undefined where
+ * the record does not tell.
  */
-function createLearnt(facts: RecordFacts): (ended: Seen) => boolean | undefined {
-  const isListedSince = createListings(facts)
-  return ended => {
-    const listed = isListedSince(ended)
-    const since = sinceOf(facts, ended.payment_id, ended)
-    if (listed || since.some(each => isRead(each) || isTaken(each))) return true
-    return isGapSince(facts, ended) ? undefined : listed
+function createLearnt(record: AccountRecord): (since: Evidence) => boolean | undefined {
+  const listed = new Map<string, number>()
+  for (const { listed: ends, began } of record.seen)
+    for (const end of ends === 'all' ? [ends] : (ends?.match(LISTED_END) ?? []))
+      listed.set(end, began)
+  return since => {
+    const newest = ['all', since.payment_id?.slice(-5)].map(end => listed.get(end ?? '') ?? -1)
+    if (Math.max(...newest) >= since.began) return true
+    if (sinceOf(record, since).some(each => isRead(each) || isTaken(each))) return true
+    return isGapSince(record, since) ? undefined : false
   }
 }
 
-const endsOnPages = ({ seen }: RecordFacts): Seen[] => seen.filter(({ isEnd }) => isEnd)
+const isEnd = ({ kind, state = '' }: Evidence): boolean =>
+  kind === 'page' && /^(?:success|capturable|failed|error|cancelled)/.test(state)
 
-const neverRead: RecordRule = {
-  key: 'C1',
+const endsOnPages = ({ seen }: AccountRecord): Evidence[] => seen.filter(isEnd)
+
+const eventsOf = ({ state = '' }: Evidence): EventType[] =>
+  /^(?:failed|error)/.test(state)
+    ? ['card_payment_failed']
+    : ['card_payment_succeeded', 'card_payment_captured']
+
+const neverRead: Rule = {
   id: 'C1',
+  level: 'fail',
   title: 'Reading the outcome',
   sentence: 'Payments ended on the pages and nobody read how. The return of the user says nothing.',
   advice:
     'Read the payment when the user returns, and later those whose users did not return. Or take the messages of a webhook.',
-  source: 'Documentation of GOV.UK Pay: How GOV.UK Pay works',
+  source: documented('making_payments/#accepting-your-users-when-they-return'),
   lacking:
     'Fewer than 3 payments ended on the pages 10 minutes ago or more, in a time of which all is kept.',
-  judge(facts) {
-    const hasLearnt = createLearnt(facts)
-    const ends = endsOnPages(facts)
-    const unread = ends.filter(each => isOld(facts, each) && hasLearnt(each) === false)
+  needs: READ_WITHIN,
+  judge(record) {
+    const hasLearnt = createLearnt(record)
+    const ends = endsOnPages(record)
+    const learnt = ends.filter(hasLearnt)
+    const isByWebhook = learnt.some(each => sinceOf(record, each).some(isTaken))
+    // Whoever takes messages and does not want this one takes the payment for open.
+    const isWanted = (each: Evidence) =>
+      !isByWebhook ||
+      record.webhooks.some(({ subscriptions }) =>
+        eventsOf(each).some(type => subscriptions.includes(type)),
+      )
+    const unread = ends.filter(
+      each => isOld(record, each) && hasLearnt(each) === false && isWanted(each),
+    )
     const level = ends.every(each => hasLearnt(each) === false) ? 'fail' : 'warn'
-    const isBroken = unread.length >= LEAST_PAYMENTS
-    return {
-      broken: isBroken ? [{ level, evidence: unread }] : [],
-      right: ends.filter(hasLearnt),
-    }
+    return judged(unread.length >= LEAST_PAYMENTS ? unread : [], learnt, { level })
   },
 }
 
-const readBySearch: RecordRule = {
-  key: 'C2',
+const readBySearch: Rule = {
   id: 'C2',
+  level: 'warn',
   title: 'Where the outcome is read',
-  sentence: 'In GOV.UK Pay a search may show a payment as it was before the user returned.',
+  sentence:
+    'Its documentation says that a search of GOV.UK Pay may show a payment as it was before the user returned.',
   advice: 'Read the payment by its payment_id when the user returns.',
-  source: 'Documentation of GOV.UK Pay: Reporting',
+  source: documented('api_reference/#data-consistency'),
   lacking: 'No payment was read after its user had returned.',
-  judge(facts) {
-    const searches = Map.groupBy(facts.seen.filter(hasSucceeded), ({ searched }) => searched)
-    const [evidence, right]: [Seen[], Seen[]] = [[], []]
-    for (const ended of endsOnPages(facts)) {
-      if (sinceOf(facts, ended.payment_id, ended).some(each => isRead(each) || isTaken(each)))
-        right.push(ended)
-      else if (!isGapSince(facts, ended)) {
-        const ofReference = searches.get(ended.reference?.toLowerCase() ?? '') ?? []
-        const search = ofReference.find(
-          ({ began, at }) => began >= ended.began && at <= ended.at + SEARCH_AFTER_RETURN,
-        )
+  judge(record) {
+    const searches = Map.groupBy(record.seen.filter(hasSucceeded), ({ searched }) => searched)
+    const [evidence, right]: [Evidence[], Evidence[]] = [[], []]
+    for (const ended of endsOnPages(record)) {
+      if (sinceOf(record, ended).some(each => isRead(each) || isTaken(each))) right.push(ended)
+      else if (!isGapSince(record, ended)) {
+        const search = searches
+          .get(ended.reference ?? '')
+          ?.find(({ began, at }) => began >= ended.began && at <= ended.at + SEARCH_AFTER_RETURN)
         if (search) evidence.push(search)
       }
     }
-    const isBroken = evidence.length >= LEAST_PAYMENTS
-    return { broken: isBroken ? [{ level: 'warn', evidence }] : [], right }
+    return judged(evidence.length >= LEAST_PAYMENTS ? evidence : [], right)
   },
 }
 
 /** The first read of a payment that is one too many, in both times. */
-function excessiveRead(ofPayment: readonly Seen[]): Seen | undefined {
-  let reads: Seen[] = []
+function excessiveRead(ofPayment: readonly Evidence[]): Evidence | undefined {
+  let reads: Evidence[] = []
   for (const each of ofPayment) {
-    if (each.isChange) reads = []
-    else if (each.kind === 'api' && each.operation === 'readPayment' && hasSucceeded(each)) {
+    if (each.state) reads = []
+    else if (each.operation === 'readPayment' && hasSucceeded(each)) {
       reads.push(each)
       const first = reads.at(-1 - MOST_READS)
       if (first && each.began - first.began < READS_WITHIN && each.at - first.at < READS_WITHIN)
@@ -128,78 +139,143 @@ function excessiveRead(ofPayment: readonly Seen[]): Seen | undefined {
   return undefined
 }
 
-const polling: RecordRule = {
-  key: 'C3',
+const polling: Rule = {
   id: 'C3',
+  level: 'note',
   title: 'Polling',
-  sentence: 'Payments were read more than 10 times in 10 seconds while nothing changed.',
+  sentence:
+    'Payments were read more than 10 times in 10 seconds while nothing changed. Its documentation calls the limit for GETs very high.',
   advice:
     'Read a payment when its user returns. To wait, read at most once a second, or use a webhook.',
-  source: 'Rate limits',
+  source: documented('api_reference/#rate-limits'),
   lacking: 'No payment was read.',
   judge({ ofPayment }) {
     const excessive = [...ofPayment.values()].map(excessiveRead).filter(each => each !== undefined)
-    const isBroken = excessive.length >= LEAST_PAYMENTS
-    return {
-      broken: isBroken ? [{ level: 'warn', evidence: excessive }] : [],
-      right: [...ofPayment.values()].flatMap(each => each.filter(isRead)),
-    }
+    return judged(
+      excessive.length >= LEAST_PAYMENTS ? excessive : [],
+      [...ofPayment.values()].flatMap(each => each.filter(isRead)),
+    )
   },
 }
 
-const isAgreementCreate = ({ status, created }: Seen): boolean =>
-  status === 201 && created?.mode === 'agreement'
-
-const believedAtOnce: RecordRule = {
-  key: 'C9',
+const believedAtOnce: Rule = {
   id: 'C9',
+  level: 'fail',
   title: 'The outcome of agreement payments',
   sentence:
-    'GOV.UK Pay answers created to a payment in agreement mode. Success or failure comes later, and nobody read it.',
+    'Its documentation says that GOV.UK Pay answers created to a payment in agreement mode. Success or failure comes later, and nobody read it.',
   advice: 'Read the payment later, or take the messages of a webhook.',
-  source: 'Payments in agreement mode',
+  source: documented('recurring_payments/#taking-recurring-payments'),
   lacking: 'No agreement payment was made 10 minutes ago or more.',
-  judge(facts) {
-    const hasLearnt = createLearnt(facts)
-    const creates = facts.seen.filter(isAgreementCreate)
-    const evidence = creates.filter(each => isOld(facts, each) && hasLearnt(each) === false)
-    return {
-      broken: evidence.length > 0 ? [{ level: 'fail', evidence }] : [],
-      right: creates.filter(hasLearnt),
-    }
+  needs: READ_WITHIN,
+  judge(record) {
+    const hasLearnt = createLearnt(record)
+    const creates = record.seen.filter(
+      ({ status, created }) => status === 201 && created?.mode === 'agreement',
+    )
+    return judged(
+      creates.filter(each => isOld(record, each) && hasLearnt(each) === false),
+      creates.filter(hasLearnt),
+    )
   },
 }
 
-const pageAgain: RecordRule = {
-  key: 'C10',
+const isOpening = ({ kind, operation }: Evidence): boolean =>
+  kind === 'page' && operation === 'openPaymentPage'
+
+const MOST_OPENINGS = 2
+
+const pageAgain: Rule = {
   id: 'C10',
+  level: 'note',
   title: 'Opening a payment page again',
   sentence:
-    'In GOV.UK Pay next_url can be opened once. Here it was opened again after the payment.',
-  advice: 'Create a new payment for a new try. To show an old one, read it.',
-  source: 'The token in `next_url`',
-  lacking: 'No payment ended on the pages.',
-  judge(facts) {
-    const ends = endsOnPages(facts)
-    const again = ends.flatMap(ended => {
-      const opened = sinceOf(facts, ended.payment_id, ended).filter(
-        ({ kind, operation }) => kind === 'page' && operation === 'openPaymentPage',
-      )
-      return opened.length > 1 ? [opened] : []
+    'Its documentation says that next_url can be opened once in GOV.UK Pay. Here it was opened again.',
+  advice: 'Read the payment for a new next_url while it is open. Create a new one for a new try.',
+  source: documented('making_payments/#resume-an-incomplete-payment'),
+  lacking: 'The page of no payment was opened.',
+  judge({ ofPayment }) {
+    const opened = [...ofPayment.values()].map(all => ({ all, end: all.findIndex(isEnd) }))
+    const again = opened.flatMap(({ all, end }) => {
+      const before = (end < 0 ? all : all.slice(0, end)).filter(isOpening)
+      const after = end < 0 ? [] : all.slice(end).filter(isOpening)
+      const found = [
+        ...(before.length > MOST_OPENINGS ? before.slice(1) : []),
+        ...(after.length > 1 ? after : []),
+      ]
+      return found.length > 0 ? [found] : []
     })
-    const isBroken = again.length >= LEAST_PAYMENTS
-    const evidence = again.flat()
-    return {
-      broken: isBroken ? [{ level: 'note', evidence, times: again.length }] : [],
-      right: ends,
-    }
+    return judged(
+      again.length >= LEAST_PAYMENTS ? again.flat() : [],
+      opened.flatMap(({ all }) => all.filter(isOpening)),
+      { times: again.length },
+    )
   },
 }
 
-export const outcomeRules: readonly RecordRule[] = [
+const leftOpen: Rule = {
+  id: 'C12',
+  level: 'note',
+  title: 'Payments that were left open',
+  sentence:
+    'Payments were open for three hours, and nobody read them again. A user who paid may not have returned.',
+  advice: 'Let a job read the payments of the last hours whose outcome you do not know.',
+  source: documented('integrate_with_govuk_pay/#use-an-automatic-mop-up-job-recommended'),
+  lacking: 'No payment was open for three hours while others were read.',
+  needs: OPEN_FOR,
+  judge(record) {
+    const hasLearnt = createLearnt(record)
+    const creates = record.open
+      .flatMap(payment_id => record.ofPayment.get(payment_id) ?? [])
+      .filter(
+        each =>
+          each.created?.mode === 'web' && each.status === 201 && isOld(record, each, OPEN_FOR),
+      )
+    if (!record.seen.some(isRead)) return judged([])
+    return judged(
+      creates.filter(each => hasLearnt(each) === false),
+      creates.filter(hasLearnt),
+    )
+  },
+}
+
+const READS_REFUND = ['readRefund', 'listRefunds']
+
+const refundBelieved: Rule = {
+  id: 'C13',
+  level: 'note',
+  title: 'The outcome of refunds',
+  sentence:
+    'A refund was read within five seconds after it was made, and never again. Its documentation says that its status may lag by up to 30 minutes.',
+  advice: 'Read the refund again half an hour later. It can fail.',
+  source: documented(
+    'api_reference/refund_status_reference/#attributes-you-ll-get-in-a-check-the-status-of-a-refund-response',
+  ),
+  lacking: 'No refund was read, and half an hour passed.',
+  needs: REFUND_LASTS,
+  judge(record) {
+    const [evidence, right]: [Evidence[], Evidence[]] = [[], []]
+    for (const refund of record.seen) {
+      if (refund.operation !== 'refundPayment' || !refund.effect) continue
+      const later = sinceOf(record, refund).filter(
+        each => isTaken(each) || isRead(each) || READS_REFUND.includes(each.operation),
+      )
+      const isSoon = ({ at }: Evidence) => at < refund.at + REFUND_READ_AFTER
+      const [read] = later.filter(({ operation }) => READS_REFUND.includes(operation))
+      if (!later.every(isSoon)) right.push(refund)
+      else if (read && isOld(record, refund, REFUND_LASTS) && !isGapSince(record, refund))
+        evidence.push(read)
+    }
+    return judged(evidence, right)
+  },
+}
+
+export const outcomeRules: readonly Rule[] = [
   neverRead,
   readBySearch,
   polling,
   believedAtOnce,
   pageAgain,
+  leftOpen,
+  refundBelieved,
 ]

@@ -7,19 +7,26 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { MINUTE } from '../../../core/time.ts'
 import type { Payment } from '../../../pay/payments/payment.ts'
 import type { Exchange } from '../../record/exchange.ts'
+import { forgedRules } from './probe-rules.ts'
 import {
   CONTROL,
   type Forgery,
   isAccepted,
   OUT_OF_TIME,
-  type Outcome,
+  type Unjudged,
   type Where,
 } from './probing.ts'
 import { countReads } from './reads-store.ts'
+import type { Rule } from './rule.ts'
 
-const words: Record<Forgery, string> = {
-  digit: 'R1: one digit of the signature changed',
-  missing: 'R2: without the signature',
+/** Every forgery is sent once; of those of a rule that are accepted, one is compared with true messages. */
+const tried: Record<keyof typeof forgedRules, [Forgery, words: string][]> = {
+  R1: [['digit', 'one digit of the signature changed']],
+  R2: [['missing', 'without the signature']],
+  R11: ['', 'undefined', 'null', 'None'].map(key => [
+    { key },
+    `signed with ${key === '' ? 'the empty key' : `the key ${key}`}`,
+  ]),
 }
 
 /** A payment that was over for so long, on the account's clock, is read by nothing else. */
@@ -29,75 +36,120 @@ const PAIRS = 3
 const READ_WITHIN = 5_000
 const POLL_INTERVAL = 200
 
+/** One message of a pair. It is followed if its payment is read soon after it. */
+type Sent = { exchange: Exchange; isFollowed: boolean }
+
+/** `once`: the answers to one of each. The pairs were sent where one of them was accepted. */
+export type Forged = Unjudged | { once: Exchange[]; pairs?: { controls: Sent[]; forged: Sent[] } }
+
+const TOO_FEW = `The receiver answers 2xx. Whether it ignores the message can be told with ${PAIRS} more payments that were paid ten minutes ago or more.`
+const ANSWERS = 'The receiver answers 2xx. Look into your log whether it ignored the message.'
+const SOMETIMES =
+  'The receiver answers 2xx, and the payments of some of these messages were read. Look into your log whether it ignored them.'
+const IGNORES =
+  'The receiver answers 2xx and ignores the message: it reads the payments of true messages only.'
+const NO_ANSWER = 'The receiver did not answer it.'
+
+export const forgeryRules: readonly Rule<Forged>[] = Object.values(forgedRules).map(rule => ({
+  ...rule,
+  lacking: NO_ANSWER,
+  judge(looked) {
+    if ('lacking' in looked) return { broken: [], right: [], ...looked }
+    const { once, pairs } = looked
+    const unclear = (lacking: string) => ({ broken: [], right: [], lacking, unclear: once })
+    if (!once.some(isAccepted)) {
+      if (once.some(({ status }) => status === null)) return unclear(NO_ANSWER)
+      return { broken: [], right: once, passed: 'The receiver refused it.' }
+    }
+    if (!pairs) return unclear(TOO_FEW)
+    const evidence = pairs.forged.map(({ exchange }) => exchange)
+    const isFollowed = (each: Sent) => each.isFollowed
+    if (!pairs.controls.every(isFollowed)) return unclear(ANSWERS)
+    if (pairs.forged.every(isFollowed)) return { broken: [{ evidence }], right: [] }
+    if (pairs.forged.some(isFollowed)) return unclear(SOMETIMES)
+    return { broken: [], right: evidence, passed: IGNORES }
+  },
+}))
+
+type Suspect = { id: keyof typeof forgedRules; forgery: Forgery; words: string }
+
+/** What was seen for each of the rules, in their order. */
 export async function probeForgeries(
   where: Where,
   first: Payment,
   others: readonly Payment[],
-): Promise<Record<Forgery, Outcome>> {
-  const outcomes: Record<Forgery, Outcome> = { digit: OUT_OF_TIME, missing: OUT_OF_TIME }
-  const suspects: Forgery[] = []
-  for (const forgery of ['digit', 'missing'] as const) {
-    const sent = await send(where, first, forgery)
-    if (!sent) continue
-    if (isAccepted(sent)) suspects.push(forgery)
-    else outcomes[forgery] = refusal(sent)
+): Promise<Forged[]> {
+  const suspects: Suspect[] = []
+  const all = new Map<string, Forged>()
+  for (const rule of forgeryRules) {
+    const id = rule.id as keyof typeof forgedRules // of Object.values
+    const once: Exchange[] = []
+    let suspect: Suspect | undefined
+    for (const [forgery, words] of tried[id]) {
+      const sent = await send(where, first, `${id}: ${words}`, forgery)
+      if (sent) once.push(sent)
+      if (sent && isAccepted(sent)) suspect ??= { id, forgery, words }
+    }
+    all.set(id, once.length === tried[id].length ? { once } : OUT_OF_TIME)
+    if (suspect) suspects.push(suspect)
   }
-  if (suspects.length > 0) Object.assign(outcomes, await comparePairs(where, others, suspects))
-  return outcomes
+  const now = where.context.time.now(where.account)
+  const over = others.filter(({ events }) => now - (events.at(-1)?.at ?? now) >= OVER_FOR)
+  if (suspects.length > 0 && over.length >= PAIRS) {
+    const compared = await comparePairs(where, over, suspects)
+    for (const { id } of suspects) {
+      const seen = all.get(id)
+      const pairs = compared?.get(id)
+      all.set(id, seen && 'once' in seen && pairs ? { ...seen, pairs } : OUT_OF_TIME)
+    }
+  }
+  return [...all.values()]
 }
-
-const refusal = (sent: Exchange): Outcome =>
-  sent.status === null
-    ? { level: 'not seen', sentence: 'The receiver did not answer it.', evidence: [sent] }
-    : { level: 'pass', sentence: 'The receiver refused it.', evidence: [sent] }
 
 async function send(
   { probing }: Where,
   payment: Payment,
-  forgery: Forgery | undefined,
+  words: string,
+  forgery?: Forgery,
 ): Promise<Exchange | undefined> {
   const message = probing.make(payment)
   if (!message || !probing.maySend(1)) return undefined
-  return probing.post(message, forgery ? words[forgery] : CONTROL, forgery)
+  return probing.post(message, words, forgery)
 }
 
-/** One message of a pair. It is followed if its payment is read soon after it. */
-type Sent = { forgery: Forgery | undefined; exchange: Exchange; isFollowed: boolean }
-
-/** Three true messages and three of each forgery. */
+/** Three true messages and three of each forgery. undefined without the time for all. */
 async function comparePairs(
   where: Where,
-  others: readonly Payment[],
-  suspects: readonly Forgery[],
-): Promise<Partial<Record<Forgery, Outcome>>> {
-  const now = where.context.time.now(where.account)
-  const over = others.filter(({ events }) => now - (events.at(-1)?.at ?? now) >= OVER_FOR)
-  const outcome = (judge: (forgery: Forgery) => Outcome) =>
-    Object.fromEntries(suspects.map(forgery => [forgery, judge(forgery)]))
-  if (over.length < PAIRS) return outcome(() => TOO_FEW)
+  over: readonly Payment[],
+  suspects: readonly Suspect[],
+): Promise<Map<string, { controls: Sent[]; forged: Sent[] }> | undefined> {
   const plan = Array.from({ length: PAIRS }, () => [undefined, ...suspects]).flat()
-  const sent: Sent[] = []
+  const sent: [Suspect | undefined, Sent][] = []
   // The reads of two messages about one payment could not be told apart, so they have a turn each.
   for (let done = 0; done < plan.length; done += over.length) {
-    if (!where.probing.maySend(1, READ_WITHIN)) return outcome(() => OUT_OF_TIME)
+    if (!where.probing.maySend(1, READ_WITHIN)) return undefined
     sent.push(...(await sendAndWatch(where, over, plan.slice(done, done + over.length))))
   }
-  return outcome(forgery => judge(sent, forgery))
+  if (sent.length < plan.length) return undefined
+  const of = (suspect: Suspect | undefined) =>
+    sent.filter(([each]) => each === suspect).map(([, each]) => each)
+  return new Map(suspects.map(each => [each.id, { controls: of(undefined), forged: of(each) }]))
 }
 
 async function sendAndWatch(
   where: Where,
   payments: readonly Payment[],
-  turn: readonly (Forgery | undefined)[],
-): Promise<Sent[]> {
+  turn: readonly (Suspect | undefined)[],
+): Promise<[Suspect | undefined, Sent][]> {
   const { context, account, probing } = where
   const ids = payments.slice(0, turn.length).map(({ payment_id }) => payment_id)
   const before = await countReads(context, account, ids)
-  const sent: { forgery: Forgery | undefined; exchange: Exchange; payment_id: string }[] = []
-  for (const [i, forgery] of turn.entries()) {
+  const sent: { suspect: Suspect | undefined; exchange: Exchange; payment_id: string }[] = []
+  for (const [i, suspect] of turn.entries()) {
     const payment = payments[i]
-    const exchange = payment && (await send(where, payment, forgery))
-    if (payment && exchange) sent.push({ forgery, exchange, payment_id: payment.payment_id })
+    const words = suspect ? `${suspect.id}: ${suspect.words}` : CONTROL
+    const exchange = payment && (await send(where, payment, words, suspect?.forgery))
+    if (payment && exchange) sent.push({ suspect, exchange, payment_id: payment.payment_id })
   }
   const until = performance.now() + READ_WITHIN
   for (;;) {
@@ -105,33 +157,10 @@ async function sendAndWatch(
     const isFollowed = (id: string) => (after.get(id) ?? 0) > (before.get(id) ?? 0)
     const isLate = performance.now() >= until || !probing.maySend(0, 0)
     if (isLate || sent.every(({ payment_id }) => isFollowed(payment_id)))
-      return sent.map(({ payment_id, ...each }) => ({
-        ...each,
-        isFollowed: isFollowed(payment_id),
-      }))
+      return sent.map(({ payment_id, suspect, exchange }) => [
+        suspect,
+        { exchange, isFollowed: isFollowed(payment_id) },
+      ])
     await sleep(POLL_INTERVAL)
   }
 }
-
-function judge(sent: readonly Sent[], forgery: Forgery): Outcome {
-  const [controls, forged] = [undefined, forgery].map(kind =>
-    sent.filter(each => each.forgery === kind),
-  )
-  if (!controls || !forged || controls.length < PAIRS || forged.length < PAIRS) return OUT_OF_TIME
-  const evidence = forged.map(({ exchange }) => exchange)
-  const isFollowed = (each: Sent) => each.isFollowed
-  if (!controls.every(isFollowed)) return { level: 'not seen', sentence: ANSWERS, evidence }
-  if (forged.every(isFollowed)) return { level: 'fail', evidence }
-  if (forged.some(isFollowed)) return { level: 'not seen', sentence: SOMETIMES, evidence }
-  return { level: 'pass', sentence: IGNORES, evidence }
-}
-
-const TOO_FEW: Outcome = {
-  level: 'not seen',
-  sentence: `The receiver answers 2xx. Whether it ignores the message can be told with ${PAIRS} more payments that were paid ten minutes ago or more.`,
-}
-const ANSWERS = 'The receiver answers 2xx. Look into your log whether it ignored the message.'
-const SOMETIMES =
-  'The receiver answers 2xx, and the payments of some of these messages were read. Look into your log whether it ignored them.'
-const IGNORES =
-  'The receiver answers 2xx and ignores the message: it reads the payments of true messages only.'

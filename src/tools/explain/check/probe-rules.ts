@@ -1,34 +1,16 @@
-/** What a receiver is probed with: a message that is made for each rule, rightly signed. */
+/** What a receiver is probed with: messages that are made for each rule, rightly signed. */
 
+import { asGovukPay } from '../../../pay/webhooks/govuk-pay.ts'
 import type { EventType, Message } from '../../../pay/webhooks/webhook.ts'
 import type { Exchange } from '../../record/exchange.ts'
-import { isAccepted } from './probing.ts'
-import type { RuleText } from './rule.ts'
+import { isAccepted, type Unjudged } from './probing.ts'
+import type { Rule, RuleText } from './rule.ts'
+import { documented, inCode } from './sources.ts'
 
-const isFault = ({ status }: Exchange): boolean => status !== null && status >= 500
-
-const DOCUMENTED = 'Documentation of GOV.UK Pay: Webhooks'
-
-/** A signature that is wrong must not be acted on. */
-export const changedSignature: RuleText = {
-  id: 'R1',
-  level: 'fail',
-  title: 'A signature that is wrong',
-  sentence:
-    'The receiver acts on a message with one digit of the signature changed: it read the payment of each one, as it does for a true message.',
-  advice:
-    'Compare the header Pay-Signature with the HMAC-SHA256 of the bytes as they arrived before anything else, and answer 401 if they differ.',
-  source: DOCUMENTED,
-}
-
-export const missingSignature: RuleText = {
-  ...changedSignature,
-  id: 'R2',
-  title: 'No signature',
-  sentence:
-    'The receiver acts on a message without the header Pay-Signature: it read the payment of each one, as it does for a true message.',
-  advice: 'Answer 401 to a message without the header Pay-Signature.',
-}
+/** What the receiver answered. One that breaks the rule is probed twice, with a true message in between. */
+export type Answered =
+  | Unjudged
+  | { answers: readonly Exchange[]; control?: Exchange; again?: readonly Exchange[] }
 
 /** A message as it is parsed. */
 type Parsed = { resource: Record<string, unknown> } & Record<string, unknown>
@@ -36,19 +18,55 @@ type Parsed = { resource: Record<string, unknown> } & Record<string, unknown>
 /** Makes a true message about a paid payment. undefined where the webhook is not subscribed to its event. */
 type Make = (event_type?: EventType) => Message | undefined
 
-export type ProbeRule = RuleText & {
+export type ProbeRule = Rule<Answered> & {
   /** What is special about its messages, for the record. */
   words: string
   /** The messages in order. undefined where there are none to send. */
   messages: (make: Make, newId: () => string) => Message[] | undefined
   /** Whether they are sent at the same moment. */
   atOnce?: true
+  /** It is about a payment that does not exist, which a receiver may read. */
+  isUnknown?: true
+  breaks: (answers: readonly Exchange[]) => boolean
+}
+
+type Described = Omit<ProbeRule, 'judge' | 'breaks' | 'lacking'> & {
+  breaks?: ProbeRule['breaks']
   /** The number of messages, from the first, that must be accepted before anything is judged. */
   after?: number
-  breaks: (answers: readonly Exchange[]) => boolean
-  /** Said where the messages cannot be made. */
-  lacking: string
-  accepted: string
+  lacking?: string
+  passed?: string
+}
+
+const VARY = 'The answers of the receiver vary: it does not answer equal messages alike.'
+
+const refused = (answers: readonly Exchange[]): boolean => !answers.every(isAccepted)
+const isFault = ({ status }: Exchange): boolean => status !== null && status >= 500
+
+function probeRule({
+  after = 0,
+  passed = 'The receiver accepted it.',
+  ...rule
+}: Described): ProbeRule {
+  const { breaks = refused, lacking = '' } = rule
+  return {
+    ...rule,
+    breaks,
+    lacking,
+    judge(looked) {
+      if ('lacking' in looked) return { broken: [], right: [], ...looked }
+      const { answers, control, again = [] } = looked
+      if (!breaks(answers)) return { broken: [], right: answers, passed }
+      const all = [...answers, ...(control ? [control] : []), ...again]
+      const first = [answers, again].flatMap(each => each.slice(0, after))
+      if (after > 0 && lacking && !first.some(isAccepted))
+        return { broken: [], right: [], lacking, unclear: all }
+      const isSteady = control && isAccepted(control) && breaks(again) && first.every(isAccepted)
+      if (!isSteady) return { broken: [], right: [], lacking: VARY, unclear: all }
+      const evidence = [...answers, ...again].filter(each => !isAccepted(each))
+      return { broken: [{ evidence }], right: [] }
+    },
+  }
 }
 
 const changed = (
@@ -57,157 +75,195 @@ const changed = (
 ): Message[] | undefined =>
   made && [{ ...made, body: JSON.stringify(change(JSON.parse(made.body))) }]
 
-const refused = (answers: readonly Exchange[]): boolean => !answers.every(isAccepted)
+/** The same resource with other fields. */
+const withFields =
+  (fields: Record<string, unknown>) =>
+  ({ resource, ...rest }: Parsed): Parsed => ({ ...rest, resource: { ...resource, ...fields } })
 
-const NOT_SUBSCRIBED =
-  'The webhook is not subscribed to both card_payment_captured and card_payment_succeeded.'
+const twice = (made: Message | undefined): Message[] | undefined => made && [made, made]
 
-/** The fields of `card_details`, which GOV.UK Pay prints all once there is one. */
-const CARD_DETAILS = {
-  last_digits_card_number: null,
-  first_digits_card_number: null,
-  cardholder_name: null,
-  expiry_date: null,
-  billing_address: null,
-  card_brand: null,
-  card_type: null,
-  wallet_type: null,
-}
+/** The same about another payment, which the receiver cannot know. */
+const ofUnknown = (message: Message, other: string): Message => ({
+  ...message,
+  body: message.body.replaceAll(message.payment_id, other),
+})
 
-function asInProduction({ resource, ...rest }: Parsed): Parsed {
-  const { _links, provider_id, authorisation_mode, card_details, ...kept } = resource
-  return {
-    ...rest,
-    resource: {
-      ...kept,
-      ...(typeof card_details === 'object' && {
-        card_details: { ...CARD_DETAILS, ...card_details },
-      }),
-    },
-  }
-}
-
-/** Another payment, which the receiver cannot know. */
-function ofUnknown(make: Make, newId: () => string): Message[] | undefined {
+/** Captured, then succeeded, of another payment. */
+function capturedFirst(make: Make, newId: () => string): Message[] | undefined {
   const messages = [make('card_payment_captured'), make('card_payment_succeeded')]
   const other = newId()
-  const made = messages.flatMap(each =>
-    each ? [{ ...each, body: each.body.replaceAll(each.payment_id, other) }] : [],
-  )
+  const made = messages.flatMap(each => (each ? [ofUnknown(each, other)] : []))
   return made.length === messages.length ? made : undefined
 }
 
-const single = { lacking: '', accepted: 'The receiver accepted it.', breaks: refused }
+/** Its source gives the last code to both kinds of cancel. */
+const FAILURES = [
+  { code: 'P0010', message: 'Payment method rejected' },
+  { code: 'P0030', message: 'Payment was cancelled by the user' },
+].map(code => ({ status: 'failed', finished: true, ...code }))
 
-export const unknownPayment: ProbeRule = {
-  ...single,
-  id: 'R4',
-  level: 'warn',
-  title: 'A payment that it does not know yet',
-  sentence:
-    'The receiver refuses messages about a payment that it does not know: captured, then succeeded.',
-  advice:
-    'Messages may arrive in any order, and before your service has stored the payment. Answer 2xx, and read the payment when you know it.',
-  source: DOCUMENTED,
-  words: 'of an unknown payment, captured before succeeded',
-  lacking: NOT_SUBSCRIBED,
-  messages: ofUnknown,
+const inProduction = (message: Message): Message => ({
+  ...message,
+  body: asGovukPay(message.body),
+})
+
+/** Of three payments, all as GOV.UK Pay prints them: the first with the status of the specification, two with its own. */
+function failures(make: Make, newId: () => string): Message[] | undefined {
+  const [declined] = FAILURES
+  const messages = [declined, ...FAILURES].flatMap((state, i) => {
+    const [printed] = changed(make('card_payment_failed'), withFields({ state })) ?? []
+    const sent = printed && inProduction(printed)
+    const [known] = changed(sent, withFields({ state })) ?? []
+    const message = i === 0 ? known : sent
+    return message ? [ofUnknown(message, newId())] : []
+  })
+  return messages.length > 0 ? messages : undefined
 }
+
+const SIGNING = documented('webhooks/#verifying-webhook-messages-from-gov-uk-pay')
+const ORDER = documented('webhooks/#receiving-webhook-messages')
+const RETRIES = documented('webhooks/#retry-mechanism')
+
+const onWrongSignature = (what: string): string =>
+  `The receiver acts on a message ${what}: it read the payment of each one, as it does for a true message.`
+
+export const forgedRules = {
+  R1: {
+    id: 'R1',
+    level: 'fail',
+    title: 'A signature that is wrong',
+    sentence: onWrongSignature('with one digit of the signature changed'),
+    advice:
+      'Compare the header Pay-Signature with the HMAC-SHA256 of the bytes as they arrived before anything else, and answer 401 if they differ.',
+    source: SIGNING,
+  },
+  R2: {
+    id: 'R2',
+    level: 'fail',
+    title: 'No signature',
+    sentence: onWrongSignature('without the header Pay-Signature'),
+    advice: 'Answer 401 to a message without the header Pay-Signature.',
+    source: SIGNING,
+  },
+  R11: {
+    id: 'R11',
+    level: 'fail',
+    title: 'A key that anybody knows',
+    sentence:
+      'Your receiver takes messages that anybody can sign: it does not look whether its key is there.',
+    advice:
+      'Let your service refuse to start without its signing key. An empty text, undefined, null and None are none.',
+    source: SIGNING,
+  },
+} as const satisfies Record<string, RuleText>
 
 export const probeRules: readonly ProbeRule[] = [
   {
-    ...single,
     id: 'R3',
-    level: 'warn',
+    level: 'warn' as const,
     title: 'The same message twice',
     sentence: 'The receiver accepts a message and refuses the same one when it comes again.',
     advice:
       'Answer 2xx to a webhook_message_id that you know, and do nothing. GOV.UK Pay delivers at least once, and repeats what is refused.',
-    source: DOCUMENTED,
+    source: RETRIES,
     words: 'sent twice',
     after: 1,
-    messages(make) {
-      const made = make()
-      return made && [made, made]
-    },
+    messages: (make: Make) => twice(make()),
   },
-  unknownPayment,
   {
-    ...single,
+    id: 'R4',
+    level: 'warn' as const,
+    title: 'A payment that it does not know yet',
+    sentence:
+      'The receiver refuses messages about a payment that it does not know: captured, then succeeded.',
+    advice:
+      'Messages may arrive in any order, and before your service has stored the payment. Answer 2xx, and read the payment when you know it.',
+    source: ORDER,
+    words: 'of an unknown payment, captured before succeeded',
+    isUnknown: true as const,
+    lacking:
+      'The webhook is not subscribed to both card_payment_captured and card_payment_succeeded.',
+    messages: capturedFirst,
+  },
+  {
     id: 'R5',
-    level: 'fail',
+    level: 'fail' as const,
     title: 'JSON that is printed differently',
     sentence:
       'The receiver refuses the same JSON with one space more, rightly signed: it prints the body again before it checks the signature.',
     advice:
       "Check the signature over the bytes as they arrived. Express: express.raw({ type: 'application/json' }). Flask: request.get_data(). Rails: request.raw_post. Spring: @RequestBody byte[]. PHP: php://input.",
-    source: DOCUMENTED,
+    source: SIGNING,
     words: 'one space more',
-    messages(make) {
+    messages(make: Make) {
       const made = make()
       return made && [{ ...made, body: made.body.replace(',', ', ') }]
     },
   },
   {
-    ...single,
     id: 'R6',
-    level: 'fail',
+    level: 'fail' as const,
     title: 'Letters beyond ASCII',
     sentence:
       'The receiver refuses a description with é, £ and an emoji, rightly signed: it reads the body as Latin-1, or in another encoding than UTF-8.',
     advice: 'Give the HMAC the bytes as they arrived. Decode the body as UTF-8.',
-    source: DOCUMENTED,
+    source: SIGNING,
     words: 'é, £ and an emoji in the description',
-    messages: make =>
-      changed(make(), ({ resource, ...rest }) => ({
-        ...rest,
-        resource: { ...resource, description: 'Crème brûlée, £5 🍮' },
-      })),
+    messages: (make: Make) => changed(make(), withFields({ description: 'Crème brûlée, £5 🍮' })),
   },
   {
-    ...single,
     id: 'R7',
-    level: 'warn',
+    level: 'warn' as const,
     title: 'An unknown field',
     sentence: 'The receiver refuses a message with a field in resource that it does not know.',
     advice: 'Ignore fields that you do not know: GOV.UK Pay adds some without notice.',
-    source: DOCUMENTED,
+    source: documented('versioning/#stay-up-to-date'),
     words: 'an unknown field in resource',
-    messages: make =>
-      changed(make(), ({ resource, ...rest }) => ({
-        ...rest,
-        resource: { ...resource, a_field_that_is_new: 'value' },
-      })),
+    messages: (make: Make) => changed(make(), withFields({ a_field_that_is_new: 'value' })),
   },
   {
-    ...single,
     id: 'R8',
-    level: 'warn',
+    level: 'warn' as const,
     title: 'Twice at the same moment',
     sentence: 'The receiver fails with 5xx when a message arrives twice at the same moment.',
     advice:
       'Two of your instances may get one message. Store the webhook_message_id with a unique index, and answer 2xx where it is there already.',
-    source: DOCUMENTED,
+    source: RETRIES,
     words: 'sent twice at the same moment',
-    atOnce: true,
-    accepted: 'The receiver did not fail.',
-    breaks: answers => answers.some(isFault),
-    messages(make) {
+    atOnce: true as const,
+    passed: 'The receiver did not fail.',
+    breaks: (answers: readonly Exchange[]) => answers.some(isFault),
+    messages: (make: Make) => twice(make()),
+  },
+  {
+    id: 'R9',
+    level: 'warn' as const,
+    title: 'The message as GOV.UK Pay prints it',
+    sentence:
+      'The receiver refuses a message as the source of GOV.UK Pay prints it: resource_type is PAYMENT; _links, provider_id, authorisation_mode and wallet_type are missing; what is not known in card_details is null.',
+    advice:
+      'Read the payment with GET /v1/payments/{payment_id} where you need these fields. Expect null in card_details, and resource_type in capital letters.',
+    source: inCode('webhooks', 'message/apirepresentation/PaymentApiRepresentation.java', '22-44'),
+    words: 'the message as GOV.UK Pay prints it',
+    messages(make: Make) {
       const made = make()
-      return made && [made, made]
+      return made && [inProduction(made)]
     },
   },
   {
-    ...single,
-    id: 'R9',
-    level: 'warn',
-    title: 'The resource as GOV.UK Pay prints it',
+    id: 'R10',
+    level: 'fail' as const,
+    title: 'A failed payment as GOV.UK Pay prints it',
     sentence:
-      'The receiver refuses a message whose resource is printed as GOV.UK Pay prints it: without _links, provider_id and authorisation_mode, and with null for what is not known in card_details.',
+      'The receiver refuses card_payment_failed as the source of GOV.UK Pay prints it, with the status declined (P0010) or cancelled (P0030) in place of failed: the first declined payment in production ends here.',
     advice:
-      'Read the payment with GET /v1/payments/{payment_id} where you need these fields, and expect null in card_details.',
-    source: '`resource` of a webhook message',
-    words: 'the resource as GOV.UK Pay prints it',
-    messages: make => changed(make(), asInProduction),
+      'Take declined, cancelled, timedout and statuses that you do not know for failed, or read the payment with GET /v1/payments/{payment_id}.',
+    source: inCode('webhooks', 'message/apirepresentation/ExternalChargeState.java', '7-16'),
+    words: 'a failed payment as GOV.UK Pay prints it',
+    isUnknown: true as const,
+    after: 1,
+    lacking:
+      'The webhook is not subscribed to card_payment_failed, or the receiver refuses it also with the status failed: of a payment that it does not know (R4), or as GOV.UK Pay prints it (R9).',
+    messages: failures,
   },
-]
+].map(probeRule)

@@ -16,15 +16,9 @@ import { sendByHand } from '../../deliver/send-again.ts'
 import { findPayments } from '../../lists/find-payments-store.ts'
 import type { Exchange } from '../../record/exchange.ts'
 import { causeOf } from '../causes.ts'
-import { findingOf } from './finding.ts'
-import { probeForgeries } from './probe-forgeries.ts'
-import {
-  changedSignature,
-  missingSignature,
-  type ProbeRule,
-  probeRules,
-  unknownPayment,
-} from './probe-rules.ts'
+import { judge } from './finding.ts'
+import { forgeryRules, probeForgeries } from './probe-forgeries.ts'
+import { type Answered, type ProbeRule, probeRules } from './probe-rules.ts'
 import {
   CONTROL,
   type Forgery,
@@ -32,13 +26,13 @@ import {
   MOST_MS,
   MOST_POSTS,
   OUT_OF_TIME,
-  type Outcome,
   POST_MS,
   type Probing,
+  type Unjudged,
   type Where,
 } from './probing.ts'
 import { countMissed } from './reads-store.ts'
-import type { Finding, RuleText } from './rule.ts'
+import type { Finding, Rule } from './rule.ts'
 
 /** Paid payments that are looked at. */
 const MOST_PAYMENTS = 50
@@ -97,58 +91,51 @@ async function findingsOf(where: Where): Promise<Finding[]> {
   const newest = { limit: MOST_PAYMENTS, order: 'newest' } as const
   const paid = await findPayments(context.database, asked, {}, newest)
   const [first, ...others] = paid
-  if (!first) return nothingSeen('No payment of the account is paid. Pay one, and probe again.')
+  if (!first)
+    return nothingSeen({ lacking: 'No payment of the account is paid. Pay one, and probe again.' })
   const message = probing.make(first)
-  if (!message) return nothingSeen(`The webhook is subscribed to none of ${PAID.join(' and ')}.`)
+  if (!message)
+    return nothingSeen({ lacking: `The webhook is subscribed to none of ${PAID.join(' and ')}.` })
   const control = await probing.post(message, CONTROL)
-  if (!isAccepted(control)) return nothingSeen(firstMend(control), [control])
+  if (!isAccepted(control)) return nothingSeen({ lacking: firstMend(control), unclear: [control] })
   const forged = await probeForgeries(where, first, others)
-  const findings = [
-    findingFor(changedSignature, forged.digit),
-    findingFor(missingSignature, forged.missing),
-  ]
-  for (const rule of probeRules)
-    findings.push(findingFor(rule, await probeRule(where, rule, first)))
-  return findings
+  const findings = forgeryRules.flatMap((rule, i) => judge(rule, forged[i] ?? OUT_OF_TIME))
+  for (const rule of probeRules) findings.push(...judge(rule, await answersTo(where, rule, first)))
+  return findings.toSorted((one, other) => numberOf(one) - numberOf(other))
 }
+
+const numberOf = ({ rule }: Finding): number => Number(rule.slice(1))
 
 const firstMend = ({ status, result = '', response_body }: Exchange): string =>
   `The receiver did not accept the true message, so nothing can be judged: mend that first (W3). ${causeOf({ status, result, answer: response_body }) ?? ''}`.trim()
 
-const nothingSeen = (sentence: string, evidence: readonly Exchange[] = []): Finding[] =>
-  [changedSignature, missingSignature, ...probeRules].map(rule =>
-    findingFor(rule, { level: 'not seen', sentence, evidence }),
-  )
+const nothingSeen = (why: Unjudged): Finding[] =>
+  [...forgeryRules, ...probeRules]
+    .flatMap((rule: Rule<Unjudged>) => judge(rule, why))
+    .toSorted((one, other) => numberOf(one) - numberOf(other))
 
 /** A receiver that breaks the rule must break it twice, and accept the true message in between. */
-async function probeRule(
+async function answersTo(
   { context, account, probing }: Where,
   rule: ProbeRule,
   first: Payment,
-): Promise<Outcome> {
-  const { breaks, after = 0, level, accepted, lacking } = rule
+): Promise<Answered> {
   if (!probing.maySend(MOST_AT_ONCE)) return OUT_OF_TIME
   const missed = await countMissed(context, account)
   const answers = await sendFor(probing, rule, first)
-  if (!answers) return { level: 'not seen', sentence: lacking }
-  if (!breaks(answers)) return { level: 'pass', sentence: accepted, evidence: answers }
+  if (!answers) return { lacking: rule.lacking }
+  if (!rule.breaks(answers)) return { answers }
   const message = probing.make(first)
   if (!message || !probing.maySend(1 + MOST_AT_ONCE)) return OUT_OF_TIME
   const control = await probing.post(message, CONTROL)
   const again = (await sendFor(probing, rule, first)) ?? []
-  const evidence = [...answers, control, ...again]
-  const isSteady =
-    isAccepted(control) &&
-    breaks(again) &&
-    [answers, again].every(each => each.slice(0, after).every(isAccepted))
-  if (!isSteady) return { level: 'not seen', sentence: VARY, evidence }
-  if (rule === unknownPayment && (await countMissed(context, account)) > missed)
-    return { level: 'not seen', sentence: READS_UNKNOWN, evidence }
-  return { level, evidence: [...answers, ...again].filter(each => !isAccepted(each)) }
+  if (rule.isUnknown && (await countMissed(context, account)) > missed)
+    return { lacking: READS_UNKNOWN, unclear: [...answers, control, ...again] }
+  return { answers, control, again }
 }
 
 /** The most messages of a rule. */
-const MOST_AT_ONCE = 2
+const MOST_AT_ONCE = 3
 
 async function sendFor(
   probing: Probing,
@@ -164,7 +151,6 @@ async function sendFor(
   return answers
 }
 
-const VARY = 'The answers of the receiver vary: it does not answer equal messages alike.'
 const READS_UNKNOWN =
   'The receiver reads the payment, and this one does not exist, so its refusal shows nothing.'
 
@@ -197,18 +183,20 @@ function postProbe(
 ): Promise<Exchange> {
   const { body } = message
   const right = signature(body, signing_key)
-  const signed = {
-    digit: right.slice(0, -1) + (right.endsWith('0') ? '1' : '0'),
-    missing: undefined,
+  const forged = (): string | undefined => {
+    if (typeof forgery === 'object') return signature(body, forgery.key)
+    return forgery === 'digit' ? right.slice(0, -1) + (right.endsWith('0') ? '1' : '0') : undefined
   }
   return sendByHand(context, account, message, {
     body,
     url,
-    signature: forgery ? signed[forgery] : right,
+    signature: forgery ? forged() : right,
     // Nothing is forged before the receiver has accepted a true message.
-    byHand: { kind: 'probe', words, ...(forgery && { damage: forgery, undamaged: 'accepted' }) },
+    byHand: {
+      kind: 'probe',
+      words,
+      ...(forgery && { undamaged: 'accepted' }),
+      ...(typeof forgery === 'object' ? { other_key: true } : forgery && { damage: forgery }),
+    },
   })
 }
-
-const findingFor = (rule: RuleText, { level, sentence, evidence = [] }: Outcome): Finding =>
-  findingOf(sentence === undefined ? rule : { ...rule, sentence }, level, evidence)

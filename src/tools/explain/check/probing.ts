@@ -6,19 +6,15 @@ import type { Payment } from '../../../pay/payments/payment.ts'
 import type { EventType, Message } from '../../../pay/webhooks/webhook.ts'
 import type { ToolContext } from '../../context.ts'
 import type { Exchange } from '../../record/exchange.ts'
-import type { Verdict } from './rule.ts'
 
 /** All messages together. */
-export const MOST_POSTS = 40
+export const MOST_POSTS = 48
 /** Milliseconds for a whole probe. A message takes 2 seconds at most. */
 export const MOST_MS = 20_000
 export const POST_MS = 2_000
 
-/** What is wrong with a signature: one digit is changed, or it is missing. */
-export type Forgery = 'digit' | 'missing'
-
-/** What is known of one rule. Without a sentence it is that of the rule. */
-export type Outcome = { level: Verdict; sentence?: string; evidence?: readonly Exchange[] }
+/** What is wrong with a signature: one digit is changed, it is missing, or it is made with a key that anybody knows. */
+export type Forgery = 'digit' | 'missing' | { key: string }
 
 /** What a probe may do. */
 export type Probing = {
@@ -34,11 +30,13 @@ export type Probing = {
 /** Where a probe is made. */
 export type Where = { context: ToolContext; account: Account; probing: Probing }
 
+/** Why a rule cannot be judged. */
+export type Unjudged = { lacking: string; unclear?: readonly Exchange[] }
+
 export const CONTROL = 'the true message, as a control'
 
-export const OUT_OF_TIME: Outcome = {
-  level: 'not seen',
-  sentence: `The probe ended before: it takes at most ${MOST_MS / 1000} seconds and sends at most ${MOST_POSTS} messages.`,
+export const OUT_OF_TIME: Unjudged = {
+  lacking: `The probe ended before: it takes at most ${MOST_MS / 1000} seconds and sends at most ${MOST_POSTS} messages.`,
 }
 
 export const isAccepted = ({ status }: Exchange): boolean => isSuccess(status)

@@ -1,100 +1,131 @@
-import { hash } from 'node:crypto'
+/** Rules about what Farthing does and GOV.UK Pay does not. They look at one exchange when it is recorded. */
 import { isSuccess } from '../../../core/http-status.ts'
-import { version } from '../../../core/version.ts'
-import { hasCheckDigit, isExpired, isForm, isOfKnownBrand, takesJson, textsIn } from './facts.ts'
-import type { Among, AttemptFacts, Level, RequestFacts, Rule } from './rule.ts'
+import type { Evidence } from '../../record/exchange.ts'
+import type { AnsweredAttempt } from '../../record/row.ts'
+import { isForm, type RequestFacts } from './facts.ts'
+import type { RuleText } from './rule.ts'
+import { documented, inCode } from './sources.ts'
+import {
+  hasCheckDigit,
+  hasText,
+  isBetween,
+  isExpired,
+  isNoAddress,
+  isOfKnownBrand,
+  takesJson,
+} from './values.ts'
 
-/** The documentation says that the firewall blocks these. */
-const BLOCKED = /[<>"\\|]/
-/** Names that are reserved or private. `localhost`, addresses and `example.org` are not among them. */
-const NO_PUBLIC_NAME =
-  /\.(?:test|example|invalid|local|internal|lan|corp|localhost|home\.arpa)\.?$/i
-/** 5105105105105100 fails from the second payment of an agreement on. */
-const FAILING_CARDS = [
-  '4000000000000069',
-  '4000000000000127',
-  '4000000000000119',
-  '5105105105105100',
-]
+/** The exchanges that could break a rule. */
+type Among = { could: (each: Evidence) => boolean; lacking: string }
 
-const CREATES: Among = { operations: ['createPayment'], lacking: 'No payment was created.' }
-const CARDS: Among = {
-  operations: ['authorisePayment'],
-  lacking: 'No card was posted to /v1/auth and accepted.',
+/** A row of the table. */
+export type ProductionRule<Looked = never> = RuleText & {
+  /** Kept with the exchange. Rules of one id differ in level or sentence. */
+  key: string
+  /** The key of the rule with which it makes one finding, at the worse level. */
+  with?: string
+  among: Among
+  breaks: (looked: Looked) => boolean
 }
-const SEARCHES: Among = { operations: ['searchPayments'], lacking: 'No payments were searched.' }
-const CAPTURES: Among = { operations: ['capturePayment'], lacking: 'No payment was captured.' }
-const REQUESTS: Among = { operations: 'any', lacking: 'No request to /v1 succeeded.' }
-const MESSAGES: Among = { operations: 'messages', lacking: 'No receiver accepted a message.' }
+
+const among = (operation: string, lacking: string): Among => ({
+  could: each => each.operation === operation && isSuccess(each.status),
+  lacking,
+})
+const CREATES = among('createPayment', 'No payment was created.')
+const KEYED: Among = {
+  could: each => CREATES.could(each) && each.created?.mode !== 'agreement',
+  lacking: 'No payment was created in the modes web and moto_api.',
+}
+const RETURNS: Among = {
+  could: each => CREATES.could(each) && each.created?.mode === 'web',
+  lacking: 'No payment was created with a return_url.',
+}
+const CARDS = among('authorisePayment', 'No card was posted to /v1/auth and accepted.')
+const REQUESTS: Among = {
+  could: each => each.kind === 'api' && isSuccess(each.status),
+  lacking: 'No request to /v1 succeeded.',
+}
+/** That breaks the rule, whatever else it has. */
+const never = (lacking: string): Among => ({ could: () => false, lacking })
 
 const succeeded = ({ status }: RequestFacts): boolean => isSuccess(status)
-
 const created = (facts: RequestFacts): boolean =>
   facts.operation === 'createPayment' && facts.status === 201
-
 const authorised = (facts: RequestFacts): boolean =>
   facts.operation === 'authorisePayment' && succeeded(facts)
+const searched = (facts: RequestFacts): boolean =>
+  facts.operation === 'searchPayments' && succeeded(facts)
 
 const hasUselessKey = ({ operation, headers, body }: RequestFacts): boolean =>
   operation === 'createPayment' &&
   headers['idempotency-key'] !== undefined &&
   body.authorisation_mode !== 'agreement'
 
-export const requestRules: readonly Rule<RequestFacts>[] = [
+const IGNORED_KEY = {
+  id: 'P4',
+  among: KEYED,
+  title: 'A key that GOV.UK Pay ignores',
+  advice: 'Make sure that one order makes one payment. Only agreement mode uses the key.',
+  source: inCode('connector', 'charge/resource/ChargesApiResource.java', '174'),
+}
+
+const FIREWALL = documented('api_reference/#gov-uk-pay-api-error-codes')
+const CARD_NUMBERS = inCode('connector', 'gateway/sandbox/SandboxCardNumbers.java', '22-36')
+const FAILING_CARDS = ['4000000000000069', '4000000000000127', '4000000000000119']
+
+export const requestRules: readonly ProductionRule<RequestFacts>[] = [
   {
     key: 'P1',
     id: 'P1',
     among: CREATES,
     level: 'warn',
     title: 'Amount 0',
-    sentence: 'GOV.UK Pay answers an amount of 0 with 422 P0102.',
+    sentence:
+      'By its source GOV.UK Pay answers an amount of 0 with 422 P0102, unless the account may.',
     advice: 'Ask its support to allow payments of 0 for the account, or make no payment.',
-    source: 'A payment of amount 0',
+    source: inCode('connector', 'charge/service/ChargeService.java', '1223'),
     breaks: facts => created(facts) && facts.body.amount === 0,
   },
   {
     key: 'P2',
     id: 'P2',
-    among: CREATES,
+    among: RETURNS,
     level: 'warn',
     title: 'http in return_url',
-    sentence: 'A live account of GOV.UK Pay refuses a return_url that is not https.',
+    sentence: 'By its source a live account of GOV.UK Pay refuses a return_url that is not https.',
     advice: 'Use https in production. Only FARTHING_RETURN_HOSTS allows http here.',
-    source: 'An http `return_url`',
+    source: inCode('connector', 'charge/service/ChargeService.java', '430'),
     breaks: facts => created(facts) && /^http:/i.test(String(facts.body.return_url)),
   },
   {
     key: 'P3',
     id: 'P3',
-    among: CREATES,
+    among: RETURNS,
     level: 'note',
-    title: 'Host of return_url',
-    sentence: 'GOV.UK Pay answers 422 P0102, because the host of return_url is no public name.',
-    advice: 'Use a public name in return_url, or localhost with a test account.',
-    source: 'Host and path of `return_url`',
-    breaks: facts => created(facts) && NO_PUBLIC_NAME.test(hostOf(facts.body.return_url)),
+    title: 'The address in return_url',
+    sentence:
+      'The validator in its source takes this return_url for no address, so GOV.UK Pay answers 422 P0102: the host ends in a name that nobody can own or has an underscore, or the path has characters that must be encoded or leads above its root.',
+    advice:
+      'Use a public name, .local, .internal or localhost with a test account, and encode the path.',
+    source: inCode('connector', 'charge/validation/ReturnUrlValidator.java', '29'),
+    breaks: facts => created(facts) && isNoAddress(facts.body.return_url),
   },
   {
+    ...IGNORED_KEY,
     key: 'P4',
-    id: 'P4',
-    among: CREATES,
     level: 'note',
-    title: 'A key that GOV.UK Pay ignores',
-    sentence: 'GOV.UK Pay ignores Idempotency-Key here: two equal requests make two payments.',
-    advice: 'Make sure that one order makes one payment. Only agreement mode uses the key.',
-    source: 'Idempotency-Key in the modes web and moto_api',
+    sentence:
+      'By its source GOV.UK Pay ignores Idempotency-Key here: two equal requests make two payments.',
     breaks: facts => created(facts) && hasUselessKey(facts),
   },
   {
+    ...IGNORED_KEY,
     key: 'P4-used',
-    id: 'P4',
     with: 'P4',
-    among: CREATES,
     level: 'fail',
-    title: 'A key that GOV.UK Pay ignores',
-    sentence: 'GOV.UK Pay ignores Idempotency-Key here: this request would make a second payment.',
-    advice: 'Make sure that one order makes one payment. Only agreement mode uses the key.',
-    source: 'Idempotency-Key in the modes web and moto_api',
+    sentence:
+      'By its source GOV.UK Pay ignores Idempotency-Key here: this request would make a second payment.',
     breaks: facts => facts.code === 'P0191' && facts.status === 409 && hasUselessKey(facts),
   },
   {
@@ -103,10 +134,23 @@ export const requestRules: readonly Rule<RequestFacts>[] = [
     among: REQUESTS,
     level: 'warn',
     title: 'Characters in requests',
-    sentence: 'The firewall of GOV.UK Pay blocks <, >, ", \\ and | in a request, with P0920.',
+    sentence:
+      'Its documentation says that the firewall of GOV.UK Pay blocks <, > and | in a request, with P0920.',
     advice: 'Replace or remove these characters.',
-    source: 'Characters in a request',
-    breaks: facts => succeeded(facts) && (isBlocked(facts.body) || isBlocked([...facts.query])),
+    source: FIREWALL,
+    breaks: facts => succeeded(facts) && hasText(facts, /[<>|]/),
+  },
+  {
+    key: 'P5-quote',
+    id: 'P5',
+    among: REQUESTS,
+    level: 'note',
+    title: 'Quotation marks and backslashes in requests',
+    sentence:
+      'Its documentation says that the firewall of GOV.UK Pay blocks " and \\ in a request, with P0920. Two of its own programs take them.',
+    advice: 'Try it with a test account of GOV.UK Pay, or replace them.',
+    source: FIREWALL,
+    breaks: facts => succeeded(facts) && hasText(facts, /["\\]/),
   },
   {
     key: 'P6',
@@ -115,20 +159,22 @@ export const requestRules: readonly Rule<RequestFacts>[] = [
     level: 'warn',
     title: 'The Accept header',
     sentence:
-      'The firewall of GOV.UK Pay blocks an Accept header without application/json, with P0920.',
+      'Its documentation says that the firewall of GOV.UK Pay blocks an Accept header that takes no application/json, with P0920.',
     advice: 'Send Accept: application/json.',
-    source: 'Characters in a request',
+    source: FIREWALL,
     breaks: ({ headers }) => !takesJson(headers.accept),
   },
   {
     key: 'P7',
     id: 'P7',
-    among: CAPTURES,
+    among: never('No captured payment was captured again.'),
     level: 'note',
     title: 'A second capture',
-    sentence: 'GOV.UK Pay answers 204 to a capture of a payment that is captured already.',
-    advice: 'Take 204 and 409 for the same: the payment is captured.',
-    source: 'Capturing a payment a second time',
+    sentence:
+      'By its source GOV.UK Pay answers 204 to a capture of a payment that is captured already. Its 409 means something else: cancelled, expired or not yet paid.',
+    advice:
+      'On a 409 read the payment: it is captured only if its status is success. Hand out nothing before.',
+    source: inCode('connector', 'charge/service/DelayedCaptureService.java', '67-68'),
     breaks: ({ operation, code, description = '' }) =>
       operation === 'capturePayment' && code === 'P1003' && /\bsuccess$/.test(description),
   },
@@ -139,9 +185,13 @@ export const requestRules: readonly Rule<RequestFacts>[] = [
     level: 'fail',
     title: 'Card numbers',
     sentence:
-      'GOV.UK Pay answers 402 P0010: the check digit of the card is wrong or its type unknown.',
+      'By its source GOV.UK Pay answers 402 P0010: the check digit of the card is wrong or its type unknown.',
     advice: 'Use a card number from the documentation of GOV.UK Pay.',
-    source: 'Card numbers in `POST /v1/auth`',
+    source: inCode(
+      'connector',
+      'charge/service/motoapi/MotoApiCardNumberValidationService.java',
+      '42-53',
+    ),
     breaks: facts => {
       const number = String(facts.body.card_number)
       return authorised(facts) && !(hasCheckDigit(number) && isOfKnownBrand(number))
@@ -153,10 +203,10 @@ export const requestRules: readonly Rule<RequestFacts>[] = [
     among: CARDS,
     level: 'fail',
     title: 'Expiry dates',
-    sentence: 'GOV.UK Pay answers 422 P0102: the expiry date of the card is over.',
+    sentence: 'By its source GOV.UK Pay answers 422 P0102: the expiry date of the card is over.',
     advice: 'Use an expiry date in the future.',
-    source: 'A past expiry date in `POST /v1/auth`',
-    breaks: facts => authorised(facts) && isExpired(String(facts.body.expiry_date), facts.at),
+    source: inCode('connector', 'card/model/MotoApiAuthoriseRequest.java', '64-72'),
+    breaks: facts => authorised(facts) && isExpired(String(facts.body.expiry_date), facts.began),
   },
   {
     key: 'P9-failing',
@@ -164,9 +214,9 @@ export const requestRules: readonly Rule<RequestFacts>[] = [
     among: CARDS,
     level: 'warn',
     title: 'Test cards that fail',
-    sentence: 'In GOV.UK Pay this test card is declined or fails.',
+    sentence: 'By its source this test card is declined in GOV.UK Pay, or the answer is 500.',
     advice: 'Use a card number that the documentation of GOV.UK Pay lists as successful.',
-    source: 'Card numbers in `POST /v1/auth`',
+    source: CARD_NUMBERS,
     breaks: facts => authorised(facts) && FAILING_CARDS.includes(String(facts.body.card_number)),
   },
   {
@@ -175,72 +225,96 @@ export const requestRules: readonly Rule<RequestFacts>[] = [
     among: CARDS,
     level: 'warn',
     title: 'Form of card details',
-    sentence: 'GOV.UK Pay takes the card as JSON only, not as a form.',
+    sentence: 'By its source GOV.UK Pay takes the card as JSON only, not as a form.',
     advice: 'Send JSON with Content-Type: application/json.',
-    source: '`POST /v1/auth` as a form',
+    source: inCode('publicapi', 'resources/AuthorisationResource.java', '43'),
     breaks: facts => authorised(facts) && isForm(facts.headers),
   },
   {
     key: 'P12-state',
     id: 'P12',
-    among: SEARCHES,
+    among: never('No search had state=capturable or card_brand.'),
     level: 'note',
     title: 'Searches for capturable payments',
-    sentence: 'GOV.UK Pay refuses state=capturable in a search with 422 P0401.',
+    sentence:
+      'By its source GOV.UK Pay refuses state=capturable in a search with 422 P0401. Its documentation lists it.',
     advice: 'Read the payments that wait for a capture one by one.',
-    source: '`state=capturable` in `GET /v1/payments`',
+    source: inCode('publicapi', 'validation/PaymentSearchValidator.java', '32'),
     breaks: facts => searched(facts) && facts.query.get('state') === 'capturable',
   },
   {
     key: 'P12-brand',
     id: 'P12',
-    among: SEARCHES,
+    among: never('No search had state=capturable or card_brand.'),
     level: 'note',
     title: 'Searches by card brand',
-    sentence: 'In GOV.UK Pay card_brand has no effect in a search.',
+    sentence: 'By its source card_brand has no effect in a search of GOV.UK Pay.',
     advice: 'Compare card_details.card_brand of the results.',
-    source: '`card_brand` in `GET /v1/payments`',
+    source: inCode('publicapi', 'validation/PaymentSearchValidator.java', '32'),
     breaks: facts => searched(facts) && Boolean(facts.query.get('card_brand')),
+  },
+  {
+    key: 'P16',
+    id: 'P16',
+    among: {
+      could: each => REQUESTS.could(each) && /^(?:create|refund|authorise)/.test(each.operation),
+      lacking: 'No request with a body succeeded.',
+    },
+    level: 'warn',
+    title: 'Content-Type of requests',
+    sentence:
+      'By its source GOV.UK Pay refuses a body without Content-Type: application/json, with 415 or P0920.',
+    advice: 'Send Content-Type: application/json with each body.',
+    source: inCode('publicapi', 'resources/PaymentsResource.java', '266'),
+    breaks: facts =>
+      succeeded(facts) &&
+      facts.method === 'POST' &&
+      facts.text !== '' &&
+      !/^application\/json\s*(?:;|$)/i.test(facts.headers['content-type'] ?? '') &&
+      !(authorised(facts) && isForm(facts.headers)),
+  },
+  {
+    key: 'P17-least',
+    id: 'P17',
+    among: CREATES,
+    level: 'note',
+    title: 'Small amounts',
+    sentence:
+      'Its documentation says that with Stripe as the payment provider the least amount is 30.',
+    advice: 'Ask for 30 pence or more, if your provider is Stripe.',
+    source: documented('making_payments/#amount'),
+    breaks: facts => created(facts) && isBetween(facts.body.amount, 1, 29),
+  },
+  {
+    key: 'P17-most',
+    id: 'P17',
+    among: CREATES,
+    level: 'note',
+    title: 'Large amounts',
+    sentence:
+      'Its documentation says that with Worldpay as the payment provider the most is 500,000 pence, in every mode.',
+    advice: 'Ask the support of GOV.UK Pay for larger payments, if your provider is Worldpay.',
+    source: documented('making_payments/#amount'),
+    breaks: facts => created(facts) && isBetween(facts.body.amount, 500_001, Infinity),
   },
 ]
 
-export const attemptRules: readonly Rule<AttemptFacts>[] = [
+export const attemptRules: readonly ProductionRule<
+  Pick<AnsweredAttempt, 'event_type' | 'failed'>
+>[] = [
   {
     key: 'P11',
     id: 'P11',
-    among: MESSAGES,
+    among: {
+      could: ({ kind, operation }) => kind === 'out' && operation === 'card_payment_cancelled',
+      lacking: 'No message card_payment_cancelled was sent.',
+    },
     level: 'note',
     title: 'The message card_payment_cancelled',
     sentence:
-      'GOV.UK Pay has no card_payment_cancelled: such a cancel is card_payment_failed. It also has card_payment_started and card_payment_expired.',
+      'By its source GOV.UK Pay never sends card_payment_cancelled: a cancel through the API is card_payment_failed. card_payment_expired exists there; card_payment_started and card_payment_settled are never sent.',
     advice: 'Let the receiver treat card_payment_failed with a cancelled payment the same way.',
-    source: 'Event types',
+    source: inCode('webhooks', 'message/EventMapper.java', '13-28'),
     breaks: ({ event_type, failed }) => event_type === 'card_payment_cancelled' && !failed,
   },
 ]
-
-/** What a report reads of a rule that ran when its exchange was recorded. */
-export type ProductionRule = Omit<Rule<never>, 'breaks'>
-
-export const productionRules: readonly ProductionRule[] = [...requestRules, ...attemptRules]
-
-/** Kept with each exchange, because what another version recorded says nothing of a rule that it did not have. */
-export const RULE_SET = hash(
-  'sha1',
-  [version, ...productionRules.map(({ key }) => key)].join(' '),
-).slice(0, 8)
-
-export type Shown = { rule: string; level: Level; sentence: string; advice: string }
-
-/** What is shown of the rules that were kept with an exchange. Ignores rules that another version knew. */
-export const showBroken = (keys: readonly string[] = []): Shown[] =>
-  productionRules
-    .filter(({ key }) => keys.includes(key))
-    .map(({ id, level, sentence, advice }) => ({ rule: id, level, sentence, advice }))
-
-const searched = (facts: RequestFacts): boolean =>
-  facts.operation === 'searchPayments' && succeeded(facts)
-
-const hostOf = (url: unknown): string => URL.parse(String(url))?.hostname ?? ''
-
-const isBlocked = (value: unknown): boolean => textsIn(value).some(text => BLOCKED.test(text))

@@ -2,10 +2,11 @@
 
 import { MINUTE, SECOND } from '../../../core/time.ts'
 import { duplicatesIn, type Webhook } from '../../../pay/webhooks/webhook.ts'
+import type { Evidence } from '../../record/exchange.ts'
 import { causeOf } from '../causes.ts'
 import { hasSucceeded } from './outcomes.ts'
-import type { Judgement, RecordFacts, RecordRule } from './rule.ts'
-import type { Seen } from './seen.ts'
+import type { AccountRecord, Judgement, Rule } from './rule.ts'
+import { documented, inCode } from './sources.ts'
 
 const TOO_SLOW = SECOND
 const ATTEMPTS = 10
@@ -15,19 +16,19 @@ const QUIET = 10 * MINUTE
 const MOST_ATTEMPTS = 2
 
 /** The active webhooks whose receivers say by themselves what they answer. */
-function judged({ seen, webhooks }: RecordFacts): Webhook[] {
-  const ofTests = new Set(seen.filter(({ isOfTest }) => isOfTest).map(each => each.webhook_id))
+function ofService({ seen, webhooks }: AccountRecord): Webhook[] {
+  const ofTests = new Set(seen.filter(({ test }) => test).map(each => each.webhook_id))
   return webhooks.filter(({ webhook_id }) => !ofTests.has(webhook_id))
 }
 
 /** The attempts of a webhook without those that somebody made by hand. */
-const attemptsTo = ({ seen }: RecordFacts, { webhook_id }: Webhook): Seen[] =>
-  seen.filter(each => each.kind === 'out' && each.webhook_id === webhook_id && !each.byHand)
+const attemptsTo = ({ seen }: AccountRecord, { webhook_id }: Webhook): Evidence[] =>
+  seen.filter(each => each.kind === 'out' && each.webhook_id === webhook_id && !each.hand)
 
-const isAnswered = ({ status }: Seen): boolean => status !== null
-const isTimeout = ({ result = '' }: Seen): boolean => result.startsWith('timeout')
+const isAnswered = ({ status }: Evidence): boolean => status !== null
+const isTimeout = ({ result = '' }: Evidence): boolean => result.startsWith('timeout')
 
-const withoutFirst = (attempts: Seen[]): Seen[] =>
+const withoutFirst = (attempts: Evidence[]): Evidence[] =>
   attempts.filter((each, i) => {
     const before = attempts[i - 1]
     return before !== undefined && each.at - before.at < QUIET
@@ -40,9 +41,9 @@ const median = (numbers: number[]): number => {
 }
 
 /** The first two attempts without an answer in time that are in one minute of the machine with an answered one. */
-function timeoutsIn(attempts: Seen[]): Seen[] {
-  let answered: Seen | undefined
-  let timeouts: Seen[] = []
+function timeoutsIn(attempts: Evidence[]): Evidence[] {
+  let answered: Evidence | undefined
+  let timeouts: Evidence[] = []
   for (const each of attempts) {
     if (isTimeout(each)) timeouts = [...timeouts.slice(-1), each]
     else if (isAnswered(each)) answered = each
@@ -53,7 +54,10 @@ function timeoutsIn(attempts: Seen[]): Seen[] {
   return []
 }
 
-function slowness(attempts: Seen[]): Judgement[] {
+/** The source of GOV.UK Pay waits longer. */
+const LIMITS = 'Its source waits 3 seconds, Farthing 2.'
+
+function slowness(attempts: Evidence[], webhook: Webhook): Judgement[] {
   const counted = withoutFirst(attempts)
   const timeouts = timeoutsIn(counted)
   if (timeouts.length > 0)
@@ -61,29 +65,29 @@ function slowness(attempts: Seen[]): Judgement[] {
       {
         level: 'fail',
         evidence: timeouts,
-        sentence:
-          'The receiver sometimes does not answer in time. GOV.UK Pay then sends the message again, later.',
+        webhook,
+        sentence: `The receiver sometimes does not answer in time. GOV.UK Pay then sends the message again, later. ${LIMITS}`,
       },
     ]
   const answered = counted.filter(isAnswered).slice(-ATTEMPTS)
   const isSlow = answered.length === ATTEMPTS && median(answered.map(({ ms }) => ms)) > TOO_SLOW
-  return isSlow ? [{ level: 'warn', evidence: answered }] : []
+  return isSlow ? [{ evidence: answered, webhook }] : []
 }
 
-const slow: RecordRule = {
-  key: 'W1',
+const slow: Rule = {
   id: 'W1',
+  level: 'warn',
   title: 'Speed of receivers',
-  sentence: 'Half of the answers of the receiver take more than a second.',
+  sentence: `Half of the answers of the receiver take more than a second. ${LIMITS}`,
   advice: 'Answer 2xx first, and do the work afterwards.',
-  source: 'Documentation of GOV.UK Pay: Webhooks',
+  source: inCode('webhooks settings', 'config.yaml', '99'),
   lacking:
     'No receiver but those of tests answered ten attempts, besides those after a pause of ten minutes.',
-  judge(facts) {
-    const ofWebhooks = judged(facts).map(webhook => attemptsTo(facts, webhook))
+  judge(record) {
+    const ofWebhooks = ofService(record).map(each => [attemptsTo(record, each), each] as const)
     return {
-      broken: ofWebhooks.flatMap(slowness),
-      right: ofWebhooks.flatMap(attempts => {
+      broken: ofWebhooks.flatMap(([attempts, webhook]) => slowness(attempts, webhook)),
+      right: ofWebhooks.flatMap(([attempts]) => {
         const answered = withoutFirst(attempts).filter(isAnswered)
         return answered.length >= ATTEMPTS ? answered : []
       }),
@@ -91,100 +95,113 @@ const slow: RecordRule = {
   },
 }
 
-const isRedirect = ({ status }: Seen): boolean => Math.floor((status ?? 0) / 100) === 3
+/** Followed with a GET, and with the same method. */
+const LOSING = [301, 302, 303]
+const KEEPING = [307, 308]
 
-const redirects: RecordRule = {
-  key: 'W2',
+const isRedirect = ({ status }: Evidence): boolean => [...LOSING, ...KEEPING].includes(status ?? 0)
+
+const redirects: Rule = {
   id: 'W2',
+  level: 'fail',
   title: 'Redirects of receivers',
-  sentence: 'A redirect is not followed, so the message counts as not delivered.',
+  sentence:
+    'The receiver redirects. The source of GOV.UK Pay follows that with a GET without body and signature, and takes a 2xx to it for delivered: the message is lost.',
   advice:
     'Register the address to which the receiver redirects. Often only https or a slash at the end is missing.',
-  source: 'Documentation of GOV.UK Pay: Webhooks',
+  source: inCode('webhooks', 'app/WebhooksModule.java', '120-124'),
   lacking: 'No receiver but those of tests answered a message.',
-  judge(facts) {
-    const answered = judged(facts)
-      .flatMap(each => attemptsTo(facts, each))
-      .filter(isAnswered)
-    const evidence = answered.filter(isRedirect)
-    return { broken: evidence.length > 0 ? [{ level: 'fail', evidence }] : [], right: answered }
+  judge(record) {
+    const ofWebhooks = ofService(record).map(webhook => ({
+      webhook,
+      answered: attemptsTo(record, webhook).filter(isAnswered),
+    }))
+    const broken = ofWebhooks.flatMap(({ webhook, answered }): Judgement[] => {
+      const evidence = answered.filter(isRedirect)
+      if (evidence.length === 0) return []
+      if (evidence.some(({ status }) => LOSING.includes(status ?? 0)))
+        return [{ evidence, webhook }]
+      const sentence =
+        'The receiver redirects. The source of GOV.UK Pay follows that with body and signature; Farthing does not.'
+      return [{ level: 'note', evidence, webhook, sentence }]
+    })
+    return { broken, right: ofWebhooks.flatMap(({ answered }) => answered) }
   },
 }
 
 /** The attempts of each message of a webhook, in the order of the messages. */
-function messagesTo(facts: RecordFacts, { webhook_id }: Webhook): Seen[][] {
-  const attempts = facts.seen.filter(
-    each => each.kind === 'out' && each.webhook_id === webhook_id && each.byHand !== 'other',
+function messagesTo(record: AccountRecord, { webhook_id }: Webhook): Evidence[][] {
+  const attempts = record.seen.filter(
+    each => each.kind === 'out' && each.webhook_id === webhook_id && each.hand !== 'other',
   )
   return [...Map.groupBy(attempts, ({ message_id }) => message_id).values()]
 }
 
 /** The second attempt of the newest message may be on its way. */
-const hasEnded = (attempts: Seen[]): boolean =>
+const hasEnded = (attempts: Evidence[]): boolean =>
   attempts.some(hasSucceeded) || attempts.length >= MOST_ATTEMPTS
 
 const ACCEPTED_NONE = 'The receiver accepted none of its last three messages.'
 
-function refusing(facts: RecordFacts, webhook: Webhook): Judgement[] {
-  const last = messagesTo(facts, webhook).filter(hasEnded).slice(-LAST_MESSAGES)
+function refusing(record: AccountRecord, webhook: Webhook): Judgement[] {
+  const last = messagesTo(record, webhook).filter(hasEnded).slice(-LAST_MESSAGES)
   const [first] = last.flat()
   const newest = last.flat().at(-1)
   if (!first || !newest || last.length < LAST_MESSAGES) return []
-  if (last.flat().some(hasSucceeded) || facts.gaps.some(({ to }) => to >= first.began)) return []
+  if (last.flat().some(hasSucceeded) || record.gaps.some(({ to }) => to >= first.began)) return []
   const { status, result = '' } = newest
   // W2 says what to do then.
   if (isRedirect(newest)) return []
   const sentence = `${ACCEPTED_NONE} ${causeOf({ status, result }) ?? ''}`.trim()
-  return [{ level: 'fail', evidence: last.flat(), sentence }]
+  return [{ evidence: last.flat(), sentence, webhook }]
 }
 
-const refuses: RecordRule = {
-  key: 'W3',
+const refuses: Rule = {
   id: 'W3',
+  level: 'fail',
   title: 'Accepting messages',
   sentence: ACCEPTED_NONE,
   advice:
     'Mend the receiver. The message in the console has its response. If that is 400, 401 or 403, Ask the receiver there, or farthing verify --ask MESSAGE_ID, finds the mistake.',
-  source: 'Documentation of GOV.UK Pay: Webhooks',
+  source: inCode('webhooks', 'deliveryqueue/managed/SendAttempter.java', '95'),
   lacking:
     'There is a receiver that accepted no message, or no receiver but those of tests got one.',
-  judge(facts) {
-    const webhooks = judged(facts)
+  judge(record) {
+    const webhooks = ofService(record)
     const accepted = webhooks.flatMap(webhook => {
-      const attempts = messagesTo(facts, webhook).slice(-LAST_MESSAGES).flat()
+      const attempts = messagesTo(record, webhook).slice(-LAST_MESSAGES).flat()
       return attempts.length > 0 ? [attempts.filter(hasSucceeded)] : []
     })
     return {
-      broken: webhooks.flatMap(webhook => refusing(facts, webhook)),
+      broken: webhooks.flatMap(webhook => refusing(record, webhook)),
       right: accepted.every(each => each.length > 0) ? accepted.flat() : [],
     }
   },
 }
 
 /** The requests that registered these webhooks, as far as they are kept. */
-const registrations = ({ seen }: RecordFacts, webhooks: readonly Webhook[]): Seen[] =>
+const registrations = ({ seen }: AccountRecord, webhooks: readonly Webhook[]): Evidence[] =>
   seen.filter(
     ({ operation, about }) =>
       operation === 'createWebhook' && webhooks.some(({ webhook_id }) => webhook_id === about),
   )
 
-const registeredTwice: RecordRule = {
-  key: 'W4',
+const registeredTwice: Rule = {
   id: 'W4',
+  level: 'warn',
   title: 'Webhooks with one callback URL',
   sentence:
     'Two active webhooks have one callback URL and an event in common: it gets each such message twice.',
   advice: 'Deactivate one of the webhooks.',
-  source: 'Documentation of GOV.UK Pay: Webhooks',
-  lacking: 'The account has no active webhook.',
-  judge(facts) {
-    const { webhooks } = facts
-    const twice = duplicatesIn(webhooks).flat()
-    const evidence = registrations(facts, twice)
-    return {
-      broken: twice.length > 0 ? [{ level: 'warn', evidence, times: twice.length }] : [],
-      right: registrations(facts, webhooks),
-    }
+  source: inCode('webhooks', 'message/WebhookMessageService.java', '81'),
+  lacking: 'The account has no active webhook whose registration is kept.',
+  judge(record) {
+    const broken = duplicatesIn([...record.webhooks]).map(twice => ({
+      evidence: registrations(record, twice),
+      times: twice.length,
+      ...(twice[0] && { webhook: twice[0] }),
+    }))
+    return { broken, right: registrations(record, record.webhooks) }
   },
 }
 
@@ -195,29 +212,24 @@ const hasLiveHost = ({ callback_url }: Webhook): boolean => {
   return /\.gov\.uk\.?$/i.test(hostname) && !ADDRESS.test(hostname)
 }
 
-const liveHost: RecordRule = {
-  key: 'P15',
+const liveHost: Rule = {
   id: 'P15',
+  level: 'note',
   title: 'The host of a live webhook',
-  sentence: 'The callback URL of a live webhook must have a host that ends in .gov.uk.',
+  sentence:
+    'By its documentation the callback URL of a live webhook must have a host that ends in .gov.uk.',
   advice:
-    'Register the address of your service in production there. Nothing is to be changed in tests.',
-  source: 'Host of a live webhook',
-  lacking: 'The account has no active webhook.',
-  judge(facts) {
-    const others = facts.webhooks.filter(each => !hasLiveHost(each))
-    const evidence = registrations(facts, others)
+    'Register the address of your service in production there, or ask its support for an exception. Nothing is to be changed in tests.',
+  source: documented('webhooks/#set-up-a-callback-url-to-receive-a-webhook-message'),
+  lacking: 'The account has no active webhook whose registration is kept.',
+  judge(record) {
+    const others = record.webhooks.filter(each => !hasLiveHost(each))
+    const evidence = registrations(record, others)
     return {
-      broken: others.length > 0 ? [{ level: 'note', evidence, times: others.length }] : [],
-      right: registrations(facts, facts.webhooks),
+      broken: others.length > 0 ? [{ evidence, times: others.length }] : [],
+      right: registrations(record, record.webhooks),
     }
   },
 }
 
-export const receiverRules: readonly RecordRule[] = [
-  liveHost,
-  slow,
-  redirects,
-  refuses,
-  registeredTwice,
-]
+export const receiverRules: readonly Rule[] = [liveHost, slow, redirects, refuses, registeredTwice]

@@ -4,102 +4,115 @@ import { timeOf } from '../../../core/ids.ts'
 import type { AccountTime, Database, MachineTime } from '../../../core/ports.ts'
 import { DAY } from '../../../core/time.ts'
 import { agreementRows } from '../../../pay/agreements/store.ts'
+import type { Payment, Status } from '../../../pay/payments/payment.ts'
 import { isListenerAddress } from '../../../pay/webhooks/listener.ts'
 import { activeWebhooks } from '../../../pay/webhooks/store.ts'
-import { findPart, findWithin, where } from '../../../platform/database/select.ts'
+import { findPart, where } from '../../../platform/database/select.ts'
 import type { ToolContext } from '../../context.ts'
 import { findPayments } from '../../lists/find-payments-store.ts'
 import { listPayments } from '../../lists/payments-store.ts'
-import { among, byBeginning, conditionsOf, exchangeRows } from '../../record/store.ts'
-import type { RecordFacts } from './rule.ts'
-import { type Seen, seenOf } from './seen.ts'
+import { evidenceRows } from '../../record/columns.ts'
+import type { Evidence } from '../../record/exchange.ts'
+import { among, byBeginning, conditionsOf } from '../../record/store.ts'
+import type { AccountRecord } from './rule.ts'
 
-/** Exchanges that are read in one turn of the event loop, and their bytes: some 5 ms. */
-const SLICE = 200
-const SLICE_BYTES = 512 * 1024
+/** Exchanges that are read in one turn of the event loop: some 5 ms. A row has at most 400 bytes of facts. */
+const SLICE = 500
 /** The most payments and agreements that are looked at. */
 const MOST_ROWS = 200
 
+/** `since`: leaves out what happened before, in milliseconds of the account's time. `later`: judges as of so much later. */
+export type Window = { since?: number | undefined; later?: number | undefined }
+
 type ReadRecord = {
-  facts: RecordFacts
+  record: AccountRecord
   kept: number
   not_kept: number
   /** When what is kept begins, in milliseconds of the account's time; null where nothing is kept. */
   from: number | null
 }
 
-/** `since`: leaves out what happened before, in milliseconds of the account's time. */
 export async function readRecord(
   { database, recorder, time }: ToolContext,
   account: Account,
-  since: number | undefined,
+  { since = 0, later = 0 }: Window,
 ): Promise<ReadRecord> {
   await recorder?.flush()
   const { room } = account
-  const now = time.now(account)
-  const { seen, gaps, oldest } = await readExchanges(database, room, {
-    isInside: at => since === undefined || at >= since,
-    atOf: wall => time.now(account, wall),
-  })
+  const present = time.now(account)
+  const now = present + later
+  const atOf = (wall: MachineTime) => time.now(account, wall)
+  const { all, gaps, oldest } = await readExchanges(database, room, atOf)
+  const seen = withoutOwn(all).filter(({ at }) => at >= since)
+  const gapsInside = gaps.filter(({ to }) => atOf(to) >= since)
   const webhooks = await activeWebhooks(database, room)
-  const facts: RecordFacts = {
+  const ofStatus = (status: Status, until: AccountTime) =>
+    paymentsOf(database, { room, now: present, filter: { status, until } })
+  const part = { now: present, limit: 1, order: 'newest' } as const
+  const [newest] = await listPayments(database, room, {}, part)
+  const record: AccountRecord = {
     now,
+    isLater: later > 0,
     seen,
     ofPayment: byPayment(seen),
-    gaps,
+    gaps: gapsInside,
     webhooks: webhooks.filter(({ callback_url }) => !isListenerAddress(callback_url)),
     neverActive: await neverActive(database, room, seen),
-    uncaptured: await uncaptured(database, room, { now, since: since ?? 0 }),
+    capturable: (await ofStatus('capturable', now - DAY))
+      .map(({ payment_id, events }) => ({
+        payment_id,
+        since: events.findLast(({ status }) => status === 'capturable')?.at ?? now,
+      }))
+      .filter(each => each.since >= since),
+    newest: newest ? timeOf(newest.payment_id) : 0,
+    open: [...(await ofStatus('created', now)), ...(await ofStatus('started', now))].map(
+      ({ payment_id }) => payment_id,
+    ),
   }
   return {
-    facts,
+    record,
     kept: seen.filter(({ kind }) => kind !== 'action').length,
-    not_kept: gaps.reduce((sum, { count }) => sum + count, 0),
-    from: oldest === undefined ? null : Math.max(since ?? oldest, oldest),
+    not_kept: gapsInside.reduce((sum, { count }) => sum + count, 0),
+    from: oldest === undefined ? null : Math.max(since, oldest),
   }
 }
 
-type Window = {
-  isInside: (at: AccountTime) => boolean
-  atOf: (wall: MachineTime) => AccountTime
-}
+type Gap = NonNullable<Evidence['gap']>
 
-type Gap = { from: number; to: number; count: number }
-
-async function readExchanges(database: Database, room: string, { isInside, atOf }: Window) {
-  const table = { ...exchangeRows, fromRow: readRow }
-  const seen: Seen[] = []
+async function readExchanges(
+  database: Database,
+  room: string,
+  atOf: (wall: MachineTime) => AccountTime,
+) {
+  const all: Evidence[] = []
   const gaps: Gap[] = []
   let oldest: AccountTime | undefined
   let after = ''
   for (;;) {
-    const conditions = conditionsOf(room, { after })
     const part = { limit: SLICE, order: 'oldest' } as const
-    const slice = await findWithin(database, table, conditions, part, SLICE_BYTES)
-    for (const { gap, exchange } of slice) {
-      const at = exchange?.at ?? atOf(gap?.to ?? 0)
-      oldest ??= at
-      if (gap && isInside(at)) gaps.push(gap)
-      if (exchange && isInside(at)) seen.push(exchange)
+    const slice = await findPart(database, evidenceRows, conditionsOf(room, { after }), part)
+    for (const each of slice) {
+      oldest ??= each.gap ? atOf(each.gap.to) : each.at
+      if (each.gap) gaps.push(each.gap)
+      else all.push(each)
     }
-    const last = slice.at(-1)
-    if (!last) break
-    after = last.exchange_id
+    after = slice.at(-1)?.exchange_id ?? after
+    if (slice.length < SLICE) break
   }
-  return { seen: seen.sort(byBeginning), gaps, oldest }
+  return { all: all.sort(byBeginning), gaps, oldest }
 }
 
-type ReadRow = { exchange_id: string; gap?: Gap; exchange?: Seen }
-type Row = Parameters<typeof exchangeRows.fromRow>[0]
-
-function readRow(row: Row): ReadRow {
-  const exchange = exchangeRows.fromRow(row)
-  const { exchange_id, gap } = exchange
-  return gap ? { exchange_id, gap } : { exchange_id, exchange: seenOf(exchange) }
+/** What Farthing's own commands and the console made counts for nothing, whoever goes on with it. */
+function withoutOwn(all: readonly Evidence[]): Evidence[] {
+  const own = new Set<string | null>()
+  for (const { own: isOwn, operation, payment_id, kind } of all)
+    if (isOwn && payment_id !== null && (operation === 'createPayment' || kind === 'action'))
+      own.add(payment_id)
+  return all.filter(each => !each.own && !own.has(each.payment_id))
 }
 
-function byPayment(seen: readonly Seen[]): Map<string, Seen[]> {
-  const found = new Map<string, Seen[]>()
+function byPayment(seen: readonly Evidence[]): Map<string, Evidence[]> {
+  const found = new Map<string, Evidence[]>()
   for (const each of seen) {
     if (each.payment_id === null) continue
     const ofPayment = found.get(each.payment_id)
@@ -113,7 +126,7 @@ function byPayment(seen: readonly Seen[]): Map<string, Seen[]> {
 async function neverActive(
   database: Database,
   room: string,
-  seen: readonly Seen[],
+  seen: readonly Evidence[],
 ): Promise<Set<string>> {
   const cancelled = seen.flatMap(({ operation, about }) =>
     operation === 'cancelAgreement' && about ? [about] : [],
@@ -128,22 +141,10 @@ async function neverActive(
   )
 }
 
-async function uncaptured(
-  database: Database,
-  room: string,
-  { now, since }: { now: AccountTime; since: number },
-): Promise<string[]> {
-  const filter = { status: 'capturable', until: now - DAY }
-  const part = { limit: MOST_ROWS, order: 'newest' } as const
-  const waiting = await findPayments(database, { room, now, filter }, {}, part)
-  if (waiting.length === 0) return []
-  const [newest] = await listPayments(database, room, {}, { now, limit: 1, order: 'newest' })
-  const newestAt = newest ? timeOf(newest.payment_id) : 0
-  return waiting
-    .filter(({ events, origin }) => {
-      if (origin !== undefined) return false
-      const at = events.findLast(({ status }) => status === 'capturable')?.at ?? now
-      return at >= since && at + DAY <= newestAt
-    })
-    .map(({ payment_id }) => payment_id)
+type Wanted = Parameters<typeof findPayments>[1]
+
+/** Payments that the API made. */
+async function paymentsOf(database: Database, wanted: Wanted): Promise<Payment[]> {
+  const found = await findPayments(database, wanted, {}, { limit: MOST_ROWS, order: 'newest' })
+  return found.filter(({ origin }) => origin === undefined)
 }

@@ -1,17 +1,15 @@
 /** The check of an account: every rule over the record that is kept of it. */
-import { setImmediate } from 'node:timers/promises'
 import type { Account } from '../../../core/account.ts'
 import { iso } from '../../../core/time.ts'
 import { version } from '../../../core/version.ts'
 import type { ToolContext } from '../../context.ts'
-import { type Described, findingOf } from './finding.ts'
-import { hasSucceeded, outcomeRules } from './outcomes.ts'
-import { type ProductionRule, productionRules } from './production.ts'
+import { HAS_FAILED, judgeAll, notSeen } from './finding.ts'
+import { productionRules } from './judge.ts'
+import { outcomeRules } from './outcomes.ts'
 import { receiverRules } from './receivers.ts'
-import { readRecord } from './record.ts'
-import { clientRules } from './requests.ts'
-import type { Among, Finding, RecordFacts, RecordRule, Verdict } from './rule.ts'
-import type { Seen } from './seen.ts'
+import { readRecord, type Window } from './record.ts'
+import { requestRules } from './requests.ts'
+import type { Finding, Rule, Verdict } from './rule.ts'
 
 export type Report = {
   version: string
@@ -25,16 +23,17 @@ export type Report = {
   findings: Finding[]
 }
 
-export const recordRules: readonly RecordRule[] = [
-  ...clientRules,
+export const rules: readonly Rule[] = [
+  ...productionRules,
+  ...requestRules,
   ...outcomeRules,
   ...receiverRules,
 ]
 
 /** The identifiers of all rules but those of probes, in the order of docs/check.md. */
-export const ruleIds: readonly string[] = [
-  ...new Set([...productionRules, ...recordRules].map(({ id }) => id)),
-].toSorted((one, other) => rankOf(one) - rankOf(other))
+export const ruleIds: readonly string[] = [...new Set(rules.map(({ id }) => id))].toSorted(
+  (one, other) => rankOf(one) - rankOf(other),
+)
 
 /** C10 comes after C9. A comparison of texts by number would load a collator, at every start. */
 function rankOf(id: string): number {
@@ -46,124 +45,45 @@ const byRule = (one: { rule: string }, other: { rule: string }): number =>
 
 export const levels: readonly Verdict[] = ['fail', 'warn', 'note', 'pass', 'not seen']
 
-type Asked = { since?: number | undefined; rule?: string | undefined }
+type Asked = Window & { rule?: string | undefined }
 
-/** `since`: looks at what happened then or later, in milliseconds of the account's time. `rule`: only at this one. */
+/** `rule`: looks only at this one. */
 export const checkAccount = (
   context: ToolContext,
   account: Account,
   asked: Asked = {},
 ): Promise<Report> =>
-  context.reading(account.room, `check ${asked.since} ${asked.rule}`, () =>
+  context.reading(account.room, `check ${asked.since} ${asked.later} ${asked.rule}`, () =>
     check(context, account, asked),
   )
 
 async function check(
   context: ToolContext,
   account: Account,
-  { since, rule }: Asked,
+  { rule, ...window }: Asked,
 ): Promise<Report> {
-  const { facts, kept, not_kept, from } = await readRecord(context, account, since)
-  const isAsked = ({ id }: { id: string }) => rule === undefined || id === rule
-  const tasks = [
-    ...[...byKey(productionRules.filter(isAsked)).values()].flatMap(rules =>
-      ofProduction(rules, facts),
-    ),
-    ...recordRules.filter(isAsked).map(each => ofRecord(each, facts)),
+  const { record, kept, not_kept, from } = await readRecord(context, account, window)
+  const { since } = window
+  const isTooShort = ({ needs }: Rule) =>
+    since !== undefined && needs !== undefined && record.now - since <= needs
+  const asked = rules.filter(({ id }) => rule === undefined || id === rule)
+  const judged = asked.filter(each => !isTooShort(each))
+  const findings = [
+    ...(await judgeAll(judged, record, context.onRuleFault)),
+    ...asked.filter(isTooShort).map(each => notSeen(each, TOO_SHORT)),
   ]
-  const findings = await judgeAll(tasks, context.onRuleFault)
   return {
     version,
     account: account.name,
     from: from === null ? null : iso(from),
-    to: iso(facts.now),
+    to: iso(record.now),
     kept,
     not_kept,
     findings: inOrder(together(findings).toSorted(byRule)),
   }
 }
 
-/** What one rule says, or the parts of one. */
-export type Task = { rule: Described; judge: () => Finding[] }
-
-/** A rule that throws has judged nothing, and hides no other. */
-export async function judgeAll(
-  tasks: readonly Task[],
-  onFault: (error: unknown) => void,
-): Promise<Finding[]> {
-  const findings: Finding[] = []
-  for (const { rule, judge } of tasks) {
-    try {
-      findings.push(...judge())
-    } catch (error) {
-      onFault(error)
-      findings.push(notSeen(rule, HAS_FAILED))
-    }
-    // One rule takes some milliseconds over 10,000 exchanges. Requests are answered in between.
-    await setImmediate()
-  }
-  return findings
-}
-
-const HAS_FAILED =
-  'This rule is not judged: it failed by a mistake in Farthing. The log of the service has the error.'
-const OTHER_VERSION =
-  'This rule is not judged: another version of Farthing recorded what was seen, with other rules.'
-
-const byKey = (rules: readonly ProductionRule[]) =>
-  Map.groupBy(rules, each => each.with ?? each.key)
-
-/** The finding of production rules that make one together, at the worst level that was seen. */
-function ofProduction(rules: readonly ProductionRule[], { seen }: RecordFacts): Task[] {
-  const [rule] = rules
-  if (!rule) return []
-  const hasFailed = ({ unjudged }: Seen) => rules.some(({ key }) => unjudged?.includes(key))
-  const judge = () => {
-    for (const each of inOrder(rules)) {
-      const evidence = seen.filter(({ broken }) => broken?.includes(each.key))
-      if (evidence.length > 0) return [findingOf(each, each.level, evidence)]
-    }
-    if (seen.some(hasFailed)) return [notSeen(rule, HAS_FAILED)]
-    const among = seen.filter(isAmong(rule.among))
-    const lacking = among.length > 0 ? OTHER_VERSION : rule.among.lacking
-    return [
-      passing(
-        rule,
-        lacking,
-        among.filter(({ isJudged }) => isJudged),
-      ),
-    ]
-  }
-  return [{ rule, judge }]
-}
-
-const isAmong =
-  ({ operations }: Among) =>
-  (each: Seen): boolean => {
-    if (!hasSucceeded(each) || each.byHand) return false
-    if (operations === 'messages') return each.kind === 'out'
-    return each.kind === 'api' && (operations === 'any' || operations.includes(each.operation))
-  }
-
-function ofRecord(rule: RecordRule, facts: RecordFacts): Task {
-  const judge = () => {
-    const { broken, right } = rule.judge(facts)
-    if (broken.length === 0) return [passing(rule, rule.lacking, right)]
-    return broken.map(({ level, evidence, times, sentence = rule.sentence }) => ({
-      ...findingOf({ ...rule, sentence }, level, evidence),
-      ...(times !== undefined && { times }),
-    }))
-  }
-  return { rule, judge }
-}
-
-const passing = (rule: Described, lacking: string, right: readonly Seen[]): Finding =>
-  right.length > 0
-    ? findingOf({ ...rule, sentence: 'Nothing that was seen breaks this rule.' }, 'pass', right)
-    : notSeen(rule, lacking)
-
-const notSeen = (rule: Described, sentence: string): Finding =>
-  findingOf({ ...rule, sentence }, 'not seen', [])
+const TOO_SHORT = 'The time that is looked at is too short for this rule: see since and as_of.'
 
 const inOrder = <Leveled extends { level: Verdict }>(given: readonly Leveled[]): Leveled[] =>
   given.toSorted((one, other) => levels.indexOf(one.level) - levels.indexOf(other.level))

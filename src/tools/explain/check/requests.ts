@@ -1,212 +1,270 @@
 /** Rules about the requests of a client. */
-import { SECOND } from '../../../core/time.ts'
+import { DAY, MINUTE, SECOND } from '../../../core/time.ts'
+import type { Evidence } from '../../record/exchange.ts'
+import { judged } from './finding.ts'
 import { hasSucceeded } from './outcomes.ts'
-import type { RecordRule } from './rule.ts'
-import type { Seen } from './seen.ts'
+import type { Rule } from './rule.ts'
+import { documented, inCode } from './sources.ts'
 
 /** Requests in a second of each kind. */
 const MOST_IN_A_SECOND = 15
+/** Fewer at once is the speed of Farthing, and not of the client. */
+const LEAST_AT_ONCE = 3
 /** Milliseconds. */
 const REPEATED_WITHIN = 30 * SECOND
 const LEAST_REFUSALS = 5
 
-const madePayment = ({ operation, status }: Seen): boolean =>
+const madePayment = ({ operation, status }: Evidence): boolean =>
   operation === 'createPayment' && status === 201
 
 /** Within so many milliseconds of the account's time and of the machine's. */
-const isWithin = (ms: number, first: Seen, later: Seen): boolean =>
+const isWithin = (ms: number, first: Evidence, later: Evidence): boolean =>
   later.began - first.began < ms && later.at - first.at < ms
 
-const kindOfPost = ({ operation }: Seen): string =>
-  operation === 'createPayment' || operation === 'capturePayment' ? operation : 'others'
+/** The client cannot know what it did: it had left, or a plan reset the connection or replaced the response. */
+export const isLost = ({ ended, effect }: Evidence): boolean => ended !== 'sent' && effect === true
 
-const rate: RecordRule = {
-  key: 'P13',
+const LIMITED = ['createPayment', 'capturePayment']
+const OTHER_POSTS = /^(?:create|cancel|refund|authorise)/
+
+const inFlightAt = (posts: readonly Evidence[], { began }: Evidence): Evidence[] =>
+  posts.filter(each => each.began <= began && began <= each.began + each.ms)
+
+const rate: Rule = {
   id: 'P13',
+  level: 'note',
   title: 'The rate limit',
-  sentence: 'GOV.UK Pay answers 429 P0900 to more than 15 such requests in a second.',
-  advice: 'Make fewer at once, and repeat after a 429. Ask its support before a load test.',
-  source: 'Rate limits',
-  lacking: 'No POST was sent to /v1.',
+  sentence:
+    'Its source and its documentation say that GOV.UK Pay answers 429 P0900 to more than 15 such requests in a second.',
+  advice:
+    'Make fewer at once, and repeat after a 429. A load test needs an agreement with its support, by e-mail.',
+  source: inCode('publicapi settings', 'config.yaml', '42-43'),
+  lacking: 'No three POSTs were under way together.',
   judge({ seen }) {
-    const posts = seen.filter(({ kind, method }) => kind === 'api' && method === 'POST')
-    const evidence = [...Map.groupBy(posts, kindOfPost).values()].flatMap(ofKind =>
-      ofKind.filter((each, i) => {
-        const first = ofKind[i - MOST_IN_A_SECOND]
-        return first !== undefined && isWithin(SECOND, first, each)
-      }),
+    const posts = seen.filter(
+      ({ kind, operation }) => kind === 'api' && OTHER_POSTS.test(operation),
     )
-    return { broken: evidence.length > 0 ? [{ level: 'note', evidence }] : [], right: posts }
+    const kinds = Map.groupBy(posts, ({ operation }) => LIMITED.indexOf(operation))
+    const [evidence, right]: [Evidence[], Evidence[]] = [[], []]
+    for (const ofKind of kinds.values())
+      ofKind.forEach((each, i) => {
+        const before = ofKind.slice(Math.max(0, i - MOST_IN_A_SECOND), i + 1)
+        if (!before.some(one => inFlightAt(before, one).length >= LEAST_AT_ONCE)) return
+        const [first] = before
+        const isOver = before.length > MOST_IN_A_SECOND
+        if (first && isOver && isWithin(SECOND, first, each)) evidence.push(each)
+        else right.push(each)
+      })
+    return judged(evidence, right)
   },
 }
 
-const featureRule = (key: string, feature: string, uses: (each: Seen) => boolean): RecordRule => ({
-  key,
+const featureRule = (feature: string, uses: (each: Evidence) => boolean): Rule => ({
   id: 'P14',
+  level: 'note',
   title: `Before you go live: ${feature}`,
-  sentence: `GOV.UK Pay must switch on ${feature} for the service first.`,
+  sentence: `Its documentation says that GOV.UK Pay must switch on ${feature} for the service first.`,
   advice: 'Ask its support before you go live.',
-  source: 'MOTO and agreements',
-  lacking: 'No payment was created.',
-  judge({ seen }) {
-    const evidence = seen.filter(each => each.kind === 'api' && uses(each))
-    return {
-      broken: evidence.length > 0 ? [{ level: 'note', evidence }] : [],
-      right: seen.filter(madePayment),
-    }
-  },
+  source: documented('moto_payments/#take-a-payment-over-the-phone-moto-payments'),
+  lacking: 'No payment needed a feature that must be switched on.',
+  judge: ({ seen }) => judged(seen.filter(each => each.kind === 'api' && uses(each))),
 })
 
 const features = [
-  featureRule('P14-moto', 'moto: true', each => madePayment(each) && each.created?.isMoto === true),
+  featureRule('moto: true', each => madePayment(each) && each.created?.moto === true),
+  featureRule('the mode moto_api', each => madePayment(each) && each.created?.mode === 'moto_api'),
   featureRule(
-    'P14-moto_api',
-    'the mode moto_api',
-    each => madePayment(each) && each.created?.mode === 'moto_api',
-  ),
-  featureRule(
-    'P14-agreements',
     'agreements',
     each =>
       (each.operation === 'createAgreement' && each.status === 201) ||
       (madePayment(each) &&
-        (each.created?.mode === 'agreement' || each.created?.setsUpAgreement === true)),
+        (each.created?.mode === 'agreement' || each.created?.agreement === true)),
   ),
 ]
 
-const agreementCancelled: RecordRule = {
-  key: 'P8',
+const agreementCancelled: Rule = {
   id: 'P8',
+  level: 'warn',
   title: 'Cancelling agreements',
-  sentence: 'GOV.UK Pay answers 400 P2501: only an active agreement can be cancelled.',
+  sentence:
+    'By its source GOV.UK Pay answers 400 P2501: only an active agreement can be cancelled.',
   advice: 'Leave an agreement as it is that was never used.',
-  source: 'Cancelling an agreement that is only `created`',
+  source: inCode('connector', 'agreement/service/AgreementService.java', '128-141'),
   lacking: 'No agreement was cancelled.',
   judge({ seen, neverActive }) {
     const cancelled = seen.filter(
-      each => each.operation === 'cancelAgreement' && hasSucceeded(each) && !each.isReplaced,
+      each =>
+        each.operation === 'cancelAgreement' && hasSucceeded(each) && each.ended !== 'replaced',
     )
     const evidence = cancelled.filter(({ about = '' }) => neverActive.has(about))
-    return { broken: evidence.length > 0 ? [{ level: 'warn', evidence }] : [], right: cancelled }
+    return judged(evidence, cancelled)
   },
 }
 
-const withoutKey: RecordRule = {
-  key: 'C4',
+const IDEMPOTENCY = documented(
+  'recurring_payments/#use-idempotency-to-avoid-double-charging-a-user',
+)
+
+const withoutKey: Rule = {
   id: 'C4',
+  level: 'warn',
   title: 'Idempotency-Key of recurring payments',
   sentence: 'If the answer is lost and the request is repeated, the user pays twice.',
   advice:
     'Send an Idempotency-Key with each payment in agreement mode, the same one when you repeat it.',
-  source: 'Documentation of GOV.UK Pay: Take a recurring payment',
+  source: IDEMPOTENCY,
   lacking: 'No agreement payment was made.',
   judge({ seen }) {
     const creates = seen.filter(each => madePayment(each) && each.created?.mode === 'agreement')
-    const evidence = creates.filter(({ created }) => !created?.hasKey)
-    return { broken: evidence.length > 0 ? [{ level: 'warn', evidence }] : [], right: creates }
+    return judged(
+      creates.filter(({ created }) => !created?.key),
+      creates,
+    )
   },
 }
 
-const repeated: RecordRule = {
-  key: 'C5',
+/** Those that repeat one of these whose answer was lost, within 30 seconds. */
+const repeatedAmong = (equals: Iterable<readonly Evidence[]>): Evidence[] =>
+  [...equals].flatMap(equal =>
+    equal.filter((each, i) => {
+      const before = equal[i - 1]
+      return before && isLost(before) && isWithin(REPEATED_WITHIN, before, each)
+    }),
+  )
+
+const repeated: Rule = {
   id: 'C5',
+  level: 'fail',
   title: 'Repeating a create',
   sentence: 'The answer to a create was lost and the same create was sent again: two payments.',
   advice:
     'After a lost answer search for the reference first. In agreement mode repeat with the same Idempotency-Key.',
-  source: 'Idempotency-Key in the modes web and moto_api',
+  source: IDEMPOTENCY,
   lacking:
     'No answer to a create was lost. A plan can do that: reset, or a fault with when: after.',
   judge({ seen }) {
     const creates = seen.filter(
-      ({ kind, operation, created }) =>
-        kind === 'api' && operation === 'createPayment' && created && !created.hasKey,
+      ({ operation, created }) => operation === 'createPayment' && created && !created.key,
     )
-    const equals = [...Map.groupBy(creates, ({ created }) => created?.content).values()]
-    const evidence = equals.flatMap(equal =>
-      equal.filter((each, i) => {
-        const before = equal[i - 1]
-        return before?.isLost && isWithin(REPEATED_WITHIN, before, each)
-      }),
-    )
-    const lost = creates.filter(({ isLost }) => isLost)
-    return { broken: evidence.length > 0 ? [{ level: 'fail', evidence }] : [], right: lost }
+    const equals = Map.groupBy(creates, ({ created }) => created?.content).values()
+    return judged(repeatedAmong(equals), creates.filter(isLost))
   },
 }
 
-const tellsTooMuch: RecordRule = {
-  key: 'C6',
+const refundRepeated: Rule = {
+  id: 'C11',
+  level: 'fail',
+  title: 'Repeating a refund',
+  sentence:
+    'The answer to a refund was lost and the same refund was sent again without refund_amount_available: it is paid out twice.',
+  advice:
+    'Send refund_amount_available with each refund, from refund_summary of the payment: GOV.UK Pay then refuses the second one with P0604.',
+  source: inCode('publicapi', 'service/CreateRefundService.java', '45-46'),
+  lacking: 'No refund was made.',
+  judge({ seen }) {
+    const refunds = seen.filter(
+      ({ operation, effect }) => operation === 'refundPayment' && effect === true,
+    )
+    const unguarded = refunds.filter(({ isGuarded }) => !isGuarded)
+    const equals = Map.groupBy(refunds, each => `${each.payment_id} ${each.refund}`).values()
+    const again = repeatedAmong(equals).filter(({ isGuarded }) => !isGuarded)
+    if (again.length > 0) return judged(again)
+    return judged(unguarded, refunds, {
+      level: 'note',
+      sentence:
+        'A refund was made without refund_amount_available: if its answer is lost and it is sent again, it is paid out twice.',
+    })
+  },
+}
+
+const tellsTooMuch: Rule = {
   id: 'C6',
+  level: 'warn',
   title: 'What return_url contains',
   sentence:
-    'return_url contains the reference, the email or metadata of the payment. Addresses stand in logs and browser histories.',
+    'return_url contains the reference, the email or metadata of the payment. Whoever guesses another one may see another payment.',
   advice:
-    'Put an identifier in return_url that you made for this payment only, or a secure cookie on the user.',
-  source: 'Documentation of GOV.UK Pay: Choosing the return URL',
-  lacking: 'No payment was created in web mode, with a return_url that is recorded in full.',
+    'Put a secure random identifier in return_url that you made for this payment only, or a cookie on the user.',
+  source: documented(
+    'integrate_with_govuk_pay/#identifying-your-user-when-they-return-to-your-service',
+  ),
+  lacking: 'No payment was created in web mode.',
   judge({ seen }) {
     const creates = seen.filter(each => madePayment(each) && each.created?.mode === 'web')
-    const evidence = creates.filter(({ created }) => created?.tells)
-    const right = creates.filter(({ created }) => created?.tells === false)
-    return { broken: evidence.length > 0 ? [{ level: 'warn', evidence }] : [], right }
+    const metadata = creates.flatMap(({ created }) => created?.told ?? []).filter(isOfMetadata)
+    const values = Map.groupBy(new Set(metadata), nameOf)
+    // A value that is the same in all payments says nothing of one of them.
+    const tells = (told: string) =>
+      !isOfMetadata(told) || (values.get(nameOf(told))?.length ?? 0) > 1
+    return judged(
+      creates.filter(({ created }) => created?.told?.some(tells)),
+      creates,
+    )
   },
 }
 
-const neverCaptured: RecordRule = {
-  key: 'C7',
+const isOfMetadata = (told: string): boolean => told.includes(':')
+const nameOf = (told: string): string => told.slice(0, told.indexOf(':'))
+
+const neverCaptured: Rule = {
   id: 'C7',
+  level: 'warn',
   title: 'Capturing payments',
-  sentence: 'Payments have waited for a capture for a day or more. In the end they expire there.',
+  sentence:
+    'Payments have waited for a capture for a day or more. Its documentation says that they expire after five days.',
   advice: 'Capture or cancel each payment that you create with delayed_capture.',
-  source: 'Documentation of GOV.UK Pay: Delayed capture',
+  source: documented('delayed_capture/#delay-taking-a-payment'),
   lacking: 'No payment was captured.',
-  judge({ seen, ofPayment, uncaptured }) {
-    const evidence = uncaptured
-      .flatMap(payment_id => ofPayment.get(payment_id)?.filter(madePayment) ?? [])
+  needs: DAY,
+  judge({ seen, now, isLater, newest, ofPayment, capturable }) {
+    const waiting = capturable.filter(({ since }) => since + DAY <= (isLater ? now : newest))
+    const evidence = waiting
+      .flatMap(({ payment_id }) => ofPayment.get(payment_id)?.filter(madePayment) ?? [])
       .toSorted((one, other) => one.began - other.began)
     return {
-      broken: uncaptured.length > 0 ? [{ level: 'warn', evidence, times: uncaptured.length }] : [],
+      broken: waiting.length > 0 ? [{ evidence, times: waiting.length }] : [],
       right: seen.filter(each => each.operation === 'capturePayment' && hasSucceeded(each)),
     }
   },
 }
 
-const isRefusal = ({ kind, status, code, isReplaced }: Seen): boolean =>
-  kind === 'api' && code !== undefined && !isReplaced && (status ?? 0) >= 400 && (status ?? 0) < 500
+const isRefusal = ({ kind, status, code, ended }: Evidence): boolean =>
+  kind === 'api' &&
+  code !== undefined &&
+  (ended === 'sent' || ended === 'gone') &&
+  (status ?? 0) >= 400 &&
+  (status ?? 0) < 500
 
-const refusedAgain: RecordRule = {
-  key: 'C8',
+const refusedAgain: Rule = {
   id: 'C8',
+  level: 'warn',
   title: 'Repeating refused requests',
   sentence:
-    'The same request was refused five times or more, and none of its kind succeeded in between.',
+    'The same request was refused five times or more within a minute, and none of its kind succeeded in between.',
   advice:
     'Read the code and the description of the refusal, and do not repeat the request unchanged.',
-  source: 'Documentation of GOV.UK Pay: Error codes',
+  source: documented('api_reference/#gov-uk-pay-api-error-codes'),
   lacking: 'No request was refused.',
   judge({ seen }) {
-    const groups = new Map<string, Map<string, Seen[]>>()
-    const found = new Set<Seen[]>()
+    const groups = new Map<string, Map<string, Evidence[]>>()
+    const found = new Set<Evidence>()
     for (const each of seen) {
       if (each.kind === 'api' && hasSucceeded(each)) groups.delete(each.operation)
       if (!isRefusal(each)) continue
       const { operation, code, field = '', refused = '' } = each
-      const ofOperation = groups.get(operation) ?? new Map<string, Seen[]>()
+      const ofOperation = groups.get(operation) ?? new Map<string, Evidence[]>()
       groups.set(operation, ofOperation)
       const key = [code, field, refused].join('\n')
-      const equal = ofOperation.get(key) ?? []
-      ofOperation.set(key, equal)
+      const equal = (ofOperation.get(key) ?? []).filter(({ at }) => each.at - at < MINUTE)
       equal.push(each)
-      if (equal.length >= LEAST_REFUSALS) found.add(equal)
+      ofOperation.set(key, equal)
+      if (equal.length >= LEAST_REFUSALS) for (const one of equal) found.add(one)
     }
-    return {
-      broken: found.size > 0 ? [{ level: 'warn', evidence: [...found].flat() }] : [],
-      right: seen.filter(isRefusal),
-    }
+    return judged([...found], seen.filter(isRefusal))
   },
 }
 
-export const clientRules: readonly RecordRule[] = [
+export const requestRules: readonly Rule[] = [
   rate,
   ...features,
   agreementCancelled,
@@ -215,4 +273,5 @@ export const clientRules: readonly RecordRule[] = [
   tellsTooMuch,
   neverCaptured,
   refusedAgain,
+  refundRepeated,
 ]

@@ -1,7 +1,7 @@
 /** What the check says of an integration: where it would break with GOV.UK Pay. */
 import type { AccountTime } from '../../../core/ports.ts'
 import type { Webhook } from '../../../pay/webhooks/webhook.ts'
-import type { Seen } from './seen.ts'
+import type { Evidence } from '../../record/exchange.ts'
 
 /** `fail`: will break in production. `warn`: is likely to. `note`: to know before going live. */
 export type Level = 'fail' | 'warn' | 'note'
@@ -13,31 +13,48 @@ export type Verdict = Level | 'pass' | 'not seen'
 export type RuleText = {
   /** As in docs/check.md, such as P4. */
   id: string
+  /** The worst where a rule has several. */
   level: Level
   /** The subject in a few words. */
   title: string
   sentence: string
   advice: string
-  /** The subject of a row of docs/spec-gaps.md, or a part of GOV.UK Pay's documentation. */
+  /** An address: see sources.ts. */
   source: string
 }
 
-/** The exchanges that would break a rule or, if they succeeded, show that it is kept. */
-export type Among = {
-  /** `any`: requests under /v1. `messages`: attempts to deliver one. */
-  operations: readonly string[] | 'any' | 'messages'
-  /** Said where there were none. */
-  lacking: string
+/** An exchange that shows something. */
+export type Shown = Pick<Evidence, 'exchange_id' | 'began' | 'at'>
+
+/** What a rule says, with the exchanges that show it. */
+export type Judgement = Partial<RuleText> & {
+  evidence: readonly Shown[]
+  /** How often it was seen, if not every time is among the evidence. */
+  times?: number
+  /** The webhook that it is about. */
+  webhook?: Webhook
 }
 
-/** A rule that looks at one exchange when it is recorded: the whole body is at hand, and the card number too. */
-export type Rule<Facts> = RuleText & {
-  /** What is kept with the exchange. Rules of one id differ in level or sentence. */
-  key: string
-  /** The key of the rule with which it makes one finding, at the worse level. */
-  with?: string
-  among: Among
-  breaks: (facts: Facts) => boolean
+/**
+ * A pure function with a text. What it looks at is the record of an account, or what a receiver answered to the messages
+ * of a probe.
+ */
+export type Rule<Looked = AccountRecord> = RuleText & {
+  /** Said where nothing could be judged. */
+  lacking: string
+  /** Milliseconds of account time that must have passed since what it judges. */
+  needs?: number
+  judge: (looked: Looked) => {
+    broken: readonly Judgement[]
+    /** What could have broken it, and did not. */
+    right: readonly Shown[]
+    /** In place of the rule's own. */
+    lacking?: string
+    /** What decides nothing. */
+    unclear?: readonly Shown[]
+    /** Said where it passes. */
+    passed?: string
+  }
 }
 
 /** What a report says of one rule, with what shows it. */
@@ -56,64 +73,31 @@ export type Finding = {
   newest: string | null
   /** Identifiers of exchanges, newest first: at most MOST_EVIDENCE. */
   evidence: string[]
+  /** The webhook that it is about. */
+  webhook_id?: string
 }
 
 export const MOST_EVIDENCE = 20
 
-/** A request under /v1 and its response, before anything is masked. */
-export type RequestFacts = {
-  operation: string
-  /** Milliseconds of the account's time. */
-  at: AccountTime
-  status: number | null
-  /** Of a refusal. */
-  code: string | undefined
-  description: string | undefined
-  /** In lower case. */
-  headers: Readonly<Record<string, string>>
-  query: URLSearchParams
-  /** The fields of the JSON or of the form; {} without any. */
-  body: Readonly<Record<string, unknown>>
-}
-
-/** An attempt to deliver a message. */
-export type AttemptFacts = { event_type: string; failed: boolean }
-
-/** What a rule over the record says, with the exchanges that show it. */
-export type Judgement = {
-  level: Level
-  evidence: readonly Seen[]
-  /** How often it was seen, if not every time is among the evidence. */
-  times?: number
-  /** In place of the rule's sentence. */
-  sentence?: string
-}
-
-/** A rule that looks at the kept record of an account when somebody asks. */
-export type RecordRule = Omit<RuleText, 'level'> & {
-  key: string
-  /** Said where nothing could be judged. */
-  lacking: string
-  judge: (facts: RecordFacts) => {
-    broken: readonly Judgement[]
-    /** What shows that it is kept. */
-    right: readonly Seen[]
-  }
-}
-
-/** The record of an account as the rules see it. Times in milliseconds. */
-export type RecordFacts = {
-  /** The account's time. */
+/** The record of an account as the rules see it, without what Farthing's own commands and the console sent. Times in milliseconds. */
+export type AccountRecord = {
+  /** The account's time, or the later one as of which is judged. */
   now: AccountTime
+  /** As of a later time nobody can have gone on. */
+  isLater: boolean
   /** In the order in which they began. Gaps are apart. */
-  seen: readonly Seen[]
-  ofPayment: ReadonlyMap<string, readonly Seen[]>
+  seen: readonly Evidence[]
+  ofPayment: ReadonlyMap<string, readonly Evidence[]>
   /** Times of the machine between which exchanges were only counted. */
   gaps: readonly { from: number; to: number }[]
   /** The active ones, without those of `farthing listen`. */
   webhooks: readonly Webhook[]
   /** Agreements that were cancelled before they were active. */
   neverActive: ReadonlySet<string>
-  /** Payments that have waited for a capture for a day, after which the account created another. */
-  uncaptured: readonly string[]
+  /** Payments that the API made, and that are capturable since this time of the account. */
+  capturable: readonly { payment_id: string; since: AccountTime }[]
+  /** When the newest payment of the account was created; 0 without any. */
+  newest: number
+  /** Payments that the API made, and that nobody ended. */
+  open: readonly string[]
 }
