@@ -43,6 +43,7 @@ const options = {
     meaning: 'such as P5,W1',
     parse: (text: string) => text.split(',').map(rule => rule.trim()),
   },
+  situations: { meaning: 'print only which situations of production the account has met' },
   junit: { value: '<file>', meaning: 'also write a JUnit report, with a test case for each rule' },
   probe: {
     value: '<webhook-id>',
@@ -59,6 +60,7 @@ export const check = defineCommand({
     'farthing check',
     'farthing check --as-of 1d --since 1h --fail-on warn --ignore P5,W1',
     'farthing check --junit check.xml',
+    'farthing check --situations',
   ],
   options,
   exitCodes: {
@@ -82,11 +84,13 @@ async function runCheck(config: Config, options: CheckOptions): Promise<0 | type
   const counted: readonly string[] = LEVELS.slice(0, LEVELS.indexOf(failOn) + 1)
   const failing = report.findings.filter(({ level }: Body) => counted.includes(level))
   if (junit !== undefined) write(junit, junitOf(report, failing))
-  if (json) printJson(report)
+  if (json) printJson(options.situations ? report.situations : report)
+  else if (options.situations) showSituations(report)
   else {
     show(report, service.url)
     showUnjudged(report)
   }
+  if (options.situations) return 0
   if (failing.length > 0) return EXIT.wrong
   refuseUnjudged(report, options)
   return 0
@@ -137,7 +141,7 @@ function write(file: string, text: string): void {
 
 const COLOURS = { fail: 'red', warn: 'yellow', note: 'cyan' } as const
 
-function show({ kept, not_kept, from, to, findings }: Body, url: string): void {
+function show({ kept, not_kept, from, to, findings, situations }: Body, url: string): void {
   const missing = not_kept > 0 ? `; ${not_kept} more were not kept` : ''
   const window =
     from === null
@@ -152,8 +156,19 @@ function show({ kept, not_kept, from, to, findings }: Body, url: string): void {
   print(
     `${count('fail')} fail, ${count('warn')} warn, ${count('note')} note. Passed: ${count('pass')}. Nothing to judge: ${count('not seen')}.`,
   )
+  const met = situations.filter((each: Body) => each.met).length
+  print(
+    `Situations of production: ${met} of ${situations.length} met. --situations has the others.`,
+  )
   if (count('fail') + count('warn') + count('note') > 0)
     note(`${url}/console/check has all rules. --ignore leaves some out.`)
+}
+
+function showSituations({ situations }: Body): void {
+  for (const { situation, met, evidence, line } of situations) {
+    print(`${met ? 'met    ' : 'not met'}  ${oneLine(situation)}`)
+    print(`         ${met ? oneLine(evidence) : oneLine(line, 500)}`)
+  }
 }
 
 /** Why a probe judged nothing, or not everything. */

@@ -12,7 +12,7 @@ const escaped = (text: string): string =>
     .replace(/[&<>"]/g, found => ENTITIES[found] ?? '')
 
 /** `failing` are those of its findings that count as failures. */
-export function junitOf({ account, to, findings }: Body, failing: Body[]): string {
+export function junitOf({ account, to, findings, situations }: Body, failing: Body[]): string {
   const rules: Body[][] = [...Map.groupBy(findings, ({ rule }: Body) => rule).values()]
   const failed = rules.filter(rule => rule.some(each => failing.includes(each)))
   const skipped = rules.filter(([first]) => first.level === 'not seen')
@@ -31,11 +31,15 @@ export function junitOf({ account, to, findings }: Body, failing: Body[]): strin
     '<testsuites>',
     `<testsuite ${suite.join(' ')}>`,
     ...rules.flatMap(rule => testCase(rule, failing)),
+    `<system-out>${escaped(situations.map(situationLine).join('\n'))}</system-out>`,
     '</testsuite>',
     '</testsuites>',
     '',
   ].join('\n')
 }
+
+const situationLine = ({ situation, met, evidence, line }: Body): string =>
+  met ? `met: ${situation} (${evidence})` : `not met: ${situation}. ${line}`
 
 function testCase(findings: Body[], failing: Body[]): string[] {
   const [{ rule, title }] = findings

@@ -459,6 +459,12 @@ export interface CheckReport {
   not_kept: number
   /** Each rule at least once, broken ones first. */
   findings: Finding[]
+  /** What GOV.UK Pay's documentation tells a client to handle, and the lines that make it. */
+  situations: Situation[]
+}
+
+export type Situation = { situation: string; met: boolean; line: string; library: string } & {
+  evidence: string | null
 }
 
 export interface Finding {

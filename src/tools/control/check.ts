@@ -63,6 +63,14 @@ export const finding = object(
   { webhook_id: { ...identifier, description: 'The webhook that it is about' } },
 )
 
+const situation = object('Situation', {
+  situation: text,
+  met: { type: 'boolean' },
+  evidence: { ...nullable, description: 'The newest request or delivery that shows it' },
+  line: { ...text, description: 'A command that makes it' },
+  library: { ...text, description: 'A call of farthing/testing that makes it' },
+})
+
 export const report = object('Check', {
   version: { ...text, description: 'The version of this Farthing' },
   account: text,
@@ -78,6 +86,12 @@ export const report = object('Check', {
     items: finding,
     description:
       'Each rule at least once: fails first, then warnings, notes, what passed and what was not seen',
+  },
+  situations: {
+    type: 'array',
+    items: situation,
+    description:
+      'What the documentation of GOV.UK Pay tells a client to handle, and whether the account has met it. Empty with `rule`',
   },
 })
 

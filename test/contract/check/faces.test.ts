@@ -136,6 +136,48 @@ describe('The check, for people and tests', () => {
     assert.deepEqual(judged, ['P5', 'P6'])
   })
 
+  test('each situation says whether it was met, with its evidence, or the line that makes it', async () => {
+    const account = await farthing.account()
+    await account.plan({ scenario: 'declined' })
+    await account.payment({ scenario: 'declined' })
+    await account.plan({ on: 'createPayment', answer: { status: 429 } })
+    await account.send('POST', '/v1/payments', web)
+    const { situations } = await account.check()
+    const met = situations.filter(each => each.met)
+    assert.deepEqual(
+      met.map(({ situation }) => situation),
+      ['A card is declined', 'Too many requests: 429'],
+    )
+    for (const { met, evidence, line, library } of situations) {
+      assert.equal(evidence !== null, met)
+      assert.ok(line && library)
+    }
+    const payment = await account.payment()
+    const { body: webhook } = await account.send('POST', '/v1/webhooks', {
+      callback_url: 'https://shop.example.org/hook',
+    })
+    for (const { line } of situations) {
+      const [, method = 'POST', json, path = ''] =
+        /^curl (?:-X (PUT) )?.* --json '(.*)' \$FARTHING_URL([^ ;]+)/.exec(line) ?? []
+      if (json === undefined) continue
+      const { status } = await account.send(
+        method,
+        path.replace('PAYMENT_ID', payment.payment_id).replace('WEBHOOK_ID', webhook.external_id),
+        JSON.parse(json),
+      )
+      assert.ok(status < 300, `${line}: ${status}`)
+    }
+    const { code, stdout } = await run('--situations', account.key)
+    assert.equal(code, 0)
+    assert.match(
+      stdout,
+      /^met {6}A card is declined\n {9}[0-9a-v]{26}\nnot met {2}The user cancels\n {9}curl /,
+    )
+    const file = join(tempFolder(), 'check.xml')
+    await run(`--junit ${file}`, account.key)
+    assert.match(readFileSync(file, 'utf8'), /<system-out>met: A card is declined \(/)
+  })
+
   test('account.check() answers the report, or rejects with the findings as text', async () => {
     const account = await farthing.account()
     await account.send('POST', '/v1/payments', { ...web, amount: 0 })

@@ -35,6 +35,7 @@ onSharedDatabases('The check in the console', service => {
       page.html,
       /Source: <a class="govuk-link" href="https:\/\/github\.com\/alphagov\/pay-connector\/[^"]+">ChargesApiResource\.java#L174<\/a>/,
     )
+    assert.match(page.text, /A card is declinedNot metcurl .*scenario.*declined/)
     const [newest = ''] = evidence
     assert.match(
       (await console.get(newest)).text,

@@ -5,7 +5,16 @@ import { type Html, html } from '../../../platform/web/html.ts'
 import { checkAccount, type Report } from '../../explain/check/report.ts'
 import type { Finding, Level } from '../../explain/check/rule.ts'
 import { definePage, type PageVisit } from '../frame/define-page.ts'
-import { code, inDigits, paragraph, time, untrusted, wideTable } from '../frame/parts.ts'
+import {
+  code,
+  inDigits,
+  link,
+  paragraph,
+  time,
+  timeIn,
+  untrusted,
+  wideTable,
+} from '../frame/parts.ts'
 import { findingView } from './findings.ts'
 
 export const check = definePage({
@@ -35,6 +44,7 @@ ${open.map(
 ${findings.map(each => findingView(root, each, level))}
 `,
 )}
+${situationsPart(root, report)}
 ${restPart('What passed', ofLevel('pass'))}
 ${restPart('What was not seen', ofLevel('not seen'))}
 ${paragraph(html`The same in a terminal or a pipeline: ${code('farthing check')}. In a test: ${code("await account.check({ asOf: '1d' })")}.`)}`
@@ -49,6 +59,22 @@ function windowPart({ kept, not_kept, from }: Report): Html {
     html`${not_kept === 0 ? shown : `${shown} of ${all}`} exchanges since ${time(Date.parse(from))}${not_kept > 0 && `; ${inDigits(not_kept)} were not kept`}.`,
   )
 }
+
+/** Without a score. */
+const situationsPart = (
+  root: string,
+  { situations }: Report,
+): Html => html`<h2 class="govuk-heading-m">Situations of production</h2>
+${paragraph('What the documentation of GOV.UK Pay tells a client to handle, and whether this account has met it.')}
+${wideTable({
+  caption: 'Situations of production',
+  columns: ['Situation', 'Met', 'The newest, or the line that makes it'],
+  rows: situations.map(({ situation, met, evidence, line }) => [
+    situation,
+    met ? 'Met' : 'Not met',
+    evidence === null ? code(line) : link(`${root}requests/${evidence}`, timeIn(evidence)),
+  ]),
+})}`
 
 function restPart(heading: string, findings: Finding[]): Html | false {
   if (findings.length === 0) return false

@@ -10,6 +10,7 @@ import { receiverRules } from './receivers.ts'
 import { readRecord, type Window } from './record.ts'
 import { requestRules } from './requests.ts'
 import type { Finding, Rule, Verdict } from './rule.ts'
+import { type Situation, situationsOf } from './situations.ts'
 
 export type Report = {
   version: string
@@ -21,6 +22,7 @@ export type Report = {
   kept: number
   not_kept: number
   findings: Finding[]
+  situations: Situation[]
 }
 
 export const rules: readonly Rule[] = [
@@ -80,6 +82,7 @@ async function check(
     kept,
     not_kept,
     findings: inOrder(together(findings).toSorted(byRule)),
+    situations: rule === undefined ? situationsOf(record) : [],
   }
 }
 

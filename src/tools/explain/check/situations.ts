@@ -1,0 +1,214 @@
+/**
+ * What the documentation of GOV.UK Pay tells a client to handle, and whether the account has met it: the situations of
+ * production in which integrations break.
+ */
+import { isSuccess } from '../../../core/http-status.ts'
+import { timeOf } from '../../../core/ids.ts'
+import { DAY } from '../../../core/time.ts'
+import type { Evidence } from '../../record/exchange.ts'
+import { isLost } from './requests.ts'
+import type { AccountRecord } from './rule.ts'
+
+export type Situation = {
+  situation: string
+  met: boolean
+  /** The newest exchange that shows it. */
+  evidence: string | null
+  /** What makes it: a request to the control API, and a call of the library. */
+  line: string
+  library: string
+}
+
+type Met = (record: AccountRecord) => readonly Evidence[]
+
+type Row = Omit<Situation, 'met' | 'evidence'> & { met: Met }
+
+/** A request to the control API that makes it. */
+const control = (path: string, body: object, then = ''): string =>
+  `curl -H "Authorization: Bearer $FARTHING_API_KEY" --json '${JSON.stringify(body)}' $FARTHING_URL/control/${path}${then}`
+
+const written = (body: object): string =>
+  JSON.stringify(body)
+    .replaceAll(/"(\w+)":/g, ' $1: ')
+    .replaceAll('"', "'")
+    .replaceAll(/\}/g, ' }')
+
+/** A plan, after which the application does something. */
+function planned(body: object, then: string): Pick<Row, 'line' | 'library'> {
+  const after = `; then let your application ${then}`
+  return {
+    line: control('plans', body, after),
+    library: `await account.plan(${written(body)})${after}`,
+  }
+}
+
+const PAY = 'create a payment and open its next_url'
+const CHARGE = 'take a payment with the agreement'
+
+const seenWith =
+  (is: (each: Evidence) => boolean): Met =>
+  ({ seen }) =>
+    seen.filter(is)
+
+const isState = (pattern: RegExp) => seenWith(({ state = '' }) => pattern.test(state))
+
+const isByAgreement = ({ created }: Evidence): boolean => created?.mode === 'agreement'
+
+const declinedByAgreement = (isFinal: boolean): Met =>
+  seenWith(
+    each =>
+      isByAgreement(each) &&
+      /P0010/.test(each.state ?? '') &&
+      each.state?.endsWith('final') === isFinal,
+  )
+
+/** An attempt that was accepted after one of the same webhook was not. */
+const downAndUp: Met = ({ seen }) => {
+  const down = new Set<string | undefined>()
+  return seen.filter(each => {
+    if (each.kind !== 'out' || each.hand === 'other' || each.printed) return false
+    if (!isSuccess(each.status)) down.add(each.webhook_id)
+    return isSuccess(each.status) && down.has(each.webhook_id)
+  })
+}
+
+/** A message that was accepted although it had been accepted before. */
+const twice: Met = ({ seen }) => {
+  const accepted = new Set<string | null>()
+  return seen.filter(each => {
+    if (each.kind !== 'out' || !isSuccess(each.status)) return false
+    const isAgain = accepted.has(each.message_id) && each.hand !== 'other'
+    if (each.hand !== 'other') accepted.add(each.message_id)
+    return isAgain || each.probe === 'R3'
+  })
+}
+
+const PROBE = {
+  line: 'farthing check --probe WEBHOOK_ID',
+  library: "await account.send('POST', '/control/webhooks/WEBHOOK_ID/probe')",
+}
+
+const rows: readonly Row[] = [
+  {
+    situation: 'A card is declined',
+    met: seenWith(each => /P0010/.test(each.state ?? '') && !isByAgreement(each)),
+    ...planned({ scenario: 'declined' }, PAY),
+  },
+  {
+    situation: 'The user cancels',
+    met: isState(/P0030/),
+    ...planned({ scenario: 'cancel' }, PAY),
+  },
+  {
+    situation: 'The payment provider has an error',
+    met: isState(/P0050/),
+    ...planned({ scenario: 'error' }, PAY),
+  },
+  {
+    situation: 'The user abandons the payment, and it expires',
+    met: isState(/P0020/),
+    line: control('payments/PAYMENT_ID/complete', { scenario: 'expired' }),
+    library: "await account.complete(payment, 'expired')",
+  },
+  {
+    situation: 'The payment is submitted when the user returns',
+    met: isState(/^submitted/),
+    ...planned({ scenario: 'success', hold: true }, PAY),
+  },
+  {
+    situation: 'A payment is captured days after it was made',
+    met: seenWith(
+      ({ operation, status, payment_id, at }) =>
+        operation === 'capturePayment' &&
+        isSuccess(status) &&
+        payment_id !== null &&
+        at - timeOf(payment_id) >= DAY,
+    ),
+    line: control('clock', { advance: 2 * DAY }, '; then let your application capture a payment'),
+    library: "await account.clock.advance('2d'); then let your application capture a payment",
+  },
+  {
+    situation: 'A refund is refused, because the amount that is available is another one',
+    met: seenWith(({ operation, code }) => operation === 'refundPayment' && code === 'P0604'),
+    ...planned({ on: 'refundPayment', answer: { status: 412, code: 'P0604' } }, 'refund a payment'),
+  },
+  {
+    situation: 'A refund fails after it was accepted',
+    met: seenWith(({ failedRefund }) => failedRefund === true),
+    ...planned(
+      { on: 'refundPayment', scenario: 'error' },
+      'refund a payment, and read the refund later',
+    ),
+  },
+  {
+    situation: 'A recurring payment is declined and may be tried again',
+    met: declinedByAgreement(false),
+    ...planned({ scenario: 'declined', can_retry: true }, CHARGE),
+  },
+  {
+    situation: 'A recurring payment is declined for good',
+    met: declinedByAgreement(true),
+    ...planned({ scenario: 'declined', can_retry: false }, CHARGE),
+  },
+  {
+    situation: 'A recurring payment is answered created first',
+    met: seenWith(each => isByAgreement(each) && each.state === 'created'),
+    ...planned({ hold: true }, CHARGE),
+  },
+  {
+    situation: 'The agreement is inactive when a payment is taken with it',
+    met: seenWith(
+      each =>
+        each.operation === 'createPayment' &&
+        isByAgreement(each) &&
+        each.status === 400 &&
+        each.field === 'agreement_id',
+    ),
+    ...planned({ scenario: 'declined', can_retry: false }, `${CHARGE} twice`),
+  },
+  {
+    situation: 'An answer is lost, and the request has taken effect',
+    met: seenWith(isLost),
+    ...planned({ on: 'createPayment', reset: true, when: 'after' }, 'create a payment'),
+  },
+  {
+    situation: 'Too many requests: 429',
+    met: seenWith(({ kind, status }) => kind === 'api' && status === 429),
+    ...planned({ on: 'createPayment', answer: { status: 429 } }, 'create a payment'),
+  },
+  {
+    situation: 'A fault of the service: 500',
+    met: seenWith(({ kind, status }) => kind === 'api' && status === 500),
+    ...planned({ on: 'createPayment', answer: { status: 500 } }, 'create a payment'),
+  },
+  {
+    situation: 'The receiver is down for a while',
+    met: downAndUp,
+    line: 'Stop your receiver, let a user pay, start it, and run farthing resend MESSAGE_ID',
+    library: 'receiver.answer(503), then receiver.answer(200)',
+  },
+  { situation: 'A message comes twice', met: twice, ...PROBE },
+  {
+    situation: 'Messages come out of order',
+    met: seenWith(({ probe, status }) => probe === 'R4' && isSuccess(status)),
+    ...PROBE,
+  },
+  {
+    situation: 'A message is as GOV.UK Pay prints it',
+    met: seenWith(({ govuk, status }) => govuk === true && isSuccess(status)),
+    line: `curl -X PUT -H "Authorization: Bearer $FARTHING_API_KEY" --json '{"as":"govuk-pay"}' $FARTHING_URL/control/webhooks/WEBHOOK_ID`,
+    library: "await account.receive({ as: 'govuk-pay' })",
+  },
+]
+
+export const situationsOf = (record: AccountRecord): Situation[] =>
+  rows.map(({ situation, met, line, library }) => {
+    const newest = met(record).at(-1)
+    return {
+      situation,
+      met: newest !== undefined,
+      evidence: newest?.exchange_id ?? null,
+      line,
+      library,
+    }
+  })
