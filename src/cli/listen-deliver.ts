@@ -72,7 +72,9 @@ export async function deliver(
   show(offer, { ...result, ...(cause && { cause }) }, answer?.body, options)
   for (let tries = 1; tries <= MOST_TRIES; tries++) {
     const sent = await service.request('POST', `${path}/results`, { json }).catch(() => undefined)
-    if (sent && sent.status >= 400 && sent.status < 500)
+    if (sent?.status === 404 && result.status_code !== null)
+      note('The service no longer waited for this response: it has recorded a timeout.')
+    else if (sent && sent.status >= 400 && sent.status < 500 && sent.status !== 404)
       note(refusal('POST', `${path}/results`, sent.status, sent.body))
     if (sent && sent.status < 500) return
     await sleep(RETRY_AFTER)

@@ -8,6 +8,7 @@ import { labelOf, listenerAddress, NOBODY_LISTENS } from '../pay/webhooks/listen
 import { type EventType, eventTypes, eventTypesIn } from '../pay/webhooks/webhook.ts'
 import { CommandError, wrongUsage } from './command-error.ts'
 import { defineCommand, type OptionsOf } from './define-command.ts'
+import { asTypedHere } from './invocation.ts'
 import { createReceive, deliver } from './listen-deliver.ts'
 import { note, print, printJson } from './output.ts'
 import {
@@ -49,7 +50,7 @@ const options = {
   missed: { meaning: 'begin with messages of the last day that nobody received' },
   bodies: { meaning: 'show each message and the response of the receiver' },
   printSigningKey: { meaning: 'print the signing key and end' },
-  forget: { meaning: 'delete the webhook of a listener that has stopped' },
+  forget: { meaning: 'delete the webhook of a listener, which ends if it runs' },
   ...serviceOptions,
 } as const
 export type ListenOptions = OptionsOf<typeof options>
@@ -185,15 +186,22 @@ function sayReady(listener: Listener): void {
 const printReady = ({ options: { forwardTo }, webhook: { webhook_id } }: Listener): void =>
   printJson({ ready: true, forward_to: forwardTo ?? null, webhook_id })
 
-/** Registers the listener again. Waits while the service, or a proxy before it, has an error. */
+/** Asks again while the service, or a proxy before it, has an error. */
+async function untilServed(
+  listener: Listener,
+  answer: ServiceAnswer,
+  ask: () => Promise<ServiceAnswer>,
+): Promise<ServiceAnswer> {
+  if (answer.status < 500 || listener.stopping) return answer
+  await sleep(RETRY_AFTER)
+  return untilServed(listener, await ask(), ask)
+}
+
+/** Registers the listener again. */
 async function renew(listener: Listener): Promise<void> {
   const { service, options, webhook: before } = listener
-  let answer = await register(service, options)
-  while (answer.status >= 500) {
-    await sleep(RETRY_AFTER)
-    answer = await register(service, options)
-  }
-  listener.webhook = readWebhook(answer, service)
+  const ask = () => register(service, options)
+  listener.webhook = readWebhook(await untilServed(listener, await ask(), ask), service)
   const { webhook_id, signing_key } = listener.webhook
   if (signing_key !== before.signing_key)
     note(
@@ -208,16 +216,20 @@ function keepListening(listener: Listener, handle: (offer: Body) => void): Promi
   let query = ''
   return keepAsking(async wasAway => {
     if (listener.stopping) return sleep(LAST_REQUEST)
-    if (wasAway) await renew(listener)
     const path = `${listenerPath(listener)}/next`
-    const failing = query
-    query = `?wait=${SHORT_WAIT}`
-    const { status, body } = await service.request('GET', path + failing)
-    if (status < 500) query = failing
-    if (status === 404) await renew(listener)
-    else if (status >= 400 && status < 500)
-      throw new CommandError(refusal('GET', path, status, body))
-    if (status >= 400) await sleep(RETRY_AFTER)
+    const look = () => service.request('GET', `${path}?wait=0`)
+    const first = wasAway ? await look() : await service.request('GET', path + query)
+    if (wasAway || first.status >= 500) query = `?wait=${SHORT_WAIT}`
+    const { status, body } = await untilServed(listener, first, look)
+    if (status === 404) {
+      await renew(listener)
+      return sleep(RETRY_AFTER)
+    }
+    if (status === 409)
+      throw new CommandError(
+        `the webhook of this listener was deleted, so it gets no more messages. Start ${asTypedHere('farthing listen')} again to receive them`,
+      )
+    if (status >= 400 && status < 500) throw new CommandError(refusal('GET', path, status, body))
     if (body?.attempt) handle(body.attempt)
   })
 }

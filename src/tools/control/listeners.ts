@@ -21,7 +21,15 @@ import {
   waitForAttempt,
 } from '../deliver/listeners.ts'
 import { isWhole, readBody } from './body.ts'
-import { badBody, badField, notFound, tooMany, unknownField, unknownParameter } from './errors.ts'
+import {
+  badBody,
+  badField,
+  conflict,
+  notFound,
+  tooMany,
+  unknownField,
+  unknownParameter,
+} from './errors.ts'
 import { queryParameters, readQuery, whole } from './query.ts'
 import { count, headers, identifier, text } from './schemas.ts'
 import { as } from './webhooks.ts'
@@ -89,9 +97,13 @@ function readEvents(given: unknown): EventType[] {
 const listenerInPath = async (request: FastifyRequest, { database }: ToolContext) => {
   const id = pathParam(request, 'webhook_id')
   const found = await findWebhook(database, request.account.room, id)
-  if (!found?.listening_until || found.status !== 'ACTIVE') throw notFound('listener')
+  // One that was retired registers again.
+  if (!found?.listening_until) throw notFound('listener')
+  if (found.status !== 'ACTIVE') throw deleted()
   return found
 }
+
+const deleted = () => conflict('the webhook of this listener was deleted: start to listen again')
 
 const known = { wait: whole(0, LONGEST_REQUEST, 'Milliseconds to wait for an attempt') }
 
@@ -113,7 +125,7 @@ const takeNext = (context: ToolContext, stopped: () => boolean): Endpoint => ({
   docs: () => ({
     parameters: [listenerId, ...queryParameters(known)],
     responses: { 200: json('The attempt', nextAttempt) },
-    errors: [notFound('listener'), unknownParameter()],
+    errors: [notFound('listener'), deleted(), unknownParameter()],
   }),
   handler: async (request, reply) => {
     const { wait = LONGEST_REQUEST } = readQuery(request, known)
@@ -278,7 +290,7 @@ const stopListening = (context: ToolContext): Endpoint => ({
   docs: () => ({
     parameters: [listenerId],
     responses: { 204: noContent('Nobody listens any more') },
-    errors: [notFound('listener'), unknownParameter()],
+    errors: [notFound('listener'), deleted(), unknownParameter()],
   }),
   handler: async (request, reply) => {
     readQuery(request, {})

@@ -4,7 +4,6 @@ import { DAY } from '../../core/time.ts'
 import { listenerAddress, RECONNECT_TIME } from '../../pay/webhooks/listener.ts'
 import {
   bodyOf,
-  deactivateWebhook,
   hasPlace,
   insertWithinLimit,
   lockWebhooks,
@@ -54,8 +53,13 @@ export async function keepListener(
   const [kept, ...others] = await find()
   if (!kept) throw new Error(`the listener ${label} is missing`)
   if (others.length > 0)
-    await database.write(others.map(({ webhook_id }) => deactivateWebhook(room, webhook_id)))
-  return { ...kept, other: (found?.listening_until ?? 0) > now }
+    await database.write(
+      others.map(({ webhook_id }) =>
+        retireWhere('account = $1 and webhook_id = $2', [room, webhook_id]),
+      ),
+    )
+  const other = found?.status === 'ACTIVE' && (found.listening_until ?? 0) > now
+  return { ...kept, other }
 }
 
 /** Keeps a later `listening_until`: the listener may be connected. */
@@ -95,13 +99,17 @@ export const listenAtMostUntil = (
   values: [room, webhook_id, until],
 })
 
-/** Deactivates the webhooks for which nobody has listened for a day. */
+/**
+ * Deactivates listeners. Their time is 0, by which a command that still runs is told to register again, and not that
+ * somebody has deleted its webhook.
+ */
+const retireWhere = (condition: string, values: Statement['values']): Statement => ({
+  sql: `update webhooks set status = 'INACTIVE', listening_until = 0 where ${condition}`,
+  values,
+})
+
+/** Retires the listeners that nobody has used for a day. */
 export async function deactivateIdle(database: Database, now: MachineTime): Promise<void> {
-  await database.write([
-    {
-      sql: `update webhooks set status = 'INACTIVE'
-            where listening_until is not null and listening_until < $1 and status = 'ACTIVE'`,
-      values: [now - DAY],
-    },
-  ])
+  const idle = `listening_until is not null and listening_until < $1 and status = 'ACTIVE'`
+  await database.write([retireWhere(idle, [now - DAY])])
 }

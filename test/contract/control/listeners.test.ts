@@ -119,10 +119,9 @@ function define(service: () => Service): void {
         'ACTIVE',
       ],
     )
+    assert.deepEqual(await listener.start('anna-s-laptop'), { ...first, other: true })
     await api.delete(`/v1/webhooks/${first.webhook_id}`)
-    const again = await listener.start('anna-s-laptop')
-    assert.deepEqual({ ...again, other: false }, { ...first, other: false })
-    assert.equal(again.other, true)
+    assert.deepEqual(await listener.start('anna-s-laptop'), first)
     const { body: active } = await api.get(`/v1/webhooks/${first.webhook_id}`)
     assert.deepEqual([active.status, active.subscriptions.length], ['ACTIVE', 6])
     assert.notEqual((await listener.start('bob')).webhook_id, first.webhook_id)
@@ -216,6 +215,23 @@ function define(service: () => Service): void {
     assert.equal((await listener.ask('GET', path)).status, 404)
   })
 
+  test('a listener whose webhook is deleted learns of it at once, and stays deactivated until it is started again', async () => {
+    const api = await service().newAccount()
+    const listener = listenerOf(service(), api)
+    const webhook = await listener.start()
+    const path = `listeners/${webhook.webhook_id}/next`
+    const look = listener.ask('GET', path, undefined, AbortSignal.timeout(20_000))
+    await untilListening(service(), webhook, 35_000)
+    assert.equal((await api.delete(`/v1/webhooks/${webhook.webhook_id}`)).status, 204)
+    assert.deepEqual(await look, { status: 200, body: { attempt: null } })
+    const { status, body } = await listener.ask('GET', path)
+    assert.deepEqual([status, body.code], [409, 'C0409'])
+    await cancelled(api)
+    assert.deepEqual(await history(api, { external_id: webhook.webhook_id }), [])
+    assert.equal((await listener.start()).signing_key, webhook.signing_key)
+    assert.equal((await listener.ask('GET', `${path}?wait=0`)).status, 200)
+  })
+
   test('a listener belongs to one account, and its requests are checked', async () => {
     const api = await service().newAccount()
     const stranger = listenerOf(service(), await service().newAccount())
@@ -261,14 +277,16 @@ function define(service: () => Service): void {
     }
   })
 
-  test('a listener that nobody used for a day is deactivated', async () => {
+  test('a listener that nobody used for a day is deactivated, and is told to register again', async () => {
     const api = await service().newAccount()
-    const webhook = await listenerOf(service(), api).start()
+    const listener = listenerOf(service(), api)
+    const webhook = await listener.start()
     const { database, clock } = service()
     await deactivateIdle(database, clock.now() + DAY)
     const status = async () => (await api.get(`/v1/webhooks/${webhook.webhook_id}`)).body.status
     assert.equal(await status(), 'ACTIVE')
     await deactivateIdle(database, clock.now() + DAY + 3_000)
     assert.equal(await status(), 'INACTIVE')
+    assert.equal((await listener.ask('GET', `listeners/${webhook.webhook_id}/next`)).status, 404)
   })
 }
