@@ -6,17 +6,14 @@ import { describe, flagOf, isGroup } from './program.ts'
 
 const completion: Description = {
   summary: 'print a script for your shell that completes commands',
-  examples: [],
-  after: `bash: add this line to ~/.bashrc
-  source <(farthing completion bash)
-zsh: add this line to ~/.zshrc, after compinit
-  source <(farthing completion zsh)
-fish: run this once
-  farthing completion fish > ~/.config/fish/completions/farthing.fish
-PowerShell: add this line to the file $PROFILE
-  farthing completion powershell | Out-String | Invoke-Expression
-
-The command farthing must be on the PATH.`,
+  examples: [
+    "echo 'source <(farthing completion bash)' >> ~/.bashrc",
+    "echo 'source <(farthing completion zsh)' >> ~/.zshrc",
+    'farthing completion fish > ~/.config/fish/completions/farthing.fish',
+    'farthing completion powershell | Out-String | Invoke-Expression',
+  ],
+  after: `The command farthing must be on the PATH. In ~/.zshrc the line must stand after
+compinit. That for PowerShell belongs into the file $PROFILE.`,
 }
 
 /** A substitute for the one function of bash-completion that the script for bash needs. */
@@ -42,7 +39,8 @@ export function addCompletion(
   const offered = root.commands.get('completion')
   if (!added || !offered) throw new Error('there is no command completion')
   offered.description = completion.summary
-  describe(added, completion)
+  // The scripts complete the command of this name only.
+  describe(added, completion, line => line)
     .hook('preAction', ({ args: [shell] }) => {
       if (shell === 'bash') process.stdout.write(BASH_PRELUDE)
     })

@@ -5,11 +5,24 @@ import { colour, note, oneLine, print, printJson, timeOfDay } from './output.ts'
 import { parseAge } from './parse.ts'
 import { type Body, connect, keepAsking, NEEDS_SERVICE, serviceOptions } from './running-service.ts'
 
+const OPERATIONS = `
+  createPayment searchPayments readPayment listPaymentEvents cancelPayment capturePayment
+  authorisePayment refundPayment listRefunds readRefund searchRefunds createAgreement
+  searchAgreements readAgreement cancelAgreement searchDisputes createWebhook listWebhooks
+  readWebhook deleteWebhook listWebhookMessages openPaymentPage chooseScenario
+  openConfirmPage confirmPayment openNoPage journeyByForm methodNotAllowed noSuchEndpoint`
+  .trim()
+  .split(/\s+/)
+
 const options = {
   follow: { meaning: 'go on until Ctrl-C' },
   refused: { meaning: 'only those that were refused' },
   payment: { value: '<id>', meaning: 'only those of a payment' },
-  operation: { value: '<name>', meaning: 'only this operation, such as createPayment' },
+  operation: {
+    value: '<name>',
+    meaning: 'only this operation, such as createPayment',
+    values: OPERATIONS,
+  },
   bodies: { meaning: 'show the bodies of requests and responses' },
   since: {
     value: '<time>',

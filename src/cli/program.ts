@@ -75,19 +75,29 @@ function withParser<Added extends Argument | Option>(added: Added, row: Row): Ad
 export function describe(
   described: CommanderCommand,
   { summary, more, examples, after }: Description,
+  typed = asTypedHere,
 ): CommanderCommand {
   const sentences = [`${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`, more]
   const text = [
     asTypedHere(sentences.filter(Boolean).join(' ')),
-    ...examples.map((line, i) => `${i === 0 ? '\n' : ''}  ${asTypedHere(line)}`),
+    ...examples.map((line, i) => `${i === 0 ? '\n' : ''}  ${typed(line)}`),
   ].join('\n')
   const names = [described.name()]
   for (let { parent } = described; parent; { parent } = parent) names.unshift(parent.name())
   return described
     .description(summary)
-    .configureHelp({ commandDescription: () => text, commandUsage: usageHere })
+    .configureHelp({ commandDescription: () => text, commandUsage: usageHere, boxWrap })
     .showHelpAfterError(moreHelp(names.join(' ')))
     .addHelpText('after', after === undefined ? '' : `\n${after}\n`)
+}
+
+/** Wraps all lines but the examples, which are indented: a shell could not read a wrapped one. */
+function boxWrap(this: Help, text: string, width: number): string {
+  const wrap = (line: string) => Help.prototype.boxWrap.call(this, line, width)
+  return text
+    .split('\n')
+    .map(line => (line.startsWith('  ') ? line : wrap(line)))
+    .join('\n')
 }
 
 /** The line *Usage* of a help. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { chmodSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { snapshot, test } from 'node:test'
 import { runHere } from '../support/command.ts'
 import { tempFolder } from '../support/folders.ts'
@@ -77,8 +77,8 @@ test('The help of each command has its examples first, and fits a terminal', asy
   const { stdout: list } = await runHere({ args: ['--help'] })
   assert.ok(list.split('\n').every(line => line.length <= 80))
   const listed = [...list.matchAll(/^ {2}([a-z]+) \[options\]/gm)].map(([, name = '']) => name)
-  const names = [...listed, 'keys create', 'keys list', 'keys revoke']
-  assert.equal(names.length, 15)
+  const names = [...listed, 'keys create', 'keys list', 'keys revoke', 'completion']
+  assert.equal(names.length, 16)
   for (const name of names) {
     const { code, stdout } = await runHere({ args: [...name.split(' '), '--help'] })
     assert.equal(code, 0)
@@ -90,13 +90,29 @@ test('The help of each command has its examples first, and fits a terminal', asy
         's',
       ),
     )
-    assert.match(stdout, /--json +print JSON/)
+    if (name !== 'completion') assert.match(stdout, /--json +print JSON/)
     assert.doesNotMatch(stdout, /docs\/\S+\.md/, 'the package has no such file')
     assert.ok(
       stdout.split('\n').every(line => line.length <= 80),
       'it fits a terminal',
     )
   }
+})
+
+test('The examples of a help stand on one line each, however the command is typed', async () => {
+  const clone = join(import.meta.dirname, '../..')
+  const typed = `node ${relative(folder, join(clone, 'bin/farthing.js'))}`
+  const { stdout } = await runLines(
+    `'${process.execPath}' ${clone}/bin/farthing.js listen --help`,
+    {
+      cwd: folder,
+      port: 1,
+    },
+  )
+  assert.ok(
+    stdout.includes(`\n  ${typed} listen --forward-to http://localhost:4000/webhooks\n`),
+    stdout,
+  )
 })
 
 test('The bash completion offers commands, options, values and names of files, without the package bash-completion', async () => {
@@ -111,6 +127,7 @@ test('The bash completion offers commands, options, values and names of files, w
     complete_line farthing lis
     complete_line farthing pay ''
     complete_line farthing listen --events card_payment_c
+    complete_line farthing logs --operation cancel
     complete -p farthing`
   const { code, stdout } = await runLines(script, { cwd: folder, port: 1 })
   assert.equal(code, 0)
@@ -119,6 +136,7 @@ test('The bash completion offers commands, options, values and names of files, w
   const values = [
     'success declined error cancel expired',
     'card_payment_captured card_payment_cancelled',
+    'cancelPayment cancelAgreement',
     'complete -o default -F __farthing_complete farthing',
   ]
   assert.deepEqual(rest, [

@@ -137,9 +137,15 @@ function printCursor(id: string, counts: Counts): string {
   return `${id}-${printed.join('.').replace(/\.+$/, '')}`
 }
 
+const COUNTED = /^([0-9a-v]{26}|[0-9a-v]{10})-([\d.]{0,400})$/
+
+/** Whether a list can begin there: after a cursor or an identifier, or before an identifier. */
+export const isCursor = (text: string): boolean => isEdge(text) || COUNTED.test(text)
+export const isEdge = (text: string): boolean => /^([0-9a-v]{26}|[0-9a-v]{10})$/.test(text)
+
 /** An identifier has no counts. */
 function readCursor(text: string): { id: string; counts: Counts | undefined } {
-  const [, id, printed = ''] = /^([0-9a-v]{26}|[0-9a-v]{10})-([\d.]{0,400})$/.exec(text) ?? []
+  const [, id, printed = ''] = COUNTED.exec(text) ?? []
   if (id === undefined) return { id: text, counts: undefined }
   const counts = printed
     .split('.')

@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify'
+import { isCursor, isEdge } from '../../platform/database/follow.ts'
 import { isStorable } from '../../platform/http/fields.ts'
 import type { Parameter, Schema } from '../../platform/http/openapi.ts'
 import { instant as instantOf } from '../../platform/http/search.ts'
@@ -58,6 +59,16 @@ export const oneOf = (values: readonly string[], description: string): Parse<str
   schema: { type: 'string', enum: values, examples: values.slice(0, 1) },
 })
 
+const edge = (
+  name: string,
+  isValid: (text: string) => boolean,
+  description: string,
+): Parse<string> => ({
+  ...anyText(description, ID),
+  parse: given => (isValid(given) ? given : undefined),
+  rule: `must be the ${name} of an earlier response`,
+})
+
 /** The most results of a list. */
 export const MOST_LISTED = 500
 
@@ -72,8 +83,8 @@ export const wait = whole(
   'Milliseconds to wait for a first result, if there is none',
 )
 export const paging = {
-  after: anyText('What comes after `next` of an earlier response', ID),
-  before: anyText('What comes before `previous` of an earlier response', ID),
+  after: edge('next', isCursor, 'What comes after `next` of an earlier response'),
+  before: edge('previous', isEdge, 'What comes before `previous` of an earlier response'),
   limit: whole(1, MOST_LISTED, 'How many results at most'),
   wait,
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { logs } from '../../../src/cli/logs.ts'
 import type { Body } from '../../support/client.ts'
 import { ask } from '../../support/control.ts'
 import { exchangeOf } from '../../support/described-exchange.ts'
@@ -43,6 +44,12 @@ test('the description of control lists what is switched on, and /openapi.json st
     'the package has no such file',
   )
   assert.ok(all.includes('GET /control/openapi.json'))
+  const { parameters } = description.document.paths['/control/requests'].get
+  assert.deepEqual(
+    parameters.find(({ name }: { name: string }) => name === 'operation').schema.enum,
+    logs.options?.operation?.values,
+    'the shell completes all operations',
+  )
   const { body } = await service.anonymous.get('/openapi.json')
   assert.deepEqual(
     operationsOf(body).filter(operation => operation.includes('/control')),

@@ -138,6 +138,26 @@ onEveryDatabase(
       assert.equal(messages.results[0].webhook_id, webhook.external_id)
     })
 
+    test('a list does not begin at a text that is no cursor', async () => {
+      const api = await service().newAccount()
+      const { next } = await list(api, 'requests')
+      for (const path of ['requests', 'messages'])
+        for (const [name, value] of [
+          ['after', 'nonsense'],
+          ['after', ''],
+          ['after', `${next}x`],
+          ['before', 'nonsense'],
+          ['before', next],
+        ] as const) {
+          const { status, body } = await ask(service(), api, `${path}?${name}=${value}`)
+          assert.deepEqual(
+            [status, body.field, body.code],
+            [422, name, 'C0102'],
+            `${name}=${value}`,
+          )
+        }
+    })
+
     test('a follower misses none of the requests that two instances answer at the same time', async () => {
       const api = await service().newAccount()
       let { next } = await list(api, 'requests')
