@@ -19,7 +19,7 @@ import { tempFolder } from './support/folders.ts'
 import { install, olderNode, packOnce } from './support/packed.ts'
 import { freePort, isFreeAgain, isListening } from './support/ports.ts'
 import { COMMAND } from './support/process.ts'
-import { runLines, shellBlocks } from './support/recipe.ts'
+import { runLines, shellBlocks, startLines } from './support/recipe.ts'
 
 const run = promisify(execFile)
 const ROOT = join(import.meta.dirname, '..')
@@ -212,27 +212,23 @@ describe('The package', () => {
   })
 
   describe('with the shell lines of its README', () => {
-    const [start = '', create = '', script = ''] = shellBlocks('docs/package.md')
+    const [start = '', create = '', script = '', listen = ''] = shellBlocks('docs/package.md')
 
-    test('The steps of the README start Farthing and make a first payment', async () => {
+    test('The steps of the README start Farthing, make a first payment and receive webhooks', async t => {
       const port = await freePort()
-      const lines = `${start.trim()} > first.log &
-        FARTHING=$!
-        until grep -q 'is listening' first.log; do kill -0 $FARTHING || exit 1; sleep 0.2; done
-        ${create}
-        kill $FARTHING
-        wait $FARTHING`
-      const { code, stdout, stderr } = await runLines(lines, { cwd: user, port })
-      assert.equal(code, 0, stderr)
+      const terminal = { cwd: user, port, env: { FARTHING_URL: `http://127.0.0.1:${port}` } }
+      const service = await startLines(start, terminal, 'Farthing is listening on http')
+      t.after(service.stop)
+      const { stdout } = await runLines(create, terminal)
       assert.match(stdout, new RegExp(`^http://127\\.0\\.0\\.1:${port}/secure/`))
-      assert.equal(await isListening(port), false)
+      const listening = await startLines(listen, terminal, 'Signing key: webhook_test_')
+      await listening.stop()
     })
 
-    test('The steps of docs/pipeline.md start, wait and stop, and nothing listens afterwards', async () => {
+    test('The script of the README starts, waits and stops, and nothing listens afterwards', async () => {
       const port = await freePort()
       const asked = `curl -s -o asked.json -w '%{http_code}' http://127.0.0.1:3000/readyz`
       const lines = script.replace(/^# your tests.*$/m, asked)
-      assert.notEqual(lines, script)
       const { code, stdout, stderr } = await runLines(lines, { cwd: user, port })
       assert.deepEqual([code, stdout], [0, '200'], stderr)
       assert.equal(await isListening(port), false)

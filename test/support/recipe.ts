@@ -8,10 +8,12 @@ import { join } from 'node:path'
 const ROOT = join(import.meta.dirname, '../..')
 const COMMANDS = join(import.meta.dirname, 'bin')
 
-/** The blocks of a document that are marked as shell lines. */
+/** The blocks of a document that are marked as shell lines, also those in a list. */
 export function shellBlocks(document: string): string[] {
   const text = readFileSync(join(ROOT, document), 'utf8')
-  return [...text.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, lines = '']) => lines)
+  return [...text.matchAll(/^( *)```sh\n([\s\S]*?)^ *```$/gm)].map(([, indent = '', lines = '']) =>
+    lines.replaceAll(new RegExp(`^${indent}`, 'gm'), ''),
+  )
 }
 
 export type Outcome = { code: number | null; stdout: string; stderr: string }
@@ -38,6 +40,9 @@ function startShell(lines: string, { cwd, port, env = {} }: Terminal) {
   return { shell, output, exited }
 }
 
+/** Milliseconds. */
+const LONGEST_START = 60_000
+
 /** Runs lines in bash to their end. */
 export async function runLines(lines: string, terminal: Terminal): Promise<Outcome> {
   const { output, exited } = startShell(lines, terminal)
@@ -50,11 +55,13 @@ export async function startLines(lines: string, terminal: Terminal, text: string
   const printed = new Promise<void>(resolve => {
     shell.stdout.on('data', () => output.stdout.includes(text) && resolve())
   })
-  await Promise.race([printed, exited])
-  assert.ok(output.stdout.includes(text), `it did not print ${text}: ${output.stderr}`)
   const stop = () => {
     if (shell.exitCode === null && shell.pid) process.kill(-shell.pid, 'SIGINT')
     return exited
   }
+  const late = setTimeout(stop, LONGEST_START)
+  await Promise.race([printed, exited])
+  clearTimeout(late)
+  assert.ok(output.stdout.includes(text), `it did not print ${text}: ${output.stderr}`)
   return { output, stop }
 }

@@ -1,0 +1,210 @@
+/** The shell blocks of the documents, each pasted as a reader would, from top to bottom. */
+import assert from 'node:assert/strict'
+import {
+  chmodSync,
+  globSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { userInfo } from 'node:os'
+import { join } from 'node:path'
+import { describe, type TestContext, test } from 'node:test'
+import { tempFolder } from '../support/folders.ts'
+import { freePort, isListening } from '../support/ports.ts'
+import { COMMAND } from '../support/process.ts'
+import { runLines, shellBlocks, startLines } from '../support/recipe.ts'
+
+const ROOT = join(import.meta.dirname, '../..')
+const UNKNOWN_KEY = /API key/
+const READY = 'Farthing is listening on http'
+
+/** The tests that paste the blocks of a document. */
+const PASTED: Record<string, string> = {
+  'README.md': 'test/cli/first-minutes.test.ts',
+  'docs/cli.md': 'test/cli/documentation.test.ts',
+  'docs/package.md': 'test/package.test.ts',
+  'docs/control.md': 'below',
+  'docs/laptop.md': 'below',
+  'docs/pipeline.md': 'below',
+  'docs/shared-environment.md': 'below',
+  'docs/testing.md': 'below',
+}
+
+/** Blocks that no test pastes. */
+const NOT_HERE = {
+  'npm ci && npm pack && podman build': 'not every machine has podman',
+  'npm ci && npm pack\n': 'it takes a minute; test/package.test.ts installs the packed file',
+}
+
+const isHere = (block: string): boolean =>
+  !Object.keys(NOT_HERE).some(start => block.startsWith(start))
+
+/** Makes a folder look like a new clone after `npm ci`, with another port in place of 4000. */
+function fillAsClone(folder: string, receiver: string): void {
+  const names = readdirSync(ROOT).filter(name => !/^(\.git|data|farthing\.log)$/.test(name))
+  for (const name of names.filter(name => name !== 'package.json'))
+    symlinkSync(join(ROOT, name), join(folder, name))
+  const scripts = readFileSync(join(ROOT, 'package.json'), 'utf8')
+  writeFileSync(join(folder, 'package.json'), scripts.replaceAll(/\b4000\b/g, receiver))
+}
+
+/** Terminals in a clone or in another folder, with free ports in place of 3000 and 4000. */
+async function terminals(t: TestContext, folder?: string, more: Record<string, string> = {}) {
+  const port = await freePort()
+  const receiver = String(await freePort())
+  const cwd = folder ?? tempFolder()
+  if (folder === undefined) fillAsClone(cwd, receiver)
+  const env = { FARTHING_URL: `http://127.0.0.1:${port}`, ...more }
+  const moved = (lines: string) => lines.replaceAll(/\b4000\b/g, receiver)
+  return {
+    port,
+    /** Runs lines to their end. No command of a pipe reports an error. */
+    async run(lines: string): Promise<string> {
+      const { code, stdout, stderr } = await runLines(moved(lines), { cwd, port, env })
+      assert.equal(code, 0, `${lines}\n${stdout}${stderr}`)
+      assert.doesNotMatch(stderr, /^(bash|curl|farthing|jq|npm)\b.*:/m, lines)
+      return stdout
+    },
+    /** What lines print that have another key. */
+    async runWithWrongKey(lines: string): Promise<string> {
+      const other = moved(lines.replaceAll('my-first-farthing-key', 'another-farthing-key'))
+      const { stdout, stderr } = await runLines(other, { cwd, port, env })
+      return stdout + stderr
+    },
+    async start(lines: string, text = READY) {
+      const started = await startLines(moved(lines), { cwd, port, env }, text)
+      t.after(started.stop)
+      return started
+    },
+  }
+}
+
+/** The values of JSON texts that were printed one after the other. */
+const printed = (output: string) =>
+  output
+    .trim()
+    .split(/(?<=\})\s*(?=\{)/)
+    .map(text => JSON.parse(text))
+
+describe('The blocks of the documents work when they are pasted', () => {
+  test('A test pastes every block of every document, but for those with a reason', () => {
+    const documents = globSync(['*.md', 'docs/**/*.md'], { cwd: ROOT })
+    const withBlocks = documents.filter(document => shellBlocks(document).length > 0)
+    assert.deepEqual(withBlocks.toSorted(), Object.keys(PASTED).toSorted())
+    const left = withBlocks.flatMap(shellBlocks).filter(block => !isHere(block))
+    assert.equal(left.length, Object.keys(NOT_HERE).length)
+  })
+
+  test('docs/laptop.md, each block in a new terminal', async t => {
+    const { run, runWithWrongKey, start } = await terminals(t)
+    const [logged = '', http = '', pay = '', fixed = '', exceptions = '', ...others] =
+      shellBlocks('docs/laptop.md')
+    const [register = '', remove = '', receive = '', history = ''] = others
+    const first = await start('npm start | tee farthing.log', '"curl"')
+    const command = await run(logged)
+    assert.match(await run(command), /"payment_id":"/)
+    await first.stop()
+    const second = await start(http)
+    const [payment, { events }, { results }, refund] = printed(await run(pay))
+    assert.equal(payment.state.status, 'success')
+    assert.equal(events.length, 4)
+    assert.ok(
+      results.some((each: { payment_id: string }) => each.payment_id === payment.payment_id),
+    )
+    assert.equal(refund.amount, 500)
+    await second.stop()
+    const receiver = await start(receive, 'http://127.0.0.1:')
+    const third = await start(fixed)
+    assert.match(await run(pay), /"amount": 500/)
+    assert.match(receiver.output.stdout, /card_payment_succeeded/)
+    await third.stop()
+    await start(exceptions)
+    assert.match(await run(register), /"signing_key": "webhook_test_/)
+    await run(pay)
+    const [{ results: messages }] = printed(await run(history))
+    assert.equal(messages[0].latest_attempt.status_code, 401, 'it has the key of the other webhook')
+    assert.equal(await run(remove), '')
+    for (const block of [register, remove, history])
+      assert.match(await runWithWrongKey(block), UNKNOWN_KEY)
+  })
+
+  test('docs/control.md, in two terminals', async t => {
+    const { run, runWithWrongKey, start } = await terminals(t)
+    const [service = '', variables = '', ...examples] = shellBlocks('docs/control.md')
+    await start(service)
+    const answers = []
+    for (const example of examples) {
+      // It is about the newest webhook, and an earlier example has emptied the account.
+      if (example.includes('WEBHOOK_ID'))
+        await run(`${variables}npm -s start -- listen --print-signing-key`)
+      const answer = JSON.parse(await run(variables + example))
+      assert.equal(answer.code, undefined, `${example} ${answer.description}`)
+      answers.push(answer)
+      assert.match(await runWithWrongKey(variables + example), UNKNOWN_KEY)
+    }
+    const [account, overview, built, completed, waited, plan, clock, webhook] = answers
+    assert.match(account.key, /^api_test_/)
+    assert.equal(overview.epoch, 1)
+    assert.equal(built.refund_summary.amount_submitted, 500)
+    assert.equal(completed.state.code, 'P0010')
+    assert.equal(waited.results[0].payment_id, built.payment_id)
+    assert.equal(plan.acted, 0)
+    assert.equal(clock.frozen, false)
+    assert.equal(webhook.as, 'govuk-pay')
+  })
+
+  test('docs/testing.md, with a Farthing that runs', async t => {
+    const { run, runWithWrongKey, start } = await terminals(t)
+    const [plan = '', pay = '', ...rest] = shellBlocks('docs/testing.md').filter(isHere)
+    assert.deepEqual(rest, [])
+    await start('FARTHING_CONTROL=true FARTHING_API_KEY=my-first-farthing-key npm start')
+    assert.equal(JSON.parse(await run(plan)).acted, 0)
+    assert.equal(await run(pay), '')
+    const read = 'FARTHING_API_KEY=my-first-farthing-key npm -s start -- logs --json | tail -1'
+    assert.match(await run(read), /"operation":"confirmPayment"/)
+    for (const block of [plan, pay]) assert.match(await runWithWrongKey(block), UNKNOWN_KEY)
+  })
+
+  test('docs/pipeline.md, of which the first block ends by itself', async t => {
+    const { run, start, port } = await terminals(t)
+    const [script = '', fixed = '', ...rest] = shellBlocks('docs/pipeline.md').filter(isHere)
+    assert.deepEqual(rest, [])
+    await run(script)
+    assert.equal(await isListening(port), false)
+    await start(fixed)
+  })
+
+  test('docs/shared-environment.md, as the user of the test and in a folder of it', async t => {
+    const folder = tempFolder()
+    const program = join(folder, 'farthing')
+    writeFileSync(program, `#!/bin/sh\nexec "${process.execPath}" "${COMMAND}" "$@"\n`)
+    chmodSync(program, 0o755)
+    mkdirSync(join(folder, 'backup'))
+    mkdirSync(join(folder, 'var/lib'), { recursive: true })
+    const PATH = `${folder}:${process.env.PATH}`
+    const { run, start } = await terminals(t, folder, { PATH })
+    const [executable = '', key = '', backup = '', restore = ''] = shellBlocks(
+      'docs/shared-environment.md',
+    ).map(block =>
+      block
+        .replaceAll('sudo -u farthing ', '')
+        .replaceAll('-o farthing', `-o ${userInfo().uid}`)
+        .replaceAll('/var/lib', join(folder, 'var/lib'))
+        .replaceAll('/backup', join(folder, 'backup')),
+    )
+    const first = await start(executable)
+    await first.stop()
+    const [made = ''] = /api_test_\w+/.exec(await run(key)) ?? []
+    const service = `DATABASE_URL=sqlite:${folder}/var/lib/farthing/farthing.db farthing`
+    const second = await start(service)
+    await run(`farthing pay --key ${made}`)
+    await run(backup)
+    await second.stop()
+    await run(restore)
+    await start(service)
+    assert.match(await run(`farthing pay --key ${made}`), /created › started › submitted › success/)
+  })
+})
