@@ -101,6 +101,7 @@ const listenerPath = ({ webhook }: Listener): string => `/control/listeners/${we
 
 /** Runs until a signal, unless the first request to the service fails. */
 async function startListening(config: Config, options: ListenOptions): Promise<void> {
+  refuseWithoutEffect(options)
   const receive = createReceive(options)
   const service = await connect(config, options)
   if (options.forget) return forget(service, options)
@@ -128,6 +129,15 @@ async function startListening(config: Config, options: ListenOptions): Promise<v
       note(`The missed messages were not sent: ${error.message}`),
     )
   return keepListening(listener, handle)
+}
+
+function refuseWithoutEffect(options: ListenOptions): void {
+  const { forwardTo, header, insecure, forget, printSigningKey, name, url, key, json, ...rest } =
+    options
+  if (forget && (forwardTo ?? header ?? insecure ?? printSigningKey ?? Object.values(rest)[0]))
+    throw wrongUsage('--forget takes no option but --name and those of the service')
+  if (forwardTo === undefined && (header || insecure))
+    throw wrongUsage('--header and --insecure have an effect only with --forward-to')
 }
 
 const listenerName = ({ name }: ListenOptions): string =>

@@ -57,10 +57,12 @@ async function openPage(
 
 async function pageUrl(config: Config, page: string, options: OpenOptions): Promise<string> {
   const site = options.url ?? config.url
+  const hasKey = options.key !== undefined || config.apiKey !== undefined
+  if (hasKey && options.account !== DEFAULT_ACCOUNT)
+    throw wrongUsage('with a key --account has no effect: leave it out, or unset FARTHING_API_KEY')
   if (page === 'docs') return `${site}/docs`
   const to = pageBelow(page)
-  if (options.key === undefined && config.apiKey === undefined)
-    return enterUrl(site, await codeFromDatabase(config, options.account), to)
+  if (!hasKey) return enterUrl(site, await codeFromDatabase(config, options.account), to)
   const service = await connect(config, options)
   return (await service.ask('POST', '/control/enter', { json: { ...(to && { to }) } })).url
 }

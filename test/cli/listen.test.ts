@@ -244,6 +244,10 @@ describe('farthing listen', () => {
       ['--forward-to', 'ftp://localhost:4000'],
       ['--forward-to', 'localhost:port'],
       ['--header', 'nonsense'],
+      ['--header', 'X-Team: a'],
+      ['--insecure'],
+      ['--forget', '--missed'],
+      ['--forget', '--forward-to', 'localhost:4000'],
       ['--events', 'card_payment_lost'],
     ]) {
       const { code, stdout, stderr } = await farthing('listen', ...args)
