@@ -1,7 +1,13 @@
 /** The checks of the running service. */
 import { type Check, fail, ok, warn } from './doctor-check.ts'
 import { checkWebhooks } from './doctor-webhooks.ts'
-import { AnotherAnswered, type Body, refusal, type Service, serviceAt } from './running-service.ts'
+import {
+  AnotherAnswered,
+  type Body,
+  type Service,
+  serviceAt,
+  whyRefused,
+} from './running-service.ts'
 
 /** Milliseconds by which the machines' clocks may differ. */
 const MOST_APART = 1_000
@@ -88,7 +94,7 @@ async function checkKey(
     .catch((error: Error) => error)
   if (!(answer instanceof Error)) {
     if (answer.status === 200) return ok('key', 'The service accepts the key.')
-    return fail('key', `${refusal('GET', '/v1/payments', answer.status, answer.body)}.`)
+    return fail('key', sentence(whyRefused(service.url, 'GET', '/v1/payments', answer)))
   }
   if (isHere)
     return fail(
@@ -106,12 +112,10 @@ async function* checkPages(service: Service, pagesUrl: string | undefined): Asyn
   const refused = await refusedReturnUrl(service)
   const again = refused === undefined ? undefined : await makePayment(service, refused)
   const isAllowed = again?.status === 201
-  const { status, body } = isAllowed
-    ? again
-    : await makePayment(service, 'https://example.org/paid')
-  yield status === 201
-    ? await checkLinks(body, pagesUrl)
-    : fail('pages', `${refusal('POST', '/v1/payments', status, body)}.`)
+  const made = isAllowed ? again : await makePayment(service, 'https://example.org/paid')
+  yield made.status === 201
+    ? await checkLinks(made.body, pagesUrl)
+    : fail('pages', sentence(whyRefused(service.url, 'POST', '/v1/payments', made)))
   if (refused !== undefined && !isAllowed)
     yield warn(
       'return_url',

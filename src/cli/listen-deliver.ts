@@ -9,7 +9,7 @@ import { createSend } from '../platform/outbound/send.ts'
 import { wrongUsage } from './command-error.ts'
 import type { ListenOptions } from './listen.ts'
 import { colouredStatus, note, oneLine, print, printJson, timeOfDay } from './output.ts'
-import { type Body, RETRY_AFTER, refusal, type Service } from './running-service.ts'
+import { type Body, RETRY_AFTER, type Service, whyRefused } from './running-service.ts'
 
 /** Receives one attempt and returns how it ended. */
 type Receive = (offer: Body) => Promise<AttemptResult>
@@ -75,7 +75,7 @@ export async function deliver(
     if (sent?.status === 404 && result.status_code !== null)
       note('The service no longer waited for this response: it has recorded a timeout.')
     else if (sent && sent.status >= 400 && sent.status < 500 && sent.status !== 404)
-      note(refusal('POST', `${path}/results`, sent.status, sent.body))
+      note(whyRefused(service.url, 'POST', `${path}/results`, sent).message)
     if (sent && sent.status < 500) return
     await sleep(RETRY_AFTER)
   }

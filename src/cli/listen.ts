@@ -18,10 +18,10 @@ import {
   lastAttempt,
   NEEDS_SERVICE,
   RETRY_AFTER,
-  refusal,
   type Service,
   type ServiceAnswer,
   serviceOptions,
+  whyRefused,
 } from './running-service.ts'
 
 const options = {
@@ -169,12 +169,13 @@ async function register(service: Service, options: ListenOptions): Promise<Servi
   return answer
 }
 
-function readWebhook({ status, body }: ServiceAnswer, { url }: Service): Body {
+function readWebhook(answer: ServiceAnswer, { url }: Service): Body {
+  const { status, body } = answer
   if (status === 404)
     throw new CommandError(
       `${url} does not support listeners: FARTHING_CONSOLE is false there, or it is an older version`,
     )
-  if (status >= 400) throw new CommandError(refusal('POST', LISTENERS, status, body))
+  if (status >= 400) throw whyRefused(url, 'POST', LISTENERS, answer)
   return body
 }
 
@@ -230,7 +231,8 @@ function keepListening(listener: Listener, handle: (offer: Body) => void): Promi
     const look = () => service.request('GET', `${path}?wait=0`)
     const first = wasAway ? await look() : await service.request('GET', path + query)
     if (wasAway || first.status >= 500) query = `?wait=${SHORT_WAIT}`
-    const { status, body } = await untilServed(listener, first, look)
+    const answer = await untilServed(listener, first, look)
+    const { status, body } = answer
     if (status === 404) {
       await renew(listener)
       return sleep(RETRY_AFTER)
@@ -239,7 +241,7 @@ function keepListening(listener: Listener, handle: (offer: Body) => void): Promi
       throw new CommandError(
         `the webhook of this listener was deleted, so it gets no more messages. Start ${asTypedHere('farthing listen')} again to receive them`,
       )
-    if (status >= 400 && status < 500) throw new CommandError(refusal('GET', path, status, body))
+    if (status >= 400 && status < 500) throw whyRefused(service.url, 'GET', path, answer)
     if (body?.attempt) handle(body.attempt)
   })
 }
@@ -279,8 +281,8 @@ async function sendMissed(service: Service, webhook_id: string): Promise<void> {
     for (const { message_id } of missed) {
       sent.add(message_id)
       const path = `/control/messages/${message_id}/send`
-      const { status, body } = await service.request('POST', path, { json: {} })
-      if (status >= 400) note(refusal('POST', path, status, body))
+      const answer = await service.request('POST', path, { json: {} })
+      if (answer.status >= 400) note(whyRefused(service.url, 'POST', path, answer).message)
     }
     if (results.length < PAGE_SIZE) return
     after = next

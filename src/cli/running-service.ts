@@ -100,10 +100,9 @@ export function serviceAt(url: string, key: string | undefined): Service {
     url,
     request,
     async ask(method, path, sent) {
-      const { status, body, isOfAnother } = await request(method, path, sent)
-      if (isOfAnother) throw new AnotherAnswered(url, status)
-      if (status >= 400) throw new CommandError(refusal(method, path, status, body))
-      return body
+      const answer = await request(method, path, sent)
+      if (answer.status >= 400) throw whyRefused(url, method, path, answer)
+      return answer.body
     },
   }
 }
@@ -124,11 +123,19 @@ const isOfAnother = ({ status, headers }: Response, body: Body): boolean =>
   typeof body?.status !== 'string' &&
   !headers.get('content-security-policy')
 
-/** One line for a response that is an error. */
-export function refusal(method: string, path: string, status: number, body: Body): string {
+/** The reason for a response that is an error, whoever answered. */
+export function whyRefused(
+  url: string,
+  method: string,
+  path: string,
+  { status, body, isOfAnother }: ServiceAnswer,
+): CommandError {
+  if (isOfAnother) return new AnotherAnswered(url, status)
   const { code, field, header, description } = body ?? {}
   const about = [code, field ?? header].filter(Boolean).join(' ')
-  return `${method} ${path.replace(/\?.*/, '')} was refused with ${status}${about && ` ${about}`}: ${description ?? 'no description'}`
+  return new CommandError(
+    `${method} ${path.replace(/\?.*/, '')} was refused with ${status}${about && ` ${about}`}: ${description ?? 'no description'}`,
+  )
 }
 
 /** A proxy, an ingress or a firewall answered, or another program: to start the service would not help. */

@@ -24,7 +24,9 @@ describe('How commands find the service', () => {
   }
 
   test('The error for an answer of a proxy, or of another program, names it and its status, and advises no start', async t => {
-    const proxy = createServer((_request, response) => response.writeHead(403).end('<h1>No</h1>'))
+    const proxy = createServer(({ url }, response) =>
+      response.writeHead(url === '/control/listeners' ? 502 : 403).end('<h1>No</h1>'),
+    )
     proxy.on('connect', (_request, socket) => socket.end('HTTP/1.1 407 Who are you\r\n\r\n'))
     await once(proxy.listen(0, '127.0.0.1'), 'listening')
     t.after(() => proxy.close())
@@ -34,6 +36,7 @@ describe('How commands find the service', () => {
       ['pay --url http://farthing.example', `the proxy ${address} answered 403 in place of`],
       ['ready --url https://farthing.example', `the proxy ${address} answered 407 in place of`],
       [`logs --url ${address}`, `not Farthing answered 403 at ${address}, but a proxy`],
+      [`listen --url ${address}`, `not Farthing answered 502 at ${address}, but a proxy`],
       [`ready --url ${address}`, `not Farthing answered 403 at ${address}, but a proxy`],
     ]
     for (const [line, says] of refusals) {
