@@ -119,11 +119,12 @@ describe('An installation that is not complete', () => {
     saysOnce(run(path, 'new', 'npm', 'start').stderr, /^farthing: PORT must be a port number/)
   })
 
-  test('Without packages a start says to install them', () => {
+  test('Without packages a start and the scripts of a clone say to install them', () => {
     const path = clone('without-packages', () => false)
     const missing = /^farthing: The packages are not installed/
     saysOnce(run(path, 'new', 'npm', 'start').stderr, missing)
     saysOnce(run(path, 'old', 'npm', 'test').stderr, missing)
+    saysOnce(run(path, 'old', 'npm', 'run', 'receive-webhooks').stderr, missing)
   })
 
   test('A complete clone advises npm start to an old Node', () => {
