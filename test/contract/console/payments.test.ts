@@ -36,7 +36,7 @@ onEveryDatabase(
       const command = elements.find(tagged('pre'))?.text ?? ''
       assert.match(
         command,
-        /^\s*curl -s http\S+\/v1\/payments -H "Authorization: Bearer \$FARTHING_API_KEY"/,
+        /^\s*curl -sS http\S+\/v1\/payments -H "Authorization: Bearer \$FARTHING_API_KEY"/,
       )
     })
 

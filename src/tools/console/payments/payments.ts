@@ -316,5 +316,5 @@ export function paymentCommand(
   authorization = '"Authorization: Bearer $FARTHING_API_KEY"',
 ): string {
   const body = JSON.stringify(firstPayment)
-  return `curl -s ${site}/v1/payments -H ${authorization} -H 'Content-Type: application/json' -d '${body}'`
+  return `curl -sS ${site}/v1/payments -H ${authorization} -H 'Content-Type: application/json' -d '${body}'`
 }
