@@ -57,7 +57,7 @@ final class PaymentsTest extends TestCase
         $command = [PHP_BINARY, '-S', $address, __DIR__ . '/../public/webhooks.php'];
         $outputs = [1 => ['file', '/dev/null', 'w'], 2 => ['file', "$this->folder/log", 'w']];
         $this->receiver = proc_open($command, $outputs, $pipes, null, $settings + getenv());
-        for ($i = 0; $i < 100 && !($open = @fsockopen('127.0.0.1', $port)); $i++) {
+        for ($i = 0; $i < 400 && !($open = @fsockopen('127.0.0.1', $port)); $i++) {
             usleep(50_000);
         }
         self::assertNotFalse($open, 'the receiver did not start');
