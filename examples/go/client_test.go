@@ -2,7 +2,9 @@ package main
 
 import (
 	"bytes"
+	"crypto/rand"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -35,6 +37,11 @@ func (c client) send(method, path string, body object) (int, []byte, error) {
 		return 0, nil, err
 	}
 	request.Header = http.Header{"Authorization": {"Bearer " + c.key}, "Content-Type": {"application/json"}}
+	key := make([]byte, 16)
+	_, _ = rand.Read(key)
+	request.Header.Set("Idempotency-Key", fmt.Sprintf("%x", key)) // GOV.UK Pay makes one payment with each key.
+	// Go repeats a request with such a key when a connection that it reuses is reset.
+	request.Close = true
 	response, err := (&http.Client{Timeout: limit}).Do(request)
 	if err != nil {
 		return 0, nil, err

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-const limit = 5 * time.Second
+const limit, limitToStart = 5 * time.Second, 20 * time.Second
 
 // farthing has the key that may make accounts.
 //
@@ -55,7 +55,7 @@ func start() (stop func(), err error) {
 	if err := program.Start(); err != nil {
 		return nil, err
 	}
-	late := time.AfterFunc(limit, func() { _ = program.Process.Kill() })
+	late := time.AfterFunc(limitToStart, func() { _ = program.Process.Kill() })
 	first, _ := bufio.NewReader(output).ReadString('\n') // Farthing is listening on http://127.0.0.1:41231
 	late.Stop()
 	stop = func() {

@@ -59,3 +59,37 @@ func TestAPaymentWasMadeAlthoughItsAnswerWasLost(t *testing.T) {
 	// Search before you repeat.
 	expect(t, 1.0, c.ask(t, "GET", "/v1/payments?reference=R-7", nil, 200)["total"])
 }
+
+func TestARecurringPaymentIsDeclinedAndSucceedsWhenItIsTriedAgain(t *testing.T) {
+	c := account(t)
+	id := c.ask(t, "POST", "/v1/agreements", object{"reference": "R-7", "description": "A licence"}, 201)["agreement_id"]
+	c.ask(t, "POST", "/control/payments", object{"set_up_agreement": id, "scenario": "success"}, 201)
+	c.ask(t, "POST", "/control/plans", object{"given": object{"agreement_id": id}, "scenario": "declined"}, 201)
+	monthly := object{"amount": 1450, "reference": "R-7", "description": "March"}
+	monthly["authorisation_mode"], monthly["agreement_id"] = "agreement", id
+	declined := c.ask(t, "POST", "/v1/payments", monthly, 201)["state"].(object)
+	expect(t, "failed", declined["status"])
+	expect(t, true, declined["can_retry"])
+	expect(t, "success", c.ask(t, "POST", "/v1/payments", monthly, 201)["state"].(object)["status"])
+}
+
+// pageFor returns what your service shows when the user is back. A submitted payment has neither succeeded nor failed.
+func pageFor(payment object) string {
+	switch state := payment["state"].(object); {
+	case state["status"] == "success":
+		return "Thank you"
+	case state["finished"] == true:
+		return "Try again"
+	default:
+		return "We will email you"
+	}
+}
+
+func TestAPaymentIsStillSubmittedWhenTheUserIsBack(t *testing.T) {
+	c := account(t)
+	held := c.ask(t, "POST", "/control/payments", object{"scenario": "success", "hold": true}, 201)
+	id := held["payment_id"].(string)
+	expect(t, "We will email you", pageFor(c.ask(t, "GET", "/v1/payments/"+id, nil, 200)))
+	c.ask(t, "POST", "/control/payments/"+id+"/complete", object{"scenario": "success"}, 200)
+	expect(t, "Thank you", pageFor(c.ask(t, "GET", "/v1/payments/"+id, nil, 200)))
+}

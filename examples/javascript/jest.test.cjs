@@ -22,3 +22,29 @@ test('a payment is paid, refunded, and gone after 7 days', async () => {
   await account.clock.advance('7d')
   expect((await refunds()).status).toBe(404)
 })
+
+test('a recurring payment is declined, and succeeds when it is tried again', async () => {
+  const names = { reference: 'R-7', description: 'A licence' }
+  const { body: agreement } = await account.send('POST', '/v1/agreements', names)
+  const { agreement_id } = agreement
+  await account.payment({ set_up_agreement: agreement_id, scenario: 'success' })
+  await account.plan({ given: { agreement_id }, scenario: 'declined' })
+  const monthly = { ...names, amount: 1450, authorisation_mode: 'agreement', agreement_id }
+  const charge = key => account.send('POST', '/v1/payments', monthly, { 'Idempotency-Key': key })
+  const { state } = (await charge('March, first')).body
+  expect([state.status, state.can_retry]).toEqual(['failed', true])
+  expect((await charge('March, second')).body.state.status).toBe('success')
+})
+
+test('a payment is still submitted when the user is back', async () => {
+  /** What your service shows then. A submitted payment has neither succeeded nor failed. */
+  const pageFor = async id => {
+    const { state } = (await account.send('GET', `/v1/payments/${id}`)).body
+    if (state.status === 'success') return 'Thank you'
+    return state.finished ? 'Try again' : 'We will email you'
+  }
+  const { payment_id } = await account.payment({ scenario: 'success', hold: true })
+  expect(await pageFor(payment_id)).toBe('We will email you')
+  await account.complete(payment_id, 'success')
+  expect(await pageFor(payment_id)).toBe('Thank you')
+})

@@ -25,3 +25,32 @@ test('a payment is paid, refunded, and gone after 7 days', async () => {
   assert.equal((await account.send('GET', `/v1/payments/${payment.payment_id}`)).status, 404)
   await account.check({ asOf: '1d' }) // rejects if what the test did would not work in production
 })
+
+test('a recurring payment is declined, and succeeds when it is tried again', async () => {
+  await using account = await farthing.account()
+  const names = { reference: 'R-7', description: 'A licence' }
+  const { body: agreement } = await account.send('POST', '/v1/agreements', names)
+  const { agreement_id } = agreement
+  await account.payment({ set_up_agreement: agreement_id, scenario: 'success' })
+  await account.plan({ given: { agreement_id }, scenario: 'declined' })
+  const monthly = { ...names, amount: 1450, authorisation_mode: 'agreement', agreement_id }
+  const charge = (key: string) =>
+    account.send('POST', '/v1/payments', monthly, { 'Idempotency-Key': key })
+  const { state } = (await charge('March, first')).body
+  assert.deepEqual([state.status, state.can_retry], ['failed', true])
+  assert.equal((await charge('March, second')).body.state.status, 'success')
+})
+
+test('a payment is still submitted when the user is back', async () => {
+  await using account = await farthing.account()
+  /** What your service shows then. A submitted payment has neither succeeded nor failed. */
+  const pageFor = async (id: string) => {
+    const { state } = (await account.send('GET', `/v1/payments/${id}`)).body
+    if (state.status === 'success') return 'Thank you'
+    return state.finished ? 'Try again' : 'We will email you'
+  }
+  const { payment_id } = await account.payment({ scenario: 'success', hold: true })
+  assert.equal(await pageFor(payment_id), 'We will email you')
+  await account.complete(payment_id, 'success')
+  assert.equal(await pageFor(payment_id), 'Thank you')
+})

@@ -17,6 +17,7 @@ import pytest
 import receiver
 
 SECONDS = 5
+SECONDS_TO_START = 20
 HOST = os.environ.get("FARTHING_RECEIVER_HOST", "127.0.0.1")
 
 
@@ -27,6 +28,7 @@ class Client:
     def ask(self, method, path, body=None, expect=200):
         """Returns the JSON of the response. Any other status than expected fails the test."""
         headers = {"Authorization": f"Bearer {self.key}", "Content-Type": "application/json"}
+        headers["Idempotency-Key"] = secrets.token_hex()  # GOV.UK Pay makes one payment with each key.
         data = None if body is None else json.dumps(body).encode()
         request = urllib.request.Request(self.url + path, data, headers, method=method)
         try:
@@ -56,7 +58,7 @@ def farthing():
     }
     program = os.environ.get("FARTHING", "farthing")
     with subprocess.Popen([program], env={**os.environ, **settings}, stdout=subprocess.PIPE, text=True) as process:
-        late = threading.Timer(SECONDS, process.kill)
+        late = threading.Timer(SECONDS_TO_START, process.kill)
         late.start()
         try:
             first = process.stdout.readline()  # Farthing is listening on http://127.0.0.1:41231

@@ -38,3 +38,30 @@ def test_a_payment_was_made_although_its_answer_was_lost(account):
     with pytest.raises(OSError):
         account.ask("POST", "/v1/payments", PAYMENT, expect=201)
     assert account.ask("GET", "/v1/payments?reference=R-7")["total"] == 1  # Search before you repeat.
+
+
+def test_a_recurring_payment_is_declined_and_succeeds_when_it_is_tried_again(account):
+    agreement = account.ask("POST", "/v1/agreements", {"reference": "R-7", "description": "A licence"}, expect=201)
+    given = {"agreement_id": agreement["agreement_id"]}
+    set_up = {"set_up_agreement": agreement["agreement_id"], "scenario": "success"}
+    account.ask("POST", "/control/payments", set_up, expect=201)
+    account.ask("POST", "/control/plans", {"given": given, "scenario": "declined"}, expect=201)
+    monthly = {"amount": 1450, "reference": "R-7", "description": "March", "authorisation_mode": "agreement", **given}
+    declined = account.ask("POST", "/v1/payments", monthly, expect=201)["state"]
+    assert (declined["status"], declined["can_retry"]) == ("failed", True)
+    assert account.ask("POST", "/v1/payments", monthly, expect=201)["state"]["status"] == "success"
+
+
+def page_for(state):
+    """What your service shows when the user is back. A submitted payment has neither succeeded nor failed."""
+    if state["status"] == "success":
+        return "Thank you"
+    return "Try again" if state["finished"] else "We will email you"
+
+
+def test_a_payment_is_still_submitted_when_the_user_is_back(account):
+    held = account.ask("POST", "/control/payments", {"scenario": "success", "hold": True}, expect=201)
+    path = f"/v1/payments/{held['payment_id']}"
+    assert page_for(account.ask("GET", path)["state"]) == "We will email you"
+    account.ask("POST", f"/control/payments/{held['payment_id']}/complete", {"scenario": "success"})
+    assert page_for(account.ask("GET", path)["state"]) == "Thank you"

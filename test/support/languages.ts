@@ -129,8 +129,8 @@ export function programOf(line = `exec "${process.execPath}" "${COMMAND}" "$@"`)
 }
 
 /** Milliseconds until what does not end by itself is ended, and until what it started must be gone. */
-const LONGEST = 60_000
-const LONGEST_LEFT = 10_000
+const LONGEST = 300_000
+const LONGEST_LEFT = 30_000
 
 type Ran = { code: number | null; output: string; processesAreLeft: boolean }
 

@@ -2,6 +2,8 @@ using System.Diagnostics;
 using System.Net.Http.Headers;
 using System.Text;
 using System.Text.Json;
+using Microsoft.AspNetCore.Hosting.Server;
+using Microsoft.AspNetCore.Hosting.Server.Features;
 using Xunit;
 
 namespace Payments.Tests;
@@ -13,7 +15,7 @@ namespace Payments.Tests;
 /// </summary>
 public sealed class Farthing : IAsyncLifetime
 {
-    private static readonly TimeSpan Limit = TimeSpan.FromSeconds(5);
+    private static readonly TimeSpan LimitToStart = TimeSpan.FromSeconds(20);
     private Process? process;
 
     /// <summary>With the key that may make accounts.</summary>
@@ -41,7 +43,8 @@ public sealed class Farthing : IAsyncLifetime
         foreach (var (name, value) in settings) program.Environment[name] = value;
         process = Process.Start(program)!;
         // Farthing is listening on http://127.0.0.1:41231
-        using var late = new Timer(_ => process.Kill(entireProcessTree: true), null, Limit, Timeout.InfiniteTimeSpan);
+        using var late =
+            new Timer(_ => process.Kill(entireProcessTree: true), null, LimitToStart, Timeout.InfiniteTimeSpan);
         var first = await process.StandardOutput.ReadLineAsync();
         if (first?.Contains(" is listening on ") != true)
         {
@@ -74,11 +77,38 @@ public sealed record Account(string Url, string Key, string Name)
 
     public Task End(Account made) => Ask("DELETE", $"/control/accounts/{made.Name}", null, 204);
 
+    /// <summary>Starts your receiver.</summary>
+    public async Task<WebApplication> Receive(string folder, Action<JsonElement> handle)
+    {
+        Receiver? receiver = null;
+        var server = WebApplication.Create();
+        server.Urls.Add($"http://{(Farthing.Host == "127.0.0.1" ? Farthing.Host : "0.0.0.0")}:0");
+        server.MapFallback(async (HttpRequest request) =>
+        {
+            var body = new MemoryStream();
+            await request.Body.CopyToAsync(body);
+            return Results.StatusCode(
+                await receiver!.Receive(body.ToArray(), request.Headers["Pay-Signature"].ToString()));
+        });
+        await server.StartAsync();
+        var addresses = server.Services.GetRequiredService<IServer>().Features.Get<IServerAddressesFeature>()!;
+        var url = $"http://{Farthing.Host}:{new Uri(addresses.Addresses.First()).Port}/";
+        var webhook = await Ask("POST", "/v1/webhooks", new { callback_url = url }, 201);
+        receiver = new Receiver(webhook.GetProperty("signing_key").GetString(), folder, message =>
+        {
+            handle(message);
+            return Task.CompletedTask;
+        });
+        return server;
+    }
+
     /// <summary>Returns the JSON of the response. Any other status than expected fails the test.</summary>
     public async Task<JsonElement> Ask(string method, string path, object? body = null, int expected = 200)
     {
         using var request = new HttpRequestMessage(new HttpMethod(method), Url + path);
         request.Headers.Authorization = new AuthenticationHeaderValue("Bearer", Key);
+        // GOV.UK Pay makes one payment with each key.
+        request.Headers.Add("Idempotency-Key", Guid.NewGuid().ToString());
         if (body != null)
             request.Content = new StringContent(JsonSerializer.Serialize(body), Encoding.UTF8, "application/json");
         using var response = await Client.SendAsync(request);

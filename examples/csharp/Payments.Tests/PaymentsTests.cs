@@ -1,7 +1,5 @@
 using System.Collections.Concurrent;
 using System.Text.Json;
-using Microsoft.AspNetCore.Hosting.Server.Features;
-using Microsoft.AspNetCore.Hosting.Server;
 using Xunit;
 
 namespace Payments.Tests;
@@ -12,6 +10,7 @@ public sealed class PaymentsTests(Farthing farthing) : IClassFixture<Farthing>, 
     private static readonly object Payment =
         new { amount = 1450, reference = "R-7", description = "A licence", return_url = "https://example.org/back" };
 
+    /// <summary>What your receiver hands on.</summary>
     private readonly ConcurrentQueue<JsonElement> messages = new();
     private readonly string folder = Directory.CreateTempSubdirectory().FullName;
     private Account account = null!;
@@ -26,40 +25,16 @@ public sealed class PaymentsTests(Farthing farthing) : IClassFixture<Farthing>, 
         if (account != null) await farthing.Parent.End(account);
     }
 
-    /// <summary>Your receiver puts what it hands on into <c>messages</c>.</summary>
-    private async Task Receive()
-    {
-        Receiver? receiver = null;
-        server = WebApplication.Create();
-        server.Urls.Add($"http://{(Farthing.Host == "127.0.0.1" ? Farthing.Host : "0.0.0.0")}:0");
-        server.MapFallback(async (HttpRequest request) =>
-        {
-            var body = new MemoryStream();
-            await request.Body.CopyToAsync(body);
-            return Results.StatusCode(
-                await receiver!.Receive(body.ToArray(), request.Headers["Pay-Signature"].ToString()));
-        });
-        await server.StartAsync();
-        var addresses = server.Services.GetRequiredService<IServer>().Features.Get<IServerAddressesFeature>()!;
-        var url = $"http://{Farthing.Host}:{new Uri(addresses.Addresses.First()).Port}/";
-        var webhook = await account.Ask("POST", "/v1/webhooks", new { callback_url = url }, 201);
-        receiver = new Receiver(webhook.GetProperty("signing_key").GetString(), folder, message =>
-        {
-            messages.Enqueue(message);
-            return Task.CompletedTask;
-        });
-    }
-
     private async Task<string> Create(string path, object fields) =>
         (await account.Ask("POST", path, fields, 201)).GetProperty("payment_id").GetString()!;
 
     private async Task<JsonElement> Complete(string id, string scenario) =>
         (await account.Ask("POST", $"/control/payments/{id}/complete", new { scenario })).GetProperty("state");
 
-    [Fact(Timeout = 10_000)]
+    [Fact(Timeout = 60_000)]
     public async Task A_payment_succeeds_and_your_receiver_gets_each_message_once()
     {
-        await Receive();
+        server = await account.Receive(folder, messages.Enqueue);
         var id = await Create("/v1/payments", Payment);
         Assert.Equal("success", (await Complete(id, "success")).GetProperty("status").GetString());
         // The response came after the delivery.
@@ -67,7 +42,7 @@ public sealed class PaymentsTests(Farthing farthing) : IClassFixture<Farthing>, 
         Assert.All(messages, message => Assert.Equal(id, message.GetProperty("resource_id").GetString()));
     }
 
-    [Fact(Timeout = 10_000)]
+    [Fact(Timeout = 60_000)]
     public async Task A_card_is_declined()
     {
         var state = await Complete(await Create("/v1/payments", Payment), "declined");
@@ -75,7 +50,7 @@ public sealed class PaymentsTests(Farthing farthing) : IClassFixture<Farthing>, 
         Assert.Equal("P0010", state.GetProperty("code").GetString());
     }
 
-    [Fact(Timeout = 10_000)]
+    [Fact(Timeout = 60_000)]
     public async Task A_refund_succeeds_after_5_seconds_and_a_payment_is_gone_after_7_days()
     {
         var path = "/v1/payments/" + await Create("/control/payments", new { scenario = "success", amount = 1450 });
@@ -89,7 +64,7 @@ public sealed class PaymentsTests(Farthing farthing) : IClassFixture<Farthing>, 
         Assert.Equal("P0200", (await account.Ask("GET", path, null, 404)).GetProperty("code").GetString());
     }
 
-    [Fact(Timeout = 10_000)]
+    [Fact(Timeout = 60_000)]
     public async Task A_payment_was_made_although_its_answer_was_lost()
     {
         await account.Ask("POST", "/control/plans", new { on = "createPayment", answer = new { status = 503 } }, 201);
@@ -98,5 +73,39 @@ public sealed class PaymentsTests(Farthing farthing) : IClassFixture<Farthing>, 
         await Assert.ThrowsAsync<HttpRequestException>(() => account.Ask("POST", "/v1/payments", Payment, 201));
         // Search before you repeat.
         Assert.Equal(1, (await account.Ask("GET", "/v1/payments?reference=R-7")).GetProperty("total").GetInt32());
+    }
+
+    [Fact(Timeout = 60_000)]
+    public async Task A_recurring_payment_is_declined_and_succeeds_when_it_is_tried_again()
+    {
+        var wanted = new { reference = "R-7", description = "A licence" };
+        var id = (await account.Ask("POST", "/v1/agreements", wanted, 201)).GetProperty("agreement_id").GetString();
+        await Create("/control/payments", new { set_up_agreement = id, scenario = "success" });
+        var plan = new { given = new { agreement_id = id }, scenario = "declined" };
+        await account.Ask("POST", "/control/plans", plan, 201);
+        var monthly = new { amount = 1450, reference = "R-7", description = "March",
+            authorisation_mode = "agreement", agreement_id = id };
+        var declined = (await account.Ask("POST", "/v1/payments", monthly, 201)).GetProperty("state");
+        Assert.Equal("failed", declined.GetProperty("status").GetString());
+        Assert.True(declined.GetProperty("can_retry").GetBoolean());
+        var again = (await account.Ask("POST", "/v1/payments", monthly, 201)).GetProperty("state");
+        Assert.Equal("success", again.GetProperty("status").GetString());
+    }
+
+    /// <summary>What your service shows then. A submitted payment has neither succeeded nor failed.</summary>
+    private async Task<string> PageFor(string id)
+    {
+        var state = (await account.Ask("GET", $"/v1/payments/{id}")).GetProperty("state");
+        if (state.GetProperty("status").GetString() == "success") return "Thank you";
+        return state.GetProperty("finished").GetBoolean() ? "Try again" : "We will email you";
+    }
+
+    [Fact(Timeout = 60_000)]
+    public async Task A_payment_is_still_submitted_when_the_user_is_back()
+    {
+        var id = await Create("/control/payments", new { scenario = "success", hold = true });
+        Assert.Equal("We will email you", await PageFor(id));
+        await Complete(id, "success");
+        Assert.Equal("Thank you", await PageFor(id));
     }
 }

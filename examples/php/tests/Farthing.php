@@ -12,6 +12,7 @@ namespace Payments\Tests;
 final class Farthing
 {
     private const SECONDS = 5;
+    private const SECONDS_TO_START = 20;
     private static ?self $shared = null;
 
     private function __construct(
@@ -55,7 +56,7 @@ final class Farthing
         $ready = [$pipes[1]];
         $none = [];
         // Farthing is listening on http://127.0.0.1:41231
-        $first = stream_select($ready, $none, $none, self::SECONDS) ? (string) fgets($pipes[1]) : '';
+        $first = stream_select($ready, $none, $none, self::SECONDS_TO_START) ? (string) fgets($pipes[1]) : '';
         if (!str_contains($first, ' is listening on ')) {
             throw new \RuntimeException("$program did not start: $first");
         }
@@ -82,7 +83,12 @@ final class Farthing
     {
         $http = [
             'method' => $method,
-            'header' => ["Authorization: Bearer $this->key", 'Content-Type: application/json', 'Connection: close'],
+            'header' => [
+                "Authorization: Bearer $this->key",
+                'Idempotency-Key: ' . bin2hex(random_bytes(16)), // GOV.UK Pay makes one payment with each key.
+                'Content-Type: application/json',
+                'Connection: close',
+            ],
             'ignore_errors' => true,
             'timeout' => self::SECONDS,
         ];

@@ -14,6 +14,7 @@ require_relative '../receiver'
 # the tests as Farthing reaches it, if that is not 127.0.0.1.
 class Farthing
   SECONDS = 5
+  SECONDS_TO_START = 20
   HOST = ENV.fetch('FARTHING_RECEIVER_HOST', '127.0.0.1')
   SETTINGS = { 'PORT' => '0', 'HOST' => '127.0.0.1', 'DATABASE_URL' => 'sqlite::memory:', 'LOG_LEVEL' => 'warn',
                'FARTHING_CONTROL' => 'true', 'FARTHING_CALLBACK_HOSTS' => HOST }.freeze
@@ -32,7 +33,7 @@ class Farthing
       key = SecureRandom.hex
       output = IO.popen([SETTINGS.merge('FARTHING_API_KEY' => key), ENV.fetch('FARTHING', 'farthing')])
       at_exit { Process.kill('TERM', output.pid) && output.close }
-      first = output.gets if output.wait_readable(SECONDS) # Farthing is listening on http://127.0.0.1:41231
+      first = output.gets if output.wait_readable(SECONDS_TO_START) # Farthing is listening on http://127.0.0.1:41231
       raise "Farthing did not start: #{first}" unless first&.include?(' is listening on ')
 
       new(URI(first.split.last), key)
@@ -85,6 +86,7 @@ class Farthing
   def send_request(method, path, body)
     options = { max_retries: 0, open_timeout: SECONDS, read_timeout: SECONDS, use_ssl: @url.scheme == 'https' }
     headers = { 'Authorization' => "Bearer #{@key}", 'Content-Type' => 'application/json' }
+    headers['Idempotency-Key'] = SecureRandom.hex # GOV.UK Pay makes one payment with each key.
     Net::HTTP.start(@url.host, @url.port, options) { |http| http.send_request(method, path, body, headers) }
   end
 end

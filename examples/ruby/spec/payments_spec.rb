@@ -54,4 +54,31 @@ RSpec.describe 'Payments' do
     expect { ask('POST', '/v1/payments', fields) }.to raise_error(Errno::ECONNRESET)
     expect(ask('GET', '/v1/payments?reference=R-7')['total']).to eq(1) # Search before you repeat.
   end
+
+  it 'is declined as a recurring one, and succeeds when it is tried again' do
+    agreement = ask('POST', '/v1/agreements', { reference: 'R-7', description: 'A licence' }, expect: 201)
+    given = { agreement_id: agreement['agreement_id'] }
+    set_up = { set_up_agreement: given[:agreement_id], scenario: 'success' }
+    ask('POST', '/control/payments', set_up, expect: 201)
+    ask('POST', '/control/plans', { given: given, scenario: 'declined' }, expect: 201)
+    monthly = { amount: 1450, reference: 'R-7', description: 'March', authorisation_mode: 'agreement', **given }
+    declined = ask('POST', '/v1/payments', monthly, expect: 201)
+    expect(declined['state']).to include('status' => 'failed', 'can_retry' => true)
+    expect(ask('POST', '/v1/payments', monthly, expect: 201)['state']['status']).to eq('success')
+  end
+
+  # What your service shows when the user is back. A submitted payment has neither succeeded nor failed.
+  def page_for(id)
+    state = ask('GET', "/v1/payments/#{id}")['state']
+    return 'Thank you' if state['status'] == 'success'
+
+    state['finished'] ? 'Try again' : 'We will email you'
+  end
+
+  it 'is still submitted when the user is back' do
+    id = ask('POST', '/control/payments', { scenario: 'success', hold: true }, expect: 201)['payment_id']
+    expect(page_for(id)).to eq('We will email you')
+    ask('POST', "/control/payments/#{id}/complete", { scenario: 'success' })
+    expect(page_for(id)).to eq('Thank you')
+  end
 end

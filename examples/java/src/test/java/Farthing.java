@@ -1,18 +1,22 @@
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import com.sun.net.httpserver.HttpServer;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.ConnectException;
+import java.net.InetSocketAddress;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 
 /**
  * FARTHING_URL and FARTHING_API_KEY name a Farthing that runs, with FARTHING_CONTROL=true and FARTHING_CALLBACK_HOSTS.
@@ -22,6 +26,7 @@ import java.util.concurrent.TimeUnit;
 final class Farthing {
     static final String HOST = System.getenv().getOrDefault("FARTHING_RECEIVER_HOST", "127.0.0.1");
     private static final Duration LIMIT = Duration.ofSeconds(5);
+    private static final int SECONDS_TO_START = 20;
     private static final HttpClient CLIENT = HttpClient.newBuilder().connectTimeout(LIMIT).build();
     private static final ObjectMapper MAPPER = new ObjectMapper();
     /** One for all tests, with the key that may make accounts. */
@@ -48,7 +53,7 @@ final class Farthing {
         try {
             var process = builder.start();
             Runtime.getRuntime().addShutdownHook(new Thread(process::destroy));
-            var afterLimit = CompletableFuture.delayedExecutor(LIMIT.toSeconds(), TimeUnit.SECONDS);
+            var afterLimit = CompletableFuture.delayedExecutor(SECONDS_TO_START, TimeUnit.SECONDS);
             var late = CompletableFuture.runAsync(process::destroyForcibly, afterLimit);
             var first = process.inputReader().readLine(); // Farthing is listening on http://127.0.0.1:41231
             late.cancel(false);
@@ -67,8 +72,19 @@ final class Farthing {
         return new Farthing(parent.url, made.get("key").textValue(), made.get("account").textValue());
     }
 
-    /** Ends the account. */
+    /** Starts your receiver. */
+    HttpServer receive(Path folder, Consumer<JsonNode> handle) throws Exception {
+        var server = HttpServer.create(new InetSocketAddress(HOST.equals("127.0.0.1") ? HOST : "0.0.0.0", 0), 0);
+        var url = "http://" + HOST + ":" + server.getAddress().getPort() + "/";
+        var webhook = ask("POST", "/v1/webhooks", Map.of("callback_url", url), 201);
+        server.createContext("/", new Receiver(webhook.get("signing_key").textValue(), folder, handle));
+        server.start();
+        return server;
+    }
+
+    /** Ends the account, also after a test that was interrupted because it took too long. */
     void end() throws Exception {
+        Thread.interrupted();
         SHARED.get().ask("DELETE", "/control/accounts/" + name, null, 204);
     }
 
@@ -76,7 +92,9 @@ final class Farthing {
     JsonNode ask(String method, String path, Object body, int expected) throws IOException, InterruptedException {
         var sent = body == null ? BodyPublishers.noBody() : BodyPublishers.ofByteArray(MAPPER.writeValueAsBytes(body));
         var request = HttpRequest.newBuilder(URI.create(url + path)).method(method, sent).timeout(LIMIT.multipliedBy(2))
-            .header("Authorization", "Bearer " + key).header("Content-Type", "application/json").build();
+            .header("Authorization", "Bearer " + key).header("Content-Type", "application/json")
+            // GOV.UK Pay makes one payment with each key.
+            .header("Idempotency-Key", UUID.randomUUID().toString()).build();
         try {
             var response = CLIENT.send(request, BodyHandlers.ofString());
             if (response.statusCode() != expected)

@@ -4,7 +4,6 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.sun.net.httpserver.HttpServer;
 import java.io.IOException;
-import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.Queue;
@@ -18,11 +17,12 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Run it with: mvn test. Farthing.java says what it needs. */
-@Timeout(10)
+@Timeout(60)
 class PaymentsTest {
     private static final Map<String, ?> PAYMENT = Map.of(
         "amount", 1450, "reference", "R-7", "description", "A licence", "return_url", "https://example.org/back");
 
+    /** What your receiver hands on. */
     private final Queue<JsonNode> messages = new ConcurrentLinkedQueue<>();
     private Farthing account;
     private HttpServer server;
@@ -38,23 +38,13 @@ class PaymentsTest {
         if (account != null) account.end();
     }
 
-    /** Your receiver puts what it hands on into {@code messages}. */
-    private void receive(Path folder) throws Exception {
-        var address = Farthing.HOST.equals("127.0.0.1") ? Farthing.HOST : "0.0.0.0";
-        server = HttpServer.create(new InetSocketAddress(address, 0), 0);
-        var url = "http://" + Farthing.HOST + ":" + server.getAddress().getPort() + "/";
-        var webhook = account.ask("POST", "/v1/webhooks", Map.of("callback_url", url), 201);
-        server.createContext("/", new Receiver(webhook.get("signing_key").textValue(), folder, messages::add));
-        server.start();
-    }
-
     private JsonNode complete(String id, String scenario) throws Exception {
         return account.ask("POST", "/control/payments/" + id + "/complete", Map.of("scenario", scenario), 200);
     }
 
     @Test
     void aPaymentSucceedsAndYourReceiverGetsEachMessageOnce(@TempDir Path folder) throws Exception {
-        receive(folder);
+        server = account.receive(folder, messages::add);
         var id = account.ask("POST", "/v1/payments", PAYMENT, 201).get("payment_id").textValue();
         assertEquals("success", complete(id, "success").at("/state/status").textValue());
         // The response came after the delivery.
@@ -94,5 +84,36 @@ class PaymentsTest {
         assertThrows(IOException.class, () -> account.ask("POST", "/v1/payments", PAYMENT, 201));
         // Search before you repeat.
         assertEquals(1, account.ask("GET", "/v1/payments?reference=R-7", null, 200).get("total").intValue());
+    }
+
+    @Test
+    void aRecurringPaymentIsDeclinedAndSucceedsWhenItIsTriedAgain() throws Exception {
+        var wanted = Map.of("reference", "R-7", "description", "A licence");
+        var id = account.ask("POST", "/v1/agreements", wanted, 201).get("agreement_id").textValue();
+        account.ask("POST", "/control/payments", Map.of("set_up_agreement", id, "scenario", "success"), 201);
+        var plan = Map.of("given", Map.of("agreement_id", id), "scenario", "declined");
+        account.ask("POST", "/control/plans", plan, 201);
+        var monthly = Map.of("amount", 1450, "reference", "R-7", "description", "March",
+            "authorisation_mode", "agreement", "agreement_id", id);
+        var declined = account.ask("POST", "/v1/payments", monthly, 201).get("state");
+        assertEquals("failed", declined.get("status").textValue());
+        assertEquals(true, declined.get("can_retry").booleanValue());
+        assertEquals("success", account.ask("POST", "/v1/payments", monthly, 201).at("/state/status").textValue());
+    }
+
+    /** What your service shows when the user is back. A submitted payment has neither succeeded nor failed. */
+    private String pageFor(String id) throws Exception {
+        var state = account.ask("GET", "/v1/payments/" + id, null, 200).get("state");
+        if (state.get("status").textValue().equals("success")) return "Thank you";
+        return state.get("finished").booleanValue() ? "Try again" : "We will email you";
+    }
+
+    @Test
+    void aPaymentIsStillSubmittedWhenTheUserIsBack() throws Exception {
+        var held = account.ask("POST", "/control/payments", Map.of("scenario", "success", "hold", true), 201);
+        var id = held.get("payment_id").textValue();
+        assertEquals("We will email you", pageFor(id));
+        complete(id, "success");
+        assertEquals("Thank you", pageFor(id));
     }
 }

@@ -1,0 +1,57 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Payments\Tests;
+
+use PHPUnit\Framework\TestCase;
+
+/** What happens in production, and never by itself in a sandbox. */
+final class DaysOfProductionTest extends TestCase
+{
+    private ?Farthing $account = null;
+
+    protected function setUp(): void
+    {
+        $this->account = Farthing::account();
+    }
+
+    protected function tearDown(): void
+    {
+        $this->account?->end();
+    }
+
+    public function testARecurringPaymentIsDeclinedAndSucceedsWhenItIsTriedAgain(): void
+    {
+        $wanted = ['reference' => 'R-7', 'description' => 'A licence'];
+        $id = $this->account->ask('POST', '/v1/agreements', $wanted, 201)['agreement_id'];
+        $setUp = ['set_up_agreement' => $id, 'scenario' => 'success'];
+        $this->account->ask('POST', '/control/payments', $setUp, 201);
+        $plan = ['given' => ['agreement_id' => $id], 'scenario' => 'declined'];
+        $this->account->ask('POST', '/control/plans', $plan, 201);
+        $monthly = ['amount' => 1450, 'reference' => 'R-7', 'description' => 'March',
+            'authorisation_mode' => 'agreement', 'agreement_id' => $id];
+        $declined = $this->account->ask('POST', '/v1/payments', $monthly, 201)['state'];
+        self::assertSame(['failed', true], [$declined['status'], $declined['can_retry']]);
+        self::assertSame('success', $this->account->ask('POST', '/v1/payments', $monthly, 201)['state']['status']);
+    }
+
+    /** What your service shows when the user is back. A submitted payment has neither succeeded nor failed. */
+    private function pageFor(string $id): string
+    {
+        $state = $this->account->ask('GET', "/v1/payments/$id")['state'];
+        if ($state['status'] === 'success') {
+            return 'Thank you';
+        }
+        return $state['finished'] ? 'Try again' : 'We will email you';
+    }
+
+    public function testAPaymentIsStillSubmittedWhenTheUserIsBack(): void
+    {
+        $wanted = ['scenario' => 'success', 'hold' => true];
+        $id = $this->account->ask('POST', '/control/payments', $wanted, 201)['payment_id'];
+        self::assertSame('We will email you', $this->pageFor($id));
+        $this->account->ask('POST', "/control/payments/$id/complete", ['scenario' => 'success']);
+        self::assertSame('Thank you', $this->pageFor($id));
+    }
+}

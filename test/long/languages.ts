@@ -1,0 +1,20 @@
+/** The examples in other languages on every bad day: what is missing, and what fails in the middle of a test. */
+import assert from 'node:assert/strict'
+import { badDays, moreBadDays } from '../support/bad-days.ts'
+import { isMissing, languages } from '../support/languages.ts'
+import type { Job } from './run.ts'
+
+export const job: Job = {
+  title: 'Examples in other languages on bad days',
+  async run() {
+    const days = Object.entries({ ...badDays, ...moreBadDays })
+    const installed = languages.filter(language => !isMissing(language))
+    assert.ok(installed.length > 0, 'no language is installed')
+    for (const language of installed)
+      for (const [day, happens] of days) {
+        console.log(`${language.name}: ${day}`)
+        await happens(language)
+      }
+    return `${days.length} in ${installed.map(({ name }) => name).join(', ')}`
+  },
+}

@@ -1,0 +1,125 @@
+/** What can be missing when the tests of an example run. They must fail, say why, and leave no process and no account. */
+import assert from 'node:assert/strict'
+import type { Body } from './client.ts'
+import { copyOf, type Language, programOf, run } from './languages.ts'
+import { freePort } from './ports.ts'
+import { type Service, startService } from './service.ts'
+
+export const RECEIVES = { FARTHING_CALLBACK_HOSTS: '127.0.0.1' }
+
+/** The variables that name a running Farthing, with a key of a new account. */
+export async function settingsOf({ baseUrl, newAccount }: Service) {
+  const { key = '' } = await newAccount()
+  return { FARTHING_URL: baseUrl, FARTHING_API_KEY: key }
+}
+type Settings = Awaited<ReturnType<typeof settingsOf>>
+
+/** Runs a language's tests, which must fail, end by themselves, leave no process, and say `sentence`. */
+async function failsWith(
+  language: Language,
+  sentence: string,
+  env: Record<string, string>,
+  cwd = copyOf(language),
+): Promise<void> {
+  const { code, output, processesAreLeft } = await run(language.tests, cwd, env)
+  assert.ok(typeof code === 'number' && code > 0, `code ${code}: ${output}`)
+  const printed = output.replaceAll('\\"', '"')
+  assert.ok(printed.includes(sentence), `${sentence}\nis not in\n${output}`)
+  assert.equal(processesAreLeft, false)
+}
+
+/** The text of the error in the response. */
+async function descriptionOf(settings: Settings, path: string, body: object): Promise<string> {
+  const response = await fetch(settings.FARTHING_URL + path, {
+    method: 'POST',
+    headers: {
+      Authorization: `Bearer ${settings.FARTHING_API_KEY}`,
+      'Content-Type': 'application/json',
+    },
+    body: JSON.stringify(body),
+  })
+  assert.ok(response.status >= 400)
+  const { description }: Body = await response.json()
+  return description
+}
+
+async function leavesNoAccount({ FARTHING_URL, FARTHING_API_KEY }: Settings): Promise<void> {
+  const headers = { Authorization: `Bearer ${FARTHING_API_KEY}` }
+  const response = await fetch(`${FARTHING_URL}/control/accounts`, { headers })
+  const { results }: Body = await response.json()
+  assert.deepEqual(results, [])
+}
+
+type BadDay = (language: Language) => Promise<void>
+
+/** Two in every run of the tests: a program that fails, and a response that fails in the middle of a test. */
+export const badDays = {
+  'a program that ends at once, and says why': language =>
+    failsWith(language, 'PORT is in use', {
+      FARTHING: programOf('echo "PORT is in use" >&2; exit 1'),
+    }),
+
+  async 'a Farthing without FARTHING_CALLBACK_HOSTS'(language) {
+    await withService({ control: true }, async service => {
+      const settings = await settingsOf(service)
+      const webhook = { callback_url: 'http://127.0.0.1:4000/' }
+      const text = await descriptionOf(settings, '/v1/webhooks', webhook)
+      // The end of the sentence has the port of the receiver.
+      const [sentence = ''] = text.split(':4000')
+      assert.match(sentence, /FARTHING_CALLBACK_HOSTS/)
+      await failsWith(language, sentence, settings)
+      await leavesNoAccount(settings)
+    })
+  },
+} satisfies Record<string, BadDay>
+
+/** The rest, in the long job `languages`. */
+export const moreBadDays = {
+  async 'no Farthing at the address'(language) {
+    const port = await freePort()
+    const settings = { FARTHING_URL: `http://127.0.0.1:${port}`, FARTHING_API_KEY: 'a-key' }
+    await failsWith(language, String(port), settings)
+  },
+
+  'no program': language =>
+    failsWith(language, '/nowhere/farthing', { FARTHING: '/nowhere/farthing' }),
+
+  'a program that never says that it listens': language =>
+    failsWith(language, 'did not start', { FARTHING: programOf('exec sleep 600') }),
+
+  async 'a wrong key'(language) {
+    await withService({ control: true, env: RECEIVES }, async service => {
+      const settings = { ...(await settingsOf(service)), FARTHING_API_KEY: 'no-key-of-this-one' }
+      const text = await descriptionOf(settings, '/control/accounts', {})
+      await failsWith(language, text, settings)
+    })
+  },
+
+  async 'a Farthing without FARTHING_CONTROL'(language) {
+    await withService({ env: RECEIVES }, async service => {
+      await failsWith(language, 'FARTHING_CONTROL=true switches it on', await settingsOf(service))
+    })
+  },
+
+  async 'an assertion that fails in the middle'(language) {
+    const changed = copyOf(language, text => text.replace(/(["'])submitted\1/, '$1sabotaged$1'))
+    await withService({ control: true, env: RECEIVES }, async service => {
+      const settings = await settingsOf(service)
+      await failsWith(language, 'sabotaged', settings, changed)
+      await leavesNoAccount(settings)
+    })
+    await failsWith(language, 'sabotaged', { FARTHING: programOf() }, changed)
+  },
+} satisfies Record<string, BadDay>
+
+async function withService(
+  options: Parameters<typeof startService>[1],
+  use: (service: Service) => Promise<void>,
+): Promise<void> {
+  const service = await startService('sqlite', options)
+  try {
+    await use(service)
+  } finally {
+    await service.stop()
+  }
+}
