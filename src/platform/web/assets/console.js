@@ -36,12 +36,13 @@ function addCopy(text) {
 
 const state = document.querySelector('[data-live]')?.dataset
 if (state) {
-  tellAges(Number(state.now))
+  tellAges()
   watch(document.querySelector('.farthing-live'))
 }
 
-/** `now` is the account's time when the page was made. */
-function tellAges(now) {
+/** At the account's time: that of the page when it was made, and what has passed since. */
+function tellAges() {
+  const now = Number(state.now) + performance.now()
   const words = new Intl.RelativeTimeFormat('en-GB')
   const units = [
     ['day', 86_400_000],
@@ -53,7 +54,8 @@ function tellAges(now) {
     const ms = now - Date.parse(time.dateTime)
     const [unit, length] = units.find(([, length]) => ms >= length) ?? units.at(-1)
     time.title = words.format(-Math.floor(ms / length), unit)
-    if ('age' in time.dataset) time.append(` (${time.title.replaceAll(' ', '\u00a0')})`)
+    if ('age' in time.dataset)
+      time.textContent = `${time.dateTime} (${time.title.replaceAll(' ', '\u00a0')})`
   }
 }
 
@@ -76,6 +78,7 @@ function watch(live) {
 
   async function look() {
     clearTimeout(timer)
+    tellAges()
     if (!document.hidden && (await isOver())) return
     const isQuiet = !follow.checked && Date.now() - quietSince > QUIET
     timer = setTimeout(look, isQuiet ? SELDOM : often)
