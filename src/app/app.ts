@@ -36,6 +36,7 @@ import { createPlans, type Plans } from '../tools/plans/faults.ts'
 import { LAST_PLAN_SQL } from '../tools/plans/store.ts'
 import { createRecorder, type RunningRecorder } from '../tools/record/recorder.ts'
 import type { Judge } from '../tools/record/row.ts'
+import { createMinuteCounts } from '../tools/record/traffic-store.ts'
 import type { Chapters } from './docs/openapi.ts'
 import { controlDescription, docsEndpoints } from './docs/routes.ts'
 
@@ -84,6 +85,7 @@ export async function createApp(
   })
   const plans = config.control ? createPlans(ports, stopped) : undefined
   const withScenario: WithScenario = plans?.withScenario ?? ((_, create) => create(undefined))
+  const refused = createMinuteCounts(ports.time.wall)
   const context: ToolContext = {
     ...ports,
     send,
@@ -91,10 +93,11 @@ export async function createApp(
     deliveries,
     recorder,
     reading: createTurns(RECORD_READERS),
+    refusedKeys: refused.sum,
     onRuleFault,
     signals,
   }
-  const areas = createAreas(context, recorder, plans)
+  const areas = createAreas(context, { recorder, plans, onRefused: refused.count })
   const server = createServer(logger?.child({}), areas, routedInConsole)
   decorateRequests(server)
   watch?.(server)
@@ -146,11 +149,16 @@ function recorderOf(
 /** One row for each kind of endpoint. While control or the console is off, its paths are unknown paths. */
 function createAreas(
   context: ToolContext,
-  recorder: RunningRecorder | undefined,
-  plans: Plans | undefined,
+  beside: {
+    recorder: RunningRecorder | undefined
+    plans: Plans | undefined
+    onRefused: () => void
+  },
 ): Areas {
   const { config } = context
-  const authenticate = createAuthenticate(context, config.control ? LAST_PLAN_SQL : undefined)
+  const { recorder, plans, onRefused } = beside
+  const lastPlanSql = config.control ? LAST_PLAN_SQL : undefined
+  const authenticate = createAuthenticate(context, { lastPlanSql, onRefused })
   const json = { setHeaders: setApiHeaders, sendError: sendApiError }
   const page = pageArea(context)
   const sendError: Area['sendError'] = (error, request, reply) =>

@@ -8,6 +8,8 @@ export type ToolContext = Context & {
   recorder: Recorder | undefined
   /** Reads the record of a room, by the room and the address of the request: few at once, and equal ones together. */
   reading: Turns
+  /** How many requests to this instance had no key, or an unknown one, in the last `MINUTES`: they belong to no account. */
+  refusedKeys: () => number
   /** Receives what went wrong in the check, which then says less: the error of a rule, or of a row that it could not read. */
   onRuleFault: (error: unknown) => void
 }

@@ -133,3 +133,19 @@ export const stepsOf = ({ elements }: Shown): string[] =>
   elements
     .filter(({ attributes }) => attributes.class === 'farthing-step')
     .map(({ text }) => text.replace(/\s+/g, ' ').trim())
+
+/** The texts of the cells of the table with this caption, row by row. */
+export function rowsOf({ elements }: Shown, caption: string): string[][] {
+  const table = elements.find(
+    ({ tag, inside }) =>
+      tag === 'table' && inside.some(each => each.tag === 'caption' && each.text === caption),
+  )
+  const body = table?.inside.find(tagged('tbody'))
+  return (body?.inside ?? [])
+    .filter(tagged('tr'))
+    .map(({ inside }) =>
+      inside
+        .filter(({ tag }) => tag === 'th' || tag === 'td')
+        .map(({ text }) => text.replace(/\s+/g, ' ').trim()),
+    )
+}

@@ -22,17 +22,21 @@ export const receiving: ServiceOptions = {
 
 export type Subscriber = Receiver & { webhook: Body }
 
-export type SubscriberOptions = { subscriptions?: string[]; behaviour?: Behaviour }
+export type SubscriberOptions = {
+  subscriptions?: string[]
+  description?: string
+  behaviour?: Behaviour
+}
 
 /** Starts a receiver, registers a webhook for it, and closes the receiver after the test. */
 export async function subscribe(
   t: TestContext,
   api: Client,
-  { subscriptions, behaviour }: SubscriberOptions = {},
+  { behaviour, ...fields }: SubscriberOptions = {},
 ): Promise<Subscriber> {
   const receiver = await startReceiver(behaviour)
   t.after(() => receiver.close())
-  const answer = await api.post('/v1/webhooks', { callback_url: receiver.url, subscriptions })
+  const answer = await api.post('/v1/webhooks', { callback_url: receiver.url, ...fields })
   assert.equal(answer.status, 201, answer.text)
   return { ...receiver, webhook: answer.body }
 }

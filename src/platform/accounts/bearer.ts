@@ -26,11 +26,11 @@ function refusalOf(header: string | undefined): ApiError {
  * Specification, *Authentication*: sets `request.account`, or rejects with a 401. Keys that were just checked are
  * cached, so that the key of a busy client is hashed once a second. Returns undefined when there is nothing to
  * wait for: a promise for each request would cost more than the rest. `lastPlanSql` is SQL, see findKey; given where
- * control is on.
+ * control is on. `onRefused` is called for each 401.
  */
 export function createAuthenticate(
   { database, time, config }: Ports & { config: Config },
-  lastPlanSql?: string,
+  { lastPlanSql, onRefused }: { lastPlanSql?: string | undefined; onRefused?: () => void } = {},
 ) {
   const cache = new Map<string, KnownKey & { until: MachineTime }>()
 
@@ -51,6 +51,7 @@ export function createAuthenticate(
   async function admit(key: string, request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const entry = key ? await lookUp(key) : undefined
     if (entry === undefined) {
+      onRefused?.()
       void reply.header('www-authenticate', 'Bearer')
       throw refusalOf(request.headers.authorization)
     }

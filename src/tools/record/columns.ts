@@ -13,13 +13,14 @@ export type Row = Omit<Exchange, keyof ExchangeBody | 'refused'> & {
   refused: number
   code: string | null
   field: string | null
+  told: string | null
   body: string
   /** null in the rows of older versions, whose body has all. */
   facts: string | null
 }
 
 const SHOWN =
-  'exchange_id, account, payment_id, message_id, kind, operation, status, refused, code, field, body, facts'
+  'exchange_id, account, payment_id, message_id, kind, operation, status, refused, code, field, told, body, facts'
 export const INSERTED = `${SHOWN}, reference_folded`
 export const COLUMNS = SHOWN.replace('account', 'account as room')
 
@@ -81,6 +82,7 @@ export function fromRow({
   refused: isRefused,
   code,
   field,
+  told,
   body,
   facts: kept,
   ...columns
@@ -97,6 +99,7 @@ export function fromRow({
     refused,
     ...(code !== null && { code }),
     ...(field !== null && { field }),
+    ...(told !== null && { told }),
     ...DEFAULTS,
     ...stored,
     method,
@@ -112,7 +115,7 @@ export function fromRow({
   }
 }
 
-type EvidenceRow = Omit<Row, 'room' | 'body'>
+type EvidenceRow = Omit<Row, 'room' | 'body' | 'told'>
 
 /** Rows as the rules of the check see them, without bodies. A row of an older version, or a damaged one, is a gap. */
 export const evidenceRows = {

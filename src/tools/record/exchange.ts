@@ -161,6 +161,8 @@ export type ExchangeBody = {
   /** Of a refusal: its code and what it is about. */
   code?: string
   field?: string
+  /** A hash of its sentence without values: alike refusals have the same. */
+  told?: string
   /** The payment's reference. */
   reference?: string
   caused?: Caused

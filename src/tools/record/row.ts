@@ -1,5 +1,6 @@
 /** Makes the row of an exchange. Until then the recorder keeps only references to objects of the request. */
 
+import { createHash } from 'node:crypto'
 import { ADDRESS_PART_BYTES, RECORD_ROW_BYTES } from '../../core/budgets.ts'
 import type { Headers } from '../../core/exchange.ts'
 import type { Answer } from '../../core/ports.ts'
@@ -183,12 +184,19 @@ function requestRow(raw: RawRequest, secrets: (string | undefined)[], judge: Jud
     ...(request_body && { request_body }),
     response_headers: mask.headers(responseHeaders.map(([name, value]) => [name, String(value)])),
     ...(response_body && { response_body }),
-    ...(refusal && { code: refusal.code }),
+    ...(refusal && { code: refusal.code, told: kindOf(refusal.message) }),
     ...(field && { field }),
     facts: judge.request(raw, headers),
     ...(reference !== undefined && { reference: mask.text(reference) }),
   }
 }
+
+/** A hash of the sentence of a refusal, without the numbers and the quoted texts in it. */
+const kindOf = (sentence: string): string =>
+  createHash('sha256')
+    .update(sentence.replace(/\d+|"[^"]*"/g, ''))
+    .digest('base64url')
+    .slice(0, 8)
 
 /** The reference in the body of a creation that made no payment. */
 function referenceOfRefused({ operation, status, requestBody }: RawRequest): string | undefined {

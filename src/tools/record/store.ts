@@ -23,14 +23,15 @@ export const BYTES = 'octet_length(body) + coalesce(octet_length(facts), 0) + 25
 
 /** The statement that writes the exchange with this identifier. */
 export function insertExchange(exchange: NewExchange): (exchange_id: string) => Statement {
-  const { room, payment_id, message_id, kind, operation, status, refused, code, field, ...body } =
-    exchange
+  const { room, payment_id, message_id, kind, operation, status, refused, ...rest } = exchange
+  const { code, field, told, ...body } = rest
   const columns = [room, payment_id, message_id, kind, operation, status, Number(refused)]
   // Other requests are found by the reference of their payment.
   const refusedReference = payment_id === null && body.reference ? fold(body.reference) : null
-  const values = [...columns, code ?? null, field ?? null, ...columnsOf(body), refusedReference]
+  const refusal = [code ?? null, field ?? null, told ?? null]
+  const values = [...columns, ...refusal, ...columnsOf(body), refusedReference]
   return exchange_id => ({
-    sql: `insert into exchanges (${INSERTED}) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
+    sql: `insert into exchanges (${INSERTED}) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
     values: [exchange_id, ...values],
   })
 }
@@ -50,13 +51,14 @@ export type ExchangeFilter = Range & {
   /** null: of those without one. */
   code?: string | null
   field?: string | null
+  told?: string | null
   payment_id?: string
   /** The whole reference of the payment, in any case, or of one whose creation was refused. */
   reference?: string
 }
 
 export function conditionsOf(room: string, filter: ExchangeFilter): Condition[] {
-  const { kinds, refused, operation, status, code, field, payment_id, reference } = filter
+  const { kinds, refused, operation, status, code, field, told, payment_id, reference } = filter
   const { class: hundreds, recordedSince } = filter
   return [
     where('account = ?', room),
@@ -75,6 +77,7 @@ export function conditionsOf(room: string, filter: ExchangeFilter): Condition[] 
     ),
     ...(code === null ? [where('code is null')] : ifGiven('code = ?', code)),
     ...(field === null ? [where('field is null')] : ifGiven('field = ?', field)),
+    ...(told === null ? [where('told is null')] : ifGiven('told = ?', told)),
     ...ifGiven('payment_id = ?', payment_id),
     ...(reference === undefined ? [] : [ofReference(room, fold(reference))]),
   ]

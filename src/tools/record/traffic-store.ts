@@ -2,6 +2,7 @@
 
 import { idFloor, timeOf } from '../../core/ids.ts'
 import type { Database, MachineTime } from '../../core/ports.ts'
+import { remember } from '../../core/remember.ts'
 import { MINUTE } from '../../core/time.ts'
 import { numbered, where } from '../../platform/database/select.ts'
 import { readJson } from './columns.ts'
@@ -67,6 +68,21 @@ async function keptFrom(
     [room],
   )
   return last && timeOf(last.exchange_id)
+}
+
+/** Counts in memory, by the minute. `sum` is that of the last `MINUTES`. */
+export function createMinuteCounts(wall: () => MachineTime) {
+  const counts = new Map<number, number>()
+  return {
+    count() {
+      const minute = Math.floor(wall() / MINUTE) * MINUTE
+      remember(counts, minute, (counts.get(minute) ?? 0) + 1, MINUTES)
+    },
+    sum() {
+      const first = firstMinute(wall())
+      return [...counts].reduce((all, [minute, count]) => all + (minute < first ? 0 : count), 0)
+    },
+  }
 }
 
 type Counted = { minute: number; requests: number; refused: number }

@@ -87,6 +87,23 @@ onEveryDatabase(
       assert.match(none.text, /newest 500 messages of each webhook were looked through/)
     })
 
+    test('what was accepted since stands behind what still fails', async t => {
+      const { api, browser, answers } = await start()
+      const { webhook } = await subscribe(t, api, { behaviour: behaviour(answers) })
+      const [fails, mended] = [await cancelled(api), await cancelled(api)]
+      answers.status = 200
+      const delivered = await cancelled(api)
+      const { body } = await api.get(`/v1/webhooks/${webhook.external_id}/messages`)
+      const { webhook_message_id } = body.results.find((each: Body) => each.resource_id === mended)
+      await browser.post(`messages/${webhook_message_id}/send`)
+      const page = await browser.get('deliveries')
+      assert.deepEqual(
+        rowsOf(page).map(([id]) => id),
+        [fails, mended, delivered],
+      )
+      assert.match(page.text, /failed, accepted since Sent again/)
+    })
+
     test('a page of them reads as much of an index as it shows', async () => {
       const { database } = service()
       const webhooks = [{ webhook_id: 'a' }, { webhook_id: 'b' }]
@@ -163,7 +180,7 @@ onEveryDatabase(
         !after.html.includes('id="send-all"'),
         'those of a deactivated webhook cannot be sent',
       )
-      assert.match(after.text, /failed Sent again at \d\d:\d\d: 200 OK/)
+      assert.match(after.text, /failed, accepted since Sent again at \d\d:\d\d: 200 OK/)
       assert.equal((await browser.look('deliveries', page)).status, 200)
       assert.equal((await browser.post('deliveries/resend')).done, 'none-failed')
       const messages = (await api.get(`/v1/webhooks/${webhook.external_id}/messages`)).body.results

@@ -51,7 +51,7 @@ onEveryDatabase(
         ['Make a payment', 'Register a webhook', 'Send requests from your own service'],
       )
       assert.match(page.text, /0 requests to \/v1, 0 of them refused/)
-      assert.match(page.text, /Needs attention Nothing: no request was refused/)
+      assert.match(page.text, /Needs attention Nothing\. Payments now/)
       const links = linksIn(page)
       assert.equal(links.get('Make a payment'), 'payments/new')
       assert.equal(links.get('API documentation'), '../docs')
@@ -113,6 +113,7 @@ onEveryDatabase(
     test('at most five lines say what needs attention, each with a button that leads to it', async t => {
       const { api, browser } = await enter()
       const { webhook } = await subscribe(t, api, {
+        description: 'Ledger feed',
         behaviour: { onRequest: answering(401) },
       })
       for (let i = 0; i < 2; i++) {
@@ -124,15 +125,17 @@ onEveryDatabase(
       await api.post('/v1/payments', { ...bad, amount: -1, return_url: 'https://x.example/' })
       const page = await browser.get('')
       const lines = attentionIn(page)
-      assert.equal(lines[0], `2 messages to ${webhook.callback_url} failed: 401 Unauthorized`)
-      assert.ok(
-        lines.includes('1 × POST /v1/payments refused: amount must be at least 0 (you sent -1)'),
+      assert.match(
+        lines[0] ?? '',
+        /^2 messages to Ledger feed failed, the newest at \d\d:\d\d:\d\d: 401 Unauthorized$/,
       )
-      assert.ok(
-        lines.some(line =>
-          /^3 × POST \/v1\/payments refused: return_url .*\(you sent "no host"\)$/.test(line),
-        ),
-        lines.join('\n'),
+      assert.match(
+        lines[1] ?? '',
+        /^POST \/v1\/payments refused, at \S+: amount must be at least 0 \(you sent -1\)$/,
+      )
+      assert.match(
+        lines[2] ?? '',
+        /^3 × Create a payment refused, the newest, at \S+: return_url .*\(you sent "no host"\)$/,
       )
       const links = linksIn(page)
       const ask = page.elements.find(each =>
@@ -162,6 +165,27 @@ onEveryDatabase(
       assert.match(more.text, /And 4 more: all refused requests, all failed messages\./)
       service().clock.advance(15 * 60_000)
       assert.deepEqual(attentionIn(await browser.get('')), lines.slice(0, 1))
+    })
+
+    test('requests without a known key belong to no account, so each account is told how many came', async () => {
+      const { browser } = await enter()
+      service().clock.advance(15 * 60_000)
+      for (const path of ['', 'requests'])
+        assert.ok(!(await browser.get(path)).html.includes('id="refused-keys"'))
+      // Each instance counts its own.
+      for (const url of service().baseUrls) {
+        await fetch(`${url}/v1/payments`)
+        service().clock.advance(60_000)
+        await fetch(`${url}/v1/payments/x`, { headers: { Authorization: 'Bearer api_test_other' } })
+      }
+      const told = 'In the last 15 minutes 2 requests had no key or one that is not known here.'
+      for (const path of ['', '', 'requests', 'requests?show=refused'])
+        assert.equal(textOf(elementWith(await browser.get(path), 'refused-keys')), told)
+      service().clock.advance(14 * 60_000)
+      const [one, other] = [await browser.get(''), await browser.get('')]
+      assert.match([one, other].map(({ text }) => text).join(), /15 minutes 1 request had no key/)
+      service().clock.advance(60_000)
+      assert.ok(!(await browser.get('')).html.includes('id="refused-keys"'))
     })
 
     test('payments are counted by state, and each count leads to them', async () => {

@@ -246,9 +246,10 @@ onEveryDatabase(
       const again = /Sent again at \d\d:\d\d: 200 OK\./
       assert.match(after[0]?.text ?? '', /1 failed, then sent again and accepted, \d delivered/)
       assert.ok(!after[0]?.html.includes('farthing-failed'))
+      assert.match(after[1]?.text ?? '', /failed, accepted since Sent again .*: 200 OK\./)
       assert.match(
-        after[1]?.text ?? '',
-        /failed Sent again .*: 200 OK\. The two attempts of the delivery failed/,
+        (await browser.get(`messages/${id}`)).text,
+        /card_payment_cancelled failed, accepted since .*Sent again at .*: 200 OK\. The two attempts of the delivery failed/,
       )
       for (const page of [
         after[1],

@@ -7,7 +7,7 @@ import { makeGapRow } from '../../../src/tools/record/row.ts'
 import { findExchanges, insertExchange } from '../../../src/tools/record/store.ts'
 import { type Found, only, tagged, withId } from '../../hosted/document.ts'
 import type { Body } from '../../support/client.ts'
-import { type Console, headingOf, type Shown, signIn } from '../../support/console.ts'
+import { type Console, headingOf, rowsOf, type Shown, signIn } from '../../support/console.ts'
 import { ask } from '../../support/control.ts'
 import { onEveryDatabase } from '../../support/service.ts'
 
@@ -19,26 +19,7 @@ const hrefOf = (page: Shown, text: string): string => {
   return link?.attributes.href?.replace(/^(\.\.\/)+/, '') ?? ''
 }
 
-/** The texts of the cells of the table with this caption, row by row. */
-function rowsOf({ elements }: Shown, caption: string): string[][] {
-  const table = elements.find(
-    ({ tag, inside }) =>
-      tag === 'table' && inside.some(each => each.tag === 'caption' && each.text === caption),
-  )
-  const body = table?.inside.find(tagged('tbody'))
-  return (body?.inside ?? [])
-    .filter(tagged('tr'))
-    .map(({ inside }) =>
-      inside
-        .filter(({ tag }) => tag === 'th' || tag === 'td')
-        .map(({ text }) => text.replace(/\s+/g, ' ').trim()),
-    )
-}
-
 const LIST = 'Requests, newest first'
-const UNKNOWN = 'this account has no payment of the last 7 days with the payment_id in the path'
-const NO_URL = 'return_url must be an absolute URL with a host'
-const GROUPS = 'Refused requests of the last 24 hours that are alike'
 
 test('the order is uncertain where two instances took part within a second, and not after a restart', () => {
   const exchange = (instance: string, began: number) => ({ instance, began }) as Exchange
@@ -76,63 +57,6 @@ onEveryDatabase('The pages of requests', service => {
       body.results.map(({ operation }: Body) => operation),
       ['readPayment'],
     )
-  })
-
-  test('the list groups refusals that are alike before all requests, and each group leads to its requests', async () => {
-    const { api, browser } = await enter()
-    // Instances write in turn, and groups are in the order of their newest row.
-    const pass = async () => {
-      for (const { recorder } of service().apps) await recorder?.flush()
-      service().clock.advance(10)
-    }
-    for (let i = 0; i < 3; i++) {
-      await pass()
-      await api.post('/v1/payments', {
-        amount: 1,
-        reference: 'r',
-        description: 'd',
-        return_url: 'no',
-      })
-    }
-    await pass()
-    await api.post('/v1/payments', {})
-    await pass()
-    await api.get('/v1/payments/unknown')
-    await pass()
-    await api.get('/v1/payments')
-    const page = await browser.get('requests')
-    assert.deepEqual(
-      rowsOf(page, GROUPS).map(cells => cells.toSpliced(4, 1)),
-      [
-        ['Read a payment', 'P0200', '', '1', UNKNOWN],
-        ['Create a payment', 'P0101', 'amount', '1', 'amount is required'],
-        ['Create a payment', 'P0102', 'return_url', '3', `${NO_URL} (you sent "no")`],
-      ],
-    )
-    assert.deepEqual(
-      rowsOf(page, LIST).map(([, request, status]) => [request, status]),
-      [
-        ['GET /v1/payments', '200'],
-        ['GET /v1/payments/unknown', `404 P0200 ${UNKNOWN}`],
-        ['POST /v1/payments', '400 P0101 amount is required'],
-        ...Array.from({ length: 3 }, () => [
-          'POST /v1/payments',
-          `422 P0102 ${NO_URL} (you sent "no")`,
-        ]),
-      ],
-    )
-    const group = linksIn(page).find(({ attributes }) =>
-      /field=return_url/.test(attributes.href ?? ''),
-    )
-    const shown = await browser.get(group?.attributes.href ?? '')
-    assert.equal(rowsOf(shown, LIST).length, 3)
-    assert.match(shown.text, /Refused requests P0102 in return_url/)
-    const refused = await browser.get('requests?show=refused&operation=readPayment')
-    assert.equal(rowsOf(refused, LIST).length, 1)
-    const nothing = await browser.get('requests?operation=refundPayment')
-    assert.match(nothing.text, /There are no results for the filters you used\./)
-    for (const query of ['show=x&operation=%00', 'before=%ff', 'after=zzz', 'show=refused&show=x'])
-      assert.equal((await browser.get(`requests?${query}`)).status, 200, query)
   })
 
   test('requests are found by the class of their status, their payment, a text in address or body, and time', async () => {

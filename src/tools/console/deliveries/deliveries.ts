@@ -2,6 +2,7 @@
 
 import { DAY } from '../../../core/time.ts'
 import { oldestKept } from '../../../pay/retention.ts'
+import { shownStatus } from '../../../pay/webhooks/message-store.ts'
 import { activeWebhooks } from '../../../pay/webhooks/store.ts'
 import { eventTypes, type Webhook, webhookTitle } from '../../../pay/webhooks/webhook.ts'
 import { formBody } from '../../../platform/http/body.ts'
@@ -103,9 +104,14 @@ function show(visit: Visit, { webhooks, page, accepted, open, resent, wall }: Da
     value: webhook_id,
     text: `${names.get(webhook_id)}${status === 'INACTIVE' ? ' (deactivated)' : ''}`,
   }))
+  // What still fails stands before what was accepted since.
+  const rankOf = (row: DeliveryRow) =>
+    shownStatus(row, now) === 'FAILED' ? Number(accepted.has(row.message_id)) : 2
   const list = {
     caption: `Messages, ${isFailedFirst(filters) ? 'failed' : 'newest'} first`,
-    messages: page.items,
+    messages: isFailedFirst(filters)
+      ? page.items.toSorted((a, b) => rankOf(a) - rankOf(b))
+      : page.items,
     accepted,
     webhookOf: ({ webhook_id }: DeliveryRow) =>
       link(`${root}webhooks/${webhook_id}`, untrusted(names.get(webhook_id) ?? webhook_id)),

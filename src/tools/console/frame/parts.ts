@@ -12,6 +12,7 @@ import {
   tag,
 } from '../../../platform/web/components.ts'
 import { type Html, html, type Part } from '../../../platform/web/html.ts'
+import { shortTime } from './times.ts'
 
 export const link = (href: string, text: Part): Html =>
   html`<a class="govuk-link" href="${href}">${text}</a>`
@@ -25,6 +26,10 @@ export const nameOfKey = (key_id: string): string =>
 /** Text that somebody else wrote: it wraps anywhere, and its direction has no effect on the text around it. */
 export const untrusted = (text: string): Html => html`<bdi class="farthing-text">${text}</bdi>`
 
+/** A payment by its reference and the tail of its identifier; the identifier where it is gone. */
+export const paymentName = (payment_id: string, reference?: string): string =>
+  reference === undefined ? payment_id : `${reference} …${payment_id.slice(-6)}`
+
 export const inDigits = (count: number): string => count.toLocaleString('en-GB')
 
 export const paragraph = (content: Part): Html => html`<p class="govuk-body">${content}</p>`
@@ -34,6 +39,10 @@ export const time = (ms: number): Html => {
   const text = iso(ms)
   return html`<time class="farthing-time" datetime="${text}"><span>${text.slice(0, 11)}</span>${text.slice(11)}</time>`
 }
+
+/** A time in a sentence, or in a list below the heading of its day: the date only if it is not that of `now`. */
+export const briefTime = (ms: number, now: number): Html =>
+  html`<time class="farthing-time" datetime="${iso(ms)}">${shortTime(ms, now, 'seconds')}</time>`
 
 /** A time of which the script also says how long ago it was. */
 export const timeWithAge = (ms: number): Html =>

@@ -1,5 +1,6 @@
 /** The first page of the console: whether all is well, and where to go from there. */
 
+import { timeOf } from '../../../core/ids.ts'
 import { DAY } from '../../../core/time.ts'
 import type { Status } from '../../../pay/payments/payment.ts'
 import { NOBODY_LISTENS } from '../../../pay/webhooks/listener.ts'
@@ -8,7 +9,6 @@ import { activeWebhooks } from '../../../pay/webhooks/store.ts'
 import { type Webhook, webhookTitle } from '../../../pay/webhooks/webhook.ts'
 import { button, buttonGroup, buttonLink } from '../../../platform/web/components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
-import type { ToolContext } from '../../context.ts'
 import { MOST_COPIES } from '../../explain/check/ask.ts'
 import { isSignatureRefusal } from '../../explain/wrong-signature.ts'
 import { countStatuses, listPayments } from '../../lists/payments-store.ts'
@@ -20,10 +20,10 @@ import { findExchange, findExchanges } from '../../record/store.ts'
 import { firstMinute, MINUTES, readTraffic } from '../../record/traffic-store.ts'
 import { definePage, type PageVisit } from '../frame/define-page.ts'
 import { countFails } from '../frame/fails.ts'
-import { pageAddress } from '../frame/list.ts'
 import { liveNotice } from '../frame/live.ts'
-import type { AccountVisit } from '../frame/page.ts'
+import type { AccountVisit, ConsoleContext } from '../frame/page.ts'
 import {
+  briefTime,
   hidden,
   inDigits,
   link,
@@ -33,8 +33,8 @@ import {
   untrusted,
 } from '../frame/parts.ts'
 import { refusalText } from '../requests/exchange.ts'
-import { NONE } from '../requests/find.ts'
-import { requestLine } from '../requests/list.ts'
+import { addressOfGroup, operationsOf } from '../requests/find.ts'
+import { refusedKeysPart, requestLine } from '../requests/list.ts'
 import { trafficPart } from './traffic.ts'
 
 /** Payments of one status that are counted, so that a million of them cost no more than these. */
@@ -52,7 +52,7 @@ export const home = definePage({
 })
 
 /** The newest exchange and the newest payment: what changes anything on the page is one of them. */
-async function newestOf({ database }: ToolContext, { account, now }: AccountVisit) {
+async function newestOf({ database }: ConsoleContext, { account, now }: AccountVisit) {
   const newest = { limit: 1, order: 'newest' } as const
   const [[exchange], [payment]] = await Promise.all([
     findExchanges(database, account.room, {}, newest),
@@ -61,8 +61,8 @@ async function newestOf({ database }: ToolContext, { account, now }: AccountVisi
   return { exchange, payment }
 }
 
-async function read(context: ToolContext, visit: AccountVisit) {
-  const { database, time } = context
+async function read(context: ConsoleContext, visit: AccountVisit) {
+  const { database, time, refusedKeys } = context
   const { account, now } = visit
   const [newest, traffic, attention, counts] = await Promise.all([
     newestOf(context, visit),
@@ -73,18 +73,25 @@ async function read(context: ToolContext, visit: AccountVisit) {
     readAttention(context, visit),
     countStatuses(database, account.room, { now, most: MOST_COUNTED + 1 }),
   ])
-  return { isEmpty: !newest.exchange && !newest.payment, traffic, attention, counts }
+  return {
+    isEmpty: !newest.exchange && !newest.payment,
+    traffic,
+    attention,
+    counts,
+    refusedKeys: refusedKeys(),
+  }
 }
 
 function show(
   visit: PageVisit,
-  { isEmpty, traffic, attention, counts }: Awaited<ReturnType<typeof read>>,
+  { isEmpty, traffic, attention, counts, refusedKeys }: Awaited<ReturnType<typeof read>>,
 ): Html {
   return html`<h1 class="govuk-heading-l">Home</h1>
 ${liveNotice(visit)}
 ${!visit.hasEnded && (isEmpty ? firstSteps(visit) : buttons(visit))}
 <h2 class="govuk-heading-m">Last ${MINUTES} minutes</h2>
 ${trafficPart(traffic)}
+${refusedKeysPart(refusedKeys)}
 <h2 class="govuk-heading-m">Needs attention</h2>
 ${attentionPart(visit, attention)}
 <h2 class="govuk-heading-m">Payments now</h2>
@@ -142,7 +149,7 @@ type Help = { text: string; href: string; posts?: Record<string, string> }
 /** The lines, and how many there would be without the limit. */
 type Attention = { lines: Line[]; more: number }
 
-async function readAttention(context: ToolContext, visit: AccountVisit): Promise<Attention> {
+async function readAttention(context: ConsoleContext, visit: AccountVisit): Promise<Attention> {
   const [failed, checked, refused] = await Promise.all([
     failedLines(context, visit),
     checkLines(context, visit),
@@ -154,9 +161,7 @@ async function readAttention(context: ToolContext, visit: AccountVisit): Promise
 
 const attentionPart = (visit: AccountVisit, { lines, more }: Attention): Html =>
   lines.length === 0
-    ? paragraph(
-        `Nothing: no request was refused in the last ${MINUTES} minutes, as far as they are kept, and no message of the last 24 hours failed at the receivers of the newest ${MOST_WEBHOOKS} active webhooks.`,
-      )
+    ? paragraph('Nothing.')
     : html`<ul class="farthing-attention" role="list">
 ${lines.map(
   ({ text, help }, i) => html`<li>${paragraph(text)}
@@ -178,10 +183,8 @@ const helpPart = ({ account }: AccountVisit, { text, href, posts }: Help, id: st
     : buttonLink(id, text, href, { secondary: true })
 
 /** The failed messages of one webhook that ended alike. */
-async function failedLines(
-  { database }: ToolContext,
-  { account, now, root }: AccountVisit,
-): Promise<Line[]> {
+async function failedLines({ database }: ConsoleContext, visit: AccountVisit): Promise<Line[]> {
+  const { account, now } = visit
   const webhooks = (await activeWebhooks(database, account.room)).slice(-MOST_WEBHOOKS)
   const failures = await newestFailures(database, webhooks, {
     since: now - DAY,
@@ -196,13 +199,13 @@ async function failedLines(
     const own = open.filter(({ webhook_id }) => webhook_id === webhook.webhook_id)
     const byEnding = Map.groupBy(own, each => attemptsOf(each).at(-1)?.result ?? NOBODY_LISTENS)
     return [...byEnding].flatMap(([result, failed]) =>
-      result === NOBODY_LISTENS ? [] : [failedLine(root, webhook, result, failed)],
+      result === NOBODY_LISTENS ? [] : [failedLine(visit, webhook, result, failed)],
     )
   })
 }
 
 function failedLine(
-  root: string,
+  { root, now }: AccountVisit,
   webhook: Webhook,
   result: string,
   failed: readonly Failure[],
@@ -213,7 +216,7 @@ function failedLine(
   const message = `${root}messages/${newest?.message_id}`
   const status = newest ? attemptsOf(newest).at(-1)?.status_code : undefined
   return {
-    text: html`${link(`${root}deliveries?${new URLSearchParams({ webhook: webhook.webhook_id, status: 'FAILED' })}`, `${many} ${count === 1 ? 'message' : 'messages'}`)} to ${untrusted(webhookTitle(webhook))} failed: ${untrusted(result)}`,
+    text: html`${link(`${root}deliveries?${new URLSearchParams({ webhook: webhook.webhook_id, status: 'FAILED' })}`, `${many} ${count === 1 ? 'message' : 'messages'}`)} to ${untrusted(webhookTitle(webhook))} failed, the newest at ${newest && briefTime(timeOf(newest.message_id), now)}: ${untrusted(result)}`,
     help: [
       isSignatureRefusal(status ?? null)
         ? {
@@ -232,7 +235,10 @@ function failedLine(
 }
 
 /** The fails of the check. */
-async function checkLines(context: ToolContext, { account, root }: AccountVisit): Promise<Line[]> {
+async function checkLines(
+  context: ConsoleContext,
+  { account, root }: AccountVisit,
+): Promise<Line[]> {
   const fails = await countFails(context, account)
   if (fails === 0) return []
   const text = html`${fails} ${fails === 1 ? 'thing' : 'things'} would break in production`
@@ -241,31 +247,32 @@ async function checkLines(context: ToolContext, { account, root }: AccountVisit)
 
 /** A line for each group of refused requests that are alike, of the newest groups, and how many groups there are. */
 async function refusedLines(
-  { database, time }: ToolContext,
-  { account, root }: AccountVisit,
+  { database, time, operations }: ConsoleContext,
+  { account, now, root }: AccountVisit,
 ): Promise<{ lines: Line[]; count: number }> {
   const { room } = account
   const since = firstMinute(time.wall())
   const groups = await groupRefusals(database, room, since)
   const shown = groups.slice(0, MOST_LINES)
   const newest = await Promise.all(shown.map(each => findExchange(database, room, each.newest)))
-  const lines = shown.flatMap(({ operation, code, field, found }, i) => {
+  const names = operationsOf(operations)
+  const lines = shown.flatMap((group, i) => {
+    const { operation, found } = group
     const exchange = newest[i]
     if (!exchange) return []
-    const { exchange_id } = exchange
     const why = refusalText(exchange) ?? `${exchange.status ?? 'no response'}`
-    const all = pageAddress(`${root}requests`, {
-      show: 'refused',
-      operation,
-      code: code ?? NONE,
-      field: field ?? NONE,
-    })
+    const [what, which] =
+      found === 1
+        ? [requestLine(exchange), '']
+        : [`${inDigits(found)} × ${names.get(operation) ?? operation}`, 'the newest, ']
     return [
       {
-        text: html`${inDigits(found)} × ${untrusted(requestLine(exchange))} refused: ${untrusted(why)}`,
+        text: html`${untrusted(what)} refused, ${which}at ${briefTime(exchange.at, now)}: ${untrusted(why)}`,
         help: [
-          { text: 'Show the request', href: `${root}requests/${exchange_id}` },
-          ...(found > 1 ? [{ text: `Show all ${inDigits(found)}`, href: all }] : []),
+          { text: 'Show the request', href: `${root}requests/${exchange.exchange_id}` },
+          ...(found > 1
+            ? [{ text: `Show all ${inDigits(found)}`, href: root + addressOfGroup(group) }]
+            : []),
         ],
       },
     ]

@@ -7,17 +7,18 @@ import type { Endpoint } from '../../../platform/http/endpoint.ts'
 import { WITHOUT_ENDPOINT } from '../../../platform/http/without-endpoint.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import type { Exchange } from '../../record/exchange.ts'
+import type { Refusals } from '../../record/refusal-store.ts'
 import { type ExchangeFilter, findExchanges } from '../../record/store.ts'
 import { findWithText } from '../../record/text-store.ts'
 import type { PageVisit } from '../frame/define-page.ts'
-import { filterForm, oneOf, text, unseen, type Values } from '../frame/list.ts'
+import { filterForm, oneOf, pageAddress, text, unseen, type Values } from '../frame/list.ts'
 import { link, paragraph, untrusted } from '../frame/parts.ts'
 
 /** What the list shows. Attempts are on the pages of their messages. */
 export const KINDS = ['api', 'page'] as const
 
 /** A group of refusals without a code or a field. */
-export const NONE = '-'
+const NONE = '-'
 
 const shows = {
   refused: 'Refused (4xx and 5xx)',
@@ -30,7 +31,7 @@ type Show = keyof typeof shows
 
 const LAST_MINUTES = '5'
 
-/** `code` and `field` are those of a group of refusals. */
+/** `code`, `field` and `told` are those of a group of refusals. */
 export const filters = {
   show: oneOf('Status', Object.keys(shows) as Show[], { nameOf: show => shows[show] }),
   operation: text('Operation'),
@@ -42,8 +43,19 @@ export const filters = {
   }),
   code: unseen,
   field: unseen,
+  told: unseen,
 }
 type Filtered = Values<typeof filters>
+
+/** The address of the requests of a group of refusals. */
+export const addressOfGroup = ({ operation, code, field, told }: Refusals): string =>
+  pageAddress('requests', {
+    show: 'refused',
+    operation,
+    code: code ?? NONE,
+    field: field ?? NONE,
+    told: told ?? NONE,
+  })
 
 export const isFilter = (filtered: Filtered): boolean =>
   Object.values(filtered).some(value => value !== '')
@@ -52,7 +64,7 @@ const ID = /^[0-9a-v]{26}$/i
 
 /** `wall` is the machine's time. */
 export function filterOf(
-  { show, operation, payment, text, last, code, field }: Filtered,
+  { show, operation, payment, text, last, code, field, told }: Filtered,
   wall: number,
 ): ExchangeFilter & { text?: string } {
   const orNone = (value: string) => (value === NONE ? null : value)
@@ -70,6 +82,7 @@ export function filterOf(
     ...(last && { recordedSince: wall - Number(last) * MINUTE }),
     ...(code && { code: orNone(code) }),
     ...(field && { field: orNone(field) }),
+    ...(told && { told: orNone(told) }),
   }
 }
 

@@ -14,6 +14,7 @@ import {
   findExchanges,
 } from '../../record/store.ts'
 import { findWithText } from '../../record/text-store.ts'
+import { MINUTES } from '../../record/traffic-store.ts'
 import { definePage, type PageVisit } from '../frame/define-page.ts'
 import { addressFrom, type Cursor, type CursorPage, pageLinks, readPage } from '../frame/list.ts'
 import { type Look, liveNotice, MOST_NEWER } from '../frame/live.ts'
@@ -77,6 +78,7 @@ async function read(context: ConsoleContext, visit: Visit) {
     gaps: isFilter(filters) ? [] : await gapsAmong(database, account.room, page, cursor),
     refusals: isFirst(visit) && !filters.code && (await readRefusals(database, visit)),
     oldest,
+    refusedKeys: context.refusedKeys(),
   }
 }
 
@@ -84,7 +86,7 @@ const isFirst = ({ cursor }: Visit) => cursor.before === undefined && cursor.aft
 
 function show(
   visit: Visit,
-  { operations, page, gaps, refusals, oldest }: Awaited<ReturnType<typeof read>>,
+  { operations, page, gaps, refusals, oldest, refusedKeys }: Awaited<ReturnType<typeof read>>,
 ): Html {
   const { filters } = visit
   const isEmpty = page.items.length + gaps.length === 0
@@ -99,8 +101,14 @@ ${findForm(visit, operations)}
 ${liveNotice(visit)}
 ${isEmpty ? noMatch(filters, operations) : list(visit, page, gaps)}
 ${oldest && paragraph(html`The record of this account begins at ${time(oldest.at)}.`)}`
-}`
 }
+${refusedKeysPart(refusedKeys)}`
+}
+
+/** They belong to no account, so whoever has a wrong key finds them nowhere else. */
+export const refusedKeysPart = (count: number): Html | false =>
+  count > 0 &&
+  html`<p class="govuk-body" id="refused-keys">In the last ${MINUTES} minutes ${inDigits(count)} ${count === 1 ? 'request' : 'requests'} had no key or one that is not known here.</p>`
 
 /**
  * A request does not change: what the list and the groups show changes when there is a newer one. `newest` is the newest

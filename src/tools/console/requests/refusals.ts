@@ -6,7 +6,6 @@ import { type Html, html } from '../../../platform/web/html.ts'
 import type { Exchange } from '../../record/exchange.ts'
 import { groupRefusals, type Refusals } from '../../record/refusal-store.ts'
 import { findExchange } from '../../record/store.ts'
-import { pageAddress } from '../frame/list.ts'
 import type { AccountVisit } from '../frame/page.ts'
 import {
   code,
@@ -20,7 +19,7 @@ import {
   wideTable,
 } from '../frame/parts.ts'
 import { refusalText } from './exchange.ts'
-import { NONE, type Operations } from './find.ts'
+import { addressOfGroup, type Operations } from './find.ts'
 
 const MOST_GROUPS = 20
 
@@ -60,18 +59,19 @@ function groupsTable(
   return html`<h2 class="govuk-heading-m" id="refusals">Refusals</h2>
 ${wideTable({
   caption: 'Refused requests of the last 24 hours that are alike',
-  columns: ['Operation', 'Code', 'Field', numeric('How often'), 'Newest', 'What it was told'],
+  columns: [
+    'Operation',
+    'Code',
+    'Field',
+    numeric('How often'),
+    'Newest',
+    'What the newest was told',
+  ],
   rows: groups.map(group => {
     const { operation, field, newest, found } = group
-    const href = pageAddress('requests', {
-      show: 'refused',
-      operation,
-      code: group.code ?? NONE,
-      field: field ?? NONE,
-    })
     const exchange = newestOf.get(newest)
     return [
-      link(href, operations.get(operation) ?? operation),
+      link(addressOfGroup(group), operations.get(operation) ?? operation),
       group.code ?? `${group.status}`,
       field === null ? '' : unbroken(code(field)),
       inDigits(found),

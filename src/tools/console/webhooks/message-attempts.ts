@@ -53,6 +53,9 @@ export function nameOfAttempt({ kind, damage, words, other_key, other_address }:
 export const sentAgainText = ({ at, result = '' }: Exchange, now: number): string =>
   `Sent again at ${shortTime(at, now)}: ${result}.`
 
+/** What is true now of such a message. */
+export const acceptedSinceTag = tag('failed, accepted since', 'orange')
+
 const deliveries: Record<DeliveryStatus, (attempts: number) => string> = {
   SUCCESSFUL: () => 'The delivery succeeded.',
   PENDING: () => 'The delivery is on its way.',
@@ -210,6 +213,6 @@ function deliveryPart(message: MessageRow, now: number, again: Exchange | undefi
   const last = attemptsOf(message).at(-1)
   const cause = last && causeOf({ status: last.status_code, result: last.result })
   if (shown === 'FAILED' && again)
-    return html`${deliveryTag(shown)} ${untrusted(sentAgainText(again, now))} ${deliveryText(shown, message)}`
+    return html`${acceptedSinceTag} ${untrusted(sentAgainText(again, now))}`
   return html`${deliveryTag(shown)} ${shown !== 'SUCCESSFUL' && shown !== 'PENDING' && cause && untrusted(cause)}`
 }

@@ -1,5 +1,6 @@
 /** One message to one webhook: its result and the reason, its bytes, its attempts, and forms to send it again. */
 
+import { findPayment } from '../../../pay/payments/store.ts'
 import { oldestKept } from '../../../pay/retention.ts'
 import { type Shape, shapes } from '../../../pay/webhooks/govuk-pay.ts'
 import {
@@ -36,6 +37,7 @@ import {
   link,
   listing,
   paragraph,
+  paymentName,
   postForm,
   time,
   untrusted,
@@ -44,6 +46,7 @@ import { shortTime } from '../frame/times.ts'
 import { prettyJson } from '../requests/exchange.ts'
 import { ask, askPart } from './message-ask.ts'
 import {
+  acceptedSinceTag,
   attemptsPart,
   attemptTag,
   damageNames,
@@ -59,8 +62,8 @@ const MOST_ATTEMPTS = 20
 export const message = definePage({
   path: 'messages/{message_id}',
   section: 'webhooks',
-  title: ({ now }, { message }) =>
-    `${message.event_type} at ${shortTime(message.created, now, 'seconds')} to ${message.callback_url}`,
+  title: ({ now }, { message, payment }) =>
+    `${message.event_type} of ${payment} at ${shortTime(message.created, now, 'seconds')} to ${message.callback_url}`,
   read,
   show,
   live: async (context, visit) => {
@@ -102,25 +105,31 @@ async function read(context: ToolContext, visit: PageVisit) {
   const { payment_id, message_id } = message
   const key = { room: account.room, payment_id, message_id }
   const exchanges = await attemptsOfMessage(context.database, key, MOST_ATTEMPTS)
+  const payment = await findPayment(context.database, account.room, payment_id, now)
+  const accepted = acceptedAmong(exchanges).get(message_id)
   return {
     message,
+    payment: paymentName(payment_id, payment?.given.reference),
+    accepted,
     body: payment_id < oldestKept(now) ? null : message.body,
     attempts: mergeAttempts(attemptsOf(message), exchanges),
-    asking: await askPart(context, visit, message, acceptedAmong(exchanges).get(message_id)),
+    asking: await askPart(context, visit, message, accepted),
   }
 }
 
 function show(
   visit: PageVisit,
-  { message, body, attempts, asking }: Awaited<ReturnType<typeof read>>,
+  { message, payment, accepted, body, attempts, asking }: Awaited<ReturnType<typeof read>>,
 ): Html {
+  const status = shownStatus(message, visit.now)
+  const isMended = status === 'FAILED' && accepted !== undefined
   return html`<p class="govuk-body">${link(`${visit.root}webhooks/${message.webhook_id}`, 'Webhook')}</p>
-<h1 class="govuk-heading-l">${breaking(message.event_type)} ${deliveryTag(shownStatus(message, visit.now))}</h1>
+<h1 class="govuk-heading-l">${breaking(message.event_type)} ${isMended ? acceptedSinceTag : deliveryTag(status)}</h1>
 ${liveNotice(visit)}
 ${byHandTag(attempts)}<p class="govuk-body-l" id="cause">${untrusted(outcomeOf(message, statusAt(message, visit.now), attempts, visit.now))}</p>
 ${asking}
 ${actions(message, body, visit)}
-${summaryList(rowsFor(message, visit))}
+${summaryList(rowsFor(message, payment, visit))}
 <h2 class="govuk-heading-m">Body</h2>
 ${bodyPart(body)}
 <h2 class="govuk-heading-m">Delivery attempts</h2>
@@ -190,7 +199,7 @@ function actions(message: KeptMessage, body: string | null, visit: AccountVisit)
 ${compare}`
 }
 
-const rowsFor = (message: KeptMessage, { root, now }: AccountVisit) => [
+const rowsFor = (message: KeptMessage, payment: string, { root, now }: AccountVisit) => [
   {
     id: 'delivery-status',
     key: 'Delivery status',
@@ -199,7 +208,7 @@ const rowsFor = (message: KeptMessage, { root, now }: AccountVisit) => [
   {
     id: 'payment',
     key: 'Payment',
-    value: link(`${root}payments/${message.payment_id}`, message.payment_id),
+    value: link(`${root}payments/${message.payment_id}`, untrusted(payment)),
   },
   { id: 'callback-url', key: 'Callback URL', value: untrusted(message.callback_url) },
   { id: 'message-id', key: 'webhook_message_id', value: message.message_id },

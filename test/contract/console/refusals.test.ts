@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type Found, tagged } from '../../hosted/document.ts'
+import { rowsOf, type Shown, signIn } from '../../support/console.ts'
+import { onEveryDatabase } from '../../support/service.ts'
+
+const LIST = 'Requests, newest first'
+const UNKNOWN = 'this account has no payment of the last 7 days with the payment_id in the path'
+const NO_URL = 'return_url must be an absolute URL with a host'
+const GROUPS = 'Refused requests of the last 24 hours that are alike'
+
+const linksIn = ({ elements }: Shown): Found[] => elements.filter(tagged('a'))
+
+onEveryDatabase('Refused requests in the console', service => {
+  const enter = async () => {
+    const api = await service().newAccount()
+    return { api, browser: await signIn(service(), api) }
+  }
+  // Instances write in turn, and groups are in the order of their newest row.
+  const pass = async () => {
+    for (const { recorder } of service().apps) await recorder?.flush()
+    service().clock.advance(10)
+  }
+
+  test('the list groups refusals that are alike before all requests, and each group leads to its requests', async () => {
+    const { api, browser } = await enter()
+    for (let i = 0; i < 3; i++) {
+      await pass()
+      await api.post('/v1/payments', {
+        amount: 1,
+        reference: 'r',
+        description: 'd',
+        return_url: 'no',
+      })
+    }
+    await pass()
+    await api.post('/v1/payments', {})
+    await pass()
+    await api.get('/v1/payments/unknown')
+    await pass()
+    await api.get('/v1/payments')
+    const page = await browser.get('requests')
+    assert.deepEqual(
+      rowsOf(page, GROUPS).map(cells => cells.toSpliced(4, 1)),
+      [
+        ['Read a payment', 'P0200', '', '1', UNKNOWN],
+        ['Create a payment', 'P0101', 'amount', '1', 'amount is required'],
+        ['Create a payment', 'P0102', 'return_url', '3', `${NO_URL} (you sent "no")`],
+      ],
+    )
+    assert.deepEqual(
+      rowsOf(page, LIST).map(([, request, status]) => [request, status]),
+      [
+        ['GET /v1/payments', '200'],
+        ['GET /v1/payments/unknown', `404 P0200 ${UNKNOWN}`],
+        ['POST /v1/payments', '400 P0101 amount is required'],
+        ...Array.from({ length: 3 }, () => [
+          'POST /v1/payments',
+          `422 P0102 ${NO_URL} (you sent "no")`,
+        ]),
+      ],
+    )
+    const group = linksIn(page).find(({ attributes }) =>
+      /field=return_url/.test(attributes.href ?? ''),
+    )
+    const shown = await browser.get(group?.attributes.href ?? '')
+    assert.equal(rowsOf(shown, LIST).length, 3)
+    assert.match(shown.text, /Refused requests P0102 in return_url/)
+    const refused = await browser.get('requests?show=refused&operation=readPayment')
+    assert.equal(rowsOf(refused, LIST).length, 1)
+    const nothing = await browser.get('requests?operation=refundPayment')
+    assert.match(nothing.text, /There are no results for the filters you used\./)
+    for (const query of ['show=x&operation=%00', 'before=%ff', 'after=zzz', 'show=refused&show=x'])
+      assert.equal((await browser.get(`requests?${query}`)).status, 200, query)
+  })
+
+  test('a group has one sentence, whatever the values in it, and leads to as many requests as it counts', async () => {
+    const { api, browser } = await enter()
+    await api.createPayment()
+    const good = { reference: 'r', description: 'd', return_url: 'https://x.example/' }
+    for (const amount of [-1, 10_000_001, -2]) {
+      await pass()
+      await api.post('/v1/payments', { ...good, amount })
+    }
+    for (const path of [
+      '/v1/v1/payments',
+      '/payments',
+      '/v1/payments?page=7',
+      '/v1/payments?page=8',
+    ]) {
+      await pass()
+      await api.get(path)
+    }
+    const page = await browser.get('requests')
+    const rows = rowsOf(page, GROUPS)
+    assert.deepEqual(
+      rows.map(([, code, field, found]) => [code, field, found]),
+      [
+        ['P0402', '', '2'],
+        ['P0911', '', '1'],
+        ['P0911', '', '1'],
+        ['P0102', 'amount', '2'],
+        ['P0102', 'amount', '1'],
+      ],
+    )
+    assert.deepEqual(
+      rows.slice(3).map(cells => cells.at(-1)),
+      [
+        'amount must be at least 0 (you sent -2)',
+        'amount must be at most 10000000 (you sent 10000001)',
+      ],
+    )
+    const groups = linksIn(page).filter(({ attributes }) => /told=/.test(attributes.href ?? ''))
+    for (const [i, [, , , found]] of rows.entries()) {
+      const href = groups[i]?.attributes.href ?? ''
+      assert.equal(`${rowsOf(await browser.get(href), LIST).length}`, found, href)
+    }
+  })
+})
