@@ -6,7 +6,6 @@ import {
   focusOf,
   look,
   shareBrowser,
-  styleOf,
   type Visitor,
   visit,
   visitInOneWindow,
@@ -116,20 +115,28 @@ describe('The pages of requests, webhooks, messages and signatures', () => {
     })
   })
 
-  test('on a phone a table scrolls before its columns get narrow and its rows tall', async () => {
-    for (const path of ['requests', 'payments', `webhooks/${shelf.archive.external_id}`])
+  test('on a phone each row of a list is a card, which begins with its subject and hides nothing at the right', async () => {
+    for (const [path, first] of [
+      ['requests', 'Request'],
+      ['payments', ''],
+      ['deliveries', 'Delivery status'],
+      [`webhooks/${shelf.archive.external_id}`, 'Delivery status'],
+    ] as const)
       await open(full, path, async ({ page }) => {
         await page.setViewportSize({ width: 390, height: 800 })
-        const boxes = (selector: string) =>
-          look<{ width: number; height: number }[]>(
-            page,
-            `[...document.querySelectorAll('${selector}')].map(found => found.getBoundingClientRect().toJSON())`,
-          )
-        for (const { height } of await boxes('tbody tr')) assert.ok(height < 200, path)
-        for (const { width } of await boxes('tbody time')) assert.ok(width < 140, path)
-        const link = 'tbody a .farthing-text'
-        if ((await page.locator(link).count()) > 0)
-          assert.equal(await styleOf(page, link, 'text-decoration-line'), 'underline', path)
+        const hidden = await look<number>(
+          page,
+          `Math.max(...[...document.querySelectorAll('.farthing-scroll:has(table)')].map(each => each.scrollWidth - each.clientWidth))`,
+        )
+        assert.equal(hidden, 0, path)
+        const heads = await look<string[]>(
+          page,
+          `[...document.querySelectorAll('.farthing-scroll:has(.farthing-leads) tbody tr:not(.farthing-note)')].map(row => {
+            const [first] = [...row.cells].filter(cell => cell.getClientRects().length > 0).sort((a, b) => a.getBoundingClientRect().top - b.getBoundingClientRect().top)
+            return first.dataset.label ?? ''
+          })`,
+        )
+        assert.ok(heads.length > 0 && heads.every(head => head === first), `${path}: ${heads}`)
       })
   })
 

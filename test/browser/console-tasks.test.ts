@@ -166,7 +166,7 @@ describe('Tasks in the console', () => {
       await request.click('a:has-text("POST /v1/payments")')
       assert.match(await page.innerText('main'), /curl .*"reference":"R-request"/s)
       const inside = counting(page)
-      await inside.click('nav a:has-text("Accounts")')
+      await inside.click('.farthing-account a')
       await inside.click('a:has-text("Look inside")')
       assert.match(await page.innerText('.farthing-account'), new RegExp(inner.account))
       assert.deepEqual([request.taken(), inside.taken()], [2, 2])

@@ -144,15 +144,19 @@ describe('The console', () => {
       assert.deepEqual(stops.slice(0, -1), [
         'A Skip to main content',
         ...links.map(text => `A ${text.trim()}`),
+        'A default',
         'sign-out',
-        'A Make a payment',
+        'A Refresh',
+        'INPUT ',
+        'make-payment',
         'q',
         'status',
         'from',
         'to',
         'search',
-        'A Refresh',
-        'INPUT ',
+        'A Today',
+        'A Yesterday',
+        'A Last 7 days',
         'scroll',
       ])
       assert.match(stops.at(-1) ?? '', /^A ./)

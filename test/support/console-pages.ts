@@ -48,7 +48,7 @@ export const pageStates = (
     await page.click('summary')
   },
   'payments without a match': page => at(page, 'payments?q=nothing'),
-  'payments from a day that cannot be read': page => at(page, 'payments?from=yesterday'),
+  'payments from a day that cannot be read': page => at(page, 'payments?from=tomorrow'),
   'a payment that is open': page => at(page, `payments/${shown().open.payment_id}`),
   'a payment that is paid, with all details open': async page => {
     await at(page, `payments/${shown().shelf.paid.payment_id}`)

@@ -134,7 +134,7 @@ export const stepsOf = ({ elements }: Shown): string[] =>
     .filter(({ attributes }) => attributes.class === 'farthing-step')
     .map(({ text }) => text.replace(/\s+/g, ' ').trim())
 
-/** The texts of the cells of the table with this caption, row by row. */
+/** The texts of the cells of the table with this caption, row by row, without the headings of days. */
 export function rowsOf({ elements }: Shown, caption: string): string[][] {
   const table = elements.find(
     ({ tag, inside }) =>
@@ -148,4 +148,8 @@ export function rowsOf({ elements }: Shown, caption: string): string[][] {
         .filter(({ tag }) => tag === 'th' || tag === 'td')
         .map(({ text }) => text.replace(/\s+/g, ' ').trim()),
     )
+    .filter(([first = '']) => !DAY.test(first))
 }
+
+/** The heading of a day in a list. */
+export const DAY = /^\w+day, \d+ \w+ \d{4}$/

@@ -212,8 +212,8 @@ const FIND_SENDABLE = `select ${KEPT_COLUMNS}, claimed_until,
   where message_id = $1 and messages.status = 'PENDING'`
 
 export function keptFromRow<Row extends Omit<KeptRow, 'body'>>({ webhook_body, ...message }: Row) {
-  const { callback_url, signing_key } = JSON.parse(webhook_body) as WebhookBody // written by bodyOf
-  return { ...message, callback_url, signing_key }
+  const { callback_url, signing_key, description } = JSON.parse(webhook_body) as WebhookBody // written by bodyOf
+  return { ...message, callback_url, signing_key, description }
 }
 
 type MessageFilter = {

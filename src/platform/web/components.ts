@@ -143,22 +143,24 @@ export function tag(text: string, colour?: TagColour): Html {
   return html`<strong class="govuk-tag${colour && ` govuk-tag--${colour}`}">${text}</strong>`
 }
 
-/** A column of numbers is aligned to the right. */
-export type Column = { text: string; numeric?: boolean }
+/** A column of numbers is aligned to the right. One that `leads` is first in a card. */
+export type Column = { text: string; numeric?: boolean; leads?: boolean }
 
 export type Table = {
   /** Read out before the table; shown unless `hidesCaption`. */
   caption: string
   hidesCaption?: boolean
+  /** On a phone each row is a card, in which a cell has the name of its column. */
+  cards?: boolean
   columns: Column[]
   /** One part for each column, or a note across all of them. */
   rows: (Part[] | { note: Part })[]
 }
 
 /** A table in which the first cell of each row is its header. */
-export function table({ caption, hidesCaption, columns, rows }: Table): Html {
+export function table({ caption, hidesCaption, cards = false, columns, rows }: Table): Html {
   const look = hidesCaption ? 'govuk-visually-hidden' : 'govuk-table__caption--m'
-  return html`<table class="govuk-table">
+  return html`<table class="govuk-table${cards && ' farthing-cards'}">
 <caption class="govuk-table__caption ${look}">${caption}</caption>
 <thead class="govuk-table__head">
 <tr class="govuk-table__row">${columns.map(
@@ -167,20 +169,22 @@ export function table({ caption, hidesCaption, columns, rows }: Table): Html {
   )}</tr>
 </thead>
 <tbody class="govuk-table__body">
-${rows.map(row => ('note' in row ? noteRow(row.note, columns.length) : tableRow(row, columns)))}</tbody>
+${rows.map(row => ('note' in row ? noteRow(row.note, columns.length) : tableRow(row, columns, cards)))}</tbody>
 </table>`
 }
 
-const tableRow = (cells: Part[], columns: Column[]): Html =>
-  html`<tr class="govuk-table__row">${cells.map((cell, i) => tableCell(cell, i, columns[i]))}</tr>\n`
+const tableRow = (cells: Part[], columns: Column[], cards: boolean): Html =>
+  html`<tr class="govuk-table__row">${cells.map((cell, i) => tableCell(cell, i, columns[i], cards))}</tr>\n`
 
 const noteRow = (note: Part, width: number): Html =>
   html`<tr class="govuk-table__row farthing-note"><td class="govuk-table__cell" colspan="${width}">${note}</td></tr>\n`
 
-const tableCell = (cell: Part, position: number, column: Column | undefined): Html =>
-  position === 0
-    ? html`<th scope="row" class="govuk-table__header">${cell}</th>`
-    : html`<td class="govuk-table__cell${column?.numeric && ' govuk-table__cell--numeric'}">${cell}</td>`
+function tableCell(cell: Part, position: number, column: Column | undefined, cards: boolean): Html {
+  if (position === 0) return html`<th scope="row" class="govuk-table__header">${cell}</th>`
+  const { text, numeric, leads } = column ?? {}
+  const looks = `${numeric ? ' govuk-table__cell--numeric' : ''}${leads ? ' farthing-leads' : ''}`
+  return html`<td class="govuk-table__cell${looks}"${cards && html` data-label="${text}"`}>${cell}</td>`
+}
 
 /** Links to the neighbours of a list that is ordered by time; no link where there is no neighbour. */
 type Pagination = { label: string; newer: string | undefined; older: string | undefined }
@@ -215,6 +219,10 @@ export function details(summary: string, content: Part, { id, open }: DetailsOpt
 }
 
 type DetailsOptions = { id?: string; open?: boolean }
+
+/** The way back to the page of this name, at the top of a page. */
+export const backLink = (href: string, text: Part): Html =>
+  html`<a href="${href}" class="govuk-back-link">${text}</a>`
 
 type NavigationItem = { text: string; href: string; current: boolean }
 

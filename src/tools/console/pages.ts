@@ -4,7 +4,9 @@ import { accounts } from './accounts/accounts.ts'
 import { agreement, agreements } from './agreements/agreements.ts'
 import { check } from './check/check.ts'
 import { deliveries } from './deliveries/deliveries.ts'
+import { disputes } from './disputes/disputes.ts'
 import type { ConsolePage } from './frame/define-page.ts'
+import type { Section } from './frame/page.ts'
 import { signInRoutes } from './frame/sign-in.ts'
 import { home } from './home/home.ts'
 import { back, newPayment } from './payments/new.ts'
@@ -25,22 +27,28 @@ export const pages: readonly ConsolePage[] = [
   newPayment,
   payment,
   back,
-  agreements,
-  agreement,
   deliveries,
   webhooks,
   newWebhook,
   webhook,
   message,
+  signature,
   requests,
   request,
-  signature,
-  accounts,
   check,
+  agreements,
+  agreement,
+  disputes,
+  accounts,
 ]
 
-export const sections = pages.flatMap(({ path, navigation: text }) =>
-  text === undefined ? [] : [{ path, text }],
+const entries = pages.flatMap(({ path, navigation: text, below }) =>
+  text === undefined ? [] : [{ path, text, group: below ?? text }],
+)
+
+/** The navigation: an entry for each page or group of pages, which leads to the first of them. */
+export const sections: Section[] = [...Map.groupBy(entries, ({ group }) => group)].map(
+  ([text, pages]) => ({ text, pages }),
 )
 
 /** Everything below /console; nothing while the console is off. `operations` are the endpoints whose requests it shows. */

@@ -34,6 +34,8 @@ export type Sought =
 /** Created at `from` or later and before `until`, in milliseconds. */
 export type PaymentFilter = {
   status?: string | undefined
+  /** Wholly or partly. No index has it, so it is looked for as parts are. */
+  refunded?: boolean
   from?: number | undefined
   until?: number | undefined
   sought?: Sought | undefined
@@ -62,7 +64,8 @@ export async function findPayments(
   const { sought } = filter
   if (sought?.by === 'reference')
     return findByReference(database, { room, now, filter }, sought.text, range, part)
-  const least = sought ? await newestFrom(database, { room, now, filter }, MOST_SEARCHED) : ''
+  const isSearch = sought !== undefined || filter.refunded
+  const least = isSearch ? await newestFrom(database, { room, now, filter }, MOST_SEARCHED) : ''
   const conditions = [
     ...conditionsOf({ room, now, filter }, range, least),
     ...(sought ? [ofSought(sought)] : []),
@@ -77,7 +80,7 @@ function conditionsOf(
   { before, after }: Range,
   least: string,
 ): Condition[] {
-  const { status, from, until } = filter
+  const { status, refunded, from, until } = filter
   const low = [least, oldestKept(now), from === undefined ? '' : idFloor(from)]
   // The text sorts next after the identifier.
   const lowest = [...low, after === undefined ? '' : `${after}0`].reduce((a, b) => (a > b ? a : b))
@@ -88,6 +91,7 @@ function conditionsOf(
     where('payment_id >= ?', lowest),
     ...ifGiven(BELOW, highest),
     ...ifGiven('status = ?', status),
+    ...(refunded ? [where('refunded_amount > 0')] : []),
   ]
 }
 

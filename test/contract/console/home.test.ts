@@ -129,14 +129,14 @@ onEveryDatabase(
         lines[0] ?? '',
         /^2 messages to Ledger feed failed, the newest at \d\d:\d\d:\d\d: 401 Unauthorized$/,
       )
-      assert.match(
-        lines[1] ?? '',
+      for (const line of [
         /^POST \/v1\/payments refused, at \S+: amount must be at least 0 \(you sent -1\)$/,
-      )
-      assert.match(
-        lines[2] ?? '',
         /^3 × Create a payment refused, the newest, at \S+: return_url .*\(you sent "no host"\)$/,
-      )
+      ])
+        assert.ok(
+          lines.some(each => line.test(each)),
+          lines.join('\n'),
+        )
       const links = linksIn(page)
       const ask = page.elements.find(each =>
         /messages\/\w{26}\/ask$/.test(each.attributes.action ?? ''),

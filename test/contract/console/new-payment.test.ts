@@ -42,7 +42,16 @@ onEveryDatabase('Making a payment in the console', service => {
     assert.match(back.text, /The payment is created/)
     assert.ok(back.html.includes(`href="../payments/${payment_id}"`))
     const other = await signIn(service(), await service().newAccount())
-    assert.equal((await other.get(`back/${payment_id}`)).status, 404)
+    for (const stranger of [other, consoleOf(service())])
+      for (const id of [payment_id, '06g9u000000000000000000000']) {
+        const told = await stranger.get(`back/${id}`)
+        assert.equal(told.status, 200)
+        assert.match(
+          told.text,
+          /^You are back The service that made the payment knows its result\./,
+        )
+        assert.ok(!told.html.includes('R-form'))
+      }
   })
 
   test('each ready-made payment is in its state at once', async () => {
@@ -69,21 +78,23 @@ onEveryDatabase('Making a payment in the console', service => {
     }
   })
 
-  test('a refusal of the API stands at its field, with what was typed, and nothing is made', async () => {
+  const PENCE = 'Enter an amount in pounds, from 0.00 to 100000.00'
+
+  test('all refusals of the API stand at their fields, with what was typed, and nothing is made', async () => {
     const { api, browser } = await enter()
     const right = { amount: '1', reference: 'R', description: 'D', return_url: '', mode: 'web' }
     for (const [fields, field, message] of [
-      [{ amount: '' }, 'amount', 'Enter an amount in pounds, such as 14.50'],
-      [{ amount: '100000.01' }, 'amount', 'amount must be at most 10000000'],
-      [{ reference: ' ' }, 'reference', 'reference is required'],
-      [{ description: '<b>' }, 'description', /^description must /],
-      [{ return_url: 'http://example.org/' }, 'return_url', /^return_url must be an https URL/],
+      [{ amount: '' }, 'amount', PENCE],
+      [{ amount: '100000.01' }, 'amount', PENCE],
+      [{ reference: ' ' }, 'reference', 'Reference is required'],
+      [{ description: '<b>' }, 'description', /^Description must /],
+      [{ return_url: 'http://example.org/' }, 'return_url', /^Return URL must be an https URL/],
       [
         { return_url: 'https://example.org/', mode: 'moto_api' },
         'return_url',
-        'return_url is not allowed when authorisation_mode is moto_api',
+        'Return URL is not allowed when authorisation_mode is moto_api',
       ],
-      [{ postcode: 'x'.repeat(26) }, 'postcode', /^postcode must /],
+      [{ postcode: 'x'.repeat(26) }, 'postcode', /^Postcode must /],
       [{ cardholder_name: 'a\u0000' }, 'cardholder_name', /must /],
     ] as const) {
       const page = await browser.post('payments/new/create', { ...right, ...fields })
@@ -95,9 +106,25 @@ onEveryDatabase('Making a payment in the console', service => {
       if (field !== 'cardholder_name')
         assert.equal(elementWith(page, Object.keys(fields)[0] ?? '').attributes.value, typed)
     }
+    const all = {
+      amount: '-',
+      reference: '',
+      description: '',
+      return_url: 'no',
+      postcode: 'x'.repeat(26),
+    }
+    const page = await browser.post('payments/new/create', { ...right, ...all })
+    for (const field of Object.keys(all)) elementWith(page, `${field}-error`)
+    const summary = page.elements.find(({ attributes }) =>
+      /summary__list/.test(attributes.class ?? ''),
+    )
+    assert.deepEqual(
+      summary?.inside.filter(({ tag }) => tag === 'a').map(({ attributes }) => attributes.href),
+      Object.keys(all).map(field => `#${field}`),
+    )
     assert.equal((await api.get('/v1/payments')).body.total, 0)
     const moto = await browser.post('payments/new/create', { ...right, mode: 'moto_api' })
-    assert.equal(moto.done, 'created')
+    assert.equal(moto.done, 'created-without-page')
   })
 
   test('without a session nothing is made, and the amount is in the form after the sign-in', async () => {

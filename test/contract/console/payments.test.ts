@@ -2,16 +2,17 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Found, tagged } from '../../hosted/document.ts'
 import type { Client } from '../../support/client.ts'
-import { type Console, elementWith, type Shown, signIn } from '../../support/console.ts'
+import { type Console, DAY, elementWith, type Shown, signIn } from '../../support/console.ts'
 import { onEveryDatabase } from '../../support/service.ts'
 import { answering, receiving, subscribe } from '../../support/subscriber.ts'
 
-/** The texts of the cells, row by row. */
+/** The texts of the cells, row by row, without the headings of days. */
 const rowsOf = ({ elements }: Shown): string[][] => {
   const [body] = elements.filter(tagged('tbody'))
   return (body?.inside ?? [])
     .filter(tagged('tr'))
     .map(row => row.inside.filter(({ tag }) => tag === 'th' || tag === 'td').map(textOf))
+    .filter(([first = '']) => !DAY.test(first))
 }
 
 const textOf = ({ text }: Found): string => text.replace(/\s+/g, ' ').trim()
@@ -42,7 +43,7 @@ onEveryDatabase(
 
     test('shows each payment with its status and what its webhooks said', async t => {
       const { api, browser } = await withConsole()
-      const now = () => new Date(service().clock.now()).toISOString()
+      const now = () => new Date(service().clock.now()).toISOString().slice(11, 19)
       const before = now()
       await api.createPayment({ reference: 'BEFORE', amount: 1450 })
       // Two instances order the payments of one millisecond by chance.
@@ -165,6 +166,10 @@ onEveryDatabase(
       for (const [query, references] of [
         ['from=2026-10-01', ['later', 'same minute', 'morning']],
         ['to=2026-09-30', ['early']],
+        ['to=30/9/2026', ['early']],
+        ['to=30+09+2026+23:59', ['early']],
+        ['from=today', ['later', 'same minute', 'morning']],
+        ['from=Yesterday&to=yesterday', ['early']],
         ['from=00:00&to=0:00', ['same minute', 'morning']],
         ['from=2026-10-01+01:00', ['later']],
         ['to=2026-09-30T23:59:59.999Z', ['early']],
@@ -177,15 +182,34 @@ onEveryDatabase(
           references,
           query,
         )
-      for (const wrong of ['yesterday', '2026-02-30', '25:00', '2026-13-01 08:20']) {
+      for (const wrong of ['tomorrow', '31/02/2026', '2026-02-30', '25:00', '2026-13-01 08:20']) {
         const page = await browser.get(`payments?from=${wrong}&to=08:20`)
         assert.equal(page.status, 400, wrong)
         assert.equal(
           elementWith(page, 'from-error').text,
-          'Error: Enter a day such as 2026-09-14, a time such as 08:20, or both',
+          'Error: Enter a day such as 14/09/2026, 2026-09-14, today or yesterday, a time such as 08:20, or both',
         )
         assert.equal(elementWith(page, 'from').attributes.value, wrong)
       }
+    })
+
+    test('what is refunded is said beside the status, and found by it', async () => {
+      const { browser } = await withConsole()
+      const made: string[] = []
+      for (const amount of ['5.50', '14.50', '']) {
+        service().clock.advance(1_000)
+        const { location = '' } = await browser.post('payments/new/create', { ready: 'paid' })
+        if (amount) await browser.post(`${location}/refund`, { amount })
+        made.push((await browser.get(location)).text)
+      }
+      assert.match(made[0] ?? '', /success .*£5\.50 of £14\.50 refunded/)
+      const texts = ['success', 'success £14.50 refunded', 'success £5.50 of £14.50 refunded']
+      const statuses = async (query: string) =>
+        rowsOf(await browser.get(`payments${query}`)).map(([, , status]) => status)
+      assert.deepEqual(await statuses(''), texts)
+      assert.deepEqual(await statuses('?status=refunded'), texts.slice(1))
+      assert.deepEqual(await statuses('?status=refunded&q=CONSOLE'), texts.slice(1))
+      assert.deepEqual(await statuses('?status=refunded&q=none'), [])
     })
 
     test('any query is answered', async () => {

@@ -36,7 +36,8 @@ const MOST_ENDED = 50
 
 export const accounts = definePage({
   path: 'accounts',
-  navigation: 'Accounts',
+  navigation: 'Test accounts',
+  below: 'More',
   read,
   show,
 })
@@ -51,7 +52,7 @@ async function read(context: ToolContext, visit: PageVisit) {
 }
 
 function show(visit: PageVisit, { plans, tests }: Awaited<ReturnType<typeof read>>): Html {
-  return html`<h1 class="govuk-heading-l">Accounts</h1>
+  return html`<h1 class="govuk-heading-l">Test accounts</h1>
 <h2 class="govuk-heading-m">This account</h2>
 ${summaryList(
   summaryRows(

@@ -8,23 +8,31 @@ import { cancelAgreement } from '../../../pay/agreements/commands.ts'
 import { agreementRows, findAgreement } from '../../../pay/agreements/store.ts'
 import { type Payment, statusOf } from '../../../pay/payments/payment.ts'
 import { findPart, inRange, where } from '../../../platform/database/select.ts'
-import { button, summaryList, type TagColour, tag } from '../../../platform/web/components.ts'
+import {
+  backLink,
+  button,
+  summaryList,
+  type TagColour,
+  tag,
+} from '../../../platform/web/components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import type { ToolContext } from '../../context.ts'
 import { paymentsOfAgreement } from '../../lists/payments-store.ts'
 import { actionForm, definePage, type PageVisit } from '../frame/define-page.ts'
 import { pageLinks, readPage } from '../frame/list.ts'
-import { liveNotice } from '../frame/live.ts'
+import { liveHeading } from '../frame/live.ts'
 import { type Next, notFound } from '../frame/page.ts'
 import {
+  byDay,
   code,
+  leading,
   link,
   numeric,
   paragraph,
+  refundedText,
   statusTag,
   summaryRows,
   time,
-  timeIn,
   untrusted,
   wideTable,
 } from '../frame/parts.ts'
@@ -34,6 +42,7 @@ const SIZE = 50
 export const agreements = definePage({
   path: 'agreements',
   navigation: 'Agreements',
+  below: 'More',
   read: ({ database }, { account, cursor }) =>
     readPage<Agreement>(
       cursor,
@@ -47,8 +56,7 @@ export const agreements = definePage({
           part,
         ),
     ),
-  show: (visit, page) => html`<h1 class="govuk-heading-l">Agreements</h1>
-${liveNotice(visit)}
+  show: (visit, page) => html`${liveHeading(visit, 'Agreements')}
 ${page.items.length === 0 ? none : table(visit.root, page.items)}
 ${pageLinks(visit, 'Agreements', page)}`,
   live: true,
@@ -71,16 +79,20 @@ const none = paragraph(
 const table = (root: string, agreements: readonly Agreement[]): Html =>
   wideTable({
     caption: 'Agreements, newest first',
-    columns: ['Reference', 'Status', 'Description', 'Card', 'Date created'],
-    rows: agreements.map(({ agreement_id, reference, description, status, instrument }) => [
-      link(`${root}agreements/${agreement_id}`, untrusted(reference)),
-      agreementTag(status),
-      untrusted(description),
-      instrument
-        ? `${instrument.card.card_brand} … ${instrument.card.last_digits_card_number}`
-        : 'none',
-      timeIn(agreement_id),
-    ]),
+    columns: ['Reference', leading('Status'), 'Description', 'Card', 'Created'],
+    rows: byDay(
+      agreements,
+      ({ agreement_id }) => timeOf(agreement_id),
+      ({ agreement_id, reference, description, status, instrument }, time) => [
+        link(`${root}agreements/${agreement_id}`, untrusted(reference)),
+        agreementTag(status),
+        untrusted(description),
+        instrument
+          ? `${instrument.card.card_brand} … ${instrument.card.last_digits_card_number}`
+          : 'none',
+        time,
+      ],
+    ),
   })
 
 /** The most payments that are shown. */
@@ -104,9 +116,8 @@ async function read({ database }: ToolContext, { account, now, id }: PageVisit) 
 }
 
 function show(visit: PageVisit, { agreement, payments }: Awaited<ReturnType<typeof read>>): Html {
-  return html`<p class="govuk-body">${link(`${visit.root}agreements`, 'Agreements')}</p>
-<h1 class="govuk-heading-l"><bdi class="farthing-text">${agreement.reference}</bdi> ${agreementTag(agreement.status)}</h1>
-${liveNotice(visit)}
+  return html`${backLink(`${visit.root}agreements`, 'Agreements')}
+${liveHeading(visit, html`<bdi class="farthing-text">${agreement.reference}</bdi> ${agreementTag(agreement.status)}`)}
 ${summaryList(rowsFor(agreement))}
 ${agreement.status !== 'cancelled' && cancelForm(visit)}
 <h2 class="govuk-heading-m">Payments</h2>
@@ -156,17 +167,27 @@ function paymentsPart(root: string, payments: readonly Payment[]): Html {
   const shown = payments.slice(0, MOST_PAYMENTS)
   return html`${wideTable({
     caption: 'Payments with the agreement, newest first',
-    columns: ['Reference', numeric('Amount'), 'Status', 'Made to', 'Date created'],
-    rows: shown.map(payment => {
-      const { payment_id, given } = payment
-      return [
-        link(`${root}payments/${payment_id}`, untrusted(given.reference)),
-        inPounds(given.amount),
-        statusTag(statusOf(payment)),
-        given.set_up_agreement ? 'set it up' : 'take a payment',
-        timeIn(payment_id),
-      ]
-    }),
+    columns: [
+      'Reference',
+      { ...numeric('Amount'), leads: true },
+      leading('Status'),
+      'Made to',
+      'Created',
+    ],
+    rows: byDay(
+      shown,
+      ({ payment_id }) => timeOf(payment_id),
+      (payment, time) => {
+        const { payment_id, given } = payment
+        return [
+          link(`${root}payments/${payment_id}`, untrusted(given.reference)),
+          inPounds(given.amount),
+          html`${statusTag(statusOf(payment))} ${refundedText(payment)}`,
+          given.set_up_agreement ? 'set it up' : 'take a payment',
+          time,
+        ]
+      },
+    ),
   })}
 ${payments.length > shown.length && paragraph(`The newest ${MOST_PAYMENTS} are shown.`)}`
 }

@@ -23,7 +23,7 @@ import { newestWebhooks } from '../../lists/webhooks-store.ts'
 import { acceptedByHand } from '../../record/by-hand.ts'
 import { actionForm, definePage, type PageVisit } from '../frame/define-page.ts'
 import { filterForm, oneOf, pageAddress, pageLinks, readPage, text } from '../frame/list.ts'
-import { liveNotice } from '../frame/live.ts'
+import { liveHeading } from '../frame/live.ts'
 import type { AccountVisit, Next } from '../frame/page.ts'
 import { deliveryName, hidden, inDigits, link, paragraph, untrusted } from '../frame/parts.ts'
 import { shortTime } from '../frame/times.ts'
@@ -46,6 +46,7 @@ type Visit = PageVisit<typeof filters>
 export const deliveries = definePage({
   path: 'deliveries',
   navigation: 'Deliveries',
+  below: 'Webhooks',
   filters,
   read,
   show,
@@ -116,9 +117,8 @@ function show(visit: Visit, { webhooks, page, accepted, open, resent, wall }: Da
     webhookOf: ({ webhook_id }: DeliveryRow) =>
       link(`${root}webhooks/${webhook_id}`, untrusted(names.get(webhook_id) ?? webhook_id)),
   }
-  return html`<h1 class="govuk-heading-l">Deliveries</h1>
+  return html`${liveHeading(visit, 'Deliveries')}
 ${webhooks.length > 0 && filterForm(visit, { webhook: choices })}
-${liveNotice(visit)}
 ${progressPart(resent, now, wall)}
 ${open.length > 0 && actionForm(visit, 'resend', resendFields(open.length, filters))}
 ${page.items.length === 0 ? nothing(visit, webhooks) : messageTable(visit, list)}

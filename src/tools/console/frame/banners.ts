@@ -14,6 +14,10 @@ export type Banner = { text: string; success: boolean }
 
 const banners = {
   created: { text: 'The payment is created. Open its page to pay it.', success: true },
+  'created-without-page': {
+    text: 'The payment is created. It has no page: press a button for what the card does, or let your service send the card.',
+    success: true,
+  },
   succeeded: { text: 'The payment succeeded.', success: true },
   authorised: {
     text: 'The payment is authorised. Capture it to make it a success.',

@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Accepts } from '../../../platform/http/body.ts'
 import { pathParam, type Route } from '../../../platform/http/endpoint.ts'
 import { pageFault } from '../../../platform/http/errors.ts'
-import type { Html, Part } from '../../../platform/web/html.ts'
+import { type Html, html, type Part } from '../../../platform/web/html.ts'
 import type { FormPurpose } from './banners.ts'
 import { countFails } from './fails.ts'
 import {
@@ -28,10 +28,12 @@ import {
   sendNext,
   sendPage,
   textsIn,
+  type Visit,
+  visitOf,
 } from './page.ts'
 import { postForm } from './parts.ts'
 import { endedAccount, otherAccount, sendSignedOut } from './refused.ts'
-import { isFromOtherSite, signedIn } from './session.ts'
+import { isFromOtherSite, NotInside, signedIn } from './session.ts'
 
 export type PageVisit<F extends Filters = Filters> = AccountVisit & {
   /** The identifier in the path; '' where the page has none. */
@@ -69,9 +71,13 @@ type Definition<F extends Filters, Data, A extends Answer> = {
   path: string
   /** Its entry in the navigation, which is its title too unless it has one. */
   navigation?: string
+  /** The entry below which it stands. The first page of a group is that which the entry leads to. */
+  below?: Group
   /** The path of the entry that is current, if it is not the first part of `path`. */
   section?: string
   filters?: F
+  /** What is shown, whatever the identifier, to whoever is not signed in, or to another account. */
+  guest?: (visit: Visit) => Html
   /** The page is for making something, so an account that has ended has none. */
   makes?: true
   /** The page that is opened instead, if there is one. */
@@ -79,7 +85,7 @@ type Definition<F extends Filters, Data, A extends Answer> = {
   /** Returns what the page shows. Throws `notFound`. The compiler infers the data of `title` and `show`, which follow. */
   read?: (context: ConsoleContext, visit: PageVisit<F>, answer?: A) => Promise<Data>
   title?: string | ((visit: PageVisit<F>, data: Data) => string)
-  /** Pure. It has `liveNotice` if the page is live. */
+  /** Pure. It has `liveHeading` if the page is live. */
   show: (visit: PageVisit<F>, data: Data, answer?: A) => Html
   /**
    * The page says when what it shows has changed. A function tells that faster than reading and showing all of it would:
@@ -92,11 +98,14 @@ type Definition<F extends Filters, Data, A extends Answer> = {
   actions?: { [Name in FormPurpose]?: Action<F, A> }
 }
 
+export type Group = 'Webhooks' | 'More'
+
 export type ConsolePage = {
   path: string
   /** The paths of its forms. */
   forms: readonly string[]
   navigation: string | undefined
+  below: Group | undefined
   routes: (context: ConsoleContext) => Route[]
 }
 
@@ -112,6 +121,7 @@ export function definePage<const F extends Filters, Data, A extends Answer>(
     path: page.path,
     forms: actions.map(([name, { isAtPage }]) => (isAtPage ? page.path : `${page.path}/${name}`)),
     navigation: page.navigation,
+    below: page.below,
     routes: context => [
       pageRoute(context, page),
       ...actions.map(([name, action]) => actionRoute(context, page, name, action)),
@@ -134,8 +144,10 @@ const pathBelow = (...parts: string[]): string =>
 const pageRoute = (context: ConsoleContext, page: AnyPage): Route => ({
   method: 'GET',
   path: pathBelow(page.path),
-  area: 'console',
+  area: page.guest ? 'sign-in' : 'console',
   handler: async (request, reply) => {
+    if (page.guest && !(await isSignedIn(context, request)))
+      return sendGuest(context, request, reply, page)
     const visit = pageVisitOf(request, context, page)
     const { account, base } = visit
     const refused = otherAccount(visit) ?? (page.makes && endedAccount(visit))
@@ -149,6 +161,23 @@ const pageRoute = (context: ConsoleContext, page: AnyPage): Route => ({
     return to === undefined ? respond(context, page, visit, reply) : sendNext(reply, visit, { to })
   },
 })
+
+/** False also at the address of an account that the session does not open. */
+const isSignedIn = (context: ConsoleContext, request: FastifyRequest): Promise<boolean> =>
+  signedIn(context, request).catch(error => {
+    if (error instanceof NotInside) return false
+    throw error
+  })
+
+function sendGuest(
+  context: ConsoleContext,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { guest, title }: AnyPage,
+): FastifyReply {
+  const visit = visitOf(request, context)
+  return sendPage(reply, visit, { title: `${title}`, content: guest?.(visit) ?? html`` })
+}
 
 /** A form. Without a session nothing is done, and the page to sign in says so: so its area is that page's. */
 const actionRoute = (

@@ -1,10 +1,10 @@
 /** Lists, with a cursor instead of page numbers, so that no rows are counted or skipped, and with filters. */
-import { button, pagination } from '../../../platform/web/components.ts'
+import { backLink, button, pagination } from '../../../platform/web/components.ts'
 import { input, type Option, select } from '../../../platform/web/form-components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import type { PageVisit } from './define-page.ts'
 import { type AccountVisit, textsIn, type Visit } from './page.ts'
-import { hidden, link, paragraph } from './parts.ts'
+import { hidden } from './parts.ts'
 
 /** Identifiers, exclusive. At most one of them is used: `after` if both are given. */
 export type Cursor = { before?: string | undefined; after?: string | undefined }
@@ -73,14 +73,10 @@ export const addressFrom = ({ filters, cursor }: PageVisit, address: string): st
   pageAddress(address, { back: pageAddress('', { ...filters, ...cursor }).slice(1) })
 
 /** A link back to the list `page`, as it was filtered. */
-export function linkBack({ root, back }: PageVisit, page: string, name: string): Html {
-  const list = root + page
-  return paragraph(
-    back
-      ? link(`${list}?${new URLSearchParams(back)}`, `${name}, as you found them`)
-      : link(list, name),
-  )
-}
+export const linkBack = ({ root, back }: PageVisit, page: string, name: string): Html =>
+  back
+    ? backLink(`${root}${page}?${new URLSearchParams(back)}`, `${name}, as you found them`)
+    : backLink(root + page, name)
 
 /** Links to the pages of the list beside this one, with the same filters. */
 export function pageLinks(
@@ -103,6 +99,7 @@ type Filter<Value extends string = string> = {
   /** The choice of all, if it is not called All. */
   all?: string
   type?: 'search'
+  hint?: string
   width?: 10
   /** To look for it takes so long that the page is looked at every ten seconds only. */
   isSlow?: true
@@ -170,12 +167,20 @@ ${Object.entries(fields).map(
 </form>`
 
 function field(
-  { name, label, options, all = 'All', type, width }: Filter & { name: string },
+  { name, label, options, all = 'All', type, hint, width }: Filter & { name: string },
   value: string,
   error: string | undefined,
 ): Html | false {
   if (label === undefined) return value !== '' && hidden(name, value)
   if (options)
     return select({ name, label, value, options: [{ value: '', text: all }, ...options] })
-  return input({ name, label, value, error, ...(type && { type }), ...(width && { width }) })
+  return input({
+    name,
+    label,
+    value,
+    error,
+    ...(type && { type }),
+    ...(hint && { hint }),
+    ...(width && { width }),
+  })
 }

@@ -1,7 +1,7 @@
 /** Whether what a page shows is still true: its script asks the page itself, with the ETag of what it shows. */
 import { createHash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { type Html, html } from '../../../platform/web/html.ts'
+import { type Html, html, type Part } from '../../../platform/web/html.ts'
 import type { PageVisit } from './define-page.ts'
 import { pageAddress } from './list.ts'
 import { link } from './parts.ts'
@@ -50,14 +50,18 @@ export function sendLook(reply: FastifyReply, shown: string, look: Look): Fastif
 }
 
 /**
- * Where the script says that what the page shows has changed, and may follow it. Without script there is the link. The
+ * The heading, and at the end of its line where the script says that what the page shows has changed, and may follow it. Without script there is the link. The
  * page of a form with errors leads to that of the form.
  */
-export function liveNotice(visit: PageVisit): Html {
+export function liveHeading(visit: PageVisit, heading: Part): Html {
+  if (Object.keys(visit.errors).length > 0) return html`<h1 class="govuk-heading-l">${heading}</h1>`
   const query = { ...visit.filters, ...visit.cursor, back: visit.back }
-  return html`<div class="farthing-live">
+  return html`<div class="farthing-heading">
+<h1 class="govuk-heading-l">${heading}</h1>
+<div class="farthing-live">
 <p class="govuk-body" role="status"></p>
 <p class="govuk-body">${link(pageAddress(visit.here, query), 'Refresh')}</p>
 <label class="govuk-body farthing-follow" hidden><input type="checkbox"> Follow</label>
+</div>
 </div>`
 }

@@ -25,8 +25,8 @@ import { signOutForm } from './parts.ts'
 
 const SERVICE = 'Farthing console'
 
-/** An entry of the navigation. */
-type Section = { path: string; text: string }
+/** An entry of the navigation, and the pages below it; the first is that which it leads to. */
+export type Section = { text: string; pages: { path: string; text: string }[] }
 
 /** `operations` are the endpoints whose requests the console shows. */
 export type ConsoleContext = ToolContext & {
@@ -194,7 +194,12 @@ ${
   )
 }
 ${banner && notificationBanner(banner.text, { success: banner.success })}
-${hasEnded && insetText('This test account has ended. Nothing can be done in it any more. Its pages can be read until its data is deleted.')}
+${
+  account &&
+  visit.base !== '/console' &&
+  html`<p class="govuk-body farthing-inside">Test account <strong><bdi>${account.name}</bdi></strong> · <a class="govuk-link" href="${site}/console">back to <bdi>${account.parent ?? ''}</bdi></a></p>
+`
+}${hasEnded && insetText('This test account has ended. Nothing can be done in it any more. Its pages can be read until its data is deleted.')}
 ${content}`
   const shell = {
     ...layout.englishShell,
@@ -202,7 +207,9 @@ ${content}`
     language: 'en',
     serviceName: SERVICE,
   }
-  const name = `${errors ? 'Error: ' : ''}${title} - ${SERVICE}`
+  const name = [`${errors ? 'Error: ' : ''}${title}`, account?.name, SERVICE]
+    .filter(Boolean)
+    .join(' - ')
   return layout.page(shell, name, parts, {
     more: 'console',
     links: [
@@ -213,22 +220,33 @@ ${content}`
   })
 }
 
-const navigation = (
+function navigation(
   { sections, root, home, site, base }: Visit,
   account: Account,
   { section, fails }: { section: string | undefined; fails: number },
-): Html =>
-  serviceNavigation(
-    sections.map(({ path, text }) => ({
-      text: path === 'check' && fails > 0 ? `${text} (${fails})` : text,
-      href: path === '' ? home : root + path,
-      current: path === section,
-    })),
-    signOutForm(
-      base === '/console' ? account : undefined,
-      `${site}/console/sign-out`,
-      html`<span><span class="govuk-visually-hidden">Account: </span><bdi>${account.name}</bdi></span>
+): Html {
+  const addressOf = (path = '') => (path === '' ? home : root + path)
+  const isCurrent = ({ pages }: Section) => pages.some(({ path }) => path === section)
+  const entries = sections.map(each => ({
+    text: each.text === 'Check' && fails > 0 ? `${each.text} (${fails})` : each.text,
+    href: addressOf(each.pages[0]?.path),
+    current: isCurrent(each),
+  }))
+  const signOut = signOutForm(
+    base === '/console' ? account : undefined,
+    `${site}/console/sign-out`,
+    html`<span><span class="govuk-visually-hidden">Account: </span><a class="govuk-link" href="${root}accounts"><bdi>${account.name}</bdi></a></span>
 ${button({ id: 'sign-out', text: 'Sign out', secondary: true })}`,
-      'farthing-account',
-    ),
+    'farthing-account',
   )
+  const group = sections.find(each => each.pages.length > 1 && isCurrent(each))
+  return html`${serviceNavigation(entries, signOut)}
+${
+  group &&
+  html`<nav class="farthing-below govuk-width-container" aria-label="${group.text}"><ul>
+${group.pages.map(
+  ({ path, text }) =>
+    html`<li><a class="govuk-link" href="${addressOf(path)}"${path === section && html` aria-current="true"`}>${text}</a></li>\n`,
+)}${group.text === 'More' && html`<li><a class="govuk-link" href="${site}/docs">API</a></li>`}</ul></nav>`
+}`
+}

@@ -1,7 +1,9 @@
 /** What several pages of the console have. Untrusted text is in `bdi`, so that right-to-left characters do not reorder the text after it. */
 import type { Account } from '../../../core/account.ts'
 import { timeOf } from '../../../core/ids.ts'
+import { inPounds } from '../../../core/money.ts'
 import { iso } from '../../../core/time.ts'
+import type { Payment } from '../../../pay/payments/payment.ts'
 import type { ShownStatus } from '../../../pay/webhooks/message-store.ts'
 import {
   type Column,
@@ -12,7 +14,7 @@ import {
   tag,
 } from '../../../platform/web/components.ts'
 import { type Html, html, type Part } from '../../../platform/web/html.ts'
-import { shortTime } from './times.ts'
+import { dayName, shortTime } from './times.ts'
 
 export const link = (href: string, text: Part): Html =>
   html`<a class="govuk-link" href="${href}">${text}</a>`
@@ -40,9 +42,29 @@ export const time = (ms: number): Html => {
   return html`<time class="farthing-time" datetime="${text}"><span>${text.slice(0, 11)}</span>${text.slice(11)}</time>`
 }
 
-/** A time in a sentence, or in a list below the heading of its day: the date only if it is not that of `now`. */
+/** A time in a sentence: the date only if it is not that of `now`. */
 export const briefTime = (ms: number, now: number): Html =>
   html`<time class="farthing-time" datetime="${iso(ms)}">${shortTime(ms, now, 'seconds')}</time>`
+
+/** The time of day, in a list below the heading of its day. */
+const timeOfDay = (ms: number): Html =>
+  html`<time class="farthing-time" datetime="${iso(ms)}">${iso(ms).slice(11, 19)}</time>`
+
+/** Rows of a table in the order of time, below headings of their days. */
+export function byDay<Item>(
+  items: readonly Item[],
+  at: (item: Item) => number,
+  rowOf: (item: Item, time: Html) => Table['rows'][number],
+): Table['rows'] {
+  let day = ''
+  return items.flatMap(item => {
+    const [itsDay = ''] = iso(at(item)).split('T')
+    const row = rowOf(item, timeOfDay(at(item)))
+    if (itsDay === day) return [row]
+    day = itsDay
+    return [{ note: html`<strong>${dayName(at(item))}</strong>` }, row]
+  })
+}
 
 /** A time of which the script also says how long ago it was. */
 export const timeWithAge = (ms: number): Html =>
@@ -98,6 +120,9 @@ export const summaryRows = (
     return value ? [{ id, key, value }] : []
   })
 
+/** A column that is first in a card, such as the status. */
+export const leading = (text: string): Column => ({ text, leads: true })
+
 /** A column of numbers. */
 export const numeric = (text: string): Column => ({ text, numeric: true })
 
@@ -106,11 +131,11 @@ type WideTable = Pick<Table, 'caption' | 'rows'> & {
   columns: readonly (string | Column)[]
 }
 
-/** A table that scrolls sideways where it is too wide. The live notice leaves it alone while the focus is inside. */
+/** A table that scrolls sideways where it is too wide, and has a card for each row on a phone. The live notice leaves it alone while the focus is inside. */
 export function wideTable({ caption, showsCaption, columns, rows }: WideTable): Html {
   const all = columns.map(column => (typeof column === 'string' ? { text: column } : column))
   return html`<div class="farthing-scroll" tabindex="0" role="region" aria-label="${caption}" data-list>
-${table({ caption, hidesCaption: !showsCaption, columns: all, rows })}
+${table({ caption, hidesCaption: !showsCaption, cards: true, columns: all, rows })}
 </div>`
 }
 
@@ -127,6 +152,12 @@ const statusColours: Record<string, TagColour> = {
 
 /** The status of a payment. Its word says as much as its colour. */
 export const statusTag = (status: string): Html => tag(status, statusColours[status])
+
+/** Such as `£5.50 of £14.50 refunded`. */
+export function refundedText({ given, refunded_amount: refunded }: Payment): string | false {
+  if (refunded === 0) return false
+  return `${inPounds(refunded)}${refunded < given.amount ? ` of ${inPounds(given.amount)}` : ''} refunded`
+}
 
 const deliveryColours: Record<ShownStatus, TagColour> = {
   SUCCESSFUL: 'green',

@@ -8,16 +8,44 @@ export function shortTime(at: number, now: number, seconds?: 'seconds'): string 
   return iso(now).startsWith(day) ? shown : `${day} ${shown}`
 }
 
-export const TIME_RULE = 'Enter a day such as 2026-09-14, a time such as 08:20, or both'
+/** Such as `Monday 14 September 2026`. */
+export const dayName = (at: number): string =>
+  new Date(at).toLocaleDateString('en-GB', {
+    timeZone: 'UTC',
+    weekday: 'long',
+    day: 'numeric',
+    month: 'long',
+    year: 'numeric',
+  })
+
+export const TIME_RULE =
+  'Enter a day such as 14/09/2026, 2026-09-14, today or yesterday, a time such as 08:20, or both'
 
 /** All that the text may mean, in milliseconds: a day or a minute, for example. `end` is excluded. */
 type Span = { begin: number; end: number }
 
 const TEXT = /^(?:(\d{4}-\d\d-\d\d)(?:[T\s]+|$))?(?:(\d\d?:\d\d)(?::(\d\d)(?:\.(\d{3}))?)?)?\s*Z?$/i
 
-/** `2026-09-14`, `08:20` (of the day of `now`), both, or a time as the API prints it. undefined for any other text. */
+const WORDS = ['today', 'yesterday']
+
+/** Days as people write them: `14/9/2026`, `14 09 2026` and `today` become `2026-09-14`. */
+const withPlainDay = (text: string, now: number): string =>
+  text
+    .replace(/^(today|yesterday)\b/i, word =>
+      iso(now - WORDS.indexOf(word.toLowerCase()) * DAY).slice(0, 10),
+    )
+    .replace(
+      /^(\d\d?)[/. -](\d\d?)[/. -](\d{4})\b/,
+      (_, day: string, month: string, year: string) =>
+        `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`,
+    )
+
+/**
+ * `2026-09-14`, `14/09/2026`, `today`, `08:20` (of the day of `now`), both, or a time as the API prints it. undefined for
+ * any other text.
+ */
 export function spanIn(text: string, now: number): Span | undefined {
-  const [, day, minute, second, ms] = TEXT.exec(text) ?? []
+  const [, day, minute, second, ms] = TEXT.exec(withPlainDay(text.trim(), now)) ?? []
   if (day === undefined && minute === undefined) return undefined
   const date = day ?? new Date(now).toISOString().slice(0, 10)
   const time = `${(minute ?? '0:00').padStart(5, '0')}:${second ?? '00'}.${ms ?? '000'}`

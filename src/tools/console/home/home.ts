@@ -20,7 +20,7 @@ import { findExchange, findExchanges } from '../../record/store.ts'
 import { firstMinute, MINUTES, readTraffic } from '../../record/traffic-store.ts'
 import { definePage, type PageVisit } from '../frame/define-page.ts'
 import { countFails } from '../frame/fails.ts'
-import { liveNotice } from '../frame/live.ts'
+import { liveHeading } from '../frame/live.ts'
 import type { AccountVisit, ConsoleContext } from '../frame/page.ts'
 import {
   briefTime,
@@ -86,8 +86,7 @@ function show(
   visit: PageVisit,
   { isEmpty, traffic, attention, counts, refusedKeys }: Awaited<ReturnType<typeof read>>,
 ): Html {
-  return html`<h1 class="govuk-heading-l">Home</h1>
-${liveNotice(visit)}
+  return html`${liveHeading(visit, 'Home')}
 ${!visit.hasEnded && (isEmpty ? firstSteps(visit) : buttons(visit))}
 <h2 class="govuk-heading-m">Last ${MINUTES} minutes</h2>
 ${trafficPart(traffic)}

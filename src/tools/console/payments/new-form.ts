@@ -38,17 +38,14 @@ const modes = {
 /** What was typed, and the errors in it by field. */
 export type Typed = { form: URLSearchParams; errors: Record<string, string> }
 
-/** The body for the API, or an error that the API could not have. `back` is where the user returns unless said otherwise. */
-export function bodyIn(form: URLSearchParams, back: string): Json | { errors: Typed['errors'] } {
+/** The body for the API, without an amount where none can be read. `back` is where the user returns unless said otherwise. */
+export function bodyIn(form: URLSearchParams, back: string): Json {
   const text = (name: Text) => form.get(name)?.trim() || undefined
-  const amount = penceIn(form.get('amount') ?? '')
-  if (amount === undefined)
-    return { errors: { amount: 'Enter an amount in pounds, such as 14.50' } }
   const mode = form.get('mode')
   const isWeb = mode !== 'moto_api'
   const billing_address = Object.fromEntries(ADDRESS.map(name => [name, text(name)]))
   return {
-    amount,
+    amount: penceIn(form.get('amount') ?? ''),
     reference: text('reference'),
     description: text('description'),
     return_url: text('return_url') ?? (isWeb ? back : undefined),
@@ -66,7 +63,24 @@ export const fieldOf = (name: string | undefined): string =>
   TEXTS.find(each => each === name) ??
   (name === 'prefilled_cardholder_details' ? 'cardholder_name' : 'amount')
 
-const labels: Record<Text, string> = {
+/** What of a body is right in place of an error in a field. */
+export const mended =
+  (back: string) =>
+  (field: string): Json | undefined =>
+    ({
+      amount: { amount: 1 },
+      reference: { reference: 'R' },
+      description: { description: 'D' },
+      return_url: { return_url: back, authorisation_mode: 'web' },
+      email: { email: undefined },
+    })[field] ??
+    (PREFILLED.some(name => name === fieldOf(field))
+      ? { prefilled_cardholder_details: undefined }
+      : undefined)
+
+export const sentences = { amount: 'Enter an amount in pounds, from 0.00 to 100000.00' }
+
+export const labels: Record<Text, string> = {
   amount: 'Amount in pounds',
   reference: 'Reference',
   description: 'Description',

@@ -1,22 +1,37 @@
 /** Making a payment on a page, and the page to which its user returns. */
 
-import { ApiError } from '../../../core/errors.ts'
 import { inPounds } from '../../../core/money.ts'
 import { createPayment } from '../../../pay/payments/commands.ts'
-import { statusOf } from '../../../pay/payments/payment.ts'
+import { type NewPayment, statusOf } from '../../../pay/payments/payment.ts'
 import { checkMode, readNewPayment } from '../../../pay/payments/request.ts'
 import { findPayment } from '../../../pay/payments/store.ts'
 import { askedFor } from '../../../platform/http/addresses.ts'
 import { formBody } from '../../../platform/http/body.ts'
 import type { Json } from '../../../platform/http/fields.ts'
-import { html } from '../../../platform/web/html.ts'
+import { type Html, html } from '../../../platform/web/html.ts'
 import { twoThirds } from '../../../platform/web/layout.ts'
 import type { ToolContext } from '../../context.ts'
 import { recordAction } from '../../record/action.ts'
 import { definePage, type PageVisit } from '../frame/define-page.ts'
-import { type AccountVisit, type Next, notFound } from '../frame/page.ts'
+import { errorsIn, toldIn } from '../frame/form-errors.ts'
+import {
+  type AccountVisit,
+  type Next,
+  pageOfAddress,
+  signInFirst,
+  type Visit,
+} from '../frame/page.ts'
 import { link, paragraph, statusTag, untrusted } from '../frame/parts.ts'
-import { bodyIn, defaults, fieldOf, newPaymentForm, type Typed } from './new-form.ts'
+import {
+  bodyIn,
+  defaults,
+  fieldOf,
+  labels,
+  mended,
+  newPaymentForm,
+  sentences,
+  type Typed,
+} from './new-form.ts'
 import { bringInto, type Ready, readyMade } from './ready-made.ts'
 
 export const newPayment = definePage({
@@ -29,23 +44,30 @@ ${newPaymentForm(visit, typed)}`),
   actions: { create: { keeps: 'amount', run: create } },
 })
 
-/** The page to which its user returns. */
+/** The page to which its user returns. Who pays is seldom who has signed in here. */
 export const back = definePage({
   path: 'back/{payment_id}',
   section: 'payments',
   title: 'You are back',
-  read: async ({ database }, { account, id, now }) => {
-    const payment = await findPayment(database, account.room, id, now)
-    if (!payment) throw notFound()
-    return payment
-  },
-  show: ({ root, id, hasEnded }, payment) =>
-    twoThirds(html`<h1 class="govuk-heading-l">You are back</h1>
+  guest: returned,
+  read: ({ database }, { account, id, now }) => findPayment(database, account.room, id, now),
+  show: (visit, payment) =>
+    payment
+      ? twoThirds(html`<h1 class="govuk-heading-l">You are back</h1>
 ${paragraph(html`The payment is ${statusTag(statusOf(payment))}`)}
 ${paragraph(html`${inPounds(payment.given.amount)}, ${untrusted(payment.given.reference)}. Here your own service would read the payment, and show your user what came of it.`)}
-${paragraph(link(`${root}payments/${id}`, 'Its timeline'))}
-${!hasEnded && paragraph(link(`${root}payments/new`, 'Make another payment'))}`),
+${paragraph(link(`${visit.root}payments/${visit.id}`, 'Its timeline'))}
+${!visit.hasEnded && paragraph(link(`${visit.root}payments/new`, 'Make another payment'))}`)
+      : returned(visit),
 })
+
+/** The same whether there is such a payment or not. */
+function returned({ request, site }: Visit): Html {
+  const page = pageOfAddress(request.originalUrl)
+  return twoThirds(html`<h1 class="govuk-heading-l">You are back</h1>
+${paragraph('The service that made the payment knows its result.')}
+${paragraph(link(`${site}/console/${signInFirst(page)}`, 'Sign in to see the payment'))}`)
+}
 
 async function create(context: ToolContext, visit: PageVisit): Promise<Next | Typed> {
   const form = formBody(visit.request)
@@ -53,13 +75,25 @@ async function create(context: ToolContext, visit: PageVisit): Promise<Next | Ty
   const ready = Object.hasOwn(readyMade, name) ? readyMade[name] : undefined
   const back = backAddress(visit)
   const body = ready ? { ...readyBody(ready, visit), return_url: back } : bodyIn(form, back)
-  if ('errors' in body) return { form, errors: body.errors as Typed['errors'] } // of bodyIn
+  const words = { labels, sentences }
+  const read = (body: Json) => readGiven(context, body, back)
+  const errors = await errorsIn({ body, read, ...words, mended: mended(back), fieldOf })
+  if (Object.keys(errors).length > 0) return { form, errors }
   try {
-    return await made(context, visit, body, back, ready)
+    return await made(context, visit, read(body), back, ready)
   } catch (error) {
-    if (!(error instanceof ApiError) || error.status >= 500) throw error
-    return { form, errors: { [fieldOf(error.at.field)]: error.message } }
+    const { field, text } = toldIn(error, words)
+    return { form, errors: { [fieldOf(field)]: text } }
   }
+}
+
+/** As the API reads it, but that the page of the console to which a user returns may be at http. */
+function readGiven({ config }: ToolContext, body: Json, back: string): NewPayment {
+  const given = readNewPayment(body)
+  const isOwn = given.return_url === back
+  const hosts = isOwn ? new Set([new URL(back).host, new URL(back).hostname]) : config.returnHosts
+  checkMode(given, hosts)
+  return given
 }
 
 const readyBody = ({ delayed = false }: Ready, { now }: AccountVisit): Json => {
@@ -71,18 +105,12 @@ const readyBody = ({ delayed = false }: Ready, { now }: AccountVisit): Json => {
 async function made(
   context: ToolContext,
   visit: AccountVisit,
-  body: Json,
+  given: NewPayment,
   back: string,
   ready: Ready | undefined,
 ): Promise<Next> {
   const { account, addresses } = visit
-  const given = readNewPayment(body)
   const isOwn = given.return_url === back
-  // The page of the console may be at http.
-  const hosts = isOwn
-    ? new Set([new URL(back).host, new URL(back).hostname])
-    : context.config.returnHosts
-  checkMode(given, hosts)
   const { payment, state } = await recordAction(
     context,
     {
@@ -104,7 +132,8 @@ async function made(
       return { payment, state }
     },
   )
-  const code = state?.overtaken ? 'overtaken' : (ready?.done ?? 'created')
+  const made = given.authorisation_mode === 'moto_api' ? 'created-without-page' : 'created'
+  const code = state?.overtaken ? 'overtaken' : (ready?.done ?? made)
   const refunded = state?.refund && { pence: state.refund.amount }
   return { to: `payments/${payment.payment_id}`, done: { code, ...refunded } }
 }

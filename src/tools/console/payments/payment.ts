@@ -13,9 +13,18 @@ import { MASK } from '../../record/mask.ts'
 import { findExchanges } from '../../record/store.ts'
 import { definePage, type PageVisit } from '../frame/define-page.ts'
 import { linkBack } from '../frame/list.ts'
-import { type Look, liveNotice } from '../frame/live.ts'
+import { type Look, liveHeading } from '../frame/live.ts'
 import { type AccountVisit, accountVisitOf, type ConsoleContext, notFound } from '../frame/page.ts'
-import { code, link, listing, paragraph, statusTag, time, untrusted } from '../frame/parts.ts'
+import {
+  code,
+  link,
+  listing,
+  paragraph,
+  refundedText,
+  statusTag,
+  time,
+  untrusted,
+} from '../frame/parts.ts'
 import { AMOUNT, paths, perform, type RefundRefused } from './actions.ts'
 import { statesPart, toldPart } from './picture.ts'
 import { report, summary } from './report.ts'
@@ -120,9 +129,8 @@ function show(
   const reason = reasonFor(state)
   return html`${linkBack(visit, 'payments', 'Payments')}
 <span class="govuk-caption-l">${untrusted(payment.given.reference)}</span>
-<h1 class="govuk-heading-l">${headingOf(payment)} ${statusTag(state.status)}</h1>
-${paragraph(html`${code(payment.payment_id)}${reason && html`, ${reason}`}`)}
-${liveNotice(visit)}
+${liveHeading(visit, html`${headingOf(payment)} ${statusTag(state.status)}`)}
+${paragraph(html`${refundedText(payment)}${payment.refunded_amount > 0 && ' · '}${code(payment.payment_id)}${reason && html`, ${reason}`}`)}
 ${statesPart(visit, payment, { refused, control })}
 ${toldPart(visit, steps)}
 ${details('Summary for a colleague', listing('Summary', summary(payment, steps, `${visit.addresses.api}${visit.base}/${address}`)), { id: 'summary' })}

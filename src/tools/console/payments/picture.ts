@@ -10,7 +10,7 @@ import {
 } from '../../../pay/payments/payment.ts'
 import { refundSummary } from '../../../pay/payments/refund.ts'
 import { shownStatus } from '../../../pay/webhooks/message-store.ts'
-import { button, buttonGroup } from '../../../platform/web/components.ts'
+import { button, buttonGroup, buttonLink } from '../../../platform/web/components.ts'
 import { input } from '../../../platform/web/form-components.ts'
 import { type Html, html, type Part } from '../../../platform/web/html.ts'
 import { actionForm, type PageVisit } from '../frame/define-page.ts'
@@ -57,13 +57,13 @@ export function statesPart(
   const after = path.slice(path.indexOf(now?.status ?? 'created') + 1)
   const next = after.some(goesOn) ? after : []
   const ends = endsOf(payment, possible, [...path, now?.status])
-  const link = now && paymentPageLink(visit, payment)
-  return html`<ol class="farthing-states" aria-label="States of the payment">
+  return html`${paymentPageLink(visit, payment)}
+<ol class="farthing-states" aria-label="States of the payment">
 ${events.map(event => {
   const reason = reasonFor(event)
   const text = html`${statusTag(event.status)}<br>${timeWithAge(event.at)}${reason && html`<br>${reason}`}`
   return event === now
-    ? stateView('now', html`${text}${link && html`<br>${link}`}${forms(event.status)}`)
+    ? stateView('now', html`${text}${forms(event.status)}`)
     : stateView('past', text)
 })}${next.map(status => stateView('next', html`${status}<br>${NOT_YET}${forms(status)}`))}</ol>
 ${
@@ -104,7 +104,7 @@ function paymentPageLink(
   const hasPage =
     !hasEnded && isPayable(statusOf(payment)) && payment.given.authorisation_mode !== 'moto_api'
   const page = `${addresses.pages}/secure/${tokenOf(payment)}`
-  return hasPage ? link(page, 'Open the payment page') : undefined
+  return hasPage ? buttonLink('open-payment-page', 'Open the payment page', page) : undefined
 }
 
 /** The forms of these actions. */

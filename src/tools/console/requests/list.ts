@@ -17,14 +17,17 @@ import { findWithText } from '../../record/text-store.ts'
 import { MINUTES } from '../../record/traffic-store.ts'
 import { definePage, type PageVisit } from '../frame/define-page.ts'
 import { addressFrom, type Cursor, type CursorPage, pageLinks, readPage } from '../frame/list.ts'
-import { type Look, liveNotice, MOST_NEWER } from '../frame/live.ts'
+import { type Look, liveHeading, MOST_NEWER } from '../frame/live.ts'
 import type { AccountVisit, ConsoleContext } from '../frame/page.ts'
 import {
+  byDay,
   code,
   inDigits,
+  leading,
   link,
   numeric,
   paragraph,
+  paymentName,
   time,
   unbroken,
   untrusted,
@@ -90,15 +93,13 @@ function show(
 ): Html {
   const { filters } = visit
   const isEmpty = page.items.length + gaps.length === 0
-  return html`<h1 class="govuk-heading-l">Requests</h1>
+  return html`${liveHeading(visit, 'Requests')}
 ${refusals && refusalsPart(visit, refusals, operations)}
 ${
   isEmpty && !isFilter(filters)
-    ? html`${liveNotice(visit)}
-${emptyState(visit)}`
+    ? html`${emptyState(visit)}`
     : html`<h2 class="govuk-heading-m">${headingOf(filters)}</h2>
 ${findForm(visit, operations)}
-${liveNotice(visit)}
 ${isEmpty ? noMatch(filters, operations) : list(visit, page, gaps)}
 ${oldest && paragraph(html`The record of this account begins at ${time(oldest.at)}.`)}`
 }
@@ -172,30 +173,30 @@ function list(visit: Visit, page: CursorPage<Exchange>, gaps: Exchange[]): Html 
   }
 ${wideTable({
   caption: 'Requests, newest first',
-  columns: ['Time', 'Request', 'Status', numeric('Took'), 'Payment'],
+  columns: ['Time', leading('Request'), leading('Status'), numeric('Took'), 'Payment'],
   rows: rowsOf(visit, page.items, gaps),
 })}
 ${pageLinks(visit, 'Requests', page)}`
 }
 
-/** By the time at which each began, newest first. Adjacent gaps are one row. */
+/** By the time at which each began, newest first, below headings of their days. Adjacent gaps are one row. */
 function rowsOf(visit: Visit, requests: Exchange[], gaps: Exchange[]): Table['rows'] {
-  const byTime = [...requests, ...gaps].sort(byBeginning).reverse()
-  const rows: Table['rows'] = []
-  let run: Exchange[] = []
-  const endRun = () => {
-    if (run.length > 0) rows.push({ note: gapNote(run) })
-    run = []
+  const runs: Exchange[][] = []
+  for (const each of [...requests, ...gaps].sort(byBeginning).reverse()) {
+    const run = runs.at(-1)
+    if (each.kind === 'gap' && run?.[0]?.kind === 'gap') run.push(each)
+    else runs.push([each])
   }
-  for (const each of byTime) {
-    if (each.kind === 'gap') run.push(each)
-    else {
-      endRun()
-      rows.push(requestRow(visit, each))
-    }
-  }
-  endRun()
-  return rows
+  return byDay(
+    runs,
+    ([first]) => first?.at ?? 0,
+    (run, time) => {
+      const [first] = run
+      return !first || first.kind === 'gap'
+        ? { note: gapNote(run) }
+        : requestRow(visit, first, time)
+    },
+  )
 }
 
 /** The bounds of src/tools/record: admission.ts, batches.ts and store.ts. */
@@ -235,16 +236,17 @@ export function requestLine({ method, path, query }: Exchange): string {
 
 export const tookText = ({ ms }: Exchange): string => `${inDigits(ms)} ms`
 
-function requestRow(visit: Visit, exchange: Exchange): Part[] {
+function requestRow(visit: Visit, exchange: Exchange, time: Html): Part[] {
   const { root } = visit
-  const { exchange_id, kind, at, payment_id, reference } = exchange
+  const { exchange_id, kind, payment_id, reference } = exchange
   const address = addressFrom(visit, `${root}requests/${exchange_id}`)
   return [
-    time(at),
+    time,
     html`${link(address, untrusted(requestLine(exchange)))}${kind === 'page' && ' (browser)'}`,
     statusPart(exchange),
     unbroken(tookText(exchange)),
-    payment_id && link(`${root}payments/${payment_id}`, untrusted(reference ?? payment_id)),
+    payment_id &&
+      link(`${root}payments/${payment_id}`, untrusted(paymentName(payment_id, reference))),
   ].map(part => part ?? '')
 }
 

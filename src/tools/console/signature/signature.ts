@@ -40,6 +40,7 @@ const filters = { message: unseen }
 export const signature = definePage({
   path: 'signature',
   navigation: 'Signature',
+  below: 'Webhooks',
   filters,
   read: async (context, visit, compared?: Compared) =>
     compared?.known ?? knownFor(context, visit, visit.filters.message),

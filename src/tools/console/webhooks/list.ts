@@ -11,14 +11,19 @@ import {
   type Webhook,
   webhookTitle,
 } from '../../../pay/webhooks/webhook.ts'
-import { type SummaryRow, summaryCard, warningText } from '../../../platform/web/components.ts'
+import {
+  buttonLink,
+  type SummaryRow,
+  summaryCard,
+  warningText,
+} from '../../../platform/web/components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import type { ToolContext } from '../../context.ts'
 import { type ListedWebhook, listWebhooks } from '../../lists/webhooks-store.ts'
 import { acceptedByHand } from '../../record/by-hand.ts'
 import type { Exchange } from '../../record/exchange.ts'
 import { definePage } from '../frame/define-page.ts'
-import { liveNotice } from '../frame/live.ts'
+import { liveHeading } from '../frame/live.ts'
 import type { AccountVisit } from '../frame/page.ts'
 import {
   code,
@@ -37,11 +42,11 @@ const MOST_SHOWN = 50
 
 export const webhooks = definePage({
   path: 'webhooks',
-  navigation: 'Webhooks',
+  navigation: 'Endpoints',
+  below: 'Webhooks',
   read,
-  show: (visit, data) => html`<h1 class="govuk-heading-l">Webhooks</h1>
-${!visit.hasEnded && paragraph(link('webhooks/new', 'Register a webhook'))}
-${liveNotice(visit)}
+  show: (visit, data) => html`${liveHeading(visit, 'Endpoints')}
+${!visit.hasEnded && buttonLink('register-webhook', 'Register a webhook', 'webhooks/new')}
 ${duplicatesPart(data.all)}
 ${data.active.total === 0 && !visit.hasEnded && noneActive(visit.addresses.api)}
 ${cards('Active webhooks', data.active, data)}

@@ -18,8 +18,10 @@ import { answerToWrong, consequenceOf } from '../../explain/wrong-signature.ts'
 import type { ByHand, Exchange } from '../../record/exchange.ts'
 import type { AccountVisit } from '../frame/page.ts'
 import {
+  briefTime,
   deliveryTag,
   inDigits,
+  leading,
   link,
   numeric,
   paragraph,
@@ -190,15 +192,15 @@ export const messageTable = <Row extends MessageRow>(
     caption,
     columns: [
       'Event date',
-      'Delivery status',
-      'Event name',
+      leading('Delivery status'),
+      leading('Event name'),
       ...(webhookOf ? ['Webhook'] : []),
       'Payment',
     ],
     rows: messages.map(message => {
       const { message_id, payment_id, event_type, created } = message
       return [
-        time(created),
+        briefTime(created, now),
         deliveryPart(message, now, accepted.get(message_id)),
         link(`${root}messages/${message_id}`, event_type),
         ...(webhookOf ? [webhookOf(message)] : []),

@@ -10,10 +10,16 @@ import {
   shownStatus,
   statusAt,
 } from '../../../pay/webhooks/message-store.ts'
-import type { DeliveryStatus } from '../../../pay/webhooks/webhook.ts'
+import { type DeliveryStatus, webhookTitle } from '../../../pay/webhooks/webhook.ts'
 import { formBody } from '../../../platform/http/body.ts'
 import { pageFault } from '../../../platform/http/errors.ts'
-import { button, buttonGroup, details, summaryList } from '../../../platform/web/components.ts'
+import {
+  backLink,
+  button,
+  buttonGroup,
+  details,
+  summaryList,
+} from '../../../platform/web/components.ts'
 import { select } from '../../../platform/web/form-components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import type { ToolContext } from '../../context.ts'
@@ -29,7 +35,7 @@ import { answerToWrong, consequenceOf } from '../../explain/wrong-signature.ts'
 import { acceptedAmong, attemptsOfMessage } from '../../record/by-hand.ts'
 import { exchangesOfMessage } from '../../record/store.ts'
 import { definePage, type PageVisit } from '../frame/define-page.ts'
-import { liveNotice } from '../frame/live.ts'
+import { liveHeading } from '../frame/live.ts'
 import { type AccountVisit, type Next, notFound } from '../frame/page.ts'
 import {
   deliveryName,
@@ -61,9 +67,9 @@ const MOST_ATTEMPTS = 20
 
 export const message = definePage({
   path: 'messages/{message_id}',
-  section: 'webhooks',
-  title: ({ now }, { message, payment }) =>
-    `${message.event_type} of ${payment} at ${shortTime(message.created, now, 'seconds')} to ${message.callback_url}`,
+  section: 'deliveries',
+  title: ({ now }, { message, payment, webhook }) =>
+    `${message.event_type} of ${payment} at ${shortTime(message.created, now, 'seconds')} to ${webhook}`,
   read,
   show,
   live: async (context, visit) => {
@@ -109,6 +115,7 @@ async function read(context: ToolContext, visit: PageVisit) {
   const accepted = acceptedAmong(exchanges).get(message_id)
   return {
     message,
+    webhook: webhookTitle(message),
     payment: paymentName(payment_id, payment?.given.reference),
     accepted,
     body: payment_id < oldestKept(now) ? null : message.body,
@@ -119,13 +126,12 @@ async function read(context: ToolContext, visit: PageVisit) {
 
 function show(
   visit: PageVisit,
-  { message, payment, accepted, body, attempts, asking }: Awaited<ReturnType<typeof read>>,
+  { message, payment, webhook, accepted, body, attempts, asking }: Awaited<ReturnType<typeof read>>,
 ): Html {
   const status = shownStatus(message, visit.now)
   const isMended = status === 'FAILED' && accepted !== undefined
-  return html`<p class="govuk-body">${link(`${visit.root}webhooks/${message.webhook_id}`, 'Webhook')}</p>
-<h1 class="govuk-heading-l">${breaking(message.event_type)} ${isMended ? acceptedSinceTag : deliveryTag(status)}</h1>
-${liveNotice(visit)}
+  return html`${backLink(`${visit.root}webhooks/${message.webhook_id}`, untrusted(webhook))}
+${liveHeading(visit, html`${breaking(message.event_type)} ${isMended ? acceptedSinceTag : deliveryTag(status)}`)}
 ${byHandTag(attempts)}<p class="govuk-body-l" id="cause">${untrusted(outcomeOf(message, statusAt(message, visit.now), attempts, visit.now))}</p>
 ${asking}
 ${actions(message, body, visit)}

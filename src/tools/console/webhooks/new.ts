@@ -1,15 +1,16 @@
 /** Registering a webhook on a page: the rules of the API, with its errors at the fields. */
-import { ApiError } from '../../../core/errors.ts'
 import { registerWebhook } from '../../../pay/webhooks/commands.ts'
 import { eventMeanings, eventTypes } from '../../../pay/webhooks/webhook.ts'
 import { readNewWebhook } from '../../../pay/webhooks/wire.ts'
 import { formBody } from '../../../platform/http/body.ts'
+import type { Json } from '../../../platform/http/fields.ts'
 import { button } from '../../../platform/web/components.ts'
 import { checkboxes, input } from '../../../platform/web/form-components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import { twoThirds } from '../../../platform/web/layout.ts'
 import type { ToolContext } from '../../context.ts'
 import { actionForm, definePage, type PageVisit } from '../frame/define-page.ts'
+import { errorsIn, toldIn } from '../frame/form-errors.ts'
 import type { Next } from '../frame/page.ts'
 import { code, paragraph } from '../frame/parts.ts'
 
@@ -37,23 +38,37 @@ async function register(
   { request, account }: PageVisit,
 ): Promise<Next | Typed> {
   const form = formBody(request)
+  const body = {
+    callback_url: form.get('callback_url')?.trim() || undefined,
+    description: form.get('description')?.trim() || undefined,
+    subscriptions: form.getAll(EVENTS),
+  }
+  const read = (body: Json) => readNewWebhook(body, context)
+  const mended = (field: string) =>
+    Object.hasOwn(valid, field) ? { [field]: valid[field] } : undefined
+  const errors = await errorsIn({ body, read, labels, mended, fieldOf })
+  if (Object.keys(errors).length > 0) return { form, errors }
   try {
-    const given = await readNewWebhook(
-      {
-        callback_url: form.get('callback_url')?.trim() || undefined,
-        description: form.get('description')?.trim() || undefined,
-        subscriptions: form.getAll(EVENTS),
-      },
-      context,
-    )
-    const { webhook } = await registerWebhook(context, { account, fields: given, from: 'console' })
+    const fields = await read(body)
+    const { webhook } = await registerWebhook(context, { account, fields, from: 'console' })
     return { to: `webhooks/${webhook.webhook_id}`, done: { code: 'registered' } }
   } catch (error) {
-    if (!(error instanceof ApiError) || error.status >= 500) throw error
-    const field = [...TEXTS, EVENTS].find(each => each === error.at.field) ?? 'callback_url'
-    return { form, errors: { [field]: error.message } }
+    const { field, text } = toldIn(error, { labels })
+    return { form, errors: { [fieldOf(field)]: text } }
   }
 }
+
+const labels = { callback_url: 'Callback URL', description: 'Description', subscriptions: 'Events' }
+
+/** Right in place of an error, so that the next one is found. */
+const valid: Json = {
+  callback_url: 'https://192.0.43.8/',
+  description: 'D',
+  subscriptions: eventTypes,
+}
+
+const fieldOf = (field: string | undefined): string =>
+  [...TEXTS, EVENTS].find(each => each === field) ?? 'callback_url'
 
 function fields(visit: PageVisit, typed: Typed | undefined): Html {
   const hosts = [...visit.config.callbackHosts]

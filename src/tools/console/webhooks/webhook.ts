@@ -6,7 +6,13 @@ import { attemptsOf, type MessageRow, shownStatus } from '../../../pay/webhooks/
 import { deactivateWebhook, findWebhook } from '../../../pay/webhooks/store.ts'
 import { type Webhook, webhookTitle } from '../../../pay/webhooks/webhook.ts'
 import { formBody } from '../../../platform/http/body.ts'
-import { button, details, type SummaryRow, summaryList } from '../../../platform/web/components.ts'
+import {
+  backLink,
+  button,
+  details,
+  type SummaryRow,
+  summaryList,
+} from '../../../platform/web/components.ts'
 import { select } from '../../../platform/web/form-components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import type { ToolContext } from '../../context.ts'
@@ -17,12 +23,11 @@ import { acceptedByHand } from '../../record/by-hand.ts'
 import type { Exchange } from '../../record/exchange.ts'
 import { actionForm, definePage, type PageVisit } from '../frame/define-page.ts'
 import { filterForm, oneOf, pageLinks, readPage } from '../frame/list.ts'
-import { liveNotice } from '../frame/live.ts'
+import { liveHeading } from '../frame/live.ts'
 import { type Next, notFound } from '../frame/page.ts'
 import {
   deliveryName,
   inDigits,
-  link,
   listing,
   type Mark,
   marksRow,
@@ -91,8 +96,8 @@ type Accepted = ReadonlyMap<string, Exchange>
 
 function show(visit: Visit, { webhook, page, recent, accepted, wall }: Data): Html {
   const list = { caption: 'Messages, newest first', messages: page.items, accepted }
-  return html`<p class="govuk-body">${link(`${visit.root}webhooks`, 'Webhooks')}</p>
-<h1 class="govuk-heading-l farthing-text">${untrusted(webhookTitle(webhook))}</h1>
+  return html`${backLink(`${visit.root}webhooks`, 'Endpoints')}
+${liveHeading(visit, untrusted(webhookTitle(webhook)))}
 ${summaryList(rowsFor(webhook, wall))}
 ${details('Signing key', listing('Signing key', webhook.signing_key), { id: 'signing-key' })}
 ${recentPart(visit, recent, accepted)}
@@ -100,7 +105,6 @@ ${testForm(visit, webhook)}
 ${probeForm(visit, webhook)}
 <h2 class="govuk-heading-m">Messages</h2>
 ${filterForm(visit)}
-${liveNotice(visit)}
 ${page.items.length === 0 ? paragraph(visit.filters.delivery ? NO_MATCH : NO_MESSAGE) : messageTable(visit, list)}
 ${pageLinks(visit, 'Messages', page)}
 ${deactivateForm(visit, webhook)}`

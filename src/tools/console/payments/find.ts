@@ -1,0 +1,113 @@
+/** What the list of payments can be searched by, and what is said of a search. */
+
+import { inPounds, penceIn } from '../../../core/money.ts'
+import { statuses } from '../../../pay/payments/payment.ts'
+import { type Html, html } from '../../../platform/web/html.ts'
+import {
+  MOST_BEGINNINGS,
+  MOST_SEARCHED,
+  type PaymentFilter,
+  type Sought,
+} from '../../lists/find-payments-store.ts'
+import type { PageVisit } from '../frame/define-page.ts'
+import { text } from '../frame/list.ts'
+import type { AccountVisit } from '../frame/page.ts'
+import { code, inDigits, link, paragraph, untrusted } from '../frame/parts.ts'
+import { spanIn, TIME_RULE } from '../frame/times.ts'
+
+const timeProblem = (value: string, now: number): string | undefined =>
+  spanIn(value, now) ? undefined : TIME_RULE
+
+const DAY_HINT = 'Such as 14/09/2026 or today'
+
+/** In the filter of the status. */
+const REFUNDED = 'refunded'
+
+export const filters = {
+  q: text('Reference, ID, email, amount or metadata', { type: 'search', isSlow: true }),
+  status: text('Status', {
+    options: [
+      ...statuses.filter(each => each !== 'submitted').map(each => ({ value: each, text: each })),
+      { value: REFUNDED, text: 'refunded, wholly or partly' },
+    ],
+  }),
+  from: text('From (UTC)', { problem: timeProblem, hint: DAY_HINT, width: 10 }),
+  to: text('To (UTC)', { problem: timeProblem, hint: DAY_HINT, width: 10 }),
+}
+export type Visit = PageVisit<typeof filters>
+type Filtered = Visit['filters']
+
+export const filterOf = ({ q, status, from, to }: Filtered, now: number): PaymentFilter => ({
+  status: status === REFUNDED ? 'success' : status || undefined,
+  refunded: status === REFUNDED,
+  from: spanIn(from, now)?.begin,
+  until: spanIn(to, now)?.end,
+  sought: q === '' ? undefined : soughtIn(q),
+})
+
+/** Digits alone are part of a reference; with a pound sign or two decimals they are an amount. */
+const AMOUNT = /^(£.*|[\d,]+\.\d\d)$/
+const METADATA = /^metadata\.([^=]+)=(.*)$/is
+
+function soughtIn(text: string): Sought {
+  const pence = AMOUNT.test(text) ? penceIn(text) : undefined
+  if (pence !== undefined) return { by: 'amount', pence }
+  const [, name, value] = METADATA.exec(text) ?? []
+  if (name !== undefined && value !== undefined) return { by: 'metadata', name, value }
+  return { by: text.includes('@') ? 'email' : 'reference', text }
+}
+
+const scope = ({ status }: PaymentFilter): string =>
+  `the newest ${inDigits(MOST_SEARCHED)} payments${status ? ` with the status ${status}` : ''}`
+
+const references = (filter: PaymentFilter): string =>
+  filter.status
+    ? `A whole reference is looked for among all payments, a part of one among ${scope(filter)}.`
+    : `A whole reference is looked for among all payments, the beginning of one among the newest ${inDigits(MOST_BEGINNINGS)}, and a part from its middle among the newest ${inDigits(MOST_SEARCHED)}.`
+
+/** Where it was looked, for a search that does not look through all payments. */
+export function scopeOf(filter: PaymentFilter): Html | false {
+  const { sought, refunded } = filter
+  if (!sought && !refunded) return false
+  return paragraph(
+    sought?.by === 'reference' ? references(filter) : `These are found among ${scope(filter)}.`,
+  )
+}
+
+/** No results: what was searched, and what the field understands. */
+export const noMatch = ({ site }: AccountVisit, filters: Filtered, filter: PaymentFilter): Html =>
+  html`${paragraph('There are no results for the filters you used.')}
+${paragraph(html`Searched: ${searched(filters, filter).map((part, i) => html`${i > 0 && ', '}${part}`)}. ${filter.sought?.by === 'reference' && references(filter)}`)}
+<p class="govuk-body">The field understands:</p>
+<ul class="govuk-list govuk-list--bullet">
+<li>an identifier of a payment, a refund, a message, a webhook or a request, in any case: it opens its page</li>
+<li>a reference or a part of one, in any case</li>
+<li>a part of an email address, with its ${code('@')}</li>
+<li>${code('metadata.name=value')}, with the whole value</li>
+<li>an amount in pounds: ${code('£77.77')} or ${code('77.77')}</li>
+</ul>
+${paragraph(html`${link(`${site}/docs`, 'The API searches by more')}: name, card and agreement.`)}`
+
+function searched({ status, from, to }: Filtered, filter: PaymentFilter): Html[] {
+  const { sought } = filter
+  return [
+    ...(sought ? [soughtText(sought, scope(filter))] : []),
+    ...(status ? [html`status ${untrusted(status)}`] : []),
+    ...(from ? [html`from ${untrusted(from)}`] : []),
+    ...(to ? [html`to ${untrusted(to)}`] : []),
+    ...(sought ? [] : ['the payments of the last 7 days']),
+  ].map(part => html`${part}`)
+}
+
+function soughtText(sought: Sought, scope: string): Html {
+  switch (sought.by) {
+    case 'amount':
+      return html`the amount ${inPounds(sought.pence)} among ${scope}`
+    case 'metadata':
+      return html`metadata ${untrusted(sought.name)} with the value ${untrusted(sought.value)} among ${scope}`
+    case 'email':
+      return html`email addresses and references with ${untrusted(sought.text)} among ${scope}`
+    case 'reference':
+      return html`references with ${untrusted(sought.text)}`
+  }
+}
