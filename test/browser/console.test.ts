@@ -144,7 +144,7 @@ describe('The console', () => {
       assert.deepEqual(stops.slice(0, -1), [
         'A Skip to main content',
         ...links.map(text => `A ${text.trim()}`),
-        'A default',
+        `A ${await page.textContent('.farthing-account bdi')}`,
         'sign-out',
         'A Refresh',
         'INPUT ',

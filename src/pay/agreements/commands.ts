@@ -2,8 +2,24 @@ import type { Account } from '../../core/account.ts'
 import { agreementNotFound, cannotCancelAgreement } from '../../core/errors.ts'
 import { untilWritten } from '../../core/retry.ts'
 import type { Context } from '../context.ts'
-import { cancel } from './agreement.ts'
-import { findAgreement, saveAgreement } from './store.ts'
+import { type Agreement, cancel, type NewAgreement } from './agreement.ts'
+import { findAgreement, insertAgreement, saveAgreement } from './store.ts'
+
+export async function createAgreement(
+  { database, time, newId }: Pick<Context, 'database' | 'time' | 'newId'>,
+  account: Account,
+  given: NewAgreement,
+): Promise<Agreement> {
+  const made: Agreement = {
+    agreement_id: newId(time.now(account), account.room),
+    room: account.room,
+    version: 1,
+    status: 'created',
+    ...given,
+  }
+  await database.write([insertAgreement(made)])
+  return made
+}
 
 /** Throws an ApiError if the account has no such agreement, or it is cancelled already. */
 export async function cancelAgreement(

@@ -30,9 +30,9 @@ import {
   textUpTo,
 } from '../../platform/http/search.ts'
 import type { Context } from '../context.ts'
-import { type Agreement, agreementStatuses } from './agreement.ts'
-import { cancelAgreement } from './commands.ts'
-import { agreementRows, findAgreement, insertAgreement } from './store.ts'
+import { agreementStatuses } from './agreement.ts'
+import { cancelAgreement, createAgreement } from './commands.ts'
+import { agreementRows, findAgreement } from './store.ts'
 import { agreement, newAgreement, presentAgreement, readNewAgreement } from './wire.ts'
 
 export const agreementSearch: SearchKind = {
@@ -55,7 +55,7 @@ export const agreementEndpoints = (context: Context): Endpoint[] => [
 
 const agreementId = pathParameter('agreement_id', 'An agreement of the account')
 
-const create = ({ database, time, newId }: Context): Endpoint => ({
+const create = (context: Context): Endpoint => ({
   method: 'POST',
   path: '/v1/agreements',
   area: 'api',
@@ -79,14 +79,8 @@ const create = ({ database, time, newId }: Context): Endpoint => ({
     }
   },
   handler: async (request, reply) => {
-    const made: Agreement = {
-      agreement_id: newId(time.now(request.account), request.account.room),
-      room: request.account.room,
-      version: 1,
-      status: 'created',
-      ...readNewAgreement(jsonBody(request, 'P2197')),
-    }
-    await database.write([insertAgreement(made)])
+    const given = readNewAgreement(jsonBody(request, 'P2197'))
+    const made = await createAgreement(context, request.account, given)
     void reply.code(201)
     return presentAgreement(made)
   },

@@ -2,6 +2,7 @@ import type { Endpoint, Route } from '../../platform/http/endpoint.ts'
 import type { ToolContext } from '../context.ts'
 import { accounts } from './accounts/accounts.ts'
 import { agreement, agreements } from './agreements/agreements.ts'
+import { newAgreement } from './agreements/new.ts'
 import { check } from './check/check.ts'
 import { deliveries } from './deliveries/deliveries.ts'
 import { disputes } from './disputes/disputes.ts'
@@ -37,6 +38,7 @@ export const pages: readonly ConsolePage[] = [
   request,
   check,
   agreements,
+  newAgreement,
   agreement,
   disputes,
   accounts,

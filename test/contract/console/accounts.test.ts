@@ -5,7 +5,14 @@ import { deleteEndedRooms } from '../../../src/pay/ended-rooms.ts'
 import { tagged } from '../../hosted/document.ts'
 import { createAgreement } from '../../support/agreements.ts'
 import { createClient } from '../../support/client.ts'
-import { consoleOf, headingOf, type Shown, signIn, stepsOf } from '../../support/console.ts'
+import {
+  consoleOf,
+  elementWith,
+  headingOf,
+  type Shown,
+  signIn,
+  stepsOf,
+} from '../../support/console.ts'
 import { ask } from '../../support/control.ts'
 import type { Behaviour } from '../../support/receiver.ts'
 import { onEveryDatabase } from '../../support/service.ts'
@@ -24,6 +31,31 @@ onEveryDatabase(
     }
     const linkTo = ({ elements }: Shown, text: RegExp) =>
       elements.find(each => each.tag === 'a' && text.test(each.text))?.attributes.href ?? ''
+
+    test('a parent makes a test account, whose key works and is shown once, and comes back with one click', async () => {
+      const { browser, name, made } = await start()
+      const inner = `${name}-team`
+      for (const [typed, error] of [
+        ['', /Enter a name/],
+        ['/', /Enter a name/],
+        [(await made()).name, /Enter another name/],
+      ] as const) {
+        const refused = await browser.post('accounts/make-account', { name: typed })
+        assert.equal(refused.status, 400)
+        assert.match(elementWith(refused, 'name-error').text, error)
+      }
+      const page = await browser.post('accounts/make-account', { name: inner })
+      assert.equal(page.status, 200)
+      const key = page.elements.find(tagged('pre'))?.text.trim() ?? ''
+      assert.equal((await createClient(service().baseUrls, key).get('/v1/payments')).status, 200)
+      assert.ok(!(await browser.get('accounts')).html.includes(key))
+      const inside = await browser.get(`a/${inner}/payments`)
+      assert.match(inside.text, new RegExp(`^Test account ${inner} · back to ${name}`))
+      assert.ok(inside.html.includes(`<title>Payments - ${inner} - Farthing console</title>`))
+      assert.equal(linkTo(inside, /^back to/), '../../../console')
+      const own = await signIn(service(), createClient(service().baseUrls, key))
+      assert.equal((await own.post('accounts/make-account', { name: `${inner}-2` })).status, 404)
+    })
 
     test('a parent lists its test accounts, and looks inside without their keys', async () => {
       const { browser, made, api } = await start()

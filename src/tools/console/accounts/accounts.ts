@@ -1,22 +1,27 @@
 /** The account with its clock and its plans, and the test accounts that it has made. */
 
-import type { Account } from '../../../core/account.ts'
+import { type Account, isAccountName, newAccount } from '../../../core/account.ts'
 import { DAY, HOUR, iso, MINUTE, SECOND } from '../../../core/time.ts'
 import {
+  createTestAccount,
   endedTestAccounts,
+  hasAllTestAccounts,
+  MOST_TEST_ACCOUNTS,
   placeOf,
   TEST_ACCOUNT_LIVES,
   type TestAccount,
   testAccountsOf,
 } from '../../../platform/accounts/store.ts'
-import { details, summaryList } from '../../../platform/web/components.ts'
+import { formBody } from '../../../platform/http/body.ts'
+import { backLink, button, details, summaryList } from '../../../platform/web/components.ts'
+import { input } from '../../../platform/web/form-components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import type { ToolContext } from '../../context.ts'
 import type { Plan } from '../../plans/plan.ts'
 import { findPlans } from '../../plans/store.ts'
-import { definePage, type PageVisit } from '../frame/define-page.ts'
+import { actionForm, definePage, type PageVisit } from '../frame/define-page.ts'
 import { pageLinks, readPage } from '../frame/list.ts'
-import { type AccountVisit, insideOf } from '../frame/page.ts'
+import { type AccountVisit, insideOf, notFound, type Page } from '../frame/page.ts'
 import {
   code,
   inDigits,
@@ -28,6 +33,7 @@ import {
   time,
   wideTable,
 } from '../frame/parts.ts'
+import { shortTime } from '../frame/times.ts'
 import { type Counts, countsOf } from './counts-store.ts'
 
 /** Test accounts on a page, and the most that have ended. */
@@ -40,6 +46,7 @@ export const accounts = definePage({
   below: 'More',
   read,
   show,
+  actions: { 'make-account': { run: makeAccount } },
 })
 
 async function read(context: ToolContext, visit: PageVisit) {
@@ -51,7 +58,13 @@ async function read(context: ToolContext, visit: PageVisit) {
   }
 }
 
-function show(visit: PageVisit, { plans, tests }: Awaited<ReturnType<typeof read>>): Html {
+type Refused = { typed: string; errors: { name: string } }
+
+function show(
+  visit: PageVisit,
+  { plans, tests }: Awaited<ReturnType<typeof read>>,
+  refused?: Refused,
+): Html {
   return html`<h1 class="govuk-heading-l">Test accounts</h1>
 <h2 class="govuk-heading-m">This account</h2>
 ${summaryList(
@@ -69,7 +82,40 @@ ${summaryList(
 )}
 <h2 class="govuk-heading-m">Plans</h2>
 ${plansPart(plans)}
-${tests ? testAccountsPart(visit, tests) : paragraph(link(`${visit.site}/console/accounts`, 'All accounts, with the key of the parent'))}`
+${tests ? html`${testAccountsPart(visit, tests)}${makeForm(visit, refused)}` : paragraph(link(`${visit.site}/console/accounts`, 'All accounts, with the key of the parent'))}`
+}
+
+const makeForm = (visit: PageVisit, refused: Refused | undefined): Html | false =>
+  actionForm(
+    visit,
+    'make-account',
+    html`${input({ name: 'name', label: 'Name of a new test account', value: refused?.typed ?? '', error: refused?.errors.name })}
+${button({ id: 'make-account', text: 'Make a test account', secondary: true })}`,
+  )
+
+/** Its key is shown once, as everywhere. */
+async function makeAccount(context: ToolContext, visit: PageVisit): Promise<Page | Refused> {
+  const { account, request, now, root } = visit
+  if (account.parent !== null) throw notFound()
+  const typed = (formBody(request).get('name') ?? '').trim()
+  const refused = (name: string): Refused => ({ typed, errors: { name } })
+  if (!isAccountName(typed))
+    return refused(
+      'Enter a name of 1 to 64 letters, digits, spaces, dots, hyphens or underscores, that begins with a letter or a digit',
+    )
+  if (await hasAllTestAccounts(context.database, account.name, context.time.wall()))
+    return refused(`An account has at most ${MOST_TEST_ACCOUNTS} test accounts`)
+  const made = await createTestAccount(context, { ...newAccount(typed), parent: account.name })
+  if (!made) return refused('Enter another name: this one was used within the last 8 days')
+  return {
+    title: 'The test account is made',
+    section: 'accounts',
+    content: html`${backLink(`${root}accounts`, 'Test accounts')}
+<h1 class="govuk-heading-l">The test account <bdi>${typed}</bdi> is made</h1>
+${paragraph(html`Its key is shown only now. It ends ${shortTime(made.expires, now)}.`)}
+${listing('Its API key', made.key)}
+${paragraph(lookInside(root, typed))}`,
+  }
 }
 
 /** How the account's clock differs from the machine's. */

@@ -11,10 +11,12 @@ import { findPart, inRange, where } from '../../../platform/database/select.ts'
 import {
   backLink,
   button,
+  buttonLink,
   summaryList,
   type TagColour,
   tag,
 } from '../../../platform/web/components.ts'
+import { input } from '../../../platform/web/form-components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import type { ToolContext } from '../../context.ts'
 import { paymentsOfAgreement } from '../../lists/payments-store.ts'
@@ -36,6 +38,7 @@ import {
   untrusted,
   wideTable,
 } from '../frame/parts.ts'
+import { type Charge, charge, setUp } from './new.ts'
 
 const SIZE = 50
 
@@ -57,6 +60,7 @@ export const agreements = definePage({
         ),
     ),
   show: (visit, page) => html`${liveHeading(visit, 'Agreements')}
+${!visit.hasEnded && buttonLink('make-agreement', 'Make an agreement', `${visit.root}agreements/new`)}
 ${page.items.length === 0 ? none : table(visit.root, page.items)}
 ${pageLinks(visit, 'Agreements', page)}`,
   live: true,
@@ -104,7 +108,7 @@ export const agreement = definePage({
   read,
   show,
   live: true,
-  actions: { cancel: { run: cancel } },
+  actions: { cancel: { run: cancel }, 'set-up': { run: setUp }, charge: { run: charge } },
 })
 
 async function read({ database }: ToolContext, { account, now, id }: PageVisit) {
@@ -115,9 +119,14 @@ async function read({ database }: ToolContext, { account, now, id }: PageVisit) 
   return { agreement, payments: await paymentsOfAgreement(database, options) }
 }
 
-function show(visit: PageVisit, { agreement, payments }: Awaited<ReturnType<typeof read>>): Html {
+function show(
+  visit: PageVisit,
+  { agreement, payments }: Awaited<ReturnType<typeof read>>,
+  refused?: Exclude<Charge, Next>,
+): Html {
   return html`${backLink(`${visit.root}agreements`, 'Agreements')}
 ${liveHeading(visit, html`<bdi class="farthing-text">${agreement.reference}</bdi> ${agreementTag(agreement.status)}`)}
+${payForms(visit, agreement, refused)}
 ${summaryList(rowsFor(agreement))}
 ${agreement.status !== 'cancelled' && cancelForm(visit)}
 <h2 class="govuk-heading-m">Payments</h2>
@@ -156,6 +165,26 @@ function rowsFor(agreement: Agreement) {
     ],
     'agreement',
   )
+}
+
+/** What makes the next payment of the agreement. */
+function payForms(
+  visit: PageVisit,
+  { status }: Agreement,
+  refused: Exclude<Charge, Next> | undefined,
+): Html | false {
+  if (status === 'created')
+    return html`${actionForm(visit, 'set-up', button({ id: 'set-up', text: 'Set it up with a paid payment' }))}${refused && paragraph(untrusted(refused.errors.amount ?? ''))}`
+  if (status !== 'active') return false
+  const amount = input({
+    name: 'amount',
+    label: 'Amount in pounds',
+    value: refused?.typed ?? '14.50',
+    inputmode: 'decimal',
+    width: 10,
+    error: refused?.errors.amount,
+  })
+  return html`${actionForm(visit, 'charge', html`${amount}${button({ id: 'charge', text: 'Charge it' })}`)}`
 }
 
 const cancelForm = (visit: PageVisit): Html | false =>

@@ -37,6 +37,7 @@ const banners = {
     text: 'Nothing was done: another request changed the payment first.',
     success: false,
   },
+  agreed: { text: 'The agreement is made. A paid payment sets it up.', success: true },
   'agreement-cancelled': { text: 'The agreement is cancelled.', success: false },
   'cancelled-before': {
     text: 'Nothing was done: the agreement was cancelled before.',
@@ -66,6 +67,10 @@ const banners = {
 /** What the forms do. Without a session nothing of it is done. */
 const lost = {
   create: 'No payment was made, and only the amount was kept.',
+  agree: 'No agreement was made. Enter it again.',
+  'set-up': 'No payment was made.',
+  charge: 'No payment was made.',
+  'make-account': 'No test account was made.',
   complete: 'The payment was not changed.',
   capture: 'Nothing was captured.',
   cancel: 'Nothing was cancelled.',

@@ -116,19 +116,16 @@ const firstSteps = ({ root }: AccountVisit): Html =>
 <li>Send requests from your own service, to the base URL below and with the key of this account. Each of them is listed here, with its response.</li>
 </ol>`
 
-/** No payment stays submitted. */
 const countsPart = ({ root }: AccountVisit, counts: Map<Status, number>): Html =>
   html`<ul class="govuk-list farthing-counts">
-${[...counts]
-  .filter(([status]) => status !== 'submitted')
-  .map(
-    ([status, found]) =>
-      html`<li>${statusTag(status)} ${link(
-        `${root}payments?status=${status}`,
-        html`${found > MOST_COUNTED ? `more than ${inDigits(MOST_COUNTED)}` : inDigits(found)}<span class="govuk-visually-hidden"> ${status}</span>`,
-      )}</li>
+${[...counts].map(
+  ([status, found]) =>
+    html`<li>${statusTag(status)} ${link(
+      `${root}payments?status=${status}`,
+      html`${found > MOST_COUNTED ? `more than ${inDigits(MOST_COUNTED)}` : inDigits(found)}<span class="govuk-visually-hidden"> ${status}</span>`,
+    )}</li>
 `,
-  )}</ul>
+)}</ul>
 ${paragraph(html`Those of the last 7 days. ${link(`${root}payments`, 'All payments')}`)}`
 
 const addressPart = ({ addresses, site }: AccountVisit): Html =>

@@ -27,7 +27,7 @@ export const filters = {
   q: text('Reference, ID, email, amount or metadata', { type: 'search', isSlow: true }),
   status: text('Status', {
     options: [
-      ...statuses.filter(each => each !== 'submitted').map(each => ({ value: each, text: each })),
+      ...statuses.map(each => ({ value: each, text: each })),
       { value: REFUNDED, text: 'refunded, wholly or partly' },
     ],
   }),

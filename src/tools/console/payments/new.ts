@@ -80,7 +80,7 @@ async function create(context: ToolContext, visit: PageVisit): Promise<Next | Ty
   const errors = await errorsIn({ body, read, ...words, mended: mended(back), fieldOf })
   if (Object.keys(errors).length > 0) return { form, errors }
   try {
-    return await made(context, visit, read(body), back, ready)
+    return await makePayment(context, visit, { given: read(body), back, ready })
   } catch (error) {
     const { field, text } = toldIn(error, words)
     return { form, errors: { [fieldOf(field)]: text } }
@@ -88,7 +88,7 @@ async function create(context: ToolContext, visit: PageVisit): Promise<Next | Ty
 }
 
 /** As the API reads it, but that the page of the console to which a user returns may be at http. */
-function readGiven({ config }: ToolContext, body: Json, back: string): NewPayment {
+export function readGiven({ config }: ToolContext, body: Json, back: string): NewPayment {
   const given = readNewPayment(body)
   const isOwn = given.return_url === back
   const hosts = isOwn ? new Set([new URL(back).host, new URL(back).hostname]) : config.returnHosts
@@ -102,12 +102,10 @@ const readyBody = ({ delayed = false }: Ready, { now }: AccountVisit): Json => {
 }
 
 /** The API's own create, and then the steps of a ready-made payment. No plan of the account acts on it. */
-async function made(
+export async function makePayment(
   context: ToolContext,
   visit: AccountVisit,
-  given: NewPayment,
-  back: string,
-  ready: Ready | undefined,
+  { given, back, ready }: { given: NewPayment; back: string; ready: Ready | undefined },
 ): Promise<Next> {
   const { account, addresses } = visit
   const isOwn = given.return_url === back
@@ -132,7 +130,9 @@ async function made(
       return { payment, state }
     },
   )
-  const made = given.authorisation_mode === 'moto_api' ? 'created-without-page' : 'created'
+  const withoutPage = given.authorisation_mode === 'moto_api' ? 'created-without-page' : 'created'
+  // One in agreement mode has ended already.
+  const made = statusOf(payment) === 'success' ? 'succeeded' : withoutPage
   const code = state?.overtaken ? 'overtaken' : (ready?.done ?? made)
   const refunded = state?.refund && { pence: state.refund.amount }
   return { to: `payments/${payment.payment_id}`, done: { code, ...refunded } }

@@ -1,0 +1,86 @@
+/** Making an agreement on a page, with the rules of the API, and the payments that set it up and charge it. */
+
+import { penceIn } from '../../../core/money.ts'
+import { createAgreement } from '../../../pay/agreements/commands.ts'
+import { readNewAgreement } from '../../../pay/agreements/wire.ts'
+import { formBody } from '../../../platform/http/body.ts'
+import type { Json } from '../../../platform/http/fields.ts'
+import { button } from '../../../platform/web/components.ts'
+import { input } from '../../../platform/web/form-components.ts'
+import { html } from '../../../platform/web/html.ts'
+import { twoThirds } from '../../../platform/web/layout.ts'
+import type { ToolContext } from '../../context.ts'
+import { actionForm, definePage, type PageVisit } from '../frame/define-page.ts'
+import { errorsIn, toldIn } from '../frame/form-errors.ts'
+import type { Next } from '../frame/page.ts'
+import { backAddress, makePayment, readGiven } from '../payments/new.ts'
+import { labels as paymentLabels, sentences } from '../payments/new-form.ts'
+import { readyMade } from '../payments/ready-made.ts'
+
+type Typed = { form: URLSearchParams; errors: Record<string, string> }
+
+const labels = { reference: 'Reference', description: 'Description' }
+type Field = keyof typeof labels
+
+const FIELDS = Object.keys(labels) as Field[] // its keys
+
+export const newAgreement = definePage({
+  path: 'agreements/new',
+  title: 'Make an agreement',
+  makes: true,
+  show: (visit, _, typed?: Typed) =>
+    twoThirds(html`<h1 class="govuk-heading-l">Make an agreement</h1>
+${actionForm(
+  visit,
+  'agree',
+  html`${FIELDS.map(name => input({ name, label: labels[name], value: typed?.form.get(name) ?? '', error: typed?.errors[name] }))}
+${button({ id: 'make-agreement', text: 'Make the agreement' })}`,
+)}`),
+  actions: { agree: { run: agree } },
+})
+
+async function agree(context: ToolContext, { request, account }: PageVisit): Promise<Next | Typed> {
+  const form = formBody(request)
+  const body = Object.fromEntries(FIELDS.map(name => [name, form.get(name)?.trim() || undefined]))
+  const errors = await errorsIn({
+    body,
+    read: readNewAgreement,
+    labels,
+    mended: field => ({ [field]: 'x' }),
+    fieldOf: field => FIELDS.find(each => each === field) ?? 'reference',
+  })
+  if (Object.keys(errors).length > 0) return { form, errors }
+  const { agreement_id } = await createAgreement(context, account, readNewAgreement(body))
+  return { to: `agreements/${agreement_id}`, done: { code: 'agreed' } }
+}
+
+/** A payment of an agreement, or why there is none. */
+export type Charge = Next | { typed: string; errors: Record<string, string> }
+
+/** A paid payment whose card is stored in the agreement. */
+export const setUp = (context: ToolContext, visit: PageVisit): Promise<Charge> =>
+  pay(context, visit, '14.50', { set_up_agreement: visit.id, return_url: backAddress(visit) })
+
+/** A payment with the card that is stored in the agreement. */
+export const charge = (context: ToolContext, visit: PageVisit): Promise<Charge> =>
+  pay(context, visit, formBody(visit.request).get('amount') ?? '', {
+    agreement_id: visit.id,
+    authorisation_mode: 'agreement',
+  })
+
+async function pay(
+  context: ToolContext,
+  visit: PageVisit,
+  typed: string,
+  fields: Json,
+): Promise<Charge> {
+  const back = backAddress(visit)
+  const named = { reference: 'CONSOLE-AGREEMENT', description: 'A payment made in the console' }
+  try {
+    const given = readGiven(context, { amount: penceIn(typed), ...named, ...fields }, back)
+    const ready = given.set_up_agreement === undefined ? undefined : readyMade.paid
+    return await makePayment(context, visit, { given, back, ready })
+  } catch (error) {
+    return { typed, errors: { amount: toldIn(error, { labels: paymentLabels, sentences }).text } }
+  }
+}
