@@ -18,7 +18,7 @@ import { spanIn, TIME_RULE } from '../frame/times.ts'
 const timeProblem = (value: string, now: number): string | undefined =>
   spanIn(value, now) ? undefined : TIME_RULE
 
-const DAY_HINT = 'Such as 14/09/2026 or today'
+const DAY_HINT = '14/9/2026 or today'
 
 /** In the filter of the status. */
 const REFUNDED = 'refunded'
