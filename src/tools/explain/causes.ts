@@ -99,7 +99,7 @@ function certificateCause(code: string): string {
 }
 
 /** Invisible characters, written out: those that change the direction of text would reorder the advice behind them. */
-const withoutControls = (text: string): string =>
+export const withoutControls = (text: string): string =>
   text.replace(
     /[\p{Cc}\p{Cf}\u2028\u2029]/gu,
     found => `U+${(found.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`,

@@ -2,62 +2,88 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { idFloor } from '../../../src/core/ids.ts'
 import { findExchanges, insertExchange } from '../../../src/tools/record/store.ts'
+import { tagged } from '../../hosted/document.ts'
 import { signIn, stepsOf } from '../../support/console.ts'
 import { onEveryDatabase } from '../../support/service.ts'
+import { answering, receiving, subscribe } from '../../support/subscriber.ts'
 
-onEveryDatabase('The page of a payment with a long history', service => {
-  test('a payment that was read a thousand times, or refused 200 times with 8 KiB on each side, has less than 400 KB', async () => {
-    const { name, api } = await service().newNamedAccount()
-    const browser = await signIn(service(), api)
-    const payment = await api.createPayment()
-    const path = `payments/${payment.payment_id}`
-    await browser.get(path)
-    const { database } = service()
-    const [recorded] = await findExchanges(
-      database,
-      name,
-      { payment_id: payment.payment_id },
-      { limit: 1, order: 'oldest' },
-    )
-    assert.ok(recorded)
-    const { caused, code, field, ...read } = recorded
-    const text = JSON.stringify({ x: 'a"b '.repeat(2_000) }).slice(0, 8_192)
-    // After that of the create, whose end is random.
-    const idOf = (i: number) => `${idFloor(read.began + 1).slice(0, 22)}${1000 + i}`
-    const refused = Array.from({ length: 199 }, (_, i) => ({
-      ...read,
-      exchange_id: idOf(i),
-      operation: 'capturePayment',
-      path: `/v1/payments/${i}/capture`,
-      request_body: { text },
-      response_body: { text },
-    }))
-    const reads = Array.from({ length: 2_000 }, (_, i) => ({
-      ...read,
-      exchange_id: idOf(1_000 + i),
-      at: read.at + i,
-      operation: i % 2 === 0 ? 'readPayment' : 'listPaymentEvents',
-      method: 'GET',
-      path: `/v1/payments/x${i % 2 === 0 ? '' : '/events'}`,
-      response_body: { text },
-    }))
-    await database.write([
-      ...refused.map((each, i) => insertExchange(each)(idOf(i))),
-      ...reads.map((each, i) => insertExchange(each)(idOf(1_000 + i))),
-    ])
-    service().clock.advance(3_000)
-    await api.post(`/v1/payments/${payment.payment_id}/cancel`)
-    const page = await browser.get(path)
-    const steps = stepsOf(page)
-    assert.equal(steps.length, 203)
-    // Its identifiers are of one moment: each began later than that.
-    const last = new Date(read.at + 1_998).toISOString().slice(11, -1)
-    const folded = steps.find(step => /\/x → .*and 999 more like it/.test(step)) ?? ''
-    assert.ok(folded.endsWith(`the last at ${last}`), folded)
-    assert.match(steps.at(-1) ?? '', /\/cancel → 204 .*cancelled, P0040/)
-    assert.ok(page.html.length < 400_000, `${page.html.length}`)
-    const { html } = await browser.get(`${path}/report.json`)
-    assert.ok(html.length < 256 * 1024, `${html.length}`)
-    assert.equal(JSON.parse(html).exchanges.length, 203)
-  })
-})
+onEveryDatabase(
+  'The page of a payment with a long history',
+  service => {
+    test('a payment that was read a thousand times, or refused 200 times with 8 KiB on each side, has less than 400 KB', async () => {
+      const { name, api } = await service().newNamedAccount()
+      const browser = await signIn(service(), api)
+      const payment = await api.createPayment()
+      const path = `payments/${payment.payment_id}`
+      await browser.get(path)
+      const { database } = service()
+      const [recorded] = await findExchanges(
+        database,
+        name,
+        { payment_id: payment.payment_id },
+        { limit: 1, order: 'oldest' },
+      )
+      assert.ok(recorded)
+      const { caused, code, field, ...read } = recorded
+      const text = JSON.stringify({ x: 'a"b '.repeat(2_000) }).slice(0, 8_192)
+      // After that of the create, whose end is random.
+      const idOf = (i: number) => `${idFloor(read.began + 1).slice(0, 22)}${1000 + i}`
+      const refused = Array.from({ length: 199 }, (_, i) => ({
+        ...read,
+        exchange_id: idOf(i),
+        operation: 'capturePayment',
+        path: `/v1/payments/${i}/capture`,
+        request_body: { text },
+        response_body: { text },
+      }))
+      const reads = Array.from({ length: 2_000 }, (_, i) => ({
+        ...read,
+        exchange_id: idOf(1_000 + i),
+        at: read.at + i,
+        operation: i % 2 === 0 ? 'readPayment' : 'listPaymentEvents',
+        method: 'GET',
+        path: `/v1/payments/x${i % 2 === 0 ? '' : '/events'}`,
+        response_body: { text },
+      }))
+      await database.write([
+        ...refused.map((each, i) => insertExchange(each)(idOf(i))),
+        ...reads.map((each, i) => insertExchange(each)(idOf(1_000 + i))),
+      ])
+      service().clock.advance(3_000)
+      await api.post(`/v1/payments/${payment.payment_id}/cancel`)
+      const page = await browser.get(path)
+      const steps = stepsOf(page)
+      assert.equal(steps.length, 203)
+      // Its identifiers are of one moment: each began later than that.
+      const last = new Date(read.at + 1_998).toISOString().slice(11, -1)
+      const folded = steps.find(step => /\/x → .*and 999 more like it/.test(step)) ?? ''
+      assert.ok(folded.endsWith(`the last at ${last}`), folded)
+      assert.match(steps.at(-1) ?? '', /\/cancel → 204 .*cancelled, P0040/)
+      assert.ok(page.html.length < 400_000, `${page.html.length}`)
+      const { html } = await browser.get(`${path}/report.json`)
+      assert.ok(html.length < 256 * 1024, `${html.length}`)
+      assert.equal(JSON.parse(html).exchanges.length, 203)
+    })
+
+    test('its summary has at most 15 lines, and says once what to do', async t => {
+      const { api } = await service().newNamedAccount()
+      const browser = await signIn(service(), api)
+      for (let i = 0; i < 2; i++)
+        await subscribe(t, api, { behaviour: { onRequest: answering(401) } })
+      const payment = await api.createPayment({ reference: 'R-long' })
+      await api.post(`/v1/payments/${payment.payment_id}/cancel`)
+      for (let i = 0; i < 20; i++) {
+        service().clock.advance(1_000)
+        await api.post(`/v1/payments/${payment.payment_id}/capture`)
+      }
+      const page = await browser.get(`payments/${payment.payment_id}`)
+      const lines = page.elements.find(tagged('pre'))?.text.trim().split('\n') ?? []
+      assert.equal(lines.length, 15)
+      assert.match(lines[0] ?? '', /^R-long: £46\.50, cancelled, P0040/)
+      assert.match(lines[5] ?? '', /^\(\d+ more lines\)$/)
+      assert.equal(lines.filter(line => /Most often the signature/.test(line)).length, 1)
+      assert.match(lines.at(-1) ?? '', /^http.*\/console\/payments\//)
+    })
+  },
+  receiving,
+)

@@ -5,7 +5,7 @@ import { iso } from '../../../core/time.ts'
 import { version } from '../../../core/version.ts'
 import { type Payment, stateOf } from '../../../pay/payments/payment.ts'
 import { attemptsOf } from '../../../pay/webhooks/message-store.ts'
-import { causeOf } from '../../explain/causes.ts'
+import { causeOf, withoutControls } from '../../explain/causes.ts'
 import { actionText } from '../../record/action.ts'
 import type { Exchange, KeptBody } from '../../record/exchange.ts'
 import { createMask } from '../../record/mask.ts'
@@ -14,43 +14,54 @@ import type { Rows, Step } from './timeline.ts'
 import { reasonFor } from './timeline-view.ts'
 
 /** Lines about steps in a summary: the first and the newest of them. */
-const FIRST_STEPS = 2
-const LAST_STEPS = 8
+const FIRST_LINES = 3
+const LAST_LINES = 7
 
-/** Some 15 lines that a colleague can read. `link` leads to the page of the payment. */
+/** At most 15 lines that a colleague can read. `link` leads to the page of the payment. */
 export function summary(payment: Payment, steps: readonly Step[], link: string): string {
   const state = stateOf(payment)
   const { amount, reference } = payment.given
-  const lines = steps.filter(isOfInterest).map(lineOf)
-  const left = lines.length - FIRST_STEPS - LAST_STEPS
+  const lines = steps.filter(isOfInterest).flatMap(linesOf)
+  const left = lines.length - FIRST_LINES - LAST_LINES
+  const advice = steps.flatMap(causesOf).at(-1)
   return [
-    `${reference}: ${inPounds(amount)}, ${state.status}, ${reasonFor(state) ?? ''}`.replace(
+    `${withoutControls(reference)}: ${inPounds(amount)}, ${state.status}, ${reasonFor(state) ?? ''}`.replace(
       /, $/,
       '',
     ),
     `Payment ${payment.payment_id}`,
     ...(left > 1
-      ? [...lines.slice(0, FIRST_STEPS), `(${left} more)`, ...lines.slice(-LAST_STEPS)]
+      ? [...lines.slice(0, FIRST_LINES), `(${left} more lines)`, ...lines.slice(-LAST_LINES)]
       : lines),
+    ...(advice === undefined ? [] : [advice]),
     link,
   ].join('\n')
 }
 
+/** Why messages failed that are not accepted yet. */
+const causesOf = ({ messages }: Step): string[] =>
+  messages.flatMap(({ attempts, again }) => {
+    const ending = attempts.at(-1)?.ending
+    return ending && !again ? (causeOf(ending) ?? []) : []
+  })
+
 const isOfInterest = ({ exchange, events, refunds, messages }: Step): boolean =>
   events.length + refunds.length + messages.length > 0 || exchange?.refused === true
 
-function lineOf({ at, exchange, events, refunds, messages }: Step): string {
+/** Texts of others are spelled as on the page, so that none begins a line or turns one around. */
+function linesOf({ at, exchange, events, refunds, messages }: Step): string[] {
   const last = events.at(-1)
   const effects = [
     ...(last ? [[last.status, reasonFor(last)].filter(Boolean).join(', ')] : []),
     ...refunds.map(({ amount }) => `refund of ${inPounds(amount)}`),
     ...messages.map(({ message, webhook, attempts, again }) => {
-      const ending = attempts.at(-1)?.ending
-      const why = ending && (causeOf(ending) ?? ending.result)
+      const why = attempts.at(-1)?.ending.result
       return `${message.event_type} to ${webhook} ${message.status}${why ? ` (${why})` : ''}${again ? `. ${sentAgainText(again, at)}` : ''}`
     }),
   ]
-  return [`${iso(at)} ${requestOf(exchange)}`, ...effects.map(each => `  ${each}`)].join('\n')
+  return [`${iso(at)} ${requestOf(exchange)}`, ...effects.map(each => `  ${each}`)].map(
+    withoutControls,
+  )
 }
 
 function requestOf(exchange: Exchange | undefined): string {
