@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
-import { basename, extname, join } from 'node:path'
+import { basename, dirname, extname, join } from 'node:path'
 import { describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 
@@ -123,6 +123,56 @@ describe('A file of src', () => {
   // Biome has no rule against classes.
   test('declares no class except for errors', () =>
     assert.deepEqual(find(sources, /^\s*(export\s+)?(abstract\s+)?class\s+\w+\s*[{<]/), []))
+})
+
+/** The files of src by what each imports, types included. */
+const imports = new Map(
+  [...sources].map(([path, text]) => [
+    path,
+    [...text.matchAll(/(?:from|import\()\s*'(\.[^']+\.ts)'/g)].map(([, to = '']) =>
+      join(dirname(path), to),
+    ),
+  ]),
+)
+
+/** The members of the first circle, in order; none if there is no circle. */
+function circleIn(graph: Map<string, Iterable<string>>): string[] {
+  const done = new Set<string>()
+  function search(node: string, path: string[]): string[] {
+    if (path.includes(node)) return path.slice(path.indexOf(node))
+    if (done.has(node)) return []
+    for (const next of graph.get(node) ?? []) {
+      const circle = search(next, [...path, node])
+      if (circle.length > 0) return circle
+    }
+    done.add(node)
+    return []
+  }
+  for (const node of graph.keys()) {
+    const circle = search(node, [])
+    if (circle.length > 0) return circle
+  }
+  return []
+}
+
+// Biome's rule leaves out imports of types, and knows no folders.
+describe('The imports of src', () => {
+  test('make no circle of files', () => {
+    assert.deepEqual(circleIn(imports), [])
+  })
+
+  // What stands beside the folders of a floor, such as src/pay/context.ts, belongs to none of them.
+  test('make no circle of folders', () => {
+    const folders = new Map<string, Set<string>>()
+    for (const [path, targets] of imports)
+      for (const target of targets) {
+        const [from, to] = [dirname(path), dirname(target)]
+        if (from === to || [from, to].some(folder => folder.split('/').length < 3)) continue
+        folders.set(from, (folders.get(from) ?? new Set()).add(to))
+      }
+    assert.ok(folders.size > 15)
+    assert.deepEqual(circleIn(folders), [])
+  })
 })
 
 // Biome does not look for words in comments, and reads no Markdown.

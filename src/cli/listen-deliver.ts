@@ -7,18 +7,22 @@ import { callbackUrlProblem, hostAndPort } from '../platform/outbound/address.ts
 import { createResolve } from '../platform/outbound/resolve.ts'
 import { createSend } from '../platform/outbound/send.ts'
 import { wrongUsage } from './command-error.ts'
-import type { ListenOptions } from './listen.ts'
 import { colouredStatus, note, oneLine, print, printJson, timeOfDay } from './output.ts'
 import { type Body, RETRY_AFTER, type Service, whyRefused } from './running-service.ts'
+
+/** The options of `farthing listen` that say where messages go and how they are printed. */
+type Forwarding = {
+  forwardTo?: string | undefined
+  header?: readonly (readonly [name: string, value: string])[] | undefined
+  insecure?: boolean | undefined
+  bodies?: boolean | undefined
+  json?: boolean | undefined
+}
 
 /** Receives one attempt and returns how it ended. */
 type Receive = (offer: Body) => Promise<AttemptResult>
 
-export function createReceive({
-  forwardTo,
-  header = [],
-  insecure = false,
-}: ListenOptions): Receive {
+export function createReceive({ forwardTo, header = [], insecure = false }: Forwarding): Receive {
   if (forwardTo === undefined)
     return async () => ({
       status: 'SUCCESSFUL',
@@ -53,7 +57,7 @@ export async function deliver(
   path: string,
   offer: Body,
   receive: Receive,
-  options: ListenOptions,
+  options: Forwarding,
 ): Promise<void> {
   const { answer: arriving, cause, ...result } = await receive(offer)
   const answer = await arriving
@@ -102,7 +106,7 @@ function show(
   offer: Body,
   { status, status_code, response_time, result, cause }: AttemptResult,
   answer: Buffer | undefined,
-  options: ListenOptions,
+  options: Forwarding,
 ): void {
   const { event_type = null, resource_id = null } = parsed(offer.body)
   const { message_id, headers, body } = offer

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createNewId } from '../../../src/core/ids.ts'
-import { mayBeOutOfOrder } from '../../../src/tools/console/requests/exchange.ts'
+import { mayBeOutOfOrder } from '../../../src/tools/console/frame/exchange.ts'
 import { type Exchange, MOST_BODY_BYTES } from '../../../src/tools/record/exchange.ts'
 import { makeGapRow } from '../../../src/tools/record/row.ts'
 import { findExchanges, insertExchange } from '../../../src/tools/record/store.ts'

@@ -4,7 +4,8 @@ import { details } from '../../../platform/web/components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import { checkAccount, type Report } from '../../explain/check/report.ts'
 import type { Finding, Level } from '../../explain/check/rule.ts'
-import { definePage, type PageVisit } from '../frame/define-page.ts'
+import { definePage } from '../frame/define-page.ts'
+import type { PageVisit } from '../frame/list.ts'
 import {
   code,
   inDigits,

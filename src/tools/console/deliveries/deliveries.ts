@@ -21,13 +21,14 @@ import {
 } from '../../lists/deliveries-store.ts'
 import { newestWebhooks } from '../../lists/webhooks-store.ts'
 import { acceptedByHand } from '../../record/by-hand.ts'
-import { actionForm, definePage, type PageVisit } from '../frame/define-page.ts'
+import { actionForm, definePage } from '../frame/define-page.ts'
+import type { PageVisit } from '../frame/list.ts'
 import { filterForm, oneOf, pageAddress, pageLinks, readPage, text } from '../frame/list.ts'
 import { liveHeading } from '../frame/live.ts'
+import { messageTable } from '../frame/message-attempts.ts'
 import type { AccountVisit, Next } from '../frame/page.ts'
 import { deliveryName, hidden, inDigits, link, paragraph, untrusted } from '../frame/parts.ts'
 import { shortTime } from '../frame/times.ts'
-import { messageTable } from '../webhooks/message-attempts.ts'
 
 const SIZE = 50
 /** Webhooks that were deactivated and whose messages are listed. */

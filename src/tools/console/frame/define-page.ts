@@ -8,18 +8,16 @@ import { type Html, html, type Part } from '../../../platform/web/html.ts'
 import type { FormPurpose } from './banners.ts'
 import { countFails } from './fails.ts'
 import {
-  type Cursor,
   cursorIn,
   type Errors,
   type Filters,
   filtersIn,
+  type PageVisit,
   pageAddress,
   problemsIn,
-  type Values,
 } from './list.ts'
 import { type Look, newestIn, sendLook, shownBy, tagOf } from './live.ts'
 import {
-  type AccountVisit,
   accountVisitOf,
   type ConsoleContext,
   insideOf,
@@ -34,20 +32,6 @@ import {
 import { postForm } from './parts.ts'
 import { endedAccount, otherAccount, sendSignedOut } from './refused.ts'
 import { isFromOtherSite, NotInside, signedIn } from './session.ts'
-
-export type PageVisit<F extends Filters = Filters> = AccountVisit & {
-  /** The identifier in the path; '' where the page has none. */
-  id: string
-  /** The relative address of the page, without its query. */
-  here: string
-  filters: Values<F>
-  fields: F
-  /** What is wrong with the filters. */
-  errors: Errors
-  cursor: Cursor
-  /** The query of the list from which somebody came. */
-  back: string
-}
 
 /** What an action has for the page on which it is shown: errors at the fields, for example. */
 type Answer = { errors?: Errors | undefined }

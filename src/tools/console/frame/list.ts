@@ -2,7 +2,6 @@
 import { backLink, button, pagination } from '../../../platform/web/components.ts'
 import { input, type Option, select } from '../../../platform/web/form-components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
-import type { PageVisit } from './define-page.ts'
 import { type AccountVisit, textsIn, type Visit } from './page.ts'
 import { hidden } from './parts.ts'
 
@@ -183,4 +182,19 @@ function field(
     ...(hint && { hint }),
     ...(width && { width }),
   })
+}
+
+/** A visit to a page of the console, with what its address says. */
+export type PageVisit<F extends Filters = Filters> = AccountVisit & {
+  /** The identifier in the path; '' where the page has none. */
+  id: string
+  /** The relative address of the page, without its query. */
+  here: string
+  filters: Values<F>
+  fields: F
+  /** What is wrong with the filters. */
+  errors: Errors
+  cursor: Cursor
+  /** The query of the list from which somebody came. */
+  back: string
 }

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Html, html, type Part } from '../../../platform/web/html.ts'
-import type { PageVisit } from './define-page.ts'
+import type { PageVisit } from './list.ts'
 import { pageAddress } from './list.ts'
 import { link } from './parts.ts'
 

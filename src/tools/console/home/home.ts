@@ -18,8 +18,10 @@ import { groupRefusals } from '../../record/refusal-store.ts'
 import { keptOf } from '../../record/space.ts'
 import { findExchange, findExchanges } from '../../record/store.ts'
 import { firstMinute, MINUTES, readTraffic } from '../../record/traffic-store.ts'
-import { definePage, type PageVisit } from '../frame/define-page.ts'
+import { definePage } from '../frame/define-page.ts'
+import { refusalText } from '../frame/exchange.ts'
 import { countFails } from '../frame/fails.ts'
+import type { PageVisit } from '../frame/list.ts'
 import { liveHeading } from '../frame/live.ts'
 import type { AccountVisit, ConsoleContext } from '../frame/page.ts'
 import {
@@ -32,7 +34,6 @@ import {
   statusTag,
   untrusted,
 } from '../frame/parts.ts'
-import { refusalText } from '../requests/exchange.ts'
 import { addressOfGroup, operationsOf } from '../requests/find.ts'
 import { refusedKeysPart, requestLine } from '../requests/list.ts'
 import { trafficPart } from './traffic.ts'

@@ -21,7 +21,7 @@ import { pageFault } from '../../../platform/http/errors.ts'
 import type { ToolContext } from '../../context.ts'
 import { recordAction } from '../../record/action.ts'
 import type { Done } from '../frame/banners.ts'
-import type { PageVisit } from '../frame/define-page.ts'
+import type { PageVisit } from '../frame/list.ts'
 import { pageAddress } from '../frame/list.ts'
 import type { AccountVisit, Next } from '../frame/page.ts'
 

@@ -9,7 +9,7 @@ import {
   type PaymentFilter,
   type Sought,
 } from '../../lists/find-payments-store.ts'
-import type { PageVisit } from '../frame/define-page.ts'
+import type { PageVisit } from '../frame/list.ts'
 import { text } from '../frame/list.ts'
 import type { AccountVisit } from '../frame/page.ts'
 import { code, inDigits, link, paragraph, untrusted } from '../frame/parts.ts'

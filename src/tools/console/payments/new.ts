@@ -12,8 +12,9 @@ import { type Html, html } from '../../../platform/web/html.ts'
 import { twoThirds } from '../../../platform/web/layout.ts'
 import type { ToolContext } from '../../context.ts'
 import { recordAction } from '../../record/action.ts'
-import { definePage, type PageVisit } from '../frame/define-page.ts'
+import { definePage } from '../frame/define-page.ts'
 import { errorsIn, toldIn } from '../frame/form-errors.ts'
+import type { PageVisit } from '../frame/list.ts'
 import {
   type AccountVisit,
   type Next,

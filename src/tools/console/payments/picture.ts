@@ -13,7 +13,8 @@ import { shownStatus } from '../../../pay/webhooks/message-store.ts'
 import { button, buttonGroup, buttonLink } from '../../../platform/web/components.ts'
 import { input } from '../../../platform/web/form-components.ts'
 import { type Html, html, type Part } from '../../../platform/web/html.ts'
-import { actionForm, type PageVisit } from '../frame/define-page.ts'
+import { actionForm } from '../frame/define-page.ts'
+import type { PageVisit } from '../frame/list.ts'
 import { type AccountVisit, textsIn } from '../frame/page.ts'
 import {
   link,

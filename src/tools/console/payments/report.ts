@@ -9,7 +9,7 @@ import { causeOf, withoutControls } from '../../explain/causes.ts'
 import { actionText } from '../../record/action.ts'
 import type { Exchange, KeptBody } from '../../record/exchange.ts'
 import { createMask } from '../../record/mask.ts'
-import { sentAgainText } from '../webhooks/message-attempts.ts'
+import { sentAgainText } from '../frame/message-attempts.ts'
 import type { Rows, Step } from './timeline.ts'
 import { reasonFor } from './timeline-view.ts'
 

@@ -10,6 +10,8 @@ import { actionText } from '../../record/action.ts'
 import type { Exchange } from '../../record/exchange.ts'
 import { MASK } from '../../record/mask.ts'
 import { inProduction } from '../check/findings.ts'
+import { mayBeOutOfOrder, refusalText } from '../frame/exchange.ts'
+import { nameOfAttempt, type ShownAttempt, sentAgainText } from '../frame/message-attempts.ts'
 import {
   code,
   deliveryTag,
@@ -19,8 +21,6 @@ import {
   paragraph,
   untrusted,
 } from '../frame/parts.ts'
-import { mayBeOutOfOrder, refusalText } from '../requests/exchange.ts'
-import { nameOfAttempt, type ShownAttempt, sentAgainText } from '../webhooks/message-attempts.ts'
 import type { MissingMessage, ShownMessage, Step } from './timeline.ts'
 
 /** What the timeline needs of its page. `hasWebhooks`: the account has or had any. */

@@ -17,8 +17,8 @@ import type { ActionName } from '../../record/action.ts'
 import { acceptedAmong, isCopy } from '../../record/by-hand.ts'
 import type { Exchange } from '../../record/exchange.ts'
 import { exchangesWithout, type Outline, readsOfPayment } from '../../record/store.ts'
+import { mergeAttempts, type ShownAttempt } from '../frame/message-attempts.ts'
 import type { AccountVisit } from '../frame/page.ts'
-import { mergeAttempts, type ShownAttempt } from '../webhooks/message-attempts.ts'
 
 /** How many equal reads followed, and when the last of them began on the account's clock. */
 type Folded = { more: number; until: number }

@@ -10,7 +10,7 @@ import type { Exchange } from '../../record/exchange.ts'
 import type { Refusals } from '../../record/refusal-store.ts'
 import { type ExchangeFilter, findExchanges } from '../../record/store.ts'
 import { findWithText } from '../../record/text-store.ts'
-import type { PageVisit } from '../frame/define-page.ts'
+import type { PageVisit } from '../frame/list.ts'
 import { filterForm, oneOf, pageAddress, text, unseen, type Values } from '../frame/list.ts'
 import { link, paragraph, untrusted } from '../frame/parts.ts'
 

@@ -15,7 +15,9 @@ import {
 } from '../../record/store.ts'
 import { findWithText } from '../../record/text-store.ts'
 import { MINUTES } from '../../record/traffic-store.ts'
-import { definePage, type PageVisit } from '../frame/define-page.ts'
+import { definePage } from '../frame/define-page.ts'
+import { mayBeOutOfOrder, refusalText } from '../frame/exchange.ts'
+import type { PageVisit } from '../frame/list.ts'
 import { addressFrom, type Cursor, type CursorPage, pageLinks, readPage } from '../frame/list.ts'
 import { type Look, liveHeading, MOST_NEWER } from '../frame/live.ts'
 import type { AccountVisit, ConsoleContext } from '../frame/page.ts'
@@ -33,7 +35,6 @@ import {
   untrusted,
   wideTable,
 } from '../frame/parts.ts'
-import { mayBeOutOfOrder, refusalText } from './exchange.ts'
 import {
   filterOf,
   filters,

@@ -6,6 +6,7 @@ import { type Html, html } from '../../../platform/web/html.ts'
 import type { Exchange } from '../../record/exchange.ts'
 import { groupRefusals, type Refusals } from '../../record/refusal-store.ts'
 import { findExchange } from '../../record/store.ts'
+import { refusalText } from '../frame/exchange.ts'
 import type { AccountVisit } from '../frame/page.ts'
 import {
   code,
@@ -18,7 +19,6 @@ import {
   untrusted,
   wideTable,
 } from '../frame/parts.ts'
-import { refusalText } from './exchange.ts'
 import { addressOfGroup, type Operations } from './find.ts'
 
 const MOST_GROUPS = 20

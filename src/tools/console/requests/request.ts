@@ -12,8 +12,11 @@ import { asCurl } from '../../record/curl.ts'
 import type { Ending, Exchange } from '../../record/exchange.ts'
 import { findExchange } from '../../record/store.ts'
 import { inProduction } from '../check/findings.ts'
-import { definePage, type PageVisit } from '../frame/define-page.ts'
+import { definePage } from '../frame/define-page.ts'
+import { headersAndBody } from '../frame/exchange.ts'
+import type { PageVisit } from '../frame/list.ts'
 import { linkBack } from '../frame/list.ts'
+import { nameOfAttempt, sentAgainText } from '../frame/message-attempts.ts'
 import { type AccountVisit, type ConsoleContext, notFound } from '../frame/page.ts'
 import {
   code,
@@ -28,8 +31,6 @@ import {
   untrusted,
 } from '../frame/parts.ts'
 import { shortTime } from '../frame/times.ts'
-import { nameOfAttempt, sentAgainText } from '../webhooks/message-attempts.ts'
-import { headersAndBody } from './exchange.ts'
 import { type Operations, operationsOf } from './find.ts'
 import { codePart, requestLine, statusPart, statusText, tookText } from './list.ts'
 

@@ -24,6 +24,7 @@ import { acceptedByHand } from '../../record/by-hand.ts'
 import type { Exchange } from '../../record/exchange.ts'
 import { definePage } from '../frame/define-page.ts'
 import { liveHeading } from '../frame/live.ts'
+import { sentAgainText } from '../frame/message-attempts.ts'
 import type { AccountVisit } from '../frame/page.ts'
 import {
   code,
@@ -36,7 +37,6 @@ import {
   time,
   untrusted,
 } from '../frame/parts.ts'
-import { sentAgainText } from './message-attempts.ts'
 
 const MOST_SHOWN = 50
 

@@ -10,12 +10,12 @@ import { askReceiver, MOST_COPIES } from '../../explain/check/ask.ts'
 import { isSignatureRefusal } from '../../explain/wrong-signature.ts'
 import { newestAsked } from '../../record/by-hand.ts'
 import type { Exchange } from '../../record/exchange.ts'
+import { nameOfAttempt } from '../frame/message-attempts.ts'
 import type { AccountVisit, Next, Page } from '../frame/page.ts'
 import { link, paragraph, postForm, untrusted, wideTable } from '../frame/parts.ts'
 import { shortTime } from '../frame/times.ts'
 import { statusPart } from '../requests/list.ts'
 import { advicePart, keyPart } from '../signature/advice.ts'
-import { nameOfAttempt } from './message-attempts.ts'
 
 /** Leads back to the page of the message, which says what came of it. */
 export async function ask(

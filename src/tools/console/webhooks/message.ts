@@ -34,8 +34,20 @@ import { causeOf } from '../../explain/causes.ts'
 import { answerToWrong, consequenceOf } from '../../explain/wrong-signature.ts'
 import { acceptedAmong, attemptsOfMessage } from '../../record/by-hand.ts'
 import { exchangesOfMessage } from '../../record/store.ts'
-import { definePage, type PageVisit } from '../frame/define-page.ts'
+import { definePage } from '../frame/define-page.ts'
+import { prettyJson } from '../frame/exchange.ts'
+import type { PageVisit } from '../frame/list.ts'
 import { liveHeading } from '../frame/live.ts'
+import {
+  acceptedSinceTag,
+  attemptsPart,
+  attemptTag,
+  damageNames,
+  deliveryText,
+  mergeAttempts,
+  nameOfAttempt,
+  type ShownAttempt,
+} from '../frame/message-attempts.ts'
 import { type AccountVisit, type Next, notFound } from '../frame/page.ts'
 import {
   deliveryName,
@@ -49,18 +61,7 @@ import {
   untrusted,
 } from '../frame/parts.ts'
 import { shortTime } from '../frame/times.ts'
-import { prettyJson } from '../requests/exchange.ts'
 import { ask, askPart } from './message-ask.ts'
-import {
-  acceptedSinceTag,
-  attemptsPart,
-  attemptTag,
-  damageNames,
-  deliveryText,
-  mergeAttempts,
-  nameOfAttempt,
-  type ShownAttempt,
-} from './message-attempts.ts'
 
 /** Attempts that are shown; there may be many by hand. */
 const MOST_ATTEMPTS = 20

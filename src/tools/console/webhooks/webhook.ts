@@ -21,9 +21,11 @@ import { messagesOfWebhook } from '../../lists/webhooks-store.ts'
 import { recordAction } from '../../record/action.ts'
 import { acceptedByHand } from '../../record/by-hand.ts'
 import type { Exchange } from '../../record/exchange.ts'
-import { actionForm, definePage, type PageVisit } from '../frame/define-page.ts'
+import { actionForm, definePage } from '../frame/define-page.ts'
+import type { PageVisit } from '../frame/list.ts'
 import { filterForm, oneOf, pageLinks, readPage } from '../frame/list.ts'
 import { liveHeading } from '../frame/live.ts'
+import { messageTable } from '../frame/message-attempts.ts'
 import { type Next, notFound } from '../frame/page.ts'
 import {
   deliveryName,
@@ -38,7 +40,6 @@ import {
 } from '../frame/parts.ts'
 import { backAddress } from '../payments/new.ts'
 import { eventsOf, listenerState } from './list.ts'
-import { messageTable } from './message-attempts.ts'
 import { probe, probeForm } from './probe.ts'
 
 const SIZE = 50

@@ -5,7 +5,7 @@ import { details } from '../../../platform/web/components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import { printJson, readJson } from '../../explain/signature/json-text.ts'
 import { type Exchange, type KeptBody, MOST_BODY_BYTES } from '../../record/exchange.ts'
-import { inDigits, listing, paragraph, untrusted } from '../frame/parts.ts'
+import { inDigits, listing, paragraph, untrusted } from './parts.ts'
 
 /** Milliseconds by which the clocks of two instances may differ. */
 const CLOCKS_AGREE = 1_000

@@ -16,7 +16,8 @@ import type { AttemptEnding } from '../../explain/causes.ts'
 import { causeOf } from '../../explain/causes.ts'
 import { answerToWrong, consequenceOf } from '../../explain/wrong-signature.ts'
 import type { ByHand, Exchange } from '../../record/exchange.ts'
-import type { AccountVisit } from '../frame/page.ts'
+import { bodyPart, headersAndBody, headersPart } from './exchange.ts'
+import type { AccountVisit } from './page.ts'
 import {
   briefTime,
   deliveryTag,
@@ -28,9 +29,8 @@ import {
   time,
   untrusted,
   wideTable,
-} from '../frame/parts.ts'
-import { shortTime } from '../frame/times.ts'
-import { bodyPart, headersAndBody, headersPart } from '../requests/exchange.ts'
+} from './parts.ts'
+import { shortTime } from './times.ts'
 
 export const damageNames: Record<Damage, string> = {
   digit: 'one digit of the signature changed',
