@@ -103,7 +103,10 @@ export const isMissing = ({ name, needs }: Language): string | false => {
 
 const prepared = new Map<string, string>()
 
-/** A copy of its folder. `edit` changes the file with the tests. */
+/**
+ * A copy of its folder. `edit` changes the file with the tests. A compiler blocks this process and every service in it
+ * meanwhile, so no test that needs one may run then: its requests would time out.
+ */
 export function copyOf(language: Language, edit?: (text: string) => string): string {
   const found = prepared.get(language.folder)
   if (found && !edit) return found

@@ -82,9 +82,8 @@ final class Farthing {
         return server;
     }
 
-    /** Ends the account, also after a test that was interrupted because it took too long. */
+    /** Ends the account. */
     void end() throws Exception {
-        Thread.interrupted();
         SHARED.get().ask("DELETE", "/control/accounts/" + name, null, 204);
     }
 
