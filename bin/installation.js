@@ -1,6 +1,6 @@
 /** Tells why this installation cannot run. Plain JavaScript: it also runs in a Node that cannot load TypeScript. */
-import { existsSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
+const { existsSync } = require('node:fs')
+const { join } = require('node:path')
 
 /** Node's own faults in TLS and in http.Agent were mended here. */
 const NEEDED = [24, 18, 1]
@@ -8,10 +8,10 @@ const DEV_LEFT_OUT =
   'because development dependencies were left out (--omit=dev or NODE_ENV=production). Run: npm ci --include=dev'
 const SCRIPTS_LEFT_OUT = 'because install scripts were left out (--ignore-scripts). Run:'
 
-const has = path => existsSync(new URL(`../${path}`, import.meta.url))
+const has = path => existsSync(join(__dirname, '..', path))
 
 /** Returns one sentence for the user, or undefined if Farthing can start. */
-export function startProblem() {
+function startProblem() {
   if (!has('src')) return isTooOld() ? packageNodeProblem() : undefined
   if (!has('node_modules')) return 'The packages are not installed. Run: npm ci'
   if (isTooOld()) return cloneNodeProblem()
@@ -22,7 +22,7 @@ export function startProblem() {
 }
 
 /** Returns one sentence for the user, or undefined if scripts/build-assets.ts can run. */
-export function buildProblem() {
+function buildProblem() {
   if (!has('node_modules/sass'))
     return `The files that the pages link to were not built, ${DEV_LEFT_OUT}`
   return isTooOld() ? cloneNodeProblem() : undefined
@@ -51,8 +51,10 @@ function isTooOld() {
 const nodeNeeded = () =>
   `Node ${NEEDED.join('.')} or newer is needed, this is ${process.versions.node}`
 
+module.exports = { startProblem, buildProblem }
+
 // `npm test` runs this first, with whichever Node there is.
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
+if (require.main === module) {
   const problem = startProblem()
   if (problem) process.stderr.write(`farthing: ${problem}\n`)
   process.exitCode = problem ? 1 : 0

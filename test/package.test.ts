@@ -45,8 +45,8 @@ describe('The package', () => {
       .split('\n')
       .map(name => name.replace('package/', ''))
     const outside = files.filter(name => !name.startsWith('dist/')).sort()
-    const expected = ['LICENSE', 'README.md', 'bin/farthing.js', 'bin/installation.js']
-    assert.deepEqual(outside, [...expected, 'package.json'])
+    const commands = ['bin/farthing.js', 'bin/installation.js', 'bin/package.json']
+    assert.deepEqual(outside, ['LICENSE', 'README.md', ...commands, 'package.json'])
     for (const name of ['farthing.cjs', 'platform/database/sqlite/thread.cjs', 'licences.txt'])
       assert.ok(files.includes(`dist/${name}`), name)
     const kinds = new Set(files.map(name => name.slice(name.indexOf('.', name.lastIndexOf('/')))))

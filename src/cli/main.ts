@@ -1,18 +1,26 @@
 import { isMainThread } from 'node:worker_threads'
-import { readConfig } from '../app/config.ts'
-import { writeProblems } from './explain-error.ts'
+import { version } from '../core/version.ts'
 
-/** Runs the command line. `farthing` and `farthing serve` load the service and nothing else, so that they start fast. */
+/**
+ * Runs the command line. `farthing` and `farthing serve` load the service, `farthing --version` nothing, and a command
+ * its own code, so that they start fast.
+ */
 async function main(args: string[]): Promise<void> {
-  const serves = args.length === 0 || (args.length === 1 && args[0] === 'serve')
+  const [first] = args
   try {
-    if (serves) await (await import('./serve.ts')).serveUntilStopped(readConfig(process.env))
-    else {
+    if (args.length === 1 && (first === '--version' || first === '-v'))
+      process.stdout.write(`${version}\n`)
+    else if (args.length === 0 || (args.length === 1 && first === 'serve')) {
+      const { readConfig } = await import('../app/config.ts')
+      const { serveUntilStopped } = await import('./serve.ts')
+      await serveUntilStopped(readConfig(process.env))
+    } else {
       const { endWithReader, runCommand } = await import('./commands.ts')
       endWithReader()
       process.exitCode = await runCommand(args, process.env)
     }
   } catch (error) {
+    const { writeProblems } = await import('./explain-error.ts')
     writeProblems(error)
     process.exitCode = 1
   }

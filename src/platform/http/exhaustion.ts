@@ -1,4 +1,4 @@
-import { open } from 'node:fs/promises'
+import { closeSync, openSync } from 'node:fs'
 import type { Server } from 'node:net'
 import { devNull } from 'node:os'
 
@@ -38,7 +38,7 @@ const tooMany = (refused: number): string =>
 
 async function filesLine(server: Server): Promise<string | undefined> {
   try {
-    await (await open(devNull)).close()
+    closeSync(openSync(devNull, 'r'))
     return undefined
   } catch (error) {
     const { code = '' } = error as NodeJS.ErrnoException // fs throws no other kind

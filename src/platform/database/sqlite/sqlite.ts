@@ -1,4 +1,4 @@
-import { statfs } from 'node:fs/promises'
+import { promises } from 'node:fs'
 import { SLICE_MS } from '../../../core/budgets.ts'
 import { startThread } from '../../../core/files.ts'
 import type { Database, Statement, Value } from '../../../core/ports.ts'
@@ -49,7 +49,7 @@ export function openSqlite(
     check: queue.check,
     async room() {
       if (options.path === ':memory:') return Infinity
-      const { bavail, bsize } = await statfs(options.path)
+      const { bavail, bsize } = await promises.statfs(options.path)
       const [pages] = await reader.query<{ free: number }>(FREE_PAGES)
       return bavail * bsize + (pages?.free ?? 0)
     },
