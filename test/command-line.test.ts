@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { SETTINGS } from '../src/app/settings.ts'
+import { webPayment } from './support/client.ts'
 import { runHere } from './support/command.ts'
 import { tempFolder } from './support/folders.ts'
 import { runProcess, startProcess } from './support/process.ts'
@@ -15,6 +16,24 @@ registerHooks({
     return nextResolve(specifier, context)
   },
 })`
+
+/** Lists the files of src that are loaded, in the file LOADED. */
+const LISTING = `import { appendFileSync } from 'node:fs'
+import { registerHooks } from 'node:module'
+registerHooks({
+  load(url, context, nextLoad) {
+    const [, path] = url.split('/src/')
+    if (path) appendFileSync(process.env.LOADED, path + '\\n')
+    return nextLoad(url, context)
+  },
+})`
+
+/** The rules of the check run on every request that is recorded; all else that explains waits for somebody to ask. */
+const RULES = ['judge', 'facts', 'production'].map(name => `tools/explain/check/${name}.ts`)
+const isTool = (path: string) =>
+  /^(tools\/(console|control|lists|explain)\/|app\/(tools|docs\/(?!routes))|testing\/)/.test(
+    path,
+  ) && !RULES.includes(path)
 
 describe('The command line', () => {
   const env = { PORT: 'abc' }
@@ -31,6 +50,43 @@ describe('The command line', () => {
     }
     const { stderr } = await runProcess({ args: ['keys', 'list'], env, fromSources: true })
     assert.match(stderr, /^farthing: loaded commander/)
+  })
+
+  test('A start and requests under /v1 load no console, control, explanation or document, which load once for the first request', async t => {
+    const folder = tempFolder()
+    const preload = join(folder, 'listing.mjs')
+    writeFileSync(preload, LISTING)
+    const LOADED = join(folder, 'loaded')
+    const FARTHING_API_KEY = 'key_of_the_first_request'
+    const service = { FARTHING_API_KEY, FARTHING_CONTROL: 'true', DATABASE_URL: 'sqlite::memory:' }
+    const env = { ...service, LOADED, NODE_OPTIONS: `--import ${preload}` }
+    const started = await startProcess({ env, fromSources: true })
+    t.after(() => started.kill())
+    const { baseUrl } = started
+    const loaded = () => readFileSync(LOADED, 'utf8').trim().split('\n')
+    const send = (path: string, method = 'GET') =>
+      fetch(baseUrl + path, { method, headers: { authorization: `Bearer ${FARTHING_API_KEY}` } })
+    const statuses = async (...sent: Promise<Response>[]) =>
+      (await Promise.all(sent)).map(({ status }) => status)
+    const paid = await fetch(`${baseUrl}/v1/payments`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${FARTHING_API_KEY}`, 'content-type': 'application/json' },
+      body: JSON.stringify(webPayment),
+    })
+    assert.equal(paid.status, 201)
+    assert.deepEqual(await statuses(send('/v1/payments'), send('/v1/none')), [200, 404])
+    assert.deepEqual(loaded().filter(isTool), [])
+    const first = [send('/control/reset', 'POST'), send('/console/sign-in'), send('/control/none')]
+    assert.deepEqual(
+      await statuses(...first, send('/console/sign-in', 'PUT')),
+      [200, 200, 404, 405],
+    )
+    for (const file of ['app/tools.ts', 'tools/console/pages.ts', 'tools/control/routes.ts'])
+      assert.deepEqual(
+        loaded().filter(path => path === file),
+        [file],
+      )
+    assert.deepEqual(await started.terminate(), { code: 0, signal: null })
   })
 
   test('--version prints the version and --help lists every command and setting', async () => {

@@ -21,15 +21,11 @@ import { registerRoutes } from '../platform/http/endpoint.ts'
 import { sendApiError } from '../platform/http/errors.ts'
 import { healthEndpoints } from '../platform/http/health.ts'
 import { createLimits, type Limits } from '../platform/http/limits.ts'
+import { createPart } from '../platform/http/part.ts'
 import { decorateRequests } from '../platform/http/request-state.ts'
 import { createServer, isLostInBrowser, setApiHeaders } from '../platform/http/server.ts'
 import { assetEndpoints } from '../platform/web/assets.ts'
-import { consoleAreas } from '../tools/console/area.ts'
-import { routedInConsole } from '../tools/console/frame/session.ts'
-import { consoleRoutes } from '../tools/console/pages.ts'
 import type { ToolContext } from '../tools/context.ts'
-import { controlEndpoints } from '../tools/control/routes.ts'
-import { createWaits } from '../tools/control/wait.ts'
 import { withListeners } from '../tools/deliver/listeners.ts'
 import { createJudge } from '../tools/explain/check/judge.ts'
 import { createPlans, type Plans } from '../tools/plans/faults.ts'
@@ -38,7 +34,8 @@ import { createRecorder, type RunningRecorder } from '../tools/record/recorder.t
 import type { Judge } from '../tools/record/row.ts'
 import { createMinuteCounts } from '../tools/record/traffic-store.ts'
 import type { Chapters } from './docs/openapi.ts'
-import { controlDescription, docsEndpoints } from './docs/routes.ts'
+import { docsEndpoints } from './docs/routes.ts'
+import type { Tools } from './tools.ts'
 
 export type App = {
   server: FastifyInstance
@@ -68,12 +65,16 @@ export async function createApp(
       `${facts.event_type} to ${facts.callback_host}: ${result}, ${ms} ms`,
     )
   const stopped = () => limits.draining()
+  const onPartFault = (error: unknown) => logger?.error({ err: error }, 'the tools could not start')
   const onRuleFault = (error: unknown) =>
     logger?.warn({ err: error }, 'the check could not judge all')
-  const judge = createJudge(onRuleFault)
-  const isShared = config.database.kind === 'postgres'
-  const waits = createWaits({ database, isShared, stopped })
-  const recorder = recorderOf({ ...given, judge, onRecorded: waits.wake }, config, logger)
+  let tools: Tools | undefined
+  const onRecorded = (room: string) => tools?.wake(room)
+  const recorder = recorderOf(
+    { ...given, judge: createJudge(onRuleFault), onRecorded },
+    config,
+    logger,
+  )
   const send = withListeners(ports.send, { ...ports, signals })
   const deliveries = createDeliveries({
     ...ports,
@@ -98,11 +99,16 @@ export async function createApp(
     signals,
   }
   const areas = createAreas(context, { recorder, plans, onRefused: refused.count })
-  const server = createServer(logger?.child({}), areas, routedInConsole)
-  decorateRequests(server)
-  watch?.(server)
+  const part = createPart(['/control', '/console'], makeTools, onPartFault)
+  const server = createServer(logger?.child({}), areas, { part })
   const waiting = () => deliveries.waiting() + (plans?.held() ?? 0)
   const limits = createLimits(server, waiting)
+  function prepare(each: FastifyInstance): void {
+    decorateRequests(each)
+    watch?.(each)
+    limits.watch(each)
+  }
+  prepare(server)
   const chapters: Chapters = {
     Payments: paymentEndpoints(context, withScenario),
     Refunds: refundEndpoints(context, withScenario),
@@ -117,10 +123,16 @@ export async function createApp(
   }
   const described = Object.values(chapters).flat()
   const operations = described.filter(({ area }) => RECORDED.includes(area))
-  const control = controlEndpoints(context, { ...waits, stopped, operations })
-  if (control.length > 0) control.push(controlDescription(context, () => control))
-  const pages = consoleRoutes(context, operations)
-  registerRoutes(server, [...described, ...control, ...pages], areas, limits)
+  registerRoutes(server, described, areas, limits)
+
+  async function makeTools(): Promise<FastifyInstance> {
+    const { createTools } = await import('./tools.ts')
+    tools = createTools(context, { areas, operations, stopped })
+    const app = createServer(logger?.child({}), tools.areas, tools)
+    prepare(app)
+    registerRoutes(app, tools.routes, tools.areas, limits)
+    return app
+  }
   return { server, deliveries, limits, recorder }
 }
 
@@ -171,7 +183,6 @@ function createAreas(
   const hasControl = recorder !== undefined || config.control
   const unknown = config.control ? undefined : controlIsOff
   const off = { ...plain, prefix: '/console', limited: true }
-  const consoles = config.console ? consoleAreas(context) : { console: off, 'sign-in': off }
   return {
     api: { ...json, prefix: '/v1', limited: true, authenticate, record: record('api'), plan },
     token: { ...json, prefix: '/v1', limited: true, record: record('api'), plan },
@@ -183,7 +194,9 @@ function createAreas(
       limited: false,
       unknown,
     },
-    ...consoles,
+    // tools.ts has them while the console is on.
+    console: off,
+    'sign-in': off,
     open: { ...plain, prefix: '', limited: true },
     health: { ...plain, prefix: '', limited: false },
   }

@@ -1,9 +1,9 @@
 /** The pages about the service: the front page and the documentation. */
 import { page, type Site } from '../../pay/hosted/pages.ts'
+import { firstPayment } from '../../pay/payments/first-payment.ts'
 import { buttonLink } from '../../platform/web/components.ts'
 import { type Html, html } from '../../platform/web/html.ts'
 import { twoThirds } from '../../platform/web/layout.ts'
-import { firstPayment } from '../../tools/console/payments/payments.ts'
 
 const code = (text: string): Html => html`<code class="farthing-code">${text}</code>`
 const listing = (text: string): Html => html`<pre class="farthing-listing">${text}</pre>`

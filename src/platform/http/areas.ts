@@ -108,7 +108,7 @@ export function areaOfPath(areas: Areas, { url }: FastifyRequest): Area {
 }
 
 /** True for the prefix itself and every path below it, also percent-encoded or as a whole URL. */
-function isBelow(prefix: string, url: string): boolean {
+export function isBelow(prefix: string, url: string): boolean {
   const decoded = decodedPath(url)
   return decoded === prefix || decoded.startsWith(`${prefix}/`)
 }

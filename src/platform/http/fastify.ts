@@ -9,7 +9,7 @@ import { finished, Readable } from 'node:stream'
 import { type FastifyInstance, type FastifyRequest, LogController } from 'fastify'
 import { overloaded, unreadable } from '../../core/errors.ts'
 import { FORM_TYPE, hasBody, isForm, JSON_TYPE } from './body.ts'
-import { createHttpServer, refuseUnreadable } from './connections.ts'
+import { refuseUnreadable } from './connections.ts'
 
 declare module 'node:http' {
   interface IncomingMessage {
@@ -39,7 +39,6 @@ export const fastifyOptions = {
   // Idle connections do not delay a stop: faults/process/shutdown.
   forceCloseConnections: 'idle',
   exposeHeadRoutes: false, // foldMethod
-  serverFactory: createHttpServer,
   clientErrorHandler: refuseUnreadable,
 } as const
 

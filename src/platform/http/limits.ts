@@ -15,6 +15,8 @@ import { createLeaving, type Leaving } from './leaving.ts'
 const MAX_ACCEPTING = 200
 
 export type Limits = {
+  /** Adds to an app what `enter` and a stop need. Call it before there are routes. */
+  watch(app: FastifyInstance): void
   /** The preHandler hook of endpoints that count. Beyond the limit it refuses with 503 and Retry-After. */
   enter(request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void
   takeTurn: Leaving['takeTurn']
@@ -30,26 +32,27 @@ export type Limits = {
 /**
  * Limits how much the service does at once. `waiting` returns how many requests only wait for webhook receivers:
  * they cost no work, and a receiver that hangs must not use up the places of others. Requests whose body is
- * still arriving do not count, so that slow clients do not use them up either. Call it before there are routes.
+ * still arriving do not count, so that slow clients do not use them up either.
  */
-export function createLimits(app: FastifyInstance, waiting: () => number): Limits {
+export function createLimits({ server, log }: FastifyInstance, waiting: () => number): Limits {
   let inFlight = 0
   let draining = false
   const leaving = createLeaving()
-  app.server.maxConnections = CONNECTIONS
-  reportExhaustion(app.server, line => app.log.warn(line))
-  // The work is done once there is a response, whether or not the client is still there to receive it.
-  app.addHook('onSend', (request, reply, payload, done) => {
-    if (request.inFlight) inFlight -= 1
-    request.inFlight = false
-    // A client that is told to close opens another connection, so it is told once it can reach only others.
-    if (!app.server.listening) void reply.header('connection', 'close')
-    const error = leaving.leave(request, reply, payload)
-    if (error) done(error)
-    else done(null, payload)
-  })
-
+  server.maxConnections = CONNECTIONS
+  reportExhaustion(server, line => log.warn(line))
   return {
+    watch(each) {
+      // The work is done once there is a response, whether or not the client is still there to receive it.
+      each.addHook('onSend', (request, reply, payload, done) => {
+        if (request.inFlight) inFlight -= 1
+        request.inFlight = false
+        // A client that is told to close opens another connection, so it is told once it can reach only others.
+        if (!server.listening) void reply.header('connection', 'close')
+        const error = leaving.leave(request, reply, payload)
+        if (error) done(error)
+        else done(null, payload)
+      })
+    },
     enter(request, _reply, done) {
       inFlight += 1
       request.inFlight = true
@@ -59,15 +62,15 @@ export function createLimits(app: FastifyInstance, waiting: () => number): Limit
     draining: () => draining,
     async drain(graceMs) {
       draining = true
-      await acceptWaiting(app.server)
+      await acceptWaiting(server)
       await new Promise<void>(resolve => {
         const grace = setTimeout(resolve, graceMs)
-        app.server.once('close', () => {
+        server.once('close', () => {
           clearTimeout(grace)
           resolve()
         })
         // http.Server.close would also cut connections that are between two requests.
-        Server.prototype.close.call(app.server)
+        Server.prototype.close.call(server)
       })
     },
   }

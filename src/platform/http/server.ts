@@ -8,26 +8,36 @@ import {
 } from 'fastify'
 import { BODY_BYTES } from '../../core/budgets.ts'
 import { type Areas, hasEmptySegment } from './areas.ts'
+import { createHttpServer } from './connections.ts'
 import { adjustFastify, fastifyOptions, foldMethod, hasTwoHosts, methodOf } from './fastify.ts'
+import type { Part } from './part.ts'
 import { areaOf, createRefuse } from './without-endpoint.ts'
 
 /** The route of the files that pages link to. Each page loads several, so their lines are for debugging only. */
 const ASSETS = '/assets/:name'
 
-/**
- * An HTTP server without endpoints: its limits, its headers, its errors and its log line. `routedAs` returns the
- * address under which the router looks for a request.
- */
+type ServerOptions = {
+  /** The address under which the router looks for a request; without it, its own. */
+  routedAs?: (raw: IncomingMessage) => string
+  /** Another app, which handles the requests below its prefixes. */
+  part?: Part
+}
+
+/** An HTTP server without endpoints: its limits, its headers, its errors and its log line. */
 export function createServer(
   logger: FastifyBaseLogger | undefined,
   areas: Areas,
-  routedAs: (raw: IncomingMessage) => string,
+  { routedAs, part }: ServerOptions,
 ): FastifyInstance {
   const app = fastify({
     ...fastifyOptions,
+    serverFactory: handle =>
+      createHttpServer((raw, response) => {
+        if (!part?.takes(raw, response)) handle(raw, response)
+      }),
     rewriteUrl: raw => {
       foldMethod(raw)
-      return routedAs(raw)
+      return routedAs?.(raw) ?? raw.url ?? ''
     },
     ...(logger && { loggerInstance: logger }),
     bodyLimit: BODY_BYTES,
@@ -37,6 +47,7 @@ export function createServer(
       refuse(request, reply, error => areaOf(areas, request).sendError(error, request, reply))
     },
   })
+  if (part) app.addHook('preClose', async () => part.close())
   adjustFastify(app)
   const refuse = createRefuse(app, areas)
   app.addHook('onRequest', (request, reply, done) => {

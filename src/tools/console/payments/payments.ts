@@ -3,6 +3,7 @@
 import { timeOf } from '../../../core/ids.ts'
 import { inPounds } from '../../../core/money.ts'
 import type { Database } from '../../../core/ports.ts'
+import { paymentCommand } from '../../../pay/payments/first-payment.ts'
 import { type Payment, statusOf } from '../../../pay/payments/payment.ts'
 import { findPayment } from '../../../pay/payments/store.ts'
 import { findRefundOfAccount } from '../../../pay/refunds/store.ts'
@@ -228,19 +229,3 @@ const none = ({ addresses, hasEnded }: AccountVisit): Html =>
     : html`${paragraph(html`There are no payments in the last 7 days. Make one here, or set ${code('FARTHING_API_KEY')} to your key and run:`)}
 ${listing('Command to make a payment', paymentCommand(addresses.api))}
 ${paragraph('Requests with an unknown key are not shown: they are 401 and belong to no account.')}`
-
-export const firstPayment = {
-  amount: 1450,
-  reference: 'FIRST-1',
-  description: 'My first payment',
-  return_url: 'https://example.org/paid',
-}
-
-/** The curl command for a first payment. `authorization` is the header, as a word of the shell. */
-export function paymentCommand(
-  site: string,
-  authorization = '"Authorization: Bearer $FARTHING_API_KEY"',
-): string {
-  const body = JSON.stringify(firstPayment)
-  return `curl -sS ${site}/v1/payments -H ${authorization} -H 'Content-Type: application/json' -d '${body}'`
-}

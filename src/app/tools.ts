@@ -1,0 +1,37 @@
+import type { Areas } from '../platform/http/areas.ts'
+import type { Endpoint, Route } from '../platform/http/endpoint.ts'
+import { consoleAreas } from '../tools/console/area.ts'
+import { routedInConsole } from '../tools/console/frame/session.ts'
+import { consoleRoutes } from '../tools/console/pages.ts'
+import type { ToolContext } from '../tools/context.ts'
+import { controlEndpoints } from '../tools/control/routes.ts'
+import { createWaits, type Waits } from '../tools/control/wait.ts'
+import { controlDescription } from './docs/routes.ts'
+
+export type Tools = {
+  routes: readonly Route[]
+  areas: Areas
+  routedAs: typeof routedInConsole
+  wake: Waits['wake']
+}
+
+/** Everything below the prefixes that app.ts names. It is loaded for the first request to one of them. */
+export function createTools(
+  context: ToolContext,
+  given: { areas: Areas; operations: readonly Endpoint[]; stopped: () => boolean },
+): Tools {
+  const { config, database } = context
+  const { waitFor, wake } = createWaits({
+    database,
+    isShared: config.database.kind === 'postgres',
+    stopped: given.stopped,
+  })
+  const control = controlEndpoints(context, { ...given, waitFor })
+  if (control.length > 0) control.push(controlDescription(context, () => control))
+  return {
+    routes: [...control, ...consoleRoutes(context, given.operations)],
+    areas: { ...given.areas, ...(config.console && consoleAreas(context)) },
+    routedAs: routedInConsole,
+    wake,
+  }
+}
