@@ -18,6 +18,18 @@ export const common: BuildOptions = {
   minifyWhitespace: true,
   lineLimit: 200,
 }
+/**
+ * Fastify requires these and never uses them here: HTTP/2, the versions of plugins, compilers of schemas
+ * (src/platform/http/fastify.ts) and requests without a connection. Without them a start takes 5 % less: P7.
+ */
+const UNUSED = [
+  'node:http2',
+  'semver',
+  '@fastify/ajv-compiler',
+  '@fastify/fast-json-stringify-compiler',
+  'light-my-request',
+]
+
 export const commonjs: BuildOptions = {
   ...common,
   format: 'cjs',
@@ -56,6 +68,7 @@ export async function bundleService(folder: string): Promise<string[]> {
     bundle(`src/${source}.ts`, {
       ...commonjs,
       target: 'node24',
+      alias: Object.fromEntries(UNUSED.map(name => [name, './scripts/unused.cjs'])),
       outfile: `${folder}/${file}.cjs`,
     }),
   )
