@@ -29,7 +29,9 @@ registerHooks({
 })`
 
 /** The rules of the check run on every request that is recorded; all else that explains waits for somebody to ask. */
-const RULES = ['judge', 'facts', 'production'].map(name => `tools/explain/check/${name}.ts`)
+const RULES = ['judge', 'facts', 'finding', 'production', 'rule', 'sources', 'values'].map(
+  name => `tools/explain/check/${name}.ts`,
+)
 const isTool = (path: string) =>
   /^(tools\/(console|control|lists|explain)\/|app\/(tools|docs\/(?!routes))|testing\/)/.test(
     path,
