@@ -57,17 +57,8 @@ export async function createApp(
   const signals = createSignals()
   const database = givingWay(given.database, async () => recorder?.giveWay())
   const ports = { ...given, database }
-  const onFault = (error: unknown) =>
-    logger?.error({ err: error }, 'a delivery could not be recorded')
-  const onAttempt = ({ result, ms, ...facts }: AttemptFacts) =>
-    logger?.info(
-      { ...facts, result, ms },
-      `${facts.event_type} to ${facts.callback_host}: ${result}, ${ms} ms`,
-    )
+  const { onFault, onAttempt, onPartFault, onRuleFault } = linesOf(logger)
   const stopped = () => limits.draining()
-  const onPartFault = (error: unknown) => logger?.error({ err: error }, 'the tools could not start')
-  const onRuleFault = (error: unknown) =>
-    logger?.warn({ err: error }, 'the check could not judge all')
   let tools: Tools | undefined
   const onRecorded = (room: string) => tools?.wake(room)
   const recorder = recorderOf(
@@ -135,6 +126,18 @@ export async function createApp(
   }
   return { server, deliveries, limits, recorder }
 }
+
+/** What is logged beside the requests. */
+const linesOf = (logger?: FastifyBaseLogger) => ({
+  onFault: (error: unknown) => logger?.error({ err: error }, 'a delivery could not be recorded'),
+  onAttempt: ({ result, ms, ...facts }: AttemptFacts) =>
+    logger?.info(
+      { ...facts, result, ms },
+      `${facts.event_type} to ${facts.callback_host}: ${result}, ${ms} ms`,
+    ),
+  onPartFault: (error: unknown) => logger?.error({ err: error }, 'the tools could not start'),
+  onRuleFault: (error: unknown) => logger?.warn({ err: error }, 'the check could not judge all'),
+})
 
 /** The areas whose requests are recorded and meet plans. */
 const RECORDED: AreaName[] = ['api', 'token', 'pages']
