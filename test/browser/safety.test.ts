@@ -3,6 +3,7 @@ import { after, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { look, shareBrowser, styleOf, visit, visitInOneWindow } from '../support/browser.ts'
 import type { Client } from '../support/client.ts'
+import { ask } from '../support/control.ts'
 import { pageOf } from '../support/hosted-page.ts'
 import { choose, pageStates, paymentIn, showState } from '../support/page-states.ts'
 import { startReceiver } from '../support/receiver.ts'
@@ -186,5 +187,58 @@ describe('Pages in a browser', () => {
         [site.url, 'chrome-error://chromewebdata/'],
       )
       await site.close()
+    }))
+})
+
+describe('The console over plain http', () => {
+  // Chromium sends Sec-Fetch-Site to localhost and to https addresses only.
+  const at = (url: string, name: string) => url.replace(/\/\/[^:/]+/, `//${name}.receiver.test`)
+
+  test('a page of another site signs no browser in, and a link of farthing open does', t =>
+    inWindow(async ({ page, context }) => {
+      const home = at(service.baseUrl, 'farthing')
+      const { body } = await ask(service, api, 'enter', {})
+      const code = new URL(body.url).searchParams.get('code') ?? ''
+      const form = (path: string, name: string, value: string) =>
+        `<form method="post" action="${home}/console/${path}"><input name="${name}" value="${value}"></form><script>document.forms[0].submit()</script>`
+      const enter = form('enter', 'code', code)
+      const framed = (form: string) =>
+        `<iframe sandbox="allow-scripts allow-forms allow-top-navigation" srcdoc='${form}'></iframe>`
+      const secretive = '<meta name="referrer" content="no-referrer">'
+      const signIn = form('sign-in', 'key', api.key ?? '')
+      const attacks = [enter, signIn].flatMap(attack => [
+        attack,
+        secretive + attack,
+        framed(attack),
+        framed(attack.replace('method', 'target="_top" method')),
+      ])
+      const site = await startReceiver({
+        plain: true,
+        onRequest: ({ request, response }) =>
+          response
+            .setHeader('Content-Type', 'text/html')
+            .end(attacks[Number(request.path.slice(1))]),
+      })
+      t.after(site.close)
+      for (const [nth, attack] of attacks.entries()) {
+        const answered = page.waitForResponse(
+          response => response.request().method() === 'POST' && response.url().startsWith(home),
+        )
+        await page.goto(new URL(`/${nth}`, at(site.url, 'other')).href, { waitUntil: 'commit' })
+        const answer = await answered
+        assert.equal((await answer.request().allHeaders())['sec-fetch-site'], undefined)
+        assert.equal(answer.status(), 403, attack)
+        // Chromium can lose a command that arrives while it commits a navigation.
+        await page.waitForLoadState()
+        assert.deepEqual(await context.cookies(), [], attack)
+      }
+      await page.goto(at(body.url, 'farthing'))
+      await page.click('#enter')
+      await page.waitForURL(`${home}/console`)
+      const cookies = await context.cookies()
+      assert.deepEqual(
+        cookies.map(({ name }) => name),
+        ['farthing_console'],
+      )
     }))
 })
