@@ -67,7 +67,7 @@ const sentence = ({ message }: Error): string =>
   `${message.replace(/^[a-z](?!\w*:)/, letter => letter.toUpperCase())}.`
 
 /** The Date header has whole seconds, so the service's time lies within the second that it names. */
-function checkClock(header: string | null, asked: number): Check {
+function checkClock(header: string | undefined, asked: number): Check {
   const date = Date.parse(header ?? '')
   const apart = Math.max(asked - (date + 999), date - Date.now(), 0)
   if (apart <= MOST_APART)

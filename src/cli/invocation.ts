@@ -38,6 +38,9 @@ function programName({ script, folder, env, isExecutable }: Started): string {
 /** The proxy that a request of this process to this address passes. */
 export const proxyHere = (url: string) => proxyOf(url, process.env, process.execArgv)
 
+/** The options of an agent for requests to this address. */
+export const proxyOptions = (url: string) => proxyHere(url) && { proxyEnv: process.env }
+
 /** A line with `farthing ...` in it, as it must be typed here: in a clone `npm start -- ...`. */
 export function asTypedHere(line: string, started = thisProcess()): string {
   const name = programName(started)

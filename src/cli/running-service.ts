@@ -1,10 +1,13 @@
+import { once } from 'node:events'
+import type { Agent, IncomingHttpHeaders, IncomingMessage, RequestOptions } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { setTimeout } from 'node:timers/promises'
 import type { Config } from '../core/config.ts'
 import { version } from '../core/version.ts'
+import { http, https } from '../platform/http/node-http.ts'
 import { CommandError, EXIT, wrongUsage } from './command-error.ts'
 import { JSON_OPTION, type OptionsOf } from './define-command.ts'
-import { asTypedHere, proxyHere } from './invocation.ts'
+import { asTypedHere, proxyHere, proxyOptions } from './invocation.ts'
 import { note } from './output.ts'
 import { parseUrl } from './parse.ts'
 
@@ -15,7 +18,7 @@ export type Body = any
 export type ServiceAnswer = {
   status: number
   body: Body
-  date: string | null
+  date: string | undefined
   /** Whether a proxy, an ingress or another program answered. */
   isOfAnother: boolean
 }
@@ -63,35 +66,25 @@ export async function connect(config: Config, options: ServiceOptions): Promise<
 export function serviceAt(url: string, key: string | undefined): Service {
   async function request(method: string, path: string, sent: Sent = {}): Promise<ServiceAnswer> {
     const { json, form, signal } = sent
-    const response = await fetch(url + path, {
-      method,
-      redirect: 'manual',
-      headers: {
-        // The check leaves out what the commands send.
-        'User-Agent': `farthing/${version}`,
-        // A form is for the hosted pages, which take no key.
-        ...(!form && key !== undefined && { Authorization: `Bearer ${key}` }),
-        ...(json !== undefined && { 'Content-Type': 'application/json' }),
-      },
-      ...(json !== undefined && { body: JSON.stringify(json) }),
-      ...(form && { body: new URLSearchParams(form) }),
-      ...(signal && { signal }),
-    }).catch(error => {
+    const text = form ? String(new URLSearchParams(form)) : JSON.stringify(json)
+    const headers = {
+      // The check leaves out what the commands send.
+      'User-Agent': `farthing/${version}`,
+      // A form is for the hosted pages, which take no key.
+      ...(!form && key !== undefined && { Authorization: `Bearer ${key}` }),
+      ...(form && { 'Content-Type': 'application/x-www-form-urlencoded' }),
+      ...(json !== undefined && { 'Content-Type': 'application/json' }),
+    }
+    const response = await exchange(url + path, { method, headers, signal }, text).catch(error => {
       if (signal?.aborted) throw error
       throw whyUnreachable(url, error)
     })
-    const body = await readBody(response)
-    const answer = {
-      status: response.status,
-      body,
-      date: response.headers.get('date'),
-      isOfAnother: isOfAnother(response, body),
-    }
+    const answer = { ...response, isOfAnother: isOfAnother(response) }
     // A 502 or 504 passes: `listen` asks again.
-    if (answer.isOfAnother && response.status < 500) throw new AnotherAnswered(url, response.status)
-    if (response.status === 401)
+    if (answer.isOfAnother && answer.status < 500) throw new AnotherAnswered(url, answer.status)
+    if (answer.status === 401)
       throw new CommandError(
-        `${url} refuses the key: ${body?.description ?? 'HTTP 401'} (FARTHING_API_KEY or --key)`,
+        `${url} refuses the key: ${answer.body?.description ?? 'HTTP 401'} (FARTHING_API_KEY or --key)`,
         EXIT.unreachable,
       )
     return answer
@@ -107,8 +100,32 @@ export function serviceAt(url: string, key: string | undefined): Service {
   }
 }
 
-async function readBody(response: Response): Promise<Body> {
-  const body = await response.text().catch(() => '')
+/** Milliseconds without a byte. */
+const LONGEST_SILENCE = 300_000
+
+const agents: Record<string, Agent> = {}
+
+/** Node's own agent would not know of `exceptLoopback`. */
+const agentFor = (client: typeof http | typeof https, url: string): Agent =>
+  (agents[url] ??= new client.Agent({
+    keepAlive: true,
+    timeout: LONGEST_SILENCE,
+    ...proxyOptions(url),
+  }))
+
+type Exchange = Pick<ServiceAnswer, 'status' | 'body' | 'date'> & { headers: IncomingHttpHeaders }
+
+/** Follows no redirect. fetch would do the same, and takes two starts of Node to load. */
+async function exchange(url: string, options: RequestOptions, sent?: string): Promise<Exchange> {
+  const client = url.startsWith('https:') ? https : http
+  const request = client.request(url, { ...options, agent: agentFor(client, new URL(url).origin) })
+  request.on('timeout', () => request.destroy(new Error('it does not respond')))
+  const [response] = (await once(request.end(sent), 'response')) as [IncomingMessage]
+  const { statusCode: status = 0, headers } = response
+  return { status, headers, date: headers.date, body: parsed(await text(response).catch(() => '')) }
+}
+
+function parsed(body: string): Body {
   try {
     return JSON.parse(body)
   } catch {
@@ -117,11 +134,11 @@ async function readBody(response: Response): Promise<Body> {
 }
 
 /** Every error of Farthing but those of the hosted pages is JSON, and these have a header that a proxy's seldom have. */
-const isOfAnother = ({ status, headers }: Response, body: Body): boolean =>
+const isOfAnother = ({ status, headers, body }: Exchange): boolean =>
   status >= 400 &&
   typeof body?.code !== 'string' &&
   typeof body?.status !== 'string' &&
-  !headers.get('content-security-policy')
+  !headers['content-security-policy']
 
 /** The reason for a response that is an error, whoever answered. */
 export function whyRefused(
@@ -162,12 +179,9 @@ class Unreachable extends CommandError {
   }
 }
 
-/** The reason for an error of fetch. A proxy that refuses CONNECT has answered. */
-function whyUnreachable(url: string, error: Error): CommandError {
-  let reason = error
-  while (reason.cause instanceof Error) reason = reason.cause
-  const [, status] = /^Proxy response \((\d+)\)/.exec(reason.message) ?? []
-  return status ? new AnotherAnswered(url, status) : new Unreachable(url, reason)
+/** A proxy that refuses CONNECT has answered. */
+function whyUnreachable(url: string, error: Error & { statusCode?: number }): CommandError {
+  return error.statusCode ? new AnotherAnswered(url, error.statusCode) : new Unreachable(url, error)
 }
 
 /** Milliseconds until a service that failed is asked again. */
