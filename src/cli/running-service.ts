@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers'
 import { setTimeout } from 'node:timers/promises'
 import type { Config } from '../core/config.ts'
 import { version } from '../core/version.ts'
-import { http, https } from '../platform/http/node-http.ts'
+import { http, loadHttps } from '../platform/http/node-http.ts'
 import { CommandError, EXIT, wrongUsage } from './command-error.ts'
 import { JSON_OPTION, type OptionsOf } from './define-command.ts'
 import { asTypedHere, proxyHere, proxyOptions } from './invocation.ts'
@@ -106,18 +106,20 @@ const LONGEST_SILENCE = 300_000
 const agents: Record<string, Agent> = {}
 
 /** Node's own agent would not know of `exceptLoopback`. */
-const agentFor = (client: typeof http | typeof https, url: string): Agent =>
-  (agents[url] ??= new client.Agent({
+function agentFor(client: typeof http | ReturnType<typeof loadHttps>, url: string): Agent {
+  agents[url] ??= new client.Agent({
     keepAlive: true,
     timeout: LONGEST_SILENCE,
     ...proxyOptions(url),
-  }))
+  })
+  return agents[url]
+}
 
 type Exchange = Pick<ServiceAnswer, 'status' | 'body' | 'date'> & { headers: IncomingHttpHeaders }
 
 /** Follows no redirect. fetch would do the same, and takes two starts of Node to load. */
 async function exchange(url: string, options: RequestOptions, sent?: string): Promise<Exchange> {
-  const client = url.startsWith('https:') ? https : http
+  const client = url.startsWith('https:') ? loadHttps() : http
   const request = client.request(url, { ...options, agent: agentFor(client, new URL(url).origin) })
   request.on('timeout', () => request.destroy(new Error('it does not respond')))
   const [response] = (await once(request.end(sent), 'response')) as [IncomingMessage]

@@ -2,7 +2,7 @@
 import type { Agent } from 'node:http'
 import type { Agent as SecureAgent } from 'node:https'
 import type { OnReadOpts, Socket } from 'node:net'
-import { http, https } from '../http/node-http.ts'
+import { http, loadHttps } from '../http/node-http.ts'
 
 /** Servers usually keep idle connections for two seconds or more, so ours end first. */
 const IDLE_MS = 1000
@@ -15,24 +15,25 @@ const ADDRESS_MS = 1250
  */
 const READ_BYTES = 4096
 
-type Agents = { https: SecureAgent; http: Agent }
+const POOL = { keepAlive: true, timeout: IDLE_MS, autoSelectFamilyAttemptTimeout: ADDRESS_MS }
 
-/** `perHost` is how many idle connections to a host are kept. */
-export function createAgents(perHost: number, insecure = false): Agents {
-  const pool = {
-    keepAlive: true,
-    maxFreeSockets: perHost,
-    timeout: IDLE_MS,
-    autoSelectFamilyAttemptTimeout: ADDRESS_MS,
-  }
-  const secure = new https.Agent({
-    ...pool,
+/** The one for https is made for the first request over TLS. */
+export type Agents = { http: Agent; https?: SecureAgent }
+
+/** `maxFreeSockets` is how many idle connections to a host are kept. */
+export const createAgent = (maxFreeSockets: number): Agent =>
+  new http.Agent({ ...POOL, maxFreeSockets, ...smallReads })
+
+export function createSecureAgent(maxFreeSockets: number, insecure = false): SecureAgent {
+  const agent = new (loadHttps().Agent)({
+    ...POOL,
+    maxFreeSockets,
     maxCachedSessions: 0, // no TLS session resumption: each connection has a full handshake
     rejectUnauthorized: !insecure,
   })
   // Connections differ in host and port only. Node's own getName joins twenty options, three times a request.
-  secure.getName = to => `${to?.host}:${to?.port}`
-  return { https: secure, http: new http.Agent({ ...pool, ...smallReads }) }
+  agent.getName = to => `${to?.host}:${to?.port}`
+  return agent
 }
 
 /** Over TLS a read is one record, so at most 16 KB. */
@@ -47,9 +48,7 @@ const smallReads: { onread: OnReadOpts } = {
 
 /** Closes the idle connections to a host. */
 export function dropIdle(agents: Agents, host: string): void {
-  for (const [name, sockets] of Object.values(agents).flatMap(agent =>
-    Object.entries(agent.freeSockets),
-  )) {
-    if (name.startsWith(`${host}:`)) for (const socket of sockets ?? []) socket.destroy()
-  }
+  for (const { freeSockets } of Object.values(agents))
+    for (const [name, sockets] of Object.entries(freeSockets))
+      if (name.startsWith(`${host}:`)) for (const socket of sockets ?? []) socket.destroy()
 }

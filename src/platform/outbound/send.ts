@@ -16,9 +16,9 @@ import {
 import type { AllowedHosts } from '../../core/config.ts'
 import { isSuccess } from '../../core/http-status.ts'
 import type { Answer, AttemptResult, Post, Resolve } from '../../core/ports.ts'
-import { http, https, tls } from '../http/node-http.ts'
+import { http, loadHttps, loadTls } from '../http/node-http.ts'
 import { callbackUrlProblem, hostOf, isAllowed, isPublicAddress } from './address.ts'
-import { createAgents, dropIdle } from './agents.ts'
+import { type Agents, createAgent, createSecureAgent, dropIdle } from './agents.ts'
 import { createSlots } from './slots.ts'
 
 /** Milliseconds for an attempt, from the wait for a slot to the status line. */
@@ -73,20 +73,21 @@ export type ClosableSend = ((post: Post) => Promise<AttemptResult>) & { close():
  */
 export function createSend(options: SendOptions): ClosableSend {
   const { resolve, allowed, userAgent } = options
-  const agents = createAgents(DELIVERIES_TO_HOST, options.insecure)
+  const agents: Agents = { http: createAgent(DELIVERIES_TO_HOST) }
   const takeSlot = createSlots(DELIVERIES_TO_HOST, DELIVERIES)
   const guarded = createLookup(resolve, isPublicAddress)
   const exempt = createLookup(resolve, address => isIP(address) !== 0)
   // Shared by all connections. Creating it takes a fifth of the time of a message over a new connection.
   let context: SecureContext | undefined
   const secureContext = () => {
-    context ??= tls.createSecureContext(options.ca ? { ca: options.ca } : {})
+    context ??= loadTls().createSecureContext(options.ca ? { ca: options.ca } : {})
     return context
   }
 
   const open = (url: URL, headers: Record<string, string>) => {
     const secure = url.protocol === 'https:'
-    return (secure ? https : http).request({
+    if (secure) agents.https ??= createSecureAgent(DELIVERIES_TO_HOST, options.insecure)
+    return (secure ? loadHttps() : http).request({
       agent: secure ? agents.https : agents.http,
       ...(secure && { secureContext: secureContext() }),
       lookup: isAllowed(url, allowed) ? exempt : guarded,
