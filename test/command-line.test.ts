@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { SETTINGS } from '../src/app/settings.ts'
-import { webPayment } from './support/client.ts'
+import { createClient, webPayment } from './support/client.ts'
 import { runHere } from './support/command.ts'
 import { tempFolder } from './support/folders.ts'
 import { runProcess, startProcess } from './support/process.ts'
@@ -89,6 +89,32 @@ describe('The command line', () => {
         [file],
       )
     assert.deepEqual(await started.terminate(), { code: 0, signal: null })
+  })
+
+  test('The bundled service starts, and takes a payment, without the modules for TLS', async t => {
+    const preload = join(tempFolder(), 'modules.cjs')
+    const loaded = `${preload}.loaded`
+    const list = `process.moduleLoadList.join('\\n')`
+    writeFileSync(
+      preload,
+      `process.on('exit', () => require('fs').writeFileSync('${loaded}', ${list}))`,
+    )
+    const FARTHING_API_KEY = 'key_of_the_first_request'
+    const env = { FARTHING_API_KEY, DATABASE_URL: 'sqlite::memory:' }
+    const started = await startProcess({ env: { ...env, NODE_OPTIONS: `--require ${preload}` } })
+    t.after(() => started.kill())
+    const paid = await createClient([started.baseUrl], FARTHING_API_KEY).post(
+      '/v1/payments',
+      webPayment,
+    )
+    assert.equal(paid.status, 201)
+    assert.deepEqual(await started.terminate(), { code: 0, signal: null })
+    const modules = readFileSync(loaded, 'utf8').split('\n')
+    assert.ok(modules.includes('NativeModule http'))
+    assert.deepEqual(
+      modules.filter(name => /NativeModule (tls|https|http2)$/.test(name)),
+      [],
+    )
   })
 
   test('--version prints the version and --help lists every command and setting', async () => {
