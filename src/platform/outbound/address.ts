@@ -9,7 +9,7 @@ import { BlockList, isIP, isIPv4, isIPv6 } from 'node:net'
 import type { AllowedHosts } from '../../core/config.ts'
 import type { Resolve } from '../../core/ports.ts'
 
-const REFUSED_IPV4 = blocks({
+const isRefusedIPv4 = blocks('ipv4', {
   unspecified: ['0.0.0.0/8'],
   loopback: ['127.0.0.0/8'],
   private: ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16'],
@@ -27,9 +27,9 @@ const REFUSED_IPV4 = blocks({
 })
 
 /** The only IPv6 block from which IANA allocates public addresses. */
-const GLOBAL_IPV6 = blocks({ 'global unicast': ['2000::/3'] })
+const isGlobalIPv6 = blocks('ipv6', { 'global unicast': ['2000::/3'] })
 
-const REFUSED_IPV6 = blocks({
+const isRefusedIPv6 = blocks('ipv6', {
   'IETF protocol assignments: Teredo, benchmarking, AMT, AS112, ORCHID': ['2001::/23'],
   documentation: ['2001:db8::/32', '3fff::/20'],
   '6to4': ['2002::/16'],
@@ -144,10 +144,9 @@ export function parseAllowedHosts(text: string): { hosts: AllowedHosts; problems
 
 /** True for an IPv4 or IPv6 literal that is globally reachable; false for any other text. */
 export function isPublicAddress(address: string): boolean {
-  if (isIPv4(address)) return !REFUSED_IPV4.check(address)
+  if (isIPv4(address)) return !isRefusedIPv4(address)
   if (!isIPv6(address) || address.includes('%')) return false
-  const isIn = (list: BlockList) => list.check(address, 'ipv6')
-  return isIn(GLOBAL_IPV6) && !isIn(REFUSED_IPV6) && !isIsatap(address)
+  return isGlobalIPv6(address) && !isRefusedIPv6(address) && !isIsatap(address)
 }
 
 function hostProblem(host: string): string | undefined {
@@ -175,11 +174,20 @@ function listedName(url: URL): string {
   return url.hostname.replace(/\.$/, '')
 }
 
-function blocks(named: Record<string, string[]>): BlockList {
+/** The list is made for the first address, because it takes a start of the service 3 %. */
+function blocks(family: 'ipv4' | 'ipv6', named: Record<string, string[]>) {
+  let list: BlockList | undefined
+  return (address: string): boolean => {
+    list ??= listOf(family, Object.values(named).flat())
+    return list.check(address, family)
+  }
+}
+
+function listOf(family: 'ipv4' | 'ipv6', subnets: string[]): BlockList {
   const list = new BlockList()
-  for (const block of Object.values(named).flat()) {
-    const [address = '', prefix] = block.split('/')
-    list.addSubnet(address, Number(prefix), isIPv4(address) ? 'ipv4' : 'ipv6')
+  for (const subnet of subnets) {
+    const [address = '', prefix] = subnet.split('/')
+    list.addSubnet(address, Number(prefix), family)
   }
   return list
 }
