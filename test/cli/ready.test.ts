@@ -25,7 +25,9 @@ describe('How commands find the service', () => {
 
   test('The error for an answer of a proxy, or of another program, names it and its status, and advises no start', async t => {
     const proxy = createServer(({ url }, response) =>
-      response.writeHead(url === '/control/listeners' ? 502 : 403).end('<h1>No</h1>'),
+      response
+        .writeHead(/^\/(down|control\/listeners)/.test(url ?? '') ? 502 : 403)
+        .end('<h1>No</h1>'),
     )
     proxy.on('connect', (_request, socket) => socket.end('HTTP/1.1 407 Who are you\r\n\r\n'))
     await once(proxy.listen(0, '127.0.0.1'), 'listening')
@@ -45,12 +47,12 @@ describe('How commands find the service', () => {
       assert.ok(stderr.startsWith(`farthing: ${says}`), stderr)
       assert.doesNotMatch(stderr, /Start it/)
     }
-    const doctor = await farthing(`doctor --json --url ${address}`)
-    const [failed] = JSON.parse(doctor.stdout).checks.filter(
-      (check: { status: string }) => check.status === 'fail',
-    )
-    assert.match(failed.sentence, /^Not Farthing answered 403 at /)
-    assert.equal(failed.command, undefined)
+    for (const [url, status] of Object.entries({ [address]: 403, [`${address}/down`]: 502 })) {
+      const { stdout } = await farthing(`doctor --json --url ${url}`)
+      const { status: result, sentence, command } = JSON.parse(stdout).checks.at(-1)
+      assert.deepEqual([result, command], ['fail', undefined])
+      assert.ok(sentence.startsWith(`Not Farthing answered ${status} at ${url}, but`), sentence)
+    }
   })
 
   test('farthing ready needs no key, finds the service by the settings that start it, and is recorded nowhere', async () => {
