@@ -1,6 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { FastifyInstance } from 'fastify'
+import { unexpectedFault } from '../../core/errors.ts'
 import { isBelow } from './areas.ts'
+import { JSON_TYPE } from './body.ts'
+import { errorBodyOf } from './errors.ts'
 
 export type Part = {
   /** Handles a request below its prefixes. Returns false for any other. */
@@ -19,9 +22,14 @@ export function createPart(
 ): Part {
   let made: Promise<FastifyInstance> | undefined
   async function makeReady(): Promise<FastifyInstance> {
-    const app = await make()
-    await app.ready()
-    return app
+    try {
+      const app = await make()
+      await app.ready()
+      return app
+    } catch (error) {
+      made = undefined // the next request tries again
+      throw error
+    }
   }
   return {
     takes(raw, response) {
@@ -32,7 +40,9 @@ export function createPart(
         app => app.routing(raw, response),
         error => {
           onFault(error)
-          response.writeHead(500).end()
+          response
+            .writeHead(500, { 'content-type': JSON_TYPE })
+            .end(JSON.stringify(errorBodyOf(unexpectedFault())))
         },
       )
       return true

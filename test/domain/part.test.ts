@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { test } from 'node:test'
+import fastify from 'fastify'
+import { createPart } from '../../src/platform/http/part.ts'
+
+test('A part that could not be made answers with the JSON of an unexpected error, and is made again for the next request', async t => {
+  const faults: unknown[] = []
+  let tries = 0
+  const part = createPart(
+    ['/control'],
+    async () => {
+      if (++tries === 1) throw new Error('the code could not be read')
+      return fastify().get('/control/clock', () => ({ tries }))
+    },
+    error => faults.push(error),
+  )
+  const server = createServer((request, response) => {
+    if (!part.takes(request, response)) response.writeHead(404).end()
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  t.after(async () => {
+    await part.close()
+    server.close()
+  })
+  const ask = async () => {
+    const response = await fetch(
+      `http://127.0.0.1:${(server.address() as AddressInfo).port}/control/clock`,
+    )
+    return { status: response.status, body: JSON.parse(await response.text()) }
+  }
+  const { status, body } = await ask()
+  assert.equal(status, 500)
+  assert.equal(body.code, 'P0999')
+  assert.deepEqual(Object.keys(body), ['code', 'description'])
+  assert.equal(faults.length, 1)
+  assert.deepEqual(await ask(), { status: 200, body: { tries: 2 } })
+})
