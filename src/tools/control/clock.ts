@@ -3,22 +3,13 @@ import type { AccountTime, MachineTime, Time } from '../../core/ports.ts'
 import { untilWritten } from '../../core/retry.ts'
 import { DAY, iso } from '../../core/time.ts'
 import { accountOfName, moveClock } from '../../platform/accounts/store.ts'
-import type { Endpoint } from '../../platform/http/endpoint.ts'
 import type { Json } from '../../platform/http/fields.ts'
-import { json, requestBody } from '../../platform/http/openapi.ts'
+import { json } from '../../platform/http/openapi.ts'
 import { object, timestamp } from '../../platform/http/schema.ts'
 import type { ToolContext } from '../context.ts'
-import { flagIn, isWhole, readBody } from './body.ts'
-import {
-  accountEnded,
-  badBody,
-  badField,
-  conflict,
-  missingField,
-  unknownField,
-  unknownParameter,
-} from './errors.ts'
-import { readQuery } from './query.ts'
+import { flagIn, isWhole } from './body.ts'
+import { defineEndpoint } from './endpoint.ts'
+import { accountEnded, badField, conflict, missingField } from './errors.ts'
 
 /** Milliseconds: ten years, of which three are leap years. */
 const LONGEST_ADVANCE = 3_653 * DAY
@@ -68,58 +59,52 @@ export const presentClock = (account: Account, time: Time) => ({
   frozen: account.frozen_at !== null,
 })
 
-export const readClock = ({ time }: ToolContext): Endpoint => ({
-  method: 'GET',
-  path: '/control/clock',
-  area: 'control',
-  operationId: 'readClock',
-  summary: "Read the account's clock",
-  docs: () => ({
-    responses: { 200: json('The clock', clock) },
-    errors: [unknownParameter()],
-  }),
-  handler: async request => {
-    readQuery(request, {})
-    return presentClock(request.account, time)
-  },
-})
+export const readClock = ({ time }: ToolContext) =>
+  defineEndpoint({
+    method: 'GET',
+    path: '/control/clock',
+    operationId: 'readClock',
+    summary: "Read the account's clock",
+    docs: () => ({
+      responses: { 200: json('The clock', clock) },
+    }),
+    handler: async ({ account }) => presentClock(account, time),
+  })
 
 /**
  * Moves the account's clock, which has no effect on any other account. It only moves forward: identifiers begin with
  * the time, so after a step back new rows would sort before old ones. Everything that depends on time is computed
  * when it is read, so the move has taken effect when the response arrives.
  */
-export const setClock = (context: ToolContext): Endpoint => ({
-  method: 'POST',
-  path: '/control/clock',
-  area: 'control',
-  operationId: 'setClock',
-  summary: "Advance, freeze or resume the account's clock",
-  accepts: 'json',
-  docs: () => ({
-    description: 'Give exactly one of the fields. Time goes forward only.',
-    requestBody: requestBody(clockMove),
-    responses: { 200: json('The clock', clock) },
-    errors: [
-      ...badBody(),
-      noMove(),
-      badField('advance', 'must be whole milliseconds'),
-      unknownField(),
-      forwardOnly(FIRST_TIME),
-    ],
-  }),
-  handler: async request => {
-    const move = readMove(readBody(request, clockMove))
-    const { database, time } = context
-    return untilWritten(async () => {
-      const account = await accountOfName(database, request.account.name)
-      if (!account) throw accountEnded()
-      const moved = { ...account, ...move(account, time.now(account), time.wall()) }
-      if (time.now(moved) >= LAST_TIME) throw badField('advance', 'must not lead beyond 2099')
-      return (await moveClock(database, account, moved)) ? presentClock(moved, time) : undefined
-    })
-  },
-})
+export const setClock = (context: ToolContext) =>
+  defineEndpoint({
+    method: 'POST',
+    path: '/control/clock',
+    operationId: 'setClock',
+    summary: "Advance, freeze or resume the account's clock",
+    body: clockMove,
+    needsBody: true,
+    docs: () => ({
+      description: 'Give exactly one of the fields. Time goes forward only.',
+      responses: { 200: json('The clock', clock) },
+      errors: [
+        noMove(),
+        badField('advance', 'must be whole milliseconds'),
+        forwardOnly(FIRST_TIME),
+      ],
+    }),
+    handler: async (request, { body }) => {
+      const move = readMove(body)
+      const { database, time } = context
+      return untilWritten(async () => {
+        const account = await accountOfName(database, request.account.name)
+        if (!account) throw accountEnded()
+        const moved = { ...account, ...move(account, time.now(account), time.wall()) }
+        if (time.now(moved) >= LAST_TIME) throw badField('advance', 'must not lead beyond 2099')
+        return (await moveClock(database, account, moved)) ? presentClock(moved, time) : undefined
+      })
+    },
+  })
 
 const moves = () => Object.keys(clockMove.properties).join(', ')
 const noMove = () => missingField('advance', `is missing: give one of ${moves()}`)

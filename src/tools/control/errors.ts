@@ -1,5 +1,4 @@
-import { ApiError, notAnObject, wrongMediaType } from '../../core/errors.ts'
-import { JSON_TYPE } from '../../platform/http/body.ts'
+import { ApiError } from '../../core/errors.ts'
 
 /** The errors of the endpoints below /control. Each description tells the client what to do. */
 
@@ -36,8 +35,3 @@ export const accountEnded = () => conflict('the account has ended')
 
 /** A limit is reached. */
 export const tooMany = (description: string) => new ApiError(422, 'C0429', description)
-
-/** The errors of every body and of every query, for the description. */
-export const badBody = () => [notAnObject('C0197'), wrongMediaType(400, JSON_TYPE)]
-export const unknownField = () => noSuchField('nam', ['name', 'at', 'frozen'])
-export const unknownParameter = () => noSuchField('refrence', ['reference', 'status', 'wait'])

@@ -1,6 +1,6 @@
 import { version } from '../../core/version.ts'
 import { findWebhook } from '../../pay/webhooks/store.ts'
-import { type Endpoint, pathParam } from '../../platform/http/endpoint.ts'
+import { pathParam } from '../../platform/http/endpoint.ts'
 import { json, pathParameter } from '../../platform/http/openapi.ts'
 import { object } from '../../platform/http/schema.ts'
 import type { ToolContext } from '../context.ts'
@@ -8,6 +8,7 @@ import { ALREADY_SENDING } from '../deliver/resend.ts'
 import { probeReceiver } from '../explain/check/probe.ts'
 import { MOST_POSTS } from '../explain/check/probing.ts'
 import { finding } from './check.ts'
+import { defineEndpoint } from './endpoint.ts'
 import { conflict, notFound } from './errors.ts'
 import { count, identifier, text } from './schemas.ts'
 
@@ -21,28 +22,28 @@ const probed = object('Probed', {
 const inactive = () => conflict('the webhook is INACTIVE: register another one')
 
 /** Probes the receiver of a webhook. */
-export const probeWebhook = (context: ToolContext, stopped: () => boolean): Endpoint => ({
-  method: 'POST',
-  path: '/control/webhooks/{webhook_id}/probe',
-  area: 'control',
-  operationId: 'probeReceiver',
-  summary: 'Probe the receiver of a webhook',
-  docs: () => ({
-    description:
-      'Sends messages about paid payments of the account to the address of the webhook, and judges the responses: wrong signatures, the same message twice, an unknown payment, JSON that is printed differently, letters beyond ASCII, an unknown field, two at once, messages as GOV.UK Pay prints them, and keys that anybody knows. First the true message: if that is not accepted, or no payment is paid, all findings are `not seen`. At most 48 messages within 20 seconds. Each is recorded and marked as a probe. They are no attempts of any message, and no payment changes.',
-    parameters: [pathParameter('webhook_id', 'An active webhook of the account')],
-    responses: { 200: json('What the receiver does', probed) },
-    errors: [notFound('webhook'), inactive(), conflict(ALREADY_SENDING)],
-  }),
-  handler: async request => {
-    const { account } = request
-    const id = pathParam(request, 'webhook_id')
-    const webhook = await findWebhook(context.database, account.room, id)
-    if (!webhook) throw notFound('webhook')
-    if (webhook.status !== 'ACTIVE') throw inactive()
-    const isAbandoned = () => stopped() || request.raw.socket.destroyed
-    const probed = await probeReceiver(context, account, webhook, isAbandoned)
-    if (!probed) throw conflict(ALREADY_SENDING)
-    return { version, webhook_id: webhook.webhook_id, ...probed }
-  },
-})
+export const probeWebhook = (context: ToolContext, stopped: () => boolean) =>
+  defineEndpoint({
+    method: 'POST',
+    path: '/control/webhooks/{webhook_id}/probe',
+    operationId: 'probeReceiver',
+    summary: 'Probe the receiver of a webhook',
+    docs: () => ({
+      description:
+        'Sends messages about paid payments of the account to the address of the webhook, and judges the responses: wrong signatures, the same message twice, an unknown payment, JSON that is printed differently, letters beyond ASCII, an unknown field, two at once, messages as GOV.UK Pay prints them, and keys that anybody knows. First the true message: if that is not accepted, or no payment is paid, all findings are `not seen`. At most 48 messages within 20 seconds. Each is recorded and marked as a probe. They are no attempts of any message, and no payment changes.',
+      parameters: [pathParameter('webhook_id', 'An active webhook of the account')],
+      responses: { 200: json('What the receiver does', probed) },
+      errors: [notFound('webhook'), inactive(), conflict(ALREADY_SENDING)],
+    }),
+    handler: async request => {
+      const { account } = request
+      const id = pathParam(request, 'webhook_id')
+      const webhook = await findWebhook(context.database, account.room, id)
+      if (!webhook) throw notFound('webhook')
+      if (webhook.status !== 'ACTIVE') throw inactive()
+      const isAbandoned = () => stopped() || request.raw.socket.destroyed
+      const probed = await probeReceiver(context, account, webhook, isAbandoned)
+      if (!probed) throw conflict(ALREADY_SENDING)
+      return { version, webhook_id: webhook.webhook_id, ...probed }
+    },
+  })

@@ -95,20 +95,23 @@ export const ends = {
   previous: { ...nullable, description: 'For `before`: the identifier of the first result' },
 }
 
-export const queryParameters = (known: Record<string, Parse<unknown>>): Parameter[] =>
-  Object.entries(known).map(([name, { schema, description }]) => ({
+export const queryParameters = (parameters: Parameters): Parameter[] =>
+  Object.entries(parameters).map(([name, { schema, description }]) => ({
     name,
     in: 'query',
     schema,
     description,
   }))
 
-type Values<Known> = {
+/** Query parameters by their names. */
+export type Parameters = Record<string, Parse<unknown>>
+
+export type Values<Known> = {
   [Name in keyof Known]?: Known[Name] extends Parse<infer Value> ? Value : never
 }
 
 /** Reads the query parameters. Throws a 422 for the first that is unknown or not valid. */
-export function readQuery<Known extends Record<string, Parse<unknown>>>(
+export function readQuery<Known extends Parameters>(
   { query }: FastifyRequest,
   known: Known,
 ): Values<Known> {
@@ -123,11 +126,8 @@ export function readQuery<Known extends Record<string, Parse<unknown>>>(
   return read as Values<Known> // each was parsed by its own kind
 }
 
-/** As readQuery, for the parameters of a list: those of `paging` apart from the filter. `ms`: how long it may wait. */
-export function readListQuery<Known extends Record<string, Parse<unknown>>>(
-  request: FastifyRequest,
-  known: Known & typeof paging,
-) {
-  const { wait: ms = 0, after, before, limit = MOST_LISTED, ...filter } = readQuery(request, known)
+/** Takes the parameters of a list apart: how long it may wait, which page, and the filter. */
+export function listQuery<Query extends Values<typeof paging>>(query: Query) {
+  const { wait: ms = 0, after, before, limit = MOST_LISTED, ...filter } = query
   return { ms, paging: { after, before, limit }, filter }
 }

@@ -9,16 +9,16 @@ import type { ToolContext } from '../context.ts'
 import { showBroken } from '../explain/check/judge.ts'
 import type { Exchange, KeptBody } from '../record/exchange.ts'
 import { countExchanges, followExchanges } from '../record/store.ts'
-import { badField, unknownParameter } from './errors.ts'
+import { defineEndpoint } from './endpoint.ts'
+import { badField } from './errors.ts'
 import {
   ends,
   flag,
   instant,
+  listQuery,
   oneOf,
   paging,
   payment_id,
-  queryParameters,
-  readListQuery,
   reference,
   whole,
 } from './query.ts'
@@ -87,23 +87,21 @@ export const listRequests = (
   { database, recorder, reading, time }: ToolContext,
   waitFor: WaitFor,
   operations: readonly Endpoint[],
-): Endpoint => {
-  const known = parametersFor(operations)
-  return {
+): Endpoint =>
+  defineEndpoint({
     method: 'GET',
     path: '/control/requests',
-    area: 'control',
     operationId: 'listRequests',
     summary: 'List the requests of the account',
+    query: parametersFor(operations),
     docs: () => ({
       description:
         'What the application and browsers asked, oldest first. With `after` or `since` it begins there, otherwise it ends with the newest. A client that follows with `next` misses none, and may get one again.',
-      parameters: queryParameters(known),
       responses: { 200: json('The requests', recordedRequests) },
-      errors: [unknownParameter(), badField('status', 'must be a whole number'), tooManyWaits()],
+      errors: [badField('status', 'must be a whole number'), tooManyWaits()],
     }),
-    handler: async request => {
-      const { ms, paging, filter } = readListQuery(request, known)
+    handler: async (request, { query }) => {
+      const { ms, paging, filter } = listQuery(query)
       const { after } = paging
       const { since } = filter
       // For other accounts this would be a commit after each request.
@@ -132,8 +130,7 @@ export const listRequests = (
       }
       return followed(waitFor, request, { ms, after, since }, presentRequest, look)
     },
-  }
-}
+  })
 
 function presentRequest(exchange: Exchange) {
   const { exchange_id, operation, method, path, query, kind, payment_id, status, ms } = exchange

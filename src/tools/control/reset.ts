@@ -4,13 +4,12 @@ import { untilWritten } from '../../core/retry.ts'
 import { isSending } from '../../pay/webhooks/message-store.ts'
 import { keepFixedWebhook } from '../../pay/webhooks/store.ts'
 import { accountOfName, leaveRoom } from '../../platform/accounts/store.ts'
-import type { Endpoint } from '../../platform/http/endpoint.ts'
-import { json, optionalBody } from '../../platform/http/openapi.ts'
+import { json } from '../../platform/http/openapi.ts'
 import { object } from '../../platform/http/schema.ts'
 import type { ToolContext } from '../context.ts'
-import { readBody } from './body.ts'
 import { badFirstTime, firstClock, readFirstClock } from './clock.ts'
-import { accountEnded, badBody, unknownField } from './errors.ts'
+import { defineEndpoint } from './endpoint.ts'
+import { accountEnded } from './errors.ts'
 import { overview, presentOverview } from './overview.ts'
 
 /** Milliseconds within which every delivery ends, unless its instance has died. */
@@ -23,37 +22,35 @@ const accountStart = object('Beginning', {}, firstClock)
  * Gives the account a new, empty room: one small write, however much the old one holds. A request that began before
  * ends in the old room, which nobody reads. Returns when no message from before is being sent.
  */
-export const resetAccount = (context: ToolContext): Endpoint => ({
-  method: 'POST',
-  path: '/control/reset',
-  area: 'control',
-  operationId: 'resetAccount',
-  summary: 'Empty the account',
-  accepts: 'json',
-  docs: () => ({
-    description:
-      'Nothing of the account is left but its keys. A request that began before still finishes, and nobody can see its result.',
-    requestBody: optionalBody(accountStart),
-    responses: { 200: json('The empty account', overview) },
-    errors: [...badBody(), unknownField(), badFirstTime(), accountEnded()],
-  }),
-  handler: async request => {
-    const { database, time, config } = context
-    const { name } = request.account
-    const given = readBody(request, accountStart)
-    const { before, after } = await untilWritten(async () => {
-      const before = await accountOfName(database, name)
-      if (!before) throw accountEnded()
-      const next = readFirstClock(given, time.wall())
-      const after = await leaveRoom(database, before, next, time.wall())
-      return after && { before, after }
-    })
-    if (name === DEFAULT_ACCOUNT && config.fixedWebhook)
-      await keepFixedWebhook(context, config.fixedWebhook)
-    await untilSent(context, before.room)
-    return presentOverview(context, after)
-  },
-})
+export const resetAccount = (context: ToolContext) =>
+  defineEndpoint({
+    method: 'POST',
+    path: '/control/reset',
+    operationId: 'resetAccount',
+    summary: 'Empty the account',
+    body: accountStart,
+    docs: () => ({
+      description:
+        'Nothing of the account is left but its keys. A request that began before still finishes, and nobody can see its result.',
+      responses: { 200: json('The empty account', overview) },
+      errors: [badFirstTime(), accountEnded()],
+    }),
+    handler: async (request, { body }) => {
+      const { database, time, config } = context
+      const { name } = request.account
+      const { before, after } = await untilWritten(async () => {
+        const before = await accountOfName(database, name)
+        if (!before) throw accountEnded()
+        const next = readFirstClock(body, time.wall())
+        const after = await leaveRoom(database, before, next, time.wall())
+        return after && { before, after }
+      })
+      if (name === DEFAULT_ACCOUNT && config.fixedWebhook)
+        await keepFixedWebhook(context, config.fixedWebhook)
+      await untilSent(context, before.room)
+      return presentOverview(context, after)
+    },
+  })
 
 /** Resolves when no message of the room is being sent. */
 export async function untilSent(

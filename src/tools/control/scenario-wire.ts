@@ -7,7 +7,7 @@ import {
 } from '../../pay/payments/payment.ts'
 import { impossibleFor, type WantedScenario } from '../../pay/payments/scenario.ts'
 import type { Json } from '../../platform/http/fields.ts'
-import { flagIn, trueIn } from './body.ts'
+import { choiceIn, flagIn, trueIn } from './body.ts'
 import { badField } from './errors.ts'
 
 const canRetry = {
@@ -47,9 +47,7 @@ export function readWanted<Each extends Scenario>(
   possible: readonly Each[],
   mode?: AuthorisationMode,
 ): WantedScenario & { scenario?: Each } {
-  const scenario = possible.find(each => each === given.scenario)
-  if (given.scenario !== undefined && scenario === undefined)
-    throw badField('scenario', `must be one of ${possible.join(', ')}`)
+  const scenario = choiceIn(given, 'scenario', possible)
   const wanted = {
     ...(scenario && { scenario }),
     ...(given.can_retry !== undefined && { can_retry: flagIn(given, 'can_retry') }),
