@@ -7,7 +7,7 @@ import { checkDatabase, checkNode } from './doctor-here.ts'
 import { checkService } from './doctor-service.ts'
 import { colour, oneLine, print, printJson } from './output.ts'
 import { isLoopback } from './proxy.ts'
-import { NEEDS_SERVICE, type ServiceOptions, serviceOptions } from './running-service.ts'
+import { NEEDS_SERVICE, serviceOptions } from './running-service.ts'
 
 export const doctor = defineCommand({
   summary: 'look for mistakes in your set-up',
@@ -19,31 +19,28 @@ export const doctor = defineCommand({
   options: serviceOptions,
   exitCodes: { [EXIT.wrong]: 'a check failed' },
   after: NEEDS_SERVICE,
-  run: ({ env, options }) => checkSetUp(env, options),
+  async run({ env, options }) {
+    const checks: Check[] = []
+    const add = (found: Check[]) => {
+      checks.push(...found)
+      if (!options.json) for (const check of found) show(check)
+    }
+    add([checkNode()])
+    const { config, found } = readSettings(env)
+    add(found)
+    if (config) {
+      const key = options.key ?? config.apiKey
+      const database = await checkDatabase(config.database, key)
+      add(database.checks)
+      const url = options.url ?? config.url
+      add(checkPort(env, config, url))
+      const expected = { url, key, keyIsHere: database.hasKey, pagesUrl: config.pagesUrl }
+      for await (const check of checkService(expected)) add([check])
+    }
+    if (options.json) printJson({ checks })
+    return checks.some(({ status }) => status === 'fail') ? EXIT.wrong : 0
+  },
 })
-
-/** A check also fails when the service cannot be reached. */
-async function checkSetUp(env: Env, options: ServiceOptions): Promise<0 | typeof EXIT.wrong> {
-  const checks: Check[] = []
-  const add = (found: Check[]) => {
-    checks.push(...found)
-    if (!options.json) for (const check of found) show(check)
-  }
-  add([checkNode()])
-  const { config, found } = readSettings(env)
-  add(found)
-  if (config) {
-    const key = options.key ?? config.apiKey
-    const database = await checkDatabase(config.database, key)
-    add(database.checks)
-    const url = options.url ?? config.url
-    add(checkPort(env, config, url))
-    const expected = { url, key, keyIsHere: database.hasKey, pagesUrl: config.pagesUrl }
-    for await (const check of checkService(expected)) add([check])
-  }
-  if (options.json) printJson({ checks })
-  return checks.some(({ status }) => status === 'fail') ? EXIT.wrong : 0
-}
 
 function readSettings(env: Env): { config?: Config; found: Check[] } {
   try {

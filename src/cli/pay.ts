@@ -1,4 +1,3 @@
-import type { Config } from '../core/config.ts'
 import { newSecret } from '../core/ids.ts'
 import { DECLINED_CARD, MOCK_CARD } from '../pay/card.ts'
 import { type AuthorisationMode, type Scenario, scenarios } from '../pay/payments/payment.ts'
@@ -78,7 +77,16 @@ export const pay = defineCommand({
   options,
   exitCodes: ENDED_OTHERWISE,
   after: NEEDS_SERVICE,
-  run: ({ config, argument, options }) => payAsAsked(config(), argument, options),
+  async run({ config, argument: scenario, options }) {
+    const { moto, agreement, capture, hold } = options
+    if (moto && agreement !== undefined)
+      throw wrongUsage('a payment with --agreement is not a moto_api payment: leave out --moto')
+    const impossible = impossibleFor(modeOf(options), { scenario, ...endOf(options) })
+    if (impossible) throw wrongUsage(`${impossible.field} ${impossible.rule}`)
+    if ((scenario !== 'success' || hold) && (capture || options.refund !== undefined))
+      throw wrongUsage('only a payment that succeeds can be captured or refunded')
+    return carryOutAndShow(await connect(config(), options), { ...options, scenario })
+  },
 })
 
 const FIELDS = Object.keys(newPaymentSchema.properties)
@@ -93,21 +101,6 @@ function addField(text: string, fields: [string, unknown][] = []): [string, unkn
     throw wrongUsage(`A payment has no field ${field}.${didYouMean(field, FIELDS)}`)
   const isJson = name.startsWith('metadata.') && /^(\d{1,15}|true|false)$/.test(value)
   return [...fields, [name, isJson ? JSON.parse(value) : value]]
-}
-
-async function payAsAsked(
-  config: Config,
-  scenario: Scenario,
-  options: PayOptions,
-): Promise<PayCode> {
-  const { moto, agreement, capture, hold } = options
-  if (moto && agreement !== undefined)
-    throw wrongUsage('a payment with --agreement is not a moto_api payment: leave out --moto')
-  const impossible = impossibleFor(modeOf(options), { scenario, ...endOf(options) })
-  if (impossible) throw wrongUsage(`${impossible.field} ${impossible.rule}`)
-  if ((scenario !== 'success' || hold) && (capture || options.refund !== undefined))
-    throw wrongUsage('only a payment that succeeds can be captured or refunded')
-  return carryOutAndShow(await connect(config, options), { ...options, scenario })
 }
 
 const modeOf = ({ moto, agreement }: PayOptions): AuthorisationMode =>

@@ -1,6 +1,7 @@
 /** Work that is long is done in slices, and other work of the thread in between. */
 import { setImmediate } from 'node:timers/promises'
 import { SLICE_MS } from './budgets.ts'
+import { createTurns } from './turns.ts'
 
 let lastTurn: Promise<unknown> = Promise.resolve()
 
@@ -14,11 +15,11 @@ export function ownTurn(): Promise<unknown> {
 export type Pause = () => Promise<void>
 
 /** One at a time on this thread, because of the memory that each takes. */
-let last: Promise<unknown> = Promise.resolve()
+const oneAtATime = createTurns(1)
 
 /** Runs the work when the one before has ended. Each of its steps should take far less than 25 ms. */
-export function inSlices<Result>(work: (pause: Pause) => Promise<Result>): Promise<Result> {
-  const running = last.then(async () => {
+export const inSlices = <Result>(work: (pause: Pause) => Promise<Result>): Promise<Result> =>
+  oneAtATime('', Symbol(), async () => {
     await ownTurn()
     let began = performance.now()
     return work(async () => {
@@ -27,6 +28,3 @@ export function inSlices<Result>(work: (pause: Pause) => Promise<Result>): Promi
       began = performance.now()
     })
   })
-  last = running.catch(() => {})
-  return running
-}

@@ -6,6 +6,7 @@ import { meaningOf } from '../../core/codes.ts'
 import { type ApiError, noSuchPage } from '../../core/errors.ts'
 import { JSON_TYPE } from './body.ts'
 import { errorBodyOf } from './errors.ts'
+import { queryParameters } from './query.ts'
 import { pageSchema } from './schema.ts'
 import { type SearchKind, wrongFilters } from './search.ts'
 
@@ -71,19 +72,11 @@ export function searchDocs(
   wrong: string[],
 ): Docs {
   return {
-    parameters: queryParameters(kind),
+    parameters: queryParameters(kind.filters),
     responses: { 200: json('One page of results, newest first', pageSchema(item)) },
     errors: [noSuchPage(kind.codes.pastEnd, 7, 3), wrongFilters(kind, wrong)],
   }
 }
-
-const queryParameters = ({ filters }: SearchKind): Parameter[] =>
-  Object.entries(filters).map(([name, { schema, description }]) => ({
-    name,
-    in: 'query',
-    description,
-    schema: { ...schema },
-  }))
 
 export const noContent = (description: string): Response => ({ description })
 

@@ -1,27 +1,28 @@
 import { DAY, HOUR, MINUTE, SECOND } from '../../core/time.ts'
 import { json } from '../../platform/http/openapi.ts'
+import { oneOf, type QueryParameter } from '../../platform/http/query.ts'
 import { object } from '../../platform/http/schema.ts'
 import type { ToolContext } from '../context.ts'
 import { checkAccount, levels, ruleIds } from '../explain/check/report.ts'
 import { MOST_EVIDENCE } from '../explain/check/rule.ts'
 import { defineEndpoint } from './endpoint.ts'
 import { badField } from './errors.ts'
-import { instant, oneOf, type Parse } from './query.ts'
+import { instant } from './query.ts'
 import { count, identifier, nullable, text } from './schemas.ts'
 
 const UNITS: Record<string, number> = { s: SECOND, m: MINUTE, h: HOUR, d: DAY }
 const MOST_LATER = 365 * DAY
 
 /** The plus of an address is a space. */
-const later: Parse<number> = {
+const later: QueryParameter<number> = {
   description:
     'Judges as if so much time had passed and nothing more had happened, such as 10m or 1d. No clock is moved',
-  parse: given => {
-    const [, count = '', unit = ''] = /^[+ ]?(\d{1,6})([smhd])$/.exec(given) ?? []
+  parse: text => {
+    const [, count = '', unit = ''] = /^[+ ]?(\d{1,6})([smhd])$/.exec(text) ?? []
     const ms = Number(count) * (UNITS[unit] ?? Infinity)
     return ms <= MOST_LATER ? ms : undefined
   },
-  rule: 'must be at most a year in s, m, h or d, such as 10m or 1d',
+  rule: 'at most a year in s, m, h or d, such as 10m or 1d',
   schema: { type: 'string', pattern: '^\\+?\\d{1,6}[smhd]$', examples: ['1d'] },
 }
 

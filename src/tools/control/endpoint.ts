@@ -4,12 +4,16 @@ import { JSON_TYPE, jsonBody } from '../../platform/http/body.ts'
 import type { Endpoint } from '../../platform/http/endpoint.ts'
 import type { Json } from '../../platform/http/fields.ts'
 import { requestBody } from '../../platform/http/openapi.ts'
+import { type QueryParameters, queryParameters } from '../../platform/http/query.ts'
 import { noSuchField } from './errors.ts'
-import { type Parameters, queryParameters, readQuery, type Values } from './query.ts'
+import { readQuery, type Values } from './query.ts'
 
 type BodySchema = { properties: object; required: readonly string[] }
 
-type ControlEndpoint<Query extends Parameters> = Omit<Endpoint, 'area' | 'accepts' | 'handler'> & {
+type ControlEndpoint<Query extends QueryParameters> = Omit<
+  Endpoint,
+  'area' | 'accepts' | 'handler'
+> & {
   query?: Query
   /** A body without a required field may be missing. */
   body?: BodySchema
@@ -26,7 +30,7 @@ type ControlEndpoint<Query extends Parameters> = Omit<Endpoint, 'area' | 'accept
  * An endpoint below /control. It takes the parameters of `query` and the fields of `body`; any other is an error, so
  * that `POST ...?scenario=declined` is not ignored. Its `docs` need not name what follows from these.
  */
-export const defineEndpoint = <const Query extends Parameters = Record<never, never>>({
+export const defineEndpoint = <const Query extends QueryParameters = Record<never, never>>({
   query = {} as Query, // absent only where Query has no names
   body,
   needsBody,

@@ -10,6 +10,7 @@ import { accountOfName, findLivingKey } from '../../platform/accounts/store.ts'
 import { type Endpoint, pathParam } from '../../platform/http/endpoint.ts'
 import type { Json } from '../../platform/http/fields.ts'
 import { json, noContent, pathParameter } from '../../platform/http/openapi.ts'
+import { whole } from '../../platform/http/query.ts'
 import { object } from '../../platform/http/schema.ts'
 import type { ToolContext } from '../context.ts'
 import { keepListener } from '../deliver/listener-store.ts'
@@ -23,8 +24,6 @@ import {
 import { isWhole } from './body.ts'
 import { defineEndpoint } from './endpoint.ts'
 import { badField, conflict, notFound, tooMany } from './errors.ts'
-
-import { whole } from './query.ts'
 import { count, headers, identifier, text } from './schemas.ts'
 import { as } from './webhooks.ts'
 
@@ -98,7 +97,7 @@ const listenerInPath = async (request: FastifyRequest, { database }: ToolContext
 
 const deleted = () => conflict('the webhook of this listener was deleted: start to listen again')
 
-const known = { wait: whole(0, LONGEST_REQUEST, 'Milliseconds to wait for an attempt') }
+const parameters = { wait: whole(0, LONGEST_REQUEST, 'Milliseconds to wait for an attempt') }
 
 const nextAttempt = object('NextAttempt', {
   attempt: {
@@ -115,7 +114,7 @@ const takeNext = (context: ToolContext, stopped: () => boolean) =>
     path: '/control/listeners/{webhook_id}/next',
     operationId: 'takeNextAttempt',
     summary: 'Wait for the next attempt to deliver a message',
-    query: known,
+    query: parameters,
     docs: () => ({
       parameters: [listenerId],
       responses: { 200: json('The attempt', nextAttempt) },

@@ -4,11 +4,12 @@ import { followMessages, type KeptMessage } from '../../pay/webhooks/message-sto
 import { eventTypes, headersOf, signature } from '../../pay/webhooks/webhook.ts'
 import { presentMessage, webhookMessage } from '../../pay/webhooks/wire.ts'
 import { json } from '../../platform/http/openapi.ts'
+import { oneOf } from '../../platform/http/query.ts'
 import { object, timestamp } from '../../platform/http/schema.ts'
 import type { ToolContext } from '../context.ts'
 import { defineEndpoint } from './endpoint.ts'
 import { badField } from './errors.ts'
-import { anyText, ends, ID, listQuery, oneOf, paging, payment_id } from './query.ts'
+import { anyText, ends, ID, listQuery, paging, payment_id } from './query.ts'
 import { headers, identifier, nullable } from './schemas.ts'
 import { followed, tooManyWaits, type WaitFor } from './wait.ts'
 

@@ -12,13 +12,14 @@ import { payment as paymentBody, presentPayment } from '../../pay/payments/respo
 import { paymentInPath } from '../../pay/payments/routes.ts'
 import { addressesOf } from '../../platform/http/addresses.ts'
 import { json, pathParameter } from '../../platform/http/openapi.ts'
+import { oneOf } from '../../platform/http/query.ts'
 import { object } from '../../platform/http/schema.ts'
 import type { ToolContext } from '../context.ts'
 import { newestWanted } from '../lists/payments-store.ts'
 import { recordAction } from '../record/action.ts'
 import { defineEndpoint } from './endpoint.ts'
 import { badField, conflict } from './errors.ts'
-import { anyText, ID, oneOf, wait } from './query.ts'
+import { anyText, ID, wait } from './query.ts'
 import { completionFields, readWanted } from './scenario-wire.ts'
 import { tooManyWaits, type WaitFor } from './wait.ts'
 
@@ -58,7 +59,7 @@ export const findPayments = (context: ToolContext, waitFor: WaitFor) =>
     docs: () => ({
       description: `At most ${MOST_RETURNED}, newest first. With \`wait\` the response is held until one matches.`,
       responses: { 200: json('The payments', foundPayments) },
-      errors: [badField('wait', wait.rule), tooManyWaits()],
+      errors: [badField('wait', `must be ${wait.rule}`), tooManyWaits()],
     }),
     handler: async (request, { query }) => {
       const { database, time, config } = context

@@ -3,6 +3,7 @@ import { iso } from '../../core/time.ts'
 import { LONGEST_COMMIT } from '../../platform/database/follow.ts'
 import type { Endpoint } from '../../platform/http/endpoint.ts'
 import { json } from '../../platform/http/openapi.ts'
+import { oneOf, whole } from '../../platform/http/query.ts'
 import { object, timestamp } from '../../platform/http/schema.ts'
 import { WITHOUT_ENDPOINT } from '../../platform/http/without-endpoint.ts'
 import type { ToolContext } from '../context.ts'
@@ -11,17 +12,7 @@ import type { Exchange, KeptBody } from '../record/exchange.ts'
 import { countExchanges, followExchanges } from '../record/store.ts'
 import { defineEndpoint } from './endpoint.ts'
 import { badField } from './errors.ts'
-import {
-  ends,
-  flag,
-  instant,
-  listQuery,
-  oneOf,
-  paging,
-  payment_id,
-  reference,
-  whole,
-} from './query.ts'
+import { ends, flag, instant, listQuery, paging, payment_id, reference } from './query.ts'
 import { answer, anyJson, cut, headers, identifier, nullable, text } from './schemas.ts'
 import { followed, tooManyWaits, type WaitFor } from './wait.ts'
 

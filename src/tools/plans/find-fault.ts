@@ -4,6 +4,7 @@ import type { Account } from '../../core/account.ts'
 import type { ApiError } from '../../core/errors.ts'
 import type { Database, Time } from '../../core/ports.ts'
 import { untilWritten } from '../../core/retry.ts'
+import { createTurns } from '../../core/turns.ts'
 import type { ApplyScenario } from '../../pay/payments/commands.ts'
 import type { Payment } from '../../pay/payments/payment.ts'
 import { readNewPayment } from '../../pay/payments/request.ts'
@@ -55,7 +56,10 @@ type PlanPorts = { database: Database; time: Time }
 
 export function createFindFault(ports: PlanPorts): FindFault {
   const { database } = ports
-  const withLock = createMutex()
+  // One at a time in a room, so that a compare-and-swap fails only against other instances.
+  const turns = createTurns(1)
+  const withLock = <Result>(room: string, work: () => Promise<Result>): Promise<Result> =>
+    turns(room, Symbol(), work)
   const knownPlans = createKnownPlans(database)
 
   return async (operation, request) => {
@@ -97,20 +101,6 @@ export function createFindFault(ports: PlanPorts): FindFault {
       },
     }
     return found
-  }
-}
-
-/** A mutex for each room, so that a compare-and-swap fails only against other instances. */
-function createMutex() {
-  const last = new Map<string, Promise<unknown>>()
-  return async <Result>(room: string, work: () => Promise<Result>): Promise<Result> => {
-    const mine = (last.get(room) ?? Promise.resolve()).then(work, work)
-    last.set(room, mine)
-    try {
-      return await mine
-    } finally {
-      if (last.get(room) === mine) last.delete(room)
-    }
   }
 }
 
