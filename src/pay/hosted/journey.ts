@@ -13,6 +13,7 @@ import {
 } from '../payments/complete.ts'
 import { type Choice, isPayable, mockCardOf, type Payment, statusOf } from '../payments/payment.ts'
 import { choiceTriggers } from '../payments/scenario.ts'
+import type { PaymentSummary } from './pages.ts'
 import {
   confirmPage,
   detailsPage,
@@ -22,7 +23,6 @@ import {
   type ReturnLink,
   type Site,
 } from './pages.ts'
-import type { PaymentSummary } from './summary.ts'
 
 const endings: Record<Exclude<Choice, 'success'>, Ending> = {
   declined: 'declined',

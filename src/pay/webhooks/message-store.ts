@@ -28,7 +28,7 @@ export function insertMessage(message: Message, claimedUntil: number): Statement
 }
 
 /** A PENDING message with the fields that sending needs. */
-export type Sendable = KeptMessage & {
+type Sendable = KeptMessage & {
   account: Account
   claimed_until: number
 }
@@ -181,7 +181,7 @@ export const messageRows = {
 export type KeptMessage = MessageRow &
   Pick<Webhook, 'webhook_id' | 'callback_url' | 'signing_key'> & { webhook_status: WebhookStatus }
 
-export type KeptRow = Omit<KeptMessage, 'callback_url' | 'signing_key'> & { webhook_body: string }
+type KeptRow = Omit<KeptMessage, 'callback_url' | 'signing_key'> & { webhook_body: string }
 
 const OUTLINE_COLUMNS = `message_id, event_type, payment_id, created, messages.status, attempts,
   webhooks.webhook_id, webhooks.status as webhook_status, webhooks.body as webhook_body`
@@ -211,7 +211,7 @@ const FIND_SENDABLE = `select ${KEPT_COLUMNS}, claimed_until,
   from ${KEPT} left join accounts on room = webhooks.account and ${LIVES_AT_SECOND}
   where message_id = $1 and messages.status = 'PENDING'`
 
-export function keptFromRow<Row extends Omit<KeptRow, 'body'>>({ webhook_body, ...message }: Row) {
+function keptFromRow<Row extends Omit<KeptRow, 'body'>>({ webhook_body, ...message }: Row) {
   const { callback_url, signing_key, description } = JSON.parse(webhook_body) as WebhookBody // written by bodyOf
   return { ...message, callback_url, signing_key, description }
 }

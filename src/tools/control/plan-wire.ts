@@ -29,7 +29,7 @@ import { count, identifier, text } from './schemas.ts'
 
 /** Milliseconds. */
 const LONGEST_DELAY = 60_000
-export const MOST_REQUESTS = 1_000_000
+const MOST_REQUESTS = 1_000_000
 
 const whichFields = {
   on: { ...text, description: 'An operationId of /openapi.json; absent for any' },

@@ -21,13 +21,14 @@ import {
   deleteAttempt,
   findDue,
   findOffered,
+  listenAtLeastUntil,
+  listenAtMostUntil,
   type Offer,
   offerAttempt,
   returnAttempt,
   takeAttempt,
   withdrawAttempt,
-} from './attempt-store.ts'
-import { listenAtLeastUntil, listenAtMostUntil } from './listener-store.ts'
+} from './listener-store.ts'
 
 /** Milliseconds for an attempt, as for any receiver. */
 const DEADLINE = 2_000
