@@ -128,7 +128,6 @@ export async function createApp(
   return { server, deliveries, limits, recorder }
 }
 
-/** What is logged beside the requests. */
 const linesOf = (logger?: FastifyBaseLogger) => ({
   onFault: (error: unknown) => logger?.error({ err: error }, 'a delivery could not be recorded'),
   /** Nothing that the receiver wrote, such as a reason phrase, and of its address only the host. */

@@ -4,13 +4,11 @@ import type { Config, DatabaseAddress } from '../core/config.ts'
 import { callbackUrlProblem, hostAndPort, parseAllowedHosts } from '../platform/outbound/address.ts'
 
 export type Setting<Value = unknown> = {
-  /** The environment variable. */
   name: string
   /** Returns undefined if the text cannot be used, or a reason of its own. */
   parse: (text: string) => Value | undefined | Problem
   /** What a value must be, for an error. */
   rule: string
-  /** The value without the variable. */
   unset: Value
   /** What `unset` means, in Markdown. */
   initial?: string
@@ -189,14 +187,12 @@ export const settings = {
   }),
 }
 
-/** The values of all settings, by key. */
 export type Settings = {
   [Key in keyof typeof settings]: (typeof settings)[Key] extends Setting<infer Value>
     ? Value
     : never
 }
 
-/** The names of all variables that Farthing reads. */
 export const SETTINGS: readonly string[] = Object.values(settings).map(({ name }) => name)
 
 function parsePort(text: string): number | undefined {

@@ -63,7 +63,6 @@ export type Farthing = {
    * are stored.
    */
   apiKey: string | undefined
-  /** The address of the metrics, if they are on. */
   metricsUrl: string | undefined
   /**
    * Finishes requests and deliveries in flight, within 10 seconds, and releases every resource. Idle keep-alive

@@ -168,7 +168,6 @@ function showSituations({ situations }: Body): void {
   }
 }
 
-/** Why a probe judged nothing, or not everything. */
 function showUnjudged({ findings }: Body): void {
   const unjudged = findings.filter(isOfProbe).filter(isUnjudged)
   const rulesBySentence = Map.groupBy(unjudged, ({ sentence }: Body) => sentence)

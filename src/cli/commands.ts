@@ -98,7 +98,6 @@ function createProgram(
   return program
 }
 
-/** The variables with their meaning, in the width of a terminal. */
 const settingsHelp = (): string => `
 Settings are environment variables. All are optional.
 ${Object.values(settings)

@@ -12,7 +12,6 @@ import {
 /** Milliseconds by which the machines' clocks may differ. */
 const MOST_APART = 1_000
 
-/** The code of Farthing's own 404. */
 const NO_SUCH_ENDPOINT = 'P0911'
 
 /** The expectations of the service. `keyIsHere`: the local database has the key. */

@@ -19,7 +19,6 @@ type Forwarding = {
   json?: boolean | undefined
 }
 
-/** Receives one attempt and returns how it ended. */
 type Receive = (offer: Body) => Promise<AttemptResult>
 
 export function createReceive({ forwardTo, header = [], insecure = false }: Forwarding): Receive {

@@ -208,7 +208,6 @@ async function untilServed(
   return untilServed(listener, await ask(), ask)
 }
 
-/** Registers the listener again. */
 async function renew(listener: Listener): Promise<void> {
   const { service, options, webhook: before } = listener
   const ask = () => register(service, options)

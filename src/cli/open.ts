@@ -59,7 +59,6 @@ async function pageUrl(config: Config, page: string, options: OpenOptions): Prom
   return (await service.ask('POST', '/control/enter', { json: { ...(to && { to }) } })).url
 }
 
-/** The page below /console; undefined for home. */
 function pageBelow(page: string): string | undefined {
   if (page === 'home') return undefined
   return page === 'payments' ? page : `payments/${page}`

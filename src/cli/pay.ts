@@ -52,7 +52,6 @@ const options = {
 } as const
 type PayOptions = OptionsOf<typeof options>
 
-/** A payment to make, and how it is to end. */
 export type PaymentToMake = PayOptions & { scenario: Scenario | 'cancel_by_api' }
 
 /** The exit code of a payment that ended in another way than asked. */
@@ -111,7 +110,6 @@ const endOf = ({ hold, cannotRetry }: PayOptions) => ({
   ...(cannotRetry && { can_retry: false }),
 })
 
-/** Makes the payment and prints it with its messages. */
 export async function carryOutAndShow(service: Service, wanted: PaymentToMake): Promise<PayCode> {
   const began = performance.now()
   const { payment_id } = await carryOut(service, wanted)

@@ -135,7 +135,6 @@ function createProgress(total: number): (done: number) => void {
   }
 }
 
-/** The rows of one seeded payment. */
 type History = { payment: Payment; refunds: Refund[]; agreement: Agreement | undefined }
 
 type Course = {
@@ -243,7 +242,6 @@ function applyTriggers(payment: Payment, triggers: Trigger[], created: number): 
   }, payment)
 }
 
-/** The card that a trigger of the API submits. */
 function cardFor(trigger: Trigger): CardDetails | undefined {
   if (trigger === 'authorise') return submittedCard(MOCK_CARD, 'R Operator', '09/31')
   if (trigger === 'authorise_declined') return submittedCard(DECLINED_CARD, 'R Operator', '09/31')

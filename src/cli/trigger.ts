@@ -6,7 +6,6 @@ import { connect, NEEDS_SERVICE, serviceOptions } from './running-service.ts'
 type NeverSent = 'card_payment_settled'
 type Sent = Exclude<EventType, NeverSent>
 
-/** The shortest payment that sends each event type. */
 const payments: Record<Sent, PaymentToMake> = {
   card_payment_succeeded: { scenario: 'success' },
   card_payment_captured: { scenario: 'success' },

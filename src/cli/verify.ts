@@ -148,10 +148,8 @@ async function compareWith(
   return analyse({ ...given, body: body?.length ? body : undefined, message, keys })
 }
 
-/** Webhooks whose keys are tried. */
 const MOST_WEBHOOKS = 20
 
-/** The newest webhooks of the account, with their keys. */
 async function webhooksOf(service: Service): Promise<Body[]> {
   const { results } = await service.ask('GET', `/v1/webhooks?display_size=${MOST_WEBHOOKS}`)
   return Promise.all(

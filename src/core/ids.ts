@@ -92,7 +92,6 @@ function firstId(now: number, digits: number[]): string {
   return spell([...timeDigits(now), (now % 8) * 4 + (chance & 3), ...rest])
 }
 
-/** undefined on overflow. */
 function idAfter(id: string): string | undefined {
   const digits = Array.from(id, letter => ALPHABET.indexOf(letter))
   return increment(digits, TIME_LENGTH) ? spell(digits) : undefined
@@ -107,7 +106,6 @@ export const newSecret = (): string => spell(randomDigits(LENGTH))
  */
 const newUuid = (): string => randomUUID().toLowerCase()
 
-/** The real `Secrets`. */
 export const secrets: Secrets = { secret: newSecret, uuid: newUuid }
 
 /** Identifiers and secrets that are the same in each run, for tests only: anyone who knows the seed can guess them. */

@@ -89,7 +89,6 @@ export type AttemptResult = {
   answer?: Promise<Answer>
 }
 
-/** The response of a receiver without its status. */
 export type Answer = {
   /** Names as they were written, and values, whose bytes are read as Latin-1. */
   headers: [name: string, value: string][]
@@ -97,7 +96,6 @@ export type Answer = {
   body: Buffer
   /** Bytes of the body that arrived: reading ends at 64 KiB or 256 pieces, and with the time of the attempt. */
   size: number
-  /** The headers of the request. */
   sent: Record<string, string>
 }
 
@@ -106,7 +104,6 @@ export type Post = {
   url: string
   headers: Record<string, string>
   body: string
-  /** Whether the result has the response. */
   keepsAnswer?: boolean
 }
 

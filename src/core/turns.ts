@@ -14,7 +14,6 @@ type Queue = { running: number; waiting: Map<string | symbol, Turn> }
 export function createTurns(atOnce: number): Turns {
   const queues = new Map<string, Queue>()
 
-  /** The next takes the place of the one that has ended. */
   function end(key: string, queue: Queue): void {
     const [next] = queue.waiting
     if (next) {

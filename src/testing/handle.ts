@@ -45,13 +45,11 @@ const requestRules = {
   status: whole(100, 599),
 }
 
-/** The most rows in one response of /control. */
 const PAGE_SIZE = 500
 
 /** `finish` ends the account. `keep` says that it shall not: it returns the line that says so, or ''. */
 export type Ending = { finish(): Promise<void>; keep(): string }
 
-/** The account for a test. */
 export function createAccount(
   connection: Connection,
   { name, key }: Identity,

@@ -26,7 +26,6 @@ type Outgoing = {
   signal?: Signal | undefined
 }
 
-/** `address` may have a path. */
 export function connect(address: string): Connection {
   const url = new URL(address).href.replace(/\/+$/, '')
   // Loaded here, so that importing the library costs little. `import()` does not work in Jest.

@@ -38,7 +38,6 @@ export function insertAgreement(agreement: Agreement): Statement {
   }
 }
 
-/** undefined when the account has no such agreement. */
 export async function findAgreement(
   database: Database,
   room: string,

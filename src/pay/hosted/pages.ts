@@ -45,7 +45,6 @@ export function page(
 const serviceNameFor = ({ serviceName }: Site, language: Language): string =>
   serviceName ?? messages[language].shell.serviceName
 
-/** A page whose title is `heading` and the name of the service. */
 const pageHeaded = (site: Site, language: Language, heading: string, content: Html): string =>
   page(site, language, `${heading} - ${serviceNameFor(site, language)}`, content)
 
@@ -135,7 +134,6 @@ const cancelButton = (text: Messages, form?: string): Html =>
     ...(form && { form }),
   })
 
-/** Says how the journey ended. */
 export function endPage(site: Site, ending: Ending, language: Language, returnUrl: string): string {
   const text = messages[language]
   const { heading, body } = text[ending]
@@ -146,7 +144,6 @@ ${returnButton(text, returnUrl)}`
   return pageHeaded(site, language, heading, layout.twoThirds(content))
 }
 
-/** Links to `returnUrl`, unchanged. */
 const returnButton = (text: Messages, returnUrl: string): Html =>
   buttonLink('return-url', text.continueButton, returnUrl)
 
@@ -158,7 +155,6 @@ const errorPages = {
   415: 'wrongForm',
 } as const
 
-/** The language of a payment and its return_url. */
 export type ReturnLink = { language: Language; returnUrl: string }
 
 /**

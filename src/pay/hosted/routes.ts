@@ -226,7 +226,6 @@ function send(reply: FastifyReply, next: Next): FastifyReply {
 const inAscii = (address: string): string =>
   /^[!-~]*$/.test(address) ? address : new URL(address).href
 
-/** Refuses forms that another site makes a browser submit (CSRF). */
 function refuseOtherSites(request: FastifyRequest): void {
   if (isCrossSite(request)) throw pageFault(403)
 }
@@ -251,7 +250,6 @@ const postErrors = {
   415: html('The body is not application/x-www-form-urlencoded'),
 }
 
-/** The scenarios that a user can choose. */
 const scenario = {
   type: 'string',
   enum: choices,

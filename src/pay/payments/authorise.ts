@@ -24,7 +24,6 @@ import { advance, type Payment, statusOf } from './payment.ts'
 import { cardTriggers } from './scenario.ts'
 import { findByToken } from './store.ts'
 
-/** How a moto_api payment can end by its card. */
 type CardScenario = 'success' | 'declined'
 
 /** Specification, *POST /v1/auth*: completes a moto_api payment. The one-time token is the authorisation. */

@@ -127,7 +127,6 @@ const UPDATE = `update payments set ${CHANGING.map(([name], i) => `${name} = $${
 const valuesOf = (columns: Column[], payment: Payment): Value[] =>
   columns.map(([, read]) => read(payment))
 
-/** Inserts a payment and counts it. */
 export const insertPayment = (payment: Payment): Statement => ({
   sql: INSERT,
   values: valuesOf(EVERY, payment),
@@ -169,7 +168,6 @@ export async function isIdempotencyKeyTaken(
 
 export const paymentRows = { from: 'payments', columns: COLUMNS, id: 'payment_id', fromRow }
 
-/** The search GET /v1/payments. */
 export const paymentSearch: SearchKind = {
   path: '/v1/payments',
   codes: { invalid: 'P0401', pastEnd: 'P0402' },

@@ -46,7 +46,6 @@ export async function* allRefundsOf(
   } while (last)
 }
 
-/** undefined when this payment has no such refund. */
 export async function findRefund(
   database: Database,
   payment_id: string,
@@ -59,7 +58,6 @@ export async function findRefund(
   return rows[0]
 }
 
-/** The refund of any payment of the account. */
 export async function findRefundOfAccount(
   database: Database,
   room: string,

@@ -62,7 +62,6 @@ export type Deliveries = {
   beside(work: (isStopping: () => boolean) => Promise<void>): void
   /** The number of calls of `deliver` that have not resolved. */
   waiting(): number
-  /** Resolves when nothing is being delivered. */
   settled(): Promise<void>
 }
 
@@ -72,11 +71,8 @@ type DeliveryPorts = {
   send: Send
   /** Receives faults of this service, not of the receiver. The message stays PENDING. */
   onFault: (error: unknown) => void
-  /** Called after every attempt. */
   onAttempt?: (attempt: RawAttempt) => void
-  /** Whether the service stops. */
   isStopping?: () => boolean
-  /** Records an attempt with its request and response. */
   record?: ((account: Account, attempted: RawAttempt) => void) | undefined
 }
 

@@ -27,7 +27,6 @@ export function insertMessage(message: Message, claimedUntil: number): Statement
   }
 }
 
-/** A PENDING message with the fields that sending needs. */
 type Sendable = KeptMessage & {
   account: Account
   claimed_until: number
@@ -139,7 +138,6 @@ export type MessageRow = {
   body: string | null
 }
 
-/** Oldest first. */
 export const attemptsOf = ({ attempts }: Pick<MessageRow, 'attempts'>): Attempt[] =>
   JSON.parse(attempts) as Attempt[] // written by recordAttempts
 
@@ -251,7 +249,6 @@ function conditionsOf(
   ]
 }
 
-/** Returns undefined when the account has no such message. */
 export async function findMessage(
   database: Database,
   room: string,

@@ -101,7 +101,6 @@ export async function webhooksWhere(
   return (await database.query<WebhookRow>(sql, values)).map(fromRow)
 }
 
-/** Returns undefined when the account has no such webhook. */
 export async function findWebhook(
   database: Database,
   room: string,
@@ -112,7 +111,6 @@ export async function findWebhook(
   return found
 }
 
-/** The active webhooks of the account, oldest first. */
 export const activeWebhooks = (database: Database, room: string): Promise<Webhook[]> =>
   webhooksWhere(database, `account = $1 and status = 'ACTIVE' order by webhook_id`, [room])
 

@@ -39,7 +39,6 @@ export async function createKey(
   return { key_id, key, isNewAccount }
 }
 
-/** Throws if the account has ended. */
 export async function findOrMakeAccount(database: Database, name: string): Promise<Account> {
   await database.write([insertAccount(newAccount(name))])
   const account = await accountOfName(database, name)
@@ -219,7 +218,6 @@ export const endedTestAccounts = (
     [now, parent],
   )
 
-/** True if the parent has as many test accounts as it may have. */
 export async function hasAllTestAccounts(
   database: Database,
   parent: string,
@@ -232,7 +230,6 @@ export async function hasAllTestAccounts(
   return last.length > 0
 }
 
-/** A test account of this parent, also when it has ended. */
 export async function findTestAccount(
   database: Database,
   parent: string,
@@ -294,7 +291,6 @@ export async function leaveRoom(
   return written ? after : undefined
 }
 
-/** The number of accounts whose clock was moved. */
 export async function countMovedClocks(database: Database): Promise<number> {
   const [counted] = await database.query<{ moved: number }>(
     `select cast(count(*) as integer) as moved from accounts

@@ -9,10 +9,8 @@ export const fold = (text: string): string =>
 /** LIKE patterns, for use with `escape '\'`. */
 const literal = (text: string): string => text.replace(/[\\%_]/g, '\\$&')
 
-/** Matches folded texts that contain this one. */
 export const containing = (text: string): string => containingExactly(fold(text))
 
-/** Matches folded texts that begin with this one. */
 export const beginning = (text: string): string => `${literal(fold(text))}%`
 
 /** Matches texts that contain this one as it is. SQLite ignores the case of ASCII letters here, PostgreSQL does not. */

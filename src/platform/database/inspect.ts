@@ -70,7 +70,6 @@ export async function refuseForeignFile(path: string): Promise<void> {
   await inFile(path, database => versionInFile(database, path))
 }
 
-/** The same for PostgreSQL. */
 export const refuseForeignSchema = (query: Query): Promise<number> =>
   versionIn(query, 'postgres', 'the PostgreSQL database')
 

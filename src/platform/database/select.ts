@@ -6,7 +6,6 @@ export type Condition = { sql: string; values: Value[] }
 
 export const where = (sql: string, ...values: Value[]): Condition => ({ sql, values })
 
-/** The condition, with its one value, if there is a value. */
 export const ifGiven = (sql: string, value: Value | undefined): Condition[] =>
   value === undefined ? [] : [where(sql, value)]
 
@@ -53,7 +52,6 @@ export type Sized<Row, Item> = Searchable<Row, Item> & { bytes: string }
 /** At most `limit` rows: the newest, newest first, or the oldest, oldest first. */
 export type Part = { limit: number; order: 'newest' | 'oldest' }
 
-/** The query for a part of the rows that match all conditions. */
 export function selectPart(
   { from, columns, id }: Omit<Searchable<never, unknown>, 'fromRow'>,
   conditions: Condition[],

@@ -128,9 +128,7 @@ function decodeParameter(text: string): string {
   return isUtf8(Buffer.from(bytes, 'latin1')) ? decodeURIComponent(text) : INVALID
 }
 
-/** The methods that routes have. */
 const ROUTED = ['GET', 'POST', 'PUT', 'DELETE']
-/** A method that no route has. */
 const UNUSED_METHOD = 'PATCH'
 
 /**
@@ -144,7 +142,6 @@ export function foldMethod(raw: IncomingMessage): void {
   raw.method = method === 'HEAD' ? 'GET' : UNUSED_METHOD
 }
 
-/** The method that the client sent. */
 export const methodOf = ({ raw, method }: FastifyRequest): string => raw.givenMethod ?? method
 
 /**

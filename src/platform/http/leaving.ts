@@ -16,7 +16,6 @@ import { createShares, type Shares } from '../../core/shares.ts'
 /** Bytes of a response that is not counted: all connections together have less than 40 MB of them. */
 const SMALL_BYTES = 4_096
 
-/** The turn of a search. */
 export type Turn = {
   /** Tells that so many bytes of the response are made. Throws if there is no room, or nobody is there to read them. */
   add(bytes: number): void
@@ -93,7 +92,6 @@ export function createLeaving(budget = USUAL): Leaving {
 
 type Waiting = { account: string; begin: () => void; refuse: (error: Error) => void }
 
-/** Searches that wait for their turn. */
 function createQueue({ mostWaiting, waitMs }: typeof USUAL) {
   const queue = new Set<Waiting>()
 
@@ -148,7 +146,6 @@ function createQueue({ mostWaiting, waitMs }: typeof USUAL) {
 const isLong = (payload: unknown): payload is string | Buffer =>
   (typeof payload === 'string' || Buffer.isBuffer(payload)) && payload.length > SMALL_BYTES
 
-/** The responses that wait to leave. */
 function createHeld({ add, hasRoom }: Shares) {
   /** Those that wait with the same Buffer, such as that of a document, take its memory once. */
   const shared = new Map<Buffer, { holders: number; release: () => void }>()

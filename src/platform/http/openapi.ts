@@ -39,7 +39,6 @@ export const header = (description: string, limits: Schema = {}): Header => ({
   schema: { type: 'string', ...limits },
 })
 
-/** A response with a JSON body. The document adds its examples. */
 export const json = (
   description: string,
   schema: Schema,
@@ -56,7 +55,6 @@ export const requestBody = (schema: Schema, types = [JSON_TYPE]): RequestBody =>
   content: Object.fromEntries(types.map(type => [type, { schema }])),
 })
 
-/** A body that may be missing. */
 export const optionalBody = (schema: Schema): RequestBody => ({
   ...requestBody(schema),
   required: false,
@@ -80,7 +78,6 @@ export function searchDocs(
 
 export const noContent = (description: string): Response => ({ description })
 
-/** An HTML page. */
 export const html = (description: string): Response => ({
   description,
   content: { 'text/html': { schema: { type: 'string' } } },
@@ -99,7 +96,6 @@ export const pathParameter = (name: string, description: string): Parameter => (
   schema: { type: 'string' },
 })
 
-/** The headers of the errors of some statuses. */
 export const errorHeaders: {
   [status in 401 | 405 | 503]: Record<string, Header>
 } & Record<number, Record<string, Header>> = {

@@ -36,7 +36,6 @@ export const whole = (
   description,
 })
 
-/** Case-sensitive. */
 export const oneOf = (values: readonly string[], description: string): QueryParameter<string> => ({
   parse: text => (values.includes(text) ? text : undefined),
   rule: `one of ${values.join(', ')}`,
@@ -56,7 +55,6 @@ export const textUpTo = (
   description,
 })
 
-/** Exactly that many digits. */
 export const digits = (count: number, description: string): QueryParameter<string> => {
   const pattern = `^[0-9]{${count}}$`
   const shape = new RegExp(pattern)

@@ -18,7 +18,6 @@ export type RecordedPayment = {
   origin?: string
 }
 
-/** What a request had to do with a payment, as its handler tells the record. */
 export type Effects = { account: Account; payment: RecordedPayment; caused: Caused | undefined }
 
 /**
@@ -27,7 +26,6 @@ export type Effects = { account: Account; payment: RecordedPayment; caused: Caus
  */
 export type LastPlan = 'unknown' | 'none' | { plan_id: string }
 
-/** The plan that acted on a request. */
 type ActingPlan = {
   plan_id: string
   /** The response that it replaced, or the connection that it reset; absent if it did neither. */
@@ -43,7 +41,6 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Of the bearer key, or of the session in the console. Only endpoints of the areas `api`, `control` and `console` have it. */
     account: Account
-    /** Of the bearer key. */
     key_id: string
     lastPlan: LastPlan
     actingPlan: ActingPlan | null

@@ -11,7 +11,6 @@ import { dateTime, day, instant, type QueryParameters, whole } from './query.ts'
 const LARGEST_DISPLAY_SIZE = 500
 const LARGEST_PAGE = 2_147_483_647
 
-/** The parameters of every search. */
 export const paging = {
   page: whole(1, LARGEST_PAGE, 'The page to show', { default: 1, examples: [1] }),
   display_size: whole(1, LARGEST_DISPLAY_SIZE, 'Results on a page', {
@@ -51,7 +50,6 @@ export type Search = {
   displaySize: number
 }
 
-/** The rule for every parameter. */
 const READABLE_RULE = 'text in percent-encoded UTF-8, without U+0000'
 
 /** The error for the parameters `names`, in the order of `filters`. Those in `unreadable` are not valid text. */

@@ -12,7 +12,6 @@ import {
 } from './areas.ts'
 import { fastifyOptions, methodOf } from './fastify.ts'
 
-/** The operations that such requests are recorded as. */
 const NO_ENDPOINT = 'noSuchEndpoint'
 const NO_OPERATION = 'methodNotAllowed'
 
@@ -82,7 +81,6 @@ export function createRefuse(app: FastifyInstance, areas: Areas): Refuse {
   }
 }
 
-/** The area of a request. */
 export const areaOf = (areas: Areas, request: FastifyRequest): Area =>
   request.withoutEndpoint?.area ?? areaOfPath(areas, request)
 

@@ -17,9 +17,7 @@ import { routeOf } from '../http/server.ts'
 type Metrics = {
   /** Counts the requests of a server. Call it before the routes are added. */
   watch(app: FastifyInstance): void
-  /** Counts a commit, which `writes` writes shared. */
   committed(writes: number): void
-  /** Returns a Send that counts its attempts. */
   counting(send: Send): Send
   /**
    * Serves GET /metrics on its own port, which a firewall can treat differently from the service's.
@@ -146,7 +144,6 @@ function addReadings(registry: Registry) {
   return delay
 }
 
-/** The class of the status, as in `2xx`, or the reason why there is none. */
 const resultOf = ({ status_code, result }: AttemptResult): string =>
   status_code === null ? result : `${Math.floor(status_code / 100)}xx`
 

@@ -114,7 +114,6 @@ export function hostOf(url: URL): string {
   return url.hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '')
 }
 
-/** True when the list has the host of this URL, alone or with its port. */
 export function isAllowed(url: URL, allowed: AllowedHosts): boolean {
   return allowed.has(listedName(url)) || allowed.has(hostAndPort(url))
 }

@@ -45,7 +45,6 @@ const smallReads: { onread: OnReadOpts } = {
   },
 }
 
-/** Closes the idle connections to a host. */
 export function dropIdle(agents: Agents, host: string): void {
   for (const [name, sockets] of Object.values(agents).flatMap(agent =>
     Object.entries(agent.freeSockets),

@@ -29,9 +29,7 @@ const DEADLINE_MS = 2000
  */
 const SLOT_TIMEOUT_MS = 1900
 const REASON_PHRASE_CHARACTERS = 100
-/** Limit of 1xx responses before the final one. */
 const MAX_INTERIM_RESPONSES = 100
-/** Why an attempt has no status. */
 type Reason =
   | 'timeout'
   | 'connection failed'
@@ -51,11 +49,9 @@ class Aborted extends Error {
 type SendOptions = {
   resolve: Resolve
   allowed: AllowedHosts
-  /** Default for the `User-Agent` header. */
   userAgent?: string
   /** Trusted certificates in PEM. Replaces those of Node, including NODE_EXTRA_CA_CERTS. */
   ca?: string | string[]
-  /** Takes any certificate. */
   insecure?: boolean
 }
 

@@ -131,7 +131,6 @@ export function buttonLink(id: string, text: Part, href: string, { secondary = f
   return html`<a href="${href}" role="button" draggable="false" class="govuk-button${secondary && ' govuk-button--secondary'}" data-module="govuk-button" id="${id}">${text}</a>`
 }
 
-/** Buttons side by side. Pressing Enter in the form activates the first. */
 export function buttonGroup(buttons: Part[]): Html {
   return html`<div class="govuk-button-group">${buttons.map(one => html`\n  ${one}`)}
 </div>`
@@ -157,7 +156,6 @@ export type Table = {
   rows: (Part[] | { note: Part })[]
 }
 
-/** A table in which the first cell of each row is its header. */
 export function table({ caption, hidesCaption, cards = false, columns, rows }: Table): Html {
   const look = hidesCaption ? 'govuk-visually-hidden' : 'govuk-table__caption--m'
   return html`<table class="govuk-table${cards && ' farthing-cards'}">
@@ -220,7 +218,6 @@ export function details(summary: string, content: Part, { id, open }: DetailsOpt
 
 type DetailsOptions = { id?: string; open?: boolean }
 
-/** The way back to the page of this name, at the top of a page. */
 export const backLink = (href: string, text: Part): Html =>
   html`<a href="${href}" class="govuk-back-link">${text}</a>`
 

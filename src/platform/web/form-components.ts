@@ -7,7 +7,6 @@ type Field = {
   name: string
   label: string
   hint?: string
-  /** A message that says what to do. */
   error?: string | undefined
 }
 
@@ -108,7 +107,6 @@ ${hint(`${id}-item-hint`, itemHint, 'govuk-checkboxes__hint')}
 </div>`
 }
 
-/** The label, the hint, the error and then the control. */
 function group({ name, label, hint: hintText, error }: Field, control: Html): Html {
   return html`<div class="govuk-form-group${error && ' govuk-form-group--error'}">
 <label class="govuk-label" for="${name}">${label}</label>

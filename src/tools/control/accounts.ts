@@ -53,7 +53,6 @@ const parentOnly = () => wrongKey('tests.06gq1n36', 'tests')
 const nameUsed = (name: string) => conflict(`the name ${name} was used within the last 8 days`)
 const hasAll = () => tooMany(`an account has at most ${MOST_TEST_ACCOUNTS} test accounts: end some`)
 
-/** Test accounts: made, listed and ended with the keys of their parent. */
 export const accountEndpoints = (context: ToolContext): Endpoint[] => [
   createAccount(context),
   listAccounts(context),
@@ -203,7 +202,6 @@ export const resetAccount = (context: ToolContext) =>
     },
   })
 
-/** Resolves when no message of the room is being sent. */
 async function untilSent(
   { database, time }: Pick<ToolContext, 'database' | 'time'>,
   room: string,

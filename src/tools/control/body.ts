@@ -2,7 +2,6 @@
 import type { Json } from '../../platform/http/fields.ts'
 import { badField } from './errors.ts'
 
-/** True for a whole number in this range. */
 export const isWhole = (value: unknown, least: number, most: number): value is number =>
   Number.isSafeInteger(value) && Number(value) >= least && Number(value) <= most
 
@@ -35,7 +34,6 @@ export function choiceIn<Choice extends string>(
   throw badField(name, rule)
 }
 
-/** A field that is true or absent. */
 export function trueIn(body: Json, name: string): boolean {
   const value = body[name]
   if (value !== undefined && value !== true) throw badField(name, 'must be true')

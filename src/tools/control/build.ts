@@ -65,7 +65,6 @@ const builtPayment = object(
 const DEFAULTS = { amount: 1450, description: 'A payment' }
 const RETURN_URL = 'https://service.example/return'
 
-/** The most rooms whose last reference is remembered. */
 const MOST_ROOMS = 1_000
 
 /** The steps to take with the payment, in this order. Amounts are in pence. */

@@ -22,7 +22,6 @@ export const clock = object('Clock', {
   frozen: { type: 'boolean', description: 'Whether it stands still' },
 })
 
-/** The fields that `readFirstClock` reads. */
 export const firstClock = {
   at: {
     type: 'string',

@@ -33,5 +33,4 @@ export const conflict = (description: string) => new ApiError(409, 'C0409', desc
 
 export const accountEnded = () => conflict('the account has ended')
 
-/** A limit is reached. */
 export const tooMany = (description: string) => new ApiError(422, 'C0429', description)

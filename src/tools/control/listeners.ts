@@ -31,7 +31,6 @@ import { as } from './webhooks.ts'
 const STOP_CHECK_INTERVAL = 100
 const KEY_CHECK_INTERVAL = 900
 
-/** The requests of `farthing listen`. */
 export const listenerEndpoints = (context: ToolContext, stopped: () => boolean): Endpoint[] => [
   startListening(context),
   takeNext(context, stopped),
@@ -193,7 +192,6 @@ const attemptResult = object(
   },
 )
 const LONGEST_RESULT = 200
-/** The results of an attempt without a status. */
 const REASONS: unknown[] = [
   'timeout',
   'connection failed',

@@ -111,7 +111,6 @@ export function readPlan(body: Json, operations: readonly Endpoint[]): ReadPlan 
   return plan
 }
 
-/** As responses show it. */
 export function presentPlan({ plan_id, room, seen, acted, ...plan }: Plan) {
   return { plan_id, ...plan, seen, acted }
 }

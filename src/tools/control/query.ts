@@ -37,7 +37,6 @@ const edge = (
   rule: `the ${name} of an earlier response`,
 })
 
-/** The most results of a list. */
 export const MOST_LISTED = 500
 
 export const payment_id = anyText('Only results of this payment', ID)

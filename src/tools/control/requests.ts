@@ -148,7 +148,6 @@ function presentRequest(exchange: Exchange) {
   }
 }
 
-/** A whole JSON body is shown as JSON, any other as text. */
 export function presentBody(kept: KeptBody | undefined): { body: unknown; body_cut?: number } {
   if (!kept) return { body: null }
   if (kept.cut !== undefined) return { body: kept.text, body_cut: kept.cut }

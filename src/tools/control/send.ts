@@ -76,7 +76,6 @@ const sentAgain = object('SentAgain', {
   },
 })
 
-/** Sends a message again by hand. The body is optional. */
 export const sendMessage = (context: ToolContext) =>
   defineEndpoint({
     method: 'POST',
@@ -115,7 +114,6 @@ async function messageInPath(
   return message
 }
 
-/** Throws the first error. */
 async function readSendAgain(fields: Json, { config, resolve }: ToolContext): Promise<SendAgain> {
   const times = integerIn(fields, 'times', 1, MOST_TIMES) ?? 1
   const damage = choiceIn(fields, 'damage', damages)

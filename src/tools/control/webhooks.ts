@@ -64,7 +64,6 @@ const probed = object('Probed', {
 
 const inactive = () => conflict('the webhook is INACTIVE: register another one')
 
-/** Probes the receiver of a webhook. */
 export const probeWebhook = (context: ToolContext, stopped: () => boolean) =>
   defineEndpoint({
     method: 'POST',

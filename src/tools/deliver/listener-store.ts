@@ -114,7 +114,6 @@ export async function deactivateIdle(database: Database, now: MachineTime): Prom
   await database.write([retireWhere(idle, [now - DAY])])
 }
 
-/** Where an attempt is kept. */
 export type AttemptKey = { room: string; webhook_id: string; attempt_id: string }
 
 /** For the listener. It sends the body unchanged, with these headers. */
@@ -167,7 +166,6 @@ export const takeAttempt = (key: AttemptKey): Statement => ({
   expect: 1,
 })
 
-/** For another request. */
 export const returnAttempt = (key: AttemptKey): Statement => ({
   sql: `update listener_attempts set taken = 0 where ${KEY}`,
   values: keyOf(key),

@@ -38,7 +38,6 @@ const POLL_FOR_ANSWER = 20
 
 type ListenerPorts = { database: Database; time: Time; signals: Signals }
 
-/** The answer of a listener. */
 export type ListenerAnswer = Omit<AttemptResult, 'answer'> & {
   /** The receiver's response; `body` is base64. */
   answer?: { headers: [string, string][]; body: string; size: number }

@@ -24,7 +24,6 @@ const courses = {
 
 type TestEvent = keyof typeof courses
 
-/** Those that a webhook can be sent as a test. */
 export const testEvents = ({ subscriptions }: Pick<Webhook, 'subscriptions'>): TestEvent[] =>
   (Object.keys(courses) as TestEvent[]).filter(type => subscriptions.includes(type)) // typed string[]
 

@@ -39,11 +39,9 @@ export type Fault = {
   hasActed: boolean
 }
 
-/** The plans with a scenario for the payment or refund that a request makes. */
 type ScenarioPlans = {
   apply: ApplyScenario
   withLock<Result>(create: () => Promise<Result>): Promise<Result>
-  /** The plan that acted. */
   plan_id: string | undefined
 }
 

@@ -23,7 +23,6 @@ export async function findPlans(database: Database, room: string): Promise<Plan[
 export const LAST_PLAN_SQL =
   '(select plan_id from plans where plans.account = accounts.room order by position desc limit 1)'
 
-/** The most rooms whose plans are remembered. */
 const MOST_ROOMS = 200
 
 /**
@@ -86,7 +85,6 @@ export const countRequest = ({ plan, seen, acted, note = plan.note }: Counted): 
   expect: 1,
 })
 
-/** Returns false if there is no such plan. */
 export const deletePlan = (database: Database, room: string, plan_id: string): Promise<boolean> =>
   database.write([
     {

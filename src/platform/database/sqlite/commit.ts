@@ -230,7 +230,6 @@ export function createQueue(writer: Writer, options: QueueOptions) {
     write,
     /** Rejects everything from now on with `error`: nothing that is written would be kept. */
     abandon,
-    /** The error after which nothing may be read or written. */
     broken: () => unknown,
     async check(): Promise<void> {
       if (unknown) throw unknown

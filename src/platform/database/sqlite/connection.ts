@@ -2,7 +2,6 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { PREPARED_STATEMENTS } from '../../../core/budgets.ts'
 import type { Statement, Value } from '../../../core/ports.ts'
 
-/** The primary result codes of SQLite that Farthing handles. */
 export const SQLITE = {
   BUSY: 5,
   READONLY: 8,
@@ -13,7 +12,6 @@ export const SQLITE = {
   NOTADB: 26,
 } as const
 
-/** The extended result code of a failed write. */
 export const SQLITE_IOERR_WRITE = 778
 
 /** SQLite's extended result code. undefined if the error is not from SQLite. */
