@@ -43,11 +43,11 @@ export function createClockWatch(ports: ClockWatchPorts): () => Promise<boolean>
   }
 
   async function agreesWithServer(): Promise<boolean> {
-    const asked = time.wall()
+    const question = time.wall()
     const server = await database.serverTime()
     if (server === undefined) return true
     // The server read its clock at some moment between the question and the answer.
-    const difference = Math.max(asked - server, 0) || Math.min(time.wall() - server, 0)
+    const difference = Math.max(question - server, 0) || Math.min(time.wall() - server, 0)
     if (Math.abs(difference) <= LARGEST_DIFFERENCE) return true
     warnHourly(
       `the machine's clock is ${lengthOf(difference)} ${difference > 0 ? 'ahead of' : 'behind'} PostgreSQL's: nothing is deleted until they agree within a minute`,

@@ -62,8 +62,8 @@ function readSettings(env: Env): { config?: Config; found: Check[] } {
 /** A service that is started with these settings listens elsewhere than the commands look for it. */
 function checkPort({ PORT }: Env, config: Config, url: string): Check[] {
   const { hostname, port, protocol } = new URL(url)
-  const asked = Number(port || (protocol === 'https:' ? 443 : 80))
-  if (!PORT || !isLoopback(hostname) || config.port === asked) return []
+  const wanted = Number(port || (protocol === 'https:' ? 443 : 80))
+  if (!PORT || !isLoopback(hostname) || config.port === wanted) return []
   const sentence = `PORT is ${PORT}, but the commands speak to ${url}.`
   return [warn('port', sentence, `FARTHING_URL=http://127.0.0.1:${PORT} farthing doctor`)]
 }

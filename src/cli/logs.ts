@@ -52,17 +52,17 @@ export const logs = defineCommand({
       ...(refused && { refused: 'true' }),
     }
     const start = since === undefined ? { limit: NEWEST } : { since: timeAgo(since), limit: MOST }
-    const shown = new Map<string, true>()
+    const ids = new Map<string, true>()
     async function page(query: Record<string, string | number>): Promise<Page> {
       const path = `/control/requests?${new URLSearchParams({ ...filter, ...texts(query) })}`
       const { results, next } = await service.ask('GET', path)
-      for (const request of results) show(request, options, shown)
+      for (const request of results) show(request, options, ids)
       return { count: results.length, next }
     }
     let { count, next } = await page(start)
     while (since !== undefined && count > 0)
       ({ count, next } = await page({ after: next, limit: MOST }))
-    if (payment && !options.follow && shown.size === 0)
+    if (payment && !options.follow && ids.size === 0)
       note(`The record has no request of a payment ${payment}.`)
     if (options.follow)
       await keepAsking(async () => {
@@ -86,9 +86,9 @@ const texts = (query: Record<string, string | number>): Record<string, string> =
 
 const timeAgo = (ms: number): string => new Date(Date.now() - ms).toISOString()
 
-function show(request: Body, { json, bodies }: LogsOptions, shown: Map<string, true>): void {
-  if (shown.has(request.request_id)) return
-  remember(shown, request.request_id, true, MOST_SHOWN)
+function show(request: Body, { json, bodies }: LogsOptions, ids: Map<string, true>): void {
+  if (ids.has(request.request_id)) return
+  remember(ids, request.request_id, true, MOST_SHOWN)
   if (json) printJson(request)
   else {
     print(lineOf(request))

@@ -112,9 +112,9 @@ export const secrets: Secrets = { secret: newSecret, uuid: newUuid }
 export function createSeededIds(seed: string): { newId: NewId; secrets: Secrets } {
   const rooms = new Map<string, { newId: NewId; digits: Digits }>()
   function of(room = '') {
-    const known = rooms.get(room) ?? seededRoom(seed, room)
-    rooms.set(room, known)
-    return known
+    const ids = rooms.get(room) ?? seededRoom(seed, room)
+    rooms.set(room, ids)
+    return ids
   }
   return {
     newId: (now, room) => of(room).newId(now),

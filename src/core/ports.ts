@@ -86,10 +86,10 @@ export type AttemptResult = {
   /** The error code where there is no status, such as CERT_HAS_EXPIRED. It is logged and recorded, and not stored with the message. */
   cause?: string
   /** The rest of the response, if the POST asks for it and a status arrived. Never rejects. */
-  answer?: Promise<Answer>
+  answer?: Promise<ReceiverResponse>
 }
 
-export type Answer = {
+export type ReceiverResponse = {
   /** Names as they were written, and values, whose bytes are read as Latin-1. */
   headers: [name: string, value: string][]
   /** The first 16 KiB. */

@@ -73,8 +73,8 @@ const create = (context: Context): Endpoint => ({
     }
   },
   handler: async (request, reply) => {
-    const given = readNewAgreement(jsonBody(request, 'P2197'))
-    const made = await createAgreement(context, request.account, given)
+    const fields = readNewAgreement(jsonBody(request, 'P2197'))
+    const made = await createAgreement(context, request.account, fields)
     void reply.code(201)
     return presentAgreement(made)
   },

@@ -39,7 +39,7 @@ export async function registerWebhook(
   const active = await activeWebhooks(database, room)
   const others = active.filter(other => sendsTheSame(other, fields))
   if (await database.write(insertWithinLimit(webhook, duplicate))) return { webhook, others }
-  const found = duplicate && (await duplicateOf(database, room, duplicate))
-  if (found) return { webhook: found, others }
+  const same = duplicate && (await duplicateOf(database, room, duplicate))
+  if (same) return { webhook: same, others }
   throw tooManyWebhooks(ACTIVE_WEBHOOKS)
 }

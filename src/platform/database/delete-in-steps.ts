@@ -17,8 +17,8 @@ export async function deleteInSteps(
   const find = `select ${column} from ${table} where ${condition} limit ${STEP}`
   const remove = `delete from ${table} where ${condition} and ${column} in (${find})`
   while (!stop?.aborted) {
-    const found = await database.query(find, values)
-    if (found.length > 0) await database.write([{ sql: remove, values }])
-    if (found.length < STEP) return
+    const rows = await database.query(find, values)
+    if (rows.length > 0) await database.write([{ sql: remove, values }])
+    if (rows.length < STEP) return
   }
 }

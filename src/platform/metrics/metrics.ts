@@ -58,10 +58,10 @@ export function createMetrics(): Metrics {
   const delay = addReadings(registry)
 
   const server = createHttpServer(async (request, response) => {
-    const found = request.method === 'GET' && request.url?.split('?', 1)[0] === '/metrics'
-    response.writeHead(found ? 200 : 404, { 'Content-Type': registry.contentType })
-    response.end(found ? await registry.metrics() : 'only GET /metrics\n')
-    if (found) delay.reset()
+    const isMetrics = request.method === 'GET' && request.url?.split('?', 1)[0] === '/metrics'
+    response.writeHead(isMetrics ? 200 : 404, { 'Content-Type': registry.contentType })
+    response.end(isMetrics ? await registry.metrics() : 'only GET /metrics\n')
+    if (isMetrics) delay.reset()
   })
   server.maxConnections = METRICS_CONNECTIONS
   server.on('clientError', refuseUnreadable)

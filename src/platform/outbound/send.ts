@@ -15,7 +15,7 @@ import {
 } from '../../core/budgets.ts'
 import type { AllowedHosts } from '../../core/config.ts'
 import { isSuccess } from '../../core/http-status.ts'
-import type { Answer, AttemptResult, Post, Resolve } from '../../core/ports.ts'
+import type { AttemptResult, Post, ReceiverResponse, Resolve } from '../../core/ports.ts'
 import { http, https, tls } from '../http/node-http.ts'
 import { callbackUrlProblem, hostOf, isAllowed, isPublicAddress } from './address.ts'
 import { createAgents, dropIdle } from './agents.ts'
@@ -267,7 +267,7 @@ function reasonOf(error: NodeJS.ErrnoException, handshaking: boolean): Reason {
   return handshaking && !broken ? 'tls failed' : 'connection failed'
 }
 
-type Body = Pick<Answer, 'body' | 'size'>
+type Body = Pick<ReceiverResponse, 'body' | 'size'>
 
 /**
  * Reads the body to its end, so that the connection can be reused. Closes the connection of a long body, or of one in many pieces. Returns the
@@ -297,8 +297,8 @@ async function answerOf(
   request: ClientRequest,
   { rawHeaders }: Head,
   body: Promise<Body> | undefined,
-): Promise<Answer> {
-  const headers: Answer['headers'] = []
+): Promise<ReceiverResponse> {
+  const headers: ReceiverResponse['headers'] = []
   for (let i = 0; i < rawHeaders.length; i += 2)
     headers.push([rawHeaders[i] ?? '', rawHeaders[i + 1] ?? ''])
   const sent = request.getRawHeaderNames().map(name => [name, String(request.getHeader(name))])

@@ -108,13 +108,13 @@ export const setClock = (context: ToolContext) =>
 const moves = () => Object.keys(clockMove.properties).join(', ')
 const noMove = () => missingField('advance', `is missing: give one of ${moves()}`)
 
-function readMove(given: Json): Move {
-  const [name, other] = Object.keys(given)
+function readMove(body: Json): Move {
+  const [name, other] = Object.keys(body)
   if (name === undefined) throw noMove()
   if (other !== undefined) throw badField(other, `must be given alone: use one of ${moves()}`)
-  if (name === 'advance') return advanceBy(given.advance)
-  if (name === 'freeze') return freezeAt(given.freeze)
-  if (given.resume !== true) throw badField('resume', 'must be true')
+  if (name === 'advance') return advanceBy(body.advance)
+  if (name === 'freeze') return freezeAt(body.freeze)
+  if (body.resume !== true) throw badField('resume', 'must be true')
   return ({ clock_offset, frozen_at }, _now, wall) => ({
     clock_offset: frozen_at === null ? clock_offset : frozen_at - wall,
     frozen_at: null,
@@ -150,10 +150,10 @@ function parseTime(at: unknown): number {
   return time
 }
 
-function readTime(given: unknown): number | undefined {
-  if (typeof given !== 'string' || !TIME.test(given)) return undefined
-  const time = Date.parse(given)
-  const exists = time < LAST_TIME && iso(time).startsWith(given.slice(0, 19))
+function readTime(text: unknown): number | undefined {
+  if (typeof text !== 'string' || !TIME.test(text)) return undefined
+  const time = Date.parse(text)
+  const exists = time < LAST_TIME && iso(time).startsWith(text.slice(0, 19))
   return exists ? time : undefined
 }
 
@@ -161,9 +161,9 @@ export const badFirstTime = () =>
   badField('at', 'must be a time from 2001 to 2099 such as 2026-09-14T08:20:31.000Z')
 
 /** The clock of a new account or after a reset: `at` is a time to begin with, where it stands still unless `frozen` is false. */
-export function readFirstClock(given: Json, wall: MachineTime): Clock {
-  const { at } = given
-  const frozen = flagIn(given, 'frozen', at !== undefined)
+export function readFirstClock(body: Json, wall: MachineTime): Clock {
+  const { at } = body
+  const frozen = flagIn(body, 'frozen', at !== undefined)
   const time = at === undefined ? wall : (readTime(at) ?? Number.NaN)
   if (!(time >= FIRST_TIME)) throw badFirstTime()
   return frozen

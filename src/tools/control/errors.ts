@@ -10,11 +10,11 @@ export const missingField = (field: string, rule: string) =>
 export const badField = (field: string, rule: string) =>
   new ApiError(422, 'C0102', `${field} ${rule}`, { field })
 
-export const noSuchField = (field: string, known: readonly string[]) =>
+export const noSuchField = (field: string, names: readonly string[]) =>
   new ApiError(
     422,
     'C0103',
-    `there is no ${field}: ${known.length > 0 ? `use ${known.join(', ')}` : 'leave it out'}`,
+    `there is no ${field}: ${names.length > 0 ? `use ${names.join(', ')}` : 'leave it out'}`,
     { field },
   )
 

@@ -72,15 +72,15 @@ const startListening = (context: ToolContext) =>
       const { name, events = eventTypes } = body
       const label = typeof name === 'string' ? labelOf(name) : ''
       if (label === '') throw badName()
-      const kept = await keepListener(context, request.account, label, readEvents(events))
-      if (!kept) throw hasAll()
-      const { webhook_id, signing_key, other, as = null } = kept
+      const webhook = await keepListener(context, request.account, label, readEvents(events))
+      if (!webhook) throw hasAll()
+      const { webhook_id, signing_key, other, as = null } = webhook
       return { webhook_id, signing_key, other, as }
     },
   })
 
-function readEvents(given: unknown): EventType[] {
-  const read = eventTypesIn(given)
+function readEvents(events: unknown): EventType[] {
+  const read = eventTypesIn(events)
   if (!read) throw badField('events', `must be a list of ${eventTypes.join(', ')}`)
   return read
 }
@@ -227,8 +227,8 @@ const giveResult = (context: ToolContext) =>
     },
   })
 
-function readResult(given: Json): ListenerAnswer {
-  const { status_code, response_time = null, result, cause } = given
+function readResult(body: Json): ListenerAnswer {
+  const { status_code, response_time = null, result, cause } = body
   if (status_code !== null && !isWhole(status_code, 100, 599))
     throw badField('status_code', 'must be null or a status from 100 to 599')
   if (response_time !== null && !isWhole(response_time, 0, LONGEST_TIME))
@@ -245,7 +245,7 @@ function readResult(given: Json): ListenerAnswer {
     response_time,
     result,
     ...(cause !== undefined && { cause }),
-    ...(status_code !== null && { answer: readAnswer(given) }),
+    ...(status_code !== null && { answer: readAnswer(body) }),
   }
 }
 

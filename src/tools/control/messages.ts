@@ -51,29 +51,30 @@ export const listMessages = ({ database, time, reading }: ToolContext, waitFor: 
     }),
     handler: async (request, { query }) => {
       const { ms, paging, filter } = listQuery(query)
-      const shown = (message: KeptMessage) => presentKeptMessage(message, time.now(request.account))
+      const present = (message: KeptMessage) =>
+        presentKeptMessage(message, time.now(request.account))
       const find = async ({ room }: Account) => {
         const page = await reading(room, request.url, () =>
           followMessages(database, room, filter, paging),
         )
         return page.rows.length > 0 ? [page] : []
       }
-      return followed(waitFor, request, { ms, after: paging.after }, shown, () => ({ find }))
+      return followed(waitFor, request, { ms, after: paging.after }, present, () => ({ find }))
     },
   })
 
 function presentKeptMessage(message: KeptMessage, now: AccountTime) {
   const { message_id, webhook_id, event_type, payment_id, signing_key } = message
-  const shown = presentMessage(message, now)
-  const raw = shown.body === null ? null : message.body
+  const history = presentMessage(message, now)
+  const raw = history.body === null ? null : message.body
   return {
     message_id,
     webhook_id,
     event_type,
     payment_id,
-    at: shown.created_date,
-    delivery: shown.last_delivery_status,
-    attempts: shown.attempts,
+    at: history.created_date,
+    delivery: history.last_delivery_status,
+    attempts: history.attempts,
     raw,
     headers: raw === null ? null : headersOf(signature(raw, signing_key)),
   }

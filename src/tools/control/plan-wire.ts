@@ -145,9 +145,9 @@ function readGiven(given: unknown): { given?: Json } {
   if (Buffer.byteLength(JSON.stringify(given)) > PLAN_BYTES)
     throw badField('given', `must have at most ${PLAN_BYTES} bytes`)
   const names = Object.keys(given)
-  const known = Object.keys(newPayment.properties)
-  const unknown = names.find(name => !known.includes(name))
-  if (unknown !== undefined) throw noSuchField(`given.${unknown}`, known)
+  const fields = Object.keys(newPayment.properties)
+  const unknown = names.find(name => !fields.includes(name))
+  if (unknown !== undefined) throw noSuchField(`given.${unknown}`, fields)
   const byAgreement =
     given.authorisation_mode === 'agreement' ||
     'agreement_id' in given ||

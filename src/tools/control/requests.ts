@@ -148,13 +148,13 @@ function presentRequest(exchange: Exchange) {
   }
 }
 
-export function presentBody(kept: KeptBody | undefined): { body: unknown; body_cut?: number } {
-  if (!kept) return { body: null }
-  if (kept.cut !== undefined) return { body: kept.text, body_cut: kept.cut }
-  if (kept.base64) return { body: kept.text }
+export function presentBody(recorded: KeptBody | undefined): { body: unknown; body_cut?: number } {
+  if (!recorded) return { body: null }
+  if (recorded.cut !== undefined) return { body: recorded.text, body_cut: recorded.cut }
+  if (recorded.base64) return { body: recorded.text }
   try {
-    return { body: JSON.parse(kept.text) }
+    return { body: JSON.parse(recorded.text) }
   } catch {
-    return { body: kept.text }
+    return { body: recorded.text }
   }
 }

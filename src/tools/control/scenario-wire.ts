@@ -43,15 +43,15 @@ export const plannedFields = {
 
 /** Reads what a test wants, of these scenarios. Throws a 422 for what no payment of the mode can do. */
 export function readWanted<Each extends Scenario>(
-  given: Json,
+  body: Json,
   possible: readonly Each[],
   mode?: AuthorisationMode,
 ): WantedScenario & { scenario?: Each } {
-  const scenario = choiceIn(given, 'scenario', possible)
+  const scenario = choiceIn(body, 'scenario', possible)
   const wanted = {
     ...(scenario && { scenario }),
-    ...(given.can_retry !== undefined && { can_retry: flagIn(given, 'can_retry') }),
-    ...(trueIn(given, 'hold') && { hold: true as const }),
+    ...(body.can_retry !== undefined && { can_retry: flagIn(body, 'can_retry') }),
+    ...(trueIn(body, 'hold') && { hold: true as const }),
   }
   const impossible = impossibleFor(mode, wanted)
   if (impossible) throw badField(impossible.field, impossible.rule)

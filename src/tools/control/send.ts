@@ -186,12 +186,12 @@ export const askAboutMessage = (context: ToolContext, stopped: () => boolean) =>
     }),
     handler: async request => {
       const message = await messageInPath(request, context)
-      const asked = await askReceiver(context, request.account, message, {
+      const result = await askReceiver(context, request.account, message, {
         by: 'control',
         isAbandoned: () => stopped() || request.raw.socket.destroyed,
       })
-      if (!asked) throw conflict(ALREADY_SENDING)
-      const { cause, sentence, advice, posts, evidence } = asked
+      if (!result) throw conflict(ALREADY_SENDING)
+      const { cause, sentence, advice, posts, evidence } = result
       return {
         message_id: message.message_id,
         cause,

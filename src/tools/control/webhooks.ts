@@ -47,9 +47,9 @@ export const setWebhookShape = ({ database }: ToolContext) =>
       if (body.as !== null && wanted === undefined) throw badShape()
       const webhook_id = pathParam(request, 'webhook_id')
       await untilWritten(async () => {
-        const found = await findWebhook(database, request.account.room, webhook_id)
-        if (!found) throw notFound('webhook')
-        return (await database.write([shapeWebhook(found, wanted)])) ? found : undefined
+        const webhook = await findWebhook(database, request.account.room, webhook_id)
+        if (!webhook) throw notFound('webhook')
+        return (await database.write([shapeWebhook(webhook, wanted)])) ? webhook : undefined
       })
       return { webhook_id, as: wanted ?? null }
     },

@@ -50,8 +50,8 @@ export async function keepListener(
   }
   if (!(await database.write(found ? reactivate(listener) : insertWithinLimit(listener))))
     return undefined
-  const [kept, ...others] = await find()
-  if (!kept) throw new Error(`the listener ${label} is missing`)
+  const [oldest, ...others] = await find()
+  if (!oldest) throw new Error(`the listener ${label} is missing`)
   if (others.length > 0)
     await database.write(
       others.map(({ webhook_id }) =>
@@ -59,7 +59,7 @@ export async function keepListener(
       ),
     )
   const other = found?.status === 'ACTIVE' && (found.listening_until ?? 0) > now
-  return { ...kept, other }
+  return { ...oldest, other }
 }
 
 /** Keeps a later `listening_until`: the listener may be connected. */

@@ -64,8 +64,8 @@ export function createFindFault(ports: PlanPorts): FindFault {
     const target = await targetOf(ports, operation, request)
     if (!target) return {}
     const { account, lastPlan } = target
-    const known = await knownPlans(account.room, lastPlan)
-    const plans = known.filter(({ on }) => on === undefined || on === operation)
+    const all = await knownPlans(account.room, lastPlan)
+    const plans = all.filter(({ on }) => on === undefined || on === operation)
     const facts = await factsFor(operation, target, plans)
     const { faults, scenarios } = sorted(plans.filter(plan => matches(plan, facts)))
     const scenario = scenarios.length > 0 ? scenarioPlans(operation, account) : undefined

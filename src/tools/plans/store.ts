@@ -36,13 +36,13 @@ type KnownPlans = (room: string, last: string | undefined) => Promise<readonly P
  * while a room has the same last plan, no plan is missing here.
  */
 export function createKnownPlans(database: Database): KnownPlans {
-  const known = new Map<string, readonly Plan[]>()
+  const byLast = new Map<string, readonly Plan[]>()
   return async (room, last) => {
-    const remembered = last === undefined ? undefined : known.get(last)
+    const remembered = last === undefined ? undefined : byLast.get(last)
     if (remembered) return remembered
     const plans = await findPlans(database, room)
     const newest = plans.at(-1)
-    if (newest) remember(known, newest.plan_id, plans, MOST_ROOMS)
+    if (newest) remember(byLast, newest.plan_id, plans, MOST_ROOMS)
     return plans
   }
 }
