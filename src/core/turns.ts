@@ -2,6 +2,9 @@
  * Runs work of a key, a few at once. The others wait for their turn. Those that wait for the same `what` share one run, which
  * begins after each of them has asked; a symbol is the same as no other.
  */
+import { setImmediate } from 'node:timers/promises'
+import { SLICE_MS } from './budgets.ts'
+
 export type Turns = <Done>(
   key: string,
   what: string | symbol,
@@ -41,3 +44,29 @@ export function createTurns(atOnce: number): Turns {
     return done
   }
 }
+
+let lastTurn: Promise<unknown> = Promise.resolve()
+
+/** Resolves in a turn of the event loop in which no other caller goes on: slices of many would be as long as the whole. */
+export function ownTurn(): Promise<unknown> {
+  lastTurn = lastTurn.then(() => setImmediate())
+  return lastTurn
+}
+
+/** Resolves at once, or after other work if this slice has taken long enough. To be awaited after each step. */
+export type Pause = () => Promise<void>
+
+/** One at a time on this thread, because of the memory that each takes. */
+const oneAtATime = createTurns(1)
+
+/** Runs the work when the one before has ended. Each of its steps should take far less than 25 ms. */
+export const inSlices = <Result>(work: (pause: Pause) => Promise<Result>): Promise<Result> =>
+  oneAtATime('', Symbol(), async () => {
+    await ownTurn()
+    let began = performance.now()
+    return work(async () => {
+      if (performance.now() - began < SLICE_MS) return
+      await ownTurn()
+      began = performance.now()
+    })
+  })

@@ -150,14 +150,8 @@ export const moveClock = (
   database.write([
     {
       sql: `update accounts set clock_offset = $2, frozen_at = $3 where name = $1 and clock_offset = $4
-            and frozen_at ${frozen_at === null ? 'is null' : '= $5'}`,
-      values: [
-        name,
-        moved.clock_offset,
-        moved.frozen_at,
-        clock_offset,
-        ...(frozen_at === null ? [] : [frozen_at]),
-      ],
+            and frozen_at is not distinct from cast($5 as bigint)`,
+      values: [name, moved.clock_offset, moved.frozen_at, clock_offset, frozen_at],
       expect: 1,
     },
   ])

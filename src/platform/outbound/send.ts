@@ -16,10 +16,10 @@ import {
 import type { AllowedHosts } from '../../core/config.ts'
 import { isSuccess } from '../../core/http-status.ts'
 import type { AttemptResult, Post, ReceiverResponse, Resolve } from '../../core/ports.ts'
+import { createSlots } from '../../core/slots.ts'
 import { http, https, tls } from '../http/node-http.ts'
 import { callbackUrlProblem, hostOf, isAllowed, isPublicAddress } from './address.ts'
 import { createAgents, dropIdle } from './agents.ts'
-import { createSlots } from './slots.ts'
 
 /** Milliseconds for an attempt, from the wait for a slot to the status line. */
 const DEADLINE_MS = 2000
