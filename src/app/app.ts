@@ -45,10 +45,7 @@ export type App = {
   recorder: RunningRecorder | undefined
 }
 
-/**
- * Takes ports and configuration and returns a server that does not listen yet. It registers every slice. `watch` gets
- * the server before its routes, to add hooks.
- */
+/** The server does not listen yet. `watch` gets it before its routes, to add hooks. */
 export async function createApp(
   given: Ports,
   config: Config,

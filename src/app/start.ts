@@ -58,10 +58,7 @@ type StartOptions = {
 export type Farthing = {
   /** The address at which it listens, such as http://127.0.0.1:3000. */
   url: string
-  /**
-   * The configured API key, or the one that this start made. undefined if there were keys, because only their hashes
-   * are stored.
-   */
+  /** undefined if there were keys in the database: only their hashes are stored. Otherwise the configured or the new one. */
   apiKey: string | undefined
   metricsUrl: string | undefined
   /**

@@ -123,10 +123,7 @@ export async function carryOutAndShow(service: Service, wanted: PaymentToMake): 
   return isAsAsked ? 0 : EXIT.failed
 }
 
-/**
- * Creates the payment and takes it to its end as a user would. What no user can do needs control. Returns the response to
- * its creation.
- */
+/** Takes the payment to its end as a user would. What no user can do needs control. Returns the new payment. */
 async function carryOut(service: Service, wanted: PaymentToMake): Promise<Body> {
   const { scenario, capture, refund } = wanted
   const isByControl =
@@ -176,10 +173,7 @@ function newPayment({
   return fields
 }
 
-/**
- * Posts the forms of the pages with the token in a field. So the address of the pages, which may not open from here,
- * is not used.
- */
+/** With the token in a field, because the address of the pages may not open from here. */
 async function payOnPages(service: Service, payment: Body, scenario: Scenario): Promise<void> {
   const { chargeTokenId } = payment._links.next_url_post.params
   const steps = [{}, { step: 'details', scenario }, { step: 'confirm' }]

@@ -27,10 +27,7 @@ export const serve = defineCommand({
   run: ({ config }) => serveUntilStopped(config()),
 })
 
-/**
- * Starts the service and returns when it is listening. SIGTERM and SIGINT stop it, a second signal ends
- * the process at once. Throws if the service cannot start.
- */
+/** Resolves when it listens. SIGTERM and SIGINT stop it, a second signal ends the process. Throws if it cannot start. */
 export async function serveUntilStopped(config: Config): Promise<void> {
   const atTerminal = process.stdout.isTTY
   const logger = createLogger(config.logLevel, atTerminal)

@@ -32,10 +32,7 @@ export interface Database {
   /** Rejects if reads or writes are known not to work. */
   check(): Promise<void>
 
-  /**
-   * The bytes that can still be written: free on the volume of an SQLite file, and as free pages in the file. Infinity
-   * where there is no file.
-   */
+  /** The bytes that can still be written: free on the volume and as free pages in the file; Infinity without a file. */
   room(): Promise<number>
 
   /** The time of the database's server, in milliseconds. undefined if there is none beside this machine. */

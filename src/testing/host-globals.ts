@@ -1,7 +1,4 @@
-/**
- * Globals of the host process that the library reads once, when it is loaded. Test runners replace globals later, for
- * example with fake timers.
- */
+/** Globals that the library reads when it is loaded: test runners replace them later, as with fake timers. */
 import { clearTimeout as clear, setTimeout as set } from 'node:timers'
 
 export const setTimer: typeof set = set

@@ -40,10 +40,7 @@ export type JourneyStep = Site &
 /** A page or a redirect. Undefined if no web payment has the token, or if it has expired. */
 export type PageOrRedirect = { status: 200 | 400; page: string } | { location: string } | undefined
 
-/**
- * Shows the first page. With `starts` that moves a created payment to started, and where a plan has set the scenario,
- * it is carried out instead.
- */
+/** With `starts` a created payment becomes started; where a plan has set the scenario, that is carried out instead. */
 export async function showDetails(
   visit: JourneyStep,
   { starts }: { starts: boolean },

@@ -17,10 +17,7 @@ type Registration = {
   from?: 'console'
 }
 
-/**
- * Registers a webhook. Returns it, and the other active webhooks that send the same to its address. Throws an ApiError when the account
- * has as many as it may.
- */
+/** Returns the webhook, and the others that send the same to its address. Throws an ApiError for one too many. */
 export async function registerWebhook(
   { database, time, newId, secrets }: Context,
   { account, fields, from }: Registration,

@@ -2,7 +2,7 @@ import { ACCOUNT_COLUMNS, type Account, accountIn, newAccount } from '../../core
 import type { AccountTime, Database, MachineTime, Statement, Time } from '../../core/ports.ts'
 import { LIVES_AT_SECOND } from '../../platform/accounts/store.ts'
 import { type FollowedPage, findFollowed, type Paging } from '../../platform/database/follow.ts'
-import { type Condition, findPart, ifGiven, where } from '../../platform/database/select.ts'
+import { allOf, type Condition, findOne, ifGiven, where } from '../../platform/database/select.ts'
 import { oldestKept } from '../retention.ts'
 import { NOBODY_LISTENS } from './listener.ts'
 import type { WebhookBody } from './store.ts'
@@ -249,13 +249,9 @@ function conditionsOf(
   ]
 }
 
-export async function findMessage(
+export const findMessage = (
   database: Database,
   room: string,
   message_id: string,
-): Promise<KeptMessage | undefined> {
-  const conditions = conditionsOf(room, { message_id })
-  const part = { limit: 1, order: 'oldest' } as const
-  const [found] = await findPart(database, keptRows, conditions, part)
-  return found
-}
+): Promise<KeptMessage | undefined> =>
+  findOne(database, keptRows, allOf(conditionsOf(room, { message_id })))

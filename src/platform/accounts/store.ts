@@ -196,10 +196,7 @@ export function testAccountsOf(
   )
 }
 
-/**
- * Those that have ended or expired and that the service still knows, newest first. `since` is missing once their rows
- * are deleted. `now` is the machine's time.
- */
+/** Those that have ended or expired, newest first. `since` is missing once their rows are deleted. */
 export const endedTestAccounts = (
   database: Database,
   { parent, now }: { parent: string; now: MachineTime },

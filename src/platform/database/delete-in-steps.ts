@@ -3,10 +3,7 @@ import type { Database, Value } from '../../core/ports.ts'
 /** The most rows of a table that one step of a deletion changes, so that it does not delay other writes. */
 export const STEP = 200
 
-/**
- * Deletes the rows of a table that match a condition, in small steps, until none is left or `stop` is aborted. `column` is
- * one that tells most of them apart.
- */
+/** Deletes matching rows in small steps, until none is left. `column` is one that tells most of them apart. */
 export async function deleteInSteps(
   database: Database,
   [table, column]: readonly [table: string, column: string],

@@ -18,10 +18,7 @@ export const containingExactly = (text: string): string => `%${literal(text)}%`
 
 export const GROUPS = 8
 
-/**
- * The group, from 0 to 7, of a folded text. An index by group and time appends to eight pages. An index by the
- * text would write to a random page.
- */
+/** From 0 to 7. An index by group and time appends to eight pages; one by the text would write to a random page. */
 export function groupOf(folded: string): number {
   let hash = 0
   for (let i = 0; i < folded.length; i++) hash = (hash * 31 + folded.charCodeAt(i)) | 0

@@ -22,10 +22,7 @@ export type AreaName =
 export type Area = {
   /** An unknown path below this prefix gets the errors of this area. */
   prefix: string
-  /**
-   * Sets `request.account`. Returns undefined if it accepted the key at once, otherwise a promise, which rejects with
-   * a 401 for a bad key. An area without it needs no key.
-   */
+  /** Sets `request.account`. undefined if the key was accepted at once; a promise rejects with a 401 for a bad key. */
   authenticate?: (request: FastifyRequest, reply: FastifyReply) => Promise<void> | undefined
   setHeaders(request: FastifyRequest, reply: FastifyReply): void
   sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): void

@@ -144,10 +144,7 @@ export function foldMethod(raw: IncomingMessage): void {
 
 export const methodOf = ({ raw, method }: FastifyRequest): string => raw.givenMethod ?? method
 
-/**
- * True for a request with two Host headers. HTTP requires 400, because a proxy may use one header and the service the
- * other. Node uses the first: contract/http/connections.
- */
+/** HTTP requires 400 for two Host headers: a proxy may use the other one than Node: contract/http/connections. */
 export function hasTwoHosts({ raw: { rawHeaders } }: FastifyRequest): boolean {
   let hosts = 0
   for (let i = 0; i < rawHeaders.length; i += 2)

@@ -1,7 +1,4 @@
-/**
- * Bounds the memory of responses: counts the bytes of those that are being made or wait until their client reads them,
- * and lets searches take turns.
- */
+/** Bounds the bytes of responses that are being made or wait until their client reads them. Searches take turns. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import {
   LEAVING_BYTES,

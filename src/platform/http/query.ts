@@ -88,10 +88,7 @@ export const day = (description: string): QueryParameter<string> => ({
   description: `${description}, as YYYY-MM-DD`,
 })
 
-/**
- * As Java reads it: at most nine digits of a fraction, an offset of at most 18 hours, which may have minutes and seconds
- * after colons, and a zone in brackets after it.
- */
+/** As Java reads it, with at most nine digits of a fraction, an offset to seconds, and a zone in brackets. */
 const DATE_TIME =
   /^(\d{4}-\d\d-\d\d)T((?:[01]\d|2[0-3]):[0-5]\d)(?::([0-5]\d)(?:\.(\d{0,9}))?)?(?:Z|([+-])(\d\d)(?::([0-5]\d)(?::([0-5]\d))?)?)(?:\[[^\][]+\])?$/i
 const LONGEST_OFFSET = 18 * HOUR
@@ -102,10 +99,7 @@ function isDate(text: string): boolean {
   return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text)
 }
 
-/**
- * The time in milliseconds, rounded up, so that whole milliseconds compare with it as with the exact time. NaN for text
- * that is none.
- */
+/** In milliseconds, rounded up, so that whole milliseconds compare with it as with the exact time; NaN for no time. */
 export function instant(text: string): number {
   const [, day = '', clock, seconds = '00', fraction = '', sign, hours = 0, minutes = 0, more = 0] =
     DATE_TIME.exec(text) ?? []

@@ -20,10 +20,7 @@ export type RecordedPayment = {
 
 export type Effects = { account: Account; payment: RecordedPayment; caused: Caused | undefined }
 
-/**
- * The last plan of the account, as the look-up of the key saw it. `unknown`: no key was looked up, or control is off.
- * `none`: the account has no plans.
- */
+/** Of the account, as the look-up of the key saw it. `unknown`: no key was looked up, or control is off. */
 export type LastPlan = 'unknown' | 'none' | { plan_id: string }
 
 type ActingPlan = {
@@ -57,10 +54,7 @@ declare module 'fastify' {
   }
 }
 
-/**
- * Declares the properties of requests. Properties that are added later change the shape of the object: some 1 % of P1
- * for each.
- */
+/** Properties that are added later change the shape of the object: some 1 % of P1 for each. */
 export function decorateRequests(app: FastifyInstance): void {
   app.decorateRequest('key_id', '')
   app.decorateRequest('lastPlan', 'unknown')

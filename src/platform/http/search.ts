@@ -66,10 +66,7 @@ export const wrongFilters = (
     }),
   )
 
-/**
- * Reads query parameters. Throws one error that lists all invalid ones. Blank ones count as absent. Unknown ones are
- * ignored, and their names are logged.
- */
+/** Throws one error that lists all invalid parameters. Blank ones count as absent. Unknown ones are ignored and logged. */
 export function readSearch(
   query: unknown,
   kind: SearchKind,
@@ -109,10 +106,7 @@ function logUnknown(names: string[], log?: Pick<FastifyBaseLogger, 'debug'>): vo
 const firstText = (value: unknown): string =>
   String((Array.isArray(value) ? value[0] : value) ?? '')
 
-/**
- * Specification, *Search result page*. Each result is as `present` returns it, once it is read. Throws for a page after
- * the last one.
- */
+/** Specification, *Search result page*. `present` makes each result when it is read. Throws for a page after the last. */
 export function pageOf<Found, Item>(
   search: Search,
   { total, count, results }: FoundPage<Found>,

@@ -10,19 +10,13 @@ import { createHttpServer, refuseUnreadable } from '../http/connections.ts'
 import { methodOf } from '../http/fastify.ts'
 import { routeOf } from '../http/server.ts'
 
-/**
- * Where the service reports what it does. Label values come from closed lists (routes, statuses, results), so
- * the number of time series does not grow with the data.
- */
+/** Label values come from closed lists, so the number of time series does not grow with the data. */
 type Metrics = {
   /** Counts the requests of a server. Call it before the routes are added. */
   watch(app: FastifyInstance): void
   committed(writes: number): void
   counting(send: Send): Send
-  /**
-   * Serves GET /metrics on its own port, which a firewall can treat differently from the service's.
-   * Returns the address. Throws if the port cannot be used.
-   */
+  /** Serves GET /metrics on a port of its own and returns the address. Throws if the port cannot be used. */
   listen(host: string, port: number): Promise<string>
   close(): Promise<void>
 }
@@ -97,10 +91,7 @@ export function createMetrics(): Metrics {
   }
 }
 
-/**
- * Adds the metrics that are computed when Prometheus reads them. Returns the monitor of the event loop, which
- * measures until it is disabled.
- */
+/** Adds what is computed when Prometheus reads it. Returns the monitor of the event loop, which must be disabled. */
 function addReadings(registry: Registry) {
   const registers = [registry]
   const delay = monitorEventLoopDelay({ resolution: 10 })

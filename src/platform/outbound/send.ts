@@ -23,10 +23,7 @@ import { createAgents, dropIdle } from './agents.ts'
 
 /** Milliseconds for an attempt, from the wait for a slot to the status line. */
 const DEADLINE_MS = 2000
-/**
- * Milliseconds to wait for a slot. Shorter than the deadline: a slot that becomes free when another request times out
- * would leave no time to use it.
- */
+/** Shorter than the deadline: a slot that another timeout frees would leave no time to use it. Milliseconds. */
 const SLOT_TIMEOUT_MS = 1900
 const REASON_PHRASE_CHARACTERS = 100
 const MAX_INTERIM_RESPONSES = 100

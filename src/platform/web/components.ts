@@ -76,10 +76,7 @@ type Radios = {
   error?: ErrorMessage | undefined
 }
 
-/**
- * Radio buttons in a fieldset. None is preselected. The first has the id `name`, the others have `name-2`
- * and so on. A divider takes a number too.
- */
+/** None is preselected. The first has the id `name`, the others `name-2` and so on. A divider takes a number too. */
 export function radios({ name, legend, hint: hintText, items, error }: Radios): Html {
   const hintId = `${name}-hint`
   const errorId = `${name}-error`

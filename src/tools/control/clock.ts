@@ -50,8 +50,6 @@ const clockMove = object(
 )
 
 type Clock = Pick<Account, 'clock_offset' | 'frozen_at'>
-/** Returns how the clock stands after the move. May throw an ApiError. */
-type Move = (clock: Clock, now: AccountTime, wall: MachineTime) => Clock
 
 export const presentClock = (account: Account, time: Time) => ({
   now: iso(time.now(account)),
@@ -93,12 +91,14 @@ export const setClock = (context: ToolContext) =>
       ],
     }),
     handler: async (request, { body }) => {
-      const move = readMove(body)
       const { database, time } = context
       return untilWritten(async () => {
         const account = await accountOfName(database, request.account.name)
         if (!account) throw accountEnded()
-        const moved = { ...account, ...move(account, time.now(account), time.wall()) }
+        const moved = {
+          ...account,
+          ...moveOf(body, account, time.now(account), time.wall()),
+        }
         if (time.now(moved) >= LAST_TIME) throw badField('advance', 'must not lead beyond 2099')
         return (await moveClock(database, account, moved)) ? presentClock(moved, time) : undefined
       })
@@ -108,47 +108,40 @@ export const setClock = (context: ToolContext) =>
 const moves = () => Object.keys(clockMove.properties).join(', ')
 const noMove = () => missingField('advance', `is missing: give one of ${moves()}`)
 
-function readMove(body: Json): Move {
+/** How the clock stands after the move. Throws an ApiError for one that is not possible. */
+function moveOf(
+  body: Json,
+  { clock_offset, frozen_at }: Clock,
+  now: AccountTime,
+  wall: MachineTime,
+): Clock {
+  const { advance, freeze, resume } = body
   const [name, other] = Object.keys(body)
   if (name === undefined) throw noMove()
   if (other !== undefined) throw badField(other, `must be given alone: use one of ${moves()}`)
-  if (name === 'advance') return advanceBy(body.advance)
-  if (name === 'freeze') return freezeAt(body.freeze)
-  if (body.resume !== true) throw badField('resume', 'must be true')
-  return ({ clock_offset, frozen_at }, _now, wall) => ({
-    clock_offset: frozen_at === null ? clock_offset : frozen_at - wall,
-    frozen_at: null,
-  })
+  if (advance !== undefined) {
+    if (!isWhole(advance, 0, LONGEST_ADVANCE))
+      throw badField('advance', `must be whole milliseconds from 0 to ${LONGEST_ADVANCE}`)
+    return frozen_at === null
+      ? { clock_offset: clock_offset + advance, frozen_at }
+      : { clock_offset, frozen_at: frozen_at + advance }
+  }
+  if (freeze !== undefined) {
+    const at = freeze === true ? now : readTime(freeze)
+    if (at === undefined) throw badField('freeze', FREEZE_RULE)
+    if (at < now) throw forwardOnly(now)
+    return { clock_offset, frozen_at: at }
+  }
+  if (resume !== true) throw badField('resume', 'must be true')
+  return { clock_offset: frozen_at === null ? clock_offset : frozen_at - wall, frozen_at: null }
 }
 
-function advanceBy(ms: unknown): Move {
-  if (!isWhole(ms, 0, LONGEST_ADVANCE))
-    throw badField('advance', `must be whole milliseconds from 0 to ${LONGEST_ADVANCE}`)
-  return ({ clock_offset, frozen_at }) =>
-    frozen_at === null
-      ? { clock_offset: clock_offset + ms, frozen_at }
-      : { clock_offset, frozen_at: frozen_at + ms }
-}
+const FREEZE_RULE = 'must be true or a time before 2100 such as 2026-09-14T08:20:31.000Z'
 
 const forwardOnly = (now: AccountTime) =>
   conflict(
     `time moves forward only, and it is ${iso(now)}: for an earlier time give at to POST /control/reset or to a new account`,
   )
-
-function freezeAt(at: unknown): Move {
-  const time = at === true ? undefined : parseTime(at)
-  return ({ clock_offset }, now) => {
-    if (time !== undefined && time < now) throw forwardOnly(now)
-    return { clock_offset, frozen_at: time ?? now }
-  }
-}
-
-function parseTime(at: unknown): number {
-  const time = readTime(at)
-  if (time === undefined)
-    throw badField('freeze', 'must be true or a time before 2100 such as 2026-09-14T08:20:31.000Z')
-  return time
-}
 
 function readTime(text: unknown): number | undefined {
   if (typeof text !== 'string' || !TIME.test(text)) return undefined

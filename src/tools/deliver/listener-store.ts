@@ -99,10 +99,7 @@ export const listenAtMostUntil = (
   values: [room, webhook_id, until],
 })
 
-/**
- * Deactivates listeners. Their time is 0, by which a command that still runs is told to register again, and not that
- * somebody has deleted its webhook.
- */
+/** With the time 0, which tells a command that still runs to register again: nobody has deleted its webhook. */
 const retireWhere = (condition: string, values: Statement['values']): Statement => ({
   sql: `update webhooks set status = 'INACTIVE', listening_until = 0 where ${condition}`,
   values,

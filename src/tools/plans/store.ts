@@ -25,10 +25,7 @@ export const LAST_PLAN_SQL =
 
 const MOST_ROOMS = 200
 
-/**
- * Reads the plans of a room, perhaps with some that were removed, and with counts that may be old. `last` is the
- * plan_id of its last plan, if the caller knows it.
- */
+/** Perhaps with some that were removed, and with old counts. `last` is the plan_id of the last plan, if known. */
 type KnownPlans = (room: string, last: string | undefined) => Promise<readonly Plan[]>
 
 /**

@@ -137,10 +137,7 @@ export const errorOf = ({ message, errcode }: Failure): Error =>
   Object.assign(new Error(message), errcode !== undefined && { code: 'ERR_SQLITE_ERROR', errcode })
 
 export type QueueOptions = {
-  /**
-   * Called once when the outcome of a commit is unknown, or the file is gone: the process must end. From then
-   * on every query and write is rejected.
-   */
+  /** Called once when an outcome is unknown or the file gone: the process must end. All is rejected from then on. */
   onUnknownOutcome: (error: unknown) => void
   /** Called after each commit with the number of writes that shared it. */
   onCommit?: ((writes: number) => void) | undefined

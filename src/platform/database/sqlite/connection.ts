@@ -50,10 +50,7 @@ const SETTINGS = {
 
 type Prepared = { statement: StatementSync; columns: string[] }
 
-/**
- * Opens a file, which is created if it does not exist, or `:memory:`. Throws if that fails. The page cache grows
- * as pages are read, up to `cacheKilobytes`.
- */
+/** Opens a file, or `:memory:`. Throws if that fails. The page cache grows as pages are read. */
 export function connect(path: string, cacheKilobytes: number): Connection {
   const database = new DatabaseSync(path)
   applySettings(database, { cache_size: -cacheKilobytes, ...SETTINGS }, path === ':memory:')

@@ -24,10 +24,7 @@ export function refuseSpecial(path: string): void {
     throw new Error(`${path} is a pipe, a socket or a device: set DATABASE_URL to a file`)
 }
 
-/**
- * Whether a file is mounted by itself, as into a container, without the folder that gets its write-ahead log. Linux lists
- * the mounts, with spaces as \040.
- */
+/** Whether a file is mounted without the folder that gets its write-ahead log. Linux writes spaces as \040. */
 export function isMountedAlone(path: string, mounts = readMounts()): boolean {
   if (!existsSync(path)) return false
   const file = realpathSync(path).replaceAll(' ', '\\040')
