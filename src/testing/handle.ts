@@ -1,6 +1,6 @@
 import { checkAccount } from './check.ts'
 import { ControlError } from './errors.ts'
-import { HostPromise } from './host-globals.ts'
+import { HostPromise, onlyOnce } from './host-globals.ts'
 import type { Connection } from './http.ts'
 import type {
   Account,
@@ -58,7 +58,6 @@ export function createAccount(
   const receivers = new Set<Receiver>()
   const call = (method: string, path: string, body?: unknown) =>
     connection.call(key, { method, path, body })
-  let ending: Promise<void> | undefined
 
   const account: Account = {
     name,
@@ -88,13 +87,10 @@ export function createAccount(
     },
     send: (method, path, body, headers) =>
       connection.send(key, { method, path, body, ...(headers && { headers }) }),
-    end() {
-      ending ??= (async () => {
-        await HostPromise.all([...receivers].map(receiver => receiver.close()))
-        await finish()
-      })()
-      return ending
-    },
+    end: onlyOnce(async () => {
+      await HostPromise.all([...receivers].map(receiver => receiver.close()))
+      await finish()
+    }),
     [Symbol.asyncDispose]: () => account.end(),
   }
   return account
