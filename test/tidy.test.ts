@@ -62,12 +62,12 @@ describe('A file of src', () => {
 
   test('measures durations only where it waits for something outside the process, or gives other work a turn', () => {
     const allowed = [
-      'core/slices',
+      'core/turns',
       'cli/pay',
       'cli/serve',
       'cli/seed',
       'testing/host-globals',
-      'app/clock-watch',
+      'app/background',
       'pay/webhooks/deliver',
       'platform/database/sqlite/sqlite',
       'platform/http/long-json',

@@ -2,6 +2,7 @@ import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { RECORD_READERS } from '../core/budgets.ts'
 import type { Config } from '../core/config.ts'
 import { controlIsOff } from '../core/errors.ts'
+import type { RawAttempt } from '../core/exchange.ts'
 import type { Ports } from '../core/ports.ts'
 import { createSignals } from '../core/signal.ts'
 import { createTurns } from '../core/turns.ts'
@@ -12,7 +13,7 @@ import type { WithScenario } from '../pay/payments/commands.ts'
 import { payment } from '../pay/payments/response.ts'
 import { paymentEndpoints } from '../pay/payments/routes.ts'
 import { refundEndpoints } from '../pay/refunds/routes.ts'
-import { type AttemptFacts, createDeliveries, type Deliveries } from '../pay/webhooks/deliver.ts'
+import { createDeliveries, type Deliveries } from '../pay/webhooks/deliver.ts'
 import { webhookEndpoints } from '../pay/webhooks/routes.ts'
 import { createAuthenticate } from '../platform/accounts/bearer.ts'
 import { givingWay } from '../platform/database/give-way.ts'
@@ -44,10 +45,7 @@ export type App = {
   recorder: RunningRecorder | undefined
 }
 
-/**
- * Takes ports and configuration and returns a server that does not listen yet. It registers every slice. `watch` gets
- * the server before its routes, to add hooks.
- */
+/** The server does not listen yet. `watch` gets it before its routes, to add hooks. */
 export async function createApp(
   given: Ports,
   config: Config,
@@ -127,14 +125,18 @@ export async function createApp(
   return { server, deliveries, limits, recorder }
 }
 
-/** What is logged beside the requests. */
 const linesOf = (logger?: FastifyBaseLogger) => ({
   onFault: (error: unknown) => logger?.error({ err: error }, 'a delivery could not be recorded'),
-  onAttempt: ({ result, ms, ...facts }: AttemptFacts) =>
+  /** Nothing that the receiver wrote, such as a reason phrase, and of its address only the host. */
+  onAttempt({ event_type, payment_id, webhook_id, url, status, ...attempt }: RawAttempt) {
+    const callback_host = new URL(url).host
+    const result = status ?? attempt.result
+    const { ms } = attempt
     logger?.info(
-      { ...facts, result, ms },
-      `${facts.event_type} to ${facts.callback_host}: ${result}, ${ms} ms`,
-    ),
+      { event_type, payment_id, webhook_id, callback_host, result, ms },
+      `${event_type} to ${callback_host}: ${result}, ${ms} ms`,
+    )
+  },
   onPartFault: (error: unknown) => logger?.error({ err: error }, 'the tools could not start'),
   onRuleFault: (error: unknown) => logger?.warn({ err: error }, 'the check could not judge all'),
 })

@@ -86,11 +86,11 @@ function repeated(name: string, text: string): string {
   const mayHavePassword =
     /[?@]/.test(text) || (name === 'DATABASE_URL' && !/^(sqlite:|[\w./~-]+$)/.test(text))
   if (mayHavePassword) return ''
-  const shown = text.length > LONGEST_REPEATED ? `${text.slice(0, LONGEST_REPEATED)}...` : text
+  const start = text.length > LONGEST_REPEATED ? `${text.slice(0, LONGEST_REPEATED)}...` : text
   const isUrl = /^FARTHING_(BASE_|PAGES_)?URL$/.test(name)
   const lacksScheme = isUrl && /^[a-z\d[]/i.test(text) && !text.includes('://')
   const isMeant = lacksScheme && typeof parseAddress(`http://${text}`) === 'string'
-  return `. It is ${JSON.stringify(shown)}${isMeant ? `: did you mean http://${text}?` : ''}`
+  return `. It is ${JSON.stringify(start)}${isMeant ? `: did you mean http://${text}?` : ''}`
 }
 
 const needs = (given: Setting, absent: Setting): string =>

@@ -4,13 +4,11 @@ import type { Config, DatabaseAddress } from '../core/config.ts'
 import { callbackUrlProblem, hostAndPort, parseAllowedHosts } from '../platform/outbound/address.ts'
 
 export type Setting<Value = unknown> = {
-  /** The environment variable. */
   name: string
   /** Returns undefined if the text cannot be used, or a reason of its own. */
   parse: (text: string) => Value | undefined | Problem
   /** What a value must be, for an error. */
   rule: string
-  /** The value without the variable. */
   unset: Value
   /** What `unset` means, in Markdown. */
   initial?: string
@@ -23,16 +21,31 @@ export type Setting<Value = unknown> = {
 /** Why a value cannot be used, as the rest of a sentence that begins with the name. */
 export class Problem extends Error {}
 
-const setting = <Value>(row: Setting<Value>): Setting<Value> => row
+/** A value that is shown as it is written needs no `initial`. */
+const setting = <Value>(row: Setting<Value>): Setting<Value> => ({
+  ...(/string|number|boolean/.test(typeof row.unset) && { initial: `\`${row.unset}\`` }),
+  ...row,
+})
+
+/** A setting without a value of its own. */
+const optional = <Value>(row: Omit<Setting<Value>, 'unset'>): Setting<Value | undefined> =>
+  setting<Value | undefined>({ ...row, unset: undefined })
 
 export const DEFAULT_DATABASE = { kind: 'sqlite', path: 'data/farthing.db' } as const
 export const DEFAULT_URL = 'http://127.0.0.1:3000'
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
-const ADDRESS = 'an http or https address without user name, query or fragment'
-const PORT_NUMBER = 'a port number from 0 to 65535'
-const TRUE_OR_FALSE = 'true or false'
-const HOSTS = 'a list of host or host:port, separated by commas'
+const PORT = { parse: parsePort, rule: 'a port number from 0 to 65535' }
+const SWITCH = { parse: parseBoolean, rule: 'true or false' }
+const ADDRESS = {
+  parse: parseAddress,
+  rule: 'an http or https address without user name, query or fragment',
+}
+const HOSTS = {
+  parse: parseHosts,
+  rule: 'a list of host or host:port, separated by commas',
+  unset: new Set<string>() as ReadonlySet<string>,
+}
 /** Characters of an API key or a signing key. */
 const SHORTEST_KEY = 16
 const LONGEST_SERVICE_NAME = 50
@@ -43,10 +56,8 @@ const MEGABYTE = 1024 * 1024
 export const settings = {
   port: setting({
     name: 'PORT',
-    parse: parsePort,
-    rule: PORT_NUMBER,
+    ...PORT,
     unset: 3000,
-    initial: '`3000`',
     meaning: 'The port on which to listen. `0` takes a free one',
   }),
   host: setting({
@@ -54,7 +65,6 @@ export const settings = {
     parse: (text): string => text,
     rule: 'a name or an address',
     unset: '127.0.0.1',
-    initial: '`127.0.0.1`',
     meaning: 'The address on which to listen. With `0.0.0.0` other machines can connect',
   }),
   database: setting<DatabaseAddress>({
@@ -66,11 +76,10 @@ export const settings = {
     meaning:
       'Where payments are kept: a file, relative to the current folder. Also `sqlite::memory:` (nothing is kept) and `postgres://USER:PASSWORD@HOST/DATABASE` (PostgreSQL 14 or newer)',
   }),
-  apiKey: setting<string | undefined>({
+  apiKey: optional({
     name: 'FARTHING_API_KEY',
     parse: parseKey,
     rule: `${SHORTEST_KEY} or more visible ASCII characters, without spaces`,
-    unset: undefined,
     meaning: `A fixed key of the account \`default\`, ${SHORTEST_KEY} or more visible ASCII characters. Without it the first start makes a key. Commands use it too`,
     isSecret: true,
   }),
@@ -84,92 +93,73 @@ export const settings = {
   }),
   url: setting({
     name: 'FARTHING_URL',
-    parse: parseAddress,
-    rule: ADDRESS,
+    ...ADDRESS,
     unset: DEFAULT_URL,
-    initial: `\`${DEFAULT_URL}\``,
     meaning: 'The service that the commands speak to, such as `farthing pay`',
   }),
-  baseUrl: setting<string | undefined>({
+  baseUrl: optional({
     name: 'FARTHING_BASE_URL',
-    parse: parseAddress,
-    rule: ADDRESS,
-    unset: undefined,
+    ...ADDRESS,
     initial: "the request's Host",
     meaning: "The API's address in links, as clients see it. May have a path, without `/v1`",
   }),
-  pagesUrl: setting<string | undefined>({
+  pagesUrl: optional({
     name: 'FARTHING_PAGES_URL',
-    parse: parseAddress,
-    rule: ADDRESS,
-    unset: undefined,
+    ...ADDRESS,
     initial: "as the API's",
     meaning: 'The address of the hosted pages in links, as the browser sees it',
   }),
-  callbackHosts: setting<ReadonlySet<string>>({
+  callbackHosts: setting({
     name: 'FARTHING_CALLBACK_HOSTS',
-    parse: parseHosts,
-    rule: HOSTS,
-    unset: new Set<string>(),
+    ...HOSTS,
     meaning:
       'Comma-separated list of `host` or `host:port`: hosts that webhooks may reach although they are private, also over plain http',
   }),
-  returnHosts: setting<ReadonlySet<string>>({
+  returnHosts: setting({
     name: 'FARTHING_RETURN_HOSTS',
-    parse: parseHosts,
-    rule: HOSTS,
-    unset: new Set<string>(),
+    ...HOSTS,
     meaning:
       'Comma-separated list of `host` or `host:port` that a `return_url` may name over plain http',
   }),
-  webhookUrl: setting<string | undefined>({
+  webhookUrl: optional({
     name: 'FARTHING_WEBHOOK_URL',
     parse: parseWebhookUrl,
     rule: `an http or https address of at most ${LONGEST_WEBHOOK_URL} characters, without user name or password`,
-    unset: undefined,
     meaning:
       'A webhook of the account `default`, made at the start, for all event types. Its host and port count as listed in `FARTHING_CALLBACK_HOSTS`. Needs `FARTHING_SIGNING_KEY`',
   }),
-  signingKey: setting<string | undefined>({
+  signingKey: optional({
     name: 'FARTHING_SIGNING_KEY',
     parse: text => (/^\P{Cc}*$/u.test(text) ? longEnough(text) : undefined),
     rule: `${SHORTEST_KEY} or more characters, none of them a control character`,
-    unset: undefined,
     meaning: `The signing key of that webhook, ${SHORTEST_KEY} or more characters`,
     isSecret: true,
   }),
-  serviceName: setting<string | undefined>({
+  serviceName: optional({
     name: 'FARTHING_SERVICE_NAME',
     parse: text =>
       /^\P{Cc}*$/u.test(text) && text.length <= LONGEST_SERVICE_NAME ? text : undefined,
     rule: `at most ${LONGEST_SERVICE_NAME} characters, none of them a control character`,
-    unset: undefined,
     initial: '`Farthing payments`, or `Taliadau Farthing` in Welsh',
     meaning: `The name of your service in the header and the titles of the hosted pages, at most ${LONGEST_SERVICE_NAME} characters. It is the same in both languages`,
   }),
   trustProxy: setting({
     name: 'FARTHING_TRUST_PROXY',
-    parse: parseBoolean,
-    rule: TRUE_OR_FALSE,
+    ...SWITCH,
     unset: false,
-    initial: '`false`',
     meaning: '`true`: take scheme and host from `X-Forwarded-Proto` and `X-Forwarded-Host`',
   }),
   console: setting({
     name: 'FARTHING_CONSOLE',
-    parse: parseBoolean,
-    rule: TRUE_OR_FALSE,
+    ...SWITCH,
     unset: true,
-    initial: '`true`',
     meaning:
       '`false`: no console ([console.md](console.md)), no listeners and, unless `FARTHING_CONTROL` is `true`, no record of requests and no paths below `/control`',
   }),
   control: setting({
     name: 'FARTHING_CONTROL',
-    parse: parseBoolean,
-    rule: TRUE_OR_FALSE,
+    ...SWITCH,
     unset: false,
-    initial: '`false`',
     meaning:
       '`true`: a key can set outcomes, wait for payments and move the clock of its account ([control.md](control.md))',
   }),
@@ -182,11 +172,9 @@ export const settings = {
     meaning:
       'The megabytes of the [record of requests](#the-record-of-requests) of all accounts. The oldest go first',
   }),
-  metricsPort: setting<number | undefined>({
+  metricsPort: optional({
     name: 'FARTHING_METRICS_PORT',
-    parse: parsePort,
-    rule: PORT_NUMBER,
-    unset: undefined,
+    ...PORT,
     initial: 'no metrics',
     meaning: 'Prometheus metrics at `/metrics` on this port of `HOST`',
   }),
@@ -195,19 +183,16 @@ export const settings = {
     parse: text => LOG_LEVELS.find(level => level === text.toLowerCase()),
     rule: `one of ${LOG_LEVELS.join(', ')}`,
     unset: 'info',
-    initial: '`info`',
     meaning: '`fatal`, `error`, `warn`, `info`, `debug`, `trace` or `silent`',
   }),
 }
 
-/** The values of all settings, by key. */
 export type Settings = {
   [Key in keyof typeof settings]: (typeof settings)[Key] extends Setting<infer Value>
     ? Value
     : never
 }
 
-/** The names of all variables that Farthing reads. */
 export const SETTINGS: readonly string[] = Object.values(settings).map(({ name }) => name)
 
 function parsePort(text: string): number | undefined {

@@ -58,12 +58,8 @@ type StartOptions = {
 export type Farthing = {
   /** The address at which it listens, such as http://127.0.0.1:3000. */
   url: string
-  /**
-   * The configured API key, or the one that this start made. undefined if there were keys, because only their hashes
-   * are stored.
-   */
+  /** undefined if there were keys in the database: only their hashes are stored. Otherwise the configured or the new one. */
   apiKey: string | undefined
-  /** The address of the metrics, if they are on. */
   metricsUrl: string | undefined
   /**
    * Finishes requests and deliveries in flight, within 10 seconds, and releases every resource. Idle keep-alive

@@ -1,5 +1,4 @@
 import { writeFileSync } from 'node:fs'
-import type { Config } from '../core/config.ts'
 import { CommandError, EXIT, wrongUsage } from './command-error.ts'
 import { defineCommand, type OptionsOf } from './define-command.ts'
 import { junitOf } from './junit.ts'
@@ -69,32 +68,30 @@ export const check = defineCommand({
     [EXIT.wrong]: 'a rule is broken, at the level of --fail-on or a worse one',
   },
   after: NEEDS_SERVICE,
-  run: ({ config, options }) => runCheck(config(), options),
+  async run({ config, options }) {
+    const { failOn, ignore = [], junit, json } = options
+    const service = await connect(config(), options)
+    const report = await readReport(service, options)
+    const known: string[] = report.findings.map(({ rule }: Body) => rule)
+    for (const rule of ignore)
+      if (!known.includes(rule) && !/^R([1-9]|1[01])$/.test(rule))
+        throw wrongUsage(`There is no rule ${oneLine(rule)} to ignore.`)
+    report.findings = report.findings.filter(({ rule }: Body) => !ignore.includes(rule))
+    const counted: readonly string[] = LEVELS.slice(0, LEVELS.indexOf(failOn) + 1)
+    const failing = report.findings.filter(({ level }: Body) => counted.includes(level))
+    if (junit !== undefined) write(junit, junitOf(report, failing))
+    if (json) printJson(options.situations ? report.situations : report)
+    else if (options.situations) showSituations(report)
+    else {
+      show(report, service.url)
+      showUnjudged(report)
+    }
+    if (options.situations) return 0
+    if (failing.length > 0) return EXIT.wrong
+    refuseUnjudged(report, options)
+    return 0
+  },
 })
-
-async function runCheck(config: Config, options: CheckOptions): Promise<0 | typeof EXIT.wrong> {
-  const { failOn, ignore = [], junit, json } = options
-  const service = await connect(config, options)
-  const report = await readReport(service, options)
-  const known: string[] = report.findings.map(({ rule }: Body) => rule)
-  for (const rule of ignore)
-    if (!known.includes(rule) && !/^R([1-9]|1[01])$/.test(rule))
-      throw wrongUsage(`There is no rule ${oneLine(rule)} to ignore.`)
-  report.findings = report.findings.filter(({ rule }: Body) => !ignore.includes(rule))
-  const counted: readonly string[] = LEVELS.slice(0, LEVELS.indexOf(failOn) + 1)
-  const failing = report.findings.filter(({ level }: Body) => counted.includes(level))
-  if (junit !== undefined) write(junit, junitOf(report, failing))
-  if (json) printJson(options.situations ? report.situations : report)
-  else if (options.situations) showSituations(report)
-  else {
-    show(report, service.url)
-    showUnjudged(report)
-  }
-  if (options.situations) return 0
-  if (failing.length > 0) return EXIT.wrong
-  refuseUnjudged(report, options)
-  return 0
-}
 
 const isOfProbe = ({ rule }: Body): boolean => /^R\d/.test(rule)
 const isUnjudged = ({ level }: Body): boolean => level === 'not seen'
@@ -171,7 +168,6 @@ function showSituations({ situations }: Body): void {
   }
 }
 
-/** Why a probe judged nothing, or not everything. */
 function showUnjudged({ findings }: Body): void {
   const unjudged = findings.filter(isOfProbe).filter(isUnjudged)
   const rulesBySentence = Map.groupBy(unjudged, ({ sentence }: Body) => sentence)

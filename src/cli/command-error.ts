@@ -2,7 +2,6 @@
 export const EXIT = {
   /** The command failed, or the payment ended in another way than asked. */
   failed: 1,
-  /** Wrong usage. */
   usage: 2,
   /** `verify` or `doctor` found a mistake. */
   wrong: 3,
@@ -10,7 +9,6 @@ export const EXIT = {
   unreachable: 4,
 } as const
 
-/** Ends a command with a message for the user on standard error. */
 export class CommandError extends Error {
   readonly exitCode: number
   constructor(message: string, exitCode: number = EXIT.failed) {

@@ -62,9 +62,9 @@ function offerValues(
       continue
     }
     const completed = root.commands.get(path)
-    const offer = (known: { handler?: unknown } | undefined, row: Row) => {
+    const offer = (target: { handler?: unknown } | undefined, row: Row) => {
       const handler = handlerFor(root, row)
-      if (known && handler) known.handler = handler
+      if (target && handler) target.handler = handler
     }
     for (const [key, row] of Object.entries(command.options ?? {}))
       offer(completed?.options.get(flagOf(key).slice(2)), row)

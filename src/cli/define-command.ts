@@ -28,7 +28,6 @@ type ValueOf<Parameter> = Parameter extends { parse: (...given: never[]) => infe
       : boolean
 type AlwaysThere = { initial: string } | { isRequired: true }
 
-/** The options as the command gets them. */
 export type OptionsOf<Options> = {
   -readonly [Name in keyof Options as Options[Name] extends AlwaysThere ? Name : never]: ValueOf<
     Options[Name]
@@ -39,7 +38,6 @@ export type OptionsOf<Options> = {
   >
 }
 
-/** What the help of a command or of a group of commands says. */
 export type Description = {
   /** For the list of commands, without a capital letter and a full stop. */
   summary: string
@@ -47,7 +45,6 @@ export type Description = {
   more?: string
   /** Each is a line that begins with `farthing`, but for variables. */
   examples: readonly string[]
-  /** The end of the help. */
   after?: string
 }
 

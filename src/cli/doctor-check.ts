@@ -1,6 +1,5 @@
 import { asTypedHere } from './invocation.ts'
 
-/** One result of `farthing doctor`. */
 export type Check = {
   name: string
   status: 'ok' | 'warn' | 'fail'

@@ -12,7 +12,6 @@ import {
 /** Milliseconds by which the machines' clocks may differ. */
 const MOST_APART = 1_000
 
-/** The code of Farthing's own 404. */
 const NO_SUCH_ENDPOINT = 'P0911'
 
 /** The expectations of the service. `keyIsHere`: the local database has the key. */
@@ -27,7 +26,7 @@ export type Expected = {
 export async function* checkService(expected: Expected): AsyncGenerator<Check> {
   const { url, key, keyIsHere, pagesUrl } = expected
   const service = serviceAt(url, key ?? '')
-  const asked = Date.now()
+  const sentAt = Date.now()
   const ready = await service.request('GET', '/readyz').then(
     answer => (answer.isOfAnother ? new AnotherAnswered(url, answer.status) : answer),
     (error: Error) => error,
@@ -54,7 +53,7 @@ export async function* checkService(expected: Expected): AsyncGenerator<Check> {
       `${url}/readyz returned ${ready.status}: the service is stopping, or cannot use its database.`,
     )
   yield ok('service', `${url} is ready.`)
-  yield checkClock(ready.date, asked)
+  yield checkClock(ready.date, sentAt)
   const checked = await checkKey(service, key, keyIsHere)
   yield checked
   if (checked.status === 'fail') return
@@ -67,9 +66,9 @@ const sentence = ({ message }: Error): string =>
   `${message.replace(/^[a-z](?!\w*:)/, letter => letter.toUpperCase())}.`
 
 /** The Date header has whole seconds, so the service's time lies within the second that it names. */
-function checkClock(header: string | undefined, asked: number): Check {
+function checkClock(header: string | undefined, sentAt: number): Check {
   const date = Date.parse(header ?? '')
-  const apart = Math.max(asked - (date + 999), date - Date.now(), 0)
+  const apart = Math.max(sentAt - (date + 999), date - Date.now(), 0)
   if (apart <= MOST_APART)
     return ok('clock', 'The clocks of this machine and of the service agree within a second.')
   return warn(

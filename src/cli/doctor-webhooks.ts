@@ -97,7 +97,6 @@ async function problemOf(address: string): Promise<string | undefined> {
   return connectionProblem(socket, 'connect').finally(() => socket.destroy())
 }
 
-/** Waits until a socket is connected. */
 async function connectionProblem(socket: Socket, event: string): Promise<string | undefined> {
   try {
     await once(socket, event, { signal: AbortSignal.timeout(HANDSHAKE_MS) })

@@ -1,13 +1,18 @@
+import { createHash } from 'node:crypto'
+import { statfsSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
 import { ConfigError, readConfig } from '../app/config.ts'
-import type { Config } from '../core/config.ts'
+import type { Config, DatabaseAddress } from '../core/config.ts'
+import { inspectDatabase } from '../platform/database/inspect.ts'
 import { EXIT } from './command-error.ts'
+import { locationOf, requireDatabase } from './database.ts'
 import { defineCommand, type Env } from './define-command.ts'
 import { type Check, fail, ok, warn } from './doctor-check.ts'
-import { checkDatabase, checkNode } from './doctor-here.ts'
 import { checkService } from './doctor-service.ts'
+import { explainError } from './explain-error.ts'
 import { colour, oneLine, print, printJson } from './output.ts'
 import { isLoopback } from './proxy.ts'
-import { NEEDS_SERVICE, type ServiceOptions, serviceOptions } from './running-service.ts'
+import { NEEDS_SERVICE, serviceOptions } from './running-service.ts'
 
 export const doctor = defineCommand({
   summary: 'look for mistakes in your set-up',
@@ -19,31 +24,28 @@ export const doctor = defineCommand({
   options: serviceOptions,
   exitCodes: { [EXIT.wrong]: 'a check failed' },
   after: NEEDS_SERVICE,
-  run: ({ env, options }) => checkSetUp(env, options),
+  async run({ env, options }) {
+    const checks: Check[] = []
+    const add = (found: Check[]) => {
+      checks.push(...found)
+      if (!options.json) for (const check of found) show(check)
+    }
+    add([checkNode()])
+    const { config, found } = readSettings(env)
+    add(found)
+    if (config) {
+      const key = options.key ?? config.apiKey
+      const database = await checkDatabase(config.database, key)
+      add(database.checks)
+      const url = options.url ?? config.url
+      add(checkPort(env, config, url))
+      const expected = { url, key, keyIsHere: database.hasKey, pagesUrl: config.pagesUrl }
+      for await (const check of checkService(expected)) add([check])
+    }
+    if (options.json) printJson({ checks })
+    return checks.some(({ status }) => status === 'fail') ? EXIT.wrong : 0
+  },
 })
-
-/** A check also fails when the service cannot be reached. */
-async function checkSetUp(env: Env, options: ServiceOptions): Promise<0 | typeof EXIT.wrong> {
-  const checks: Check[] = []
-  const add = (found: Check[]) => {
-    checks.push(...found)
-    if (!options.json) for (const check of found) show(check)
-  }
-  add([checkNode()])
-  const { config, found } = readSettings(env)
-  add(found)
-  if (config) {
-    const key = options.key ?? config.apiKey
-    const database = await checkDatabase(config.database, key)
-    add(database.checks)
-    const url = options.url ?? config.url
-    add(checkPort(env, config, url))
-    const expected = { url, key, keyIsHere: database.hasKey, pagesUrl: config.pagesUrl }
-    for await (const check of checkService(expected)) add([check])
-  }
-  if (options.json) printJson({ checks })
-  return checks.some(({ status }) => status === 'fail') ? EXIT.wrong : 0
-}
 
 function readSettings(env: Env): { config?: Config; found: Check[] } {
   try {
@@ -60,8 +62,8 @@ function readSettings(env: Env): { config?: Config; found: Check[] } {
 /** A service that is started with these settings listens elsewhere than the commands look for it. */
 function checkPort({ PORT }: Env, config: Config, url: string): Check[] {
   const { hostname, port, protocol } = new URL(url)
-  const asked = Number(port || (protocol === 'https:' ? 443 : 80))
-  if (!PORT || !isLoopback(hostname) || config.port === asked) return []
+  const wanted = Number(port || (protocol === 'https:' ? 443 : 80))
+  if (!PORT || !isLoopback(hostname) || config.port === wanted) return []
   const sentence = `PORT is ${PORT}, but the commands speak to ${url}.`
   return [warn('port', sentence, `FARTHING_URL=http://127.0.0.1:${PORT} farthing doctor`)]
 }
@@ -72,4 +74,72 @@ function show({ name, status, sentence, command }: Check): void {
   const mark = colour(COLOURS[status], status.padEnd(4))
   print(`${mark}  ${name.padEnd(10)}  ${oneLine(sentence, 400)}`)
   if (command) print(`${' '.repeat(18)}${oneLine(command, 400)}`)
+}
+
+const checkNode = (): Check => ok('node', `Node ${process.versions.node} runs this command.`)
+
+const MB = 1024 * 1024
+const LEAST_ROOM = 1024 * MB
+const LARGEST_WAL = 256 * MB
+
+/** `hasKey` is undefined if the database cannot be looked at. */
+export async function checkDatabase(
+  address: DatabaseAddress,
+  key: string | undefined,
+): Promise<{ checks: Check[]; hasKey?: boolean }> {
+  if (address.kind === 'sqlite' && address.path === ':memory:')
+    return { checks: [warn('database', 'DATABASE_URL is sqlite::memory:, so nothing is kept.')] }
+  try {
+    requireDatabase(address)
+    const hash = createHash('sha256').update(key ?? '')
+    const { has, knows, walBytes, hasKey } = await inspectDatabase(address, hash.digest('hex'))
+    return {
+      hasKey,
+      checks: [versionOf(locationOf(address), has, knows), ...room(address, walBytes)],
+    }
+  } catch (error) {
+    const missing = error instanceof Error && error.message.startsWith('there is no database')
+    const check = missing
+      ? warn('database', `${capital(error.message)}. The next start creates it.`, 'farthing')
+      : fail('database', `${capital(explainError(error))}.`)
+    return { checks: [check] }
+  }
+}
+
+const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
+
+function versionOf(place: string, has: number, knows: number): Check {
+  if (has > knows)
+    return fail(
+      'database',
+      `${capital(place)} was migrated by a newer Farthing: it has version ${has}, and this Farthing knows version ${knows}.`,
+    )
+  if (has < knows)
+    return warn(
+      'database',
+      has === 0
+        ? `${capital(place)} has no tables yet. The next start makes them.`
+        : `${capital(place)} has version ${has}. The next start brings it to ${knows}.`,
+      'farthing',
+    )
+  return ok('database', `${capital(place)} can be read and has the version of this Farthing.`)
+}
+
+function room(address: DatabaseAddress, walBytes: number): Check[] {
+  if (address.kind !== 'sqlite') return []
+  const { bavail, bsize } = statfsSync(dirname(resolve(address.path)))
+  const free = Math.round((bavail * bsize) / MB)
+  const checks = [
+    bavail * bsize < LEAST_ROOM
+      ? warn('disk', `Only ${free} MB are free where the database is.`)
+      : ok('disk', `${free} MB are free where the database is.`),
+  ]
+  if (walBytes > LARGEST_WAL)
+    checks.push(
+      warn(
+        'disk',
+        `The file -wal has ${Math.round(walBytes / MB)} MB, because a program has kept a read of the database open. Restart the service to shorten it.`,
+      ),
+    )
+  return checks
 }

@@ -9,7 +9,6 @@ import { proxyOf } from './proxy.ts'
 export type Started = {
   /** The path of the script or, for the single executable, of the program. */
   script: string
-  /** The current folder. */
   folder: string
   env: Record<string, string | undefined>
   isExecutable: boolean

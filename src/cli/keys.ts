@@ -1,9 +1,8 @@
-import type { Config } from '../core/config.ts'
 import { createNewId } from '../core/ids.ts'
 import { createTime, iso } from '../core/time.ts'
 import { type ApiKey, createKey, listKeys, revokeKey } from '../platform/accounts/store.ts'
 import { accountOptions, NEEDS_DATABASE, useDatabase } from './database.ts'
-import { type CommandGroup, defineCommand, JSON_OPTION, type OptionsOf } from './define-command.ts'
+import { type CommandGroup, defineCommand, JSON_OPTION } from './define-command.ts'
 import { asTypedHere } from './invocation.ts'
 import { note, print, printJson } from './output.ts'
 
@@ -12,7 +11,17 @@ const create = defineCommand({
   examples: ['farthing keys create', 'farthing keys create --account licensing --create'],
   options: accountOptions,
   after: NEEDS_DATABASE,
-  run: ({ config, options }) => createAndPrint(config(), options),
+  async run({ config, options }) {
+    const { account } = options
+    const { key, key_id, isNewAccount } = await useDatabase(config().database, options, database =>
+      createKey({ database, time: createTime(), newId: createNewId() }, account),
+    )
+    if (options.json) return printJson({ key_id, account, key })
+    if (isNewAccount) note(`The account ${account} is new.`)
+    // Only the key goes to standard output, so that a script can read it.
+    note(`The key ${key_id} of the account ${account}, shown only now:`)
+    print(key)
+  },
 })
 
 const list = defineCommand({
@@ -23,7 +32,22 @@ const list = defineCommand({
   ],
   options: JSON_OPTION,
   after: NEEDS_DATABASE,
-  run: ({ config, options }) => printKeys(config(), options),
+  async run({ config, options }) {
+    const keys = await useDatabase(config().database, undefined, listKeys)
+    if (config().fixedKeys.length > 0)
+      note(
+        'Keys in FARTHING_API_KEY and FARTHING_API_KEYS are not listed: they are in the settings of the service.',
+      )
+    if (options.json) return printJson({ keys: keys.map(presentKey) })
+    if (keys.length === 0) return print('There are no keys.')
+    const date = (time: number | null) => (time === null ? '-' : iso(time))
+    const rows = keys.map(key => [key.key_id, date(key.created), date(key.revoked), key.account])
+    for (const [id = '', created = '', revoked = '', account = ''] of [
+      ['id', 'created', 'revoked', 'account'],
+      ...rows,
+    ])
+      print(`${id.padEnd(26)}  ${created.padEnd(24)}  ${revoked.padEnd(24)}  ${account}`)
+  },
 })
 
 const revoke = defineCommand({
@@ -32,7 +56,17 @@ const revoke = defineCommand({
   argument: { value: '<id>', meaning: 'from keys list' },
   options: JSON_OPTION,
   after: NEEDS_DATABASE,
-  run: ({ config, argument, options }) => revokeAndPrint(config(), argument, options),
+  async run({ config, argument: key_id, options }) {
+    const revoked = await useDatabase(config().database, undefined, database =>
+      revokeKey(database, key_id, Date.now()),
+    )
+    if (!revoked)
+      throw new Error(
+        `there is no active key with the id ${key_id} (${asTypedHere('farthing keys list')})`,
+      )
+    if (options.json) return printJson({ key_id, revoked: true })
+    print(`Revoked ${key_id}.`)
+  },
 })
 
 export const keys: CommandGroup = {
@@ -42,58 +76,8 @@ export const keys: CommandGroup = {
   commands: { create, list, revoke },
 }
 
-/** Only the key goes to standard output, so that a script can read it. */
-async function createAndPrint(
-  config: Config,
-  options: OptionsOf<typeof accountOptions>,
-): Promise<void> {
-  const { account } = options
-  const { key, key_id, isNewAccount } = await useDatabase(config.database, options, database =>
-    createKey({ database, time: createTime(), newId: createNewId() }, account),
-  )
-  if (options.json) return printJson({ key_id, account, key })
-  if (isNewAccount) note(`The account ${account} is new.`)
-  note(`The key ${key_id} of the account ${account}, shown only now:`)
-  print(key)
-}
-
-/** All keys of all accounts, oldest first. */
-async function printKeys(config: Config, { json }: { json?: boolean }): Promise<void> {
-  const keys = await useDatabase(config.database, undefined, listKeys)
-  if (config.fixedKeys.length > 0)
-    note(
-      'Keys in FARTHING_API_KEY and FARTHING_API_KEYS are not listed: they are in the settings of the service.',
-    )
-  if (json) return printJson({ keys: keys.map(presentKey) })
-  if (keys.length === 0) return print('There are no keys.')
-  const date = (time: number | null) => (time === null ? '-' : iso(time))
-  const rows = keys.map(key => [key.key_id, date(key.created), date(key.revoked), key.account])
-  for (const [id = '', created = '', revoked = '', account = ''] of [
-    ['id', 'created', 'revoked', 'account'],
-    ...rows,
-  ])
-    print(`${id.padEnd(26)}  ${created.padEnd(24)}  ${revoked.padEnd(24)}  ${account}`)
-}
-
 const presentKey = ({ created, revoked, ...key }: ApiKey) => ({
   ...key,
   created: iso(created),
   revoked: revoked === null ? null : iso(revoked),
 })
-
-/** Throws if there is no active key with this id. */
-async function revokeAndPrint(
-  config: Config,
-  key_id: string,
-  { json }: { json?: boolean },
-): Promise<void> {
-  const revoked = await useDatabase(config.database, undefined, database =>
-    revokeKey(database, key_id, Date.now()),
-  )
-  if (!revoked)
-    throw new Error(
-      `there is no active key with the id ${key_id} (${asTypedHere('farthing keys list')})`,
-    )
-  if (json) return printJson({ key_id, revoked: true })
-  print(`Revoked ${key_id}.`)
-}

@@ -2,7 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { HEADER_VALUE_BYTES, HEADERS_BYTES } from '../core/budgets.ts'
-import type { Answer, AttemptResult } from '../core/ports.ts'
+import type { AttemptResult, ReceiverResponse } from '../core/ports.ts'
 import { callbackUrlProblem, hostAndPort } from '../platform/outbound/address.ts'
 import { createResolve } from '../platform/outbound/resolve.ts'
 import { createSend } from '../platform/outbound/send.ts'
@@ -19,7 +19,6 @@ type Forwarding = {
   json?: boolean | undefined
 }
 
-/** Receives one attempt and returns how it ended. */
 type Receive = (offer: Body) => Promise<AttemptResult>
 
 export function createReceive({ forwardTo, header = [], insecure = false }: Forwarding): Receive {
@@ -88,7 +87,7 @@ export async function deliver(
 const MOST_HEADERS = 20
 
 /** As many as the service records, so that the report fits into a request whatever the receiver answers. */
-function keptHeaders(headers: Answer['headers']): Answer['headers'] {
+function keptHeaders(headers: ReceiverResponse['headers']): ReceiverResponse['headers'] {
   let left = HEADERS_BYTES
   return headers
     .slice(0, MOST_HEADERS)

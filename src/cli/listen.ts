@@ -1,6 +1,5 @@
 import { hostname, userInfo } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Config } from '../core/config.ts'
 import { idFloor } from '../core/ids.ts'
 import { DAY } from '../core/time.ts'
 import { shapes } from '../pay/webhooks/govuk-pay.ts'
@@ -65,7 +64,36 @@ export const listen = defineCommand({
   ],
   options,
   after: NEEDS_SERVICE,
-  run: ({ config, options }) => startListening(config(), options),
+  async run({ config, options }) {
+    refuseWithoutEffect(options)
+    const receive = createReceive(options)
+    const service = await connect(config(), options)
+    if (options.forget) return forget(service, options)
+    const listener: Listener = {
+      service,
+      options,
+      webhook: readWebhook(await register(service, options), service),
+    }
+    const { webhook } = listener
+    if (options.printSigningKey) {
+      const { signing_key } = webhook
+      if (options.json) printJson({ signing_key })
+      else print(signing_key)
+      if (!webhook.other) await service.request('DELETE', listenerPath(listener))
+      return
+    }
+    stopWithSignals(listener)
+    const first = await service.ask('GET', `${listenerPath(listener)}/next?wait=0`)
+    sayReady(listener)
+    const handle = (offer: Body) =>
+      void deliver(service, listenerPath(listener), offer, receive, options)
+    if (first.attempt) handle(first.attempt)
+    if (options.missed)
+      void sendMissed(service, webhook.webhook_id).catch(error =>
+        note(`The missed messages were not sent: ${error.message}`),
+      )
+    return keepListening(listener, handle)
+  },
 })
 
 function parseEvents(text: string): EventType[] {
@@ -98,38 +126,6 @@ type Listener = {
 }
 
 const listenerPath = ({ webhook }: Listener): string => `/control/listeners/${webhook.webhook_id}`
-
-/** Runs until a signal, unless the first request to the service fails. */
-async function startListening(config: Config, options: ListenOptions): Promise<void> {
-  refuseWithoutEffect(options)
-  const receive = createReceive(options)
-  const service = await connect(config, options)
-  if (options.forget) return forget(service, options)
-  const listener: Listener = {
-    service,
-    options,
-    webhook: readWebhook(await register(service, options), service),
-  }
-  const { webhook } = listener
-  if (options.printSigningKey) {
-    const { signing_key } = webhook
-    if (options.json) printJson({ signing_key })
-    else print(signing_key)
-    if (!webhook.other) await service.request('DELETE', listenerPath(listener))
-    return
-  }
-  stopWithSignals(listener)
-  const first = await service.ask('GET', `${listenerPath(listener)}/next?wait=0`)
-  sayReady(listener)
-  const handle = (offer: Body) =>
-    void deliver(service, listenerPath(listener), offer, receive, options)
-  if (first.attempt) handle(first.attempt)
-  if (options.missed)
-    void sendMissed(service, webhook.webhook_id).catch(error =>
-      note(`The missed messages were not sent: ${error.message}`),
-    )
-  return keepListening(listener, handle)
-}
 
 function refuseWithoutEffect(options: ListenOptions): void {
   const { forwardTo, header, insecure, forget, printSigningKey, name, url, key, json, ...rest } =
@@ -208,7 +204,6 @@ async function untilServed(
   return untilServed(listener, await ask(), ask)
 }
 
-/** Registers the listener again. */
 async function renew(listener: Listener): Promise<void> {
   const { service, options, webhook: before } = listener
   const ask = () => register(service, options)

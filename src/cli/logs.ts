@@ -1,4 +1,3 @@
-import type { Config } from '../core/config.ts'
 import { remember } from '../core/remember.ts'
 import { defineCommand, type OptionsOf } from './define-command.ts'
 import { colour, note, oneLine, print, printJson, timeOfDay } from './output.ts'
@@ -42,7 +41,34 @@ export const logs = defineCommand({
   ],
   options,
   after: NEEDS_SERVICE,
-  run: ({ config, options }) => showRequests(config(), options),
+  async run({ config, options }) {
+    if (options.follow)
+      for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => process.exit(0))
+    const service = await connect(config(), options)
+    const { since, payment, operation, refused } = options
+    const filter = {
+      ...(payment && { payment_id: payment }),
+      ...(operation && { operation }),
+      ...(refused && { refused: 'true' }),
+    }
+    const start = since === undefined ? { limit: NEWEST } : { since: timeAgo(since), limit: MOST }
+    const ids = new Map<string, true>()
+    async function page(query: Record<string, string | number>): Promise<Page> {
+      const path = `/control/requests?${new URLSearchParams({ ...filter, ...texts(query) })}`
+      const { results, next } = await service.ask('GET', path)
+      for (const request of results) show(request, options, ids)
+      return { count: results.length, next }
+    }
+    let { count, next } = await page(start)
+    while (since !== undefined && count > 0)
+      ({ count, next } = await page({ after: next, limit: MOST }))
+    if (payment && !options.follow && ids.size === 0)
+      note(`The record has no request of a payment ${payment}.`)
+    if (options.follow)
+      await keepAsking(async () => {
+        next = (await page({ after: next, limit: MOST, wait: WAIT })).next
+      })
+  },
 })
 
 /** Without --since. */
@@ -53,36 +79,6 @@ const WAIT = 10_000
 /** The requests that are remembered, because --follow may get one again. */
 const MOST_SHOWN = 10_000
 
-/** The requests of the account, oldest first. With --follow it does not end by itself. */
-async function showRequests(config: Config, options: LogsOptions): Promise<void> {
-  if (options.follow)
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => process.exit(0))
-  const service = await connect(config, options)
-  const { since, payment, operation, refused } = options
-  const filter = {
-    ...(payment && { payment_id: payment }),
-    ...(operation && { operation }),
-    ...(refused && { refused: 'true' }),
-  }
-  const start = since === undefined ? { limit: NEWEST } : { since: timeAgo(since), limit: MOST }
-  const shown = new Map<string, true>()
-  async function page(query: Record<string, string | number>): Promise<Page> {
-    const path = `/control/requests?${new URLSearchParams({ ...filter, ...texts(query) })}`
-    const { results, next } = await service.ask('GET', path)
-    for (const request of results) show(request, options, shown)
-    return { count: results.length, next }
-  }
-  let { count, next } = await page(start)
-  while (since !== undefined && count > 0)
-    ({ count, next } = await page({ after: next, limit: MOST }))
-  if (payment && !options.follow && shown.size === 0)
-    note(`The record has no request of a payment ${payment}.`)
-  if (options.follow)
-    await keepAsking(async () => {
-      next = (await page({ after: next, limit: MOST, wait: WAIT })).next
-    })
-}
-
 type Page = { count: number; next: string }
 
 const texts = (query: Record<string, string | number>): Record<string, string> =>
@@ -90,9 +86,9 @@ const texts = (query: Record<string, string | number>): Record<string, string> =
 
 const timeAgo = (ms: number): string => new Date(Date.now() - ms).toISOString()
 
-function show(request: Body, { json, bodies }: LogsOptions, shown: Map<string, true>): void {
-  if (shown.has(request.request_id)) return
-  remember(shown, request.request_id, true, MOST_SHOWN)
+function show(request: Body, { json, bodies }: LogsOptions, ids: Map<string, true>): void {
+  if (ids.has(request.request_id)) return
+  remember(ids, request.request_id, true, MOST_SHOWN)
   if (json) printJson(request)
   else {
     print(lineOf(request))

@@ -1,10 +1,7 @@
 import { isMainThread } from 'node:worker_threads'
 import { version } from '../core/version.ts'
 
-/**
- * Runs the command line. `farthing` and `farthing serve` load the service, `farthing --version` nothing, and a command
- * its own code, so that they start fast.
- */
+/** A command loads its own code only, the service its own, and `farthing --version` nothing, so that they start fast. */
 async function main(args: string[]): Promise<void> {
   const [first] = args
   try {

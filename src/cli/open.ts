@@ -34,25 +34,17 @@ export const open = defineCommand({
   options,
   after: `Needs FARTHING_URL (default: http://127.0.0.1:3000). Without FARTHING_API_KEY it
 signs in with a key of the account in the database that DATABASE_URL names.`,
-  run: ({ config, env, argument, options }) => openPage(config(), env, argument, options),
+  async run({ config, env, argument, options }) {
+    const url = await pageUrl(config(), argument, options)
+    if (options.json) return printJson({ url })
+    if (!openBrowser(url, env)) return print(url)
+    note(`Opened ${new URL(url).origin} in your browser.`)
+  },
 })
 
 function parsePage(text: string): string {
   if (/^(home|payments|docs|[0-9a-v]{26})$/.test(text)) return text
   throw wrongUsage('It must be home, payments, docs, or the identifier of a payment.')
-}
-
-/** Opens the console or /docs. Prints the link where there is no desktop. */
-async function openPage(
-  config: Config,
-  env: Env,
-  page: string,
-  options: OpenOptions,
-): Promise<void> {
-  const url = await pageUrl(config, page, options)
-  if (options.json) return printJson({ url })
-  if (!openBrowser(url, env)) return print(url)
-  note(`Opened ${new URL(url).origin} in your browser.`)
 }
 
 async function pageUrl(config: Config, page: string, options: OpenOptions): Promise<string> {
@@ -67,7 +59,6 @@ async function pageUrl(config: Config, page: string, options: OpenOptions): Prom
   return (await service.ask('POST', '/control/enter', { json: { ...(to && { to }) } })).url
 }
 
-/** The page below /console; undefined for home. */
 function pageBelow(page: string): string | undefined {
   if (page === 'home') return undefined
   return page === 'payments' ? page : `payments/${page}`

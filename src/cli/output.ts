@@ -3,7 +3,6 @@ import { NOBODY_LISTENS } from '../pay/webhooks/listener.ts'
 
 type Format = Parameters<typeof styleText>[0]
 
-/** One JSON object on a line of standard output. */
 export const printJson = (value: unknown): void =>
   void process.stdout.write(`${JSON.stringify(value)}\n`)
 

@@ -15,7 +15,6 @@ export const numberFrom =
     throw wrongUsage(`It must be ${unit}a number from ${least} to ${most}.`)
   }
 
-/** A question to add to a sentence, or nothing. */
 export function didYouMean(word: string, words: readonly string[]): string {
   const nearest = nearestOf(word, words)
   return nearest === undefined ? '' : ` Did you mean ${nearest}?`

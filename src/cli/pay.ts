@@ -1,4 +1,3 @@
-import type { Config } from '../core/config.ts'
 import { newSecret } from '../core/ids.ts'
 import { DECLINED_CARD, MOCK_CARD } from '../pay/card.ts'
 import { type AuthorisationMode, type Scenario, scenarios } from '../pay/payments/payment.ts'
@@ -53,7 +52,6 @@ const options = {
 } as const
 type PayOptions = OptionsOf<typeof options>
 
-/** A payment to make, and how it is to end. */
 export type PaymentToMake = PayOptions & { scenario: Scenario | 'cancel_by_api' }
 
 /** The exit code of a payment that ended in another way than asked. */
@@ -78,7 +76,16 @@ export const pay = defineCommand({
   options,
   exitCodes: ENDED_OTHERWISE,
   after: NEEDS_SERVICE,
-  run: ({ config, argument, options }) => payAsAsked(config(), argument, options),
+  async run({ config, argument: scenario, options }) {
+    const { moto, agreement, capture, hold } = options
+    if (moto && agreement !== undefined)
+      throw wrongUsage('a payment with --agreement is not a moto_api payment: leave out --moto')
+    const impossible = impossibleFor(modeOf(options), { scenario, ...endOf(options) })
+    if (impossible) throw wrongUsage(`${impossible.field} ${impossible.rule}`)
+    if ((scenario !== 'success' || hold) && (capture || options.refund !== undefined))
+      throw wrongUsage('only a payment that succeeds can be captured or refunded')
+    return carryOutAndShow(await connect(config(), options), { ...options, scenario })
+  },
 })
 
 const FIELDS = Object.keys(newPaymentSchema.properties)
@@ -95,21 +102,6 @@ function addField(text: string, fields: [string, unknown][] = []): [string, unkn
   return [...fields, [name, isJson ? JSON.parse(value) : value]]
 }
 
-async function payAsAsked(
-  config: Config,
-  scenario: Scenario,
-  options: PayOptions,
-): Promise<PayCode> {
-  const { moto, agreement, capture, hold } = options
-  if (moto && agreement !== undefined)
-    throw wrongUsage('a payment with --agreement is not a moto_api payment: leave out --moto')
-  const impossible = impossibleFor(modeOf(options), { scenario, ...endOf(options) })
-  if (impossible) throw wrongUsage(`${impossible.field} ${impossible.rule}`)
-  if ((scenario !== 'success' || hold) && (capture || options.refund !== undefined))
-    throw wrongUsage('only a payment that succeeds can be captured or refunded')
-  return carryOutAndShow(await connect(config, options), { ...options, scenario })
-}
-
 const modeOf = ({ moto, agreement }: PayOptions): AuthorisationMode =>
   moto ? 'moto_api' : agreement === undefined ? 'web' : 'agreement'
 
@@ -118,7 +110,6 @@ const endOf = ({ hold, cannotRetry }: PayOptions) => ({
   ...(cannotRetry && { can_retry: false }),
 })
 
-/** Makes the payment and prints it with its messages. */
 export async function carryOutAndShow(service: Service, wanted: PaymentToMake): Promise<PayCode> {
   const began = performance.now()
   const { payment_id } = await carryOut(service, wanted)
@@ -132,10 +123,7 @@ export async function carryOutAndShow(service: Service, wanted: PaymentToMake): 
   return isAsAsked ? 0 : EXIT.failed
 }
 
-/**
- * Creates the payment and takes it to its end as a user would. What no user can do needs control. Returns the response to
- * its creation.
- */
+/** Takes the payment to its end as a user would. What no user can do needs control. Returns the new payment. */
 async function carryOut(service: Service, wanted: PaymentToMake): Promise<Body> {
   const { scenario, capture, refund } = wanted
   const isByControl =
@@ -185,10 +173,7 @@ function newPayment({
   return fields
 }
 
-/**
- * Posts the forms of the pages with the token in a field. So the address of the pages, which may not open from here,
- * is not used.
- */
+/** With the token in a field, because the address of the pages may not open from here. */
 async function payOnPages(service: Service, payment: Body, scenario: Scenario): Promise<void> {
   const { chargeTokenId } = payment._links.next_url_post.params
   const steps = [{}, { step: 'details', scenario }, { step: 'confirm' }]

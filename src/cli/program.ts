@@ -100,7 +100,6 @@ function boxWrap(this: Help, text: string, width: number): string {
     .join('\n')
 }
 
-/** The line *Usage* of a help. */
 export const usageHere = (described: CommanderCommand): string =>
   asTypedHere(new Help().commandUsage(described))
 

@@ -1,6 +1,6 @@
 import type { Config } from '../core/config.ts'
 import { CommandError, EXIT } from './command-error.ts'
-import { defineCommand, type Env, JSON_OPTION, type OptionsOf } from './define-command.ts'
+import { defineCommand, type Env, JSON_OPTION } from './define-command.ts'
 import { print, printJson } from './output.ts'
 import { AnotherAnswered, serviceAt, serviceOptions } from './running-service.ts'
 
@@ -17,27 +17,22 @@ export const ready = defineCommand({
   exitCodes: { [EXIT.failed]: 'the service is not ready' },
   after: `Needs FARTHING_URL. Without it, it asks the service that the settings here start
 (default: http://127.0.0.1:3000).`,
-  run: ({ config, env, options }) => askWhetherReady(config(), env, options),
+  async run({ config, env, options }) {
+    const { url = addressHere(config(), env), json } = options
+    const signal = AbortSignal.timeout(LONGEST_WAIT)
+    const { status, body } = await serviceAt(url, undefined)
+      .request('GET', '/readyz', { signal })
+      .catch(error => {
+        throw signal.aborted ? new CommandError(`${url} does not respond`, EXIT.unreachable) : error
+      })
+    if (body?.status !== 'ok' && body?.status !== 'unavailable')
+      throw new AnotherAnswered(url, status)
+    if (body.status !== 'ok')
+      throw new CommandError(`${url} is not ready: it is stopping, or cannot use its database`)
+    if (json) printJson({ url, ready: true })
+    else print(`${url} is ready.`)
+  },
 })
-
-async function askWhetherReady(
-  config: Config,
-  env: Env,
-  { url = addressHere(config, env), json }: OptionsOf<typeof options>,
-): Promise<void> {
-  const signal = AbortSignal.timeout(LONGEST_WAIT)
-  const { status, body } = await serviceAt(url, undefined)
-    .request('GET', '/readyz', { signal })
-    .catch(error => {
-      throw signal.aborted ? new CommandError(`${url} does not respond`, EXIT.unreachable) : error
-    })
-  if (body?.status !== 'ok' && body?.status !== 'unavailable')
-    throw new AnotherAnswered(url, status)
-  if (body.status !== 'ok')
-    throw new CommandError(`${url} is not ready: it is stopping, or cannot use its database`)
-  if (json) printJson({ url, ready: true })
-  else print(`${url} is ready.`)
-}
 
 /** In a container the settings of the service are those of the command, so that a health check needs no others. */
 function addressHere({ url, host, port }: Config, { FARTHING_URL, PORT }: Env): string {

@@ -1,11 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { text } from 'node:stream/consumers'
-import type { Config } from '../core/config.ts'
 import { shapes } from '../pay/webhooks/govuk-pay.ts'
 import { damages, MOST_TIMES } from '../tools/deliver/send-again.ts'
 import { isSignatureRefusal } from '../tools/explain/wrong-signature.ts'
 import { CommandError, EXIT, wrongUsage } from './command-error.ts'
-import { defineCommand, type OptionsOf } from './define-command.ts'
+import { defineCommand } from './define-command.ts'
 import { colouredStatus, oneLine, print, printJson } from './output.ts'
 import { numberFrom } from './parse.ts'
 import { type Body, connect, NEEDS_SERVICE, serviceOptions } from './running-service.ts'
@@ -30,7 +29,6 @@ const options = {
   to: { value: '<url>', meaning: 'another address; the rules for callback_url apply' },
   ...serviceOptions,
 } as const
-type ResendOptions = OptionsOf<typeof options>
 
 export const resend = defineCommand({
   summary: 'send a webhook message again',
@@ -46,33 +44,27 @@ export const resend = defineCommand({
     [EXIT.wrong]: 'the receiver refuses the undamaged message too, so a damaged one says nothing',
   },
   after: NEEDS_SERVICE,
-  run: ({ config, argument, options }) => sendAgain(config(), argument, options),
+  async run({ config, argument: message_id, options }) {
+    const { times, damage, signingKey: signing_key, as, to } = options
+    if (as && options.body !== undefined) throw wrongUsage('give --as or --body, not both')
+    if (options.body === '-' && options.key === '-')
+      throw wrongUsage('standard input cannot be both the body and the key')
+    const service = await connect(config(), options)
+    const body = options.body === undefined ? undefined : await readBody(options.body)
+    const json = { times, damage, signing_key, as, to, body }
+    const path = `/control/messages/${encodeURIComponent(message_id)}/send`
+    const sent = await service.ask('POST', path, { json })
+    if (options.json) printJson(sent)
+    else sent.results.forEach(show)
+    const results: Body[] = sent.results
+    const isRight = ({ verdict, status }: Body) =>
+      verdict ? verdict === 'refused' : damage === undefined && status === 'SUCCESSFUL'
+    if (results.every(isRight)) return 0
+    const saysNothing = ({ verdict, status_code }: Body) =>
+      !verdict && isSignatureRefusal(status_code)
+    return damage !== undefined && results.every(saysNothing) ? EXIT.wrong : EXIT.failed
+  },
 })
-
-async function sendAgain(
-  config: Config,
-  message_id: string,
-  options: ResendOptions,
-): Promise<0 | typeof EXIT.failed | typeof EXIT.wrong> {
-  const { times, damage, signingKey: signing_key, as, to } = options
-  if (as && options.body !== undefined) throw wrongUsage('give --as or --body, not both')
-  if (options.body === '-' && options.key === '-')
-    throw wrongUsage('standard input cannot be both the body and the key')
-  const service = await connect(config, options)
-  const body = options.body === undefined ? undefined : await readBody(options.body)
-  const json = { times, damage, signing_key, as, to, body }
-  const path = `/control/messages/${encodeURIComponent(message_id)}/send`
-  const sent = await service.ask('POST', path, { json })
-  if (options.json) printJson(sent)
-  else sent.results.forEach(show)
-  const results: Body[] = sent.results
-  const isRight = ({ verdict, status }: Body) =>
-    verdict ? verdict === 'refused' : damage === undefined && status === 'SUCCESSFUL'
-  if (results.every(isRight)) return 0
-  const saysNothing = ({ verdict, status_code }: Body) =>
-    !verdict && isSignatureRefusal(status_code)
-  return damage !== undefined && results.every(saysNothing) ? EXIT.wrong : EXIT.failed
-}
 
 async function readBody(file: string): Promise<string> {
   if (file === '-') return text(process.stdin)

@@ -25,7 +25,6 @@ export type ServiceAnswer = {
 
 type Sent = { json?: unknown; form?: Record<string, string>; signal?: AbortSignal }
 
-/** A client of a running service. */
 export type Service = {
   /** Without a slash at its end. */
   url: string
@@ -142,7 +141,6 @@ const isOfAnother = ({ status, headers, body }: Exchange): boolean =>
   typeof body?.status !== 'string' &&
   !headers['content-security-policy']
 
-/** The reason for a response that is an error, whoever answered. */
 export function whyRefused(
   url: string,
   method: string,
@@ -170,7 +168,6 @@ export class AnotherAnswered extends CommandError {
   }
 }
 
-/** The error for a service that cannot be reached. */
 class Unreachable extends CommandError {
   constructor(url: string, { code, message }: { code?: unknown; message?: string }) {
     const proxy = proxyHere(url)

@@ -15,7 +15,7 @@ import { insertRefund } from '../pay/refunds/store.ts'
 import { RETENTION_MS } from '../pay/retention.ts'
 import { findOrMakeAccount, listKeys } from '../platform/accounts/store.ts'
 import { accountOptions, NEEDS_DATABASE, useDatabase } from './database.ts'
-import { defineCommand, type OptionsOf } from './define-command.ts'
+import { defineCommand } from './define-command.ts'
 import { asTypedHere } from './invocation.ts'
 import { note, print, printJson } from './output.ts'
 import { numberFrom } from './parse.ts'
@@ -40,7 +40,6 @@ const options = {
   },
   ...accountOptions,
 } as const
-type SeedOptions = OptionsOf<typeof options>
 
 export const seed = defineCommand({
   summary: 'fill the database with payments, refunds and agreements',
@@ -52,25 +51,23 @@ export const seed = defineCommand({
   after: `From 400 on the payments cover every mode and state. They are dated over the
 last 6 days and last 7, so the oldest expire tomorrow. No webhooks are sent.
 ${NEEDS_DATABASE}`,
-  run: ({ config, options }) => makePayments(config(), options),
+  async run({ config: readConfig, options }) {
+    const config = readConfig()
+    const { payments, account } = options
+    await useDatabase(config.database, options, async database => {
+      const { room } = await findOrMakeAccount(database, account)
+      await writeHistories(database, room, payments)
+      if (!(await mayBeSeen(database, account, config)))
+        note(
+          asTypedHere(
+            `No key can see them yet. To make one: farthing keys create --account "${account}"`,
+          ),
+        )
+    })
+    if (options.json) return printJson({ payments, account })
+    print(`Made ${payments} ${payments === 1 ? 'payment' : 'payments'} in the account ${account}.`)
+  },
 })
-
-/** Makes payments in every state and mode, and shows progress on standard error. */
-async function makePayments(config: Config, options: SeedOptions): Promise<void> {
-  const { payments, account } = options
-  await useDatabase(config.database, options, async database => {
-    const { room } = await findOrMakeAccount(database, account)
-    await writeHistories(database, room, payments)
-    if (!(await mayBeSeen(database, account, config)))
-      note(
-        asTypedHere(
-          `No key can see them yet. To make one: farthing keys create --account "${account}"`,
-        ),
-      )
-  })
-  if (options.json) return printJson({ payments, account })
-  print(`Made ${payments} ${payments === 1 ? 'payment' : 'payments'} in the account ${account}.`)
-}
 
 /** An account may have a key in the settings. The first start makes one for the default account. */
 async function mayBeSeen(database: Database, account: string, config: Config): Promise<boolean> {
@@ -138,7 +135,6 @@ function createProgress(total: number): (done: number) => void {
   }
 }
 
-/** The rows of one seeded payment. */
 type History = { payment: Payment; refunds: Refund[]; agreement: Agreement | undefined }
 
 type Course = {
@@ -246,7 +242,6 @@ function applyTriggers(payment: Payment, triggers: Trigger[], created: number): 
   }, payment)
 }
 
-/** The card that a trigger of the API submits. */
 function cardFor(trigger: Trigger): CardDetails | undefined {
   if (trigger === 'authorise') return submittedCard(MOCK_CARD, 'R Operator', '09/31')
   if (trigger === 'authorise_declined') return submittedCard(DECLINED_CARD, 'R Operator', '09/31')

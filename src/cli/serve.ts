@@ -27,10 +27,7 @@ export const serve = defineCommand({
   run: ({ config }) => serveUntilStopped(config()),
 })
 
-/**
- * Starts the service and returns when it is listening. SIGTERM and SIGINT stop it, a second signal ends
- * the process at once. Throws if the service cannot start.
- */
+/** Resolves when it listens. SIGTERM and SIGINT stop it, a second signal ends the process. Throws if it cannot start. */
 export async function serveUntilStopped(config: Config): Promise<void> {
   const atTerminal = process.stdout.isTTY
   const logger = createLogger(config.logLevel, atTerminal)
@@ -84,9 +81,9 @@ const pagesOf = (url: string, { pagesUrl, baseUrl }: Config): string => pagesUrl
  */
 function printFirstLines({ url, apiKey }: Farthing, config: Config): void {
   const pages = pagesOf(url, config)
-  const shown = isLoopback(config.host) ? apiKey : undefined
-  const authorization = shown && shellWord(`Authorization: Bearer ${shown}`)
-  const key = shown ? ` --key ${shellWord(shown)}` : ''
+  const visible = isLoopback(config.host) ? apiKey : undefined
+  const authorization = visible && shellWord(`Authorization: Bearer ${visible}`)
+  const key = visible ? ` --key ${shellWord(visible)}` : ''
   const service = url === DEFAULT_URL ? '' : ` --url ${url}`
   print(`Payments are kept in ${locationOf(config.database)}.\n\n${keyLines(apiKey, config)}`)
   print('In another terminal, make a payment and pay it:\n')
@@ -105,7 +102,7 @@ function logFirstLines({ url, apiKey }: Farthing, config: Config, logger: Logger
   if (config.console)
     logger.info({ console: `${pagesOf(url, config)}/console` }, 'the console shows what happens')
   const isNew = apiKey !== undefined && config.apiKey === undefined
-  // Logged at every LOG_LEVEL, because the key cannot be shown again.
+  // Logged at every LOG_LEVEL, because the key cannot be visible again.
   if (isNew)
     logger.child({}, { level: 'info' }).info({ api_key: apiKey }, 'made an API key, shown only now')
   const authorization = isNew ? `'Authorization: Bearer ${apiKey}'` : undefined

@@ -1,13 +1,11 @@
-import type { Config } from '../core/config.ts'
 import type { EventType } from '../pay/webhooks/webhook.ts'
 import { defineCommand } from './define-command.ts'
 import { carryOutAndShow, ENDED_OTHERWISE, type PaymentToMake } from './pay.ts'
-import { connect, NEEDS_SERVICE, type ServiceOptions, serviceOptions } from './running-service.ts'
+import { connect, NEEDS_SERVICE, serviceOptions } from './running-service.ts'
 
 type NeverSent = 'card_payment_settled'
 type Sent = Exclude<EventType, NeverSent>
 
-/** The shortest payment that sends each event type. */
 const payments: Record<Sent, PaymentToMake> = {
   card_payment_succeeded: { scenario: 'success' },
   card_payment_captured: { scenario: 'success' },
@@ -27,8 +25,6 @@ export const trigger = defineCommand({
   options: serviceOptions,
   exitCodes: ENDED_OTHERWISE,
   after: NEEDS_SERVICE,
-  run: ({ config, argument, options }) => triggerEvent(config(), argument, options),
+  run: async ({ config, argument, options }) =>
+    carryOutAndShow(await connect(config(), options), { ...payments[argument], ...options }),
 })
-
-const triggerEvent = async (config: Config, eventType: Sent, options: ServiceOptions) =>
-  carryOutAndShow(await connect(config, options), { ...payments[eventType], ...options })

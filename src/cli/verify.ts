@@ -92,21 +92,21 @@ async function askReceiver(
       '--ask takes nothing else: the receiver is asked, and what it answers is compared',
     )
   const service = await connect(config, options)
-  const asked = await service.ask('POST', `/control/messages/${encodeURIComponent(id)}/ask`)
-  const accepts = asked.cause === 'accepts'
-  if (options.json) printJson(asked)
+  const result = await service.ask('POST', `/control/messages/${encodeURIComponent(id)}/ask`)
+  const accepts = result.cause === 'accepts'
+  if (options.json) printJson(result)
   else {
-    print(colour(accepts ? 'green' : 'red', shown(asked.sentence)))
-    print(`\n${asked.advice.split('\n').map(shown).join('\n  ')}`)
-    print(`\n${asked.posts} ${asked.posts === 1 ? 'copy' : 'copies'} sent. What shows it:`)
-    for (const each of asked.evidence) print(`  ${service.url}/console/requests/${each}`)
+    print(colour(accepts ? 'green' : 'red', line(result.sentence)))
+    print(`\n${result.advice.split('\n').map(line).join('\n  ')}`)
+    print(`\n${result.posts} ${result.posts === 1 ? 'copy' : 'copies'} sent. What shows it:`)
+    for (const each of result.evidence) print(`  ${service.url}/console/requests/${each}`)
   }
   return accepts ? 0 : EXIT.wrong
 }
 
 const LONGEST_SENTENCE = 1_000
 
-const shown = (text: string): string => oneLine(text, LONGEST_SENTENCE)
+const line = (text: string): string => oneLine(text, LONGEST_SENTENCE)
 
 const NOTHING_GIVEN =
   'give what your receiver has, to compare it with the message: the signature that its code computed with --computed, the header that it got with --signature, its key in SIGNING_KEY, or the body that it read on standard input'
@@ -148,10 +148,8 @@ async function compareWith(
   return analyse({ ...given, body: body?.length ? body : undefined, message, keys })
 }
 
-/** Webhooks whose keys are tried. */
 const MOST_WEBHOOKS = 20
 
-/** The newest webhooks of the account, with their keys. */
 async function webhooksOf(service: Service): Promise<Body[]> {
   const { results } = await service.ask('GET', `/v1/webhooks?display_size=${MOST_WEBHOOKS}`)
   return Promise.all(

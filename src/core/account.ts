@@ -7,9 +7,7 @@ export type Account = {
   clock_offset: number
   /** The account's time while its clock stands still, in milliseconds since 1970. */
   frozen_at: number | null
-  /** The account whose key made this one. Only test accounts have one. */
   parent: string | null
-  /** How often the account was reset. */
   epoch: number
 }
 
@@ -25,7 +23,6 @@ export const accountIn = (row: Account): Account => {
 /** The account of the key that the first start makes, and of FARTHING_API_KEY. */
 export const DEFAULT_ACCOUNT = 'default'
 
-/** A new account. Its clock is the machine's. */
 export const newAccount = (name: string): Account => ({
   name,
   room: name,

@@ -16,7 +16,6 @@ export type FixedKey = {
   key: string
   /** `configured` for FARTHING_API_KEY; `configured1` and so on for the pairs of FARTHING_API_KEYS. */
   key_id: string
-  /** SHA-256, in hexadecimal. */
   hash: string
 }
 
@@ -38,7 +37,6 @@ export type Config = {
   callbackHosts: AllowedHosts
   /** Those of FARTHING_RETURN_HOSTS, which a return_url may name over plain http. */
   returnHosts: AllowedHosts
-  /** The fixed webhook of the default account. */
   fixedWebhook: FixedWebhook | undefined
   /** The name in the header and titles of the hosted pages. If undefined, it is Farthing's. */
   serviceName: string | undefined
@@ -49,7 +47,6 @@ export type Config = {
   recordMax: number
   /** Whether tests may control payments and clocks through /control. */
   control: boolean
-  /** If undefined, there are no metrics. */
   metricsPort: number | undefined
   logLevel: string
   /** A warning for each variable that looks like a setting but is not one. */

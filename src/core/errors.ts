@@ -22,7 +22,6 @@ export class ApiError extends Error {
   }
 }
 
-/** The codes for invalid search parameters, and for a page after the last one. */
 export type SearchCode = 'P0401' | 'P1101' | 'P2401' | 'P2701'
 export type PageCode = 'P0402' | 'P1100' | 'P2402' | 'P2702'
 
@@ -194,7 +193,6 @@ export const unknownBearerKey = () =>
       '"farthing keys list" shows the keys of this database (in a clone: "npm start -- keys list")',
   )
 
-/** The most common mistakes in the base address of a client. */
 const PATH_MISTAKES = {
   twice:
     'it begins with /v1 twice. Take /v1 out of the base address of your client or out of its paths',
@@ -214,7 +212,6 @@ export const noSuchEndpoint = (mistake?: keyof typeof PATH_MISTAKES) =>
       : 'there is no endpoint with this path: GET /openapi.json lists them all',
   )
 
-/** For a path below /control while FARTHING_CONTROL is not true. */
 export const controlIsOff = () =>
   new ApiError(
     404,

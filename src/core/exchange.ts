@@ -1,6 +1,6 @@
 /** What other floors say of a request and of an attempt, so that somebody can record it. */
 
-import type { AccountTime, Answer, MachineTime } from './ports.ts'
+import type { AccountTime, MachineTime, ReceiverResponse } from './ports.ts'
 
 /** The effects of a request: positions in the payment's events, from 0, and the webhook messages that it wrote. */
 export type Caused = { events: number[]; messages: string[] }
@@ -24,5 +24,5 @@ export type RawAttempt = {
   failed: boolean
   status: number | null
   result: string
-  answer: Promise<Answer> | undefined
+  answer: Promise<ReceiverResponse> | undefined
 }

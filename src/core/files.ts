@@ -3,7 +3,6 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { getAsset, getAssetKeys, isSea } from 'node:sea'
 import { Worker, type WorkerOptions } from 'node:worker_threads'
 
-/** Files inside the single executable have addresses with this scheme. */
 const INSIDE = 'executable:'
 
 /** In a clone this file is `src/core/files.ts`. Elsewhere it is part of a bundle, in the folder of the code. */
@@ -20,7 +19,6 @@ const keyOf = (file: URL): string => file.pathname.slice(1)
 export const readShipped = (file: URL): Buffer =>
   file.protocol === INSIDE ? Buffer.from(getAsset(keyOf(file))) : readFileSync(file)
 
-/** The names of the files in a folder, whose address ends with a slash. */
 export function listShipped(folder: URL): string[] {
   if (folder.protocol !== INSIDE) return readdirSync(folder)
   const within = getAssetKeys().filter(key => key.startsWith(keyOf(folder)))

@@ -33,10 +33,7 @@ function randomDigits(count: number): number[] {
 const LETTERS = Buffer.from(ALPHABET, 'latin1')
 const spelt = Buffer.alloc(LENGTH)
 
-/**
- * The text of base-32 digits.
- * A buffer gives a flat string, see src/core/flat.ts. This and `newUuid` are together worth some 4 % of P1.
- */
+/** The text of base-32 digits. A buffer gives a flat string, see src/core/flat.ts: with `newUuid` some 4 % of P1. */
 function spell(digits: number[]): string {
   for (let i = 0; i < digits.length; i++) spelt[i] = LETTERS[digits[i] ?? 0] ?? 0
   return spelt.toString('latin1', 0, digits.length)
@@ -62,10 +59,7 @@ function increment(digits: number[], first: number): boolean {
   return false
 }
 
-/**
- * A webhook message has the time of its change, which may be a while before it gets its identifier. An account's clock
- * may stand still.
- */
+/** A message has the time of its change, a while before it gets its identifier. An account's clock may stand still. */
 const MILLISECONDS_REMEMBERED = 20_000
 
 /** So many random digits, each of five bits. */
@@ -92,7 +86,6 @@ function firstId(now: number, digits: number[]): string {
   return spell([...timeDigits(now), (now % 8) * 4 + (chance & 3), ...rest])
 }
 
-/** undefined on overflow. */
 function idAfter(id: string): string | undefined {
   const digits = Array.from(id, letter => ALPHABET.indexOf(letter))
   return increment(digits, TIME_LENGTH) ? spell(digits) : undefined
@@ -101,22 +94,18 @@ function idAfter(id: string): string | undefined {
 /** A secret of 26 characters, 130 random bits. */
 export const newSecret = (): string => spell(randomDigits(LENGTH))
 
-/**
- * A random UUID.
- * toLowerCase changes nothing but flattens the rope that randomUUID returns.
- */
+/** toLowerCase changes nothing but flattens the rope that randomUUID returns. */
 const newUuid = (): string => randomUUID().toLowerCase()
 
-/** The real `Secrets`. */
 export const secrets: Secrets = { secret: newSecret, uuid: newUuid }
 
 /** Identifiers and secrets that are the same in each run, for tests only: anyone who knows the seed can guess them. */
 export function createSeededIds(seed: string): { newId: NewId; secrets: Secrets } {
   const rooms = new Map<string, { newId: NewId; digits: Digits }>()
   function of(room = '') {
-    const known = rooms.get(room) ?? seededRoom(seed, room)
-    rooms.set(room, known)
-    return known
+    const ids = rooms.get(room) ?? seededRoom(seed, room)
+    rooms.set(room, ids)
+    return ids
   }
   return {
     newId: (now, room) => of(room).newId(now),

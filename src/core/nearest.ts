@@ -1,6 +1,5 @@
 /** For a question such as "Did you mean amount?". */
 
-/** The word that is most like this one, or undefined if none is like it. */
 export function nearestOf(word: string, words: readonly string[]): string | undefined {
   const [nearest] = words
     .map(each => ({ each, distance: editDistance(word, each) }))

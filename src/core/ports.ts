@@ -32,10 +32,7 @@ export interface Database {
   /** Rejects if reads or writes are known not to work. */
   check(): Promise<void>
 
-  /**
-   * The bytes that can still be written: free on the volume of an SQLite file, and as free pages in the file. Infinity
-   * where there is no file.
-   */
+  /** The bytes that can still be written: free on the volume and as free pages in the file; Infinity without a file. */
   room(): Promise<number>
 
   /** The time of the database's server, in milliseconds. undefined if there is none beside this machine. */
@@ -86,18 +83,16 @@ export type AttemptResult = {
   /** The error code where there is no status, such as CERT_HAS_EXPIRED. It is logged and recorded, and not stored with the message. */
   cause?: string
   /** The rest of the response, if the POST asks for it and a status arrived. Never rejects. */
-  answer?: Promise<Answer>
+  answer?: Promise<ReceiverResponse>
 }
 
-/** The response of a receiver without its status. */
-export type Answer = {
+export type ReceiverResponse = {
   /** Names as they were written, and values, whose bytes are read as Latin-1. */
   headers: [name: string, value: string][]
   /** The first 16 KiB. */
   body: Buffer
   /** Bytes of the body that arrived: reading ends at 64 KiB or 256 pieces, and with the time of the attempt. */
   size: number
-  /** The headers of the request. */
   sent: Record<string, string>
 }
 
@@ -106,7 +101,6 @@ export type Post = {
   url: string
   headers: Record<string, string>
   body: string
-  /** Whether the result has the response. */
   keepsAnswer?: boolean
 }
 

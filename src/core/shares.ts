@@ -1,7 +1,4 @@
-/**
- * A budget in bytes that accounts share. An account may have as much as it leaves free: one alone has half, and there is
- * always some for another.
- */
+/** A budget in bytes. An account may have as much as it leaves free: alone half, and there is always some for another. */
 export type Shares = {
   hasRoom(account: string, bytes: number): boolean
   /** Adds bytes of the account, or takes them away where `bytes` is below zero. */

@@ -19,10 +19,7 @@ type Waiting = {
   signal?: Signal
 }
 
-/**
- * The waiters of this process, by the name of what they wait for. The database has the state; a signal only saves the
- * time until the next look.
- */
+/** The waiters of this process, by what they wait for. The state is in the database: a signal only saves time. */
 export type Signals = {
   /** Wakes all that wait for this. Call it after the write. */
   set(name: string): void

@@ -6,7 +6,6 @@ export const MINUTE = 60_000
 export const HOUR = 3_600_000
 export const DAY = 86_400_000
 
-/** The character code of 0. */
 const ZERO = 48
 const printed = Buffer.from('1970-01-01T00:00:00.000Z', 'latin1')
 let dayPrinted = 0

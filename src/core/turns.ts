@@ -1,16 +1,22 @@
 /**
- * Runs work of a key, a few at once. The others wait for their turn, and those that ask for the same meanwhile share one
- * run: it begins after each of them has asked.
+ * Runs work of a key, a few at once. The others wait for their turn. Those that wait for the same `what` share one run, which
+ * begins after each of them has asked; a symbol is the same as no other.
  */
-export type Turns = <Done>(key: string, what: string, work: () => Promise<Done>) => Promise<Done>
+import { setImmediate } from 'node:timers/promises'
+import { SLICE_MS } from './budgets.ts'
+
+export type Turns = <Done>(
+  key: string,
+  what: string | symbol,
+  work: () => Promise<Done>,
+) => Promise<Done>
 
 type Turn = { begin: () => void; done: Promise<unknown> }
-type Queue = { running: number; waiting: Map<string, Turn> }
+type Queue = { running: number; waiting: Map<string | symbol, Turn> }
 
 export function createTurns(atOnce: number): Turns {
   const queues = new Map<string, Queue>()
 
-  /** The next takes the place of the one that has ended. */
   function end(key: string, queue: Queue): void {
     const [next] = queue.waiting
     if (next) {
@@ -22,7 +28,7 @@ export function createTurns(atOnce: number): Turns {
     if (queue.running === 0) queues.delete(key)
   }
 
-  return <Done>(key: string, what: string, work: () => Promise<Done>): Promise<Done> => {
+  return <Done>(key: string, what: string | symbol, work: () => Promise<Done>): Promise<Done> => {
     const queue = queues.get(key) ?? { running: 0, waiting: new Map() }
     queues.set(key, queue)
     const run = () => work().finally(() => end(key, queue))
@@ -30,11 +36,37 @@ export function createTurns(atOnce: number): Turns {
       queue.running += 1
       return run()
     }
-    const found = queue.waiting.get(what)
-    if (found) return found.done as Promise<Done> // the same was asked for
+    const same = queue.waiting.get(what)
+    if (same) return same.done as Promise<Done> // the same was asked for
     const { promise: turn, resolve: begin } = Promise.withResolvers<void>()
     const done = turn.then(run)
     queue.waiting.set(what, { begin, done })
     return done
   }
 }
+
+let lastTurn: Promise<unknown> = Promise.resolve()
+
+/** Resolves in a turn of the event loop in which no other caller goes on: slices of many would be as long as the whole. */
+export function ownTurn(): Promise<unknown> {
+  lastTurn = lastTurn.then(() => setImmediate())
+  return lastTurn
+}
+
+/** Resolves at once, or after other work if this slice has taken long enough. To be awaited after each step. */
+export type Pause = () => Promise<void>
+
+/** One at a time on this thread, because of the memory that each takes. */
+const oneAtATime = createTurns(1)
+
+/** Runs the work when the one before has ended. Each of its steps should take far less than 25 ms. */
+export const inSlices = <Result>(work: (pause: Pause) => Promise<Result>): Promise<Result> =>
+  oneAtATime('', Symbol(), async () => {
+    await ownTurn()
+    let began = performance.now()
+    return work(async () => {
+      if (performance.now() - began < SLICE_MS) return
+      await ownTurn()
+      began = performance.now()
+    })
+  })

@@ -50,7 +50,6 @@ export const brandIds: readonly string[] = brands.map(({ id }) => id)
 export const brandId = (brand: string): string | undefined =>
   brands.find(row => row.brand === brand)?.id
 
-/** The details of a submitted card. `number` has 12 to 19 digits. */
 export function submittedCard(
   number: string,
   cardholder_name: string,
@@ -106,7 +105,6 @@ export function mockCard(prefilled: Prefilled | undefined, created: number): Car
   }
 }
 
-/** The card details of a payment before a card was submitted. */
 export const prefilledCard = (prefilled: Prefilled): CardDetails => ({
   ...prefilled,
   card_type: null,

@@ -72,10 +72,7 @@ export async function deleteEndedRooms(
   await database.write([ended, ...forget])
 }
 
-/**
- * Deletes the rows of rooms that ended at or after `from` and before `until`, in small steps. Resolves false if `stop`
- * was aborted before none was left.
- */
+/** Deletes the rows of rooms that ended at or after `from` and before `until`. Resolves false if `stop` was aborted. */
 export async function emptyRooms(
   database: Database,
   period: [from: MachineTime, until: MachineTime],

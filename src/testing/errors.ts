@@ -13,17 +13,17 @@ export class ControlError extends Error {
   }
 }
 
-/** `kept` is the line that says where to look at the account, or ''. */
+/** `note` is the line that says where to look at the account, or ''. */
 export class WaitError extends Error {
-  constructor(message: string, kept = '') {
-    super(message + kept)
+  constructor(message: string, note = '') {
+    super(message + note)
     this.name = 'WaitError'
   }
 }
 
 export class Undelivered extends Error {
   readonly messages: UndeliveredMessage[]
-  constructor(messages: UndeliveredMessage[], waited: string, kept: string) {
+  constructor(messages: UndeliveredMessage[], waited: string, note: string) {
     const lines = messages.map(({ event_type, payment_id, delivery, attempts }) => {
       const results = attempts.map(({ result }) => result).reverse()
       return `  ${event_type} of ${payment_id}: ${delivery}, ${results.join(', then ') || 'no attempt yet'}`
@@ -33,7 +33,7 @@ export class Undelivered extends Error {
       pending < messages.length && `${messages.length - pending} given up`,
       pending > 0 && `${pending} not delivered after ${waited}`,
     ]
-    super(`${counts.filter(Boolean).join(', ')}:\n${lines.join('\n')}${kept}`)
+    super(`${counts.filter(Boolean).join(', ')}:\n${lines.join('\n')}${note}`)
     this.name = 'Undelivered'
     this.messages = messages
   }
@@ -41,12 +41,12 @@ export class Undelivered extends Error {
 
 export class CheckFailed extends Error {
   readonly findings: Finding[]
-  constructor(findings: Finding[], kept: string) {
+  constructor(findings: Finding[], note: string) {
     const lines = findings.map(
       ({ rule, level, times, sentence, advice, evidence }) =>
         `  ${rule} ${level}, seen ${times === 1 ? 'once' : `${times} times`}: ${sentence}\n    ${advice}\n    ${evidence.slice(0, 3).join(' ')}`,
     )
-    super(`this would not work in production:\n${lines.join('\n')}${kept}`)
+    super(`this would not work in production:\n${lines.join('\n')}${note}`)
     this.name = 'CheckFailed'
     this.findings = findings
   }

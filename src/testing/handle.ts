@@ -1,6 +1,6 @@
 import { checkAccount } from './check.ts'
 import { ControlError } from './errors.ts'
-import { HostPromise } from './host-globals.ts'
+import { HostPromise, onlyOnce } from './host-globals.ts'
 import type { Connection } from './http.ts'
 import type {
   Account,
@@ -45,13 +45,11 @@ const requestRules = {
   status: whole(100, 599),
 }
 
-/** The most rows in one response of /control. */
 const PAGE_SIZE = 500
 
 /** `finish` ends the account. `keep` says that it shall not: it returns the line that says so, or ''. */
 export type Ending = { finish(): Promise<void>; keep(): string }
 
-/** The account for a test. */
 export function createAccount(
   connection: Connection,
   { name, key }: Identity,
@@ -60,7 +58,6 @@ export function createAccount(
   const receivers = new Set<Receiver>()
   const call = (method: string, path: string, body?: unknown) =>
     connection.call(key, { method, path, body })
-  let ending: Promise<void> | undefined
 
   const account: Account = {
     name,
@@ -90,13 +87,10 @@ export function createAccount(
     },
     send: (method, path, body, headers) =>
       connection.send(key, { method, path, body, ...(headers && { headers }) }),
-    end() {
-      ending ??= (async () => {
-        await HostPromise.all([...receivers].map(receiver => receiver.close()))
-        await finish()
-      })()
-      return ending
-    },
+    end: onlyOnce(async () => {
+      await HostPromise.all([...receivers].map(receiver => receiver.close()))
+      await finish()
+    }),
     [Symbol.asyncDispose]: () => account.end(),
   }
   return account

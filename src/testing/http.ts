@@ -6,10 +6,7 @@ import type { Answer, Signal } from './public.d.ts'
 /** One service, with the connections to it that are kept. */
 export type Connection = {
   url: string
-  /**
-   * Sends a request. `path` begins with a slash, or is a whole address of the service, because the key goes with it.
-   * Rejects only if there is no response.
-   */
+  /** `path` begins with a slash, or is a whole address of the service. Rejects only if there is no response. */
   send(key: string, request: Outgoing): Promise<Answer>
   /** Sends a request and returns the body of the response. Rejects with a ControlError for any status but 2xx. */
   // biome-ignore lint/suspicious/noExplicitAny: the callers name the shape.
@@ -26,7 +23,6 @@ type Outgoing = {
   signal?: Signal | undefined
 }
 
-/** `address` may have a path. */
 export function connect(address: string): Connection {
   const url = new URL(address).href.replace(/\/+$/, '')
   // Loaded here, so that importing the library costs little. `import()` does not work in Jest.

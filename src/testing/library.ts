@@ -1,6 +1,6 @@
 import { CheckFailed, ControlError, Undelivered, WaitError } from './errors.ts'
 import { accountRules, accountStart, createAccount, type Identity } from './handle.ts'
-import { HostPromise } from './host-globals.ts'
+import { HostPromise, onlyOnce } from './host-globals.ts'
 import { type Connection, connect } from './http.ts'
 import { payOnPages } from './pages.ts'
 import type { Account, AccountOptions, Farthing, Moment, StartOptions } from './public.d.ts'
@@ -104,7 +104,6 @@ function createFarthing(
   { at: first, stop }: { at?: Moment | undefined; stop: () => Promise<void> },
 ): Farthing {
   const accounts = new Set<Account>()
-  let stopping: Promise<void> | undefined
   const own = createAccount(connection, { name, key }, { finish: async () => {}, keep: () => '' })
   const farthing: Farthing = {
     ...own,
@@ -118,14 +117,11 @@ function createFarthing(
       accounts.add(account)
       return account
     },
-    stop() {
-      stopping ??= (async () => {
-        await HostPromise.all([...accounts].map(account => account.end()))
-        await own.end()
-        await connection.end(stop)
-      })()
-      return stopping
-    },
+    stop: onlyOnce(async () => {
+      await HostPromise.all([...accounts].map(account => account.end()))
+      await own.end()
+      await connection.end(stop)
+    }),
     [Symbol.asyncDispose]: () => farthing.stop(),
   }
   return farthing

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { WaitError } from './errors.ts'
-import { clearTimer, HostPromise, setTimer, sleep } from './host-globals.ts'
+import { clearTimer, HostPromise, onlyOnce, setTimer, sleep } from './host-globals.ts'
 import type { Message, ReceiveOptions, Receiver, WaitOptions } from './public.d.ts'
 import {
   check,
@@ -86,7 +86,6 @@ export async function startReceiver(
     throw error
   }
 
-  let closing: Promise<void> | undefined
   const receiver: Receiver = {
     url,
     signingKey: registration.signingKey,
@@ -102,13 +101,10 @@ export async function startReceiver(
       checkAnswer('answer', next)
       reply = next
     },
-    close() {
-      closing ??= (async () => {
-        await registration?.remove()
-        await close()
-      })()
-      return closing
-    },
+    close: onlyOnce(async () => {
+      await registration?.remove()
+      await close()
+    }),
     [Symbol.asyncDispose]: () => receiver.close(),
   }
   return receiver
@@ -128,7 +124,6 @@ function createInbox() {
   }
   return {
     arrived,
-    /** Throws if the signature is wrong. */
     add(message: Arrived, signingKey: string): void {
       if (isSigned(message, signingKey)) {
         message.attempt += arrived.filter(each => each.message_id === message.message_id).length
@@ -257,7 +252,6 @@ async function readText(request: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString()
 }
 
-/** Throws if the body is not a message. */
 function readMessage(request: IncomingMessage, raw: string): Arrived {
   const headers: Record<string, string> = {}
   for (const [name, value] of Object.entries(request.headers)) headers[name] = String(value)

@@ -44,11 +44,11 @@ const isObject = (value: unknown): value is object =>
 
 /** Throws a TypeError for anything but an object with these names and right values. */
 export function checkFields(call: string, given: unknown, rules: Record<string, Rule>): void {
-  const known = Object.keys(rules).join(', ')
-  check(call, given, [isObject, `is not an object with any of ${known}`])
+  const names = Object.keys(rules).join(', ')
+  check(call, given, [isObject, `is not an object with any of ${names}`])
   for (const [name, value] of Object.entries(given as object)) {
     const rule = Object.hasOwn(rules, name) ? rules[name] : undefined
-    if (!rule) throw new TypeError(`${call}: there is no ${name}: use ${known}`)
+    if (!rule) throw new TypeError(`${call}: there is no ${name}: use ${names}`)
     check(`${call}: ${name}`, value, rule)
   }
 }
@@ -70,23 +70,23 @@ export const waitRules: Record<string, Rule> = {
 }
 
 /** In milliseconds; NaN for anything that is not a duration. */
-export function milliseconds(given: unknown): number {
-  if (typeof given === 'number') return given
-  const [, count = '', unit = ''] = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/.exec(String(given)) ?? []
+export function milliseconds(value: unknown): number {
+  if (typeof value === 'number') return value
+  const [, count = '', unit = ''] = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/.exec(String(value)) ?? []
   return unit ? Math.round(Number(count) * UNITS[unit as keyof typeof UNITS]) : Number.NaN
 }
 
 /** ISO 8601 text for a `moment`. */
-export const isoOf = (given: Moment): string => new Date(timeOf(given)).toISOString()
+export const isoOf = (value: Moment): string => new Date(timeOf(value)).toISOString()
 
 /** NaN for text without a zone, or with a day or an hour that does not exist: `Date.parse` makes another of it. */
-function timeOf(given: unknown): number {
-  if (typeof given !== 'string') return isDate(given) ? Number(given) : Number.NaN
-  const [, local = ''] = TIME.exec(given) ?? []
+function timeOf(value: unknown): number {
+  if (typeof value !== 'string') return isDate(value) ? Number(value) : Number.NaN
+  const [, local = ''] = TIME.exec(value) ?? []
   const inUtc = new Date(`${local}Z`)
   const exists =
     Number.isFinite(inUtc.getTime()) && inUtc.toISOString().startsWith(local.slice(0, 19))
-  return exists ? Date.parse(given) : Number.NaN
+  return exists ? Date.parse(value) : Number.NaN
 }
 
 const isDate = (value: unknown): boolean => isObject(value) && 'getTime' in value

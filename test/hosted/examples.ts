@@ -1,6 +1,7 @@
 /** A payment, a card and an example of each hosted page. */
 
 import type { CardDetails } from '../../src/pay/card.ts'
+import type { PaymentSummary } from '../../src/pay/hosted/pages.ts'
 import {
   confirmPage,
   detailsPage,
@@ -8,7 +9,6 @@ import {
   errorPage,
   type Site,
 } from '../../src/pay/hosted/pages.ts'
-import type { PaymentSummary } from '../../src/pay/hosted/summary.ts'
 import type { Language } from '../../src/pay/payments/payment.ts'
 import { person as payer } from '../support/page-states.ts'
 

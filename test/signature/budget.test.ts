@@ -9,7 +9,7 @@ import {
   SLICE_MS,
   VARIANT_BYTES,
 } from '../../src/core/budgets.ts'
-import { inSlices } from '../../src/core/slices.ts'
+import { inSlices } from '../../src/core/turns.ts'
 import { findMistake } from '../../src/tools/explain/check/find-mistake.ts'
 import { analyse } from '../../src/tools/explain/signature/analyse.ts'
 import { bodyProblem, bodyVariants } from '../../src/tools/explain/signature/bodies.ts'

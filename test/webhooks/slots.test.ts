@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { queryObjects } from 'node:v8'
-import { createSlots, type ReleaseSlot } from '../../src/platform/outbound/slots.ts'
+import { createSlots, type ReleaseSlot } from '../../src/core/slots.ts'
 
 /** Milliseconds. */
 const LONG = 60_000

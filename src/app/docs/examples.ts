@@ -2,7 +2,6 @@
 import { ROOT, readShipped } from '../../core/files.ts'
 import type { Docs, Parameter, RequestBody, Response } from '../../platform/http/openapi.ts'
 
-/** The parts of an operation that may have examples. */
 export type Described = Docs & { operationId: string }
 
 /** Bodies by their summaries. */
@@ -19,7 +18,6 @@ const examples: Record<string, Examples> = JSON.parse(
   readShipped(new URL('app/docs/examples/recorded.json', ROOT)).toString(),
 )
 
-/** The operation with its examples. */
 export function withExamples<Operation extends Described>(operation: Operation): Operation {
   const { path = {}, request, responses = {} } = examples[operation.operationId] ?? {}
   const { parameters, requestBody } = operation

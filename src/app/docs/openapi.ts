@@ -44,7 +44,6 @@ export const openapi = (chapters: Chapters, message: Described) =>
     webhooks: { message: { post: withExamples(message) } },
   })
 
-/** The document of the control API. */
 export const controlOpenapi = (endpoints: readonly Endpoint[]) =>
   collect({
     chapters: { Control: endpoints },

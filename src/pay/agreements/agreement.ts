@@ -5,7 +5,6 @@ import type { CardDetails } from '../card.ts'
 export const agreementStatuses = ['created', 'active', 'cancelled', 'inactive'] as const
 export type AgreementStatus = (typeof agreementStatuses)[number]
 
-/** What the client sent on creation. */
 export type NewAgreement = { reference: string; description: string; user_identifier?: string }
 
 export type Agreement = NewAgreement & {

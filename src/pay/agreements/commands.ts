@@ -8,14 +8,14 @@ import { findAgreement, insertAgreement, saveAgreement } from './store.ts'
 export async function createAgreement(
   { database, time, newId }: Pick<Context, 'database' | 'time' | 'newId'>,
   account: Account,
-  given: NewAgreement,
+  fields: NewAgreement,
 ): Promise<Agreement> {
   const made: Agreement = {
     agreement_id: newId(time.now(account), account.room),
     room: account.room,
     version: 1,
     status: 'created',
-    ...given,
+    ...fields,
   }
   await database.write([insertAgreement(made)])
   return made
@@ -28,9 +28,9 @@ export async function cancelAgreement(
   agreement_id: string,
 ): Promise<void> {
   await untilWritten(async () => {
-    const found = await findAgreement(database, account.room, agreement_id)
-    if (!found) throw agreementNotFound('P2500')
-    const after = cancel(found, time.now(account))
+    const agreement = await findAgreement(database, account.room, agreement_id)
+    if (!agreement) throw agreementNotFound('P2500')
+    const after = cancel(agreement, time.now(account))
     if (!after) throw cannotCancelAgreement()
     return (await database.write([saveAgreement(after)])) ? after : undefined
   })

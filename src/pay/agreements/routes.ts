@@ -20,15 +20,9 @@ import {
   requestBody,
   searchDocs,
 } from '../../platform/http/openapi.ts'
+import { oneOf, textUpTo } from '../../platform/http/query.ts'
 import { plainText } from '../../platform/http/schema.ts'
-import {
-  anyOf,
-  pageOf,
-  paging,
-  readSearch,
-  type SearchKind,
-  textUpTo,
-} from '../../platform/http/search.ts'
+import { pageOf, paging, readSearch, type SearchKind } from '../../platform/http/search.ts'
 import type { Context } from '../context.ts'
 import { agreementStatuses } from './agreement.ts'
 import { cancelAgreement, createAgreement } from './commands.ts'
@@ -39,7 +33,7 @@ export const agreementSearch: SearchKind = {
   path: '/v1/agreements',
   codes: { invalid: 'P2401', pastEnd: 'P2402' },
   filters: {
-    status: anyOf(agreementStatuses, 'The status of the agreement'),
+    status: oneOf(agreementStatuses, 'The status of the agreement'),
     reference: textUpTo(plainText.maxLength, 'MEMBERSHIP-41', 'The whole reference, in any case'),
     ...paging,
   },
@@ -79,8 +73,8 @@ const create = (context: Context): Endpoint => ({
     }
   },
   handler: async (request, reply) => {
-    const given = readNewAgreement(jsonBody(request, 'P2197'))
-    const made = await createAgreement(context, request.account, given)
+    const fields = readNewAgreement(jsonBody(request, 'P2197'))
+    const made = await createAgreement(context, request.account, fields)
     void reply.code(201)
     return presentAgreement(made)
   },

@@ -1,6 +1,6 @@
 import type { Database, Statement, Value } from '../../core/ports.ts'
 import { fold } from '../../platform/database/fold.ts'
-import { columnsFor } from '../../platform/database/select.ts'
+import { columnsFor, findOne, where } from '../../platform/database/select.ts'
 import type { Agreement, AgreementStatus } from './agreement.ts'
 
 type Row = {
@@ -38,18 +38,12 @@ export function insertAgreement(agreement: Agreement): Statement {
   }
 }
 
-/** undefined when the account has no such agreement. */
-export async function findAgreement(
+export const findAgreement = (
   database: Database,
   room: string,
   agreement_id: string,
-): Promise<Agreement | undefined> {
-  const rows = await database.query<Row>(
-    `select ${COLUMNS} from agreements where agreement_id = $1 and account = $2`,
-    [agreement_id, room],
-  )
-  return rows[0] && fromRow(rows[0])
-}
+): Promise<Agreement | undefined> =>
+  findOne(database, agreementRows, where('agreement_id = ? and account = ?', agreement_id, room))
 
 /** Writes an agreement whose version was incremented, by compare-and-swap on that version. */
 export function saveAgreement(agreement: Agreement): Statement {

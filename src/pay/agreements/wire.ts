@@ -19,7 +19,6 @@ export const newAgreement = object(
   },
 )
 
-/** Reads the body of POST /v1/agreements. Throws the first error. */
 export function readNewAgreement(body: Json): NewAgreement {
   const fields = readFields(body, newAgreement, fieldCodes.agreement)
   const reference = fields.plainText('reference')
@@ -63,7 +62,6 @@ export const agreement = object(
 
 type AgreementBody = FromSchema<typeof agreement>
 
-/** The agreement as responses show it. */
 export function presentAgreement(agreement: Agreement): AgreementBody {
   const { agreement_id, user_identifier, cancelled_at, instrument } = agreement
   return {

@@ -1,10 +1,9 @@
 import { addressesOf } from '../../platform/http/addresses.ts'
 import type { Endpoint } from '../../platform/http/endpoint.ts'
 import { json, searchDocs } from '../../platform/http/openapi.ts'
+import { instant, oneOf } from '../../platform/http/query.ts'
 import {
-  anyOf,
   filters,
-  instant,
   pageOf,
   readSearch,
   type Search,
@@ -17,7 +16,7 @@ import { dispute, disputesPage, presentDispute } from './wire.ts'
 export const disputeSearch: SearchKind = {
   path: '/v1/disputes',
   codes: { invalid: 'P0401', pastEnd: 'P0402' },
-  filters: { ...filters, status: anyOf(disputeStatuses, 'The status of the dispute') },
+  filters: { ...filters, status: oneOf(disputeStatuses, 'The status of the dispute') },
 }
 
 /** Specification, *Other resources*: every account has the same four disputes. */

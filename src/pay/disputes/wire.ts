@@ -46,7 +46,6 @@ export const disputesPage = {
 
 type DisputeBody = FromSchema<typeof dispute>
 
-/** The dispute as search results show it. */
 export function presentDispute(
   { settled_date, ...dispute }: Dispute,
   addresses: Addresses,

@@ -13,6 +13,7 @@ import {
 } from '../payments/complete.ts'
 import { type Choice, isPayable, mockCardOf, type Payment, statusOf } from '../payments/payment.ts'
 import { choiceTriggers } from '../payments/scenario.ts'
+import type { PaymentSummary } from './pages.ts'
 import {
   confirmPage,
   detailsPage,
@@ -22,7 +23,6 @@ import {
   type ReturnLink,
   type Site,
 } from './pages.ts'
-import type { PaymentSummary } from './summary.ts'
 
 const endings: Record<Exclude<Choice, 'success'>, Ending> = {
   declined: 'declined',
@@ -31,20 +31,20 @@ const endings: Record<Exclude<Choice, 'success'>, Ending> = {
 }
 
 /** One request of a journey. The token alone authorises it. */
-export type Visit = Site &
+export type JourneyStep = Site &
   TokenHolder & {
     /** The token came in a form. It must not appear in an address, so the next forms carry it. */
     hidden: boolean
   }
 
 /** A page or a redirect. Undefined if no web payment has the token, or if it has expired. */
-export type Next = { status: 200 | 400; page: string } | { location: string } | undefined
+export type PageOrRedirect = { status: 200 | 400; page: string } | { location: string } | undefined
 
-/**
- * Shows the first page. With `starts` that moves a created payment to started, and where a plan has set the scenario,
- * it is carried out instead.
- */
-export async function showDetails(visit: Visit, { starts }: { starts: boolean }): Promise<Next> {
+/** With `starts` a created payment becomes started; where a plan has set the scenario, that is carried out instead. */
+export async function showDetails(
+  visit: JourneyStep,
+  { starts }: { starts: boolean },
+): Promise<PageOrRedirect> {
   const payment = starts ? (await moveByToken(visit, 'open_page'))?.payment : await find(visit)
   if (starts && payment?.scenario && isPayable(statusOf(payment)))
     return carryOut(visit, isHeld(visit.context, payment) ? 'success' : payment.scenario)
@@ -52,7 +52,7 @@ export async function showDetails(visit: Visit, { starts }: { starts: boolean })
 }
 
 /** Applies the chosen scenario. Without exactly one valid choice it shows the first page again, with an error. */
-export async function choose(visit: Visit, form: URLSearchParams): Promise<Next> {
+export async function choose(visit: JourneyStep, form: URLSearchParams): Promise<PageOrRedirect> {
   const scenario = readScenario(form)
   if (!scenario) return unlessOver(await find(visit), payment => details(visit, payment, true))
   if (scenario !== 'success') return end(visit, scenario)
@@ -63,7 +63,7 @@ export async function choose(visit: Visit, form: URLSearchParams): Promise<Next>
 }
 
 /** Does what the forms would do, and returns what the last of them would return. A payment that is held was confirmed. */
-async function carryOut(visit: Visit, scenario: Choice): Promise<Next> {
+async function carryOut(visit: JourneyStep, scenario: Choice): Promise<PageOrRedirect> {
   if (scenario !== 'success') return end(visit, scenario)
   await moveByToken(visit, choiceTriggers.success)
   const result = await moveByToken(visit, confirming(visit.context))
@@ -71,14 +71,14 @@ async function carryOut(visit: Visit, scenario: Choice): Promise<Next> {
 }
 
 /** Shows the confirm page, or redirects to the first page if success was not chosen. */
-export async function showConfirm(visit: Visit): Promise<Next> {
+export async function showConfirm(visit: JourneyStep): Promise<PageOrRedirect> {
   return unlessOver(await find(visit), payment =>
     payment.success_chosen ? confirmation(visit, payment) : { location: pagePath(visit) },
   )
 }
 
 /** Confirms the payment, or cancels it if the form says so. Goes back to the first page if success was not chosen. */
-export async function confirm(visit: Visit, form: URLSearchParams): Promise<Next> {
+export async function confirm(visit: JourneyStep, form: URLSearchParams): Promise<PageOrRedirect> {
   if (form.getAll('scenario').includes('cancel')) return end(visit, 'cancel')
   const result = await moveByToken(visit, confirming(visit.context))
   return unlessOver(result?.payment, payment =>
@@ -87,7 +87,7 @@ export async function confirm(visit: Visit, form: URLSearchParams): Promise<Next
 }
 
 /** Shows the page of an ending, unless another request ended the payment first. */
-async function end(visit: Visit, scenario: keyof typeof endings): Promise<Next> {
+async function end(visit: JourneyStep, scenario: keyof typeof endings): Promise<PageOrRedirect> {
   const result = await moveByToken(visit, choiceTriggers[scenario])
   if (!result?.moved) return result && leave(result.payment)
   const { language, return_url = '' } = result.payment.given
@@ -113,32 +113,40 @@ function readScenario(form: URLSearchParams): Choice | undefined {
     : undefined
 }
 
-async function find(visit: Visit): Promise<Payment | undefined> {
+async function find(visit: JourneyStep): Promise<Payment | undefined> {
   return (await findByPageToken(visit))?.payment
 }
 
 /** Once the payment is finished or capturable, every page redirects to return_url (Specification, *States and transitions*). */
 const unlessOver = async (
   payment: Payment | undefined,
-  show: (payment: Payment) => Next | Promise<Next>,
-): Promise<Next> => payment && (isPayable(statusOf(payment)) ? show(payment) : leave(payment))
+  show: (payment: Payment) => PageOrRedirect | Promise<PageOrRedirect>,
+): Promise<PageOrRedirect> =>
+  payment && (isPayable(statusOf(payment)) ? show(payment) : leave(payment))
 
 /** A web payment always has a return_url. */
-const leave = ({ given }: Payment): Next => ({ location: given.return_url ?? '' })
+const leave = ({ given }: Payment): PageOrRedirect => ({ location: given.return_url ?? '' })
 
-async function details(visit: Visit, payment: Payment, error = false): Promise<Next> {
+async function details(
+  visit: JourneyStep,
+  payment: Payment,
+  error = false,
+): Promise<PageOrRedirect> {
   const summary = await summaryOf(visit, payment)
   const page = detailsPage(visit, summary, formTo(visit, 'details'), { error })
   return { status: error ? 400 : 200, page }
 }
 
-async function confirmation(visit: Visit, payment: Payment): Promise<Next> {
+async function confirmation(visit: JourneyStep, payment: Payment): Promise<PageOrRedirect> {
   const summary = { ...(await summaryOf(visit, payment)), card: mockCardOf(payment) }
   return { status: 200, page: confirmPage(visit, summary, formTo(visit, 'confirm')) }
 }
 
 /** With the description of the agreement that the payment sets up: its user must know that the card is kept. */
-async function summaryOf({ context }: Visit, { given, room }: Payment): Promise<PaymentSummary> {
+async function summaryOf(
+  { context }: JourneyStep,
+  { given, room }: Payment,
+): Promise<PaymentSummary> {
   const { prefilled, set_up_agreement: id } = given
   const address = prefilled?.billing_address
   const agreement = id === undefined ? undefined : await findAgreement(context.database, room, id)
@@ -150,9 +158,9 @@ async function summaryOf({ context }: Visit, { given, room }: Payment): Promise<
   }
 }
 
-const pagePath = ({ basePath, token }: Visit): string => `${basePath}/secure/${token}`
+const pagePath = ({ basePath, token }: JourneyStep): string => `${basePath}/secure/${token}`
 
-function formTo(visit: Visit, step: 'details' | 'confirm'): Form {
+function formTo(visit: JourneyStep, step: 'details' | 'confirm'): Form {
   const { basePath, token, hidden } = visit
   if (hidden) return { action: `${basePath}/secure`, hidden: { chargeTokenId: token, step } }
   return { action: step === 'confirm' ? `${pagePath(visit)}/confirm` : pagePath(visit), hidden: {} }

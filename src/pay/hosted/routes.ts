@@ -22,10 +22,10 @@ import {
   choose,
   confirm,
   findWayBack,
-  type Next,
+  type JourneyStep,
+  type PageOrRedirect,
   showConfirm,
   showDetails,
-  type Visit,
 } from './journey.ts'
 import { errorPage, type ReturnLink, type Site } from './pages.ts'
 
@@ -59,7 +59,7 @@ export function pageArea(context: Context): Pick<Area, 'setHeaders' | 'sendError
 /** Specification, *Hosted payment pages*. */
 export function pageEndpoints(context: Context): Endpoint[] {
   const site = siteOf(context.config)
-  const visit = (request: FastifyRequest, token: string, hidden: boolean): Visit => {
+  const visit = (request: FastifyRequest, token: string, hidden: boolean): JourneyStep => {
     return { ...site, context, token, hidden, recordEffects: recordEffectsOf(request) }
   }
   const byPath = (request: FastifyRequest) => visit(request, pathParam(request, 'token'), false)
@@ -84,7 +84,7 @@ export function pageEndpoints(context: Context): Endpoint[] {
   ]
 }
 
-const detailsEndpoints = (visit: (request: FastifyRequest) => Visit): Endpoint[] => [
+const detailsEndpoints = (visit: (request: FastifyRequest) => JourneyStep): Endpoint[] => [
   {
     method: 'GET',
     path: '/secure/{token}',
@@ -132,7 +132,7 @@ const detailsEndpoints = (visit: (request: FastifyRequest) => Visit): Endpoint[]
   },
 ]
 
-const confirmEndpoints = (visit: (request: FastifyRequest) => Visit): Endpoint[] => [
+const confirmEndpoints = (visit: (request: FastifyRequest) => JourneyStep): Endpoint[] => [
   {
     method: 'GET',
     path: '/secure/{token}/confirm',
@@ -184,7 +184,9 @@ const confirmEndpoints = (visit: (request: FastifyRequest) => Visit): Endpoint[]
   },
 ]
 
-const journeyByForm = (visit: (request: FastifyRequest, token: string) => Visit): Endpoint => ({
+const journeyByForm = (
+  visit: (request: FastifyRequest, token: string) => JourneyStep,
+): Endpoint => ({
   method: 'POST',
   path: '/secure',
   area: 'pages',
@@ -216,7 +218,7 @@ const journeyByForm = (visit: (request: FastifyRequest, token: string) => Visit)
   },
 })
 
-function send(reply: FastifyReply, next: Next): FastifyReply {
+function send(reply: FastifyReply, next: PageOrRedirect): FastifyReply {
   if (!next) throw pageFault(404)
   if ('location' in next) return reply.code(303).header('location', inAscii(next.location)).send()
   return sendHtml(reply, next.status, next.page)
@@ -226,7 +228,6 @@ function send(reply: FastifyReply, next: Next): FastifyReply {
 const inAscii = (address: string): string =>
   /^[!-~]*$/.test(address) ? address : new URL(address).href
 
-/** Refuses forms that another site makes a browser submit (CSRF). */
 function refuseOtherSites(request: FastifyRequest): void {
   if (isCrossSite(request)) throw pageFault(403)
 }
@@ -251,7 +252,6 @@ const postErrors = {
   415: html('The body is not application/x-www-form-urlencoded'),
 }
 
-/** The scenarios that a user can choose. */
 const scenario = {
   type: 'string',
   enum: choices,

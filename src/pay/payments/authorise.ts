@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import {
   cardDeclined,
   fieldCodes,
+  invalid,
   missing,
   notAnObject,
   outsideLimit,
@@ -12,18 +13,17 @@ import {
 import type { AccountTime } from '../../core/ports.ts'
 import { FORM_TYPE, formBody, isForm, JSON_TYPE, jsonBody } from '../../platform/http/body.ts'
 import type { Endpoint } from '../../platform/http/endpoint.ts'
-import { isStorable, type Json } from '../../platform/http/fields.ts'
+import { isStorable, type Json, readFields } from '../../platform/http/fields.ts'
 import { noContent, requestBody } from '../../platform/http/openapi.ts'
 import { type RecordEffects, recordEffectsOf } from '../../platform/http/request-state.ts'
+import { object } from '../../platform/http/schema.ts'
 import { DECLINED_CARD, submittedCard } from '../card.ts'
 import type { Context } from '../context.ts'
-import { type CardAuthorisation, cardAuthorisation, readCardAuthorisation } from './card-request.ts'
 import { changePayment } from './commands.ts'
 import { advance, type Payment, statusOf } from './payment.ts'
 import { cardTriggers } from './scenario.ts'
 import { findByToken } from './store.ts'
 
-/** How a moto_api payment can end by its card. */
 type CardScenario = 'success' | 'declined'
 
 /** Specification, *POST /v1/auth*: completes a moto_api payment. The one-time token is the authorisation. */
@@ -122,4 +122,38 @@ function authorisation(
   const change = advance(found, trigger, now, card)
   if (!change) throw unknownOneTimeToken()
   return change
+}
+
+/** Specification, *POST /v1/auth*: the body, as JSON or as a form. */
+const cardAuthorisation = object('CardAuthorisation', {
+  one_time_token: {
+    type: 'string',
+    description: 'From auth_url_post of the payment. It works once',
+  },
+  card_number: { type: 'string', pattern: '^[0-9]{12,19}$', description: '12 to 19 digits' },
+  cardholder_name: { type: 'string', maxLength: 255, description: 'Not blank' },
+  cvc: { type: 'string', pattern: '^[0-9]{3,4}$', description: '3 or 4 digits' },
+  expiry_date: {
+    type: 'string',
+    pattern: '^(0[1-9]|1[0-2])/[0-9]{2}$',
+    description: 'a month and a year as MM/YY',
+  },
+})
+
+type CardAuthorisation = Record<(typeof cardAuthorisation.required)[number], string>
+
+/** Checks that each field is text, then that each is given, then its limits. Throws the first error. */
+function readCardAuthorisation(body: Json): CardAuthorisation {
+  const { required: names } = cardAuthorisation
+  for (const name of names)
+    if (body[name] !== undefined && body[name] !== null && typeof body[name] !== 'string')
+      throw invalid(fieldCodes.authorisation, name, 'must be a string')
+  for (const name of names) {
+    const value = body[name]
+    const blankIsMissing = name === 'one_time_token' || name === 'cardholder_name'
+    if (typeof value !== 'string' || (blankIsMissing && !value.trim()))
+      throw missing(fieldCodes.authorisation, name)
+  }
+  readFields(body, cardAuthorisation, fieldCodes.authorisation).checkLimits()
+  return body as CardAuthorisation // every field has been checked to be text
 }

@@ -46,18 +46,12 @@ type Creation = {
   origin?: Origin
 }
 
-/**
- * Returns how a new payment, or a new refund of a payment, is to end, and the statements that count the plans which say
- * so, for the same commit.
- */
+/** How a new payment or refund is to end, and the statements for the same commit that count the plans which say so. */
 export type ApplyScenario = (
   payment: Pick<Payment, 'given'> & { payment_id?: string },
 ) => Promise<{ applied: AppliedScenario | undefined; counted: Statement[] }>
 
-/**
- * Runs `create` with the scenarios that plans have for the request; with undefined if there is none. Creations that
- * count the same plans run one at a time.
- */
+/** Runs `create` with the scenarios that plans have for the request. Creations that count the same plans take turns. */
 export type WithScenario = <Result>(
   request: FastifyRequest,
   create: (applyScenario: ApplyScenario | undefined) => Promise<Result>,
@@ -95,17 +89,13 @@ export async function createPayment(context: Context, creation: Creation): Promi
   return payment
 }
 
-/** The events after the first `before`, and the messages, for the record. */
 function causedBy({ events }: Payment, before: number, messages: Message[]): Caused {
   const positions: number[] = []
   for (let i = before; i < events.length; i++) positions.push(i)
   return { events: positions, messages: messages.map(({ message_id }) => message_id) }
 }
 
-/**
- * The agreement of an agreement-mode payment. Throws an ApiError unless it is active, or when
- * set_up_agreement names no agreement of the account that can be set up.
- */
+/** Throws an ApiError for an agreement that is not active, and for a set_up_agreement that cannot be set up. */
 async function usedAgreement(
   { database }: Context,
   room: string,
@@ -217,10 +207,7 @@ export async function changePayment(
   return payment && { payment, moved: messages !== undefined }
 }
 
-/**
- * Changes a payment by a trigger, as `changePayment` does. Where its state does not allow that, throws the error that
- * `refuse` makes; without `refuse` nothing is done.
- */
+/** As `changePayment`, by a trigger. Where the state does not allow it `refuse` makes the error; without it nothing is done. */
 export const movePayment = (
   context: Context,
   read: Read,

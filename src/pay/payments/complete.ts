@@ -27,7 +27,6 @@ import { findByToken } from './store.ts'
 export const isHeld = ({ config }: Context, { hold }: Payment): boolean =>
   hold === true && config.control
 
-/** The trigger of Confirm. */
 export const confirming =
   (context: Context) =>
   (payment: Payment): Trigger =>
@@ -58,7 +57,6 @@ export const moveByToken = (
     recordEffects: holder.recordEffects,
   })
 
-/** Another request was faster. */
 export const MOVED_MEANWHILE = 'another request moved the payment meanwhile: read it'
 
 type Completion = {
@@ -131,7 +129,6 @@ async function moveTo(
   return result?.moved ? undefined : MOVED_MEANWHILE
 }
 
-/** A moto_api payment is completed by a test card. */
 async function completeByCard(
   context: Context,
   payment: Payment,

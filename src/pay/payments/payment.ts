@@ -95,7 +95,6 @@ export type Payment = AppliedScenario & {
   base_url?: string
   /** Absent if the API made it. Only such payments show how the account's client works. */
   origin?: Origin
-  /** Set once a card was submitted. */
   card?: CardDetails
 }
 
@@ -108,7 +107,6 @@ export type Origin = 'seed' | 'test message' | 'console' | 'control'
 /** A change of a payment. `at` is in milliseconds; `sends` lists the event types of the webhook messages. */
 export type Change = { before: Payment; after: Payment; at: AccountTime; sends: EventType[] }
 
-/** The cause of a transition. */
 export type Trigger =
   | 'open_page'
   | 'choose_success'
@@ -271,7 +269,6 @@ const stages: Record<Status, 'payable' | 'authorised' | 'finished'> = {
   cancelled: 'finished',
 }
 
-/** True when the status is final. */
 export const isFinished = (status: Status): boolean => stages[status] === 'finished'
 
 /** True while a card can still be submitted. After that the hosted pages redirect to return_url. */

@@ -256,10 +256,7 @@ function checkMetadata(metadata: Json): void {
   }
 }
 
-/**
- * Checks which fields the authorisation mode requires and forbids. Throws the first error. `returnHosts` are the hosts
- * that a return_url may name over http.
- */
+/** Specification, *Payment*: what the mode requires and forbids. `returnHosts` may be named by a return_url over http. */
 export function checkMode(payment: NewPayment, returnHosts: AllowedHosts): void {
   const { authorisation_mode: mode, return_url } = payment
   if (mode === 'web') {

@@ -46,7 +46,6 @@ const threeDSecure = object('ThreeDSecure', {
   required: { type: 'boolean', description: 'Always false here' },
 })
 
-/** Fields that every payment has. */
 export const alwaysPresent = {
   payment_id: id,
   amount: { ...pence, description: 'In pence, as given' },

@@ -198,7 +198,6 @@ function pageLinks(payment: Payment, { api, pages }: Addresses): Partial<Links> 
   }
 }
 
-/** The history of the payment, oldest event first. */
 export function presentEvents(payment: Payment, addresses: Addresses): PaymentEventsBody {
   const { payment_id } = payment
   const self = paymentAddress(payment_id, addresses)

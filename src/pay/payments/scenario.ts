@@ -40,7 +40,7 @@ export const hasCardTrigger = (scenario: Scenario): scenario is keyof typeof car
 export type WantedScenario = Omit<AppliedScenario, 'scenario'> & { scenario?: Scenario }
 
 /** What is wrong with the wanted end. `rule` completes the sentence that begins with the field. */
-export type Impossible = { field: 'scenario' | 'can_retry' | 'hold'; rule: string }
+type Impossible = { field: 'scenario' | 'can_retry' | 'hold'; rule: string }
 
 /** Why no payment of this mode can end so; undefined if one can. Without a mode, only what no payment can do counts. */
 export function impossibleFor(

@@ -5,17 +5,15 @@ import type { AccountTime, Database, Statement, Time, Value } from '../../core/p
 import { LIVES_AT_SECOND } from '../../platform/accounts/store.ts'
 import { containing, fold, groupOf } from '../../platform/database/fold.ts'
 import { type Condition, columnsFor, ifGiven, where } from '../../platform/database/select.ts'
+import { digits, oneOf, textUpTo } from '../../platform/http/query.ts'
 import { plainText } from '../../platform/http/schema.ts'
 import type { Search, SearchKind } from '../../platform/http/search.ts'
 import {
-  anyOf,
   createdBetween,
   createdRange,
-  exactly,
   filters,
   paging,
   settledBetween,
-  textUpTo,
 } from '../../platform/http/search.ts'
 import { brandId, brandIds } from '../card.ts'
 import { COUNTER_PREFIX, oldestKept } from '../retention.ts'
@@ -129,7 +127,6 @@ const UPDATE = `update payments set ${CHANGING.map(([name], i) => `${name} = $${
 const valuesOf = (columns: Column[], payment: Payment): Value[] =>
   columns.map(([, read]) => read(payment))
 
-/** Inserts a payment and counts it. */
 export const insertPayment = (payment: Payment): Statement => ({
   sql: INSERT,
   values: valuesOf(EVERY, payment),
@@ -171,12 +168,11 @@ export async function isIdempotencyKeyTaken(
 
 export const paymentRows = { from: 'payments', columns: COLUMNS, id: 'payment_id', fromRow }
 
-/** The search GET /v1/payments. */
 export const paymentSearch: SearchKind = {
   path: '/v1/payments',
   codes: { invalid: 'P0401', pastEnd: 'P0402' },
   filters: {
-    state: anyOf(statuses, 'The status of the payment'),
+    state: oneOf(statuses, 'The status of the payment'),
     reference: textUpTo(plainText.maxLength, 'PITCH-41', 'The whole reference, in any case'),
     email: textUpTo(
       newPayment.properties.email.maxLength,
@@ -193,8 +189,8 @@ export const paymentSearch: SearchKind = {
     from_date: filters.from_date,
     to_date: filters.to_date,
     ...paging,
-    first_digits_card_number: exactly(6, 'The first six digits of the card'),
-    last_digits_card_number: exactly(4, 'The last four digits of the card'),
+    first_digits_card_number: digits(6, 'The first six digits of the card'),
+    last_digits_card_number: digits(4, 'The last four digits of the card'),
     from_settled_date: filters.from_settled_date,
     to_settled_date: filters.to_settled_date,
   },

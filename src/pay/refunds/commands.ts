@@ -58,10 +58,7 @@ export async function createRefund(
   return made
 }
 
-/**
- * Refunds require success, and together never exceed the amount of the payment.
- * Specification, *States and transitions*.
- */
+/** Specification, *States and transitions*: only after success, and together never more than the amount. */
 function checkRefundable(payment: Payment, { amount, available }: NewRefund): void {
   const { status, amount_available } = refundSummary(payment)
   if (status !== 'available')

@@ -1,5 +1,5 @@
 import type { Database, Statement } from '../../core/ports.ts'
-import { columnsFor, findPart, ifGiven, where } from '../../platform/database/select.ts'
+import { columnsFor, findOne, findPart, ifGiven, where } from '../../platform/database/select.ts'
 import type { Refund } from '../payments/refund.ts'
 
 const COLUMNS = columnsFor<Refund>({
@@ -46,31 +46,19 @@ export async function* allRefundsOf(
   } while (last)
 }
 
-/** undefined when this payment has no such refund. */
-export async function findRefund(
+export const findRefund = (
   database: Database,
   payment_id: string,
   refund_id: string,
-): Promise<Refund | undefined> {
-  const rows = await database.query<Refund>(
-    `select ${COLUMNS} from refunds where payment_id = $1 and refund_id = $2`,
-    [payment_id, refund_id],
-  )
-  return rows[0]
-}
+): Promise<Refund | undefined> =>
+  findOne(database, refundRows, where('payment_id = ? and refund_id = ?', payment_id, refund_id))
 
-/** The refund of any payment of the account. */
-export async function findRefundOfAccount(
+export const findRefundOfAccount = (
   database: Database,
   room: string,
   refund_id: string,
-): Promise<Refund | undefined> {
-  const rows = await database.query<Refund>(
-    `select ${COLUMNS} from refunds where account = $1 and refund_id = $2`,
-    [room, refund_id],
-  )
-  return rows[0]
-}
+): Promise<Refund | undefined> =>
+  findOne(database, refundRows, where('account = ? and refund_id = ?', room, refund_id))
 
 export const refundRows = {
   from: 'refunds',

@@ -23,7 +23,6 @@ export const newRefund = object(
   },
 )
 
-/** Reads the body of a request for a refund. Throws the first error. */
 export function readNewRefund(body: Json): NewRefund {
   const fields = readFields(body, newRefund, fieldCodes.refund)
   const amount = fields.pence('amount')
@@ -95,7 +94,6 @@ export function presentCreated(
   return created
 }
 
-/** The refunds of a payment. */
 export function presentAll<Refunds>(payment_id: string, refunds: Refunds, addresses: Addresses) {
   const payment = paymentAddress(payment_id, addresses)
   return {

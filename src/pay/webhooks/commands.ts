@@ -17,10 +17,7 @@ type Registration = {
   from?: 'console'
 }
 
-/**
- * Registers a webhook. Returns it, and the other active webhooks that send the same to its address. Throws an ApiError when the account
- * has as many as it may.
- */
+/** Returns the webhook, and the others that send the same to its address. Throws an ApiError for one too many. */
 export async function registerWebhook(
   { database, time, newId, secrets }: Context,
   { account, fields, from }: Registration,
@@ -39,7 +36,7 @@ export async function registerWebhook(
   const active = await activeWebhooks(database, room)
   const others = active.filter(other => sendsTheSame(other, fields))
   if (await database.write(insertWithinLimit(webhook, duplicate))) return { webhook, others }
-  const found = duplicate && (await duplicateOf(database, room, duplicate))
-  if (found) return { webhook: found, others }
+  const same = duplicate && (await duplicateOf(database, room, duplicate))
+  if (same) return { webhook: same, others }
   throw tooManyWebhooks(ACTIVE_WEBHOOKS)
 }

@@ -19,7 +19,6 @@ import {
   insertMessage,
   oldestUnsent,
   recordAttempts,
-  type Sendable,
   webhooksToRecover,
 } from './message-store.ts'
 import {
@@ -63,21 +62,7 @@ export type Deliveries = {
   beside(work: (isStopping: () => boolean) => Promise<void>): void
   /** The number of calls of `deliver` that have not resolved. */
   waiting(): number
-  /** Resolves when nothing is being delivered. */
   settled(): Promise<void>
-}
-
-/** The facts of one attempt that may be logged. They contain no body, path, key or token. */
-export type AttemptFacts = {
-  event_type: string
-  payment_id: string
-  webhook_id: string
-  /** Host of the callback_url, with its port unless that is the default. */
-  callback_host: string
-  /** The HTTP status; without one the reason, such as `connection failed (ECONNREFUSED)`. */
-  result: number | string
-  /** Duration of the attempt in milliseconds, including the wait for a free slot of the host. */
-  ms: number
 }
 
 type DeliveryPorts = {
@@ -86,11 +71,8 @@ type DeliveryPorts = {
   send: Send
   /** Receives faults of this service, not of the receiver. The message stays PENDING. */
   onFault: (error: unknown) => void
-  /** Called after every attempt. */
-  onAttempt?: (attempt: AttemptFacts) => void
-  /** Whether the service stops. */
+  onAttempt?: (attempt: RawAttempt) => void
   isStopping?: () => boolean
-  /** Records an attempt with its request and response. */
   record?: ((account: Account, attempted: RawAttempt) => void) | undefined
 }
 
@@ -181,15 +163,19 @@ async function deliverMessage(ports: DeliveryPorts, message_id: string): Promise
   for (;;) {
     const sendable = await findSendable(database, message_id, time)
     if (!sendable) return true
-    const { body, webhook_status, account, callback_url, signing_key } = sendable
+    const { webhook_id, payment_id, event_type, account } = sendable
+    const { body, webhook_status, callback_url, signing_key } = sendable
     const attempts = attemptsOf(sendable)
     let status: DeliveryStatus = 'FAILED'
     let made: RawAttempt | undefined
     if (body !== null && webhook_status === 'ACTIVE') {
       const at = time.now(account)
       const outgoing = {
-        ...messageIn(sendable),
         account,
+        webhook_id,
+        message_id,
+        payment_id,
+        event_type,
         url: callback_url,
         body,
         headers: headersOf(signature(body, signing_key)),
@@ -197,7 +183,7 @@ async function deliverMessage(ports: DeliveryPorts, message_id: string): Promise
       }
       const { result, attempted } = await attempt(ports, outgoing)
       made = attempted
-      onAttempt?.(factsOf(attempted))
+      onAttempt?.(attempted)
       const { cause, answer, ...rest } = result
       attempts.push({ ...rest, at })
       status = rest.result === NOBODY_LISTENS ? 'FAILED' : deliveryStatus(attempts)
@@ -212,30 +198,6 @@ async function deliverMessage(ports: DeliveryPorts, message_id: string): Promise
     if (status !== 'PENDING') return true
   }
 }
-
-const messageIn = ({ webhook_id, message_id, payment_id, event_type }: Sendable) => ({
-  webhook_id,
-  message_id,
-  payment_id,
-  event_type,
-})
-
-const factsOf = ({
-  event_type,
-  payment_id,
-  webhook_id,
-  ms,
-  url,
-  status,
-  result,
-}: RawAttempt): AttemptFacts => ({
-  event_type,
-  payment_id,
-  webhook_id,
-  ms,
-  callback_host: new URL(url).host,
-  result: status ?? result, // without its reason phrase, because the receiver may write anything there
-})
 
 /** Sends a message once. Returns the result, and the attempt for the record. */
 export async function attempt(

@@ -4,10 +4,7 @@
 export const RECONNECT_TIME = 2_000
 /** Milliseconds that a request may wait for an attempt. */
 export const LONGEST_REQUEST = 25_000
-/**
- * Milliseconds for which a listener counts as connected beyond its request. Much more than it needs, so that a busy
- * listener does not cause a write for each request.
- */
+/** As above, beyond its request: so long that a busy listener does not cause a write for each request. Milliseconds. */
 export const STORED_BEYOND = 10_000
 
 /** The result of an attempt without a connected listener. The message is then FAILED without a second attempt. */

@@ -2,7 +2,7 @@ import { ACCOUNT_COLUMNS, type Account, accountIn, newAccount } from '../../core
 import type { AccountTime, Database, MachineTime, Statement, Time } from '../../core/ports.ts'
 import { LIVES_AT_SECOND } from '../../platform/accounts/store.ts'
 import { type FollowedPage, findFollowed, type Paging } from '../../platform/database/follow.ts'
-import { type Condition, findPart, ifGiven, where } from '../../platform/database/select.ts'
+import { allOf, type Condition, findOne, ifGiven, where } from '../../platform/database/select.ts'
 import { oldestKept } from '../retention.ts'
 import { NOBODY_LISTENS } from './listener.ts'
 import type { WebhookBody } from './store.ts'
@@ -27,8 +27,7 @@ export function insertMessage(message: Message, claimedUntil: number): Statement
   }
 }
 
-/** A PENDING message with the fields that sending needs. */
-export type Sendable = KeptMessage & {
+type Sendable = KeptMessage & {
   account: Account
   claimed_until: number
 }
@@ -139,7 +138,6 @@ export type MessageRow = {
   body: string | null
 }
 
-/** Oldest first. */
 export const attemptsOf = ({ attempts }: Pick<MessageRow, 'attempts'>): Attempt[] =>
   JSON.parse(attempts) as Attempt[] // written by recordAttempts
 
@@ -181,7 +179,7 @@ export const messageRows = {
 export type KeptMessage = MessageRow &
   Pick<Webhook, 'webhook_id' | 'callback_url' | 'signing_key'> & { webhook_status: WebhookStatus }
 
-export type KeptRow = Omit<KeptMessage, 'callback_url' | 'signing_key'> & { webhook_body: string }
+type KeptRow = Omit<KeptMessage, 'callback_url' | 'signing_key'> & { webhook_body: string }
 
 const OUTLINE_COLUMNS = `message_id, event_type, payment_id, created, messages.status, attempts,
   webhooks.webhook_id, webhooks.status as webhook_status, webhooks.body as webhook_body`
@@ -211,7 +209,7 @@ const FIND_SENDABLE = `select ${KEPT_COLUMNS}, claimed_until,
   from ${KEPT} left join accounts on room = webhooks.account and ${LIVES_AT_SECOND}
   where message_id = $1 and messages.status = 'PENDING'`
 
-export function keptFromRow<Row extends Omit<KeptRow, 'body'>>({ webhook_body, ...message }: Row) {
+function keptFromRow<Row extends Omit<KeptRow, 'body'>>({ webhook_body, ...message }: Row) {
   const { callback_url, signing_key, description } = JSON.parse(webhook_body) as WebhookBody // written by bodyOf
   return { ...message, callback_url, signing_key, description }
 }
@@ -251,14 +249,9 @@ function conditionsOf(
   ]
 }
 
-/** Returns undefined when the account has no such message. */
-export async function findMessage(
+export const findMessage = (
   database: Database,
   room: string,
   message_id: string,
-): Promise<KeptMessage | undefined> {
-  const conditions = conditionsOf(room, { message_id })
-  const part = { limit: 1, order: 'oldest' } as const
-  const [found] = await findPart(database, keptRows, conditions, part)
-  return found
-}
+): Promise<KeptMessage | undefined> =>
+  findOne(database, keptRows, allOf(conditionsOf(room, { message_id })))

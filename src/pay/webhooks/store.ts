@@ -3,7 +3,7 @@ import { ACTIVE_WEBHOOKS } from '../../core/budgets.ts'
 import type { FixedWebhook } from '../../core/config.ts'
 import type { Database, NewId, Statement, Time, Value } from '../../core/ports.ts'
 import { accountOfName } from '../../platform/accounts/store.ts'
-import { columnsFor } from '../../platform/database/select.ts'
+import { columnsFor, findOne, where } from '../../platform/database/select.ts'
 import type { Shape } from './govuk-pay.ts'
 import { eventTypes, sendsTheSame, type Webhook } from './webhook.ts'
 
@@ -64,9 +64,7 @@ const isDuplicate = (room: string, after: string, start: string): string =>
   `account = ${room} and status = 'ACTIVE' and webhook_id > ${after}
    and substr(body, 1, length(cast(${start} as text))) = ${start}`
 
-/**
- * A write that fails its `expect` when the account has as many active webhooks as it may, or already has the duplicate.
- */
+/** Fails its `expect` when the account has as many active webhooks as it may, or already has the duplicate. */
 export const insertWithinLimit = (webhook: Webhook, duplicate?: Duplicate): Statement[] => [
   lockWebhooks(webhook.room),
   {
@@ -101,18 +99,13 @@ export async function webhooksWhere(
   return (await database.query<WebhookRow>(sql, values)).map(fromRow)
 }
 
-/** Returns undefined when the account has no such webhook. */
-export async function findWebhook(
+export const findWebhook = (
   database: Database,
   room: string,
   webhook_id: string,
-): Promise<Webhook | undefined> {
-  const condition = 'webhook_id = $1 and account = $2'
-  const [found] = await webhooksWhere(database, condition, [webhook_id, room])
-  return found
-}
+): Promise<Webhook | undefined> =>
+  findOne(database, webhookRows, where('webhook_id = ? and account = ?', webhook_id, room))
 
-/** The active webhooks of the account, oldest first. */
 export const activeWebhooks = (database: Database, room: string): Promise<Webhook[]> =>
   webhooksWhere(database, `account = $1 and status = 'ACTIVE' order by webhook_id`, [room])
 

@@ -98,7 +98,6 @@ export const signingKeyOf = (secret: string): string => `webhook_test_${secret}`
 /** A change of a payment that webhooks receive messages about. */
 type PaymentChange = {
   payment_id: string
-  /** Time of the change, in milliseconds. */
   at: AccountTime
   eventTypes: readonly EventType[]
   /** The payment as GET returns it after the change. */

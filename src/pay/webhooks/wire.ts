@@ -44,7 +44,6 @@ export const newWebhook = object(
 
 export type NewWebhook = Pick<Webhook, 'callback_url' | 'description' | 'subscriptions'>
 
-/** Reads and checks the body of POST /v1/webhooks. Throws the first error. */
 export async function readNewWebhook(
   body: Json,
   { resolve, config }: Pick<Context, 'resolve' | 'config'>,
@@ -94,7 +93,6 @@ const signing_key = {
     'The key of Pay-Signature: webhook_test_ and 26 letters and digits. Use all of it, with its prefix. The webhook that the service has from its settings has the key of `FARTHING_SIGNING_KEY`',
 } as const
 
-/** A webhook in the responses to POST and GET. */
 export const webhook = object('Webhook', { ...alwaysPresent, signing_key }, sometimesPresent)
 
 const attempt = object('Attempt', {
@@ -113,7 +111,6 @@ const attempt = object('Attempt', {
   },
 })
 
-/** A message of the delivery history. */
 export const webhookMessage = object('WebhookMessage', {
   webhook_message_id: id,
   external_id: { ...id, description: 'The same as webhook_message_id' },

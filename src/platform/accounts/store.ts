@@ -39,7 +39,6 @@ export async function createKey(
   return { key_id, key, isNewAccount }
 }
 
-/** Throws if the account has ended. */
 export async function findOrMakeAccount(database: Database, name: string): Promise<Account> {
   await database.write([insertAccount(newAccount(name))])
   const account = await accountOfName(database, name)
@@ -151,14 +150,8 @@ export const moveClock = (
   database.write([
     {
       sql: `update accounts set clock_offset = $2, frozen_at = $3 where name = $1 and clock_offset = $4
-            and frozen_at ${frozen_at === null ? 'is null' : '= $5'}`,
-      values: [
-        name,
-        moved.clock_offset,
-        moved.frozen_at,
-        clock_offset,
-        ...(frozen_at === null ? [] : [frozen_at]),
-      ],
+            and frozen_at is not distinct from cast($5 as bigint)`,
+      values: [name, moved.clock_offset, moved.frozen_at, clock_offset, frozen_at],
       expect: 1,
     },
   ])
@@ -203,10 +196,7 @@ export function testAccountsOf(
   )
 }
 
-/**
- * Those that have ended or expired and that the service still knows, newest first. `since` is missing once their rows
- * are deleted. `now` is the machine's time.
- */
+/** Those that have ended or expired, newest first. `since` is missing once their rows are deleted. */
 export const endedTestAccounts = (
   database: Database,
   { parent, now }: { parent: string; now: MachineTime },
@@ -219,7 +209,6 @@ export const endedTestAccounts = (
     [now, parent],
   )
 
-/** True if the parent has as many test accounts as it may have. */
 export async function hasAllTestAccounts(
   database: Database,
   parent: string,
@@ -232,7 +221,6 @@ export async function hasAllTestAccounts(
   return last.length > 0
 }
 
-/** A test account of this parent, also when it has ended. */
 export async function findTestAccount(
   database: Database,
   parent: string,
@@ -294,7 +282,6 @@ export async function leaveRoom(
   return written ? after : undefined
 }
 
-/** The number of accounts whose clock was moved. */
 export async function countMovedClocks(database: Database): Promise<number> {
   const [counted] = await database.query<{ moved: number }>(
     `select cast(count(*) as integer) as moved from accounts

@@ -3,10 +3,7 @@ import type { Database, Value } from '../../core/ports.ts'
 /** The most rows of a table that one step of a deletion changes, so that it does not delay other writes. */
 export const STEP = 200
 
-/**
- * Deletes the rows of a table that match a condition, in small steps, until none is left or `stop` is aborted. `column` is
- * one that tells most of them apart.
- */
+/** Deletes matching rows in small steps, until none is left. `column` is one that tells most of them apart. */
 export async function deleteInSteps(
   database: Database,
   [table, column]: readonly [table: string, column: string],
@@ -17,8 +14,8 @@ export async function deleteInSteps(
   const find = `select ${column} from ${table} where ${condition} limit ${STEP}`
   const remove = `delete from ${table} where ${condition} and ${column} in (${find})`
   while (!stop?.aborted) {
-    const found = await database.query(find, values)
-    if (found.length > 0) await database.write([{ sql: remove, values }])
-    if (found.length < STEP) return
+    const rows = await database.query(find, values)
+    if (rows.length > 0) await database.write([{ sql: remove, values }])
+    if (rows.length < STEP) return
   }
 }

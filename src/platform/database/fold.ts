@@ -9,10 +9,8 @@ export const fold = (text: string): string =>
 /** LIKE patterns, for use with `escape '\'`. */
 const literal = (text: string): string => text.replace(/[\\%_]/g, '\\$&')
 
-/** Matches folded texts that contain this one. */
 export const containing = (text: string): string => containingExactly(fold(text))
 
-/** Matches folded texts that begin with this one. */
 export const beginning = (text: string): string => `${literal(fold(text))}%`
 
 /** Matches texts that contain this one as it is. SQLite ignores the case of ASCII letters here, PostgreSQL does not. */
@@ -20,10 +18,7 @@ export const containingExactly = (text: string): string => `%${literal(text)}%`
 
 export const GROUPS = 8
 
-/**
- * The group, from 0 to 7, of a folded text. An index by group and time appends to eight pages. An index by the
- * text would write to a random page.
- */
+/** From 0 to 7. An index by group and time appends to eight pages; one by the text would write to a random page. */
 export function groupOf(folded: string): number {
   let hash = 0
   for (let i = 0; i < folded.length; i++) hash = (hash * 31 + folded.charCodeAt(i)) | 0

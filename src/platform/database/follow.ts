@@ -28,7 +28,6 @@ export const LONGEST_COMMIT = (SLOTS + 1) * 256
 export type Paging = {
   /** `next` of an earlier page, or an identifier: then exactly what sorts after it. */
   after?: string | undefined
-  /** An identifier. */
   before?: string | undefined
   limit: number
 }
@@ -36,13 +35,11 @@ export type Paging = {
 export type FollowedPage<Row> = {
   /** Oldest first. */
   rows: Row[]
-  /** For `after`. */
   next: string
   /** For `before`; null without rows. */
   previous: string | null
 }
 
-/** The numbers of rows by slot. */
 type Counts = Map<number, number>
 
 const slotOf = (id: string): number => Number.parseInt(id.slice(0, SLOT_DIGITS), 32)
@@ -130,7 +127,6 @@ async function countBySlot(
   return new Map(slots.map(({ slot, found }) => [slotOf(slot), found]))
 }
 
-/** The identifier, and after a hyphen the counts from its slot backwards. */
 function printCursor(id: string, counts: Counts): string {
   const newest = slotOf(id)
   const printed = Array.from({ length: SLOTS }, (_, back) => counts.get(newest - back) || '')

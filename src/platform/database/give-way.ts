@@ -1,7 +1,6 @@
 import type { Database, Statement } from '../../core/ports.ts'
 import { primaryCode, SQLITE } from './sqlite/connection.ts'
 
-/** PostgreSQL's code. */
 const DISK_FULL = '53100'
 
 /** Of a write that failed so, nothing is written. */

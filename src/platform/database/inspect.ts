@@ -48,13 +48,13 @@ const COLUMNS = {
 async function versionIn(query: Query, kind: DatabaseAddress['kind'], place: string) {
   const columns = await query(COLUMNS[kind])
   const [first] = columns
-  const known = columns.filter(({ table }) => table === 'migrations').map(({ column }) => column)
+  const names = columns.filter(({ table }) => table === 'migrations').map(({ column }) => column)
   // The rows are read after the tables: another instance writes both in one transaction.
   const steps =
-    known.sort().join() === 'name,number' ? await query('select number, name from migrations') : []
+    names.sort().join() === 'name,number' ? await query('select number, name from migrations') : []
   const isOwn = steps.some(({ number, name }) => number === 1 && name === FIRST_MIGRATION)
   // A start makes this table first, and then all others in one transaction.
-  const isBegun = steps.length === 0 && known.length === 2 && columns.length === 2
+  const isBegun = steps.length === 0 && names.length === 2 && columns.length === 2
   if (first && !isOwn && !isBegun) throw new Error(foreign(first, place))
   return steps.reduce((newest, { number }) => Math.max(newest, Number(number)), 0)
 }
@@ -70,7 +70,6 @@ export async function refuseForeignFile(path: string): Promise<void> {
   await inFile(path, database => versionInFile(database, path))
 }
 
-/** The same for PostgreSQL. */
 export const refuseForeignSchema = (query: Query): Promise<number> =>
   versionIn(query, 'postgres', 'the PostgreSQL database')
 

@@ -47,7 +47,6 @@ function readMigrations(): Migration[] {
   })
 }
 
-/** The number of the newest migration that this code knows. */
 export const newestMigration = (): number => readMigrations().at(-1)?.number ?? 0
 
 async function doneSteps(database: Database): Promise<number[]> {

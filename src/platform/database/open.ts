@@ -64,11 +64,11 @@ const UNLOGGED = 'exchanges'
  * tables, it stays as it is: that costs time only.
  */
 async function makeUnlogged(database: Database & { exec(sql: string): Promise<void> }) {
-  const [found] = await database.query<{ relpersistence: string }>(
+  const [row] = await database.query<{ relpersistence: string }>(
     'select relpersistence from pg_class where oid = to_regclass($1)',
     [UNLOGGED],
   )
-  if (found?.relpersistence === 'p')
+  if (row?.relpersistence === 'p')
     await database.exec(`alter table ${UNLOGGED} set unlogged`).catch(() => undefined)
 }
 
@@ -80,15 +80,15 @@ const OLDEST_POSTGRES = 14
 
 /** Throws if PostgreSQL is too old, or if a setting would make it lose acknowledged writes or refuse some texts. */
 async function refuseUnsafe(database: Database): Promise<void> {
-  const [found] = await database.query<{ version: string; commit: string; encoding: string }>(
+  const [row] = await database.query<{ version: string; commit: string; encoding: string }>(
     `select version() as version, current_setting('synchronous_commit') as commit,
        current_setting('server_encoding') as encoding`,
   )
-  const [, version = ''] = /^PostgreSQL ([\d.]+)(?!.*-YB)/.exec(found?.version ?? '') ?? []
+  const [, version = ''] = /^PostgreSQL ([\d.]+)(?!.*-YB)/.exec(row?.version ?? '') ?? []
   if (version !== '' && Number.parseInt(version, 10) < OLDEST_POSTGRES)
     throw new Error(`Farthing needs PostgreSQL ${OLDEST_POSTGRES} or newer: this one is ${version}`)
-  if (found?.commit === 'off')
+  if (row?.commit === 'off')
     throw new Error('PostgreSQL would lose writes in a crash: set its synchronous_commit to on')
-  if (found && !GOOD_ENCODINGS.has(found.encoding))
-    throw new Error(`the encoding of the PostgreSQL database must be UTF8: it is ${found.encoding}`)
+  if (row && !GOOD_ENCODINGS.has(row.encoding))
+    throw new Error(`the encoding of the PostgreSQL database must be UTF8: it is ${row.encoding}`)
 }

@@ -173,10 +173,7 @@ async function writeAll(pool: pg.Pool, statements: Statement[], named: ToQuery):
   }
 }
 
-/**
- * Pipelines the statements after `begin` has succeeded: without a transaction each would commit by itself.
- * Checks the results in order, up to the first miss or failure.
- */
+/** Sends all after `begin` has succeeded: without a transaction each would commit by itself. */
 async function runAll(
   client: pg.PoolClient,
   statements: Statement[],
@@ -195,10 +192,7 @@ async function runAll(
 
 type Retries = <T>(attempt: () => Promise<T>) => Promise<T>
 
-/**
- * Makes the function that repeats what the server rolled back because of another transaction, and what found no
- * connection left: that waits for one of those that are open.
- */
+/** Repeats what the server rolled back because of another transaction, and what found no connection left. */
 function createRetries(pool: pg.Pool): Retries {
   let widening: NodeJS.Timeout | undefined
 

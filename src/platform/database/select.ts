@@ -6,14 +6,10 @@ export type Condition = { sql: string; values: Value[] }
 
 export const where = (sql: string, ...values: Value[]): Condition => ({ sql, values })
 
-/** The condition, with its one value, if there is a value. */
 export const ifGiven = (sql: string, value: Value | undefined): Condition[] =>
   value === undefined ? [] : [where(sql, value)]
 
-/**
- * The columns to select for a type of row: for each name in it, the column of the table. The compiler names a column
- * that is missing.
- */
+/** The columns to select for a type of row. The compiler names a column that is missing. */
 export const columnsFor = <Row>(columns: { [Name in keyof Row]-?: string }): string =>
   Object.entries<string>(columns)
     .map(([name, column]) => (name === column ? column : `${column} as ${name}`))
@@ -53,7 +49,6 @@ export type Sized<Row, Item> = Searchable<Row, Item> & { bytes: string }
 /** At most `limit` rows: the newest, newest first, or the oldest, oldest first. */
 export type Part = { limit: number; order: 'newest' | 'oldest' }
 
-/** The query for a part of the rows that match all conditions. */
 export function selectPart(
   { from, columns, id }: Omit<Searchable<never, unknown>, 'fromRow'>,
   conditions: Condition[],
@@ -76,6 +71,15 @@ export async function findPart<Row, Item>(
 ): Promise<Item[]> {
   const { sql, values } = selectPart(table, conditions, part)
   return (await database.query<Row>(numbered(sql), values)).map(table.fromRow)
+}
+
+export async function findOne<Row, Item>(
+  database: Database,
+  table: Searchable<Row, Item>,
+  condition: Condition,
+): Promise<Item | undefined> {
+  const [item] = await findPart(database, table, [condition], { limit: 1, order: 'oldest' })
+  return item
 }
 
 /** The identifiers of a part of the rows, as many as have no more than `most` bytes together, and one at least. */
@@ -117,10 +121,7 @@ export async function findWithin<Row, Item>(
 /** A page of a search. `results` can be read once, and makes each when it is read. */
 export type FoundPage<Item> = { total: number; count: number; results: Iterable<Item> }
 
-/**
- * One page of rows and the number of all that match, from one snapshot. `total` is a query for that number, where
- * there is a faster one than counting.
- */
+/** One page of rows and the number of all, from one snapshot. `total`: a faster query for the number than counting. */
 export async function findPage<Row, Item>(
   database: Database,
   { from, columns, id, fromRow }: Searchable<Row, Item>,

@@ -54,7 +54,6 @@ export function askedFor(request: FastifyRequest, { trustProxy }: Config) {
   return { scheme, host: (trustProxy && forwarded(request, 'host')) || request.headers.host || '' }
 }
 
-/** The settings of services that have warned of a proxy. */
 const warned = new WeakSet<Config>()
 
 /** Links begin with http although the browser used https: one warning for each start. */
@@ -77,13 +76,11 @@ function requestAddress(request: FastifyRequest, config: Config): string {
   return remembered.address
 }
 
-/** The URL of a server that listens on `host`. */
 export function linkTo(host: string, server: Server): string {
   const { port } = server.address() as AddressInfo // a TCP server has no other kind
   return `http://${ownHost(host, port)}`
 }
 
-/** The host and port for a link when the service listens on `host`. */
 function ownHost(host: string, port: number): string {
   const name = host === '0.0.0.0' || host === '::' ? 'localhost' : host
   return `${name.includes(':') ? `[${name}]` : name}:${port}`

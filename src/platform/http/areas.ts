@@ -22,13 +22,9 @@ export type AreaName =
 export type Area = {
   /** An unknown path below this prefix gets the errors of this area. */
   prefix: string
-  /**
-   * Sets `request.account`. Returns undefined if it accepted the key at once, otherwise a promise, which rejects with
-   * a 401 for a bad key. An area without it needs no key.
-   */
+  /** Sets `request.account`. undefined if the key was accepted at once; a promise rejects with a 401 for a bad key. */
   authenticate?: (request: FastifyRequest, reply: FastifyReply) => Promise<void> | undefined
   setHeaders(request: FastifyRequest, reply: FastifyReply): void
-  /** Sends any error, whatever was thrown. */
   sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): void
   /** The recording hooks for one of its endpoints, if its requests are recorded. */
   record?: (recorded: Recorded) => RecordingHooks | undefined
@@ -48,10 +44,8 @@ type Sent = (error: Error | null, payload?: unknown) => void
 
 type OnRequest = (request: FastifyRequest, reply: FastifyReply, done: () => void) => void
 
-/** What the recorder knows of an endpoint. */
 export type Recorded = { operationId: string; secretBody?: true | undefined }
 
-/** The hooks of an endpoint whose requests are recorded. */
 export type RecordingHooks = {
   /** Wraps the endpoint's own hook, because one hook is faster than two. */
   onRequest(hook: OnRequest): OnRequest
@@ -63,12 +57,10 @@ export type RecordingHooks = {
   ): void
 }
 
-/** What plans do to the requests of an endpoint. */
 export type PlanHooks = {
   preHandler(request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void
   /** Before the response is recorded. */
   onSend(request: FastifyRequest, reply: FastifyReply, payload: unknown, done: Sent): void
-  /** After it was recorded. */
   afterRecord(request: FastifyRequest, reply: FastifyReply, payload: unknown, done: Sent): void
 }
 

@@ -28,7 +28,6 @@ export type Route = {
 
 /** A route that an OpenAPI document describes. */
 export type Endpoint = Route & {
-  /** Its name in the document. */
   operationId: string
   summary: string
   /** The rest of its description. Called when somebody reads the document, never at the start. */
@@ -37,7 +36,6 @@ export type Endpoint = Route & {
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Of the endpoint. */
     area?: AreaName
   }
 }

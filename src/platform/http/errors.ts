@@ -32,7 +32,6 @@ export const errorBodyOf = ({ at, code, message }: ApiError) => ({
   description: message,
 })
 
-/** Sends the status and the JSON body of any error. */
 export function sendApiError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const apiError = toApiError(error, request, reply)
   request.refusal = apiError

@@ -128,9 +128,7 @@ function decodeParameter(text: string): string {
   return isUtf8(Buffer.from(bytes, 'latin1')) ? decodeURIComponent(text) : INVALID
 }
 
-/** The methods that routes have. */
 const ROUTED = ['GET', 'POST', 'PUT', 'DELETE']
-/** A method that no route has. */
 const UNUSED_METHOD = 'PATCH'
 
 /**
@@ -144,13 +142,9 @@ export function foldMethod(raw: IncomingMessage): void {
   raw.method = method === 'HEAD' ? 'GET' : UNUSED_METHOD
 }
 
-/** The method that the client sent. */
 export const methodOf = ({ raw, method }: FastifyRequest): string => raw.givenMethod ?? method
 
-/**
- * True for a request with two Host headers. HTTP requires 400, because a proxy may use one header and the service the
- * other. Node uses the first: contract/http/connections.
- */
+/** HTTP requires 400 for two Host headers: a proxy may use the other one than Node: contract/http/connections. */
 export function hasTwoHosts({ raw: { rawHeaders } }: FastifyRequest): boolean {
   let hosts = 0
   for (let i = 0; i < rawHeaders.length; i += 2)

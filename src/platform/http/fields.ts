@@ -1,7 +1,6 @@
 import { type FieldCodes, invalid, missing, outsideLimit } from '../../core/errors.ts'
 import { plainText } from './schema.ts'
 
-/** A parsed JSON object. */
 export type Json = Record<string, unknown>
 
 /** The keywords of a property's JSON schema that decide whether a value is accepted. */

@@ -1,8 +1,5 @@
-/**
- * Bounds the memory of responses: counts the bytes of those that are being made or wait until their client reads them,
- * and lets searches take turns.
- */
-import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
+/** Bounds the bytes of responses that are being made or wait until their client reads them. Searches take turns. */
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import {
   LEAVING_BYTES,
   SEARCH_BYTES,
@@ -12,11 +9,11 @@ import {
 } from '../../core/budgets.ts'
 import { overloaded, unreadable } from '../../core/errors.ts'
 import { createShares, type Shares } from '../../core/shares.ts'
+import { createSlots, type ReleaseSlot } from '../../core/slots.ts'
 
 /** Bytes of a response that is not counted: all connections together have less than 40 MB of them. */
 const SMALL_BYTES = 4_096
 
-/** The turn of a search. */
 export type Turn = {
   /** Tells that so many bytes of the response are made. Throws if there is no room, or nobody is there to read them. */
   add(bytes: number): void
@@ -25,7 +22,7 @@ export type Turn = {
 
 export type Leaving = {
   /** The preHandler hook of a search. Refuses with 503 and Retry-After before any work. */
-  takeTurn(request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void
+  takeTurn(request: FastifyRequest, reply: FastifyReply): Promise<void>
   /** Counts a response until it has left. Returns the error to send in its place if there is no room for it. */
   leave(request: FastifyRequest, reply: FastifyReply, payload: unknown): Error | null
 }
@@ -40,13 +37,11 @@ const USUAL = {
 export function createLeaving(budget = USUAL): Leaving {
   const shares = createShares(budget.mostBytes)
   const hold = createHeld(shares)
-  const queue = createQueue(budget)
-  let atWork = 0
+  const takeSlot = createSlots(budget.mostAtWork, budget.mostAtWork, budget.mostWaiting)
 
-  function createTurn({ account: { room }, socket }: FastifyRequest): Turn {
+  function createTurn({ account: { room }, socket }: FastifyRequest, release: ReleaseSlot): Turn {
     let counted = SEARCH_BYTES
     let made = 0
-    atWork += 1
     shares.add(room, counted)
     return {
       add(bytes) {
@@ -59,22 +54,22 @@ export function createLeaving(budget = USUAL): Leaving {
       },
       end() {
         shares.add(room, -counted)
-        atWork -= 1
-        while (atWork < budget.mostAtWork && queue.next());
+        release()
       },
     }
   }
 
   return {
-    takeTurn(request, reply, done) {
-      const account = request.account.room
-      const begin = () => {
-        if (!shares.hasRoom(account, SEARCH_BYTES)) return done(overloaded())
-        request.turn = createTurn(request)
-        done()
+    async takeTurn(request, reply) {
+      const { room } = request.account
+      if (!shares.hasRoom(room, SEARCH_BYTES)) throw overloaded()
+      const release = await takeSlot(room, budget.waitMs, reply.raw)
+      if (!release) throw request.socket.destroyed ? unreadable() : overloaded()
+      if (!shares.hasRoom(room, SEARCH_BYTES)) {
+        release()
+        throw overloaded()
       }
-      if (atWork < budget.mostAtWork || !shares.hasRoom(account, SEARCH_BYTES)) begin()
-      else queue.wait(reply, { account, begin, refuse: done })
+      request.turn = createTurn(request, release)
     },
 
     leave(request, reply, payload) {
@@ -91,64 +86,9 @@ export function createLeaving(budget = USUAL): Leaving {
   }
 }
 
-type Waiting = { account: string; begin: () => void; refuse: (error: Error) => void }
-
-/** Searches that wait for their turn. */
-function createQueue({ mostWaiting, waitMs }: typeof USUAL) {
-  const queue = new Set<Waiting>()
-
-  /** In a full queue the account that waits with the most searches gives way to one that waits with fewer. */
-  function makePlace(account: string): boolean {
-    if (queue.size < mostWaiting) return true
-    const accounts = Map.groupBy(queue, waiting => waiting.account)
-    const most = Math.max(...accounts.values().map(({ length }) => length))
-    if (most <= (accounts.get(account)?.length ?? 0) + 1) return false
-    const longest = accounts.values().find(({ length }) => length === most)
-    longest?.at(-1)?.refuse(overloaded())
-    return true
-  }
-
-  return {
-    /** Lets the one begin that has waited longest. Returns false if there is none. */
-    next(): boolean {
-      const [first] = queue
-      first?.begin()
-      return first !== undefined
-    },
-    /** Calls `begin` when it is the search's turn. Calls `refuse` when it has waited too long, or may not wait. */
-    wait(reply: FastifyReply, { account, begin, refuse }: Waiting): void {
-      if (!makePlace(account)) {
-        refuse(overloaded())
-        return
-      }
-      const end = () => {
-        queue.delete(waiting)
-        clearTimeout(late)
-        reply.raw.off('close', leave)
-      }
-      const waiting: Waiting = {
-        account,
-        begin() {
-          end()
-          begin()
-        },
-        refuse(error) {
-          end()
-          refuse(error)
-        },
-      }
-      const leave = () => waiting.refuse(unreadable())
-      const late = setTimeout(() => waiting.refuse(overloaded()), waitMs)
-      reply.raw.once('close', leave)
-      queue.add(waiting)
-    },
-  }
-}
-
 const isLong = (payload: unknown): payload is string | Buffer =>
   (typeof payload === 'string' || Buffer.isBuffer(payload)) && payload.length > SMALL_BYTES
 
-/** The responses that wait to leave. */
 function createHeld({ add, hasRoom }: Shares) {
   /** Those that wait with the same Buffer, such as that of a document, take its memory once. */
   const shared = new Map<Buffer, { holders: number; release: () => void }>()

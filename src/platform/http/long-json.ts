@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { SLICE_MS } from '../../core/budgets.ts'
-import { ownTurn } from '../../core/slices.ts'
+import { ownTurn } from '../../core/turns.ts'
 import { JSON_TYPE } from './body.ts'
 
 /** No text of a response contains it. */

@@ -6,6 +6,7 @@ import { meaningOf } from '../../core/codes.ts'
 import { type ApiError, noSuchPage } from '../../core/errors.ts'
 import { JSON_TYPE } from './body.ts'
 import { errorBodyOf } from './errors.ts'
+import { queryParameters } from './query.ts'
 import { pageSchema } from './schema.ts'
 import { type SearchKind, wrongFilters } from './search.ts'
 
@@ -38,7 +39,6 @@ export const header = (description: string, limits: Schema = {}): Header => ({
   schema: { type: 'string', ...limits },
 })
 
-/** A response with a JSON body. The document adds its examples. */
 export const json = (
   description: string,
   schema: Schema,
@@ -55,7 +55,6 @@ export const requestBody = (schema: Schema, types = [JSON_TYPE]): RequestBody =>
   content: Object.fromEntries(types.map(type => [type, { schema }])),
 })
 
-/** A body that may be missing. */
 export const optionalBody = (schema: Schema): RequestBody => ({
   ...requestBody(schema),
   required: false,
@@ -71,23 +70,14 @@ export function searchDocs(
   wrong: string[],
 ): Docs {
   return {
-    parameters: queryParameters(kind),
+    parameters: queryParameters(kind.filters),
     responses: { 200: json('One page of results, newest first', pageSchema(item)) },
     errors: [noSuchPage(kind.codes.pastEnd, 7, 3), wrongFilters(kind, wrong)],
   }
 }
 
-const queryParameters = ({ filters }: SearchKind): Parameter[] =>
-  Object.entries(filters).map(([name, { schema, description }]) => ({
-    name,
-    in: 'query',
-    description,
-    schema: { ...schema },
-  }))
-
 export const noContent = (description: string): Response => ({ description })
 
-/** An HTML page. */
 export const html = (description: string): Response => ({
   description,
   content: { 'text/html': { schema: { type: 'string' } } },
@@ -106,7 +96,6 @@ export const pathParameter = (name: string, description: string): Parameter => (
   schema: { type: 'string' },
 })
 
-/** The headers of the errors of some statuses. */
 export const errorHeaders: {
   [status in 401 | 405 | 503]: Record<string, Header>
 } & Record<number, Record<string, Header>> = {

@@ -18,16 +18,11 @@ export type RecordedPayment = {
   origin?: string
 }
 
-/** What a request had to do with a payment, as its handler tells the record. */
 export type Effects = { account: Account; payment: RecordedPayment; caused: Caused | undefined }
 
-/**
- * The last plan of the account, as the look-up of the key saw it. `unknown`: no key was looked up, or control is off.
- * `none`: the account has no plans.
- */
+/** Of the account, as the look-up of the key saw it. `unknown`: no key was looked up, or control is off. */
 export type LastPlan = 'unknown' | 'none' | { plan_id: string }
 
-/** The plan that acted on a request. */
 type ActingPlan = {
   plan_id: string
   /** The response that it replaced, or the connection that it reset; absent if it did neither. */
@@ -43,7 +38,6 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Of the bearer key, or of the session in the console. Only endpoints of the areas `api`, `control` and `console` have it. */
     account: Account
-    /** Of the bearer key. */
     key_id: string
     lastPlan: LastPlan
     actingPlan: ActingPlan | null
@@ -60,10 +54,7 @@ declare module 'fastify' {
   }
 }
 
-/**
- * Declares the properties of requests. Properties that are added later change the shape of the object: some 1 % of P1
- * for each.
- */
+/** Properties that are added later change the shape of the object: some 1 % of P1 for each. */
 export function decorateRequests(app: FastifyInstance): void {
   app.decorateRequest('key_id', '')
   app.decorateRequest('lastPlan', 'unknown')

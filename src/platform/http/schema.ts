@@ -115,7 +115,6 @@ export const errorBody = object(
   },
 )
 
-/** A page of search results whose items have the given schema. */
 export const pageSchema = (item: { readonly title: string }) =>
   object(`${item.title}Page`, {
     total: { type: 'integer', minimum: 0, description: 'How many match overall' },

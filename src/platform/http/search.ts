@@ -1,120 +1,44 @@
 import type { FastifyBaseLogger } from 'fastify'
 import { badSearch, noSuchPage, type PageCode, type SearchCode } from '../../core/errors.ts'
 import { idFloor } from '../../core/ids.ts'
-import { HOUR, MINUTE, SECOND } from '../../core/time.ts'
 import { type Condition, type FoundPage, ifGiven, where } from '../database/select.ts'
 import { type Addresses, getLink } from './addresses.ts'
 import { isStorable } from './fields.ts'
+import { dateTime, day, instant, type QueryParameters, whole } from './query.ts'
 
 /** Searches: their query parameters and the page that they return. Rules: docs/spec-gaps.md. */
 
 const LARGEST_DISPLAY_SIZE = 500
 const LARGEST_PAGE = 2_147_483_647
 
-/** A query parameter. `rule` says in error messages what `valid` checks; `schema` says it in /openapi.json, with an example. */
-type Filter = {
-  valid: (text: string) => boolean
-  rule: string
-  schema: { examples: [string | number]; [rule: string]: unknown }
-  description: string
-}
-
-const count = (least: number, most: number, otherwise: number, description: string): Filter => ({
-  valid: text => /^[0-9]+$/.test(text) && Number(text) >= least && Number(text) <= most,
-  rule: `a whole number from ${least} to ${most}`,
-  schema: { type: 'integer', minimum: least, maximum: most, default: otherwise, examples: [least] },
-  description,
-})
-
-const dateTime = (description: string): Filter => ({
-  valid: text => !Number.isNaN(instant(text)),
-  rule: 'a time such as 2026-09-14T08:20:31Z (in a query + is written %2B)',
-  schema: { type: 'string', format: 'date-time', examples: ['2026-09-14T08:20:31Z'] },
-  description: `${description}: an ISO 8601 time with Z or an offset`,
-})
-
-const day = (description: string): Filter => ({
-  valid: isDate,
-  rule: 'a day such as 2026-09-14',
-  schema: { type: 'string', format: 'date', examples: ['2026-09-14'] },
-  description: `${description}, as YYYY-MM-DD`,
-})
-
-/** The parameters of every search. */
 export const paging = {
-  page: count(1, LARGEST_PAGE, 1, 'The page to show'),
-  display_size: count(1, LARGEST_DISPLAY_SIZE, LARGEST_DISPLAY_SIZE, 'Results on a page'),
-} satisfies Record<string, Filter>
+  page: whole(1, LARGEST_PAGE, 'The page to show', { default: 1, examples: [1] }),
+  display_size: whole(1, LARGEST_DISPLAY_SIZE, 'Results on a page', {
+    default: LARGEST_DISPLAY_SIZE,
+    examples: [1],
+  }),
+} satisfies QueryParameters
+
+const created = (description: string) =>
+  dateTime(
+    `${description}: an ISO 8601 time with Z or an offset`,
+    '2026-09-14T08:20:31Z',
+    ' (in a query + is written %2B)',
+  )
 
 /** The parameters of several searches. All of them, in this order, are those of refunds. */
 export const filters = {
-  from_date: dateTime('Created at or after this time'),
-  to_date: dateTime('Created before this time'),
+  from_date: created('Created at or after this time'),
+  to_date: created('Created before this time'),
   from_settled_date: day('Settled on or after this day'),
   to_settled_date: day('Settled before this day'),
   ...paging,
-} satisfies Record<string, Filter>
-
-/** One of `values`, case-sensitive. */
-export const anyOf = (values: readonly [string, ...string[]], description: string): Filter => ({
-  valid: text => values.includes(text),
-  rule: `one of ${values.join(', ')}`,
-  schema: { type: 'string', enum: values, examples: [values[0]] },
-  description,
-})
-
-/** Any text of at most `length` UTF-16 code units. */
-export const textUpTo = (length: number, example: string, description: string): Filter => ({
-  valid: text => text.length <= length,
-  rule: length < Infinity ? `text of at most ${length} characters` : 'text',
-  schema: { type: 'string', ...(length < Infinity && { maxLength: length }), examples: [example] },
-  description,
-})
-
-/** Exactly that many digits. */
-export const exactly = (digits: number, description: string): Filter => {
-  const pattern = `^[0-9]{${digits}}$`
-  const shape = new RegExp(pattern)
-  return {
-    valid: text => shape.test(text),
-    rule: `${digits} digits`,
-    schema: { type: 'string', pattern, examples: ['424242'.slice(-digits)] },
-    description,
-  }
-}
-
-/**
- * As Java reads it: at most nine digits of a fraction, an offset of at most 18 hours, which may have minutes and seconds
- * after colons, and a zone in brackets after it.
- */
-const DATE_TIME =
-  /^(\d{4}-\d\d-\d\d)T((?:[01]\d|2[0-3]):[0-5]\d)(?::([0-5]\d)(?:\.(\d{0,9}))?)?(?:Z|([+-])(\d\d)(?::([0-5]\d)(?::([0-5]\d))?)?)(?:\[[^\][]+\])?$/i
-const LONGEST_OFFSET = 18 * HOUR
-
-function isDate(text: string): boolean {
-  if (!/^\d{4}-\d\d-\d\d$/.test(text)) return false
-  const time = Date.parse(`${text}T00:00:00Z`)
-  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text)
-}
-
-/**
- * The time in milliseconds, rounded up, so that whole milliseconds compare with it as with the exact time. NaN for text
- * that is none.
- */
-export function instant(text: string): number {
-  const [, day = '', clock, seconds = '00', fraction = '', sign, hours = 0, minutes = 0, more = 0] =
-    DATE_TIME.exec(text) ?? []
-  const offset = Number(hours) * HOUR + Number(minutes) * MINUTE + Number(more) * SECOND
-  if (!isDate(day) || offset > LONGEST_OFFSET) return Number.NaN
-  const milliseconds = Math.ceil(Number(fraction.padEnd(9, '0')) / 1_000_000)
-  const local = Date.parse(`${day}T${clock}:${seconds}Z`) + milliseconds
-  return sign === '-' ? local + offset : local - offset
-}
+} satisfies QueryParameters
 
 /** One of the searches. Links and errors name its parameters in the order of `filters`. */
 export type SearchKind = {
   path: string
-  filters: Record<string, Filter>
+  filters: QueryParameters
   codes: { invalid: SearchCode; pastEnd: PageCode }
 }
 
@@ -126,7 +50,6 @@ export type Search = {
   displaySize: number
 }
 
-/** The rule for every parameter. */
 const READABLE_RULE = 'text in percent-encoded UTF-8, without U+0000'
 
 /** The error for the parameters `names`, in the order of `filters`. Those in `unreadable` are not valid text. */
@@ -143,10 +66,7 @@ export const wrongFilters = (
     }),
   )
 
-/**
- * Reads query parameters. Throws one error that lists all invalid ones. Blank ones count as absent. Unknown ones are
- * ignored, and their names are logged.
- */
+/** Throws one error that lists all invalid parameters. Blank ones count as absent. Unknown ones are ignored and logged. */
 export function readSearch(
   query: unknown,
   kind: SearchKind,
@@ -159,10 +79,10 @@ export function readSearch(
   const read: Record<string, string> = {}
   const wrong: string[] = []
   const unreadable: string[] = []
-  for (const [name, { valid }] of Object.entries(kind.filters)) {
+  for (const [name, { parse }] of Object.entries(kind.filters)) {
     const text = firstText((query as Record<string, unknown>)[name]) // Fastify parses it to an object
     if (!text.trim()) continue
-    if (isStorable(text) && valid(text)) read[name] = text
+    if (isStorable(text) && parse(text) !== undefined) read[name] = text
     else wrong.push(name)
     if (!isStorable(text)) unreadable.push(name)
   }
@@ -186,10 +106,7 @@ function logUnknown(names: string[], log?: Pick<FastifyBaseLogger, 'debug'>): vo
 const firstText = (value: unknown): string =>
   String((Array.isArray(value) ? value[0] : value) ?? '')
 
-/**
- * Specification, *Search result page*. Each result is as `present` returns it, once it is read. Throws for a page after
- * the last one.
- */
+/** Specification, *Search result page*. `present` makes each result when it is read. Throws for a page after the last. */
 export function pageOf<Found, Item>(
   search: Search,
   { total, count, results }: FoundPage<Found>,

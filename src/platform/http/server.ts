@@ -115,7 +115,6 @@ function setCommonHeaders(reply: FastifyReply): void {
   void reply.header('x-content-type-options', 'nosniff')
 }
 
-/** The headers of every response under /v1. */
 export function setApiHeaders(_request: FastifyRequest, reply: FastifyReply): void {
   void reply.header('cache-control', 'no-store')
   void reply.header('pragma', 'no-cache')

@@ -12,7 +12,6 @@ import {
 } from './areas.ts'
 import { fastifyOptions, methodOf } from './fastify.ts'
 
-/** The operations that such requests are recorded as. */
 const NO_ENDPOINT = 'noSuchEndpoint'
 const NO_OPERATION = 'methodNotAllowed'
 
@@ -23,10 +22,7 @@ export const WITHOUT_ENDPOINT = [
 
 type Refuse = (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) => void
 
-/**
- * Returns the hook that refuses such a request before its body is read. Of unknown paths those below `/` and `/v1` are
- * recorded, with a good key.
- */
+/** Refuses such a request before its body is read. Unknown paths below `/` and `/v1` are recorded, with a good key. */
 export function createRefuse(app: FastifyInstance, areas: Areas): Refuse {
   const findPath = createFindPath(app)
   // In a plugin of its own, because the hooks of the server run for all requests.
@@ -82,7 +78,6 @@ export function createRefuse(app: FastifyInstance, areas: Areas): Refuse {
   }
 }
 
-/** The area of a request. */
 export const areaOf = (areas: Areas, request: FastifyRequest): Area =>
   request.withoutEndpoint?.area ?? areaOfPath(areas, request)
 
@@ -93,10 +88,7 @@ type Path = {
   params: Record<string, string | undefined>
 }
 
-/**
- * Returns a function that finds the path of a URL, whatever its method, as the router of Fastify does. It makes its own
- * when it is first called: most services never need it.
- */
+/** Finds the path of a URL, whatever its method, with a router that it makes at its first call. */
 function createFindPath(app: FastifyInstance): (url: string) => Path | undefined {
   const paths = new Map<string, Omit<Path, 'params'>>()
   app.addHook('onRoute', ({ url, method, config }) => {

@@ -10,21 +10,13 @@ import { createHttpServer, refuseUnreadable } from '../http/connections.ts'
 import { methodOf } from '../http/fastify.ts'
 import { routeOf } from '../http/server.ts'
 
-/**
- * Where the service reports what it does. Label values come from closed lists (routes, statuses, results), so
- * the number of time series does not grow with the data.
- */
+/** Label values come from closed lists, so the number of time series does not grow with the data. */
 type Metrics = {
   /** Counts the requests of a server. Call it before the routes are added. */
   watch(app: FastifyInstance): void
-  /** Counts a commit, which `writes` writes shared. */
   committed(writes: number): void
-  /** Returns a Send that counts its attempts. */
   counting(send: Send): Send
-  /**
-   * Serves GET /metrics on its own port, which a firewall can treat differently from the service's.
-   * Returns the address. Throws if the port cannot be used.
-   */
+  /** Serves GET /metrics on a port of its own and returns the address. Throws if the port cannot be used. */
   listen(host: string, port: number): Promise<string>
   close(): Promise<void>
 }
@@ -60,10 +52,10 @@ export function createMetrics(): Metrics {
   const delay = addReadings(registry)
 
   const server = createHttpServer(async (request, response) => {
-    const found = request.method === 'GET' && request.url?.split('?', 1)[0] === '/metrics'
-    response.writeHead(found ? 200 : 404, { 'Content-Type': registry.contentType })
-    response.end(found ? await registry.metrics() : 'only GET /metrics\n')
-    if (found) delay.reset()
+    const isMetrics = request.method === 'GET' && request.url?.split('?', 1)[0] === '/metrics'
+    response.writeHead(isMetrics ? 200 : 404, { 'Content-Type': registry.contentType })
+    response.end(isMetrics ? await registry.metrics() : 'only GET /metrics\n')
+    if (isMetrics) delay.reset()
   })
   server.maxConnections = METRICS_CONNECTIONS
   server.on('clientError', refuseUnreadable)
@@ -99,10 +91,7 @@ export function createMetrics(): Metrics {
   }
 }
 
-/**
- * Adds the metrics that are computed when Prometheus reads them. Returns the monitor of the event loop, which
- * measures until it is disabled.
- */
+/** Adds what is computed when Prometheus reads it. Returns the monitor of the event loop, which must be disabled. */
 function addReadings(registry: Registry) {
   const registers = [registry]
   const delay = monitorEventLoopDelay({ resolution: 10 })
@@ -146,7 +135,6 @@ function addReadings(registry: Registry) {
   return delay
 }
 
-/** The class of the status, as in `2xx`, or the reason why there is none. */
 const resultOf = ({ status_code, result }: AttemptResult): string =>
   status_code === null ? result : `${Math.floor(status_code / 100)}xx`
 

@@ -80,10 +80,7 @@ export function callbackUrlProblem(raw: string, allowed: AllowedHosts): string |
   return hostProblem(hostOf(url))
 }
 
-/**
- * As `callbackUrlProblem`, and also checks the addresses of the host name. A name without addresses is
- * accepted, because each connection resolves it again.
- */
+/** Also checks the addresses of the host name. One without addresses is accepted: each connection resolves it again. */
 export async function registrationProblem(
   raw: string,
   allowed: AllowedHosts,
@@ -114,7 +111,6 @@ export function hostOf(url: URL): string {
   return url.hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '')
 }
 
-/** True when the list has the host of this URL, alone or with its port. */
 export function isAllowed(url: URL, allowed: AllowedHosts): boolean {
   return allowed.has(listedName(url)) || allowed.has(hostAndPort(url))
 }

@@ -61,9 +61,9 @@ function hostsFileReader(file: string): (name: string) => string[] | undefined {
   return name => {
     try {
       const { mtimeMs, size, ino } = statSync(file)
-      const found = `${mtimeMs} ${size} ${ino}`
-      if (found !== version) hosts = parseHosts(readFileSync(file, 'utf8'))
-      version = found
+      const state = `${mtimeMs} ${size} ${ino}`
+      if (state !== version) hosts = parseHosts(readFileSync(file, 'utf8'))
+      version = state
     } catch {
       hosts = new Map()
       version = ''

@@ -15,23 +15,18 @@ import {
 } from '../../core/budgets.ts'
 import type { AllowedHosts } from '../../core/config.ts'
 import { isSuccess } from '../../core/http-status.ts'
-import type { Answer, AttemptResult, Post, Resolve } from '../../core/ports.ts'
+import type { AttemptResult, Post, ReceiverResponse, Resolve } from '../../core/ports.ts'
+import { createSlots } from '../../core/slots.ts'
 import { http, loadHttps, loadTls } from '../http/node-http.ts'
 import { callbackUrlProblem, hostOf, isAllowed, isPublicAddress } from './address.ts'
 import { type Agents, createAgent, createSecureAgent, dropIdle } from './agents.ts'
-import { createSlots } from './slots.ts'
 
 /** Milliseconds for an attempt, from the wait for a slot to the status line. */
 const DEADLINE_MS = 2000
-/**
- * Milliseconds to wait for a slot. Shorter than the deadline: a slot that becomes free when another request times out
- * would leave no time to use it.
- */
+/** Shorter than the deadline: a slot that another timeout frees would leave no time to use it. Milliseconds. */
 const SLOT_TIMEOUT_MS = 1900
 const REASON_PHRASE_CHARACTERS = 100
-/** Limit of 1xx responses before the final one. */
 const MAX_INTERIM_RESPONSES = 100
-/** Why an attempt has no status. */
 type Reason =
   | 'timeout'
   | 'connection failed'
@@ -51,11 +46,9 @@ class Aborted extends Error {
 type SendOptions = {
   resolve: Resolve
   allowed: AllowedHosts
-  /** Default for the `User-Agent` header. */
   userAgent?: string
   /** Trusted certificates in PEM. Replaces those of Node, including NODE_EXTRA_CA_CERTS. */
   ca?: string | string[]
-  /** Takes any certificate. */
   insecure?: boolean
 }
 
@@ -272,7 +265,7 @@ function reasonOf(error: NodeJS.ErrnoException, handshaking: boolean): Reason {
   return handshaking && !broken ? 'tls failed' : 'connection failed'
 }
 
-type Body = Pick<Answer, 'body' | 'size'>
+type Body = Pick<ReceiverResponse, 'body' | 'size'>
 
 /**
  * Reads the body to its end, so that the connection can be reused. Closes the connection of a long body, or of one in many pieces. Returns the
@@ -302,8 +295,8 @@ async function answerOf(
   request: ClientRequest,
   { rawHeaders }: Head,
   body: Promise<Body> | undefined,
-): Promise<Answer> {
-  const headers: Answer['headers'] = []
+): Promise<ReceiverResponse> {
+  const headers: ReceiverResponse['headers'] = []
   for (let i = 0; i < rawHeaders.length; i += 2)
     headers.push([rawHeaders[i] ?? '', rawHeaders[i + 1] ?? ''])
   const sent = request.getRawHeaderNames().map(name => [name, String(request.getHeader(name))])

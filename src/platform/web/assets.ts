@@ -58,7 +58,6 @@ function assetIn(folder: URL, name: string): Asset {
   return { contentType, plain, gzipped }
 }
 
-/** Returns a function that calls `make` once and remembers the result. */
 export function onFirstUse<Made>(make: () => Made): () => Made {
   let made: Made | undefined
   return () => {

@@ -76,10 +76,7 @@ type Radios = {
   error?: ErrorMessage | undefined
 }
 
-/**
- * Radio buttons in a fieldset. None is preselected. The first has the id `name`, the others have `name-2`
- * and so on. A divider takes a number too.
- */
+/** None is preselected. The first has the id `name`, the others `name-2` and so on. A divider takes a number too. */
 export function radios({ name, legend, hint: hintText, items, error }: Radios): Html {
   const hintId = `${name}-hint`
   const errorId = `${name}-error`
@@ -131,7 +128,6 @@ export function buttonLink(id: string, text: Part, href: string, { secondary = f
   return html`<a href="${href}" role="button" draggable="false" class="govuk-button${secondary && ' govuk-button--secondary'}" data-module="govuk-button" id="${id}">${text}</a>`
 }
 
-/** Buttons side by side. Pressing Enter in the form activates the first. */
 export function buttonGroup(buttons: Part[]): Html {
   return html`<div class="govuk-button-group">${buttons.map(one => html`\n  ${one}`)}
 </div>`
@@ -157,7 +153,6 @@ export type Table = {
   rows: (Part[] | { note: Part })[]
 }
 
-/** A table in which the first cell of each row is its header. */
 export function table({ caption, hidesCaption, cards = false, columns, rows }: Table): Html {
   const look = hidesCaption ? 'govuk-visually-hidden' : 'govuk-table__caption--m'
   return html`<table class="govuk-table${cards && ' farthing-cards'}">
@@ -220,7 +215,6 @@ export function details(summary: string, content: Part, { id, open }: DetailsOpt
 
 type DetailsOptions = { id?: string; open?: boolean }
 
-/** The way back to the page of this name, at the top of a page. */
 export const backLink = (href: string, text: Part): Html =>
   html`<a href="${href}" class="govuk-back-link">${text}</a>`
 

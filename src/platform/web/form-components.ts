@@ -7,7 +7,6 @@ type Field = {
   name: string
   label: string
   hint?: string
-  /** A message that says what to do. */
   error?: string | undefined
 }
 
@@ -72,18 +71,23 @@ type Checkbox = { name: string; label: string; hint: string; checked?: boolean }
 export function checkbox({ name, label, hint: hintText, checked }: Checkbox): Html {
   return html`<div class="govuk-form-group">
 <div class="govuk-checkboxes" data-module="govuk-checkboxes">
-<div class="govuk-checkboxes__item">
-<input class="govuk-checkboxes__input" id="${name}" name="${name}" type="checkbox" value="true"${checked && html` checked`} aria-describedby="${name}-item-hint">
-<label class="govuk-label govuk-checkboxes__label" for="${name}">${label}</label>
-<div id="${name}-item-hint" class="govuk-hint govuk-checkboxes__hint">${hintText}</div>
-</div>
-</div>
+${checkboxItem(name, name, { value: 'true', text: label, hint: hintText, checked })}</div>
 </div>`
 }
 
+type Item = { value: string; text: string; hint: string; checked: boolean | undefined }
+
+const checkboxItem = (name: string, id: string, { value, text, hint: hintText, checked }: Item) =>
+  html`<div class="govuk-checkboxes__item">
+<input class="govuk-checkboxes__input" id="${id}" name="${name}" type="checkbox" value="${value}"${checked && html` checked`} aria-describedby="${id}-item-hint">
+<label class="govuk-label govuk-checkboxes__label" for="${id}">${text}</label>
+${hint(`${id}-item-hint`, hintText, 'govuk-checkboxes__hint')}
+</div>
+`
+
 type Checkboxes = Omit<Field, 'label'> & {
   legend: string
-  items: { value: string; text: string; hint: string; checked: boolean }[]
+  items: Item[]
 }
 
 /** Several boxes below a legend. Each sends its value. The first has the name as its id. */
@@ -95,20 +99,11 @@ export function checkboxes({ name, legend, hint: hintText, error, items }: Check
 ${hintText && hint(`${name}-hint`, hintText)}
 ${error && errorMessage(`${name}-error`, { text: error, prefix: 'Error' })}
 <div class="govuk-checkboxes" data-module="govuk-checkboxes">
-${items.map(({ value, text, hint: itemHint, checked }, i) => {
-  const id = i === 0 ? name : `${name}-${i + 1}`
-  return html`<div class="govuk-checkboxes__item">
-<input class="govuk-checkboxes__input" id="${id}" name="${name}" type="checkbox" value="${value}"${checked && html` checked`} aria-describedby="${id}-item-hint">
-<label class="govuk-label govuk-checkboxes__label" for="${id}">${text}</label>
-${hint(`${id}-item-hint`, itemHint, 'govuk-checkboxes__hint')}
-</div>
-`
-})}</div>
+${items.map((item, i) => checkboxItem(name, i === 0 ? name : `${name}-${i + 1}`, item))}</div>
 </fieldset>
 </div>`
 }
 
-/** The label, the hint, the error and then the control. */
 function group({ name, label, hint: hintText, error }: Field, control: Html): Html {
   return html`<div class="govuk-form-group${error && ' govuk-form-group--error'}">
 <label class="govuk-label" for="${name}">${label}</label>

@@ -12,7 +12,6 @@ export function pagePolicy(returnHosts: AllowedHosts = new Set()): string {
   return `default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; form-action ${targets}; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'`
 }
 
-/** The content security policies of the other pages. */
 export const policies = {
   page: pagePolicy(),
   // Its script asks whether there is something new.

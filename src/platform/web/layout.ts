@@ -7,7 +7,6 @@ import { type Html, html } from './html.ts'
 type Shell = {
   /** The path of the site's public address, such as `/farthing`. It has no slash at its end and may be empty. */
   basePath: string
-  /** The language of the whole document, such as `en`. */
   language: string
   serviceName: string
   skipLink: string
@@ -18,9 +17,7 @@ type Shell = {
 type PageOptions = {
   /** Whose style sheet and script the page has besides those of all pages: the viewer's on /docs, or the console's. */
   more?: 'viewer' | 'console'
-  /** Above the banner. */
   navigation?: Html
-  /** At the foot of the page. */
   links?: { text: string; href: string }[]
 }
 
@@ -29,7 +26,6 @@ const moreAssets = {
   console: { css: assets.consoleCss, js: assets.consoleJs },
 }
 
-/** The texts of the shell on pages in English. */
 export const englishShell = {
   serviceName: 'Farthing payments',
   skipLink: 'Skip to main content',

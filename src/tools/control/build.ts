@@ -25,13 +25,14 @@ import { createRefund } from '../../pay/refunds/commands.ts'
 import { addressesOf } from '../../platform/http/addresses.ts'
 import type { Endpoint } from '../../platform/http/endpoint.ts'
 import { isObject, type Json } from '../../platform/http/fields.ts'
-import { json, optionalBody } from '../../platform/http/openapi.ts'
+import { json } from '../../platform/http/openapi.ts'
 import type { RecordEffects } from '../../platform/http/request-state.ts'
 import { object } from '../../platform/http/schema.ts'
 import type { ToolContext } from '../context.ts'
 import { recordAction } from '../record/action.ts'
-import { isWhole, readBody, trueIn } from './body.ts'
-import { badBody, badField, conflict, noSuchField, unknownField } from './errors.ts'
+import { isWhole, trueIn } from './body.ts'
+import { defineEndpoint } from './endpoint.ts'
+import { badField, conflict, noSuchField } from './errors.ts'
 import { builtFields, readWanted } from './scenario-wire.ts'
 
 const builtPayment = object(
@@ -64,7 +65,6 @@ const builtPayment = object(
 const DEFAULTS = { amount: 1450, description: 'A payment' }
 const RETURN_URL = 'https://service.example/return'
 
-/** The most rooms whose last reference is remembered. */
 const MOST_ROOMS = 1_000
 
 /** The steps to take with the payment, in this order. Amounts are in pence. */
@@ -78,20 +78,16 @@ type Steps = {
 /** Makes a payment in any possible state, with the code of the endpoints that lead there. */
 export const buildPayment = (context: ToolContext): Endpoint => {
   const nextReference = createNextReference(context)
-  return {
+  return defineEndpoint({
     method: 'POST',
     path: '/control/payments',
-    area: 'control',
     operationId: 'buildPayment',
     summary: 'Make a payment in any state',
-    accepts: 'json',
+    body: builtPayment,
     docs,
-    handler: async (request, reply) => {
+    handler: async (request, { body }, reply) => {
       const { account } = request
-      const { scenario, can_retry, hold, capture, refund, cancel, ...fields } = readBody(
-        request,
-        builtPayment,
-      )
+      const { scenario, can_retry, hold, capture, refund, cancel, ...fields } = body
       const isWeb = (fields.authorisation_mode ?? 'web') === 'web'
       const reference = fields.reference ?? (await nextReference(account.room))
       const defaults = { ...DEFAULTS, ...(isWeb && { return_url: RETURN_URL }), reference }
@@ -130,7 +126,7 @@ export const buildPayment = (context: ToolContext): Endpoint => {
       void reply.code(201).header('location', paymentAddress(payment_id, addresses))
       return presentPayment(built, addresses)
     },
-  }
+  })
 }
 
 const docs = () => {
@@ -138,10 +134,8 @@ const docs = () => {
   return {
     description:
       'Takes every field of a new payment, each with a default, and then the steps in this order: scenario, capture, refund, cancel. Webhooks are sent as usual. It consumes no plan.',
-    requestBody: optionalBody(builtPayment),
     responses: { 201: json('The payment', paymentBody) },
     errors: [
-      ...badBody(),
       notCapturable(),
       missing(codes, 'return_url'),
       invalid(codes, 'moto', 'must be true or false'),
@@ -149,7 +143,6 @@ const docs = () => {
       unknownSetUpAgreement(),
       notAllowed('moto', 'in this mode'),
       outsideLimit(codes, 'amount', 'must be at most 10000000'),
-      unknownField(),
       conflict(MOVED_MEANWHILE),
     ],
   }

@@ -1,31 +1,32 @@
 import { DAY, HOUR, MINUTE, SECOND } from '../../core/time.ts'
-import type { Endpoint } from '../../platform/http/endpoint.ts'
 import { json } from '../../platform/http/openapi.ts'
+import { oneOf, type QueryParameter } from '../../platform/http/query.ts'
 import { object } from '../../platform/http/schema.ts'
 import type { ToolContext } from '../context.ts'
 import { checkAccount, levels, ruleIds } from '../explain/check/report.ts'
 import { MOST_EVIDENCE } from '../explain/check/rule.ts'
-import { badField, unknownParameter } from './errors.ts'
-import { instant, oneOf, type Parse, queryParameters, readQuery } from './query.ts'
+import { defineEndpoint } from './endpoint.ts'
+import { badField } from './errors.ts'
+import { instant } from './query.ts'
 import { count, identifier, nullable, text } from './schemas.ts'
 
 const UNITS: Record<string, number> = { s: SECOND, m: MINUTE, h: HOUR, d: DAY }
 const MOST_LATER = 365 * DAY
 
 /** The plus of an address is a space. */
-const later: Parse<number> = {
+const later: QueryParameter<number> = {
   description:
     'Judges as if so much time had passed and nothing more had happened, such as 10m or 1d. No clock is moved',
-  parse: given => {
-    const [, count = '', unit = ''] = /^[+ ]?(\d{1,6})([smhd])$/.exec(given) ?? []
+  parse: text => {
+    const [, count = '', unit = ''] = /^[+ ]?(\d{1,6})([smhd])$/.exec(text) ?? []
     const ms = Number(count) * (UNITS[unit] ?? Infinity)
     return ms <= MOST_LATER ? ms : undefined
   },
-  rule: 'must be at most a year in s, m, h or d, such as 10m or 1d',
+  rule: 'at most a year in s, m, h or d, such as 10m or 1d',
   schema: { type: 'string', pattern: '^\\+?\\d{1,6}[smhd]$', examples: ['1d'] },
 }
 
-const known = {
+const filters = {
   since: instant('Only what happened at this time of the account’s clock or later'),
   as_of: later,
   rule: oneOf(ruleIds, 'Only this rule'),
@@ -95,21 +96,19 @@ export const report = object('Check', {
   },
 })
 
-export const readCheck = (context: ToolContext): Endpoint => ({
-  method: 'GET',
-  path: '/control/check',
-  area: 'control',
-  operationId: 'readCheck',
-  summary: 'Check whether the integration would work in production',
-  docs: () => ({
-    description:
-      'Looks at the requests and deliveries that are kept of the account, and says where GOV.UK Pay would do something else. Sends nothing.',
-    parameters: queryParameters(known),
-    responses: { 200: json('What was found', report) },
-    errors: [unknownParameter(), badField('rule', 'must be one of P1, P2 …')],
-  }),
-  handler: request => {
-    const { since, as_of, rule } = readQuery(request, known)
-    return checkAccount(context, request.account, { since, later: as_of, rule })
-  },
-})
+export const readCheck = (context: ToolContext) =>
+  defineEndpoint({
+    method: 'GET',
+    path: '/control/check',
+    operationId: 'readCheck',
+    summary: 'Check whether the integration would work in production',
+    query: filters,
+    docs: () => ({
+      description:
+        'Looks at the requests and deliveries that are kept of the account, and says where GOV.UK Pay would do something else. Sends nothing.',
+      responses: { 200: json('What was found', report) },
+      errors: [badField('rule', 'must be one of P1, P2 …')],
+    }),
+    handler: (request, { query: { since, as_of, rule } }) =>
+      checkAccount(context, request.account, { since, later: as_of, rule }),
+  })

@@ -3,22 +3,13 @@ import type { AccountTime, MachineTime, Time } from '../../core/ports.ts'
 import { untilWritten } from '../../core/retry.ts'
 import { DAY, iso } from '../../core/time.ts'
 import { accountOfName, moveClock } from '../../platform/accounts/store.ts'
-import type { Endpoint } from '../../platform/http/endpoint.ts'
 import type { Json } from '../../platform/http/fields.ts'
-import { json, requestBody } from '../../platform/http/openapi.ts'
+import { json } from '../../platform/http/openapi.ts'
 import { object, timestamp } from '../../platform/http/schema.ts'
 import type { ToolContext } from '../context.ts'
-import { flagIn, isWhole, readBody } from './body.ts'
-import {
-  accountEnded,
-  badBody,
-  badField,
-  conflict,
-  missingField,
-  unknownField,
-  unknownParameter,
-} from './errors.ts'
-import { readQuery } from './query.ts'
+import { flagIn, isWhole } from './body.ts'
+import { defineEndpoint } from './endpoint.ts'
+import { accountEnded, badField, conflict, missingField } from './errors.ts'
 
 /** Milliseconds: ten years, of which three are leap years. */
 const LONGEST_ADVANCE = 3_653 * DAY
@@ -31,7 +22,6 @@ export const clock = object('Clock', {
   frozen: { type: 'boolean', description: 'Whether it stands still' },
 })
 
-/** The fields that `readFirstClock` reads. */
 export const firstClock = {
   at: {
     type: 'string',
@@ -60,116 +50,103 @@ const clockMove = object(
 )
 
 type Clock = Pick<Account, 'clock_offset' | 'frozen_at'>
-/** Returns how the clock stands after the move. May throw an ApiError. */
-type Move = (clock: Clock, now: AccountTime, wall: MachineTime) => Clock
 
 export const presentClock = (account: Account, time: Time) => ({
   now: iso(time.now(account)),
   frozen: account.frozen_at !== null,
 })
 
-export const readClock = ({ time }: ToolContext): Endpoint => ({
-  method: 'GET',
-  path: '/control/clock',
-  area: 'control',
-  operationId: 'readClock',
-  summary: "Read the account's clock",
-  docs: () => ({
-    responses: { 200: json('The clock', clock) },
-    errors: [unknownParameter()],
-  }),
-  handler: async request => {
-    readQuery(request, {})
-    return presentClock(request.account, time)
-  },
-})
+export const readClock = ({ time }: ToolContext) =>
+  defineEndpoint({
+    method: 'GET',
+    path: '/control/clock',
+    operationId: 'readClock',
+    summary: "Read the account's clock",
+    docs: () => ({
+      responses: { 200: json('The clock', clock) },
+    }),
+    handler: async ({ account }) => presentClock(account, time),
+  })
 
 /**
  * Moves the account's clock, which has no effect on any other account. It only moves forward: identifiers begin with
  * the time, so after a step back new rows would sort before old ones. Everything that depends on time is computed
  * when it is read, so the move has taken effect when the response arrives.
  */
-export const setClock = (context: ToolContext): Endpoint => ({
-  method: 'POST',
-  path: '/control/clock',
-  area: 'control',
-  operationId: 'setClock',
-  summary: "Advance, freeze or resume the account's clock",
-  accepts: 'json',
-  docs: () => ({
-    description: 'Give exactly one of the fields. Time goes forward only.',
-    requestBody: requestBody(clockMove),
-    responses: { 200: json('The clock', clock) },
-    errors: [
-      ...badBody(),
-      noMove(),
-      badField('advance', 'must be whole milliseconds'),
-      unknownField(),
-      forwardOnly(FIRST_TIME),
-    ],
-  }),
-  handler: async request => {
-    const move = readMove(readBody(request, clockMove))
-    const { database, time } = context
-    return untilWritten(async () => {
-      const account = await accountOfName(database, request.account.name)
-      if (!account) throw accountEnded()
-      const moved = { ...account, ...move(account, time.now(account), time.wall()) }
-      if (time.now(moved) >= LAST_TIME) throw badField('advance', 'must not lead beyond 2099')
-      return (await moveClock(database, account, moved)) ? presentClock(moved, time) : undefined
-    })
-  },
-})
+export const setClock = (context: ToolContext) =>
+  defineEndpoint({
+    method: 'POST',
+    path: '/control/clock',
+    operationId: 'setClock',
+    summary: "Advance, freeze or resume the account's clock",
+    body: clockMove,
+    needsBody: true,
+    docs: () => ({
+      description: 'Give exactly one of the fields. Time goes forward only.',
+      responses: { 200: json('The clock', clock) },
+      errors: [
+        noMove(),
+        badField('advance', 'must be whole milliseconds'),
+        forwardOnly(FIRST_TIME),
+      ],
+    }),
+    handler: async (request, { body }) => {
+      const { database, time } = context
+      return untilWritten(async () => {
+        const account = await accountOfName(database, request.account.name)
+        if (!account) throw accountEnded()
+        const moved = {
+          ...account,
+          ...moveOf(body, account, time.now(account), time.wall()),
+        }
+        if (time.now(moved) >= LAST_TIME) throw badField('advance', 'must not lead beyond 2099')
+        return (await moveClock(database, account, moved)) ? presentClock(moved, time) : undefined
+      })
+    },
+  })
 
 const moves = () => Object.keys(clockMove.properties).join(', ')
 const noMove = () => missingField('advance', `is missing: give one of ${moves()}`)
 
-function readMove(given: Json): Move {
-  const [name, other] = Object.keys(given)
+/** How the clock stands after the move. Throws an ApiError for one that is not possible. */
+function moveOf(
+  body: Json,
+  { clock_offset, frozen_at }: Clock,
+  now: AccountTime,
+  wall: MachineTime,
+): Clock {
+  const { advance, freeze, resume } = body
+  const [name, other] = Object.keys(body)
   if (name === undefined) throw noMove()
   if (other !== undefined) throw badField(other, `must be given alone: use one of ${moves()}`)
-  if (name === 'advance') return advanceBy(given.advance)
-  if (name === 'freeze') return freezeAt(given.freeze)
-  if (given.resume !== true) throw badField('resume', 'must be true')
-  return ({ clock_offset, frozen_at }, _now, wall) => ({
-    clock_offset: frozen_at === null ? clock_offset : frozen_at - wall,
-    frozen_at: null,
-  })
+  if (advance !== undefined) {
+    if (!isWhole(advance, 0, LONGEST_ADVANCE))
+      throw badField('advance', `must be whole milliseconds from 0 to ${LONGEST_ADVANCE}`)
+    return frozen_at === null
+      ? { clock_offset: clock_offset + advance, frozen_at }
+      : { clock_offset, frozen_at: frozen_at + advance }
+  }
+  if (freeze !== undefined) {
+    const at = freeze === true ? now : readTime(freeze)
+    if (at === undefined) throw badField('freeze', FREEZE_RULE)
+    if (at < now) throw forwardOnly(now)
+    return { clock_offset, frozen_at: at }
+  }
+  if (resume !== true) throw badField('resume', 'must be true')
+  return { clock_offset: frozen_at === null ? clock_offset : frozen_at - wall, frozen_at: null }
 }
 
-function advanceBy(ms: unknown): Move {
-  if (!isWhole(ms, 0, LONGEST_ADVANCE))
-    throw badField('advance', `must be whole milliseconds from 0 to ${LONGEST_ADVANCE}`)
-  return ({ clock_offset, frozen_at }) =>
-    frozen_at === null
-      ? { clock_offset: clock_offset + ms, frozen_at }
-      : { clock_offset, frozen_at: frozen_at + ms }
-}
+const FREEZE_RULE = 'must be true or a time before 2100 such as 2026-09-14T08:20:31.000Z'
 
 const forwardOnly = (now: AccountTime) =>
   conflict(
     `time moves forward only, and it is ${iso(now)}: for an earlier time give at to POST /control/reset or to a new account`,
   )
 
-function freezeAt(at: unknown): Move {
-  const time = at === true ? undefined : parseTime(at)
-  return ({ clock_offset }, now) => {
-    if (time !== undefined && time < now) throw forwardOnly(now)
-    return { clock_offset, frozen_at: time ?? now }
-  }
-}
-
-function parseTime(at: unknown): number {
-  const time = readTime(at)
-  if (time === undefined)
-    throw badField('freeze', 'must be true or a time before 2100 such as 2026-09-14T08:20:31.000Z')
-  return time
-}
-
-function readTime(given: unknown): number | undefined {
-  if (typeof given !== 'string' || !TIME.test(given)) return undefined
-  const time = Date.parse(given)
-  const exists = time < LAST_TIME && iso(time).startsWith(given.slice(0, 19))
+function readTime(text: unknown): number | undefined {
+  if (typeof text !== 'string' || !TIME.test(text)) return undefined
+  const time = Date.parse(text)
+  const exists = time < LAST_TIME && iso(time).startsWith(text.slice(0, 19))
   return exists ? time : undefined
 }
 
@@ -177,9 +154,9 @@ export const badFirstTime = () =>
   badField('at', 'must be a time from 2001 to 2099 such as 2026-09-14T08:20:31.000Z')
 
 /** The clock of a new account or after a reset: `at` is a time to begin with, where it stands still unless `frozen` is false. */
-export function readFirstClock(given: Json, wall: MachineTime): Clock {
-  const { at } = given
-  const frozen = flagIn(given, 'frozen', at !== undefined)
+export function readFirstClock(body: Json, wall: MachineTime): Clock {
+  const { at } = body
+  const frozen = flagIn(body, 'frozen', at !== undefined)
   const time = at === undefined ? wall : (readTime(at) ?? Number.NaN)
   if (!(time >= FIRST_TIME)) throw badFirstTime()
   return frozen

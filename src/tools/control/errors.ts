@@ -1,5 +1,4 @@
-import { ApiError, notAnObject, wrongMediaType } from '../../core/errors.ts'
-import { JSON_TYPE } from '../../platform/http/body.ts'
+import { ApiError } from '../../core/errors.ts'
 
 /** The errors of the endpoints below /control. Each description tells the client what to do. */
 
@@ -11,11 +10,11 @@ export const missingField = (field: string, rule: string) =>
 export const badField = (field: string, rule: string) =>
   new ApiError(422, 'C0102', `${field} ${rule}`, { field })
 
-export const noSuchField = (field: string, known: readonly string[]) =>
+export const noSuchField = (field: string, names: readonly string[]) =>
   new ApiError(
     422,
     'C0103',
-    `there is no ${field}: ${known.length > 0 ? `use ${known.join(', ')}` : 'leave it out'}`,
+    `there is no ${field}: ${names.length > 0 ? `use ${names.join(', ')}` : 'leave it out'}`,
     { field },
   )
 
@@ -34,10 +33,4 @@ export const conflict = (description: string) => new ApiError(409, 'C0409', desc
 
 export const accountEnded = () => conflict('the account has ended')
 
-/** A limit is reached. */
 export const tooMany = (description: string) => new ApiError(422, 'C0429', description)
-
-/** The errors of every body and of every query, for the description. */
-export const badBody = () => [notAnObject('C0197'), wrongMediaType(400, JSON_TYPE)]
-export const unknownField = () => noSuchField('nam', ['name', 'at', 'frozen'])
-export const unknownParameter = () => noSuchField('refrence', ['reference', 'status', 'wait'])

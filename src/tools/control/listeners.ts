@@ -9,7 +9,8 @@ import { type EventType, eventTypes, eventTypesIn } from '../../pay/webhooks/web
 import { accountOfName, findLivingKey } from '../../platform/accounts/store.ts'
 import { type Endpoint, pathParam } from '../../platform/http/endpoint.ts'
 import type { Json } from '../../platform/http/fields.ts'
-import { json, noContent, pathParameter, requestBody } from '../../platform/http/openapi.ts'
+import { json, noContent, pathParameter } from '../../platform/http/openapi.ts'
+import { whole } from '../../platform/http/query.ts'
 import { object } from '../../platform/http/schema.ts'
 import type { ToolContext } from '../context.ts'
 import { keepListener } from '../deliver/listener-store.ts'
@@ -20,17 +21,9 @@ import {
   leave,
   waitForAttempt,
 } from '../deliver/listeners.ts'
-import { isWhole, readBody } from './body.ts'
-import {
-  badBody,
-  badField,
-  conflict,
-  notFound,
-  tooMany,
-  unknownField,
-  unknownParameter,
-} from './errors.ts'
-import { queryParameters, readQuery, whole } from './query.ts'
+import { isWhole } from './body.ts'
+import { defineEndpoint } from './endpoint.ts'
+import { badField, conflict, notFound, tooMany } from './errors.ts'
 import { count, headers, identifier, text } from './schemas.ts'
 import { as } from './webhooks.ts'
 
@@ -38,7 +31,6 @@ import { as } from './webhooks.ts'
 const STOP_CHECK_INTERVAL = 100
 const KEY_CHECK_INTERVAL = 900
 
-/** The requests of `farthing listen`. */
 export const listenerEndpoints = (context: ToolContext, stopped: () => boolean): Endpoint[] => [
   startListening(context),
   takeNext(context, stopped),
@@ -65,31 +57,30 @@ const hasAll = () =>
 
 const listenerId = pathParameter('webhook_id', 'A listener of the account')
 
-const startListening = (context: ToolContext): Endpoint => ({
-  method: 'POST',
-  path: '/control/listeners',
-  area: 'control',
-  operationId: 'startListening',
-  summary: 'Make the webhook of a listener, or find it again',
-  accepts: 'json',
-  docs: () => ({
-    requestBody: requestBody(newListener),
-    responses: { 200: json('The listener', listener) },
-    errors: [...badBody(), badName(), unknownField(), hasAll()],
-  }),
-  handler: async request => {
-    const { name, events = eventTypes } = readBody(request, newListener)
-    const label = typeof name === 'string' ? labelOf(name) : ''
-    if (label === '') throw badName()
-    const kept = await keepListener(context, request.account, label, readEvents(events))
-    if (!kept) throw hasAll()
-    const { webhook_id, signing_key, other, as = null } = kept
-    return { webhook_id, signing_key, other, as }
-  },
-})
+const startListening = (context: ToolContext) =>
+  defineEndpoint({
+    method: 'POST',
+    path: '/control/listeners',
+    operationId: 'startListening',
+    summary: 'Make the webhook of a listener, or find it again',
+    body: newListener,
+    docs: () => ({
+      responses: { 200: json('The listener', listener) },
+      errors: [badName(), hasAll()],
+    }),
+    handler: async (request, { body }) => {
+      const { name, events = eventTypes } = body
+      const label = typeof name === 'string' ? labelOf(name) : ''
+      if (label === '') throw badName()
+      const webhook = await keepListener(context, request.account, label, readEvents(events))
+      if (!webhook) throw hasAll()
+      const { webhook_id, signing_key, other, as = null } = webhook
+      return { webhook_id, signing_key, other, as }
+    },
+  })
 
-function readEvents(given: unknown): EventType[] {
-  const read = eventTypesIn(given)
+function readEvents(events: unknown): EventType[] {
+  const read = eventTypesIn(events)
   if (!read) throw badField('events', `must be a list of ${eventTypes.join(', ')}`)
   return read
 }
@@ -105,7 +96,7 @@ const listenerInPath = async (request: FastifyRequest, { database }: ToolContext
 
 const deleted = () => conflict('the webhook of this listener was deleted: start to listen again')
 
-const known = { wait: whole(0, LONGEST_REQUEST, 'Milliseconds to wait for an attempt') }
+const parameters = { wait: whole(0, LONGEST_REQUEST, 'Milliseconds to wait for an attempt') }
 
 const nextAttempt = object('NextAttempt', {
   attempt: {
@@ -116,34 +107,34 @@ const nextAttempt = object('NextAttempt', {
   },
 })
 
-const takeNext = (context: ToolContext, stopped: () => boolean): Endpoint => ({
-  method: 'GET',
-  path: '/control/listeners/{webhook_id}/next',
-  area: 'control',
-  operationId: 'takeNextAttempt',
-  summary: 'Wait for the next attempt to deliver a message',
-  docs: () => ({
-    parameters: [listenerId, ...queryParameters(known)],
-    responses: { 200: json('The attempt', nextAttempt) },
-    errors: [notFound('listener'), deleted(), unknownParameter()],
-  }),
-  handler: async (request, reply) => {
-    const { wait = LONGEST_REQUEST } = readQuery(request, known)
-    const webhook = await listenerInPath(request, context)
-    const ending = createEnding(context, request, reply, { wait, stopped })
-    const attempt = await waitForAttempt(context, webhook, { wait, ...ending })
-    const why = ending.stop()
-    const isLost = why === 'gone' || why === 'revoked'
-    if (attempt && isLost) await giveBack(context, webhook, attempt)
-    // The listener may ask again: another instance, this one after its restart, or after a proxy has cut it off.
-    if (why === 'gone' || why === 'stopped') await leave(context, webhook, RECONNECT_TIME)
-    if (why === 'revoked') {
-      await leave(context, webhook, 0)
-      throw unknownBearerKey()
-    }
-    return { attempt }
-  },
-})
+const takeNext = (context: ToolContext, stopped: () => boolean) =>
+  defineEndpoint({
+    method: 'GET',
+    path: '/control/listeners/{webhook_id}/next',
+    operationId: 'takeNextAttempt',
+    summary: 'Wait for the next attempt to deliver a message',
+    query: parameters,
+    docs: () => ({
+      parameters: [listenerId],
+      responses: { 200: json('The attempt', nextAttempt) },
+      errors: [notFound('listener'), deleted()],
+    }),
+    handler: async (request, { query: { wait = LONGEST_REQUEST } }, reply) => {
+      const webhook = await listenerInPath(request, context)
+      const ending = createEnding(context, request, reply, { wait, stopped })
+      const attempt = await waitForAttempt(context, webhook, { wait, ...ending })
+      const why = ending.stop()
+      const isLost = why === 'gone' || why === 'revoked'
+      if (attempt && isLost) await giveBack(context, webhook, attempt)
+      // The listener may ask again: another instance, this one after its restart, or after a proxy has cut it off.
+      if (why === 'gone' || why === 'stopped') await leave(context, webhook, RECONNECT_TIME)
+      if (why === 'revoked') {
+        await leave(context, webhook, 0)
+        throw unknownBearerKey()
+      }
+      return { attempt }
+    },
+  })
 
 type EndReason = 'over' | 'gone' | 'revoked' | 'stopped'
 
@@ -201,7 +192,6 @@ const attemptResult = object(
   },
 )
 const LONGEST_RESULT = 200
-/** The results of an attempt without a status. */
 const REASONS: unknown[] = [
   'timeout',
   'connection failed',
@@ -212,40 +202,33 @@ const REASONS: unknown[] = [
 const CAUSE = /^[A-Z0-9_]{1,60}$/
 const LONGEST_TIME = 60_000
 
-const giveResult = (context: ToolContext): Endpoint => ({
-  method: 'POST',
-  path: '/control/listeners/{webhook_id}/results',
-  area: 'control',
-  operationId: 'giveAttemptResult',
-  summary: 'Report the result of an attempt to deliver a message',
-  accepts: 'json',
-  docs: () => ({
-    parameters: [listenerId],
-    requestBody: requestBody(attemptResult),
-    responses: { 204: noContent('The attempt has this result') },
-    errors: [
-      ...badBody(),
-      notFound('listener'),
-      badField('result', 'must be text'),
-      unknownField(),
-    ],
-  }),
-  handler: async (request, reply) => {
-    const given = readBody(request, attemptResult)
-    const result = readResult(given)
-    const key = {
-      room: request.account.room,
-      webhook_id: pathParam(request, 'webhook_id'),
-      attempt_id: String(given.attempt_id),
-    }
-    if (!(await endAttempt(context, key, result)))
-      throw notFound('attempt that waits for its result')
-    return reply.code(204).send()
-  },
-})
+const giveResult = (context: ToolContext) =>
+  defineEndpoint({
+    method: 'POST',
+    path: '/control/listeners/{webhook_id}/results',
+    operationId: 'giveAttemptResult',
+    summary: 'Report the result of an attempt to deliver a message',
+    body: attemptResult,
+    docs: () => ({
+      parameters: [listenerId],
+      responses: { 204: noContent('The attempt has this result') },
+      errors: [notFound('listener'), badField('result', 'must be text')],
+    }),
+    handler: async (request, { body }, reply) => {
+      const result = readResult(body)
+      const key = {
+        room: request.account.room,
+        webhook_id: pathParam(request, 'webhook_id'),
+        attempt_id: String(body.attempt_id),
+      }
+      if (!(await endAttempt(context, key, result)))
+        throw notFound('attempt that waits for its result')
+      return reply.code(204).send()
+    },
+  })
 
-function readResult(given: Json): ListenerAnswer {
-  const { status_code, response_time = null, result, cause } = given
+function readResult(body: Json): ListenerAnswer {
+  const { status_code, response_time = null, result, cause } = body
   if (status_code !== null && !isWhole(status_code, 100, 599))
     throw badField('status_code', 'must be null or a status from 100 to 599')
   if (response_time !== null && !isWhole(response_time, 0, LONGEST_TIME))
@@ -262,7 +245,7 @@ function readResult(given: Json): ListenerAnswer {
     response_time,
     result,
     ...(cause !== undefined && { cause }),
-    ...(status_code !== null && { answer: readAnswer(given) }),
+    ...(status_code !== null && { answer: readAnswer(body) }),
   }
 }
 
@@ -281,20 +264,19 @@ function readAnswer({ headers = [], body = '', size }: Json) {
   }
 }
 
-const stopListening = (context: ToolContext): Endpoint => ({
-  method: 'DELETE',
-  path: '/control/listeners/{webhook_id}',
-  area: 'control',
-  operationId: 'stopListening',
-  summary: 'Report that the listener has stopped',
-  docs: () => ({
-    parameters: [listenerId],
-    responses: { 204: noContent('Nobody listens any more') },
-    errors: [notFound('listener'), deleted(), unknownParameter()],
-  }),
-  handler: async (request, reply) => {
-    readQuery(request, {})
-    await leave(context, await listenerInPath(request, context), 0)
-    return reply.code(204).send()
-  },
-})
+const stopListening = (context: ToolContext) =>
+  defineEndpoint({
+    method: 'DELETE',
+    path: '/control/listeners/{webhook_id}',
+    operationId: 'stopListening',
+    summary: 'Report that the listener has stopped',
+    docs: () => ({
+      parameters: [listenerId],
+      responses: { 204: noContent('Nobody listens any more') },
+      errors: [notFound('listener'), deleted()],
+    }),
+    handler: async (request, _, reply) => {
+      await leave(context, await listenerInPath(request, context), 0)
+      return reply.code(204).send()
+    },
+  })

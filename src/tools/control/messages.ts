@@ -3,27 +3,19 @@ import type { AccountTime } from '../../core/ports.ts'
 import { followMessages, type KeptMessage } from '../../pay/webhooks/message-store.ts'
 import { eventTypes, headersOf, signature } from '../../pay/webhooks/webhook.ts'
 import { presentMessage, webhookMessage } from '../../pay/webhooks/wire.ts'
-import type { Endpoint } from '../../platform/http/endpoint.ts'
 import { json } from '../../platform/http/openapi.ts'
+import { oneOf } from '../../platform/http/query.ts'
 import { object, timestamp } from '../../platform/http/schema.ts'
 import type { ToolContext } from '../context.ts'
-import { badField, unknownParameter } from './errors.ts'
-import {
-  anyText,
-  ends,
-  ID,
-  oneOf,
-  paging,
-  payment_id,
-  queryParameters,
-  readListQuery,
-} from './query.ts'
+import { defineEndpoint } from './endpoint.ts'
+import { badField } from './errors.ts'
+import { anyText, ends, ID, listQuery, paging, payment_id } from './query.ts'
 import { headers, identifier, nullable } from './schemas.ts'
 import { followed, tooManyWaits, type WaitFor } from './wait.ts'
 
 const { attempts, last_delivery_status: delivery } = webhookMessage.properties
 
-const known = {
+const filters = {
   message_id: anyText('This message', ID),
   payment_id,
   event_type: oneOf(eventTypes, 'Of this event type'),
@@ -44,52 +36,45 @@ export const message = object('Message', {
 })
 const messages = object('Messages', { results: { type: 'array', items: message }, ...ends })
 
-/** The messages of all webhooks of the account, oldest first. */
-export const listMessages = (
-  { database, time, reading }: ToolContext,
-  waitFor: WaitFor,
-): Endpoint => ({
-  method: 'GET',
-  path: '/control/messages',
-  area: 'control',
-  operationId: 'listMessages',
-  summary: 'List the webhook messages of the account',
-  docs: () => ({
-    description:
-      'Messages of all webhooks, oldest first. With `after` it begins there, otherwise it ends with the newest. A client that follows with `next` misses none while nobody advances the clock, and may get one again.',
-    parameters: queryParameters(known),
-    responses: { 200: json('The messages', messages) },
-    errors: [
-      unknownParameter(),
-      badField('delivery', 'must be one of PENDING, SUCCESSFUL'),
-      tooManyWaits(),
-    ],
-  }),
-  handler: async request => {
-    const { ms, paging, filter } = readListQuery(request, known)
-    const shown = (message: KeptMessage) => presentKeptMessage(message, time.now(request.account))
-    const find = async ({ room }: Account) => {
-      const page = await reading(room, request.url, () =>
-        followMessages(database, room, filter, paging),
-      )
-      return page.rows.length > 0 ? [page] : []
-    }
-    return followed(waitFor, request, { ms, after: paging.after }, shown, () => ({ find }))
-  },
-})
+export const listMessages = ({ database, time, reading }: ToolContext, waitFor: WaitFor) =>
+  defineEndpoint({
+    method: 'GET',
+    path: '/control/messages',
+    operationId: 'listMessages',
+    summary: 'List the webhook messages of the account',
+    query: filters,
+    docs: () => ({
+      description:
+        'Messages of all webhooks, oldest first. With `after` it begins there, otherwise it ends with the newest. A client that follows with `next` misses none while nobody advances the clock, and may get one again.',
+      responses: { 200: json('The messages', messages) },
+      errors: [badField('delivery', 'must be one of PENDING, SUCCESSFUL'), tooManyWaits()],
+    }),
+    handler: async (request, { query }) => {
+      const { ms, paging, filter } = listQuery(query)
+      const present = (message: KeptMessage) =>
+        presentKeptMessage(message, time.now(request.account))
+      const find = async ({ room }: Account) => {
+        const page = await reading(room, request.url, () =>
+          followMessages(database, room, filter, paging),
+        )
+        return page.rows.length > 0 ? [page] : []
+      }
+      return followed(waitFor, request, { ms, after: paging.after }, present, () => ({ find }))
+    },
+  })
 
 function presentKeptMessage(message: KeptMessage, now: AccountTime) {
   const { message_id, webhook_id, event_type, payment_id, signing_key } = message
-  const shown = presentMessage(message, now)
-  const raw = shown.body === null ? null : message.body
+  const history = presentMessage(message, now)
+  const raw = history.body === null ? null : message.body
   return {
     message_id,
     webhook_id,
     event_type,
     payment_id,
-    at: shown.created_date,
-    delivery: shown.last_delivery_status,
-    attempts: shown.attempts,
+    at: history.created_date,
+    delivery: history.last_delivery_status,
+    attempts: history.attempts,
     raw,
     headers: raw === null ? null : headersOf(signature(raw, signing_key)),
   }

@@ -1,13 +1,11 @@
 import type { Account } from '../../core/account.ts'
 import { version } from '../../core/version.ts'
-import type { Endpoint } from '../../platform/http/endpoint.ts'
 import { json } from '../../platform/http/openapi.ts'
 import { object } from '../../platform/http/schema.ts'
 import type { ToolContext } from '../context.ts'
 import { countPlans } from '../plans/store.ts'
 import { clock, presentClock } from './clock.ts'
-import { unknownParameter } from './errors.ts'
-import { readQuery } from './query.ts'
+import { defineEndpoint } from './endpoint.ts'
 import { count, nullable, text } from './schemas.ts'
 
 export const overview = object('Control', {
@@ -25,21 +23,17 @@ export const overview = object('Control', {
   },
 })
 
-export const readOverview = (context: ToolContext): Endpoint => ({
-  method: 'GET',
-  path: '/control',
-  area: 'control',
-  operationId: 'readControl',
-  summary: 'Read what the control API has',
-  docs: () => ({
-    responses: { 200: json('What there is', overview) },
-    errors: [unknownParameter()],
-  }),
-  handler: async request => {
-    readQuery(request, {})
-    return presentOverview(context, request.account)
-  },
-})
+export const readOverview = (context: ToolContext) =>
+  defineEndpoint({
+    method: 'GET',
+    path: '/control',
+    operationId: 'readControl',
+    summary: 'Read what the control API has',
+    docs: () => ({
+      responses: { 200: json('What there is', overview) },
+    }),
+    handler: async ({ account }) => presentOverview(context, account),
+  })
 
 export const presentOverview = async (
   { config, database, recorder, time }: ToolContext,

@@ -11,15 +11,15 @@ import {
 import { payment as paymentBody, presentPayment } from '../../pay/payments/response.ts'
 import { paymentInPath } from '../../pay/payments/routes.ts'
 import { addressesOf } from '../../platform/http/addresses.ts'
-import type { Endpoint } from '../../platform/http/endpoint.ts'
-import { json, optionalBody, pathParameter } from '../../platform/http/openapi.ts'
+import { json, pathParameter } from '../../platform/http/openapi.ts'
+import { oneOf } from '../../platform/http/query.ts'
 import { object } from '../../platform/http/schema.ts'
 import type { ToolContext } from '../context.ts'
 import { newestWanted } from '../lists/payments-store.ts'
 import { recordAction } from '../record/action.ts'
-import { readBody } from './body.ts'
-import { badBody, badField, conflict, unknownField, unknownParameter } from './errors.ts'
-import { anyText, ID, oneOf, queryParameters, readQuery, wait } from './query.ts'
+import { defineEndpoint } from './endpoint.ts'
+import { badField, conflict } from './errors.ts'
+import { anyText, ID, wait } from './query.ts'
 import { completionFields, readWanted } from './scenario-wire.ts'
 import { tooManyWaits, type WaitFor } from './wait.ts'
 
@@ -27,7 +27,7 @@ import { tooManyWaits, type WaitFor } from './wait.ts'
 const MOST_LOOKED_AT = 1_000
 const MOST_RETURNED = 100
 
-const known = {
+const filters = {
   payment_id: anyText('This payment', ID),
   reference: anyText('Only payments with this reference, in any case', 'PITCH-41'),
   status: oneOf(
@@ -49,77 +49,74 @@ const completion = object('Completion', {}, completionFields)
  * The newest payments that match. `status` also matches a payment that was in that status before, so that a test
  * which polls misses nothing. With `wait` the response is held until a payment matches.
  */
-export const findPayments = (context: ToolContext, waitFor: WaitFor): Endpoint => ({
-  method: 'GET',
-  path: '/control/payments',
-  area: 'control',
-  operationId: 'findPayments',
-  summary: 'Find payments, or wait for one',
-  docs: () => ({
-    description: `At most ${MOST_RETURNED}, newest first. With \`wait\` the response is held until one matches.`,
-    parameters: queryParameters(known),
-    responses: { 200: json('The payments', foundPayments) },
-    errors: [unknownParameter(), badField('wait', wait.rule), tooManyWaits()],
-  }),
-  handler: async request => {
-    const { database, time, config } = context
-    const { wait: ms = 0, status, ...which } = readQuery(request, known)
-    const isWanted = (payment: Payment) => status === undefined || hasBeen(payment, status)
-    const limits = { limit: MOST_RETURNED, most: MOST_LOOKED_AT }
-    const find = (account: Account) =>
-      newestWanted(database, account.room, which, { ...limits, now: time.now(account) }, isWanted)
-    const found = await waitFor(request, ms, () => ({ find }))
-    const addresses = addressesOf(request, config)
-    return { results: found.map(payment => presentPayment(payment, addresses)) }
-  },
-})
+export const findPayments = (context: ToolContext, waitFor: WaitFor) =>
+  defineEndpoint({
+    method: 'GET',
+    path: '/control/payments',
+    operationId: 'findPayments',
+    summary: 'Find payments, or wait for one',
+    query: filters,
+    docs: () => ({
+      description: `At most ${MOST_RETURNED}, newest first. With \`wait\` the response is held until one matches.`,
+      responses: { 200: json('The payments', foundPayments) },
+      errors: [badField('wait', `must be ${wait.rule}`), tooManyWaits()],
+    }),
+    handler: async (request, { query }) => {
+      const { database, time, config } = context
+      const { wait: ms = 0, status, ...which } = query
+      const isWanted = (payment: Payment) => status === undefined || hasBeen(payment, status)
+      const limits = { limit: MOST_RETURNED, most: MOST_LOOKED_AT }
+      const find = (account: Account) =>
+        newestWanted(database, account.room, which, { ...limits, now: time.now(account) }, isWanted)
+      const found = await waitFor(request, ms, () => ({ find }))
+      const addresses = addressesOf(request, config)
+      return { results: found.map(payment => presentPayment(payment, addresses)) }
+    },
+  })
 
 const hasBeen = ({ events, refunded_amount }: Payment, status: string): boolean =>
   status === 'refunded' ? refunded_amount > 0 : events.some(event => event.status === status)
 
 /** Takes a payment through its scenario, as its pages would. The response is that of GET /v1/payments/{payment_id}. */
-export const completePayment = (context: ToolContext): Endpoint => ({
-  method: 'POST',
-  path: '/control/payments/{payment_id}/complete',
-  area: 'control',
-  operationId: 'completePayment',
-  summary: 'Take a payment to its end',
-  accepts: 'json',
-  docs: () => ({
-    description:
-      'Does what a user does on the hosted pages; a moto_api payment is completed by a test card. It also ends a payment that a plan holds, and `expired` ends every payment that is not finished. The response waits for the webhooks, and is that of GET /v1/payments/{payment_id}.',
-    parameters: [pathParameter('payment_id', 'A payment of the account')],
-    requestBody: optionalBody(completion),
-    responses: { 200: json('The payment', paymentBody) },
-    errors: [
-      ...badBody(),
-      paymentNotFound('P0200'),
-      unknownOneTimeToken(),
-      usedOneTimeToken(),
-      badField('scenario', `must be one of ${scenarios.join(', ')}`),
-      unknownField(),
-      completed('success'),
-    ],
-  }),
-  handler: async request => {
-    const body = readBody(request, completion)
-    const { can_retry, ...wanted } = readWanted(body, scenarios)
-    const payment = await paymentInPath(request, context, 'P0200')
-    const planned = payment.hold ? payment.scenario : undefined
-    const scenario = wanted.scenario ?? planned ?? 'success'
-    const status = statusOf(payment)
-    if (isFinished(status) || (status === 'capturable' && scenario !== 'expired'))
-      throw completed(status)
-    const addresses = addressesOf(request, context.config)
-    const reason = await recordAction(
-      context,
-      { by: 'control', operation: 'completePayment', detail: () => `scenario=${scenario}` },
-      recordEffects => completeByScenario(context, payment, { scenario, can_retry, recordEffects }),
-    )
-    if (reason) throw conflict(reason)
-    return presentPayment(await paymentInPath(request, context, 'P0200'), addresses)
-  },
-})
+export const completePayment = (context: ToolContext) =>
+  defineEndpoint({
+    method: 'POST',
+    path: '/control/payments/{payment_id}/complete',
+    operationId: 'completePayment',
+    summary: 'Take a payment to its end',
+    body: completion,
+    docs: () => ({
+      description:
+        'Does what a user does on the hosted pages; a moto_api payment is completed by a test card. It also ends a payment that a plan holds, and `expired` ends every payment that is not finished. The response waits for the webhooks, and is that of GET /v1/payments/{payment_id}.',
+      parameters: [pathParameter('payment_id', 'A payment of the account')],
+      responses: { 200: json('The payment', paymentBody) },
+      errors: [
+        paymentNotFound('P0200'),
+        unknownOneTimeToken(),
+        usedOneTimeToken(),
+        badField('scenario', `must be one of ${scenarios.join(', ')}`),
+        completed('success'),
+      ],
+    }),
+    handler: async (request, { body }) => {
+      const { can_retry, ...wanted } = readWanted(body, scenarios)
+      const payment = await paymentInPath(request, context, 'P0200')
+      const planned = payment.hold ? payment.scenario : undefined
+      const scenario = wanted.scenario ?? planned ?? 'success'
+      const status = statusOf(payment)
+      if (isFinished(status) || (status === 'capturable' && scenario !== 'expired'))
+        throw completed(status)
+      const addresses = addressesOf(request, context.config)
+      const reason = await recordAction(
+        context,
+        { by: 'control', operation: 'completePayment', detail: () => `scenario=${scenario}` },
+        recordEffects =>
+          completeByScenario(context, payment, { scenario, can_retry, recordEffects }),
+      )
+      if (reason) throw conflict(reason)
+      return presentPayment(await paymentInPath(request, context, 'P0200'), addresses)
+    },
+  })
 
 const completed = (status: string) =>
   conflict(`the payment is ${status} and cannot be completed again`)

@@ -29,7 +29,7 @@ import { count, identifier, text } from './schemas.ts'
 
 /** Milliseconds. */
 const LONGEST_DELAY = 60_000
-export const MOST_REQUESTS = 1_000_000
+const MOST_REQUESTS = 1_000_000
 
 const whichFields = {
   on: { ...text, description: 'An operationId of /openapi.json; absent for any' },
@@ -111,7 +111,6 @@ export function readPlan(body: Json, operations: readonly Endpoint[]): ReadPlan 
   return plan
 }
 
-/** As responses show it. */
 export function presentPlan({ plan_id, room, seen, acted, ...plan }: Plan) {
   return { plan_id, ...plan, seen, acted }
 }
@@ -146,9 +145,9 @@ function readGiven(given: unknown): { given?: Json } {
   if (Buffer.byteLength(JSON.stringify(given)) > PLAN_BYTES)
     throw badField('given', `must have at most ${PLAN_BYTES} bytes`)
   const names = Object.keys(given)
-  const known = Object.keys(newPayment.properties)
-  const unknown = names.find(name => !known.includes(name))
-  if (unknown !== undefined) throw noSuchField(`given.${unknown}`, known)
+  const fields = Object.keys(newPayment.properties)
+  const unknown = names.find(name => !fields.includes(name))
+  if (unknown !== undefined) throw noSuchField(`given.${unknown}`, fields)
   const byAgreement =
     given.authorisation_mode === 'agreement' ||
     'agreement_id' in given ||

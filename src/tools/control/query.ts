@@ -1,75 +1,42 @@
 import type { FastifyRequest } from 'fastify'
 import { isCursor, isEdge } from '../../platform/database/follow.ts'
-import { isStorable } from '../../platform/http/fields.ts'
-import type { Parameter, Schema } from '../../platform/http/openapi.ts'
-import { instant as instantOf } from '../../platform/http/search.ts'
+import {
+  dateTime,
+  type QueryParameter,
+  type QueryParameters,
+  textUpTo,
+  whole,
+} from '../../platform/http/query.ts'
 import { badField, noSuchField } from './errors.ts'
 import { nullable } from './schemas.ts'
 import { LONGEST_WAIT } from './wait.ts'
 
-export type Parse<Value> = {
-  parse: (text: string) => Value | undefined
-  rule: string
-  /** For /control/openapi.json. */
-  schema: Schema
-  description: string
-}
-
 /** Of a payment, a message or an exchange. */
 export const ID = '06h3k9v0u2j4m5n6p7q8r9s0t1'
 
-export const anyText = (description: string, example: string): Parse<string> => ({
-  description,
-  parse: given => (isStorable(given) ? given : undefined),
-  rule: 'must be text',
-  schema: { type: 'string', examples: [example] },
-})
+export const anyText = (description: string, example: string) =>
+  textUpTo(Infinity, example, description)
 
-export const whole = (least: number, most: number, description: string): Parse<number> => ({
-  description,
-  parse: given =>
-    /^\d{1,9}$/.test(given) && Number(given) >= least && Number(given) <= most
-      ? Number(given)
-      : undefined,
-  rule: `must be a whole number from ${least} to ${most}`,
-  schema: { type: 'integer', minimum: least, maximum: most, examples: [most] },
-})
-
-export const flag = (description: string): Parse<boolean> => ({
-  description,
-  parse: given => (/^(true|false)$/.test(given) ? given === 'true' : undefined),
-  rule: 'must be true or false',
+export const flag = (description: string): QueryParameter<boolean> => ({
+  parse: text => (/^(true|false)$/.test(text) ? text === 'true' : undefined),
+  rule: 'true or false',
   schema: { type: 'boolean', examples: [true] },
+  description,
 })
 
-export const instant = (description: string): Parse<number> => ({
-  description,
-  parse: given => {
-    const time = instantOf(given)
-    return Number.isNaN(time) ? undefined : time
-  },
-  rule: 'must be a time such as 2026-09-14T08:20:31.000Z',
-  schema: { type: 'string', format: 'date-time', examples: ['2026-09-14T08:20:31.000Z'] },
-})
-
-export const oneOf = (values: readonly string[], description: string): Parse<string> => ({
-  description,
-  parse: given => (values.includes(given) ? given : undefined),
-  rule: `must be one of ${values.join(', ')}`,
-  schema: { type: 'string', enum: values, examples: values.slice(0, 1) },
-})
+export const instant = (description: string): QueryParameter<number> =>
+  dateTime(description, '2026-09-14T08:20:31.000Z')
 
 const edge = (
   name: string,
   isValid: (text: string) => boolean,
   description: string,
-): Parse<string> => ({
+): QueryParameter<string> => ({
   ...anyText(description, ID),
-  parse: given => (isValid(given) ? given : undefined),
-  rule: `must be the ${name} of an earlier response`,
+  parse: text => (isValid(text) ? text : undefined),
+  rule: `the ${name} of an earlier response`,
 })
 
-/** The most results of a list. */
 export const MOST_LISTED = 500
 
 export const payment_id = anyText('Only results of this payment', ID)
@@ -95,39 +62,28 @@ export const ends = {
   previous: { ...nullable, description: 'For `before`: the identifier of the first result' },
 }
 
-export const queryParameters = (known: Record<string, Parse<unknown>>): Parameter[] =>
-  Object.entries(known).map(([name, { schema, description }]) => ({
-    name,
-    in: 'query',
-    schema,
-    description,
-  }))
-
-type Values<Known> = {
-  [Name in keyof Known]?: Known[Name] extends Parse<infer Value> ? Value : never
+export type Values<Known> = {
+  [Name in keyof Known]?: Known[Name] extends QueryParameter<infer Value> ? Value : never
 }
 
 /** Reads the query parameters. Throws a 422 for the first that is unknown or not valid. */
-export function readQuery<Known extends Record<string, Parse<unknown>>>(
+export function readQuery<Known extends QueryParameters>(
   { query }: FastifyRequest,
-  known: Known,
+  parameters: Known,
 ): Values<Known> {
-  const read: Record<string, unknown> = {}
-  for (const [name, given] of Object.entries(query as Record<string, string | string[]>)) {
-    const kind = Object.hasOwn(known, name) ? known[name] : undefined
-    if (!kind) throw noSuchField(name, Object.keys(known))
-    const value = typeof given === 'string' ? kind.parse(given) : undefined
-    if (value === undefined) throw badField(name, kind.rule)
-    read[name] = value
+  const values: Record<string, unknown> = {}
+  for (const [name, text] of Object.entries(query as Record<string, string | string[]>)) {
+    const parameter = Object.hasOwn(parameters, name) ? parameters[name] : undefined
+    if (!parameter) throw noSuchField(name, Object.keys(parameters))
+    const value = typeof text === 'string' ? parameter.parse(text) : undefined
+    if (value === undefined) throw badField(name, `must be ${parameter.rule}`)
+    values[name] = value
   }
-  return read as Values<Known> // each was parsed by its own kind
+  return values as Values<Known> // each was parsed by its own parameter
 }
 
-/** As readQuery, for the parameters of a list: those of `paging` apart from the filter. `ms`: how long it may wait. */
-export function readListQuery<Known extends Record<string, Parse<unknown>>>(
-  request: FastifyRequest,
-  known: Known & typeof paging,
-) {
-  const { wait: ms = 0, after, before, limit = MOST_LISTED, ...filter } = readQuery(request, known)
+/** Takes the parameters of a list apart: how long it may wait, which page, and the filter. */
+export function listQuery<Query extends Values<typeof paging>>(query: Query) {
+  const { wait: ms = 0, after, before, limit = MOST_LISTED, ...filter } = query
   return { ms, paging: { after, before, limit }, filter }
 }

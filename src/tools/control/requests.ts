@@ -3,25 +3,16 @@ import { iso } from '../../core/time.ts'
 import { LONGEST_COMMIT } from '../../platform/database/follow.ts'
 import type { Endpoint } from '../../platform/http/endpoint.ts'
 import { json } from '../../platform/http/openapi.ts'
+import { oneOf, whole } from '../../platform/http/query.ts'
 import { object, timestamp } from '../../platform/http/schema.ts'
 import { WITHOUT_ENDPOINT } from '../../platform/http/without-endpoint.ts'
 import type { ToolContext } from '../context.ts'
 import { showBroken } from '../explain/check/judge.ts'
 import type { Exchange, KeptBody } from '../record/exchange.ts'
 import { countExchanges, followExchanges } from '../record/store.ts'
-import { badField, unknownParameter } from './errors.ts'
-import {
-  ends,
-  flag,
-  instant,
-  oneOf,
-  paging,
-  payment_id,
-  queryParameters,
-  readListQuery,
-  reference,
-  whole,
-} from './query.ts'
+import { defineEndpoint } from './endpoint.ts'
+import { badField } from './errors.ts'
+import { ends, flag, instant, listQuery, paging, payment_id, reference } from './query.ts'
 import { answer, anyJson, cut, headers, identifier, nullable, text } from './schemas.ts'
 import { followed, tooManyWaits, type WaitFor } from './wait.ts'
 
@@ -87,23 +78,21 @@ export const listRequests = (
   { database, recorder, reading, time }: ToolContext,
   waitFor: WaitFor,
   operations: readonly Endpoint[],
-): Endpoint => {
-  const known = parametersFor(operations)
-  return {
+): Endpoint =>
+  defineEndpoint({
     method: 'GET',
     path: '/control/requests',
-    area: 'control',
     operationId: 'listRequests',
     summary: 'List the requests of the account',
+    query: parametersFor(operations),
     docs: () => ({
       description:
         'What the application and browsers asked, oldest first. With `after` or `since` it begins there, otherwise it ends with the newest. A client that follows with `next` misses none, and may get one again.',
-      parameters: queryParameters(known),
       responses: { 200: json('The requests', recordedRequests) },
-      errors: [unknownParameter(), badField('status', 'must be a whole number'), tooManyWaits()],
+      errors: [badField('status', 'must be a whole number'), tooManyWaits()],
     }),
-    handler: async request => {
-      const { ms, paging, filter } = readListQuery(request, known)
+    handler: async (request, { query }) => {
+      const { ms, paging, filter } = listQuery(query)
       const { after } = paging
       const { since } = filter
       // For other accounts this would be a commit after each request.
@@ -132,8 +121,7 @@ export const listRequests = (
       }
       return followed(waitFor, request, { ms, after, since }, presentRequest, look)
     },
-  }
-}
+  })
 
 function presentRequest(exchange: Exchange) {
   const { exchange_id, operation, method, path, query, kind, payment_id, status, ms } = exchange
@@ -160,14 +148,13 @@ function presentRequest(exchange: Exchange) {
   }
 }
 
-/** A whole JSON body is shown as JSON, any other as text. */
-export function presentBody(kept: KeptBody | undefined): { body: unknown; body_cut?: number } {
-  if (!kept) return { body: null }
-  if (kept.cut !== undefined) return { body: kept.text, body_cut: kept.cut }
-  if (kept.base64) return { body: kept.text }
+export function presentBody(recorded: KeptBody | undefined): { body: unknown; body_cut?: number } {
+  if (!recorded) return { body: null }
+  if (recorded.cut !== undefined) return { body: recorded.text, body_cut: recorded.cut }
+  if (recorded.base64) return { body: recorded.text }
   try {
-    return { body: JSON.parse(kept.text) }
+    return { body: JSON.parse(recorded.text) }
   } catch {
-    return { body: kept.text }
+    return { body: recorded.text }
   }
 }

@@ -1,7 +1,6 @@
 import type { Endpoint } from '../../platform/http/endpoint.ts'
 import type { ToolContext } from '../context.ts'
-import { accountEndpoints } from './accounts.ts'
-import { askAboutMessage } from './ask.ts'
+import { accountEndpoints, resetAccount } from './accounts.ts'
 import { buildPayment } from './build.ts'
 import { readCheck } from './check.ts'
 import { readClock, setClock } from './clock.ts'
@@ -11,14 +10,12 @@ import { listMessages } from './messages.ts'
 import { readOverview } from './overview.ts'
 import { completePayment, findPayments } from './payments.ts'
 import { planEndpoints } from './plans.ts'
-import { probeWebhook } from './probe.ts'
 import { listRequests } from './requests.ts'
-import { resetAccount } from './reset.ts'
-import { sendMessage } from './send.ts'
+import { askAboutMessage, sendMessage } from './send.ts'
 import type { WaitFor } from './wait.ts'
-import { setWebhookShape } from './webhooks.ts'
+import { probeWebhook, setWebhookShape } from './webhooks.ts'
 
-export type ControlPorts = {
+type ControlPorts = {
   waitFor: WaitFor
   stopped: () => boolean
   /** The endpoints whose requests are recorded, and that plans can name. */

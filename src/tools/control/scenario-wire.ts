@@ -7,7 +7,7 @@ import {
 } from '../../pay/payments/payment.ts'
 import { impossibleFor, type WantedScenario } from '../../pay/payments/scenario.ts'
 import type { Json } from '../../platform/http/fields.ts'
-import { flagIn, trueIn } from './body.ts'
+import { choiceIn, flagIn, trueIn } from './body.ts'
 import { badField } from './errors.ts'
 
 const canRetry = {
@@ -43,17 +43,15 @@ export const plannedFields = {
 
 /** Reads what a test wants, of these scenarios. Throws a 422 for what no payment of the mode can do. */
 export function readWanted<Each extends Scenario>(
-  given: Json,
+  body: Json,
   possible: readonly Each[],
   mode?: AuthorisationMode,
 ): WantedScenario & { scenario?: Each } {
-  const scenario = possible.find(each => each === given.scenario)
-  if (given.scenario !== undefined && scenario === undefined)
-    throw badField('scenario', `must be one of ${possible.join(', ')}`)
+  const scenario = choiceIn(body, 'scenario', possible)
   const wanted = {
     ...(scenario && { scenario }),
-    ...(given.can_retry !== undefined && { can_retry: flagIn(given, 'can_retry') }),
-    ...(trueIn(given, 'hold') && { hold: true as const }),
+    ...(body.can_retry !== undefined && { can_retry: flagIn(body, 'can_retry') }),
+    ...(trueIn(body, 'hold') && { hold: true as const }),
   }
   const impossible = impossibleFor(mode, wanted)
   if (impossible) throw badField(impossible.field, impossible.rule)

@@ -2,13 +2,14 @@ import type { FastifyRequest } from 'fastify'
 import { shapes } from '../../pay/webhooks/govuk-pay.ts'
 import { findMessage } from '../../pay/webhooks/message-store.ts'
 import { webhookMessage } from '../../pay/webhooks/wire.ts'
-import { type Endpoint, pathParam } from '../../platform/http/endpoint.ts'
-import { json, optionalBody, pathParameter } from '../../platform/http/openapi.ts'
+import { pathParam } from '../../platform/http/endpoint.ts'
+import type { Json } from '../../platform/http/fields.ts'
+import { json, pathParameter } from '../../platform/http/openapi.ts'
 import { object } from '../../platform/http/schema.ts'
 import { registrationProblem } from '../../platform/outbound/address.ts'
 import type { ToolContext } from '../context.ts'
+import { ALREADY_SENDING } from '../deliver/resend.ts'
 import {
-  type Damage,
   damages,
   MOST_TIMES,
   type Resendable,
@@ -16,12 +17,15 @@ import {
   type SendAgain,
   sendAgain,
 } from '../deliver/send-again.ts'
+import { askReceiver } from '../explain/check/ask.ts'
+import { adviceText } from '../explain/signature/advice.ts'
 import { answerToWrong, consequenceOf } from '../explain/wrong-signature.ts'
 import type { Exchange } from '../record/exchange.ts'
-import { flagIn, integerIn, readBody, textIn } from './body.ts'
-import { badBody, badField, conflict, notFound, unknownField } from './errors.ts'
+import { choiceIn, flagIn, integerIn, textIn } from './body.ts'
+import { defineEndpoint } from './endpoint.ts'
+import { badField, conflict, notFound } from './errors.ts'
 import { presentBody } from './requests.ts'
-import { answer, identifier, nullable, text } from './schemas.ts'
+import { answer, count, identifier, nullable, text } from './schemas.ts'
 
 const sendAgainBody = object(
   'SendAgain',
@@ -72,37 +76,33 @@ const sentAgain = object('SentAgain', {
   },
 })
 
-/** Sends a message again by hand. The body is optional. */
-export const sendMessage = (context: ToolContext): Endpoint => ({
-  method: 'POST',
-  path: '/control/messages/{message_id}/send',
-  area: 'control',
-  operationId: 'sendMessage',
-  summary: 'Send a webhook message again',
-  accepts: 'json',
-  docs: () => ({
-    description: 'Sends the kept bytes once more, or changed on purpose.',
-    parameters: [pathParameter('message_id', 'A message of the account')],
-    requestBody: optionalBody(sendAgainBody),
-    responses: { 200: json('What came back', sentAgain) },
-    errors: [
-      ...badBody(),
-      notFound('message'),
-      badField('times', 'must be a whole number'),
-      unknownField(),
-      conflict('the webhook of this message is INACTIVE: register another one'),
-    ],
-  }),
-  handler: async request => {
-    const asked = await readSendAgain(request, context)
-    const message = await messageInPath(request, context)
-    const sent = await sendAgain(context, request.account, message, asked)
-    return { results: sent.map(presentSend) }
-  },
-})
+export const sendMessage = (context: ToolContext) =>
+  defineEndpoint({
+    method: 'POST',
+    path: '/control/messages/{message_id}/send',
+    operationId: 'sendMessage',
+    summary: 'Send a webhook message again',
+    body: sendAgainBody,
+    docs: () => ({
+      description: 'Sends the kept bytes once more, or changed on purpose.',
+      parameters: [pathParameter('message_id', 'A message of the account')],
+      responses: { 200: json('What came back', sentAgain) },
+      errors: [
+        notFound('message'),
+        badField('times', 'must be a whole number'),
+        conflict('the webhook of this message is INACTIVE: register another one'),
+      ],
+    }),
+    handler: async (request, { body }) => {
+      const options = await readSendAgain(body, context)
+      const message = await messageInPath(request, context)
+      const sent = await sendAgain(context, request.account, message, options)
+      return { results: sent.map(presentSend) }
+    },
+  })
 
 /** The message that the path names. Throws unless its bytes can be sent. */
-export async function messageInPath(
+async function messageInPath(
   request: FastifyRequest,
   { database, time }: ToolContext,
 ): Promise<Resendable> {
@@ -114,32 +114,23 @@ export async function messageInPath(
   return message
 }
 
-/** Throws the first error. */
-async function readSendAgain(
-  request: FastifyRequest,
-  { config, resolve }: ToolContext,
-): Promise<SendAgain> {
-  const given = readBody(request, sendAgainBody)
-  const times = integerIn(given, 'times', 1, MOST_TIMES) ?? 1
-  const { damage } = given
-  if (damage !== undefined && !damages.some(known => known === damage))
-    throw badField('damage', `must be one of ${damages.join(', ')}`)
-  const shape = shapes.find(each => each === given.as)
-  if (given.as !== undefined && shape === undefined)
-    throw badField('as', `must be ${shapes.join(' or ')}`)
-  if (shape && given.body !== undefined) throw badField('as', 'must be absent with body')
-  const to = textIn(given, 'to')
+async function readSendAgain(fields: Json, { config, resolve }: ToolContext): Promise<SendAgain> {
+  const times = integerIn(fields, 'times', 1, MOST_TIMES) ?? 1
+  const damage = choiceIn(fields, 'damage', damages)
+  const shape = choiceIn(fields, 'as', shapes, `must be ${shapes.join(' or ')}`)
+  if (shape && fields.body !== undefined) throw badField('as', 'must be absent with body')
+  const to = textIn(fields, 'to')
   const problem = to !== undefined && (await registrationProblem(to, config.callbackHosts, resolve))
   if (problem) throw badField('to', problem)
   return {
     times,
-    atOnce: flagIn(given, 'at_once'),
-    body: textIn(given, 'body'),
-    newIdentifier: flagIn(given, 'new_identifier'),
-    damage: damage as Damage | undefined, // checked above
+    atOnce: flagIn(fields, 'at_once'),
+    body: textIn(fields, 'body'),
+    newIdentifier: flagIn(fields, 'new_identifier'),
+    damage,
     as: shape,
     to,
-    signingKey: textIn(given, 'signing_key'),
+    signingKey: textIn(fields, 'signing_key'),
   }
 }
 
@@ -157,3 +148,57 @@ function presentSend(exchange: Exchange) {
     answer: { headers: response_headers, ...presentBody(response_body) },
   }
 }
+
+const askedReceiver = object('AskedReceiver', {
+  message_id: identifier,
+  cause: {
+    ...text,
+    description:
+      '`accepts`, `checks-nothing`, `compared-wrongly`, `not-the-signature`, `other-answer`, `unsteady`, `stopped`, `unknown`, or the mistake, such as `body:printed-python`, `key:newline` or `digest:base64`',
+  },
+  sentence: text,
+  advice: { ...text, description: 'What to change, with a line for each framework' },
+  posts: { ...count, maximum: 45, description: 'How many copies were sent' },
+  evidence: {
+    type: 'array',
+    items: identifier,
+    description: 'The recorded copies that show it, each at /console/requests/{id}',
+  },
+})
+
+/** Asks the receiver of a message which mistake it makes with signatures. */
+export const askAboutMessage = (context: ToolContext, stopped: () => boolean) =>
+  defineEndpoint({
+    method: 'POST',
+    path: '/control/messages/{message_id}/ask',
+    operationId: 'askReceiver',
+    summary: 'Ask the receiver of a message how it checks signatures',
+    docs: () => ({
+      description:
+        'For a message that its receiver refuses with 400, 401 or 403. First looks at the response to the newest attempt: if that holds 64 hexadecimal digits that a known mistake explains, nothing is sent. Otherwise sends copies of it to the address of its webhook: the right one, one that is signed with a random key, one with each other signing key of the account, the newest first, and then one for each known mistake, until one is accepted. At most 45, one after the other, within 30 seconds. Each is recorded and marked `asked`. The message, its attempts and its payment stay as they are.',
+      parameters: [pathParameter('message_id', 'A message of the account')],
+      responses: { 200: json('What the receiver checks', askedReceiver) },
+      errors: [
+        notFound('message'),
+        conflict('the webhook of this message is INACTIVE: register another one'),
+        conflict(ALREADY_SENDING),
+      ],
+    }),
+    handler: async request => {
+      const message = await messageInPath(request, context)
+      const result = await askReceiver(context, request.account, message, {
+        by: 'control',
+        isAbandoned: () => stopped() || request.raw.socket.destroyed,
+      })
+      if (!result) throw conflict(ALREADY_SENDING)
+      const { cause, sentence, advice, posts, evidence } = result
+      return {
+        message_id: message.message_id,
+        cause,
+        sentence,
+        advice: adviceText(advice),
+        posts,
+        evidence,
+      }
+    },
+  })

@@ -1,13 +1,18 @@
 import { untilWritten } from '../../core/retry.ts'
+import { version } from '../../core/version.ts'
 import { shapes } from '../../pay/webhooks/govuk-pay.ts'
 import { findWebhook, shapeWebhook } from '../../pay/webhooks/store.ts'
-import { type Endpoint, pathParam } from '../../platform/http/endpoint.ts'
-import { json, pathParameter, requestBody } from '../../platform/http/openapi.ts'
+import { pathParam } from '../../platform/http/endpoint.ts'
+import { json, pathParameter } from '../../platform/http/openapi.ts'
 import { object } from '../../platform/http/schema.ts'
 import type { ToolContext } from '../context.ts'
-import { readBody } from './body.ts'
-import { badBody, badField, missingField, notFound, unknownField } from './errors.ts'
-import { identifier } from './schemas.ts'
+import { ALREADY_SENDING } from '../deliver/resend.ts'
+import { probeReceiver } from '../explain/check/probe.ts'
+import { MOST_POSTS } from '../explain/check/probing.ts'
+import { finding } from './check.ts'
+import { defineEndpoint } from './endpoint.ts'
+import { badField, conflict, missingField, notFound } from './errors.ts'
+import { count, identifier, text } from './schemas.ts'
 
 export const as = {
   type: ['string', 'null'],
@@ -18,36 +23,69 @@ export const as = {
 const shape = object('WebhookShape', { as })
 const shapedWebhook = object('ShapedWebhook', { webhook_id: identifier, as })
 
-export const badShape = () => badField('as', `must be ${shapes.join(' or ')}, or null`)
+const badShape = () => badField('as', `must be ${shapes.join(' or ')}, or null`)
 const noShape = () => missingField('as', `is required: ${shapes.join(' or ')}, or null`)
 
 /** Sets how the messages of a webhook look from now on. Those that were made before stay as they are. */
-export const setWebhookShape = ({ database }: ToolContext): Endpoint => ({
-  method: 'PUT',
-  path: '/control/webhooks/{webhook_id}',
-  area: 'control',
-  operationId: 'setWebhookShape',
-  summary: 'Send the messages of a webhook as GOV.UK Pay does',
-  accepts: 'json',
-  docs: () => ({
-    description:
-      'Holds for messages of changes from now on. The history of the webhook shows what was sent.',
-    parameters: [pathParameter('webhook_id', 'A webhook of the account')],
-    requestBody: requestBody(shape),
-    responses: { 200: json('The webhook', shapedWebhook) },
-    errors: [...badBody(), notFound('webhook'), noShape(), badShape(), unknownField()],
-  }),
-  handler: async request => {
-    const { as: given } = readBody(request, shape)
-    if (given === undefined) throw noShape()
-    const wanted = shapes.find(each => each === given)
-    if (given !== null && wanted === undefined) throw badShape()
-    const webhook_id = pathParam(request, 'webhook_id')
-    await untilWritten(async () => {
-      const found = await findWebhook(database, request.account.room, webhook_id)
-      if (!found) throw notFound('webhook')
-      return (await database.write([shapeWebhook(found, wanted)])) ? found : undefined
-    })
-    return { webhook_id, as: wanted ?? null }
-  },
+export const setWebhookShape = ({ database }: ToolContext) =>
+  defineEndpoint({
+    method: 'PUT',
+    path: '/control/webhooks/{webhook_id}',
+    operationId: 'setWebhookShape',
+    summary: 'Send the messages of a webhook as GOV.UK Pay does',
+    body: shape,
+    docs: () => ({
+      description:
+        'Holds for messages of changes from now on. The history of the webhook shows what was sent.',
+      parameters: [pathParameter('webhook_id', 'A webhook of the account')],
+      responses: { 200: json('The webhook', shapedWebhook) },
+      errors: [notFound('webhook'), noShape(), badShape()],
+    }),
+    handler: async (request, { body }) => {
+      if (body.as === undefined) throw noShape()
+      const wanted = shapes.find(each => each === body.as)
+      if (body.as !== null && wanted === undefined) throw badShape()
+      const webhook_id = pathParam(request, 'webhook_id')
+      await untilWritten(async () => {
+        const webhook = await findWebhook(database, request.account.room, webhook_id)
+        if (!webhook) throw notFound('webhook')
+        return (await database.write([shapeWebhook(webhook, wanted)])) ? webhook : undefined
+      })
+      return { webhook_id, as: wanted ?? null }
+    },
+  })
+
+const probed = object('Probed', {
+  version: { ...text, description: 'The version of this Farthing' },
+  webhook_id: identifier,
+  posts: { ...count, maximum: MOST_POSTS, description: 'How many messages were sent' },
+  findings: { type: 'array', items: finding, description: 'R1 to R11, in this order' },
 })
+
+const inactive = () => conflict('the webhook is INACTIVE: register another one')
+
+export const probeWebhook = (context: ToolContext, stopped: () => boolean) =>
+  defineEndpoint({
+    method: 'POST',
+    path: '/control/webhooks/{webhook_id}/probe',
+    operationId: 'probeReceiver',
+    summary: 'Probe the receiver of a webhook',
+    docs: () => ({
+      description:
+        'Sends messages about paid payments of the account to the address of the webhook, and judges the responses: wrong signatures, the same message twice, an unknown payment, JSON that is printed differently, letters beyond ASCII, an unknown field, two at once, messages as GOV.UK Pay prints them, and keys that anybody knows. First the true message: if that is not accepted, or no payment is paid, all findings are `not seen`. At most 48 messages within 20 seconds. Each is recorded and marked as a probe. They are no attempts of any message, and no payment changes.',
+      parameters: [pathParameter('webhook_id', 'An active webhook of the account')],
+      responses: { 200: json('What the receiver does', probed) },
+      errors: [notFound('webhook'), inactive(), conflict(ALREADY_SENDING)],
+    }),
+    handler: async request => {
+      const { account } = request
+      const id = pathParam(request, 'webhook_id')
+      const webhook = await findWebhook(context.database, account.room, id)
+      if (!webhook) throw notFound('webhook')
+      if (webhook.status !== 'ACTIVE') throw inactive()
+      const isAbandoned = () => stopped() || request.raw.socket.destroyed
+      const probed = await probeReceiver(context, account, webhook, isAbandoned)
+      if (!probed) throw conflict(ALREADY_SENDING)
+      return { version, webhook_id: webhook.webhook_id, ...probed }
+    },
+  })

@@ -21,13 +21,14 @@ import {
   deleteAttempt,
   findDue,
   findOffered,
+  listenAtLeastUntil,
+  listenAtMostUntil,
   type Offer,
   offerAttempt,
   returnAttempt,
   takeAttempt,
   withdrawAttempt,
-} from './attempt-store.ts'
-import { listenAtLeastUntil, listenAtMostUntil } from './listener-store.ts'
+} from './listener-store.ts'
 
 /** Milliseconds for an attempt, as for any receiver. */
 const DEADLINE = 2_000
@@ -37,7 +38,6 @@ const POLL_FOR_ANSWER = 20
 
 type ListenerPorts = { database: Database; time: Time; signals: Signals }
 
-/** The answer of a listener. */
 export type ListenerAnswer = Omit<AttemptResult, 'answer'> & {
   /** The receiver's response; `body` is base64. */
   answer?: { headers: [string, string][]; body: string; size: number }

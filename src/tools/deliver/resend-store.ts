@@ -17,7 +17,6 @@ export type ResendRow = { body: string; claimed_until: number }
 
 export const resendIn = ({ body }: ResendRow): Resend => JSON.parse(body) as Resend // written here
 
-/** The newest run of the account. */
 export async function findResend(database: Database, room: string): Promise<ResendRow | undefined> {
   const [row] = await database.query<ResendRow>(
     'select body, claimed_until from resends where account = $1',

@@ -57,19 +57,19 @@ export async function sendAgain(
   context: ToolContext,
   account: Account,
   message: Resendable,
-  asked: SendAgain,
+  options: SendAgain,
 ): Promise<Exchange[]> {
   const { message_id, signing_key } = message
-  const given = asked.body ?? (asked.as ? asGovukPay(message.body) : message.body)
-  const body = asked.newIdentifier
-    ? given.replaceAll(message_id, context.newId(context.time.now(account), account.room))
-    : given
-  const signed = damaged(body, asked.signingKey ?? signing_key, asked.damage)
-  const url = asked.to ?? message.callback_url
-  const byHand = await withUndamaged(context, account, message, url, byHandOf(asked, message))
+  const original = options.body ?? (options.as ? asGovukPay(message.body) : message.body)
+  const body = options.newIdentifier
+    ? original.replaceAll(message_id, context.newId(context.time.now(account), account.room))
+    : original
+  const signed = damaged(body, options.signingKey ?? signing_key, options.damage)
+  const url = options.to ?? message.callback_url
+  const byHand = await withUndamaged(context, account, message, url, byHandOf(options, message))
   const once = () => sendByHand(context, account, message, { ...signed, url, byHand })
-  const times = Array.from({ length: asked.times })
-  if (asked.atOnce) return Promise.all(times.map(once))
+  const times = Array.from({ length: options.times })
+  if (options.atOnce) return Promise.all(times.map(once))
   const sent: Exchange[] = []
   for (const _ of times) sent.push(await once())
   return sent

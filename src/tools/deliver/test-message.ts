@@ -22,13 +22,12 @@ const courses = {
   card_payment_cancelled: ['cancel'],
 } as const satisfies Partial<Record<EventType, readonly Trigger[]>>
 
-export type TestEvent = keyof typeof courses
+type TestEvent = keyof typeof courses
 
-/** Those that a webhook can be sent as a test. */
 export const testEvents = ({ subscriptions }: Pick<Webhook, 'subscriptions'>): TestEvent[] =>
   (Object.keys(courses) as TestEvent[]).filter(type => subscriptions.includes(type)) // typed string[]
 
-export const TEST_REFERENCE = 'TEST-MESSAGE'
+const TEST_REFERENCE = 'TEST-MESSAGE'
 
 const AMOUNT = 1450
 

@@ -92,7 +92,6 @@ const CHECK_EVERY = 100
 type HeldRequest = { account: Account; end: () => void }
 
 type Holds = {
-  /** The number of requests that are held. */
   count(): number
   /** Resolves after so many milliseconds; at once if the service stops or the account is reset or ended. */
   hold(account: Account, socket: Socket, ms: number): Promise<void>

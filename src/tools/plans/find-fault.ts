@@ -4,6 +4,7 @@ import type { Account } from '../../core/account.ts'
 import type { ApiError } from '../../core/errors.ts'
 import type { Database, Time } from '../../core/ports.ts'
 import { untilWritten } from '../../core/retry.ts'
+import { createTurns } from '../../core/turns.ts'
 import type { ApplyScenario } from '../../pay/payments/commands.ts'
 import type { Payment } from '../../pay/payments/payment.ts'
 import { readNewPayment } from '../../pay/payments/request.ts'
@@ -38,11 +39,9 @@ export type Fault = {
   hasActed: boolean
 }
 
-/** The plans with a scenario for the payment or refund that a request makes. */
 type ScenarioPlans = {
   apply: ApplyScenario
   withLock<Result>(create: () => Promise<Result>): Promise<Result>
-  /** The plan that acted. */
   plan_id: string | undefined
 }
 
@@ -55,15 +54,18 @@ type PlanPorts = { database: Database; time: Time }
 
 export function createFindFault(ports: PlanPorts): FindFault {
   const { database } = ports
-  const withLock = createMutex()
+  // One at a time in a room, so that a compare-and-swap fails only against other instances.
+  const turns = createTurns(1)
+  const withLock = <Result>(room: string, work: () => Promise<Result>): Promise<Result> =>
+    turns(room, Symbol(), work)
   const knownPlans = createKnownPlans(database)
 
   return async (operation, request) => {
     const target = await targetOf(ports, operation, request)
     if (!target) return {}
     const { account, lastPlan } = target
-    const known = await knownPlans(account.room, lastPlan)
-    const plans = known.filter(({ on }) => on === undefined || on === operation)
+    const all = await knownPlans(account.room, lastPlan)
+    const plans = all.filter(({ on }) => on === undefined || on === operation)
     const facts = await factsFor(operation, target, plans)
     const { faults, scenarios } = sorted(plans.filter(plan => matches(plan, facts)))
     const scenario = scenarios.length > 0 ? scenarioPlans(operation, account) : undefined
@@ -97,20 +99,6 @@ export function createFindFault(ports: PlanPorts): FindFault {
       },
     }
     return found
-  }
-}
-
-/** A mutex for each room, so that a compare-and-swap fails only against other instances. */
-function createMutex() {
-  const last = new Map<string, Promise<unknown>>()
-  return async <Result>(room: string, work: () => Promise<Result>): Promise<Result> => {
-    const mine = (last.get(room) ?? Promise.resolve()).then(work, work)
-    last.set(room, mine)
-    try {
-      return await mine
-    } finally {
-      if (last.get(room) === mine) last.delete(room)
-    }
   }
 }
 

@@ -115,7 +115,6 @@ function isGiven(name: string, wanted: unknown, value: unknown): boolean {
   return Object.entries(wanted as Json).every(([key, each]) => metadata[key] === each)
 }
 
-/** True if the payment of a request matters to the plan. */
 export const asksForPayment = ({ given, payment_id }: Plan): boolean =>
   payment_id !== undefined || Object.keys(given ?? {}).length > 0
 
@@ -138,7 +137,6 @@ export function delayOf({ delay = 0, seed }: Plan, seen: number): number {
   return least + Math.floor(draw(seed, seen).share * (most - least + 1))
 }
 
-/** Statuses that have an error of their own. */
 export const ownErrors: Record<number, () => ApiError> = {
   401: unknownBearerKey,
   429: tooManyRequests,
@@ -146,7 +144,6 @@ export const ownErrors: Record<number, () => ApiError> = {
   503: overloaded,
 }
 
-/** The error that a plan answers a request with. */
 export function errorOf(answer: PlannedAnswer, operation: string): ApiError {
   const { status } = answer
   const code = answer.code ?? (status === 500 ? faultCodeOf(operation) : undefined)

@@ -23,13 +23,9 @@ export async function findPlans(database: Database, room: string): Promise<Plan[
 export const LAST_PLAN_SQL =
   '(select plan_id from plans where plans.account = accounts.room order by position desc limit 1)'
 
-/** The most rooms whose plans are remembered. */
 const MOST_ROOMS = 200
 
-/**
- * Reads the plans of a room, perhaps with some that were removed, and with counts that may be old. `last` is the
- * plan_id of its last plan, if the caller knows it.
- */
+/** Perhaps with some that were removed, and with old counts. `last` is the plan_id of the last plan, if known. */
 type KnownPlans = (room: string, last: string | undefined) => Promise<readonly Plan[]>
 
 /**
@@ -37,13 +33,13 @@ type KnownPlans = (room: string, last: string | undefined) => Promise<readonly P
  * while a room has the same last plan, no plan is missing here.
  */
 export function createKnownPlans(database: Database): KnownPlans {
-  const known = new Map<string, readonly Plan[]>()
+  const byLast = new Map<string, readonly Plan[]>()
   return async (room, last) => {
-    const remembered = last === undefined ? undefined : known.get(last)
+    const remembered = last === undefined ? undefined : byLast.get(last)
     if (remembered) return remembered
     const plans = await findPlans(database, room)
     const newest = plans.at(-1)
-    if (newest) remember(known, newest.plan_id, plans, MOST_ROOMS)
+    if (newest) remember(byLast, newest.plan_id, plans, MOST_ROOMS)
     return plans
   }
 }
@@ -86,7 +82,6 @@ export const countRequest = ({ plan, seen, acted, note = plan.note }: Counted): 
   expect: 1,
 })
 
-/** Returns false if there is no such plan. */
 export const deletePlan = (database: Database, room: string, plan_id: string): Promise<boolean> =>
   database.write([
     {

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 import { ADDRESS_PART_BYTES, RECORD_ROW_BYTES } from '../../core/budgets.ts'
 import type { Headers } from '../../core/exchange.ts'
-import type { Answer } from '../../core/ports.ts'
+import type { ReceiverResponse } from '../../core/ports.ts'
 import { inUtf8, isStorable } from '../../platform/http/fields.ts'
 import type { RecordedPayment } from '../../platform/http/request-state.ts'
 import type { Gap } from './admission.ts'
@@ -55,7 +55,7 @@ export type RawRequest = Pick<
 export type AnsweredAttempt = Omit<AttemptToRecord, 'answer'> & {
   kind: 'out'
   room: string
-  answer: Answer | undefined
+  answer: ReceiverResponse | undefined
 }
 
 /** What the recorder keeps of an exchange until its row is made. */

@@ -137,10 +137,7 @@ export const errorOf = ({ message, errcode }: Failure): Error =>
   Object.assign(new Error(message), errcode !== undefined && { code: 'ERR_SQLITE_ERROR', errcode })
 
 export type QueueOptions = {
-  /**
-   * Called once when the outcome of a commit is unknown, or the file is gone: the process must end. From then
-   * on every query and write is rejected.
-   */
+  /** Called once when an outcome is unknown or the file gone: the process must end. All is rejected from then on. */
   onUnknownOutcome: (error: unknown) => void
   /** Called after each commit with the number of writes that shared it. */
   onCommit?: ((writes: number) => void) | undefined
@@ -230,7 +227,6 @@ export function createQueue(writer: Writer, options: QueueOptions) {
     write,
     /** Rejects everything from now on with `error`: nothing that is written would be kept. */
     abandon,
-    /** The error after which nothing may be read or written. */
     broken: () => unknown,
     async check(): Promise<void> {
       if (unknown) throw unknown

@@ -2,7 +2,6 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { PREPARED_STATEMENTS } from '../../../core/budgets.ts'
 import type { Statement, Value } from '../../../core/ports.ts'
 
-/** The primary result codes of SQLite that Farthing handles. */
 export const SQLITE = {
   BUSY: 5,
   READONLY: 8,
@@ -13,7 +12,6 @@ export const SQLITE = {
   NOTADB: 26,
 } as const
 
-/** The extended result code of a failed write. */
 export const SQLITE_IOERR_WRITE = 778
 
 /** SQLite's extended result code. undefined if the error is not from SQLite. */
@@ -52,10 +50,7 @@ const SETTINGS = {
 
 type Prepared = { statement: StatementSync; columns: string[] }
 
-/**
- * Opens a file, which is created if it does not exist, or `:memory:`. Throws if that fails. The page cache grows
- * as pages are read, up to `cacheKilobytes`.
- */
+/** Opens a file, or `:memory:`. Throws if that fails. The page cache grows as pages are read. */
 export function connect(path: string, cacheKilobytes: number): Connection {
   const database = new DatabaseSync(path)
   applySettings(database, { cache_size: -cacheKilobytes, ...SETTINGS }, path === ':memory:')

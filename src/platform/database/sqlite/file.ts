@@ -15,19 +15,16 @@ const OWNER_ONLY_FOLDER = 0o700
 
 /** Throws for a folder, and for a pipe or a device: SQLite would wait for ever for what it reads there. */
 export function refuseSpecial(path: string): void {
-  const found = statSync(path)
-  if (found.isDirectory())
+  const stats = statSync(path)
+  if (stats.isDirectory())
     throw new Error(
       `${path} is a folder: name a file in it, such as sqlite:${join(path, 'farthing.db')}`,
     )
-  if (!found.isFile())
+  if (!stats.isFile())
     throw new Error(`${path} is a pipe, a socket or a device: set DATABASE_URL to a file`)
 }
 
-/**
- * Whether a file is mounted by itself, as into a container, without the folder that gets its write-ahead log. Linux lists
- * the mounts, with spaces as \040.
- */
+/** Whether a file is mounted without the folder that gets its write-ahead log. Linux writes spaces as \040. */
 export function isMountedAlone(path: string, mounts = readMounts()): boolean {
   if (!existsSync(path)) return false
   const file = realpathSync(path).replaceAll(' ', '\\040')
@@ -70,9 +67,9 @@ function createLook(path: string) {
   let opened = look()
   function isGone(): boolean {
     try {
-      const found = look()
-      opened ??= found
-      return opened !== undefined && (found?.ino !== opened.ino || found.dev !== opened.dev)
+      const now = look()
+      opened ??= now
+      return opened !== undefined && (now?.ino !== opened.ino || now.dev !== opened.dev)
     } catch {
       return false
     }

@@ -4,7 +4,7 @@
  */
 import type { Account } from '../../../core/account.ts'
 import { newSecret } from '../../../core/ids.ts'
-import { inSlices } from '../../../core/slices.ts'
+import { inSlices } from '../../../core/turns.ts'
 import { findWebhook } from '../../../pay/webhooks/store.ts'
 import {
   signature,

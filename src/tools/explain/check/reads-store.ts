@@ -7,13 +7,13 @@ import { numbered } from '../../../platform/database/select.ts'
 import type { ToolContext } from '../../context.ts'
 import { among } from '../../record/store.ts'
 
-type Ports = Pick<ToolContext, 'database' | 'recorder'>
+type ReadPorts = Pick<ToolContext, 'database' | 'recorder'>
 
 const READ = `kind = 'api' and body like '%"method":"GET"%'`
 
 /** How often each of the payments was read. Those that were not are absent. */
 export async function countReads(
-  { database, recorder }: Ports,
+  { database, recorder }: ReadPorts,
   { room }: Account,
   payment_ids: readonly string[],
 ): Promise<Map<string, number>> {
@@ -29,7 +29,7 @@ export async function countReads(
 
 /** How often something was read that does not exist. */
 export async function countMissed(
-  { database, recorder }: Ports,
+  { database, recorder }: ReadPorts,
   { room }: Account,
 ): Promise<number> {
   await recorder?.flush()

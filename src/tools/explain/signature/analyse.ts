@@ -2,7 +2,7 @@
  * Explains why a signature does not match: it tries the common mistakes with the body, the key and the signature,
  * alone and together, and names the nearest. It stores none of its input.
  */
-import { inSlices } from '../../../core/slices.ts'
+import { inSlices } from '../../../core/turns.ts'
 import { compareGiven } from './compare-given.ts'
 import { compareWithMessage } from './compare-with-message.ts'
 import { signatureOf } from './digests.ts'

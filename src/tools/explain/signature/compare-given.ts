@@ -1,4 +1,4 @@
-import type { Pause } from '../../../core/slices.ts'
+import type { Pause } from '../../../core/turns.ts'
 import { apiKey, otherKey, rawBody, theDigest } from './advice.ts'
 import { bodyVariants, isPrinted } from './bodies.ts'
 import { signatureOf } from './digests.ts'

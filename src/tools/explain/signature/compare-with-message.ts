@@ -1,4 +1,4 @@
-import type { Pause } from '../../../core/slices.ts'
+import type { Pause } from '../../../core/turns.ts'
 import { otherKey, rawBody, theDigest, theHeader } from './advice.ts'
 import { bodyVariants } from './bodies.ts'
 import { differenceOf } from './difference.ts'

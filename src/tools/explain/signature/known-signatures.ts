@@ -1,6 +1,6 @@
 /** The signatures that known mistakes give, so that any text can be looked up among them. */
 import { PAIR_BYTES } from '../../../core/budgets.ts'
-import type { Pause } from '../../../core/slices.ts'
+import type { Pause } from '../../../core/turns.ts'
 import { cutOff, type Digest, inHex, others, rewritten, signatureOf } from './digests.ts'
 import { AS_IS, isWrong, type Variant, type Way } from './variants.ts'
 

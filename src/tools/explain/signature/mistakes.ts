@@ -1,4 +1,4 @@
-import type { Pause } from '../../../core/slices.ts'
+import type { Pause } from '../../../core/turns.ts'
 import { type Advice, apiKey, otherKey, rawBody, theDigest } from './advice.ts'
 import { bodyVariants } from './bodies.ts'
 import { isApiKey, keyVariants, type NamedKey, noKeys } from './keys.ts'

@@ -1,0 +1,89 @@
+import type { EventEmitter } from 'node:events'
+
+/** Passes the slot on to a waiting caller. Call it once. */
+export type ReleaseSlot = () => void
+
+/**
+ * Takes a slot of `owner`, now or when one is released. Resolves undefined without a slot: after `ms` milliseconds, when
+ * `client` closes, or where too many wait.
+ */
+type TakeSlot = (
+  owner: string,
+  ms: number,
+  client?: EventEmitter,
+) => ReleaseSlot | Promise<ReleaseSlot | undefined>
+
+type Slots = { taken: number; waiting: Set<(isTurn: boolean) => void> }
+
+/**
+ * A semaphore with `inAll` slots, of which an owner gets at most `each`, so that a receiver that hangs delays only
+ * messages to its own host. Of the owners for which somebody waits, the one with the fewest slots gets the next, and of
+ * its callers the one that has waited longest. At most `mostWaiting` wait: beyond them the newest caller of the owner
+ * with the most gives way to one of an owner with fewer. `maxSockets` of the HTTP agent is not used for hosts: the agent
+ * opens connections for queued requests that have been destroyed.
+ */
+export function createSlots(each: number, inAll: number, mostWaiting = Infinity): TakeSlot {
+  const owners = new Map<string, Slots>()
+  let taken = 0
+  let waiting = 0
+
+  function mostInNeed(): Slots | undefined {
+    let neediest: Slots | undefined
+    for (const slots of owners.values())
+      if (slots.waiting.size > 0 && slots.taken < Math.min(each, neediest?.taken ?? each))
+        neediest = slots
+    return neediest
+  }
+
+  function makePlace({ waiting: { size } }: Slots): boolean {
+    if (waiting < mostWaiting) return true
+    const [longest] = [...owners.values()].sort((a, b) => b.waiting.size - a.waiting.size)
+    if (!longest || longest.waiting.size <= size + 1) return false
+    const newest = [...longest.waiting].at(-1)
+    newest?.(false)
+    return true
+  }
+
+  return (owner, ms, client) => {
+    const slots = owners.get(owner) ?? { taken: 0, waiting: new Set() }
+    owners.set(owner, slots)
+
+    const forgetIfUnused = () => {
+      if (slots.taken === 0 && slots.waiting.size === 0) owners.delete(owner)
+    }
+    const take = () => {
+      slots.taken += 1
+      taken += 1
+      return release
+    }
+    const release = () => {
+      slots.taken -= 1
+      taken -= 1
+      const [next] = mostInNeed()?.waiting ?? []
+      next?.(true)
+      forgetIfUnused()
+    }
+
+    if (slots.taken < each && taken < inAll) return take()
+    return new Promise(resolve => {
+      if (!makePlace(slots)) {
+        resolve(undefined)
+        forgetIfUnused()
+        return
+      }
+      const end = (isTurn: boolean) => {
+        slots.waiting.delete(end)
+        waiting -= 1
+        clearTimeout(timer)
+        client?.off('close', giveUp)
+        resolve(isTurn ? take() : undefined)
+        forgetIfUnused()
+      }
+      const giveUp = () => end(false)
+      const timer = setTimeout(giveUp, ms)
+      client?.once('close', giveUp)
+      slots.waiting.add(end)
+      waiting += 1
+    })
+  }
+}
