@@ -52,13 +52,8 @@ async function leavesNoAccount({ FARTHING_URL, FARTHING_API_KEY }: Settings): Pr
 
 type BadDay = (language: Language) => Promise<void>
 
-/** Two in every run of the tests: a program that fails, and a response that fails in the middle of a test. */
+/** In every run of the tests: a request that fails in the middle of a test. */
 export const badDays = {
-  'a program that ends at once, and says why': language =>
-    failsWith(language, 'PORT is in use', {
-      FARTHING: programOf('echo "PORT is in use" >&2; exit 1'),
-    }),
-
   async 'a Farthing without FARTHING_CALLBACK_HOSTS'(language) {
     await withService({ control: true }, async service => {
       const settings = await settingsOf(service)
@@ -80,6 +75,11 @@ export const moreBadDays = {
     const settings = { FARTHING_URL: `http://127.0.0.1:${port}`, FARTHING_API_KEY: 'a-key' }
     await failsWith(language, String(port), settings)
   },
+
+  'a program that ends at once, and says why': language =>
+    failsWith(language, 'PORT is in use', {
+      FARTHING: programOf('echo "PORT is in use" >&2; exit 1'),
+    }),
 
   'no program': language =>
     failsWith(language, '/nowhere/farthing', { FARTHING: '/nowhere/farthing' }),
