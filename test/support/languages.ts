@@ -171,11 +171,14 @@ export function signalGroup(pid: number | undefined, signal: NodeJS.Signals | 0)
 /** Runs a command to its end. */
 export async function run(command: string[], cwd: string, env: NodeJS.ProcessEnv): Promise<Ran> {
   const { child, output, exited } = start(command, cwd, env)
+  const closed = new Promise(resolve => child.once('close', resolve))
   const late = setTimeout(() => signalGroup(child.pid, 'SIGKILL'), LONGEST)
   const [code] = await exited.finally(() => clearTimeout(late))
   const end = Date.now() + LONGEST_LEFT
   while (signalGroup(child.pid, 0) && Date.now() < end) await pause(20)
-  return { code, output: output(), processesAreLeft: signalGroup(child.pid, 'SIGKILL') }
+  const processesAreLeft = signalGroup(child.pid, 'SIGKILL')
+  await closed // until then a part of the output may not have been read
+  return { code, output: output(), processesAreLeft }
 }
 
 /** The command that is missing, of each language that is not installed. Found once for all tests of a process. */
