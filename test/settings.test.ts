@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, test } from 'node:test'
+import { parseAllDocuments } from 'yaml'
 import { readConfig } from '../src/app/config.ts'
+import { startFarthing } from '../src/testing/library.ts'
 
 describe('Settings', () => {
   test('The variables of a service of Kubernetes are one warning, and no value of a setting', () => {
@@ -27,6 +31,30 @@ describe('Settings', () => {
     assert.deepEqual([port.port, port.warnings.length], [3000, 1])
     const [warning] = readConfig({ FARTHING_SERVICE_HOST: 'x' }).warnings
     assert.match(warning ?? '', /^FARTHING_SERVICE_HOST is not a Farthing setting/)
+  })
+
+  test('examples/kubernetes.yaml has settings, ports and paths that exist', async t => {
+    const path = join(import.meta.dirname, '../examples/kubernetes.yaml')
+    const documents = parseAllDocuments(readFileSync(path, 'utf8'))
+    const [deployment, service] = documents.map(document => document.toJS())
+    const { metadata, spec } = deployment.spec.template
+    assert.deepEqual(service.spec.selector, metadata.labels)
+    const [{ env, ports, ...container }] = spec.containers
+    type Named = { name: string; value?: string; containerPort?: number }
+    const values = env.map(({ name, value }: Named) => [name, value])
+    const { port, metricsPort, warnings } = readConfig(Object.fromEntries(values))
+    assert.deepEqual(warnings, [])
+    const portOf = (wanted: string) =>
+      ports.find(({ name }: Named) => name === wanted)?.containerPort
+    assert.equal(portOf('metrics'), metricsPort)
+    assert.equal(portOf(service.spec.ports[0].targetPort), port)
+    const farthing = await startFarthing()
+    t.after(() => farthing.stop())
+    for (const kind of ['startupProbe', 'livenessProbe', 'readinessProbe']) {
+      const { httpGet } = container[kind]
+      assert.equal(portOf(httpGet.port), port, kind)
+      assert.equal((await fetch(farthing.url + httpGet.path)).status, 200, kind)
+    }
   })
 
   test('A parameter of DATABASE_URL that would have no effect is refused with the one to write', () => {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -29,6 +30,11 @@ func or(value, initial string) string {
 }
 
 func TestMain(m *testing.M) {
+	flag.Parse()
+	if flag.Lookup("test.testlogfile").Value.String() != "" {
+		fmt.Println("run it with -count=1: without it Go may show an earlier result, also when Farthing is gone")
+		os.Exit(1)
+	}
 	stop := func() {}
 	if farthing.url == "" {
 		var err error

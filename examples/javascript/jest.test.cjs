@@ -1,3 +1,4 @@
+const { setTimeout: pause } = require('node:timers/promises')
 const { connectFarthing } = require('farthing/testing')
 
 let farthing
@@ -28,17 +29,26 @@ test('a recurring payment is declined, and succeeds when it is tried again', asy
   const { body: agreement } = await account.send('POST', '/v1/agreements', names)
   const { agreement_id } = agreement
   await account.payment({ set_up_agreement: agreement_id, scenario: 'success' })
-  await account.plan({ given: { agreement_id }, scenario: 'declined' })
+  await account.plan({ given: { agreement_id }, scenario: 'declined', hold: true })
   const monthly = { ...names, amount: 1450, authorisation_mode: 'agreement', agreement_id }
-  /** In production the response says created, so your service reads the payment later. */
-  const charge = async key => {
-    const headers = { 'Idempotency-Key': key }
-    const { body } = await account.send('POST', '/v1/payments', monthly, headers)
-    return account.send('GET', `/v1/payments/${body.payment_id}`)
+  const charge = async key =>
+    (await account.send('POST', '/v1/payments', monthly, { 'Idempotency-Key': key })).body
+  /** Your service reads a recurring payment until it has ended, and only then decides. */
+  const ended = async id => {
+    for (let reads = 0; reads < 50; reads++) {
+      const { state } = (await account.send('GET', `/v1/payments/${id}`)).body
+      if (state.finished) return state
+      await pause(100)
+    }
+    throw new Error(`payment ${id} has not ended`)
   }
-  const { state } = (await charge('R-7-march')).body
-  expect([state.status, state.can_retry]).toEqual(['failed', true])
-  expect((await charge('R-7-march-again')).body.state.status).toBe('success')
+  const first = await charge('R-7-march')
+  expect(first.state.status).toBe('created') // as in production: the end comes later
+  await account.complete(first.payment_id, 'declined')
+  const declined = await ended(first.payment_id)
+  expect([declined.status, declined.can_retry]).toEqual(['failed', true])
+  const again = await charge('R-7-march-again')
+  expect((await ended(again.payment_id)).status).toBe('success')
 })
 
 test('a payment is still submitted when the user is back', async () => {

@@ -1,6 +1,7 @@
 // node --test node.test.mts
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
 import { type Farthing, startFarthing } from 'farthing/testing'
 
 let farthing: Farthing
@@ -32,17 +33,26 @@ test('a recurring payment is declined, and succeeds when it is tried again', asy
   const { body: agreement } = await account.send('POST', '/v1/agreements', names)
   const { agreement_id } = agreement
   await account.payment({ set_up_agreement: agreement_id, scenario: 'success' })
-  await account.plan({ given: { agreement_id }, scenario: 'declined' })
+  await account.plan({ given: { agreement_id }, scenario: 'declined', hold: true })
   const monthly = { ...names, amount: 1450, authorisation_mode: 'agreement', agreement_id }
-  /** In production the response says created, so your service reads the payment later. */
-  const charge = async (key: string) => {
-    const headers = { 'Idempotency-Key': key }
-    const { body } = await account.send('POST', '/v1/payments', monthly, headers)
-    return account.send('GET', `/v1/payments/${body.payment_id}`)
+  const charge = async (key: string) =>
+    (await account.send('POST', '/v1/payments', monthly, { 'Idempotency-Key': key })).body
+  /** Your service reads a recurring payment until it has ended, and only then decides. */
+  const ended = async (id: string) => {
+    for (let reads = 0; reads < 50; reads++) {
+      const { state } = (await account.send('GET', `/v1/payments/${id}`)).body
+      if (state.finished) return state
+      await pause(100)
+    }
+    throw new Error(`payment ${id} has not ended`)
   }
-  const { state } = (await charge('R-7-march')).body
-  assert.deepEqual([state.status, state.can_retry], ['failed', true])
-  assert.equal((await charge('R-7-march-again')).body.state.status, 'success')
+  const first = await charge('R-7-march')
+  assert.equal(first.state.status, 'created') // as in production: the end comes later
+  await account.complete(first.payment_id, 'declined')
+  const declined = await ended(first.payment_id)
+  assert.deepEqual([declined.status, declined.can_retry], ['failed', true])
+  const again = await charge('R-7-march-again')
+  assert.equal((await ended(again.payment_id)).status, 'success')
 })
 
 test('a payment is still submitted when the user is back', async () => {

@@ -88,6 +88,6 @@ def received(account, tmp_path):
         url = f"http://{HOST}:{server.server_port}/"
         webhook = account.ask("POST", "/v1/webhooks", {"callback_url": url}, expect=201)
         server.set_app(receiver.Receiver(webhook["signing_key"], tmp_path, messages.append))
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+        threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
         yield messages
         server.shutdown()

@@ -12,8 +12,10 @@ export const job: Job = {
     assert.ok(installed.length > 0, 'no language is installed')
     for (const language of installed)
       for (const [day, happens] of days) {
-        console.log(`${language.name}: ${day}`)
+        const start = performance.now()
         await happens(language)
+        const seconds = ((performance.now() - start) / 1_000).toFixed(1)
+        console.log(`${language.name}: ${day}, ${seconds} s`)
       }
     return `${days.length} in ${installed.map(({ name }) => name).join(', ')}`
   },

@@ -1,7 +1,7 @@
 /** What can be missing when the tests of an example run. They must fail, say why, and leave no process and no account. */
 import assert from 'node:assert/strict'
 import type { Body } from './client.ts'
-import { copyOf, type Language, programOf, run } from './languages.ts'
+import { changedCopyOf, copyOf, type Language, programOf, run } from './languages.ts'
 import { freePort } from './ports.ts'
 import { type Service, startService } from './service.ts'
 
@@ -19,9 +19,9 @@ async function failsWith(
   language: Language,
   sentence: string,
   env: Record<string, string>,
-  cwd = copyOf(language),
+  copy: string | Promise<string> = copyOf(language),
 ): Promise<void> {
-  const { code, output, processesAreLeft } = await run(language.tests, cwd, env)
+  const { code, output, processesAreLeft } = await run(language.tests, await copy, env)
   assert.ok(typeof code === 'number' && code > 0, `code ${code}: ${output}`)
   const printed = output.replaceAll('\\"', '"')
   assert.ok(printed.includes(sentence), `${sentence}\nis not in\n${output}`)
@@ -52,13 +52,8 @@ async function leavesNoAccount({ FARTHING_URL, FARTHING_API_KEY }: Settings): Pr
 
 type BadDay = (language: Language) => Promise<void>
 
-/** Two in every run of the tests: a program that fails, and a response that fails in the middle of a test. */
+/** In every run of the tests: a request that fails in the middle of a test. */
 export const badDays = {
-  'a program that ends at once, and says why': language =>
-    failsWith(language, 'PORT is in use', {
-      FARTHING: programOf('echo "PORT is in use" >&2; exit 1'),
-    }),
-
   async 'a Farthing without FARTHING_CALLBACK_HOSTS'(language) {
     await withService({ control: true }, async service => {
       const settings = await settingsOf(service)
@@ -81,6 +76,11 @@ export const moreBadDays = {
     await failsWith(language, String(port), settings)
   },
 
+  'a program that ends at once, and says why': language =>
+    failsWith(language, 'PORT is in use', {
+      FARTHING: programOf('echo "PORT is in use" >&2; exit 1'),
+    }),
+
   'no program': language =>
     failsWith(language, '/nowhere/farthing', { FARTHING: '/nowhere/farthing' }),
 
@@ -102,7 +102,8 @@ export const moreBadDays = {
   },
 
   async 'an assertion that fails in the middle'(language) {
-    const changed = copyOf(language, text => text.replace(/(["'])submitted\1/, '$1sabotaged$1'))
+    const sabotage = (text: string) => text.replace(/(["'])submitted\1/, '$1sabotaged$1')
+    const changed = await changedCopyOf(language, sabotage)
     await withService({ control: true, env: RECEIVES }, async service => {
       const settings = await settingsOf(service)
       await failsWith(language, 'sabotaged', settings, changed)

@@ -19,7 +19,9 @@ export async function checkAccountsOf(service: string): Promise<CheckedAccounts>
 
   async function check(name: string): Promise<void> {
     const headers = { Authorization: `Bearer ${keys.get(name)}` }
-    const { findings }: Body = await (await fetch(`${service}/control/check`, { headers })).json()
+    const { findings }: Body = await (
+      await fetch(`${service}/control/check?as_of=%2B1d`, { headers })
+    ).json()
     for (const { rule, level } of findings)
       if (level === 'fail' || level === 'warn') checked.broken.push(`${rule} ${level}`)
     checked.ended += 1

@@ -1,5 +1,5 @@
 /** The examples in other languages, each in a copy of its folder, with the commands that run them. */
-import { spawn, spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, cpSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -31,7 +31,9 @@ const jackson = ['databind', 'core', 'annotations'].map(part => join(JARS, `jack
 const classPath = [JUNIT, ...jackson].join(':')
 const LAUNCHER = 'org.junit.platform.console.ConsoleLauncher'
 /** A start with these options takes half the processor's time. */
-const java = ['java', '-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC', '-cp', `${classPath}:.`]
+const FAST = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC']
+const java = ['java', ...FAST, '-cp', `${classPath}:.`]
+const javac = ['javac', ...FAST.map(option => `-J${option}`), '-Xlint:all', '-Werror']
 
 export const languages: Language[] = [
   {
@@ -60,7 +62,7 @@ export const languages: Language[] = [
       ['javac', '--release', '17', '--version'],
       ['test', '-f', JUNIT, '-a', '-f', jackson[0] ?? ''],
     ],
-    prepare: ['sh', '-c', `javac -Xlint:all -Werror -cp ${classPath} -d . src/*/java/*.java`],
+    prepare: ['sh', '-c', `${javac.join(' ')} -cp ${classPath} -d . src/*/java/*.java`],
     tests: [...java, ...`${LAUNCHER} --scan-classpath . --fail-if-no-tests`.split(' ')],
     testFile: 'src/test/java/PaymentsTest.java',
     receiver: port => [...java, 'Receiver', `${port}`],
@@ -87,7 +89,7 @@ export const languages: Language[] = [
     name: 'C#',
     folder: 'csharp',
     needs: [['dotnet', '--version']],
-    prepare: ['dotnet', 'build', 'Payments.Tests'],
+    prepare: ['dotnet', 'build', '--disable-build-servers', 'Payments.Tests'],
     tests: ['dotnet', 'test', '--no-build', 'Payments.Tests'],
     testFile: 'Payments.Tests/PaymentsTests.cs',
     receiver: port =>
@@ -95,30 +97,27 @@ export const languages: Language[] = [
   },
 ]
 
-/** false, or the reason why its tests are skipped. */
-export const isMissing = ({ name, needs }: Language): string | false => {
-  const missing = needs.find(([command = '', ...args]) => spawnSync(command, args).status !== 0)
-  return missing ? `not run: ${name} needs ${missing.join(' ')}` : false
+const prepared = new Map<Language, Promise<string>>()
+
+/** A copy of its folder, ready to run. All tests share it. */
+export function copyOf(language: Language): Promise<string> {
+  const found = prepared.get(language) ?? changedCopyOf(language)
+  prepared.set(language, found)
+  return found
 }
 
-const prepared = new Map<string, string>()
-
-/**
- * A copy of its folder. `edit` changes the file with the tests. A compiler blocks this process and every service in it
- * meanwhile, so no test that needs one may run then: its requests would time out.
- */
-export function copyOf(language: Language, edit?: (text: string) => string): string {
-  const found = prepared.get(language.folder)
-  if (found && !edit) return found
-  const copy = join(tempFolder(), language.folder)
-  cpSync(join(EXAMPLES, language.folder), copy, { recursive: true })
-  const file = join(copy, language.testFile)
+/** A copy of its own, ready to run. `edit` changes the file with the tests. */
+export async function changedCopyOf(
+  { folder, testFile, prepare }: Language,
+  edit?: (text: string) => string,
+): Promise<string> {
+  const copy = join(tempFolder(), folder)
+  cpSync(join(EXAMPLES, folder), copy, { recursive: true })
+  const file = join(copy, testFile)
   if (edit) writeFileSync(file, edit(readFileSync(file, 'utf8')))
-  else prepared.set(language.folder, copy)
-  const [command, ...args] = language.prepare ?? []
-  if (command) {
-    const { status, stdout, stderr } = spawnSync(command, args, { cwd: copy, encoding: 'utf8' })
-    if (status !== 0) throw new Error(`${language.prepare?.join(' ')}:\n${stdout}${stderr}`)
+  if (prepare) {
+    const { code, output } = await run(prepare, copy, {})
+    if (code !== 0) throw new Error(`${prepare.join(' ')}:\n${output}`)
   }
   return copy
 }
@@ -137,13 +136,16 @@ const LONGEST_LEFT = 30_000
 
 type Ran = { code: number | null; output: string; processesAreLeft: boolean }
 
+/** The examples need none of the plugins that a machine happens to have, which take pytest a second to load. */
+const PYTHON = { PYTHONDONTWRITEBYTECODE: '1', PYTEST_DISABLE_PLUGIN_AUTOLOAD: '1' }
+
 /** Starts a command in a process group of its own, with this environment beside PATH and HOME. */
 export function start([command = '', ...args]: string[], cwd: string, env: NodeJS.ProcessEnv) {
   const { PATH, HOME, JAVA_HOME, GOCACHE, DOTNET_ROOT } = process.env
   const machine = { PATH, HOME, JAVA_HOME, GOCACHE, DOTNET_ROOT }
   const child = spawn(command, args, {
     cwd,
-    env: { ...machine, PYTHONDONTWRITEBYTECODE: '1', ...env },
+    env: { ...machine, ...PYTHON, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
   })
@@ -155,10 +157,11 @@ export function start([command = '', ...args]: string[], cwd: string, env: NodeJ
   return { child, output: () => output, exited: once(child, 'exit') }
 }
 
-/** Whether a process of the group lives. */
+/** Whether a process of the group lives. A command that could not be started has none: its pid is undefined. */
 export function signalGroup(pid: number | undefined, signal: NodeJS.Signals | 0): boolean {
+  if (pid === undefined) return false
   try {
-    process.kill(-(pid ?? 0), signal)
+    process.kill(-pid, signal)
     return true
   } catch {
     return false
@@ -168,10 +171,29 @@ export function signalGroup(pid: number | undefined, signal: NodeJS.Signals | 0)
 /** Runs a command to its end. */
 export async function run(command: string[], cwd: string, env: NodeJS.ProcessEnv): Promise<Ran> {
   const { child, output, exited } = start(command, cwd, env)
+  const closed = new Promise(resolve => child.once('close', resolve))
   const late = setTimeout(() => signalGroup(child.pid, 'SIGKILL'), LONGEST)
-  const [code] = await exited
-  clearTimeout(late)
+  const [code] = await exited.finally(() => clearTimeout(late))
   const end = Date.now() + LONGEST_LEFT
   while (signalGroup(child.pid, 0) && Date.now() < end) await pause(20)
-  return { code, output: output(), processesAreLeft: signalGroup(child.pid, 'SIGKILL') }
+  const processesAreLeft = signalGroup(child.pid, 'SIGKILL')
+  await closed // until then a part of the output may not have been read
+  return { code, output: output(), processesAreLeft }
+}
+
+/** The command that is missing, of each language that is not installed. Found once for all tests of a process. */
+const missing = new Map<Language, string>()
+await Promise.all(
+  languages.map(async language => {
+    for (const command of language.needs) {
+      const found = await run(command, EXAMPLES, {}).catch(() => undefined)
+      if (found?.code !== 0) missing.set(language, command.join(' '))
+    }
+  }),
+)
+
+/** false, or the reason why its tests are skipped. */
+export const isMissing = (language: Language): string | false => {
+  const command = missing.get(language)
+  return command ? `not run: ${language.name} needs ${command}` : false
 }

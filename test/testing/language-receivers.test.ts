@@ -72,7 +72,7 @@ async function startReceiver(language: Language, key: string | undefined) {
   const port = await freePort()
   const seen = join(tempFolder(), 'messages')
   const environment = { MESSAGES: seen, ...(key !== undefined && { SIGNING_KEY: key }) }
-  const { child, output } = start(language.receiver(port), copyOf(language), environment)
+  const { child, output } = start(language.receiver(port), await copyOf(language), environment)
   const stop = () => signalGroup(child.pid, 'SIGKILL')
   // 405 or 500, but an answer.
   while (
@@ -184,7 +184,7 @@ for (const language of [...languages, javascript]) {
         } else {
           const command = language.receiver(await freePort())
           const env = key === undefined ? {} : { SIGNING_KEY: key }
-          const { code, output } = await run(command, copyOf(language), env)
+          const { code, output } = await run(command, await copyOf(language), env)
           assert.ok(code, output)
           assert.ok(output.includes(MISSING), output)
         }

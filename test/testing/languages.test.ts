@@ -21,7 +21,7 @@ describe('Examples in other languages', () => {
         const accounts = await checkAccountsOf(service.baseUrl)
         t.after(() => accounts.close())
         const env = { FARTHING_URL: accounts.url, FARTHING_API_KEY }
-        const { code, output } = await run(language.tests, copyOf(language), env)
+        const { code, output } = await run(language.tests, await copyOf(language), env)
         assert.equal(code, 0, output)
         assert.equal(accounts.ended, 6)
         assert.deepEqual(accounts.broken, [])
@@ -29,7 +29,11 @@ describe('Examples in other languages', () => {
 
       test(`${name}: the tests pass with the program that they start, and end it`, async () => {
         const env = { FARTHING: programOf() }
-        const { code, output, processesAreLeft } = await run(language.tests, copyOf(language), env)
+        const { code, output, processesAreLeft } = await run(
+          language.tests,
+          await copyOf(language),
+          env,
+        )
         assert.equal(code, 0, output)
         assert.equal(processesAreLeft, false)
       })

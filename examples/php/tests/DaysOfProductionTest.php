@@ -21,19 +21,36 @@ final class DaysOfProductionTest extends TestCase
         $this->account?->end();
     }
 
+    /** Your service reads a recurring payment until it has ended, and only then decides. */
+    private function ended(array $payment): array
+    {
+        for ($i = 0; $i < 50; $i++) {
+            $state = $this->account->ask('GET', "/v1/payments/{$payment['payment_id']}")['state'];
+            if ($state['finished']) {
+                return $state;
+            }
+            usleep(100_000);
+        }
+        self::fail("payment {$payment['payment_id']} has not ended");
+    }
+
     public function testARecurringPaymentIsDeclinedAndSucceedsWhenItIsTriedAgain(): void
     {
         $wanted = ['reference' => 'R-7', 'description' => 'A licence'];
         $id = $this->account->ask('POST', '/v1/agreements', $wanted, 201)['agreement_id'];
         $setUp = ['set_up_agreement' => $id, 'scenario' => 'success'];
         $this->account->ask('POST', '/control/payments', $setUp, 201);
-        $plan = ['given' => ['agreement_id' => $id], 'scenario' => 'declined'];
+        $plan = ['given' => ['agreement_id' => $id], 'scenario' => 'declined', 'hold' => true];
         $this->account->ask('POST', '/control/plans', $plan, 201);
         $monthly = ['amount' => 1450, 'reference' => 'R-7', 'description' => 'March',
             'authorisation_mode' => 'agreement', 'agreement_id' => $id];
-        $declined = $this->account->ask('POST', '/v1/payments', $monthly, 201)['state'];
+        $first = $this->account->ask('POST', '/v1/payments', $monthly, 201);
+        self::assertSame('created', $first['state']['status']); // As in production: the end comes later.
+        $this->account->ask('POST', "/control/payments/{$first['payment_id']}/complete", ['scenario' => 'declined']);
+        $declined = $this->ended($first);
         self::assertSame(['failed', true], [$declined['status'], $declined['can_retry']]);
-        self::assertSame('success', $this->account->ask('POST', '/v1/payments', $monthly, 201)['state']['status']);
+        $again = $this->account->ask('POST', '/v1/payments', $monthly, 201);
+        self::assertSame('success', $this->ended($again)['status']);
     }
 
     /** What your service shows when the user is back. A submitted payment has neither succeeded nor failed. */

@@ -14,6 +14,7 @@ final class Farthing
     private const SECONDS = 5;
     private const SECONDS_TO_START = 20;
     private static ?self $shared = null;
+    private static ?\Throwable $failed = null;
 
     private function __construct(
         private readonly string $url,
@@ -30,9 +31,16 @@ final class Farthing
     /** The Farthing of all tests, with the key that may make accounts. */
     public static function shared(): self
     {
-        return self::$shared ??= getenv('FARTHING_URL')
-            ? new self((string) getenv('FARTHING_URL'), (string) getenv('FARTHING_API_KEY'))
-            : self::start();
+        if (self::$failed !== null) {
+            throw self::$failed; // It is started once, not by each test again.
+        }
+        try {
+            return self::$shared ??= getenv('FARTHING_URL')
+                ? new self((string) getenv('FARTHING_URL'), (string) getenv('FARTHING_API_KEY'))
+                : self::start();
+        } catch (\Throwable $failed) {
+            throw self::$failed = $failed;
+        }
     }
 
     /** An account that shares nothing with another test. */

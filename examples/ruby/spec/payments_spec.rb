@@ -55,16 +55,29 @@ RSpec.describe 'Payments' do
     expect(ask('GET', '/v1/payments?reference=R-7')['total']).to eq(1) # Search before you repeat.
   end
 
+  # Your service reads a recurring payment until it has ended, and only then decides.
+  def ended(payment)
+    50.times do
+      state = ask('GET', "/v1/payments/#{payment['payment_id']}")['state']
+      return state if state['finished']
+
+      sleep 0.1
+    end
+    raise "payment #{payment['payment_id']} has not ended"
+  end
+
   it 'is declined as a recurring one, and succeeds when it is tried again' do
     agreement = ask('POST', '/v1/agreements', { reference: 'R-7', description: 'A licence' }, expect: 201)
     given = { agreement_id: agreement['agreement_id'] }
     set_up = { set_up_agreement: given[:agreement_id], scenario: 'success' }
     ask('POST', '/control/payments', set_up, expect: 201)
-    ask('POST', '/control/plans', { given: given, scenario: 'declined' }, expect: 201)
+    ask('POST', '/control/plans', { given: given, scenario: 'declined', hold: true }, expect: 201)
     monthly = { amount: 1450, reference: 'R-7', description: 'March', authorisation_mode: 'agreement', **given }
-    declined = ask('POST', '/v1/payments', monthly, expect: 201)
-    expect(declined['state']).to include('status' => 'failed', 'can_retry' => true)
-    expect(ask('POST', '/v1/payments', monthly, expect: 201)['state']['status']).to eq('success')
+    first = ask('POST', '/v1/payments', monthly, expect: 201)
+    expect(first['state']['status']).to eq('created') # As in production: the end comes later.
+    ask('POST', "/control/payments/#{first['payment_id']}/complete", { scenario: 'declined' })
+    expect(ended(first)).to include('status' => 'failed', 'can_retry' => true)
+    expect(ended(ask('POST', '/v1/payments', monthly, expect: 201))['status']).to eq('success')
   end
 
   # What your service shows when the user is back. A submitted payment has neither succeeded nor failed.

@@ -87,6 +87,16 @@ final class Farthing {
         SHARED.get().ask("DELETE", "/control/accounts/" + name, null, 204);
     }
 
+    /** Your service reads a recurring payment until it has ended, and only then decides. */
+    JsonNode ended(JsonNode payment) throws Exception {
+        for (var i = 0; i < 50; i++) {
+            var state = ask("GET", "/v1/payments/" + payment.get("payment_id").textValue(), null, 200).get("state");
+            if (state.get("finished").booleanValue()) return state;
+            Thread.sleep(100);
+        }
+        throw new AssertionError("not ended: " + payment);
+    }
+
     /** Returns the JSON of the response. Any other status than expected fails the test. */
     JsonNode ask(String method, String path, Object body, int expected) throws IOException, InterruptedException {
         var sent = body == null ? BodyPublishers.noBody() : BodyPublishers.ofByteArray(MAPPER.writeValueAsBytes(body));
