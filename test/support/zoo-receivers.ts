@@ -2,6 +2,7 @@
 import { createNewId } from '../../src/core/ids.ts'
 import { insertExchange } from '../../src/tools/record/store.ts'
 import type { Body } from './client.ts'
+import { ask } from './control.ts'
 import { hook, type Keeper, type Kept, MINUTE, payAndRead, SECOND, times } from './integration.ts'
 import { leaveGap } from './zoo-outcomes.ts'
 
@@ -49,6 +50,18 @@ export const receivers: Kept[] = [
     async keeper => {
       await hook(keeper, 302)
       await times(3, () => payAndRead(keeper.api))
+    },
+  ],
+  [
+    'a receiver that redirected and was slow before its webhook was changed',
+    ['P15 note'],
+    async keeper => {
+      const webhook = await hook(keeper, 302)
+      await times(3, () => payAndRead(keeper.api))
+      await recordAttempts(keeper, webhook, [9, ...Array(10).fill(SLOW)])
+      keeper.service.clock.advance(1)
+      const { service, api } = keeper
+      await ask(service, api, `webhooks/${webhook.external_id}`, { as: 'govuk-pay' }, 'PUT')
     },
   ],
   [

@@ -1,7 +1,7 @@
 import { DEFAULT_ACCOUNT } from '../../core/account.ts'
 import { ACTIVE_WEBHOOKS } from '../../core/budgets.ts'
 import type { FixedWebhook } from '../../core/config.ts'
-import type { Database, NewId, Statement, Time, Value } from '../../core/ports.ts'
+import type { Database, MachineTime, NewId, Statement, Time, Value } from '../../core/ports.ts'
 import { accountOfName } from '../../platform/accounts/store.ts'
 import { columnsFor, findOne, where } from '../../platform/database/select.ts'
 import type { Shape } from './govuk-pay.ts'
@@ -132,6 +132,7 @@ export async function keepFixedWebhook(
     subscriptions: eventTypes,
     fixed: true,
     signing_key,
+    ...(found && { changed: time.wall() }),
     ...(found?.as && { as: found.as }),
   }
   if (!found) await database.write([insertWebhook(webhook)])
@@ -149,17 +150,21 @@ const updateWebhook = (webhook: Webhook): Statement => ({
   values: [webhook.webhook_id, bodyOf(webhook)],
 })
 
-/** Sets how its messages look. `as` is the last key of its JSON. Misses when the webhook has changed since it was read. */
-export function shapeWebhook({ as, ...webhook }: Webhook, wanted: Shape | undefined): Statement {
+/**
+ * Sets how its messages look from `now` on. `changed` and `as` are the last keys of its JSON. Misses when the webhook has
+ * changed since it was read.
+ */
+export function shapeWebhook(
+  { as, changed, ...webhook }: Webhook,
+  wanted: Shape | undefined,
+  now: MachineTime,
+): Statement {
   const { webhook_id, room } = webhook
+  const body = (shape: Shape | undefined, at: MachineTime | undefined) =>
+    bodyOf({ ...webhook, ...(at && { changed: at }), ...(shape && { as: shape }) })
   return {
     sql: 'update webhooks set body = $3 where webhook_id = $1 and account = $2 and body = $4',
-    values: [
-      webhook_id,
-      room,
-      bodyOf({ ...webhook, ...(wanted && { as: wanted }) }),
-      bodyOf({ ...webhook, ...(as && { as }) }),
-    ],
+    values: [webhook_id, room, body(wanted, wanted === as ? changed : now), body(as, changed)],
     expect: 1,
   }
 }

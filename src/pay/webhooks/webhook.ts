@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto'
-import type { AccountTime, AttemptResult, NewId } from '../../core/ports.ts'
+import type { AccountTime, AttemptResult, MachineTime, NewId } from '../../core/ports.ts'
 import { iso } from '../../core/time.ts'
 import { asGovukPay, type Shape } from './govuk-pay.ts'
 
@@ -39,6 +39,8 @@ export type Webhook = {
   fixed?: true
   /** It was registered there, and not through the API. */
   from?: 'console'
+  /** When its key, or how its messages look, was changed: milliseconds of the machine. */
+  changed?: MachineTime
   /** How its messages look, if not as the specification says. */
   as?: Shape
 }

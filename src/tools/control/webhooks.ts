@@ -27,7 +27,7 @@ const badShape = () => badField('as', `must be ${shapes.join(' or ')}, or null`)
 const noShape = () => missingField('as', `is required: ${shapes.join(' or ')}, or null`)
 
 /** Sets how the messages of a webhook look from now on. Those that were made before stay as they are. */
-export const setWebhookShape = ({ database }: ToolContext) =>
+export const setWebhookShape = ({ database, time }: ToolContext) =>
   defineEndpoint({
     method: 'PUT',
     path: '/control/webhooks/{webhook_id}',
@@ -49,7 +49,9 @@ export const setWebhookShape = ({ database }: ToolContext) =>
       await untilWritten(async () => {
         const webhook = await findWebhook(database, request.account.room, webhook_id)
         if (!webhook) throw notFound('webhook')
-        return (await database.write([shapeWebhook(webhook, wanted)])) ? webhook : undefined
+        return (await database.write([shapeWebhook(webhook, wanted, time.wall())]))
+          ? webhook
+          : undefined
       })
       return { webhook_id, as: wanted ?? null }
     },

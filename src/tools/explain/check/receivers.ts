@@ -21,9 +21,12 @@ function ofService({ seen, webhooks }: AccountRecord): Webhook[] {
   return webhooks.filter(({ webhook_id }) => !ofTests.has(webhook_id))
 }
 
-/** The attempts of a webhook without those that somebody made by hand. */
-const attemptsTo = ({ seen }: AccountRecord, { webhook_id }: Webhook): Evidence[] =>
-  seen.filter(each => each.kind === 'out' && each.webhook_id === webhook_id && !each.hand)
+/** The attempts since the last change of a webhook, without those that somebody made by hand. */
+const attemptsTo = ({ seen }: AccountRecord, { webhook_id, changed = 0 }: Webhook): Evidence[] =>
+  seen.filter(
+    ({ kind, began, hand, ...each }) =>
+      kind === 'out' && each.webhook_id === webhook_id && began >= changed && !hand,
+  )
 
 const isAnswered = ({ status }: Evidence): boolean => status !== null
 const isTimeout = ({ result = '' }: Evidence): boolean => result.startsWith('timeout')
