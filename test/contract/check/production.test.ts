@@ -25,11 +25,6 @@ const cases: Case[] = [
   ['a right payment', [], api => paidPayment(api)],
   ['an amount of 0', ['P1 warn'], api => api.createPayment({ amount: 0 })],
   [
-    'a return_url of a private name',
-    ['P3 note'],
-    api => api.createPayment({ return_url: 'https://app.test/back' }),
-  ],
-  [
     'a return_url of localhost and of example.org',
     [],
     async api => {
@@ -49,9 +44,10 @@ const cases: Case[] = [
   ],
   [
     'addresses that the validator of GOV.UK Pay takes for none',
-    Array(5).fill('P3 note'),
+    Array(6).fill('P3 note'),
     async api => {
       for (const rest of [
+        'app.test/back',
         'app.home/back',
         'my_app.example.org/back',
         'shop.example.org/{id}',
@@ -101,6 +97,16 @@ const cases: Case[] = [
     'a return_url with http',
     ['P2 warn'],
     api => api.createPayment({ return_url: 'http://localhost:3000/back' }),
+  ],
+  [
+    'a return_url with the scheme and host of the payment pages, at another port',
+    ['P18 note', 'P2 warn'],
+    async api => {
+      const { _links } = await api.createPayment()
+      const { hostname } = new URL(_links.next_url.href)
+      await api.createPayment({ return_url: `http://${hostname}:3000/back` })
+      await api.createPayment({ return_url: `https://${hostname}:3000/back` })
+    },
   ],
   [
     'a quotation mark in metadata',
@@ -219,7 +225,7 @@ onEveryDatabase(
   {
     ...receiving,
     control: true,
-    env: { ...receiving.env, FARTHING_RETURN_HOSTS: 'localhost:3000' },
+    env: { ...receiving.env, FARTHING_RETURN_HOSTS: 'localhost,127.0.0.1,payments.example.org' },
   },
 )
 

@@ -1,6 +1,7 @@
 /** Reads from an exchange, when it is recorded, what the rules need of it: bodies and card numbers are at hand only then. */
 import { hash } from 'node:crypto'
 import type { Headers } from '../../../core/exchange.ts'
+import { isSuccess } from '../../../core/http-status.ts'
 import type { AccountTime, MachineTime } from '../../../core/ports.ts'
 import { isListenerAddress } from '../../../pay/webhooks/listener.ts'
 import type { Created, Facts } from '../../record/exchange.ts'
@@ -25,12 +26,14 @@ export type RequestFacts = {
   text: string
   /** The fields of the JSON or of the form; {} without any. */
   body: Readonly<Record<string, unknown>>
+  /** The body of the response; '' for none. */
+  response: string
 }
 
 const NO_QUERY = new URLSearchParams()
 
 export function requestFacts(raw: RawRequest, headers: Headers): RequestFacts {
-  const { operation, method, at, began, status, refusal, url, requestBody } = raw
+  const { operation, method, at, began, status, refusal, url, requestBody, responseBody } = raw
   const [, query] = url.split(/\?(.*)/s)
   const text = String(bytesOf(requestBody) ?? '')
   return {
@@ -45,6 +48,7 @@ export function requestFacts(raw: RawRequest, headers: Headers): RequestFacts {
     query: query ? new URLSearchParams(query) : NO_QUERY,
     text,
     body: fieldsOf(headers, text),
+    response: String(bytesOf(responseBody) ?? ''),
   }
 }
 
@@ -78,7 +82,7 @@ export function keptOfRequest(
     ...effect,
     ...(OWN.test(headers['user-agent'] ?? '') && { own: true }),
     ...(isNamed && payment && { reference: short(payment.given.reference.toLowerCase()) }),
-    ...(read && ended !== 'reset' && answerOf(raw, read)),
+    ...(read && ended !== 'reset' && ended !== 'replaced' && answerOf(read)),
     ...(read && detailsOf(raw, read)),
   }
 }
@@ -113,9 +117,8 @@ function listedIn(response: string): Facts {
 }
 
 /** Of the response. */
-function answerOf({ operation, responseBody, ended }: RawRequest, { status }: RequestFacts): Facts {
-  if (ended === 'replaced' || status === null || status >= 300) return {}
-  const response = String(bytesOf(responseBody) ?? '')
+function answerOf({ operation, status, response }: RequestFacts): Facts {
+  if (!isSuccess(status)) return {}
   if (operation === 'searchPayments') return listedIn(response)
   if (operation === 'createWebhook') {
     const [, about] = /"external_id":"([0-9a-v]{26})"/.exec(response) ?? []

@@ -12,21 +12,27 @@ import {
   isExpired,
   isNoAddress,
   isOfKnownBrand,
+  isOfPages,
   takesJson,
 } from './values.ts'
 
 /** The exchanges that could break a rule. */
 type Among = { could: (each: Evidence) => boolean; lacking: string }
 
-/** A row of the table. */
 export type ProductionRule<Looked = never> = RuleText & {
-  /** Kept with the exchange. Rules of one id differ in level or sentence. */
+  /** Kept with the exchange: the id, and what tells it from other rules of that id. */
   key: string
   /** The key of the rule with which it makes one finding, at the worse level. */
   with?: string
   among: Among
   breaks: (looked: Looked) => boolean
 }
+
+/** A row of the table. */
+type Row<Looked> = Omit<ProductionRule<Looked>, 'id'>
+
+const withIds = <Looked>(rows: readonly Row<Looked>[]): readonly ProductionRule<Looked>[] =>
+  rows.map(row => ({ ...row, id: row.key.replace(/-.*/, '') }))
 
 const among = (operation: string, lacking: string): Among => ({
   could: each => each.operation === operation && isSuccess(each.status),
@@ -63,7 +69,6 @@ const hasUselessKey = ({ operation, headers, body }: RequestFacts): boolean =>
   body.authorisation_mode !== 'agreement'
 
 const IGNORED_KEY = {
-  id: 'P4',
   among: KEYED,
   title: 'A key that GOV.UK Pay ignores',
   advice: 'Make sure that one order makes one payment. Only agreement mode uses the key.',
@@ -74,10 +79,9 @@ const FIREWALL = documented('api_reference/#gov-uk-pay-api-error-codes')
 const CARD_NUMBERS = inCode('connector', 'gateway/sandbox/SandboxCardNumbers.java', '22-36')
 const FAILING_CARDS = ['4000000000000069', '4000000000000127', '4000000000000119']
 
-export const requestRules: readonly ProductionRule<RequestFacts>[] = [
+export const requestRules = withIds<RequestFacts>([
   {
     key: 'P1',
-    id: 'P1',
     among: CREATES,
     level: 'warn',
     title: 'Amount 0',
@@ -89,7 +93,6 @@ export const requestRules: readonly ProductionRule<RequestFacts>[] = [
   },
   {
     key: 'P2',
-    id: 'P2',
     among: RETURNS,
     level: 'warn',
     title: 'http in return_url',
@@ -100,7 +103,6 @@ export const requestRules: readonly ProductionRule<RequestFacts>[] = [
   },
   {
     key: 'P3',
-    id: 'P3',
     among: RETURNS,
     level: 'note',
     title: 'The address in return_url',
@@ -130,7 +132,6 @@ export const requestRules: readonly ProductionRule<RequestFacts>[] = [
   },
   {
     key: 'P5',
-    id: 'P5',
     among: REQUESTS,
     level: 'warn',
     title: 'Characters in requests',
@@ -142,7 +143,6 @@ export const requestRules: readonly ProductionRule<RequestFacts>[] = [
   },
   {
     key: 'P5-quote',
-    id: 'P5',
     among: REQUESTS,
     level: 'note',
     title: 'Quotation marks and backslashes in requests',
@@ -154,7 +154,6 @@ export const requestRules: readonly ProductionRule<RequestFacts>[] = [
   },
   {
     key: 'P6',
-    id: 'P6',
     among: REQUESTS,
     level: 'warn',
     title: 'The Accept header',
@@ -166,7 +165,6 @@ export const requestRules: readonly ProductionRule<RequestFacts>[] = [
   },
   {
     key: 'P7',
-    id: 'P7',
     among: never('No captured payment was captured again.'),
     level: 'note',
     title: 'A second capture',
@@ -180,7 +178,6 @@ export const requestRules: readonly ProductionRule<RequestFacts>[] = [
   },
   {
     key: 'P9',
-    id: 'P9',
     among: CARDS,
     level: 'fail',
     title: 'Card numbers',
@@ -199,7 +196,6 @@ export const requestRules: readonly ProductionRule<RequestFacts>[] = [
   },
   {
     key: 'P9-expired',
-    id: 'P9',
     among: CARDS,
     level: 'fail',
     title: 'Expiry dates',
@@ -210,7 +206,6 @@ export const requestRules: readonly ProductionRule<RequestFacts>[] = [
   },
   {
     key: 'P9-failing',
-    id: 'P9',
     among: CARDS,
     level: 'warn',
     title: 'Test cards that fail',
@@ -221,7 +216,6 @@ export const requestRules: readonly ProductionRule<RequestFacts>[] = [
   },
   {
     key: 'P10',
-    id: 'P10',
     among: CARDS,
     level: 'warn',
     title: 'Form of card details',
@@ -232,7 +226,6 @@ export const requestRules: readonly ProductionRule<RequestFacts>[] = [
   },
   {
     key: 'P12-state',
-    id: 'P12',
     among: never('No search had state=capturable or card_brand.'),
     level: 'note',
     title: 'Searches for capturable payments',
@@ -244,7 +237,6 @@ export const requestRules: readonly ProductionRule<RequestFacts>[] = [
   },
   {
     key: 'P12-brand',
-    id: 'P12',
     among: never('No search had state=capturable or card_brand.'),
     level: 'note',
     title: 'Searches by card brand',
@@ -255,7 +247,6 @@ export const requestRules: readonly ProductionRule<RequestFacts>[] = [
   },
   {
     key: 'P16',
-    id: 'P16',
     among: {
       could: each => REQUESTS.could(each) && /^(?:create|refund|authorise)/.test(each.operation),
       lacking: 'No request with a body succeeded.',
@@ -275,7 +266,6 @@ export const requestRules: readonly ProductionRule<RequestFacts>[] = [
   },
   {
     key: 'P17-least',
-    id: 'P17',
     among: CREATES,
     level: 'note',
     title: 'Small amounts',
@@ -287,7 +277,6 @@ export const requestRules: readonly ProductionRule<RequestFacts>[] = [
   },
   {
     key: 'P17-most',
-    id: 'P17',
     among: CREATES,
     level: 'note',
     title: 'Large amounts',
@@ -297,14 +286,25 @@ export const requestRules: readonly ProductionRule<RequestFacts>[] = [
     source: documented('making_payments/#amount'),
     breaks: facts => created(facts) && isBetween(facts.body.amount, 500_001, Infinity),
   },
-]
+  {
+    key: 'P18',
+    among: RETURNS,
+    level: 'note',
+    title: 'The cookie of the session at the return',
+    sentence:
+      'Here the payment pages and return_url are one site. Its documentation recommends a session in a cookie, and the pages of GOV.UK Pay are another site: a cookie with SameSite=Strict, which is kept here, is lost at the return there.',
+    advice:
+      'Give the cookie of your session SameSite=Lax. To see the difference here, use 127.0.0.1 for one of the two and localhost for the other: these are two sites.',
+    source: documented(
+      'integrate_with_govuk_pay/#identifying-your-user-when-they-return-to-your-service',
+    ),
+    breaks: facts => created(facts) && isOfPages(facts.body, facts.response),
+  },
+])
 
-export const attemptRules: readonly ProductionRule<
-  Pick<AnsweredAttempt, 'event_type' | 'failed'>
->[] = [
+export const attemptRules = withIds<Pick<AnsweredAttempt, 'event_type' | 'failed'>>([
   {
     key: 'P11',
-    id: 'P11',
     among: {
       could: ({ kind, operation }) => kind === 'out' && operation === 'card_payment_cancelled',
       lacking: 'No message card_payment_cancelled was sent.',
@@ -317,4 +317,4 @@ export const attemptRules: readonly ProductionRule<
     source: inCode('webhooks', 'message/EventMapper.java', '13-28'),
     breaks: ({ event_type, failed }) => event_type === 'card_payment_cancelled' && !failed,
   },
-]
+])

@@ -23,6 +23,20 @@ export function partsOf(url: unknown): { host: string; path: string; query: stri
   return { host, path, query }
 }
 
+const PAYMENT_PAGE = /"next_url":\{"href":"([^"]+)"/
+
+/** Whether a browser sends each cookie of a site back there from the pages of the payment. Their ports may differ. */
+export function isOfPages({ return_url }: { return_url?: unknown }, response: string): boolean {
+  const page = PAYMENT_PAGE.exec(response)?.[1]
+  return page !== undefined && siteOf(page) === siteOf(String(return_url))
+}
+
+/** Hosts of one domain are one site too; which these are, only a list of all public suffixes tells. */
+const siteOf = (url: string): string => {
+  const { protocol, hostname } = new URL(url)
+  return `${protocol}//${hostname}`
+}
+
 /** Above its root, as /../b does and /a/../b does not. */
 function climbs(path: string): boolean {
   let depth = 0
