@@ -81,7 +81,7 @@ export const check = defineCommand({
     const failing = report.findings.filter(({ level }: Body) => counted.includes(level))
     if (junit !== undefined) write(junit, junitOf(report, failing))
     if (json) printJson(options.situations ? report.situations : report)
-    else if (options.situations) showSituations(report)
+    else if (options.situations) showSituations(report, service.url)
     else {
       show(report, service.url)
       showUnjudged(report)
@@ -115,11 +115,12 @@ async function readReport(service: Service, options: CheckOptions): Promise<Body
     ...(since !== undefined && { since: await timeAgo(service, since) }),
     ...(asOf !== undefined && { as_of: asOf }),
   })
+  const probed =
+    probe !== undefined &&
+    (await service.ask('POST', `/control/webhooks/${encodeURIComponent(probe)}/probe`))
   const report = await service.ask('GET', `/control/check?${query}`)
-  if (probe === undefined) return report
-  const path = `/control/webhooks/${encodeURIComponent(probe)}/probe`
-  const { findings } = await service.ask('POST', path)
-  return { ...report, findings: [...report.findings, ...findings] }
+  for (const each of report.situations) each.line = each.line.replace('$FARTHING_URL', service.url)
+  return probed ? { ...report, findings: [...report.findings, ...probed.findings] } : report
 }
 
 /** In the account's time, which may not be this machine's. */
@@ -161,10 +162,10 @@ function show({ kept, not_kept, from, to, findings, situations }: Body, url: str
     note(`${url}/console/check has all rules. --ignore leaves some out.`)
 }
 
-function showSituations({ situations }: Body): void {
+function showSituations({ situations }: Body, url: string): void {
   for (const { situation, met, evidence, line } of situations) {
     print(`${met ? 'met    ' : 'not met'}  ${oneLine(situation)}`)
-    print(`         ${met ? oneLine(evidence) : oneLine(line, 500)}`)
+    print(`         ${met ? `${url}/console/requests/${evidence}` : oneLine(line, 500)}`)
   }
 }
 

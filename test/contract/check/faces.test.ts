@@ -152,27 +152,28 @@ describe('The check, for people and tests', () => {
       assert.equal(evidence !== null, met)
       assert.ok(line && library)
     }
-    const payment = await account.payment()
+    const { body: payment } = await account.send('POST', '/v1/payments', { ...web, amount: 100 })
     const { body: webhook } = await account.send('POST', '/v1/webhooks', {
       callback_url: 'https://shop.example.org/hook',
     })
-    for (const { line } of situations) {
-      const [, method = 'POST', json, path = ''] =
-        /^curl (?:-X (PUT) )?.* --json '(.*)' \$FARTHING_URL([^ ;]+)/.exec(line) ?? []
-      if (json === undefined) continue
-      const { status } = await account.send(
-        method,
-        path.replace('PAYMENT_ID', payment.payment_id).replace('WEBHOOK_ID', webhook.external_id),
-        JSON.parse(json),
-      )
-      assert.ok(status < 300, `${line}: ${status}`)
-    }
     const { code, stdout } = await run('--situations', account.key)
     assert.equal(code, 0)
     assert.match(
       stdout,
-      /^met {6}A card is declined\n {9}[0-9a-v]{26}\nnot met {2}The user cancels\n {9}curl /,
+      /^met {6}A card is declined\n {9}http\S+\/console\/requests\/[0-9a-v]{26}\nnot met {2}The user cancels\n {9}curl /,
     )
+    const lines = [
+      ...stdout.matchAll(/curl (?:-X (PUT) )?.* --json '(.*)' (http:\/\/\S+?)(?:;|$)/gm),
+    ]
+    assert.equal(lines.length, 14)
+    for (const [line, method = 'POST', json = '', url = ''] of lines) {
+      const { pathname } = new URL(url)
+      assert.equal(url, service.baseUrl + pathname)
+      const { status } = await account.send(method, pathname, JSON.parse(json))
+      assert.ok(status < 300, `${line}: ${status}`)
+    }
+    assert.ok(stdout.includes(payment.payment_id))
+    assert.ok(stdout.includes(`--probe ${webhook.external_id}`))
     const file = join(tempFolder(), 'check.xml')
     await run(`--junit ${file}`, account.key)
     assert.match(readFileSync(file, 'utf8'), /<system-out>met: A card is declined \(/)

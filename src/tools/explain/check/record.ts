@@ -46,7 +46,7 @@ export async function readRecord(
   const seen = withoutOwn(all).filter(({ at }) => at >= since)
   const gapsInside = gaps.filter(({ to }) => atOf(to) >= since)
   const webhooks = await activeWebhooks(database, room)
-  const ofStatus = (status: Status, until: AccountTime) =>
+  const ofStatus = (status: Status, until?: AccountTime) =>
     paymentsOf(database, { room, now: present, filter: { status, until } })
   const part = { now: present, limit: 1, order: 'newest' } as const
   const [newest] = await listPayments(database, room, {}, part)
@@ -65,7 +65,7 @@ export async function readRecord(
       }))
       .filter(each => each.since >= since),
     newest: newest ? timeOf(newest.payment_id) : 0,
-    open: [...(await ofStatus('created', now)), ...(await ofStatus('started', now))].map(
+    open: [...(await ofStatus('created')), ...(await ofStatus('started'))].map(
       ({ payment_id }) => payment_id,
     ),
   }

@@ -14,7 +14,7 @@ export type Situation = {
   met: boolean
   /** The newest exchange that shows it. */
   evidence: string | null
-  /** What makes it: a request to the control API, and a call of the library. */
+  /** How to make it: a request to the control API, and a call of the library. */
   line: string
   library: string
 }
@@ -23,7 +23,7 @@ type Met = (record: AccountRecord) => readonly Evidence[]
 
 type Row = Omit<Situation, 'met' | 'evidence'> & { met: Met }
 
-/** A request to the control API that makes it. */
+/** A request to the control API. */
 const control = (path: string, body: object, then = ''): string =>
   `curl -H "Authorization: Bearer $FARTHING_API_KEY" --json '${JSON.stringify(body)}' $FARTHING_URL/control/${path}${then}`
 
@@ -44,6 +44,7 @@ function planned(body: object, then: string): Pick<Row, 'line' | 'library'> {
 
 const PAY = 'create a payment and open its next_url'
 const CHARGE = 'take a payment with the agreement'
+const CAPTURE = '; then let your application capture that payment'
 
 const seenWith =
   (is: (each: Evidence) => boolean): Met =>
@@ -107,7 +108,7 @@ const rows: readonly Row[] = [
   {
     situation: 'The user abandons the payment, and it expires',
     met: isState(/P0020/),
-    line: control('payments/PAYMENT_ID/complete', { scenario: 'expired' }),
+    line: `Let your application create a payment, and run ${control('payments/PAYMENT_ID/complete', { scenario: 'expired' })}`,
     library: "await account.complete(payment, 'expired')",
   },
   {
@@ -124,8 +125,8 @@ const rows: readonly Row[] = [
         payment_id !== null &&
         at - timeOf(payment_id) >= DAY,
     ),
-    line: control('clock', { advance: 2 * DAY }, '; then let your application capture a payment'),
-    library: "await account.clock.advance('2d'); then let your application capture a payment",
+    line: `Let a user pay with delayed_capture, and run ${control('clock', { advance: 2 * DAY }, CAPTURE)}`,
+    library: `await account.clock.advance('2d')${CAPTURE}`,
   },
   {
     situation: 'A refund is refused, because the amount that is available is another one',
@@ -184,7 +185,7 @@ const rows: readonly Row[] = [
   {
     situation: 'The receiver is down for a while',
     met: downAndUp,
-    line: 'Stop your receiver, let a user pay, start it, and run farthing resend MESSAGE_ID',
+    line: 'Stop your receiver, let a user pay, start it, and let a user pay again',
     library: 'receiver.answer(503), then receiver.answer(200)',
   },
   { situation: 'A message comes twice', met: twice, ...PROBE },
@@ -201,14 +202,14 @@ const rows: readonly Row[] = [
   },
 ]
 
-export const situationsOf = (record: AccountRecord): Situation[] =>
-  rows.map(({ situation, met, line, library }) => {
-    const newest = met(record).at(-1)
-    return {
-      situation,
-      met: newest !== undefined,
-      evidence: newest?.exchange_id ?? null,
-      line,
-      library,
-    }
+/** The identifiers in the lines are those of the newest webhook and of an open payment, if there are any. */
+export function situationsOf(record: AccountRecord): Situation[] {
+  const [open = 'PAYMENT_ID'] = record.open
+  const webhook = record.webhooks.at(-1)?.webhook_id ?? 'WEBHOOK_ID'
+  const named = (text: string) => text.replace('PAYMENT_ID', open).replace('WEBHOOK_ID', webhook)
+  return rows.map(({ situation, met, line, library }) => {
+    const evidence = met(record).at(-1)?.exchange_id ?? null
+    const isMet = evidence !== null
+    return { situation, met: isMet, evidence, line: named(line), library: named(library) }
   })
+}
