@@ -9,7 +9,7 @@ import { type Body, type Client, webPayment } from '../../support/client.ts'
 import { ask } from '../../support/control.ts'
 import { authorise, card, paidPayment } from '../../support/journeys.ts'
 import { onEveryDatabase } from '../../support/service.ts'
-import { receiving, subscribe } from '../../support/subscriber.ts'
+import { answering, receiving, subscribe } from '../../support/subscriber.ts'
 import { outcomes } from '../../support/zoo-outcomes.ts'
 import { receivers } from '../../support/zoo-receivers.ts'
 import { requests } from '../../support/zoo-requests.ts'
@@ -205,21 +205,20 @@ onEveryDatabase(
       assert.deepEqual(rows.toSorted(), ['201 P5', '422'])
     })
 
-    test('a message that GOV.UK Pay does not send is kept with its rule when it is taken', async t => {
+    test('a message that GOV.UK Pay does not send is kept with its rule when it is taken, and not when it is refused', async t => {
       const { name, api } = await service().newNamedAccount()
       const receiver = await subscribe(t, api)
+      const refusing = await subscribe(t, api, { behaviour: { onRequest: answering(400) } })
       const payment = await api.createPayment()
       await api.post(`/v1/payments/${payment.payment_id}/cancel`)
-      await receiver.next(1)
+      await Promise.all([receiver.next(1), refusing.next(1)])
       for (const { recorder } of service().apps) await recorder?.flush()
-      const rows = await service().database.query<{ facts: string }>(
-        `select facts from exchanges where account = $1 and kind = 'out'`,
+      const rows = await service().database.query<{ status: number; facts: string }>(
+        `select status, facts from exchanges where account = $1 and kind = 'out'`,
         [name],
       )
-      assert.deepEqual(
-        rows.map(({ facts }) => JSON.parse(facts).broken),
-        [['P11']],
-      )
+      const kept = rows.map(({ status, facts }) => `${status} ${JSON.parse(facts).broken ?? ''}`)
+      assert.deepEqual([...new Set(kept)].toSorted(), ['200 P11', '400 '])
     })
   },
   {
