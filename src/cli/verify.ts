@@ -5,7 +5,7 @@ import { webhookName } from '../pay/webhooks/webhook.ts'
 import { analyse } from '../tools/explain/signature/analyse.ts'
 import { bodyProblem } from '../tools/explain/signature/bodies.ts'
 import { keyProblem, type NamedKey } from '../tools/explain/signature/keys.ts'
-import type { Analysis, Given, SentMessage } from '../tools/explain/signature/question.ts'
+import type { Analysis, Input, SentMessage } from '../tools/explain/signature/question.ts'
 import { CommandError, EXIT, wrongUsage } from './command-error.ts'
 import { defineCommand, type Env, type OptionsOf } from './define-command.ts'
 import { colour, oneLine, print, printJson } from './output.ts'
@@ -120,7 +120,7 @@ async function pipedInput(): Promise<Buffer | undefined> {
 
 async function compareWith(
   id: string,
-  { body, ...given }: Given,
+  { body, ...given }: Input,
   connected: () => Promise<Service>,
 ): Promise<Analysis> {
   const isNothing = [given.header, given.computed, given.key].every(each => each === undefined)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { describe, test } from 'node:test'
 import { analyse } from '../../src/tools/explain/signature/analyse.ts'
-import type { BodyAndKey, Given } from '../../src/tools/explain/signature/question.ts'
+import type { BodyAndKey, Input } from '../../src/tools/explain/signature/question.ts'
 import { print } from '../support/library-json.ts'
 import { mistakesWith } from '../support/signature-mistakes.ts'
 
@@ -36,9 +36,9 @@ const archived = {
   body: Buffer.from('{"other":1}'),
 }
 
-const analysed = (question: Partial<BodyAndKey> & Omit<Given, 'body' | 'key'>) =>
+const analysed = (question: Partial<BodyAndKey> & Omit<Input, 'body' | 'key'>) =>
   analyse({ header: right, keys, ...given, ...question })
-const withMessage = (question: Given) => analyse({ keys, message, ...question })
+const withMessage = (question: Input) => analyse({ keys, message, ...question })
 
 describe('The analysis of a signature', () => {
   test('The analysis names each of 40 mistakes in six languages in whatever way it is given, and no other', async () => {

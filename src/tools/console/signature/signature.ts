@@ -10,9 +10,13 @@ import { fileUpload, input, select, textarea } from '../../../platform/web/form-
 import { type Html, html } from '../../../platform/web/html.ts'
 import type { ToolContext } from '../../context.ts'
 import { analyse } from '../../explain/signature/analyse.ts'
-import type { Difference } from '../../explain/signature/difference.ts'
 import { signatureOf } from '../../explain/signature/digests.ts'
-import type { Analysis, SentMessage, Verdict } from '../../explain/signature/question.ts'
+import type {
+  Analysis,
+  Difference,
+  SentMessage,
+  Verdict,
+} from '../../explain/signature/question.ts'
 import { newestMessages, newestWebhooks } from '../../lists/webhooks-store.ts'
 import { definePage } from '../frame/define-page.ts'
 import { unseen } from '../frame/list.ts'

@@ -3,22 +3,23 @@
  * alone and together, and names the nearest. It stores none of its input.
  */
 import { inSlices } from '../../../core/turns.ts'
-import { compareGiven } from './compare-given.ts'
-import { compareWithMessage } from './compare-with-message.ts'
+import { compareWithMessage, compareWithoutMessage } from './compare.ts'
 import { signatureOf } from './digests.ts'
-import type { Analysis, BodyAndKey, Given, Question, SentMessage } from './question.ts'
+import type { Analysis, BodyAndKey, Input, Question, SentMessage } from './question.ts'
 
 /** Body and key have passed `bodyProblem` and `keyProblem`. */
-export function analyse(given: Question): Promise<Analysis> {
+export function analyse(asIs: Question): Promise<Analysis> {
   const question = {
-    ...given,
-    header: withoutName(given.header),
-    computed: withoutName(given.computed),
+    ...asIs,
+    header: withoutName(asIs.header),
+    computed: withoutName(asIs.computed),
   }
   return inSlices(async pause => {
     if (question.message) return compareWithMessage(question.message, question, pause)
     const message = messageMeant(question)
-    return message ? compareWithMessage(message, question, pause) : compareGiven(question, pause)
+    return message
+      ? compareWithMessage(message, question, pause)
+      : compareWithoutMessage(question, pause)
   })
 }
 
@@ -27,7 +28,7 @@ const withoutName = (text: string | undefined): string | undefined =>
   text?.replace(/^\s*pay-signature\s*:\s*/i, '')
 
 /** The known message that has the given body, or the given header. */
-function messageMeant({ body, key, header, messages = [] }: Given & BodyAndKey) {
+function messageMeant({ body, key, header, messages = [] }: Input & BodyAndKey) {
   const withBody = messages.filter(message => message.body.equals(body))
   return (
     withBody.find(({ signing_key }) => signing_key === key) ??

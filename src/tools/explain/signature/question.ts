@@ -1,6 +1,5 @@
 /** What somebody wants to know of a signature, and what is said of it. */
 import type { Advice } from './advice.ts'
-import type { Difference } from './difference.ts'
 import type { NamedKey } from './keys.ts'
 
 /** A message as it was sent. */
@@ -13,7 +12,7 @@ export type SentMessage = {
 }
 
 /** What somebody has, and what it may be compared with. */
-export type Given = {
+export type Input = {
   /** The header Pay-Signature as the receiver got it. */
   header?: string | undefined
   /** The signature that the receiver's code computed. */
@@ -35,7 +34,7 @@ export type Given = {
 export type BodyAndKey = { body: Buffer; key: string }
 
 /** With a message, body and key are given only where the receiver may have others. At least one value is given. */
-export type Question = Given & ({ message: SentMessage } | (BodyAndKey & { message?: undefined }))
+export type Question = Input & ({ message: SentMessage } | (BodyAndKey & { message?: undefined }))
 
 /** `no-mistake`: no signature was given, and what was given is right. */
 export type Verdict = 'match' | 'no-mistake' | 'mismatch'
@@ -53,4 +52,21 @@ export type Analysis = {
   messages?: string[]
   /** Most likely the receiver has another key than this message's. */
   keyToCompare?: Pick<SentMessage, 'webhook' | 'signing_key'>
+}
+
+/** The first byte in which the body differs from that of the message, with up to 8 bytes before and after it. */
+export type Difference = { offset: number; sent: Excerpt; given: Excerpt }
+type Excerpt = { hex: string; text: string }
+
+const AROUND = 8
+
+/** Bodies that differ have a first byte in which they do, which may be the end of one. */
+export function differenceOf(sent: Buffer, given: Buffer): Difference {
+  let offset = 0
+  while (offset < sent.length && sent[offset] === given[offset]) offset += 1
+  const excerpt = (bytes: Buffer): Excerpt => {
+    const part = bytes.subarray(Math.max(0, offset - AROUND), offset + AROUND)
+    return { hex: part.toString('hex').replace(/..(?=.)/g, '$& '), text: part.toString('utf8') }
+  }
+  return { offset, sent: excerpt(sent), given: excerpt(given) }
 }
