@@ -2,7 +2,7 @@ import type { Database, MachineTime, Statement, Time } from '../../core/ports.ts
 import { createAdmission, type Gap, type Room } from './admission.ts'
 import type { Exchange } from './exchange.ts'
 import { makeGapRow, type RawExchange, type RowMaker } from './row.ts'
-import type { Space } from './space.ts'
+import type { Space } from './space-store.ts'
 import { insertExchange } from './store.ts'
 
 /** Milliseconds between writes, and after one that failed. */

@@ -12,7 +12,6 @@ import { methodOf } from '../../platform/http/fastify.ts'
 import type { Room } from './admission.ts'
 import { createBatches } from './batches.ts'
 import type { AttemptToRecord, Exchange, Recorder } from './exchange.ts'
-import { deleteOldExchanges } from './retention-store.ts'
 import {
   type AnsweredAttempt,
   createRowMaker,
@@ -20,7 +19,7 @@ import {
   type RawExchange,
   type RawRequest,
 } from './row.ts'
-import { createSpace } from './space.ts'
+import { createSpace, deleteOldExchanges } from './space-store.ts'
 
 type RecorderPorts = {
   database: Database

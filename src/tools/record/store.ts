@@ -210,6 +210,21 @@ export const readsOfPayment = (
     { limit: MOST_GROUPED, order: 'oldest' },
   )
 
+/** How often each of the payments was read through the API. Those that were not are absent. */
+export async function countReads(
+  database: Database,
+  room: string,
+  payment_ids: readonly string[],
+): Promise<Map<string, number>> {
+  const rows = await database.query<{ payment_id: string; found: number }>(
+    numbered(`select payment_id, cast(count(*) as integer) as found from exchanges
+      where account = ? and ${among('payment_id', payment_ids)} and kind = 'api' and refused = 0
+      and body like '%"method":"GET"%' group by payment_id`),
+    [room, ...payment_ids],
+  )
+  return new Map(rows.map(({ payment_id, found }) => [payment_id, found]))
+}
+
 /** The exchanges of a payment that are no reads, and of the reads those with these identifiers. */
 export async function exchangesWithout(
   database: Database,

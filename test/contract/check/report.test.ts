@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { eventTypes } from '../../../src/pay/webhooks/webhook.ts'
-import { judgeAll } from '../../../src/tools/explain/check/finding.ts'
+import { judgeAll } from '../../../src/tools/explain/check/rule.ts'
 import { type Body, type Client, createClient } from '../../support/client.ts'
 import { ask } from '../../support/control.ts'
 import {

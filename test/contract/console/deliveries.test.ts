@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Value } from '../../../src/core/ports.ts'
-import { listDeliveries } from '../../../src/tools/lists/deliveries-store.ts'
+import { listDeliveries } from '../../../src/tools/lists/webhooks-store.ts'
 import { tagged } from '../../hosted/document.ts'
 import type { Body, Client } from '../../support/client.ts'
 import { elementWith, type Shown, signIn } from '../../support/console.ts'

@@ -1,10 +1,8 @@
 /** Findings of the check as parts of pages. */
-
 import { insetText, type TagColour, tag } from '../../../platform/web/components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import { showBroken } from '../../explain/check/judge.ts'
-import type { Finding, Level } from '../../explain/check/rule.ts'
-import { sourceName } from '../../explain/check/sources.ts'
+import { type Finding, type Level, sourceName } from '../../explain/check/rule.ts'
 import { inDigits, link, paragraph, time, timeIn, untrusted } from '../frame/parts.ts'
 
 const colours: Record<Level, TagColour> = { fail: 'red', warn: 'orange', note: 'blue' }

@@ -1,5 +1,4 @@
 /** The messages of all webhooks of the account. */
-
 import { DAY } from '../../../core/time.ts'
 import { oldestKept } from '../../../pay/retention.ts'
 import { shownStatus } from '../../../pay/webhooks/message-store.ts'
@@ -16,14 +15,21 @@ import {
   type DeliveryRow,
   listDeliveries,
   listFailedFirst,
+  newestWebhooks,
   placeOf,
   searchedOf,
-} from '../../lists/deliveries-store.ts'
-import { newestWebhooks } from '../../lists/webhooks-store.ts'
+} from '../../lists/webhooks-store.ts'
 import { acceptedByHand } from '../../record/by-hand.ts'
 import { actionForm, definePage } from '../frame/define-page.ts'
-import type { PageVisit } from '../frame/list.ts'
-import { filterForm, oneOf, pageAddress, pageLinks, readPage, text } from '../frame/list.ts'
+import {
+  filterForm,
+  oneOf,
+  type PageVisit,
+  pageAddress,
+  pageLinks,
+  readPage,
+  text,
+} from '../frame/list.ts'
 import { liveHeading } from '../frame/live.ts'
 import { messageTable } from '../frame/message-attempts.ts'
 import type { AccountVisit, Next } from '../frame/page.ts'

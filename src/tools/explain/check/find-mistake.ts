@@ -1,12 +1,10 @@
 /** Which copy of a message a receiver is sent next, and what follows from its answers. */
-
 import { LOOKED_UP_TEXTS } from '../../../core/budgets.ts'
 import type { Asked, Exchange } from '../../record/exchange.ts'
 import { causeOf } from '../causes.ts'
 import { type Advice, otherKey } from '../signature/advice.ts'
 import type { Found } from '../signature/known-signatures.ts'
-import type { Mistake } from '../signature/mistakes.ts'
-import { inWords, likelyOtherKey } from '../signature/result.ts'
+import { inWords, likelyOtherKey, type Mistake } from '../signature/mistakes.ts'
 import { mistakesIn, type Truth, type WrongSignature } from '../signature/wrong-signatures.ts'
 import { ACCEPTED_ADVICE, isSignatureRefusal } from '../wrong-signature.ts'
 import { isAccepted } from './probing.ts'

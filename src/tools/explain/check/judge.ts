@@ -4,9 +4,8 @@ import { version } from '../../../core/version.ts'
 import type { Facts } from '../../record/exchange.ts'
 import type { AnsweredAttempt, Judge } from '../../record/row.ts'
 import { keptOfAttempt, keptOfRequest, type RequestFacts, requestFacts } from './facts.ts'
-import { HAS_FAILED } from './finding.ts'
 import { attemptRules, type ProductionRule, requestRules } from './production.ts'
-import type { AccountRecord, Level, Rule } from './rule.ts'
+import { type AccountRecord, HAS_FAILED, type Level, type Rule } from './rule.ts'
 
 export const productionRows: readonly ProductionRule[] = [...requestRules, ...attemptRules]
 

@@ -4,9 +4,7 @@ import { HOUR, MINUTE, SECOND } from '../../../core/time.ts'
 import type { EventType } from '../../../pay/webhooks/webhook.ts'
 import type { Evidence } from '../../record/exchange.ts'
 import { LISTED_END } from './facts.ts'
-import { judged } from './finding.ts'
-import type { AccountRecord, Rule } from './rule.ts'
-import { documented } from './sources.ts'
+import { type AccountRecord, documented, judged, type Rule } from './rule.ts'
 
 /** Milliseconds of account time after which an outcome should have been read. */
 const READ_WITHIN = 10 * MINUTE

@@ -1,11 +1,9 @@
 /** What a receiver is probed with: messages that are made for each rule, rightly signed. */
-
 import { asGovukPay } from '../../../pay/webhooks/govuk-pay.ts'
 import type { EventType, Message } from '../../../pay/webhooks/webhook.ts'
 import type { Exchange } from '../../record/exchange.ts'
-import { isAccepted, type Unjudged } from './probing.ts'
-import type { Rule, RuleText } from './rule.ts'
-import { documented, inCode } from './sources.ts'
+import { isAccepted, SIGNING, type Unjudged } from './probing.ts'
+import { documented, inCode, type Rule } from './rule.ts'
 
 /** What the receiver answered. One that breaks the rule is probed twice, with a true message in between. */
 export type Answered =
@@ -120,47 +118,13 @@ function failures(make: Make, newId: () => string): Message[] | undefined {
   return messages.length > 0 ? messages : undefined
 }
 
-const SIGNING = documented('webhooks/#verifying-webhook-messages-from-gov-uk-pay')
 const ORDER = documented('webhooks/#receiving-webhook-messages')
 const RETRIES = documented('webhooks/#retry-mechanism')
 
-const onWrongSignature = (what: string): string =>
-  `The receiver acts on a message ${what}: it read the payment of each one, as it does for a true message.`
-
-export const forgedRules = {
-  R1: {
-    id: 'R1',
-    level: 'fail',
-    title: 'A signature that is wrong',
-    sentence: onWrongSignature('with one digit of the signature changed'),
-    advice:
-      'Compare the header Pay-Signature with the HMAC-SHA256 of the bytes as they arrived before anything else, and answer 401 if they differ.',
-    source: SIGNING,
-  },
-  R2: {
-    id: 'R2',
-    level: 'fail',
-    title: 'No signature',
-    sentence: onWrongSignature('without the header Pay-Signature'),
-    advice: 'Answer 401 to a message without the header Pay-Signature.',
-    source: SIGNING,
-  },
-  R11: {
-    id: 'R11',
-    level: 'fail',
-    title: 'A key that anybody knows',
-    sentence:
-      'Your receiver takes messages that anybody can sign: it does not look whether its key is there.',
-    advice:
-      'Let your service refuse to start without its signing key. An empty text, undefined, null and None are none.',
-    source: SIGNING,
-  },
-} as const satisfies Record<string, RuleText>
-
-export const probeRules: readonly ProbeRule[] = [
+const rows: readonly Described[] = [
   {
     id: 'R3',
-    level: 'warn' as const,
+    level: 'warn',
     title: 'The same message twice',
     sentence: 'The receiver accepts a message and refuses the same one when it comes again.',
     advice:
@@ -168,11 +132,11 @@ export const probeRules: readonly ProbeRule[] = [
     source: RETRIES,
     words: 'sent twice',
     after: 1,
-    messages: (make: Make) => twice(make()),
+    messages: make => twice(make()),
   },
   {
     id: 'R4',
-    level: 'warn' as const,
+    level: 'warn',
     title: 'A payment that it does not know yet',
     sentence:
       'The receiver refuses messages about a payment that it does not know: captured, then succeeded.',
@@ -180,14 +144,14 @@ export const probeRules: readonly ProbeRule[] = [
       'Messages may arrive in any order, and before your service has stored the payment. Answer 2xx, and read the payment when you know it.',
     source: ORDER,
     words: 'of an unknown payment, captured before succeeded',
-    isUnknown: true as const,
+    isUnknown: true,
     lacking:
       'The webhook is not subscribed to both card_payment_captured and card_payment_succeeded.',
     messages: capturedFirst,
   },
   {
     id: 'R5',
-    level: 'fail' as const,
+    level: 'fail',
     title: 'JSON that is printed differently',
     sentence:
       'The receiver refuses the same JSON with one space more, rightly signed: it prints the body again before it checks the signature.',
@@ -195,49 +159,49 @@ export const probeRules: readonly ProbeRule[] = [
       "Check the signature over the bytes as they arrived. Express: express.raw({ type: 'application/json' }). Flask: request.get_data(). Rails: request.raw_post. Spring: @RequestBody byte[]. PHP: php://input.",
     source: SIGNING,
     words: 'one space more',
-    messages(make: Make) {
+    messages(make) {
       const made = make()
       return made && [{ ...made, body: made.body.replace(',', ', ') }]
     },
   },
   {
     id: 'R6',
-    level: 'fail' as const,
+    level: 'fail',
     title: 'Letters beyond ASCII',
     sentence:
       'The receiver refuses a description with é, £ and an emoji, rightly signed: it reads the body as Latin-1, or in another encoding than UTF-8.',
     advice: 'Give the HMAC the bytes as they arrived. Decode the body as UTF-8.',
     source: SIGNING,
     words: 'é, £ and an emoji in the description',
-    messages: (make: Make) => changed(make(), withFields({ description: 'Crème brûlée, £5 🍮' })),
+    messages: make => changed(make(), withFields({ description: 'Crème brûlée, £5 🍮' })),
   },
   {
     id: 'R7',
-    level: 'warn' as const,
+    level: 'warn',
     title: 'An unknown field',
     sentence: 'The receiver refuses a message with a field in resource that it does not know.',
     advice: 'Ignore fields that you do not know: GOV.UK Pay adds some without notice.',
     source: documented('versioning/#stay-up-to-date'),
     words: 'an unknown field in resource',
-    messages: (make: Make) => changed(make(), withFields({ a_field_that_is_new: 'value' })),
+    messages: make => changed(make(), withFields({ a_field_that_is_new: 'value' })),
   },
   {
     id: 'R8',
-    level: 'warn' as const,
+    level: 'warn',
     title: 'Twice at the same moment',
     sentence: 'The receiver fails with 5xx when a message arrives twice at the same moment.',
     advice:
       'Two of your instances may get one message. Store the webhook_message_id with a unique index, and answer 2xx where it is there already.',
     source: RETRIES,
     words: 'sent twice at the same moment',
-    atOnce: true as const,
+    atOnce: true,
     passed: 'The receiver did not fail.',
-    breaks: (answers: readonly Exchange[]) => answers.some(isFault),
-    messages: (make: Make) => twice(make()),
+    breaks: answers => answers.some(isFault),
+    messages: make => twice(make()),
   },
   {
     id: 'R9',
-    level: 'warn' as const,
+    level: 'warn',
     title: 'The message as GOV.UK Pay prints it',
     sentence:
       'The receiver refuses a message as the source of GOV.UK Pay prints it: resource_type is PAYMENT; _links, provider_id, authorisation_mode and wallet_type are missing; what is not known in card_details is null.',
@@ -245,14 +209,14 @@ export const probeRules: readonly ProbeRule[] = [
       'Read the payment with GET /v1/payments/{payment_id} where you need these fields. Expect null in card_details, and resource_type in capital letters.',
     source: inCode('webhooks', 'message/apirepresentation/PaymentApiRepresentation.java', '22-44'),
     words: 'the message as GOV.UK Pay prints it',
-    messages(make: Make) {
+    messages(make) {
       const made = make()
       return made && [inProduction(made)]
     },
   },
   {
     id: 'R10',
-    level: 'fail' as const,
+    level: 'fail',
     title: 'A failed payment as GOV.UK Pay prints it',
     sentence:
       'The receiver refuses card_payment_failed as the source of GOV.UK Pay prints it, with the status declined (P0010) or cancelled (P0030) in place of failed: the first declined payment in production ends here.',
@@ -260,10 +224,12 @@ export const probeRules: readonly ProbeRule[] = [
       'Take declined, cancelled, timedout and statuses that you do not know for failed, or read the payment with GET /v1/payments/{payment_id}.',
     source: inCode('webhooks', 'message/apirepresentation/ExternalChargeState.java', '7-16'),
     words: 'a failed payment as GOV.UK Pay prints it',
-    isUnknown: true as const,
+    isUnknown: true,
     after: 1,
     lacking:
       'The webhook is not subscribed to card_payment_failed, or the receiver refuses it also with the status failed: of a payment that it does not know (R4), or as GOV.UK Pay prints it (R9).',
     messages: failures,
   },
-].map(probeRule)
+]
+
+export const probeRules: readonly ProbeRule[] = rows.map(probeRule)

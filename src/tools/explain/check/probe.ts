@@ -15,8 +15,8 @@ import { sendingAlone } from '../../deliver/resend.ts'
 import { sendByHand } from '../../deliver/send-again.ts'
 import { findPayments } from '../../lists/find-payments-store.ts'
 import type { Exchange } from '../../record/exchange.ts'
+import { countExchanges } from '../../record/store.ts'
 import { causeOf } from '../causes.ts'
-import { judge } from './finding.ts'
 import { forgeryRules, probeForgeries } from './probe-forgeries.ts'
 import { type Answered, type ProbeRule, probeRules } from './probe-rules.ts'
 import {
@@ -27,12 +27,10 @@ import {
   MOST_POSTS,
   OUT_OF_TIME,
   POST_MS,
-  type Probing,
+  type Probe,
   type Unjudged,
-  type Where,
 } from './probing.ts'
-import { countMissed } from './reads-store.ts'
-import type { Finding, Rule } from './rule.ts'
+import { type Finding, judge, type Rule } from './rule.ts'
 
 /** Paid payments that are looked at. */
 const MOST_PAYMENTS = 50
@@ -56,9 +54,9 @@ export const probeReceiver = (
   webhook: Webhook,
   isAbandoned: () => boolean,
 ): Promise<Probed | undefined> =>
-  sendingAlone(context, account, CLAIM_MS, () => probe(context, account, webhook, isAbandoned))
+  sendingAlone(context, account, CLAIM_MS, () => probeAlone(context, account, webhook, isAbandoned))
 
-async function probe(
+async function probeAlone(
   context: ToolContext,
   account: Account,
   webhook: Webhook,
@@ -66,7 +64,9 @@ async function probe(
 ): Promise<Probed> {
   const started = performance.now()
   let posts = 0
-  const probing: Probing = {
+  const findings = await findingsOf({
+    context,
+    account,
     ...messageMaker(context, account, webhook),
     post(message, words, forgery) {
       posts += 1
@@ -76,75 +76,75 @@ async function probe(
       posts + messages <= MOST_POSTS &&
       performance.now() - started + ms <= MOST_MS &&
       !isAbandoned(),
-  }
-  const findings = await findingsOf({ context, account, probing })
-  return { posts, findings }
+  })
+  const numberOf = ({ rule }: Finding): number => Number(rule.slice(1))
+  return { posts, findings: findings.toSorted((one, other) => numberOf(one) - numberOf(other)) }
 }
 
-async function findingsOf(where: Where): Promise<Finding[]> {
-  const { context, account, probing } = where
-  const asked = {
-    room: account.room,
-    now: context.time.now(account),
-    filter: { status: 'success' },
-  }
-  const newest = { limit: MOST_PAYMENTS, order: 'newest' } as const
-  const paid = await findPayments(context.database, asked, {}, newest)
+async function findingsOf(probe: Probe): Promise<Finding[]> {
+  const { context, account } = probe
+  const paid = await findPayments(
+    context.database,
+    { room: account.room, now: context.time.now(account), filter: { status: 'success' } },
+    {},
+    { limit: MOST_PAYMENTS, order: 'newest' },
+  )
   const [first, ...others] = paid
   if (!first)
     return nothingSeen({ lacking: 'No payment of the account is paid. Pay one, and probe again.' })
-  const message = probing.make(first)
+  const message = probe.make(first)
   if (!message)
     return nothingSeen({ lacking: `The webhook is subscribed to none of ${PAID.join(' and ')}.` })
-  const control = await probing.post(message, CONTROL)
+  const control = await probe.post(message, CONTROL)
   if (!isAccepted(control)) return nothingSeen({ lacking: firstMend(control), unclear: [control] })
-  const forged = await probeForgeries(where, first, others)
-  const findings = forgeryRules.flatMap((rule, i) => judge(rule, forged[i] ?? OUT_OF_TIME))
-  for (const rule of probeRules) findings.push(...judge(rule, await answersTo(where, rule, first)))
-  return findings.toSorted((one, other) => numberOf(one) - numberOf(other))
+  const findings = await probeForgeries(probe, first, others)
+  for (const rule of probeRules) findings.push(...judge(rule, await answersTo(probe, rule, first)))
+  return findings
 }
-
-const numberOf = ({ rule }: Finding): number => Number(rule.slice(1))
 
 const firstMend = ({ status, result = '', response_body }: Exchange): string =>
   `The receiver did not accept the true message, so nothing can be judged: mend that first (W3). ${causeOf({ status, result, answer: response_body }) ?? ''}`.trim()
 
 const nothingSeen = (why: Unjudged): Finding[] =>
-  [...forgeryRules, ...probeRules]
-    .flatMap((rule: Rule<Unjudged>) => judge(rule, why))
-    .toSorted((one, other) => numberOf(one) - numberOf(other))
+  [...forgeryRules, ...probeRules].flatMap((rule: Rule<Unjudged>) => judge(rule, why))
 
 /** A receiver that breaks the rule must break it twice, and accept the true message in between. */
-async function answersTo(
-  { context, account, probing }: Where,
-  rule: ProbeRule,
-  first: Payment,
-): Promise<Answered> {
-  if (!probing.maySend(MOST_AT_ONCE)) return OUT_OF_TIME
-  const missed = await countMissed(context, account)
-  const answers = await sendFor(probing, rule, first)
+async function answersTo(probe: Probe, rule: ProbeRule, first: Payment): Promise<Answered> {
+  if (!probe.maySend(MOST_AT_ONCE)) return OUT_OF_TIME
+  const missing = await countMissing(probe)
+  const answers = await sendFor(probe, rule, first)
   if (!answers) return { lacking: rule.lacking }
   if (!rule.breaks(answers)) return { answers }
-  const message = probing.make(first)
-  if (!message || !probing.maySend(1 + MOST_AT_ONCE)) return OUT_OF_TIME
-  const control = await probing.post(message, CONTROL)
-  const again = (await sendFor(probing, rule, first)) ?? []
-  if (rule.isUnknown && (await countMissed(context, account)) > missed)
+  const message = probe.make(first)
+  if (!message || !probe.maySend(1 + MOST_AT_ONCE)) return OUT_OF_TIME
+  const control = await probe.post(message, CONTROL)
+  const again = (await sendFor(probe, rule, first)) ?? []
+  if (rule.isUnknown && (await countMissing(probe)) > missing)
     return { lacking: READS_UNKNOWN, unclear: [...answers, control, ...again] }
   return { answers, control, again }
+}
+
+/**
+ * How many requests of the account were about something that does not exist. They are counted before and after, because
+ * identifiers of two instances do not tell which was written first.
+ */
+async function countMissing({ context: { database, recorder }, account }: Probe): Promise<number> {
+  await recorder?.flush()
+  const filter = { kinds: ['api'], refused: true, status: 404 } as const
+  return countExchanges(database, account.room, filter, Infinity)
 }
 
 /** The most messages of a rule. */
 const MOST_AT_ONCE = 3
 
 async function sendFor(
-  probing: Probing,
+  probe: Probe,
   rule: ProbeRule,
   payment: Payment,
 ): Promise<Exchange[] | undefined> {
-  const messages = rule.messages(event_type => probing.make(payment, event_type), probing.newId)
+  const messages = rule.messages(event_type => probe.make(payment, event_type), probe.newId)
   if (!messages) return undefined
-  const send = (message: Message) => probing.post(message, `${rule.id}: ${rule.words}`)
+  const send = (message: Message) => probe.post(message, `${rule.id}: ${rule.words}`)
   if (rule.atOnce) return Promise.all(messages.map(send))
   const answers: Exchange[] = []
   for (const message of messages) answers.push(await send(message))
@@ -159,7 +159,7 @@ function messageMaker(
   { config, newId, time }: ToolContext,
   account: Account,
   webhook: Webhook,
-): Pick<Probing, 'make' | 'newId'> {
+): Pick<Probe, 'make' | 'newId'> {
   const nextId = () => newId(time.now(account), account.room)
   return {
     newId: nextId,

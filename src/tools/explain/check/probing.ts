@@ -1,11 +1,11 @@
 /** What the files about probes share. */
-
 import type { Account } from '../../../core/account.ts'
 import { isSuccess } from '../../../core/http-status.ts'
 import type { Payment } from '../../../pay/payments/payment.ts'
 import type { EventType, Message } from '../../../pay/webhooks/webhook.ts'
 import type { ToolContext } from '../../context.ts'
 import type { Exchange } from '../../record/exchange.ts'
+import { documented } from './rule.ts'
 
 /** All messages together. */
 export const MOST_POSTS = 48
@@ -16,8 +16,10 @@ export const POST_MS = 2_000
 /** What is wrong with a signature: one digit is changed, it is missing, or it is made with a key that anybody knows. */
 export type Forgery = 'digit' | 'missing' | { key: string }
 
-/** What a probe may do. */
-export type Probing = {
+/** A probe under way, and what it may do. */
+export type Probe = {
+  context: ToolContext
+  account: Account
   /** A true message about this payment. undefined if the webhook is not subscribed to the event. */
   make: (payment: Payment, event_type?: EventType) => Message | undefined
   newId: () => string
@@ -26,9 +28,6 @@ export type Probing = {
   /** Whether so many more messages may be sent, of which the last takes this long. */
   maySend: (messages: number, ms?: number) => boolean
 }
-
-/** Where a probe is made. */
-export type Where = { context: ToolContext; account: Account; probing: Probing }
 
 /** Why a rule cannot be judged. */
 export type Unjudged = { lacking: string; unclear?: readonly Exchange[] }
@@ -40,3 +39,5 @@ export const OUT_OF_TIME: Unjudged = {
 }
 
 export const isAccepted = ({ status }: Exchange): boolean => isSuccess(status)
+
+export const SIGNING = documented('webhooks/#verifying-webhook-messages-from-gov-uk-pay')

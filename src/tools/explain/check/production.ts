@@ -3,8 +3,7 @@ import { isSuccess } from '../../../core/http-status.ts'
 import type { Evidence } from '../../record/exchange.ts'
 import type { AnsweredAttempt } from '../../record/row.ts'
 import { isForm, type RequestFacts } from './facts.ts'
-import type { RuleText } from './rule.ts'
-import { documented, inCode } from './sources.ts'
+import { documented, inCode, type RuleText } from './rule.ts'
 import {
   hasCheckDigit,
   hasText,

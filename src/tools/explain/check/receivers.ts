@@ -1,12 +1,10 @@
 /** Rules about the receivers of an account, from what they answered. */
-
 import { MINUTE, SECOND } from '../../../core/time.ts'
 import { duplicatesIn, type Webhook } from '../../../pay/webhooks/webhook.ts'
 import type { Evidence } from '../../record/exchange.ts'
 import { causeOf } from '../causes.ts'
 import { hasSucceeded } from './outcomes.ts'
-import type { AccountRecord, Judgement, Rule } from './rule.ts'
-import { documented, inCode } from './sources.ts'
+import { type AccountRecord, documented, inCode, type Judgement, type Rule } from './rule.ts'
 
 const TOO_SLOW = SECOND
 const ATTEMPTS = 10

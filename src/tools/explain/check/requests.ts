@@ -1,10 +1,8 @@
 /** Rules about the requests of a client. */
 import { DAY, MINUTE, SECOND } from '../../../core/time.ts'
 import type { Evidence } from '../../record/exchange.ts'
-import { judged } from './finding.ts'
 import { hasSucceeded } from './outcomes.ts'
-import type { Rule } from './rule.ts'
-import { documented, inCode } from './sources.ts'
+import { documented, inCode, judged, type Rule } from './rule.ts'
 
 /** Requests in a second of each kind. */
 const MOST_IN_A_SECOND = 15

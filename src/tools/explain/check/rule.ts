@@ -1,6 +1,9 @@
 /** What the check says of an integration: where it would break with GOV.UK Pay. */
+
+import { setImmediate } from 'node:timers/promises'
 import type { AccountTime } from '../../../core/ports.ts'
-import type { Webhook } from '../../../pay/webhooks/webhook.ts'
+import { iso } from '../../../core/time.ts'
+import { type Webhook, webhookName } from '../../../pay/webhooks/webhook.ts'
 import type { Evidence } from '../../record/exchange.ts'
 
 /** `fail`: will break in production. `warn`: is likely to. `note`: to know before going live. */
@@ -101,3 +104,109 @@ export type AccountRecord = {
   /** Payments that the API made, and that nobody ended. */
   open: readonly string[]
 }
+
+/** What is reported of a rule, with the exchanges that show it, in any order. */
+export function findingOf(
+  rule: RuleText,
+  level: Verdict,
+  { evidence, times = evidence.length, webhook, ...told }: Omit<Judgement, 'level'>,
+): Finding {
+  const { id, title, sentence, advice, source } = { ...rule, ...told }
+  const inTime = evidence.toSorted((one, other) => one.began - other.began)
+  const [first, newest] = [inTime[0], inTime.at(-1)]
+  return {
+    rule: id,
+    level,
+    title,
+    sentence: webhook ? `${sentence} It is the webhook ${webhookName(webhook)}.` : sentence,
+    advice,
+    source,
+    times,
+    first: first ? iso(first.at) : null,
+    newest: newest ? iso(newest.at) : null,
+    evidence: inTime
+      .slice(-MOST_EVIDENCE)
+      .map(({ exchange_id }) => exchange_id)
+      .toReversed(),
+    ...(webhook && { webhook_id: webhook.webhook_id }),
+  }
+}
+
+/** What a rule says that has one judgement at most. */
+export const judged = (
+  evidence: readonly Shown[],
+  right: readonly Shown[] = [],
+  more: Partial<Judgement> = {},
+): ReturnType<Rule['judge']> => ({
+  broken: evidence.length > 0 ? [{ ...more, evidence }] : [],
+  right,
+})
+
+/** A rule that throws has judged nothing, and hides no other. */
+export async function judgeAll<Looked>(
+  rules: readonly Rule<Looked>[],
+  looked: Looked,
+  onFault: (error: unknown) => void,
+): Promise<Finding[]> {
+  const findings: Finding[] = []
+  for (const rule of rules) {
+    try {
+      findings.push(...judge(rule, looked))
+    } catch (error) {
+      onFault(error)
+      findings.push(notSeen(rule, HAS_FAILED))
+    }
+    // One rule takes some milliseconds over 10,000 exchanges. Requests are answered in between.
+    await setImmediate()
+  }
+  return findings
+}
+
+export const HAS_FAILED =
+  'This rule is not judged: it failed by a mistake in Farthing. The log of the service has the error.'
+
+export function judge<Looked>(rule: Rule<Looked>, looked: Looked): Finding[] {
+  const {
+    broken,
+    right,
+    unclear = [],
+    lacking = rule.lacking,
+    passed = PASSED,
+  } = rule.judge(looked)
+  if (broken.length > 0) return broken.map(each => findingOf(rule, each.level ?? rule.level, each))
+  if (right.length === 0) return [notSeen(rule, lacking, unclear)]
+  return [findingOf(rule, 'pass', { evidence: right, sentence: passed })]
+}
+
+const PASSED = 'Nothing that was seen breaks this rule.'
+
+export const notSeen = (
+  rule: RuleText,
+  sentence: string,
+  evidence: readonly Shown[] = [],
+): Finding => findingOf(rule, 'not seen', { evidence, sentence })
+
+/**
+ * Where a rule is true: file and line in the public source of GOV.UK Pay, or page and heading of its documentation, as
+ * they were in November 2026.
+ */
+
+const MAIN = 'src/main/java/uk/gov/pay'
+const code = {
+  connector: `pay-connector/blob/0e8fff4/${MAIN}/connector`,
+  publicapi: `pay-publicapi/blob/4d61e89/${MAIN}/api`,
+  'publicapi settings': 'pay-publicapi/blob/4d61e89/src/main/resources/config',
+  webhooks: `pay-webhooks/blob/7509d4c/${MAIN}/webhooks`,
+  'webhooks settings': 'pay-webhooks/blob/7509d4c/src/main/resources/config',
+}
+
+/** `lines`: 12 or 12-20. */
+export const inCode = (repository: keyof typeof code, file: string, lines: string): string =>
+  `https://github.com/alphagov/${code[repository]}/${file}#L${lines.replace('-', '-L')}`
+
+/** What a link to it is called: ChargeService.java#L12, or the page without https. */
+export const sourceName = (source: string): string =>
+  source.replace(/^.*\/(?=[\w.]+#L)|^https:\/\//, '')
+
+/** A page with its heading, such as webhooks/#retry-mechanism. */
+export const documented = (page: string): string => `https://docs.payments.service.gov.uk/${page}`

@@ -1,8 +1,7 @@
 import { isAscii, isUtf8 } from 'node:buffer'
 import { BODY_BYTES, EXPLAINED_DEPTH, VARIANT_BYTES } from '../../../core/budgets.ts'
-import { type Advice, encoding, rawBody, readBefore } from './advice.ts'
+import { type Advice, AS_IS, encoding, rawBody, readBefore, type Variant } from './advice.ts'
 import { escaping, isTooDeep, type JsonNode, printJson, readJson, type Style } from './json-text.ts'
-import { AS_IS, type Variant } from './variants.ts'
 
 const NON_ASCII = /[\u0080-\uffff]/g
 const ascii = escaping(/[\u007f-\uffff]/g)

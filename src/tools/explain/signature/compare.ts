@@ -1,11 +1,25 @@
 /** Compares what somebody has with a message whose body and key are right, and names the mistakes. */
 import type { Pause } from '../../../core/turns.ts'
-import { apiKey, otherKey, rawBody, theDigest, theHeader } from './advice.ts'
+import { apiKey, otherKey, rawBody, theDigest, theHeader, type Variant } from './advice.ts'
 import { bodyVariants, isPrinted } from './bodies.ts'
 import { signatureOf } from './digests.ts'
 import { isApiKey, isSigningKey, keyVariants, type NamedKey } from './keys.ts'
 import { type Found, type KnownSignatures, knownSignatures } from './known-signatures.ts'
-import { type Mistake, mistakeOfBody, mistakeOfKey, mistakesOfSignature } from './mistakes.ts'
+import {
+  COMPUTED,
+  HEADER,
+  inWords,
+  likelyOtherKey,
+  type Mistake,
+  match,
+  mismatch,
+  mistakeOfBody,
+  mistakeOfKey,
+  mistakesOfSignature,
+  type Unexplained,
+  unexplained,
+  withoutCarriageReturns,
+} from './mistakes.ts'
 import {
   type Analysis,
   type BodyAndKey,
@@ -13,18 +27,6 @@ import {
   type Input,
   type SentMessage,
 } from './question.ts'
-import {
-  COMPUTED,
-  HEADER,
-  inWords,
-  likelyOtherKey,
-  match,
-  mismatch,
-  type Unexplained,
-  unexplained,
-  withoutCarriageReturns,
-} from './result.ts'
-import type { Variant } from './variants.ts'
 
 type Compared = Pick<Input, 'header' | 'computed' | 'apiKeys' | 'messages'> & {
   /** Body and key that are right. */

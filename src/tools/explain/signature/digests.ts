@@ -1,5 +1,5 @@
 import { createHash, createHmac } from 'node:crypto'
-import type { Way } from './variants.ts'
+import type { Way } from './advice.ts'
 
 export const signatureOf = (body: Buffer, key: Buffer): string =>
   createHmac('sha256', key).update(body).digest('hex')

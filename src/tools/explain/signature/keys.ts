@@ -1,5 +1,4 @@
-import { type Advice, apiKey, missingKey, otherKey, theKey } from './advice.ts'
-import { AS_IS, type Variant } from './variants.ts'
+import { type Advice, AS_IS, apiKey, missingKey, otherKey, theKey, type Variant } from './advice.ts'
 
 export const PREFIX = 'webhook_test_'
 

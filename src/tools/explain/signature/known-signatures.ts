@@ -1,8 +1,9 @@
 /** The signatures that known mistakes give, so that any text can be looked up among them. */
+
 import { PAIR_BYTES } from '../../../core/budgets.ts'
 import type { Pause } from '../../../core/turns.ts'
+import { AS_IS, isWrong, type Variant, type Way } from './advice.ts'
 import { cutOff, type Digest, inHex, others, rewritten, signatureOf } from './digests.ts'
-import { AS_IS, isWrong, type Variant, type Way } from './variants.ts'
 
 /** How a signature was made: of which body, with which key, and how it was computed and written. */
 export type Found = { body: Way; key: Way; digest: Digest }

@@ -1,8 +1,8 @@
 /** The signatures that code with one known mistake computes of a message. */
+import { isWrong } from './advice.ts'
 import { signatureOf, wrongDigests } from './digests.ts'
 import type { Found, KnownSignatures } from './known-signatures.ts'
 import { type Mistake, mistakesOfSignature } from './mistakes.ts'
-import { isWrong } from './variants.ts'
 
 /** A body and a key that are right, and the name of the webhook that has the key. */
 export type Truth = { body: Buffer; key: Buffer; owner: string }
