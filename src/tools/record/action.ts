@@ -1,4 +1,5 @@
-import type { AccountTime, MachineTime, Time } from '../../core/ports.ts'
+import type { Account } from '../../core/account.ts'
+import type { Time } from '../../core/ports.ts'
 import {
   type Effects,
   mergeEffects,
@@ -57,41 +58,29 @@ export async function recordAction<Result>(
     return result
   } finally {
     if (effects?.caused) {
-      const { account } = effects
-      const at = time.now(account, began)
-      await recorder?.action(account, actionRow(effects, { began, at, by, operation, query }))
+      const { account, payment, caused } = effects
+      const facts = effectFacts(payment, caused)
+      const did = { began, by, operation, query, payment_id: payment.payment_id, caused, facts }
+      await recorder?.action(account, newAction(time, account, did))
       // Whoever acted on a page looks at the attempts next.
       if (by === 'console') await recorder?.flush()
     }
   }
 }
 
-type ActionFacts = {
-  began: MachineTime
-  at: AccountTime
-  by: Actor
-  operation: ActionName
-  query: string
-}
+type Did = Pick<NewAction, 'began' | 'by' | 'payment_id'> &
+  Partial<NewAction> & { operation: ActionName }
 
-function actionRow({ account, payment, caused }: Effects, did: ActionFacts): NewAction {
-  const { began, at, by, operation, query } = did
-  return {
-    room: account.room,
-    payment_id: payment.payment_id,
-    message_id: null,
-    kind: 'action',
-    operation,
-    status: null,
-    refused: false,
-    began,
-    at,
-    by,
-    ...NO_REQUEST,
-    query,
-    ms: 0,
-    ended: 'sent',
-    ...(caused && { caused }),
-    facts: effectFacts(payment, caused),
-  }
-}
+/** The row of an action. `did` has what it does not have in common with others. */
+export const newAction = (time: Time, account: Account, did: Did): NewAction => ({
+  ...NO_REQUEST,
+  room: account.room,
+  message_id: null,
+  kind: 'action',
+  status: null,
+  refused: false,
+  at: time.now(account, did.began),
+  ms: 0,
+  ended: 'sent',
+  ...did,
+})

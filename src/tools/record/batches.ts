@@ -21,32 +21,6 @@ const ROWS_AT_ONCE = 16
 const MOST_IN_MEMORY = 2_000
 const MOST_IN_MEMORY_BYTES = 8 * 1024 * 1024
 
-type Batches = {
-  /**
-   * Records the exchange, if there is memory and its room may record one more. Otherwise it is counted. `onRow` gets the
-   * row, once it is written or counted.
-   */
-  add(
-    room: Room,
-    refused: boolean,
-    exchange: () => RawExchange,
-    onRow?: (row: Exchange) => void,
-  ): void
-  /** Whether the rows in memory fill a write. */
-  isBehind(): boolean
-  /** Whether an exchange of this room may be in memory and not yet written. */
-  mayHave(room: string): boolean
-  /** Writes the exchanges in memory. Never rejects. */
-  write(): Promise<void>
-  /** Writes everything in memory, also the counts that may still grow. Never rejects. */
-  flush(): Promise<void>
-  /** Removes the accounts that may record as much as new ones. */
-  forget(): void
-  /** Records nothing until then, in milliseconds of the machine. */
-  pause(until: number): void
-  close(): Promise<void>
-}
-
 type BatchPorts = {
   database: Database
   time: Pick<Time, 'wall'>
@@ -59,8 +33,8 @@ type BatchPorts = {
   space: Pick<Space, 'written' | 'keep' | 'makeRoom'>
 }
 
-type OnRow = ((row: Exchange) => void) | undefined
-type Arrived = { room: Room; raw: RawExchange; onRow: OnRow }
+type OnRow = (row: Exchange) => void
+type Arrived = { room: Room; raw: RawExchange; onRow: OnRow | undefined }
 
 type Row = {
   room: Room
@@ -73,7 +47,7 @@ type Row = {
 }
 
 /** Makes rows of exchanges, and writes them in batches, one batch after the other. */
-export function createBatches(ports: BatchPorts): Batches {
+export function createBatches(ports: BatchPorts) {
   const { time, onFault } = ports
   const admission = createAdmission()
   const queue = createQueue(ports)
@@ -94,34 +68,8 @@ export function createBatches(ports: BatchPorts): Batches {
   const scheduleNext = () =>
     schedule(admission.hasGaps(Infinity) ? WRITE_EVERY_UNDER_LOAD : WRITE_EVERY)
 
-  /**
-   * Rows that cannot be written are counted. Exchanges that arrive meanwhile wait for the next write: otherwise each
-   * would be a commit of its own.
-   */
-  async function writeRows(gapsUntil: number): Promise<void> {
-    const gaps = admission.takeGaps(gapsUntil)
-    for (let due = queue.length(); due > 0 || gaps.size > 0; ) {
-      const some = queue.take(Math.min(due, MOST_ROWS))
-      due -= some.length
-      const ids = some.map(() => ports.nextId())
-      try {
-        await ports.space.makeRoom()
-        await write(ports, some, ids, gaps)
-        gaps.clear()
-      } catch (error) {
-        admission.putBack(gaps)
-        for (const { room, refused, began } of some)
-          admission.count(room.name, refused, began, 'database')
-        throw error
-      } finally {
-        for (const [i, { onDone }] of some.entries()) onDone?.(ids[i] ?? '')
-      }
-    }
-    await ports.space.keep()
-  }
-
   function flushDue(gapsUntil: number): Promise<void> {
-    flushing ??= writeRows(gapsUntil)
+    flushing ??= writeRows(ports, queue, admission, gapsUntil)
       .catch(error => {
         onFault(error)
         schedule(RETRY_AFTER)
@@ -139,7 +87,11 @@ export function createBatches(ports: BatchPorts): Batches {
   const flush = () => writeAfter(Infinity)
 
   return {
-    add(room, refused, exchange, onRow) {
+    /**
+     * Records the exchange, if there is memory and its room may record one more. Otherwise it is counted. `onRow` gets the
+     * row, once it is written or counted.
+     */
+    add(room: Room, refused: boolean, exchange: () => RawExchange, onRow?: OnRow): void {
       const now = time.wall()
       const bound = queue.isFull() ? 'memory' : admission.refuse(room, refused, now)
       if (bound) {
@@ -149,18 +101,55 @@ export function createBatches(ports: BatchPorts): Batches {
       if (!timer) scheduleNext()
       ports.onRecorded(room.name)
     },
-    mayHave: room => flushing !== undefined || queue.has(room),
-    isBehind: () => queue.length() >= MOST_ROWS,
+    /** Whether an exchange of this room may be in memory and not yet written. */
+    mayHave: (room: string): boolean => flushing !== undefined || queue.has(room),
+    /** Whether the rows in memory fill a write. */
+    isBehind: (): boolean => queue.length() >= MOST_ROWS,
+    /** Writes the exchanges in memory. Never rejects. */
     write: () => writeAfter(time.wall() - GAP_MS),
+    /** Writes everything in memory, also the counts that may still grow. Never rejects. */
     flush,
+    /** Removes the accounts that may record as much as new ones. */
     forget: () => admission.forget(time.wall()),
+    /** Records nothing until then, in milliseconds of the machine. */
     pause: admission.pause,
-    async close() {
+    async close(): Promise<void> {
       closed = true
       clearTimeout(timer)
       await flush()
     },
   }
+}
+
+/**
+ * Rows that cannot be written are counted. Exchanges that arrive meanwhile wait for the next write: otherwise each would
+ * be a commit of its own.
+ */
+async function writeRows(
+  ports: BatchPorts,
+  queue: ReturnType<typeof createQueue>,
+  admission: ReturnType<typeof createAdmission>,
+  gapsUntil: number,
+): Promise<void> {
+  const gaps = admission.takeGaps(gapsUntil)
+  for (let due = queue.length(); due > 0 || gaps.size > 0; ) {
+    const some = queue.take(Math.min(due, MOST_ROWS))
+    due -= some.length
+    const ids = some.map(() => ports.nextId())
+    try {
+      await ports.space.makeRoom()
+      await write(ports, some, ids, gaps)
+      gaps.clear()
+    } catch (error) {
+      admission.putBack(gaps)
+      for (const { room, refused, began } of some)
+        admission.count(room.name, refused, began, 'database')
+      throw error
+    } finally {
+      for (const [i, { onDone }] of some.entries()) onDone?.(ids[i] ?? '')
+    }
+  }
+  await ports.space.keep()
 }
 
 /** The exchanges in memory. */

@@ -103,19 +103,10 @@ function endOfValue(text: string, begins: number, slashes: number): number {
 /** Known secrets shorter than this are not masked by value: they could be ordinary words. */
 const SHORTEST_KNOWN = 8
 
-export type Mask = {
-  /** Masks a text, and cuts it where it has more than `most` bytes. */
-  text(text: string, most?: number): string
-  /** As `text` for a path or a query; all of it is masked if percent-encoding hides a secret. */
-  url(text: string, most?: number): string
-  /** The headers, whose names and values have 16 KiB together at most. */
-  headers(headers: readonly (readonly [name: string, value: string])[]): Headers
-  /** The first 8 KiB; undefined for an empty body. `size` where `bytes` are only the beginning of the body. */
-  body(bytes: Buffer | string | undefined, size?: number): KeptBody | undefined
-}
+export type Mask = ReturnType<typeof createMask>
 
 /** `known` are secrets that the service knows: the request's key, tokens, keys of the settings. */
-export function createMask(known: readonly (string | undefined)[]): Mask {
+export function createMask(known: readonly (string | undefined)[]) {
   const values = [...new Set(known.flatMap(spellings))].sort((a, b) => b.length - a.length)
   const longest = Math.max(LONGEST_SECRET, values[0]?.length ?? 0)
 
@@ -149,9 +140,12 @@ export function createMask(known: readonly (string | undefined)[]): Mask {
   }
 
   return {
-    text: (text, most = Infinity) => cut(plain, text, most),
-    url: (text, most = Infinity) => cut(address, text, most),
-    headers(headers) {
+    /** Masks a text, and cuts it where it has more than `most` bytes. */
+    text: (text: string, most = Infinity) => cut(plain, text, most),
+    /** As `text` for a path or a query; all of it is masked if percent-encoding hides a secret. */
+    url: (text: string, most = Infinity) => cut(address, text, most),
+    /** The headers, whose names and values have 16 KiB together at most. */
+    headers(headers: readonly (readonly [name: string, value: string])[]): Headers {
       const kept: [name: string, value: string][] = []
       let left = HEADERS_BYTES
       for (const [name, value] of headers) {
@@ -163,15 +157,16 @@ export function createMask(known: readonly (string | undefined)[]): Mask {
         const isSignature = /^pay-signature$/i.test(name)
         const shown = SECRET_HEADER.test(name)
           ? MASK
-          : cut(isSignature ? given => given : plain, value, most)
+          : cut(isSignature ? text => text : plain, value, most)
         kept.push([shortName, shown])
         left -= Buffer.byteLength(shown)
       }
       return Object.fromEntries(kept)
     },
-    body(given, size) {
-      if (given === undefined || given.length === 0) return undefined
-      const bytes = typeof given === 'string' ? Buffer.from(given) : given
+    /** The first 8 KiB; undefined for an empty body. `size` where `body` is only the beginning of it. */
+    body(body: Buffer | string | undefined, size?: number): KeptBody | undefined {
+      if (body === undefined || body.length === 0) return undefined
+      const bytes = typeof body === 'string' ? Buffer.from(body) : body
       const whole = size ?? bytes.length
       const window = bytes.subarray(0, WINDOW_BYTES)
       const text = textOf(window)

@@ -23,18 +23,7 @@ const COUNTED_AFTER = 1 / 8
 
 type Written = { rows: number; bytes: number }
 
-export type Space = {
-  /** Notes that rows of the room were written, of so many bytes. */
-  written(room: Room, bytes: number): void
-  /** Deletes the oldest rows of whatever may have more bytes than its budget. */
-  keep(): Promise<void>
-  /** As `keep`, and deletes the oldest of the rooms that have more rows than they may. */
-  trim(stop?: AbortSignal): Promise<void>
-  /** Deletes the oldest rows if they take room that payments may need. Throws if that is not enough. */
-  makeRoom(): Promise<void>
-  /** Deletes rows after a write has found no room at all. Never rejects. */
-  giveWay(): Promise<void>
-}
+export type Space = ReturnType<typeof createSpace>
 
 type SpacePorts = {
   database: Database
@@ -43,7 +32,7 @@ type SpacePorts = {
   isShared: boolean
 }
 
-export function createSpace({ database, most, isShared }: SpacePorts): Space {
+export function createSpace({ database, most, isShared }: SpacePorts) {
   const ofAccount = Math.min(most, ACCOUNT_RECORD_BYTES)
   /** The rooms with new rows since they were last trimmed: how many rows each may keep, and what was written. */
   const rooms = new Map<string, Written>()
@@ -73,22 +62,26 @@ export function createSpace({ database, most, isShared }: SpacePorts): Space {
   }
 
   return {
-    written({ name, unlimited }, bytes) {
+    /** Notes that rows of the room were written, of so many bytes. */
+    written({ name, unlimited }: Room, bytes: number): void {
       const before = rooms.get(name)?.bytes ?? 0
       rooms.set(name, { rows: keptOf(unlimited), bytes: before + bytes })
       sinceAll += bytes
     },
-    async keep() {
+    /** Deletes the oldest rows of whatever may have more bytes than its budget. */
+    async keep(): Promise<void> {
       for (const [room, { rows, bytes }] of rooms)
         if (isDue(bytes, ofAccount)) await trimRoom(room, rows)
       if (isDue(sinceAll, most)) await trimAll()
     },
-    async trim(stop) {
+    /** As `keep`, and deletes the oldest of the rooms that have more rows than they may. */
+    async trim(stop?: AbortSignal): Promise<void> {
       for (const [room, { rows }] of rooms) if (!stop?.aborted) await trimRoom(room, rows, stop)
       if (!isCounted || isDue(sinceAll, most)) await trimAll(stop)
       isCounted = true
     },
-    async makeRoom() {
+    /** Deletes the oldest rows if they take room that payments may need. Throws if that is not enough. */
+    async makeRoom(): Promise<void> {
       const lacking = RECORD_LEAVES_BYTES - (await database.room())
       if (lacking <= 0) return
       if ((await deleteOldest(database, lacking + DELETED_AT_ONCE)) < lacking)
@@ -96,7 +89,8 @@ export function createSpace({ database, most, isShared }: SpacePorts): Space {
           `the volume of the database has less than ${RECORD_LEAVES_BYTES / 1024 ** 2} MB left`,
         )
     },
-    giveWay() {
+    /** Deletes rows after a write has found no room at all. Never rejects. */
+    giveWay(): Promise<void> {
       giving ??= give()
         // To delete some, SQLite needs more room in its log than to delete all.
         .catch(() => deleteAll(database))

@@ -16,9 +16,9 @@ import type { ToolContext } from '../../context.ts'
 import { sendingAlone } from '../../deliver/resend.ts'
 import { type Resendable, sendByHand } from '../../deliver/send-again.ts'
 import { countWebhooks, newestWebhooks } from '../../lists/webhooks-store.ts'
-import type { ActionName } from '../../record/action.ts'
+import { newAction } from '../../record/action.ts'
 import { newestUnasked } from '../../record/by-hand.ts'
-import { type Actor, type Asked, NO_REQUEST } from '../../record/exchange.ts'
+import type { Actor, Asked } from '../../record/exchange.ts'
 import { bodyVariants } from '../signature/bodies.ts'
 import { keyVariants } from '../signature/keys.ts'
 import { knownSignatures } from '../signature/known-signatures.ts'
@@ -61,37 +61,23 @@ async function ask(
   const { recorder, time } = context
   const started = performance.now()
   const began = time.wall()
-  const at = time.now(account)
   await recorder?.write(account)
   const known = await knownAbout(context, account, message)
   const { body, callback_url: url, message_id, payment_id, webhook_id } = message
-  const post = ({ text, cause, short }: Copy) =>
-    sendByHand(context, account, message, {
-      body,
-      url,
-      signature: text,
-      byHand: { kind: 'asked', words: short, ...(cause !== undefined && { damage: cause }) },
-    })
-  const mayPost = (posts: number) =>
+  let posts = 0
+  const post = ({ text, cause, short }: Copy) => {
+    posts += 1
+    const byHand = { kind: 'asked', words: short, ...(cause && { damage: cause }) } as const
+    return sendByHand(context, account, message, { body, url, signature: text, byHand })
+  }
+  const mayPost = () =>
     posts < MOST_COPIES && performance.now() - started < LAST_START && !isAbandoned()
-  const asked = await findMistake(known, { post, mayPost })
-  await recorder?.action(account, {
-    room: account.room,
-    payment_id,
-    message_id,
-    webhook_id,
-    kind: 'action',
-    operation: 'askReceiver' satisfies ActionName,
-    status: null,
-    refused: false,
-    began,
-    at,
-    by,
-    ...NO_REQUEST,
-    ms: Math.round(performance.now() - started),
-    ended: 'sent',
-    asked,
-  })
+  const { evidence, ...conclusion } = await findMistake(known, { post, mayPost })
+  const ids = evidence.map(({ exchange_id }) => exchange_id)
+  const asked: Asked = { ...conclusion, posts, evidence: ids }
+  const ms = Math.round(performance.now() - started)
+  const did = { operation: 'askReceiver', began, by, payment_id, message_id, webhook_id } as const
+  await recorder?.action(account, newAction(time, account, { ...did, ms, asked }))
   return asked
 }
 

@@ -30,8 +30,8 @@ export type Known = {
 
 type Sending = {
   post: (copy: Copy) => Promise<Exchange>
-  /** Whether another copy may be sent after so many. */
-  mayPost: (posts: number) => boolean
+  /** Whether another copy may be sent. */
+  mayPost: () => boolean
 }
 
 type Conclusion = Omit<Asked, 'posts' | 'evidence'> & { evidence: readonly Exchange[] }
@@ -42,32 +42,17 @@ const isRefused = ({ status }: Exchange): boolean => isSignatureRefusal(status)
  * Looks at what the receiver answered before. If that does not tell enough, sends the right copy, one with a random key,
  * and then the wrong ones until one is accepted.
  */
-export async function findMistake(known: Known, { post, mayPost }: Sending): Promise<Asked> {
-  let posts = 0
-  const send = (copy: Copy) => {
-    posts += 1
-    return post(copy)
-  }
-  const right = { text: known.right, short: 'the right signature' }
-  const conclude = async (): Promise<Conclusion> => {
-    const shown = known.answer && (await fromAnswer(known, known.answer))
-    if (shown) return shown
-    const first = await send(right)
-    const other = fromRight(first)
-    if (other) return other
-    const forged = await send({ text: known.random, short: 'a random key', cause: 'key:random' })
-    return (
-      fromBoth(known, first, forged) ??
-      fromWrong(known, [first, forged], {
-        post: send,
-        mayPost: () => mayPost(posts),
-        sendRight: () => send(right),
-      })
-    )
-  }
-  const { evidence, ...rest } = await conclude()
-  return { ...rest, posts, evidence: evidence.map(({ exchange_id }) => exchange_id) }
+export async function findMistake(known: Known, { post, mayPost }: Sending): Promise<Conclusion> {
+  const shown = known.answer && (await fromAnswer(known, known.answer))
+  if (shown) return shown
+  const first = await post(rightCopy(known))
+  const other = fromRight(first)
+  if (other) return other
+  const forged = await post({ text: known.random, short: 'a random key', cause: 'key:random' })
+  return fromBoth(known, first, forged) ?? fromWrong(known, [first, forged], { post, mayPost })
 }
+
+const rightCopy = ({ right }: Known): Copy => ({ text: right, short: 'the right signature' })
 
 const NOTHING_SENT =
   'Its response to the newest attempt shows that, so nothing was sent. Ask again when you have mended it.'
@@ -146,16 +131,10 @@ const unsteady = (evidence: readonly Exchange[]): Conclusion => ({
   evidence,
 })
 
-type SendingOn = {
-  post: Sending['post']
-  mayPost: () => boolean
-  sendRight: () => Promise<Exchange>
-}
-
 async function fromWrong(
   known: Known,
   [first, forged]: readonly [Exchange, Exchange],
-  { post, mayPost, sendRight }: SendingOn,
+  { post, mayPost }: Sending,
 ): Promise<Conclusion> {
   const copies = [...(await shownIn(known, [first, forged])), ...known.wrong]
   const tried = new Set<string>()
@@ -167,7 +146,7 @@ async function fromWrong(
     tried.add(text)
     if (isAccepted(sent)) {
       // Only a receiver whose answers do not depend on the signature alone accepts the right one now.
-      const again = mayPost() ? await sendRight() : undefined
+      const again = mayPost() ? await post(rightCopy(known)) : undefined
       if (again && isAccepted(again)) return unsteady([again, sent, first])
       return {
         cause,

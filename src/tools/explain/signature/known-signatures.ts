@@ -11,14 +11,7 @@ export type Found = { body: Way; key: Way; digest: Digest }
 /** By the digest in hexadecimal. */
 type Ways = ReadonlyMap<string, Found>
 
-export type KnownSignatures = {
-  /** Made as they should be of a body and a key of which one may be wrong. */
-  ways: Ways
-  /** The way to this text with the fewest mistakes. The first that needs another digest, or a wrong body with a wrong key, has to wait for these. */
-  find(text: string, pause: Pause): Promise<Found | undefined>
-  /** Whether some were left out until now, because the body is large. */
-  isPartial(): boolean
-}
+export type KnownSignatures = Awaited<ReturnType<typeof knownSignatures>>
 
 /** What is computed of a pair of a body and a key. */
 type Kind = 'single' | 'other digests' | 'both wrong'
@@ -30,7 +23,7 @@ export async function knownSignatures(
   bodies: () => Iterable<Variant>,
   keys: readonly Variant[],
   pause: Pause,
-): Promise<KnownSignatures> {
+) {
   const made = new Map<Kind, Awaited<ReturnType<typeof waysOf>>>()
   const waysOfKind = async (kind: Kind, pause: Pause) => {
     const known = made.get(kind) ?? (await waysOf(bodies(), keys, kind, pause))
@@ -38,14 +31,20 @@ export async function knownSignatures(
     return known.ways
   }
   return {
+    /** Made as they should be of a body and a key of which one may be wrong. */
     ways: await waysOfKind('single', pause),
-    async find(text, pause) {
+    /**
+     * The way to this text with the fewest mistakes. The first that needs another digest, or a wrong body with a wrong key,
+     * has to wait for these.
+     */
+    async find(text: string, pause: Pause): Promise<Found | undefined> {
       for (const kind of ['single', 'other digests', 'both wrong'] as const) {
         const found = lookUp(await waysOfKind(kind, pause), text)
         if (found) return found
       }
       return undefined
     },
+    /** Whether some were left out until now, because the body is large. */
     isPartial: () => made.values().some(({ isPartial }) => isPartial),
   }
 }
