@@ -2,23 +2,13 @@
 import { hash } from 'node:crypto'
 import type { Headers } from '../../../core/exchange.ts'
 import { isSuccess } from '../../../core/http-status.ts'
-import type { AccountTime, MachineTime } from '../../../core/ports.ts'
 import { isListenerAddress } from '../../../pay/webhooks/listener.ts'
 import type { Created, Facts } from '../../record/exchange.ts'
 import { type AnsweredAttempt, bytesOf, effectFacts, type RawRequest } from '../../record/row.ts'
 import { partsOf } from './values.ts'
 
 /** A request under /v1 and its response as the production rules see them. */
-export type RequestFacts = {
-  operation: string
-  method: string
-  /** Milliseconds: the account's time, and the machine's. */
-  at: AccountTime
-  began: MachineTime
-  status: number | null
-  /** Of a refusal. */
-  code: string | undefined
-  description: string | undefined
+export type ReadRequest = RawRequest & {
   /** In lower case. */
   headers: Readonly<Headers>
   query: URLSearchParams
@@ -32,27 +22,20 @@ export type RequestFacts = {
 
 const NO_QUERY = new URLSearchParams()
 
-export function requestFacts(raw: RawRequest, headers: Headers): RequestFacts {
-  const { operation, method, at, began, status, refusal, url, requestBody, responseBody } = raw
-  const [, query] = url.split(/\?(.*)/s)
-  const text = String(bytesOf(requestBody) ?? '')
+export function readRequest(raw: RawRequest, headers: Headers): ReadRequest {
+  const [, query] = raw.url.split(/\?(.*)/s)
+  const text = String(bytesOf(raw.requestBody) ?? '')
   return {
-    operation,
-    method,
-    at,
-    began,
-    status,
-    code: refusal?.code,
-    description: refusal?.message,
+    ...raw,
     headers,
     query: query ? new URLSearchParams(query) : NO_QUERY,
     text,
     body: fieldsOf(headers, text),
-    response: String(bytesOf(responseBody) ?? ''),
+    response: String(bytesOf(raw.responseBody) ?? ''),
   }
 }
 
-function fieldsOf(headers: Headers, text: string): RequestFacts['body'] {
+function fieldsOf(headers: Headers, text: string): ReadRequest['body'] {
   if (text === '') return {}
   if (isForm(headers)) return Object.fromEntries(new URLSearchParams(text))
   try {
@@ -69,12 +52,8 @@ export const isForm = (headers: Headers): boolean =>
 /** Farthing's own commands say so. */
 const OWN = /^farthing\//
 
-/** What is kept of a request beside the rules that it breaks. `read` is absent on the pages. */
-export function keptOfRequest(
-  raw: RawRequest,
-  headers: Headers,
-  read: RequestFacts | undefined,
-): Facts {
+/** What is kept of a request beside the rules that it breaks. Pages are not read. */
+export function factsOfRequest(raw: RawRequest, headers: Headers, read?: ReadRequest): Facts {
   const { operation, kind, ended, caused, payment } = raw
   const effect = effectFacts(payment, caused)
   const isNamed = kind === 'page' ? effect.state : operation === 'createPayment'
@@ -82,12 +61,13 @@ export function keptOfRequest(
     ...effect,
     ...(OWN.test(headers['user-agent'] ?? '') && { own: true }),
     ...(isNamed && payment && { reference: short(payment.given.reference.toLowerCase()) }),
-    ...(read && ended !== 'reset' && ended !== 'replaced' && answerOf(read)),
-    ...(read && detailsOf(raw, read)),
+    ...(read && ended !== 'reset' && ended !== 'replaced' && responseFacts(read)),
+    ...(read?.refusal && { refused: short(`${raw.url}\n${read.text}`) }),
+    ...(read && bodyFacts(read)),
   }
 }
 
-export function keptOfAttempt({ url, answer, byHand, body, failed }: AnsweredAttempt): Facts {
+export function factsOfAttempt({ url, answer, byHand, body, failed }: AnsweredAttempt): Facts {
   const { kind, other_key, other_address, words } = byHand ?? {}
   const isAgain = kind === 'again' && !other_key && !other_address
   const headers = answer?.headers ?? []
@@ -111,13 +91,11 @@ const MOST_LISTED = 40
 
 /** The ends of identifiers of the payments that a search listed. `all`: more than are kept. */
 function listedIn(response: string): Facts {
-  const found = [...response.matchAll(IDENTIFIERS)].map(([, end]) => end)
-  const ends = [...new Set(found)]
+  const ends = [...new Set([...response.matchAll(IDENTIFIERS)].map(([, end]) => end))]
   return ends.length > MOST_LISTED ? { listed: 'all' } : { listed: ends.join('') }
 }
 
-/** Of the response. */
-function answerOf({ operation, status, response }: RequestFacts): Facts {
+function responseFacts({ operation, status, response }: ReadRequest): Facts {
   if (!isSuccess(status)) return {}
   if (operation === 'searchPayments') return listedIn(response)
   if (operation === 'createWebhook') {
@@ -128,34 +106,28 @@ function answerOf({ operation, status, response }: RequestFacts): Facts {
   return isOfRefund && response.includes('"status":"error"') ? { failedRefund: true } : {}
 }
 
-function detailsOf(
-  { operation, url }: RawRequest,
-  { code, query, text, body, headers }: RequestFacts,
-): Facts {
-  const refused = code === undefined ? {} : { refused: short(`${url}\n${text}`) }
+function bodyFacts({ operation, url, query, text, body, headers }: ReadRequest): Facts {
   switch (operation) {
     case 'createPayment':
-      return { ...refused, created: createdBy(body, text, headers) }
-    case 'refundPayment':
-      return {
-        ...refused,
-        refund: textOf(body.amount).slice(0, 10),
-        ...('refund_amount_available' in body && { isGuarded: true }),
-      }
+      return { created: createdBy(body, text, headers) }
+    case 'refundPayment': {
+      const isGuarded = 'refund_amount_available' in body
+      return { refund: textOf(body.amount).slice(0, 10), ...(isGuarded && { isGuarded }) }
+    }
     case 'searchPayments': {
       const reference = query.get('reference')?.toLowerCase()
-      return { ...refused, ...(reference && { searched: short(reference) }) }
+      return reference ? { searched: short(reference) } : {}
     }
     case 'cancelAgreement': {
       const [, about] = /([0-9a-v]{26})\/cancel/.exec(url) ?? []
-      return { ...refused, ...(about && { about }) }
+      return about ? { about } : {}
     }
     default:
-      return refused
+      return {}
   }
 }
 
-function createdBy(body: RequestFacts['body'], text: string, headers: Headers): Created {
+function createdBy(body: ReadRequest['body'], text: string, headers: Headers): Created {
   const { authorisation_mode: mode } = body
   const told = toldBy(body)
   return {
@@ -175,7 +147,7 @@ const RANDOM = /^(?=.*\d)(?=.*[a-z])[\w-]{16,}$/i
 const MOST_TOLD = 5
 
 /** What return_url tells: `reference`, `email`, and of each entry of metadata a hash of its name and one of its value. */
-function toldBy({ return_url, reference, email, metadata }: RequestFacts['body']): string[] {
+function toldBy({ return_url, reference, email, metadata }: ReadRequest['body']): string[] {
   if (typeof return_url !== 'string') return []
   const { path, query } = partsOf(return_url)
   const parts = path.split('/').map(decoded)

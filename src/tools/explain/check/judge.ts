@@ -3,7 +3,7 @@ import { hash } from 'node:crypto'
 import { version } from '../../../core/version.ts'
 import type { Facts } from '../../record/exchange.ts'
 import type { AnsweredAttempt, Judge } from '../../record/row.ts'
-import { keptOfAttempt, keptOfRequest, type RequestFacts, requestFacts } from './facts.ts'
+import { factsOfAttempt, factsOfRequest, type ReadRequest, readRequest } from './facts.ts'
 import { attemptRules, type ProductionRule, requestRules } from './production.ts'
 import { type AccountRecord, HAS_FAILED, type Level, type Rule } from './rule.ts'
 
@@ -24,7 +24,7 @@ export const showBroken = (keys: readonly string[] = []): ShownRule[] =>
     .map(({ id, level, sentence, advice }) => ({ rule: id, level, sentence, advice }))
 
 type Rules = {
-  request: readonly ProductionRule<RequestFacts>[]
+  request: readonly ProductionRule<ReadRequest>[]
   attempt: readonly ProductionRule<Pick<AnsweredAttempt, 'event_type' | 'failed'>>[]
 }
 
@@ -37,14 +37,17 @@ export function createJudge(
   rules: Rules = { request: requestRules, attempt: attemptRules },
 ): Judge {
   let isReported = false
+  const report = (error: unknown) => {
+    if (!isReported) onFault(error)
+    isReported = true
+  }
   function judge<Looked>(among: readonly ProductionRule<Looked>[], looked: Looked): Facts {
     const [broken, unjudged]: [string[], string[]] = [[], []]
     for (const { key, breaks } of among)
       try {
         if (breaks(looked)) broken.push(key)
       } catch (error) {
-        if (!isReported) onFault(error)
-        isReported = true
+        report(error)
         unjudged.push(key)
       }
     return {
@@ -57,26 +60,24 @@ export function createJudge(
     try {
       return read()
     } catch (error) {
-      if (!isReported) onFault(error)
-      isReported = true
+      report(error)
       return {}
     }
   }
   return {
     request: (raw, headers) =>
       guarded(() => {
-        if (raw.kind === 'page' || !raw.url.startsWith('/v1/'))
-          return keptOfRequest(raw, headers, undefined)
-        const read = requestFacts(raw, headers)
-        const kept = keptOfRequest(raw, headers, read)
+        if (raw.kind === 'page' || !raw.url.startsWith('/v1/')) return factsOfRequest(raw, headers)
+        const read = readRequest(raw, headers)
+        const facts = factsOfRequest(raw, headers, read)
         // A response that a plan made says nothing about the request.
-        const isJudged = raw.ended !== 'replaced' && !kept.own
-        return { ...(isJudged && judge(rules.request, read)), ...kept }
+        const isJudged = raw.ended !== 'replaced' && !facts.own
+        return { ...(isJudged && judge(rules.request, read)), ...facts }
       }),
     attempt: raw =>
       guarded(() => ({
         ...(!raw.byHand && judge(rules.attempt, raw)),
-        ...keptOfAttempt(raw),
+        ...factsOfAttempt(raw),
       })),
   }
 }

@@ -2,7 +2,7 @@
 import { isSuccess } from '../../../core/http-status.ts'
 import type { Evidence } from '../../record/exchange.ts'
 import type { AnsweredAttempt } from '../../record/row.ts'
-import { isForm, type RequestFacts } from './facts.ts'
+import { isForm, type ReadRequest } from './facts.ts'
 import { documented, inCode, type RuleText } from './rule.ts'
 import {
   hasCheckDigit,
@@ -54,15 +54,15 @@ const REQUESTS: Among = {
 /** That breaks the rule, whatever else it has. */
 const never = (lacking: string): Among => ({ could: () => false, lacking })
 
-const succeeded = ({ status }: RequestFacts): boolean => isSuccess(status)
-const created = (facts: RequestFacts): boolean =>
-  facts.operation === 'createPayment' && facts.status === 201
-const authorised = (facts: RequestFacts): boolean =>
-  facts.operation === 'authorisePayment' && succeeded(facts)
-const searched = (facts: RequestFacts): boolean =>
-  facts.operation === 'searchPayments' && succeeded(facts)
+const succeeded = ({ status }: ReadRequest): boolean => isSuccess(status)
+const created = (read: ReadRequest): boolean =>
+  read.operation === 'createPayment' && read.status === 201
+const authorised = (read: ReadRequest): boolean =>
+  read.operation === 'authorisePayment' && succeeded(read)
+const searched = (read: ReadRequest): boolean =>
+  read.operation === 'searchPayments' && succeeded(read)
 
-const hasUselessKey = ({ operation, headers, body }: RequestFacts): boolean =>
+const hasUselessKey = ({ operation, headers, body }: ReadRequest): boolean =>
   operation === 'createPayment' &&
   headers['idempotency-key'] !== undefined &&
   body.authorisation_mode !== 'agreement'
@@ -78,7 +78,7 @@ const FIREWALL = documented('api_reference/#gov-uk-pay-api-error-codes')
 const CARD_NUMBERS = inCode('connector', 'gateway/sandbox/SandboxCardNumbers.java', '22-36')
 const FAILING_CARDS = ['4000000000000069', '4000000000000127', '4000000000000119']
 
-export const requestRules = withIds<RequestFacts>([
+export const requestRules = withIds<ReadRequest>([
   {
     key: 'P1',
     among: CREATES,
@@ -88,7 +88,7 @@ export const requestRules = withIds<RequestFacts>([
       'By its source GOV.UK Pay answers an amount of 0 with 422 P0102, unless the account may.',
     advice: 'Ask its support to allow payments of 0 for the account, or make no payment.',
     source: inCode('connector', 'charge/service/ChargeService.java', '1223'),
-    breaks: facts => created(facts) && facts.body.amount === 0,
+    breaks: read => created(read) && read.body.amount === 0,
   },
   {
     key: 'P2',
@@ -98,7 +98,7 @@ export const requestRules = withIds<RequestFacts>([
     sentence: 'By its source a live account of GOV.UK Pay refuses a return_url that is not https.',
     advice: 'Use https in production. Only FARTHING_RETURN_HOSTS allows http here.',
     source: inCode('connector', 'charge/service/ChargeService.java', '430'),
-    breaks: facts => created(facts) && /^http:/i.test(String(facts.body.return_url)),
+    breaks: read => created(read) && /^http:/i.test(String(read.body.return_url)),
   },
   {
     key: 'P3',
@@ -110,7 +110,7 @@ export const requestRules = withIds<RequestFacts>([
     advice:
       'Use a public name, .local, .internal or localhost with a test account, and encode the path.',
     source: inCode('connector', 'charge/validation/ReturnUrlValidator.java', '29'),
-    breaks: facts => created(facts) && isNoAddress(facts.body.return_url),
+    breaks: read => created(read) && isNoAddress(read.body.return_url),
   },
   {
     ...IGNORED_KEY,
@@ -118,7 +118,7 @@ export const requestRules = withIds<RequestFacts>([
     level: 'note',
     sentence:
       'By its source GOV.UK Pay ignores Idempotency-Key here: two equal requests make two payments.',
-    breaks: facts => created(facts) && hasUselessKey(facts),
+    breaks: read => created(read) && hasUselessKey(read),
   },
   {
     ...IGNORED_KEY,
@@ -127,7 +127,7 @@ export const requestRules = withIds<RequestFacts>([
     level: 'fail',
     sentence:
       'By its source GOV.UK Pay ignores Idempotency-Key here: this request would make a second payment.',
-    breaks: facts => facts.code === 'P0191' && facts.status === 409 && hasUselessKey(facts),
+    breaks: read => read.refusal?.code === 'P0191' && read.status === 409 && hasUselessKey(read),
   },
   {
     key: 'P5',
@@ -138,7 +138,7 @@ export const requestRules = withIds<RequestFacts>([
       'Its documentation says that the firewall of GOV.UK Pay blocks <, > and | in a request, with P0920.',
     advice: 'Replace or remove these characters.',
     source: FIREWALL,
-    breaks: facts => succeeded(facts) && hasText(facts, /[<>|]/),
+    breaks: read => succeeded(read) && hasText(read, /[<>|]/),
   },
   {
     key: 'P5-quote',
@@ -149,7 +149,7 @@ export const requestRules = withIds<RequestFacts>([
       'Its documentation says that the firewall of GOV.UK Pay blocks " and \\ in a request, with P0920. Two of its own programs take them.',
     advice: 'Try it with a test account of GOV.UK Pay, or replace them.',
     source: FIREWALL,
-    breaks: facts => succeeded(facts) && hasText(facts, /["\\]/),
+    breaks: read => succeeded(read) && hasText(read, /["\\]/),
   },
   {
     key: 'P6',
@@ -172,8 +172,10 @@ export const requestRules = withIds<RequestFacts>([
     advice:
       'On a 409 read the payment: it is captured only if its status is success. Hand out nothing before.',
     source: inCode('connector', 'charge/service/DelayedCaptureService.java', '67-68'),
-    breaks: ({ operation, code, description = '' }) =>
-      operation === 'capturePayment' && code === 'P1003' && /\bsuccess$/.test(description),
+    breaks: ({ operation, refusal }) =>
+      operation === 'capturePayment' &&
+      refusal?.code === 'P1003' &&
+      /\bsuccess$/.test(refusal.message),
   },
   {
     key: 'P9',
@@ -188,9 +190,9 @@ export const requestRules = withIds<RequestFacts>([
       'charge/service/motoapi/MotoApiCardNumberValidationService.java',
       '42-53',
     ),
-    breaks: facts => {
-      const number = String(facts.body.card_number)
-      return authorised(facts) && !(hasCheckDigit(number) && isOfKnownBrand(number))
+    breaks: read => {
+      const number = String(read.body.card_number)
+      return authorised(read) && !(hasCheckDigit(number) && isOfKnownBrand(number))
     },
   },
   {
@@ -201,7 +203,7 @@ export const requestRules = withIds<RequestFacts>([
     sentence: 'By its source GOV.UK Pay answers 422 P0102: the expiry date of the card is over.',
     advice: 'Use an expiry date in the future.',
     source: inCode('connector', 'card/model/MotoApiAuthoriseRequest.java', '64-72'),
-    breaks: facts => authorised(facts) && isExpired(String(facts.body.expiry_date), facts.began),
+    breaks: read => authorised(read) && isExpired(String(read.body.expiry_date), read.began),
   },
   {
     key: 'P9-failing',
@@ -211,7 +213,7 @@ export const requestRules = withIds<RequestFacts>([
     sentence: 'By its source this test card is declined in GOV.UK Pay, or the answer is 500.',
     advice: 'Use a card number that the documentation of GOV.UK Pay lists as successful.',
     source: CARD_NUMBERS,
-    breaks: facts => authorised(facts) && FAILING_CARDS.includes(String(facts.body.card_number)),
+    breaks: read => authorised(read) && FAILING_CARDS.includes(String(read.body.card_number)),
   },
   {
     key: 'P10',
@@ -221,7 +223,7 @@ export const requestRules = withIds<RequestFacts>([
     sentence: 'By its source GOV.UK Pay takes the card as JSON only, not as a form.',
     advice: 'Send JSON with Content-Type: application/json.',
     source: inCode('publicapi', 'resources/AuthorisationResource.java', '43'),
-    breaks: facts => authorised(facts) && isForm(facts.headers),
+    breaks: read => authorised(read) && isForm(read.headers),
   },
   {
     key: 'P12-state',
@@ -232,7 +234,7 @@ export const requestRules = withIds<RequestFacts>([
       'By its source GOV.UK Pay refuses state=capturable in a search with 422 P0401. Its documentation lists it.',
     advice: 'Read the payments that wait for a capture one by one.',
     source: inCode('publicapi', 'validation/PaymentSearchValidator.java', '32'),
-    breaks: facts => searched(facts) && facts.query.get('state') === 'capturable',
+    breaks: read => searched(read) && read.query.get('state') === 'capturable',
   },
   {
     key: 'P12-brand',
@@ -242,7 +244,7 @@ export const requestRules = withIds<RequestFacts>([
     sentence: 'By its source card_brand has no effect in a search of GOV.UK Pay.',
     advice: 'Compare card_details.card_brand of the results.',
     source: inCode('publicapi', 'validation/PaymentSearchValidator.java', '32'),
-    breaks: facts => searched(facts) && Boolean(facts.query.get('card_brand')),
+    breaks: read => searched(read) && Boolean(read.query.get('card_brand')),
   },
   {
     key: 'P16',
@@ -256,12 +258,12 @@ export const requestRules = withIds<RequestFacts>([
       'By its source GOV.UK Pay refuses a body without Content-Type: application/json, with 415 or P0920.',
     advice: 'Send Content-Type: application/json with each body.',
     source: inCode('publicapi', 'resources/PaymentsResource.java', '266'),
-    breaks: facts =>
-      succeeded(facts) &&
-      facts.method === 'POST' &&
-      facts.text !== '' &&
-      !/^application\/json\s*(?:;|$)/i.test(facts.headers['content-type'] ?? '') &&
-      !(authorised(facts) && isForm(facts.headers)),
+    breaks: read =>
+      succeeded(read) &&
+      read.method === 'POST' &&
+      read.text !== '' &&
+      !/^application\/json\s*(?:;|$)/i.test(read.headers['content-type'] ?? '') &&
+      !(authorised(read) && isForm(read.headers)),
   },
   {
     key: 'P17-least',
@@ -272,7 +274,7 @@ export const requestRules = withIds<RequestFacts>([
       'Its documentation says that with Stripe as the payment provider the least amount is 30.',
     advice: 'Ask for 30 pence or more, if your provider is Stripe.',
     source: documented('making_payments/#amount'),
-    breaks: facts => created(facts) && isBetween(facts.body.amount, 1, 29),
+    breaks: read => created(read) && isBetween(read.body.amount, 1, 29),
   },
   {
     key: 'P17-most',
@@ -283,7 +285,7 @@ export const requestRules = withIds<RequestFacts>([
       'Its documentation says that with Worldpay as the payment provider the most is 500,000 pence, in every mode.',
     advice: 'Ask the support of GOV.UK Pay for larger payments, if your provider is Worldpay.',
     source: documented('making_payments/#amount'),
-    breaks: facts => created(facts) && isBetween(facts.body.amount, 500_001, Infinity),
+    breaks: read => created(read) && isBetween(read.body.amount, 500_001, Infinity),
   },
   {
     key: 'P18',
@@ -297,7 +299,7 @@ export const requestRules = withIds<RequestFacts>([
     source: documented(
       'integrate_with_govuk_pay/#identifying-your-user-when-they-return-to-your-service',
     ),
-    breaks: facts => created(facts) && isOfPages(facts.body, facts.response),
+    breaks: read => created(read) && isOfPages(read.body, read.response),
   },
 ])
 

@@ -13,10 +13,16 @@ const LAST_MESSAGES = 3
 const QUIET = 10 * MINUTE
 const MOST_ATTEMPTS = 2
 
-/** The active webhooks whose receivers say by themselves what they answer. */
-function ofService({ seen, webhooks }: AccountRecord): Webhook[] {
-  const ofTests = new Set(seen.filter(({ test }) => test).map(each => each.webhook_id))
-  return webhooks.filter(({ webhook_id }) => !ofTests.has(webhook_id))
+type OfReceiver = { broken: Judgement[]; right: Evidence[]; isUnproven?: boolean }
+
+/** Judges each active webhook, but for receivers of tests, which say so. Nothing is right while one is unproven. */
+function judgeEach(record: AccountRecord, judgeOne: (webhook: Webhook) => OfReceiver) {
+  const ofTests = new Set(record.seen.filter(({ test }) => test).map(each => each.webhook_id))
+  const judged = record.webhooks.filter(each => !ofTests.has(each.webhook_id)).map(judgeOne)
+  return {
+    broken: judged.flatMap(({ broken }) => broken),
+    right: judged.some(each => each.isUnproven) ? [] : judged.flatMap(({ right }) => right),
+  }
 }
 
 /** The attempts since the last change of a webhook, without those that somebody made by hand. */
@@ -57,23 +63,7 @@ function timeoutsIn(attempts: Evidence[]): Evidence[] {
 
 /** The source of GOV.UK Pay waits longer. */
 const LIMITS = 'Its source waits 3 seconds, Farthing 2.'
-
-function slowness(attempts: Evidence[], webhook: Webhook): Judgement[] {
-  const counted = withoutFirst(attempts)
-  const timeouts = timeoutsIn(counted)
-  if (timeouts.length > 0)
-    return [
-      {
-        level: 'fail',
-        evidence: timeouts,
-        webhook,
-        sentence: `The receiver sometimes does not answer in time. GOV.UK Pay then sends the message again, later. ${LIMITS}`,
-      },
-    ]
-  const answered = counted.filter(isAnswered).slice(-ATTEMPTS)
-  const isSlow = answered.length === ATTEMPTS && median(answered.map(({ ms }) => ms)) > TOO_SLOW
-  return isSlow ? [{ evidence: answered, webhook }] : []
-}
+const LATE = `The receiver sometimes does not answer in time. GOV.UK Pay then sends the message again, later. ${LIMITS}`
 
 const slow: Rule = {
   id: 'W1',
@@ -84,21 +74,26 @@ const slow: Rule = {
   source: inCode('webhooks settings', 'config.yaml', '99'),
   lacking:
     'No receiver but those of tests answered ten attempts, besides those after a pause of ten minutes.',
-  judge(record) {
-    const ofWebhooks = ofService(record).map(each => [attemptsTo(record, each), each] as const)
-    return {
-      broken: ofWebhooks.flatMap(([attempts, webhook]) => slowness(attempts, webhook)),
-      right: ofWebhooks.flatMap(([attempts]) => {
-        const answered = withoutFirst(attempts).filter(isAnswered)
-        return answered.length >= ATTEMPTS ? answered : []
-      }),
-    }
-  },
+  judge: record =>
+    judgeEach(record, webhook => {
+      const attempts = withoutFirst(attemptsTo(record, webhook))
+      const answered = attempts.filter(isAnswered)
+      const right = answered.length >= ATTEMPTS ? answered : []
+      const timeouts = timeoutsIn(attempts)
+      if (timeouts.length > 0)
+        return { broken: [{ level: 'fail', evidence: timeouts, webhook, sentence: LATE }], right }
+      const evidence = right.slice(-ATTEMPTS)
+      const isSlow = median(evidence.map(({ ms }) => ms)) > TOO_SLOW
+      return { broken: isSlow ? [{ evidence, webhook }] : [], right }
+    }),
 }
 
 /** Followed with a GET, and with the same method. */
 const LOSING = [301, 302, 303]
 const KEEPING = [307, 308]
+
+const FOLLOWED =
+  'The receiver redirects. The source of GOV.UK Pay follows that with body and signature; Farthing does not.'
 
 const isRedirect = ({ status }: Evidence): boolean => [...LOSING, ...KEEPING].includes(status ?? 0)
 
@@ -112,22 +107,17 @@ const redirects: Rule = {
     'Register the address to which the receiver redirects. Often only https or a slash at the end is missing.',
   source: inCode('webhooks', 'app/WebhooksModule.java', '120-124'),
   lacking: 'No receiver but those of tests answered a message.',
-  judge(record) {
-    const ofWebhooks = ofService(record).map(webhook => ({
-      webhook,
-      answered: attemptsTo(record, webhook).filter(isAnswered),
-    }))
-    const broken = ofWebhooks.flatMap(({ webhook, answered }): Judgement[] => {
+  judge: record =>
+    judgeEach(record, webhook => {
+      const answered = attemptsTo(record, webhook).filter(isAnswered)
       const evidence = answered.filter(isRedirect)
-      if (evidence.length === 0) return []
-      if (evidence.some(({ status }) => LOSING.includes(status ?? 0)))
-        return [{ evidence, webhook }]
-      const sentence =
-        'The receiver redirects. The source of GOV.UK Pay follows that with body and signature; Farthing does not.'
-      return [{ level: 'note', evidence, webhook, sentence }]
-    })
-    return { broken, right: ofWebhooks.flatMap(({ answered }) => answered) }
-  },
+      const isLost = evidence.some(({ status }) => LOSING.includes(status ?? 0))
+      const judgement: Partial<Judgement> = isLost ? {} : { level: 'note', sentence: FOLLOWED }
+      return {
+        broken: evidence.length > 0 ? [{ ...judgement, evidence, webhook }] : [],
+        right: answered,
+      }
+    }),
 }
 
 /** The attempts of each message of a webhook, in the order of the messages. */
@@ -167,17 +157,13 @@ const refuses: Rule = {
   source: inCode('webhooks', 'deliveryqueue/managed/SendAttempter.java', '95'),
   lacking:
     'There is a receiver that accepted no message, or no receiver but those of tests got one.',
-  judge(record) {
-    const webhooks = ofService(record)
-    const accepted = webhooks.flatMap(webhook => {
+  judge: record =>
+    judgeEach(record, webhook => {
       const attempts = messagesTo(record, webhook).slice(-LAST_MESSAGES).flat()
-      return attempts.length > 0 ? [attempts.filter(hasSucceeded)] : []
-    })
-    return {
-      broken: webhooks.flatMap(webhook => refusing(record, webhook)),
-      right: accepted.every(each => each.length > 0) ? accepted.flat() : [],
-    }
-  },
+      const right = attempts.filter(hasSucceeded)
+      const isUnproven = attempts.length > 0 && right.length === 0
+      return { broken: refusing(record, webhook), right, isUnproven }
+    }),
 }
 
 /** The requests that registered these webhooks, as far as they are kept. */
