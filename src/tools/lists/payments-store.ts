@@ -9,19 +9,26 @@ import { fold, groupOf } from '../../platform/database/fold.ts'
 import { findPart, ifGiven, numbered, type Part, where } from '../../platform/database/select.ts'
 
 /** `reference` is the whole one, in any case. */
-type ListFilter = { payment_id?: string; reference?: string; before?: string | undefined }
+type ListFilter = {
+  payment_id?: string
+  reference?: string
+  /** That set this agreement up, or were made with it. */
+  agreement_id?: string
+  before?: string | undefined
+}
 
 /** Payments of the account that are not gone at `now`. */
 export function listPayments(
   database: Database,
   room: string,
-  { payment_id, reference, before }: ListFilter,
+  { payment_id, reference, agreement_id, before }: ListFilter,
   { now, ...part }: Part & { now: AccountTime },
 ): Promise<Payment[]> {
   const conditions = [
     where('account = ?', room),
     where('payment_id >= ?', oldestKept(now)),
     ...ifGiven('payment_id = ?', payment_id),
+    ...ifGiven('agreement_id = ?', agreement_id),
     ...ifGiven('payment_id < ?', before),
     ...(reference === undefined ? [] : [ofReference(fold(reference))]),
   ]
@@ -108,18 +115,3 @@ export async function countStatuses(
   )
   return new Map(statuses.map((status, i) => [status, row?.[`found_${i}`] ?? 0]))
 }
-
-/** The newest payments that set the agreement up or were made with it, and are not gone at `now`. */
-export const paymentsOfAgreement = (
-  database: Database,
-  asked: { room: string; agreement_id: string; now: AccountTime; limit: number },
-): Promise<Payment[]> =>
-  findPart(
-    database,
-    paymentRows,
-    [
-      where('agreement_id = ? and account = ?', asked.agreement_id, asked.room),
-      where('payment_id >= ?', oldestKept(asked.now)),
-    ],
-    { limit: asked.limit, order: 'newest' },
-  )

@@ -5,6 +5,9 @@ import { findPart, where } from '../../platform/database/select.ts'
 import type { ByHand, Exchange } from './exchange.ts'
 import { among, byBeginning, exchangeRows } from './store.ts'
 
+/** Of the rows that somebody sent by hand: those of one kind. */
+const isKind = (kind: ByHand['kind']) => `body like '%"by_hand":{"kind":"${kind}"%'`
+
 /** At most this many sends by hand are looked at for one list. */
 const MOST_BY_HAND = 200
 
@@ -22,7 +25,7 @@ export async function acceptedByHand(
     exchangeRows,
     [
       where(`${among('payment_id', payment_ids)} and kind = 'out' and refused = 0`, ...payment_ids),
-      where(`body like '%"by_hand":{"kind":"again"%'`),
+      where(isKind('again')),
     ],
     { limit: MOST_BY_HAND, order: 'newest' },
   )
@@ -33,13 +36,10 @@ export async function acceptedByHand(
 export const acceptedAmong = (exchanges: readonly Exchange[]): Map<string, Exchange> =>
   new Map(
     exchanges
-      .filter(isAcceptedAgain)
+      .filter(each => each.kind === 'out' && !each.refused && each.by_hand && isAgain(each.by_hand))
       .sort(byBeginning)
       .flatMap(each => (each.message_id === null ? [] : [[each.message_id, each]])),
   )
-
-const isAcceptedAgain = ({ kind, refused, by_hand }: Exchange): boolean =>
-  kind === 'out' && !refused && by_hand !== undefined && isAgain(by_hand)
 
 /** Whether the message was sent by hand as it is, to its own receiver. */
 const isAgain = ({ kind, other_key, other_address }: ByHand): boolean =>
@@ -50,18 +50,21 @@ type MessageKey = { room: string; payment_id: string; message_id: string }
 const ofMessage = ({ room, payment_id, message_id }: MessageKey) =>
   where('payment_id = ? and account = ? and message_id = ?', payment_id, room, message_id)
 
-const COPY = `body like '%"by_hand":{"kind":"asked"%'`
-
 /** The attempts of a message, newest first, also those by hand, without copies that asked its receiver. */
 export const attemptsOfMessage = (
   database: Database,
   key: MessageKey,
   limit: number,
 ): Promise<Exchange[]> =>
-  findPart(database, exchangeRows, [ofMessage(key), where(`kind = 'out' and not ${COPY}`)], {
-    limit,
-    order: 'newest',
-  })
+  findPart(
+    database,
+    exchangeRows,
+    [ofMessage(key), where(`kind = 'out' and not ${isKind('asked')}`)],
+    {
+      limit,
+      order: 'newest',
+    },
+  )
 
 /** The newest sends of a message by hand that are looked at for one without damage. */
 const MOST_UNDAMAGED = 100
@@ -75,12 +78,7 @@ export async function newestUndamaged(
   const found = await findPart(
     database,
     exchangeRows,
-    [
-      ofMessage(key),
-      where(
-        `kind = 'out' and (body like '%"by_hand":{"kind":"again"%' or body like '%"by_hand":{"kind":"asked"%')`,
-      ),
-    ],
+    [ofMessage(key), where(`kind = 'out' and (${isKind('again')} or ${isKind('asked')})`)],
     { limit: MOST_UNDAMAGED, order: 'newest' },
   )
   const [path] = address.split('?')
@@ -117,7 +115,7 @@ export async function newestAsked(
   const copies = await findPart(
     database,
     exchangeRows,
-    [ofMessage(key), where(`kind = 'out' and ${COPY}`), before],
+    [ofMessage(key), where(`kind = 'out' and ${isKind('asked')}`), before],
     { limit: action.asked.posts, order: 'newest' },
   )
   return { action, copies }

@@ -19,7 +19,7 @@ import {
 import { input } from '../../../platform/web/form-components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import type { ToolContext } from '../../context.ts'
-import { paymentsOfAgreement } from '../../lists/payments-store.ts'
+import { listPayments } from '../../lists/payments-store.ts'
 import { actionForm, definePage } from '../frame/define-page.ts'
 import type { PageVisit } from '../frame/list.ts'
 import { pageLinks, readPage } from '../frame/list.ts'
@@ -116,8 +116,9 @@ async function read({ database }: ToolContext, { account, now, id }: PageVisit) 
   const agreement = await findAgreement(database, account.room, id)
   if (!agreement) throw notFound()
   const limit = MOST_PAYMENTS + 1
-  const options = { room: account.room, agreement_id: id, now, limit }
-  return { agreement, payments: await paymentsOfAgreement(database, options) }
+  const part = { now, limit, order: 'newest' } as const
+  const payments = await listPayments(database, account.room, { agreement_id: id }, part)
+  return { agreement, payments }
 }
 
 function show(

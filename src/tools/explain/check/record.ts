@@ -4,13 +4,12 @@ import { timeOf } from '../../../core/ids.ts'
 import type { AccountTime, Database, MachineTime } from '../../../core/ports.ts'
 import { DAY } from '../../../core/time.ts'
 import { agreementRows } from '../../../pay/agreements/store.ts'
-import type { Payment, Status } from '../../../pay/payments/payment.ts'
+import type { Status } from '../../../pay/payments/payment.ts'
 import { isListenerAddress } from '../../../pay/webhooks/listener.ts'
 import { activeWebhooks } from '../../../pay/webhooks/store.ts'
 import { findPart, where } from '../../../platform/database/select.ts'
 import type { ToolContext } from '../../context.ts'
-import { findPayments } from '../../lists/find-payments-store.ts'
-import { listPayments } from '../../lists/payments-store.ts'
+import { findPayments, type PaymentFilter } from '../../lists/find-payments-store.ts'
 import { evidenceRows } from '../../record/columns.ts'
 import type { Evidence } from '../../record/exchange.ts'
 import { among, byBeginning, conditionsOf } from '../../record/store.ts'
@@ -46,15 +45,20 @@ export async function readRecord(
   const seen = withoutOwn(all).filter(({ at }) => at >= since)
   const gapsInside = gaps.filter(({ to }) => atOf(to) >= since)
   const webhooks = await activeWebhooks(database, room)
-  const ofStatus = (status: Status, until?: AccountTime) =>
-    paymentsOf(database, { room, now: present, filter: { status, until } })
-  const part = { now: present, limit: 1, order: 'newest' } as const
-  const [newest] = await listPayments(database, room, {}, part)
+  const payments = (filter: PaymentFilter, limit = MOST_ROWS) =>
+    findPayments(database, { room, now: present, filter }, {}, { limit, order: 'newest' })
+  /** Those that the API made. */
+  const ofStatus = async (status: Status, until?: AccountTime) =>
+    (await payments({ status, until })).filter(({ origin }) => origin === undefined)
+  const [newest] = await payments({}, 1)
   const record: AccountRecord = {
     now,
     isLater: later > 0,
     seen,
-    ofPayment: byPayment(seen),
+    ofPayment: Map.groupBy(
+      seen.filter(each => each.payment_id !== null),
+      ({ payment_id }) => payment_id ?? '',
+    ),
     gaps: gapsInside,
     webhooks: webhooks.filter(({ callback_url }) => !isListenerAddress(callback_url)),
     neverActive: await neverActive(database, room, seen),
@@ -111,17 +115,6 @@ function withoutOwn(all: readonly Evidence[]): Evidence[] {
   return all.filter(each => !each.own && !own.has(each.payment_id))
 }
 
-function byPayment(seen: readonly Evidence[]): Map<string, Evidence[]> {
-  const found = new Map<string, Evidence[]>()
-  for (const each of seen) {
-    if (each.payment_id === null) continue
-    const ofPayment = found.get(each.payment_id)
-    if (ofPayment) ofPayment.push(each)
-    else found.set(each.payment_id, [each])
-  }
-  return found
-}
-
 /** Of the agreements that were cancelled: those without a payment instrument. */
 async function neverActive(
   database: Database,
@@ -139,12 +132,4 @@ async function neverActive(
   return new Set(
     agreements.filter(({ instrument }) => !instrument).map(({ agreement_id }) => agreement_id),
   )
-}
-
-type Wanted = Parameters<typeof findPayments>[1]
-
-/** Payments that the API made. */
-async function paymentsOf(database: Database, wanted: Wanted): Promise<Payment[]> {
-  const found = await findPayments(database, wanted, {}, { limit: MOST_ROWS, order: 'newest' })
-  return found.filter(({ origin }) => origin === undefined)
 }
