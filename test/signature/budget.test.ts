@@ -13,7 +13,7 @@ import { inSlices } from '../../src/core/turns.ts'
 import { findMistake } from '../../src/tools/explain/check/find-mistake.ts'
 import { analyse } from '../../src/tools/explain/signature/analyse.ts'
 import { bodyProblem, bodyVariants } from '../../src/tools/explain/signature/bodies.ts'
-import { keyVariants, noKeys } from '../../src/tools/explain/signature/keys.ts'
+import { keyVariants } from '../../src/tools/explain/signature/keys.ts'
 import { knownSignatures } from '../../src/tools/explain/signature/known-signatures.ts'
 import type { Exchange } from '../../src/tools/record/exchange.ts'
 
@@ -45,7 +45,7 @@ test('each variant is made only when all before it are hashed', async () => {
       yield variant
     }
   }
-  const keys = keyVariants(Buffer.from('a key'), noKeys)
+  const keys = keyVariants(Buffer.from('a key'))
   await knownSignatures(logged, keys, async () => void log.push('hashed'))
   assert.ok(log.includes('made'))
   for (const [i, step] of log.entries())
@@ -56,7 +56,7 @@ test('each variant is made only when all before it are hashed', async () => {
 test('wrong bodies are hashed with wrong keys up to 16 MB, and the answer says that not all were', async () => {
   let hashed = 0
   const body = nested(1, 32_000)
-  const keys = keyVariants(Buffer.from('a key'), noKeys)
+  const keys = keyVariants(Buffer.from('a key'))
   const known = await knownSignatures(
     () => bodyVariants(body),
     keys,

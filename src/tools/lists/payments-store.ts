@@ -7,6 +7,7 @@ import { oldestKept } from '../../pay/retention.ts'
 import { SHOWN_STATUS, type ShownStatus } from '../../pay/webhooks/message-store.ts'
 import { fold, groupOf } from '../../platform/database/fold.ts'
 import { findPart, ifGiven, numbered, type Part, where } from '../../platform/database/select.ts'
+import { among } from '../record/store.ts'
 
 /** `reference` is the whole one, in any case. */
 type ListFilter = {
@@ -78,17 +79,15 @@ export async function deliveriesOf(
   accepted: readonly string[] = [],
 ): Promise<Map<string, Delivery[]>> {
   if (payments.length === 0) return new Map()
-  const placesOf = (values: readonly unknown[]) => values.map(() => '?').join(', ')
-  const again = accepted.length > 0 && `status = 'FAILED' and message_id in (${placesOf(accepted)})`
-  const shown = again
-    ? `case when ${again} then 'sent again' else ${SHOWN_STATUS} end`
-    : SHOWN_STATUS
+  const ids = payments.map(({ payment_id }) => payment_id)
+  const again = `status = 'FAILED' and ${among('message_id', accepted)}`
+  const shown = `case when ${again} then 'sent again' else ${SHOWN_STATUS} end`
   const rows = await database.query<Delivery & { payment_id: string }>(
     numbered(`select payment_id, shown as status, cast(count(*) as integer) as found, min(message_id) as message_id
      from (select payment_id, message_id, ${shown} as shown
-           from webhook_messages where payment_id in (${placesOf(payments)}) and body is not null) messages
+           from webhook_messages where ${among('payment_id', ids)} and body is not null) messages
      group by payment_id, shown`),
-    [...accepted, ...payments.map(({ payment_id }) => payment_id)],
+    [...accepted, ...ids],
   )
   return Map.groupBy(rows, ({ payment_id }) => payment_id)
 }

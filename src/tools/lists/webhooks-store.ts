@@ -26,6 +26,7 @@ import {
   type Range,
   where,
 } from '../../platform/database/select.ts'
+import { among } from '../record/store.ts'
 
 /** With the newest of its messages that was attempted. */
 export type ListedWebhook = Webhook & { last: MessageRow | undefined }
@@ -51,7 +52,9 @@ export async function listWebhooks(
     [...values, limit],
   )
   const ids = rows.flatMap(({ last_id }) => last_id ?? [])
-  const messages = await messagesNamed(database, ids)
+  const named = [where(among('message_id', ids), ...ids)]
+  const part = { limit: Math.max(1, ids.length), order: 'newest' } as const
+  const messages = await findPart(database, messageRows, named, part)
   const webhooks = rows.map(({ last_id, ...row }) => ({
     ...fromRow(row),
     last: messages.find(({ message_id }) => message_id === last_id),
@@ -59,22 +62,8 @@ export async function listWebhooks(
   return { total: counted?.total ?? 0, webhooks }
 }
 
-const messagesNamed = (database: Database, ids: readonly string[]): Promise<MessageRow[]> =>
-  ids.length === 0
-    ? Promise.resolve([])
-    : findPart(
-        database,
-        messageRows,
-        [where(`message_id in (${ids.map(() => '?').join(', ')})`, ...ids)],
-        { limit: ids.length, order: 'newest' },
-      )
-
-/** The literals let the database use the partial indexes of PENDING and FAILED messages. */
-const ofDelivery: Record<DeliveryStatus, string> = {
-  PENDING: `status = 'PENDING'`,
-  SUCCESSFUL: `status = 'SUCCESSFUL'`,
-  FAILED: `status = 'FAILED'`,
-}
+/** A literal lets the database use the partial indexes of PENDING and FAILED messages. */
+const isDelivery = (status: DeliveryStatus): string => `status = '${status}'`
 
 /** Messages of a webhook, which the caller has found. */
 export function messagesOfWebhook(
@@ -85,7 +74,7 @@ export function messagesOfWebhook(
 ): Promise<MessageRow[]> {
   const conditions = [
     where('webhook_id = ?', webhook_id),
-    ...(delivery ? [where(ofDelivery[delivery])] : []),
+    ...(delivery ? [where(isDelivery(delivery))] : []),
     ...inRange('message_id', range),
   ]
   return findPart(database, messageRows, conditions, part)
@@ -154,7 +143,7 @@ export async function newestFailures(
   const parts = webhooks.map(({ webhook_id }, i) =>
     where(
       `select * from (select message_id, webhook_id, payment_id, attempts from webhook_messages
-         where webhook_id = ? and ${ofDelivery.FAILED} and message_id >= ? and body is not null
+         where webhook_id = ? and ${isDelivery('FAILED')} and message_id >= ? and body is not null
          order by message_id desc limit ?) webhook_${i}`,
       webhook_id,
       idFloor(since),
@@ -184,10 +173,10 @@ const FEWEST_SEARCHED = 100
 
 /** Literals, so that the partial indexes are used. `rest` is what they do not tell. */
 const conditions: Record<ShownStatus | 'ended well', { index?: string; rest?: string }> = {
-  PENDING: { index: `status = 'PENDING'` },
-  FAILED: { index: `status = 'FAILED'`, rest: `not ${IS_NOT_LISTENING}` },
-  'not listening': { index: `status = 'FAILED'`, rest: IS_NOT_LISTENING },
-  SUCCESSFUL: { rest: `status = 'SUCCESSFUL'` },
+  PENDING: { index: isDelivery('PENDING') },
+  FAILED: { index: isDelivery('FAILED'), rest: `not ${IS_NOT_LISTENING}` },
+  'not listening': { index: isDelivery('FAILED'), rest: IS_NOT_LISTENING },
+  SUCCESSFUL: { rest: isDelivery('SUCCESSFUL') },
   'ended well': { rest: `(status <> 'FAILED' or ${IS_NOT_LISTENING})` },
 }
 

@@ -69,18 +69,13 @@ function isJson(text: string): boolean {
 
 /** Whether it is JSON that is nested deeper than `EXPLAINED_DEPTH`. */
 export function isTooDeep(text: string): boolean {
-  if (!isJson(text)) return false
   let depth = 0
-  let isString = false
-  for (let i = 0; i < text.length && depth <= EXPLAINED_DEPTH; i++) {
-    const unit = text[i]
-    if (isString && unit === '\\') i += 1
-    else if (unit === '"') isString = !isString
-    else if (isString) continue
-    else if (unit === '[' || unit === '{') depth += 1
-    else if (unit === ']' || unit === '}') depth -= 1
+  for (const [token] of isJson(text) ? text.matchAll(TOKEN) : []) {
+    if (token === '[' || token === '{') depth += 1
+    else if (token === ']' || token === '}') depth -= 1
+    if (depth > EXPLAINED_DEPTH) return true
   }
-  return depth > EXPLAINED_DEPTH
+  return false
 }
 
 /** Returns undefined where it would have more than `most` characters, and prints no more than these. */

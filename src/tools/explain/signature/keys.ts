@@ -21,18 +21,16 @@ export const keyProblem = (key: string): string | undefined =>
 export const isApiKey = (key: string): boolean => /^api_(test|live)_/.test(key)
 
 /** Keys that are used by mistake. */
-export type OtherKeys = {
+type OtherKeys = {
   /** The signing keys of other webhooks. */
-  webhooks: readonly NamedKey[]
-  api: readonly string[]
+  webhooks?: readonly NamedKey[]
+  api?: readonly string[]
 }
 
 type Given = [advice: Advice, cause: string, words: string, value: Buffer | string]
 
-export const noKeys: OtherKeys = { webhooks: [], api: [] }
-
 /** The key unchanged, the other keys, and the key as common mistakes change it. If two are equal, the first. */
-export function keyVariants(key: Buffer, { webhooks, api }: OtherKeys): Variant[] {
+export function keyVariants(key: Buffer, { webhooks = [], api = [] }: OtherKeys = {}): Variant[] {
   const text = key.toString('utf8')
   const bare = text.replace(PREFIX, '')
   const given: Given[] = [

@@ -11,7 +11,7 @@ import {
 } from './advice.ts'
 import { bodyVariants } from './bodies.ts'
 import { signatureOf } from './digests.ts'
-import { isApiKey, keyVariants, type NamedKey, noKeys, PREFIX } from './keys.ts'
+import { isApiKey, keyVariants, type NamedKey, PREFIX } from './keys.ts'
 import type { Found } from './known-signatures.ts'
 import type { Analysis, SentMessage } from './question.ts'
 
@@ -69,11 +69,11 @@ export function mistakeOfKey(
       advice: [apiKey],
     }
   const equal = (to: Buffer) => (variant: Variant) => variant.value?.equals(to)
-  const known = keyVariants(truth, { webhooks, api: [] }).find(equal(key))
+  const known = keyVariants(truth, { webhooks }).find(equal(key))
   if (known?.cause === 'other-webhook')
     return named('key', known, `the key given is that ${known.words}${needed}`)
   if (known) return named('key', known, `the key given is the signing key ${known.words}`)
-  const back = keyVariants(key, noKeys).find(equal(truth))
+  const back = keyVariants(key).find(equal(truth))
   if (back) return named('key:not', back, `the signing key is the key given ${back.words}`, '-')
   return {
     cause: 'key:unknown',
