@@ -285,13 +285,17 @@ export const outcomes: Kept[] = [
     },
   ],
   [
-    'pages of which two are opened twice after the payment, and others once',
+    'pages that are opened twice while they are open, of which two are opened twice after the payment',
     [],
     ({ api }) =>
       times(4, async i => {
-        const payment = await pay(api)
+        const payment = await api.createPayment()
+        const open = () => api.get(payment._links.next_url.href)
+        await times(2, open)
+        await choose(api, payment, 'success')
+        await api.postForm(`${payment._links.next_url.href}/confirm`, {})
         await read(api, payment)
-        await times(i < 2 ? 2 : 1, () => api.get(payment._links.next_url.href))
+        await times(i < 2 ? 2 : 1, open)
       }),
   ],
 ]

@@ -102,7 +102,7 @@ function certificateCause(code: string): string {
 export const withoutControls = (text: string): string =>
   text.replace(
     /[\p{Cc}\p{Cf}\u2028\u2029]/gu,
-    found => `U+${(found.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`,
+    character => `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`,
   )
 
 const LONGEST_LINE = 200
@@ -115,6 +115,6 @@ function firstLine(answer: KeptBody | undefined): string {
     .map(each => each.trim())
     .find(each => each !== '')
   if (line === undefined) return ''
-  const shown = withoutControls(line)
-  return `: ${shown.length > LONGEST_LINE ? `${shown.slice(0, LONGEST_LINE)}…` : shown}`
+  const printed = withoutControls(line)
+  return `: ${printed.length > LONGEST_LINE ? `${printed.slice(0, LONGEST_LINE)}…` : printed}`
 }

@@ -52,12 +52,12 @@ export const MOST_BEGINNINGS = 25_000
 
 const BELOW = 'payment_id < ?'
 
-type Asked = { room: string; now: AccountTime; filter: PaymentFilter }
+type Search = { room: string; now: AccountTime; filter: PaymentFilter }
 
 /** Payments that are not gone at `now` and match the filter. */
 export async function findPayments(
   database: Database,
-  { room, now, filter }: Asked,
+  { room, now, filter }: Search,
   range: Range,
   part: Part,
 ): Promise<Payment[]> {
@@ -76,7 +76,7 @@ export async function findPayments(
 
 /** The account, the status and the time. One lower limit: SQLite would seek by either of two. */
 function conditionsOf(
-  { room, now, filter }: Asked,
+  { room, now, filter }: Search,
   { before, after }: Range,
   least: string,
 ): Condition[] {
@@ -98,7 +98,7 @@ function conditionsOf(
 /** The lowest identifier among the newest payments of the account, or of those with the status; '' if it has fewer. */
 async function newestFrom(
   database: Database,
-  { room, filter: { status } }: Asked,
+  { room, filter: { status } }: Search,
   most: number,
 ): Promise<string> {
   const { sql, values } = allOf([where('account = ?', room), ...ifGiven('status = ?', status)])
@@ -133,40 +133,40 @@ function ofSought(sought: Exclude<Sought, { by: 'reference' }>): Condition {
 /** The text in the row may be another field than one of the metadata, so the payments are looked at once more. */
 async function findExactly(
   database: Database,
-  asked: Asked,
+  search: Search,
   range: Range,
   part: Part,
   least: string,
   sought: Extract<Sought, { by: 'metadata' }>,
 ): Promise<Payment[]> {
-  const found: Payment[] = []
+  const matches: Payment[] = []
   let from = range
   for (;;) {
-    const conditions = [...conditionsOf(asked, from, least), ofSought(sought)]
+    const conditions = [...conditionsOf(search, from, least), ofSought(sought)]
     const payments = await findPart(database, paymentRows, conditions, part)
     const { name, value } = sought
-    found.push(
+    matches.push(
       ...payments.filter(({ given: { metadata = {} } }) =>
         Object.hasOwn(metadata, name) ? String(metadata[name]) === value : false,
       ),
     )
     const last = payments.at(-1)?.payment_id
-    if (payments.length < part.limit || found.length >= part.limit || last === undefined)
-      return found.slice(0, part.limit)
+    if (payments.length < part.limit || matches.length >= part.limit || last === undefined)
+      return matches.slice(0, part.limit)
     from = part.order === 'newest' ? { ...from, before: last } : { ...from, after: last }
   }
 }
 
 async function findByReference(
   database: Database,
-  asked: Asked,
+  search: Search,
   text: string,
   range: Range,
   part: Part,
 ): Promise<Payment[]> {
   const direction = part.order === 'newest' ? 'desc' : 'asc'
   // The limit is a literal: PostgreSQL's generic plan, the sixth time, takes a parameter for a tenth of all payments.
-  const sets = (await setsWith(database, asked, text, range)).map((conditions, i) => {
+  const sets = (await setsWith(database, search, text, range)).map((conditions, i) => {
     const { sql, values } = allOf(conditions)
     return where(
       `select * from (select payment_id from payments where ${sql}
@@ -184,27 +184,27 @@ async function findByReference(
 /** Sets of payments, by their conditions: those with the whole reference, and those with a part of it. */
 async function setsWith(
   database: Database,
-  asked: Asked,
+  search: Search,
   text: string,
   range: Range,
 ): Promise<Condition[][]> {
   const folded = fold(text)
   const whole = where('reference_group = ? and reference_folded = ?', groupOf(folded), folded)
-  const newest = await newestFrom(database, asked, MOST_SEARCHED)
-  if (asked.filter.status !== undefined)
+  const newest = await newestFrom(database, search, MOST_SEARCHED)
+  if (search.filter.status !== undefined)
     return [
-      [...conditionsOfWhole(asked, range), whole],
+      [...conditionsOfWhole(search, range), whole],
       [
-        ...conditionsOf(asked, range, newest),
+        ...conditionsOf(search, range, newest),
         where(`reference_folded like ? escape '\\'`, containing(text)),
       ],
     ]
   // All is read from one index. The sets of parts have the whole references of the newest payments too.
-  const wide = await newestFrom(database, asked, MOST_BEGINNINGS)
+  const wide = await newestFrom(database, search, MOST_BEGINNINGS)
   const { before = wide } = range
   const older = { ...range, before: before < wide ? before : wide }
   const parts = Array.from({ length: GROUPS }, (_, group) => [
-    ...conditionsOf(asked, range, wide),
+    ...conditionsOf(search, range, wide),
     where(
       `reference_group = ? and (reference_folded like ? escape '\\'
          or (payment_id >= ? and reference_folded like ? escape '\\'))`,
@@ -214,26 +214,26 @@ async function setsWith(
       containing(text),
     ),
   ])
-  return wide === '' ? parts : [[...conditionsOfWhole(asked, older), whole], ...parts]
+  return wide === '' ? parts : [[...conditionsOfWhole(search, older), whole], ...parts]
 }
 
 /**
  * The upper limit is not for an index: PostgreSQL's generic plan takes a range between two parameters for half a percent
  * of all payments, and would read the rows of the whole range instead of the index of references.
  */
-const conditionsOfWhole = (asked: Asked, range: Range): Condition[] =>
-  conditionsOf(asked, range, '').map(({ sql, values }) =>
+const conditionsOfWhole = (search: Search, range: Range): Condition[] =>
+  conditionsOf(search, range, '').map(({ sql, values }) =>
     where(sql === BELOW ? `payment_id || '' < ?` : sql, ...values),
   )
 
 /** How many payments match the filter, which looks for nothing, within the range. At most `most` are counted. */
 export async function countListed(
   database: Database,
-  asked: Asked,
+  search: Search,
   range: Range,
   most: number,
 ): Promise<number> {
-  const { sql, values } = allOf(conditionsOf(asked, range, ''))
+  const { sql, values } = allOf(conditionsOf(search, range, ''))
   const [row] = await database.query<{ found: number }>(
     numbered(`select cast(count(*) as integer) as found
      from (select payment_id from payments where ${sql} limit ?) listed`),

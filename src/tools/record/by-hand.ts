@@ -20,7 +20,7 @@ export async function acceptedByHand(
   payment_ids: readonly string[],
 ): Promise<Map<string, Exchange>> {
   if (payment_ids.length === 0) return new Map()
-  const found = await findPart(
+  const sends = await findPart(
     database,
     exchangeRows,
     [
@@ -29,7 +29,7 @@ export async function acceptedByHand(
     ],
     { limit: MOST_BY_HAND, order: 'newest' },
   )
-  return acceptedAmong(found)
+  return acceptedAmong(sends)
 }
 
 /** As acceptedByHand, among exchanges that were read already. */
@@ -75,14 +75,14 @@ export async function newestUndamaged(
   key: MessageKey,
   address: string,
 ): Promise<Exchange | undefined> {
-  const found = await findPart(
+  const sends = await findPart(
     database,
     exchangeRows,
     [ofMessage(key), where(`kind = 'out' and (${isKind('again')} or ${isKind('asked')})`)],
     { limit: MOST_UNDAMAGED, order: 'newest' },
   )
   const [path] = address.split('?')
-  return found.find(
+  return sends.find(
     ({ by_hand, path: sentTo }) => !by_hand?.damage && !by_hand?.other_key && sentTo === path,
   )
 }
@@ -97,8 +97,8 @@ export async function newestUnasked(
 ): Promise<Exchange | undefined> {
   const [newest] = await attemptsOfMessage(database, key, 1)
   if (!newest || (newest.by_hand && !isAgain(newest.by_hand))) return undefined
-  const asked = await newestAsked(database, key)
-  return asked && asked.action.exchange_id > newest.exchange_id ? undefined : newest
+  const ask = await newestAsked(database, key)
+  return ask && ask.action.exchange_id > newest.exchange_id ? undefined : newest
 }
 
 /** The newest time that the receiver of a message was asked, and the copies that it was sent, newest first. */
@@ -106,9 +106,9 @@ export async function newestAsked(
   database: Database,
   key: MessageKey,
 ): Promise<{ action: Exchange; copies: Exchange[] } | undefined> {
-  const asked = where(`kind = 'action' and operation = 'askReceiver'`)
+  const isAsk = where(`kind = 'action' and operation = 'askReceiver'`)
   const last = { limit: 1, order: 'newest' } as const
-  const [action] = await findPart(database, exchangeRows, [ofMessage(key), asked], last)
+  const [action] = await findPart(database, exchangeRows, [ofMessage(key), isAsk], last)
   if (!action?.asked) return undefined
   const before = where('exchange_id < ?', action.exchange_id)
   if (action.asked.posts === 0) return { action, copies: [] }

@@ -84,12 +84,12 @@ export function fromRow({
   field,
   told,
   body,
-  facts: kept,
+  facts: timing,
   ...columns
 }: Row): Exchange {
   const refused = isRefused === 1
   const stored = readJson<Partial<ExchangeBody>>(body)
-  const facts = kept === null ? stored : readJson<StoredFacts>(kept)
+  const facts = timing === null ? stored : readJson<StoredFacts>(timing)
   if (typeof stored?.path !== 'string' || typeof facts?.at !== 'number')
     return lost({ ...columns, refused })
   const { method = '', path } = stored
@@ -111,7 +111,7 @@ export function fromRow({
     ...(webhook_id !== undefined && { webhook_id }),
     ...(result !== undefined && { result }),
     ...(gap && { gap }),
-    ...(kept !== null && { facts: facts as StoredFacts }),
+    ...(timing !== null && { facts: facts as StoredFacts }),
   }
 }
 
@@ -124,16 +124,17 @@ export const evidenceRows = {
     'exchange_id, payment_id, message_id, kind, operation, status, refused, code, field, facts',
   id: 'exchange_id',
   fromRow({ refused, code, field, facts, ...columns }: EvidenceRow): Evidence {
-    const kept = facts === null ? undefined : readJson<StoredFacts>(facts)
-    if (typeof kept?.at !== 'number') return { ...columns, ...lostAt(columns.exchange_id, refused) }
+    const stored = facts === null ? undefined : readJson<StoredFacts>(facts)
+    if (typeof stored?.at !== 'number')
+      return { ...columns, ...lostAt(columns.exchange_id, refused) }
     return {
       ...columns,
       ...(code !== null && { code }),
       ...(field !== null && { field }),
-      began: Number(kept.at),
+      began: Number(stored.at),
       ms: 0,
       ended: 'sent',
-      ...kept,
+      ...stored,
     }
   },
 }

@@ -41,7 +41,7 @@ export type ByHand = {
 }
 
 /** What a receiver turned out to check, when copies of a message were sent to find that out. */
-export type Asked = {
+export type AskResult = {
   /** `accepts`, `checks-nothing`, `body:newline`, `key:other-webhook`, `digest:base64`, `unknown` and the like. */
   cause: string
   sentence: string
@@ -173,7 +173,7 @@ export type ExchangeBody = {
   /** For an action: where it was done. */
   by?: Actor
   /** For the action that asked a receiver: the answer. */
-  asked?: Asked
+  asked?: AskResult
   /** For a gap: the number of exchanges that were only counted, the times of the first and the last, and why. */
   gap?: { count: number; refused: number; from: number; to: number; bounds: string[] }
 }

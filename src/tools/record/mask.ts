@@ -64,9 +64,9 @@ function maskNamed(text: string): string {
   let masked = ''
   let from = 0
   IN_JSON.lastIndex = 0
-  for (let found = IN_JSON.exec(text); found; found = IN_JSON.exec(text)) {
-    const [name, slashes = ''] = found
-    const begins = found.index + name.length
+  for (let match = IN_JSON.exec(text); match; match = IN_JSON.exec(text)) {
+    const [name, slashes = ''] = match
+    const begins = match.index + name.length
     masked += `${text.slice(from, begins)}${slashes}"${MASK}${slashes}"`
     from = endOfValue(text, begins, slashes.length)
     IN_JSON.lastIndex = from
@@ -82,8 +82,8 @@ function endOfValue(text: string, begins: number, slashes: number): number {
   let open = 0
   let isString = false
   PART.lastIndex = begins
-  for (let found = PART.exec(text); found; found = PART.exec(text)) {
-    const [part] = found
+  for (let match = PART.exec(text); match; match = PART.exec(text)) {
+    const [part] = match
     if (part.endsWith('"')) {
       // A quote within the string has more backslashes; one that is written has twice as many as it needs.
       const ends = (part.length - 1) % (2 * (slashes + 1)) === slashes
@@ -92,10 +92,10 @@ function endOfValue(text: string, begins: number, slashes: number): number {
     } else if (isString) continue
     else if (/^[[{]/.test(part)) open += 1
     else if (/^[\]}]/.test(part)) {
-      if (open === 0) return found.index
+      if (open === 0) return match.index
       open -= 1
       if (open === 0) return PART.lastIndex
-    } else if (/^[,\s]/.test(part) && open === 0) return found.index
+    } else if (/^[,\s]/.test(part) && open === 0) return match.index
   }
   return text.length
 }
@@ -105,9 +105,9 @@ const SHORTEST_KNOWN = 8
 
 export type Mask = ReturnType<typeof createMask>
 
-/** `known` are secrets that the service knows: the request's key, tokens, keys of the settings. */
-export function createMask(known: readonly (string | undefined)[]) {
-  const values = [...new Set(known.flatMap(spellings))].sort((a, b) => b.length - a.length)
+/** `secrets` are those that the service knows: the request's key, tokens, keys of the settings. */
+export function createMask(secrets: readonly (string | undefined)[]) {
+  const values = [...new Set(secrets.flatMap(spellings))].sort((a, b) => b.length - a.length)
   const longest = Math.max(LONGEST_SECRET, values[0]?.length ?? 0)
 
   function plain(text: string): string {
@@ -146,7 +146,7 @@ export function createMask(known: readonly (string | undefined)[]) {
     url: (text: string, most = Infinity) => cut(address, text, most),
     /** The headers, whose names and values have 16 KiB together at most. */
     headers(headers: readonly (readonly [name: string, value: string])[]): Headers {
-      const kept: [name: string, value: string][] = []
+      const lines: [name: string, value: string][] = []
       let left = HEADERS_BYTES
       for (const [name, value] of headers) {
         if (left <= 0) break
@@ -155,13 +155,13 @@ export function createMask(known: readonly (string | undefined)[]) {
         const most = Math.min(Math.max(left, 0), HEADER_VALUE_BYTES)
         // People compare signatures. A signature has the length of a secret but is not one.
         const isSignature = /^pay-signature$/i.test(name)
-        const shown = SECRET_HEADER.test(name)
+        const text = SECRET_HEADER.test(name)
           ? MASK
           : cut(isSignature ? text => text : plain, value, most)
-        kept.push([shortName, shown])
-        left -= Buffer.byteLength(shown)
+        lines.push([shortName, text])
+        left -= Buffer.byteLength(text)
       }
-      return Object.fromEntries(kept)
+      return Object.fromEntries(lines)
     },
     /** The first 8 KiB; undefined for an empty body. `size` where `body` is only the beginning of it. */
     body(body: Buffer | string | undefined, size?: number): KeptBody | undefined {
@@ -171,11 +171,11 @@ export function createMask(known: readonly (string | undefined)[]) {
       const window = bytes.subarray(0, WINDOW_BYTES)
       const text = textOf(window)
       const masked = json(text ?? window.toString('latin1'))
-      const kept = whole > window.length ? masked.slice(0, -longest) : masked
+      const cutText = whole > window.length ? masked.slice(0, -longest) : masked
       const isCut = whole > MOST_BODY_BYTES
       if (text !== undefined)
-        return { text: truncated(kept, MOST_BODY_BYTES), ...(isCut && { cut: whole }) }
-      const latin1 = Buffer.from(kept.replaceAll(MASK, '...'), 'latin1')
+        return { text: truncated(cutText, MOST_BODY_BYTES), ...(isCut && { cut: whole }) }
+      const latin1 = Buffer.from(cutText.replaceAll(MASK, '...'), 'latin1')
       const base64 = latin1.subarray(0, MOST_BODY_BYTES).toString('base64')
       return { text: base64, base64: true, ...(isCut && { cut: whole }) }
     },

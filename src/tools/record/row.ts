@@ -165,7 +165,7 @@ function requestRow(raw: RawRequest, secrets: (string | undefined)[], judge: Jud
   // Only the secret of a token is masked, so that the payment's identifier stays readable.
   const mask = createMask([...secrets, key, payment?.secret])
   const [path = '', ...query] = url.split('?')
-  const kept = REQUEST_HEADERS.flatMap(name => {
+  const requestHeaders = REQUEST_HEADERS.flatMap(name => {
     const value = headers[name]
     return value === undefined ? [] : [[name, inUtf8(value)] as const]
   })
@@ -180,7 +180,7 @@ function requestRow(raw: RawRequest, secrets: (string | undefined)[], judge: Jud
     refused: facts.ended === 'reset' || (status ?? 0) >= 400,
     path: recordedPath(kind, path, payment, mask),
     query: mask.url(query.join('?'), ADDRESS_PART_BYTES),
-    request_headers: mask.headers(kept),
+    request_headers: mask.headers(requestHeaders),
     ...(request_body && { request_body }),
     response_headers: mask.headers(responseHeaders.map(([name, value]) => [name, String(value)])),
     ...(response_body && { response_body }),
@@ -231,8 +231,8 @@ function requestBodyOf(
   const bytes = bytesOf(requestBody)
   if (kind === 'api' || bytes === undefined) return mask.body(bytes)
   const form = new URLSearchParams(bytes.toString())
-  const kept = [...form].filter(([name]) => FORM_FIELDS.includes(name))
-  return mask.body(new URLSearchParams(kept).toString())
+  const fields = [...form].filter(([name]) => FORM_FIELDS.includes(name))
+  return mask.body(new URLSearchParams(fields).toString())
 }
 
 export const bytesOf = (body: unknown): Buffer | string | undefined =>

@@ -132,7 +132,7 @@ export async function trimExchanges(
   stop?: AbortSignal,
 ): Promise<void> {
   const ofRoom = room === undefined ? where('1 = 1') : where('account = ?', room)
-  let kept = { rows: 0, bytes: 0 }
+  let sum = { rows: 0, bytes: 0 }
   for (let before = '~'; !stop?.aborted; ) {
     const some = await database.query<Sized>(
       numbered(`select exchange_id, ${BYTES} as bytes from exchanges
@@ -140,8 +140,8 @@ export async function trimExchanges(
       [...ofRoom.values, before],
     )
     for (const { exchange_id, bytes: size } of some) {
-      kept = { rows: kept.rows + 1, bytes: kept.bytes + size }
-      if (kept.rows <= rows && kept.bytes <= bytes) continue
+      sum = { rows: sum.rows + 1, bytes: sum.bytes + size }
+      if (sum.rows <= rows && sum.bytes <= bytes) continue
       const { sql, values } = where(
         `exchange_id <= ? and ${ofRoom.sql}`,
         exchange_id,

@@ -125,8 +125,8 @@ export async function followExchanges(
   const conditions = conditionsOf(room, filter)
   let { after } = paging
   for (;;) {
-    const asked = { ...paging, after, since: first }
-    const page = await findFollowed(database, exchangeRows, idOf, conditions, asked)
+    const options = { ...paging, after, since: first }
+    const page = await findFollowed(database, exchangeRows, idOf, conditions, options)
     // One that was written later may have begun before, and a damaged one has become a gap.
     const rows = page.rows.filter(
       ({ began, kind }) => began >= (since ?? 0) && (filter.kinds?.includes(kind) ?? true),

@@ -23,12 +23,12 @@ export async function findWithText(
   { text, before, after, ...filter }: ExchangeFilter & { text: string },
   part: Part,
 ): Promise<Exchange[]> {
-  const found: Exchange[] = []
+  const matches: Exchange[] = []
   let range: Range = {
     ...(before !== undefined && { before }),
     ...(after !== undefined && { after }),
   }
-  while (found.length < part.limit) {
+  while (matches.length < part.limit) {
     const ids = await idsWithin(
       database,
       exchangeRows,
@@ -50,10 +50,10 @@ export async function findWithText(
       ],
       { ...part, limit: STEP },
     )
-    found.push(...rows.filter(row => hasText(row, fold(text))))
+    matches.push(...rows.filter(row => hasText(row, fold(text))))
     range = part.order === 'newest' ? { ...range, before: last } : { ...range, after: last }
   }
-  return found.slice(0, part.limit)
+  return matches.slice(0, part.limit)
 }
 
 /** The body of a row is JSON. The databases differ in the lower case of other letters than those of ASCII. */

@@ -32,8 +32,8 @@ export async function readTraffic(
 ): Promise<Traffic> {
   const first = firstMinute(wall)
   const begins = Array.from({ length: MINUTES }, (_, i) => first + i * MINUTE)
-  const kept = await keptFrom(database, room, { first, most })
-  const from = idFloor(kept ?? first)
+  const since = await keptFrom(database, room, { first, most })
+  const from = idFloor(since ?? first)
   const [counted, gaps] = await Promise.all([
     countMinutes(database, room, begins, from),
     readGaps(database, room, from),
@@ -48,7 +48,7 @@ export async function readTraffic(
       unkept: unkept.reduce((sum, { count }) => sum + count, 0),
     }
   })
-  return { minutes, keptSince: kept }
+  return { minutes, keptSince: since }
 }
 
 /** When the record of the account begins, if that is after `first` because older requests had to go. */

@@ -18,12 +18,12 @@ import { type Resendable, sendByHand } from '../../deliver/send-again.ts'
 import { countWebhooks, newestWebhooks } from '../../lists/webhooks-store.ts'
 import { newAction } from '../../record/action.ts'
 import { newestUnasked } from '../../record/by-hand.ts'
-import type { Actor, Asked } from '../../record/exchange.ts'
+import type { Actor, AskResult } from '../../record/exchange.ts'
 import { bodyVariants } from '../signature/bodies.ts'
 import { keyVariants } from '../signature/keys.ts'
 import { knownSignatures } from '../signature/known-signatures.ts'
 import { type Truth, wrongSignatures } from '../signature/wrong-signatures.ts'
-import { type Copy, findMistake, type Known } from './find-mistake.ts'
+import { type Copy, findMistake, type Subject } from './find-mistake.ts'
 
 /** All copies together, with the right one and that with a random key. */
 export const MOST_COPIES = 45
@@ -49,7 +49,7 @@ export const askReceiver = (
   account: Account,
   message: Resendable,
   asking: Asking,
-): Promise<Asked | undefined> =>
+): Promise<AskResult | undefined> =>
   sendingAlone(context, account, CLAIM_MS, () => ask(context, account, message, asking))
 
 async function ask(
@@ -57,12 +57,12 @@ async function ask(
   account: Account,
   message: Resendable,
   { by, isAbandoned }: Asking,
-): Promise<Asked> {
+): Promise<AskResult> {
   const { recorder, time } = context
   const started = performance.now()
   const began = time.wall()
   await recorder?.write(account)
-  const known = await knownAbout(context, account, message)
+  const subject = await subjectOf(context, account, message)
   const { body, callback_url: url, message_id, payment_id, webhook_id } = message
   let posts = 0
   const post = ({ text, cause, short }: Copy) => {
@@ -72,20 +72,20 @@ async function ask(
   }
   const mayPost = () =>
     posts < MOST_COPIES && performance.now() - started < LAST_START && !isAbandoned()
-  const { evidence, ...conclusion } = await findMistake(known, { post, mayPost })
+  const { evidence, ...conclusion } = await findMistake(subject, { post, mayPost })
   const ids = evidence.map(({ exchange_id }) => exchange_id)
-  const asked: Asked = { ...conclusion, posts, evidence: ids }
+  const result: AskResult = { ...conclusion, posts, evidence: ids }
   const ms = Math.round(performance.now() - started)
   const did = { operation: 'askReceiver', began, by, payment_id, message_id, webhook_id } as const
-  await recorder?.action(account, newAction(time, account, { ...did, ms, asked }))
-  return asked
+  await recorder?.action(account, newAction(time, account, { ...did, ms, asked: result }))
+  return result
 }
 
-async function knownAbout(
+async function subjectOf(
   { database, config }: ToolContext,
   { name, room }: Account,
   { body, webhook_id, payment_id, message_id, signing_key }: Resendable,
-): Promise<Known> {
+): Promise<Subject> {
   const webhooks = await newestWebhooks(database, room, MOST_COPIES)
   const own = await findWebhook(database, room, webhook_id)
   const owner = own ? webhookName(own) : webhook_id

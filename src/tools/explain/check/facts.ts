@@ -129,7 +129,7 @@ function bodyFacts({ operation, url, query, text, body, headers }: ReadRequest):
 
 function createdBy(body: ReadRequest['body'], text: string, headers: Headers): Created {
   const { authorisation_mode: mode } = body
-  const told = toldBy(body)
+  const told = tellsOf(body)
   return {
     mode: mode === 'moto_api' || mode === 'agreement' ? mode : 'web',
     content: short(text),
@@ -147,7 +147,7 @@ const RANDOM = /^(?=.*\d)(?=.*[a-z])[\w-]{16,}$/i
 const MOST_TOLD = 5
 
 /** What return_url tells: `reference`, `email`, and of each entry of metadata a hash of its name and one of its value. */
-function toldBy({ return_url, reference, email, metadata }: ReadRequest['body']): string[] {
+function tellsOf({ return_url, reference, email, metadata }: ReadRequest['body']): string[] {
   if (typeof return_url !== 'string') return []
   const { path, query } = partsOf(return_url)
   const parts = path.split('/').map(decoded)

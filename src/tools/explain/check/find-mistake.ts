@@ -1,9 +1,9 @@
 /** Which copy of a message a receiver is sent next, and what follows from its answers. */
 import { LOOKED_UP_TEXTS } from '../../../core/budgets.ts'
-import type { Asked, Exchange } from '../../record/exchange.ts'
+import type { AskResult, Exchange } from '../../record/exchange.ts'
 import { causeOf } from '../causes.ts'
 import { type Advice, otherKey } from '../signature/advice.ts'
-import type { Found } from '../signature/known-signatures.ts'
+import type { Recipe } from '../signature/known-signatures.ts'
 import { inWords, likelyOtherKey, type Mistake } from '../signature/mistakes.ts'
 import { mistakesIn, type Truth, type WrongSignature } from '../signature/wrong-signatures.ts'
 import { ACCEPTED_ADVICE, isSignatureRefusal } from '../wrong-signature.ts'
@@ -12,7 +12,7 @@ import { isAccepted } from './probing.ts'
 /** `text` is the header Pay-Signature. `cause` is missing where it is right. */
 export type Copy = { text: string; short: string; cause?: string }
 
-export type Known = {
+export type Subject = {
   truth: Truth
   /** An attempt with the message as it is, whose response may hold what the receiver computes. */
   answer: Exchange | undefined
@@ -25,7 +25,7 @@ export type Known = {
   /** The likeliest first. */
   wrong: readonly WrongSignature[]
   /** How a signature was made; undefined for one that no known mistake explains. */
-  find: (text: string) => Promise<Found | undefined>
+  find: (text: string) => Promise<Recipe | undefined>
 }
 
 type Sending = {
@@ -34,7 +34,7 @@ type Sending = {
   mayPost: () => boolean
 }
 
-type Conclusion = Omit<Asked, 'posts' | 'evidence'> & { evidence: readonly Exchange[] }
+type Conclusion = Omit<AskResult, 'posts' | 'evidence'> & { evidence: readonly Exchange[] }
 
 const isRefused = ({ status }: Exchange): boolean => isSignatureRefusal(status)
 
@@ -42,17 +42,20 @@ const isRefused = ({ status }: Exchange): boolean => isSignatureRefusal(status)
  * Looks at what the receiver answered before. If that does not tell enough, sends the right copy, one with a random key,
  * and then the wrong ones until one is accepted.
  */
-export async function findMistake(known: Known, { post, mayPost }: Sending): Promise<Conclusion> {
-  const shown = known.answer && (await fromAnswer(known, known.answer))
-  if (shown) return shown
-  const first = await post(rightCopy(known))
+export async function findMistake(
+  subject: Subject,
+  { post, mayPost }: Sending,
+): Promise<Conclusion> {
+  const answered = subject.answer && (await fromAnswer(subject, subject.answer))
+  if (answered) return answered
+  const first = await post(rightCopy(subject))
   const other = fromRight(first)
   if (other) return other
-  const forged = await post({ text: known.random, short: 'a random key', cause: 'key:random' })
-  return fromBoth(known, first, forged) ?? fromWrong(known, [first, forged], { post, mayPost })
+  const forged = await post({ text: subject.random, short: 'a random key', cause: 'key:random' })
+  return fromBoth(subject, first, forged) ?? fromWrong(subject, [first, forged], { post, mayPost })
 }
 
-const rightCopy = ({ right }: Known): Copy => ({ text: right, short: 'the right signature' })
+const rightCopy = ({ right }: Subject): Copy => ({ text: right, short: 'the right signature' })
 
 const NOTHING_SENT =
   'Its response to the newest attempt shows that, so nothing was sent. Ask again when you have mended it.'
@@ -60,15 +63,15 @@ const NOTHING_SENT =
 /**
  * The right signature once may be the header that the receiver repeats; twice, it is what it got and what it computed.
  */
-async function fromAnswer(known: Known, answer: Exchange): Promise<Conclusion | undefined> {
+async function fromAnswer(subject: Subject, answer: Exchange): Promise<Conclusion | undefined> {
   if (!isRefused(answer)) return undefined
-  const [shown] = await shownIn(known, [answer])
-  if (shown) {
-    const { cause, words, advice } = shown
+  const [mistake] = await shownIn(subject, [answer])
+  if (mistake) {
+    const { cause, words, advice } = mistake
     const sentence = `Your receiver checks a wrong signature: ${words}. ${NOTHING_SENT}`
     return { cause, sentence, advice, evidence: [answer] }
   }
-  if (signaturesIn(answer).filter(text => text === known.right).length < 2) return undefined
+  if (signaturesIn(answer).filter(text => text === subject.right).length < 2) return undefined
   return {
     cause: 'compared-wrongly',
     sentence: `Your receiver computes the right signature and compares it wrongly: it got that and computed that. ${NOTHING_SENT}`,
@@ -88,7 +91,7 @@ function fromRight(first: Exchange): Conclusion | undefined {
   }
 }
 
-function fromBoth({ right }: Known, first: Exchange, forged: Exchange): Conclusion | undefined {
+function fromBoth({ right }: Subject, first: Exchange, forged: Exchange): Conclusion | undefined {
   const evidence = [forged, first]
   if (isAccepted(forged) && isAccepted(first))
     return {
@@ -132,11 +135,11 @@ const unsteady = (evidence: readonly Exchange[]): Conclusion => ({
 })
 
 async function fromWrong(
-  known: Known,
+  subject: Subject,
   [first, forged]: readonly [Exchange, Exchange],
   { post, mayPost }: Sending,
 ): Promise<Conclusion> {
-  const copies = [...(await shownIn(known, [first, forged])), ...known.wrong]
+  const copies = [...(await shownIn(subject, [first, forged])), ...subject.wrong]
   const tried = new Set<string>()
   let otherwise = 0
   for (const { text, short, cause, words, advice } of copies) {
@@ -146,7 +149,7 @@ async function fromWrong(
     tried.add(text)
     if (isAccepted(sent)) {
       // Only a receiver whose answers do not depend on the signature alone accepts the right one now.
-      const again = mayPost() ? await post(rightCopy(known)) : undefined
+      const again = mayPost() ? await post(rightCopy(subject)) : undefined
       if (again && isAccepted(again)) return unsteady([again, sent, first])
       return {
         cause,
@@ -164,7 +167,7 @@ async function fromWrong(
         evidence: [sent, first],
       }
   }
-  const { truth, otherKeys, wrong } = known
+  const { truth, otherKeys, wrong } = subject
   const isTried = ({ text }: WrongSignature) => tried.has(text)
   const keys = wrong.filter(({ cause }) => cause === 'key:other-webhook')
   const mistakes = wrong.length - keys.length
@@ -231,17 +234,17 @@ function computedIn(exchange: Exchange): string[] {
 
 /** The mistakes of signatures that the receiver shows in its answers. */
 async function shownIn(
-  { truth, find }: Known,
+  { truth, find }: Subject,
   exchanges: readonly Exchange[],
 ): Promise<WrongSignature[]> {
-  const shown: WrongSignature[] = []
+  const signatures: WrongSignature[] = []
   for (const text of new Set(exchanges.flatMap(computedIn))) {
-    const found = await find(text)
-    const mistakes = found ? mistakesIn(found, truth.owner) : []
+    const recipe = await find(text)
+    const mistakes = recipe ? mistakesIn(recipe, truth.owner) : []
     if (mistakes.length > 0)
-      shown.push({ text, short: 'the signature in its answer', ...joined(mistakes) })
+      signatures.push({ text, short: 'the signature in its answer', ...joined(mistakes) })
   }
-  return shown
+  return signatures
 }
 
 const joined = (mistakes: readonly Mistake[]): Mistake => ({

@@ -15,10 +15,10 @@ export const RULE_SET = hash(
   [version, ...productionRows.map(({ key }) => key)].join(' '),
 ).slice(0, 8)
 
-export type ShownRule = { rule: string; level: Level; sentence: string; advice: string }
+export type BrokenRule = { rule: string; level: Level; sentence: string; advice: string }
 
 /** What is shown of the rules that were kept with an exchange. Ignores rules that another version knew. */
-export const showBroken = (keys: readonly string[] = []): ShownRule[] =>
+export const showBroken = (keys: readonly string[] = []): BrokenRule[] =>
   productionRows
     .filter(({ key }) => keys.includes(key))
     .map(({ id, level, sentence, advice }) => ({ rule: id, level, sentence, advice }))
@@ -96,15 +96,15 @@ export const productionRules: readonly Rule[] = productionRows
 function judgeRows(
   rows: ProductionRule[],
   { key, among }: ProductionRule,
-  { seen }: AccountRecord,
+  { exchanges }: AccountRecord,
 ) {
   for (const { level, sentence, key: broken } of rows) {
-    const evidence = seen.filter(each => each.broken?.includes(broken))
+    const evidence = exchanges.filter(each => each.broken?.includes(broken))
     if (evidence.length > 0) return { broken: [{ level, sentence, evidence }], right: [] }
   }
-  const could = seen.filter(each => among.could(each) && !each.hand)
+  const could = exchanges.filter(each => among.could(each) && !each.hand)
   const right = could.filter(({ judged }) => judged === RULE_SET)
-  const hasFailed = seen.some(({ unjudged }) => unjudged?.includes(key))
+  const hasFailed = exchanges.some(({ unjudged }) => unjudged?.includes(key))
   const isUnjudged = hasFailed || (could.length > 0 && right.length === 0)
   return {
     broken: [],

@@ -46,7 +46,7 @@ const isOld = ({ now }: AccountRecord, { at }: Evidence, ms = READ_WITHIN): bool
  */
 function createLearnt(record: AccountRecord): (since: Evidence) => boolean | undefined {
   const listed = new Map<string, number>()
-  for (const { listed: ends, began } of record.seen)
+  for (const { listed: ends, began } of record.exchanges)
     for (const end of ends === 'all' ? [ends] : (ends?.match(LISTED_END) ?? []))
       listed.set(end, began)
   return since => {
@@ -60,7 +60,7 @@ function createLearnt(record: AccountRecord): (since: Evidence) => boolean | und
 const isEnd = ({ kind, state = '' }: Evidence): boolean =>
   kind === 'page' && /^(?:success|capturable|failed|error|cancelled)/.test(state)
 
-const endsOnPages = ({ seen }: AccountRecord): Evidence[] => seen.filter(isEnd)
+const endsOnPages = ({ exchanges }: AccountRecord): Evidence[] => exchanges.filter(isEnd)
 
 const eventsOf = ({ state = '' }: Evidence): EventType[] =>
   /^(?:failed|error)/.test(state)
@@ -107,7 +107,7 @@ const readBySearch: Rule = {
   source: documented('api_reference/#data-consistency'),
   lacking: 'No payment was read after its user had returned.',
   judge(record) {
-    const searches = Map.groupBy(record.seen.filter(hasSucceeded), ({ searched }) => searched)
+    const searches = Map.groupBy(record.exchanges.filter(hasSucceeded), ({ searched }) => searched)
     const [evidence, right]: [Evidence[], Evidence[]] = [[], []]
     for (const ended of endsOnPages(record)) {
       if (sinceOf(record, ended).some(each => isRead(each) || isTaken(each))) right.push(ended)
@@ -168,7 +168,7 @@ const believedAtOnce: Rule = {
   needs: READ_WITHIN,
   judge(record) {
     const hasLearnt = createLearnt(record)
-    const creates = record.seen.filter(
+    const creates = record.exchanges.filter(
       ({ status, created }) => status === 201 && created?.mode === 'agreement',
     )
     return judged(
@@ -197,11 +197,11 @@ const pageAgain: Rule = {
     const again = opened.flatMap(({ all, end }) => {
       const before = (end < 0 ? all : all.slice(0, end)).filter(isOpening)
       const after = end < 0 ? [] : all.slice(end).filter(isOpening)
-      const found = [
+      const openings = [
         ...(before.length > MOST_OPENINGS ? before.slice(1) : []),
         ...(after.length > 1 ? after : []),
       ]
-      return found.length > 0 ? [found] : []
+      return openings.length > 0 ? [openings] : []
     })
     return judged(
       again.length >= LEAST_PAYMENTS ? again.flat() : [],
@@ -229,7 +229,7 @@ const leftOpen: Rule = {
         each =>
           each.created?.mode === 'web' && each.status === 201 && isOld(record, each, OPEN_FOR),
       )
-    if (!record.seen.some(isRead)) return judged([])
+    if (!record.exchanges.some(isRead)) return judged([])
     return judged(
       creates.filter(each => hasLearnt(each) === false),
       creates.filter(hasLearnt),
@@ -253,7 +253,7 @@ const refundBelieved: Rule = {
   needs: REFUND_LASTS,
   judge(record) {
     const [evidence, right]: [Evidence[], Evidence[]] = [[], []]
-    for (const refund of record.seen) {
+    for (const refund of record.exchanges) {
       if (refund.operation !== 'refundPayment' || !refund.effect) continue
       const later = sinceOf(record, refund).filter(
         each => isTaken(each) || isRead(each) || READS_REFUND.includes(each.operation),

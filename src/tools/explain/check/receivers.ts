@@ -17,7 +17,7 @@ type OfReceiver = { broken: Judgement[]; right: Evidence[]; isUnproven?: boolean
 
 /** Judges each active webhook, but for receivers of tests, which say so. Nothing is right while one is unproven. */
 function judgeEach(record: AccountRecord, judgeOne: (webhook: Webhook) => OfReceiver) {
-  const ofTests = new Set(record.seen.filter(({ test }) => test).map(each => each.webhook_id))
+  const ofTests = new Set(record.exchanges.filter(({ test }) => test).map(each => each.webhook_id))
   const judged = record.webhooks.filter(each => !ofTests.has(each.webhook_id)).map(judgeOne)
   return {
     broken: judged.flatMap(({ broken }) => broken),
@@ -26,8 +26,11 @@ function judgeEach(record: AccountRecord, judgeOne: (webhook: Webhook) => OfRece
 }
 
 /** The attempts since the last change of a webhook, without those that somebody made by hand. */
-const attemptsTo = ({ seen }: AccountRecord, { webhook_id, changed = 0 }: Webhook): Evidence[] =>
-  seen.filter(
+const attemptsTo = (
+  { exchanges }: AccountRecord,
+  { webhook_id, changed = 0 }: Webhook,
+): Evidence[] =>
+  exchanges.filter(
     ({ kind, began, hand, ...each }) =>
       kind === 'out' && each.webhook_id === webhook_id && began >= changed && !hand,
   )
@@ -122,7 +125,7 @@ const redirects: Rule = {
 
 /** The attempts of each message of a webhook, in the order of the messages. */
 function messagesTo(record: AccountRecord, { webhook_id }: Webhook): Evidence[][] {
-  const attempts = record.seen.filter(
+  const attempts = record.exchanges.filter(
     each => each.kind === 'out' && each.webhook_id === webhook_id && each.hand !== 'other',
   )
   return [...Map.groupBy(attempts, ({ message_id }) => message_id).values()]
@@ -167,8 +170,8 @@ const refuses: Rule = {
 }
 
 /** The requests that registered these webhooks, as far as they are kept. */
-const registrations = ({ seen }: AccountRecord, webhooks: readonly Webhook[]): Evidence[] =>
-  seen.filter(
+const registrations = ({ exchanges }: AccountRecord, webhooks: readonly Webhook[]): Evidence[] =>
+  exchanges.filter(
     ({ operation, about }) =>
       operation === 'createWebhook' && webhooks.some(({ webhook_id }) => webhook_id === about),
   )

@@ -42,7 +42,7 @@ export async function readRecord(
   const now = present + later
   const atOf = (wall: MachineTime) => time.now(account, wall)
   const { all, gaps, oldest } = await readExchanges(database, room, atOf)
-  const seen = withoutOwn(all).filter(({ at }) => at >= since)
+  const exchanges = withoutOwn(all).filter(({ at }) => at >= since)
   const gapsInside = gaps.filter(({ to }) => atOf(to) >= since)
   const webhooks = await activeWebhooks(database, room)
   const payments = (filter: PaymentFilter, limit = MOST_ROWS) =>
@@ -54,14 +54,14 @@ export async function readRecord(
   const record: AccountRecord = {
     now,
     isLater: later > 0,
-    seen,
+    exchanges,
     ofPayment: Map.groupBy(
-      seen.filter(each => each.payment_id !== null),
+      exchanges.filter(each => each.payment_id !== null),
       ({ payment_id }) => payment_id ?? '',
     ),
     gaps: gapsInside,
     webhooks: webhooks.filter(({ callback_url }) => !isListenerAddress(callback_url)),
-    neverActive: await neverActive(database, room, seen),
+    neverActive: await neverActive(database, room, exchanges),
     capturable: (await ofStatus('capturable', now - DAY))
       .map(({ payment_id, events }) => ({
         payment_id,
@@ -75,7 +75,7 @@ export async function readRecord(
   }
   return {
     record,
-    kept: seen.filter(({ kind }) => kind !== 'action').length,
+    kept: exchanges.filter(({ kind }) => kind !== 'action').length,
     not_kept: gapsInside.reduce((sum, { count }) => sum + count, 0),
     from: oldest === undefined ? null : Math.max(since, oldest),
   }
@@ -119,9 +119,9 @@ function withoutOwn(all: readonly Evidence[]): Evidence[] {
 async function neverActive(
   database: Database,
   room: string,
-  seen: readonly Evidence[],
+  exchanges: readonly Evidence[],
 ): Promise<Set<string>> {
-  const cancelled = seen.flatMap(({ operation, about }) =>
+  const cancelled = exchanges.flatMap(({ operation, about }) =>
     operation === 'cancelAgreement' && about ? [about] : [],
   )
   const ids = [...new Set(cancelled)].slice(-MOST_ROWS)

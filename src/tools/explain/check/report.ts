@@ -46,32 +46,32 @@ const byRule = (one: { rule: string }, other: { rule: string }): number =>
 
 export const levels: readonly Verdict[] = ['fail', 'warn', 'note', 'pass', 'not seen']
 
-type Asked = Window & { rule?: string | undefined }
+type Filters = Window & { rule?: string | undefined }
 
 /** `rule`: looks only at this one. */
 export const checkAccount = (
   context: ToolContext,
   account: Account,
-  asked: Asked = {},
+  filters: Filters = {},
 ): Promise<Report> =>
-  context.reading(account.room, `check ${asked.since} ${asked.later} ${asked.rule}`, () =>
-    check(context, account, asked),
+  context.reading(account.room, `check ${filters.since} ${filters.later} ${filters.rule}`, () =>
+    check(context, account, filters),
   )
 
 async function check(
   context: ToolContext,
   account: Account,
-  { rule, ...window }: Asked,
+  { rule, ...window }: Filters,
 ): Promise<Report> {
   const { record, kept, not_kept, from } = await readRecord(context, account, window)
   const { since } = window
   const isTooShort = ({ needs }: Rule) =>
     since !== undefined && needs !== undefined && record.now - since <= needs
-  const asked = rules.filter(({ id }) => rule === undefined || id === rule)
-  const judged = asked.filter(each => !isTooShort(each))
+  const all = rules.filter(({ id }) => rule === undefined || id === rule)
+  const judged = all.filter(each => !isTooShort(each))
   const findings = [
     ...(await judgeAll(judged, record, context.onRuleFault)),
-    ...asked.filter(isTooShort).map(each => notSeen(each, TOO_SHORT)),
+    ...all.filter(isTooShort).map(each => notSeen(each, TOO_SHORT)),
   ]
   return {
     version,
@@ -87,8 +87,8 @@ async function check(
 
 const TOO_SHORT = 'The time that is looked at is too short for this rule: see since and as_of.'
 
-const inOrder = <Leveled extends { level: Verdict }>(given: readonly Leveled[]): Leveled[] =>
-  given.toSorted((one, other) => levels.indexOf(one.level) - levels.indexOf(other.level))
+const inOrder = <Leveled extends { level: Verdict }>(findings: readonly Leveled[]): Leveled[] =>
+  findings.toSorted((one, other) => levels.indexOf(one.level) - levels.indexOf(other.level))
 
 /** Of the parts of one rule those that are broken; if none is, one of them: one that failed before one that passed. */
 function together(findings: Finding[]): Finding[] {

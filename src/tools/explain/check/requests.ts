@@ -38,8 +38,8 @@ const rate: Rule = {
     'Make fewer at once, and repeat after a 429. A load test needs an agreement with its support, by e-mail.',
   source: inCode('publicapi settings', 'config.yaml', '42-43'),
   lacking: 'No three POSTs were under way together.',
-  judge({ seen }) {
-    const posts = seen.filter(
+  judge({ exchanges }) {
+    const posts = exchanges.filter(
       ({ kind, operation }) => kind === 'api' && OTHER_POSTS.test(operation),
     )
     const kinds = Map.groupBy(posts, ({ operation }) => LIMITED.indexOf(operation))
@@ -65,7 +65,7 @@ const featureRule = (feature: string, uses: (each: Evidence) => boolean): Rule =
   advice: 'Ask its support before you go live.',
   source: documented('moto_payments/#take-a-payment-over-the-phone-moto-payments'),
   lacking: 'No payment needed a feature that must be switched on.',
-  judge: ({ seen }) => judged(seen.filter(each => each.kind === 'api' && uses(each))),
+  judge: ({ exchanges }) => judged(exchanges.filter(each => each.kind === 'api' && uses(each))),
 })
 
 const features = [
@@ -89,8 +89,8 @@ const agreementCancelled: Rule = {
   advice: 'Leave an agreement as it is that was never used.',
   source: inCode('connector', 'agreement/service/AgreementService.java', '128-141'),
   lacking: 'No agreement was cancelled.',
-  judge({ seen, neverActive }) {
-    const cancelled = seen.filter(
+  judge({ exchanges, neverActive }) {
+    const cancelled = exchanges.filter(
       each =>
         each.operation === 'cancelAgreement' && hasSucceeded(each) && each.ended !== 'replaced',
     )
@@ -112,8 +112,10 @@ const withoutKey: Rule = {
     'Send an Idempotency-Key with each payment in agreement mode, the same one when you repeat it.',
   source: IDEMPOTENCY,
   lacking: 'No agreement payment was made.',
-  judge({ seen }) {
-    const creates = seen.filter(each => madePayment(each) && each.created?.mode === 'agreement')
+  judge({ exchanges }) {
+    const creates = exchanges.filter(
+      each => madePayment(each) && each.created?.mode === 'agreement',
+    )
     return judged(
       creates.filter(({ created }) => !created?.key),
       creates,
@@ -140,8 +142,8 @@ const repeated: Rule = {
   source: IDEMPOTENCY,
   lacking:
     'No answer to a create was lost. A plan can do that: reset, or a fault with when: after.',
-  judge({ seen }) {
-    const creates = seen.filter(
+  judge({ exchanges }) {
+    const creates = exchanges.filter(
       ({ operation, created }) => operation === 'createPayment' && created && !created.key,
     )
     const equals = Map.groupBy(creates, ({ created }) => created?.content).values()
@@ -159,8 +161,8 @@ const refundRepeated: Rule = {
     'Send refund_amount_available with each refund, from refund_summary of the payment: GOV.UK Pay then refuses the second one with P0604.',
   source: inCode('publicapi', 'service/CreateRefundService.java', '45-46'),
   lacking: 'No refund was made.',
-  judge({ seen }) {
-    const refunds = seen.filter(
+  judge({ exchanges }) {
+    const refunds = exchanges.filter(
       ({ operation, effect }) => operation === 'refundPayment' && effect === true,
     )
     const unguarded = refunds.filter(({ isGuarded }) => !isGuarded)
@@ -187,8 +189,8 @@ const tellsTooMuch: Rule = {
     'integrate_with_govuk_pay/#identifying-your-user-when-they-return-to-your-service',
   ),
   lacking: 'No payment was created in web mode.',
-  judge({ seen }) {
-    const creates = seen.filter(each => madePayment(each) && each.created?.mode === 'web')
+  judge({ exchanges }) {
+    const creates = exchanges.filter(each => madePayment(each) && each.created?.mode === 'web')
     const metadata = creates.flatMap(({ created }) => created?.told ?? []).filter(isOfMetadata)
     const values = Map.groupBy(new Set(metadata), nameOf)
     // A value that is the same in all payments says nothing of one of them.
@@ -214,14 +216,14 @@ const neverCaptured: Rule = {
   source: documented('delayed_capture/#delay-taking-a-payment'),
   lacking: 'No payment was captured.',
   needs: DAY,
-  judge({ seen, now, isLater, newest, ofPayment, capturable }) {
+  judge({ exchanges, now, isLater, newest, ofPayment, capturable }) {
     const waiting = capturable.filter(({ since }) => since + DAY <= (isLater ? now : newest))
     const evidence = waiting
       .flatMap(({ payment_id }) => ofPayment.get(payment_id)?.filter(madePayment) ?? [])
       .toSorted((one, other) => one.began - other.began)
     return {
       broken: waiting.length > 0 ? [{ evidence, times: waiting.length }] : [],
-      right: seen.filter(each => each.operation === 'capturePayment' && hasSucceeded(each)),
+      right: exchanges.filter(each => each.operation === 'capturePayment' && hasSucceeded(each)),
     }
   },
 }
@@ -243,10 +245,10 @@ const refusedAgain: Rule = {
     'Read the code and the description of the refusal, and do not repeat the request unchanged.',
   source: documented('api_reference/#gov-uk-pay-api-error-codes'),
   lacking: 'No request was refused.',
-  judge({ seen }) {
+  judge({ exchanges }) {
     const groups = new Map<string, Map<string, Evidence[]>>()
-    const found = new Set<Evidence>()
-    for (const each of seen) {
+    const evidence = new Set<Evidence>()
+    for (const each of exchanges) {
       if (each.kind === 'api' && hasSucceeded(each)) groups.delete(each.operation)
       if (!isRefusal(each)) continue
       const { operation, code, field = '', refused = '' } = each
@@ -256,9 +258,9 @@ const refusedAgain: Rule = {
       const equal = (ofOperation.get(key) ?? []).filter(({ at }) => each.at - at < MINUTE)
       equal.push(each)
       ofOperation.set(key, equal)
-      if (equal.length >= LEAST_REFUSALS) for (const one of equal) found.add(one)
+      if (equal.length >= LEAST_REFUSALS) for (const one of equal) evidence.add(one)
     }
-    return judged([...found], seen.filter(isRefusal))
+    return judged([...evidence], exchanges.filter(isRefusal))
   },
 }
 

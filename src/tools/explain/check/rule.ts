@@ -27,11 +27,11 @@ export type RuleText = {
 }
 
 /** An exchange that shows something. */
-export type Shown = Pick<Evidence, 'exchange_id' | 'began' | 'at'>
+export type Sighting = Pick<Evidence, 'exchange_id' | 'began' | 'at'>
 
 /** What a rule says, with the exchanges that show it. */
 export type Judgement = Partial<RuleText> & {
-  evidence: readonly Shown[]
+  evidence: readonly Sighting[]
   /** How often it was seen, if not every time is among the evidence. */
   times?: number
   /** The webhook that it is about. */
@@ -50,11 +50,11 @@ export type Rule<Looked = AccountRecord> = RuleText & {
   judge: (looked: Looked) => {
     broken: readonly Judgement[]
     /** What could have broken it, and did not. */
-    right: readonly Shown[]
+    right: readonly Sighting[]
     /** In place of the rule's own. */
     lacking?: string
     /** What decides nothing. */
-    unclear?: readonly Shown[]
+    unclear?: readonly Sighting[]
     /** Said where it passes. */
     passed?: string
   }
@@ -89,7 +89,7 @@ export type AccountRecord = {
   /** As of a later time nobody can have gone on. */
   isLater: boolean
   /** In the order in which they began. Gaps are apart. */
-  seen: readonly Evidence[]
+  exchanges: readonly Evidence[]
   ofPayment: ReadonlyMap<string, readonly Evidence[]>
   /** Times of the machine between which exchanges were only counted. */
   gaps: readonly { from: number; to: number }[]
@@ -134,8 +134,8 @@ export function findingOf(
 
 /** What a rule says that has one judgement at most. */
 export const judged = (
-  evidence: readonly Shown[],
-  right: readonly Shown[] = [],
+  evidence: readonly Sighting[],
+  right: readonly Sighting[] = [],
   more: Partial<Judgement> = {},
 ): ReturnType<Rule['judge']> => ({
   broken: evidence.length > 0 ? [{ ...more, evidence }] : [],
@@ -183,7 +183,7 @@ const PASSED = 'Nothing that was seen breaks this rule.'
 export const notSeen = (
   rule: RuleText,
   sentence: string,
-  evidence: readonly Shown[] = [],
+  evidence: readonly Sighting[] = [],
 ): Finding => findingOf(rule, 'not seen', { evidence, sentence })
 
 /**

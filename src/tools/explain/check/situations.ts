@@ -48,8 +48,8 @@ const CAPTURE = '; then let your application capture that payment'
 
 const seenWith =
   (is: (each: Evidence) => boolean): Met =>
-  ({ seen }) =>
-    seen.filter(is)
+  ({ exchanges }) =>
+    exchanges.filter(is)
 
 const isState = (pattern: RegExp) => seenWith(({ state = '' }) => pattern.test(state))
 
@@ -64,9 +64,9 @@ const declinedByAgreement = (isFinal: boolean): Met =>
   )
 
 /** An attempt that was accepted after one of the same webhook was not. */
-const downAndUp: Met = ({ seen }) => {
+const downAndUp: Met = ({ exchanges }) => {
   const down = new Set<string | undefined>()
-  return seen.filter(each => {
+  return exchanges.filter(each => {
     if (each.kind !== 'out' || each.hand === 'other' || each.printed) return false
     if (!isSuccess(each.status)) down.add(each.webhook_id)
     return isSuccess(each.status) && down.has(each.webhook_id)
@@ -74,9 +74,9 @@ const downAndUp: Met = ({ seen }) => {
 }
 
 /** A message that was accepted although it had been accepted before. */
-const twice: Met = ({ seen }) => {
+const twice: Met = ({ exchanges }) => {
   const accepted = new Set<string | null>()
-  return seen.filter(each => {
+  return exchanges.filter(each => {
     if (each.kind !== 'out' || !isSuccess(each.status)) return false
     const isAgain = accepted.has(each.message_id) && each.hand !== 'other'
     if (each.hand !== 'other') accepted.add(each.message_id)

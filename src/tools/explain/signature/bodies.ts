@@ -95,7 +95,7 @@ const inThousands = (count: number): string => count.toLocaleString('en-GB')
 
 /** A change of the body. undefined where the result would have more characters than `most`. */
 type Change = (most: number) => Buffer | string | undefined
-type Given = [advice: Advice, cause: string, words: string, change: Change]
+type Row = [advice: Advice, cause: string, words: string, change: Change]
 
 /** No variant may have more than this share of all bytes, so that making it takes a part of a slice. */
 const LARGEST_SHARE = 8
@@ -118,7 +118,7 @@ export function* bodyVariants(body: Buffer): Generator<Variant> {
   }
 }
 
-function* changesOf(body: Buffer): Generator<Given> {
+function* changesOf(body: Buffer): Generator<Row> {
   const text = body.toString('utf8')
   const latin1 = body.toString('latin1')
   const end = (bytes: string) => () => Buffer.concat([body, Buffer.from(bytes)])
@@ -141,7 +141,7 @@ function* changesOf(body: Buffer): Generator<Given> {
       () => (text.startsWith('\ufeff') ? body.subarray(3) : body),
     ],
     [encoding, 'bom', 'with a byte order mark before it', () => Buffer.concat([BOM, body])],
-  ] satisfies Given[]
+  ] satisfies Row[]
   yield* printed(text)
   yield* [
     [encoding, 'latin-1', 'with its UTF-8 read as Latin-1', () => latin1],
@@ -159,7 +159,7 @@ function* changesOf(body: Buffer): Generator<Given> {
     ],
     [rawBody, 'python-bytes', "as Python prints bytes, b'...'", () => pythonBytes(body)],
     [readBefore, 'empty', 'left empty, because its stream had been read before', () => ''],
-  ] satisfies Given[]
+  ] satisfies Row[]
 }
 
 /** Each character as one byte. */
@@ -185,7 +185,7 @@ function pythonBytes(body: Buffer): string {
   return `b${quote}${text}${quote}`
 }
 
-function* printed(text: string): Generator<Given> {
+function* printed(text: string): Generator<Row> {
   const node = readJson(text.replace(/^\ufeff/, ''))
   if (!node) return
   if (node.kind === 'string') {

@@ -4,7 +4,7 @@ import { apiKey, otherKey, rawBody, theDigest, theHeader, type Variant } from '.
 import { bodyVariants, isPrinted } from './bodies.ts'
 import { signatureOf } from './digests.ts'
 import { isApiKey, isSigningKey, keyVariants, type NamedKey } from './keys.ts'
-import { type Found, type KnownSignatures, knownSignatures } from './known-signatures.ts'
+import { type KnownSignatures, knownSignatures, type Recipe } from './known-signatures.ts'
 import {
   COMPUTED,
   HEADER,
@@ -134,7 +134,7 @@ async function mistakesOfSignatures(
 ): Promise<Mistake[]> {
   const { right, receiver, otherKeys, apiKeys = [], messages = [], owner } = compared
   const explained = [signatureOf(right.body, right.key), signatureOfReceiver(compared)]
-  const known = ofReceiver.map(({ cause }) => cause)
+  const except = ofReceiver.map(({ cause }) => cause)
   let signatures: KnownSignatures | undefined
   const mistakes: Mistake[] = []
   for (const [subject, text] of [
@@ -148,8 +148,8 @@ async function mistakesOfSignatures(
       [...withOneMore(keyVariants(right.key, { webhooks: otherKeys, api: apiKeys }), receiver.key)],
       pause,
     )
-    const found = await signatures.find(text, pause)
-    if (found) mistakes.push(...mistakesOfSignature(found, { subject, owner, known }))
+    const recipe = await signatures.find(text, pause)
+    if (recipe) mistakes.push(...mistakesOfSignature(recipe, { subject, owner, except }))
     else {
       const follows = compared.follow(subject, ofReceiver)
       const isPartial = signatures.isPartial()
@@ -266,12 +266,12 @@ async function explainHeader(
   const { body, keys = [], apiKeys = [] } = input
   const variants = keyVariants(key, { webhooks: keys, api: apiKeys })
   const signatures = await knownSignatures(() => bodyVariants(body), variants, pause)
-  const found = await signatures.find(header, pause)
-  if (!found) return unknown(input, header, signatures.isPartial())
-  const isKeyRight = found.key.cause !== 'other-webhook' && isSigningKey(input.key)
+  const recipe = await signatures.find(header, pause)
+  if (!recipe) return unknown(input, header, signatures.isPartial())
+  const isKeyRight = recipe.key.cause !== 'other-webhook' && isSigningKey(input.key)
   const right = {
-    body: isPrinted(body) ? body : bytesOf(found.body, bodyVariants(body)),
-    key: isKeyRight ? key : bytesOf(found.key, variants),
+    body: isPrinted(body) ? body : bytesOf(recipe.body, bodyVariants(body)),
+    key: isKeyRight ? key : bytesOf(recipe.key, variants),
   }
   const compared: Compared = {
     ...withoutHeader(input, right),
@@ -285,10 +285,10 @@ async function explainHeader(
 }
 
 /** The bytes that were found, which are made once more. */
-function bytesOf(found: Found['body'], variants: Iterable<Variant>): Buffer {
+function bytesOf(recipe: Recipe['body'], variants: Iterable<Variant>): Buffer {
   for (const { cause, words, value } of variants)
-    if (value && cause === found.cause && words === found.words) return value
-  throw new Error(`the variant ${found.cause} cannot be made again`)
+    if (value && cause === recipe.cause && words === recipe.words) return value
+  throw new Error(`the variant ${recipe.cause} cannot be made again`)
 }
 
 function unknown({ key, messages = [] }: Input & BodyAndKey, header: string, isPartial: boolean) {

@@ -27,16 +27,16 @@ type OtherKeys = {
   api?: readonly string[]
 }
 
-type Given = [advice: Advice, cause: string, words: string, value: Buffer | string]
+type Row = [advice: Advice, cause: string, words: string, value: Buffer | string]
 
 /** The key unchanged, the other keys, and the key as common mistakes change it. If two are equal, the first. */
 export function keyVariants(key: Buffer, { webhooks = [], api = [] }: OtherKeys = {}): Variant[] {
   const text = key.toString('utf8')
   const bare = text.replace(PREFIX, '')
-  const given: Given[] = [
+  const rows: Row[] = [
     [theKey, AS_IS, 'as it is', key],
-    ...webhooks.map(({ name, key }): Given => [otherKey, 'other-webhook', `of ${name}`, key]),
-    ...api.map((key): Given => [apiKey, 'api-key', 'replaced by an API key', key]),
+    ...webhooks.map(({ name, key }): Row => [otherKey, 'other-webhook', `of ${name}`, key]),
+    ...api.map((key): Row => [apiKey, 'api-key', 'replaced by an API key', key]),
     [theKey, 'no-space', 'without the white space around it', text.trim()],
     [theKey, 'no-quotes', 'without the quotes around it', text.replace(/^(["'])(.*)\1$/s, '$2')],
     [theKey, 'no-prefix', `without ${PREFIX}`, bare],
@@ -61,7 +61,7 @@ export function keyVariants(key: Buffer, { webhooks = [], api = [] }: OtherKeys 
     [missingKey, 'None', 'replaced by the word None', 'None'],
   ]
   const variants = new Map<string, Variant>()
-  for (const [advice, cause, words, value] of given) {
+  for (const [advice, cause, words, value] of rows) {
     const variant = { cause, words, advice, value: Buffer.from(value) }
     const bytes = variant.value.toString('latin1')
     if (!variants.has(bytes)) variants.set(bytes, variant)

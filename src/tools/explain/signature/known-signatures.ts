@@ -6,10 +6,10 @@ import { AS_IS, isWrong, type Variant, type Way } from './advice.ts'
 import { cutOff, type Digest, inHex, others, rewritten, signatureOf } from './digests.ts'
 
 /** How a signature was made: of which body, with which key, and how it was computed and written. */
-export type Found = { body: Way; key: Way; digest: Digest }
+export type Recipe = { body: Way; key: Way; digest: Digest }
 
 /** By the digest in hexadecimal. */
-type Ways = ReadonlyMap<string, Found>
+type Ways = ReadonlyMap<string, Recipe>
 
 export type KnownSignatures = Awaited<ReturnType<typeof knownSignatures>>
 
@@ -26,9 +26,9 @@ export async function knownSignatures(
 ) {
   const made = new Map<Kind, Awaited<ReturnType<typeof waysOf>>>()
   const waysOfKind = async (kind: Kind, pause: Pause) => {
-    const known = made.get(kind) ?? (await waysOf(bodies(), keys, kind, pause))
-    made.set(kind, known)
-    return known.ways
+    const all = made.get(kind) ?? (await waysOf(bodies(), keys, kind, pause))
+    made.set(kind, all)
+    return all.ways
   }
   return {
     /** Made as they should be of a body and a key of which one may be wrong. */
@@ -37,10 +37,10 @@ export async function knownSignatures(
      * The way to this text with the fewest mistakes. The first that needs another digest, or a wrong body with a wrong key,
      * has to wait for these.
      */
-    async find(text: string, pause: Pause): Promise<Found | undefined> {
+    async find(text: string, pause: Pause): Promise<Recipe | undefined> {
       for (const kind of ['single', 'other digests', 'both wrong'] as const) {
-        const found = lookUp(await waysOfKind(kind, pause), text)
-        if (found) return found
+        const recipe = lookUp(await waysOfKind(kind, pause), text)
+        if (recipe) return recipe
       }
       return undefined
     },
@@ -55,8 +55,8 @@ async function waysOf(
   kind: Kind,
   pause: Pause,
 ) {
-  const ways = new Map<string, Found>()
-  const add = (hex: string, found: Found) => void (ways.has(hex) || ways.set(hex, found))
+  const ways = new Map<string, Recipe>()
+  const add = (hex: string, recipe: Recipe) => void (ways.has(hex) || ways.set(hex, recipe))
   let left = PAIR_BYTES
   let isPartial = false
   for (const { value: body, ...ofBody } of bodies) {
@@ -76,27 +76,27 @@ async function waysOf(
   return { ways, isPartial }
 }
 
-const mistakesOf = ({ body, key, digest }: Found): number =>
+const mistakesOf = ({ body, key, digest }: Recipe): number =>
   [body, key, digest].filter(isWrong).length
 
-function lookUp(ways: Ways, text: string): Found | undefined {
+function lookUp(ways: Ways, text: string): Recipe | undefined {
   const exact = ways.get(text)
   const other = ways.get(inHex(text))
   const start = exact ? undefined : cutOff(text)
   const whole =
     start && ways.entries().find(([hex, way]) => hex.startsWith(start) && !isWrong(way.digest))
-  const found = [
+  const recipes = [
     exact,
     ...rewritten(text).map(({ hex, ...digest }) => writtenAs(ways.get(hex), digest)),
     other && isWrong(other.digest) ? other : undefined,
     whole &&
       writtenAs(whole[1], { cause: 'cut-off', words: `cut off after ${start.length} digits` }),
   ]
-  return found
+  return recipes
     .filter(each => each !== undefined && each !== '')
     .toSorted((a, b) => mistakesOf(a) - mistakesOf(b))
     .at(0)
 }
 
-const writtenAs = (found: Found | undefined, digest: Digest): Found | undefined =>
-  found && !isWrong(found.digest) ? { ...found, digest } : undefined
+const writtenAs = (recipe: Recipe | undefined, digest: Digest): Recipe | undefined =>
+  recipe && !isWrong(recipe.digest) ? { ...recipe, digest } : undefined

@@ -12,7 +12,7 @@ import {
 import { bodyVariants } from './bodies.ts'
 import { signatureOf } from './digests.ts'
 import { isApiKey, keyVariants, type NamedKey, PREFIX } from './keys.ts'
-import type { Found } from './known-signatures.ts'
+import type { Recipe } from './known-signatures.ts'
 import type { Analysis, SentMessage } from './question.ts'
 
 export type Mistake = {
@@ -31,8 +31,8 @@ export type Mistake = {
 
 /** The mistake in a body that differs from the true one. */
 export async function mistakeOfBody(body: Buffer, truth: Buffer, pause: Pause): Promise<Mistake> {
-  const known = await firstEqual(bodyVariants(truth), body, pause)
-  if (known) return named('body', known, `the body given is the message ${known.words}`)
+  const variant = await firstEqual(bodyVariants(truth), body, pause)
+  if (variant) return named('body', variant, `the body given is the message ${variant.words}`)
   const back = await firstEqual(bodyVariants(body), truth, pause)
   if (back) return named('body:not', back, `the message is the body given ${back.words}`, '-')
   return {
@@ -69,10 +69,10 @@ export function mistakeOfKey(
       advice: [apiKey],
     }
   const equal = (to: Buffer) => (variant: Variant) => variant.value?.equals(to)
-  const known = keyVariants(truth, { webhooks }).find(equal(key))
-  if (known?.cause === 'other-webhook')
-    return named('key', known, `the key given is that ${known.words}${needed}`)
-  if (known) return named('key', known, `the key given is the signing key ${known.words}`)
+  const variant = keyVariants(truth, { webhooks }).find(equal(key))
+  if (variant?.cause === 'other-webhook')
+    return named('key', variant, `the key given is that ${variant.words}${needed}`)
+  if (variant) return named('key', variant, `the key given is the signing key ${variant.words}`)
   const back = keyVariants(key).find(equal(truth))
   if (back) return named('key:not', back, `the signing key is the key given ${back.words}`, '-')
   return {
@@ -83,16 +83,12 @@ export function mistakeOfKey(
 }
 
 /**
- * How a signature was made wrongly, but for the causes that are known already. `subject` names the signature, and
+ * How a signature was made wrongly, but for these causes. `subject` names the signature, and
  * `owner` the webhook whose key it should be made with.
  */
 export function mistakesOfSignature(
-  { body, key, digest }: Found,
-  {
-    subject,
-    owner,
-    known,
-  }: { subject: string; owner: string | undefined; known: readonly string[] },
+  { body, key, digest }: Recipe,
+  { subject, owner, except }: { subject: string; owner: string | undefined; except: string[] },
 ): Mistake[] {
   const needed =
     key.cause === 'other-webhook' && owner !== undefined
@@ -107,7 +103,7 @@ export function mistakesOfSignature(
     .filter(([, variant]) => isWrong(variant))
     .map(([part, variant, words]) => named(part, variant, words))
     .filter(
-      ({ cause }) => !known.includes(cause) && cause !== 'body:given' && cause !== 'key:given',
+      ({ cause }) => !except.includes(cause) && cause !== 'body:given' && cause !== 'key:given',
     )
     .map((mistake, i) => ({ ...mistake, words: `${i === 0 ? subject : 'it'} ${mistake.words}` }))
 }

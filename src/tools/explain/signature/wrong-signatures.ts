@@ -1,7 +1,7 @@
 /** The signatures that code with one known mistake computes of a message. */
 import { isWrong } from './advice.ts'
 import { signatureOf, wrongDigests } from './digests.ts'
-import type { Found, KnownSignatures } from './known-signatures.ts'
+import type { KnownSignatures, Recipe } from './known-signatures.ts'
 import { type Mistake, mistakesOfSignature } from './mistakes.ts'
 
 /** A body and a key that are right, and the name of the webhook that has the key. */
@@ -69,13 +69,13 @@ export function wrongSignatures(
   const right = signatureOf(body, key)
   const rightWay = ways.get(right)
   if (!rightWay) throw new Error('the signature without a mistake is among those that are known')
-  const found = [
+  const all = [
     ...ways,
     ...wrongDigests(body, key).map(
       ({ text, ...digest }) => [text, { ...rightWay, digest }] as const,
     ),
   ]
-  return found
+  return all
     .flatMap(([text, way]) => {
       const mistakes = mistakesIn(way, owner)
       return mistakes.length === 1
@@ -85,14 +85,14 @@ export function wrongSignatures(
     .sort((a, b) => rankOf(a) - rankOf(b))
 }
 
-function shortOf({ body, key, digest }: Found): string {
+function shortOf({ body, key, digest }: Recipe): string {
   if (isWrong(body)) return `the body ${body.words}`
   return isWrong(key) ? `the key ${key.words}` : `the signature ${digest.words}`
 }
 
 /** The mistakes of a receiver that computes such a signature. */
-export const mistakesIn = (found: Found, owner: string): Mistake[] =>
-  mistakesOfSignature(found, { subject: 'what it computes', owner, known: [] })
+export const mistakesIn = (recipe: Recipe, owner: string): Mistake[] =>
+  mistakesOfSignature(recipe, { subject: 'what it computes', owner, except: [] })
 
 function rankOf({ cause }: Mistake): number {
   const rank = likeliest.indexOf(cause)
