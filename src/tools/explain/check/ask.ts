@@ -48,38 +48,31 @@ export const askReceiver = (
   context: ToolContext,
   account: Account,
   message: Resendable,
-  asking: Asking,
-): Promise<AskResult | undefined> =>
-  sendingAlone(context, account, CLAIM_MS, () => ask(context, account, message, asking))
-
-async function ask(
-  context: ToolContext,
-  account: Account,
-  message: Resendable,
   { by, isAbandoned }: Asking,
-): Promise<AskResult> {
-  const { recorder, time } = context
-  const started = performance.now()
-  const began = time.wall()
-  await recorder?.write(account)
-  const subject = await subjectOf(context, account, message)
-  const { body, callback_url: url, message_id, payment_id, webhook_id } = message
-  let posts = 0
-  const post = ({ text, cause, short }: Copy) => {
-    posts += 1
-    const byHand = { kind: 'asked', words: short, ...(cause && { damage: cause }) } as const
-    return sendByHand(context, account, message, { body, url, signature: text, byHand })
-  }
-  const mayPost = () =>
-    posts < MOST_COPIES && performance.now() - started < LAST_START && !isAbandoned()
-  const { evidence, ...conclusion } = await findMistake(subject, { post, mayPost })
-  const ids = evidence.map(({ exchange_id }) => exchange_id)
-  const result: AskResult = { ...conclusion, posts, evidence: ids }
-  const ms = Math.round(performance.now() - started)
-  const did = { operation: 'askReceiver', began, by, payment_id, message_id, webhook_id } as const
-  await recorder?.action(account, newAction(time, account, { ...did, ms, asked: result }))
-  return result
-}
+): Promise<AskResult | undefined> =>
+  sendingAlone(context, account, CLAIM_MS, async () => {
+    const { recorder, time } = context
+    const started = performance.now()
+    const began = time.wall()
+    await recorder?.write(account)
+    const subject = await subjectOf(context, account, message)
+    const { body, callback_url: url, message_id, payment_id, webhook_id } = message
+    let posts = 0
+    const post = ({ text, cause, short }: Copy) => {
+      posts += 1
+      const byHand = { kind: 'asked', words: short, ...(cause && { damage: cause }) } as const
+      return sendByHand(context, account, message, { body, url, signature: text, byHand })
+    }
+    const mayPost = () =>
+      posts < MOST_COPIES && performance.now() - started < LAST_START && !isAbandoned()
+    const { evidence, ...conclusion } = await findMistake(subject, { post, mayPost })
+    const ids = evidence.map(({ exchange_id }) => exchange_id)
+    const result: AskResult = { ...conclusion, posts, evidence: ids }
+    const ms = Math.round(performance.now() - started)
+    const did = { operation: 'askReceiver', began, by, payment_id, message_id, webhook_id } as const
+    await recorder?.action(account, newAction(time, account, { ...did, ms, asked: result }))
+    return result
+  })
 
 async function subjectOf(
   { database, config }: ToolContext,

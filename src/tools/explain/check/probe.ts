@@ -54,32 +54,25 @@ export const probeReceiver = (
   webhook: Webhook,
   isAbandoned: () => boolean,
 ): Promise<Probed | undefined> =>
-  sendingAlone(context, account, CLAIM_MS, () => probeAlone(context, account, webhook, isAbandoned))
-
-async function probeAlone(
-  context: ToolContext,
-  account: Account,
-  webhook: Webhook,
-  isAbandoned: () => boolean,
-): Promise<Probed> {
-  const started = performance.now()
-  let posts = 0
-  const findings = await findingsOf({
-    context,
-    account,
-    ...messageMaker(context, account, webhook),
-    post(message, words, forgery) {
-      posts += 1
-      return postProbe(context, account, webhook, message, { words, forgery })
-    },
-    maySend: (messages, ms = POST_MS) =>
-      posts + messages <= MOST_POSTS &&
-      performance.now() - started + ms <= MOST_MS &&
-      !isAbandoned(),
+  sendingAlone(context, account, CLAIM_MS, async () => {
+    const started = performance.now()
+    let posts = 0
+    const findings = await findingsOf({
+      context,
+      account,
+      ...messageMaker(context, account, webhook),
+      post(message, words, forgery) {
+        posts += 1
+        return postProbe(context, account, webhook, message, { words, forgery })
+      },
+      maySend: (messages, ms = POST_MS) =>
+        posts + messages <= MOST_POSTS &&
+        performance.now() - started + ms <= MOST_MS &&
+        !isAbandoned(),
+    })
+    const numberOf = ({ rule }: Finding): number => Number(rule.slice(1))
+    return { posts, findings: findings.toSorted((one, other) => numberOf(one) - numberOf(other)) }
   })
-  const numberOf = ({ rule }: Finding): number => Number(rule.slice(1))
-  return { posts, findings: findings.toSorted((one, other) => numberOf(one) - numberOf(other)) }
-}
 
 async function findingsOf(probe: Probe): Promise<Finding[]> {
   const { context, account } = probe

@@ -52,38 +52,30 @@ type Filters = Window & { rule?: string | undefined }
 export const checkAccount = (
   context: ToolContext,
   account: Account,
-  filters: Filters = {},
+  { rule, ...window }: Filters = {},
 ): Promise<Report> =>
-  context.reading(account.room, `check ${filters.since} ${filters.later} ${filters.rule}`, () =>
-    check(context, account, filters),
-  )
-
-async function check(
-  context: ToolContext,
-  account: Account,
-  { rule, ...window }: Filters,
-): Promise<Report> {
-  const { record, kept, not_kept, from } = await readRecord(context, account, window)
-  const { since } = window
-  const isTooShort = ({ needs }: Rule) =>
-    since !== undefined && needs !== undefined && record.now - since <= needs
-  const all = rules.filter(({ id }) => rule === undefined || id === rule)
-  const judged = all.filter(each => !isTooShort(each))
-  const findings = [
-    ...(await judgeAll(judged, record, context.onRuleFault)),
-    ...all.filter(isTooShort).map(each => notSeen(each, TOO_SHORT)),
-  ]
-  return {
-    version,
-    account: account.name,
-    from: from === null ? null : iso(from),
-    to: iso(record.now),
-    kept,
-    not_kept,
-    findings: inOrder(together(findings).toSorted(byRule)),
-    situations: rule === undefined ? situationsOf(record) : [],
-  }
-}
+  context.reading(account.room, `check ${window.since} ${window.later} ${rule}`, async () => {
+    const { record, kept, not_kept, from } = await readRecord(context, account, window)
+    const { since } = window
+    const isTooShort = ({ needs }: Rule) =>
+      since !== undefined && needs !== undefined && record.now - since <= needs
+    const all = rules.filter(({ id }) => rule === undefined || id === rule)
+    const judged = all.filter(each => !isTooShort(each))
+    const findings = [
+      ...(await judgeAll(judged, record, context.onRuleFault)),
+      ...all.filter(isTooShort).map(each => notSeen(each, TOO_SHORT)),
+    ]
+    return {
+      version,
+      account: account.name,
+      from: from === null ? null : iso(from),
+      to: iso(record.now),
+      kept,
+      not_kept,
+      findings: inOrder(together(findings).toSorted(byRule)),
+      situations: rule === undefined ? situationsOf(record) : [],
+    }
+  })
 
 const TOO_SHORT = 'The time that is looked at is too short for this rule: see since and as_of.'
 
