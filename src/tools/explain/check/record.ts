@@ -23,19 +23,11 @@ const MOST_ROWS = 200
 /** `since`: leaves out what happened before, in milliseconds of the account's time. `later`: judges as of so much later. */
 export type Window = { since?: number | undefined; later?: number | undefined }
 
-type ReadRecord = {
-  record: AccountRecord
-  kept: number
-  not_kept: number
-  /** When what is kept begins, in milliseconds of the account's time; null where nothing is kept. */
-  from: number | null
-}
-
 export async function readRecord(
   { database, recorder, time }: ToolContext,
   account: Account,
   { since = 0, later = 0 }: Window,
-): Promise<ReadRecord> {
+): Promise<AccountRecord> {
   await recorder?.flush()
   const { room } = account
   const present = time.now(account)
@@ -51,7 +43,7 @@ export async function readRecord(
   const ofStatus = async (status: Status, until?: AccountTime) =>
     (await payments({ status, until })).filter(({ origin }) => origin === undefined)
   const [newest] = await payments({}, 1)
-  const record: AccountRecord = {
+  return {
     now,
     isLater: later > 0,
     exchanges,
@@ -72,9 +64,6 @@ export async function readRecord(
     open: [...(await ofStatus('created')), ...(await ofStatus('started'))].map(
       ({ payment_id }) => payment_id,
     ),
-  }
-  return {
-    record,
     kept: exchanges.filter(({ kind }) => kind !== 'action').length,
     not_kept: gapsInside.reduce((sum, { count }) => sum + count, 0),
     from: oldest === undefined ? null : Math.max(since, oldest),

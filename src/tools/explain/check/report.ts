@@ -55,7 +55,8 @@ export const checkAccount = (
   { rule, ...window }: Filters = {},
 ): Promise<Report> =>
   context.reading(account.room, `check ${window.since} ${window.later} ${rule}`, async () => {
-    const { record, kept, not_kept, from } = await readRecord(context, account, window)
+    const record = await readRecord(context, account, window)
+    const { kept, not_kept, from } = record
     const { since } = window
     const isTooShort = ({ needs }: Rule) =>
       since !== undefined && needs !== undefined && record.now - since <= needs

@@ -88,6 +88,11 @@ export type AccountRecord = {
   now: AccountTime
   /** As of a later time nobody can have gone on. */
   isLater: boolean
+  /** When the record begins, in milliseconds of the account's time; null where it is empty. */
+  from: number | null
+  /** How many exchanges it has, and how many were only counted. */
+  kept: number
+  not_kept: number
   /** In the order in which they began. Gaps are apart. */
   exchanges: readonly Evidence[]
   ofPayment: ReadonlyMap<string, readonly Evidence[]>
