@@ -23,18 +23,18 @@ export function partsOf(url: unknown): { host: string; path: string; query: stri
   return { host, path, query }
 }
 
-const PAYMENT_PAGE = /"next_url":\{"href":"([^"]+)"/
+/** Scheme and host of the pages. */
+const PAYMENT_PAGE = /"next_url":\{"href":"(https?:\/\/(?:\[[^\]"]*\]|[^/:"]+))/
 
-/** Whether a browser sends each cookie of a site back there from the pages of the payment. Their ports may differ. */
+/**
+ * Whether a browser sends each cookie of a site back there from the pages of the payment. Their ports may differ. Hosts of
+ * one domain are one site too; which these are, only a list of all public suffixes tells.
+ */
 export function isOfPages({ return_url }: { return_url?: unknown }, response: string): boolean {
-  const page = PAYMENT_PAGE.exec(response)?.[1]
-  return page !== undefined && siteOf(page) === siteOf(String(return_url))
-}
-
-/** Hosts of one domain are one site too; which these are, only a list of all public suffixes tells. */
-const siteOf = (url: string): string => {
-  const { protocol, hostname } = new URL(url)
-  return `${protocol}//${hostname}`
+  const site = PAYMENT_PAGE.exec(response)?.[1]
+  if (site === undefined || typeof return_url !== 'string') return false
+  const isSite = return_url.slice(0, site.length).toLowerCase() === site
+  return isSite && /^(?:[:/?#]|$)/.test(return_url.slice(site.length))
 }
 
 /** Above its root, as /../b does and /a/../b does not. */
