@@ -9,6 +9,7 @@ import type { Command, CommandGroup } from '../src/cli/define-command.ts'
 import { flagOf, isGroup } from '../src/cli/program.ts'
 import { onlyByPlan } from '../src/core/codes.ts'
 import { choices, type Status, transitions } from '../src/pay/payments/payment.ts'
+import { eventTypes } from '../src/pay/webhooks/webhook.ts'
 import { rawBody } from '../src/tools/explain/signature/advice.ts'
 
 const ROOT = join(import.meta.dirname, '..')
@@ -215,6 +216,15 @@ describe('The documents', () => {
       return `| ${code}, ${status}${operations} | ${text} | \`contract/control\` |`
     })
     assert.deepEqual(rows, expected)
+  })
+
+  test('docs/specification.md or docs/spec-gaps.md has a row for each event type, and docs/laptop.md names it', () => {
+    const gaps = read('docs/spec-gaps.md').split('## Where GOV.UK Pay differs')[0]
+    const rows = sectionOf('docs/specification.md', 'Webhook event types') + gaps
+    for (const type of eventTypes) {
+      assert.match(rows, new RegExp(`^\\| .*\`${type}\``, 'm'))
+      assert.ok(read('docs/laptop.md').includes(type), type)
+    }
   })
 
   test('docs/specification.md has every section that the code cites', () => {

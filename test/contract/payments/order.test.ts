@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
+import { newPayment } from '../../../src/pay/payments/request.ts'
 import type { Client } from '../../support/client.ts'
 import {
   activeAgreement,
@@ -102,6 +103,13 @@ const agreement: Fault[] = [
   [{ agreement_id: UNKNOWN }, '400 P0102 agreement_id'],
   used,
 ]
+
+test('every field of a new payment has a fault here', () => {
+  const paths = [...web, ...moto, ...agreement].flatMap(([parts]) => Object.keys(parts))
+  const names = new Set(paths.map(path => path.split('.')[0]))
+  const missing = Object.keys(newPayment.properties).filter(name => !names.has(name))
+  assert.deepEqual(missing, [])
+})
 
 /** True when one request cannot have both faults, because they concern the same value or one value contains the other. */
 function exclude([one]: Fault, [another]: Fault): boolean {
