@@ -185,6 +185,8 @@ onEveryDatabase(
         ['clock?advance=5', undefined, 'GET'],
         ['plans?reference=x', undefined, 'DELETE'],
         [`plans/${plan.plan_id}?reference=x`, undefined, 'DELETE'],
+        ['messages/06h3k9v0u2j4m5n6p7q8r9s0t1/ask?posts=1', undefined, 'POST'],
+        ['webhooks/06h3k9v0u2j4m5n6p7q8r9s0t1/probe?posts=1', undefined, 'POST'],
       ] as const) {
         const refused = await control(api, path, body, method)
         assert.deepEqual([refused.status, refused.body.code], [422, 'C0103'], path)
