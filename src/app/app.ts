@@ -22,9 +22,13 @@ import { registerRoutes } from '../platform/http/endpoint.ts'
 import { sendApiError } from '../platform/http/errors.ts'
 import { healthEndpoints } from '../platform/http/health.ts'
 import { createLimits, type Limits } from '../platform/http/limits.ts'
-import { createPart } from '../platform/http/part.ts'
 import { decorateRequests } from '../platform/http/request-state.ts'
-import { createServer, isLostInBrowser, setApiHeaders } from '../platform/http/server.ts'
+import {
+  createPart,
+  createServer,
+  isLostInBrowser,
+  setApiHeaders,
+} from '../platform/http/server.ts'
 import { assetEndpoints } from '../platform/web/assets.ts'
 import type { ToolContext } from '../tools/context.ts'
 import { withListeners } from '../tools/deliver/listeners.ts'

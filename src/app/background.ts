@@ -125,7 +125,7 @@ type ClockWatchPorts = {
  * clock, in which an operator may correct it, and while it differs by more than a minute from the clock of the
  * database's server. Call it about once a minute. Rejects if the server cannot be reached.
  */
-export function createClockWatch(ports: ClockWatchPorts): () => Promise<boolean> {
+function createClockWatch(ports: ClockWatchPorts): () => Promise<boolean> {
   const { database, time, elapsed = () => performance.now() } = ports
   const ahead = () => time.wall() - elapsed()
   let since = elapsed()

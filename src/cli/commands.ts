@@ -5,9 +5,8 @@ import { version } from '../core/version.ts'
 import { CommandError, EXIT } from './command-error.ts'
 import { addCompletion } from './completion.ts'
 import type { Command, CommandGroup, Env } from './define-command.ts'
-import { asTypedHere } from './invocation.ts'
+import { asTypedHere, exceptLoopback } from './invocation.ts'
 import { addCommand, moreHelp, type Shell, usageHere } from './program.ts'
-import { exceptLoopback } from './proxy.ts'
 
 type Load = () => Promise<Command | CommandGroup>
 

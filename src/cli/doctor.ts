@@ -10,8 +10,8 @@ import { defineCommand, type Env } from './define-command.ts'
 import { type Check, fail, ok, warn } from './doctor-check.ts'
 import { checkService } from './doctor-service.ts'
 import { explainError } from './explain-error.ts'
+import { isLoopback } from './invocation.ts'
 import { colour, oneLine, print, printJson } from './output.ts'
-import { isLoopback } from './proxy.ts'
 import { NEEDS_SERVICE, serviceOptions } from './running-service.ts'
 
 export const doctor = defineCommand({

@@ -7,9 +7,8 @@ import { createLogger } from '../core/log.ts'
 import { paymentCommand } from '../pay/payments/first-payment.ts'
 import { locationOf } from './database.ts'
 import { defineCommand } from './define-command.ts'
-import { asTypedHere, shellWord } from './invocation.ts'
+import { asTypedHere, isLoopback, shellWord } from './invocation.ts'
 import { print } from './output.ts'
-import { isLoopback } from './proxy.ts'
 
 /** In milliseconds. Under npm one Ctrl-C arrives twice: from the terminal, and passed on by npm. */
 const SAME_KEY_PRESS = 1_000

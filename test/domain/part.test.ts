@@ -4,7 +4,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
 import fastify from 'fastify'
-import { createPart } from '../../src/platform/http/part.ts'
+import { createPart } from '../../src/platform/http/server.ts'
 
 test('A part that could not be made answers with the JSON of an unexpected error, and is made again for the next request', async t => {
   const faults: unknown[] = []

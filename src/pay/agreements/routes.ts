@@ -29,7 +29,7 @@ import { cancelAgreement, createAgreement } from './commands.ts'
 import { agreementRows, findAgreement } from './store.ts'
 import { agreement, newAgreement, presentAgreement, readNewAgreement } from './wire.ts'
 
-export const agreementSearch: SearchKind = {
+const agreementSearch: SearchKind = {
   path: '/v1/agreements',
   codes: { invalid: 'P2401', pastEnd: 'P2402' },
   filters: {

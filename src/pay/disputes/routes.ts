@@ -13,7 +13,7 @@ import type { Context } from '../context.ts'
 import { type Dispute, disputeStatuses, disputes } from './dispute.ts'
 import { dispute, disputesPage, presentDispute } from './wire.ts'
 
-export const disputeSearch: SearchKind = {
+const disputeSearch: SearchKind = {
   path: '/v1/disputes',
   codes: { invalid: 'P0401', pastEnd: 'P0402' },
   filters: { ...filters, status: oneOf(disputeStatuses, 'The status of the dispute') },

@@ -18,7 +18,7 @@ export type RefundScenario = (typeof refundScenarios)[number]
 export type NewRefund = { amount: number; available: number | undefined }
 
 /** Specification, *Limits*: a refund is submitted for 5 seconds, then success. Under control it may then be an error. */
-export const SUBMITTED_MS = 5_000
+const SUBMITTED_MS = 5_000
 
 /** `created` and `now` in milliseconds. */
 export const refundStatus = (

@@ -9,7 +9,7 @@ import {
 } from './payment.ts'
 
 /** The scenarios of each authorisation mode, in the order in which people are shown them. */
-export const scenariosOf: Record<AuthorisationMode, readonly Scenario[]> = {
+const scenariosOf: Record<AuthorisationMode, readonly Scenario[]> = {
   web: [...choices, 'expired'],
   moto_api: ['success', 'declined', 'expired'],
   agreement: ['success', 'declined', 'error', 'expired'],

@@ -42,7 +42,7 @@ import {
   refundsOfPayment,
 } from './wire.ts'
 
-export const refundSearch: SearchKind = {
+const refundSearch: SearchKind = {
   path: '/v1/refunds',
   codes: { invalid: 'P1101', pastEnd: 'P1100' },
   filters,

@@ -41,7 +41,7 @@ import {
   webhookMessage,
 } from './wire.ts'
 
-export const webhookSearch: SearchKind = {
+const webhookSearch: SearchKind = {
   path: '/v1/webhooks',
   codes: { invalid: 'P2701', pastEnd: 'P2702' },
   filters: paging,

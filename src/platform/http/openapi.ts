@@ -55,11 +55,6 @@ export const requestBody = (schema: Schema, types = [JSON_TYPE]): RequestBody =>
   content: Object.fromEntries(types.map(type => [type, { schema }])),
 })
 
-export const optionalBody = (schema: Schema): RequestBody => ({
-  ...requestBody(schema),
-  required: false,
-})
-
 /**
  * What all searches have in common: their parameters, from the table that requests are checked against, a response
  * with their results, and their errors, with the parameters `wrong` as an example.
