@@ -53,8 +53,8 @@ export const logs = defineCommand({
     }
     const start = since === undefined ? { limit: NEWEST } : { since: timeAgo(since), limit: MOST }
     const ids = new Map<string, true>()
-    async function page(query: Record<string, string | number>): Promise<Page> {
-      const path = `/control/requests?${new URLSearchParams({ ...filter, ...texts(query) })}`
+    async function page(query: Record<string, string>): Promise<Page> {
+      const path = `/control/requests?${new URLSearchParams({ ...filter, ...query })}`
       const { results, next } = await service.ask('GET', path)
       for (const request of results) show(request, options, ids)
       return { count: results.length, next }
@@ -72,17 +72,14 @@ export const logs = defineCommand({
 })
 
 /** Without --since. */
-const NEWEST = 100
-const MOST = 500
+const NEWEST = '100'
+const MOST = '500'
 /** Milliseconds that --follow waits for a request. */
-const WAIT = 10_000
+const WAIT = '10000'
 /** The requests that are remembered, because --follow may get one again. */
 const MOST_SHOWN = 10_000
 
 type Page = { count: number; next: string }
-
-const texts = (query: Record<string, string | number>): Record<string, string> =>
-  Object.fromEntries(Object.entries(query).map(([name, value]) => [name, String(value)]))
 
 const timeAgo = (ms: number): string => new Date(Date.now() - ms).toISOString()
 

@@ -171,24 +171,18 @@ export const noSuchPage = (code: PageCode, page: number, last: number) =>
   new ApiError(404, code, `page ${page} is after the last page, which is ${last}`)
 
 /** The three errors of a bearer key. None repeats the header, which may contain a key of another service. */
+const unauthorised = (description: string) => new ApiError(401, 'P0910', description)
+
 export const missingBearerKey = () =>
-  new ApiError(
-    401,
-    'P0910',
-    'an API key is needed: send the header "Authorization: Bearer YOUR_API_KEY"',
-  )
+  unauthorised('an API key is needed: send the header "Authorization: Bearer YOUR_API_KEY"')
 
 export const malformedBearerKey = () =>
-  new ApiError(
-    401,
-    'P0910',
+  unauthorised(
     'the Authorization header must be the word Bearer, one space and an API key: "Authorization: Bearer YOUR_API_KEY"',
   )
 
 export const unknownBearerKey = () =>
-  new ApiError(
-    401,
-    'P0910',
+  unauthorised(
     'this API key is not known here. Was it made in another database, or revoked, or has its test account ended? The command ' +
       '"farthing keys list" shows the keys of this database (in a clone: "npm start -- keys list")',
   )
@@ -203,21 +197,14 @@ const PATH_MISTAKES = {
 }
 
 /** Never says what the client sent. */
+const noEndpoint = (more: string) =>
+  new ApiError(404, 'P0911', `there is no endpoint with this path${more}`)
+
 export const noSuchEndpoint = (mistake?: keyof typeof PATH_MISTAKES) =>
-  new ApiError(
-    404,
-    'P0911',
-    mistake
-      ? `there is no endpoint with this path: ${PATH_MISTAKES[mistake]}`
-      : 'there is no endpoint with this path: GET /openapi.json lists them all',
-  )
+  noEndpoint(`: ${mistake ? PATH_MISTAKES[mistake] : 'GET /openapi.json lists them all'}`)
 
 export const controlIsOff = () =>
-  new ApiError(
-    404,
-    'P0911',
-    'there is no endpoint with this path. The control API is off: FARTHING_CONTROL=true switches it on',
-  )
+  noEndpoint('. The control API is off: FARTHING_CONTROL=true switches it on')
 
 /** `allow` is the value of the Allow header. */
 export const methodNotAllowed = (method: string, allow: string) =>

@@ -204,23 +204,16 @@ export async function attempt(
   { send, time }: { send: Send; time: Time },
   message: OutgoingMessage & Pick<Message, 'payment_id' | 'event_type'>,
 ): Promise<{ result: AttemptResult; attempted: RawAttempt }> {
-  const { payment_id, event_type, ...outgoing } = message
-  const { account, webhook_id, message_id, url, headers, body } = outgoing
+  const { account, keepsAnswer, ...post } = message
   const started = performance.now()
   const began = time.wall()
   const at = time.now(account)
-  const result = await send(outgoing)
+  const result = await send(message)
   const { cause, answer } = result
   const attempted = {
+    ...post,
     began,
     at,
-    event_type,
-    payment_id,
-    message_id,
-    webhook_id,
-    url,
-    headers,
-    body,
     answer,
     ms: Math.round(performance.now() - started),
     failed: result.status === 'FAILED',

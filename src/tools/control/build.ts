@@ -87,13 +87,12 @@ export const buildPayment = (context: ToolContext): Endpoint => {
     docs,
     handler: async (request, { body }, reply) => {
       const { account } = request
-      const { scenario, can_retry, hold, capture, refund, cancel, ...fields } = body
-      const isWeb = (fields.authorisation_mode ?? 'web') === 'web'
-      const reference = fields.reference ?? (await nextReference(account.room))
+      const isWeb = (body.authorisation_mode ?? 'web') === 'web'
+      const reference = body.reference ?? (await nextReference(account.room))
       const defaults = { ...DEFAULTS, ...(isWeb && { return_url: RETURN_URL }), reference }
-      const given = readNewPayment({ ...defaults, ...fields })
+      const given = readNewPayment({ ...defaults, ...body })
       checkMode(given, context.config.returnHosts)
-      const steps = readSteps({ scenario, can_retry, hold, capture, refund, cancel }, given)
+      const steps = readSteps(body, given)
       const addresses = addressesOf(request, context.config)
       const { payment_id } = await recordAction(
         context,
@@ -113,18 +112,13 @@ export const buildPayment = (context: ToolContext): Endpoint => {
             origin: 'control',
           })
           const { payment_id } = created
-          const refund = await takeSteps(context, {
-            account,
-            payment_id,
-            steps,
-            recordEffects,
-          })
+          const refund = await takeSteps(context, { account, payment_id, steps, recordEffects })
           return { payment_id, refund_id: refund?.refund_id }
         },
       )
-      const built = await found(context, account, payment_id)
+      const payment = await readBack(context, account, payment_id)
       void reply.code(201).header('location', paymentAddress(payment_id, addresses))
-      return presentPayment(built, addresses)
+      return presentPayment(payment, addresses)
     },
   })
 }
@@ -213,7 +207,7 @@ async function takeSteps(
 ): Promise<Refund | undefined> {
   const { wanted, capture, refund, cancel } = steps
   const { scenario, hold } = wanted
-  const payment = () => found(context, account, payment_id)
+  const payment = () => readBack(context, account, payment_id)
   const move = (trigger: 'capture' | 'cancel') =>
     movePayment(context, async () => ({ account, payment: await payment() }), trigger, {
       refuse: status => conflict(`another request moved the payment: it is ${status}`),
@@ -230,12 +224,18 @@ async function takeSteps(
   if (cancel) await move('cancel')
   if (refund === undefined) return undefined
   const { amount, scenario: end } = refund
-  const asked = { amount, available: undefined }
+  const newRefund = { amount, available: undefined }
   const applyScenario = async () => ({ applied: { scenario: end }, counted: [] })
-  return createRefund(context, { account, payment_id, recordEffects, refund: asked, applyScenario })
+  return createRefund(context, {
+    account,
+    payment_id,
+    recordEffects,
+    refund: newRefund,
+    applyScenario,
+  })
 }
 
-async function found({ database, time }: ToolContext, account: Account, payment_id: string) {
+async function readBack({ database, time }: ToolContext, account: Account, payment_id: string) {
   const payment = await findPayment(database, account.room, payment_id, time.now(account))
   if (!payment) throw conflict('the account was reset, or its clock moved by 7 days')
   return payment

@@ -22,7 +22,7 @@ import {
   type PlannedAnswer,
   REFUND,
 } from '../plans/plan.ts'
-import { integerIn, isWhole, textIn, trueIn } from './body.ts'
+import { choiceIn, integerIn, isWhole, textIn, trueIn } from './body.ts'
 import { badField, missingField, noSuchField } from './errors.ts'
 import { plannedFields, readWanted } from './scenario-wire.ts'
 import { count, identifier, text } from './schemas.ts'
@@ -132,10 +132,8 @@ function readOperation(body: Json, operations: readonly Endpoint[]): { on?: stri
       throw badField('on', `must be ${CREATION} (also if absent) or ${REFUND} with a scenario`)
     return { on: on ?? CREATION }
   }
-  if (on === undefined) return {}
-  const found = names.find(name => name === on)
-  if (found === undefined) throw badField('on', `must be one of ${names.join(', ')}`)
-  return { on: found }
+  const name = choiceIn(body, 'on', names)
+  return { ...(name !== undefined && { on: name }) }
 }
 
 /** Adds the required fields of a payment, so that the values are checked as those of a payment. */
