@@ -91,6 +91,7 @@ async function copy(path: string, file: string): Promise<void> {
   }
 }
 
+/** Throws if the file exists or cannot be made. */
 function makeEmpty(file: string): void {
   if (existsSync(file))
     throw new Error(

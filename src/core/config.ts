@@ -16,6 +16,7 @@ export type FixedKey = {
   key: string
   /** `configured` for FARTHING_API_KEY; `configured1` and so on for the pairs of FARTHING_API_KEYS. */
   key_id: string
+  /** SHA-256, in hexadecimal. */
   hash: string
 }
 

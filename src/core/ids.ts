@@ -86,6 +86,7 @@ function firstId(now: number, digits: number[]): string {
   return spell([...timeDigits(now), (now % 8) * 4 + (chance & 3), ...rest])
 }
 
+/** undefined on overflow. */
 function idAfter(id: string): string | undefined {
   const digits = Array.from(id, letter => ALPHABET.indexOf(letter))
   return increment(digits, TIME_LENGTH) ? spell(digits) : undefined

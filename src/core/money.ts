@@ -2,6 +2,7 @@
 // never loads it.
 let pounds: Intl.NumberFormat | undefined
 
+/** Such as £1,234.50. */
 export function inPounds(pence: number): string {
   pounds ??= new Intl.NumberFormat('en-GB', { style: 'currency', currency: 'GBP' })
   return pounds.format(pence / 100)

@@ -50,6 +50,7 @@ export const brandIds: readonly string[] = brands.map(({ id }) => id)
 export const brandId = (brand: string): string | undefined =>
   brands.find(row => row.brand === brand)?.id
 
+/** The details of a submitted card. `number` has 12 to 19 digits. */
 export function submittedCard(
   number: string,
   cardholder_name: string,

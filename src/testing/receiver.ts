@@ -124,6 +124,7 @@ function createInbox() {
   }
   return {
     arrived,
+    /** Throws if the signature is wrong. */
     add(message: Arrived, signingKey: string): void {
       if (isSigned(message, signingKey)) {
         message.attempt += arrived.filter(each => each.message_id === message.message_id).length
@@ -252,6 +253,7 @@ async function readText(request: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString()
 }
 
+/** Throws if the body is not a message. */
 function readMessage(request: IncomingMessage, raw: string): Arrived {
   const headers: Record<string, string> = {}
   for (const [name, value] of Object.entries(request.headers)) headers[name] = String(value)

@@ -19,6 +19,7 @@ export const newAgreement = object(
   },
 )
 
+/** Reads the body of POST /v1/agreements. Throws the first error. */
 export function readNewAgreement(body: Json): NewAgreement {
   const fields = readFields(body, newAgreement, fieldCodes.agreement)
   const reference = fields.plainText('reference')

@@ -228,6 +228,7 @@ function send(reply: FastifyReply, next: PageOrRedirect): FastifyReply {
 const inAscii = (address: string): string =>
   /^[!-~]*$/.test(address) ? address : new URL(address).href
 
+/** Refuses forms that another site makes a browser submit (CSRF). */
 function refuseOtherSites(request: FastifyRequest): void {
   if (isCrossSite(request)) throw pageFault(403)
 }

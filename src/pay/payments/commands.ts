@@ -89,6 +89,7 @@ export async function createPayment(context: Context, creation: Creation): Promi
   return payment
 }
 
+/** The events after the first `before`, and the messages, for the record. */
 function causedBy({ events }: Payment, before: number, messages: Message[]): Caused {
   const positions: number[] = []
   for (let i = before; i < events.length; i++) positions.push(i)

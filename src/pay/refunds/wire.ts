@@ -23,6 +23,7 @@ export const newRefund = object(
   },
 )
 
+/** Reads the body of a request for a refund. Throws the first error. */
 export function readNewRefund(body: Json): NewRefund {
   const fields = readFields(body, newRefund, fieldCodes.refund)
   const amount = fields.pence('amount')

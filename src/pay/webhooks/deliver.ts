@@ -62,6 +62,7 @@ export type Deliveries = {
   beside(work: (isStopping: () => boolean) => Promise<void>): void
   /** The number of calls of `deliver` that have not resolved. */
   waiting(): number
+  /** Resolves when nothing is being delivered. */
   settled(): Promise<void>
 }
 
@@ -71,6 +72,7 @@ type DeliveryPorts = {
   send: Send
   /** Receives faults of this service, not of the receiver. The message stays PENDING. */
   onFault: (error: unknown) => void
+  /** Called after every attempt. */
   onAttempt?: (attempt: RawAttempt) => void
   isStopping?: () => boolean
   record?: ((account: Account, attempted: RawAttempt) => void) | undefined

@@ -138,6 +138,7 @@ export type MessageRow = {
   body: string | null
 }
 
+/** Oldest first. */
 export const attemptsOf = ({ attempts }: Pick<MessageRow, 'attempts'>): Attempt[] =>
   JSON.parse(attempts) as Attempt[] // written by recordAttempts
 

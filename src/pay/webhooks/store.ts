@@ -106,6 +106,7 @@ export const findWebhook = (
 ): Promise<Webhook | undefined> =>
   findOne(database, webhookRows, where('webhook_id = ? and account = ?', webhook_id, room))
 
+/** The active webhooks of the account, oldest first. */
 export const activeWebhooks = (database: Database, room: string): Promise<Webhook[]> =>
   webhooksWhere(database, `account = $1 and status = 'ACTIVE' order by webhook_id`, [room])
 

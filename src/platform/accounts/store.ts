@@ -39,6 +39,7 @@ export async function createKey(
   return { key_id, key, isNewAccount }
 }
 
+/** Throws if the account has ended. */
 export async function findOrMakeAccount(database: Database, name: string): Promise<Account> {
   await database.write([insertAccount(newAccount(name))])
   const account = await accountOfName(database, name)

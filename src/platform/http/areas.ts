@@ -25,6 +25,7 @@ export type Area = {
   /** Sets `request.account`. undefined if the key was accepted at once; a promise rejects with a 401 for a bad key. */
   authenticate?: (request: FastifyRequest, reply: FastifyReply) => Promise<void> | undefined
   setHeaders(request: FastifyRequest, reply: FastifyReply): void
+  /** Sends any error, whatever was thrown. */
   sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): void
   /** The recording hooks for one of its endpoints, if its requests are recorded. */
   record?: (recorded: Recorded) => RecordingHooks | undefined

@@ -36,6 +36,7 @@ export const whole = (
   description,
 })
 
+/** Case-sensitive. */
 export const oneOf = (values: readonly string[], description: string): QueryParameter<string> => ({
   parse: text => (values.includes(text) ? text : undefined),
   rule: `one of ${values.join(', ')}`,

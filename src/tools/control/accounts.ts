@@ -202,6 +202,7 @@ export const resetAccount = (context: ToolContext) =>
     },
   })
 
+/** Resolves when no message of the room is being sent. */
 async function untilSent(
   { database, time }: Pick<ToolContext, 'database' | 'time'>,
   room: string,

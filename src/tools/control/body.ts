@@ -2,6 +2,7 @@
 import type { Json } from '../../platform/http/fields.ts'
 import { badField } from './errors.ts'
 
+/** True for a whole number in this range. */
 export const isWhole = (value: unknown, least: number, most: number): value is number =>
   Number.isSafeInteger(value) && Number(value) >= least && Number(value) <= most
 

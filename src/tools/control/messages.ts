@@ -36,6 +36,7 @@ export const message = object('Message', {
 })
 const messages = object('Messages', { results: { type: 'array', items: message }, ...ends })
 
+/** The messages of all webhooks of the account, oldest first. */
 export const listMessages = ({ database, time, reading }: ToolContext, waitFor: WaitFor) =>
   defineEndpoint({
     method: 'GET',

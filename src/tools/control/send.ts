@@ -114,6 +114,7 @@ async function messageInPath(
   return message
 }
 
+/** Throws the first error. */
 async function readSendAgain(fields: Json, { config, resolve }: ToolContext): Promise<SendAgain> {
   const times = integerIn(fields, 'times', 1, MOST_TIMES) ?? 1
   const damage = choiceIn(fields, 'damage', damages)
