@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { globSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, test } from 'node:test'
@@ -23,6 +23,29 @@ describe('npm test', () => {
     assert.match(timed, /\n +CPU s +wall s +tests +file\n/)
     assert.match(timed, /\n +\d+\.\d +\d+\.\d +12 {2}test\/domain\/money\.test\.ts\n/)
     assert.match(timed, /\nAll: \d+ s of processor time, .+ in \d+ s\n$/)
+  })
+
+  test('ends a process that a test keeps running, and says what keeps it', () => {
+    const file = join(tempFolder(), 'kept.test.mjs')
+    const left = join(import.meta.dirname, 'support/left-over.ts')
+    writeFileSync(
+      file,
+      `import { createServer } from 'node:net'
+       import { test } from 'node:test'
+       import { endWhatIsKept } from '${left}'
+       endWhatIsKept(100)
+       test('leaves a server', () => void createServer().listen(0, '127.0.0.1'))`,
+    )
+    const { NODE_TEST_CONTEXT: _, ...env } = process.env
+    const { status, stdout } = spawnSync(process.execPath, ['--test', file], {
+      env,
+      encoding: 'utf8',
+    })
+    assert.equal(status, 1)
+    assert.match(
+      stdout,
+      /All tests have ended, but not the process\. It is kept by: .*TCPServerWrap/,
+    )
   })
 
   test('with --changed runs what concerns the files that differ from main, committed or not', () => {

@@ -56,6 +56,8 @@ const CONCURRENCY = availableParallelism() + 2
 /** Files in the table of `--times`. */
 const MOST = 30
 
+const LEFT_OVER = new URL('support/left-over.ts', import.meta.url).href
+
 const given = process.argv.slice(2)
 const times = given.includes('--times')
 const changed = given.includes('--changed')
@@ -117,6 +119,7 @@ function group(name: string, files: string[]): string {
   const path = join(folder, `${name}.test.mjs`)
   const urls = new Map(files.map(file => [file, pathToFileURL(file).href]))
   const imports = [...urls.values()].map(url => `import '${url}'\n`)
-  writeFileSync(path, times ? measured(urls) : imports.join(''))
+  const last = `import { endWhatIsKept } from '${LEFT_OVER}'\nendWhatIsKept()\n`
+  writeFileSync(path, (times ? measured(urls) : imports.join('')) + last)
   return path
 }

@@ -20,8 +20,8 @@ export function usedCpu(): number {
 /** The text of a module that imports these files and measures each. */
 export const measured = (files: Map<string, string>): string =>
   [import.meta.url, ...[...files].map(([file, url]) => withMeasure(file, url))]
-    .map(url => `import '${url}'`)
-    .join('\n')
+    .map(url => `import '${url}'\n`)
+    .join('')
 
 /** A module for each file, because only an import is sure to come after all tests of the file. */
 const withMeasure = (file: string, url: string): string =>
