@@ -27,7 +27,10 @@ export const CONCERNS: [path: string, tests: string][] = [
   ['src/pay/', 'test/{domain,contract/retention}/*.test.ts'],
   ['src/tools/console/', 'test/contract/console/*.test.ts'],
   ['src/tools/control/', 'test/contract/control/*.test.ts'],
-  ['src/tools/deliver/', 'test/contract/{console/{deliveries,webhooks},control/listeners}.test.ts'],
+  [
+    'src/tools/deliver/',
+    'test/contract/{check/other-keys,console/{deliveries,webhooks},control/listeners}.test.ts',
+  ],
   [
     'src/tools/explain/signature/',
     'test/{signature/*,cli/verify,contract/console/signature}.test.ts',
