@@ -1,9 +1,14 @@
-/** Runs the test files named on the command line, or all, with one PostgreSQL server for the whole run. */
+/**
+ * Runs the test files named on the command line, or all, with one PostgreSQL server for the whole run. `--changed` chooses
+ * those that concern what has changed since main, and `--times` says afterwards which files took the most.
+ */
 import { spawnSync } from 'node:child_process'
-import { globSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
+import { changedFiles, testsConcerning } from './support/concerning.ts'
+import { measured, table, usedCpu } from './support/times.ts'
 
 /** All test processes load the same code, so they share compiled code. */
 const NODE_COMPILE_CACHE = fileURLToPath(
@@ -17,63 +22,104 @@ const EVERY = 'test/**/*.test.ts'
 
 /**
  * Files that share a process, in the order in which the processes start. A process of its own costs a file more than
- * a second, until the service has started in it and has responded once. The longest are first and none is very long, so
- * that none runs alone at the end. A file belongs to the first group that names it.
+ * a second, until the service has started in it and has responded once. Those that take the most processor time are first,
+ * so that none runs alone at the end. A file belongs to the first group that names it.
  */
 const GROUPS: Record<string, string> = {
   // It waits most of the time.
   absence: 'test/faults/process/{deleted-file,one-database,postgres-away}.test.ts',
   tools: 'test/contract/{agreements,authorise,check,console,disputes}/*.test.ts',
   processes: 'test/faults/process/*.test.ts',
-  windows: 'test/browser/{accessibility,console*}.test.ts',
-  webhooks: 'test/contract/webhooks/*.test.ts',
+  // One browser for all.
+  windows: 'test/browser/*.test.ts',
+  // Before the groups whose names fit its files too.
   services: 'test/cli/{doctor,listen}.test.ts',
-  package: 'test/{executable,installation,package}.test.ts',
   commands: 'test/{cli/*,command-line,start}.test.ts',
-  control: 'test/contract/{accounts,control}/*.test.ts',
-  payments: 'test/contract/{hosted,payments}/*.test.ts',
+  // Processes of other languages, each for a second or two.
+  languages: 'test/testing/language*.test.ts',
   contract: 'test/contract/{*,{http,recorder,refunds,retention}/*}.test.ts',
-  journeys: 'test/browser/{documentation,journeys,safety}.test.ts',
+  package: 'test/{executable,installation,package}.test.ts',
+  control: 'test/contract/{accounts,control}/*.test.ts',
+  faults: 'test/faults/*.test.ts',
+  webhooks: 'test/contract/webhooks/*.test.ts',
   // They count the objects of the heap, which takes seconds once a process has loaded the service.
   heap: 'test/webhooks/{resolve,slots}.test.ts',
   parts: 'test/{database,domain,hosted,metrics,recorder,signature,webhooks}/*.test.ts',
-  // Processes of other languages, each for a second or two.
-  languages: 'test/testing/language*.test.ts',
+  payments: 'test/contract/{hosted,payments}/*.test.ts',
   library:
-    'test/{testing/*,config,documents,log,openapi-difference,seed,settings,start-farthing,tidy}.test.ts',
-  faults: 'test/faults/*.test.ts',
+    'test/{testing/*,config,documents,log,openapi-difference,run,seed,settings,start-farthing,tidy}.test.ts',
 }
 
 /** Many tests wait, for time-outs or for other processes, so two more processes than there are cores keep them all busy. */
 const CONCURRENCY = availableParallelism() + 2
 
-const named = process.argv.slice(2)
-const folder = mkdtempSync(join(tmpdir(), 'farthing-test-run-'))
-const { status } = spawnSync(
-  process.execPath,
-  [
-    '--test',
-    `--test-concurrency=${CONCURRENCY}`,
-    `--test-timeout=${TIMEOUT}`,
-    '--test-global-setup=test/support/global-setup.ts',
-    ...(named.length > 0 ? named : everything()),
-  ],
-  { stdio: 'inherit', env: { ...process.env, NODE_COMPILE_CACHE } },
-)
-rmSync(folder, { recursive: true })
-process.exitCode = status ?? 1
+/** Files in the table of `--times`. */
+const MOST = 30
 
-/** Writes a file per group that imports its files. Returns the paths of these and of the files in no group. */
-function everything(): string[] {
-  const alone = new Set(globSync(EVERY))
-  const groups = Object.entries(GROUPS).map(([name, pattern], nth) => {
-    const files = globSync(pattern)
+const LEFT_OVER = new URL('support/left-over.ts', import.meta.url).href
+
+const given = process.argv.slice(2)
+const times = given.includes('--times')
+const changed = given.includes('--changed')
+const named = given.filter(argument => !['--times', '--changed'].includes(argument))
+const folder = mkdtempSync(join(tmpdir(), 'farthing-test-run-'))
+const output = join(folder, 'times')
+const began = performance.now()
+const paths = chosen()
+if (paths.length > 0) run(paths)
+else process.stdout.write('No test concerns what has changed since main.\n')
+rmSync(folder, { recursive: true })
+
+/** With `--times` a named file is measured in a group of its own. */
+function chosen(): string[] {
+  if (changed) return [...grouped(testsConcerning(changedFiles())), ...named]
+  if (named.length === 0) return grouped(globSync(EVERY))
+  if (!times) return named
+  return named.map((name, nth) => (name.endsWith('.test.ts') ? group(`${nth}`, [name]) : name))
+}
+
+function run(paths: string[]): void {
+  const { status } = spawnSync(
+    process.execPath,
+    [
+      '--test',
+      `--test-concurrency=${CONCURRENCY}`,
+      `--test-timeout=${TIMEOUT}`,
+      '--test-global-setup=test/support/global-setup.ts',
+      ...paths,
+    ],
+    {
+      stdio: 'inherit',
+      env: { ...process.env, NODE_COMPILE_CACHE, ...(times && { FARTHING_TEST_TIMES: output }) },
+    },
+  )
+  process.exitCode = status ?? 1
+  if (!times) return
+  const wall = (performance.now() - began) / 1000
+  process.stdout.write(
+    `\n${table(readFileSync(output, 'utf8'), MOST)}\nAll: ${usedCpu().toFixed(0)} s of processor time, with PostgreSQL and the browsers, in ${wall.toFixed(0)} s\n`,
+  )
+}
+
+/** The groups of these files and the files in no group. */
+function grouped(files: string[]): string[] {
+  const alone = new Set(files)
+  const groups = Object.entries(GROUPS).flatMap(([name, pattern], nth) => {
+    const members = globSync(pattern)
       .filter(file => alone.delete(file))
       .sort()
     // The test runner sorts the paths.
-    const group = join(folder, `${String(nth).padStart(2, '0')}-${name}.test.mjs`)
-    writeFileSync(group, files.map(file => `import '${pathToFileURL(file)}'\n`).join(''))
-    return group
+    return members.length > 0 ? [group(`${String(nth).padStart(2, '0')}-${name}`, members)] : []
   })
-  return [...groups, ...alone]
+  return [...groups, ...[...alone].map((file, nth) => (times ? group(`99-${nth}`, [file]) : file))]
+}
+
+/** Writes a file that imports these. Returns its path. */
+function group(name: string, files: string[]): string {
+  const path = join(folder, `${name}.test.mjs`)
+  const urls = new Map(files.map(file => [file, pathToFileURL(file).href]))
+  const imports = [...urls.values()].map(url => `import '${url}'\n`)
+  const last = `import { endWhatIsKept } from '${LEFT_OVER}'\nendWhatIsKept()\n`
+  writeFileSync(path, (times ? measured(urls) : imports.join('')) + last)
+  return path
 }

@@ -127,8 +127,7 @@ describe('The blocks of the documents work when they are pasted', () => {
     const [{ results: messages }] = printed(await run(history))
     assert.equal(messages[0].latest_attempt.status_code, 401, 'it has the key of the other webhook')
     assert.equal(await run(remove), '')
-    for (const block of [register, remove, history])
-      assert.match(await runWithWrongKey(block), UNKNOWN_KEY)
+    assert.match(await runWithWrongKey(history), UNKNOWN_KEY)
   })
 
   test('docs/control.md, in two terminals', async t => {
@@ -143,8 +142,8 @@ describe('The blocks of the documents work when they are pasted', () => {
       const answer = JSON.parse(await run(variables + example))
       assert.equal(answer.code, undefined, `${example} ${answer.description}`)
       answers.push(answer)
-      assert.match(await runWithWrongKey(variables + example), UNKNOWN_KEY)
     }
+    assert.match(await runWithWrongKey(variables + examples[0]), UNKNOWN_KEY)
     const [account, overview, built, completed, waited, plan, clock, webhook] = answers
     assert.match(account.key, /^api_test_/)
     assert.equal(overview.epoch, 1)
@@ -165,7 +164,7 @@ describe('The blocks of the documents work when they are pasted', () => {
     assert.equal(await run(pay), '')
     const read = 'FARTHING_API_KEY=my-first-farthing-key npm -s start -- logs --json | tail -1'
     assert.match(await run(read), /"operation":"confirmPayment"/)
-    for (const block of [plan, pay]) assert.match(await runWithWrongKey(block), UNKNOWN_KEY)
+    assert.match(await runWithWrongKey(plan), UNKNOWN_KEY)
   })
 
   test('docs/pipeline.md, of which the first block ends by itself', async t => {

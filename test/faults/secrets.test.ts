@@ -59,8 +59,11 @@ async function consolePages(baseUrl: string, key: string): Promise<Pages> {
     pages.set(path, html)
     if (location !== undefined) left.push(location)
     for (const { attributes } of elements) {
-      const { href } = new URL(attributes.href ?? '', root + path)
-      if (href.startsWith(root)) left.push(href.slice(root.length))
+      const url = new URL(attributes.href ?? '', root + path)
+      // Neither shows another page.
+      url.hash = ''
+      url.searchParams.delete('back')
+      if (url.href.startsWith(root)) left.push(url.href.slice(root.length))
     }
   }
   return pages

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import { type Body, type Client, exchange } from './client.ts'
 import { controlDescriptionOf } from './description.ts'
 import type { SharedService } from './service.ts'
@@ -29,4 +30,11 @@ export async function ask(
   const described = await description
   described?.check({ method, path: asks, sent, status, headers, text })
   return { status, body: text === '' ? undefined : JSON.parse(text) }
+}
+
+/** The body of a response that must be a success. */
+export async function made(answer: Promise<{ status: number; body: Body }>): Promise<Body> {
+  const { status, body } = await answer
+  assert.ok(status < 300, JSON.stringify(body))
+  return body
 }

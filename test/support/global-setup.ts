@@ -26,8 +26,12 @@ const COPY = 'file_copy_method=clone'
 /** A folder with bin, lib and share of another version of PostgreSQL, to run the tests on that. */
 const BINARIES = process.env.FARTHING_TEST_POSTGRES_BINARIES
 
-/** One PostgreSQL server for the whole run, in which each test file makes its own databases, and one bundled command. */
+/**
+ * One PostgreSQL server for the whole run, in which each test file makes its own databases, and one bundled command. A run
+ * that a test starts uses those of the test.
+ */
 export async function globalSetup(): Promise<void> {
+  if (process.env.FARTHING_TEST_POSTGRES) return
   const bundling = bundleCommand()
   try {
     server = await startPostgres(

@@ -1,6 +1,6 @@
 /** The package as `npm pack` makes it in a clone. */
 import { execFile, spawnSync } from 'node:child_process'
-import { cpSync, existsSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
 import { tempFolder } from './folders.ts'
@@ -52,7 +52,7 @@ export async function pack(folder: string): Promise<Packed> {
 /** Installs the tarball as a user does, in a new folder. Returns the folder and what npm printed. */
 export async function install(tarball: string, folder: string) {
   mkdirSync(folder)
-  await run('npm', ['init', '--yes'], { cwd: folder })
+  writeFileSync(join(folder, 'package.json'), '{"name":"user","version":"1.0.0"}\n')
   const args = ['install', '--no-audit', '--prefer-offline', tarball]
   const { stdout, stderr } = await run('npm', args, { cwd: folder })
   return { folder, output: stdout + stderr }

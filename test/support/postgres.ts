@@ -115,7 +115,7 @@ async function startIn(
     async stop() {
       if (server && server.exitCode === null && server.signalCode === null) {
         const exited = once(server, 'exit')
-        server.kill('SIGINT')
+        server.kill('SIGQUIT') // without a last checkpoint of files that go
         await exited
       }
       rmSync(folder, { recursive: true, force: true })

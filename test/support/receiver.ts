@@ -63,7 +63,10 @@ export const postTo = (url: string, body = '{}'): Post => ({ url, headers: {}, b
 /** Not an ephemeral port: one that was just closed could become the port of the next receiver. */
 const UNUSED_PORT = 1
 
-/** Starts a receiver on 127.0.0.1, at a port of the system's choice. */
+/**
+ * Starts a receiver on 127.0.0.1, at a port of the system's choice. It does not keep the process, so that a test that fails
+ * before it closes its receiver ends the run.
+ */
 export async function startReceiver(behaviour: Behaviour = {}): Promise<Receiver> {
   const requests: Received[] = []
   const sockets = new Set<Socket>()
@@ -107,7 +110,7 @@ export async function startReceiver(behaviour: Behaviour = {}): Promise<Receiver
 }
 
 async function listen(server: net.Server): Promise<number> {
-  server.listen(0, '127.0.0.1')
+  server.listen(0, '127.0.0.1').unref()
   await once(server, 'listening')
   return (server.address() as AddressInfo).port // a listening TCP server has no other kind of address
 }

@@ -113,13 +113,21 @@ export async function startService(
   }
 }
 
-/** What the describes of a process share: a service for each database, with control and without. */
+/** What the describes of a process share: a service for each database and each choice of the options. */
 const shared = new Map<string, Promise<Service>>()
 let stopsShared = false
 
-function shareService(kind: DatabaseKind, control: boolean): Promise<Service> {
-  const name = `${kind} ${control}`
-  const found = shared.get(name) ?? startService(kind, { control })
+function shareService(
+  kind: DatabaseKind,
+  { control = false, receives = false }: SharedOptions,
+): Promise<Service> {
+  const name = `${kind} ${control} ${receives}`
+  const start = async () => {
+    // Only the tests that receive need certificates.
+    const more = receives ? (await import('./subscriber.ts')).receiving : {}
+    return startService(kind, { control, ...more })
+  }
+  const found = shared.get(name) ?? start()
   shared.set(name, found)
   return found
 }
@@ -134,8 +142,8 @@ async function stopShared(): Promise<void> {
 /** What tests may use of a service that others use too. */
 export type SharedService = Omit<Service, 'clock' | 'stop' | 'time'>
 
-/** No other option, because the service is everybody's. */
-type SharedOptions = { control?: boolean } & {
+/** `receives` is `receiving` of the subscribers. No other option, because the service is everybody's. */
+type SharedOptions = { control?: boolean; receives?: boolean } & {
   [option in Exclude<keyof ServiceOptions, 'control'>]?: never
 }
 
@@ -146,13 +154,13 @@ type SharedOptions = { control?: boolean } & {
 export function onSharedDatabases(
   title: string,
   define: (service: () => SharedService) => void,
-  { control = false }: SharedOptions = {},
+  options: SharedOptions = {},
 ): void {
   if (!stopsShared) after(stopShared)
   stopsShared = true
   onEach(
     title,
-    kind => shareService(kind, control),
+    kind => shareService(kind, options),
     async () => {},
     define,
   )

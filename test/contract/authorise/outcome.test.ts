@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { assertError } from '../../support/assertions.ts'
 import { authorise, card, choose, DECLINED, read, statusesOf } from '../../support/journeys.ts'
-import { onEveryDatabase } from '../../support/service.ts'
+import { onSharedDatabases } from '../../support/service.ts'
 
 const DAY_MS = 86_400_000
 const moto = { authorisation_mode: 'moto_api' }
@@ -30,7 +30,7 @@ const brands: [digits: string, brand: string | undefined][] = [
   ['9', undefined],
 ]
 
-onEveryDatabase(
+onSharedDatabases(
   'Card authorisation: outcome',
   service => {
     test('POST /v1/auth needs no API key, returns 204 and makes the payment success', async () => {

@@ -7,11 +7,10 @@ import { runHere } from '../../support/command.ts'
 import { signIn } from '../../support/console.ts'
 import { ask } from '../../support/control.ts'
 import type { Received } from '../../support/receiver.ts'
-import { onEveryDatabase } from '../../support/service.ts'
+import { onSharedDatabases } from '../../support/service.ts'
 import {
   history,
   messagesAndPayments,
-  receiving,
   type Subscriber,
   subscribe,
 } from '../../support/subscriber.ts'
@@ -138,7 +137,7 @@ const receivers: Record<string, [judge: Judge, found: Record<string, string>]> =
 }
 const ids = Array.from({ length: 11 }, (_, i) => `R${i + 1}`)
 
-onEveryDatabase(
+onSharedDatabases(
   'Probing a receiver',
   service => {
     const probe = async (api: Client, id: string) => {
@@ -283,5 +282,5 @@ onEveryDatabase(
       assert.equal(subscriber.requests.length, 0)
     })
   },
-  { ...receiving, control: true },
+  { control: true, receives: true },
 )

@@ -11,7 +11,7 @@ import {
   type Shown,
   signIn,
 } from '../../support/console.ts'
-import { onEveryDatabase } from '../../support/service.ts'
+import { onSharedDatabases } from '../../support/service.ts'
 
 const bannerIn = ({ elements }: Shown): string | undefined =>
   elements
@@ -20,7 +20,7 @@ const bannerIn = ({ elements }: Shown): string | undefined =>
 
 const isGreen = ({ html }: Shown): boolean => html.includes('govuk-notification-banner--success')
 
-onEveryDatabase('Forms of the console', service => {
+onSharedDatabases('Forms of the console', service => {
   const paid = async (api: Client) => {
     const { payment_id } = await api.createPayment({ delayed_capture: true })
     const browser = await signIn(service(), api)

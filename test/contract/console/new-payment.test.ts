@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { withId } from '../../hosted/document.ts'
 import { consoleOf, elementWith, headingOf, signIn, stepsOf } from '../../support/console.ts'
-import { onEveryDatabase } from '../../support/service.ts'
+import { onSharedDatabases } from '../../support/service.ts'
 
-onEveryDatabase('Making a payment in the console', service => {
+onSharedDatabases('Making a payment in the console', service => {
   const enter = async () => {
     const { api, name } = await service().newNamedAccount()
     return { api, name, browser: await signIn(service(), api) }

@@ -7,7 +7,6 @@ import { signIn } from '../../support/console.ts'
 import { fillAccount } from '../../support/console-states.ts'
 import { ask } from '../../support/control.ts'
 import { onEveryDatabase } from '../../support/service.ts'
-import { mistakesWith } from '../../support/signature-mistakes.ts'
 import { receiving } from '../../support/subscriber.ts'
 
 const signed = (body: string, key: string): string =>
@@ -116,27 +115,6 @@ onEveryDatabase(
       const { body = '' } = receivers[0]?.requests.at(-1) ?? {}
       return { body, message: JSON.parse(body).webhook_message_id }
     }
-
-    test('names each of 40 mistakes in six languages, as the header and as what the code computed', async t => {
-      const shelf = await enter(t)
-      const { browser, ledger, archive } = shelf
-      const { body, message } = await cancelled(shelf)
-      const mistakes = mistakesWith({
-        body,
-        key: ledger.signing_key,
-        other: { name: 'Archive', key: archive.signing_key },
-        webhook: 'Ledger feed',
-      })
-      for (const { language, code, computed, says } of mistakes)
-        for (const [field, subject] of [
-          ['header', 'the header'],
-          ['computed', 'what your code computed'],
-        ] as const) {
-          const result = resultOf(await compare(browser, { message, [field]: computed }))
-          const expected = `No match It does not match: ${subject} ${says}.`
-          assert.equal(result.slice(0, expected.length), expected, `${language}: ${code}`)
-        }
-    })
 
     test('names what was done to a message that was sent with each damage or with another key', async t => {
       const shelf = await enter(t)

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
+import { RECONNECT_TIME } from '../../../src/pay/webhooks/listener.ts'
 import { listKeys, revokeKey } from '../../../src/platform/accounts/store.ts'
 import { deactivateIdle } from '../../../src/tools/deliver/listener-store.ts'
 import type { Body, Client } from '../../support/client.ts'
@@ -120,6 +121,8 @@ function define(service: () => Service): void {
       ],
     )
     assert.deepEqual(await listener.start('anna-s-laptop'), { ...first, other: true })
+    service().clock.advance(RECONNECT_TIME)
+    assert.deepEqual(await listener.start('anna-s-laptop'), first)
     await api.delete(`/v1/webhooks/${first.webhook_id}`)
     assert.deepEqual(await listener.start('anna-s-laptop'), first)
     const { body: active } = await api.get(`/v1/webhooks/${first.webhook_id}`)
@@ -260,6 +263,7 @@ function define(service: () => Service): void {
       ['listeners', { name: 'a', port: 1 }, 'port'],
       [`listeners/${webhook_id}/results`, { status_code: 99, result: '' }, 'status_code'],
       [`listeners/${webhook_id}/results`, { status_code: 200, result: 'a\nb' }, 'result'],
+      [`listeners/${webhook_id}/results`, { status_code: 200, result: 'x'.repeat(201) }, 'result'],
       [`listeners/${webhook_id}/results`, { status_code: null, result: 'broken' }, 'result'],
       [
         `listeners/${webhook_id}/results`,
@@ -275,6 +279,9 @@ function define(service: () => Service): void {
       const refused = await listener.ask('POST', path, body)
       assert.deepEqual([refused.status, refused.body.field], [422, field])
     }
+    const longest = { attempt_id: 'unknown', status_code: 200, result: 'x'.repeat(200) }
+    const { body } = await listener.ask('POST', `listeners/${webhook_id}/results`, longest)
+    assert.notEqual(body.field, 'result')
   })
 
   test('a listener that nobody used for a day is deactivated, and is told to register again', async () => {

@@ -6,6 +6,19 @@ import { authorise, choose, payOnPages, read, statusesOf } from '../../support/j
 import { planning } from '../../support/plans.ts'
 import { onEveryDatabase } from '../../support/service.ts'
 
+/** Fields of a payment, each of an allowed length, which are as many bytes of JSON. */
+function givenOf(bytes: number): object {
+  const text = 'x'.repeat(100)
+  const metadata = Object.fromEntries(Array.from({ length: 15 }, (_, i) => [`key-${i}`, text]))
+  const given = {
+    metadata,
+    description: 'd'.repeat(255),
+    return_url: `https://a.org/${'x'.repeat(1_900)}`,
+  }
+  const missing = bytes - Buffer.byteLength(JSON.stringify(given))
+  return { ...given, reference: 'r'.repeat(missing - ',"reference":""'.length) }
+}
+
 onEveryDatabase(
   'Plans',
   service => {
@@ -60,7 +73,7 @@ onEveryDatabase(
         [{ reset: true, given: { amount: '1' } }, 'C0102', 'given.amount'],
         [{ reset: true, given: { email: null } }, 'C0102', 'given.email'],
         [{ reset: true, given: 'R-7' }, 'C0102', 'given'],
-        [{ reset: true, given: { reference: 'x'.repeat(PLAN_BYTES) } }, 'C0102', 'given'],
+        [{ reset: true, given: givenOf(PLAN_BYTES + 1) }, 'C0102', 'given'],
         [{ reset: true, payment_id: 'x' }, 'C0102', 'payment_id'],
         [{ reset: true, skip: -1 }, 'C0102', 'skip'],
         [{ reset: true, times: 0 }, 'C0102', 'times'],
@@ -83,6 +96,8 @@ onEveryDatabase(
         const { status, body: error } = await control(api, 'plans', body)
         assert.deepEqual([status, error.code, error.field], [422, code, field])
       }
+      const longest = { reset: true, given: givenOf(PLAN_BYTES) }
+      assert.equal((await plan(await service().newAccount(), longest)).skip, 0)
       const unknown = { reset: true, payment_id: '0'.repeat(26) }
       assert.equal((await control(api, 'plans', unknown)).body.code, 'C0200')
       assert.deepEqual(await listed(api), [])

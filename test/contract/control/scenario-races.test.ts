@@ -8,7 +8,7 @@ import { interleaving } from '../../support/interleave.ts'
 import { choose, read, statusesOf } from '../../support/journeys.ts'
 import { activeAgreement } from '../../support/new-payment.ts'
 import { startProcess } from '../../support/process.ts'
-import { onEveryDatabase } from '../../support/service.ts'
+import { onSharedDatabases } from '../../support/service.ts'
 
 const KEY = 'key-of-the-default-account'
 
@@ -19,7 +19,7 @@ async function confirmHeld(api: Client): Promise<Body> {
   return payment
 }
 
-onEveryDatabase(
+onSharedDatabases(
   'Races of scenarios',
   service => {
     const control = (api: Client, path: string, body?: object) => ask(service(), api, path, body)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Body, Client } from '../../support/client.ts'
-import { ask } from '../../support/control.ts'
+import { ask, made } from '../../support/control.ts'
 import { authorise, choose, read, statusesOf } from '../../support/journeys.ts'
 import { activeAgreement, newAgreement } from '../../support/new-payment.ts'
 import { onSharedDatabases } from '../../support/service.ts'
@@ -64,11 +64,6 @@ onSharedDatabases(
   service => {
     const control = (api: Client, path: string, body?: object, method?: string) =>
       ask(service(), api, path, body, method)
-    const made = async (answer: Promise<{ status: number; body: Body }>): Promise<Body> => {
-      const { status, body } = await answer
-      assert.ok(status < 300, JSON.stringify(body))
-      return body
-    }
     const complete = (api: Client, { payment_id }: Body, body: object) =>
       control(api, `payments/${payment_id}/complete`, body)
     const messagesOf = async (api: Client, { payment_id }: Body): Promise<Body[]> =>

@@ -272,6 +272,18 @@ onEveryDatabase(
       )
     })
 
+    test('A payment whose creation was refused is found by its reference of at most 255 characters', async () => {
+      const { name, api } = await service().newNamedAccount()
+      for (const [length, found] of [
+        [255, 1],
+        [256, 0],
+      ] as const) {
+        const reference = 'r'.repeat(length)
+        await api.post('/v1/payments', { amount: 'no', reference })
+        assert.equal((await recorded(service(), name, { reference })).length, found)
+      }
+    })
+
     test('Exchanges beyond the limits are counted, and refusals are recorded during a load of successes', async () => {
       const { name, api } = await service().newNamedAccount()
       // The clock stands still, so that no bucket is filled up again. Each instance has its own.

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Body, Client } from '../../support/client.ts'
-import { ask } from '../../support/control.ts'
+import { ask, made } from '../../support/control.ts'
 import { onSharedDatabases } from '../../support/service.ts'
 
 onSharedDatabases(
@@ -9,11 +9,6 @@ onSharedDatabases(
   service => {
     const control = (api: Client, path: string, body?: object, method?: string) =>
       ask(service(), api, path, body, method)
-    const made = async (answer: Promise<{ status: number; body: Body }>): Promise<Body> => {
-      const { status, body } = await answer
-      assert.ok(status < 300, JSON.stringify(body))
-      return body
-    }
 
     test('a refund that fails is submitted for 5 seconds, and its amount is available again', async () => {
       const api = await service().newAccount()

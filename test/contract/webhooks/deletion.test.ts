@@ -3,13 +3,13 @@ import { test } from 'node:test'
 import type { Answer, Client } from '../../support/client.ts'
 import { interleaving } from '../../support/interleave.ts'
 import { authorise } from '../../support/journeys.ts'
-import { onEveryDatabase } from '../../support/service.ts'
-import { answering, endingsOf, gated, receiving, subscribe } from '../../support/subscriber.ts'
+import { onSharedDatabases } from '../../support/service.ts'
+import { answering, endingsOf, gated, subscribe } from '../../support/subscriber.ts'
 import { cancelOne } from './payment-changes.ts'
 
 const moto = { authorisation_mode: 'moto_api' }
 
-onEveryDatabase(
+onSharedDatabases(
   'Webhooks: deletion during a delivery',
   service => {
     const held = async (
@@ -69,5 +69,5 @@ onEveryDatabase(
       assert.equal((await endingsOf(api, subscriber)).length, 1)
     })
   },
-  receiving,
+  { receives: true },
 )

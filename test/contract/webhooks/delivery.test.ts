@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { activeAgreement, payByAgreement } from '../../support/agreements.ts'
 import type { Answer } from '../../support/client.ts'
 import { authorise, choose, paidPayment, read } from '../../support/journeys.ts'
 import type { Behaviour } from '../../support/receiver.ts'
@@ -87,6 +88,8 @@ onEveryDatabase(
       requests.refund = [() => api.post(`${paymentPath(paid)}/refunds`, { amount: 1 }), 202]
       const capturable = await paidPayment(api, { delayed_capture: true })
       requests.capture = [() => api.post(`${paymentPath(capturable)}/capture`), 204]
+      const agreement = await activeAgreement(api)
+      requests.create = [() => payByAgreement(api, agreement), 201]
       for (const [name, [request, status]] of Object.entries(requests)) {
         const gate = gated()
         const subscriber = await subscribe(t, api, { behaviour: gate.behaviour })

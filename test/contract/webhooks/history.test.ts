@@ -4,7 +4,7 @@ import { sweep } from '../../../src/pay/retention.ts'
 import { assertError } from '../../support/assertions.ts'
 import type { Body } from '../../support/client.ts'
 import { authorise, paidPayment } from '../../support/journeys.ts'
-import { onEveryDatabase } from '../../support/service.ts'
+import { onSharedDatabases } from '../../support/service.ts'
 import {
   answering,
   endingsOf,
@@ -12,7 +12,6 @@ import {
   gated,
   history,
   received,
-  receiving,
   subscribe,
 } from '../../support/subscriber.ts'
 
@@ -22,7 +21,7 @@ const DAY_MS = 86_400_000
 const WEEK_MS = 7 * DAY_MS
 const moto = { authorisation_mode: 'moto_api' }
 
-onEveryDatabase(
+onSharedDatabases(
   'Webhooks: delivery history',
   service => {
     test('the history of a new webhook is empty', async t => {
@@ -230,5 +229,5 @@ onEveryDatabase(
       assert.deepEqual(await endingsOf(api, subscriber), [['FAILED', 1]])
     })
   },
-  { ...receiving, control: true },
+  { control: true, receives: true },
 )

@@ -9,13 +9,12 @@ import {
 } from '../../support/agreements.ts'
 import type { Body, Client } from '../../support/client.ts'
 import { paidPayment, payOnPages, read } from '../../support/journeys.ts'
-import { onEveryDatabase } from '../../support/service.ts'
+import { onSharedDatabases } from '../../support/service.ts'
 import {
   eventTypesOf,
   history,
   openMessage,
   received,
-  receiving,
   type Subscriber,
   subscribe,
 } from '../../support/subscriber.ts'
@@ -30,7 +29,7 @@ const byAgreement = async (api: Client, fields: object): Promise<Body> => {
 
 const prefixed = (names: string[]): string[] => names.map(name => `card_payment_${name}`)
 
-onEveryDatabase(
+onSharedDatabases(
   'Webhooks: messages',
   service => {
     for (const [what, { from, change, sends }] of Object.entries({ ...changes, ...refusals }))
@@ -143,7 +142,7 @@ onEveryDatabase(
       assert.ok(request!.body.includes('Caffè 😀'))
     })
   },
-  { ...receiving, control: true },
+  { control: true, receives: true },
 )
 
 /** Compares all fields of a message. Its resource is the payment as GET returns it after the change. */

@@ -8,7 +8,8 @@ import { startService } from '../../support/service.ts'
 const KEY = 'key-of-the-default-account'
 
 test('While the disk is full writes are 500, reads are 200, and readiness is 503 until there is room', async t => {
-  const service = await startService('sqlite')
+  // The record's own writes would share a transaction with those of the test, and its fate.
+  const service = await startService('sqlite', { env: { FARTHING_CONSOLE: 'false' } })
   t.after(() => service.stop())
   const api = await service.newAccount()
   const payment = await api.createPayment()

@@ -1,0 +1,68 @@
+/** Measures how much processor time each test file takes, for `npm test -- --times`. */
+import { appendFileSync, readFileSync } from 'node:fs'
+import { afterEach, test } from 'node:test'
+
+/** Seconds, those of the processor also of the processes that this one started and that have ended. */
+export type Taken = { file: string; cpu: number; wall: number; tests: number }
+
+const OUTPUT = process.env.FARTHING_TEST_TIMES
+
+/** Linux counts in hundredths of a second on every architecture. */
+const TICKS = 100
+
+/** Seconds that this process and those it started have used of a processor. */
+export function usedCpu(): number {
+  const stat = readFileSync('/proc/self/stat', 'utf8')
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0) / TICKS
+}
+
+/** The text of a module that imports these files and measures each. */
+export const measured = (files: Map<string, string>): string =>
+  [import.meta.url, ...[...files].map(([file, url]) => withMeasure(file, url))]
+    .map(url => `import '${url}'\n`)
+    .join('')
+
+/** A module for each file, because only an import is sure to come after all tests of the file. */
+const withMeasure = (file: string, url: string): string =>
+  `data:text/javascript,import"${url}";import{measure}from"${import.meta.url}";measure("${file}")`
+
+let tests = 0
+let [cpu, wall] = [0, 0]
+
+if (OUTPUT) {
+  afterEach(() => {
+    tests += 1
+  })
+  measure('(start of a process, with the code of its files)')
+}
+
+/** Defines a test that notes what has been used since the one before. The runner runs tests in the order of definition. */
+export function measure(file: string): void {
+  test(`times of ${file}`, () => {
+    const now = [usedCpu(), performance.now() / 1000] as const
+    const taken: Taken = { file, cpu: now[0] - cpu, wall: now[1] - wall, tests }
+    appendFileSync(OUTPUT ?? '', `${JSON.stringify(taken)}\n`)
+    ;[cpu, wall] = now
+    tests = -1 // this test is counted when it ends
+  })
+}
+
+/** The lines that were noted, as a table with the dearest files first. */
+export function table(lines: string, most: number): string {
+  const files = new Map<string, Taken>()
+  for (const line of lines.trim().split('\n')) {
+    const { file, cpu, wall, tests } = JSON.parse(line) as Taken
+    const sum = files.get(file) ?? { file, cpu: 0, wall: 0, tests: 0 }
+    files.set(file, { file, cpu: sum.cpu + cpu, wall: sum.wall + wall, tests: sum.tests + tests })
+  }
+  const rows = [...files.values()].sort((a, b) => b.cpu - a.cpu).slice(0, most)
+  const row = (cells: string[], file: string) =>
+    `${cells.map(cell => cell.padStart(7)).join('')}  ${file}`
+  return [
+    row(['CPU s', 'wall s', 'tests'], 'file'),
+    ...rows.map(({ file, cpu, wall, tests }) =>
+      row([cpu.toFixed(1), wall.toFixed(1), String(tests)], file),
+    ),
+  ].join('\n')
+}
