@@ -59,7 +59,6 @@ onEveryDatabase(
 
     test('a parent lists its test accounts, and looks inside without their keys', async () => {
       const { browser, made, api } = await start()
-      assert.match((await browser.get('accounts')).text, /Test accounts There are none/)
       const inner = await made({ at: '2026-03-29T00:59:58Z' })
       const { payment_id } = await inner.api.createPayment({ reference: 'R-inner' })
       await inner.api.post('/v1/payments', {})

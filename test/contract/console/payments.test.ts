@@ -30,17 +30,6 @@ onEveryDatabase(
       return { api, browser: await signIn(service(), api) }
     }
 
-    test('an account without payments is told how to make one', async () => {
-      const { browser } = await withConsole()
-      const { text, elements } = await browser.get('payments')
-      assert.match(text, /There are no payments in the last 7 days/)
-      const command = elements.find(tagged('pre'))?.text ?? ''
-      assert.match(
-        command,
-        /^\s*curl -sS http\S+\/v1\/payments -H "Authorization: Bearer \$FARTHING_API_KEY"/,
-      )
-    })
-
     test('shows each payment with its status and what its webhooks said', async t => {
       const { api, browser } = await withConsole()
       const now = () => new Date(service().clock.now()).toISOString().slice(11, 19)

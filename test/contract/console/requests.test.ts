@@ -167,16 +167,6 @@ onEveryDatabase('The pages of requests', service => {
     assert.equal(rowsOf(await browser.get('requests?operation=searchRefunds'), LIST).length, 1)
   })
 
-  test('an account without requests is told where to send them and what is not shown', async () => {
-    const { browser } = await enter()
-    const { text } = await browser.get('requests')
-    assert.match(
-      text,
-      /No request of the last 24 hours is recorded\. The base URL of the API is http/,
-    )
-    assert.match(text, /they are 401/)
-  })
-
   test('a request shows both sides, what it caused, and the command that repeats it', async () => {
     const { api, browser } = await enter()
     const payment = await api.createPayment(

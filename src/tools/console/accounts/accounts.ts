@@ -25,6 +25,7 @@ import { pageLinks, readPage } from '../frame/list.ts'
 import { type AccountVisit, insideOf, notFound, type Page } from '../frame/page.ts'
 import {
   code,
+  emptyState,
   inDigits,
   link,
   listing,
@@ -82,7 +83,7 @@ ${summaryList(
   ),
 )}
 <h2 class="govuk-heading-m">Plans</h2>
-${plansPart(plans)}
+${plansPart(visit, plans)}
 ${tests ? html`${testAccountsPart(visit, tests)}${makeForm(visit, refused)}` : paragraph(link(`${visit.site}/console/accounts`, 'All accounts, with the key of the parent'))}`
 }
 
@@ -140,9 +141,13 @@ function ageOf(ms: number): string {
   return `${inDigits(count)} ${unit}${count === 1 ? '' : 's'}`
 }
 
-const plansPart = (plans: readonly Plan[]): Html =>
+const plansPart = (visit: PageVisit, plans: readonly Plan[]): Html =>
   plans.length === 0
-    ? paragraph(html`There are none. Tests make them with ${code('POST /control/plans')}.`)
+    ? emptyState(
+        visit,
+        'There are no plans',
+        html`a test makes one with ${code('POST /control/plans')}`,
+      )
     : html`${plans.map(({ plan_id, room, seen, acted, ...plan }) =>
         details(
           `${plan_id}: matched ${seen}, acted ${acted}`,
@@ -170,14 +175,10 @@ const testAccountsPart = (
   visit: PageVisit,
   { living, ended, counts, now }: Awaited<ReturnType<typeof readTestAccounts>>,
 ): Html => html`<h2 class="govuk-heading-m">Test accounts</h2>
-${living.items.length === 0 ? none : livingTable(visit, living.items, counts, now)}
+${living.items.length === 0 ? emptyState(visit, 'There are no test accounts', 'make one below') : livingTable(visit, living.items, counts, now)}
 ${pageLinks(visit, 'Test accounts', living)}
 ${ended.length > 0 && html`<h2 class="govuk-heading-m">Ended</h2>\n${endedTable(visit, ended.slice(0, MOST_ENDED))}`}
 ${ended.length > MOST_ENDED && paragraph(`The newest ${MOST_ENDED} are shown.`)}`
-
-const none = paragraph(
-  html`There are none. Tests make them with ${code('POST /control/accounts')}, or ${code('farthing.account()')} of the library.`,
-)
 
 const livingTable = (
   { root }: AccountVisit,

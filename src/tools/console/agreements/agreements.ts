@@ -28,6 +28,7 @@ import { type Next, notFound } from '../frame/page.ts'
 import {
   byDay,
   code,
+  emptyState,
   leading,
   link,
   numeric,
@@ -62,7 +63,7 @@ export const agreements = definePage({
     ),
   show: (visit, page) => html`${liveHeading(visit, 'Agreements')}
 ${!visit.hasEnded && buttonLink('make-agreement', 'Make an agreement', `${visit.root}agreements/new`)}
-${page.items.length === 0 ? none : table(visit.root, page.items)}
+${page.items.length > 0 ? table(visit.root, page.items) : emptyState(visit, 'There are no agreements', link(`${visit.root}agreements/new`, 'make one'))}
 ${pageLinks(visit, 'Agreements', page)}`,
   live: true,
   entries: ({ items }) => items.map(({ agreement_id }) => agreement_id),
@@ -76,10 +77,6 @@ const colours: Record<AgreementStatus, TagColour> = {
 }
 
 const agreementTag = (status: AgreementStatus): Html => tag(status, colours[status])
-
-const none = paragraph(
-  html`There are no agreements. Your service makes one with ${code('POST /v1/agreements')}, and a payment with its identifier as ${code('set_up_agreement')} makes it active.`,
-)
 
 const table = (root: string, agreements: readonly Agreement[]): Html =>
   wideTable({
@@ -126,13 +123,17 @@ function show(
   { agreement, payments }: Awaited<ReturnType<typeof read>>,
   refused?: Exclude<Charge, Next>,
 ): Html {
+  const toDo =
+    agreement.status === 'created'
+      ? 'set it up above'
+      : agreement.status === 'active' && 'charge it above'
   return html`${backLink(`${visit.root}agreements`, 'Agreements')}
 ${liveHeading(visit, html`<bdi class="farthing-text">${agreement.reference}</bdi> ${agreementTag(agreement.status)}`)}
 ${payForms(visit, agreement, refused)}
 ${summaryList(rowsFor(agreement))}
 ${agreement.status !== 'cancelled' && cancelForm(visit)}
 <h2 class="govuk-heading-m">Payments</h2>
-${payments.length === 0 ? paragraph('No payment of the last 7 days was made with it.') : paymentsPart(visit.root, payments)}`
+${payments.length > 0 ? paymentsPart(visit.root, payments) : emptyState(visit, 'No payment of the last 7 days was made with it', toDo)}`
 }
 
 async function cancel(context: ToolContext, { account, id }: PageVisit): Promise<Next> {

@@ -33,7 +33,15 @@ import {
 import { liveHeading } from '../frame/live.ts'
 import { messageTable } from '../frame/message-attempts.ts'
 import type { AccountVisit, Next } from '../frame/page.ts'
-import { deliveryName, hidden, inDigits, link, paragraph, untrusted } from '../frame/parts.ts'
+import {
+  deliveryName,
+  emptyState,
+  hidden,
+  inDigits,
+  link,
+  paragraph,
+  untrusted,
+} from '../frame/parts.ts'
 import { shortTime } from '../frame/times.ts'
 
 const SIZE = 50
@@ -132,13 +140,21 @@ ${page.items.length === 0 ? nothing(visit, webhooks) : messageTable(visit, list)
 ${pageLinks(visit, 'Messages', page)}`
 }
 
-function nothing({ root, hasEnded, filters }: Visit, webhooks: readonly Webhook[]): Html {
+function nothing(visit: Visit, webhooks: readonly Webhook[]): Html {
+  const { root, filters } = visit
   if (webhooks.length === 0)
-    return html`${paragraph('There are no messages, because the account has no webhook.')}
-${!hasEnded && paragraph(link(`${root}webhooks/new`, 'Register a webhook'))}`
+    return emptyState(
+      visit,
+      'There are no messages, because no webhook is registered',
+      link(`${root}webhooks/new`, 'register one'),
+    )
   const { webhook, event, status } = filters
   if (!webhook && !event && !status)
-    return paragraph('There are no messages yet. One is sent when a payment changes.')
+    return emptyState(
+      visit,
+      'There are no messages yet',
+      link(`${root}payments/new`, 'make a payment'),
+    )
   const searched = inDigits(searchedOf(chosenOf(webhooks, webhook).length))
   return html`${paragraph('There are no results for the filters you used.')}
 ${(event || status === 'SUCCESSFUL') && paragraph(`The newest ${searched} messages of each webhook were looked through.`)}`

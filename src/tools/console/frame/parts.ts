@@ -34,6 +34,13 @@ export const paymentName = (payment_id: string, reference?: string): string =>
 
 export const inDigits = (count: number): string => count.toLocaleString('en-GB')
 
+/** The empty state of a list: one sentence, with the one thing to do if there is one. */
+export const emptyState = (
+  { hasEnded }: { hasEnded?: boolean | undefined },
+  sentence: string,
+  toDo: Part,
+): Html => paragraph(hasEnded || !toDo ? `${sentence}.` : html`${sentence}: ${toDo}.`)
+
 export const paragraph = (content: Part): Html => html`<p class="govuk-body">${content}</p>`
 
 /** Milliseconds as the API prints them, in UTC. In tables on phones the date has a line of its own. */

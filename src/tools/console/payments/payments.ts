@@ -3,7 +3,6 @@
 import { timeOf } from '../../../core/ids.ts'
 import { inPounds } from '../../../core/money.ts'
 import type { Database } from '../../../core/ports.ts'
-import { paymentCommand } from '../../../pay/payments/first-payment.ts'
 import { type Payment, statusOf } from '../../../pay/payments/payment.ts'
 import { findPayment } from '../../../pay/payments/store.ts'
 import { findRefundOfAccount } from '../../../pay/refunds/store.ts'
@@ -29,11 +28,10 @@ import { liveHeading } from '../frame/live.ts'
 import type { AccountVisit } from '../frame/page.ts'
 import {
   byDay,
-  code,
+  emptyState,
   inDigits,
   leading,
   link,
-  listing,
   numeric,
   paragraph,
   refundedText,
@@ -157,7 +155,13 @@ async function readDeliveries(
 function listPart(visit: Visit, { filter, page, place, deliveries }: Data): Html {
   const { filters } = visit
   if (page.items.length === 0)
-    return Object.values(filters).some(Boolean) ? noMatch(visit, filters, filter) : none(visit)
+    return Object.values(filters).some(Boolean)
+      ? noMatch(visit, filters, filter)
+      : emptyState(
+          visit,
+          'There are no payments in the last 7 days',
+          link(`${visit.root}payments/new`, 'make one'),
+        )
   return html`${place !== undefined && paragraph(place)}
 ${scopeOf(filter)}
 ${table(visit, page.items, deliveries)}
@@ -222,10 +226,3 @@ function webhooks({ root }: AccountVisit, deliveries: readonly Delivery[]): Part
   })
   return parts.map((part, i) => (i === 0 ? part : html`, ${part}`))
 }
-
-const none = ({ addresses, hasEnded }: AccountVisit): Html =>
-  hasEnded
-    ? paragraph('There are no payments in the last 7 days.')
-    : html`${paragraph(html`There are no payments in the last 7 days. Make one here, or set ${code('FARTHING_API_KEY')} to your key and run:`)}
-${listing('Command to make a payment', paymentCommand(addresses.api))}
-${paragraph('Requests with an unknown key are not shown: they are 401 and belong to no account.')}`

@@ -20,10 +20,11 @@ import { mayBeOutOfOrder, refusalText } from '../frame/exchange.ts'
 import type { PageVisit } from '../frame/list.ts'
 import { addressFrom, type Cursor, type CursorPage, pageLinks, readPage } from '../frame/list.ts'
 import { type Look, liveHeading, MOST_NEWER } from '../frame/live.ts'
-import type { AccountVisit, ConsoleContext } from '../frame/page.ts'
+import type { ConsoleContext } from '../frame/page.ts'
 import {
   byDay,
   code,
+  emptyState,
   inDigits,
   leading,
   link,
@@ -98,7 +99,11 @@ function show(
 ${refusals && refusalsPart(visit, refusals, operations)}
 ${
   isEmpty && !isFilter(filters)
-    ? html`${emptyState(visit)}`
+    ? emptyState(
+        visit,
+        'No request of the last 24 hours is recorded',
+        html`send one to ${code(visit.addresses.api)} with the key of this account`,
+      )
     : html`<h2 class="govuk-heading-m">${headingOf(filters)}</h2>
 ${findForm(visit, operations)}
 ${isEmpty ? noMatch(filters, operations) : list(visit, page, gaps)}
@@ -266,13 +271,6 @@ export const statusText = ({ status }: Exchange): string =>
   status === null ? 'no response' : `${status}`
 
 type Visit = PageVisit<typeof filters>
-
-const emptyState = ({
-  addresses,
-  hasEnded,
-}: AccountVisit): Html => html`${paragraph('No request of the last 24 hours is recorded.')}
-${!hasEnded && paragraph(html`The base URL of the API is ${code(addresses.api)}. Send a request with the key of this account, and it is listed here.`)}
-${paragraph(html`Requests with an unknown key are not shown: they are 401 and belong to no account. ${code('farthing doctor')} tells you whether a key works. Health checks, the documentation and this console are not shown either.`)}`
 
 /** An error code with what it means. */
 export function codePart(text: string): Html {

@@ -29,6 +29,7 @@ import { messageTable } from '../frame/message-attempts.ts'
 import { type Next, notFound } from '../frame/page.ts'
 import {
   deliveryName,
+  emptyState,
   inDigits,
   listing,
   type Mark,
@@ -106,14 +107,15 @@ ${testForm(visit, webhook)}
 ${probeForm(visit, webhook)}
 <h2 class="govuk-heading-m">Messages</h2>
 ${filterForm(visit)}
-${page.items.length === 0 ? paragraph(visit.filters.delivery ? NO_MATCH : NO_MESSAGE) : messageTable(visit, list)}
+${page.items.length > 0 ? messageTable(visit, list) : noneOf(visit, webhook)}
 ${pageLinks(visit, 'Messages', page)}
 ${deactivateForm(visit, webhook)}`
 }
 
-const NO_MATCH = 'There are no results for the filters you used.'
-const NO_MESSAGE =
-  'It got no message yet. One is sent when a payment changes, if the webhook is subscribed to that event.'
+const noneOf = (visit: Visit, webhook: Webhook): Html =>
+  visit.filters.delivery
+    ? paragraph('There are no results for the filters you used.')
+    : emptyState(visit, 'It got no message yet', canTest(webhook) && 'send a test message above')
 
 function rowsFor(webhook: Webhook, wall: number): SummaryRow[] {
   const { webhook_id, callback_url, status, fixed, from, as } = webhook
@@ -182,13 +184,15 @@ function countsOf(messages: readonly MessageRow[], now: number): string {
   ].join(' ')
 }
 
+const canTest = (webhook: Webhook): boolean =>
+  webhook.status === 'ACTIVE' && testEvents(webhook).length > 0
+
 function testForm(visit: Visit, webhook: Webhook): Html | false {
-  const events = testEvents(webhook)
-  if (visit.hasEnded || webhook.status !== 'ACTIVE' || events.length === 0) return false
+  if (visit.hasEnded || !canTest(webhook)) return false
   const fields = html`${select({
     name: 'event_type',
     label: 'Event',
-    options: events.map(value => ({ value, text: value })),
+    options: testEvents(webhook).map(value => ({ value, text: value })),
   })}
 ${button({ id: 'send-test', text: 'Send a test message', secondary: true })}`
   return html`<h2 class="govuk-heading-m">Test it</h2>
