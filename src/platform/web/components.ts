@@ -270,16 +270,11 @@ export function insetText(content: Part): Html {
   return html`<div class="govuk-inset-text">${content}</div>`
 }
 
-/** A summary list in a card below a second heading. The title completes the text of the link for screen readers. */
-export function summaryCard(
-  title: string,
-  rows: SummaryRow[],
-  link: { text: string; href: string },
-): Html {
+/** A summary list in a card below a second heading. The title may be a link. */
+export function summaryCard(title: Part, rows: SummaryRow[]): Html {
   return html`<div class="govuk-summary-card">
 <div class="govuk-summary-card__title-wrapper">
-<h3 class="govuk-summary-card__title"><bdi>${title}</bdi></h3>
-<div class="govuk-summary-card__actions"><a class="govuk-link" href="${link.href}">${link.text}<span class="govuk-visually-hidden"> (<bdi>${title}</bdi>)</span></a></div>
+<h3 class="govuk-summary-card__title">${title}</h3>
 </div>
 <div class="govuk-summary-card__content">
 ${summaryList(rows)}

@@ -34,24 +34,23 @@ onEveryDatabase(
     const messagePath = ({ webhook_message_id }: Body) => `messages/${webhook_message_id}`
 
     test('the list has a card for each webhook, says what its receiver answered last, and warns of two with one address', async t => {
-      const { browser, ledger } = await enter(t)
+      const { browser, ledger, archive } = await enter(t)
       const { text, elements } = await browser.get('webhooks')
       assert.match(text, /Active webhooks \(3\).*Deactivated \(1\)/)
       assert.match(
         text,
         /gets messages 2 times, signed with different keys: Ledger feed and \w+ have/,
       )
-      assert.match(text, /Archive Messages.*Last response failed 401 Unauthorized, 2026/)
-      assert.match(text, /Ledger feed Messages .*Events All Last response delivered 200 OK/)
+      assert.match(text, /Archive Callback URL.*Last response failed 401 Unauthorized, 2026/)
+      assert.match(text, /Ledger feed Callback URL.*Events All Last response delivered 200 OK/)
+      const names = elements.filter(tagged('h3')).map(({ inside }) => inside.find(tagged('a')))
+      assert.ok(
+        names.some(
+          name =>
+            name?.text === 'Archive' && name.attributes.href === `webhooks/${archive.external_id}`,
+        ),
+      )
       assert.ok(!JSON.stringify(elements).includes(ledger.signing_key))
-    })
-
-    test('an account without a webhook is told how to register one, and of farthing listen', async () => {
-      const browser = await signIn(service(), await service().newAccount())
-      const { text } = await browser.get('webhooks')
-      assert.match(text, /There is no active webhook/)
-      assert.match(text, /curl -X POST http\S+\/v1\/webhooks/)
-      assert.match(text, /farthing listen --forward-to/)
     })
 
     test('a webhook has its signing key folded, and its messages by delivery status', async t => {

@@ -27,11 +27,10 @@ import { liveHeading } from '../frame/live.ts'
 import { sentAgainText } from '../frame/message-attempts.ts'
 import type { AccountVisit } from '../frame/page.ts'
 import {
-  code,
   deliveryTag,
+  emptyState,
   inDigits,
   link,
-  listing,
   paragraph,
   summaryRows,
   time,
@@ -48,7 +47,7 @@ export const webhooks = definePage({
   show: (visit, data) => html`${liveHeading(visit, 'Endpoints')}
 ${!visit.hasEnded && buttonLink('register-webhook', 'Register a webhook', 'webhooks/new')}
 ${duplicatesPart(data.all)}
-${data.active.total === 0 && !visit.hasEnded && noneActive(visit.addresses.api)}
+${data.active.total === 0 && emptyState(visit, 'There is no active webhook, so no messages are sent', link('webhooks/new', 'register one'))}
 ${cards('Active webhooks', data.active, data)}
 ${cards('Deactivated', data.ended, data)}`,
   live: true,
@@ -82,10 +81,12 @@ function cards(
   if (total === 0) return false
   return html`<h2 class="govuk-heading-m">${heading} (${inDigits(total)})</h2>
 ${total > webhooks.length && paragraph(`The newest ${webhooks.length} are shown.`)}
-${webhooks.map(webhook => {
-  const messages = { text: 'Messages', href: `webhooks/${webhook.webhook_id}` }
-  return summaryCard(webhookTitle(webhook), rowsOf(webhook, beside), messages)
-})}`
+${webhooks.map(webhook =>
+  summaryCard(
+    link(`webhooks/${webhook.webhook_id}`, untrusted(webhookTitle(webhook))),
+    rowsOf(webhook, beside),
+  ),
+)}`
 }
 
 function rowsOf(webhook: ListedWebhook, { accepted, now, wall }: Beside): SummaryRow[] {
@@ -136,17 +137,3 @@ function duplicatesPart(active: Webhook[]): Html[] {
     )
   })
 }
-
-const noneActive = (
-  site: string,
-): Html => html`${paragraph('There is no active webhook, so Farthing sends no messages about payments.')}
-${paragraph(html`Register one here, or through the API. The response has the signing key:`)}
-${listing(
-  'How to register a webhook',
-  `curl -X POST ${site}/v1/webhooks \\
-  -H "Authorization: Bearer $FARTHING_API_KEY" \\
-  -H 'Content-Type: application/json' \\
-  -d '{"callback_url": "https://ledger.example.org/webhooks", "description": "Ledger feed"}'`,
-)}
-${paragraph(html`Or let ${code('farthing listen')} receive the messages on your machine, wherever Farthing runs. It needs no public address:`)}
-${listing('How to listen', 'farthing listen --forward-to http://localhost:4000/webhooks')}`
