@@ -8,15 +8,15 @@ import { webPayment } from '../../support/client.ts'
 import { signIn } from '../../support/console.ts'
 import { authorise } from '../../support/journeys.ts'
 import { onSharedDatabases, startService } from '../../support/service.ts'
+import { answering, receiving, subscribe } from '../../support/subscriber.ts'
 
-const navigationOf = (html: string) => /\bCheck(?: \(\d+\))?(?=\s*<)/.exec(html)?.[0]
+const navigationOf = (html: string) => /\bCheck(?: \([^)]+\))?(?=\s*<)/.exec(html)?.[0]
 
 onSharedDatabases('The check in the console', service => {
   test('the page has each finding with its evidence, and the navigation the number of fails', async () => {
     const api = await service().newAccount()
     const console = await signIn(service(), api)
     const empty = await console.get('check')
-    assert.match(empty.text, /Nothing is kept of the last 24 hours/)
     assert.doesNotMatch(empty.text, /Nothing that was seen would break/)
     assert.equal(navigationOf(empty.html), 'Check')
 
@@ -67,13 +67,32 @@ onSharedDatabases('The check in the console', service => {
   })
 })
 
-test('With more than 1,000 exchanges no page waits for the number of fails, which is counted anew after 10 seconds', async t => {
+test('A finding about a webhook has the button that probes its receiver', async t => {
+  const service = await startService('sqlite', receiving)
+  t.after(() => service.stop())
+  const api = await service.newAccount()
+  const browser = await signIn(service, api)
+  const { webhook } = await subscribe(t, api, { behaviour: { onRequest: answering(401) } })
+  for (let i = 0; i < 3; i++) {
+    const { payment_id } = await api.createPayment()
+    await api.post(`/v1/payments/${payment_id}/cancel`)
+  }
+  const page = await browser.get('check')
+  const forms = page.elements.filter(
+    ({ attributes }) => attributes.action === `webhooks/${webhook.external_id}/probe`,
+  )
+  const [button] = forms.flatMap(({ inside }) => inside.filter(tagged('button')))
+  assert.equal(button?.text, 'Probe this receiver')
+  assert.match(page.text, /Sends at most \d+ messages/)
+})
+
+test('The number beside Check is that of the page, and with more than 1,000 exchanges elsewhere an older one with its time', async t => {
   const service = await startService('sqlite')
   t.after(() => service.stop())
   const { database, clock, apps } = service
   const { api, name } = await service.newNamedAccount()
   const browser = await signIn(service, api)
-  const shown = async () => navigationOf((await browser.get('payments')).html)
+  const shown = async (path: string) => navigationOf((await browser.get(path)).html)
   await api.get('/v1/agreements')
   await apps[0]?.recorder?.flush()
   const [sample] = await findExchanges(database, name, {}, { limit: 1, order: 'newest' })
@@ -82,13 +101,23 @@ test('With more than 1,000 exchanges no page waits for the number of fails, whic
   const newId = createNewId()
   const insert = insertExchange(exchange)
   await database.write(Array.from({ length: 1_000 }, () => insert(newId(clock.now()))))
-  assert.equal(await shown(), 'Check')
+  const at = new Date(clock.now()).toISOString().slice(11, 19)
+  assert.equal(await shown('payments'), 'Check')
 
   await api.createPayment({}, { 'Idempotency-Key': 'k-1' })
   await api.post('/v1/payments', webPayment, { 'Idempotency-Key': 'k-1' })
   clock.advance(9_999)
-  assert.equal(await shown(), 'Check')
-  clock.advance(1)
-  assert.equal(await shown(), 'Check')
-  while ((await shown()) !== 'Check (1)') await setTimeout(20)
+  assert.equal(await shown('payments'), `Check (0 at ${at})`)
+  const home = await browser.get('')
+  assert.equal(navigationOf(home.html), `Check (0 at ${at})`)
+  assert.equal(await shown('check'), 'Check (1)')
+  assert.equal(await shown('payments'), 'Check (1)', 'the page counted')
+  assert.match((await browser.get('')).text, /1 thing would break in production/)
+  const counted = new Date(clock.now()).toISOString().slice(11, 19)
+  await api.get('/v1/agreements')
+  clock.advance(10_000)
+  const old = await browser.get('')
+  assert.equal(navigationOf(old.html), `Check (1 at ${counted})`)
+  assert.match(old.text, new RegExp(`1 thing would break in production, counted at ${counted}`))
+  while ((await shown('payments')) !== 'Check (1)') await setTimeout(20)
 })

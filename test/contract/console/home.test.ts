@@ -142,12 +142,9 @@ onEveryDatabase(
         /messages\/\w{26}\/ask$/.test(each.attributes.action ?? ''),
       )
       assert.match(ask?.inside.find(tagged('button'))?.text ?? '', /^Ask the receiver \(at most 45/)
-      assert.equal(
-        links.get('2 messages'),
-        `deliveries?webhook=${webhook.external_id}&status=FAILED`,
-      )
+      assert.equal(links.get('Ledger feed'), `webhooks/${webhook.external_id}?delivery=FAILED`)
       assert.match(links.get('Show the request') ?? '', /^requests\/\w{26}$/)
-      const all = await browser.get(links.get('Show all 3') ?? '')
+      const all = await browser.get(links.get('Show all like it') ?? '')
       assert.match(all.text, /Refused requests P0102 in return_url/)
       // A message that was accepted when it was sent again needs no more attention.
       assert.equal(attentionIn(page).length, 3)

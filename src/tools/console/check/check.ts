@@ -2,12 +2,14 @@
 
 import { details } from '../../../platform/web/components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
-import { checkAccount, type Report } from '../../explain/check/report.ts'
+import type { Report } from '../../explain/check/report.ts'
 import type { Finding, Level } from '../../explain/check/rule.ts'
 import { definePage } from '../frame/define-page.ts'
+import { checkAndCount, failsIn } from '../frame/fails.ts'
 import type { PageVisit } from '../frame/list.ts'
 import {
   code,
+  emptyState,
   inDigits,
   link,
   paragraph,
@@ -21,8 +23,9 @@ import { findingView } from './findings.ts'
 export const check = definePage({
   path: 'check',
   navigation: 'Check',
-  read: (context, { account }) => checkAccount(context, account),
+  read: (context, { account }) => checkAndCount(context, account),
   show,
+  fails: report => ({ fails: failsIn(report) }),
 })
 
 const groups: [Level, heading: string][] = [
@@ -31,18 +34,19 @@ const groups: [Level, heading: string][] = [
   ['note', 'Before you go live'],
 ]
 
-function show({ root }: PageVisit, report: Report): Html {
+function show(visit: PageVisit, report: Report): Html {
+  const { root } = visit
   const ofLevel = (level: Finding['level']) => report.findings.filter(each => each.level === level)
   const open = groups.map(([level, heading]) => [level, heading, ofLevel(level)] as const)
   return html`<h1 class="govuk-heading-l">Check</h1>
 ${paragraph(`Would this integration work in production? What GOV.UK Pay does differently, as far as the requests and deliveries show it.`)}
-${windowPart(report)}
+${windowPart(visit, report)}
 ${report.from !== null && open.every(([, , findings]) => findings.length === 0) && paragraph('Nothing that was seen would break.')}
 ${open.map(
   ([level, heading, findings]) =>
     findings.length > 0 &&
     html`<h2 class="govuk-heading-m">${heading}</h2>
-${findings.map(each => findingView(root, each, level))}
+${findings.map(each => findingView(visit, each, level))}
 `,
 )}
 ${situationsPart(root, report)}
@@ -51,9 +55,13 @@ ${restPart('What was not seen', ofLevel('not seen'))}
 ${paragraph(html`The same in a terminal or a pipeline: ${code('farthing check')}. In a test: ${code("await account.check({ asOf: '1d' })")}.`)}`
 }
 
-function windowPart({ kept, not_kept, from }: Report): Html {
+function windowPart(visit: PageVisit, { kept, not_kept, from }: Report): Html {
   if (from === null)
-    return paragraph('Nothing is kept of the last 24 hours. Let your service make some requests.')
+    return emptyState(
+      visit,
+      'Nothing is kept of the last 24 hours',
+      'let your service make some requests',
+    )
   const all = inDigits(kept + not_kept)
   const shown = inDigits(kept)
   return paragraph(

@@ -1,9 +1,11 @@
 /** Findings of the check as parts of pages. */
-import { insetText, type TagColour, tag } from '../../../platform/web/components.ts'
-import { type Html, html } from '../../../platform/web/html.ts'
+import { button, insetText, type TagColour, tag } from '../../../platform/web/components.ts'
+import { type Html, html, type Part } from '../../../platform/web/html.ts'
 import { showBroken } from '../../explain/check/judge.ts'
+import { MOST_MS, MOST_POSTS } from '../../explain/check/probing.ts'
 import { type Finding, type Level, sourceName } from '../../explain/check/rule.ts'
-import { inDigits, link, paragraph, time, timeIn, untrusted } from '../frame/parts.ts'
+import type { AccountVisit } from '../frame/page.ts'
+import { inDigits, link, paragraph, postForm, time, timeIn, untrusted } from '../frame/parts.ts'
 
 const colours: Record<Level, TagColour> = { fail: 'red', warn: 'orange', note: 'blue' }
 
@@ -24,7 +26,8 @@ export function inProduction(keys: readonly string[] | undefined): Html | false 
 /** Links of one finding. */
 const MOST_LINKS = 5
 
-export function findingView(root: string, finding: Finding, level: Level): Html {
+export function findingView(visit: AccountVisit, finding: Finding, level: Level): Html {
+  const { root } = visit
   const { rule, title, sentence, advice, source, times, newest, evidence, webhook_id } = finding
   const often = times === 1 ? 'Once, at' : `${inDigits(times)} times, the newest at`
   const links = evidence
@@ -34,5 +37,17 @@ export function findingView(root: string, finding: Finding, level: Level): Html 
 ${paragraph(untrusted(sentence))}
 ${paragraph(html`<strong>What to do:</strong> ${untrusted(advice)}`)}
 ${paragraph(html`${newest !== null && html`${often} ${time(Date.parse(newest))}.`}${links.length > 0 && html` Evidence: ${links}.`} Source: ${link(source, sourceName(source))}.`)}
-${webhook_id !== undefined && paragraph(link(`${root}webhooks/${webhook_id}`, 'The webhook, with a probe of its receiver'))}`
+${webhook_id !== undefined && probePart(visit, webhook_id, { receiver: html`the receiver of ${link(`${root}webhooks/${webhook_id}`, 'the webhook')}`, id: `probe-${rule}-${webhook_id}` })}`
 }
+
+type Probe = { receiver: Part; id: string; text?: string }
+
+/** The button that probes a receiver. It says before the click what will be sent. */
+export const probePart = (
+  { account, root, hasEnded }: AccountVisit,
+  webhook_id: string,
+  { receiver, id, text = 'Probe this receiver' }: Probe,
+): Html | false =>
+  !hasEnded &&
+  html`${paragraph(html`Sends at most ${MOST_POSTS} messages about paid payments to ${receiver} within ${MOST_MS / 1000} seconds: true ones, wrong signatures, a message twice, JSON that is printed differently and the like. The receiver acts on them as on any other message. They are no attempts of a message.`)}
+${postForm(account, `${root}webhooks/${webhook_id}/probe`, button({ id, text, secondary: true }))}`

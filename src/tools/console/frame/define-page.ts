@@ -6,7 +6,7 @@ import { pathParam, type Route } from '../../../platform/http/endpoint.ts'
 import { pageFault } from '../../../platform/http/errors.ts'
 import { type Html, html, type Part } from '../../../platform/web/html.ts'
 import type { FormPurpose } from './banners.ts'
-import { countFails } from './fails.ts'
+import { countFails, type Fails } from './fails.ts'
 import {
   cursorIn,
   type Errors,
@@ -76,6 +76,8 @@ type Definition<F extends Filters, Data, A extends Answer> = {
    * `since` is the newest entry that the browser shows.
    */
   live?: true | ((context: ConsoleContext, visit: PageVisit<F>, since: string) => Promise<Look>)
+  /** The number beside *Check*, of a page that shows it too. */
+  fails?: (data: Data) => Fails
   /** The identifiers of what a live list shows, if it begins with the newest. */
   entries?: (data: Data) => readonly string[]
   /** By the last part of its address. `banners.ts` says of each what was not done without a session. */
@@ -233,13 +235,19 @@ async function respond(
     quick ?? (live && lookAt(page, visit, data, answer ? page.show(visit, data) : content))
   if (look && shown) return sendLook(reply, shown, look)
   const errors = answer?.errors ?? (hasErrors ? visit.errors : undefined)
-  return sendWhole(context, reply, visit, {
-    title: typeof title === 'string' ? title : title(visit, data),
-    section,
-    content,
-    errors,
-    ...(look && { live: { tag: tagOf(look), isSlow: isSlow(visit) } }),
-  })
+  const fails = page.fails?.(data)
+  return sendWhole(
+    context,
+    reply,
+    { ...visit, ...(fails && { fails }) },
+    {
+      title: typeof title === 'string' ? title : title(visit, data),
+      section,
+      content,
+      errors,
+      ...(look && { live: { tag: tagOf(look), isSlow: isSlow(visit) } }),
+    },
+  )
 }
 
 function lookAt(
@@ -267,5 +275,6 @@ async function sendWhole(
   visit: PageVisit,
   page: Page,
 ): Promise<FastifyReply> {
-  return sendPage(reply, { ...visit, fails: await countFails(context, visit.account) }, page)
+  const fails = visit.fails ?? (await countFails(context, visit.account))
+  return sendPage(reply, { ...visit, fails }, page)
 }

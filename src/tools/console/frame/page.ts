@@ -21,7 +21,9 @@ import { type Html, html } from '../../../platform/web/html.ts'
 import * as layout from '../../../platform/web/layout.ts'
 import type { ToolContext } from '../../context.ts'
 import { type Banner, type Done, leaveBanner, takeBanner } from './banners.ts'
+import type { Fails } from './fails.ts'
 import { signOutForm } from './parts.ts'
+import { shortTime } from './times.ts'
 
 const SERVICE = 'Farthing console'
 
@@ -54,7 +56,7 @@ export type Visit = {
   /** undefined on the pages where nobody is signed in. */
   account: Account | undefined
   /** The number beside *Check*. */
-  fails?: number
+  fails?: Fails
   /** The account has ended: its pages can only be read. */
   hasEnded?: boolean | undefined
 }
@@ -180,7 +182,7 @@ function documentOf(
   { title, section, content, errors, live }: Page,
   banner: Banner | undefined,
 ): string {
-  const { site, account, fails = 0, hasEnded } = visit
+  const { site, account, hasEnded } = visit
   const parts = html`
 ${
   live &&
@@ -216,19 +218,28 @@ ${content}`
       { text: 'Front page', href: `${site}/` },
       { text: 'API documentation', href: `${site}/docs` },
     ],
-    ...(account && { navigation: navigation(visit, account, { section, fails }) }),
+    ...(account && { navigation: navigation(visit, account, section) }),
   })
 }
 
+/** Such as ` (2)`, or ` (2 at 08:20:31)` of a number that may be another by now. */
+function countText({ fails, at }: Fails = { fails: 0 }, now: number): string {
+  if (at !== undefined) return ` (${fails} at ${shortTime(at, now, 'seconds')})`
+  return fails > 0 ? ` (${fails})` : ''
+}
+
 function navigation(
-  { sections, root, home, site, base }: Visit,
+  { sections, root, home, site, base, fails, ...visit }: Visit | AccountVisit,
   account: Account,
-  { section, fails }: { section: string | undefined; fails: number },
+  section: string | undefined,
 ): Html {
   const addressOf = (path = '') => (path === '' ? home : root + path)
   const isCurrent = ({ pages }: Section) => pages.some(({ path }) => path === section)
   const entries = sections.map(each => ({
-    text: each.text === 'Check' && fails > 0 ? `${each.text} (${fails})` : each.text,
+    text:
+      each.text === 'Check'
+        ? `Check${countText(fails, 'now' in visit ? visit.now : 0)}`
+        : each.text,
     href: addressOf(each.pages[0]?.path),
     current: isCurrent(each),
   }))

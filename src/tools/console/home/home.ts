@@ -20,7 +20,7 @@ import { findExchange, findExchanges } from '../../record/store.ts'
 import { firstMinute, MINUTES, readTraffic } from '../../record/traffic-store.ts'
 import { definePage } from '../frame/define-page.ts'
 import { refusalText } from '../frame/exchange.ts'
-import { countFails } from '../frame/fails.ts'
+import { countFails, type Fails } from '../frame/fails.ts'
 import type { PageVisit } from '../frame/list.ts'
 import { liveHeading } from '../frame/live.ts'
 import type { AccountVisit, ConsoleContext } from '../frame/page.ts'
@@ -46,6 +46,7 @@ export const home = definePage({
   navigation: 'Home',
   read,
   show,
+  fails: data => data.fails,
   live: async (context, visit) => {
     const { exchange, payment } = await newestOf(context, visit)
     return { version: [exchange?.exchange_id, payment?.payment_id, payment?.version] }
@@ -65,13 +66,14 @@ async function newestOf({ database }: ConsoleContext, { account, now }: AccountV
 async function read(context: ConsoleContext, visit: AccountVisit) {
   const { database, time, refusedKeys } = context
   const { account, now } = visit
+  const fails = await countFails(context, account)
   const [newest, traffic, attention, counts] = await Promise.all([
     newestOf(context, visit),
     readTraffic(database, account.room, {
       wall: time.wall(),
       most: keptOf(account.parent !== null),
     }),
-    readAttention(context, visit),
+    readAttention(context, visit, fails),
     countStatuses(database, account.room, { now, most: MOST_COUNTED + 1 }),
   ])
   return {
@@ -79,6 +81,7 @@ async function read(context: ConsoleContext, visit: AccountVisit) {
     traffic,
     attention,
     counts,
+    fails,
     refusedKeys: refusedKeys(),
   }
 }
@@ -146,10 +149,14 @@ type Help = { text: string; href: string; posts?: Record<string, string> }
 /** The lines, and how many there would be without the limit. */
 type Attention = { lines: Line[]; more: number }
 
-async function readAttention(context: ConsoleContext, visit: AccountVisit): Promise<Attention> {
-  const [failed, checked, refused] = await Promise.all([
+async function readAttention(
+  context: ConsoleContext,
+  visit: AccountVisit,
+  fails: Fails,
+): Promise<Attention> {
+  const checked = checkLines(visit, fails)
+  const [failed, refused] = await Promise.all([
     failedLines(context, visit),
-    checkLines(context, visit),
     refusedLines(context, visit),
   ])
   const lines = [...failed, ...checked, ...refused.lines].slice(0, MOST_LINES)
@@ -213,7 +220,7 @@ function failedLine(
   const message = `${root}messages/${newest?.message_id}`
   const status = newest ? attemptsOf(newest).at(-1)?.status_code : undefined
   return {
-    text: html`${link(`${root}deliveries?${new URLSearchParams({ webhook: webhook.webhook_id, status: 'FAILED' })}`, `${many} ${count === 1 ? 'message' : 'messages'}`)} to ${untrusted(webhookTitle(webhook))} failed, the newest at ${newest && briefTime(timeOf(newest.message_id), now)}: ${untrusted(result)}`,
+    text: html`${many} ${count === 1 ? 'message' : 'messages'} to ${link(`${root}webhooks/${webhook.webhook_id}?delivery=FAILED`, untrusted(webhookTitle(webhook)))} failed, the newest at ${newest && briefTime(timeOf(newest.message_id), now)}: ${untrusted(result)}`,
     help: [
       isSignatureRefusal(status ?? null)
         ? {
@@ -232,13 +239,9 @@ function failedLine(
 }
 
 /** The fails of the check. */
-async function checkLines(
-  context: ConsoleContext,
-  { account, root }: AccountVisit,
-): Promise<Line[]> {
-  const fails = await countFails(context, account)
+function checkLines({ root, now }: AccountVisit, { fails, at }: Fails): Line[] {
   if (fails === 0) return []
-  const text = html`${fails} ${fails === 1 ? 'thing' : 'things'} would break in production`
+  const text = html`${fails} ${fails === 1 ? 'thing' : 'things'} would break in production${at !== undefined && html`, counted at ${briefTime(at, now)}`}`
   return [{ text, help: [{ text: 'Show the check', href: `${root}check` }] }]
 }
 
@@ -267,9 +270,7 @@ async function refusedLines(
         text: html`${untrusted(what)} refused, ${which}at ${briefTime(exchange.at, now)}: ${untrusted(why)}`,
         help: [
           { text: 'Show the request', href: `${root}requests/${exchange.exchange_id}` },
-          ...(found > 1
-            ? [{ text: `Show all ${inDigits(found)}`, href: root + addressOfGroup(group) }]
-            : []),
+          ...(found > 1 ? [{ text: 'Show all like it', href: root + addressOfGroup(group) }] : []),
         ],
       },
     ]

@@ -1,14 +1,12 @@
 /** Probe this receiver: the button on the page of a webhook, and the page with what was found. */
 
 import { type Webhook, webhookTitle } from '../../../pay/webhooks/webhook.ts'
-import { button, insetText } from '../../../platform/web/components.ts'
+import { insetText } from '../../../platform/web/components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import type { ToolContext } from '../../context.ts'
 import { probeReceiver } from '../../explain/check/probe.ts'
-import { MOST_MS, MOST_POSTS } from '../../explain/check/probing.ts'
 import type { Finding } from '../../explain/check/rule.ts'
-import { findingView } from '../check/findings.ts'
-import { actionForm } from '../frame/define-page.ts'
+import { findingView, probePart } from '../check/findings.ts'
 import type { PageVisit } from '../frame/list.ts'
 import type { Next, Page } from '../frame/page.ts'
 import { link, paragraph, untrusted, wideTable } from '../frame/parts.ts'
@@ -31,7 +29,7 @@ export async function probe(
   const content = html`<p class="govuk-body">${link(`${root}webhooks/${webhook_id}`, name)}</p>
 <h1 class="govuk-heading-l">What the receiver does</h1>
 ${paragraph(countsOf(posts, findings))}
-${brokenLevels.map(level => findings.filter(each => each.level === level).map(each => findingView(root, each, level)))}
+${brokenLevels.map(level => findings.filter(each => each.level === level).map(each => findingView(visit, each, level)))}
 ${table('What passed', findings, 'pass')}
 ${nothingJudged(findings) ?? table('What was not seen', findings, 'not seen')}
 ${probeForm(visit, webhook, 'Probe again')}`
@@ -70,14 +68,13 @@ ${wideTable({
 })}`
 }
 
-/** Says before the click what will be sent. */
 export function probeForm(
   visit: PageVisit,
-  { status, callback_url }: Webhook,
-  text = 'Probe this receiver',
+  { webhook_id, status, callback_url }: Webhook,
+  text?: string,
 ): Html | false {
   if (visit.hasEnded || status !== 'ACTIVE') return false
+  const probe = { receiver: untrusted(callback_url), id: 'probe', ...(text && { text }) }
   return html`<h2 class="govuk-heading-m">Probe it</h2>
-${paragraph(html`Sends at most ${MOST_POSTS} messages about paid payments to ${untrusted(callback_url)} within ${MOST_MS / 1000} seconds: true ones, wrong signatures, a message twice, JSON that is printed differently and the like. The receiver acts on them as on any other message. They are no attempts of a message.`)}
-${actionForm(visit, 'probe', button({ id: 'probe', text, secondary: true }))}`
+${probePart(visit, webhook_id, probe)}`
 }
