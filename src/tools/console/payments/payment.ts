@@ -132,7 +132,7 @@ function show(
 <span class="govuk-caption-l">${untrusted(payment.given.reference)}</span>
 ${liveHeading(visit, html`${headingOf(payment)} ${statusTag(state.status)}`)}
 ${paragraph(html`${refundedText(payment)}${payment.refunded_amount > 0 && ' · '}${code(payment.payment_id)}${reason && html`, ${reason}`}`)}
-${statesPart(visit, payment, { refused, control })}
+${statesPart(visit, payment, { refunds: rows.refunds, refused, control })}
 ${toldPart(visit, steps)}
 ${details('Summary for a colleague', listing('Summary', summary(payment, steps, `${visit.addresses.api}${visit.base}/${address}`)), { id: 'summary' })}
 ${paragraph(html`${link(`${visit.root}${address}/report.json`, 'Download JSON')} (all of it, without secrets)`)}

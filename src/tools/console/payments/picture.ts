@@ -1,5 +1,6 @@
 /** The picture of a payment: its states along a line, each with what can be done to reach it, and what each webhook was told. */
 
+import { timeOf } from '../../../core/ids.ts'
 import { inPounds, plainPounds } from '../../../core/money.ts'
 import {
   isPayable,
@@ -8,7 +9,7 @@ import {
   statusOf,
   tokenOf,
 } from '../../../pay/payments/payment.ts'
-import { refundSummary } from '../../../pay/payments/refund.ts'
+import { type Refund, refundSummary } from '../../../pay/payments/refund.ts'
 import { shownStatus } from '../../../pay/webhooks/message-store.ts'
 import { button, buttonGroup, buttonLink } from '../../../platform/web/components.ts'
 import { input } from '../../../platform/web/form-components.ts'
@@ -21,6 +22,7 @@ import {
   type Mark,
   marksRow,
   paragraph,
+  refundedText,
   statusTag,
   timeWithAge,
   untrusted,
@@ -38,12 +40,20 @@ const wayToSuccess = ({ given }: Payment): Status[] => [
   'success',
 ]
 
+type PictureOptions = {
+  /** Oldest first. */
+  refunds: readonly Refund[]
+  refused: RefundRefused | undefined
+  control: boolean
+}
+
 export function statesPart(
   visit: PageVisit,
   payment: Payment,
-  { refused, control }: { refused: RefundRefused | undefined; control: boolean },
+  { refunds, refused, control }: PictureOptions,
 ): Html {
   const { events } = payment
+  const [refunded, newest] = [refundedText(payment), refunds.at(-1)]
   const now = events.at(-1)
   const possible = visit.hasEnded ? [] : paymentActions.filter(({ when }) => when(payment, control))
   const forms = (status: Status) =>
@@ -66,7 +76,7 @@ ${events.map(event => {
   return event === now
     ? stateView('now', html`${text}${forms(event.status)}`)
     : stateView('past', text)
-})}${next.map(status => stateView('next', html`${status}<br>${NOT_YET}${forms(status)}`))}</ol>
+})}${refunded && newest && stateView('past', html`${refunded}<br>${timeWithAge(timeOf(newest.refund_id))}`)}${next.map(status => stateView('next', html`${status}<br>${NOT_YET}${forms(status)}`))}</ol>
 ${
   ends.length > 0 &&
   html`${paragraph('Or it ends here:')}
