@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import type { Page } from 'playwright-core'
+import type { Locator, Page } from 'playwright-core'
 import { pages } from '../../src/tools/console/pages.ts'
 import { axe } from '../support/axe.ts'
 import {
@@ -67,6 +67,9 @@ const signedIn = (use: (visitor: Visitor) => Promise<void>, session = cookie) =>
 const at = (page: Page, path: string) => page.goto(`${service.baseUrl}/console/${path}`)
 
 const states = pageStates(at, () => ({ shelf, open, agreement, ended }))
+
+const isFocused = async (locator: Locator) =>
+  (await locator.and(locator.page().locator(':focus')).count()) === 1
 
 /** Moves the clock of the page, which is installed, to its next look for something new. */
 const nextLook = (page: Page) => page.clock.fastForward(2_000)
@@ -236,12 +239,43 @@ describe('The console', () => {
       await api.createPayment({ reference: 'R-followed' })
       await nextLook(page)
       await page.getByRole('link', { name: 'R-followed' }).waitFor()
-      assert.equal(await page.isChecked('.farthing-live input'), true, 'it stays ticked')
+      const follow = page.getByRole('checkbox', { name: 'Follow' })
+      assert.equal(await follow.isChecked(), true, 'it stays ticked')
+      assert.equal(await isFocused(follow), true, 'it keeps the focus')
+      const [first] = await page.locator('nav[aria-label=Menu] a').all()
+      await first?.focus()
+      await api.createPayment({ reference: 'R-beside' })
+      await nextLook(page)
+      await status.getByText('1 newer.').waitFor()
+      assert.ok(first && (await isFocused(first)), 'a link that has the focus stays')
+      await follow.focus()
+      await nextLook(page)
+      await page.getByRole('link', { name: 'R-beside' }).waitFor()
       await page.getByRole('link', { name: 'R-followed' }).focus()
       await api.createPayment({ reference: 'R-read' })
       await nextLook(page)
       await status.getByText('1 newer.').waitFor()
       assert.equal(await page.getByRole('link', { name: 'R-read' }).count(), 0, 'somebody reads')
+    }))
+
+  test('the ages of what a page shows grow while it is open, on the clock of the account', () =>
+    signedIn(async ({ page }) => {
+      await page.clock.install()
+      const { payment_id } = await api.createPayment({ reference: 'R-age' })
+      service.clock.advance(5_000)
+      await at(page, `payments/${payment_id}`)
+      const present = page.locator('[aria-current=step] time')
+      const age = async () =>
+        /\((\d+)\s(second|minute)s?\sago\)$/.exec((await present.textContent()) ?? '')
+      const [, seconds, unit] = (await age()) ?? []
+      assert.ok(Number(seconds) >= 5 && unit === 'second', `${await present.textContent()}`)
+      await page.clock.fastForward(120_000)
+      await page
+        .getByText(/\(2\sminutes\sago\)/)
+        .first()
+        .waitFor()
+      const created = page.locator('.farthing-timeline time').first()
+      assert.match((await created.getAttribute('title')) ?? '', /^2 minutes ago$/)
     }))
 
   test('a page says that what it shows has changed, and when the session ends or another account signs in', () =>

@@ -59,18 +59,29 @@ function tellAges() {
   }
 }
 
+/** Restores the box as it was before the page was loaded anew. The function that it returns keeps it, and whether it has the focus. */
+function keepFollow(follow) {
+  const kept = `follow ${location.pathname}`
+  const keep = hasFocus =>
+    sessionStorage.setItem(kept, follow.checked ? `ticked${hasFocus ? ', focused' : ''}` : '')
+  const before = sessionStorage.getItem(kept)
+  follow.closest('label').hidden = false
+  follow.checked = Boolean(before)
+  if (before?.includes('focused')) follow.focus({ preventScroll: true })
+  keep(false)
+  follow.addEventListener('change', () => keep(false))
+  return keep
+}
+
 /**
  * Asks, while the page is visible, whether what it shows is still true. Without Follow it only says so; with it the
- * page is loaded anew, unless somebody reads or types in it.
+ * page is loaded anew, unless the keyboard's focus is on anything else of it.
  */
 function watch(live) {
   const status = live.querySelector('[role=status]')
   const refresh = live.querySelector('a')
   const follow = live.querySelector('input')
-  const kept = `follow ${location.pathname}`
-  follow.closest('label').hidden = false
-  follow.checked = sessionStorage.getItem(kept) === 'true'
-  follow.addEventListener('change', () => sessionStorage.setItem(kept, String(follow.checked)))
+  const keep = keepFollow(follow)
   const often = 'slow' in state ? SELDOM : OFTEN
   let quietSince = Date.now()
   let said = ''
@@ -104,8 +115,9 @@ function watch(live) {
   function changed(headers) {
     quietSince = Date.now()
     const { activeElement: focused } = document
-    const isReading = focused !== follow && document.querySelector('main').contains(focused)
-    if (follow.checked && !isReading) {
+    // What has the focus is not replaced. Follow itself gets it again.
+    if (follow.checked && (focused === follow || focused === document.body)) {
+      keep(focused === follow)
       // A reload keeps the place on the page, but would send a form again.
       if (location.href.split('#')[0] === refresh.href) location.reload()
       else location.replace(refresh.href)
