@@ -17,6 +17,7 @@ import {
   visitOf,
 } from './frame/page.ts'
 import { link, paragraph } from './frame/parts.ts'
+import { inAnother } from './frame/refused.ts'
 import { NotInside, signedIn } from './frame/session.ts'
 import { sections } from './pages.ts'
 
@@ -44,13 +45,13 @@ export function consoleAreas(context: ToolContext): {
     const { status } = toApiError(error, request, reply)
     // An error before the session was looked up is shown without navigation.
     const account = request.account ?? undefined
-    const [heading, text] = faultOf(status)
+    const [title, text] = faultOf(status)
     void sendPage(
       reply,
       { ...visit, account },
       {
-        title: heading,
-        content: html`<h1 class="govuk-heading-l">${heading}</h1>\n<p class="govuk-body">${text}</p>`,
+        title,
+        content: paragraph(text),
         status,
       },
     )
@@ -78,10 +79,9 @@ export function consoleAreas(context: ToolContext): {
 /** The same for a name that does not exist, and for an account of somebody else. */
 function sendNotInside(visit: Visit & { account: Account }, reply: FastifyReply): void {
   const { account } = visit
-  const content = html`<h1 class="govuk-heading-l">You are now in <bdi>${account.name}</bdi></h1>
-${paragraph('Nothing was done. The address is that of a test account which this account has not, or whose data is deleted.')}
+  const content = html`${paragraph('Nothing was done. The address is that of a test account which this account has not, or whose data is deleted.')}
 ${paragraph(link(`${visit.root}accounts`, 'Go to the accounts of this one'))}`
-  void sendPage(reply, visit, { title: 'You are now in another account', content, status: 404 })
+  void sendPage(reply, visit, { ...inAnother(account), content, status: 404 })
 }
 
 /** The heading and the sentence for an error status. */

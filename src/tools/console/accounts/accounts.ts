@@ -20,12 +20,12 @@ import type { ToolContext } from '../../context.ts'
 import type { Plan } from '../../plans/plan.ts'
 import { findPlans } from '../../plans/store.ts'
 import { actionForm, definePage } from '../frame/define-page.ts'
-import type { PageVisit } from '../frame/list.ts'
-import { pageLinks, readPage } from '../frame/list.ts'
+import { type PageVisit, pageLinks, readPage } from '../frame/list.ts'
 import { type AccountVisit, insideOf, notFound, type Page } from '../frame/page.ts'
 import {
   code,
   emptyState,
+  heading,
   inDigits,
   link,
   listing,
@@ -67,8 +67,7 @@ function show(
   { plans, tests }: Awaited<ReturnType<typeof read>>,
   refused?: Refused,
 ): Html {
-  return html`<h1 class="govuk-heading-l">Test accounts</h1>
-<h2 class="govuk-heading-m">This account</h2>
+  return html`<h2 class="govuk-heading-m">This account</h2>
 ${summaryList(
   summaryRows(
     [
@@ -112,9 +111,9 @@ async function makeAccount(context: ToolContext, visit: PageVisit): Promise<Page
   return {
     title: 'The test account is made',
     section: 'accounts',
-    content: html`${backLink(`${root}accounts`, 'Test accounts')}
-<h1 class="govuk-heading-l">The test account <bdi>${typed}</bdi> is made</h1>
-${paragraph(html`Its key is shown only now. It ends ${shortTime(made.expires, now)}.`)}
+    above: backLink(`${root}accounts`, 'Test accounts'),
+    heading: heading(html`The test account <bdi>${typed}</bdi> is made`),
+    content: html`${paragraph(html`Its key is shown only now. It ends ${shortTime(made.expires, now)}.`)}
 ${listing('Its API key', made.key)}
 ${paragraph(lookInside(root, typed))}`,
   }

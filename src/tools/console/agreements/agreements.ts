@@ -21,9 +21,7 @@ import { type Html, html } from '../../../platform/web/html.ts'
 import type { ToolContext } from '../../context.ts'
 import { listPayments } from '../../lists/payments-store.ts'
 import { actionForm, definePage } from '../frame/define-page.ts'
-import type { PageVisit } from '../frame/list.ts'
-import { pageLinks, readPage } from '../frame/list.ts'
-import { liveHeading } from '../frame/live.ts'
+import { type PageVisit, pageLinks, readPage } from '../frame/list.ts'
 import { type Next, notFound } from '../frame/page.ts'
 import {
   byDay,
@@ -61,8 +59,10 @@ export const agreements = definePage({
           part,
         ),
     ),
-  show: (visit, page) => html`${liveHeading(visit, 'Agreements')}
-${!visit.hasEnded && buttonLink('make-agreement', 'Make an agreement', `${visit.root}agreements/new`)}
+  show: (
+    visit,
+    page,
+  ) => html`${!visit.hasEnded && buttonLink('make-agreement', 'Make an agreement', `${visit.root}agreements/new`)}
 ${page.items.length > 0 ? table(visit.root, page.items) : emptyState(visit, 'There are no agreements', link(`${visit.root}agreements/new`, 'make one'))}
 ${pageLinks(visit, 'Agreements', page)}`,
   live: true,
@@ -103,6 +103,9 @@ const MOST_PAYMENTS = 50
 export const agreement = definePage({
   path: 'agreements/{agreement_id}',
   title: (_, { agreement }) => `Agreement ${agreement.reference}`,
+  heading: (_, { agreement: { reference, status } }) =>
+    html`${untrusted(reference)} ${agreementTag(status)}`,
+  above: ({ root }) => backLink(`${root}agreements`, 'Agreements'),
   read,
   show,
   live: true,
@@ -127,9 +130,7 @@ function show(
     agreement.status === 'created'
       ? 'set it up above'
       : agreement.status === 'active' && 'charge it above'
-  return html`${backLink(`${visit.root}agreements`, 'Agreements')}
-${liveHeading(visit, html`<bdi class="farthing-text">${agreement.reference}</bdi> ${agreementTag(agreement.status)}`)}
-${payForms(visit, agreement, refused)}
+  return html`${payForms(visit, agreement, refused)}
 ${summaryList(rowsFor(agreement))}
 ${agreement.status !== 'cancelled' && cancelForm(visit)}
 <h2 class="govuk-heading-m">Payments</h2>

@@ -8,7 +8,6 @@ import type { Json } from '../../../platform/http/fields.ts'
 import { button } from '../../../platform/web/components.ts'
 import { input } from '../../../platform/web/form-components.ts'
 import { html } from '../../../platform/web/html.ts'
-import { twoThirds } from '../../../platform/web/layout.ts'
 import type { ToolContext } from '../../context.ts'
 import { actionForm, definePage } from '../frame/define-page.ts'
 import { errorsIn, toldIn } from '../frame/form-errors.ts'
@@ -29,14 +28,14 @@ export const newAgreement = definePage({
   path: 'agreements/new',
   title: 'Make an agreement',
   makes: true,
+  narrow: true,
   show: (visit, _, typed?: Typed) =>
-    twoThirds(html`<h1 class="govuk-heading-l">Make an agreement</h1>
-${actionForm(
-  visit,
-  'agree',
-  html`${FIELDS.map(name => input({ name, label: labels[name], value: typed?.form.get(name) ?? '', error: typed?.errors[name] }))}
+    actionForm(
+      visit,
+      'agree',
+      html`${FIELDS.map(name => input({ name, label: labels[name], value: typed?.form.get(name) ?? '', error: typed?.errors[name] }))}
 ${button({ id: 'make-agreement', text: 'Make the agreement' })}`,
-)}`),
+    ),
   actions: { agree: { run: agree } },
 })
 

@@ -38,8 +38,7 @@ function show(visit: PageVisit, report: Report): Html {
   const { root } = visit
   const ofLevel = (level: Finding['level']) => report.findings.filter(each => each.level === level)
   const open = groups.map(([level, heading]) => [level, heading, ofLevel(level)] as const)
-  return html`<h1 class="govuk-heading-l">Check</h1>
-${paragraph(`Would this integration work in production? What GOV.UK Pay does differently, as far as the requests and deliveries show it.`)}
+  return html`${paragraph(`Would this integration work in production? What GOV.UK Pay does differently, as far as the requests and deliveries show it.`)}
 ${windowPart(visit, report)}
 ${report.from !== null && open.every(([, , findings]) => findings.length === 0) && paragraph('Nothing that was seen would break.')}
 ${open.map(

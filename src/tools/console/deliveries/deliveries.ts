@@ -30,7 +30,6 @@ import {
   readPage,
   text,
 } from '../frame/list.ts'
-import { liveHeading } from '../frame/live.ts'
 import { messageTable } from '../frame/message-attempts.ts'
 import type { AccountVisit, Next } from '../frame/page.ts'
 import {
@@ -132,8 +131,7 @@ function show(visit: Visit, { webhooks, page, accepted, open, resent, wall }: Da
     webhookOf: ({ webhook_id }: DeliveryRow) =>
       link(`${root}webhooks/${webhook_id}`, untrusted(names.get(webhook_id) ?? webhook_id)),
   }
-  return html`${liveHeading(visit, 'Deliveries')}
-${webhooks.length > 0 && filterForm(visit, { webhook: choices })}
+  return html`${webhooks.length > 0 && filterForm(visit, { webhook: choices })}
 ${progressPart(resent, now, wall)}
 ${open.length > 0 && actionForm(visit, 'resend', resendFields(open.length, filters))}
 ${page.items.length === 0 ? nothing(visit, webhooks) : messageTable(visit, list)}

@@ -10,8 +10,7 @@ export const disputes = definePage({
   path: 'disputes',
   navigation: 'Disputes',
   below: 'More',
-  show: () => html`<h1 class="govuk-heading-l">Disputes</h1>
-${paragraph(html`Four fixed records, the same for every account, as ${code('GET /v1/disputes')} returns them. Their payments do not exist here.`)}
+  show: () => html`${paragraph(html`Four fixed records, the same for every account, as ${code('GET /v1/disputes')} returns them. Their payments do not exist here.`)}
 ${wideTable({
   caption: 'Disputes, newest first',
   columns: [

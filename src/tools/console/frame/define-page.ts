@@ -16,7 +16,7 @@ import {
   pageAddress,
   problemsIn,
 } from './list.ts'
-import { type Look, newestIn, sendLook, shownBy, tagOf } from './live.ts'
+import { type Look, liveHeading, newestIn, sendLook, shownBy, tagOf } from './live.ts'
 import {
   accountVisitOf,
   type ConsoleContext,
@@ -29,7 +29,7 @@ import {
   type Visit,
   visitOf,
 } from './page.ts'
-import { postForm } from './parts.ts'
+import { heading, postForm } from './parts.ts'
 import { endedAccount, otherAccount, sendSignedOut } from './refused.ts'
 import { isFromOtherSite, NotInside, signedIn } from './session.ts'
 
@@ -61,7 +61,7 @@ type Definition<F extends Filters, Data, A extends Answer> = {
   section?: string
   filters?: F
   /** What is shown, whatever the identifier, to whoever is not signed in, or to another account. */
-  guest?: (visit: Visit) => Html
+  guest?: (visit: Visit) => Part
   /** The page is for making something, so an account that has ended has none. */
   makes?: true
   /** The page that is opened instead, if there is one. */
@@ -69,8 +69,13 @@ type Definition<F extends Filters, Data, A extends Answer> = {
   /** Returns what the page shows. Throws `notFound`. The compiler infers the data of `title` and `show`, which follow. */
   read?: (context: ConsoleContext, visit: PageVisit<F>, answer?: A) => Promise<Data>
   title?: string | ((visit: PageVisit<F>, data: Data) => string)
-  /** Pure. It has `liveHeading` if the page is live. */
-  show: (visit: PageVisit<F>, data: Data, answer?: A) => Html
+  /** Its heading, if that is not its title. */
+  heading?: (visit: PageVisit<F>, data: Data) => Part
+  /** Above the heading, such as the way back. */
+  above?: (visit: PageVisit<F>, data: Data) => Part
+  /** What is below the heading. Pure. */
+  show: (visit: PageVisit<F>, data: Data, answer?: A) => Part
+  narrow?: true
   /**
    * The page says when what it shows has changed. A function tells that faster than reading and showing all of it would:
    * `since` is the newest entry that the browser shows.
@@ -159,10 +164,10 @@ function sendGuest(
   context: ConsoleContext,
   request: FastifyRequest,
   reply: FastifyReply,
-  { guest, title }: AnyPage,
+  { guest, title, narrow }: AnyPage,
 ): FastifyReply {
   const visit = visitOf(request, context)
-  return sendPage(reply, visit, { title: `${title}`, content: guest?.(visit) ?? html`` })
+  return sendPage(reply, visit, { title: `${title}`, content: guest?.(visit), narrow })
 }
 
 /** A form. Without a session nothing is done, and the page to sign in says so: so its area is that page's. */
@@ -221,7 +226,7 @@ async function respond(
   reply: FastifyReply,
   answer?: Answer,
 ): Promise<FastifyReply> {
-  const { path, navigation, title = navigation ?? path, section = path.replace(/\/.*/, '') } = page
+  const { path, navigation = path, title = navigation, section = path.replace(/\/.*/, '') } = page
   const hasErrors = Object.keys(visit.errors).length > 0
   const live = hasErrors ? undefined : page.live
   const shown = live && shownBy(visit.request)
@@ -230,9 +235,13 @@ async function respond(
     typeof live === 'function' ? await live(context, visit, newestIn(shown || '')) : undefined
   if (quick && shown) return sendLook(reply, shown, quick)
   const data = await page.read?.(context, visit, answer)
+  const itsTitle = typeof title === 'string' ? title : title(visit, data)
+  const text = page.heading?.(visit, data) ?? itsTitle
+  const head = page.live ? liveHeading(visit, text) : heading(text)
   const content = page.show(visit, data, answer)
   const look =
-    quick ?? (live && lookAt(page, visit, data, answer ? page.show(visit, data) : content))
+    quick ??
+    (live && lookAt(page, visit, data, html`${head}${answer ? page.show(visit, data) : content}`))
   if (look && shown) return sendLook(reply, shown, look)
   const errors = answer?.errors ?? (hasErrors ? visit.errors : undefined)
   const fails = page.fails?.(data)
@@ -241,9 +250,12 @@ async function respond(
     reply,
     { ...visit, ...(fails && { fails }) },
     {
-      title: typeof title === 'string' ? title : title(visit, data),
-      section,
+      title: itsTitle,
+      heading: head,
+      above: page.above?.(visit, data),
       content,
+      narrow: page.narrow,
+      section,
       errors,
       ...(look && { live: { tag: tagOf(look), isSlow: isSlow(visit) } }),
     },

@@ -2,9 +2,8 @@
 import { createHash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Html, html, type Part } from '../../../platform/web/html.ts'
-import type { PageVisit } from './list.ts'
-import { pageAddress } from './list.ts'
-import { link } from './parts.ts'
+import { type PageVisit, pageAddress } from './list.ts'
+import { heading, link } from './parts.ts'
 
 export type Look = {
   /** Of what the page shows: another one as soon as something of it has changed. */
@@ -53,11 +52,11 @@ export function sendLook(reply: FastifyReply, shown: string, look: Look): Fastif
  * The heading, and at the end of its line where the script says that what the page shows has changed, and may follow it. Without script there is the link. The
  * page of a form with errors leads to that of the form.
  */
-export function liveHeading(visit: PageVisit, heading: Part): Html {
-  if (Object.keys(visit.errors).length > 0) return html`<h1 class="govuk-heading-l">${heading}</h1>`
+export function liveHeading(visit: PageVisit, text: Part): Html {
+  if (Object.keys(visit.errors).length > 0) return heading(text)
   const query = { ...visit.filters, ...visit.cursor, back: visit.back }
   return html`<div class="farthing-heading">
-<h1 class="govuk-heading-l">${heading}</h1>
+${heading(text)}
 <div class="farthing-live">
 <p class="govuk-body" role="status"></p>
 <p class="govuk-body">${link(pageAddress(visit.here, query), 'Refresh')}</p>

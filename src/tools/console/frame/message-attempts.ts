@@ -56,7 +56,13 @@ export const sentAgainText = ({ at, result = '' }: Exchange, now: number): strin
   `Sent again at ${shortTime(at, now)}: ${result}.`
 
 /** What is true now of such a message. */
-export const acceptedSinceTag = tag('failed, accepted since', 'orange')
+const acceptedSinceTag = tag('failed, accepted since', 'orange')
+
+/** The delivery status. `accepted` is the send by hand that was accepted after the delivery had failed. */
+export function messageTag(message: MessageRow, now: number, accepted: Exchange | undefined): Html {
+  const shown = shownStatus(message, now)
+  return shown === 'FAILED' && accepted ? acceptedSinceTag : deliveryTag(shown)
+}
 
 const deliveries: Record<DeliveryStatus, (attempts: number) => string> = {
   SUCCESSFUL: () => 'The delivery succeeded.',

@@ -17,12 +17,12 @@ import {
   serviceNavigation,
 } from '../../../platform/web/components.ts'
 import { sendHtml } from '../../../platform/web/headers.ts'
-import { type Html, html } from '../../../platform/web/html.ts'
+import { type Html, html, type Part } from '../../../platform/web/html.ts'
 import * as layout from '../../../platform/web/layout.ts'
 import type { ToolContext } from '../../context.ts'
 import { type Banner, type Done, leaveBanner, takeBanner } from './banners.ts'
 import type { Fails } from './fails.ts'
-import { signOutForm } from './parts.ts'
+import { heading, signOutForm } from './parts.ts'
 import { shortTime } from './times.ts'
 
 const SERVICE = 'Farthing console'
@@ -65,11 +65,16 @@ export type Visit = {
 export type AccountVisit = Visit & { account: Account; now: AccountTime }
 
 export type Page = {
-  /** The title; the content has the heading. */
+  /** The title, and the heading unless there is another. */
   title: string
+  heading?: Html
+  /** Above the heading. */
+  above?: Part
+  content: Part
+  /** It is narrower than a wide screen. */
+  narrow?: true | undefined
   /** The path of the entry of the navigation that is current. */
   section?: string
-  content: Html
   /** Unless said otherwise 200, or 400 with errors. */
   status?: number
   /** Errors in the form, by field. */
@@ -179,10 +184,12 @@ export function sendPage(
 
 function documentOf(
   visit: Visit | AccountVisit,
-  { title, section, content, errors, live }: Page,
+  { title, heading: itsHeading, above, content, narrow, section, errors, live }: Page,
   banner: Banner | undefined,
 ): string {
   const { site, account, hasEnded } = visit
+  const body = html`${above && html`${above}\n`}${itsHeading ?? heading(title)}
+${content}`
   const parts = html`
 ${
   live &&
@@ -202,7 +209,7 @@ ${
   html`<p class="govuk-body farthing-inside">Test account <strong><bdi>${account.name}</bdi></strong> · <a class="govuk-link" href="${site}/console">back to <bdi>${account.parent ?? ''}</bdi></a></p>
 `
 }${hasEnded && insetText('This test account has ended. Nothing can be done in it any more. Its pages can be read until its data is deleted.')}
-${content}`
+${narrow ? layout.twoThirds(body) : body}`
   const shell = {
     ...layout.englishShell,
     basePath: site,

@@ -19,6 +19,8 @@ import { dayName, shortTime } from './times.ts'
 export const link = (href: string, text: Part): Html =>
   html`<a class="govuk-link" href="${href}">${text}</a>`
 
+export const heading = (text: Part): Html => html`<h1 class="govuk-heading-l">${text}</h1>`
+
 export const code = (text: Part): Html => html`<code class="farthing-code">${text}</code>`
 
 /** What a key is called on pages: the one of the settings has no identifier. */

@@ -8,7 +8,6 @@ import { pageFault } from '../../../platform/http/errors.ts'
 import { button } from '../../../platform/web/components.ts'
 import { input } from '../../../platform/web/form-components.ts'
 import { html } from '../../../platform/web/html.ts'
-import { twoThirds } from '../../../platform/web/layout.ts'
 import type { ToolContext } from '../../context.ts'
 import {
   type ConsoleContext,
@@ -19,7 +18,7 @@ import {
   type Visit,
   visitOf,
 } from './page.ts'
-import { code, hidden } from './parts.ts'
+import { code, heading, hidden } from './parts.ts'
 import { otherAccount } from './refused.ts'
 import {
   endSession,
@@ -30,82 +29,67 @@ import {
   startSession,
 } from './session.ts'
 
-const HOME = ''
+type Fields = Pick<URLSearchParams, 'get'>
 
-const pageIn = (fields: { get(name: string): string | null }): string =>
-  pageOfAddress(fields.get('to') ?? '') ?? HOME
-
-const queryOf = ({ url }: FastifyRequest) =>
-  new URLSearchParams(url.includes('?') ? url.slice(url.indexOf('?')) : '')
+/** The page of the console to open then; home if the address or the form names none. */
+const pageIn = (fields: Fields): string => pageOfAddress(fields.get('to') ?? '') ?? ''
 
 export const signInRoutes = (context: ConsoleContext): Route[] => [
-  {
-    method: 'GET',
-    path: '/console/sign-in',
-    area: 'sign-in',
-    handler: async (request, reply) => {
-      const visit = visitOf(request, context)
-      return sendPage(reply, visit, signInPage(visit, pageIn(queryOf(request))))
-    },
-  },
-  {
-    method: 'POST',
-    path: '/console/sign-in',
-    area: 'sign-in',
-    accepts: 'form',
-    handler: async (request, reply) => {
-      if (isFromOtherSite(request, context.config)) throw pageFault(403)
-      const form = formBody(request)
-      const to = pageIn(form)
-      const session = await sessionForKey(context, form.get('key') ?? '')
-      return enter(context, request, reply, {
-        session,
-        to,
-        refused: 'Enter a key of this Farthing',
-      })
-    },
-  },
-  {
-    method: 'GET',
-    path: '/console/enter',
-    area: 'sign-in',
-    handler: async (request, reply) => {
-      const query = queryOf(request)
-      const visit = visitOf(request, context)
-      return sendPage(reply, visit, enterPage(visit, query.get('code') ?? '', pageIn(query)))
-    },
-  },
-  {
-    method: 'POST',
-    path: '/console/enter',
-    area: 'sign-in',
-    accepts: 'form',
-    handler: async (request, reply) => {
-      if (isFromOtherSite(request, context.config)) throw pageFault(403)
-      const form = formBody(request)
-      const session = await findSession(context, form.get('code') ?? '', 'enter')
-      const refused = 'This link has expired. Enter a key of this Farthing, or run farthing open'
-      return enter(context, request, reply, { session, to: pageIn(form), refused })
-    },
-  },
-  {
-    method: 'POST',
-    path: '/console/sign-out',
-    area: 'sign-in',
-    accepts: 'form',
-    handler: async (request, reply) => {
-      if (isFromOtherSite(request, context.config)) throw pageFault(403)
-      if (await signedIn(context, request)) {
-        const visit = { ...visitOf(request, context), account: request.account }
-        const page = otherAccount(visit)
-        if (page) return sendPage(reply, visit, page)
-      }
-      endSession(request, reply, context.config)
-      const done = { code: 'signed-out' } as const
-      return sendNext(reply, visitOf(request, context), { to: 'sign-in', done })
-    },
-  },
+  pageRoute(context, 'sign-in', (visit, query) => signInPage(visit, pageIn(query))),
+  formRoute(context, 'sign-in', async (form, request, reply) => {
+    const session = await sessionForKey(context, form.get('key') ?? '')
+    const refused = 'Enter a key of this Farthing'
+    return enter(context, request, reply, { session, to: pageIn(form), refused })
+  }),
+  pageRoute(context, 'enter', (visit, query) =>
+    enterPage(visit, query.get('code') ?? '', pageIn(query)),
+  ),
+  formRoute(context, 'enter', async (form, request, reply) => {
+    const session = await findSession(context, form.get('code') ?? '', 'enter')
+    const refused = 'This link has expired. Enter a key of this Farthing, or run farthing open'
+    return enter(context, request, reply, { session, to: pageIn(form), refused })
+  }),
+  formRoute(context, 'sign-out', async (_, request, reply) => {
+    const visit = visitOf(request, context)
+    if (await signedIn(context, request)) {
+      const inAccount = { ...visit, account: request.account }
+      const page = otherAccount(inAccount)
+      if (page) return sendPage(reply, inAccount, page)
+    }
+    endSession(request, reply, context.config)
+    return sendNext(reply, visit, { to: 'sign-in', done: { code: 'signed-out' } })
+  }),
 ]
+
+const pageRoute = (
+  context: ConsoleContext,
+  path: string,
+  page: (visit: Visit, query: Fields) => Page,
+): Route => ({
+  method: 'GET',
+  path: `/console/${path}`,
+  area: 'sign-in',
+  handler: async (request, reply) => {
+    const visit = visitOf(request, context)
+    const query = new URLSearchParams(/\?.*/s.exec(request.url)?.[0])
+    return sendPage(reply, visit, page(visit, query))
+  },
+})
+
+const formRoute = (
+  { config }: ConsoleContext,
+  path: string,
+  run: (form: Fields, request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>,
+): Route => ({
+  method: 'POST',
+  path: `/console/${path}`,
+  area: 'sign-in',
+  accepts: 'form',
+  handler: async (request, reply) => {
+    if (isFromOtherSite(request, config)) throw pageFault(403)
+    return run(formBody(request), request, reply)
+  },
+})
 
 async function sessionForKey(
   { database, config, time }: ToolContext,
@@ -131,8 +115,7 @@ async function enter(
 }
 
 function signInPage({ root }: Visit, to: string, refused?: string): Page {
-  const content = html`<h1 class="govuk-heading-l">Sign in to the console</h1>
-<form method="post" action="${root}sign-in">
+  const content = html`<form method="post" action="${root}sign-in">
 ${hidden('to', to)}
 ${input({
   name: 'key',
@@ -151,18 +134,19 @@ ${button({ id: 'sign-in', text: 'Sign in' })}
 <p class="govuk-body">The first start of Farthing prints a key, unless ${code('FARTHING_API_KEY')} sets it. On the machine where Farthing runs, ${code('farthing keys create')} makes another, and ${code('farthing open')} signs you in without one.</p>`
   return {
     title: 'Sign in',
-    content: twoThirds(content),
+    heading: heading('Sign in to the console'),
+    content,
+    narrow: true,
     ...(refused && { status: 401, errors: { key: refused } }),
   }
 }
 
 function enterPage({ root }: Visit, codeOfLink: string, to: string): Page {
-  const content = html`<h1 class="govuk-heading-l">Enter the console</h1>
-<p class="govuk-body">This link signs you in without a key. It works for one minute.</p>
+  const content = html`<p class="govuk-body">This link signs you in without a key. It works for one minute.</p>
 <form method="post" action="${root}enter">
 ${hidden('code', codeOfLink)}
 ${hidden('to', to)}
 ${button({ id: 'enter', text: 'Enter' })}
 </form>`
-  return { title: 'Enter', content: twoThirds(content) }
+  return { title: 'Enter', heading: heading('Enter the console'), content, narrow: true }
 }

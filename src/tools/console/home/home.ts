@@ -22,7 +22,6 @@ import { definePage } from '../frame/define-page.ts'
 import { refusalText } from '../frame/exchange.ts'
 import { countFails, type Fails } from '../frame/fails.ts'
 import type { PageVisit } from '../frame/list.ts'
-import { liveHeading } from '../frame/live.ts'
 import type { AccountVisit, ConsoleContext } from '../frame/page.ts'
 import {
   briefTime,
@@ -90,8 +89,7 @@ function show(
   visit: PageVisit,
   { isEmpty, traffic, attention, counts, refusedKeys }: Awaited<ReturnType<typeof read>>,
 ): Html {
-  return html`${liveHeading(visit, 'Home')}
-${!visit.hasEnded && (isEmpty ? firstSteps(visit) : buttons(visit))}
+  return html`${!visit.hasEnded && (isEmpty ? firstSteps(visit) : buttons(visit))}
 <h2 class="govuk-heading-m">Last ${MINUTES} minutes</h2>
 ${trafficPart(traffic)}
 ${refusedKeysPart(refusedKeys)}

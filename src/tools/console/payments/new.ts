@@ -9,7 +9,6 @@ import { askedFor } from '../../../platform/http/addresses.ts'
 import { formBody } from '../../../platform/http/body.ts'
 import type { Json } from '../../../platform/http/fields.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
-import { twoThirds } from '../../../platform/web/layout.ts'
 import type { ToolContext } from '../../context.ts'
 import { recordAction } from '../../record/action.ts'
 import { definePage } from '../frame/define-page.ts'
@@ -39,9 +38,8 @@ export const newPayment = definePage({
   path: 'payments/new',
   title: 'Make a payment',
   makes: true,
-  show: (visit, _, typed?: Typed) =>
-    twoThirds(html`<h1 class="govuk-heading-l">Make a payment</h1>
-${newPaymentForm(visit, typed)}`),
+  narrow: true,
+  show: (visit, _, typed?: Typed) => newPaymentForm(visit, typed),
   actions: { create: { keeps: 'amount', run: create } },
 })
 
@@ -50,24 +48,23 @@ export const back = definePage({
   path: 'back/{payment_id}',
   section: 'payments',
   title: 'You are back',
+  narrow: true,
   guest: returned,
   read: ({ database }, { account, id, now }) => findPayment(database, account.room, id, now),
   show: (visit, payment) =>
     payment
-      ? twoThirds(html`<h1 class="govuk-heading-l">You are back</h1>
-${paragraph(html`The payment is ${statusTag(statusOf(payment))}`)}
+      ? html`${paragraph(html`The payment is ${statusTag(statusOf(payment))}`)}
 ${paragraph(html`${inPounds(payment.given.amount)}, ${untrusted(payment.given.reference)}. Here your own service would read the payment, and show your user what came of it.`)}
 ${paragraph(link(`${visit.root}payments/${visit.id}`, 'Its timeline'))}
-${!visit.hasEnded && paragraph(link(`${visit.root}payments/new`, 'Make another payment'))}`)
+${!visit.hasEnded && paragraph(link(`${visit.root}payments/new`, 'Make another payment'))}`
       : returned(visit),
 })
 
 /** The same whether there is such a payment or not. */
 function returned({ request, site }: Visit): Html {
   const page = pageOfAddress(request.originalUrl)
-  return twoThirds(html`<h1 class="govuk-heading-l">You are back</h1>
-${paragraph('The service that made the payment knows its result.')}
-${paragraph(link(`${site}/console/${signInFirst(page)}`, 'Sign in to see the payment'))}`)
+  return html`${paragraph('The service that made the payment knows its result.')}
+${paragraph(link(`${site}/console/${signInFirst(page)}`, 'Sign in to see the payment'))}`
 }
 
 async function create(context: ToolContext, visit: PageVisit): Promise<Next | Typed> {

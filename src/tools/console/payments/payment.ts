@@ -1,6 +1,6 @@
 import { timeOf } from '../../../core/ids.ts'
 import { inPounds } from '../../../core/money.ts'
-import { type Payment, stateOf } from '../../../pay/payments/payment.ts'
+import { type Payment, stateOf, statusOf } from '../../../pay/payments/payment.ts'
 import { presentPayment } from '../../../pay/payments/response.ts'
 import { findPayment } from '../../../pay/payments/store.ts'
 import { attemptsOf } from '../../../pay/webhooks/message-store.ts'
@@ -12,9 +12,8 @@ import { messagesOfPayment } from '../../lists/webhooks-store.ts'
 import { MASK } from '../../record/mask.ts'
 import { findExchanges } from '../../record/store.ts'
 import { definePage } from '../frame/define-page.ts'
-import type { PageVisit } from '../frame/list.ts'
-import { linkBack } from '../frame/list.ts'
-import { type Look, liveHeading } from '../frame/live.ts'
+import { linkBack, type PageVisit } from '../frame/list.ts'
+import type { Look } from '../frame/live.ts'
 import { type AccountVisit, accountVisitOf, type ConsoleContext, notFound } from '../frame/page.ts'
 import {
   code,
@@ -35,6 +34,9 @@ import { reasonFor, timelineView } from './timeline-view.ts'
 export const payment = definePage({
   path: 'payments/{payment_id}',
   title: (_, { payment }) => `${headingOf(payment)}, ${payment.given.reference}`,
+  heading: (_, { payment }) => html`${headingOf(payment)} ${statusTag(statusOf(payment))}`,
+  above: (visit, { payment }) => html`${linkBack(visit, 'payments', 'Payments')}
+<span class="govuk-caption-l">${untrusted(payment.given.reference)}</span>`,
   read,
   show,
   live: look,
@@ -126,12 +128,8 @@ function show(
   }
   const hidden = steps.length - timeline.steps.length
   const address = `payments/${payment.payment_id}`
-  const state = stateOf(payment)
-  const reason = reasonFor(state)
-  return html`${linkBack(visit, 'payments', 'Payments')}
-<span class="govuk-caption-l">${untrusted(payment.given.reference)}</span>
-${liveHeading(visit, html`${headingOf(payment)} ${statusTag(state.status)}`)}
-${paragraph(html`${refundedText(payment)}${payment.refunded_amount > 0 && ' · '}${code(payment.payment_id)}${reason && html`, ${reason}`}`)}
+  const reason = reasonFor(stateOf(payment))
+  return html`${paragraph(html`${refundedText(payment)}${payment.refunded_amount > 0 && ' · '}${code(payment.payment_id)}${reason && html`, ${reason}`}`)}
 ${statesPart(visit, payment, { refunds: rows.refunds, refused, control })}
 ${toldPart(visit, steps)}
 ${details('Summary for a colleague', listing('Summary', summary(payment, steps, `${visit.addresses.api}${visit.base}/${address}`)), { id: 'summary' })}

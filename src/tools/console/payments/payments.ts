@@ -24,7 +24,6 @@ import {
   pageLinks,
   readPage,
 } from '../frame/list.ts'
-import { liveHeading } from '../frame/live.ts'
 import type { AccountVisit } from '../frame/page.ts'
 import {
   byDay,
@@ -48,11 +47,14 @@ export const payments = definePage({
   navigation: 'Payments',
   title: ({ filters: { q, status, from, to } }) =>
     ['Payments', q, status, from && `from ${from}`, to && `to ${to}`].filter(Boolean).join(', '),
+  heading: () => 'Payments',
   filters,
   instead: pageOfId,
   read,
-  show: (visit, data) => html`${liveHeading(visit, 'Payments')}
-${!visit.hasEnded && buttonLink('make-payment', 'Make a payment', `${visit.root}payments/new`)}
+  show: (
+    visit,
+    data,
+  ) => html`${!visit.hasEnded && buttonLink('make-payment', 'Make a payment', `${visit.root}payments/new`)}
 ${filterForm(visit, {}, { id: 'search', text: 'Search' })}
 ${paragraph(daysOf(visit))}
 ${data && listPart(visit, data)}`,

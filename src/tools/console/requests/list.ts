@@ -17,9 +17,15 @@ import { findWithText } from '../../record/text-store.ts'
 import { MINUTES } from '../../record/traffic-store.ts'
 import { definePage } from '../frame/define-page.ts'
 import { mayBeOutOfOrder, refusalText } from '../frame/exchange.ts'
-import type { PageVisit } from '../frame/list.ts'
-import { addressFrom, type Cursor, type CursorPage, pageLinks, readPage } from '../frame/list.ts'
-import { type Look, liveHeading, MOST_NEWER } from '../frame/live.ts'
+import {
+  addressFrom,
+  type Cursor,
+  type CursorPage,
+  type PageVisit,
+  pageLinks,
+  readPage,
+} from '../frame/list.ts'
+import { type Look, MOST_NEWER } from '../frame/live.ts'
 import type { ConsoleContext } from '../frame/page.ts'
 import {
   byDay,
@@ -57,6 +63,7 @@ export const requests = definePage({
   path: 'requests',
   navigation: 'Requests',
   title: ({ filters }, { operations }) => titleOf(filters, operations),
+  heading: () => 'Requests',
   filters,
   read,
   show,
@@ -95,8 +102,7 @@ function show(
 ): Html {
   const { filters } = visit
   const isEmpty = page.items.length + gaps.length === 0
-  return html`${liveHeading(visit, 'Requests')}
-${refusals && refusalsPart(visit, refusals, operations)}
+  return html`${refusals && refusalsPart(visit, refusals, operations)}
 ${
   isEmpty && !isFilter(filters)
     ? emptyState(

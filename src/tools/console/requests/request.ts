@@ -14,8 +14,7 @@ import { findExchange } from '../../record/store.ts'
 import { inProduction } from '../check/findings.ts'
 import { definePage } from '../frame/define-page.ts'
 import { headersAndBody } from '../frame/exchange.ts'
-import type { PageVisit } from '../frame/list.ts'
-import { linkBack } from '../frame/list.ts'
+import { linkBack, type PageVisit } from '../frame/list.ts'
 import { nameOfAttempt, sentAgainText } from '../frame/message-attempts.ts'
 import { type AccountVisit, type ConsoleContext, notFound } from '../frame/page.ts'
 import {
@@ -38,6 +37,8 @@ export const request = definePage({
   path: 'requests/{exchange_id}',
   title: ({ now }, { exchange }) =>
     `${requestLine(exchange)}: ${statusText(exchange)} at ${shortTime(exchange.at, now, 'seconds')}`,
+  heading: (_, { exchange }) => untrusted(requestLine(exchange)),
+  above: visit => linkBack(visit, 'requests', 'Requests'),
   read,
   show,
 })
@@ -55,9 +56,7 @@ function show(
   const { kind, request_headers, request_body, response_headers, response_body } = exchange
   const [request, response] =
     kind === 'out' ? ['the attempt', 'the receiver’s response'] : ['the request', 'the response']
-  return html`${linkBack(visit, 'requests', 'Requests')}
-<h1 class="govuk-heading-l farthing-text">${untrusted(requestLine(exchange))}</h1>
-${summaryList(rowsFor(exchange, visit.root, operationsOf(operations)))}
+  return html`${summaryList(rowsFor(exchange, visit.root, operationsOf(operations)))}
 ${ignoredPart(exchange, operations)}
 ${inProduction(exchange.facts?.broken)}
 <h2 class="govuk-heading-m">${kind === 'out' ? 'Sent' : 'Request'}</h2>

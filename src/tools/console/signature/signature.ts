@@ -48,8 +48,11 @@ export const signature = definePage({
   filters,
   read: async (context, visit, compared?: Compared) =>
     compared?.known ?? knownFor(context, visit, visit.filters.message),
-  show: (visit, known, compared) => html`<h1 class="govuk-heading-l">Signature</h1>
-${compared?.analysis ? result(visit, compared.analysis) : intro}
+  show: (
+    visit,
+    known,
+    compared,
+  ) => html`${compared?.analysis ? result(visit, compared.analysis) : intro}
 ${form(visit, compared?.fields ?? { ...noFields, message: visit.filters.message }, known, compared?.errors)}`,
   actions: {
     compare: { isAtPage: true, changesNothing: true, accepts: 'multipart', run: compare },

@@ -23,7 +23,6 @@ import { type ListedWebhook, listWebhooks } from '../../lists/webhooks-store.ts'
 import { acceptedByHand } from '../../record/by-hand.ts'
 import type { Exchange } from '../../record/exchange.ts'
 import { definePage } from '../frame/define-page.ts'
-import { liveHeading } from '../frame/live.ts'
 import { sentAgainText } from '../frame/message-attempts.ts'
 import type { AccountVisit } from '../frame/page.ts'
 import {
@@ -44,8 +43,10 @@ export const webhooks = definePage({
   navigation: 'Endpoints',
   below: 'Webhooks',
   read,
-  show: (visit, data) => html`${liveHeading(visit, 'Endpoints')}
-${!visit.hasEnded && buttonLink('register-webhook', 'Register a webhook', 'webhooks/new')}
+  show: (
+    visit,
+    data,
+  ) => html`${!visit.hasEnded && buttonLink('register-webhook', 'Register a webhook', 'webhooks/new')}
 ${duplicatesPart(data.all)}
 ${data.active.total === 0 && emptyState(visit, 'There is no active webhook, so no messages are sent', link('webhooks/new', 'register one'))}
 ${cards('Active webhooks', data.active, data)}

@@ -36,8 +36,7 @@ export const busyPage = (back: Html): Page => ({
   title: 'Messages are being sent already',
   status: 409,
   section: 'webhooks',
-  content: html`<h1 class="govuk-heading-l">Messages are being sent already</h1>
-${paragraph(`Nothing was sent: ${ALREADY_SENDING}.`)}
+  content: html`${paragraph(`Nothing was sent: ${ALREADY_SENDING}.`)}
 ${paragraph(back)}`,
 })
 

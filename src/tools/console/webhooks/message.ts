@@ -37,21 +37,19 @@ import { exchangesOfMessage } from '../../record/store.ts'
 import { definePage } from '../frame/define-page.ts'
 import { prettyJson } from '../frame/exchange.ts'
 import type { PageVisit } from '../frame/list.ts'
-import { liveHeading } from '../frame/live.ts'
 import {
-  acceptedSinceTag,
   attemptsPart,
   attemptTag,
   damageNames,
   deliveryText,
   mergeAttempts,
+  messageTag,
   nameOfAttempt,
   type ShownAttempt,
 } from '../frame/message-attempts.ts'
 import { type AccountVisit, type Next, notFound } from '../frame/page.ts'
 import {
   deliveryName,
-  deliveryTag,
   link,
   listing,
   paragraph,
@@ -71,6 +69,10 @@ export const message = definePage({
   section: 'deliveries',
   title: ({ now }, { message, payment, webhook }) =>
     `${message.event_type} of ${payment} at ${shortTime(message.created, now, 'seconds')} to ${webhook}`,
+  heading: ({ now }, { message, accepted }) =>
+    html`${breaking(message.event_type)} ${messageTag(message, now, accepted)}`,
+  above: ({ root }, { message, webhook }) =>
+    backLink(`${root}webhooks/${message.webhook_id}`, untrusted(webhook)),
   read,
   show,
   live: async (context, visit) => {
@@ -127,13 +129,9 @@ async function read(context: ToolContext, visit: PageVisit) {
 
 function show(
   visit: PageVisit,
-  { message, payment, webhook, accepted, body, attempts, asking }: Awaited<ReturnType<typeof read>>,
+  { message, payment, body, attempts, asking }: Awaited<ReturnType<typeof read>>,
 ): Html {
-  const status = shownStatus(message, visit.now)
-  const isMended = status === 'FAILED' && accepted !== undefined
-  return html`${backLink(`${visit.root}webhooks/${message.webhook_id}`, untrusted(webhook))}
-${liveHeading(visit, html`${breaking(message.event_type)} ${isMended ? acceptedSinceTag : deliveryTag(status)}`)}
-${byHandTag(attempts)}<p class="govuk-body-l" id="cause">${untrusted(outcomeOf(message, statusAt(message, visit.now), attempts, visit.now))}</p>
+  return html`${byHandTag(attempts)}<p class="govuk-body-l" id="cause">${untrusted(outcomeOf(message, statusAt(message, visit.now), attempts, visit.now))}</p>
 ${asking}
 ${actions(message, body, visit)}
 ${summaryList(rowsFor(message, payment, visit))}

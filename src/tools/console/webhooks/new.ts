@@ -7,7 +7,6 @@ import type { Json } from '../../../platform/http/fields.ts'
 import { button } from '../../../platform/web/components.ts'
 import { checkboxes, input } from '../../../platform/web/form-components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
-import { twoThirds } from '../../../platform/web/layout.ts'
 import type { ToolContext } from '../../context.ts'
 import { actionForm, definePage } from '../frame/define-page.ts'
 import { errorsIn, toldIn } from '../frame/form-errors.ts'
@@ -18,19 +17,20 @@ import { code, paragraph } from '../frame/parts.ts'
 const TEXTS = ['callback_url', 'description'] as const
 const EVENTS = 'subscriptions'
 
-const TITLE = 'Register a webhook'
-
 type Typed = { form: URLSearchParams; errors: Record<string, string> }
 
 export const newWebhook = definePage({
   path: 'webhooks/new',
-  title: TITLE,
+  title: 'Register a webhook',
   makes: true,
-  show: (visit, _, typed?: Typed) =>
-    twoThirds(html`<h1 class="govuk-heading-l">${TITLE}</h1>
-${paragraph('Farthing sends it a signed message about each change of a payment. You see the signing key when it is registered.')}
+  narrow: true,
+  show: (
+    visit,
+    _,
+    typed?: Typed,
+  ) => html`${paragraph('Farthing sends it a signed message about each change of a payment. You see the signing key when it is registered.')}
 ${actionForm(visit, 'register', fields(visit, typed))}
-${paragraph(html`For a receiver on your own machine, start Farthing with its host and port: ${code('FARTHING_CALLBACK_HOSTS=localhost:4000')}. Or register nothing: ${code('farthing listen')} fetches the messages from there.`)}`),
+${paragraph(html`For a receiver on your own machine, start Farthing with its host and port: ${code('FARTHING_CALLBACK_HOSTS=localhost:4000')}. Or register nothing: ${code('farthing listen')} fetches the messages from there.`)}`,
   actions: { register: { run: register } },
 })
 

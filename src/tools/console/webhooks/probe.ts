@@ -26,14 +26,13 @@ export async function probe(
   if (!probed) return busyPage(link(`${root}webhooks/${webhook_id}`, 'Back to the webhook'))
   const { posts, findings } = probed
   const name = untrusted(webhookTitle(webhook))
-  const content = html`<p class="govuk-body">${link(`${root}webhooks/${webhook_id}`, name)}</p>
-<h1 class="govuk-heading-l">What the receiver does</h1>
-${paragraph(countsOf(posts, findings))}
+  const above = paragraph(link(`${root}webhooks/${webhook_id}`, name))
+  const content = html`${paragraph(countsOf(posts, findings))}
 ${brokenLevels.map(level => findings.filter(each => each.level === level).map(each => findingView(visit, each, level)))}
 ${table('What passed', findings, 'pass')}
 ${nothingJudged(findings) ?? table('What was not seen', findings, 'not seen')}
 ${probeForm(visit, webhook, 'Probe again')}`
-  return { title: 'What the receiver does', section: 'webhooks', content }
+  return { title: 'What the receiver does', section: 'webhooks', above, content }
 }
 
 const brokenLevels = ['fail', 'warn', 'note'] as const

@@ -24,7 +24,6 @@ import type { Exchange } from '../../record/exchange.ts'
 import { actionForm, definePage } from '../frame/define-page.ts'
 import type { PageVisit } from '../frame/list.ts'
 import { filterForm, oneOf, pageLinks, readPage } from '../frame/list.ts'
-import { liveHeading } from '../frame/live.ts'
 import { messageTable } from '../frame/message-attempts.ts'
 import { type Next, notFound } from '../frame/page.ts'
 import {
@@ -55,6 +54,8 @@ type Visit = PageVisit<typeof filters>
 export const webhook = definePage({
   path: 'webhooks/{webhook_id}',
   title: (_, { webhook }) => webhookTitle(webhook),
+  heading: (_, { webhook }) => untrusted(webhookTitle(webhook)),
+  above: ({ root }) => backLink(`${root}webhooks`, 'Endpoints'),
   filters,
   read,
   show,
@@ -98,9 +99,7 @@ type Accepted = ReadonlyMap<string, Exchange>
 
 function show(visit: Visit, { webhook, page, recent, accepted, wall }: Data): Html {
   const list = { caption: 'Messages, newest first', messages: page.items, accepted }
-  return html`${backLink(`${visit.root}webhooks`, 'Endpoints')}
-${liveHeading(visit, untrusted(webhookTitle(webhook)))}
-${summaryList(rowsFor(webhook, wall))}
+  return html`${summaryList(rowsFor(webhook, wall))}
 ${details('Signing key', listing('Signing key', webhook.signing_key), { id: 'signing-key' })}
 ${recentPart(visit, recent, accepted)}
 ${testForm(visit, webhook)}
