@@ -14,12 +14,12 @@ import {
 } from '../../../platform/accounts/store.ts'
 import { formBody } from '../../../platform/http/body.ts'
 import { backLink, button, details, summaryList } from '../../../platform/web/components.ts'
-import { input } from '../../../platform/web/form-components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import type { ToolContext } from '../../context.ts'
 import type { Plan } from '../../plans/plan.ts'
 import { findPlans } from '../../plans/store.ts'
 import { actionForm, definePage } from '../frame/define-page.ts'
+import { type Typed, typedInput } from '../frame/form.ts'
 import { type PageVisit, pageLinks, readPage } from '../frame/list.ts'
 import { type AccountVisit, insideOf, notFound, type Page } from '../frame/page.ts'
 import {
@@ -60,12 +60,10 @@ async function read(context: ToolContext, visit: PageVisit) {
   }
 }
 
-type Refused = { typed: string; errors: { name: string } }
-
 function show(
   visit: PageVisit,
   { plans, tests }: Awaited<ReturnType<typeof read>>,
-  refused?: Refused,
+  refused?: Typed,
 ): Html {
   return html`<h2 class="govuk-heading-m">This account</h2>
 ${summaryList(
@@ -86,36 +84,37 @@ ${plansPart(visit, plans)}
 ${tests ? html`${testAccountsPart(visit, tests)}${makeForm(visit, refused)}` : paragraph(link(`${visit.site}/console/accounts`, 'All accounts, with the key of the parent'))}`
 }
 
-const makeForm = (visit: PageVisit, refused: Refused | undefined): Html | false =>
+const makeForm = (visit: PageVisit, refused: Typed | undefined): Html | false =>
   actionForm(
     visit,
     'make-account',
-    html`${input({ name: 'name', label: 'Name of a new test account', value: refused?.typed ?? '', error: refused?.errors.name })}
+    html`${typedInput(refused, { name: 'name', label: 'Name of a new test account' })}
 ${button({ id: 'make-account', text: 'Make a test account', secondary: true })}`,
   )
 
 /** Its key is shown once, as everywhere. */
-async function makeAccount(context: ToolContext, visit: PageVisit): Promise<Page | Refused> {
+async function makeAccount(context: ToolContext, visit: PageVisit): Promise<Page | Typed> {
   const { account, request, now, root } = visit
   if (account.parent !== null) throw notFound()
-  const typed = (formBody(request).get('name') ?? '').trim()
-  const refused = (name: string): Refused => ({ typed, errors: { name } })
-  if (!isAccountName(typed))
+  const form = formBody(request)
+  const name = (form.get('name') ?? '').trim()
+  const refused = (error: string): Typed => ({ form, errors: { name: error } })
+  if (!isAccountName(name))
     return refused(
       'Enter a name of 1 to 64 letters, digits, spaces, dots, hyphens or underscores, that begins with a letter or a digit',
     )
   if (await hasAllTestAccounts(context.database, account.name, context.time.wall()))
     return refused(`An account has at most ${MOST_TEST_ACCOUNTS} test accounts`)
-  const made = await createTestAccount(context, { ...newAccount(typed), parent: account.name })
+  const made = await createTestAccount(context, { ...newAccount(name), parent: account.name })
   if (!made) return refused('Enter another name: this one was used within the last 8 days')
   return {
     title: 'The test account is made',
     section: 'accounts',
     above: backLink(`${root}accounts`, 'Test accounts'),
-    heading: heading(html`The test account <bdi>${typed}</bdi> is made`),
+    heading: heading(html`The test account <bdi>${name}</bdi> is made`),
     content: html`${paragraph(html`Its key is shown only now. It ends ${shortTime(made.expires, now)}.`)}
 ${listing('Its API key', made.key)}
-${paragraph(lookInside(root, typed))}`,
+${paragraph(lookInside(root, name))}`,
   }
 }
 

@@ -16,11 +16,11 @@ import {
   type TagColour,
   tag,
 } from '../../../platform/web/components.ts'
-import { input } from '../../../platform/web/form-components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import type { ToolContext } from '../../context.ts'
 import { listPayments } from '../../lists/payments-store.ts'
 import { actionForm, definePage } from '../frame/define-page.ts'
+import { type Typed, typedInput } from '../frame/form.ts'
 import { type PageVisit, pageLinks, readPage } from '../frame/list.ts'
 import { type Next, notFound } from '../frame/page.ts'
 import {
@@ -38,7 +38,7 @@ import {
   untrusted,
   wideTable,
 } from '../frame/parts.ts'
-import { type Charge, charge, setUp } from './new.ts'
+import { charge, setUp } from './new.ts'
 
 const SIZE = 50
 
@@ -124,7 +124,7 @@ async function read({ database }: ToolContext, { account, now, id }: PageVisit) 
 function show(
   visit: PageVisit,
   { agreement, payments }: Awaited<ReturnType<typeof read>>,
-  refused?: Exclude<Charge, Next>,
+  refused?: Typed,
 ): Html {
   const toDo =
     agreement.status === 'created'
@@ -175,18 +175,17 @@ function rowsFor(agreement: Agreement) {
 function payForms(
   visit: PageVisit,
   { status }: Agreement,
-  refused: Exclude<Charge, Next> | undefined,
+  refused: Typed | undefined,
 ): Html | false {
   if (status === 'created')
     return html`${actionForm(visit, 'set-up', button({ id: 'set-up', text: 'Set it up with a paid payment' }))}${refused && paragraph(untrusted(refused.errors.amount ?? ''))}`
   if (status !== 'active') return false
-  const amount = input({
+  const amount = typedInput(refused, {
     name: 'amount',
     label: 'Amount in pounds',
-    value: refused?.typed ?? '14.50',
+    value: '14.50',
     inputmode: 'decimal',
     width: 10,
-    error: refused?.errors.amount,
   })
   return html`${actionForm(visit, 'charge', html`${amount}${button({ id: 'charge', text: 'Charge it' })}`)}`
 }

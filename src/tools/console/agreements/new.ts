@@ -6,18 +6,15 @@ import { readNewAgreement } from '../../../pay/agreements/wire.ts'
 import { formBody } from '../../../platform/http/body.ts'
 import type { Json } from '../../../platform/http/fields.ts'
 import { button } from '../../../platform/web/components.ts'
-import { input } from '../../../platform/web/form-components.ts'
 import { html } from '../../../platform/web/html.ts'
 import type { ToolContext } from '../../context.ts'
 import { actionForm, definePage } from '../frame/define-page.ts'
-import { errorsIn, toldIn } from '../frame/form-errors.ts'
+import { submit, type Typed, typedInput } from '../frame/form.ts'
 import type { PageVisit } from '../frame/list.ts'
 import type { Next } from '../frame/page.ts'
 import { backAddress, makePayment, readGiven } from '../payments/new.ts'
 import { labels as paymentLabels, sentences } from '../payments/new-form.ts'
 import { readyMade } from '../payments/ready-made.ts'
-
-type Typed = { form: URLSearchParams; errors: Record<string, string> }
 
 const labels = { reference: 'Reference', description: 'Description' }
 type Field = keyof typeof labels
@@ -33,7 +30,7 @@ export const newAgreement = definePage({
     actionForm(
       visit,
       'agree',
-      html`${FIELDS.map(name => input({ name, label: labels[name], value: typed?.form.get(name) ?? '', error: typed?.errors[name] }))}
+      html`${FIELDS.map(name => typedInput(typed, { name, label: labels[name] }))}
 ${button({ id: 'make-agreement', text: 'Make the agreement' })}`,
     ),
   actions: { agree: { run: agree } },
@@ -42,45 +39,48 @@ ${button({ id: 'make-agreement', text: 'Make the agreement' })}`,
 async function agree(context: ToolContext, { request, account }: PageVisit): Promise<Next | Typed> {
   const form = formBody(request)
   const body = Object.fromEntries(FIELDS.map(name => [name, form.get(name)?.trim() || undefined]))
-  const errors = await errorsIn({
+  const rules = {
     body,
     read: readNewAgreement,
     labels,
-    mended: field => ({ [field]: 'x' }),
-    fieldOf: field => FIELDS.find(each => each === field) ?? 'reference',
+    mended: (field: string) => ({ [field]: 'x' }),
+    fieldOf: (field = '') => FIELDS.find(each => each === field) ?? 'reference',
+  }
+  return submit(form, rules, async fields => {
+    const { agreement_id } = await createAgreement(context, account, fields)
+    return { to: `agreements/${agreement_id}`, done: { code: 'agreed' } }
   })
-  if (Object.keys(errors).length > 0) return { form, errors }
-  const { agreement_id } = await createAgreement(context, account, readNewAgreement(body))
-  return { to: `agreements/${agreement_id}`, done: { code: 'agreed' } }
 }
 
-/** A payment of an agreement, or why there is none. */
-export type Charge = Next | { typed: string; errors: Record<string, string> }
-
 /** A paid payment whose card is stored in the agreement. */
-export const setUp = (context: ToolContext, visit: PageVisit): Promise<Charge> =>
+export const setUp = (context: ToolContext, visit: PageVisit): Promise<Next | Typed> =>
   pay(context, visit, '14.50', { set_up_agreement: visit.id, return_url: backAddress(visit) })
 
 /** A payment with the card that is stored in the agreement. */
-export const charge = (context: ToolContext, visit: PageVisit): Promise<Charge> =>
+export const charge = (context: ToolContext, visit: PageVisit): Promise<Next | Typed> =>
   pay(context, visit, formBody(visit.request).get('amount') ?? '', {
     agreement_id: visit.id,
     authorisation_mode: 'agreement',
   })
 
-async function pay(
+function pay(
   context: ToolContext,
   visit: PageVisit,
-  typed: string,
+  amount: string,
   fields: Json,
-): Promise<Charge> {
+): Promise<Next | Typed> {
   const back = backAddress(visit)
   const named = { reference: 'CONSOLE-AGREEMENT', description: 'A payment made in the console' }
-  try {
-    const given = readGiven(context, { amount: penceIn(typed), ...named, ...fields }, back)
-    const ready = given.set_up_agreement === undefined ? undefined : readyMade.paid
-    return await makePayment(context, visit, { given, back, ready })
-  } catch (error) {
-    return { typed, errors: { amount: toldIn(error, { labels: paymentLabels, sentences }).text } }
+  const rules = {
+    body: { amount: penceIn(amount), ...named, ...fields },
+    read: (body: Json) => readGiven(context, body, back),
+    labels: paymentLabels,
+    sentences,
+    mended: () => undefined,
+    fieldOf: () => 'amount',
   }
+  const ready = 'set_up_agreement' in fields ? readyMade.paid : undefined
+  return submit(formBody(visit.request), rules, given =>
+    makePayment(context, visit, { given, back, ready }),
+  )
 }

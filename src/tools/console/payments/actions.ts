@@ -21,8 +21,8 @@ import { pageFault } from '../../../platform/http/errors.ts'
 import type { ToolContext } from '../../context.ts'
 import { recordAction } from '../../record/action.ts'
 import type { Done } from '../frame/banners.ts'
-import type { PageVisit } from '../frame/list.ts'
-import { pageAddress } from '../frame/list.ts'
+import type { Typed } from '../frame/form.ts'
+import { type PageVisit, pageAddress } from '../frame/list.ts'
 import type { AccountVisit, Next } from '../frame/page.ts'
 
 /** The last part of the address of a form. */
@@ -32,11 +32,8 @@ type Path = (typeof paths)[number]
 /** The field of the refund form: pounds. */
 export const AMOUNT = 'amount'
 
-/** A refund that was refused, with the amount that was typed. */
-export type RefundRefused = { typed: string; errors: { [AMOUNT]: string } }
-
 /** undefined where the state of the payment did not allow it any more. */
-type Outcome = Done | RefundRefused | undefined
+type Outcome = Done | Typed | undefined
 
 type PaymentVisit = { context: ToolContext; visit: AccountVisit; payment: Payment }
 
@@ -131,7 +128,7 @@ export async function perform(
   visit: PageVisit,
   path: Path,
   payment: Payment,
-): Promise<Next | RefundRefused> {
+): Promise<Next | Typed> {
   const scenario = formBody(visit.request).get('scenario')
   const asked = paymentActions.filter(
     each => each.path === path && (each.scenario === undefined || each.scenario === scenario),
@@ -202,11 +199,11 @@ async function move(
 async function refund({ context, visit, payment }: PaymentVisit): Promise<Outcome> {
   const { account, request } = visit
   const { amount_available: available } = refundSummary(payment)
-  const typed = (formBody(request).get(AMOUNT) ?? '').trim()
-  const amount = penceIn(typed)
+  const form = formBody(request)
+  const amount = penceIn((form.get(AMOUNT) ?? '').trim())
   if (amount === undefined || amount < 1 || amount > available) {
     const range = `from ${inPounds(1)} to ${inPounds(available)}`
-    return { typed, errors: { [AMOUNT]: `Enter an amount in pounds ${range}` } }
+    return { form, errors: { [AMOUNT]: `Enter an amount in pounds ${range}` } }
   }
   const { payment_id } = payment
   const asked = { amount, available: undefined }

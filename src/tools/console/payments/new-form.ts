@@ -4,8 +4,9 @@ import { iso } from '../../../core/time.ts'
 import { languages } from '../../../pay/payments/payment.ts'
 import type { Json } from '../../../platform/http/fields.ts'
 import { button, buttonGroup, details } from '../../../platform/web/components.ts'
-import { checkbox, input, select } from '../../../platform/web/form-components.ts'
+import { checkbox, select } from '../../../platform/web/form-components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
+import { type Typed, typedInput } from '../frame/form.ts'
 import { type AccountVisit, textsIn } from '../frame/page.ts'
 import { paragraph, postForm } from '../frame/parts.ts'
 import { type Ready, readyMade } from './ready-made.ts'
@@ -34,9 +35,6 @@ const modes = {
   moto: 'By post or telephone, on the payment pages (moto)',
   moto_api: 'Your service sends the card (moto_api)',
 }
-
-/** What was typed, and the errors in it by field. */
-export type Typed = { form: URLSearchParams; errors: Record<string, string> }
 
 /** The body for the API, without an amount where none can be read. `back` is where the user returns unless said otherwise. */
 export function bodyIn(form: URLSearchParams, back: string): Json {
@@ -113,11 +111,10 @@ export function newPaymentForm(visit: AccountVisit, typed: Typed | undefined): H
   const first: Partial<Record<string, string>> = defaults(now)
   const textOf = (name: Text) => typed?.form.get(name) ?? (kept[name] || (first[name] ?? ''))
   const field = (name: Text) =>
-    input({
+    typedInput(typed, {
       name,
       label: labels[name],
-      value: textOf(name),
-      error: typed?.errors[name],
+      value: kept[name] || (first[name] ?? ''),
       ...(hints[name] && { hint: hints[name] }),
       ...(name === 'amount' && { inputmode: 'decimal', width: 10 }),
     })

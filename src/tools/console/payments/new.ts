@@ -12,7 +12,7 @@ import { type Html, html } from '../../../platform/web/html.ts'
 import type { ToolContext } from '../../context.ts'
 import { recordAction } from '../../record/action.ts'
 import { definePage } from '../frame/define-page.ts'
-import { errorsIn, toldIn } from '../frame/form-errors.ts'
+import { submit, type Typed } from '../frame/form.ts'
 import type { PageVisit } from '../frame/list.ts'
 import {
   type AccountVisit,
@@ -22,16 +22,7 @@ import {
   type Visit,
 } from '../frame/page.ts'
 import { link, paragraph, statusTag, untrusted } from '../frame/parts.ts'
-import {
-  bodyIn,
-  defaults,
-  fieldOf,
-  labels,
-  mended,
-  newPaymentForm,
-  sentences,
-  type Typed,
-} from './new-form.ts'
+import { bodyIn, defaults, fieldOf, labels, mended, newPaymentForm, sentences } from './new-form.ts'
 import { bringInto, type Ready, readyMade } from './ready-made.ts'
 
 export const newPayment = definePage({
@@ -73,16 +64,9 @@ async function create(context: ToolContext, visit: PageVisit): Promise<Next | Ty
   const ready = Object.hasOwn(readyMade, name) ? readyMade[name] : undefined
   const back = backAddress(visit)
   const body = ready ? { ...readyBody(ready, visit), return_url: back } : bodyIn(form, back)
-  const words = { labels, sentences }
   const read = (body: Json) => readGiven(context, body, back)
-  const errors = await errorsIn({ body, read, ...words, mended: mended(back), fieldOf })
-  if (Object.keys(errors).length > 0) return { form, errors }
-  try {
-    return await makePayment(context, visit, { given: read(body), back, ready })
-  } catch (error) {
-    const { field, text } = toldIn(error, words)
-    return { form, errors: { [fieldOf(field)]: text } }
-  }
+  const rules = { body, read, labels, sentences, mended: mended(back), fieldOf }
+  return submit(form, rules, given => makePayment(context, visit, { given, back, ready }))
 }
 
 /** As the API reads it, but that the page of the console to which a user returns may be at http. */

@@ -12,6 +12,7 @@ import { messagesOfPayment } from '../../lists/webhooks-store.ts'
 import { MASK } from '../../record/mask.ts'
 import { findExchanges } from '../../record/store.ts'
 import { definePage } from '../frame/define-page.ts'
+import type { Typed } from '../frame/form.ts'
 import { linkBack, type PageVisit } from '../frame/list.ts'
 import type { Look } from '../frame/live.ts'
 import { type AccountVisit, accountVisitOf, type ConsoleContext, notFound } from '../frame/page.ts'
@@ -25,7 +26,7 @@ import {
   time,
   untrusted,
 } from '../frame/parts.ts'
-import { AMOUNT, paths, perform, type RefundRefused } from './actions.ts'
+import { AMOUNT, paths, perform } from './actions.ts'
 import { statesPart, toldPart } from './picture.ts'
 import { report, summary } from './report.ts'
 import { type Rows, readOperations, rowsOf, type Step, timelineOf } from './timeline.ts'
@@ -113,7 +114,7 @@ const headingOf = ({ given }: Payment): string => `Payment of ${inPounds(given.a
 function show(
   visit: PageVisit,
   { payment, rows, control }: Awaited<ReturnType<typeof read>>,
-  refused?: RefundRefused,
+  refused?: Typed,
 ): Html {
   const shown = shownOf(visit, payment)
   const steps = timelineOf(rows)

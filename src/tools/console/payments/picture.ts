@@ -12,9 +12,9 @@ import {
 import { type Refund, refundSummary } from '../../../pay/payments/refund.ts'
 import { shownStatus } from '../../../pay/webhooks/message-store.ts'
 import { button, buttonGroup, buttonLink } from '../../../platform/web/components.ts'
-import { input } from '../../../platform/web/form-components.ts'
 import { type Html, html, type Part } from '../../../platform/web/html.ts'
 import { actionForm } from '../frame/define-page.ts'
+import { type Typed, typedInput } from '../frame/form.ts'
 import type { PageVisit } from '../frame/list.ts'
 import { type AccountVisit, textsIn } from '../frame/page.ts'
 import {
@@ -27,7 +27,7 @@ import {
   timeWithAge,
   untrusted,
 } from '../frame/parts.ts'
-import { AMOUNT, type PaymentAction, paymentActions, type RefundRefused } from './actions.ts'
+import { AMOUNT, type PaymentAction, paymentActions } from './actions.ts'
 import type { ShownMessage, Step } from './timeline.ts'
 import { reasonFor } from './timeline-view.ts'
 
@@ -43,7 +43,7 @@ const wayToSuccess = ({ given }: Payment): Status[] => [
 type PictureOptions = {
   /** Oldest first. */
   refunds: readonly Refund[]
-  refused: RefundRefused | undefined
+  refused: Typed | undefined
   control: boolean
 }
 
@@ -123,7 +123,7 @@ function formsOf(
   visit: PageVisit,
   payment: Payment,
   actions: readonly PaymentAction[],
-  refused: RefundRefused | undefined,
+  refused: Typed | undefined,
 ): (Html | false)[] {
   return [...Map.groupBy(actions, ({ path }) => path)].map(([path, each]) =>
     actionForm(
@@ -151,18 +151,17 @@ function refundFields(
   visit: AccountVisit,
   payment: Payment,
   actions: readonly PaymentAction[],
-  refused: RefundRefused | undefined,
+  refused: Typed | undefined,
 ): Html {
   const { amount_available } = refundSummary(payment)
   const { [AMOUNT]: kept } = textsIn(visit, [AMOUNT])
-  return html`${input({
+  return html`${typedInput(refused, {
     name: AMOUNT,
     label: 'Refund in pounds',
     hint: `Of ${inPounds(amount_available)}`,
-    value: refused?.typed ?? (kept || plainPounds(amount_available)),
+    value: kept || plainPounds(amount_available),
     inputmode: 'decimal',
     width: 10,
-    error: refused?.errors[AMOUNT],
   })}
 ${actions.map(({ id, button: text }) => button({ id, text, secondary: true }))}`
 }

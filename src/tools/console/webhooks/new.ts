@@ -5,19 +5,14 @@ import { readNewWebhook } from '../../../pay/webhooks/wire.ts'
 import { formBody } from '../../../platform/http/body.ts'
 import type { Json } from '../../../platform/http/fields.ts'
 import { button } from '../../../platform/web/components.ts'
-import { checkboxes, input } from '../../../platform/web/form-components.ts'
+import { checkboxes } from '../../../platform/web/form-components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import type { ToolContext } from '../../context.ts'
 import { actionForm, definePage } from '../frame/define-page.ts'
-import { errorsIn, toldIn } from '../frame/form-errors.ts'
+import { submit, type Typed, typedInput } from '../frame/form.ts'
 import type { PageVisit } from '../frame/list.ts'
 import type { Next } from '../frame/page.ts'
 import { code, paragraph } from '../frame/parts.ts'
-
-const TEXTS = ['callback_url', 'description'] as const
-const EVENTS = 'subscriptions'
-
-type Typed = { form: URLSearchParams; errors: Record<string, string> }
 
 export const newWebhook = definePage({
   path: 'webhooks/new',
@@ -42,21 +37,15 @@ async function register(
   const body = {
     callback_url: form.get('callback_url')?.trim() || undefined,
     description: form.get('description')?.trim() || undefined,
-    subscriptions: form.getAll(EVENTS),
+    subscriptions: form.getAll('subscriptions'),
   }
   const read = (body: Json) => readNewWebhook(body, context)
   const mended = (field: string) =>
     Object.hasOwn(valid, field) ? { [field]: valid[field] } : undefined
-  const errors = await errorsIn({ body, read, labels, mended, fieldOf })
-  if (Object.keys(errors).length > 0) return { form, errors }
-  try {
-    const fields = await read(body)
+  return submit(form, { body, read, labels, mended, fieldOf }, async fields => {
     const { webhook } = await registerWebhook(context, { account, fields, from: 'console' })
     return { to: `webhooks/${webhook.webhook_id}`, done: { code: 'registered' } }
-  } catch (error) {
-    const { field, text } = toldIn(error, { labels })
-    return { form, errors: { [fieldOf(field)]: text } }
-  }
+  })
 }
 
 const labels = { callback_url: 'Callback URL', description: 'Description', subscriptions: 'Events' }
@@ -69,39 +58,34 @@ const valid: Json = {
 }
 
 const fieldOf = (field: string | undefined): string =>
-  [...TEXTS, EVENTS].find(each => each === field) ?? 'callback_url'
+  field !== undefined && field in labels ? field : 'callback_url'
 
 function fields(visit: PageVisit, typed: Typed | undefined): Html {
   const hosts = [...visit.config.callbackHosts]
-  const textOf = (name: (typeof TEXTS)[number]) => typed?.form.get(name) ?? ''
-  const chosen = typed?.form.getAll(EVENTS) ?? eventTypes
-  return html`${input({
+  const chosen = typed?.form.getAll('subscriptions') ?? eventTypes
+  return html`${typedInput(typed, {
     name: 'callback_url',
-    label: 'Callback URL',
+    label: labels.callback_url,
     hint:
       hosts.length > 0
         ? `An https address that is public, or a host of FARTHING_CALLBACK_HOSTS: ${hosts.join(', ')}`
         : 'An https address that is public',
-    value: textOf('callback_url'),
-    error: typed?.errors.callback_url,
   })}
-${input({
+${typedInput(typed, {
   name: 'description',
-  label: 'Description',
+  label: labels.description,
   hint: 'Its name on these pages. You may leave it out',
-  value: textOf('description'),
-  error: typed?.errors.description,
 })}
 ${checkboxes({
-  name: EVENTS,
-  legend: 'Events',
+  name: 'subscriptions',
+  legend: labels.subscriptions,
   items: eventTypes.map(value => ({
     value,
     text: value,
     hint: eventMeanings[value],
     checked: chosen.some(each => each === value),
   })),
-  error: typed?.errors[EVENTS],
+  error: typed?.errors.subscriptions,
 })}
 ${button({ id: 'register', text: 'Register the webhook' })}`
 }

@@ -1,0 +1,80 @@
+/** Forms that the API's own rules judge. The API tells the first error only, a form all of them, in its own words. */
+import { ApiError } from '../../../core/errors.ts'
+import type { Json } from '../../../platform/http/fields.ts'
+import { input } from '../../../platform/web/form-components.ts'
+import type { Html } from '../../../platform/web/html.ts'
+import type { Errors } from './list.ts'
+import type { Next } from './page.ts'
+
+/** What was typed, and the errors in it by field. */
+export type Typed = { form: URLSearchParams; errors: Errors }
+
+type Words = {
+  /** What the form calls the fields of the API, in its order. */
+  labels: Readonly<Record<string, string>>
+  /** Whole sentences for errors of some of them. */
+  sentences?: Readonly<Record<string, string>>
+}
+
+type Rules<Value> = Words & {
+  /** What the API gets. */
+  body: Json
+  /** Reads it as the API does. */
+  read: (body: Json) => Value | Promise<Value>
+  /** What of the body has no error in place of one in this field, so that the next error is found. */
+  mended: (field: string) => Json | undefined
+  /** The field of the form at which an error about this one of the API is shown. */
+  fieldOf: (field: string | undefined) => string
+}
+
+/** Makes what the form asks for, or returns it with its errors. */
+export async function submit<Value>(
+  form: URLSearchParams,
+  { body, read, mended, fieldOf, ...words }: Rules<Value>,
+  make: (value: Value) => Promise<Next>,
+): Promise<Next | Typed> {
+  const errors: Record<string, string> = {}
+  const seen = new Set<string | undefined>()
+  let tried: Json | undefined = body
+  while (tried) {
+    try {
+      const value = await read(tried)
+      if (seen.size === 0) return await make(value)
+      break
+    } catch (error) {
+      const { field, text } = refusalIn(error, words)
+      errors[fieldOf(field)] ??= text
+      const right = field === undefined || seen.has(field) ? undefined : mended(field)
+      seen.add(field)
+      tried = right && { ...tried, ...right }
+    }
+  }
+  const places = Object.keys(words.labels)
+  const inOrder = Object.entries(errors).sort(
+    ([one], [other]) => places.indexOf(one) - places.indexOf(other),
+  )
+  return { form, errors: Object.fromEntries(inOrder) }
+}
+
+/** `return_url must be ...` as `Return URL must be ...`. Throws what is no refusal. */
+export function refusalIn(
+  error: unknown,
+  { labels, sentences = {} }: Words,
+): { field: string | undefined; text: string } {
+  if (!(error instanceof ApiError) || error.status >= 500) throw error
+  const { field } = error.at
+  const [name = ''] = error.message.split(' ', 1)
+  const label = Object.hasOwn(labels, name) ? labels[name] : name
+  return { field, text: sentences[field ?? ''] ?? `${label}${error.message.slice(name.length)}` }
+}
+
+/** A field with what was typed and its error. `value` is what it has at first. */
+export const typedInput = (
+  typed: Typed | undefined,
+  { value = '', ...field }: Parameters<typeof input>[0],
+): Html =>
+  input({
+    ...field,
+    value: typed?.form.get(field.name) ?? value,
+    error: typed?.errors[field.name],
+  })
