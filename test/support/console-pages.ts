@@ -60,7 +60,9 @@ export const pageStates = (
     await press(page, '#refund')
   },
   'a new payment that is refused, with all details open': async page => {
-    await at(page, 'payments/new?country=GB')
+    await at(page, 'payments/new')
+    await page.click('#prefilled summary')
+    await page.fill('#country', 'GB')
     await page.fill('#amount', '')
     await press(page, '#create')
     await page.waitForSelector('#amount-error')

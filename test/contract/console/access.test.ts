@@ -73,7 +73,7 @@ onEveryDatabase('Entering the console', service => {
     assert.equal(location, twice)
   })
 
-  test('an address has at most 2 KB of a request, and of a form nothing that may be personal', async () => {
+  test('an address has at most 2 KB of a request, and of a form nothing', async () => {
     const [site = ''] = service().baseUrls
     const origin = service().config.baseUrl ?? site
     const long = 'x'.repeat(50_000)
@@ -81,19 +81,18 @@ onEveryDatabase('Entering the console', service => {
       [
         'payments/new/create',
         { amount: '7', email: 'a@b.example', reference: long },
-        'payments/new?amount=7',
+        'payments/new',
       ],
-      ['payments/new/create', { amount: long }, undefined],
       [
         'webhooks/new/register',
         { callback_url: `https://x.example/?token=${long}` },
         'webhooks/new',
       ],
-      ['payments/06h3k/refund', { amount: '1.00' }, 'payments/06h3k?amount=1.00'],
+      ['payments/06h3k/refund', { amount: '1.00' }, 'payments/06h3k'],
     ] as const) {
       const lost = await stranger().post(path, fields, { Origin: origin })
-      const query = to ? `?${new URLSearchParams({ to })}` : ''
-      assert.deepEqual([lost.status, lost.location], [303, `sign-in${query}`])
+      const query = new URLSearchParams({ to })
+      assert.deepEqual([lost.status, lost.location], [303, `sign-in?${query}`])
     }
     const looked = await stranger().get(`payments?q=${'x'.repeat(4_000)}`)
     assert.deepEqual([looked.status, looked.location], [303, 'sign-in'])

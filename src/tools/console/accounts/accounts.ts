@@ -24,9 +24,9 @@ import { type PageVisit, pageLinks, readPage } from '../frame/list.ts'
 import { type AccountVisit, insideOf, notFound, type Page } from '../frame/page.ts'
 import {
   code,
+  counted,
   emptyState,
   heading,
-  inDigits,
   link,
   listing,
   numeric,
@@ -135,8 +135,7 @@ const UNITS = [
 /** Such as 3 hours. */
 function ageOf(ms: number): string {
   const [unit, length] = UNITS.find(each => ms >= each[1]) ?? UNITS[3]
-  const count = Math.floor(ms / length)
-  return `${inDigits(count)} ${unit}${count === 1 ? '' : 's'}`
+  return counted(Math.floor(ms / length), unit)
 }
 
 const plansPart = (visit: PageVisit, plans: readonly Plan[]): Html =>

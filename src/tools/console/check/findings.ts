@@ -5,7 +5,16 @@ import { showBroken } from '../../explain/check/judge.ts'
 import { MOST_MS, MOST_POSTS } from '../../explain/check/probing.ts'
 import { type Finding, type Level, sourceName } from '../../explain/check/rule.ts'
 import type { AccountVisit } from '../frame/page.ts'
-import { inDigits, link, paragraph, postForm, time, timeIn, untrusted } from '../frame/parts.ts'
+import {
+  inDigits,
+  joined,
+  link,
+  paragraph,
+  postForm,
+  time,
+  timeIn,
+  untrusted,
+} from '../frame/parts.ts'
 
 const colours: Record<Level, TagColour> = { fail: 'red', warn: 'orange', note: 'blue' }
 
@@ -16,10 +25,13 @@ export function inProduction(keys: readonly string[] | undefined): Html | false 
   const broken = showBroken(keys)
   if (broken.length === 0) return false
   return insetText(
-    html`${broken.map(
-      ({ rule, level, sentence, advice }, i) =>
-        html`${i > 0 && html`<br>`}${levelTag(level)} <strong>In production:</strong> ${sentence} ${advice} (${rule})`,
-    )}`,
+    joined(
+      broken.map(
+        ({ rule, level, sentence, advice }) =>
+          html`${levelTag(level)} <strong>In production:</strong> ${sentence} ${advice} (${rule})`,
+      ),
+      html`<br>`,
+    ),
   )
 }
 
@@ -30,13 +42,11 @@ export function findingView(visit: AccountVisit, finding: Finding, level: Level)
   const { root } = visit
   const { rule, title, sentence, advice, source, times, newest, evidence, webhook_id } = finding
   const often = times === 1 ? 'Once, at' : `${inDigits(times)} times, the newest at`
-  const links = evidence
-    .slice(0, MOST_LINKS)
-    .map((id, i) => html`${i > 0 && ', '}${link(`${root}requests/${id}`, timeIn(id))}`)
+  const links = evidence.slice(0, MOST_LINKS).map(id => link(`${root}requests/${id}`, timeIn(id)))
   return html`<h3 class="govuk-heading-s" id="${rule}">${levelTag(level)} ${rule} ${title}</h3>
 ${paragraph(untrusted(sentence))}
 ${paragraph(html`<strong>What to do:</strong> ${untrusted(advice)}`)}
-${paragraph(html`${newest !== null && html`${often} ${time(Date.parse(newest))}.`}${links.length > 0 && html` Evidence: ${links}.`} Source: ${link(source, sourceName(source))}.`)}
+${paragraph(html`${newest !== null && html`${often} ${time(Date.parse(newest))}.`}${links.length > 0 && html` Evidence: ${joined(links)}.`} Source: ${link(source, sourceName(source))}.`)}
 ${webhook_id !== undefined && probePart(visit, webhook_id, { receiver: html`the receiver of ${link(`${root}webhooks/${webhook_id}`, 'the webhook')}`, id: `probe-${rule}-${webhook_id}` })}`
 }
 

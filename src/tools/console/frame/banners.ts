@@ -9,64 +9,44 @@ import { cookie, cookiesNamed } from './session.ts'
 
 type BannerRequest = { request: FastifyRequest; config: Config }
 
-/** `success`, which is green, only where the payment or the refund went well: everything else is neutral. */
+/** `success` is green. */
 export type Banner = { text: string; success: boolean }
 
-const banners = {
-  created: { text: 'The payment is created. Open its page to pay it.', success: true },
-  'created-without-page': {
-    text: 'The payment is created. It has no page: press a button for what the card does, or let your service send the card.',
-    success: true,
-  },
-  succeeded: { text: 'The payment succeeded.', success: true },
-  authorised: {
-    text: 'The payment is authorised. Capture it to make it a success.',
-    success: true,
-  },
-  declined: { text: 'The card was declined. The payment has failed (P0010).', success: false },
-  error: { text: 'The provider had an error. The payment has ended (P0050).', success: false },
-  cancelled: { text: 'The user cancelled. The payment has failed (P0030).', success: false },
-  expired: { text: 'The payment has expired. It has failed (P0020).', success: false },
-  'cancelled-by-api': {
-    text: 'The payment was cancelled through the API (P0040).',
-    success: false,
-  },
-  captured: { text: 'The payment is captured.', success: true },
-  refunded: { text: 'The refund is submitted.', success: true },
-  overtaken: {
-    text: 'Nothing was done: another request changed the payment first.',
-    success: false,
-  },
-  agreed: { text: 'The agreement is made. A paid payment sets it up.', success: true },
-  'agreement-cancelled': { text: 'The agreement is cancelled.', success: false },
-  'cancelled-before': {
-    text: 'Nothing was done: the agreement was cancelled before.',
-    success: false,
-  },
-  registered: {
-    text: 'The webhook is registered. Its signing key is on this page.',
-    success: true,
-  },
-  deactivated: { text: 'The webhook is deactivated. It gets no more messages.', success: false },
-  resending: {
-    text: 'The failed messages are being sent again, one after the other. Refresh the page to see how far it is.',
-    success: false,
-  },
-  'resending-already': {
-    text: 'Nothing was begun: failed messages of this account are being sent again already.',
-    success: false,
-  },
-  'none-failed': {
-    text: 'Nothing was sent: there is no failed message that can be sent again.',
-    success: false,
-  },
-  'not-sent': { text: 'Nothing was sent.', success: false },
-  'signed-out': { text: 'You have signed out.', success: true },
-} as const satisfies Record<string, Banner>
+/** What went well. */
+const successes = {
+  created: 'The payment is created. Open its page to pay it.',
+  'created-without-page':
+    'The payment is created. It has no page: press a button for what the card does, or let your service send the card.',
+  succeeded: 'The payment succeeded.',
+  authorised: 'The payment is authorised. Capture it to make it a success.',
+  captured: 'The payment is captured.',
+  refunded: 'The refund is submitted.',
+  agreed: 'The agreement is made. A paid payment sets it up.',
+  registered: 'The webhook is registered. Its signing key is on this page.',
+  'signed-out': 'You have signed out.',
+} as const
+
+const others = {
+  declined: 'The card was declined. The payment has failed (P0010).',
+  error: 'The provider had an error. The payment has ended (P0050).',
+  cancelled: 'The user cancelled. The payment has failed (P0030).',
+  expired: 'The payment has expired. It has failed (P0020).',
+  'cancelled-by-api': 'The payment was cancelled through the API (P0040).',
+  overtaken: 'Nothing was done: another request changed the payment first.',
+  'agreement-cancelled': 'The agreement is cancelled.',
+  'cancelled-before': 'Nothing was done: the agreement was cancelled before.',
+  deactivated: 'The webhook is deactivated. It gets no more messages.',
+  resending:
+    'The failed messages are being sent again, one after the other. Refresh the page to see how far it is.',
+  'resending-already':
+    'Nothing was begun: failed messages of this account are being sent again already.',
+  'none-failed': 'Nothing was sent: there is no failed message that can be sent again.',
+  'not-sent': 'Nothing was sent.',
+} as const
 
 /** What the forms do. Without a session nothing of it is done. */
 const lost = {
-  create: 'No payment was made, and only the amount was kept.',
+  create: 'No payment was made. Enter it again.',
   agree: 'No agreement was made. Enter it again.',
   'set-up': 'No payment was made.',
   charge: 'No payment was made.',
@@ -88,7 +68,9 @@ const lost = {
 export type FormPurpose = keyof typeof lost
 
 /** `pence` is the amount that a refund has. */
-export type Done = { code: keyof typeof banners; pence?: number } | { lost: FormPurpose }
+export type Code = keyof typeof successes | keyof typeof others
+
+export type Done = { code: Code; pence?: number } | { lost: FormPurpose }
 
 const COOKIE = 'farthing_console_done'
 
@@ -123,11 +105,14 @@ export function takeBanner(
 }
 
 function bannerOf(code: string, pence: string): Banner | undefined {
+  const textIn = (texts: Readonly<Record<string, string>>, name: string) =>
+    Object.hasOwn(texts, name) ? texts[name] : undefined
+  if (code === 'refunded' && /^\d{1,9}$/.test(pence))
+    return { text: `A refund of ${inPounds(Number(pence))} is submitted.`, success: true }
+  const good = textIn(successes, code)
+  if (good !== undefined) return { text: good, success: true }
   const [, purpose = ''] = /^lost-(.*)$/.exec(code) ?? []
-  if (Object.hasOwn(lost, purpose))
-    return { text: `You were signed out. ${lost[purpose as FormPurpose]}`, success: false } // hasOwn has checked it
-  if (!Object.hasOwn(banners, code)) return undefined
-  const banner = banners[code as keyof typeof banners] // hasOwn has checked it
-  const amount = code === 'refunded' && /^\d{1,9}$/.test(pence) && inPounds(Number(pence))
-  return amount ? { ...banner, text: `A refund of ${amount} is submitted.` } : banner
+  const left = textIn(lost, purpose)
+  const text = left === undefined ? textIn(others, code) : `You were signed out. ${left}`
+  return text === undefined ? undefined : { text, success: false }
 }

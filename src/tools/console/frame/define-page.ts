@@ -37,8 +37,6 @@ import { isFromOtherSite, NotInside, signedIn } from './session.ts'
 type Answer = { errors?: Errors | undefined }
 
 type Action<F extends Filters, A extends Answer> = {
-  /** A field that is in the form again after a sign-in. It stands in the address: nothing secret or personal may. */
-  keeps?: string
   accepts?: Accepts
   /** It can be used in an account that has ended. */
   changesNothing?: true
@@ -183,8 +181,7 @@ const actionRoute = (
   accepts: action.accepts ?? 'form',
   handler: async (request, reply) => {
     if (isFromOtherSite(request, context.config)) throw pageFault(403)
-    if (!(await signedIn(context, request)))
-      return sendSignedOut(context, request, reply, { ...action, purpose })
+    if (!(await signedIn(context, request))) return sendSignedOut(context, request, reply, purpose)
     // A page that is shown again has what was recorded until now.
     await context.recorder?.write()
     const visit = pageVisitOf(request, context, page)

@@ -22,7 +22,7 @@ import * as layout from '../../../platform/web/layout.ts'
 import type { ToolContext } from '../../context.ts'
 import { type Banner, type Done, leaveBanner, takeBanner } from './banners.ts'
 import type { Fails } from './fails.ts'
-import { heading, signOutForm } from './parts.ts'
+import { heading, postForm } from './parts.ts'
 import { shortTime } from './times.ts'
 
 const SERVICE = 'Farthing console'
@@ -250,7 +250,8 @@ function navigation(
     href: addressOf(each.pages[0]?.path),
     current: isCurrent(each),
   }))
-  const signOut = signOutForm(
+  // The pages of a test account may have been opened with the key of its parent.
+  const signOut = postForm(
     base === '/console' ? account : undefined,
     `${site}/console/sign-out`,
     html`<span><span class="govuk-visually-hidden">Account: </span><a class="govuk-link" href="${root}accounts"><bdi>${account.name}</bdi></a></span>

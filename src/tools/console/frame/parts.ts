@@ -34,6 +34,14 @@ export const untrusted = (text: string): Html => html`<bdi class="farthing-text"
 export const paymentName = (payment_id: string, reference?: string): string =>
   reference === undefined ? payment_id : `${reference} …${payment_id.slice(-6)}`
 
+/** The parts with the separator between them. */
+export const joined = (parts: readonly Part[], separator: Part = ', '): Html =>
+  html`${parts.map((part, i) => html`${i > 0 && separator}${part}`)}`
+
+/** Such as `1 request` or `1,234 requests`. */
+export const counted = (count: number, noun: string): string =>
+  `${inDigits(count)} ${noun}${count === 1 ? '' : 's'}`
+
 export const inDigits = (count: number): string => count.toLocaleString('en-GB')
 
 /** The empty state of a list: one sentence, with the one thing to do if there is one. */
@@ -55,9 +63,9 @@ export const time = (ms: number): Html => {
 export const briefTime = (ms: number, now: number): Html =>
   html`<time class="farthing-time" datetime="${iso(ms)}">${shortTime(ms, now, 'seconds')}</time>`
 
-/** The time of day, in a list below the heading of its day. */
-const timeOfDay = (ms: number): Html =>
-  html`<time class="farthing-time" datetime="${iso(ms)}">${iso(ms).slice(11, 19)}</time>`
+/** The time of day, in a list below the heading of its day: its first characters, `08:20:31` or `08:20:31.137`. */
+export const timeWithoutDay = (ms: number, characters: 8 | 12 = 8): Html =>
+  html`<time class="farthing-time" datetime="${iso(ms)}">${iso(ms).slice(11, 11 + characters)}</time>`
 
 /** Rows of a table in the order of time, below headings of their days. */
 export function byDay<Item>(
@@ -68,7 +76,7 @@ export function byDay<Item>(
   let day = ''
   return items.flatMap(item => {
     const [itsDay = ''] = iso(at(item)).split('T')
-    const row = rowOf(item, timeOfDay(at(item)))
+    const row = rowOf(item, timeWithoutDay(at(item)))
     if (itsDay === day) return [row]
     day = itsDay
     return [{ note: html`<strong>${dayName(at(item))}</strong>` }, row]
@@ -88,28 +96,17 @@ export const hidden = (name: string, value: string): Html =>
 /** The hidden field of each form that says for which account it was made. */
 export const ACCOUNT_FIELD = 'account'
 
-/** A form that does something: never for another account than that of its page, see otherAccount of route.ts. */
+/**
+ * A form that does something: never for another account than that of its page, see otherAccount. The account is undefined
+ * where that does not matter.
+ */
 export const postForm = (
-  { name }: Account,
+  account: Account | undefined,
   action: string,
   content: Part,
   className?: string,
 ): Html => html`<form${className && html` class="${className}"`} method="post" action="${action}">
-${hidden(ACCOUNT_FIELD, name)}
-${content}
-</form>`
-
-/** The account is undefined on the pages of a test account, which the key of its parent may have opened. */
-export const signOutForm = (
-  account: Account | undefined,
-  action: string,
-  content: Part,
-  className: string,
-): Html =>
-  account
-    ? postForm(account, action, content, className)
-    : html`<form class="${className}" method="post" action="${action}">
-${content}
+${account && html`${hidden(ACCOUNT_FIELD, account.name)}\n`}${content}
 </form>`
 
 /** Bytes or text as they are. Wide ones scroll, also by the keyboard. Where scripts run it has a button to copy it. */

@@ -4,7 +4,6 @@ import type { Account } from '../../../core/account.ts'
 import { formBody, isForm } from '../../../platform/http/body.ts'
 import { html } from '../../../platform/web/html.ts'
 import type { FormPurpose } from './banners.ts'
-import { pageAddress } from './list.ts'
 import { ACCOUNT_HEADER } from './live.ts'
 import {
   type AccountVisit,
@@ -23,13 +22,11 @@ export function sendSignedOut(
   context: ConsoleContext,
   request: FastifyRequest,
   reply: FastifyReply,
-  { purpose, keeps }: { purpose: FormPurpose; keeps?: string },
+  purpose: FormPurpose,
 ): FastifyReply {
   const page = pageOfAddress(request.originalUrl.replace(new RegExp(`/${purpose}$`), ''))
-  const to = signInFirst(
-    page && keeps ? pageAddress(page, { [keeps]: formBody(request).get(keeps) ?? '' }) : page,
-  )
-  return sendNext(reply, outside(visitOf(request, context)), { to, done: { lost: purpose } })
+  const next = { to: signInFirst(page), done: { lost: purpose } }
+  return sendNext(reply, outside(visitOf(request, context)), next)
 }
 
 /** The page that says that nothing can be done, if the account has ended. */

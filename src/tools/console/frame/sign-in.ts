@@ -18,7 +18,7 @@ import {
   type Visit,
   visitOf,
 } from './page.ts'
-import { code, heading, hidden } from './parts.ts'
+import { code, heading, hidden, postForm } from './parts.ts'
 import { otherAccount } from './refused.ts'
 import {
   endSession,
@@ -115,8 +115,7 @@ async function enter(
 }
 
 function signInPage({ root }: Visit, to: string, refused?: string): Page {
-  const content = html`<form method="post" action="${root}sign-in">
-${hidden('to', to)}
+  const fields = html`${hidden('to', to)}
 ${input({
   name: 'key',
   label: 'API key',
@@ -125,8 +124,8 @@ ${input({
   autocomplete: 'current-password',
   error: refused,
 })}
-${button({ id: 'sign-in', text: 'Sign in' })}
-</form>
+${button({ id: 'sign-in', text: 'Sign in' })}`
+  const content = html`${postForm(undefined, `${root}sign-in`, fields)}
 <h2 class="govuk-heading-m">What you will see</h2>
 <p class="govuk-body">The payments of the key’s account, the requests that its services made, its webhooks, and the responses of their receivers. Nothing of any other account.</p>
 <p class="govuk-body">Requests with an unknown key are not shown: they are 401 and belong to no account. ${code('farthing doctor')} tells you whether a key works.</p>

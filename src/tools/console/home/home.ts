@@ -25,6 +25,7 @@ import type { PageVisit } from '../frame/list.ts'
 import type { AccountVisit, ConsoleContext } from '../frame/page.ts'
 import {
   briefTime,
+  counted,
   hidden,
   inDigits,
   link,
@@ -167,22 +168,20 @@ const attentionPart = (visit: AccountVisit, { lines, more }: Attention): Html =>
     : html`<ul class="farthing-attention" role="list">
 ${lines.map(
   ({ text, help }, i) => html`<li>${paragraph(text)}
-<div class="govuk-button-group">${helpFor(visit, help).map((each, nth) => helpPart(visit, each, `help-${i}-${nth}`))}</div></li>
+<div class="govuk-button-group">${help.map((each, nth) => helpPart(visit, each, `help-${i}-${nth}`))}</div></li>
 `,
 )}</ul>
 ${more > 0 && paragraph(html`And ${more} more: ${link(`${visit.root}requests?show=refused`, 'all refused requests')}, ${link(`${visit.root}deliveries?status=FAILED`, 'all failed messages')}.`)}`
 
-const helpFor = ({ hasEnded }: AccountVisit, help: readonly Help[]): readonly Help[] =>
-  hasEnded ? help.filter(({ posts }) => !posts) : help
-
-const helpPart = ({ account }: AccountVisit, { text, href, posts }: Help, id: string): Html =>
-  posts
-    ? postForm(
-        account,
-        href,
-        html`${Object.entries(posts).map(([name, value]) => hidden(name, value))}${button({ id, text, secondary: true })}`,
-      )
-    : buttonLink(id, text, href, { secondary: true })
+const helpPart = (
+  { account, hasEnded }: AccountVisit,
+  { text, href, posts }: Help,
+  id: string,
+): Html | false => {
+  if (!posts) return buttonLink(id, text, href, { secondary: true })
+  const fields = Object.entries(posts).map(([name, value]) => hidden(name, value))
+  return !hasEnded && postForm(account, href, [fields, button({ id, text, secondary: true })])
+}
 
 /** The failed messages of one webhook that ended alike. */
 async function failedLines({ database }: ConsoleContext, visit: AccountVisit): Promise<Line[]> {
@@ -239,7 +238,7 @@ function failedLine(
 /** The fails of the check. */
 function checkLines({ root, now }: AccountVisit, { fails, at }: Fails): Line[] {
   if (fails === 0) return []
-  const text = html`${fails} ${fails === 1 ? 'thing' : 'things'} would break in production${at !== undefined && html`, counted at ${briefTime(at, now)}`}`
+  const text = html`${counted(fails, 'thing')} would break in production${at !== undefined && html`, counted at ${briefTime(at, now)}`}`
   return [{ text, help: [{ text: 'Show the check', href: `${root}check` }] }]
 }
 

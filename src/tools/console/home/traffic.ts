@@ -4,7 +4,7 @@ import { iso } from '../../../core/time.ts'
 import { details } from '../../../platform/web/components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import { MINUTES, type Minute, type Traffic } from '../../record/traffic-store.ts'
-import { inDigits, numeric, paragraph, wideTable } from '../frame/parts.ts'
+import { counted, inDigits, numeric, paragraph, wideTable } from '../frame/parts.ts'
 
 /** Units of the picture, which is as wide as there is room. */
 const WIDTH = 600
@@ -14,16 +14,13 @@ const GAP = 6
 /** The time of day. */
 const minuteOf = (ms: number): string => iso(ms).slice(11, 16)
 
-const sumOf = (minutes: readonly Minute[], count: 'requests' | 'refused' | 'unkept'): number =>
-  minutes.reduce((sum, minute) => sum + minute[count], 0)
-
 export function trafficPart({ minutes, keptSince }: Traffic): Html {
-  const [requests, refused, unkept] = (['requests', 'refused', 'unkept'] as const).map(count =>
-    sumOf(minutes, count),
-  )
-  const text = `${inDigits(requests ?? 0)} ${requests === 1 ? 'request' : 'requests'} to /v1, ${inDigits(refused ?? 0)} of them refused`
-  return html`${paragraph(html`<strong id="requests-made">${inDigits(requests ?? 0)}</strong> ${requests === 1 ? 'request' : 'requests'} to /v1, <strong id="requests-refused">${inDigits(refused ?? 0)}</strong> of them refused.`)}
-${unkept !== undefined && unkept > 0 && paragraph(`${inDigits(unkept)} more requests, page steps and attempts were only counted, because there were too many to record.`)}
+  const sum = (count: 'requests' | 'refused' | 'unkept') =>
+    minutes.reduce((all, minute) => all + minute[count], 0)
+  const [requests, refused, unkept] = [sum('requests'), sum('refused'), sum('unkept')]
+  const text = `${counted(requests, 'request')} to /v1, ${inDigits(refused)} of them refused`
+  return html`${paragraph(html`<strong id="requests-made">${inDigits(requests)}</strong> ${requests === 1 ? 'request' : 'requests'} to /v1, <strong id="requests-refused">${inDigits(refused)}</strong> of them refused.`)}
+${unkept > 0 && paragraph(`${inDigits(unkept)} more requests, page steps and attempts were only counted, because there were too many to record.`)}
 ${keptSince !== undefined && paragraph(`The record is full, so it begins at ${iso(keptSince)}: what came before is not counted here.`)}
 ${bars(minutes, text)}
 ${details('The bars as a table', table(minutes))}`

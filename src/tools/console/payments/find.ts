@@ -2,17 +2,16 @@
 
 import { inPounds, penceIn } from '../../../core/money.ts'
 import { statuses } from '../../../pay/payments/payment.ts'
-import { type Html, html } from '../../../platform/web/html.ts'
+import { type Html, html, type Part } from '../../../platform/web/html.ts'
 import {
   MOST_BEGINNINGS,
   MOST_SEARCHED,
   type PaymentFilter,
   type Sought,
 } from '../../lists/find-payments-store.ts'
-import type { PageVisit } from '../frame/list.ts'
-import { text } from '../frame/list.ts'
+import { type PageVisit, text } from '../frame/list.ts'
 import type { AccountVisit } from '../frame/page.ts'
-import { code, inDigits, link, paragraph, untrusted } from '../frame/parts.ts'
+import { code, inDigits, joined, link, paragraph, untrusted } from '../frame/parts.ts'
 import { spanIn, TIME_RULE } from '../frame/times.ts'
 
 const timeProblem = (value: string, now: number): string | undefined =>
@@ -77,7 +76,7 @@ export function scopeOf(filter: PaymentFilter): Html | false {
 /** No results: what was searched, and what the field understands. */
 export const noMatch = ({ site }: AccountVisit, filters: Filtered, filter: PaymentFilter): Html =>
   html`${paragraph('There are no results for the filters you used.')}
-${paragraph(html`Searched: ${searched(filters, filter).map((part, i) => html`${i > 0 && ', '}${part}`)}. ${filter.sought?.by === 'reference' && references(filter)}`)}
+${paragraph(html`Searched: ${joined(searched(filters, filter))}. ${filter.sought?.by === 'reference' && references(filter)}`)}
 <p class="govuk-body">The field understands:</p>
 <ul class="govuk-list govuk-list--bullet">
 <li>an identifier of a payment, a refund, a message, a webhook or a request, in any case: it opens its page</li>
@@ -88,15 +87,15 @@ ${paragraph(html`Searched: ${searched(filters, filter).map((part, i) => html`${i
 </ul>
 ${paragraph(html`${link(`${site}/docs`, 'The API searches by more')}: name, card and agreement.`)}`
 
-function searched({ status, from, to }: Filtered, filter: PaymentFilter): Html[] {
+function searched({ status, from, to }: Filtered, filter: PaymentFilter): Part[] {
   const { sought } = filter
   return [
-    ...(sought ? [soughtText(sought, scope(filter))] : []),
-    ...(status ? [html`status ${untrusted(status)}`] : []),
-    ...(from ? [html`from ${untrusted(from)}`] : []),
-    ...(to ? [html`to ${untrusted(to)}`] : []),
-    ...(sought ? [] : ['the payments of the last 7 days']),
-  ].map(part => html`${part}`)
+    sought && soughtText(sought, scope(filter)),
+    status && html`status ${untrusted(status)}`,
+    from && html`from ${untrusted(from)}`,
+    to && html`to ${untrusted(to)}`,
+    !sought && 'the payments of the last 7 days',
+  ].filter(Boolean)
 }
 
 function soughtText(sought: Sought, scope: string): Html {

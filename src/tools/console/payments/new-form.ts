@@ -7,11 +7,11 @@ import { button, buttonGroup, details } from '../../../platform/web/components.t
 import { checkbox, select } from '../../../platform/web/form-components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import { type Typed, typedInput } from '../frame/form.ts'
-import { type AccountVisit, textsIn } from '../frame/page.ts'
+import type { AccountVisit } from '../frame/page.ts'
 import { paragraph, postForm } from '../frame/parts.ts'
 import { type Ready, readyMade } from './ready-made.ts'
 
-/** The text fields, in the order of the page. An address may fill them. */
+/** The text fields, in the order of the page. */
 const TEXTS = [
   'amount',
   'reference',
@@ -107,18 +107,16 @@ export const defaults = (now: number) => ({
 /** With `typed` it is the response to the form. */
 export function newPaymentForm(visit: AccountVisit, typed: Typed | undefined): Html {
   const { account, root, now } = visit
-  const kept = textsIn(visit, TEXTS)
   const first: Partial<Record<string, string>> = defaults(now)
-  const textOf = (name: Text) => typed?.form.get(name) ?? (kept[name] || (first[name] ?? ''))
   const field = (name: Text) =>
     typedInput(typed, {
       name,
       label: labels[name],
-      value: kept[name] || (first[name] ?? ''),
+      value: first[name] ?? '',
       ...(hints[name] && { hint: hints[name] }),
       ...(name === 'amount' && { inputmode: 'decimal', width: 10 }),
     })
-  const isPrefilled = PREFILLED.some(name => textOf(name) !== '' || typed?.errors[name])
+  const isPrefilled = PREFILLED.some(name => typed?.form.get(name) || typed?.errors[name])
   const action = `${root}payments/new/create`
   const fields = html`${TEXTS.filter(name => !PREFILLED.includes(name)).map(field)}
 ${select({

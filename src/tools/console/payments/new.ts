@@ -31,7 +31,7 @@ export const newPayment = definePage({
   makes: true,
   narrow: true,
   show: (visit, _, typed?: Typed) => newPaymentForm(visit, typed),
-  actions: { create: { keeps: 'amount', run: create } },
+  actions: { create: { run: create } },
 })
 
 /** The page to which its user returns. Who pays is seldom who has signed in here. */

@@ -26,7 +26,7 @@ import {
   time,
   untrusted,
 } from '../frame/parts.ts'
-import { AMOUNT, paths, perform } from './actions.ts'
+import { paths, perform } from './actions.ts'
 import { statesPart, toldPart } from './picture.ts'
 import { report, summary } from './report.ts'
 import { type Rows, readOperations, rowsOf, type Step, timelineOf } from './timeline.ts'
@@ -45,7 +45,6 @@ export const payment = definePage({
     paths.map(path => [
       path,
       {
-        ...(path === 'refund' && { keeps: AMOUNT }),
         run: async (context: ToolContext, visit: PageVisit) =>
           perform(context, visit, path, await paymentOf(context, visit)),
       },

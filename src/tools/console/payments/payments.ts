@@ -27,8 +27,10 @@ import {
 import type { AccountVisit } from '../frame/page.ts'
 import {
   byDay,
+  counted,
   emptyState,
   inDigits,
+  joined,
   leading,
   link,
   numeric,
@@ -64,7 +66,10 @@ ${data && listPart(visit, data)}`,
 
 const daysOf = ({ here, filters }: Visit): Html => {
   const days = { Today: 'today', Yesterday: 'yesterday', 'Last 7 days': '' }
-  return html`${Object.entries(days).map(([text, day], i) => html`${i > 0 && ' · '}${link(pageAddress(here, { ...filters, from: day, to: day }), text)}`)}`
+  const links = Object.entries(days).map(([text, day]) =>
+    link(pageAddress(here, { ...filters, from: day, to: day }), text),
+  )
+  return joined(links, ' · ')
 }
 
 /** The list; undefined where a filter cannot be read. */
@@ -131,7 +136,7 @@ async function placeOf(
   const all = (count: number) =>
     count > MOST_COUNTED
       ? `more than ${inDigits(MOST_COUNTED)} payments`
-      : `${inDigits(count)} ${count === 1 ? 'payment' : 'payments'}`
+      : counted(count, 'payment')
   if (!newer && !older) return all(items.length)
   if (options.filter.sought || options.filter.refunded) return undefined
   const [total, before] = await Promise.all([
@@ -205,26 +210,26 @@ const table = (
     ),
   })
 
+/** In the order in which they are shown. */
+const deliveryTexts = {
+  FAILED: 'failed',
+  'sent again': 'failed, then sent again and accepted',
+  PENDING: 'pending',
+  SUCCESSFUL: 'delivered',
+  'not listening': 'not listening',
+}
+
 /** A failure leads to its message, which says why. */
 function webhooks({ root }: AccountVisit, deliveries: readonly Delivery[]): Part {
   if (deliveries.length === 0) return 'none'
-  const texts = {
-    FAILED: 'failed',
-    'sent again': 'failed, then sent again and accepted',
-    PENDING: 'pending',
-    SUCCESSFUL: 'delivered',
-    'not listening': 'not listening',
-  } as const
-  const parts = (
-    ['FAILED', 'sent again', 'PENDING', 'SUCCESSFUL', 'not listening'] as const
-  ).flatMap(status => {
-    const delivery = deliveries.find(each => each.status === status)
-    if (!delivery) return []
-    const text = `${delivery.found} ${texts[status]}`
-    if (status !== 'FAILED' && status !== 'sent again') return [text]
-    return [
-      html`<a class="govuk-link${status === 'FAILED' && ' farthing-failed'}" href="${root}messages/${delivery.message_id}">${text}</a>`,
-    ]
-  })
-  return parts.map((part, i) => (i === 0 ? part : html`, ${part}`))
+  const parts = Object.entries(deliveryTexts).flatMap(([status, name]) =>
+    deliveries
+      .filter(each => each.status === status)
+      .map(({ found, message_id }) => {
+        const text = `${found} ${name}`
+        if (status !== 'FAILED' && status !== 'sent again') return text
+        return html`<a class="govuk-link${status === 'FAILED' && ' farthing-failed'}" href="${root}messages/${message_id}">${text}</a>`
+      }),
+  )
+  return joined(parts)
 }

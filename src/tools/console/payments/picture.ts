@@ -16,8 +16,9 @@ import { type Html, html, type Part } from '../../../platform/web/html.ts'
 import { actionForm } from '../frame/define-page.ts'
 import { type Typed, typedInput } from '../frame/form.ts'
 import type { PageVisit } from '../frame/list.ts'
-import { type AccountVisit, textsIn } from '../frame/page.ts'
+import type { AccountVisit } from '../frame/page.ts'
 import {
+  counted,
   link,
   type Mark,
   marksRow,
@@ -129,7 +130,7 @@ function formsOf(
     actionForm(
       visit,
       path,
-      path === 'refund' ? refundFields(visit, payment, each, refused) : buttonsOf(each),
+      path === 'refund' ? refundFields(payment, each, refused) : buttonsOf(each),
     ),
   )
 }
@@ -146,20 +147,17 @@ const buttonsOf = (actions: readonly PaymentAction[]): Html =>
     ),
   )
 
-/** After a sign-in the address has the amount that was typed before. */
 function refundFields(
-  visit: AccountVisit,
   payment: Payment,
   actions: readonly PaymentAction[],
   refused: Typed | undefined,
 ): Html {
   const { amount_available } = refundSummary(payment)
-  const { [AMOUNT]: kept } = textsIn(visit, [AMOUNT])
   return html`${typedInput(refused, {
     name: AMOUNT,
     label: 'Refund in pounds',
     hint: `Of ${inPounds(amount_available)}`,
-    value: kept || plainPounds(amount_available),
+    value: plainPounds(amount_available),
     inputmode: 'decimal',
     width: 10,
   })}
@@ -226,6 +224,5 @@ ${marks.length > 0 && marksRow('Messages', marks)}
 function textOf({ attempts, again }: ShownMessage): string {
   const result = attempts.at(-1)?.ending.result
   if (result === undefined) return 'no attempt yet'
-  const tries = attempts.length === 1 ? '1 attempt' : `${attempts.length} attempts`
-  return `${tries}, ${result}${again ? ', sent again and accepted' : ''}`
+  return `${counted(attempts.length, 'attempt')}, ${result}${again ? ', sent again and accepted' : ''}`
 }

@@ -6,7 +6,7 @@ import type { Refund } from '../../../pay/payments/refund.ts'
 import { createRefund } from '../../../pay/refunds/commands.ts'
 import type { RecordEffects } from '../../../platform/http/request-state.ts'
 import type { ToolContext } from '../../context.ts'
-import type { Done } from '../frame/banners.ts'
+import type { Code } from '../frame/banners.ts'
 import type { AccountVisit } from '../frame/page.ts'
 
 export type Ready = {
@@ -15,7 +15,7 @@ export type Ready = {
   delayed?: boolean
   refunded?: boolean
   /** The banner on the page of the payment. */
-  done: Extract<Done, { code: string }>['code']
+  done: Code
 }
 
 export const readyMade: Record<string, Ready> = {

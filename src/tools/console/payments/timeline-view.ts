@@ -14,13 +14,17 @@ import { mayBeOutOfOrder, refusalText } from '../frame/exchange.ts'
 import { nameOfAttempt, type ShownAttempt, sentAgainText } from '../frame/message-attempts.ts'
 import {
   code,
+  counted,
   deliveryTag,
   inDigits,
+  joined,
   link,
   nameOfKey,
   paragraph,
+  timeWithoutDay,
   untrusted,
 } from '../frame/parts.ts'
+import { dayName } from '../frame/times.ts'
 import type { MissingMessage, ShownMessage, Step } from './timeline.ts'
 
 /** What the timeline needs of its page. `hasWebhooks`: the account has or had any. */
@@ -52,27 +56,15 @@ export function timelineView(timeline: Timeline): Html {
 ${timeline.origin && paragraph(origins[timeline.origin])}
 ${mayBeOutOfOrder(timeline.steps.flatMap(({ exchange }) => exchange ?? [])) && paragraph('Several instances of the service took part. Their clocks agree within a second, and so does the order.')}
 ${[...days].map(
-  ([
-    day,
-    steps,
-  ]) => html`<h3 class="govuk-heading-s"><time datetime="${day}">${dayOf(day)}</time></h3>
+  ([day, steps]) => html`<h3 class="govuk-heading-s">${dayName(Date.parse(day))}</h3>
 <ol class="farthing-timeline" role="list">
 ${steps.map(step => stepView(timeline, step, said))}</ol>
 `,
 )}`
 }
 
-let days: Intl.DateTimeFormat | undefined
-
-/** Such as 14 September 2026. */
-function dayOf(day: string): string {
-  days ??= new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' })
-  return days.format(new Date(day))
-}
-
-/** The time of day; the heading of the list has the date. */
-const timeOfDay = (at: number): Html =>
-  html`<time class="farthing-time" datetime="${iso(at)}">${iso(at).slice(11, -1)}</time>`
+/** With milliseconds. */
+const timeOfDay = (at: number): Html => timeWithoutDay(at, 12)
 
 function stepView(timeline: Timeline, step: Step, said: Set<string>): Html {
   const { exchange, events, refunds, messages, missing, folded } = step
@@ -141,7 +133,7 @@ function factsOf({ root }: Timeline, exchange: Exchange): Html | undefined {
     ...(ended === 'replaced' ? ['a plan sent another response'] : []),
     ...(ended === 'reset' ? ['a plan ended the connection'] : []),
   ]
-  return html`<p class="farthing-step__facts">${facts.map((fact, i) => (i === 0 ? fact : html` · ${fact}`))}</p>`
+  return html`<p class="farthing-step__facts">${joined(facts, ' · ')}</p>`
 }
 
 const agentOf = (agent: string): Part =>
@@ -167,8 +159,6 @@ function stateLine(events: readonly PaymentEvent[]): Html {
   return html`<strong>${states}</strong>${reason && `, ${reason}`}`
 }
 
-const NOTHING_YET = 'no attempt yet'
-
 function messageView(
   timeline: Timeline,
   { message, webhook, attempts, again }: ShownMessage,
@@ -176,9 +166,8 @@ function messageView(
 ): Html {
   const { root } = timeline
   const { message_id, event_type } = message
-  const tries = attempts.length === 1 ? '1 attempt' : `${attempts.length} attempts`
   const alike = [...Map.groupBy(attempts, ({ ending }) => ending.result).values()]
-  return html`${link(`${root}messages/${message_id}`, event_type)} → ${untrusted(webhook)}: ${deliveryTag(shownStatus(message, timeline.now))} ${attempts.length === 0 ? NOTHING_YET : tries}${again && html`. ${untrusted(sentAgainText(again, timeline.now))}`}
+  return html`${link(`${root}messages/${message_id}`, event_type)} → ${untrusted(webhook)}: ${deliveryTag(shownStatus(message, timeline.now))} ${attempts.length === 0 ? 'no attempt yet' : counted(attempts.length, 'attempt')}${again && html`. ${untrusted(sentAgainText(again, timeline.now))}`}
 ${
   alike.length > 0 &&
   html`<ol class="farthing-step__attempts" role="list">${alike.map(
@@ -200,7 +189,7 @@ function attemptsView(timeline: Timeline, attempts: readonly ShownAttempt[]): Ht
       : html`${timeOfDay(at)}${!isFresh(timeline, attempt) && ' (response not recorded)'}`
     return html` at ${when}${ms !== null && ` in ${Math.round(ms)} ms`}`
   })
-  return html`${untrusted(attempts[0]?.ending.result ?? '')}${times.map((each, i) => (i === 0 ? each : html`,${each}`))}`
+  return html`${untrusted(attempts[0]?.ending.result ?? '')}${joined(times, ',')}`
 }
 
 /** Why they failed. It stands once for each webhook: `said` has what stands above. */

@@ -10,9 +10,16 @@ import type { Exchange } from '../../record/exchange.ts'
 import type { Refusals } from '../../record/refusal-store.ts'
 import { type ExchangeFilter, findExchanges } from '../../record/store.ts'
 import { findWithText } from '../../record/text-store.ts'
-import type { PageVisit } from '../frame/list.ts'
-import { filterForm, oneOf, pageAddress, text, unseen, type Values } from '../frame/list.ts'
-import { link, paragraph, untrusted } from '../frame/parts.ts'
+import {
+  filterForm,
+  oneOf,
+  type PageVisit,
+  pageAddress,
+  text,
+  unseen,
+  type Values,
+} from '../frame/list.ts'
+import { joined, link, paragraph, untrusted } from '../frame/parts.ts'
 
 /** What the list shows. Attempts are on the pages of their messages. */
 export const KINDS = ['api', 'page'] as const
@@ -114,18 +121,7 @@ export function headingOf({ show, code, field }: Filtered): string {
 }
 
 export const titleOf = (filtered: Filtered, operations: Operations): string =>
-  [
-    'Requests',
-    filtered.show,
-    operations.get(filtered.operation) ?? filtered.operation,
-    filtered.code === NONE ? '' : filtered.code,
-    filtered.field === NONE ? '' : filtered.field,
-    filtered.payment,
-    filtered.text,
-    filtered.last && `last ${filtered.last} minutes`,
-  ]
-    .filter(part => part !== '')
-    .join(', ')
+  ['Requests', ...searched(filtered, operations)].join(', ')
 
 export const findForm = (
   visit: PageVisit<typeof filters>,
@@ -138,20 +134,22 @@ ${paragraph(isFilter(visit.filters) ? link('requests', 'Show all requests') : li
 /** No results: what was searched, and what the fields understand. */
 export const noMatch = (filtered: Filtered, operations: Operations): Html =>
   html`${paragraph('There are no results for the filters you used.')}
-${paragraph(html`Searched: ${searched(filtered, operations).map((part, i) => html`${i > 0 && ', '}${part}`)}, among the requests that are kept: those of the last 24 hours, at most 10,000 of an account (1,000 of a test account).`)}
+${paragraph(html`Searched: ${joined(searched(filtered, operations).map(untrusted))}, among the requests that are kept: those of the last 24 hours, at most 10,000 of an account (1,000 of a test account).`)}
 ${paragraph('The field for the payment understands an identifier, and a whole reference in any case. The field for a text understands any part of an address or of a body as it was sent, in any case; of long bodies the first 8 KiB are kept.')}`
 
+/** Each filter in words. */
 function searched(
   { show, operation, payment, text, last, code, field }: Filtered,
   operations: Operations,
-): Html[] {
-  return [
-    show !== '' && html`${shows[show]}`,
-    operation !== '' && untrusted(operations.get(operation) ?? operation),
-    code !== '' && code !== NONE && untrusted(code),
-    field !== '' && field !== NONE && html`about ${untrusted(field)}`,
-    payment !== '' && html`of the payment ${untrusted(payment)}`,
-    text !== '' && html`with the text ${untrusted(text)}`,
-    last !== '' && html`the last ${last} minutes`,
-  ].filter(part => part !== false)
+): string[] {
+  const words = [
+    show && shows[show],
+    operations.get(operation) ?? operation,
+    code !== NONE && code,
+    field && field !== NONE && `about ${field}`,
+    payment && `of the payment ${payment}`,
+    text && `with the text ${text}`,
+    last && `the last ${last} minutes`,
+  ]
+  return words.flatMap(part => part || [])
 }

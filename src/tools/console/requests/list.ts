@@ -30,6 +30,7 @@ import type { ConsoleContext } from '../frame/page.ts'
 import {
   byDay,
   code,
+  counted,
   emptyState,
   inDigits,
   leading,
@@ -121,7 +122,7 @@ ${refusedKeysPart(refusedKeys)}`
 /** They belong to no account, so whoever has a wrong key finds them nowhere else. */
 export const refusedKeysPart = (count: number): Html | false =>
   count > 0 &&
-  html`<p class="govuk-body" id="refused-keys">In the last ${MINUTES} minutes ${inDigits(count)} ${count === 1 ? 'request' : 'requests'} had no key or one that is not known here.</p>`
+  html`<p class="govuk-body" id="refused-keys">In the last ${MINUTES} minutes ${counted(count, 'request')} had no key or one that is not known here.</p>`
 
 /**
  * A request does not change: what the list and the groups show changes when there is a newer one. `newest` is the newest
@@ -233,9 +234,7 @@ function gapNote(run: Exchange[]): Html {
   const refused = sum(gaps.map(gap => gap.refused))
   const from = Math.min(...gaps.map(gap => gap.from))
   const to = Math.max(...gaps.map(gap => gap.to))
-  return html`${inDigits(count)} ${count === 1 ? 'request' : 'requests'} between ${time(from)} and ${time(to)} ${
-    count === 1 ? 'was' : 'were'
-  } not kept${refused > 0 && `, ${inDigits(refused)} of them refused`}: ${reasonOf(gaps.flatMap(({ bounds }) => bounds))}`
+  return html`${counted(count, 'request')} between ${time(from)} and ${time(to)} ${count === 1 ? 'was' : 'were'} not kept${refused > 0 && `, ${inDigits(refused)} of them refused`}: ${reasonOf(gaps.flatMap(({ bounds }) => bounds))}`
 }
 
 const LONGEST = 200

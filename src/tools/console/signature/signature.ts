@@ -21,7 +21,7 @@ import { newestMessages, newestWebhooks } from '../../lists/webhooks-store.ts'
 import { definePage } from '../frame/define-page.ts'
 import { unseen } from '../frame/list.ts'
 import type { AccountVisit } from '../frame/page.ts'
-import { code, inDigits, link, paragraph, untrusted, wideTable } from '../frame/parts.ts'
+import { code, inDigits, joined, link, paragraph, untrusted, wideTable } from '../frame/parts.ts'
 import { advicePart, keyPart } from './advice.ts'
 import {
   type FieldErrors,
@@ -222,7 +222,7 @@ function result({ root }: AccountVisit, analysis: Analysis): Html {
 <p class="govuk-body-l">${untrusted(sentence)}</p>
 ${keyToCompare && keyPart(keyToCompare)}
 ${difference && differencePart(difference)}
-${messages.length > 0 && paragraph(html`The header is the signature of ${messages.map((id, i) => html`${i > 0 && ', '}${link(`${root}messages/${id}`, id)}`)}.`)}
+${messages.length > 0 && paragraph(html`The header is the signature of ${joined(messages.map(id => link(`${root}messages/${id}`, id)))}.`)}
 ${advicePart(advice)}
 </div>
 <h2 class="govuk-heading-m">Compare again</h2>`

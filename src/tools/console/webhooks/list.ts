@@ -29,6 +29,7 @@ import {
   deliveryTag,
   emptyState,
   inDigits,
+  joined,
   link,
   paragraph,
   summaryRows,
@@ -129,12 +130,11 @@ export function listenerState(
 /** A message of two webhooks with one address arrives twice, signed with different keys. */
 function duplicatesPart(active: Webhook[]): Html[] {
   return duplicatesIn(active).map(same => {
-    const names = same.map(
-      ({ webhook_id, description }, i) =>
-        html`${i > 0 && ' and '}${link(`webhooks/${webhook_id}`, untrusted(description?.trim() || webhook_id))}`,
+    const names = same.map(({ webhook_id, description }) =>
+      link(`webhooks/${webhook_id}`, untrusted(description?.trim() || webhook_id)),
     )
     return warningText(
-      html`${untrusted(same[0]?.callback_url ?? '')} gets messages ${same.length} times, signed with different keys: ${names} have the same callback URL, and events in common.`,
+      html`${untrusted(same[0]?.callback_url ?? '')} gets messages ${same.length} times, signed with different keys: ${joined(names, ' and ')} have the same callback URL, and events in common.`,
     )
   })
 }

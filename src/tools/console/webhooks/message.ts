@@ -50,6 +50,7 @@ import {
 import { type AccountVisit, type Next, notFound } from '../frame/page.ts'
 import {
   deliveryName,
+  joined,
   link,
   listing,
   paragraph,
@@ -105,8 +106,7 @@ async function sendByHand(context: ToolContext, visit: PageVisit): Promise<Next>
 }
 
 /** On a phone the line breaks after an underscore, and not within a word. */
-const breaking = (event_type: string): Html =>
-  html`${event_type.split('_').map((part, i) => html`${i > 0 && html`_<wbr>`}${part}`)}`
+const breaking = (event_type: string): Html => joined(event_type.split('_'), html`_<wbr>`)
 
 async function read(context: ToolContext, visit: PageVisit) {
   const { account, now } = visit
