@@ -17,8 +17,8 @@ import {
   visitOf,
 } from './frame/page.ts'
 import { link, paragraph } from './frame/parts.ts'
-import { inAnother } from './frame/refused.ts'
 import { NotInside, signedIn } from './frame/session.ts'
+import { inAnother } from './frame/sign-in.ts'
 import { sections } from './pages.ts'
 
 /** Nobody is signed in. */

@@ -16,9 +16,8 @@ import { payments } from './payments/payments.ts'
 import { requests } from './requests/list.ts'
 import { request } from './requests/request.ts'
 import { signature } from './signature/signature.ts'
-import { webhooks } from './webhooks/list.ts'
+import { newWebhook, webhooks } from './webhooks/list.ts'
 import { message } from './webhooks/message.ts'
-import { newWebhook } from './webhooks/new.ts'
 import { webhook } from './webhooks/webhook.ts'
 
 /** Every page. Those of the navigation are in its order. */

@@ -13,8 +13,7 @@ import { submit, type Typed, typedInput } from '../frame/form.ts'
 import type { PageVisit } from '../frame/list.ts'
 import type { Next } from '../frame/page.ts'
 import { backAddress, makePayment, readGiven } from '../payments/new.ts'
-import { labels as paymentLabels, sentences } from '../payments/new-form.ts'
-import { readyMade } from '../payments/ready-made.ts'
+import { labels as paymentLabels, readyMade, sentences } from '../payments/new-form.ts'
 
 const labels = { reference: 'Reference', description: 'Description' }
 type Field = keyof typeof labels

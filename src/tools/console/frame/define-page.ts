@@ -30,8 +30,8 @@ import {
   visitOf,
 } from './page.ts'
 import { heading, postForm } from './parts.ts'
-import { endedAccount, otherAccount, sendSignedOut } from './refused.ts'
 import { isFromOtherSite, NotInside, signedIn } from './session.ts'
+import { endedAccount, otherAccount, sendSignedOut } from './sign-in.ts'
 
 /** What an action has for the page on which it is shown: errors at the fields, for example. */
 type Answer = { errors?: Errors | undefined }

@@ -1,15 +1,34 @@
 /** The form of a new payment: what was typed becomes the body of the API's own create. */
 import { penceIn } from '../../../core/money.ts'
 import { iso } from '../../../core/time.ts'
-import { languages } from '../../../pay/payments/payment.ts'
+import { languages, type Scenario } from '../../../pay/payments/payment.ts'
 import type { Json } from '../../../platform/http/fields.ts'
 import { button, buttonGroup, details } from '../../../platform/web/components.ts'
 import { checkbox, select } from '../../../platform/web/form-components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
+import type { Code } from '../frame/banners.ts'
 import { type Typed, typedInput } from '../frame/form.ts'
 import type { AccountVisit } from '../frame/page.ts'
 import { paragraph, postForm } from '../frame/parts.ts'
-import { type Ready, readyMade } from './ready-made.ts'
+
+/** A payment that is made in a state, with the code of the endpoints that lead there. */
+export type Ready = {
+  text: string
+  scenario: Scenario
+  delayed?: boolean
+  refunded?: boolean
+  /** The banner on the page of the payment. */
+  done: Code
+}
+
+export const readyMade: Record<string, Ready> = {
+  paid: { text: 'Paid', scenario: 'success', done: 'succeeded' },
+  declined: { text: 'Declined', scenario: 'declined', done: 'declined' },
+  error: { text: 'Error', scenario: 'error', done: 'error' },
+  cancelled: { text: 'Cancelled by the user', scenario: 'cancel', done: 'cancelled' },
+  capturable: { text: 'Capturable', scenario: 'success', delayed: true, done: 'authorised' },
+  refunded: { text: 'Refunded', scenario: 'success', refunded: true, done: 'refunded' },
+}
 
 /** The text fields, in the order of the page. */
 const TEXTS = [

@@ -2,12 +2,16 @@
 
 import { inPounds } from '../../../core/money.ts'
 import { createPayment } from '../../../pay/payments/commands.ts'
-import { type NewPayment, statusOf } from '../../../pay/payments/payment.ts'
+import { completeByScenario } from '../../../pay/payments/complete.ts'
+import { type NewPayment, type Payment, statusOf } from '../../../pay/payments/payment.ts'
+import type { Refund } from '../../../pay/payments/refund.ts'
 import { checkMode, readNewPayment } from '../../../pay/payments/request.ts'
 import { findPayment } from '../../../pay/payments/store.ts'
+import { createRefund } from '../../../pay/refunds/commands.ts'
 import { askedFor } from '../../../platform/http/addresses.ts'
 import { formBody } from '../../../platform/http/body.ts'
 import type { Json } from '../../../platform/http/fields.ts'
+import type { RecordEffects } from '../../../platform/http/request-state.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import type { ToolContext } from '../../context.ts'
 import { recordAction } from '../../record/action.ts'
@@ -22,8 +26,17 @@ import {
   type Visit,
 } from '../frame/page.ts'
 import { link, paragraph, statusTag, untrusted } from '../frame/parts.ts'
-import { bodyIn, defaults, fieldOf, labels, mended, newPaymentForm, sentences } from './new-form.ts'
-import { bringInto, type Ready, readyMade } from './ready-made.ts'
+import {
+  bodyIn,
+  defaults,
+  fieldOf,
+  labels,
+  mended,
+  newPaymentForm,
+  type Ready,
+  readyMade,
+  sentences,
+} from './new-form.ts'
 
 export const newPayment = definePage({
   path: 'payments/new',
@@ -127,4 +140,20 @@ export function backAddress({ request, config, addresses, base }: AccountVisit):
   const { host } = askedFor(request, config)
   const site = [addresses.pages, addresses.api].find(each => new URL(each).host === host)
   return `${site ?? addresses.api}${base}/back`
+}
+
+/** Another request may have been faster: then nothing more is done. Resolves to the refund, if there is one. */
+async function bringInto(
+  context: ToolContext,
+  { account }: AccountVisit,
+  payment: Payment,
+  { scenario, refunded }: Ready,
+  recordEffects: RecordEffects,
+): Promise<{ overtaken: boolean; refund?: Refund }> {
+  const reason = await completeByScenario(context, payment, { scenario, recordEffects })
+  if (reason || !refunded) return { overtaken: reason !== undefined }
+  const { payment_id } = payment
+  const asked = { amount: payment.given.amount, available: undefined }
+  const refund = await createRefund(context, { account, payment_id, refund: asked, recordEffects })
+  return { overtaken: false, refund }
 }

@@ -1,5 +1,6 @@
 /** The filters of the list of requests. */
 
+import { timeOf } from '../../../core/ids.ts'
 import type { Database } from '../../../core/ports.ts'
 import { MINUTE } from '../../../core/time.ts'
 import type { Part } from '../../../platform/database/select.ts'
@@ -7,9 +8,10 @@ import type { Endpoint } from '../../../platform/http/endpoint.ts'
 import { WITHOUT_ENDPOINT } from '../../../platform/http/without-endpoint.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import type { Exchange } from '../../record/exchange.ts'
-import type { Refusals } from '../../record/refusal-store.ts'
-import { type ExchangeFilter, findExchanges } from '../../record/store.ts'
+import { groupRefusals, type Refusals } from '../../record/refusal-store.ts'
+import { type ExchangeFilter, findExchange, findExchanges } from '../../record/store.ts'
 import { findWithText } from '../../record/text-store.ts'
+import { refusalText } from '../frame/exchange.ts'
 import {
   filterForm,
   oneOf,
@@ -19,7 +21,19 @@ import {
   unseen,
   type Values,
 } from '../frame/list.ts'
-import { joined, link, paragraph, untrusted } from '../frame/parts.ts'
+import type { AccountVisit } from '../frame/page.ts'
+import {
+  code,
+  inDigits,
+  joined,
+  link,
+  numeric,
+  paragraph,
+  time,
+  unbroken,
+  untrusted,
+  wideTable,
+} from '../frame/parts.ts'
 
 /** What the list shows. Attempts are on the pages of their messages. */
 export const KINDS = ['api', 'page'] as const
@@ -152,4 +166,65 @@ function searched(
     last && `the last ${last} minutes`,
   ]
   return words.flatMap(part => part || [])
+}
+
+const MOST_GROUPS = 20
+
+/** The newest groups, and how many there are; undefined where nothing was refused. */
+export async function readRefusals(database: Database, { account: { room } }: AccountVisit) {
+  const all = await groupRefusals(database, room)
+  if (all.length === 0) return undefined
+  const groups = all.slice(0, MOST_GROUPS)
+  return { groups, newestOf: await newestRefused(database, room, groups), total: all.length }
+}
+
+type Groups = NonNullable<Awaited<ReturnType<typeof readRefusals>>>
+
+export const refusalsPart = (
+  { root }: AccountVisit,
+  { groups, newestOf, total }: Groups,
+  operations: Operations,
+): Html => html`${groupsTable(root, groups, newestOf, operations)}
+${total > groups.length && paragraph(`The newest ${groups.length} of ${total} kinds are shown.`)}`
+
+/** The newest request of each group, by its identifier. */
+async function newestRefused(
+  database: Database,
+  room: string,
+  groups: Refusals[],
+): Promise<Map<string, Exchange>> {
+  const found = await Promise.all(groups.map(each => findExchange(database, room, each.newest)))
+  return new Map(found.flatMap(each => (each ? [[each.exchange_id, each]] : [])))
+}
+
+function groupsTable(
+  root: string,
+  groups: Refusals[],
+  newestOf: Map<string, Exchange>,
+  operations: Operations,
+): Html {
+  return html`<h2 class="govuk-heading-m" id="refusals">Refusals</h2>
+${wideTable({
+  caption: 'Refused requests of the last 24 hours that are alike',
+  columns: [
+    'Operation',
+    'Code',
+    'Field',
+    numeric('How often'),
+    'Newest',
+    'What the newest was told',
+  ],
+  rows: groups.map(group => {
+    const { operation, field, newest, found } = group
+    const exchange = newestOf.get(newest)
+    return [
+      link(addressOfGroup(group), operations.get(operation) ?? operation),
+      group.code ?? `${group.status}`,
+      field === null ? '' : unbroken(code(field)),
+      inDigits(found),
+      exchange ? link(`${root}requests/${newest}`, time(exchange.at)) : time(timeOf(newest)),
+      untrusted((exchange && refusalText(exchange)) ?? ''),
+    ]
+  }),
+})}`
 }

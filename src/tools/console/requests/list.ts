@@ -53,9 +53,10 @@ import {
   KINDS,
   noMatch,
   operationsOf,
+  readRefusals,
+  refusalsPart,
   titleOf,
 } from './find.ts'
-import { readRefusals, refusalsPart } from './refusals.ts'
 
 const SIZE = 50
 const MOST_GAPS = 10_000

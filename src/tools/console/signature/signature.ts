@@ -9,6 +9,7 @@ import { button, details, summaryList, tag } from '../../../platform/web/compone
 import { fileUpload, input, select, textarea } from '../../../platform/web/form-components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import type { ToolContext } from '../../context.ts'
+import type { Advice } from '../../explain/signature/advice.ts'
 import { analyse } from '../../explain/signature/analyse.ts'
 import { signatureOf } from '../../explain/signature/digests.ts'
 import type {
@@ -22,7 +23,6 @@ import { definePage } from '../frame/define-page.ts'
 import { unseen } from '../frame/list.ts'
 import type { AccountVisit } from '../frame/page.ts'
 import { code, inDigits, joined, link, paragraph, untrusted, wideTable } from '../frame/parts.ts'
-import { advicePart, keyPart } from './advice.ts'
 import {
   type FieldErrors,
   type Fields,
@@ -238,3 +238,27 @@ const differencePart = ({ offset, sent, given }: Difference): Html =>
       ['Given', code(given.hex), code(untrusted(given.text))],
     ],
   })
+
+/** What to change in a receiver, with the calls of frameworks. */
+export const advicePart = (advice: readonly Advice[]): Html =>
+  html`${advice.map(
+    ({ text, calls = [] }) => html`${paragraph(text)}
+${
+  calls.length > 0 &&
+  wideTable({
+    caption: 'The call that gives the bytes, by framework',
+    columns: ['Framework', 'Call'],
+    rows: calls.map(({ framework, call }) => [framework, code(call)]),
+  })
+}`,
+  )}`
+
+/** The signing key of a webhook, behind a line to open. */
+export const keyPart = ({ webhook, signing_key }: { webhook: string; signing_key: string }): Html =>
+  details(
+    'Show the signing key',
+    html`${paragraph(html`Of ${untrusted(webhook)}: ${code(signing_key)}`)}`,
+    {
+      id: 'signing-key',
+    },
+  )

@@ -60,7 +60,7 @@ import {
   untrusted,
 } from '../frame/parts.ts'
 import { shortTime } from '../frame/times.ts'
-import { ask, askPart } from './message-ask.ts'
+import { ask, askPart } from './receiver.ts'
 
 /** Attempts that are shown; there may be many by hand. */
 const MOST_ATTEMPTS = 20

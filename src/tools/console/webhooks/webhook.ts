@@ -22,8 +22,7 @@ import { recordAction } from '../../record/action.ts'
 import { acceptedByHand } from '../../record/by-hand.ts'
 import type { Exchange } from '../../record/exchange.ts'
 import { actionForm, definePage } from '../frame/define-page.ts'
-import type { PageVisit } from '../frame/list.ts'
-import { filterForm, oneOf, pageLinks, readPage } from '../frame/list.ts'
+import { filterForm, oneOf, type PageVisit, pageLinks, readPage } from '../frame/list.ts'
 import { messageTable } from '../frame/message-attempts.ts'
 import { type Next, notFound } from '../frame/page.ts'
 import {
@@ -40,7 +39,7 @@ import {
 } from '../frame/parts.ts'
 import { backAddress } from '../payments/new.ts'
 import { eventsOf, listenerState } from './list.ts'
-import { probe, probeForm } from './probe.ts'
+import { probe, probeForm } from './receiver.ts'
 
 const SIZE = 50
 /** Deliveries that are looked at for the row of marks. */
