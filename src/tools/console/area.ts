@@ -86,28 +86,24 @@ ${paragraph(link(`${visit.root}accounts`, 'Go to the accounts of this one'))}`
 
 /** The heading and the sentence for an error status. */
 function faultOf(status: number): [heading: string, text: string] {
-  switch (status) {
-    case 403:
-      return [
-        'This form was sent from another site',
-        'Nothing was done. Open the page in the console and try again there.',
-      ]
-    case 404:
-      return [
-        'Page not found',
-        'This account has nothing at this address. It may be mistyped, belong to another account, or be gone: payments and what belongs to them are kept for 7 days.',
-      ]
-    case 405:
-      return ['This page cannot be used like that', 'Nothing was done.']
-    case 413:
-      return ['The form is too long', 'A form may have 256 KiB. Nothing was done.']
-    case 415:
-      return ['The form has a type that this page does not read', 'Nothing was done.']
-    case 503:
-      return ['The service has too much to do', 'Nothing was done. Try again in a moment.']
-    default:
-      return status < 500
-        ? ['The request cannot be read', 'Nothing was done.']
-        : ['Sorry, there is a problem with the service', 'Try again. The log says what happened.']
-  }
+  const others: [string, string] =
+    status < 500
+      ? ['The request cannot be read', 'Nothing was done.']
+      : ['Sorry, there is a problem with the service', 'Try again. The log says what happened.']
+  return faults[status] ?? others
+}
+
+const faults: Record<number, [heading: string, text: string]> = {
+  403: [
+    'This form was sent from another site',
+    'Nothing was done. Open the page in the console and try again there.',
+  ],
+  404: [
+    'Page not found',
+    'This account has nothing at this address. It may be mistyped, belong to another account, or be gone: payments and what belongs to them are kept for 7 days.',
+  ],
+  405: ['This page cannot be used like that', 'Nothing was done.'],
+  413: ['The form is too long', 'A form may have 256 KiB. Nothing was done.'],
+  415: ['The form has a type that this page does not read', 'Nothing was done.'],
+  503: ['The service has too much to do', 'Nothing was done. Try again in a moment.'],
 }

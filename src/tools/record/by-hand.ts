@@ -12,13 +12,15 @@ const isKind = (kind: ByHand['kind']) => `body like '%"by_hand":{"kind":"${kind}
 const MOST_BY_HAND = 200
 
 /**
- * Of the messages of these payments: the newest send by hand of the message as it is that its own receiver accepted,
- * by message. The caller has found the payments.
+ * Of the failed ones of these messages: the newest send by hand of the message as it is that its own receiver accepted,
+ * by message. The caller has found them, and knows that those without a status failed.
  */
 export async function acceptedByHand(
   database: Database,
-  payment_ids: readonly string[],
+  messages: readonly { payment_id: string; status?: string }[],
 ): Promise<Map<string, Exchange>> {
+  const failed = messages.filter(({ status = 'FAILED' }) => status === 'FAILED')
+  const payment_ids = [...new Set(failed.map(({ payment_id }) => payment_id))]
   if (payment_ids.length === 0) return new Map()
   const sends = await findPart(
     database,

@@ -157,8 +157,11 @@ async function readTestAccounts({ database, time }: ToolContext, { account, curs
   const now = time.wall()
   const parent = account.name
   const [living, ended] = await Promise.all([
-    readPage(cursor, SIZE, placeOf, (range, part) =>
-      testAccountsOf(database, { parent, now, ...range }, part),
+    readPage(
+      cursor,
+      placeOf,
+      (range, part) => testAccountsOf(database, { parent, now, ...range }, part),
+      SIZE,
     ),
     endedTestAccounts(database, { parent, now }, MOST_ENDED + 1),
   ])

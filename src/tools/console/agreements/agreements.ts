@@ -2,11 +2,10 @@
 
 import { ApiError } from '../../../core/errors.ts'
 import { timeOf } from '../../../core/ids.ts'
-import { inPounds } from '../../../core/money.ts'
 import type { Agreement, AgreementStatus } from '../../../pay/agreements/agreement.ts'
 import { cancelAgreement } from '../../../pay/agreements/commands.ts'
 import { agreementRows, findAgreement } from '../../../pay/agreements/store.ts'
-import { type Payment, statusOf } from '../../../pay/payments/payment.ts'
+import type { Payment } from '../../../pay/payments/payment.ts'
 import { findPart, inRange, where } from '../../../platform/database/select.ts'
 import {
   backLink,
@@ -29,18 +28,14 @@ import {
   emptyState,
   leading,
   link,
-  numeric,
   paragraph,
-  refundedText,
-  statusTag,
   summaryRows,
   time,
   untrusted,
   wideTable,
 } from '../frame/parts.ts'
+import { paymentTable } from '../payments/payments.ts'
 import { charge, setUp } from './new.ts'
-
-const SIZE = 50
 
 export const agreements = definePage({
   path: 'agreements',
@@ -49,7 +44,6 @@ export const agreements = definePage({
   read: ({ database }, { account, cursor }) =>
     readPage<Agreement>(
       cursor,
-      SIZE,
       ({ agreement_id }) => agreement_id,
       (range, part) =>
         findPart(
@@ -197,29 +191,11 @@ ${paragraph('A cancelled agreement stays cancelled, and no payment can be made w
 
 function paymentsPart(root: string, payments: readonly Payment[]): Html {
   const shown = payments.slice(0, MOST_PAYMENTS)
-  return html`${wideTable({
+  return html`${paymentTable({
     caption: 'Payments with the agreement, newest first',
-    columns: [
-      'Reference',
-      { ...numeric('Amount'), leads: true },
-      leading('Status'),
-      'Made to',
-      'Created',
-    ],
-    rows: byDay(
-      shown,
-      ({ payment_id }) => timeOf(payment_id),
-      (payment, time) => {
-        const { payment_id, given } = payment
-        return [
-          link(`${root}payments/${payment_id}`, untrusted(given.reference)),
-          inPounds(given.amount),
-          html`${statusTag(statusOf(payment))} ${refundedText(payment)}`,
-          given.set_up_agreement ? 'set it up' : 'take a payment',
-          time,
-        ]
-      },
-    ),
+    payments: shown,
+    addressOf: ({ payment_id }) => `${root}payments/${payment_id}`,
+    more: { 'Made to': ({ given }) => (given.set_up_agreement ? 'set it up' : 'take a payment') },
   })}
 ${payments.length > shown.length && paragraph(`The newest ${MOST_PAYMENTS} are shown.`)}`
 }

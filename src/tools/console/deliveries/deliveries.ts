@@ -43,7 +43,6 @@ import {
 } from '../frame/parts.ts'
 import { shortTime } from '../frame/times.ts'
 
-const SIZE = 50
 /** Webhooks that were deactivated and whose messages are listed. */
 const MOST_ENDED = 100
 
@@ -96,14 +95,13 @@ async function read(context: ToolContext, visit: Visit) {
     ? [listFailedFirst, placeOf]
     : [listDeliveries, ({ message_id }: DeliveryRow) => message_id]
   const filter = { event_type: event || undefined, status: status || undefined }
-  const page = await readPage<DeliveryRow>(visit.cursor, SIZE, idOf, (range, part) =>
+  const page = await readPage<DeliveryRow>(visit.cursor, idOf, (range, part) =>
     list(database, chosen, { ...filter, ...range }, part),
   )
-  const failed = page.items.filter(({ status }) => status === 'FAILED')
   return {
     webhooks,
     page,
-    accepted: await acceptedByHand(database, [...new Set(failed.map(each => each.payment_id))]),
+    accepted: await acceptedByHand(database, page.items),
     open: await failedToSend(context, visit, chosen, { event_type: event || undefined }),
     resent: await readResend(context, visit),
     wall: context.time.wall(),
@@ -197,9 +195,7 @@ async function failedToSend(
     const kept = found.filter(
       ({ payment_id, body }) => body !== null && payment_id >= oldestKept(now),
     )
-    const accepted = await acceptedByHand(database, [
-      ...new Set(kept.map(({ payment_id }) => payment_id)),
-    ])
+    const accepted = await acceptedByHand(database, kept)
     open.push(...kept.filter(({ message_id }) => !accepted.has(message_id)))
     before = found.at(-1)?.message_id
     if (found.length < MOST_RESENT || kept.length === 0) break

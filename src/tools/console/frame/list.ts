@@ -24,34 +24,27 @@ type Find<Item> = (
 /** `size` items from the cursor on. One more is read, to learn whether there are more. */
 export async function readPage<Item>(
   { before, after }: Cursor,
-  size: number,
   idOf: (item: Item) => string,
   find: Find<Item>,
+  size = 50,
 ): Promise<CursorPage<Item>> {
   const limit = size + 1
+  const pageOf = (items: Item[], hasNewer: boolean, hasOlder: boolean): CursorPage<Item> => {
+    const ids = items.map(idOf)
+    return {
+      items,
+      newer: ids[0] !== undefined && hasNewer ? { after: ids[0] } : undefined,
+      older: hasOlder ? { before: ids.at(-1) } : undefined,
+    }
+  }
   if (after !== undefined) {
     const found = (await find({ after }, { limit, order: 'oldest' })).toReversed()
     // The item that the cursor excludes is older.
-    if (found.length > 0)
-      return cursorPage(found.slice(-size), idOf, { newer: found.length > size, older: true })
+    if (found.length > 0) return pageOf(found.slice(-size), found.length > size, true)
   }
   const from = before === undefined || after !== undefined ? {} : { before }
   const found = await find(from, { limit, order: 'newest' })
-  const more = { newer: 'before' in from, older: found.length > size }
-  return cursorPage(found.slice(0, size), idOf, more)
-}
-
-function cursorPage<Item>(
-  items: Item[],
-  idOf: (item: Item) => string,
-  more: { newer: boolean; older: boolean },
-): CursorPage<Item> {
-  const [first, last] = [items[0], items.at(-1)]
-  return {
-    items,
-    newer: more.newer && first !== undefined ? { after: idOf(first) } : undefined,
-    older: more.older && last !== undefined ? { before: idOf(last) } : undefined,
-  }
+  return pageOf(found.slice(0, size), 'before' in from, found.length > size)
 }
 
 export function cursorIn(visit: Visit): Cursor {

@@ -1,4 +1,4 @@
-/** The pages on which a browser enters the console: with a key, or with a link of `farthing open`. */
+/** Entering the console, with a key or with a link of `farthing open`, and what is refused to whoever is not inside. */
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Account } from '../../../core/account.ts'

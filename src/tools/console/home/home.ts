@@ -191,10 +191,7 @@ async function failedLines({ database }: ConsoleContext, visit: AccountVisit): P
     since: now - DAY,
     limit: MOST_FAILED,
   })
-  const accepted = await acceptedByHand(
-    database,
-    failures.map(({ payment_id }) => payment_id),
-  )
+  const accepted = await acceptedByHand(database, failures)
   const open = failures.filter(({ message_id }) => !accepted.has(message_id))
   return webhooks.flatMap(webhook => {
     const own = open.filter(({ webhook_id }) => webhook_id === webhook.webhook_id)

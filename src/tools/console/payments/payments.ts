@@ -42,8 +42,6 @@ import {
 } from '../frame/parts.ts'
 import { filterOf, filters, noMatch, scopeOf, type Visit } from './find.ts'
 
-const PAGE_SIZE = 50
-
 export const payments = definePage({
   path: 'payments',
   navigation: 'Payments',
@@ -80,8 +78,7 @@ async function read({ database }: ToolContext, visit: Visit): Promise<Data | und
   const options = { room: account.room, now, filter }
   const page = await readPage(
     cursor,
-    PAGE_SIZE,
-    (payment: Payment) => payment.payment_id,
+    ({ payment_id }: Payment) => payment_id,
     (range, part) => findPayments(database, options, range, part),
   )
   return {
@@ -152,10 +149,10 @@ async function readDeliveries(
   payments: readonly Payment[],
 ): Promise<Map<string, Delivery[]>> {
   const found = await deliveriesOf(database, payments)
-  const failed = [...found].flatMap(([payment_id, each]) =>
-    each.some(({ status }) => status === 'FAILED') ? [payment_id] : [],
+  const messages = [...found].flatMap(([payment_id, each]) =>
+    each.map(({ status }) => ({ payment_id, status })),
   )
-  const accepted = await acceptedByHand(database, failed)
+  const accepted = await acceptedByHand(database, messages)
   return accepted.size > 0 ? deliveriesOf(database, payments, [...accepted.keys()]) : found
 }
 
@@ -171,42 +168,46 @@ function listPart(visit: Visit, { filter, page, place, deliveries }: Data): Html
         )
   return html`${place !== undefined && paragraph(place)}
 ${scopeOf(filter)}
-${table(visit, page.items, deliveries)}
+${paymentTable({
+  caption: 'Payments, newest first',
+  payments: page.items,
+  addressOf: ({ payment_id }) => addressFrom(visit, `${visit.root}payments/${payment_id}`),
+  more: {
+    Webhooks: ({ payment_id }) => webhooks(visit, deliveries.get(payment_id) ?? []),
+    'Card brand': ({ card }) => card?.card_brand ?? '',
+  },
+})}
 ${pageLinks(visit, 'Payments', page)}`
 }
 
-const table = (
-  visit: Visit,
-  payments: readonly Payment[],
-  deliveries: Map<string, Delivery[]>,
-): Html =>
+type PaymentTable = {
+  caption: string
+  payments: readonly Payment[]
+  addressOf: (payment: Payment) => string
+  /** The columns before the time. */
+  more: Readonly<Record<string, (payment: Payment) => Part>>
+}
+
+export const paymentTable = ({ caption, payments, addressOf, more }: PaymentTable): Html =>
   wideTable({
-    caption: 'Payments, newest first',
+    caption,
     columns: [
       'Reference',
       { ...numeric('Amount'), leads: true },
       leading('Status'),
-      'Webhooks',
-      'Card brand',
+      ...Object.keys(more),
       'Created',
     ],
     rows: byDay(
       payments,
       ({ payment_id }) => timeOf(payment_id),
-      (payment, time) => {
-        const { payment_id, given, card } = payment
-        return [
-          link(
-            addressFrom(visit, `${visit.root}payments/${payment_id}`),
-            untrusted(given.reference),
-          ),
-          inPounds(given.amount),
-          html`${statusTag(statusOf(payment))} ${refundedText(payment)}`,
-          webhooks(visit, deliveries.get(payment_id) ?? []),
-          card?.card_brand ?? '',
-          time,
-        ]
-      },
+      (payment, time) => [
+        link(addressOf(payment), untrusted(payment.given.reference)),
+        inPounds(payment.given.amount),
+        html`${statusTag(statusOf(payment))} ${refundedText(payment)}`,
+        ...Object.values(more).map(cell => cell(payment)),
+        time,
+      ],
     ),
   })
 

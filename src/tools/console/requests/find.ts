@@ -1,4 +1,4 @@
-/** The filters of the list of requests. */
+/** The filters of the list of requests, and the refused requests in groups that are alike. */
 
 import { timeOf } from '../../../core/ids.ts'
 import type { Database } from '../../../core/ports.ts'

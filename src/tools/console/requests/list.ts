@@ -58,7 +58,6 @@ import {
   titleOf,
 } from './find.ts'
 
-const SIZE = 50
 const MOST_GAPS = 10_000
 
 export const requests = definePage({
@@ -80,7 +79,6 @@ async function read(context: ConsoleContext, visit: Visit) {
   const page = await context.reading(account.room, visit.request.url, () =>
     readPage<Exchange>(
       cursor,
-      SIZE,
       ({ exchange_id }) => exchange_id,
       (range, part) => findRequests(database, account.room, { ...filter, ...range }, part),
     ),

@@ -137,7 +137,7 @@ async function readCaused(
   return {
     events: caused.events.map(position => payment?.events[position]),
     messages,
-    accepted: await acceptedByHand(database, [payment_id]),
+    accepted: await acceptedByHand(database, [{ payment_id }]),
   }
 }
 

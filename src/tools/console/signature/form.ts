@@ -4,47 +4,36 @@ import { bodyProblem } from '../../explain/signature/bodies.ts'
 import { keyProblem, type NamedKey } from '../../explain/signature/keys.ts'
 import type { Question, SentMessage } from '../../explain/signature/question.ts'
 
-export type Fields = {
-  message: string
-  header: string
-  key: string
-  text: string
-  base64: string
-  computed: string
-}
+const NAMES = ['message', 'header', 'key', 'text', 'base64', 'computed'] as const
+export type Fields = Record<(typeof NAMES)[number], string>
 
-export const noFields: Fields = {
-  message: '',
-  header: '',
-  key: '',
-  text: '',
-  base64: '',
-  computed: '',
-}
-
-/** The fields of the form, and the file: undefined if none was chosen. */
+/** What was typed, and the file: undefined if none was chosen. */
 type Given = { fields: Fields; file: Buffer | undefined }
 
 export async function readGiven(form: FormData): Promise<Given> {
-  const text = (name: string) => {
-    const value = form.get(name)
-    return typeof value === 'string' ? value : ''
-  }
   const file = form.get('file')
   // Without a choice a browser sends an empty file without a name.
   const isChosen = file instanceof File && (file.name !== '' || file.size > 0)
+  const fields = fieldsOf(name => form.get(name))
   return {
     fields: {
-      message: text('message'),
-      header: text('header').trim(),
-      key: text('key'),
-      text: text('text'),
-      base64: text('base64').replace(/\s/g, ''),
-      computed: text('computed').trim(),
+      ...fields,
+      header: fields.header.trim(),
+      base64: fields.base64.replace(/\s/g, ''),
+      computed: fields.computed.trim(),
     },
     file: isChosen ? Buffer.from(await file.arrayBuffer()) : undefined,
   }
 }
+
+/** Those that are no text are ''. */
+export const fieldsOf = (read: (name: string) => unknown): Fields =>
+  Object.fromEntries(
+    NAMES.map(name => {
+      const value = read(name)
+      return [name, typeof value === 'string' ? value : '']
+    }),
+  ) as Fields // each name was read
 
 /** What the analysis may compare with. */
 export type Known = {

@@ -26,8 +26,8 @@ import { code, inDigits, joined, link, paragraph, untrusted, wideTable } from '.
 import {
   type FieldErrors,
   type Fields,
+  fieldsOf,
   type Known,
-  noFields,
   questionOf,
   readGiven,
 } from './form.ts'
@@ -53,7 +53,7 @@ export const signature = definePage({
     known,
     compared,
   ) => html`${compared?.analysis ? result(visit, compared.analysis) : intro}
-${form(visit, compared?.fields ?? { ...noFields, message: visit.filters.message }, known, compared?.errors)}`,
+${form(visit, compared?.fields ?? fieldsOf(name => (name === 'message' ? visit.filters.message : '')), known, compared?.errors)}`,
   actions: {
     compare: { isAtPage: true, changesNothing: true, accepts: 'multipart', run: compare },
   },

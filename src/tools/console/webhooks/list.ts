@@ -1,4 +1,4 @@
-/** The webhooks of the account, active ones first. */
+/** The webhooks of the account, active ones first, and the form that registers one with the rules of the API. */
 
 import { timeOf } from '../../../core/ids.ts'
 import { registerWebhook } from '../../../pay/webhooks/commands.ts'
@@ -69,14 +69,12 @@ async function read({ database, time }: ToolContext, { account, now }: AccountVi
   const { room } = account
   const active = await listWebhooks(database, room, 'ACTIVE', MOST_SHOWN)
   const ended = await listWebhooks(database, room, 'INACTIVE', MOST_SHOWN)
-  const failed = [...active.webhooks, ...ended.webhooks].flatMap(({ last }) =>
-    last?.status === 'FAILED' ? [last.payment_id] : [],
-  )
+  const messages = [...active.webhooks, ...ended.webhooks].flatMap(({ last }) => last ?? [])
   return {
     active,
     ended,
     all: await activeWebhooks(database, room),
-    accepted: await acceptedByHand(database, failed),
+    accepted: await acceptedByHand(database, messages),
     now,
     wall: time.wall(),
   }

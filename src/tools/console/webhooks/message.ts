@@ -56,6 +56,7 @@ import {
   paragraph,
   paymentName,
   postForm,
+  summaryRows,
   time,
   untrusted,
 } from '../frame/parts.ts'
@@ -205,19 +206,13 @@ ${compare}`
 }
 
 const rowsFor = (message: KeptMessage, payment: string, { root, now }: AccountVisit) => [
-  {
-    id: 'delivery-status',
-    key: 'Delivery status',
-    value: deliveryName(shownStatus(message, now)),
-  },
-  {
-    id: 'payment',
-    key: 'Payment',
-    value: link(`${root}payments/${message.payment_id}`, untrusted(payment)),
-  },
-  { id: 'callback-url', key: 'Callback URL', value: untrusted(message.callback_url) },
+  ...summaryRows([
+    ['Delivery status', deliveryName(shownStatus(message, now))],
+    ['Payment', link(`${root}payments/${message.payment_id}`, untrusted(payment))],
+    ['Callback URL', untrusted(message.callback_url)],
+  ]),
   { id: 'message-id', key: 'webhook_message_id', value: message.message_id },
-  { id: 'event-date', key: 'Event date', value: time(message.created) },
+  ...summaryRows([['Event date', time(message.created)]]),
 ]
 
 function bodyPart(body: string | null): Html {

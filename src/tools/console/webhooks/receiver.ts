@@ -1,4 +1,4 @@
-/** Ask the receiver: the button on a message that its receiver refuses, and the answer. */
+/** What a receiver does: asked with copies of a message that it refuses, or probed with messages made for that. */
 
 import { attemptsOf, type KeptMessage, statusAt } from '../../../pay/webhooks/message-store.ts'
 import { type Webhook, webhookTitle } from '../../../pay/webhooks/webhook.ts'

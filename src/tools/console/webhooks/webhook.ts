@@ -41,7 +41,6 @@ import { backAddress } from '../payments/new.ts'
 import { eventsOf, listenerState } from './list.ts'
 import { probe, probeForm } from './receiver.ts'
 
-const SIZE = 50
 /** Deliveries that are looked at for the row of marks. */
 const MOST_RECENT = 50
 
@@ -81,15 +80,13 @@ async function read(context: ToolContext, visit: Visit) {
   const delivery = visit.filters.delivery || undefined
   const page = await readPage<MessageRow>(
     visit.cursor,
-    SIZE,
     ({ message_id }) => message_id,
     (range, part) =>
       messagesOfWebhook(database, visit.id, { ...(delivery && { delivery }), ...range }, part),
   )
   const newest = { limit: MOST_RECENT, order: 'newest' } as const
   const recent = await messagesOfWebhook(database, visit.id, {}, newest)
-  const failed = [...page.items, ...recent].filter(({ status }) => status === 'FAILED')
-  const accepted = await acceptedByHand(database, [...new Set(failed.map(each => each.payment_id))])
+  const accepted = await acceptedByHand(database, [...page.items, ...recent])
   return { webhook, page, recent, accepted, wall: context.time.wall() }
 }
 
