@@ -145,7 +145,7 @@ onEveryDatabase(
       assert.equal(links.get('Ledger feed'), `webhooks/${webhook.external_id}?delivery=FAILED`)
       assert.match(links.get('Show the request') ?? '', /^requests\/\w{26}$/)
       const all = await browser.get(links.get('Show all like it') ?? '')
-      assert.match(all.text, /Refused requests P0102 in return_url/)
+      assert.match(all.text, /Refused \(4xx and 5xx\), Create a payment, P0102, about return_url/)
       // A message that was accepted when it was sent again needs no more attention.
       assert.equal(attentionIn(page).length, 3)
       for (const path of [

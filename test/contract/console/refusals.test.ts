@@ -65,7 +65,7 @@ onEveryDatabase('Refused requests in the console', service => {
     )
     const shown = await browser.get(group?.attributes.href ?? '')
     assert.equal(rowsOf(shown, LIST).length, 3)
-    assert.match(shown.text, /Refused requests P0102 in return_url/)
+    assert.match(shown.text, /Refused \(4xx and 5xx\), Create a payment, P0102, about return_url/)
     const refused = await browser.get('requests?show=refused&operation=readPayment')
     assert.equal(rowsOf(refused, LIST).length, 1)
     const nothing = await browser.get('requests?operation=refundPayment')

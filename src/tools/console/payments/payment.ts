@@ -27,7 +27,7 @@ import {
   untrusted,
 } from '../frame/parts.ts'
 import { paths, perform } from './actions.ts'
-import { statesPart, toldPart } from './picture.ts'
+import { statesPart, webhooksPart } from './picture.ts'
 import { report, summary } from './report.ts'
 import { type Rows, readOperations, rowsOf, type Step, timelineOf } from './timeline.ts'
 import { reasonFor, timelineView } from './timeline-view.ts'
@@ -131,7 +131,7 @@ function show(
   const reason = reasonFor(stateOf(payment))
   return html`${paragraph(html`${refundedText(payment)}${payment.refunded_amount > 0 && ' · '}${code(payment.payment_id)}${reason && html`, ${reason}`}`)}
 ${statesPart(visit, payment, { refunds: rows.refunds, refused, control })}
-${toldPart(visit, steps)}
+${webhooksPart(visit, steps)}
 ${details('Summary for a colleague', listing('Summary', summary(payment, steps, `${visit.addresses.api}${visit.base}/${address}`)), { id: 'summary' })}
 ${paragraph(html`${link(`${visit.root}${address}/report.json`, 'Download JSON')} (all of it, without secrets)`)}
 <h2 class="govuk-heading-m">Timeline</h2>

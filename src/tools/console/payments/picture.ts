@@ -68,7 +68,10 @@ export function statesPart(
   const goesOn = (status: Status) => possible.some(({ to }) => to(payment) === status)
   const after = path.slice(path.indexOf(now?.status ?? 'created') + 1)
   const next = after.some(goesOn) ? after : []
-  const ends = endsOf(payment, possible, [...path, now?.status])
+  // The states that end it otherwise, in the order of the actions that lead there.
+  const ends = new Set(possible.map(({ to }) => to(payment))).difference(
+    new Set([...path, now?.status]),
+  )
   return html`${paymentPageLink(visit, payment)}
 <ol class="farthing-states" aria-label="States of the payment">
 ${events.map(event => {
@@ -79,10 +82,10 @@ ${events.map(event => {
     : stateView('past', text)
 })}${refunded && newest && stateView('past', html`${refunded}<br>${timeWithAge(timeOf(newest.refund_id))}`)}${next.map(status => stateView('next', html`${status}<br>${NOT_YET}${forms(status)}`))}</ol>
 ${
-  ends.length > 0 &&
+  ends.size > 0 &&
   html`${paragraph('Or it ends here:')}
 <ul class="farthing-states" aria-label="Other ends of the payment">
-${ends.map(status => stateView('next', html`${status}<br>${NOT_YET}${forms(status)}`))}</ul>`
+${[...ends].map(status => stateView('next', html`${status}<br>${NOT_YET}${forms(status)}`))}</ul>`
 }
 ${!visit.hasEnded && possible.length === 0 && paragraph(overText(payment))}`
 }
@@ -93,16 +96,6 @@ const overText = (payment: Payment): string =>
   refundSummary(payment).status === 'full'
     ? 'Nothing more can happen: it is refunded in full.'
     : 'Nothing more can happen: the payment has ended.'
-
-/** The states that end the payment otherwise, in the order of the actions that lead there. */
-const endsOf = (
-  payment: Payment,
-  possible: readonly PaymentAction[],
-  path: readonly (Status | undefined)[],
-): Status[] => {
-  const ends = possible.map(({ to }) => to(payment)).filter(status => !path.includes(status))
-  return [...new Set(ends)]
-}
 
 const stateView = (when: 'past' | 'now' | 'next', content: Part): Html =>
   html`<li class="farthing-state farthing-state--${when}"${when === 'now' && html` aria-current="step"`}>${content}</li>
@@ -167,40 +160,37 @@ ${actions.map(({ id, button: text }) => button({ id, text, secondary: true }))}`
 /** The most webhooks that are shown. */
 const MOST_SHOWN = 10
 
-type Told = { name: string; messages: ShownMessage[]; missing: string[] }
+/** One webhook: its messages about the payment, and why it got no other. */
+type Row = { name: string; messages: ShownMessage[]; reasons: string[] }
 
-export function toldPart(visit: AccountVisit, steps: readonly Step[]): Html | false {
-  const told = toldBy(steps)
-  if (told.size === 0) return false
-  const shown = [...told].slice(0, MOST_SHOWN)
-  const rest = told.size - shown.length
+export function webhooksPart(visit: AccountVisit, steps: readonly Step[]): Html | false {
+  const rows = [...messagesByWebhook(steps)]
+  if (rows.length === 0) return false
+  const rest = rows.length - MOST_SHOWN
   return html`<h2 class="govuk-heading-m">Webhooks</h2>
 <ul class="farthing-told" role="list">
-${shown.map(([webhook_id, each]) => row(visit, webhook_id, each))}</ul>
+${rows.slice(0, MOST_SHOWN).map(([webhook_id, row]) => rowView(visit, webhook_id, row))}</ul>
 ${rest > 0 && html`<p class="govuk-body">And ${rest} more webhooks.</p>`}`
 }
 
-function toldBy(steps: readonly Step[]): Map<string, Told> {
-  const told = new Map<string, Told>()
-  const of = (webhook_id: string, name: string): Told => {
-    const found = told.get(webhook_id) ?? { name, messages: [], missing: [] }
-    told.set(webhook_id, found)
-    return found
+function messagesByWebhook(steps: readonly Step[]): Map<string, Row> {
+  const rows = new Map<string, Row>()
+  const rowOf = (webhook_id: string, name: string): Row => {
+    const row = rows.get(webhook_id) ?? { name, messages: [], reasons: [] }
+    rows.set(webhook_id, row)
+    return row
   }
   for (const { messages, missing } of steps) {
-    for (const each of messages) of(each.message.webhook_id, each.webhook).messages.push(each)
-    for (const { webhook_id, webhook, why } of missing) {
-      const { missing: reasons } = of(webhook_id, webhook)
-      if (!reasons.includes(why)) reasons.push(why)
-    }
+    for (const each of messages) rowOf(each.message.webhook_id, each.webhook).messages.push(each)
+    for (const { webhook_id, webhook, why } of missing) rowOf(webhook_id, webhook).reasons.push(why)
   }
-  return told
+  return rows
 }
 
-function row(
+function rowView(
   { root, now }: AccountVisit,
   webhook_id: string,
-  { name, messages, missing }: Told,
+  { name, messages, reasons }: Row,
 ): Html {
   const marks = messages.map((each): Mark => {
     const { message, again } = each
@@ -212,8 +202,8 @@ function row(
       href: `${root}messages/${message.message_id}`,
     }
   })
-  const reasons = messages.length > 0 ? missing.map(why => `no other message: ${why}`) : missing
-  const texts = [...new Set([...messages.map(textOf), ...reasons])].join('; ')
+  const whyNot = messages.length > 0 ? reasons.map(why => `no other message: ${why}`) : reasons
+  const texts = [...new Set([...messages.map(textOf), ...whyNot])].join('; ')
   return html`<li>${link(`${root}webhooks/${webhook_id}`, untrusted(name))}
 ${marks.length > 0 && marksRow('Messages', marks)}
 <span>${untrusted(texts)}</span></li>

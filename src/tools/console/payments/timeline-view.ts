@@ -67,7 +67,7 @@ ${steps.map(step => stepView(timeline, step, said))}</ol>
 const timeOfDay = (at: number): Html => timeWithoutDay(at, 12)
 
 function stepView(timeline: Timeline, step: Step, said: Set<string>): Html {
-  const { exchange, events, refunds, messages, missing, folded } = step
+  const { exchange, events, refunds, messages, missing, more } = step
   const caused = [
     ...(events.length > 0 ? [stateLine(events)] : []),
     ...refunds.map(
@@ -81,7 +81,7 @@ function stepView(timeline: Timeline, step: Step, said: Set<string>): Html {
 ${exchange && factsOf(timeline, exchange)}
 ${exchange && inProduction(exchange.facts?.broken)}
 ${caused.length > 0 && html`<ul class="farthing-step__caused" role="list">${caused.map(line => html`<li>${line}</li>\n`)}</ul>`}
-${folded && html`<p class="farthing-step__facts">and ${folded.more} more like it, the last at ${timeOfDay(folded.until)}</p>`}
+${more > 0 && html`<p class="farthing-step__facts">and ${more} more like it</p>`}
 </li>
 `
 }

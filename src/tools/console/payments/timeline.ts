@@ -20,16 +20,13 @@ import { exchangesWithout, type Outline, readsOfPayment } from '../../record/sto
 import { mergeAttempts, type ShownAttempt } from '../frame/message-attempts.ts'
 import type { AccountVisit } from '../frame/page.ts'
 
-/** How many equal reads followed, and when the last of them began on the account's clock. */
-type Folded = { more: number; until: number }
-
 /** What the timeline is made of: rows of one payment, and the webhooks of its account. */
 export type Rows = {
   payment: Payment
   /** In the order in which they began; of equal reads between two changes only the first. */
   exchanges: readonly Exchange[]
-  /** By the identifier of such a read. */
-  folded: ReadonlyMap<string, Folded>
+  /** How many equal ones followed such a read, by its identifier. */
+  folded: ReadonlyMap<string, number>
   messages: readonly MessageOutline[]
   refunds: readonly Refund[]
   webhooks: readonly Webhook[]
@@ -56,7 +53,8 @@ export type Step = {
   refunds: Refund[]
   messages: ShownMessage[]
   missing: MissingMessage[]
-  folded: Folded | undefined
+  /** How many equal reads followed. */
+  more: number
 }
 
 export function timelineOf(rows: Rows): Step[] {
@@ -86,7 +84,7 @@ type Drawn = Omit<Step, 'missing'> & {
   from: PaymentEvent | undefined
 }
 
-const emptyStep = { exchange: undefined, events: [], refunds: [], messages: [], folded: undefined }
+const emptyStep = { exchange: undefined, events: [], refunds: [], messages: [], more: 0 }
 
 function recordedStep(exchange: Exchange, rows: Rows, messages: ShownMessage[]): Drawn {
   const { payment, refunds } = rows
@@ -99,7 +97,7 @@ function recordedStep(exchange: Exchange, rows: Rows, messages: ShownMessage[]):
     from: first === undefined ? undefined : payment.events[first - 1],
     refunds: refunds.filter(({ refund_id }) => namesRefund(exchange, refund_id)),
     messages: messages.filter(({ message }) => message_ids.includes(message.message_id)),
-    folded: foldedBefore(exchange, rows),
+    more: rows.folded.get(exchange.exchange_id) ?? 0,
   }
 }
 
@@ -183,8 +181,7 @@ function foldReads(steps: (Drawn & { missing: MissingMessage[] })[]): Step[] {
     const read = readKey(step)
     const first = read === undefined ? undefined : reads.get(read)
     if (first) {
-      const more = (first.folded?.more ?? 0) + 1 + (step.folded?.more ?? 0)
-      first.folded = { more, until: step.folded?.until ?? step.at }
+      first.more += 1 + step.more
       continue
     }
     if (read === undefined) reads = new Map()
@@ -199,12 +196,6 @@ function readKey({ exchange, events }: Pick<Step, 'exchange' | 'events'>): strin
   if (exchange?.method !== 'GET' || events.length > 0) return undefined
   const { path, query, status } = exchange
   return `${status} ${path}?${query}`
-}
-
-/** The reads that were folded before they were loaded. */
-function foldedBefore({ exchange_id }: Exchange, { folded }: Rows): Folded | undefined {
-  const found = folded.get(exchange_id)
-  return found && found.more > 0 ? found : undefined
 }
 
 /** The most changes and attempts of a payment that its page shows, refunds too, and webhooks of the account. */
@@ -238,65 +229,33 @@ export async function rowsOf(
     reads,
     changes.map(({ exchange_id }) => exchange_id),
   )
-  const shown = folded.keys().toArray().slice(0, MOST_EXCHANGES)
-  const lasts = shown.flatMap(id => {
-    const last = folded.get(id)?.last
-    return last === undefined || last === id ? [] : [last]
-  })
-  const but = [...shown, ...lasts]
+  const but = folded.keys().toArray().slice(0, MOST_EXCHANGES)
+  const limit = changes.length + but.length
   const exchanges =
-    shown.length === 0
+    but.length === 0
       ? changes
-      : await exchangesWithout(
-          database,
-          key,
-          { operations, but },
-          { ...oldest, limit: changes.length + but.length },
-        )
+      : await exchangesWithout(database, key, { operations, but }, { ...oldest, limit })
   // Their identifiers are made when they are written, which may be on several instances.
-  const isLast = new Set(lasts)
-  const ordered = exchanges
-    .filter(({ exchange_id }) => !isLast.has(exchange_id))
-    .toSorted((a, b) => a.at - b.at)
-  const begins = new Map(exchanges.map(({ exchange_id, at }) => [exchange_id, at]))
-  return {
-    payment,
-    exchanges: ordered,
-    folded: new Map(
-      [...folded].map(([id, { more, last }]) => [id, { more, until: begins.get(last) ?? 0 }]),
-    ),
-    messages,
-    refunds,
-    webhooks,
-  }
+  const ordered = exchanges.toSorted((a, b) => a.at - b.at)
+  return { payment, exchanges: ordered, folded, messages, refunds, webhooks }
 }
-
-/** How many equal reads followed one, and the identifier of the last. */
-type FoldedReads = { more: number; last: string }
 
 /**
  * Equal reads between two changes become one: by the identifier of the first, how many followed it. The changes are in
  * their order.
  */
-function foldOutlines(
-  reads: readonly Outline[],
-  changes: readonly string[],
-): Map<string, FoldedReads> {
-  const folded = new Map<string, FoldedReads>()
-  let group = new Map<string, string>()
+function foldOutlines(reads: readonly Outline[], changes: readonly string[]): Map<string, number> {
+  const folded = new Map<string, number>()
+  let firsts = new Map<string, string>()
   let next = 0
   for (const { exchange_id, operation, status } of reads) {
     while (next < changes.length && (changes[next] ?? '') < exchange_id) {
       next += 1
-      group = new Map()
+      firsts = new Map()
     }
-    const kind = `${operation} ${status}`
-    const first = group.get(kind)
-    const before = first === undefined ? undefined : folded.get(first)
-    if (first === undefined || !before) {
-      group.set(kind, exchange_id)
-      folded.set(exchange_id, { more: 0, last: exchange_id })
-    } else folded.set(first, { more: before.more + 1, last: exchange_id })
+    const first = firsts.get(`${operation} ${status}`) ?? exchange_id
+    firsts.set(`${operation} ${status}`, first)
+    folded.set(first, (folded.get(first) ?? -1) + 1)
   }
   return folded
 }

@@ -126,13 +126,8 @@ export const operationsOf = (endpoints: readonly Endpoint[]): Operations =>
     ...WITHOUT_ENDPOINT.map(({ operation, summary }): [string, string] => [operation, summary]),
   ])
 
-export function headingOf({ show, code, field }: Filtered): string {
-  if (show === '') return 'All requests'
-  if (show === 'in-production') return 'Requests that would differ in production'
-  if (show !== 'refused') return `Requests with ${show}`
-  const parts = [code !== NONE && code, field !== NONE && field && `in ${field}`].filter(Boolean)
-  return ['Refused requests', ...parts].join(' ')
-}
+export const headingOf = (filtered: Filtered, operations: Operations): string =>
+  searched(filtered, operations).join(', ') || 'All requests'
 
 export const titleOf = (filtered: Filtered, operations: Operations): string =>
   ['Requests', ...searched(filtered, operations)].join(', ')

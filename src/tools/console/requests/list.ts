@@ -110,7 +110,7 @@ ${
         'No request of the last 24 hours is recorded',
         html`send one to ${code(visit.addresses.api)} with the key of this account`,
       )
-    : html`<h2 class="govuk-heading-m">${headingOf(filters)}</h2>
+    : html`<h2 class="govuk-heading-m">${headingOf(filters, operations)}</h2>
 ${findForm(visit, operations)}
 ${isEmpty ? noMatch(filters, operations) : list(visit, page, gaps)}
 ${oldest && paragraph(html`The record of this account begins at ${time(oldest.at)}.`)}`

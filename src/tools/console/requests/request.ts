@@ -20,6 +20,7 @@ import { type AccountVisit, type ConsoleContext, notFound } from '../frame/page.
 import {
   code,
   deliveryTag,
+  joined,
   link,
   listing,
   nameOfKey,
@@ -116,12 +117,9 @@ function ignoredPart({ operation, query }: Exchange, operations: readonly Endpoi
   if (ignored.length === 0) return false
   const known = Object.keys(search.filters).map(code)
   return insetText(
-    html`This search does not know ${listed(ignored.map(untrusted))}, so it ignored ${ignored.length === 1 ? 'it' : 'them'}. It knows ${listed(known)}.`,
+    html`This search does not know ${joined(ignored.map(untrusted), ' and ')}, so it ignored ${ignored.length === 1 ? 'it' : 'them'}. It knows ${joined(known)}.`,
   )
 }
-
-const listed = (parts: Html[]): Html[] =>
-  parts.map((part, i) => (i === 0 ? part : html`${i === parts.length - 1 ? ' and ' : ', '}${part}`))
 
 /** The events and the messages that the request caused. An event is undefined where its payment is gone. */
 async function readCaused(
