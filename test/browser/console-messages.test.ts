@@ -119,8 +119,8 @@ describe('The pages of requests, webhooks, messages and signatures', () => {
     for (const [path, first] of [
       ['requests', 'Request'],
       ['payments', ''],
-      ['deliveries', 'Delivery status'],
-      [`webhooks/${shelf.archive.external_id}`, 'Delivery status'],
+      ['deliveries', ''],
+      [`webhooks/${shelf.archive.external_id}`, ''],
     ] as const)
       await open(full, path, async ({ page }) => {
         await page.setViewportSize({ width: 390, height: 800 })

@@ -21,7 +21,7 @@ import { listPayments } from '../../lists/payments-store.ts'
 import { actionForm, definePage } from '../frame/define-page.ts'
 import { type Typed, typedInput } from '../frame/form.ts'
 import { type PageVisit, pageLinks, readPage } from '../frame/list.ts'
-import { type Next, notFound } from '../frame/page.ts'
+import { existing, type Next, notFound } from '../frame/page.ts'
 import {
   byDay,
   code,
@@ -107,8 +107,7 @@ export const agreement = definePage({
 })
 
 async function read({ database }: ToolContext, { account, now, id }: PageVisit) {
-  const agreement = await findAgreement(database, account.room, id)
-  if (!agreement) throw notFound()
+  const agreement = existing(await findAgreement(database, account.room, id))
   const limit = MOST_PAYMENTS + 1
   const part = { now, limit, order: 'newest' } as const
   const payments = await listPayments(database, account.room, { agreement_id: id }, part)

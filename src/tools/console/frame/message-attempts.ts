@@ -180,7 +180,7 @@ const differs = ({ by_hand }: Exchange): boolean =>
   by_hand !== undefined && by_hand.kind !== 'again'
 
 /** Failed messages that were accepted when somebody sent them again by hand. */
-type Accepted = ReadonlyMap<string, Exchange>
+export type Accepted = ReadonlyMap<string, Exchange>
 
 type List<Row extends MessageRow> = {
   caption: string
@@ -197,20 +197,20 @@ export const messageTable = <Row extends MessageRow>(
   wideTable({
     caption,
     columns: [
-      'Event date',
-      leading('Delivery status'),
-      leading('Event name'),
-      ...(webhookOf ? ['Webhook'] : []),
       'Payment',
+      leading('Event name'),
+      leading('Delivery status'),
+      ...(webhookOf ? ['Webhook'] : []),
+      'Event date',
     ],
     rows: messages.map(message => {
       const { message_id, payment_id, event_type, created } = message
       return [
-        briefTime(created, now),
-        deliveryPart(message, now, accepted.get(message_id)),
-        link(`${root}messages/${message_id}`, event_type),
-        ...(webhookOf ? [webhookOf(message)] : []),
         link(`${root}payments/${payment_id}`, untrusted(payment_id)),
+        link(`${root}messages/${message_id}`, event_type),
+        deliveryPart(message, now, accepted.get(message_id)),
+        ...(webhookOf ? [webhookOf(message)] : []),
+        briefTime(created, now),
       ]
     }),
   })

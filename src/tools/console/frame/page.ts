@@ -160,6 +160,12 @@ export const signInFirst = (page: string | undefined): string =>
 /** For whatever the account has not: unknown, gone, or another account's. */
 export const notFound = (): Error => pageFault(404)
 
+/** Throws `notFound` where there is nothing. */
+export function existing<Thing>(thing: Thing | undefined): Thing {
+  if (thing === undefined) throw notFound()
+  return thing
+}
+
 /** Characters of an address to which a form leads. A longer one loses its query. */
 const LONGEST_NEXT = 2_048
 

@@ -15,7 +15,7 @@ import { definePage } from '../frame/define-page.ts'
 import type { Typed } from '../frame/form.ts'
 import { linkBack, type PageVisit } from '../frame/list.ts'
 import type { Look } from '../frame/live.ts'
-import { type AccountVisit, accountVisitOf, type ConsoleContext, notFound } from '../frame/page.ts'
+import { type AccountVisit, accountVisitOf, type ConsoleContext, existing } from '../frame/page.ts'
 import {
   code,
   link,
@@ -71,11 +71,8 @@ export const reportRoute = (context: ConsoleContext): Route => ({
 type PaymentVisit = Pick<PageVisit, 'account' | 'now' | 'id'>
 
 /** The payment in the path. */
-async function paymentOf({ database }: ToolContext, { account, now, id }: PaymentVisit) {
-  const found = await findPayment(database, account.room, id, now)
-  if (!found) throw notFound()
-  return found
-}
+const paymentOf = async ({ database }: ToolContext, { account, now, id }: PaymentVisit) =>
+  existing(await findPayment(database, account.room, id, now))
 
 async function read(context: ConsoleContext, visit: PaymentVisit) {
   const payment = await paymentOf(context, visit)

@@ -16,7 +16,7 @@ import { definePage } from '../frame/define-page.ts'
 import { headersAndBody } from '../frame/exchange.ts'
 import { linkBack, type PageVisit } from '../frame/list.ts'
 import { nameOfAttempt, sentAgainText } from '../frame/message-attempts.ts'
-import { type AccountVisit, type ConsoleContext, notFound } from '../frame/page.ts'
+import { type AccountVisit, type ConsoleContext, existing } from '../frame/page.ts'
 import {
   code,
   deliveryTag,
@@ -45,8 +45,7 @@ export const request = definePage({
 })
 
 async function read({ database, operations }: ConsoleContext, visit: PageVisit) {
-  const exchange = await findExchange(database, visit.account.room, visit.id)
-  if (!exchange) throw notFound()
+  const exchange = existing(await findExchange(database, visit.account.room, visit.id))
   return { exchange, operations, caused: await readCaused(database, visit, exchange) }
 }
 

@@ -102,18 +102,32 @@ ${webhooks.map(webhook =>
 function rowsOf(webhook: ListedWebhook, { accepted, now, wall }: Beside): SummaryRow[] {
   const { webhook_id, last } = webhook
   const again = last?.status === 'FAILED' ? accepted.get(last.message_id) : undefined
-  const rows: Parameters<typeof summaryRows>[0] = [
-    ['Callback URL', untrusted(webhook.callback_url)],
-    ['Events', eventsOf(webhook)],
-    ['Last response', lastResponse(last && attemptsOf(last).at(-1), again, now)],
-    ['farthing listen', listenerState(webhook, wall)],
-    ['Date created', time(timeOf(webhook_id))],
-  ]
-  return summaryRows(rows, webhook_id)
+  const response = lastResponse(last && attemptsOf(last).at(-1), again, now)
+  return webhookRows(webhook, wall, webhook_id, [['Last response', response]])
 }
 
-export const eventsOf = ({ subscriptions }: Webhook): string =>
-  subscriptions.length === eventTypes.length ? 'All' : subscriptions.join(', ')
+/** What its card and its page say of a webhook. `wall` is the machine's time. */
+export const webhookRows = (
+  webhook: Webhook,
+  wall: number,
+  prefix: string,
+  more: Parameters<typeof summaryRows>[0],
+): SummaryRow[] =>
+  summaryRows(
+    [
+      ['Callback URL', untrusted(webhook.callback_url)],
+      [
+        'Events',
+        webhook.subscriptions.length === eventTypes.length
+          ? 'All'
+          : webhook.subscriptions.join(', '),
+      ],
+      ...more,
+      ['farthing listen', listenerState(webhook, wall)],
+      ['Date created', time(timeOf(webhook.webhook_id))],
+    ],
+    prefix,
+  )
 
 const lastResponse = (
   attempt: Attempt | undefined,
@@ -124,8 +138,8 @@ const lastResponse = (
     ? html`${deliveryTag(attempt.result === NOBODY_LISTENS ? 'not listening' : attempt.status)} ${untrusted(attempt.result)}, ${time(attempt.at)}${again && html` ${untrusted(sentAgainText(again, now))}`}`
     : 'Nothing was sent yet'
 
-/** Whether somebody listens; undefined if it is not the webhook of a listener. `wall` is the machine's time. */
-export function listenerState(
+/** Whether somebody listens; undefined if it is not the webhook of a listener. */
+function listenerState(
   { callback_url, status, listening_until }: Webhook,
   wall: number,
 ): string | undefined {

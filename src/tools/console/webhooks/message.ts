@@ -47,7 +47,7 @@ import {
   nameOfAttempt,
   type ShownAttempt,
 } from '../frame/message-attempts.ts'
-import { type AccountVisit, type Next, notFound } from '../frame/page.ts'
+import { type AccountVisit, existing, type Next } from '../frame/page.ts'
 import {
   deliveryName,
   joined,
@@ -88,11 +88,8 @@ export const message = definePage({
   },
 })
 
-async function messageOf({ database }: ToolContext, { account, id }: PageVisit) {
-  const found = await findMessage(database, account.room, id)
-  if (!found) throw notFound()
-  return found
-}
+const messageOf = async ({ database }: ToolContext, { account, id }: PageVisit) =>
+  existing(await findMessage(database, account.room, id))
 
 async function sendByHand(context: ToolContext, visit: PageVisit): Promise<Next> {
   const message = resendable(await messageOf(context, visit), visit.now)

@@ -1,6 +1,5 @@
 /** One webhook: how its last deliveries went, its messages, and what can be done with it. */
 
-import { timeOf } from '../../../core/ids.ts'
 import { iso } from '../../../core/time.ts'
 import { attemptsOf, type MessageRow, shownStatus } from '../../../pay/webhooks/message-store.ts'
 import { deactivateWebhook, findWebhook } from '../../../pay/webhooks/store.ts'
@@ -20,11 +19,10 @@ import { sendTestMessage, type TestMessage, testEvents } from '../../deliver/tes
 import { messagesOfWebhook } from '../../lists/webhooks-store.ts'
 import { recordAction } from '../../record/action.ts'
 import { acceptedByHand } from '../../record/by-hand.ts'
-import type { Exchange } from '../../record/exchange.ts'
 import { actionForm, definePage } from '../frame/define-page.ts'
 import { filterForm, oneOf, type PageVisit, pageLinks, readPage } from '../frame/list.ts'
-import { messageTable } from '../frame/message-attempts.ts'
-import { type Next, notFound } from '../frame/page.ts'
+import { type Accepted, messageTable } from '../frame/message-attempts.ts'
+import { existing, type Next, notFound } from '../frame/page.ts'
 import {
   deliveryName,
   emptyState,
@@ -33,12 +31,10 @@ import {
   type Mark,
   marksRow,
   paragraph,
-  summaryRows,
-  time,
   untrusted,
 } from '../frame/parts.ts'
 import { backAddress } from '../payments/new.ts'
-import { eventsOf, listenerState } from './list.ts'
+import { webhookRows } from './list.ts'
 import { probe, probeForm } from './receiver.ts'
 
 /** Deliveries that are looked at for the row of marks. */
@@ -68,11 +64,8 @@ export const webhook = definePage({
   },
 })
 
-async function webhookOf({ database }: ToolContext, { account, id }: Visit): Promise<Webhook> {
-  const found = await findWebhook(database, account.room, id)
-  if (!found) throw notFound()
-  return found
-}
+const webhookOf = async ({ database }: ToolContext, { account, id }: Visit): Promise<Webhook> =>
+  existing(await findWebhook(database, account.room, id))
 
 async function read(context: ToolContext, visit: Visit) {
   const { database } = context
@@ -91,7 +84,6 @@ async function read(context: ToolContext, visit: Visit) {
 }
 
 type Data = Awaited<ReturnType<typeof read>>
-type Accepted = ReadonlyMap<string, Exchange>
 
 function show(visit: Visit, { webhook, page, recent, accepted, wall }: Data): Html {
   const list = { caption: 'Messages, newest first', messages: page.items, accepted }
@@ -112,20 +104,13 @@ const noneOf = (visit: Visit, webhook: Webhook): Html =>
     ? paragraph('There are no results for the filters you used.')
     : emptyState(visit, 'It got no message yet', canTest(webhook) && 'send a test message above')
 
-function rowsFor(webhook: Webhook, wall: number): SummaryRow[] {
-  const { webhook_id, callback_url, status, fixed, from, as } = webhook
-  const rows: Parameters<typeof summaryRows>[0] = [
-    ['Callback URL', untrusted(callback_url)],
-    ['Events', eventsOf(webhook)],
-    ['Status', status],
-    ['Messages', as && 'as GOV.UK Pay sends them'],
-    ['From', fixed ? 'the settings of the service' : from && 'this console'],
-    ['farthing listen', listenerState(webhook, wall)],
-    ['Date created', time(timeOf(webhook_id))],
-    ['Webhook ID', webhook_id],
-  ]
-  return summaryRows(rows, 'webhook')
-}
+const rowsFor = (webhook: Webhook, wall: number): SummaryRow[] =>
+  webhookRows(webhook, wall, 'webhook', [
+    ['Status', webhook.status],
+    ['Messages', webhook.as && 'as GOV.UK Pay sends them'],
+    ['From', webhook.fixed ? 'the settings of the service' : webhook.from && 'this console'],
+    ['Webhook ID', webhook.webhook_id],
+  ])
 
 /** `messages` are the newest, newest first; `accepted` are those that were accepted when they were sent again by hand. */
 function recentPart(
@@ -158,25 +143,23 @@ function markOf({ root, now }: Visit, message: MessageRow, accepted: Accepted): 
 function countsOf(messages: readonly MessageRow[], now: number): string {
   const shown = messages.map(message => shownStatus(message, now))
   const count = (status: string) => shown.filter(each => each === status).length
-  const [delivered, failed] = [count('SUCCESSFUL'), count('FAILED')]
-  const ended = delivered + failed
+  const delivered = count('SUCCESSFUL')
+  const ended = delivered + count('FAILED')
+  const rate = `${delivered} of ${ended} delivered (${Math.floor((delivered / ended) * 100)} %).`
+  const [pending, unheard] = [count('PENDING'), count('not listening')]
   const times = messages
     .flatMap(attemptsOf)
-    .flatMap(({ status_code, response_time }) =>
-      status_code === null ? [] : (response_time ?? []),
-    )
-  const rest = (['PENDING', 'not listening'] as const).flatMap(status =>
-    count(status) > 0 ? [`${count(status)} ${status === 'PENDING' ? 'pending' : status}.`] : [],
-  )
+    .flatMap(({ status_code, response_time }) => (status_code && response_time) ?? [])
   return [
-    ...(ended > 0
-      ? [`${delivered} of ${ended} delivered (${Math.floor((delivered / ended) * 100)} %).`]
-      : []),
-    ...rest,
+    ended > 0 && rate,
+    pending > 0 && `${pending} pending.`,
+    unheard > 0 && `${unheard} not listening.`,
     times.length > 0
       ? `The slowest response took ${inDigits(Math.max(...times))} ms.`
       : 'No response yet.',
-  ].join(' ')
+  ]
+    .filter(Boolean)
+    .join(' ')
 }
 
 const canTest = (webhook: Webhook): boolean =>
