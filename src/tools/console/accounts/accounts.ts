@@ -1,7 +1,6 @@
 /** The account with its clock and its plans, and the test accounts that it has made. */
 
 import { type Account, isAccountName, newAccount } from '../../../core/account.ts'
-import type { Database } from '../../../core/ports.ts'
 import { DAY, HOUR, iso, MINUTE, SECOND } from '../../../core/time.ts'
 import {
   createTestAccount,
@@ -13,7 +12,6 @@ import {
   type TestAccount,
   testAccountsOf,
 } from '../../../platform/accounts/store.ts'
-import { numbered } from '../../../platform/database/select.ts'
 import { formBody } from '../../../platform/http/body.ts'
 import { backLink, button, details, summaryList } from '../../../platform/web/components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
@@ -38,6 +36,7 @@ import {
   wideTable,
 } from '../frame/parts.ts'
 import { shortTime } from '../frame/times.ts'
+import { type Counts, countsOf } from './counts-store.ts'
 
 /** Test accounts on a page, and the most that have ended. */
 const SIZE = 100
@@ -106,15 +105,18 @@ async function makeAccount(context: ToolContext, visit: PageVisit): Promise<Page
     )
   if (await hasAllTestAccounts(context.database, account.name, context.time.wall()))
     return refused(`An account has at most ${MOST_TEST_ACCOUNTS} test accounts`)
-  const made = await createTestAccount(context, { ...newAccount(name), parent: account.name })
-  if (!made) return refused('Enter another name: this one was used within the last 8 days')
+  const testAccount = await createTestAccount(context, {
+    ...newAccount(name),
+    parent: account.name,
+  })
+  if (!testAccount) return refused('Enter another name: this one was used within the last 8 days')
   return {
     title: 'The test account is made',
     section: 'accounts',
     above: backLink(`${root}accounts`, 'Test accounts'),
     heading: heading(html`The test account <bdi>${name}</bdi> is made`),
-    content: html`${paragraph(html`Its key is shown only now. It ends ${shortTime(made.expires, now)}.`)}
-${listing('Its API key', made.key)}
+    content: html`${paragraph(html`Its key is shown only now. It ends ${shortTime(testAccount.expires, now)}.`)}
+${listing('Its API key', testAccount.key)}
 ${paragraph(lookInside(root, name))}`,
   }
 }
@@ -231,40 +233,3 @@ const endedTable = (
       since === null ? 'All of it is deleted' : lookInside(root, name),
     ]),
   })
-
-export type Counts = { payments: number; refused: number; failed: number }
-
-/** Of each room: its payments, the refused requests that are recorded, and the messages that were not delivered. */
-export async function countsOf(
-  database: Database,
-  rooms: readonly string[],
-): Promise<(room: string) => Counts> {
-  if (rooms.length === 0) return () => none
-  const places = rooms.map(() => '?').join(', ')
-  const read = async (sql: string) => {
-    const rows = await database.query<{ room: string; found: number }>(numbered(sql), [...rooms])
-    return new Map(rows.map(({ room, found }) => [room, found]))
-  }
-  const [payments, refused, failed] = await Promise.all([
-    read(
-      `select account as room, cast(sum(payments) as integer) as found from payment_counts
-       where account in (${places}) group by account`,
-    ),
-    read(
-      `select account as room, cast(count(*) as integer) as found from exchanges
-       where account in (${places}) and refused = 1 and kind in ('api', 'page') group by account`,
-    ),
-    read(
-      `select webhooks.account as room, cast(count(*) as integer) as found
-       from webhooks join webhook_messages messages on messages.webhook_id = webhooks.webhook_id
-       where webhooks.account in (${places}) and messages.status = 'FAILED' group by webhooks.account`,
-    ),
-  ])
-  return room => ({
-    payments: payments.get(room) ?? 0,
-    refused: refused.get(room) ?? 0,
-    failed: failed.get(room) ?? 0,
-  })
-}
-
-const none: Counts = { payments: 0, refused: 0, failed: 0 }

@@ -189,12 +189,12 @@ const cancelForm = (visit: PageVisit): Html | false =>
 ${paragraph('A cancelled agreement stays cancelled, and no payment can be made with it.')}`
 
 function paymentsPart(root: string, payments: readonly Payment[]): Html {
-  const shown = payments.slice(0, MOST_PAYMENTS)
+  const newest = payments.slice(0, MOST_PAYMENTS)
   return html`${paymentTable({
     caption: 'Payments with the agreement, newest first',
-    payments: shown,
+    payments: newest,
     addressOf: ({ payment_id }) => `${root}payments/${payment_id}`,
     more: { 'Made to': ({ given }) => (given.set_up_agreement ? 'set it up' : 'take a payment') },
   })}
-${payments.length > shown.length && paragraph(`The newest ${MOST_PAYMENTS} are shown.`)}`
+${payments.length > newest.length && paragraph(`The newest ${MOST_PAYMENTS} are shown.`)}`
 }

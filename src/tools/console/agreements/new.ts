@@ -12,7 +12,7 @@ import { actionForm, definePage } from '../frame/define-page.ts'
 import { submit, type Typed, typedInput } from '../frame/form.ts'
 import type { PageVisit } from '../frame/list.ts'
 import type { Next } from '../frame/page.ts'
-import { backAddress, makePayment, readGiven } from '../payments/new.ts'
+import { backAddress, makePayment, readFields } from '../payments/new.ts'
 import { labels as paymentLabels, readyMade, sentences } from '../payments/new-form.ts'
 
 const labels = { reference: 'Reference', description: 'Description' }
@@ -72,14 +72,14 @@ function pay(
   const named = { reference: 'CONSOLE-AGREEMENT', description: 'A payment made in the console' }
   const rules = {
     body: { amount: penceIn(amount), ...named, ...fields },
-    read: (body: Json) => readGiven(context, body, back),
+    read: (body: Json) => readFields(context, body, back),
     labels: paymentLabels,
     sentences,
     mended: () => undefined,
     fieldOf: () => 'amount',
   }
   const ready = 'set_up_agreement' in fields ? readyMade.paid : undefined
-  return submit(formBody(visit.request), rules, given =>
-    makePayment(context, visit, { given, back, ready }),
+  return submit(formBody(visit.request), rules, fields =>
+    makePayment(context, visit, { fields, back, ready }),
   )
 }

@@ -189,16 +189,16 @@ async function failedToSend(
   const part = { limit: MOST_RESENT, order: 'newest' } as const
   const open: DeliveryRow[] = []
   let before: string | undefined
-  for (let seen = 0; seen < MOST_LOOKED_AT && open.length < MOST_RESENT; seen += MOST_RESENT) {
+  for (let count = 0; count < MOST_LOOKED_AT && open.length < MOST_RESENT; count += MOST_RESENT) {
     const range = before === undefined ? failed : { ...failed, before }
-    const found = await listDeliveries(database, active, range, part)
-    const kept = found.filter(
+    const rows = await listDeliveries(database, active, range, part)
+    const sendable = rows.filter(
       ({ payment_id, body }) => body !== null && payment_id >= oldestKept(now),
     )
-    const accepted = await acceptedByHand(database, kept)
-    open.push(...kept.filter(({ message_id }) => !accepted.has(message_id)))
-    before = found.at(-1)?.message_id
-    if (found.length < MOST_RESENT || kept.length === 0) break
+    const accepted = await acceptedByHand(database, sendable)
+    open.push(...sendable.filter(({ message_id }) => !accepted.has(message_id)))
+    before = rows.at(-1)?.message_id
+    if (rows.length < MOST_RESENT || sendable.length === 0) break
   }
   return open.slice(0, MOST_RESENT).reverse()
 }

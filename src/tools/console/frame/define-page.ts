@@ -33,7 +33,7 @@ import { heading, postForm } from './parts.ts'
 import { isFromOtherSite, NotInside, signedIn } from './session.ts'
 import { endedAccount, otherAccount, sendSignedOut } from './sign-in.ts'
 
-/** What an action has for the page on which it is shown: errors at the fields, for example. */
+/** What an action has for the page on which it stands: errors at the fields, for example. */
 type Answer = { errors?: Errors | undefined }
 
 type Action<F extends Filters, A extends Answer> = {
@@ -58,7 +58,7 @@ type Definition<F extends Filters, Data, A extends Answer> = {
   /** The path of the entry that is current, if it is not the first part of `path`. */
   section?: string
   filters?: F
-  /** What is shown, whatever the identifier, to whoever is not signed in, or to another account. */
+  /** The content, whatever the identifier, to whoever is not signed in, or to another account. */
   guest?: (visit: Visit) => Part
   /** The page is for making something, so an account that has ended has none. */
   makes?: true
@@ -182,7 +182,7 @@ const actionRoute = (
   handler: async (request, reply) => {
     if (isFromOtherSite(request, context.config)) throw pageFault(403)
     if (!(await signedIn(context, request))) return sendSignedOut(context, request, reply, purpose)
-    // A page that is shown again has what was recorded until now.
+    // A page that is sent again has what was recorded until now.
     await context.recorder?.write()
     const visit = pageVisitOf(request, context, page)
     const refused = otherAccount(visit) ?? (action.changesNothing ? undefined : endedAccount(visit))
@@ -226,11 +226,11 @@ async function respond(
   const { path, navigation = path, title = navigation, section = path.replace(/\/.*/, '') } = page
   const hasErrors = Object.keys(visit.errors).length > 0
   const live = hasErrors ? undefined : page.live
-  const shown = live && shownBy(visit.request)
+  const browserTag = live && shownBy(visit.request)
   // Before the page is read: what changes meanwhile is then announced, and not overlooked.
   const quick =
-    typeof live === 'function' ? await live(context, visit, newestIn(shown || '')) : undefined
-  if (quick && shown) return sendLook(reply, shown, quick)
+    typeof live === 'function' ? await live(context, visit, newestIn(browserTag || '')) : undefined
+  if (quick && browserTag) return sendLook(reply, browserTag, quick)
   const data = await page.read?.(context, visit, answer)
   const itsTitle = typeof title === 'string' ? title : title(visit, data)
   const text = page.heading?.(visit, data) ?? itsTitle
@@ -239,7 +239,7 @@ async function respond(
   const look =
     quick ??
     (live && lookAt(page, visit, data, html`${head}${answer ? page.show(visit, data) : content}`))
-  if (look && shown) return sendLook(reply, shown, look)
+  if (look && browserTag) return sendLook(reply, browserTag, look)
   const errors = answer?.errors ?? (hasErrors ? visit.errors : undefined)
   const fails = page.fails?.(data)
   return sendWhole(

@@ -91,9 +91,9 @@ function sentValue({ field, request_body, request_headers, query }: Exchange): s
 /** The description, and in brackets the value that was sent. undefined where the response had no description. */
 export function refusalText(exchange: Exchange): string | undefined {
   const description = descriptionOf(exchange)
-  const sent = sentValue(exchange)
-  if (description === undefined || sent === undefined) return description
-  return `${description} (you sent ${sent})`
+  const value = sentValue(exchange)
+  if (description === undefined || value === undefined) return description
+  return `${description} (you sent ${value})`
 }
 
 type Json = { [name: string]: unknown }

@@ -34,18 +34,18 @@ export async function submit<Value>(
   make: (value: Value) => Promise<Next>,
 ): Promise<Next | Typed> {
   const errors: Record<string, string> = {}
-  const seen = new Set<string | undefined>()
+  const refused = new Set<string | undefined>()
   let tried: Json | undefined = body
   while (tried) {
     try {
       const value = await read(tried)
-      if (seen.size === 0) return await make(value)
+      if (refused.size === 0) return await make(value)
       break
     } catch (error) {
       const { field, text } = refusalIn(error, words)
       errors[fieldOf(field)] ??= text
-      const right = field === undefined || seen.has(field) ? undefined : mended(field)
-      seen.add(field)
+      const right = field === undefined || refused.has(field) ? undefined : mended(field)
+      refused.add(field)
       tried = right && { ...tried, ...right }
     }
   }

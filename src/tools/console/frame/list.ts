@@ -38,13 +38,13 @@ export async function readPage<Item>(
     }
   }
   if (after !== undefined) {
-    const found = (await find({ after }, { limit, order: 'oldest' })).toReversed()
+    const items = (await find({ after }, { limit, order: 'oldest' })).toReversed()
     // The item that the cursor excludes is older.
-    if (found.length > 0) return pageOf(found.slice(-size), found.length > size, true)
+    if (items.length > 0) return pageOf(items.slice(-size), items.length > size, true)
   }
   const from = before === undefined || after !== undefined ? {} : { before }
-  const found = await find(from, { limit, order: 'newest' })
-  return pageOf(found.slice(0, size), 'before' in from, found.length > size)
+  const items = await find(from, { limit, order: 'newest' })
+  return pageOf(items.slice(0, size), 'before' in from, items.length > size)
 }
 
 export function cursorIn(visit: Visit): Cursor {
@@ -53,8 +53,8 @@ export function cursorIn(visit: Visit): Cursor {
 }
 
 /** `page?name=value`, without the parameters that are undefined or ''. */
-export function pageAddress(page: string, given: Record<string, string | undefined>): string {
-  const pairs = Object.entries(given).flatMap(([name, value]): [string, string][] =>
+export function pageAddress(page: string, parameters: Record<string, string | undefined>): string {
+  const pairs = Object.entries(parameters).flatMap(([name, value]): [string, string][] =>
     value ? [[name, value]] : [],
   )
   return pairs.length > 0 ? `${page}?${new URLSearchParams(pairs)}` : page

@@ -34,15 +34,16 @@ export const shownBy = ({ headers }: FastifyRequest): string | undefined =>
   ACCOUNT_HEADER in headers ? headers['if-none-match'] : undefined
 
 /** The newest entry of the list that the browser shows; '' if it shows none. */
-export const newestIn = (shown = ''): string => /^W\/"([0-9a-v]*)\./.exec(shown)?.[1] ?? ''
+export const newestIn = (browserTag = ''): string =>
+  /^W\/"([0-9a-v]*)\./.exec(browserTag)?.[1] ?? ''
 
 const afterNewest = (tag: string) => tag.slice(tag.indexOf('.'))
 
-/** 304, or what has changed since `shown`. */
-export function sendLook(reply: FastifyReply, shown: string, look: Look): FastifyReply {
+/** 304, or what has changed since the browser got `browserTag`. */
+export function sendLook(reply: FastifyReply, browserTag: string, look: Look): FastifyReply {
   const tag = tagOf(look)
   const { newer = 0, ago } = look
-  if (newer === 0 && afterNewest(tag) === afterNewest(shown)) return reply.code(304).send()
+  if (newer === 0 && afterNewest(tag) === afterNewest(browserTag)) return reply.code(304).send()
   if (newer > 0) void reply.header('farthing-newer', newer)
   if (ago !== undefined) void reply.header('farthing-ago', Math.max(0, ago))
   return reply.type('text/html; charset=utf-8').send('')

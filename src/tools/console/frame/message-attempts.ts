@@ -60,8 +60,8 @@ const acceptedSinceTag = tag('failed, accepted since', 'orange')
 
 /** The delivery status. `accepted` is the send by hand that was accepted after the delivery had failed. */
 export function messageTag(message: MessageRow, now: number, accepted: Exchange | undefined): Html {
-  const shown = shownStatus(message, now)
-  return shown === 'FAILED' && accepted ? acceptedSinceTag : deliveryTag(shown)
+  const status = shownStatus(message, now)
+  return status === 'FAILED' && accepted ? acceptedSinceTag : deliveryTag(status)
 }
 
 const deliveries: Record<DeliveryStatus, (attempts: number) => string> = {
@@ -217,10 +217,10 @@ export const messageTable = <Row extends MessageRow>(
 
 /** The status, and of a message that was not delivered why. `again` is the send by hand that was accepted. */
 function deliveryPart(message: MessageRow, now: number, again: Exchange | undefined): Html {
-  const shown = shownStatus(message, now)
+  const status = shownStatus(message, now)
   const last = attemptsOf(message).at(-1)
   const cause = last && causeOf({ status: last.status_code, result: last.result })
-  if (shown === 'FAILED' && again)
+  if (status === 'FAILED' && again)
     return html`${acceptedSinceTag} ${untrusted(sentAgainText(again, now))}`
-  return html`${deliveryTag(shown)} ${shown !== 'SUCCESSFUL' && shown !== 'PENDING' && cause && untrusted(cause)}`
+  return html`${deliveryTag(status)} ${status !== 'SUCCESSFUL' && status !== 'PENDING' && cause && untrusted(cause)}`
 }

@@ -91,20 +91,22 @@ async function accountInside(
   name: string,
 ): Promise<{ account: Account; hasEnded: boolean }> {
   if (own.parent !== null && own.name === name) return { account: own, hasEnded: false }
-  const found = isAccountName(name) ? await findTestAccount(database, own.name, name) : undefined
-  if (!found) throw new NotInside(name)
-  const account = accountIn(found)
-  if (found.ended === 0) return { account, hasEnded: found.expires <= time.wall() }
+  const testAccount = isAccountName(name)
+    ? await findTestAccount(database, own.name, name)
+    : undefined
+  if (!testAccount) throw new NotInside(name)
+  const account = accountIn(testAccount)
+  if (testAccount.ended === 0) return { account, hasEnded: testAccount.expires <= time.wall() }
   const ended = await accountBeforeEnd(database, account)
   if (!ended) throw new NotInside(name)
   return { account: ended, hasEnded: true }
 }
 
 /** The values of a cookie: a browser sends several of one name if they were set below different paths. */
-export const cookiesNamed = ({ headers }: FastifyRequest, wanted: string): string[] =>
+export const cookiesNamed = ({ headers }: FastifyRequest, cookieName: string): string[] =>
   (headers.cookie ?? '').split(';').flatMap(pair => {
     const [name, value = ''] = pair.trim().split('=', 2)
-    return name === wanted ? [value] : []
+    return name === cookieName ? [value] : []
   })
 
 /** Signs the browser in with a key that was just checked. Returns false if the key was revoked meanwhile. */

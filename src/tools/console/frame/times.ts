@@ -4,8 +4,8 @@ import { DAY, iso, MINUTE, SECOND } from '../../../core/time.ts'
 /** `16:15` if it is of the day of `now`, otherwise `2026-09-14 16:15`; with seconds if asked for. */
 export function shortTime(at: number, now: number, seconds?: 'seconds'): string {
   const [day = '', time = ''] = iso(at).split('T')
-  const shown = time.slice(0, seconds ? 8 : 5)
-  return iso(now).startsWith(day) ? shown : `${day} ${shown}`
+  const clock = time.slice(0, seconds ? 8 : 5)
+  return iso(now).startsWith(day) ? clock : `${day} ${clock}`
 }
 
 /** Such as `Monday 14 September 2026`. */

@@ -247,10 +247,12 @@ async function refusedLines(
   const { room } = account
   const since = firstMinute(time.wall())
   const groups = await groupRefusals(database, room, since)
-  const shown = groups.slice(0, MOST_LINES)
-  const newest = await Promise.all(shown.map(each => findExchange(database, room, each.newest)))
+  const newestGroups = groups.slice(0, MOST_LINES)
+  const newest = await Promise.all(
+    newestGroups.map(each => findExchange(database, room, each.newest)),
+  )
   const names = operationsOf(operations)
-  const lines = shown.flatMap((group, i) => {
+  const lines = newestGroups.flatMap((group, i) => {
     const { operation, found } = group
     const exchange = newest[i]
     if (!exchange) return []

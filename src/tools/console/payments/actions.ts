@@ -48,7 +48,7 @@ export type PaymentAction = {
   when: (payment: Payment, control: boolean) => boolean
   /** The state that it leads to. */
   to: (payment: Payment) => Status
-  run: (asked: PaymentVisit) => Promise<Outcome>
+  run: (on: PaymentVisit) => Promise<Outcome>
 }
 
 const isOpen = (payment: Payment): boolean => isPayable(statusOf(payment))
@@ -82,7 +82,7 @@ const ending = (
   scenario,
   when,
   to: payment => endOf(payment, scenario),
-  run: asked => complete(asked, scenario),
+  run: on => complete(on, scenario),
 })
 
 export const paymentActions: readonly PaymentAction[] = [
@@ -102,7 +102,7 @@ export const paymentActions: readonly PaymentAction[] = [
     button: 'Capture the payment',
     when: isCapturable,
     to: () => 'success',
-    run: asked => move(asked, 'capture'),
+    run: on => move(on, 'capture'),
   },
   {
     path: 'cancel',
@@ -110,7 +110,7 @@ export const paymentActions: readonly PaymentAction[] = [
     button: 'Cancel by the API',
     when: payment => isOpen(payment) || isCapturable(payment),
     to: () => 'cancelled',
-    run: asked => move(asked, 'cancel'),
+    run: on => move(on, 'cancel'),
   },
   {
     path: 'refund',
@@ -130,12 +130,12 @@ export async function perform(
   payment: Payment,
 ): Promise<Next | Typed> {
   const scenario = formBody(visit.request).get('scenario')
-  const asked = paymentActions.filter(
+  const alike = paymentActions.filter(
     each => each.path === path && (each.scenario === undefined || each.scenario === scenario),
   )
   // The page has a button for each.
-  if (asked.length === 0) throw pageFault(400)
-  const action = asked.find(({ when }) => when(payment, context.config.control))
+  if (alike.length === 0) throw pageFault(400)
+  const action = alike.find(({ when }) => when(payment, context.config.control))
   const outcome = await action?.run({ context, visit, payment })
   if (outcome && 'errors' in outcome) return outcome
   const to = pageAddress(`payments/${payment.payment_id}`, { back: visit.back })
@@ -185,8 +185,8 @@ async function move(
       movePayment(
         context,
         async () => {
-          const found = await findPayment(context.database, account.room, payment_id, visit.now)
-          return found && { account, payment: found }
+          const latest = await findPayment(context.database, account.room, payment_id, visit.now)
+          return latest && { account, payment: latest }
         },
         trigger,
         { recordEffects },
@@ -206,8 +206,8 @@ async function refund({ context, visit, payment }: PaymentVisit): Promise<Outcom
     return { form, errors: { [AMOUNT]: `Enter an amount in pounds ${range}` } }
   }
   const { payment_id } = payment
-  const asked = { amount, available: undefined }
-  const made = await unlessRefused(() =>
+  const part = { amount, available: undefined }
+  const result = await unlessRefused(() =>
     recordAction(
       context,
       {
@@ -215,8 +215,8 @@ async function refund({ context, visit, payment }: PaymentVisit): Promise<Outcom
         operation: 'refundPayment',
         detail: ({ refund_id }: Refund) => `refund_id=${refund_id}&amount=${amount}`,
       },
-      recordEffects => createRefund(context, { account, payment_id, refund: asked, recordEffects }),
+      recordEffects => createRefund(context, { account, payment_id, refund: part, recordEffects }),
     ),
   )
-  return made && { code: 'refunded', pence: amount }
+  return result && { code: 'refunded', pence: amount }
 }

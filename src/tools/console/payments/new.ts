@@ -77,18 +77,18 @@ async function create(context: ToolContext, visit: PageVisit): Promise<Next | Ty
   const ready = Object.hasOwn(readyMade, name) ? readyMade[name] : undefined
   const back = backAddress(visit)
   const body = ready ? { ...readyBody(ready, visit), return_url: back } : bodyIn(form, back)
-  const read = (body: Json) => readGiven(context, body, back)
+  const read = (body: Json) => readFields(context, body, back)
   const rules = { body, read, labels, sentences, mended: mended(back), fieldOf }
-  return submit(form, rules, given => makePayment(context, visit, { given, back, ready }))
+  return submit(form, rules, fields => makePayment(context, visit, { fields, back, ready }))
 }
 
 /** As the API reads it, but that the page of the console to which a user returns may be at http. */
-export function readGiven({ config }: ToolContext, body: Json, back: string): NewPayment {
-  const given = readNewPayment(body)
-  const isOwn = given.return_url === back
+export function readFields({ config }: ToolContext, body: Json, back: string): NewPayment {
+  const fields = readNewPayment(body)
+  const isOwn = fields.return_url === back
   const hosts = isOwn ? new Set([new URL(back).host, new URL(back).hostname]) : config.returnHosts
-  checkMode(given, hosts)
-  return given
+  checkMode(fields, hosts)
+  return fields
 }
 
 const readyBody = ({ delayed = false }: Ready, { now }: AccountVisit): Json => {
@@ -100,10 +100,10 @@ const readyBody = ({ delayed = false }: Ready, { now }: AccountVisit): Json => {
 export async function makePayment(
   context: ToolContext,
   visit: AccountVisit,
-  { given, back, ready }: { given: NewPayment; back: string; ready: Ready | undefined },
+  { fields, back, ready }: { fields: NewPayment; back: string; ready: Ready | undefined },
 ): Promise<Next> {
   const { account, addresses } = visit
-  const isOwn = given.return_url === back
+  const isOwn = fields.return_url === back
   const { payment, state } = await recordAction(
     context,
     {
@@ -116,7 +116,7 @@ export async function makePayment(
       const payment = await createPayment(context, {
         account,
         address: addresses.api,
-        given,
+        given: fields,
         recordEffects,
         origin: 'console',
         ...(isOwn && { returnTo: (payment_id: string) => `${back}/${payment_id}` }),
@@ -125,10 +125,10 @@ export async function makePayment(
       return { payment, state }
     },
   )
-  const withoutPage = given.authorisation_mode === 'moto_api' ? 'created-without-page' : 'created'
+  const withoutPage = fields.authorisation_mode === 'moto_api' ? 'created-without-page' : 'created'
   // One in agreement mode has ended already.
-  const made = statusOf(payment) === 'success' ? 'succeeded' : withoutPage
-  const code = state?.overtaken ? 'overtaken' : (ready?.done ?? made)
+  const end = statusOf(payment) === 'success' ? 'succeeded' : withoutPage
+  const code = state?.overtaken ? 'overtaken' : (ready?.done ?? end)
   const refunded = state?.refund && { pence: state.refund.amount }
   return { to: `payments/${payment.payment_id}`, done: { code, ...refunded } }
 }
@@ -153,7 +153,7 @@ async function bringInto(
   const reason = await completeByScenario(context, payment, { scenario, recordEffects })
   if (reason || !refunded) return { overtaken: reason !== undefined }
   const { payment_id } = payment
-  const asked = { amount: payment.given.amount, available: undefined }
-  const refund = await createRefund(context, { account, payment_id, refund: asked, recordEffects })
+  const whole = { amount: payment.given.amount, available: undefined }
+  const refund = await createRefund(context, { account, payment_id, refund: whole, recordEffects })
   return { overtaken: false, refund }
 }

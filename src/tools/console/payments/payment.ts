@@ -64,7 +64,7 @@ export const reportRoute = (context: ConsoleContext): Route => ({
     return reply
       .type('application/json')
       .header('content-disposition', `attachment; filename="payment-${id}.json"`)
-      .send(report(rows, shownOf(visit, payment)))
+      .send(report(rows, maskedOf(visit, payment)))
   },
 })
 
@@ -112,7 +112,7 @@ function show(
   { payment, rows, control }: Awaited<ReturnType<typeof read>>,
   refused?: Typed,
 ): Html {
-  const shown = shownOf(visit, payment)
+  const masked = maskedOf(visit, payment)
   const steps = timelineOf(rows)
   const timeline = {
     root: visit.root,
@@ -137,11 +137,11 @@ ${timelineView(timeline)}
 ${hidden > 0 && paragraph(`${hidden} steps between the first ${FIRST_STEPS} and the last ${LAST_STEPS} are not shown.`)}
 <h2 class="govuk-heading-m">Details</h2>
 ${summaryList(detailRows(visit, payment, rows))}
-${details('The payment as GET returns it', listing('Payment', JSON.stringify(shown, null, 2)))}`
+${details('The payment as GET returns it', listing('Payment', JSON.stringify(masked, null, 2)))}`
 }
 
 /** The payment as GET answers it, without the secret of its token. */
-const shownOf = ({ addresses }: AccountVisit, payment: Payment): object =>
+const maskedOf = ({ addresses }: AccountVisit, payment: Payment): object =>
   JSON.parse(JSON.stringify(presentPayment(payment, addresses)).replaceAll(payment.secret, MASK))
 
 /** Of a long timeline the beginning and the end, so that the page stays below 400 KB. */
@@ -156,8 +156,8 @@ const ends = (steps: Step[]): Step[] =>
 function detailRows({ root }: AccountVisit, payment: Payment, { refunds }: Rows): SummaryRow[] {
   const { payment_id, given, card, provider_id } = payment
   const agreement_id = given.agreement_id ?? given.set_up_agreement
-  const shown = card ?? given.prefilled
-  const address = Object.values(shown?.billing_address ?? {})
+  const person = card ?? given.prefilled
+  const address = Object.values(person?.billing_address ?? {})
     .filter(Boolean)
     .join(', ')
   const number = card?.last_digits_card_number
@@ -173,7 +173,7 @@ function detailRows({ root }: AccountVisit, payment: Payment, { refunds }: Rows)
     ['Card brand', card?.card_brand],
     ['Card number', number],
     ['Expiry date', card?.expiry_date],
-    ['Cardholder', shown?.cardholder_name],
+    ['Cardholder', person?.cardholder_name],
     ['Billing address', address],
     ['Provider ID', provider_id],
     ...Object.entries(given.metadata ?? {}).map(([name, value]): [string, string] => [
@@ -181,7 +181,7 @@ function detailRows({ root }: AccountVisit, payment: Payment, { refunds }: Rows)
       String(value),
     ]),
   ]
-  const known = facts.filter((fact): fact is [string, string] => Boolean(fact[1]))
+  const filled = facts.filter((fact): fact is [string, string] => Boolean(fact[1]))
   return [
     { id: 'detail-created', key: 'Date created', value: time(timeOf(payment_id)) },
     ...(agreement_id === undefined
@@ -193,7 +193,7 @@ function detailRows({ root }: AccountVisit, payment: Payment, { refunds }: Rows)
             value: link(`${root}agreements/${agreement_id}`, agreement_id),
           },
         ]),
-    ...known.map(([key, value], i) => ({ id: `detail-${i}`, key, value: untrusted(value) })),
+    ...filled.map(([key, value], i) => ({ id: `detail-${i}`, key, value: untrusted(value) })),
     ...refunds.map(({ refund_id, amount }, i) => ({
       id: `refund-${i}`,
       key: 'Refund',

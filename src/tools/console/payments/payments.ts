@@ -148,12 +148,12 @@ async function readDeliveries(
   database: Database,
   payments: readonly Payment[],
 ): Promise<Map<string, Delivery[]>> {
-  const found = await deliveriesOf(database, payments)
-  const messages = [...found].flatMap(([payment_id, each]) =>
+  const deliveries = await deliveriesOf(database, payments)
+  const messages = [...deliveries].flatMap(([payment_id, each]) =>
     each.map(({ status }) => ({ payment_id, status })),
   )
   const accepted = await acceptedByHand(database, messages)
-  return accepted.size > 0 ? deliveriesOf(database, payments, [...accepted.keys()]) : found
+  return accepted.size > 0 ? deliveriesOf(database, payments, [...accepted.keys()]) : deliveries
 }
 
 function listPart(visit: Visit, { filter, page, place, deliveries }: Data): Html {

@@ -194,10 +194,10 @@ function rowView(
 ): Html {
   const marks = messages.map((each): Mark => {
     const { message, again } = each
-    const shown = shownStatus(message, now)
+    const status = shownStatus(message, now)
     return {
-      status: again && shown === 'FAILED' ? 'sent again' : shown,
-      text: `${message.event_type}, ${shown}`,
+      status: again && status === 'FAILED' ? 'sent again' : status,
+      text: `${message.event_type}, ${status}`,
       detail: textOf(each),
       href: `${root}messages/${message.message_id}`,
     }

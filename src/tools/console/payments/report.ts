@@ -76,14 +76,14 @@ function requestOf(exchange: Exchange | undefined): string {
 const MOST_BYTES = 256 * 1024
 
 /**
- * All that is known about a payment. Recorded exchanges were masked when they were written; `shown` is the payment with
+ * All that is known about a payment. Recorded exchanges were masked when they were written; `masked` is the payment with
  * its token masked. It has at most 256 KiB: what is too much is left out, the bodies first, then the newest exchanges.
  */
-export function report({ exchanges, messages, refunds, webhooks }: Rows, shown: object): string {
+export function report({ exchanges, messages, refunds, webhooks }: Rows, masked: object): string {
   const mask = createMask([])
   const rest = {
     farthing: version,
-    payment: shown,
+    payment: masked,
     refunds: refunds.map(({ refund_id, amount }) => ({ refund_id, amount })),
     messages: messages.slice(0, MOST_MESSAGES).map(message => {
       const { message_id, webhook_id, event_type, status } = message

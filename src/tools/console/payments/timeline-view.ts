@@ -50,7 +50,7 @@ const origins: Record<NonNullable<Payment['origin']>, string> = {
 
 /** Each day has a heading and a list. The lists have the role list, which Safari forgets without markers. */
 export function timelineView(timeline: Timeline): Html {
-  const said = new Set<string>()
+  const causesAbove = new Set<string>()
   const days = Map.groupBy(timeline.steps, ({ at }) => iso(at).slice(0, 10))
   return html`${!timeline.hasWebhooks && paragraph(html`No messages are sent about this payment, because the account has no webhook. ${!timeline.hasEnded && link(`${timeline.root}webhooks/new`, 'Register one')}`)}
 ${timeline.origin && paragraph(origins[timeline.origin])}
@@ -58,7 +58,7 @@ ${mayBeOutOfOrder(timeline.steps.flatMap(({ exchange }) => exchange ?? [])) && p
 ${[...days].map(
   ([day, steps]) => html`<h3 class="govuk-heading-s">${dayName(Date.parse(day))}</h3>
 <ol class="farthing-timeline" role="list">
-${steps.map(step => stepView(timeline, step, said))}</ol>
+${steps.map(step => stepView(timeline, step, causesAbove))}</ol>
 `,
 )}`
 }
@@ -66,14 +66,14 @@ ${steps.map(step => stepView(timeline, step, said))}</ol>
 /** With milliseconds. */
 const timeOfDay = (at: number): Html => timeWithoutDay(at, 12)
 
-function stepView(timeline: Timeline, step: Step, said: Set<string>): Html {
+function stepView(timeline: Timeline, step: Step, causesAbove: Set<string>): Html {
   const { exchange, events, refunds, messages, missing, more } = step
   const caused = [
     ...(events.length > 0 ? [stateLine(events)] : []),
     ...refunds.map(
       ({ refund_id, amount }) => html`refund of ${inPounds(amount)}, ${code(refund_id)}`,
     ),
-    ...messages.map(each => messageView(timeline, each, said)),
+    ...messages.map(each => messageView(timeline, each, causesAbove)),
     ...missingLines(timeline, missing),
   ]
   return html`<li class="farthing-step">
@@ -119,12 +119,10 @@ function factsOf({ root }: Timeline, exchange: Exchange): Html | undefined {
     return html`<p class="farthing-step__facts">${link(`${root}messages/${exchange.message_id}`, untrusted(exchange.asked.sentence))}</p>`
   if (kind === 'action') return undefined
   const agent = request_headers['user-agent'] ?? ''
-  const told = refusalText(exchange) ?? field
+  const why = refusalText(exchange) ?? field
   const facts: Part[] = [
     `${inDigits(Math.round(ms))} ms`,
-    ...(code
-      ? [html`refused with ${code}${told !== undefined && html`: ${untrusted(told)}`}`]
-      : []),
+    ...(code ? [html`refused with ${code}${why !== undefined && html`: ${untrusted(why)}`}`] : []),
     ...(key_id ? [`key ${nameOfKey(key_id)}`] : []),
     ...(kind === 'page' && agent !== '' ? [agentOf(agent)] : []),
     ...(by_hand ? [nameOfAttempt(by_hand)] : []),
@@ -162,7 +160,7 @@ function stateLine(events: readonly PaymentEvent[]): Html {
 function messageView(
   timeline: Timeline,
   { message, webhook, attempts, again }: ShownMessage,
-  said: Set<string>,
+  causesAbove: Set<string>,
 ): Html {
   const { root } = timeline
   const { message_id, event_type } = message
@@ -171,7 +169,7 @@ function messageView(
 ${
   alike.length > 0 &&
   html`<ol class="farthing-step__attempts" role="list">${alike.map(
-    group => html`<li>${attemptsView(timeline, group)}${causeView(root, message, group, said)}</li>
+    group => html`<li>${attemptsView(timeline, group)}${causeView(root, message, group, causesAbove)}</li>
 `,
   )}</ol>`
 }`
@@ -192,17 +190,17 @@ function attemptsView(timeline: Timeline, attempts: readonly ShownAttempt[]): Ht
   return html`${untrusted(attempts[0]?.ending.result ?? '')}${joined(times, ',')}`
 }
 
-/** Why they failed. It stands once for each webhook: `said` has what stands above. */
+/** Why they failed. It stands once for each webhook: `causesAbove` has what stands above. */
 function causeView(
   root: string,
   { message_id, webhook_id }: ShownMessage['message'],
   attempts: readonly ShownAttempt[],
-  said: Set<string>,
+  causesAbove: Set<string>,
 ): Html | false {
   const ending = attempts.at(-1)?.ending
   const cause = ending && causeOf(ending)
-  if (!ending || !cause || said.has(`${webhook_id} ${cause}`)) return false
-  said.add(`${webhook_id} ${cause}`)
+  if (!ending || !cause || causesAbove.has(`${webhook_id} ${cause}`)) return false
+  causesAbove.add(`${webhook_id} ${cause}`)
   const isSignature = ending.status === 401 || ending.status === 403
   return html`<br>${untrusted(cause)}${isSignature && html` ${link(`${root}signature?message=${message_id}`, 'Compare signatures')}`}`
 }

@@ -142,7 +142,7 @@ function unrecordedSteps(
 }
 
 /** The event types that a step has sent messages about, if anybody wanted them. */
-function sentBy({ events, refunds, from }: Drawn): EventType[] {
+function eventTypesOf({ events, refunds, from }: Drawn): EventType[] {
   const to = events.at(-1)
   const before = from ?? (events.length > 1 ? events[0] : undefined)
   const changes = before && to ? eventTypesBetween(before.status, to.status) : []
@@ -150,11 +150,11 @@ function sentBy({ events, refunds, from }: Drawn): EventType[] {
 }
 
 function missingOf(step: Drawn, { webhooks, payment }: Rows): MissingMessage[] {
-  const sent = sentBy(step)
+  const types = eventTypesOf(step)
   // A test message goes to one webhook.
-  if (sent.length === 0 || payment.origin === 'test message') return []
+  if (types.length === 0 || payment.origin === 'test message') return []
   return webhooks.flatMap(webhook => {
-    const missed = sent.filter(
+    const missed = types.filter(
       type =>
         !step.messages.some(
           ({ message }) => message.webhook_id === webhook.webhook_id && message.event_type === type,
@@ -175,7 +175,7 @@ function reasonOf(webhook: Webhook, missed: EventType[], at: number): string | u
 
 /** Equal reads between two other steps become one. */
 function foldReads(steps: (Drawn & { missing: MissingMessage[] })[]): Step[] {
-  const shown: Step[] = []
+  const result: Step[] = []
   let reads = new Map<string, Step>()
   for (const { from, ...step } of steps) {
     const read = readKey(step)
@@ -186,9 +186,9 @@ function foldReads(steps: (Drawn & { missing: MissingMessage[] })[]): Step[] {
     }
     if (read === undefined) reads = new Map()
     else reads.set(read, step)
-    shown.push(step)
+    result.push(step)
   }
-  return shown
+  return result
 }
 
 /** What is equal of equal reads; undefined for a step that is no read. */

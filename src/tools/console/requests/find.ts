@@ -188,8 +188,8 @@ async function newestRefused(
   room: string,
   groups: Refusals[],
 ): Promise<Map<string, Exchange>> {
-  const found = await Promise.all(groups.map(each => findExchange(database, room, each.newest)))
-  return new Map(found.flatMap(each => (each ? [[each.exchange_id, each]] : [])))
+  const exchanges = await Promise.all(groups.map(each => findExchange(database, room, each.newest)))
+  return new Map(exchanges.flatMap(each => (each ? [[each.exchange_id, each]] : [])))
 }
 
 function groupsTable(

@@ -267,8 +267,8 @@ export function statusPart(exchange: Exchange): string | Html {
   if (answer === 'accepted') return html`${tag(text, 'red')} accepted a wrong signature`
   if (answer === 'refused') return html`${tag(text, 'green')} refused a wrong signature`
   if (!exchange.refused) return text
-  const told = refusalText(exchange)
-  return html`${tag(text, 'red')} ${exchange.code} ${told === undefined ? exchange.field && code(exchange.field) : untrusted(told)}`
+  const description = refusalText(exchange)
+  return html`${tag(text, 'red')} ${exchange.code} ${description === undefined ? exchange.field && code(exchange.field) : untrusted(description)}`
 }
 
 export const statusText = ({ status }: Exchange): string =>

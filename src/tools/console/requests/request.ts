@@ -114,9 +114,9 @@ function ignoredPart({ operation, query }: Exchange, operations: readonly Endpoi
   const names = new Set(new URLSearchParams(query).keys())
   const ignored = [...names].filter(name => !Object.hasOwn(search.filters, name))
   if (ignored.length === 0) return false
-  const known = Object.keys(search.filters).map(code)
+  const filters = Object.keys(search.filters).map(code)
   return insetText(
-    html`This search does not know ${joined(ignored.map(untrusted), ' and ')}, so it ignored ${ignored.length === 1 ? 'it' : 'them'}. It knows ${joined(known)}.`,
+    html`This search does not know ${joined(ignored.map(untrusted), ' and ')}, so it ignored ${ignored.length === 1 ? 'it' : 'them'}. It knows ${joined(filters)}.`,
   )
 }
 

@@ -8,9 +8,9 @@ const NAMES = ['message', 'header', 'key', 'text', 'base64', 'computed'] as cons
 export type Fields = Record<(typeof NAMES)[number], string>
 
 /** What was typed, and the file: undefined if none was chosen. */
-type Given = { fields: Fields; file: Buffer | undefined }
+type Submission = { fields: Fields; file: Buffer | undefined }
 
-export async function readGiven(form: FormData): Promise<Given> {
+export async function readSubmission(form: FormData): Promise<Submission> {
   const file = form.get('file')
   // Without a choice a browser sends an empty file without a name.
   const isChosen = file instanceof File && (file.name !== '' || file.size > 0)
@@ -36,7 +36,7 @@ export const fieldsOf = (read: (name: string) => unknown): Fields =>
   ) as Fields // each name was read
 
 /** What the analysis may compare with. */
-export type Known = {
+export type Candidates = {
   message: SentMessage | undefined
   keys: readonly NamedKey[]
   messages: readonly SentMessage[]
@@ -48,21 +48,24 @@ export type FieldErrors = Partial<Record<keyof Fields | 'file', string>>
 
 const BASE64 = /^[A-Za-z0-9+/_-]*={0,2}$/
 
-/** What is not given comes from the message that was picked. */
-export function questionOf(given: Given, known: Known): Question | { errors: FieldErrors } {
-  const { fields, file } = given
+/** What was left out comes from the message that was picked. */
+export function questionOf(
+  submission: Submission,
+  candidates: Candidates,
+): Question | { errors: FieldErrors } {
+  const { fields, file } = submission
   const { header, key, text, base64, computed } = fields
-  const { message } = known
+  const { message } = candidates
   const body =
     file ??
     (base64 !== '' ? Buffer.from(base64, 'base64') : undefined) ??
     (text !== '' ? Buffer.from(text) : undefined)
-  const errors = { ...problemsOf(given, body), ...errorsOf(given, known) }
+  const errors = { ...problemsOf(submission, body), ...errorsOf(submission, candidates) }
   if (Object.keys(errors).length > 0) return { errors }
   const question = {
-    keys: known.keys,
-    apiKeys: known.apiKeys,
-    messages: known.messages,
+    keys: candidates.keys,
+    apiKeys: candidates.apiKeys,
+    messages: candidates.messages,
     header: header === '' ? undefined : header,
     computed: computed === '' ? undefined : computed,
     typed: file === undefined && base64 === '' && text !== '',
@@ -73,14 +76,14 @@ export function questionOf(given: Given, known: Known): Question | { errors: Fie
 }
 
 /** Why a key or a body is not compared, at the field that it is in. */
-function problemsOf({ fields, file }: Given, body: Buffer | undefined): FieldErrors {
+function problemsOf({ fields, file }: Submission, body: Buffer | undefined): FieldErrors {
   const [ofKey, ofBody] = [keyProblem(fields.key), bodyProblem(body)]
   const field = file ? 'file' : fields.base64 !== '' ? 'base64' : 'text'
   return { ...(ofKey && { key: ofKey }), ...(ofBody && { [field]: ofBody }) }
 }
 
 /** In the order of the fields. */
-function errorsOf({ fields, file }: Given, { message }: Known): FieldErrors {
+function errorsOf({ fields, file }: Submission, { message }: Candidates): FieldErrors {
   const { header, key, text, base64, computed } = fields
   const bodies = [file !== undefined, base64 !== '', text !== ''].filter(Boolean).length
   const hasSignature = header !== '' || computed !== ''

@@ -24,12 +24,12 @@ import { unseen } from '../frame/list.ts'
 import type { AccountVisit } from '../frame/page.ts'
 import { code, inDigits, joined, link, paragraph, untrusted, wideTable } from '../frame/parts.ts'
 import {
+  type Candidates,
   type FieldErrors,
   type Fields,
   fieldsOf,
-  type Known,
   questionOf,
-  readGiven,
+  readSubmission,
 } from './form.ts'
 
 const MOST_MESSAGES = 50
@@ -37,7 +37,12 @@ const MOST_MESSAGES = 50
 const MOST_WEBHOOKS = 20
 
 /** What was compared, and what came of it. */
-type Compared = { fields: Fields; known: KnownHere; errors?: FieldErrors; analysis?: Analysis }
+type Compared = {
+  fields: Fields
+  candidates: OwnCandidates
+  errors?: FieldErrors
+  analysis?: Analysis
+}
 
 const filters = { message: unseen }
 
@@ -47,13 +52,13 @@ export const signature = definePage({
   below: 'Webhooks',
   filters,
   read: async (context, visit, compared?: Compared) =>
-    compared?.known ?? knownFor(context, visit, visit.filters.message),
+    compared?.candidates ?? candidatesFor(context, visit, visit.filters.message),
   show: (
     visit,
-    known,
+    candidates,
     compared,
   ) => html`${compared?.analysis ? result(visit, compared.analysis) : intro}
-${form(visit, compared?.fields ?? fieldsOf(name => (name === 'message' ? visit.filters.message : '')), known, compared?.errors)}`,
+${form(visit, compared?.fields ?? fieldsOf(name => (name === 'message' ? visit.filters.message : '')), candidates, compared?.errors)}`,
   actions: {
     compare: { isAtPage: true, changesNothing: true, accepts: 'multipart', run: compare },
   },
@@ -62,48 +67,48 @@ ${form(visit, compared?.fields ?? fieldsOf(name => (name === 'message' ? visit.f
 async function compare(context: ToolContext, visit: AccountVisit): Promise<Compared> {
   const form = await multipartBody(visit.request)
   if (!form) throw pageFault(400)
-  const given = await readGiven(form)
-  const { fields } = given
-  const known = await knownFor(context, visit, fields.message)
-  const question = questionOf(given, known)
+  const submission = await readSubmission(form)
+  const { fields } = submission
+  const candidates = await candidatesFor(context, visit, fields.message)
+  const question = questionOf(submission, candidates)
   return 'errors' in question
-    ? { fields, known, errors: question.errors }
-    : { fields, known, analysis: await analyse(question) }
+    ? { fields, candidates, errors: question.errors }
+    : { fields, candidates, analysis: await analyse(question) }
 }
 
-type KnownMessage = SentMessage & { event_type: string; payment_id: string }
-type KnownHere = Pick<Known, 'keys' | 'apiKeys'> & {
-  messages: readonly KnownMessage[]
-  message: KnownMessage | undefined
+type OwnMessage = SentMessage & { event_type: string; payment_id: string }
+type OwnCandidates = Pick<Candidates, 'keys' | 'apiKeys'> & {
+  messages: readonly OwnMessage[]
+  message: OwnMessage | undefined
 }
 
 /** The keys and the newest messages of the account, and the message that was picked, which may be an older one. */
-async function knownFor(
+async function candidatesFor(
   { database, config }: ToolContext,
   { account, now }: AccountVisit,
   picked: string,
-): Promise<KnownHere> {
+): Promise<OwnCandidates> {
   const { room } = account
   const webhooks = await newestWebhooks(database, room, MOST_WEBHOOKS)
   const isKept = ({ payment_id }: { payment_id: string }) => payment_id >= oldestKept(now)
-  const found = (await newestMessages(database, webhooks, MOST_MESSAGES)).filter(isKept)
-  const messages = found.map(each => knownMessage(each, each.webhook))
+  const newest = (await newestMessages(database, webhooks, MOST_MESSAGES)).filter(isKept)
+  const messages = newest.map(each => ownMessage(each, each.webhook))
   const listed = messages.find(({ message_id }) => message_id === picked)
   const other = listed || picked === '' ? undefined : await findMessage(database, room, picked)
   return {
     messages,
     message:
       listed ??
-      (other && isKept(other) && other.body !== null ? knownMessage(other, other) : undefined),
+      (other && isKept(other) && other.body !== null ? ownMessage(other, other) : undefined),
     keys: webhooks.map(webhook => ({ name: webhookTitle(webhook), key: webhook.signing_key })),
     apiKeys: config.fixedKeys.filter(each => each.account === account.name).map(({ key }) => key),
   }
 }
 
-const knownMessage = (
+const ownMessage = (
   message: { message_id: string; body: string | null; event_type: string; payment_id: string },
   webhook: Pick<Webhook, 'signing_key' | 'callback_url' | 'description'>,
-): KnownMessage => ({
+): OwnMessage => ({
   message_id: message.message_id,
   event_type: message.event_type,
   payment_id: message.payment_id,
@@ -119,10 +124,10 @@ const intro = paragraph(
 function form(
   visit: AccountVisit,
   fields: Fields,
-  known: KnownHere,
+  candidates: OwnCandidates,
   errors: FieldErrors = {},
 ): Html {
-  const { messages, message } = known
+  const { messages, message } = candidates
   const options = message && !messages.includes(message) ? [message, ...messages] : messages
   const more = ['header', 'key', 'file', 'base64', 'text'] as const
   return html`<form method="post" action="${visit.root}signature" enctype="multipart/form-data">
@@ -162,7 +167,7 @@ ${button({ id: 'analyse', text: 'Compare' })}
 }
 
 /** The signature of a message, and the key that it is made with. */
-const rightValues = ({ root }: AccountVisit, message: KnownMessage): Html =>
+const rightValues = ({ root }: AccountVisit, message: OwnMessage): Html =>
   summaryList([
     {
       id: 'right-signature',

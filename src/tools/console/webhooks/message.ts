@@ -195,9 +195,9 @@ function actions(message: KeptMessage, body: string | null, visit: AccountVisit)
     link(`${root}signature?message=${message.message_id}`, 'Compare signatures'),
   )
   if (hasEnded) return html`${body !== null && compare}`
-  const kept = resendable(message, now)
-  if ('reason' in kept)
-    return html`${paragraph(`It cannot be sent again: ${kept.reason}.`)}${body !== null && compare}`
+  const sendable = resendable(message, now)
+  if ('reason' in sendable)
+    return html`${paragraph(`It cannot be sent again: ${sendable.reason}.`)}${body !== null && compare}`
   return html`${sendForms(visit, `${root}messages/${message.message_id}/send`)}
 ${compare}`
 }
@@ -227,10 +227,10 @@ const AS = 'as'
 
 /** What a form asks for; undefined for a damage that there is not. */
 function readSend(form: URLSearchParams): SendAgain | undefined {
-  const asked = form.get(DAMAGE)
-  const damage = damages.find(known => known === asked)
-  if (asked !== null && !damage) return undefined
-  const as = shapes.find(known => known === form.get(AS))
+  const name = form.get(DAMAGE)
+  const damage = damages.find(each => each === name)
+  if (name !== null && !damage) return undefined
+  const as = shapes.find(each => each === form.get(AS))
   return { times: 1, atOnce: false, newIdentifier: false, damage, as }
 }
 

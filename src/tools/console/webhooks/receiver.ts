@@ -26,14 +26,14 @@ import { advicePart, keyPart } from '../signature/signature.ts'
 export async function ask(
   context: ToolContext,
   { account, request, now, root }: AccountVisit,
-  found: KeptMessage,
+  message: KeptMessage,
 ): Promise<Next | Page> {
-  const message = resendable(found, now)
-  const to = `messages/${found.message_id}`
-  if ('reason' in message) return { to, done: { code: 'not-sent' } }
+  const sendable = resendable(message, now)
+  const to = `messages/${message.message_id}`
+  if ('reason' in sendable) return { to, done: { code: 'not-sent' } }
   const isAbandoned = () => request.raw.socket.destroyed
-  const asked = await askReceiver(context, account, message, { by: 'console', isAbandoned })
-  return asked ? { to } : busyPage(link(root + to, 'Back to the message'))
+  const answer = await askReceiver(context, account, sendable, { by: 'console', isAbandoned })
+  return answer ? { to } : busyPage(link(root + to, 'Back to the message'))
 }
 
 /** Says that nothing was sent, because other messages of the account are being sent. */
@@ -52,35 +52,35 @@ ${paragraph(back)}`,
 export async function askPart(
   context: ToolContext,
   visit: AccountVisit,
-  found: KeptMessage,
+  message: KeptMessage,
   accepted: Exchange | undefined,
 ): Promise<Html | false> {
   const { room } = visit.account
-  const { payment_id, message_id } = found
-  const asked = await newestAsked(context.database, { room, payment_id, message_id })
-  const form = askForm(visit, found, asked !== undefined)
-  if (!asked && !form) return false
+  const { payment_id, message_id } = message
+  const answer = await newestAsked(context.database, { room, payment_id, message_id })
+  const form = askForm(visit, message, answer !== undefined)
+  if (!answer && !form) return false
   return html`<h2 class="govuk-heading-m" id="ask">Ask the receiver</h2>
-${asked && shownAnswer(visit, found, asked, accepted)}
+${answer && answerOf(visit, message, answer, accepted)}
 ${form}`
 }
 
 function askForm(
   { account, root, now, hasEnded }: AccountVisit,
-  found: KeptMessage,
+  message: KeptMessage,
   isAgain: boolean,
 ): Html | false {
   if (hasEnded) return false
-  const status = attemptsOf(found).at(-1)?.status_code ?? null
-  const message = resendable(found, now)
-  if ('reason' in message || statusAt(found, now) !== 'FAILED' || !isSignatureRefusal(status))
+  const status = attemptsOf(message).at(-1)?.status_code ?? null
+  const sendable = resendable(message, now)
+  if ('reason' in sendable || statusAt(message, now) !== 'FAILED' || !isSignatureRefusal(status))
     return false
   return html`${paragraph(
-    html`Sends at most ${MOST_COPIES} copies of this message to ${untrusted(message.callback_url)}, one after the other: with the right signature, with one of a random key, with the other signing keys of the account, and with one for each known mistake until one is accepted. That takes at most 30 seconds. The copies are no attempts of the message. Nothing is sent if its response to the newest attempt shows the mistake.`,
+    html`Sends at most ${MOST_COPIES} copies of this message to ${untrusted(sendable.callback_url)}, one after the other: with the right signature, with one of a random key, with the other signing keys of the account, and with one for each known mistake until one is accepted. That takes at most 30 seconds. The copies are no attempts of the message. Nothing is sent if its response to the newest attempt shows the mistake.`,
   )}
 ${postForm(
   account,
-  `${root}messages/${found.message_id}/ask`,
+  `${root}messages/${message.message_id}/ask`,
   button({
     id: 'ask-receiver',
     text: isAgain ? 'Ask again' : 'Ask the receiver',
@@ -90,7 +90,7 @@ ${postForm(
 }
 
 /** What came of it, folded away once the receiver has accepted the message. */
-function shownAnswer(
+function answerOf(
   { root, now }: AccountVisit,
   message: KeptMessage,
   { action, copies }: { action: Exchange; copies: Exchange[] },
@@ -111,7 +111,7 @@ function answerPart(
   now: number,
 ): Html | undefined {
   if (!asked) return undefined
-  const sent = `${asked.posts} ${asked.posts === 1 ? 'copy' : 'copies'}`
+  const count = `${asked.posts} ${asked.posts === 1 ? 'copy' : 'copies'}`
   return html`<div id="asked">
 <p class="govuk-body-l">${untrusted(asked.sentence)}</p>
 ${advicePart(asked.advice)}
@@ -119,7 +119,7 @@ ${asked.posts === 0 && asked.evidence.map(id => paragraph(link(`${root}requests/
 ${
   asked.posts > 0 &&
   details(
-    `${sent} sent, asked at ${shortTime(at, now, 'seconds')}`,
+    `${count} sent, asked at ${shortTime(at, now, 'seconds')}`,
     wideTable({
       caption: 'The copies that were sent, newest first',
       columns: ['Copy', 'Response'],
@@ -137,7 +137,7 @@ ${
 </div>`
 }
 
-/** The page with what was found. An inactive webhook gets nothing. */
+/** The page with the findings. An inactive webhook gets nothing. */
 export async function probe(
   context: ToolContext,
   visit: PageVisit,
@@ -164,8 +164,8 @@ const brokenLevels = ['fail', 'warn', 'note'] as const
 
 function countsOf(posts: number, findings: readonly Finding[]): string {
   const count = (level: Finding['level']) => findings.filter(each => each.level === level).length
-  const sent = posts === 1 ? '1 message was sent' : `${posts} messages were sent`
-  return `${sent}. ${count('fail')} fail, ${count('warn')} warn, ${count('pass')} passed, ${count('not seen')} not seen.`
+  const total = posts === 1 ? '1 message was sent' : `${posts} messages were sent`
+  return `${total}. ${count('fail')} fail, ${count('warn')} warn, ${count('pass')} passed, ${count('not seen')} not seen.`
 }
 
 /** Where no rule could be judged, the reason is the same for all. */
@@ -182,13 +182,13 @@ function table(
   findings: readonly Finding[],
   level: 'pass' | 'not seen',
 ): Html | false {
-  const shown = findings.filter(each => each.level === level)
-  if (shown.length === 0) return false
+  const rows = findings.filter(each => each.level === level)
+  if (rows.length === 0) return false
   return html`<h2 class="govuk-heading-m">${heading}</h2>
 ${wideTable({
   caption: heading,
   columns: ['Rule', 'About', 'Result'],
-  rows: shown.map(({ rule, title, sentence }) => [rule, title, untrusted(sentence)]),
+  rows: rows.map(({ rule, title, sentence }) => [rule, title, untrusted(sentence)]),
 })}`
 }
 

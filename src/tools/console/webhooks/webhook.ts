@@ -130,19 +130,19 @@ ${paragraph(countsOf(messages, visit.now))}
 
 function markOf({ root, now }: Visit, message: MessageRow, accepted: Accepted): Mark {
   const { message_id, event_type, created } = message
-  const shown = shownStatus(message, now)
-  const isAgain = shown === 'FAILED' && accepted.has(message_id)
+  const status = shownStatus(message, now)
+  const isAgain = status === 'FAILED' && accepted.has(message_id)
   const result =
-    attemptsOf(message).at(-1)?.result ?? (shown === 'PENDING' ? 'not sent yet' : 'never sent')
-  const text = `${event_type}, ${shown}, ${iso(created)}${isAgain ? ', sent again and accepted' : ''}`
-  const href = shown === 'FAILED' ? `${root}messages/${message_id}` : undefined
-  return { status: isAgain ? 'sent again' : shown, text, detail: result, href }
+    attemptsOf(message).at(-1)?.result ?? (status === 'PENDING' ? 'not sent yet' : 'never sent')
+  const text = `${event_type}, ${status}, ${iso(created)}${isAgain ? ', sent again and accepted' : ''}`
+  const href = status === 'FAILED' ? `${root}messages/${message_id}` : undefined
+  return { status: isAgain ? 'sent again' : status, text, detail: result, href }
 }
 
 /** Such as `48 of 50 delivered (96 %). The slowest response took 1,203 ms.` */
 function countsOf(messages: readonly MessageRow[], now: number): string {
-  const shown = messages.map(message => shownStatus(message, now))
-  const count = (status: string) => shown.filter(each => each === status).length
+  const statuses = messages.map(message => shownStatus(message, now))
+  const count = (status: string) => statuses.filter(each => each === status).length
   const delivered = count('SUCCESSFUL')
   const ended = delivered + count('FAILED')
   const rate = `${delivered} of ${ended} delivered (${Math.floor((delivered / ended) * 100)} %).`
@@ -181,9 +181,9 @@ ${actionForm(visit, 'test', fields, 'farthing-filter')}`
 async function sendTest(context: ToolContext, visit: Visit): Promise<Next> {
   const { account, addresses, request, id } = visit
   const webhook = await webhookOf(context, visit)
-  const wanted = formBody(request).get('event_type')
-  const event_type = testEvents(webhook).find(each => each === wanted)
-  const sent =
+  const name = formBody(request).get('event_type')
+  const event_type = testEvents(webhook).find(each => each === name)
+  const message =
     event_type &&
     (await recordAction(
       context,
@@ -204,7 +204,7 @@ async function sendTest(context: ToolContext, visit: Visit): Promise<Next> {
         }),
     ))
   // The page of the message says what came of it.
-  if (sent) return { to: `messages/${sent.message_id}` }
+  if (message) return { to: `messages/${message.message_id}` }
   return { to: `webhooks/${id}`, done: { code: 'not-sent' } }
 }
 
