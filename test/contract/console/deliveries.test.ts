@@ -29,13 +29,13 @@ onEveryDatabase(
       await api.post(`/v1/payments/${payment_id}/cancel`)
       return payment_id
     }
-    /** Of each row: the payment, and the first word of the status. */
+    /** Of each row: the whole identifier of the payment, and the first word of the status. */
     const rowsOf = ({ elements }: Shown) =>
       elements
         .filter(tagged('tr'))
-        .map(({ inside }) => inside.filter(tagged('td')))
-        .filter(cells => cells.length > 0)
-        .map(cells => [cells.at(-1)?.text ?? '', /^[a-z]+/.exec(cells[0]?.text ?? '')?.[0] ?? ''])
+        .map(({ inside }) => inside.filter(({ tag }) => tag === 'th' || tag === 'td'))
+        .filter(([, name]) => name?.tag === 'td')
+        .map(([id, , status]) => [id?.text ?? '', /^[a-z]+/.exec(status?.text ?? '')?.[0] ?? ''])
     const linkTo = ({ elements }: Shown, rel: string) =>
       elements.find(each => each.attributes.rel === rel)?.attributes.href ?? ''
     /** Reads the page until the run is over. */
