@@ -1,12 +1,13 @@
-/** Tasks of people, with the clicks that each takes. */
+/** Tasks of people in the console, with the clicks and the fields that each may take. */
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { after, before, describe, type TestContext, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { shareBrowser, type Visitor, visitInOneWindow } from '../support/browser.ts'
 import { deciding, hex, signatureIn } from '../support/checking-receivers.ts'
 import { type Client, createClient } from '../support/client.ts'
 import { signIn } from '../support/console.ts'
 import { ask } from '../support/control.ts'
+import type { Received } from '../support/receiver.ts'
 import { type Service, startService } from '../support/service.ts'
 import { receiving, subscribe } from '../support/subscriber.ts'
 
@@ -19,18 +20,260 @@ before(async () => {
 
 after(() => service?.stop())
 
-/** Clicks, and waits for the page that each leads to. */
-function counting(page: Page) {
-  let clicks = 0
-  const click = async (selector: string) => {
-    clicks += 1
-    await Promise.all([page.waitForEvent('load'), page.click(selector)])
-  }
-  return { click, taken: () => clicks }
-}
-
 const withoutScript = visitInOneWindow(browser, { javaScriptEnabled: false })
 const withScript = visitInOneWindow(browser)
+
+/** A person at a page. Each method is one click, but `fill`, which is one field, and `choose`, which its button counts. */
+function personAt(page: Page) {
+  const taken = { clicks: 0, fields: 0 }
+  return {
+    page,
+    taken,
+    /** Clicks what leads to a page, and waits for it. */
+    async click(selector: string) {
+      taken.clicks += 1
+      await Promise.all([page.waitForEvent('load'), page.click(selector)])
+    },
+    /** Clicks what stays on the page. */
+    async press(selector: string) {
+      taken.clicks += 1
+      await page.click(selector)
+    },
+    async fill(selector: string, value: string) {
+      taken.fields += 1
+      await page.fill(selector, value)
+    },
+    choose: (selector: string) => page.check(selector),
+    shows: async (pattern: RegExp, selector = 'main') =>
+      assert.match(await page.innerText(selector), pattern),
+  }
+}
+
+type Person = ReturnType<typeof personAt>
+
+type Task = {
+  name: string
+  clicks: number
+  fields?: number
+  script?: true
+  /** Below /console, signed in; the front page and nobody signed in without it. */
+  from?: string
+  /** Makes what there is before. */
+  prepare?: (api: Client, t: TestContext) => Promise<unknown>
+  run: (person: Person, api: Client) => Promise<unknown>
+}
+
+/** What the receiver of the account computes, what it should compute, and what it got. */
+let compute = (_: string) => ''
+let right = compute
+let received: readonly Received[] = []
+
+/** A webhook whose receiver has a newline at the end of its key, and a message that it has refused. */
+async function refusing(api: Client, t: TestContext): Promise<void> {
+  const { requests, webhook } = await subscribe(t, api, {
+    behaviour: deciding(request => signatureIn(request) === compute(request.body)),
+  })
+  compute = body => hex(body, `${webhook.signing_key}\n`)
+  received = requests
+  const { payment_id } = await api.createPayment({ reference: 'R-refused' })
+  await api.post(`/v1/payments/${payment_id}/cancel`)
+  right = body => hex(body, webhook.signing_key)
+}
+const paid = (api: Client) =>
+  ask(service, api, 'payments', { scenario: 'success', amount: 1450, reference: 'R-paid' })
+const named = (reference: string) => (api: Client) => api.createPayment({ reference })
+
+const tasks: Task[] = [
+  {
+    name: 'from the front page to a payment that is paid',
+    clicks: 3,
+    fields: 1,
+    run: async ({ click, fill, shows }, { key = '' }) => {
+      await click('#make-payment')
+      await fill('#key', key)
+      await click('#sign-in')
+      await click('#ready-paid')
+      await shows(/Payment of £14\.50 success/, 'h1')
+    },
+  },
+  {
+    name: 'from home through the payment pages and back',
+    clicks: 5,
+    from: '',
+    run: async ({ click, choose, shows }) => {
+      await click('a:has-text("Make a payment")')
+      await click('#create')
+      await click('a:has-text("Open the payment page")')
+      await choose('#scenario')
+      await click('#submit-card-details')
+      await click('#confirm')
+      await shows(/You are back\s+The payment is success/)
+    },
+  },
+  {
+    name: 'why a receiver refuses messages',
+    clicks: 2,
+    from: 'payments',
+    prepare: refusing,
+    run: async ({ click, shows }) => {
+      await click('a:has-text("1 failed")')
+      await click('#ask-receiver')
+      await shows(/the key with a newline at its end/, '#asked')
+    },
+  },
+  {
+    name: 'what is wrong with the value that a receiver computed',
+    clicks: 3,
+    fields: 1,
+    from: 'payments',
+    prepare: refusing,
+    run: async ({ click, fill, shows }) => {
+      await click('a:has-text("1 failed")')
+      await click('a:has-text("Compare signatures")')
+      await fill('#computed', compute(received[0]?.body ?? ''))
+      await click('#analyse')
+      await shows(/newline/, '#result')
+    },
+  },
+  {
+    name: 'all failed messages once more, now that the receiver is mended',
+    clicks: 1,
+    from: '',
+    prepare: refusing,
+    run: async ({ click, page, shows }) => {
+      compute = right
+      await click('button:has-text("Send all failed again")')
+      await shows(/are being sent again/)
+      while (!/1 of 1, 1 was accepted/.test(await page.innerText('#resent'))) await page.reload()
+    },
+  },
+  {
+    name: 'a payment by a part of its reference',
+    clicks: 2,
+    fields: 1,
+    from: 'payments',
+    prepare: named('Market stall 7'),
+    run: async ({ click, fill, shows }) => {
+      await fill('#q', 'stall')
+      await click('#search')
+      await click('a:has-text("Market stall 7")')
+      await shows(/Payment of/, 'h1')
+    },
+  },
+  {
+    name: 'the request that made a payment, as curl',
+    clicks: 2,
+    from: 'payments',
+    prepare: named('R-request'),
+    run: async ({ click, shows }) => {
+      await click('a:has-text("R-request")')
+      await click('a:has-text("POST /v1/payments")')
+      await shows(/curl .*"reference":"R-request"/s)
+    },
+  },
+  {
+    name: 'a summary for a colleague',
+    clicks: 2,
+    script: true,
+    from: 'payments',
+    prepare: named('R-summary'),
+    run: async ({ click, press, page }) => {
+      await click('a:has-text("R-summary")')
+      await press('button:has-text("Copy summary")')
+      await page.getByText('Copied', { exact: false }).waitFor()
+      const copied = await page.evaluate('navigator.clipboard.readText()')
+      assert.match(String(copied), /^R-summary: £46\.50, created/)
+    },
+  },
+  {
+    name: 'a refund in pounds',
+    clicks: 2,
+    fields: 1,
+    from: 'payments',
+    prepare: paid,
+    run: async ({ click, fill, shows }) => {
+      await click('a:has-text("R-paid")')
+      await fill('#amount', '10')
+      await click('#refund')
+      await shows(/A refund of £10\.00 is submitted\./)
+    },
+  },
+  {
+    name: 'a cancellation by the API',
+    clicks: 2,
+    from: 'payments',
+    prepare: named('R-open'),
+    run: async ({ click, shows }) => {
+      await click('a:has-text("R-open")')
+      await click('#cancel')
+      await shows(/The payment was cancelled through the API \(P0040\)\./)
+    },
+  },
+  {
+    name: 'a payment that changes while its list follows',
+    clicks: 1,
+    script: true,
+    from: 'payments',
+    prepare: named('R-follow'),
+    run: async ({ press, page }, api) => {
+      await press('.farthing-follow input')
+      const { body } = await api.get('/v1/payments?reference=R-follow')
+      await api.post(`/v1/payments/${body.results[0].payment_id}/cancel`)
+      await page.locator('tbody .govuk-tag:has-text("cancelled")').waitFor({ timeout: 4_000 })
+    },
+  },
+  {
+    name: 'refused requests as they come',
+    clicks: 2,
+    script: true,
+    from: 'requests',
+    prepare: api => api.get('/v1/payments'),
+    run: async ({ click, press, page }, api) => {
+      await click('a:has-text("Only refused")')
+      await press('.farthing-follow input')
+      await api.get('/v1/payments/unknown')
+      await page.getByText('404').first().waitFor({ timeout: 4_000 })
+      assert.equal(await page.getByText('GET /v1/payments', { exact: true }).count(), 0)
+    },
+  },
+  {
+    name: 'the payments of a test account, and back to the own account',
+    clicks: 4,
+    from: 'payments',
+    prepare: async api => {
+      const { body } = await ask(service, api, 'accounts', {})
+      await createClient(service.baseUrls, body.key).createPayment({ reference: 'R-inner' })
+    },
+    run: async ({ click, shows }) => {
+      await click('.farthing-account a')
+      await click('a:has-text("Look inside")')
+      await click('nav[aria-label=Menu] a:has-text("Payments")')
+      await shows(/R-inner/)
+      await click('a:has-text("back to")')
+      await shows(/Home/, 'h1')
+    },
+  },
+  {
+    name: 'an agreement that is set up, and a payment that is taken with it',
+    clicks: 7,
+    fields: 2,
+    from: '',
+    run: async ({ click, fill, shows }) => {
+      await click('nav[aria-label=Menu] a:has-text("More")')
+      await click('#make-agreement')
+      await fill('#reference', 'CLUB-1')
+      await fill('#description', 'Rowing club')
+      await click('#make-agreement')
+      await click('#set-up')
+      await shows(/The payment succeeded/)
+      await click('dd a')
+      await click('#charge')
+      await shows(/Payment of £14\.50 success/, 'h1')
+      await click('#sign-out')
+      await shows(/Sign in/, 'h1')
+    },
+  },
+]
 
 /** Opens a page of the console, signed in. */
 async function openAs(api: Client, { page, context }: Visitor, path: string) {
@@ -39,138 +282,18 @@ async function openAs(api: Client, { page, context }: Visitor, path: string) {
   await page.goto(`${service.baseUrl}/console/${path}`)
 }
 
-const heading = (page: Page) => page.textContent('h1')
-
 describe('Tasks in the console', () => {
-  test('from the front page a ready-made payment takes three clicks, and one by hand five', () =>
-    withoutScript(async ({ page }) => {
-      const { key = '' } = await service.newAccount()
-      const ready = counting(page)
-      await page.goto(service.baseUrl)
-      await ready.click('#make-payment')
-      await page.fill('#key', key)
-      await ready.click('#sign-in')
-      await ready.click('#ready-paid')
-      assert.match((await heading(page)) ?? '', /Payment of £14\.50 success/)
-      assert.equal(ready.taken(), 3)
-      const byHand = counting(page)
-      await page.goto(`${service.baseUrl}/console`)
-      await byHand.click('a:has-text("Make a payment")')
-      await byHand.click('#create')
-      await byHand.click('a:has-text("Open the payment page")')
-      await page.check('#scenario')
-      await byHand.click('#submit-card-details')
-      await byHand.click('#confirm')
-      assert.equal(await heading(page), 'You are back')
-      assert.match((await page.textContent('main')) ?? '', /The payment is success/)
-      assert.equal(byHand.taken(), 5)
-    }))
-
-  test('a refund in pounds and a cancellation by the API take two clicks each from the list', () =>
-    withoutScript(async visitor => {
-      const { page } = visitor
-      const api = await service.newAccount()
-      await openAs(api, visitor, 'payments/new')
-      await counting(page).click('#ready-paid')
-      for (const [link, button, banner] of [
-        ['a:has-text("CONSOLE-")', '#refund', 'A refund of £10.00 is submitted.'],
-        ['a:has-text("R-open")', '#cancel', 'The payment was cancelled through the API (P0040).'],
-      ] as const) {
-        if (button === '#cancel') await api.createPayment({ reference: 'R-open' })
-        await page.goto(`${service.baseUrl}/console/payments`)
-        const { click, taken } = counting(page)
-        await click(link)
-        if (button === '#refund') await page.fill('#amount', '10')
-        await click(button)
-        assert.equal(await page.textContent('.govuk-notification-banner__heading'), banner)
-        assert.equal(taken(), 2)
-      }
-    }))
-
-  test('a summary for a colleague takes two clicks from the list', () =>
-    withScript(async visitor => {
-      const { page, context } = visitor
-      const api = await service.newAccount()
-      await api.createPayment({ reference: 'R-summary' })
-      await context.grantPermissions(['clipboard-read', 'clipboard-write'])
-      await openAs(api, visitor, 'payments')
-      await counting(page).click('a:has-text("R-summary")')
-      await page.getByRole('button', { name: 'Copy summary' }).click()
-      await page.getByText('Copied', { exact: false }).waitFor()
-      const copied = await page.evaluate('navigator.clipboard.readText()')
-      assert.match(String(copied), /^R-summary: £46\.50, created/)
-    }))
-
-  test('from a part of its reference to a payment takes two clicks, and following refused requests two', () =>
-    withScript(async visitor => {
-      const { page } = visitor
-      const api = await service.newAccount()
-      await api.createPayment({ reference: 'Market stall 7' })
-      await openAs(api, visitor, 'payments')
-      const find = counting(page)
-      await page.fill('#q', 'stall')
-      await find.click('#search')
-      await find.click('a:has-text("Market stall 7")')
-      assert.equal(find.taken(), 2)
-      await page.goto(`${service.baseUrl}/console/requests`)
-      await counting(page).click('a:has-text("Only refused")')
-      await page.getByLabel('Follow').check()
-      await api.get('/v1/payments/unknown')
-      await page.getByText('404').first().waitFor({ timeout: 4_000 })
-      await api.get('/v1/payments')
-      assert.equal(await page.getByText('GET /v1/payments', { exact: true }).count(), 0)
-    }))
-
-  test('why a receiver refuses messages takes two clicks and no typing, a comparison one value, sending all again one click', async t => {
-    const api = await service.newAccount()
-    let expected = (body: string) => body
-    const { requests, webhook } = await subscribe(t, api, {
-      behaviour: deciding(request => signatureIn(request) === expected(request.body)),
-    })
-    const { signing_key } = webhook
-    expected = body => hex(body, `${signing_key}\n`)
-    const { payment_id } = await api.createPayment({ reference: 'R-refused' })
-    await api.post(`/v1/payments/${payment_id}/cancel`)
-    await withoutScript(async visitor => {
-      const { page } = visitor
-      await openAs(api, visitor, 'payments')
-      const why = counting(page)
-      await why.click('a:has-text("1 failed")')
-      await why.click('#ask-receiver')
-      assert.match(await page.innerText('#asked'), /the key with a newline at its end/)
-      assert.equal(why.taken(), 2)
-      await counting(page).click('a:has-text("Compare signatures")')
-      await page.fill('#computed', expected(requests[0]?.body ?? ''))
-      await counting(page).click('#analyse')
-      assert.match(await page.innerText('#result'), /newline/)
-      expected = body => hex(body, signing_key)
-      await page.goto(`${service.baseUrl}/console`)
-      await counting(page).click('button:has-text("Send all failed again")')
-      assert.match(await page.innerText('main'), /are being sent again/)
-      await page.goto(`${service.baseUrl}/console/deliveries`)
-      while (!/1 of 1, 1 was accepted/.test(await page.innerText('#resent')))
-        await counting(page).click('a:has-text("Refresh")')
-    })
-  })
-
-  test('from the list to the request that created a payment takes two clicks, and to a page of a test account two', () =>
-    withoutScript(async visitor => {
-      const { page } = visitor
-      const api = await service.newAccount()
-      await api.createPayment({ reference: 'R-request' })
-      const { body: inner } = await ask(service, api, 'accounts', {})
-      await createClient(service.baseUrls, inner.key).createPayment({ reference: 'R-inner' })
-      await openAs(api, visitor, 'payments')
-      const request = counting(page)
-      await request.click('a:has-text("R-request")')
-      await request.click('a:has-text("POST /v1/payments")')
-      assert.match(await page.innerText('main'), /curl .*"reference":"R-request"/s)
-      const inside = counting(page)
-      await inside.click('.farthing-account a')
-      await inside.click('a:has-text("Look inside")')
-      assert.match(await page.innerText('.farthing-account'), new RegExp(inner.account))
-      assert.deepEqual([request.taken(), inside.taken()], [2, 2])
-      await counting(page).click('#sign-out')
-      assert.match((await heading(page)) ?? '', /Sign in/)
-    }))
+  for (const { name, clicks, fields = 0, script, from, prepare, run } of tasks)
+    test(`${name} (clicks: ${clicks}, fields: ${fields})`, t =>
+      (script ? withScript : withoutScript)(async visitor => {
+        const { page, context } = visitor
+        const api = await service.newAccount()
+        await prepare?.(api, t)
+        if (script) await context.grantPermissions(['clipboard-read', 'clipboard-write'])
+        if (from === undefined) await page.goto(service.baseUrl)
+        else await openAs(api, visitor, from)
+        const person = personAt(page)
+        await run(person, api)
+        assert.deepEqual(person.taken, { clicks, fields })
+      }))
 })
