@@ -172,6 +172,8 @@ onEveryDatabase(
       assert.equal((await act(delayed, 'refund', { amount: ' £6.50 ' })).done, 'refunded')
       const page = await browser.get(`payments/${delayed.payment_id}`)
       assert.equal(elementWith(page, 'amount').attributes.value, '40.00')
+      // The action of a person is not recorded by an instance.
+      if (service().kind === 'sqlite') assert.doesNotMatch(page.text, /Several instances/)
       assert.match(stepsOf(page).at(-1) ?? '', /In the console: a refund was made refund of £6\.50/)
       await act(delayed, 'refund', { amount: '40' })
       assert.equal((await stateOf(delayed)).refund_summary.status, 'full')

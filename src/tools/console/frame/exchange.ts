@@ -14,15 +14,14 @@ const CLOCKS_AGREE = 1_000
  * Whether two in a row are of two instances and too close for their clocks. After a restart the instance is another one,
  * but the order is certain.
  */
-export const mayBeOutOfOrder = (exchanges: readonly Exchange[]): boolean =>
-  exchanges.some(({ instance, began }, i) => {
-    const next = exchanges[i + 1]
-    return (
-      next !== undefined &&
-      next.instance !== instance &&
-      Math.abs(next.began - began) <= CLOCKS_AGREE
-    )
+export function mayBeOutOfOrder(exchanges: readonly Exchange[]): boolean {
+  // Actions of a person have none.
+  const recorded = exchanges.filter(({ instance }) => instance !== undefined)
+  return recorded.some(({ instance, began }, i) => {
+    const { [i + 1]: next } = recorded
+    return next && next.instance !== instance && Math.abs(next.began - began) <= CLOCKS_AGREE
   })
+}
 
 /** `whose` completes the names of what is shown, such as "the request". */
 export function headersAndBody(whose: string, headers: Headers, body: KeptBody | undefined): Html {

@@ -27,6 +27,7 @@ import {
   numeric,
   paragraph,
   time,
+  unbroken,
   untrusted,
   wideTable,
 } from './parts.ts'
@@ -206,7 +207,7 @@ export const messageTable = <Row extends MessageRow>(
     rows: messages.map(message => {
       const { message_id, payment_id, event_type, created } = message
       return [
-        link(`${root}payments/${payment_id}`, untrusted(payment_id)),
+        link(`${root}payments/${payment_id}`, unbroken(payment_id)),
         link(`${root}messages/${message_id}`, event_type),
         deliveryPart(message, now, accepted.get(message_id)),
         ...(webhookOf ? [webhookOf(message)] : []),
