@@ -1,5 +1,5 @@
 import { describe, it } from 'node:test'
-import { insetText, table, warningText } from '../../src/platform/web/components.ts'
+import { insetText, table } from '../../src/platform/web/components.ts'
 import { checkbox, checkboxes } from '../../src/platform/web/form-components.ts'
 import { hard, macro, same } from './macros.ts'
 
@@ -21,10 +21,8 @@ describe('Components of the console and the macros of GOV.UK Frontend', () => {
     same(ours, theirs.replace(row, '$1 farthing-note'))
   })
 
-  it('Inset and warning texts have the markup of the official macros', () => {
+  it('An inset text has the markup of the official macro', () => {
     same(insetText(hard), macro('inset-text', 'govukInsetText', { text: hard }))
-    const params = { text: hard, iconFallbackText: 'Warning' }
-    same(warningText(hard), macro('warning-text', 'govukWarningText', params))
   })
 
   it('A checkbox has the markup of the official macro', () => {

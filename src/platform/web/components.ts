@@ -258,14 +258,6 @@ export function notificationBanner(text: string, { success = false } = {}): Html
 </div>`
 }
 
-export function warningText(text: Part): Html {
-  return html`<div class="govuk-warning-text">
-<span class="govuk-warning-text__icon" aria-hidden="true">!</span>
-<strong class="govuk-warning-text__text"><span class="govuk-visually-hidden">Warning</span>
-${text}</strong>
-</div>`
-}
-
 export function insetText(content: Part): Html {
   return html`<div class="govuk-inset-text">${content}</div>`
 }

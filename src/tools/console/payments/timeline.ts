@@ -84,7 +84,7 @@ type Drawn = Omit<Step, 'missing'> & {
   from: PaymentEvent | undefined
 }
 
-const emptyStep = { exchange: undefined, events: [], refunds: [], messages: [], more: 0 }
+const emptyStep = () => ({ exchange: undefined, events: [], refunds: [], messages: [], more: 0 })
 
 function recordedStep(exchange: Exchange, rows: Rows, messages: ShownMessage[]): Drawn {
   const { payment, refunds } = rows
@@ -118,7 +118,7 @@ function unrecordedSteps(
   const hasRefund = new Set(recorded.flatMap(step => step.refunds))
   const steps = new Map<number, Drawn>()
   const stepAt = (at: number): Drawn => {
-    const step = steps.get(at) ?? { ...emptyStep, at, from: undefined }
+    const step = steps.get(at) ?? { ...emptyStep(), at, from: undefined }
     steps.set(at, step)
     return step
   }
@@ -126,18 +126,12 @@ function unrecordedSteps(
     if (hasEvent.has(position)) continue
     const step = stepAt(event.at)
     if (step.events.length === 0) step.from = payment.events[position - 1]
-    step.events = [...step.events, event]
+    step.events.push(event)
   }
-  for (const refund of refunds) {
-    if (hasRefund.has(refund)) continue
-    const step = stepAt(timeOf(refund.refund_id))
-    step.refunds = [...step.refunds, refund]
-  }
-  for (const each of messages) {
-    if (hasMessage.has(each)) continue
-    const step = stepAt(each.message.created)
-    step.messages = [...step.messages, each]
-  }
+  for (const refund of refunds)
+    if (!hasRefund.has(refund)) stepAt(timeOf(refund.refund_id)).refunds.push(refund)
+  for (const each of messages)
+    if (!hasMessage.has(each)) stepAt(each.message.created).messages.push(each)
   return [...steps.values()]
 }
 

@@ -50,6 +50,14 @@ const shows = {
 }
 type Show = keyof typeof shows
 
+const conditions: Record<Show, ExchangeFilter> = {
+  refused: { refused: true },
+  '2xx': { class: 2 },
+  '4xx': { refused: true, class: 4 },
+  '5xx': { refused: true, class: 5 },
+  'in-production': { broken: true },
+}
+
 const LAST_MINUTES = '5'
 
 /** `code`, `field` and `told` are those of a group of refusals. */
@@ -91,11 +99,7 @@ export function filterOf(
   const orNone = (value: string) => (value === NONE ? null : value)
   return {
     kinds: KINDS,
-    ...(['refused', '4xx', '5xx'].includes(show) && { refused: true }),
-    ...(show === 'in-production' && { broken: true }),
-    ...(show === '2xx' && { class: 2 }),
-    ...(show === '4xx' && { class: 4 }),
-    ...(show === '5xx' && { class: 5 }),
+    ...(show && conditions[show]),
     ...(operation && { operation }),
     ...(payment &&
       (ID.test(payment) ? { payment_id: payment.toLowerCase() } : { reference: payment })),

@@ -4,10 +4,8 @@ import { timeOf } from '../../../core/ids.ts'
 import { registerWebhook } from '../../../pay/webhooks/commands.ts'
 import { isListenerAddress, NOBODY_LISTENS } from '../../../pay/webhooks/listener.ts'
 import { attemptsOf } from '../../../pay/webhooks/message-store.ts'
-import { activeWebhooks } from '../../../pay/webhooks/store.ts'
 import {
   type Attempt,
-  duplicatesIn,
   eventMeanings,
   eventTypes,
   type Webhook,
@@ -21,7 +19,6 @@ import {
   buttonLink,
   type SummaryRow,
   summaryCard,
-  warningText,
 } from '../../../platform/web/components.ts'
 import { checkboxes } from '../../../platform/web/form-components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
@@ -39,7 +36,6 @@ import {
   deliveryTag,
   emptyState,
   inDigits,
-  joined,
   link,
   paragraph,
   summaryRows,
@@ -58,7 +54,6 @@ export const webhooks = definePage({
     visit,
     data,
   ) => html`${!visit.hasEnded && buttonLink('register-webhook', 'Register a webhook', 'webhooks/new')}
-${duplicatesPart(data.all)}
 ${data.active.total === 0 && emptyState(visit, 'There is no active webhook, so no messages are sent', link('webhooks/new', 'register one'))}
 ${cards('Active webhooks', data.active, data)}
 ${cards('Deactivated', data.ended, data)}`,
@@ -73,7 +68,6 @@ async function read({ database, time }: ToolContext, { account, now }: AccountVi
   return {
     active,
     ended,
-    all: await activeWebhooks(database, room),
     accepted: await acceptedByHand(database, messages),
     now,
     wall: time.wall(),
@@ -147,18 +141,6 @@ function listenerState(
   return status === 'ACTIVE' && (listening_until ?? 0) > wall
     ? 'Somebody listens now'
     : 'Nobody listens now'
-}
-
-/** A message of two webhooks with one address arrives twice, signed with different keys. */
-function duplicatesPart(active: Webhook[]): Html[] {
-  return duplicatesIn(active).map(same => {
-    const names = same.map(({ webhook_id, description }) =>
-      link(`webhooks/${webhook_id}`, untrusted(description?.trim() || webhook_id)),
-    )
-    return warningText(
-      html`${untrusted(same[0]?.callback_url ?? '')} gets messages ${same.length} times, signed with different keys: ${joined(names, ' and ')} have the same callback URL, and events in common.`,
-    )
-  })
 }
 
 export const newWebhook = definePage({
