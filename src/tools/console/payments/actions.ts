@@ -18,8 +18,9 @@ import { findPayment } from '../../../pay/payments/store.ts'
 import { createRefund } from '../../../pay/refunds/commands.ts'
 import { formBody } from '../../../platform/http/body.ts'
 import { pageFault } from '../../../platform/http/errors.ts'
+import type { RecordEffects } from '../../../platform/http/request-state.ts'
 import type { ToolContext } from '../../context.ts'
-import { recordAction } from '../../record/action.ts'
+import { type ActionName, recordAction } from '../../record/action.ts'
 import type { Done } from '../frame/banners.ts'
 import type { Typed } from '../frame/form.ts'
 import { type PageVisit, pageAddress } from '../frame/list.ts'
@@ -142,6 +143,14 @@ export async function perform(
   return { to, done: outcome ?? { code: 'overtaken' } }
 }
 
+/** Runs and records what a person does here. `detail` is what it was, as a query. */
+export const act = <Result>(
+  context: ToolContext,
+  operation: ActionName,
+  run: (recordEffects: RecordEffects) => Promise<Result>,
+  detail: (result: Result) => string = () => '',
+): Promise<Result> => recordAction(context, { by: 'console', operation, detail }, run)
+
 /** A refusal means that the state of the payment did not allow it any more. */
 async function unlessRefused<Result>(run: () => Promise<Result>): Promise<Result | undefined> {
   try {
@@ -155,10 +164,11 @@ async function unlessRefused<Result>(run: () => Promise<Result>): Promise<Result
 /** The endings of an open payment, as its pages would bring them about. */
 async function complete({ context, payment }: PaymentVisit, scenario: Scenario): Promise<Outcome> {
   const result = await unlessRefused(async () => ({
-    reason: await recordAction(
+    reason: await act(
       context,
-      { by: 'console', operation: 'completePayment', detail: () => `scenario=${scenario}` },
+      'completePayment',
       recordEffects => completeByScenario(context, payment, { scenario, recordEffects }),
+      () => `scenario=${scenario}`,
     ),
   }))
   if (!result || result.reason) return undefined
@@ -177,20 +187,14 @@ async function move(
   trigger: 'capture' | 'cancel',
 ): Promise<Outcome> {
   const { account } = visit
-  const operation = trigger === 'capture' ? 'capturePayment' : 'cancelPayment'
-  const result = await recordAction(
+  const latest = async () => {
+    const payment = await findPayment(context.database, account.room, payment_id, visit.now)
+    return payment && { account, payment }
+  }
+  const result = await act(
     context,
-    { by: 'console', operation, detail: () => '' },
-    recordEffects =>
-      movePayment(
-        context,
-        async () => {
-          const latest = await findPayment(context.database, account.room, payment_id, visit.now)
-          return latest && { account, payment: latest }
-        },
-        trigger,
-        { recordEffects },
-      ),
+    trigger === 'capture' ? 'capturePayment' : 'cancelPayment',
+    recordEffects => movePayment(context, latest, trigger, { recordEffects }),
   )
   if (!result?.moved) return undefined
   return { code: trigger === 'capture' ? 'captured' : 'cancelled-by-api' }
@@ -208,14 +212,11 @@ async function refund({ context, visit, payment }: PaymentVisit): Promise<Outcom
   const { payment_id } = payment
   const part = { amount, available: undefined }
   const result = await unlessRefused(() =>
-    recordAction(
+    act(
       context,
-      {
-        by: 'console',
-        operation: 'refundPayment',
-        detail: ({ refund_id }: Refund) => `refund_id=${refund_id}&amount=${amount}`,
-      },
+      'refundPayment',
       recordEffects => createRefund(context, { account, payment_id, refund: part, recordEffects }),
+      ({ refund_id }: Refund) => `refund_id=${refund_id}&amount=${amount}`,
     ),
   )
   return result && { code: 'refunded', pence: amount }

@@ -14,7 +14,6 @@ import type { Json } from '../../../platform/http/fields.ts'
 import type { RecordEffects } from '../../../platform/http/request-state.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import type { ToolContext } from '../../context.ts'
-import { recordAction } from '../../record/action.ts'
 import { definePage } from '../frame/define-page.ts'
 import { submit, type Typed } from '../frame/form.ts'
 import type { PageVisit } from '../frame/list.ts'
@@ -26,6 +25,7 @@ import {
   type Visit,
 } from '../frame/page.ts'
 import { link, paragraph, statusTag, untrusted } from '../frame/parts.ts'
+import { act } from './actions.ts'
 import {
   bodyIn,
   defaults,
@@ -104,14 +104,9 @@ export async function makePayment(
 ): Promise<Next> {
   const { account, addresses } = visit
   const isOwn = fields.return_url === back
-  const { payment, state } = await recordAction(
+  const { payment, state } = await act(
     context,
-    {
-      by: 'console',
-      operation: ready ? 'buildPayment' : 'createPayment',
-      detail: ({ state }: { state: State }) =>
-        state?.refund ? `refund_id=${state.refund.refund_id}` : '',
-    },
+    ready ? 'buildPayment' : 'createPayment',
     async recordEffects => {
       const payment = await createPayment(context, {
         account,
@@ -124,6 +119,7 @@ export async function makePayment(
       const state = ready && (await bringInto(context, visit, payment, ready, recordEffects))
       return { payment, state }
     },
+    ({ state }: { state: State }) => (state?.refund ? `refund_id=${state.refund.refund_id}` : ''),
   )
   const withoutPage = fields.authorisation_mode === 'moto_api' ? 'created-without-page' : 'created'
   // One in agreement mode has ended already.

@@ -34,7 +34,7 @@ import { causeOf } from '../../explain/causes.ts'
 import { answerToWrong, consequenceOf } from '../../explain/wrong-signature.ts'
 import { acceptedAmong, attemptsOfMessage } from '../../record/by-hand.ts'
 import { exchangesOfMessage } from '../../record/store.ts'
-import { definePage } from '../frame/define-page.ts'
+import { actionForm, definePage } from '../frame/define-page.ts'
 import { prettyJson } from '../frame/exchange.ts'
 import type { PageVisit } from '../frame/list.ts'
 import {
@@ -55,7 +55,6 @@ import {
   listing,
   paragraph,
   paymentName,
-  postForm,
   summaryRows,
   time,
   untrusted,
@@ -131,7 +130,7 @@ function show(
 ): Html {
   return html`${byHandTag(attempts)}<p class="govuk-body-l" id="cause">${untrusted(outcomeOf(message, statusAt(message, visit.now), attempts, visit.now))}</p>
 ${asking}
-${actions(message, body, visit)}
+${actions(visit, message, body)}
 ${summaryList(rowsFor(message, payment, visit))}
 <h2 class="govuk-heading-m">Body</h2>
 ${bodyPart(body)}
@@ -189,17 +188,16 @@ function whatHappened(
     : 'It was never sent: its webhook was deactivated before.'
 }
 
-function actions(message: KeptMessage, body: string | null, visit: AccountVisit): Html {
+function actions(visit: PageVisit, message: KeptMessage, body: string | null): Html {
   const { root, now, hasEnded } = visit
-  const compare = paragraph(
-    link(`${root}signature?message=${message.message_id}`, 'Compare signatures'),
-  )
-  if (hasEnded) return html`${body !== null && compare}`
+  const { message_id } = message
   const sendable = resendable(message, now)
-  if ('reason' in sendable)
-    return html`${paragraph(`It cannot be sent again: ${sendable.reason}.`)}${body !== null && compare}`
-  return html`${sendForms(visit, `${root}messages/${message.message_id}/send`)}
-${compare}`
+  const send =
+    'reason' in sendable
+      ? paragraph(`It cannot be sent again: ${sendable.reason}.`)
+      : sendForms(visit)
+  return html`${!hasEnded && send}
+${body !== null && paragraph(link(`${root}signature?message=${message_id}`, 'Compare signatures'))}`
 }
 
 const rowsFor = (message: KeptMessage, payment: string, { root, now }: AccountVisit) => [
@@ -234,8 +232,7 @@ function readSend(form: URLSearchParams): SendAgain | undefined {
   return { times: 1, atOnce: false, newIdentifier: false, damage, as }
 }
 
-/** `action` is the address of the forms. */
-function sendForms({ account }: AccountVisit, action: string): Html {
+function sendForms(visit: PageVisit): Html {
   const damage = html`${select({
     name: DAMAGE,
     label: 'Damage',
@@ -252,8 +249,8 @@ ${button({ id: 'send-damaged', text: 'Send it damaged', secondary: true })}`
       field: { name: AS, value: 'govuk-pay' satisfies Shape },
     }),
   ])
-  return html`${postForm(account, action, again)}
-${postForm(account, action, damage, 'farthing-filter')}
+  return html`${actionForm(visit, 'send', again)}
+${actionForm(visit, 'send', damage, 'farthing-filter')}
 ${paragraph(
   'Your receiver must refuse a damaged message. None of this counts as an attempt: the status, the history and the payment stay as they are.',
 )}`

@@ -14,10 +14,11 @@ import { isSignatureRefusal } from '../../explain/wrong-signature.ts'
 import { newestAsked } from '../../record/by-hand.ts'
 import type { Exchange } from '../../record/exchange.ts'
 import { findingView, probePart } from '../check/findings.ts'
+import { actionForm } from '../frame/define-page.ts'
 import type { PageVisit } from '../frame/list.ts'
 import { nameOfAttempt } from '../frame/message-attempts.ts'
 import type { AccountVisit, Next, Page } from '../frame/page.ts'
-import { link, paragraph, postForm, untrusted, wideTable } from '../frame/parts.ts'
+import { link, paragraph, untrusted, wideTable } from '../frame/parts.ts'
 import { shortTime } from '../frame/times.ts'
 import { statusPart } from '../requests/list.ts'
 import { advicePart, keyPart } from '../signature/signature.ts'
@@ -51,7 +52,7 @@ ${paragraph(back)}`,
  */
 export async function askPart(
   context: ToolContext,
-  visit: AccountVisit,
+  visit: PageVisit,
   message: KeptMessage,
   accepted: Exchange | undefined,
 ): Promise<Html | false> {
@@ -65,11 +66,8 @@ ${answer && answerOf(visit, message, answer, accepted)}
 ${form}`
 }
 
-function askForm(
-  { account, root, now, hasEnded }: AccountVisit,
-  message: KeptMessage,
-  isAgain: boolean,
-): Html | false {
+function askForm(visit: PageVisit, message: KeptMessage, isAgain: boolean): Html | false {
+  const { now, hasEnded } = visit
   if (hasEnded) return false
   const status = attemptsOf(message).at(-1)?.status_code ?? null
   const sendable = resendable(message, now)
@@ -78,15 +76,7 @@ function askForm(
   return html`${paragraph(
     html`Sends at most ${MOST_COPIES} copies of this message to ${untrusted(sendable.callback_url)}, one after the other: with the right signature, with one of a random key, with the other signing keys of the account, and with one for each known mistake until one is accepted. That takes at most 30 seconds. The copies are no attempts of the message. Nothing is sent if its response to the newest attempt shows the mistake.`,
   )}
-${postForm(
-  account,
-  `${root}messages/${message.message_id}/ask`,
-  button({
-    id: 'ask-receiver',
-    text: isAgain ? 'Ask again' : 'Ask the receiver',
-    secondary: true,
-  }),
-)}`
+${actionForm(visit, 'ask', button({ id: 'ask-receiver', text: isAgain ? 'Ask again' : 'Ask the receiver', secondary: true }))}`
 }
 
 /** What came of it, folded away once the receiver has accepted the message. */

@@ -17,7 +17,6 @@ import { type Html, html } from '../../../platform/web/html.ts'
 import type { ToolContext } from '../../context.ts'
 import { sendTestMessage, type TestMessage, testEvents } from '../../deliver/test-message.ts'
 import { messagesOfWebhook } from '../../lists/webhooks-store.ts'
-import { recordAction } from '../../record/action.ts'
 import { acceptedByHand } from '../../record/by-hand.ts'
 import { actionForm, definePage } from '../frame/define-page.ts'
 import { filterForm, oneOf, type PageVisit, pageLinks, readPage } from '../frame/list.ts'
@@ -33,6 +32,7 @@ import {
   paragraph,
   untrusted,
 } from '../frame/parts.ts'
+import { act } from '../payments/actions.ts'
 import { backAddress } from '../payments/new.ts'
 import { webhookRows } from './list.ts'
 import { probe, probeForm } from './receiver.ts'
@@ -183,25 +183,24 @@ async function sendTest(context: ToolContext, visit: Visit): Promise<Next> {
   const webhook = await webhookOf(context, visit)
   const name = formBody(request).get('event_type')
   const event_type = testEvents(webhook).find(each => each === name)
+  const { api: address } = addresses
+  const return_url = backAddress(visit)
   const message =
     event_type &&
-    (await recordAction(
+    (await act(
       context,
-      {
-        by: 'console',
-        operation: 'buildPayment',
-        detail: (result: TestMessage | undefined) =>
-          result?.refund_id ? `refund_id=${result.refund_id}` : '',
-      },
+      'buildPayment',
       recordEffects =>
         sendTestMessage(context, {
           account,
           webhook,
           event_type,
-          address: addresses.api,
-          return_url: backAddress(visit),
+          address,
+          return_url,
           recordEffects,
         }),
+      (result: TestMessage | undefined) =>
+        result?.refund_id ? `refund_id=${result.refund_id}` : '',
     ))
   // The page of the message says what came of it.
   if (message) return { to: `messages/${message.message_id}` }
