@@ -57,7 +57,7 @@ export const agreements = definePage({
     visit,
     page,
   ) => html`${!visit.hasEnded && buttonLink('make-agreement', 'Make an agreement', `${visit.root}agreements/new`)}
-${page.items.length > 0 ? table(visit.root, page.items) : emptyState(visit, 'There are no agreements', link(`${visit.root}agreements/new`, 'make one'))}
+${page.items.length > 0 ? table(visit.root, page.items) : emptyState(visit, 'There are no agreements', 'make one', 'agreements/new')}
 ${pageLinks(visit, 'Agreements', page)}`,
   live: true,
   entries: ({ items }) => items.map(({ agreement_id }) => agreement_id),

@@ -137,20 +137,16 @@ ${pageLinks(visit, 'Messages', page)}`
 }
 
 function nothing(visit: Visit, webhooks: readonly Webhook[]): Html {
-  const { root, filters } = visit
   if (webhooks.length === 0)
     return emptyState(
       visit,
       'There are no messages, because no webhook is registered',
-      link(`${root}webhooks/new`, 'register one'),
+      'register one',
+      'webhooks/new',
     )
-  const { webhook, event, status } = filters
+  const { webhook, event, status } = visit.filters
   if (!webhook && !event && !status)
-    return emptyState(
-      visit,
-      'There are no messages yet',
-      link(`${root}payments/new`, 'make a payment'),
-    )
+    return emptyState(visit, 'There are no messages yet', 'make a payment', 'payments/new')
   const searched = inDigits(searchedOf(chosenOf(webhooks, webhook).length))
   return html`${paragraph('There are no results for the filters you used.')}
 ${(event || status === 'SUCCESSFUL') && paragraph(`The newest ${searched} messages of each webhook were looked through.`)}`

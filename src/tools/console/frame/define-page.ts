@@ -240,7 +240,7 @@ async function respond(
     quick ??
     (live && lookAt(page, visit, data, html`${head}${answer ? page.show(visit, data) : content}`))
   if (look && browserTag) return sendLook(reply, browserTag, look)
-  const errors = answer?.errors ?? (hasErrors ? visit.errors : undefined)
+  const errors = answer?.errors ?? visit.errors
   const fails = page.fails?.(data)
   return sendWhole(
     context,
@@ -253,7 +253,7 @@ async function respond(
       content,
       narrow: page.narrow,
       section,
-      errors,
+      ...(Object.keys(errors).length > 0 && { errors }),
       ...(look && { live: { tag: tagOf(look), isSlow: isSlow(visit) } }),
     },
   )

@@ -44,12 +44,16 @@ export const counted = (count: number, noun: string): string =>
 
 export const inDigits = (count: number): string => count.toLocaleString('en-GB')
 
-/** The empty state of a list: one sentence, with the one thing to do if there is one. */
-export const emptyState = (
-  { hasEnded }: { hasEnded?: boolean | undefined },
+/** The empty state of a list: one sentence, with the one thing to do if there is one, which may be a link to `path`. */
+export function emptyState(
+  { hasEnded, root }: { hasEnded?: boolean | undefined; root: string },
   sentence: string,
   toDo: Part,
-): Html => paragraph(hasEnded || !toDo ? `${sentence}.` : html`${sentence}: ${toDo}.`)
+  path?: string,
+): Html {
+  if (hasEnded || !toDo) return paragraph(`${sentence}.`)
+  return paragraph(html`${sentence}: ${path === undefined ? toDo : link(root + path, toDo)}.`)
+}
 
 export const paragraph = (content: Part): Html => html`<p class="govuk-body">${content}</p>`
 

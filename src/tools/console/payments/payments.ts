@@ -161,11 +161,7 @@ function listPart(visit: Visit, { filter, page, place, deliveries }: Data): Html
   if (page.items.length === 0)
     return Object.values(filters).some(Boolean)
       ? noMatch(visit, filters, filter)
-      : emptyState(
-          visit,
-          'There are no payments in the last 7 days',
-          link(`${visit.root}payments/new`, 'make one'),
-        )
+      : emptyState(visit, 'There are no payments in the last 7 days', 'make one', 'payments/new')
   return html`${place !== undefined && paragraph(place)}
 ${scopeOf(filter)}
 ${paymentTable({

@@ -4,36 +4,32 @@ import { bodyProblem } from '../../explain/signature/bodies.ts'
 import { keyProblem, type NamedKey } from '../../explain/signature/keys.ts'
 import type { Question, SentMessage } from '../../explain/signature/question.ts'
 
-const NAMES = ['message', 'header', 'key', 'text', 'base64', 'computed'] as const
-export type Fields = Record<(typeof NAMES)[number], string>
-
 /** What was typed, and the file: undefined if none was chosen. */
-type Submission = { fields: Fields; file: Buffer | undefined }
+type Submission = { form: URLSearchParams; file: Buffer | undefined }
 
-export async function readSubmission(form: FormData): Promise<Submission> {
-  const file = form.get('file')
+export async function readSubmission(data: FormData): Promise<Submission> {
+  const file = data.get('file')
   // Without a choice a browser sends an empty file without a name.
   const isChosen = file instanceof File && (file.name !== '' || file.size > 0)
-  const fields = fieldsOf(name => form.get(name))
-  return {
-    fields: {
-      ...fields,
-      header: fields.header.trim(),
-      base64: fields.base64.replace(/\s/g, ''),
-      computed: fields.computed.trim(),
-    },
-    file: isChosen ? Buffer.from(await file.arrayBuffer()) : undefined,
+  const form = new URLSearchParams()
+  for (const [name, value] of data) {
+    if (typeof value !== 'string') continue
+    if (name === 'base64') form.set(name, value.replace(/\s/g, ''))
+    else form.set(name, name === 'header' || name === 'computed' ? value.trim() : value)
   }
+  return { form, file: isChosen ? Buffer.from(await file.arrayBuffer()) : undefined }
 }
 
-/** Those that are no text are ''. */
-export const fieldsOf = (read: (name: string) => unknown): Fields =>
-  Object.fromEntries(
-    NAMES.map(name => {
-      const value = read(name)
-      return [name, typeof value === 'string' ? value : '']
-    }),
-  ) as Fields // each name was read
+const textsOf = (form: URLSearchParams) => {
+  const text = (name: string) => form.get(name) ?? ''
+  return {
+    header: text('header'),
+    key: text('key'),
+    text: text('text'),
+    base64: text('base64'),
+    computed: text('computed'),
+  }
+}
 
 /** What the analysis may compare with. */
 export type Candidates = {
@@ -44,17 +40,15 @@ export type Candidates = {
   apiKeys: readonly string[]
 }
 
-export type FieldErrors = Partial<Record<keyof Fields | 'file', string>>
-
 const BASE64 = /^[A-Za-z0-9+/_-]*={0,2}$/
 
 /** What was left out comes from the message that was picked. */
 export function questionOf(
   submission: Submission,
   candidates: Candidates,
-): Question | { errors: FieldErrors } {
-  const { fields, file } = submission
-  const { header, key, text, base64, computed } = fields
+): Question | { errors: Record<string, string> } {
+  const { form, file } = submission
+  const { header, key, text, base64, computed } = textsOf(form)
   const { message } = candidates
   const body =
     file ??
@@ -76,20 +70,20 @@ export function questionOf(
 }
 
 /** Why a key or a body is not compared, at the field that it is in. */
-function problemsOf({ fields, file }: Submission, body: Buffer | undefined): FieldErrors {
-  const [ofKey, ofBody] = [keyProblem(fields.key), bodyProblem(body)]
-  const field = file ? 'file' : fields.base64 !== '' ? 'base64' : 'text'
+function problemsOf({ form, file }: Submission, body: Buffer | undefined): Record<string, string> {
+  const [ofKey, ofBody] = [keyProblem(form.get('key') ?? ''), bodyProblem(body)]
+  const field = file ? 'file' : form.get('base64') ? 'base64' : 'text'
   return { ...(ofKey && { key: ofKey }), ...(ofBody && { [field]: ofBody }) }
 }
 
 /** In the order of the fields. */
-function errorsOf({ fields, file }: Submission, { message }: Candidates): FieldErrors {
-  const { header, key, text, base64, computed } = fields
+function errorsOf({ form, file }: Submission, { message }: Candidates): Record<string, string> {
+  const { header, key, text, base64, computed } = textsOf(form)
   const bodies = [file !== undefined, base64 !== '', text !== ''].filter(Boolean).length
   const hasSignature = header !== '' || computed !== ''
   const isEmpty = !hasSignature && key === '' && bodies === 0
-  const errors: FieldErrors = {}
-  if (fields.message !== '' && !message)
+  const errors: Record<string, string> = {}
+  if (form.get('message') && !message)
     errors.message = 'Pick a message of this account whose bytes are kept'
   else if (!message && isEmpty) errors.message = 'Pick a message'
   if (isEmpty) errors.computed = 'Enter what your code computed, or what else you have'

@@ -20,29 +20,18 @@ import type {
 } from '../../explain/signature/question.ts'
 import { newestMessages, newestWebhooks } from '../../lists/webhooks-store.ts'
 import { definePage } from '../frame/define-page.ts'
-import { unseen } from '../frame/list.ts'
+import { type Typed, typedInput } from '../frame/form.ts'
+import { type PageVisit, unseen } from '../frame/list.ts'
 import type { AccountVisit } from '../frame/page.ts'
 import { code, inDigits, joined, link, paragraph, untrusted, wideTable } from '../frame/parts.ts'
-import {
-  type Candidates,
-  type FieldErrors,
-  type Fields,
-  fieldsOf,
-  questionOf,
-  readSubmission,
-} from './form.ts'
+import { type Candidates, questionOf, readSubmission } from './form.ts'
 
 const MOST_MESSAGES = 50
 /** Webhooks whose keys and messages are tried. */
 const MOST_WEBHOOKS = 20
 
 /** What was compared, and what came of it. */
-type Compared = {
-  fields: Fields
-  candidates: OwnCandidates
-  errors?: FieldErrors
-  analysis?: Analysis
-}
+type Compared = Typed & { candidates: OwnCandidates; analysis?: Analysis }
 
 const filters = { message: unseen }
 
@@ -58,22 +47,22 @@ export const signature = definePage({
     candidates,
     compared,
   ) => html`${compared?.analysis ? result(visit, compared.analysis) : intro}
-${form(visit, compared?.fields ?? fieldsOf(name => (name === 'message' ? visit.filters.message : '')), candidates, compared?.errors)}`,
+${formPart(visit, compared, candidates)}`,
   actions: {
     compare: { isAtPage: true, changesNothing: true, accepts: 'multipart', run: compare },
   },
 })
 
 async function compare(context: ToolContext, visit: AccountVisit): Promise<Compared> {
-  const form = await multipartBody(visit.request)
-  if (!form) throw pageFault(400)
-  const submission = await readSubmission(form)
-  const { fields } = submission
-  const candidates = await candidatesFor(context, visit, fields.message)
+  const data = await multipartBody(visit.request)
+  if (!data) throw pageFault(400)
+  const submission = await readSubmission(data)
+  const { form } = submission
+  const candidates = await candidatesFor(context, visit, form.get('message') ?? '')
   const question = questionOf(submission, candidates)
   return 'errors' in question
-    ? { fields, candidates, errors: question.errors }
-    : { fields, candidates, analysis: await analyse(question) }
+    ? { form, candidates, errors: question.errors }
+    : { form, candidates, errors: {}, analysis: await analyse(question) }
 }
 
 type OwnMessage = SentMessage & { event_type: string; payment_id: string }
@@ -121,12 +110,9 @@ const intro = paragraph(
   'Pick the message, and enter what your code computed. The common mistakes with the body, the key and the signature are tried, and the nearest is named. Nothing of what you enter is kept.',
 )
 
-function form(
-  visit: AccountVisit,
-  fields: Fields,
-  candidates: OwnCandidates,
-  errors: FieldErrors = {},
-): Html {
+type Visit = PageVisit<typeof filters>
+
+function formPart(visit: Visit, typed: Typed | undefined, candidates: OwnCandidates): Html {
   const { messages, message } = candidates
   const options = message && !messages.includes(message) ? [message, ...messages] : messages
   const more = ['header', 'key', 'file', 'base64', 'text'] as const
@@ -144,23 +130,19 @@ ${select({
       text: `${each.event_type} ${each.message_id} to ${each.webhook}`,
     })),
   ],
-  value: fields.message,
-  error: errors.message,
+  value: typed?.form.get('message') ?? visit.filters.message,
+  error: typed?.errors.message,
 })}
 ${message && rightValues(visit, message)}
-${input({
+${typedInput(typed, {
   name: 'computed',
   label: 'What your code computed',
   hint: 'The signature that your code compared with the header.',
-  value: fields.computed,
   autocomplete: 'off',
-  error: errors.computed,
 })}
-${details('I have more: the header, the key or the body', moreFields(fields, errors), {
+${details('I have more: the header, the key or the body', moreFields(typed), {
   id: 'more',
-  open:
-    options.length === 0 ||
-    more.some(name => errors[name] || (name !== 'file' && fields[name] !== '')),
+  open: options.length === 0 || more.some(name => typed?.errors[name] || typed?.form.get(name)),
 })}
 ${button({ id: 'analyse', text: 'Compare' })}
 </form>`
@@ -182,35 +164,33 @@ const rightValues = ({ root }: AccountVisit, message: OwnMessage): Html =>
     },
   ])
 
-const moreFields = (fields: Fields, errors: FieldErrors): Html => html`${paragraph(
+const moreFields = (typed: Typed | undefined): Html => html`${paragraph(
   'What you leave empty is taken from the message.',
 )}
-${input({
+${typedInput(typed, {
   name: 'header',
   label: 'Pay-Signature',
   hint: 'The value of the header, as your code got it.',
-  value: fields.header,
   autocomplete: 'off',
-  error: errors.header,
 })}
 ${input({
   name: 'key',
   label: 'Signing key',
   hint: 'As your code has it, with any quotes or spaces. It is not shown again.',
   autocomplete: 'off',
-  error: errors.key,
+  error: typed?.errors.key,
 })}
 <fieldset class="govuk-fieldset">
 <legend class="govuk-fieldset__legend govuk-fieldset__legend--s">The body whose signature your code checked</legend>
-${fileUpload({ name: 'file', label: 'As a file', hint: 'Best: its bytes arrive as they are.', error: errors.file })}
-${textarea({ name: 'base64', label: 'In base64', value: fields.base64, rows: 2, error: errors.base64 })}
+${fileUpload({ name: 'file', label: 'As a file', hint: 'Best: its bytes arrive as they are.', error: typed?.errors.file })}
+${textarea({ name: 'base64', label: 'In base64', value: typed?.form.get('base64') ?? '', rows: 2, error: typed?.errors.base64 })}
 ${textarea({
   name: 'text',
   label: 'As text',
   hint: 'A browser turns each LF into CRLF on its way, so both are tried.',
-  value: fields.text,
+  value: typed?.form.get('text') ?? '',
   rows: 6,
-  error: errors.text,
+  error: typed?.errors.text,
 })}
 </fieldset>`
 

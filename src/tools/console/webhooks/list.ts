@@ -54,7 +54,7 @@ export const webhooks = definePage({
     visit,
     data,
   ) => html`${!visit.hasEnded && buttonLink('register-webhook', 'Register a webhook', 'webhooks/new')}
-${data.active.total === 0 && emptyState(visit, 'There is no active webhook, so no messages are sent', link('webhooks/new', 'register one'))}
+${data.active.total === 0 && emptyState(visit, 'There is no active webhook, so no messages are sent', 'register one', 'webhooks/new')}
 ${cards('Active webhooks', data.active, data)}
 ${cards('Deactivated', data.ended, data)}`,
   live: true,
