@@ -191,22 +191,29 @@ function createAreas(
   const plan = plans?.hooks
   const hasControl = recorder !== undefined || config.control
   const unknown = config.control ? undefined : controlIsOff
-  const off = { ...plain, prefix: '/console', limited: true }
+  const off = { ...plain, prefix: '/console', countsInProgress: true }
   return {
-    api: { ...json, prefix: '/v1', limited: true, authenticate, record: record('api'), plan },
-    token: { ...json, prefix: '/v1', limited: true, record: record('api'), plan },
-    pages: { ...page, prefix: '/secure', limited: true, record: record('page'), plan },
+    api: {
+      ...json,
+      prefix: '/v1',
+      countsInProgress: true,
+      authenticate,
+      record: record('api'),
+      plan,
+    },
+    token: { ...json, prefix: '/v1', countsInProgress: true, record: record('api'), plan },
+    pages: { ...page, prefix: '/secure', countsInProgress: true, record: record('page'), plan },
     // Its requests may wait long, so they do not count.
     control: {
       ...(hasControl ? { ...json, authenticate } : plain),
       prefix: '/control',
-      limited: false,
+      countsInProgress: false,
       unknown,
     },
     // tools.ts has them while the console is on.
     console: off,
     'sign-in': off,
-    open: { ...plain, prefix: '', limited: true },
-    health: { ...plain, prefix: '', limited: false },
+    open: { ...plain, prefix: '', countsInProgress: true },
+    health: { ...plain, prefix: '', countsInProgress: false },
   }
 }

@@ -9,12 +9,12 @@ import {
   whyRefused,
 } from './running-service.ts'
 
-/** Milliseconds by which the machines' clocks may differ. */
+/** Milliseconds by which the machines' clocks may differ before the check warns. */
 const MOST_APART = 1_000
 
 const NO_SUCH_ENDPOINT = 'P0911'
 
-/** The expectations of the service. `keyIsHere`: the local database has the key. */
+/** The options and settings of this machine about the service. `keyIsHere`: the local database has the key. */
 export type Expected = {
   url: string
   key: string | undefined
@@ -61,7 +61,7 @@ export async function* checkService(expected: Expected): AsyncGenerator<Check> {
   yield* checkWebhooks(service)
 }
 
-/** An address keeps its first letter. */
+/** Does not capitalise a message that begins with a scheme, such as `http:`. */
 const sentence = ({ message }: Error): string =>
   `${message.replace(/^[a-z](?!\w*:)/, letter => letter.toUpperCase())}.`
 
@@ -104,8 +104,8 @@ async function checkKey(
 }
 
 /**
- * Makes a payment and requests its page as a browser would, but with HEAD, which does not start the payment. Its
- * return_url is one over http that was refused to the user's own service, if there is one: the settings may have changed.
+ * Makes a payment and requests its page as a browser would, but with HEAD, which does not start the payment. If a return_url
+ * over http of the user's service was refused before, tries that one again: the settings may have changed.
  */
 async function* checkPages(service: Service, pagesUrl: string | undefined): AsyncGenerator<Check> {
   const refused = await refusedReturnUrl(service)
@@ -157,13 +157,13 @@ async function checkLinks({ _links }: Body, pagesUrl: string | undefined): Promi
       'Set FARTHING_PAGES_URL of the service to its address as a browser sees it, such as http://localhost:3000',
     )
   if (opened.status !== 200) {
-    // All links have the same wrong address if that is the one of the API.
-    const isOfApi = siteOf(_links.self.href, '/v1/') === siteOf(page.href, '/secure/')
+    // If the links to the API are wrong in the same way, FARTHING_BASE_URL is the cause.
+    const isOfApi = beforePath(_links.self.href, '/v1/') === beforePath(page.href, '/secure/')
     const name = isOfApi ? 'FARTHING_BASE_URL' : 'FARTHING_PAGES_URL'
     return fail(
       'pages',
       `${leads}, which returns ${opened.status}.`,
-      `Correct ${name} of the service: links begin with ${siteOf(page.href, '/secure/')}`,
+      `Correct ${name} of the service: links begin with ${beforePath(page.href, '/secure/')}`,
     )
   }
   if (pagesUrl !== undefined && new URL(pagesUrl).host !== page.host)
@@ -174,4 +174,4 @@ async function checkLinks({ _links }: Body, pagesUrl: string | undefined): Promi
   return ok('pages', `${leads}, which opens from here.`)
 }
 
-const siteOf = (href: string, path: string): string => href.slice(0, href.lastIndexOf(path))
+const beforePath = (href: string, path: string): string => href.slice(0, href.lastIndexOf(path))

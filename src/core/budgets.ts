@@ -96,7 +96,7 @@ export const ACTIVE_WEBHOOKS = 100
 /** Statements that a connection to a database keeps prepared. Held by test/database/sqlite-connection.test.ts and test/database/postgres.test.ts. */
 export const PREPARED_STATEMENTS = 200
 
-/** Bytes of messages of a change, from before they are written until they are delivered; a change that finds no room is 503. Held by test/contract/webhooks/budget.test.ts. */
+/** Bytes of messages that are being written or delivered; a change whose messages find no space is 503. Held by test/contract/webhooks/budget.test.ts. */
 export const DELIVERING_BYTES = 32 * MB
 
 /** Plans of an account. Each request looks through them. Held by test/contract/control/plans.test.ts. */

@@ -1,3 +1,4 @@
+import { BODY_BYTES } from './budgets.ts'
 import type { Code, ControlCode } from './codes.ts'
 
 /**
@@ -214,7 +215,7 @@ export const unreadable = (status = 400) =>
   new ApiError(status, 'P0197', 'the request could not be read')
 
 export const bodyTooLarge = () =>
-  new ApiError(413, 'P0913', 'the request body must be at most 65536 bytes')
+  new ApiError(413, 'P0913', `the request body must be at most ${BODY_BYTES} bytes`)
 
 /** `allowed`: media types. The API responds with 400, as GOV.UK Pay does; the hosted pages with 415. */
 export const wrongMediaType = (status: 400 | 415, ...allowed: string[]) =>
@@ -227,7 +228,7 @@ export const wrongMediaType = (status: 400 | 415, ...allowed: string[]) =>
 /** There is no rate limit: only a plan of a test sends it. The Specification, *Errors*, describes it. */
 export const tooManyRequests = () => new ApiError(429, 'P0900', 'too many requests')
 
-/** Too many requests in flight, with Retry-After. It does not limit the rate of a client. */
+/** Too many requests in progress, with Retry-After. It does not limit the rate of a client. */
 export const overloaded = () =>
   new ApiError(503, 'P0999', 'the service is busy: try again after the seconds in Retry-After')
 

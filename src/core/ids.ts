@@ -33,7 +33,7 @@ function randomDigits(count: number): number[] {
 const LETTERS = Buffer.from(ALPHABET, 'latin1')
 const spelt = Buffer.alloc(LENGTH)
 
-/** The text of base-32 digits. A buffer gives a flat string, see src/core/flat.ts: with `newUuid` some 4 % of P1. */
+/** The text of base-32 digits. A buffer gives a flat string, see src/core/flat.ts: with `newUuid` some 4 % of benchmark P1. */
 function spell(digits: number[]): string {
   for (let i = 0; i < digits.length; i++) spelt[i] = LETTERS[digits[i] ?? 0] ?? 0
   return spelt.toString('latin1', 0, digits.length)

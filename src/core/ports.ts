@@ -33,7 +33,7 @@ export interface Database {
   check(): Promise<void>
 
   /** The bytes that can still be written: free on the volume and as free pages in the file; Infinity without a file. */
-  room(): Promise<number>
+  freeBytes(): Promise<number>
 
   /** The time of the database's server, in milliseconds. undefined if there is none beside this machine. */
   serverTime(): Promise<number | undefined>
@@ -51,8 +51,8 @@ export type MachineTime = number & { readonly clock?: 'machine' }
 
 export type Time = {
   /**
-   * The account's time, for everything that its users can see: identifiers, dates, what has expired. With `wall` it is
-   * the account's time when that was the machine's.
+   * The account's time, for everything that its users can see: identifiers, dates, what is gone. With `wall`: the account's
+   * time at that machine time.
    */
   now(account: Account, wall?: MachineTime): AccountTime
   /** The machine's time: for claims, caches and the deletion of old rows. */
@@ -89,10 +89,11 @@ export type AttemptResult = {
 export type ReceiverResponse = {
   /** Names as they were written, and values, whose bytes are read as Latin-1. */
   headers: [name: string, value: string][]
-  /** The first 16 KiB. */
+  /** Its first KEPT_ANSWER_BYTES. */
   body: Buffer
-  /** Bytes of the body that arrived: reading ends at 64 KiB or 256 pieces, and with the time of the attempt. */
+  /** Bytes of the body that arrived: reading ends at ANSWER_BYTES or ANSWER_PIECES, and with the time of the attempt. */
   size: number
+  /** The headers of the request as they were sent. */
   sent: Record<string, string>
 }
 

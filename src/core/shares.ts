@@ -1,20 +1,23 @@
-/** A budget in bytes. An account may have as much as it leaves free: alone half, and there is always some for another. */
+/**
+ * A budget in bytes for all accounts. A reservation is refused if its account would then hold more than was free before,
+ * so an account alone gets about half.
+ */
 export type Shares = {
-  hasRoom(account: string, bytes: number): boolean
-  /** Adds bytes of the account, or takes them away where `bytes` is below zero. */
-  add(account: string, bytes: number): void
+  hasSpace(room: string, bytes: number): boolean
+  /** Adds bytes of the room, or takes them away where `bytes` is below zero. */
+  add(room: string, bytes: number): void
 }
 
 export function createShares(most: number): Shares {
   let total = 0
-  const accounts = new Map<string, number>()
+  const rooms = new Map<string, number>()
   return {
-    hasRoom: (account, bytes) => (accounts.get(account) ?? 0) + bytes <= most - total,
-    add(account, bytes) {
+    hasSpace: (room, bytes) => (rooms.get(room) ?? 0) + bytes <= most - total,
+    add(room, bytes) {
       total += bytes
-      const all = (accounts.get(account) ?? 0) + bytes
-      if (all > 0) accounts.set(account, all)
-      else accounts.delete(account)
+      const all = (rooms.get(room) ?? 0) + bytes
+      if (all > 0) rooms.set(room, all)
+      else rooms.delete(room)
     },
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Runs work of a key, a few at once. The others wait for their turn. Those that wait for the same `what` share one run, which
- * begins after each of them has asked; a symbol is the same as no other.
+ * At most `atOnce` runs per key; others queue. Callers that queue with the same `what` share one run. Pass a new Symbol to
+ * share with nobody.
  */
 import { setImmediate } from 'node:timers/promises'
 import { SLICE_MS } from './budgets.ts'
@@ -47,7 +47,7 @@ export function createTurns(atOnce: number): Turns {
 
 let lastTurn: Promise<unknown> = Promise.resolve()
 
-/** Resolves in a turn of the event loop in which no other caller goes on: slices of many would be as long as the whole. */
+/** Each caller gets a turn of the event loop of its own, so that the slices of several do not add up to one long block. */
 export function ownTurn(): Promise<unknown> {
   lastTurn = lastTurn.then(() => setImmediate())
   return lastTurn

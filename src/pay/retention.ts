@@ -13,7 +13,7 @@ export const RETENTION_MS = 7 * DAY
  */
 export const DELETION_DELAY_MS = DAY
 
-/** The last result: under load dozens of reads share a millisecond. Without it P2 was some 8 % slower. */
+/** The last result: under load dozens of reads share a millisecond. Without it benchmark P2 was some 8 % slower. */
 let remembered = { now: Number.NaN, id: '' }
 
 /**

@@ -1,6 +1,5 @@
 import type { FromSchema } from 'json-schema-to-ts'
-import type { Addresses } from '../../platform/http/addresses.ts'
-import { getLink } from '../../platform/http/addresses.ts'
+import { type Addresses, getLink } from '../../platform/http/addresses.ts'
 import { date, id, link, object, pageSchema, pence, timestamp } from '../../platform/http/schema.ts'
 import { paymentAddress } from '../payments/response.ts'
 import { type Dispute, disputeStatuses } from './dispute.ts'

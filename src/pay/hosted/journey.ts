@@ -13,13 +13,13 @@ import {
 } from '../payments/complete.ts'
 import { type Choice, isPayable, mockCardOf, type Payment, statusOf } from '../payments/payment.ts'
 import { choiceTriggers } from '../payments/scenario.ts'
-import type { PaymentSummary } from './pages.ts'
 import {
   confirmPage,
   detailsPage,
   type Ending,
   endPage,
   type Form,
+  type PaymentSummary,
   type ReturnLink,
   type Site,
 } from './pages.ts'
@@ -34,7 +34,7 @@ const endings: Record<Exclude<Choice, 'success'>, Ending> = {
 export type JourneyStep = Site &
   TokenHolder & {
     /** The token came in a form. It must not appear in an address, so the next forms carry it. */
-    hidden: boolean
+    byForm: boolean
   }
 
 /** A page or a redirect. Undefined if no web payment has the token, or if it has expired. */
@@ -58,7 +58,7 @@ export async function choose(visit: JourneyStep, form: URLSearchParams): Promise
   if (scenario !== 'success') return end(visit, scenario)
   const result = await moveByToken(visit, choiceTriggers.success)
   return unlessOver(result?.payment, payment =>
-    visit.hidden ? confirmation(visit, payment) : { location: `${pagePath(visit)}/confirm` },
+    visit.byForm ? confirmation(visit, payment) : { location: `${pagePath(visit)}/confirm` },
   )
 }
 
@@ -82,7 +82,7 @@ export async function confirm(visit: JourneyStep, form: URLSearchParams): Promis
   if (form.getAll('scenario').includes('cancel')) return end(visit, 'cancel')
   const result = await moveByToken(visit, confirming(visit.context))
   return unlessOver(result?.payment, payment =>
-    visit.hidden ? details(visit, payment) : { location: pagePath(visit) },
+    visit.byForm ? details(visit, payment) : { location: pagePath(visit) },
   )
 }
 
@@ -161,7 +161,7 @@ async function summaryOf(
 const pagePath = ({ basePath, token }: JourneyStep): string => `${basePath}/secure/${token}`
 
 function formTo(visit: JourneyStep, step: 'details' | 'confirm'): Form {
-  const { basePath, token, hidden } = visit
-  if (hidden) return { action: `${basePath}/secure`, hidden: { chargeTokenId: token, step } }
+  const { basePath, token, byForm } = visit
+  if (byForm) return { action: `${basePath}/secure`, hidden: { chargeTokenId: token, step } }
   return { action: step === 'confirm' ? `${pagePath(visit)}/confirm` : pagePath(visit), hidden: {} }
 }

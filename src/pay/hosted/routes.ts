@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { BODY_BYTES } from '../../core/budgets.ts'
 import type { Config } from '../../core/config.ts'
 import { addressesOf, pathOf } from '../../platform/http/addresses.ts'
 import type { Area } from '../../platform/http/areas.ts'
@@ -29,15 +30,15 @@ import {
 } from './journey.ts'
 import { errorPage, type ReturnLink, type Site } from './pages.ts'
 
-export const siteOf = ({ pagesUrl, baseUrl, serviceName }: Config): Site => ({
+export const pagesSite = ({ pagesUrl, baseUrl, serviceName }: Config): Site => ({
   basePath: pathOf(pagesUrl ?? baseUrl),
   serviceName,
 })
 
-/** Every page, redirect and error among the pages has the headers of a page, and every error is a page. */
+/** All responses below /secure have the headers of a page, and errors are HTML pages. */
 export function pageArea(context: Context): Pick<Area, 'setHeaders' | 'sendError'> {
   const { config } = context
-  const site = siteOf(config)
+  const site = pagesSite(config)
   const policy = pagePolicy(config.returnHosts)
   const setHeaders = (request: FastifyRequest, reply: FastifyReply) =>
     setPageHeaders(reply, addressesOf(request, config), policy, false)
@@ -58,9 +59,9 @@ export function pageArea(context: Context): Pick<Area, 'setHeaders' | 'sendError
 
 /** Specification, *Hosted payment pages*. */
 export function pageEndpoints(context: Context): Endpoint[] {
-  const site = siteOf(context.config)
-  const visit = (request: FastifyRequest, token: string, hidden: boolean): JourneyStep => {
-    return { ...site, context, token, hidden, recordEffects: recordEffectsOf(request) }
+  const site = pagesSite(context.config)
+  const visit = (request: FastifyRequest, token: string, byForm: boolean): JourneyStep => {
+    return { ...site, context, token, byForm, recordEffects: recordEffectsOf(request) }
   }
   const byPath = (request: FastifyRequest) => visit(request, pathParam(request, 'token'), false)
   const byForm = (request: FastifyRequest, token: string) => visit(request, token, true)
@@ -122,7 +123,7 @@ const detailsEndpoints = (visit: (request: FastifyRequest) => JourneyStep): Endp
           'The path of the confirm page, or the return_url',
         ),
         400: html(NOTHING_CHOSEN),
-        ...postErrors,
+        ...postErrors(),
       },
     }),
     handler: async (request, reply) => {
@@ -174,7 +175,7 @@ const confirmEndpoints = (visit: (request: FastifyRequest) => JourneyStep): Endp
           'The payment is confirmed, or was finished or capturable already, or `success` was not chosen yet',
           'The return_url, or the path of the first page if `success` was not chosen',
         ),
-        ...postErrors,
+        ...postErrors(),
       },
     }),
     handler: async (request, reply) => {
@@ -201,7 +202,7 @@ const journeyByForm = (
       200: html('A page'),
       303: redirect('The payment is finished or capturable', RETURN),
       400: html(NOTHING_CHOSEN),
-      ...postErrors,
+      ...postErrors(),
     },
   }),
   handler: async (request, reply) => {
@@ -247,11 +248,11 @@ const form = (description: string, schema: Schema) => ({
   ...requestBody(schema, [FORM_TYPE]),
 })
 
-const postErrors = {
+const postErrors = () => ({
   403: html('The form was sent from another site (Sec-Fetch-Site). The payment is unchanged'),
-  413: html('The form has more than 65,536 bytes'),
+  413: html(`The form has more than ${BODY_BYTES.toLocaleString('en-GB')} bytes`),
   415: html('The body is not application/x-www-form-urlencoded'),
-}
+})
 
 const scenario = {
   type: 'string',

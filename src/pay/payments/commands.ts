@@ -46,7 +46,7 @@ type Creation = {
   origin?: Origin
 }
 
-/** How a new payment or refund is to end, and the statements for the same commit that count the plans which say so. */
+/** How a new payment or refund is to end, and statements for the same commit that update the counts of the matching plans. */
 export type ApplyScenario = (
   payment: Pick<Payment, 'given'> & { payment_id?: string },
 ) => Promise<{ applied: AppliedScenario | undefined; counted: Statement[] }>
@@ -246,7 +246,7 @@ async function messagesOf(
   return messagesFor(news, webhooks, newId)
 }
 
-/** Of a payment made with an agreement which it has declined for good. */
+/** True if the payment was declined with can_retry false, which ends its agreement. */
 const isLastOfAgreement = (payment: Payment): boolean => stateOf(payment).can_retry === false
 
 /** Keeps the agreement of a new payment as it was read until the commit, or ends it. */

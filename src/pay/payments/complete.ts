@@ -23,7 +23,7 @@ import {
 } from './scenario.ts'
 import { findByToken } from './store.ts'
 
-/** Whether the payment stops before its end. Where control was switched off since, nobody could end it. */
+/** Whether a plan holds the payment before its end. Ignored while control is off, because nobody could then end the payment. */
 export const isHeld = ({ config }: Context, { hold }: Payment): boolean =>
   hold === true && config.control
 

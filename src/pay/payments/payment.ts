@@ -35,7 +35,7 @@ export type FailureCode = (typeof failureCodes)[number]
 export const choices = ['success', 'declined', 'error', 'cancel'] as const
 export type Choice = (typeof choices)[number]
 
-/** How a payment can end. Time alone expires none here: only control does. */
+/** How a payment can end. Only control ends one as `expired`. After 7 days a payment is *gone*, which is another thing. */
 export const scenarios = [...choices, 'expired'] as const
 export type Scenario = (typeof scenarios)[number]
 
@@ -93,7 +93,7 @@ export type Payment = AppliedScenario & {
   failing_refunds?: FailingRefund[]
   /** Where its creator found the API, if FARTHING_BASE_URL was not set. The links of its messages begin with it. */
   base_url?: string
-  /** Absent if the API made it. Only such payments show how the account's client works. */
+  /** Absent if it was created through the API. Only such payments show how the account's client works. */
   origin?: Origin
   card?: CardDetails
 }
@@ -141,8 +141,9 @@ const rows = (from: Status[], row: Omit<Transition, 'from'>): Transition[] =>
   from.map(status => ({ from: status, ...row }))
 
 /**
- * Specification, *States and transitions*, row by row, and what only control causes: a payment that is held in
- * `submitted`, how it ends from there, and the last three triggers. A transition that is not here is not allowed.
+ * Specification, *States and transitions*, row by row, and the rows that only control uses: those from `submitted`, where
+ * it can hold a payment, and all of `authorise_error`, `confirm_held`, `authorise_held` and `expire`. No other transition
+ * is allowed.
  */
 export const transitions: Record<Trigger, Transition[]> = {
   open_page: rows(['created'], { through: ['started'] }),

@@ -7,12 +7,13 @@ import { containing, fold, groupOf } from '../../platform/database/fold.ts'
 import { type Condition, columnsFor, ifGiven, where } from '../../platform/database/select.ts'
 import { digits, oneOf, textUpTo } from '../../platform/http/query.ts'
 import { plainText } from '../../platform/http/schema.ts'
-import type { Search, SearchKind } from '../../platform/http/search.ts'
 import {
   createdBetween,
   createdRange,
   filters,
   paging,
+  type Search,
+  type SearchKind,
   settledBetween,
 } from '../../platform/http/search.ts'
 import { brandId, brandIds } from '../card.ts'

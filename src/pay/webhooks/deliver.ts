@@ -105,7 +105,7 @@ export function createDeliveries(ports: DeliveryPorts): Deliveries {
     async write(room, change, messages) {
       if (messages.length === 0) return database.write(change)
       const bytes = messages.reduce((sum, { body }) => sum + body.length, 0)
-      if (!shares.hasRoom(room, bytes)) throw overloaded()
+      if (!shares.hasSpace(room, bytes)) throw overloaded()
       shares.add(room, bytes)
       const release = () => shares.add(room, -bytes)
       let isWritten = false

@@ -3,7 +3,7 @@ import type { AccountTime, AttemptResult, MachineTime, NewId } from '../../core/
 import { iso } from '../../core/time.ts'
 import { asGovukPay, type Shape } from './govuk-pay.ts'
 
-/** Specification, *Webhook event types*, with what each means. The last is accepted in subscriptions and never sent. */
+/** Specification, *Webhook event types*, with what each means. `card_payment_settled` is accepted in subscriptions and never sent. */
 export const eventMeanings = {
   card_payment_succeeded: 'the payment was authorised, so it is success or capturable',
   card_payment_captured: 'it became success, at once or by a capture',
@@ -39,9 +39,9 @@ export type Webhook = {
   fixed?: true
   /** It was registered there, and not through the API. */
   from?: 'console'
-  /** When its key, or how its messages look, was changed: milliseconds of the machine. */
+  /** When its key or the shape of its messages was changed: milliseconds of the machine. */
   changed?: MachineTime
-  /** How its messages look, if not as the specification says. */
+  /** The shape of its messages, if not that of the specification. */
   as?: Shape
 }
 

@@ -1,9 +1,9 @@
 import type { Database, Value } from '../../core/ports.ts'
 
-/** The most rows of a table that one step of a deletion changes, so that it does not delay other writes. */
+/** About the number of rows that one step of a deletion changes, so that it does not delay other writes. */
 export const STEP = 200
 
-/** Deletes matching rows in small steps, until none is left. `column` is one that tells most of them apart. */
+/** Deletes matching rows in small steps, until none is left. Choose a `column` that is nearly unique: all rows with a chosen value go. */
 export async function deleteInSteps(
   database: Database,
   [table, column]: readonly [table: string, column: string],

@@ -102,7 +102,7 @@ export function openPostgres(options: PostgresOptions): Postgres {
       )
       if (rows[0]?.read_only === 'on') throw new Error('PostgreSQL is read-only')
     },
-    room: async () => Infinity,
+    freeBytes: async () => Infinity,
     async serverTime() {
       const { rows } = await retries(() =>
         pool.query('select cast(extract(epoch from clock_timestamp()) * 1000 as bigint) as now'),

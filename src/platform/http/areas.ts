@@ -35,8 +35,8 @@ export type Area = {
   unknown?: (() => Error) | undefined
   /** The most bytes of a body, if it is not BODY_BYTES. */
   bodyLimit?: number
-  /** Whether the service counts its requests, and refuses them with 503 when too many wait for a response. */
-  limited: boolean
+  /** Its requests count as in progress: beyond REQUESTS_IN_PROGRESS they are refused with 503. */
+  countsInProgress: boolean
 }
 
 export type Areas = Readonly<Record<AreaName, Area>>
@@ -73,9 +73,11 @@ export type PlanHooks = {
  * 2. The headers that every response of the service and of the area has.
  * 3. The key.
  * 4. The path (404), the method (405), the media type (400, or 415 on the hosted pages), all before the body is read.
- * 5. The size of the body (413), by Fastify as it reads it.
- * 6. The number of requests in flight (503, http/limits.ts).
- * 7. The plans of the account, where control is on (plans/faults.ts).
+ * 5. The size of the body (413), by Fastify as it reads it. If it arrives in too many pieces the connection closes, and
+ *    beyond the bytes of all arriving bodies it is refused with 503 (http/connections.ts).
+ * 6. The number of requests in progress (503, http/limits.ts).
+ * 7. The plans of the account, where control is on (src/tools/plans/faults.ts).
+ * 8. The turn of a search, or of another endpoint with a long response (503, http/leaving.ts).
  *
  * The handlers of the hosted pages and of the console then refuse forms of other sites themselves.
  *

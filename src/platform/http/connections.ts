@@ -28,7 +28,7 @@ type Connection = {
   /** The request whose response has not left yet. */
   serving: IncomingMessage | undefined
   waiting: [IncomingMessage, ServerResponse][]
-  /** Ends the connection after the last response that is due. */
+  /** Set when unreadable bytes have arrived: called after the last response that is due. */
   refuse?: () => void
   next(): void
 }
@@ -153,7 +153,7 @@ const statuses: Record<string, number> = {
 /**
  * The listener for `clientError`. Responds with a bare status to bytes that are not HTTP, to headers that are too
  * long and to slow clients, and closes the connection. Valid requests before them get their responses first. Logs
- * nothing, because the error contains the bytes, with keys and tokens. contract/http/connections.
+ * nothing, because the error contains the bytes, with keys and tokens. Tested by test/contract/http/connections.test.ts.
  */
 export function refuseUnreadable({ code = '' }: { code?: string }, socket: Socket): void {
   if (code === 'ECONNRESET' || !socket.writable) {
@@ -165,7 +165,7 @@ export function refuseUnreadable({ code = '' }: { code?: string }, socket: Socke
   const refuse = () =>
     socket.end(`${head}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`, () => socket.destroy())
   const connection = connections.get(socket)
-  // An incomplete request never gets a response: its body is what cannot be read.
+  // An incomplete request never gets a response: its body contains the unreadable bytes.
   const isDue = connection?.serving?.complete || connection?.waiting.length
   if (!connection || !isDue) refuse()
   else connection.refuse ??= refuse

@@ -60,7 +60,7 @@ export function registerRoutes(
       config: { area: name },
       onRequest: recording ? recording.onRequest(before) : before,
       preHandler: [
-        area.limited && limits.enter,
+        area.countsInProgress && limits.enter,
         plan?.preHandler,
         mayBeLong && limits.takeTurn,
       ].filter(step => !!step),

@@ -15,7 +15,7 @@ import { createSlots, type ReleaseSlot } from '../../core/slots.ts'
 const SMALL_BYTES = 4_096
 
 export type Turn = {
-  /** Tells that so many bytes of the response are made. Throws if there is no room, or nobody is there to read them. */
+  /** Counts more bytes of the response. Throws if the budget is used up or the client has disconnected. */
   add(bytes: number): void
   end(): void
 }
@@ -23,7 +23,7 @@ export type Turn = {
 export type Leaving = {
   /** The preHandler hook of a search. Refuses with 503 and Retry-After before any work. */
   takeTurn(request: FastifyRequest, reply: FastifyReply): Promise<void>
-  /** Counts a response until it has left. Returns the error to send in its place if there is no room for it. */
+  /** Counts a response until it has left. Returns the error to send in its place if the budget has no space for it. */
   leave(request: FastifyRequest, reply: FastifyReply, payload: unknown): Error | null
 }
 
@@ -48,7 +48,7 @@ export function createLeaving(budget = USUAL): Leaving {
         if (socket.destroyed) throw unreadable()
         made += bytes
         const more = Math.max(0, made - counted)
-        if (more > 0 && !shares.hasRoom(room, more)) throw overloaded()
+        if (more > 0 && !shares.hasSpace(room, more)) throw overloaded()
         counted += more
         shares.add(room, more)
       },
@@ -62,10 +62,10 @@ export function createLeaving(budget = USUAL): Leaving {
   return {
     async takeTurn(request, reply) {
       const { room } = request.account
-      if (!shares.hasRoom(room, SEARCH_BYTES)) throw overloaded()
+      if (!shares.hasSpace(room, SEARCH_BYTES)) throw overloaded()
       const release = await takeSlot(room, budget.waitMs, reply.raw)
       if (!release) throw request.socket.destroyed ? unreadable() : overloaded()
-      if (!shares.hasRoom(room, SEARCH_BYTES)) {
+      if (!shares.hasSpace(room, SEARCH_BYTES)) {
         release()
         throw overloaded()
       }
@@ -89,13 +89,13 @@ export function createLeaving(budget = USUAL): Leaving {
 const isLong = (payload: unknown): payload is string | Buffer =>
   (typeof payload === 'string' || Buffer.isBuffer(payload)) && payload.length > SMALL_BYTES
 
-function createHeld({ add, hasRoom }: Shares) {
+function createHeld({ add, hasSpace }: Shares) {
   /** Those that wait with the same Buffer, such as that of a document, take its memory once. */
   const shared = new Map<Buffer, { holders: number; release: () => void }>()
 
-  /** Counts the payload. Returns the function that releases it; undefined if there is no room for it. */
+  /** Counts the payload. Returns the function that releases it; undefined if the budget has no space for it. */
   return (
-    account: string,
+    room: string,
     payload: string | Buffer,
     isAdmitted: boolean,
   ): (() => void) | undefined => {
@@ -105,14 +105,14 @@ function createHeld({ add, hasRoom }: Shares) {
       return held.release
     }
     const bytes = Buffer.byteLength(payload)
-    if (!isAdmitted && !hasRoom(account, bytes)) return undefined
-    add(account, bytes)
+    if (!isAdmitted && !hasSpace(room, bytes)) return undefined
+    add(room, bytes)
     const own = {
       holders: 1,
       release() {
         own.holders -= 1
         if (own.holders > 0) return
-        add(account, -bytes)
+        add(room, -bytes)
         if (typeof payload !== 'string') shared.delete(payload)
       },
     }

@@ -16,7 +16,10 @@ import { createLeaving, type Leaving } from './leaving.ts'
 const MAX_ACCEPTING = 200
 
 export type Limits = {
-  /** Adds to an app what `enter` and a stop need. Call it before there are routes. */
+  /**
+   * Adds the hook that ends the count of a request, counts its response until it has left, and closes connections during
+   * a stop. Call it before there are routes.
+   */
   watch(app: FastifyInstance): void
   /** The preHandler hook of endpoints that count. Beyond the limit it refuses with 503 and Retry-After. */
   enter(request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void
@@ -36,7 +39,7 @@ export type Limits = {
  * still arriving do not count, so that slow clients do not use them up either.
  */
 export function createLimits({ server, log }: FastifyInstance, waiting: () => number): Limits {
-  let inFlight = 0
+  let inProgress = 0
   let draining = false
   const leaving = createLeaving()
   server.maxConnections = CONNECTIONS
@@ -45,9 +48,9 @@ export function createLimits({ server, log }: FastifyInstance, waiting: () => nu
     watch(each) {
       // The work is done once there is a response, whether or not the client is still there to receive it.
       each.addHook('onSend', (request, reply, payload, done) => {
-        if (request.inFlight) inFlight -= 1
-        request.inFlight = false
-        // A client that is told to close opens another connection, so it is told once it can reach only others.
+        if (request.isInProgress) inProgress -= 1
+        request.isInProgress = false
+        // Only once this instance listens no longer, so that the client's next connection goes to another one.
         if (!server.listening) void reply.header('connection', 'close')
         const error = leaving.leave(request, reply, payload)
         if (error) done(error)
@@ -55,9 +58,9 @@ export function createLimits({ server, log }: FastifyInstance, waiting: () => nu
       })
     },
     enter(request, _reply, done) {
-      inFlight += 1
-      request.inFlight = true
-      done(inFlight - waiting() > REQUESTS_IN_PROGRESS ? overloaded() : undefined)
+      inProgress += 1
+      request.isInProgress = true
+      done(inProgress - waiting() > REQUESTS_IN_PROGRESS ? overloaded() : undefined)
     },
     takeTurn: leaving.takeTurn,
     draining: () => draining,

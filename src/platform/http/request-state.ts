@@ -41,8 +41,8 @@ declare module 'fastify' {
     key_id: string
     lastPlan: LastPlan
     actingPlan: ActingPlan | null
-    /** It has arrived, counts towards the limit, and has no response yet. */
-    inFlight: boolean
+    /** It has arrived, counts towards REQUESTS_IN_PROGRESS, and has no response yet. */
+    isInProgress: boolean
     /** Of a search that is at work. */
     turn: Turn | null
     /** The error that was sent as JSON, for the log line and the record. */
@@ -54,12 +54,12 @@ declare module 'fastify' {
   }
 }
 
-/** Properties that are added later change the shape of the object: some 1 % of P1 for each. */
+/** Properties that are added later change the shape of the object: some 1 % of benchmark P1 for each. */
 export function decorateRequests(app: FastifyInstance): void {
   app.decorateRequest('key_id', '')
   app.decorateRequest('lastPlan', 'unknown')
   app.decorateRequest('actingPlan', null)
-  app.decorateRequest('inFlight', false)
+  app.decorateRequest('isInProgress', false)
   app.decorateRequest('turn', null)
   app.decorateRequest('refusal', null)
   app.decorateRequest('began', 0)

@@ -130,7 +130,7 @@ export type Part = {
 
 /**
  * A part of the service that is an app of its own: its code is loaded, and `make` called, for the first request to it.
- * A service that is only paid with starts faster and takes less memory: P7, P8.
+ * A service that is only paid with starts faster and takes less memory: benchmarks P7 and P8.
  */
 export function createPart(
   prefixes: readonly string[],

@@ -24,7 +24,10 @@ import { sections } from './pages.ts'
 /** Nobody is signed in. */
 class SignInNeeded extends Error {}
 
-type ConsoleArea = Pick<Area, 'prefix' | 'setHeaders' | 'sendError' | 'bodyLimit' | 'limited'>
+type ConsoleArea = Pick<
+  Area,
+  'prefix' | 'setHeaders' | 'sendError' | 'bodyLimit' | 'countsInProgress'
+>
 
 /** The areas of the console: `sign-in` needs no session, or its handlers look for one. */
 export function consoleAreas(context: ToolContext): {
@@ -61,7 +64,7 @@ export function consoleAreas(context: ToolContext): {
     setHeaders,
     sendError,
     bodyLimit: FORM_BYTES,
-    limited: true,
+    countsInProgress: true,
   }
   return {
     console: {

@@ -54,12 +54,12 @@ export async function sendingAlone<Result>(
   try {
     return await work()
   } finally {
-    // Without it the claim ends by itself.
+    // If this write fails, the claim runs out at `until`.
     await database.write([endSending(room, until)]).catch(() => {})
   }
 }
 
-/** Ends at a stop of the service, and when another run has taken the place of this one. */
+/** Stops when the service stops or another run has replaced this one. */
 async function run(
   context: ToolContext,
   account: Account,
@@ -83,7 +83,7 @@ async function run(
   }
 }
 
-/** The count that grows by sending the message. */
+/** Sends one message. Returns the counter that it adds to, with its new value. */
 async function sendOne(
   context: ToolContext,
   account: Account,

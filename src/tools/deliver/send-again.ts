@@ -19,14 +19,14 @@ export const MOST_TIMES = 10
 
 export type SendAgain = {
   times: number
-  /** Otherwise one after another. */
+  /** All at once; false: one after another. */
   atOnce: boolean
   /** Instead of the kept bytes. */
   body?: string | undefined
   /** Whether the message gets another identifier wherever its own stands in the body. */
   newIdentifier: boolean
   damage?: Damage | undefined
-  /** How it looks, if not as it was sent. */
+  /** The shape of the message to send; without it, the kept bytes. */
   as?: Shape | undefined
   /** Instead of the webhook's callback_url. The caller has checked it. */
   to?: string | undefined
@@ -144,7 +144,7 @@ async function withUndamaged(
   return { ...byHand, undamaged: isSuccess(status) ? 'accepted' : 'refused' }
 }
 
-/** The receiver at another address may have the other key. */
+/** A key counts as wrong only at the webhook's own address: a receiver at another one may have it. */
 function byHandOf(
   { body, newIdentifier, damage, as, signingKey = '', to = '' }: SendAgain,
   { signing_key, callback_url }: KeptMessage,

@@ -9,7 +9,7 @@ import type { Database, Time } from '../../core/ports.ts'
 import type { WithScenario } from '../../pay/payments/commands.ts'
 import { accountOfName } from '../../platform/accounts/store.ts'
 import type { PlanHooks } from '../../platform/http/areas.ts'
-import { createFindFault, type Fault, type Found } from './find-fault.ts'
+import { createFindPlansOfRequest, type Fault, type PlansOfRequest } from './find-plans.ts'
 
 export type Plans = {
   /** The number of requests that are held. They only wait. */
@@ -22,8 +22,8 @@ type PlanPorts = { database: Database; time: Time }
 
 export function createPlans(ports: PlanPorts, stopped: () => boolean): Plans {
   const holds = createHolds(ports.database, stopped)
-  const findFault = createFindFault(ports)
-  const found = new WeakMap<FastifyRequest, Found>()
+  const findPlansOfRequest = createFindPlansOfRequest(ports)
+  const found = new WeakMap<FastifyRequest, PlansOfRequest>()
 
   /** Has the effect of the fault on the reply. Its error, if it has one, is still to be sent. */
   async function act(fault: Fault, request: FastifyRequest, reply: FastifyReply): Promise<void> {
@@ -65,7 +65,7 @@ export function createPlans(ports: PlanPorts, stopped: () => boolean): Plans {
     hooks: operation => ({
       preHandler(request, reply, done) {
         if (request.lastPlan === 'none') return done()
-        findFault(operation, request).then(each => {
+        findPlansOfRequest(operation, request).then(each => {
           found.set(request, each)
           void actBeforeHandler(each.fault, request, reply, done)
         }, done)

@@ -70,8 +70,8 @@ export function noteOn(plan: Plan, given: NewPayment): string | undefined {
   )
 }
 
-/** The facts about a request that plans compare. `given` is undefined if the request concerns no payment. */
-export type Facts = { operation: string; payment_id?: string; given?: Json }
+/** What plans compare of a request. `given` is undefined if the request concerns no payment. */
+export type PlanSubject = { operation: string; payment_id?: string; given?: Json }
 
 /** A plan that a request matched, with its counts after the request, and why it did not act if it should have. */
 export type Counted = { plan: Plan; seen: number; acted: number; note?: string }
@@ -86,12 +86,12 @@ type Evaluation = { acting: Plan | undefined; counted: Counted[] }
  */
 export function evaluate(
   plans: readonly Plan[],
-  facts: Facts,
+  subject: PlanSubject,
   refuse?: (plan: Plan) => string | undefined,
 ): Evaluation {
   const counted: Counted[] = []
   for (const plan of plans) {
-    if (!matches(plan, facts)) continue
+    if (!matches(plan, subject)) continue
     const seen = plan.seen + 1
     const isLeft = plan.times === 'always' || plan.acted < plan.times
     const isDue = seen > plan.skip && isLeft && draw(plan.seed, seen).chance < plan.probability
@@ -103,10 +103,10 @@ export function evaluate(
   return { acting: undefined, counted }
 }
 
-export const matches = ({ on, given = {}, payment_id }: Plan, facts: Facts): boolean =>
-  (on === undefined || on === facts.operation) &&
-  (payment_id === undefined || payment_id === facts.payment_id) &&
-  Object.entries(given).every(([name, value]) => isGiven(name, value, facts.given?.[name]))
+export const matches = ({ on, given = {}, payment_id }: Plan, subject: PlanSubject): boolean =>
+  (on === undefined || on === subject.operation) &&
+  (payment_id === undefined || payment_id === subject.payment_id) &&
+  Object.entries(given).every(([name, value]) => isGiven(name, value, subject.given?.[name]))
 
 function isGiven(name: string, wanted: unknown, value: unknown): boolean {
   if (typeof wanted !== 'object') return wanted === value

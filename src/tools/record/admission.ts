@@ -1,9 +1,8 @@
+/** Limits how many exchanges are recorded: making and keeping a row costs as much as a payment does. */
 import type { MachineTime } from '../../core/ports.ts'
 
-/** How many exchanges are recorded: making and keeping a row costs as much as a payment does. */
-
-/** `burst` at once, then `rate` a second. */
 type Bucket = { left: number; at: MachineTime }
+/** `burst` at once, then `rate` a second. */
 type Size = { burst: number; rate: number }
 /** Refusals have buckets of their own, so that they are recorded during a load test too, whoever runs it. */
 type Each<Value> = { all: Value; refused: Value }

@@ -53,7 +53,7 @@ export type AskResult = {
   evidence: string[]
 }
 
-/** The first 8 KiB of a body. */
+/** The first MOST_BODY_BYTES of a body. */
 export type KeptBody = {
   text: string
   /** The size of the whole body in bytes, where only its beginning is kept. */
@@ -73,7 +73,7 @@ export type Facts = {
   own?: true
   /** It had an effect on its payment, or could have had one. */
   effect?: true
-  /** Status of the payment after it, and code, where it changed: `failed P0010`. `final` at the end: no other try. */
+  /** Status of the payment after it, and code, where it changed: `failed P0010`. Ends with `final` if can_retry is false. */
   state?: string
   /** Of a create, and of what changed a payment on the pages: a hash of the payment's reference. */
   reference?: string
@@ -81,7 +81,7 @@ export type Facts = {
   /** Of a refund: the amount, and whether refund_amount_available guards it. */
   refund?: string
   isGuarded?: true
-  /** A refund had failed, the response says. */
+  /** The response shows a failed refund. */
   failedRefund?: true
   /** Of a search: a hash of the reference that it searched for; ends of the payments that it listed, or `all`. */
   searched?: string
@@ -179,7 +179,7 @@ export type ExchangeBody = {
 }
 
 export type Exchange = {
-  /** Begins with the machine's time at which it was written, so that who follows the record finds late ones at its end. */
+  /** Begins with the machine's time at which it was written, so that a reader who polls the record also gets exchanges that were written late. */
   exchange_id: string
   /** The account's room. */
   room: string

@@ -14,7 +14,7 @@ export const MASK = '…'
  * a card.
  */
 const BY_FORM =
-  /(?<uuid>\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b)|(?<sha256>(?<![0-9a-z])(?:[0-9a-f]{64}|[0-9A-F]{64})(?![0-9a-z]))|(?<![0-9a-v])(?<id>[0-9a-v]{26})(?<secret>[0-9a-v]{26})?(?![0-9a-v])|(?<prefix>(?:api|webhook)_test_)[0-9A-Za-z]+|(?<!\d)(?:\d{12,19}|\d{4}([ -])\d{4}\6\d{4}\6\d{1,7}|\d{4}([ -])\d{6}\7\d{5})(?!\d)/g
+  /(?<uuid>\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b)|(?<sha256>(?<![0-9a-z])(?:[0-9a-f]{64}|[0-9A-F]{64})(?![0-9a-z]))|(?<![0-9a-v])(?<id>[0-9a-v]{26})(?<secret>[0-9a-v]{26})?(?![0-9a-v])|(?<prefix>(?:api|webhook)_test_)[0-9A-Za-z]+|(?<!\d)(?:\d{12,19}|\d{4}(?<gap>[ -])\d{4}\k<gap>\d{4}\k<gap>\d{1,7}|\d{4}(?<amexGap>[ -])\d{6}\k<amexGap>\d{5})(?!\d)/g
 
 /**
  * Only words of this length can hold a secret, except for digits in groups. Skipping all other text halves the time.
@@ -22,7 +22,10 @@ const BY_FORM =
 const WORD = /\b[\w-]{12,}/g
 const DIGITS_IN_GROUPS = /\d{4} \d{4,6}/
 
-/** Names of values that are secret, also misspelt. Those of our own tokens are left out: their form shows the payment. */
+/**
+ * Names of values that are secret, also misspelt. `one_time_token` and `chargeTokenId` are left out: BY_FORM masks only
+ * their secret half and leaves the payment's identifier readable.
+ */
 const SECRET_NAME =
   'cv[cv]|csc|security_?code|signing_?key|authorization|cookie|passw(?:or)?d|secret|(?<!one_time_)token(?!id)|api[-_]?key'
 
@@ -85,7 +88,7 @@ function endOfValue(text: string, begins: number, slashes: number): number {
   for (let match = PART.exec(text); match; match = PART.exec(text)) {
     const [part] = match
     if (part.endsWith('"')) {
-      // A quote within the string has more backslashes; one that is written has twice as many as it needs.
+      // The quote that ends a string has 0, 2, 4... backslashes before it; within a string of JSON 1, 5, 9...
       const ends = (part.length - 1) % (2 * (slashes + 1)) === slashes
       if (!isString || ends) isString = !isString
       if (!isString && open === 0) return PART.lastIndex
@@ -131,7 +134,7 @@ export function createMask(secrets: readonly (string | undefined)[]) {
     return masked.includes('%') ? unlessHidden(masked, decodeAscii(masked)) : masked
   }
 
-  /** Masks no more than can be kept. The end of that may be half of a secret, which has no form. */
+  /** Masks no more than can be kept. The end is dropped: half of a secret would not match BY_FORM. */
   function cut(maskAll: (text: string) => string, text: string, most: number): string {
     const window = text.slice(0, most + 2 * longest)
     const masked = maskAll(window)
@@ -144,7 +147,7 @@ export function createMask(secrets: readonly (string | undefined)[]) {
     text: (text: string, most = Infinity) => cut(plain, text, most),
     /** As `text` for a path or a query; all of it is masked if percent-encoding hides a secret. */
     url: (text: string, most = Infinity) => cut(address, text, most),
-    /** The headers, whose names and values have 16 KiB together at most. */
+    /** The headers, whose names and values have HEADERS_BYTES together at most. */
     headers(headers: readonly (readonly [name: string, value: string])[]): Headers {
       const lines: [name: string, value: string][] = []
       let left = HEADERS_BYTES
@@ -163,7 +166,7 @@ export function createMask(secrets: readonly (string | undefined)[]) {
       }
       return Object.fromEntries(lines)
     },
-    /** The first 8 KiB; undefined for an empty body. `size` where `body` is only the beginning of it. */
+    /** The first MOST_BODY_BYTES; undefined for an empty body. `size` where `body` is only the beginning of it. */
     body(body: Buffer | string | undefined, size?: number): KeptBody | undefined {
       if (body === undefined || body.length === 0) return undefined
       const bytes = typeof body === 'string' ? Buffer.from(body) : body
@@ -175,6 +178,7 @@ export function createMask(secrets: readonly (string | undefined)[]) {
       const isCut = whole > MOST_BODY_BYTES
       if (text !== undefined)
         return { text: truncated(cutText, MOST_BODY_BYTES), ...(isCut && { cut: whole }) }
+      // Latin-1 has no `…`.
       const latin1 = Buffer.from(cutText.replaceAll(MASK, '...'), 'latin1')
       const base64 = latin1.subarray(0, MOST_BODY_BYTES).toString('base64')
       return { text: base64, base64: true, ...(isCut && { cut: whole }) }

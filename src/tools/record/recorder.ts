@@ -31,7 +31,7 @@ type RecorderPorts = {
   secrets: (string | undefined)[]
   /** All requests of these accounts are recorded. A client that has the response finds its request in the record. */
   isTestAccount: (account: Account) => boolean
-  /** The bytes of the record of all accounts. */
+  /** The most bytes that the records of all accounts may take together. */
   most: number
   /** Other instances read the record too: responses of test accounts wait until their rows are written. */
   isShared: boolean
@@ -86,7 +86,7 @@ export function createRecorder(ports: RecorderPorts): RunningRecorder {
   function onSendOf(kind: 'api' | 'page', recorded: Recorded): RecordingHooks['onSend'] {
     return (request, reply, payload, done) => {
       const account = request.effects?.account ?? request.account
-      // An unknown path below /control has an account too, but is not recorded.
+      // `began` is 0 where nothing is recorded, such as at an unknown path below /control.
       if (!account || request.began === 0) return done(null, payload)
       const raw = () => rawRequest(kind, recorded, time, { request, reply, payload, account })
       batches.add(roomOf(account), reply.statusCode >= 400, raw)
@@ -147,7 +147,7 @@ async function withinReason(writing: Promise<unknown>): Promise<void> {
   clearTimeout(timer)
 }
 
-/** Of writes that fail one after the other only the first is reported. */
+/** Reports the first failure, and the next one only after a write has succeeded. */
 function reportingOnce(ports: Pick<RecorderPorts, 'database' | 'onFault'>): typeof ports {
   let isFailing = false
   async function write(statements: Statement[]): Promise<boolean> {
@@ -164,7 +164,7 @@ function reportingOnce(ports: Pick<RecorderPorts, 'database' | 'onFault'>): type
   }
 }
 
-/** Milliseconds that the machine's clock may go back without the identifiers. */
+/** Milliseconds. If the machine's clock goes back by no more than this, identifiers keep the latest time seen. */
 const LONGEST_STEP_BACK = 60_000
 
 /** Makes identifiers that grow, so that a row never comes before one that was written earlier. */

@@ -148,17 +148,9 @@ function cutBody({ text, ...rest }: KeptBody, most: number): KeptBody {
 }
 
 function requestRow(raw: RawRequest, secrets: (string | undefined)[], judge: Judge): NewExchange {
-  const {
-    url,
-    rawHeaders,
-    requestBody,
-    responseHeaders,
-    responseBody,
-    refusal,
-    payment,
-    ...facts
-  } = raw
-  const { kind, status } = facts
+  const { url, rawHeaders, requestBody, responseHeaders, responseBody, refusal, payment, ...asIs } =
+    raw
+  const { kind, status } = asIs
   const headers = headersOf(rawHeaders)
   const { authorization = '' } = headers
   const key = Buffer.from(authorization.replace(/^bearer\s*/i, ''), 'latin1').toString('utf8')
@@ -174,10 +166,10 @@ function requestRow(raw: RawRequest, secrets: (string | undefined)[], judge: Jud
   const field = refusal?.at.field ?? refusal?.at.header
   const reference = payment?.given.reference ?? referenceOfRefused(raw)
   return {
-    ...facts,
+    ...asIs,
     payment_id: payment?.payment_id ?? null,
     message_id: null,
-    refused: facts.ended === 'reset' || (status ?? 0) >= 400,
+    refused: asIs.ended === 'reset' || (status ?? 0) >= 400,
     path: recordedPath(kind, path, payment, mask),
     query: mask.url(query.join('?'), ADDRESS_PART_BYTES),
     request_headers: mask.headers(requestHeaders),

@@ -27,7 +27,7 @@ export type Space = ReturnType<typeof createSpace>
 
 type SpacePorts = {
   database: Database
-  /** The bytes of the record of all accounts. */
+  /** The most bytes that the records of all accounts may take together. */
   most: number
   isShared: boolean
 }
@@ -82,7 +82,7 @@ export function createSpace({ database, most, isShared }: SpacePorts) {
     },
     /** Deletes the oldest rows if they take room that payments may need. Throws if that is not enough. */
     async makeRoom(): Promise<void> {
-      const lacking = RECORD_LEAVES_BYTES - (await database.room())
+      const lacking = RECORD_LEAVES_BYTES - (await database.freeBytes())
       if (lacking <= 0) return
       if ((await deleteOldest(database, lacking + DELETED_AT_ONCE)) < lacking)
         throw new Error(

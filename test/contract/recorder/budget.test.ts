@@ -214,7 +214,7 @@ async function start(kind: string, room?: () => number): Promise<Farthing> {
       ...real,
       time: createTime(() => NOW),
       ...(room && {
-        database: Object.assign(Object.create(real.database), { room: async () => room() }),
+        database: Object.assign(Object.create(real.database), { freeBytes: async () => room() }),
       }),
     }),
   })

@@ -51,7 +51,7 @@ async function startGated(t: TestContext) {
 const headOf = (key: string | undefined, length: number): string =>
   `POST /v1/payments HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n`
 
-test('Beyond 1,000 requests in flight the next is 503 with Retry-After, and health checks are still 200', async t => {
+test('Beyond 1,000 requests in progress the next is 503 with Retry-After, and health checks are still 200', async t => {
   const { api, baseUrl, writes } = await startGated(t)
   const page = (await api.createPayment())._links.next_url.href
   const late = await open(baseUrl)

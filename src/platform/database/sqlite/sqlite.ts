@@ -47,7 +47,7 @@ export function openSqlite(
     query: reader.query,
     write: queue.write,
     check: queue.check,
-    async room() {
+    async freeBytes() {
       if (options.path === ':memory:') return Infinity
       const { bavail, bsize } = await promises.statfs(options.path)
       const [pages] = await reader.query<{ free: number }>(FREE_PAGES)

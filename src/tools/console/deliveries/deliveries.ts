@@ -84,14 +84,14 @@ async function webhooksOf(
 const chosenOf = (webhooks: readonly Webhook[], webhook: string): Webhook[] =>
   webhooks.filter(({ webhook_id }) => webhook === '' || webhook === webhook_id)
 
-const isFailedFirst = ({ order, status }: Visit['filters']) => order === '' && status === ''
+const isFailedFirst = ({ order, status }: Visit['values']) => order === '' && status === ''
 
 async function read(context: ToolContext, visit: Visit) {
   const { database } = context
-  const { webhook, event, status } = visit.filters
+  const { webhook, event, status } = visit.values
   const webhooks = await webhooksOf(context, visit)
   const chosen = chosenOf(webhooks, webhook)
-  const [list, idOf] = isFailedFirst(visit.filters)
+  const [list, idOf] = isFailedFirst(visit.values)
     ? [listFailedFirst, placeOf]
     : [listDeliveries, ({ message_id }: DeliveryRow) => message_id]
   const filter = { event_type: event || undefined, status: status || undefined }
@@ -111,7 +111,7 @@ async function read(context: ToolContext, visit: Visit) {
 type Data = Awaited<ReturnType<typeof read>>
 
 function show(visit: Visit, { webhooks, page, accepted, open, resent, wall }: Data): Html {
-  const { root, now, filters } = visit
+  const { root, now, values } = visit
   const names = new Map(webhooks.map(webhook => [webhook.webhook_id, webhookTitle(webhook)]))
   const choices = webhooks.map(({ webhook_id, status }) => ({
     value: webhook_id,
@@ -121,8 +121,8 @@ function show(visit: Visit, { webhooks, page, accepted, open, resent, wall }: Da
   const rankOf = (row: DeliveryRow) =>
     shownStatus(row, now) === 'FAILED' ? Number(accepted.has(row.message_id)) : 2
   const list = {
-    caption: `Messages, ${isFailedFirst(filters) ? 'failed' : 'newest'} first`,
-    messages: isFailedFirst(filters)
+    caption: `Messages, ${isFailedFirst(values) ? 'failed' : 'newest'} first`,
+    messages: isFailedFirst(values)
       ? page.items.toSorted((a, b) => rankOf(a) - rankOf(b))
       : page.items,
     accepted,
@@ -131,7 +131,7 @@ function show(visit: Visit, { webhooks, page, accepted, open, resent, wall }: Da
   }
   return html`${webhooks.length > 0 && filterForm(visit, { webhook: choices })}
 ${progressPart(resent, now, wall)}
-${open.length > 0 && actionForm(visit, 'resend', resendFields(open.length, filters))}
+${open.length > 0 && actionForm(visit, 'resend', resendFields(open.length, values))}
 ${page.items.length === 0 ? nothing(visit, webhooks) : messageTable(visit, list)}
 ${pageLinks(visit, 'Messages', page)}`
 }
@@ -144,7 +144,7 @@ function nothing(visit: Visit, webhooks: readonly Webhook[]): Html {
       'register one',
       'webhooks/new',
     )
-  const { webhook, event, status } = visit.filters
+  const { webhook, event, status } = visit.values
   if (!webhook && !event && !status)
     return emptyState(visit, 'There are no messages yet', 'make a payment', 'payments/new')
   const searched = inDigits(searchedOf(chosenOf(webhooks, webhook).length))

@@ -11,10 +11,10 @@ import {
   cursorIn,
   type Errors,
   type Filters,
-  filtersIn,
   type PageVisit,
   pageAddress,
   problemsIn,
+  valuesIn,
 } from './list.ts'
 import { type Look, liveHeading, newestIn, sendLook, shownBy, tagOf } from './live.ts'
 import {
@@ -36,7 +36,7 @@ import { endedAccount, otherAccount, sendSignedOut } from './sign-in.ts'
 /** What an action has for the page on which it stands: errors at the fields, for example. */
 type Answer = { errors?: Errors | undefined }
 
-type Action<F extends Filters, A extends Answer> = {
+type FormAction<F extends Filters, A extends Answer> = {
   accepts?: Accepts
   /** It can be used in an account that has ended. */
   changesNothing?: true
@@ -46,7 +46,7 @@ type Action<F extends Filters, A extends Answer> = {
   run: (context: ConsoleContext, visit: PageVisit<F>) => Promise<Next | Page | A>
 }
 
-type AnyAction = Action<Filters, Answer>
+type AnyFormAction = FormAction<Filters, Answer>
 
 type Definition<F extends Filters, Data, A extends Answer> = {
   /** Below /console; '' for home. It has one parameter at most. */
@@ -58,7 +58,7 @@ type Definition<F extends Filters, Data, A extends Answer> = {
   /** The path of the entry that is current, if it is not the first part of `path`. */
   section?: string
   filters?: F
-  /** The content, whatever the identifier, to whoever is not signed in, or to another account. */
+  /** The content for visitors who are not signed in to this account. It must not depend on the identifier. */
   guest?: (visit: Visit) => Part
   /** The page is for making something, so an account that has ended has none. */
   makes?: true
@@ -84,7 +84,7 @@ type Definition<F extends Filters, Data, A extends Answer> = {
   /** The identifiers of what a live list shows, if it begins with the newest. */
   entries?: (data: Data) => readonly string[]
   /** By the last part of its address. `banners.ts` says of each what was not done without a session. */
-  actions?: { [Name in FormPurpose]?: Action<F, A> }
+  actions?: { [Name in FormPurpose]?: FormAction<F, A> }
 }
 
 export type Group = 'Webhooks' | 'More'
@@ -105,7 +105,7 @@ export function definePage<const F extends Filters, Data, A extends Answer>(
   definition: Definition<F, Data, A>,
 ): ConsolePage {
   const page = definition as unknown as AnyPage // its functions get what it has returned itself
-  const actions = Object.entries(page.actions ?? {}) as [FormPurpose, AnyAction][] // as the type says
+  const actions = Object.entries(page.actions ?? {}) as [FormPurpose, AnyFormAction][] // as the type says
   return {
     path: page.path,
     forms: actions.map(([name, { isAtPage }]) => (isAtPage ? page.path : `${page.path}/${name}`)),
@@ -173,7 +173,7 @@ const actionRoute = (
   context: ConsoleContext,
   page: AnyPage,
   purpose: FormPurpose,
-  action: AnyAction,
+  action: AnyFormAction,
 ): Route => ({
   method: 'POST',
   path: pathBelow(page.path, action.isAtPage ? '' : purpose),
@@ -197,19 +197,19 @@ const actionRoute = (
 function pageVisitOf(
   request: FastifyRequest,
   context: ConsoleContext,
-  { path, filters: fields = {} }: AnyPage,
+  { path, filters = {} }: AnyPage,
 ): PageVisit {
   const visit = accountVisitOf(request, context)
   const [, parameter = ''] = /\{(\w+)\}/.exec(path) ?? []
   const id = pathParam(request, parameter)
-  const filters = filtersIn(visit, fields)
+  const values = valuesIn(visit, filters)
   return {
     ...visit,
     id,
     here: path === '' ? visit.home : visit.root + path.replace(`{${parameter}}`, id),
     filters,
-    fields,
-    errors: problemsIn(fields, filters, visit.now),
+    values,
+    errors: problemsIn(filters, values, visit.now),
     cursor: cursorIn(visit),
     back: textsIn(visit, ['back']).back,
   }
@@ -275,8 +275,8 @@ function lookAt(
   }
 }
 
-const isSlow = ({ fields, filters }: PageVisit): boolean =>
-  Object.entries(fields).some(([name, filter]) => filter.isSlow && filters[name] !== '')
+const isSlow = ({ filters, values }: PageVisit): boolean =>
+  Object.entries(filters).some(([name, filter]) => filter.isSlow && values[name] !== '')
 
 async function sendWhole(
   context: ConsoleContext,

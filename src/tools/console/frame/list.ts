@@ -61,8 +61,8 @@ export function pageAddress(page: string, parameters: Record<string, string | un
 }
 
 /** The address of something in a list. The page there has a link back to the list as it is now, by `linkBack`. */
-export const addressFrom = ({ filters, cursor }: PageVisit, address: string): string =>
-  pageAddress(address, { back: pageAddress('', { ...filters, ...cursor }).slice(1) })
+export const addressFrom = ({ values, cursor }: PageVisit, address: string): string =>
+  pageAddress(address, { back: pageAddress('', { ...values, ...cursor }).slice(1) })
 
 /** A link back to the list `page`, as it was filtered. */
 export const linkBack = ({ root, back }: PageVisit, page: string, name: string): Html =>
@@ -72,19 +72,19 @@ export const linkBack = ({ root, back }: PageVisit, page: string, name: string):
 
 /** Links to the pages of the list beside this one, with the same filters. */
 export function pageLinks(
-  { here, filters }: PageVisit,
+  { here, values }: PageVisit,
   label: string,
   { newer, older }: CursorPage<unknown>,
 ): Html | false {
   if (!newer && !older) return false
-  const to = (cursor: Cursor | undefined) => cursor && pageAddress(here, { ...filters, ...cursor })
+  const to = (cursor: Cursor | undefined) => cursor && pageAddress(here, { ...values, ...cursor })
   return pagination({ label, newer: to(newer), older: to(older) })
 }
 
 type Filter<Value extends string = string> = {
   /** Without a label it has no field, and the form carries it along. */
   label?: string
-  /** Of any other value the list knows nothing. Without them every text is a value. */
+  /** Any other value is read as ''. Without them every text is a value. */
   values?: readonly Value[]
   /** The choices beside the one of all. A page can give others to its form. */
   options?: readonly Option[] | undefined
@@ -93,7 +93,7 @@ type Filter<Value extends string = string> = {
   type?: 'search'
   hint?: string
   width?: 10
-  /** To look for it takes so long that the page is looked at every ten seconds only. */
+  /** Slow to search: the live page polls every ten seconds. */
   isSlow?: true
   /** The error at the field. `now` is the account's time. */
   problem?: (value: string, now: number) => string | undefined
@@ -114,7 +114,7 @@ export const text = (label: string, filter: Omit<Filter, 'label'> = {}): Filter 
 })
 
 /** A filter that only links set. */
-export const unseen: Filter = {}
+export const linkOnly: Filter = {}
 
 /** A choice of some values, which the page may call otherwise. */
 export const oneOf = <Value extends string>(
@@ -128,7 +128,7 @@ export const oneOf = <Value extends string>(
   ...(all !== undefined && { all }),
 })
 
-export function filtersIn<F extends Filters>(visit: AccountVisit, filters: F): Values<F> {
+export function valuesIn<F extends Filters>(visit: AccountVisit, filters: F): Values<F> {
   const texts = textsIn(visit, Object.keys(filters))
   const read = Object.entries(filters).map(([name, { values }]) => {
     const value = texts[name]?.trim() ?? ''
@@ -148,13 +148,13 @@ export const problemsIn = (filters: Filters, values: Values<Filters>, now: numbe
 
 /** `options` are choices that only the page knows. */
 export const filterForm = (
-  { here, fields, filters, errors }: PageVisit,
+  { here, filters, values, errors }: PageVisit,
   options: Readonly<Record<string, readonly Option[]>> = {},
   { id, text: label }: { id: string; text: string } = { id: 'filter', text: 'Filter' },
 ): Html => html`<form class="farthing-filter" method="get" action="${here}">
-${Object.entries(fields).map(
+${Object.entries(filters).map(
   ([name, filter]) =>
-    html`${field({ options: options[name], ...filter, name }, filters[name] ?? '', errors[name])}\n`,
+    html`${field({ options: options[name], ...filter, name }, values[name] ?? '', errors[name])}\n`,
 )}${button({ id, text: label, secondary: true })}
 </form>`
 
@@ -183,8 +183,8 @@ export type PageVisit<F extends Filters = Filters> = AccountVisit & {
   id: string
   /** The relative address of the page, without its query. */
   here: string
-  filters: Values<F>
-  fields: F
+  filters: F
+  values: Values<F>
   /** What is wrong with the filters. */
   errors: Errors
   cursor: Cursor

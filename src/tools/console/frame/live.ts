@@ -50,12 +50,13 @@ export function sendLook(reply: FastifyReply, browserTag: string, look: Look): F
 }
 
 /**
- * The heading, and at the end of its line where the script says that what the page shows has changed, and may follow it. Without script there is the link. The
- * page of a form with errors leads to that of the form.
+ * The heading with a status line. The script announces changes there, and can reload the page by itself (Follow). Without
+ * script there is the link *Refresh*, which leads to the page of a form from its answer too. A page with errors at its
+ * filters has the heading alone.
  */
 export function liveHeading(visit: PageVisit, text: Part): Html {
   if (Object.keys(visit.errors).length > 0) return heading(text)
-  const query = { ...visit.filters, ...visit.cursor, back: visit.back }
+  const query = { ...visit.values, ...visit.cursor, back: visit.back }
   return html`<div class="farthing-heading">
 ${heading(text)}
 <div class="farthing-live">

@@ -34,7 +34,7 @@ export const filters = {
   to: text('To (UTC)', { problem: timeProblem, hint: DAY_HINT, width: 10 }),
 }
 export type Visit = PageVisit<typeof filters>
-type Filtered = Visit['filters']
+type Filtered = Visit['values']
 
 export const filterOf = ({ q, status, from, to }: Filtered, now: number): PaymentFilter => ({
   status: status === REFUNDED ? 'success' : status || undefined,
@@ -74,9 +74,9 @@ export function scopeOf(filter: PaymentFilter): Html | false {
 }
 
 /** No results: what was searched, and what the field understands. */
-export const noMatch = ({ site }: AccountVisit, filters: Filtered, filter: PaymentFilter): Html =>
+export const noMatch = ({ site }: AccountVisit, values: Filtered, filter: PaymentFilter): Html =>
   html`${paragraph('There are no results for the filters you used.')}
-${paragraph(html`Searched: ${joined(searched(filters, filter))}. ${filter.sought?.by === 'reference' && references(filter)}`)}
+${paragraph(html`Searched: ${joined(searched(values, filter))}. ${filter.sought?.by === 'reference' && references(filter)}`)}
 <p class="govuk-body">The field understands:</p>
 <ul class="govuk-list govuk-list--bullet">
 <li>an identifier of a payment, a refund, a message, a webhook or a request, in any case: it opens its page</li>

@@ -45,7 +45,7 @@ import { filterOf, filters, noMatch, scopeOf, type Visit } from './find.ts'
 export const payments = definePage({
   path: 'payments',
   navigation: 'Payments',
-  title: ({ filters: { q, status, from, to } }) =>
+  title: ({ values: { q, status, from, to } }) =>
     ['Payments', q, status, from && `from ${from}`, to && `to ${to}`].filter(Boolean).join(', '),
   heading: () => 'Payments',
   filters,
@@ -62,19 +62,19 @@ ${data && listPart(visit, data)}`,
   entries: data => data?.page.items.map(({ payment_id }) => payment_id) ?? [],
 })
 
-const daysOf = ({ here, filters }: Visit): Html => {
+const daysOf = ({ here, values }: Visit): Html => {
   const days = { Today: 'today', Yesterday: 'yesterday', 'Last 7 days': '' }
   const links = Object.entries(days).map(([text, day]) =>
-    link(pageAddress(here, { ...filters, from: day, to: day }), text),
+    link(pageAddress(here, { ...values, from: day, to: day }), text),
   )
   return joined(links, ' · ')
 }
 
 /** The list; undefined where a filter cannot be read. */
 async function read({ database }: ToolContext, visit: Visit): Promise<Data | undefined> {
-  const { account, now, filters, errors, cursor } = visit
+  const { account, now, values, errors, cursor } = visit
   if (Object.keys(errors).length > 0) return undefined
-  const filter = filterOf(filters, now)
+  const filter = filterOf(values, now)
   const options = { room: account.room, now, filter }
   const page = await readPage(
     cursor,
@@ -103,9 +103,9 @@ const ID = /^[0-9a-v]{26}$/
 /** The page of what has this identifier; undefined if the account has no such thing. */
 async function pageOfId(
   { database }: ToolContext,
-  { account: { room }, now, filters }: Visit,
+  { account: { room }, now, values }: Visit,
 ): Promise<string | undefined> {
-  const id = filters.q.toLowerCase()
+  const id = values.q.toLowerCase()
   if (!ID.test(id)) return undefined
   if (await findPayment(database, room, id, now)) return `payments/${id}`
   const [refund, message, webhook, exchange] = await Promise.all([
@@ -157,10 +157,10 @@ async function readDeliveries(
 }
 
 function listPart(visit: Visit, { filter, page, place, deliveries }: Data): Html {
-  const { filters } = visit
+  const { values } = visit
   if (page.items.length === 0)
-    return Object.values(filters).some(Boolean)
-      ? noMatch(visit, filters, filter)
+    return Object.values(values).some(Boolean)
+      ? noMatch(visit, values, filter)
       : emptyState(visit, 'There are no payments in the last 7 days', 'make one', 'payments/new')
   return html`${place !== undefined && paragraph(place)}
 ${scopeOf(filter)}

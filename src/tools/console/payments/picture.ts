@@ -32,7 +32,7 @@ import { AMOUNT, type PaymentAction, paymentActions } from './actions.ts'
 import type { ShownMessage, Step } from './timeline.ts'
 import { reasonFor } from './timeline-view.ts'
 
-/** The states on the way to success. No payment stays in submitted. */
+/** The states on the way to success. No payment stays in submitted, unless a plan holds it. */
 const wayToSuccess = ({ given }: Payment): Status[] => [
   'created',
   'started',

@@ -14,11 +14,11 @@ import { findWithText } from '../../record/text-store.ts'
 import { refusalText } from '../frame/exchange.ts'
 import {
   filterForm,
+  linkOnly,
   oneOf,
   type PageVisit,
   pageAddress,
   text,
-  unseen,
   type Values,
 } from '../frame/list.ts'
 import type { AccountVisit } from '../frame/page.ts'
@@ -70,9 +70,9 @@ export const filters = {
     all: 'The last 24 hours',
     nameOf: minutes => `The last ${minutes} minutes`,
   }),
-  code: unseen,
-  field: unseen,
-  told: unseen,
+  code: linkOnly,
+  field: linkOnly,
+  told: linkOnly,
 }
 type Filtered = Values<typeof filters>
 
@@ -142,7 +142,7 @@ export const findForm = (
 ): Html => html`${filterForm(visit, {
   operation: [...operations].map(([value, text]) => ({ value, text })),
 })}
-${paragraph(isFilter(visit.filters) ? link('requests', 'Show all requests') : link('requests?show=refused', 'Only refused'))}`
+${paragraph(isFilter(visit.values) ? link('requests', 'Show all requests') : link('requests?show=refused', 'Only refused'))}`
 
 /** No results: what was searched, and what the fields understand. */
 export const noMatch = (filtered: Filtered, operations: Operations): Html =>

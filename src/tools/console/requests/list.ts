@@ -63,7 +63,7 @@ const MOST_GAPS = 10_000
 export const requests = definePage({
   path: 'requests',
   navigation: 'Requests',
-  title: ({ filters }, { operations }) => titleOf(filters, operations),
+  title: ({ values }, { operations }) => titleOf(values, operations),
   heading: () => 'Requests',
   filters,
   read,
@@ -73,9 +73,9 @@ export const requests = definePage({
 
 async function read(context: ConsoleContext, visit: Visit) {
   const { database, time } = context
-  const { filters, cursor, account } = visit
+  const { values, cursor, account } = visit
   const operations = operationsOf(context.operations)
-  const filter = filterOf(filters, time.wall())
+  const filter = filterOf(values, time.wall())
   const page = await context.reading(account.room, visit.request.url, () =>
     readPage<Exchange>(
       cursor,
@@ -87,8 +87,8 @@ async function read(context: ConsoleContext, visit: Visit) {
   return {
     operations,
     page,
-    gaps: isFilter(filters) ? [] : await gapsAmong(database, account.room, page, cursor),
-    refusals: isFirst(visit) && !filters.code && (await readRefusals(database, visit)),
+    gaps: isFilter(values) ? [] : await gapsAmong(database, account.room, page, cursor),
+    refusals: isFirst(visit) && !values.code && (await readRefusals(database, visit)),
     oldest,
     refusedKeys: context.refusedKeys(),
   }
@@ -100,19 +100,19 @@ function show(
   visit: Visit,
   { operations, page, gaps, refusals, oldest, refusedKeys }: Awaited<ReturnType<typeof read>>,
 ): Html {
-  const { filters } = visit
+  const { values } = visit
   const isEmpty = page.items.length + gaps.length === 0
   return html`${refusals && refusalsPart(visit, refusals, operations)}
 ${
-  isEmpty && !isFilter(filters)
+  isEmpty && !isFilter(values)
     ? emptyState(
         visit,
         'No request of the last 24 hours is recorded',
         html`send one to ${code(visit.addresses.api)} with the key of this account`,
       )
-    : html`<h2 class="govuk-heading-m">${headingOf(filters, operations)}</h2>
+    : html`<h2 class="govuk-heading-m">${headingOf(values, operations)}</h2>
 ${findForm(visit, operations)}
-${isEmpty ? noMatch(filters, operations) : list(visit, page, gaps)}
+${isEmpty ? noMatch(values, operations) : list(visit, page, gaps)}
 ${oldest && paragraph(html`The record of this account begins at ${time(oldest.at)}.`)}`
 }
 ${refusedKeysPart(refusedKeys)}`
@@ -129,11 +129,11 @@ export const refusedKeysPart = (count: number): Html | false =>
  */
 async function look({ database, time }: ToolContext, visit: Visit, since: string): Promise<Look> {
   const { room } = visit.account
-  const { filters } = visit
+  const { values } = visit
   if (!isFirst(visit)) return { version: 'older' }
   const last = { limit: 1, order: 'newest' } as const
-  const { text, ...others } = filterOf(filters, time.wall())
-  const kinds = isFilter(filters) ? KINDS : [...KINDS, 'gap' as const]
+  const { text, ...others } = filterOf(values, time.wall())
+  const kinds = isFilter(values) ? KINDS : [...KINDS, 'gap' as const]
   const [newest, listed, refused, newer] = await Promise.all([
     findExchanges(database, room, {}, last),
     // Only what is newer is searched for the text.

@@ -21,7 +21,7 @@ import type {
 import { newestMessages, newestWebhooks } from '../../lists/webhooks-store.ts'
 import { definePage } from '../frame/define-page.ts'
 import { type Typed, typedInput } from '../frame/form.ts'
-import { type PageVisit, unseen } from '../frame/list.ts'
+import { linkOnly, type PageVisit } from '../frame/list.ts'
 import type { AccountVisit } from '../frame/page.ts'
 import { code, inDigits, joined, link, paragraph, untrusted, wideTable } from '../frame/parts.ts'
 import { type Candidates, questionOf, readSubmission } from './form.ts'
@@ -33,7 +33,7 @@ const MOST_WEBHOOKS = 20
 /** What was compared, and what came of it. */
 type Compared = Typed & { candidates: OwnCandidates; analysis?: Analysis }
 
-const filters = { message: unseen }
+const filters = { message: linkOnly }
 
 export const signature = definePage({
   path: 'signature',
@@ -41,7 +41,7 @@ export const signature = definePage({
   below: 'Webhooks',
   filters,
   read: async (context, visit, compared?: Compared) =>
-    compared?.candidates ?? candidatesFor(context, visit, visit.filters.message),
+    compared?.candidates ?? candidatesFor(context, visit, visit.values.message),
   show: (
     visit,
     candidates,
@@ -130,7 +130,7 @@ ${select({
       text: `${each.event_type} ${each.message_id} to ${each.webhook}`,
     })),
   ],
-  value: typed?.form.get('message') ?? visit.filters.message,
+  value: typed?.form.get('message') ?? visit.values.message,
   error: typed?.errors.message,
 })}
 ${message && rightValues(visit, message)}

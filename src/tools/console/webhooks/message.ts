@@ -82,7 +82,7 @@ export const message = definePage({
     return { version: [statusAt(message, visit.now), message.attempts, exchange?.exchange_id] }
   },
   actions: {
-    send: { run: sendByHand },
+    send: { run: sendFromPage },
     ask: { run: async (context, visit) => ask(context, visit, await messageOf(context, visit)) },
   },
 })
@@ -90,7 +90,7 @@ export const message = definePage({
 const messageOf = async ({ database }: ToolContext, { account, id }: PageVisit) =>
   existing(await findMessage(database, account.room, id))
 
-async function sendByHand(context: ToolContext, visit: PageVisit): Promise<Next> {
+async function sendFromPage(context: ToolContext, visit: PageVisit): Promise<Next> {
   const message = resendable(await messageOf(context, visit), visit.now)
   const to = `messages/${visit.id}`
   if ('reason' in message) return { to, done: { code: 'not-sent' } }

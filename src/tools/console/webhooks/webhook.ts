@@ -70,7 +70,7 @@ const webhookOf = async ({ database }: ToolContext, { account, id }: Visit): Pro
 async function read(context: ToolContext, visit: Visit) {
   const { database } = context
   const webhook = await webhookOf(context, visit)
-  const delivery = visit.filters.delivery || undefined
+  const delivery = visit.values.delivery || undefined
   const page = await readPage<MessageRow>(
     visit.cursor,
     ({ message_id }) => message_id,
@@ -100,7 +100,7 @@ ${deactivateForm(visit, webhook)}`
 }
 
 const noneOf = (visit: Visit, webhook: Webhook): Html =>
-  visit.filters.delivery
+  visit.values.delivery
     ? paragraph('There are no results for the filters you used.')
     : emptyState(visit, 'It got no message yet', canTest(webhook) && 'send a test message above')
 

@@ -49,7 +49,7 @@ function fieldsOf(headers: Headers, text: string): ReadRequest['body'] {
 export const isForm = (headers: Headers): boolean =>
   /^application\/x-www-form-urlencoded\b/i.test(headers['content-type'] ?? '')
 
-/** Farthing's own commands say so. */
+/** The User-Agent of Farthing's own commands. */
 const OWN = /^farthing\//
 
 /** What is kept of a request beside the rules that it breaks. Pages are not read. */
@@ -84,8 +84,8 @@ export function factsOfAttempt({ url, answer, byHand, body, failed }: AnsweredAt
 const short = (text: string): string => hash('sha1', text, 'base64url').slice(0, 10)
 
 const IDENTIFIERS = /"payment_id":"[0-9a-v]{21}([0-9a-v]{5})"/g
-/** Five characters tell payments of one account apart. */
-export const LISTED_END = /.{5}/g
+/** Splits `listed` into its ends of five characters, which tell the payments of one account apart. */
+export const LISTED_ENDS = /.{5}/g
 /** The payments of one search that are kept. */
 const MOST_LISTED = 40
 
@@ -140,9 +140,9 @@ function createdBy(body: ReadRequest['body'], text: string, headers: Headers): C
   }
 }
 
-/** Shorter values of metadata could be in an address by chance. */
+/** Metadata shorter than this is ignored: it may match by chance. */
 const LEAST_METADATA = 6
-/** A secure random identifier is the recommended way. */
+/** GOV.UK Pay recommends a secure random identifier in return_url, so values like this are not reported. */
 const RANDOM = /^(?=.*\d)(?=.*[a-z])[\w-]{16,}$/i
 const MOST_TOLD = 5
 

@@ -4,10 +4,13 @@ import { version } from '../../../core/version.ts'
 import type { Facts } from '../../record/exchange.ts'
 import type { AnsweredAttempt, Judge } from '../../record/row.ts'
 import { factsOfAttempt, factsOfRequest, type ReadRequest, readRequest } from './facts.ts'
-import { attemptRules, type ProductionRule, requestRules } from './production.ts'
+import { type ProductionRule, singleAttemptRules, singleRequestRules } from './production.ts'
 import { type AccountRecord, HAS_FAILED, type Level, type Rule } from './rule.ts'
 
-export const productionRows: readonly ProductionRule[] = [...requestRules, ...attemptRules]
+export const productionRows: readonly ProductionRule[] = [
+  ...singleRequestRules,
+  ...singleAttemptRules,
+]
 
 /** Kept with each exchange, because what another version recorded says nothing of a rule that it did not have. */
 export const RULE_SET = hash(
@@ -17,7 +20,7 @@ export const RULE_SET = hash(
 
 export type BrokenRule = { rule: string; level: Level; sentence: string; advice: string }
 
-/** What is shown of the rules that were kept with an exchange. Ignores rules that another version knew. */
+/** Returns the texts of the broken rules of an exchange by their keys. Skips keys that this version does not know. */
 export const showBroken = (keys: readonly string[] = []): BrokenRule[] =>
   productionRows
     .filter(({ key }) => keys.includes(key))
@@ -34,7 +37,7 @@ type Rules = {
  */
 export function createJudge(
   onFault: (error: unknown) => void,
-  rules: Rules = { request: requestRules, attempt: attemptRules },
+  rules: Rules = { request: singleRequestRules, attempt: singleAttemptRules },
 ): Judge {
   let isReported = false
   const report = (error: unknown) => {
@@ -85,7 +88,7 @@ export function createJudge(
 const OTHER_VERSION =
   'This rule is not judged: another version of Farthing recorded what was seen, with other rules.'
 
-/** The rules over what was kept. Those that make one finding together are one, at the worst level that was seen. */
+/** The rules over the record. Rows linked by `with` are reported as one rule, at the worst level that was broken. */
 export const productionRules: readonly Rule[] = productionRows
   .filter(row => row.with === undefined)
   .map((row): Rule => {

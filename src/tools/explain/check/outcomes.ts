@@ -3,8 +3,8 @@ import { isSuccess } from '../../../core/http-status.ts'
 import { HOUR, MINUTE, SECOND } from '../../../core/time.ts'
 import type { EventType } from '../../../pay/webhooks/webhook.ts'
 import type { Evidence } from '../../record/exchange.ts'
-import { LISTED_END } from './facts.ts'
-import { type AccountRecord, documented, judged, type Rule } from './rule.ts'
+import { LISTED_ENDS } from './facts.ts'
+import { type AccountRecord, documented, judgement, type Rule } from './rule.ts'
 
 /** Milliseconds of account time after which an outcome should have been read. */
 const READ_WITHIN = 10 * MINUTE
@@ -47,7 +47,7 @@ const isOld = ({ now }: AccountRecord, { at }: Evidence, ms = READ_WITHIN): bool
 function createLearnt(record: AccountRecord): (since: Evidence) => boolean | undefined {
   const listed = new Map<string, number>()
   for (const { listed: ends, began } of record.exchanges)
-    for (const end of ends === 'all' ? [ends] : (ends?.match(LISTED_END) ?? []))
+    for (const end of ends === 'all' ? [ends] : (ends?.match(LISTED_ENDS) ?? []))
       listed.set(end, began)
   return since => {
     const newest = ['all', since.payment_id?.slice(-5)].map(end => listed.get(end ?? '') ?? -1)
@@ -93,7 +93,7 @@ const neverRead: Rule = {
       each => isOld(record, each) && hasLearnt(each) === false && isWanted(each),
     )
     const level = ends.every(each => hasLearnt(each) === false) ? 'fail' : 'warn'
-    return judged(unread.length >= LEAST_PAYMENTS ? unread : [], learnt, { level })
+    return judgement(unread.length >= LEAST_PAYMENTS ? unread : [], learnt, { level })
   },
 }
 
@@ -118,7 +118,7 @@ const readBySearch: Rule = {
         if (search) evidence.push(search)
       }
     }
-    return judged(evidence.length >= LEAST_PAYMENTS ? evidence : [], right)
+    return judgement(evidence.length >= LEAST_PAYMENTS ? evidence : [], right)
   },
 }
 
@@ -149,7 +149,7 @@ const polling: Rule = {
   lacking: 'No payment was read.',
   judge({ ofPayment }) {
     const excessive = [...ofPayment.values()].map(excessiveRead).filter(each => each !== undefined)
-    return judged(
+    return judgement(
       excessive.length >= LEAST_PAYMENTS ? excessive : [],
       [...ofPayment.values()].flatMap(each => each.filter(isRead)),
     )
@@ -171,7 +171,7 @@ const believedAtOnce: Rule = {
     const creates = record.exchanges.filter(
       ({ status, created }) => status === 201 && created?.mode === 'agreement',
     )
-    return judged(
+    return judgement(
       creates.filter(each => isOld(record, each) && hasLearnt(each) === false),
       creates.filter(hasLearnt),
     )
@@ -203,7 +203,7 @@ const pageAgain: Rule = {
       ]
       return openings.length > 0 ? [openings] : []
     })
-    return judged(
+    return judgement(
       again.length >= LEAST_PAYMENTS ? again.flat() : [],
       opened.flatMap(({ all }) => all.filter(isOpening)),
       { times: again.length },
@@ -229,8 +229,8 @@ const leftOpen: Rule = {
         each =>
           each.created?.mode === 'web' && each.status === 201 && isOld(record, each, OPEN_FOR),
       )
-    if (!record.exchanges.some(isRead)) return judged([])
-    return judged(
+    if (!record.exchanges.some(isRead)) return judgement([])
+    return judgement(
       creates.filter(each => hasLearnt(each) === false),
       creates.filter(hasLearnt),
     )
@@ -264,7 +264,7 @@ const refundBelieved: Rule = {
       else if (read && isOld(record, refund, REFUND_LASTS) && !isGapSince(record, refund))
         evidence.push(read)
     }
-    return judged(evidence, right)
+    return judgement(evidence, right)
   },
 }
 

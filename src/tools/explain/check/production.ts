@@ -51,7 +51,7 @@ const REQUESTS: Among = {
   could: each => each.kind === 'api' && isSuccess(each.status),
   lacking: 'No request to /v1 succeeded.',
 }
-/** That breaks the rule, whatever else it has. */
+/** For rules that no request can pass: without a break they are `not seen`. */
 const never = (lacking: string): Among => ({ could: () => false, lacking })
 
 const succeeded = ({ status }: ReadRequest): boolean => isSuccess(status)
@@ -89,7 +89,7 @@ const FIREWALL = documented('api_reference/#gov-uk-pay-api-error-codes')
 const CARD_NUMBERS = inCode('connector', 'gateway/sandbox/SandboxCardNumbers.java', '22-36')
 const FAILING_CARDS = ['4000000000000069', '4000000000000127', '4000000000000119']
 
-export const requestRules = withIds<ReadRequest>([
+export const singleRequestRules = withIds<ReadRequest>([
   {
     key: 'P1',
     among: CREATES,
@@ -306,7 +306,7 @@ export const requestRules = withIds<ReadRequest>([
   },
 ])
 
-export const attemptRules = withIds<Pick<AnsweredAttempt, 'event_type' | 'failed'>>([
+export const singleAttemptRules = withIds<Pick<AnsweredAttempt, 'event_type' | 'failed'>>([
   {
     key: 'P11',
     among: {

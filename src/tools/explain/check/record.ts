@@ -39,7 +39,7 @@ export async function readRecord(
   const webhooks = await activeWebhooks(database, room)
   const payments = (filter: PaymentFilter, limit = MOST_ROWS) =>
     findPayments(database, { room, now: present, filter }, {}, { limit, order: 'newest' })
-  /** Those that the API made. */
+  /** The payments that were created through the API. */
   const ofStatus = async (status: Status, until?: AccountTime) =>
     (await payments({ status, until })).filter(({ origin }) => origin === undefined)
   const [newest] = await payments({}, 1)

@@ -2,7 +2,7 @@
 import { DAY, MINUTE, SECOND } from '../../../core/time.ts'
 import type { Evidence } from '../../record/exchange.ts'
 import { hasSucceeded } from './outcomes.ts'
-import { documented, inCode, judged, type Rule } from './rule.ts'
+import { documented, inCode, judgement, type Rule } from './rule.ts'
 
 /** Requests in a second of each kind. */
 const MOST_IN_A_SECOND = 15
@@ -53,7 +53,7 @@ const rate: Rule = {
         if (first && isOver && isWithin(SECOND, first, each)) evidence.push(each)
         else right.push(each)
       })
-    return judged(evidence, right)
+    return judgement(evidence, right)
   },
 }
 
@@ -65,7 +65,7 @@ const featureRule = (feature: string, uses: (each: Evidence) => boolean): Rule =
   advice: 'Ask its support before you go live.',
   source: documented('moto_payments/#take-a-payment-over-the-phone-moto-payments'),
   lacking: 'No payment needed a feature that must be switched on.',
-  judge: ({ exchanges }) => judged(exchanges.filter(each => each.kind === 'api' && uses(each))),
+  judge: ({ exchanges }) => judgement(exchanges.filter(each => each.kind === 'api' && uses(each))),
 })
 
 const features = [
@@ -95,7 +95,7 @@ const agreementCancelled: Rule = {
         each.operation === 'cancelAgreement' && hasSucceeded(each) && each.ended !== 'replaced',
     )
     const evidence = cancelled.filter(({ about = '' }) => neverActive.has(about))
-    return judged(evidence, cancelled)
+    return judgement(evidence, cancelled)
   },
 }
 
@@ -116,7 +116,7 @@ const withoutKey: Rule = {
     const creates = exchanges.filter(
       each => madePayment(each) && each.created?.mode === 'agreement',
     )
-    return judged(
+    return judgement(
       creates.filter(({ created }) => !created?.key),
       creates,
     )
@@ -147,7 +147,7 @@ const repeated: Rule = {
       ({ operation, created }) => operation === 'createPayment' && created && !created.key,
     )
     const equals = Map.groupBy(creates, ({ created }) => created?.content).values()
-    return judged(repeatedAmong(equals), creates.filter(isLost))
+    return judgement(repeatedAmong(equals), creates.filter(isLost))
   },
 }
 
@@ -168,8 +168,8 @@ const refundRepeated: Rule = {
     const unguarded = refunds.filter(({ isGuarded }) => !isGuarded)
     const equals = Map.groupBy(refunds, each => `${each.payment_id} ${each.refund}`).values()
     const again = repeatedAmong(equals).filter(({ isGuarded }) => !isGuarded)
-    if (again.length > 0) return judged(again)
-    return judged(unguarded, refunds, {
+    if (again.length > 0) return judgement(again)
+    return judgement(unguarded, refunds, {
       level: 'note',
       sentence:
         'A refund was made without refund_amount_available: if its answer is lost and it is sent again, it is paid out twice.',
@@ -196,7 +196,7 @@ const tellsTooMuch: Rule = {
     // A value that is the same in all payments says nothing of one of them.
     const tells = (told: string) =>
       !isOfMetadata(told) || (values.get(nameOf(told))?.length ?? 0) > 1
-    return judged(
+    return judgement(
       creates.filter(({ created }) => created?.told?.some(tells)),
       creates,
     )
@@ -260,7 +260,7 @@ const refusedAgain: Rule = {
       ofOperation.set(key, equal)
       if (equal.length >= LEAST_REFUSALS) for (const one of equal) evidence.add(one)
     }
-    return judged([...evidence], exchanges.filter(isRefusal))
+    return judgement([...evidence], exchanges.filter(isRefusal))
   },
 }
 

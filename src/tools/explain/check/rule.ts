@@ -16,13 +16,13 @@ export type Verdict = Level | 'pass' | 'not seen'
 export type RuleText = {
   /** As in docs/check.md, such as P4. */
   id: string
-  /** The worst where a rule has several. */
+  /** The worst level, if the rule has several. */
   level: Level
   /** The subject in a few words. */
   title: string
   sentence: string
   advice: string
-  /** An address: see sources.ts. */
+  /** An address, made with `inCode` or `documented` below. */
   source: string
 }
 
@@ -53,7 +53,7 @@ export type Rule<Looked = AccountRecord> = RuleText & {
     right: readonly Sighting[]
     /** In place of the rule's own. */
     lacking?: string
-    /** What decides nothing. */
+    /** Exchanges from which the rule cannot tell. */
     unclear?: readonly Sighting[]
     /** Said where it passes. */
     passed?: string
@@ -86,7 +86,7 @@ export const MOST_EVIDENCE = 20
 export type AccountRecord = {
   /** The account's time, or the later one as of which is judged. */
   now: AccountTime
-  /** As of a later time nobody can have gone on. */
+  /** True if judged as of a later time, when no client has acted yet. */
   isLater: boolean
   /** When the record begins, in milliseconds of the account's time; null where it is empty. */
   from: number | null
@@ -102,11 +102,11 @@ export type AccountRecord = {
   webhooks: readonly Webhook[]
   /** Agreements that were cancelled before they were active. */
   neverActive: ReadonlySet<string>
-  /** Payments that the API made, and that are capturable since this time of the account. */
+  /** Payments created through the API that have been capturable since this time of the account. */
   capturable: readonly { payment_id: string; since: AccountTime }[]
   /** When the newest payment of the account was created; 0 without any. */
   newest: number
-  /** Payments that the API made, and that nobody ended. */
+  /** Payments created through the API that nobody has ended. */
   open: readonly string[]
 }
 
@@ -114,9 +114,9 @@ export type AccountRecord = {
 export function findingOf(
   rule: RuleText,
   level: Verdict,
-  { evidence, times = evidence.length, webhook, ...told }: Omit<Judgement, 'level'>,
+  { evidence, times = evidence.length, webhook, ...text }: Omit<Judgement, 'level'>,
 ): Finding {
-  const { id, title, sentence, advice, source } = { ...rule, ...told }
+  const { id, title, sentence, advice, source } = { ...rule, ...text }
   const inTime = evidence.toSorted((one, other) => one.began - other.began)
   const [first, newest] = [inTime[0], inTime.at(-1)]
   return {
@@ -137,8 +137,8 @@ export function findingOf(
   }
 }
 
-/** What a rule says that has one judgement at most. */
-export const judged = (
+/** The result of a rule that has one judgement at most. */
+export const judgement = (
   evidence: readonly Sighting[],
   right: readonly Sighting[] = [],
   more: Partial<Judgement> = {},

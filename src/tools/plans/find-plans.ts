@@ -1,4 +1,4 @@
-/** Finds the plan that acts on a request, and counts the request for every plan that it matched. */
+/** Finds the plans of a request: the fault that acts on it, which counts it for every plan that it matched, and scenarios. */
 import type { FastifyRequest } from 'fastify'
 import type { Account } from '../../core/account.ts'
 import type { ApiError } from '../../core/errors.ts'
@@ -20,11 +20,11 @@ import {
   delayOf,
   errorOf,
   evaluate,
-  type Facts,
   fieldsOf,
   matches,
   noteOn,
   type Plan,
+  type PlanSubject,
   setsScenario,
 } from './plan.ts'
 import { countRequest, createKnownPlans, findPlans } from './store.ts'
@@ -46,13 +46,13 @@ type ScenarioPlans = {
 }
 
 /** The fault that acts on a request, and the scenarios for what it makes. */
-export type Found = { fault?: Fault | undefined; scenario?: ScenarioPlans | undefined }
+export type PlansOfRequest = { fault?: Fault | undefined; scenario?: ScenarioPlans | undefined }
 
-type FindFault = (operation: string, request: FastifyRequest) => Promise<Found>
+type FindPlansOfRequest = (operation: string, request: FastifyRequest) => Promise<PlansOfRequest>
 
 type PlanPorts = { database: Database; time: Time }
 
-export function createFindFault(ports: PlanPorts): FindFault {
+export function createFindPlansOfRequest(ports: PlanPorts): FindPlansOfRequest {
   const { database } = ports
   // One at a time in a room, so that a compare-and-swap fails only against other instances.
   const turns = createTurns(1)
@@ -66,20 +66,20 @@ export function createFindFault(ports: PlanPorts): FindFault {
     const { account, lastPlan } = target
     const all = await knownPlans(account.room, lastPlan)
     const plans = all.filter(({ on }) => on === undefined || on === operation)
-    const facts = await factsFor(operation, target, plans)
-    const { faults, scenarios } = sorted(plans.filter(plan => matches(plan, facts)))
+    const subject = await subjectOf(operation, target, plans)
+    const { faults, scenarios } = sorted(plans.filter(plan => matches(plan, subject)))
     const scenario = scenarios.length > 0 ? scenarioPlans(operation, account) : undefined
     if (faults.length === 0) return { scenario }
-    const fault = await withLock(account.room, () => count(account, facts))
+    const fault = await withLock(account.room, () => count(account, subject))
     if (fault?.plan.when === 'before') await target.recordEffects()
     return { fault, scenario }
   }
 
-  async function count(account: Account, facts: Facts): Promise<Fault | undefined> {
+  async function count(account: Account, subject: PlanSubject): Promise<Fault | undefined> {
     const { fault } = await untilWritten(async () => {
       const { faults } = sorted(await findPlans(database, account.room))
-      const { acting, counted } = evaluate(faults, facts)
-      const fault = acting && faultOf(acting, account, facts.operation)
+      const { acting, counted } = evaluate(faults, subject)
+      const fault = acting && faultOf(acting, account, subject.operation)
       const isCounted = counted.length === 0 || (await database.write(counted.map(countRequest)))
       return isCounted ? { fault } : undefined
     })
@@ -92,8 +92,8 @@ export function createFindFault(ports: PlanPorts): FindFault {
       withLock: create => withLock(room, create),
       async apply({ given, payment_id }) {
         const { scenarios } = sorted(await findPlans(database, room))
-        const facts = { operation, given: fieldsOf(given), ...(payment_id && { payment_id }) }
-        const { acting, counted } = evaluate(scenarios, facts, plan => noteOn(plan, given))
+        const subject = { operation, given: fieldsOf(given), ...(payment_id && { payment_id }) }
+        const { acting, counted } = evaluate(scenarios, subject, plan => noteOn(plan, given))
         found.plan_id = acting?.plan_id
         return { applied: acting && appliedBy(acting), counted: counted.map(countRequest) }
       },
@@ -122,7 +122,7 @@ type Target = {
   account: Account
   /** The plan_id of its last plan, where the look-up of the key has read it. */
   lastPlan?: string
-  find: () => Promise<Omit<Facts, 'operation'>>
+  find: () => Promise<Omit<PlanSubject, 'operation'>>
   /** Tells the record which payment it is, because the handler will not run. */
   recordEffects: () => Promise<void>
 }
@@ -163,11 +163,11 @@ async function targetOf(
 }
 
 /** The payment is read only if a plan needs it. */
-async function factsFor(
+async function subjectOf(
   operation: string,
   { find }: Target,
   plans: readonly Plan[],
-): Promise<Facts> {
+): Promise<PlanSubject> {
   return { operation, ...(plans.some(asksForPayment) && (await find())) }
 }
 
