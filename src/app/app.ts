@@ -94,7 +94,7 @@ export async function createApp(
   const areas = createAreas(context, { recorder, plans, onRefused: refused.count })
   const part = createPart(['/control', '/console'], makeTools, onPartFault)
   const server = createServer(logger?.child({}), areas, { part })
-  const waiting = () => deliveries.waiting() + (plans?.held() ?? 0)
+  const waiting = () => deliveries.waiting() + (plans?.delayed() ?? 0)
   const limits = createLimits(server, waiting)
   function prepare(each: FastifyInstance): void {
     decorateRequests(each)
@@ -191,29 +191,22 @@ function createAreas(
   const plan = plans?.hooks
   const hasControl = recorder !== undefined || config.control
   const unknown = config.control ? undefined : controlIsOff
-  const off = { ...plain, prefix: '/console', countsInProgress: true }
+  const off = { ...plain, prefix: '/console', counted: true }
   return {
-    api: {
-      ...json,
-      prefix: '/v1',
-      countsInProgress: true,
-      authenticate,
-      record: record('api'),
-      plan,
-    },
-    token: { ...json, prefix: '/v1', countsInProgress: true, record: record('api'), plan },
-    pages: { ...page, prefix: '/secure', countsInProgress: true, record: record('page'), plan },
+    api: { ...json, prefix: '/v1', counted: true, authenticate, record: record('api'), plan },
+    token: { ...json, prefix: '/v1', counted: true, record: record('api'), plan },
+    pages: { ...page, prefix: '/secure', counted: true, record: record('page'), plan },
     // Its requests may wait long, so they do not count.
     control: {
       ...(hasControl ? { ...json, authenticate } : plain),
       prefix: '/control',
-      countsInProgress: false,
+      counted: false,
       unknown,
     },
     // tools.ts has them while the console is on.
     console: off,
     'sign-in': off,
-    open: { ...plain, prefix: '', countsInProgress: true },
-    health: { ...plain, prefix: '', countsInProgress: false },
+    open: { ...plain, prefix: '', counted: true },
+    health: { ...plain, prefix: '', counted: false },
   }
 }

@@ -62,7 +62,7 @@ export type Farthing = {
   apiKey: string | undefined
   metricsUrl: string | undefined
   /**
-   * Finishes requests and deliveries in flight, within 10 seconds, and releases every resource. Idle keep-alive
+   * Finishes requests and deliveries in progress, within 10 seconds, and releases every resource. Idle keep-alive
    * connections are closed after `graceMs` milliseconds: at once, unless said otherwise.
    */
   close(graceMs?: number): Promise<void>

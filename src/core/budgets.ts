@@ -6,10 +6,10 @@
 const KB = 1024
 const MB = 1024 * KB
 
-/** Bytes of one request's or one message's bodies, written in the ways in which a receiver may have hashed them. Held by test/signature/budget.test.ts. */
+/** Bytes of all variants of one body, as common mistakes change it, that are tried to explain a signature. Held by test/signature/budget.test.ts. */
 export const VARIANT_BYTES = 4 * MB
 
-/** Bytes of wrong bodies that are hashed with wrong keys. Held by test/signature/budget.test.ts. */
+/** Bytes of the bodies in all pairs of a wrong body and a wrong key that are tried to explain a signature. Held by test/signature/budget.test.ts. */
 export const PAIR_BYTES = 16 * MB
 
 /** Levels of nesting in a body whose signature is explained. Held by test/signature/budget.test.ts. */

@@ -8,8 +8,8 @@ import { STEP } from '../platform/database/delete-in-steps.ts'
 export const RETENTION_MS = 7 * DAY
 
 /**
- * Milliseconds. Rows are deleted a day after expiry, so that an instance whose clock is ahead deletes nothing that others
- * still serve.
+ * Milliseconds. Rows are deleted a day after their payment is gone, so that an instance whose clock is ahead deletes
+ * nothing that others still serve.
  */
 export const DELETION_DELAY_MS = DAY
 

@@ -42,7 +42,7 @@ test('exchanges that arrive while others are written wait for the next write', a
     onRecorded: () => {},
     space: { written() {}, async keep() {}, async makeRoom() {} },
   })
-  const record = () => batches.add({ name: 'default', unlimited: false }, false, () => attempt)
+  const record = () => batches.add({ room: 'default', unlimited: false }, false, () => attempt)
 
   for (let i = 0; i < 3; i++) record()
   assert.equal(batches.isBehind(), false)

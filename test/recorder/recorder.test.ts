@@ -24,7 +24,10 @@ function recording(isShared: boolean) {
   const { promise: written, resolve } = Promise.withResolvers<boolean>()
   const recorder = createRecorder({
     // All that it calls.
-    database: { write: () => written, room: async () => Infinity } as Partial<Database> as Database,
+    database: {
+      write: () => written,
+      freeBytes: async () => Infinity,
+    } as Partial<Database> as Database,
     time: { now: () => 1, wall: () => 1 } satisfies Time,
     secrets: [],
     most: Infinity,

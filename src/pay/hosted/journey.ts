@@ -37,7 +37,7 @@ export type JourneyStep = Site &
     byForm: boolean
   }
 
-/** A page or a redirect. Undefined if no web payment has the token, or if it has expired. */
+/** A page or a redirect. Undefined if no web payment has the token, or if it is gone. */
 export type PageOrRedirect = { status: 200 | 400; page: string } | { location: string } | undefined
 
 /** With `starts` a created payment becomes started; where a plan has set the scenario, that is carried out instead. */

@@ -40,7 +40,7 @@ export type TokenHolder = {
   recordEffects?: RecordEffects | undefined
 }
 
-/** The web payment with this token and its account. Undefined if there is none, or if it has expired. */
+/** The web payment with this token and its account. Undefined if there is none, or if it is gone. */
 export async function findByPageToken({ context, token, recordEffects }: TokenHolder) {
   const found = await findByToken(context, token)
   if (found?.payment.given.authorisation_mode !== 'web') return undefined

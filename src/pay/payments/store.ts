@@ -60,7 +60,7 @@ function bodyOf(payment: Payment): string {
   return JSON.stringify(body satisfies Record<keyof Body, unknown>)
 }
 
-/** undefined when the account has no such payment, or when it has expired at `now`, in milliseconds. */
+/** undefined when the account has no such payment, or when it is gone at `now`, in milliseconds. */
 export async function findPayment(
   database: Database,
   room: string,
@@ -74,7 +74,7 @@ export async function findPayment(
 
 const TOKEN = /^([0-9a-v]{26})([0-9a-v]{26})$/
 
-/** The payment whose token this is, with its account; undefined for any other text, and once it or the account has expired. */
+/** The payment whose token this is, with its account; undefined for any other text, and once it is gone or the account has expired. */
 export async function findByToken(
   { database, time }: { database: Database; time: Time },
   token: string,
@@ -141,7 +141,7 @@ export const savePayment = ({ before, after }: Change): Statement => ({
   expect: 1,
 })
 
-/** Takes the key for a payment. Misses when a payment that has not expired holds it. */
+/** Takes the key for a payment. Misses when a payment that is not gone holds it. */
 export function takeIdempotencyKey(payment: Payment, key: string): Statement {
   return {
     sql: `insert into idempotency_keys (account, idempotency_key, payment_id) values ($1, $2, $3)
@@ -152,7 +152,7 @@ export function takeIdempotencyKey(payment: Payment, key: string): Statement {
   }
 }
 
-/** True while a payment that has not expired at `now`, in milliseconds, holds the key. */
+/** True while a payment that is not gone at `now`, in milliseconds, holds the key. */
 export async function isIdempotencyKeyTaken(
   database: Database,
   room: string,
@@ -197,7 +197,7 @@ export const paymentSearch: SearchKind = {
   },
 }
 
-/** The conditions of a search for payments of the account that have not expired at `now`, in milliseconds. */
+/** The conditions of a search for payments of the account that are not gone at `now`, in milliseconds. */
 export function searchConditions(search: Search, room: string, now: AccountTime): Condition[] {
   const { filters } = search
   const equal = (column: string, value: Value | undefined) => ifGiven(`${column} = ?`, value)

@@ -36,7 +36,7 @@ type SendableRow = Omit<Sendable, 'account' | 'callback_url' | 'signing_key'> &
   (Account | Record<keyof Account, null>) & { webhook_body: string; webhook_account: string }
 
 /**
- * Returns undefined unless the message is PENDING. Its body is null when the payment has expired. Where the account has
+ * Returns undefined unless the message is PENDING. Its body is null when the payment is gone. Where the account has
  * expired or was reset since, its webhook counts as inactive: a request that began before the reset may register a
  * webhook after it.
  */
@@ -49,11 +49,11 @@ export async function findSendable(
   if (!row) return undefined
   const isOfAccount = row.name !== null
   const account = isOfAccount ? accountIn(row) : newAccount(row.webhook_account)
-  const isExpired = row.payment_id < oldestKept(time.now(account))
+  const isGone = row.payment_id < oldestKept(time.now(account))
   return {
     ...keptFromRow(row),
     account,
-    body: isExpired ? null : row.body,
+    body: isGone ? null : row.body,
     webhook_status: isOfAccount ? row.webhook_status : 'INACTIVE',
   }
 }

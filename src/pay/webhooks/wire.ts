@@ -164,7 +164,7 @@ const presentAttempt = ({ at, ...outcome }: Attempt): AttemptBody => ({
   ...outcome,
 })
 
-/** `now` in milliseconds. A message whose payment has expired has no body and is never sent. */
+/** `now` in milliseconds. A message whose payment is gone has no body and is never sent. */
 export function presentMessage(row: MessageRow, now: AccountTime): WebhookMessageBody {
   const gone = row.payment_id < oldestKept(now)
   const attempts = attemptsOf(row).map(presentAttempt).reverse()

@@ -36,7 +36,7 @@ export type Area = {
   /** The most bytes of a body, if it is not BODY_BYTES. */
   bodyLimit?: number
   /** Its requests count as in progress: beyond REQUESTS_IN_PROGRESS they are refused with 503. */
-  countsInProgress: boolean
+  counted: boolean
 }
 
 export type Areas = Readonly<Record<AreaName, Area>>

@@ -60,7 +60,7 @@ export function registerRoutes(
       config: { area: name },
       onRequest: recording ? recording.onRequest(before) : before,
       preHandler: [
-        area.countsInProgress && limits.enter,
+        area.counted && limits.enter,
         plan?.preHandler,
         mayBeLong && limits.takeTurn,
       ].filter(step => !!step),

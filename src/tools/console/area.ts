@@ -24,10 +24,7 @@ import { sections } from './pages.ts'
 /** Nobody is signed in. */
 class SignInNeeded extends Error {}
 
-type ConsoleArea = Pick<
-  Area,
-  'prefix' | 'setHeaders' | 'sendError' | 'bodyLimit' | 'countsInProgress'
->
+type ConsoleArea = Pick<Area, 'prefix' | 'setHeaders' | 'sendError' | 'bodyLimit' | 'counted'>
 
 /** The areas of the console: `sign-in` needs no session, or its handlers look for one. */
 export function consoleAreas(context: ToolContext): {
@@ -64,7 +61,7 @@ export function consoleAreas(context: ToolContext): {
     setHeaders,
     sendError,
     bodyLimit: FORM_BYTES,
-    countsInProgress: true,
+    counted: true,
   }
   return {
     console: {

@@ -26,7 +26,7 @@ export type SendAgain = {
   /** Whether the message gets another identifier wherever its own stands in the body. */
   newIdentifier: boolean
   damage?: Damage | undefined
-  /** The shape of the message to send; without it, the kept bytes. */
+  /** The shape in which to send it; without one, its own. */
   as?: Shape | undefined
   /** Instead of the webhook's callback_url. The caller has checked it. */
   to?: string | undefined

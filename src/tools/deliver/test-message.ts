@@ -13,8 +13,8 @@ import type { ToolContext } from '../context.ts'
 
 const PAID: Trigger[] = ['open_page', 'choose_success', 'confirm']
 
-/** The event types that are sent, with what happens to the payment before. */
-const courses = {
+/** The event types that are sent, with the triggers that move the payment there. */
+const triggersTo = {
   card_payment_succeeded: PAID,
   card_payment_captured: PAID,
   card_payment_refunded: PAID,
@@ -22,10 +22,10 @@ const courses = {
   card_payment_cancelled: ['cancel'],
 } as const satisfies Partial<Record<EventType, readonly Trigger[]>>
 
-type TestEvent = keyof typeof courses
+type TestEvent = keyof typeof triggersTo
 
 export const testEvents = ({ subscriptions }: Pick<Webhook, 'subscriptions'>): TestEvent[] =>
-  (Object.keys(courses) as TestEvent[]).filter(type => subscriptions.includes(type)) // typed string[]
+  (Object.keys(triggersTo) as TestEvent[]).filter(type => subscriptions.includes(type)) // typed string[]
 
 const TEST_REFERENCE = 'TEST-MESSAGE'
 
@@ -65,7 +65,7 @@ export async function sendTestMessage(
     base_url,
     origin: 'test message',
   })
-  const ended = courses[event_type].reduce(
+  const ended = triggersTo[event_type].reduce(
     (payment: Payment, trigger) => advance(payment, trigger, now)?.after ?? payment,
     after,
   )

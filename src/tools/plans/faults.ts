@@ -12,8 +12,8 @@ import type { PlanHooks } from '../../platform/http/areas.ts'
 import { createFindPlansOfRequest, type Fault, type PlansOfRequest } from './find-plans.ts'
 
 export type Plans = {
-  /** The number of requests that are held. They only wait. */
-  held(): number
+  /** The number of requests that are delayed. They only wait. */
+  delayed(): number
   hooks(operation: string): PlanHooks
   withScenario: WithScenario
 }
@@ -21,14 +21,14 @@ export type Plans = {
 type PlanPorts = { database: Database; time: Time }
 
 export function createPlans(ports: PlanPorts, stopped: () => boolean): Plans {
-  const holds = createHolds(ports.database, stopped)
+  const delays = createDelays(ports.database, stopped)
   const findPlansOfRequest = createFindPlansOfRequest(ports)
   const found = new WeakMap<FastifyRequest, PlansOfRequest>()
 
   /** Has the effect of the fault on the reply. Its error, if it has one, is still to be sent. */
   async function act(fault: Fault, request: FastifyRequest, reply: FastifyReply): Promise<void> {
     fault.hasActed = true
-    await holds.hold(fault.account, request.raw.socket, fault.delay)
+    await delays.wait(fault.account, request.raw.socket, fault.delay)
     const { error } = fault
     const { plan_id, reset, when } = fault.plan
     const ended = reset ? 'reset' : error && 'replaced'
@@ -57,7 +57,7 @@ export function createPlans(ports: PlanPorts, stopped: () => boolean): Plans {
   }
 
   return {
-    held: holds.count,
+    delayed: delays.count,
     withScenario(request, create) {
       const scenario = found.get(request)?.scenario
       return scenario ? scenario.withLock(() => create(scenario.apply)) : create(undefined)
@@ -89,22 +89,22 @@ export function createPlans(ports: PlanPorts, stopped: () => boolean): Plans {
 /** Milliseconds between two checks of whether the service stops or an account was reset. */
 const CHECK_EVERY = 100
 
-type HeldRequest = { account: Account; end: () => void }
+type DelayedRequest = { account: Account; end: () => void }
 
-type Holds = {
+type Delays = {
   count(): number
   /** Resolves after so many milliseconds; at once if the service stops or the account is reset or ended. */
-  hold(account: Account, socket: Socket, ms: number): Promise<void>
+  wait(account: Account, socket: Socket, ms: number): Promise<void>
 }
 
-/** Holds requests that a plan delays. They cost no work, and their connections are not idle. */
-function createHolds(database: Database, stopped: () => boolean): Holds {
-  const held = new Set<HeldRequest>()
+/** Delays requests. They cost no work, and their connections are not idle. */
+function createDelays(database: Database, stopped: () => boolean): Delays {
+  const delayed = new Set<DelayedRequest>()
   let checking: NodeJS.Timeout | undefined
 
   async function check(): Promise<void> {
-    if (stopped()) for (const { end } of held) end()
-    for (const [name, group] of Map.groupBy(held, ({ account }) => account.name)) {
+    if (stopped()) for (const { end } of delayed) end()
+    for (const [name, group] of Map.groupBy(delayed, ({ account }) => account.name)) {
       // An unreachable database says nothing about the account.
       const now = await accountOfName(database, name).catch(() => group[0]?.account)
       for (const { account, end } of group) if (account.room !== now?.room) end()
@@ -112,8 +112,8 @@ function createHolds(database: Database, stopped: () => boolean): Holds {
   }
 
   return {
-    count: () => held.size,
-    async hold(account, socket, ms) {
+    count: () => delayed.size,
+    async wait(account, socket, ms) {
       if (ms === 0 || stopped()) return
       const { timeout = 0 } = socket
       socket.setTimeout(0)
@@ -122,14 +122,14 @@ function createHolds(database: Database, stopped: () => boolean): Holds {
         const mine = { account, end }
         function end(): void {
           clearTimeout(timer)
-          held.delete(mine)
-          if (held.size === 0) {
+          delayed.delete(mine)
+          if (delayed.size === 0) {
             clearInterval(checking)
             checking = undefined
           }
           resolve()
         }
-        held.add(mine)
+        delayed.add(mine)
         checking ??= setInterval(() => void check(), CHECK_EVERY)
       })
       socket.setTimeout(timeout)

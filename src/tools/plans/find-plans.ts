@@ -1,4 +1,4 @@
-/** Finds the plans of a request: the fault that acts on it, which counts it for every plan that it matched, and scenarios. */
+/** Finds the plans of a request: the fault that acts on it, and its scenarios. Counts it for each fault that it matched. */
 import type { FastifyRequest } from 'fastify'
 import type { Account } from '../../core/account.ts'
 import type { ApiError } from '../../core/errors.ts'

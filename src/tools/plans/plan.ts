@@ -130,7 +130,7 @@ function draw(seed: number, seen: number): { chance: number; share: number } {
   return { chance: hash.readUInt32BE(0) / 2 ** 32, share: hash.readUInt32BE(4) / 2 ** 32 }
 }
 
-/** The milliseconds for which the plan holds this request. */
+/** The milliseconds for which the plan delays this request. */
 export function delayOf({ delay = 0, seed }: Plan, seen: number): number {
   if (typeof delay === 'number') return delay
   const [least, most] = delay

@@ -19,8 +19,8 @@ const INSTANCE: Each<Size> = {
 /** Why an exchange was only counted: a limit, or a write of the record that failed or would take room from payments. */
 type Bound = 'account' | 'instance' | 'memory' | 'database'
 
-/** `unlimited`: all its exchanges are recorded, as far as there is room for them. */
-export type Room = { name: string; unlimited: boolean }
+/** Whose exchange it is. `unlimited`: all exchanges of the room are recorded, as far as there is space for them. */
+export type Quota = { room: string; unlimited: boolean }
 
 /** The exchanges of one account that were only counted. Times in milliseconds. */
 export type Gap = { count: number; refused: number; from: number; to: number; bounds: Bound[] }
@@ -49,13 +49,13 @@ export function createAdmission() {
       pausedUntil = until
     },
     /** The limit that keeps an exchange of this room from being recorded, if one does. */
-    refuse({ name, unlimited }: Room, refused: boolean, now: MachineTime): Bound | undefined {
+    refuse({ room, unlimited }: Quota, refused: boolean, now: MachineTime): Bound | undefined {
       if (now < pausedUntil) return 'database'
       if (unlimited) return undefined
       const kind = refused ? 'refused' : 'all'
       instance ??= full(INSTANCE, now)
-      const buckets = accounts.get(name) ?? full(ACCOUNT, now)
-      accounts.set(name, buckets)
+      const buckets = accounts.get(room) ?? full(ACCOUNT, now)
+      accounts.set(room, buckets)
       const [ofAccount, ofInstance] = [buckets[kind], instance[kind]]
       refill(ofAccount, ACCOUNT[kind], now)
       refill(ofInstance, INSTANCE[kind], now)

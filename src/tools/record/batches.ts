@@ -1,5 +1,5 @@
 import type { Database, MachineTime, Statement, Time } from '../../core/ports.ts'
-import { createAdmission, type Gap, type Room } from './admission.ts'
+import { createAdmission, type Gap, type Quota } from './admission.ts'
 import type { Exchange } from './exchange.ts'
 import { makeGapRow, type RawExchange, type RowMaker } from './row.ts'
 import type { Space } from './space-store.ts'
@@ -34,10 +34,10 @@ type BatchPorts = {
 }
 
 type OnRow = (row: Exchange) => void
-type Arrived = { room: Room; raw: RawExchange; onRow: OnRow | undefined }
+type Arrived = { quota: Quota; raw: RawExchange; onRow: OnRow | undefined }
 
 type Row = {
-  room: Room
+  quota: Quota
   refused: boolean
   began: MachineTime
   insert: (exchange_id: string) => Statement
@@ -91,15 +91,15 @@ export function createBatches(ports: BatchPorts) {
      * Records the exchange, if there is memory and its room may record one more. Otherwise it is counted. `onRow` gets the
      * row, once it is written or counted.
      */
-    add(room: Room, refused: boolean, exchange: () => RawExchange, onRow?: OnRow): void {
+    add(quota: Quota, refused: boolean, exchange: () => RawExchange, onRow?: OnRow): void {
       const now = time.wall()
-      const bound = queue.isFull() ? 'memory' : admission.refuse(room, refused, now)
+      const bound = queue.isFull() ? 'memory' : admission.refuse(quota, refused, now)
       if (bound) {
-        admission.count(room.name, refused, now, bound)
+        admission.count(quota.room, refused, now, bound)
         onRow?.({ exchange_id: ports.nextId(), ...ports.makeRow(exchange()) })
-      } else queue.add({ room, raw: exchange(), onRow })
+      } else queue.add({ quota, raw: exchange(), onRow })
       if (!timer) scheduleNext()
-      ports.onRecorded(room.name)
+      ports.onRecorded(quota.room)
     },
     /** Whether an exchange of this room may be in memory and not yet written. */
     mayHave: (room: string): boolean => flushing !== undefined || queue.has(room),
@@ -142,8 +142,8 @@ async function writeRows(
       gaps.clear()
     } catch (error) {
       admission.putBack(gaps)
-      for (const { room, refused, began } of some)
-        admission.count(room.name, refused, began, 'database')
+      for (const { quota, refused, began } of some)
+        admission.count(quota.room, refused, began, 'database')
       throw error
     } finally {
       for (const [i, { onDone }] of some.entries()) onDone?.(ids[i] ?? '')
@@ -174,7 +174,7 @@ function createQueue(ports: BatchPorts) {
     add(exchange: Arrived): void {
       if (arrived.push(exchange) === ROWS_AT_ONCE) setImmediate(makeRows)
     },
-    has: (name: string) => [...arrived, ...rows].some(({ room }) => room.name === name),
+    has: (room: string) => [...arrived, ...rows].some(({ quota }) => quota.room === room),
     length: () => rows.length + arrived.length,
     /** Removes and returns the oldest that are written together. */
     take(most: number): Row[] {
@@ -192,11 +192,11 @@ function createQueue(ports: BatchPorts) {
   }
 }
 
-function rowOf({ makeRow }: BatchPorts, { room, raw, onRow }: Arrived): Row {
+function rowOf({ makeRow }: BatchPorts, { quota, raw, onRow }: Arrived): Row {
   const exchange = makeRow(raw)
   const insert = insertExchange(exchange)
   return {
-    room,
+    quota,
     refused: exchange.refused,
     began: raw.began,
     insert,
@@ -217,6 +217,6 @@ async function write(
 ): Promise<void> {
   const ofGaps = [...gaps].map(([room, gap]) => insertExchange(makeGapRow(room, gap))(nextId()))
   await database.write([...some.map(({ insert }, i) => insert(ids[i] ?? '')), ...ofGaps])
-  for (const { room, bytes } of some) space.written(room, bytes)
-  for (const name of new Set(some.map(({ room }) => room.name))) onRecorded(name)
+  for (const { quota, bytes } of some) space.written(quota, bytes)
+  for (const room of new Set(some.map(({ quota }) => quota.room))) onRecorded(room)
 }

@@ -88,7 +88,7 @@ function endOfValue(text: string, begins: number, slashes: number): number {
   for (let match = PART.exec(text); match; match = PART.exec(text)) {
     const [part] = match
     if (part.endsWith('"')) {
-      // The quote that ends a string has 0, 2, 4... backslashes before it; within a string of JSON 1, 5, 9...
+      // A string ends at a quote with 0, 2, 4... backslashes before it if `slashes` is 0, and with 1, 5, 9... if it is 1.
       const ends = (part.length - 1) % (2 * (slashes + 1)) === slashes
       if (!isString || ends) isString = !isString
       if (!isString && open === 0) return PART.lastIndex

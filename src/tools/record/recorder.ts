@@ -9,7 +9,7 @@ import { createNewId, newSecret } from '../../core/ids.ts'
 import type { Database, MachineTime, Statement, Time } from '../../core/ports.ts'
 import type { Recorded, RecordingHooks } from '../../platform/http/areas.ts'
 import { methodOf } from '../../platform/http/fastify.ts'
-import type { Room } from './admission.ts'
+import type { Quota } from './admission.ts'
 import { createBatches } from './batches.ts'
 import type { AttemptToRecord, Exchange, Recorder } from './exchange.ts'
 import {
@@ -44,7 +44,7 @@ export type RunningRecorder = Recorder & {
   hooks(kind: 'api' | 'page', recorded: Recorded): RecordingHooks
   /** Deletes all but the newest exchanges of each account. */
   trim(stop?: AbortSignal): Promise<void>
-  /** Makes room after a write has found the disk full, and records nothing for some seconds. Never rejects. */
+  /** Frees space after a write has found the disk full, and records nothing for some seconds. Never rejects. */
   giveWay(): Promise<void>
   /** Deletes exchanges that are too old. `now` is the machine's time. */
   sweep(now: MachineTime, stop?: AbortSignal): Promise<void>
@@ -60,8 +60,8 @@ export function createRecorder(ports: RecorderPorts): RunningRecorder {
   const space = createSpace({ ...ports, database })
   const batches = createBatches({ database, time, nextId, makeRow, onFault, onRecorded, space })
   const arriving = new Set<Promise<void>>()
-  const roomOf = (account: Account): Room => ({
-    name: account.room,
+  const quotaOf = (account: Account): Quota => ({
+    room: account.room,
     unlimited: isTestAccount(account),
   })
 
@@ -72,14 +72,14 @@ export function createRecorder(ports: RecorderPorts): RunningRecorder {
   /** Records what somebody waits for. */
   async function recordNow(account: Account, raw: RawExchange, failed: boolean): Promise<Exchange> {
     const { promise: done, resolve } = Promise.withResolvers<Exchange>()
-    batches.add(roomOf(account), failed, () => raw, resolve)
+    batches.add(quotaOf(account), failed, () => raw, resolve)
     await batches.write()
     return done
   }
 
   async function record(account: Account, raw: RawAttempt): Promise<void> {
     const attempt = await answered(account, raw)
-    batches.add(roomOf(account), attempt.failed, () => attempt)
+    batches.add(quotaOf(account), attempt.failed, () => attempt)
     if (isShared && isTestAccount(account)) await batches.write()
   }
 
@@ -89,7 +89,7 @@ export function createRecorder(ports: RecorderPorts): RunningRecorder {
       // `began` is 0 where nothing is recorded, such as at an unknown path below /control.
       if (!account || request.began === 0) return done(null, payload)
       const raw = () => rawRequest(kind, recorded, time, { request, reply, payload, account })
-      batches.add(roomOf(account), reply.statusCode >= 400, raw)
+      batches.add(quotaOf(account), reply.statusCode >= 400, raw)
       if (!isTestAccount(account)) return done(null, payload)
       if (isShared || batches.isBehind()) void write().then(() => done(null, payload))
       else done(null, payload)

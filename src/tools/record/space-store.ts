@@ -6,7 +6,7 @@ import { DAY } from '../../core/time.ts'
 import { BEHIND, RETENTION_MS } from '../../pay/retention.ts'
 import { deleteInSteps } from '../../platform/database/delete-in-steps.ts'
 import { numbered, where } from '../../platform/database/select.ts'
-import type { Room } from './admission.ts'
+import type { Quota } from './admission.ts'
 import { BYTES } from './store.ts'
 
 /** The most exchanges of an account that are kept. */
@@ -63,9 +63,9 @@ export function createSpace({ database, most, isShared }: SpacePorts) {
 
   return {
     /** Notes that rows of the room were written, of so many bytes. */
-    written({ name, unlimited }: Room, bytes: number): void {
-      const before = rooms.get(name)?.bytes ?? 0
-      rooms.set(name, { rows: keptOf(unlimited), bytes: before + bytes })
+    written({ room, unlimited }: Quota, bytes: number): void {
+      const before = rooms.get(room)?.bytes ?? 0
+      rooms.set(room, { rows: keptOf(unlimited), bytes: before + bytes })
       sinceAll += bytes
     },
     /** Deletes the oldest rows of whatever may have more bytes than its budget. */

@@ -4,13 +4,10 @@ import { version } from '../../../core/version.ts'
 import type { Facts } from '../../record/exchange.ts'
 import type { AnsweredAttempt, Judge } from '../../record/row.ts'
 import { factsOfAttempt, factsOfRequest, type ReadRequest, readRequest } from './facts.ts'
-import { type ProductionRule, singleAttemptRules, singleRequestRules } from './production.ts'
+import { attemptRows, type ProductionRule, requestRows } from './production.ts'
 import { type AccountRecord, HAS_FAILED, type Level, type Rule } from './rule.ts'
 
-export const productionRows: readonly ProductionRule[] = [
-  ...singleRequestRules,
-  ...singleAttemptRules,
-]
+export const productionRows: readonly ProductionRule[] = [...requestRows, ...attemptRows]
 
 /** Kept with each exchange, because what another version recorded says nothing of a rule that it did not have. */
 export const RULE_SET = hash(
@@ -37,7 +34,7 @@ type Rules = {
  */
 export function createJudge(
   onFault: (error: unknown) => void,
-  rules: Rules = { request: singleRequestRules, attempt: singleAttemptRules },
+  rules: Rules = { request: requestRows, attempt: attemptRows },
 ): Judge {
   let isReported = false
   const report = (error: unknown) => {

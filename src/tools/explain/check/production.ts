@@ -89,7 +89,7 @@ const FIREWALL = documented('api_reference/#gov-uk-pay-api-error-codes')
 const CARD_NUMBERS = inCode('connector', 'gateway/sandbox/SandboxCardNumbers.java', '22-36')
 const FAILING_CARDS = ['4000000000000069', '4000000000000127', '4000000000000119']
 
-export const singleRequestRules = withIds<ReadRequest>([
+export const requestRows = withIds<ReadRequest>([
   {
     key: 'P1',
     among: CREATES,
@@ -306,7 +306,7 @@ export const singleRequestRules = withIds<ReadRequest>([
   },
 ])
 
-export const singleAttemptRules = withIds<Pick<AnsweredAttempt, 'event_type' | 'failed'>>([
+export const attemptRows = withIds<Pick<AnsweredAttempt, 'event_type' | 'failed'>>([
   {
     key: 'P11',
     among: {
