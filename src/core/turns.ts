@@ -1,6 +1,6 @@
 /**
- * At most `atOnce` runs per key; others queue. Callers that queue with the same `what` share one run. Pass a new Symbol to
- * share with nobody.
+ * At most `atOnce` runs per key; others queue. Callers that queue with the same `what` share one run, which begins after
+ * their calls. Pass a new Symbol to share with nobody.
  */
 import { setImmediate } from 'node:timers/promises'
 import { SLICE_MS } from './budgets.ts'

@@ -15,7 +15,7 @@ import { createSlots, type ReleaseSlot } from '../../core/slots.ts'
 const SMALL_BYTES = 4_096
 
 export type Turn = {
-  /** Counts more bytes of the response. Throws if the budget is used up or the client has disconnected. */
+  /** Counts more bytes of the response. Throws if the budget has no space for them or the client has disconnected. */
   add(bytes: number): void
   end(): void
 }
@@ -36,7 +36,7 @@ const USUAL = {
 
 export function createLeaving(budget = USUAL): Leaving {
   const shares = createShares(budget.mostBytes)
-  const hold = createHeld(shares)
+  const countUntilSent = createCount(shares)
   const takeSlot = createSlots(budget.mostAtWork, budget.mostAtWork, budget.mostWaiting)
 
   function createTurn({ account: { room }, socket }: FastifyRequest, release: ReleaseSlot): Turn {
@@ -78,7 +78,7 @@ export function createLeaving(budget = USUAL): Leaving {
       request.turn = null
       if (!isLong(payload) || request.socket.destroyed) return null
       // Endpoints without a key share what one account may have.
-      const release = hold(request.account?.room ?? '', payload, turn !== null)
+      const release = countUntilSent(request.account?.room ?? '', payload, turn !== null)
       if (!release) return overloaded()
       reply.raw.once('close', release)
       return null
@@ -89,7 +89,7 @@ export function createLeaving(budget = USUAL): Leaving {
 const isLong = (payload: unknown): payload is string | Buffer =>
   (typeof payload === 'string' || Buffer.isBuffer(payload)) && payload.length > SMALL_BYTES
 
-function createHeld({ add, hasSpace }: Shares) {
+function createCount({ add, hasSpace }: Shares) {
   /** Those that wait with the same Buffer, such as that of a document, take its memory once. */
   const shared = new Map<Buffer, { holders: number; release: () => void }>()
 
@@ -99,10 +99,10 @@ function createHeld({ add, hasSpace }: Shares) {
     payload: string | Buffer,
     isAdmitted: boolean,
   ): (() => void) | undefined => {
-    const held = typeof payload === 'string' ? undefined : shared.get(payload)
-    if (held) {
-      held.holders += 1
-      return held.release
+    const same = typeof payload === 'string' ? undefined : shared.get(payload)
+    if (same) {
+      same.holders += 1
+      return same.release
     }
     const bytes = Buffer.byteLength(payload)
     if (!isAdmitted && !hasSpace(room, bytes)) return undefined
