@@ -124,6 +124,16 @@ onEveryDatabase(
       )
     })
 
+    test('of a payment that expired no webhook is said to have missed a message: there is no event type for it', async t => {
+      const { api, browser } = await start()
+      await subscribe(t, api)
+      const payment = await api.createPayment()
+      await ask(service(), api, `payments/${payment.payment_id}/complete`, { scenario: 'expired' })
+      const steps = stepsOf(await shown(browser, payment))
+      assert.match(steps.at(-1) ?? '', /failed, P0020/)
+      assert.doesNotMatch(steps.join('\n'), /no message/)
+    })
+
     test('a refund through the API is one step, with its request and its effects', async t => {
       const { api, browser } = await start()
       await subscribe(t, api)

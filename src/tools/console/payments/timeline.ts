@@ -139,7 +139,7 @@ function unrecordedSteps(
 function eventTypesOf({ events, refunds, from }: Drawn): EventType[] {
   const to = events.at(-1)
   const before = from ?? (events.length > 1 ? events[0] : undefined)
-  const changes = before && to ? eventTypesBetween(before.status, to.status) : []
+  const changes = before && to ? eventTypesBetween(before.status, to.status, to.code) : []
   return refunds.length > 0 ? [...changes, 'card_payment_refunded'] : changes
 }
 
