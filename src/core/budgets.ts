@@ -39,6 +39,9 @@ export const ACCOUNT_RECORD_BYTES = 32 * MB
 /** Bytes that the record leaves to payments: free on the volume of an SQLite file, or as free pages in the file. Held by test/contract/recorder/budget.test.ts. */
 export const RECORD_LEAVES_BYTES = 64 * MB
 
+/** Bytes of rows of the record that wait to be written; exchanges that come then are only counted. Held by test/contract/recorder/keeping.test.ts. */
+export const UNWRITTEN_BYTES = 8 * MB
+
 /** Bytes of a page of a list of the control API; the cursor leads to the rest. Held by test/contract/recorder/budget.test.ts. */
 export const LIST_PAGE_BYTES = 1 * MB
 

@@ -104,7 +104,7 @@ export function createDeliveries(ports: DeliveryPorts): Deliveries {
     insert,
     async write(room, change, messages) {
       if (messages.length === 0) return database.write(change)
-      const bytes = messages.reduce((sum, { body }) => sum + body.length, 0)
+      const bytes = messages.reduce((sum, { body }) => sum + Buffer.byteLength(body), 0)
       if (!shares.hasSpace(room, bytes)) throw overloaded()
       shares.add(room, bytes)
       const release = () => shares.add(room, -bytes)

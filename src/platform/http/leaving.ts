@@ -12,7 +12,7 @@ import { createShares, type Shares } from '../../core/shares.ts'
 import { createSlots, type ReleaseSlot } from '../../core/slots.ts'
 
 /** Bytes of a response that is not counted: all connections together have less than 40 MB of them. */
-const SMALL_BYTES = 4_096
+export const SMALL_BYTES = 4_096
 
 export type Turn = {
   /** Counts more bytes of the response. Throws if the budget has no space for them or the client has disconnected. */
@@ -87,7 +87,8 @@ export function createLeaving(budget = USUAL): Leaving {
 }
 
 const isLong = (payload: unknown): payload is string | Buffer =>
-  (typeof payload === 'string' || Buffer.isBuffer(payload)) && payload.length > SMALL_BYTES
+  (typeof payload === 'string' || Buffer.isBuffer(payload)) &&
+  Buffer.byteLength(payload) > SMALL_BYTES
 
 function createCount({ add, hasSpace }: Shares) {
   /** Those that wait with the same Buffer, such as that of a document, take its memory once. */

@@ -1,3 +1,4 @@
+import { UNWRITTEN_BYTES } from '../../core/budgets.ts'
 import type { Database, MachineTime, Statement, Time } from '../../core/ports.ts'
 import { createAdmission, type Gap, type Quota } from './admission.ts'
 import type { Exchange } from './exchange.ts'
@@ -19,7 +20,6 @@ const MOST_BYTES = 512 * 1024
 const ROWS_AT_ONCE = 16
 /** The limits of the memory between two writes. The bytes are those of the rows: fewer than 16 are not made yet. */
 const MOST_IN_MEMORY = 2_000
-const MOST_IN_MEMORY_BYTES = 8 * 1024 * 1024
 
 type BatchPorts = {
   database: Database
@@ -170,7 +170,7 @@ function createQueue(ports: BatchPorts) {
   }
 
   return {
-    isFull: () => rows.length + arrived.length >= MOST_IN_MEMORY || bytes >= MOST_IN_MEMORY_BYTES,
+    isFull: () => rows.length + arrived.length >= MOST_IN_MEMORY || bytes >= UNWRITTEN_BYTES,
     add(exchange: Arrived): void {
       if (arrived.push(exchange) === ROWS_AT_ONCE) setImmediate(makeRows)
     },
@@ -207,7 +207,7 @@ function rowOf({ makeRow }: BatchPorts, { quota, raw, onRow }: Arrived): Row {
 
 /** Roughly the bytes that a statement takes: those of its texts. */
 const sizeOf = ({ values }: Statement): number =>
-  values.reduce<number>((sum, value) => sum + String(value ?? '').length, 0)
+  values.reduce<number>((sum, value) => sum + Buffer.byteLength(String(value ?? '')), 0)
 
 async function write(
   { database, nextId, space, onRecorded }: BatchPorts,

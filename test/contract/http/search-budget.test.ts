@@ -15,7 +15,7 @@ import {
   SLICE_MS,
 } from '../../../src/core/budgets.ts'
 import { createKey } from '../../../src/platform/accounts/store.ts'
-import { createLeaving } from '../../../src/platform/http/leaving.ts'
+import { createLeaving, SMALL_BYTES } from '../../../src/platform/http/leaving.ts'
 import { longJson } from '../../../src/platform/http/long-json.ts'
 import { type Answer, createClient } from '../../support/client.ts'
 import { tempDatabase } from '../../support/folders.ts'
@@ -208,16 +208,30 @@ async function read(socket: Socket): Promise<Answer> {
   return parseAnswer(Buffer.concat(pieces))
 }
 
-test('Responses of any kind are counted, one Buffer of several once, and one that finds no room is 503', async t => {
+/** A server whose responses have so many bytes together. */
+function startLeaving(mostBytes: number) {
   const app = fastify()
-  const budget = { mostBytes: 40e6, mostAtWork: 1, mostWaiting: 0, waitMs: 0 }
-  const leaving = createLeaving(budget)
+  const leaving = createLeaving({ mostBytes, mostAtWork: 1, mostWaiting: 0, waitMs: 0 })
   app.decorateRequest('turn', null)
   app.addHook('onSend', (request: FastifyRequest, reply: FastifyReply, payload, done) => {
     const error = leaving.leave(request, reply, payload)
     if (error) done(error)
     else done(null, payload)
   })
+  return app
+}
+
+test('A response is counted from 4 KB on, which may be fewer characters', async t => {
+  const app = startLeaving(SMALL_BYTES)
+  t.after(() => app.close())
+  app.get('/small', async () => 'x'.repeat(SMALL_BYTES))
+  app.get('/large', async () => '€'.repeat(SMALL_BYTES / 2))
+  assert.equal((await app.inject('/small')).statusCode, 200)
+  assert.equal((await app.inject('/large')).statusCode, 503)
+})
+
+test('Responses of any kind are counted, one Buffer of several once, and one that finds no room is 503', async t => {
+  const app = startLeaving(40e6)
   const document = Buffer.alloc(15e6, 'x')
   app.get('/document', async () => document)
   app.get('/page', async () => 'x'.repeat(15e6))

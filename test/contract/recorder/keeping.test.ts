@@ -5,6 +5,7 @@ import { test } from 'node:test'
 import { pino } from 'pino'
 import { readConfig } from '../../../src/app/config.ts'
 import { startFarthing } from '../../../src/app/start.ts'
+import { UNWRITTEN_BYTES } from '../../../src/core/budgets.ts'
 import { createNewId } from '../../../src/core/ids.ts'
 import { accountOfName, moveClock } from '../../../src/platform/accounts/store.ts'
 import { findExchanges, insertExchange } from '../../../src/tools/record/store.ts'
@@ -13,6 +14,8 @@ import { signIn } from '../../support/console.ts'
 import { ask } from '../../support/control.ts'
 import { damageLastPage } from '../../support/damaged-page.ts'
 import { tempFolder } from '../../support/folders.ts'
+import { createGate } from '../../support/gate.ts'
+import { createLargePayments } from '../../support/large-payments.ts'
 import { copyMigratedDatabase } from '../../support/postgres.ts'
 import { onEveryDatabase, onSharedDatabases, type Service } from '../../support/service.ts'
 
@@ -149,6 +152,34 @@ test('Writes of the record that fail are one line of the log, payments go on, an
   assert.equal(found, 1)
   const failed = lines.filter(line => line.includes('requests could not be recorded'))
   assert.equal(failed.length, 1)
+})
+
+test('While the record cannot be written it has 8 MB of rows in memory, whatever characters they are of, and what comes then is counted', async t => {
+  const gate = createGate()
+  const freeBytes = () => gate.wait().then(() => Infinity)
+  const farthing = await startFarthing({
+    config: readConfig({ PORT: '0', DATABASE_URL: 'sqlite::memory:' }),
+    backgroundWork: false,
+    ports: real => ({
+      ...real,
+      database: Object.assign(Object.create(real.database), { freeBytes }),
+    }),
+  })
+  t.after(() => farthing.close())
+  const { database } = farthing.ports
+  gate.close()
+  await createLargePayments(createClient([farthing.url], farthing.apiKey), 700, '€')
+  gate.open()
+  await farthing.app.recorder?.flush()
+  const all = { limit: 1_000, order: 'oldest' } as const
+  const rows = await findExchanges(database, 'default', {}, all)
+  const bytes = Buffer.byteLength(JSON.stringify(rows))
+  // Beside them the rows of the write that waits, and fewer than 16 that are not made yet.
+  assert.ok(bytes > UNWRITTEN_BYTES && bytes < UNWRITTEN_BYTES * 1.25, `${bytes} bytes`)
+  assert.deepEqual(
+    rows.flatMap(({ gap }) => gap?.bounds ?? []),
+    ['memory'],
+  )
 })
 
 for (const name of ['exchanges', 'exchanges_by_account'])
