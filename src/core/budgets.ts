@@ -1,6 +1,7 @@
 /**
- * Limits on the work and memory that one client, receiver or record can cause. Each has its unit in its name or comment,
- * and the test that holds it. docs/reliability.md has the same table (compared by a test).
+ * Limits on the work and memory that one client, receiver or record can cause; only the lengths of pages and lists stand
+ * beside these. Each has its unit in its name or comment, and the test that holds it. docs/reliability.md has the same
+ * table (compared by a test).
  */
 
 const KB = 1024
@@ -30,6 +31,9 @@ export const HEADERS_BYTES = 16 * KB
 /** Bytes of a recorded path, and of a recorded query. Held by test/contract/recorder/budget.test.ts. */
 export const ADDRESS_PART_BYTES = 2 * KB
 
+/** Bytes of a recorded body: its beginning. Held by test/contract/recorder/budget.test.ts. */
+export const RECORDED_BODY_BYTES = 8 * KB
+
 /** Bytes of a row of the record. Held by test/contract/recorder/budget.test.ts. */
 export const RECORD_ROW_BYTES = 32 * KB
 
@@ -38,6 +42,33 @@ export const ACCOUNT_RECORD_BYTES = 32 * MB
 
 /** Bytes that the record leaves to payments: free on the volume of an SQLite file, or as free pages in the file. Held by test/contract/recorder/budget.test.ts. */
 export const RECORD_LEAVES_BYTES = 64 * MB
+
+/** Exchanges in the record of an account. Held by test/contract/recorder/keeping.test.ts. */
+export const RECORD_ROWS = 10_000
+
+/** Exchanges in the record of a test account. Held by test/contract/recorder/keeping.test.ts. */
+export const TEST_RECORD_ROWS = 1_000
+
+/** Exchanges of an account that are recorded at once; of all accounts as many, and as many refusals. The others are only counted, those of test accounts excepted. Held by test/recorder/admission.test.ts. */
+export const RECORDED_AT_ONCE = 2_000
+
+/** Exchanges of an account that are recorded each second after that. Held by test/recorder/admission.test.ts. */
+export const RECORDED_A_SECOND = 100
+
+/** Exchanges of all accounts that an instance records each second after that. Held by test/recorder/admission.test.ts. */
+export const ALL_RECORDED_A_SECOND = 400
+
+/** Refusals of an account that are recorded at once. Held by test/recorder/admission.test.ts. */
+export const REFUSALS_AT_ONCE = 500
+
+/** Refusals of an account that are recorded each second after that. Held by test/recorder/admission.test.ts. */
+export const REFUSALS_A_SECOND = 20
+
+/** Refusals of all accounts that an instance records each second after that. Held by test/recorder/admission.test.ts. */
+export const ALL_REFUSALS_A_SECOND = 200
+
+/** Rows of the record that wait to be written. Held by test/recorder/batches.test.ts. */
+export const UNWRITTEN_ROWS = 2_000
 
 /** Bytes of rows of the record that wait to be written; exchanges that come then are only counted. Held by test/contract/recorder/keeping.test.ts. */
 export const UNWRITTEN_BYTES = 8 * MB
@@ -51,11 +82,23 @@ export const RECORD_READERS = 2
 /** Requests of an account and its test accounts that wait at once for something to happen. Held by test/contract/control/accounts.test.ts. */
 export const HELD_WAITS = 200
 
+/** Test accounts of an account at a time. One more is 422. Held by test/contract/control/isolation.test.ts. */
+export const TEST_ACCOUNTS = 10_000
+
 /** Requests in progress: they have arrived with their body and wait for the database. One more is 503. Held by test/faults/process/overload.test.ts. */
 export const REQUESTS_IN_PROGRESS = 1_000
 
 /** Open connections; more are closed as they come. Held by test/contract/http/connections.test.ts. */
 export const CONNECTIONS = 10_000
+
+/** Milliseconds in which the headers of a request must arrive; a slower client is cut off with 408. Held by test/faults/process/overload.test.ts. */
+export const HEADERS_MS = 10_000
+
+/** Milliseconds in which a request with its body must arrive; a slower client is cut off with 408. Held by test/faults/process/overload.test.ts. */
+export const REQUEST_MS = 15_000
+
+/** Milliseconds without a byte in either direction, after which a connection is closed. Held by test/contract/http/connections.test.ts. */
+export const IDLE_MS = 30_000
 
 /** Pipelined requests that wait for their turn on a connection; with one more it is closed. Held by test/contract/http/connections.test.ts. */
 export const PIPELINED = 64
@@ -122,3 +165,6 @@ export const SEARCHES_WAITING = 64
 
 /** Milliseconds that a search waits for its turn. Held by test/contract/http/search-budget.test.ts. */
 export const SEARCH_WAIT_MS = 20_000
+
+/** Bytes of the log that wait for a reader; further lines are dropped. Held by test/faults/process/log.test.ts. */
+export const UNREAD_LOG_BYTES = 8 * MB

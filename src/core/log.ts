@@ -1,4 +1,5 @@
 import { type DestinationStream, type Logger, pino, stdSerializers } from 'pino'
+import { UNREAD_LOG_BYTES } from './budgets.ts'
 import { iso } from './time.ts'
 
 /** `written` resolves once all lines are written, or after 500 ms, because the reader of a pipe may have stopped. */
@@ -19,15 +20,17 @@ export function createLogger(level: string, atTerminal: boolean): EndingLogger {
   return Object.assign(pino(options, output), { written: output.written })
 }
 
-/** Bytes kept while the reader of a pipe does not read. Further lines are dropped. */
-const MOST_UNREAD = 8 * 1024 * 1024
-
 /** Milliseconds to write the last lines. */
 const LONGEST_END = 500
 
 /** The service must not end when its output cannot be written: the disk may be full or the pipe closed. */
 function standardOutput() {
-  const output = pino.destination({ dest: 1, sync: false, minLength: 1, maxLength: MOST_UNREAD })
+  const output = pino.destination({
+    dest: 1,
+    sync: false,
+    minLength: 1,
+    maxLength: UNREAD_LOG_BYTES,
+  })
   output.on('error', () => {})
   // pino calls flushSync at exit, where it would retry for ever.
   output.flushSync = () => {}

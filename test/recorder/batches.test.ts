@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { UNWRITTEN_ROWS } from '../../src/core/budgets.ts'
 import type { Database } from '../../src/core/ports.ts'
 import { createJudge } from '../../src/tools/explain/check/judge.ts'
 import { createBatches } from '../../src/tools/record/batches.ts'
@@ -24,15 +25,15 @@ const attempt: AnsweredAttempt = {
   answer: undefined,
 }
 
-test('exchanges that arrive while others are written wait for the next write', async t => {
-  t.mock.timers.enable({ apis: ['setTimeout'] })
+/** Batches of one account, whose writes wait until `resolve`. */
+function createHeldBatches() {
   const writes: number[] = []
-  const write = Promise.withResolvers<boolean>()
+  const { promise, resolve } = Promise.withResolvers<boolean>()
   const batches = createBatches({
     database: {
       write: rows => {
         writes.push(rows.length)
-        return write.promise
+        return promise
       },
     } as Partial<Database> as Database, // all that it calls
     time: { wall: () => 0 },
@@ -42,13 +43,31 @@ test('exchanges that arrive while others are written wait for the next write', a
     onRecorded: () => {},
     space: { written() {}, async keep() {}, async makeRoom() {} },
   })
-  const record = () => batches.add({ room: 'default', unlimited: false }, false, () => attempt)
+  const record = () => batches.add({ room: 'default', unlimited: true }, false, () => attempt)
+  return { batches, record, resolve, writes }
+}
+
+test('2,000 rows wait to be written, and what comes then is one row that counts', async t => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const { batches, record, resolve, writes } = createHeldBatches()
+  for (let i = 0; i < UNWRITTEN_ROWS + 50; i++) record()
+  resolve(true)
+  await batches.close()
+  assert.equal(
+    writes.reduce((sum, rows) => sum + rows),
+    UNWRITTEN_ROWS + 1,
+  )
+})
+
+test('exchanges that arrive while others are written wait for the next write', async t => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const { batches, record, resolve, writes } = createHeldBatches()
 
   for (let i = 0; i < 3; i++) record()
   assert.equal(batches.isBehind(), false)
   t.mock.timers.tick(250)
   record()
-  write.resolve(true)
+  resolve(true)
   await new Promise(setImmediate)
   for (let i = 0; i < 99; i++) record()
   assert.deepEqual(writes, [3])

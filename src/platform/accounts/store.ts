@@ -1,5 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { ACCOUNT_COLUMNS, type Account, accountIn, newAccount, roomOf } from '../../core/account.ts'
+import { TEST_ACCOUNTS } from '../../core/budgets.ts'
 import type { FixedKey } from '../../core/config.ts'
 import { secrets as randomSecrets } from '../../core/ids.ts'
 import type { Database, MachineTime, NewId, Secrets, Statement, Time } from '../../core/ports.ts'
@@ -159,8 +160,6 @@ export const moveClock = (
 
 /** When the keys of a test account stop working and its rows are deleted, in milliseconds on the machine's clock. */
 export const TEST_ACCOUNT_LIVES = 7 * DAY
-/** The most test accounts that one parent may have at a time. */
-export const MOST_TEST_ACCOUNTS = 10_000
 
 /** Resolves undefined when the name is taken, also by an account that expired within a day. */
 export async function createTestAccount(
@@ -216,7 +215,7 @@ export async function hasAllTestAccounts(
   now: MachineTime,
 ): Promise<boolean> {
   const last = await database.query(
-    `select name from accounts where parent = $2 and ${LIVES} limit 1 offset ${MOST_TEST_ACCOUNTS - 1}`,
+    `select name from accounts where parent = $2 and ${LIVES} limit 1 offset ${TEST_ACCOUNTS - 1}`,
     [now, parent],
   )
   return last.length > 0

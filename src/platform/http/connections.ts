@@ -1,7 +1,15 @@
 /** The rules of a connection: time limits, the order of requests, and the response to bytes that are not HTTP. */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { ARRIVING_BYTES, BODY_PIECES, PIPELINED, PIPELINED_IN_ALL } from '../../core/budgets.ts'
+import {
+  ARRIVING_BYTES,
+  BODY_PIECES,
+  HEADERS_MS,
+  IDLE_MS,
+  PIPELINED,
+  PIPELINED_IN_ALL,
+  REQUEST_MS,
+} from '../../core/budgets.ts'
 import { overloaded } from '../../core/errors.ts'
 import { http } from './node-http.ts'
 
@@ -11,13 +19,6 @@ declare module 'node:http' {
     isCut?: boolean
   }
 }
-
-/** Milliseconds. A client that is slower than this is cut off with 408. */
-const HEADERS_TIMEOUT = 10_000
-const REQUEST_TIMEOUT = 15_000
-const KEEP_ALIVE_TIMEOUT = 30_000
-/** Milliseconds without a byte in either direction, after which a connection is closed. */
-const IDLE_TIMEOUT = 30_000
 
 /** Bytes of memory that a piece takes beside its content. */
 const BYTES_PER_PIECE = 256
@@ -36,20 +37,20 @@ type Connection = {
 const connections = new WeakMap<Socket, Connection>()
 
 /**
- * A server with the timeouts above. It handles a request when the response before it on its connection has left: Node
+ * A server with the time limits of its budgets. It handles a request when the response before it on its connection has left: Node
  * would handle all requests of one read at once, and keep their responses for a client that does not read. A connection
  * with more requests waiting is closed. Bytes that are not HTTP go to the event `clientError`.
  */
 export function createHttpServer(handle: Handle): Server {
   const options = {
     IncomingMessage: countArriving(),
-    headersTimeout: HEADERS_TIMEOUT,
-    requestTimeout: REQUEST_TIMEOUT,
-    keepAliveTimeout: KEEP_ALIVE_TIMEOUT,
+    headersTimeout: HEADERS_MS,
+    requestTimeout: REQUEST_MS,
+    keepAliveTimeout: IDLE_MS,
     connectionsCheckingInterval: 1_000,
     optimizeEmptyRequests: true,
   }
-  return http.createServer(options, oneAtATime(handle)).setTimeout(IDLE_TIMEOUT)
+  return http.createServer(options, oneAtATime(handle)).setTimeout(IDLE_MS)
 }
 
 /**

@@ -59,7 +59,7 @@ export type ClosableSend = ((post: Post) => Promise<AttemptResult>) & { close():
  * Makes the real Send. Its guarantees beyond those of the port:
  * - A request is written at most once. A broken connection is a failed attempt and is never retried
  *   silently. The next attempt gets a new connection.
- * - It resolves as soon as the status line has arrived. Reading the body ends at 64 KiB, at 256 pieces, and at
+ * - It resolves as soon as the status line has arrived. Reading the body ends at ANSWER_BYTES, at ANSWER_PIECES, and at
  *   the same deadline. The body is discarded, unless the response is to be kept.
  * - `response_time` starts when the request gets its slot. It is null when no connection was established,
  *   because nothing was sent then.

@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import { type Account, DEFAULT_ACCOUNT, isAccountName, newAccount } from '../../core/account.ts'
+import { TEST_ACCOUNTS } from '../../core/budgets.ts'
 import { untilWritten } from '../../core/retry.ts'
 import { iso } from '../../core/time.ts'
 import { isSending } from '../../pay/webhooks/message-store.ts'
@@ -10,7 +11,6 @@ import {
   findTestAccount,
   hasAllTestAccounts,
   leaveRoom,
-  MOST_TEST_ACCOUNTS,
   testAccountsOf,
 } from '../../platform/accounts/store.ts'
 import { type Endpoint, pathParam } from '../../platform/http/endpoint.ts'
@@ -51,7 +51,7 @@ const testAccounts = object('TestAccounts', {
 
 const parentOnly = () => wrongKey('tests.06gq1n36', 'tests')
 const nameUsed = (name: string) => conflict(`the name ${name} was used within the last 8 days`)
-const hasAll = () => tooMany(`an account has at most ${MOST_TEST_ACCOUNTS} test accounts: end some`)
+const hasAll = () => tooMany(`an account has at most ${TEST_ACCOUNTS} test accounts: end some`)
 
 export const accountEndpoints = (context: ToolContext): Endpoint[] => [
   createAccount(context),

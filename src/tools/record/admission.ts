@@ -1,4 +1,12 @@
 /** Limits how many exchanges are recorded: making and keeping a row costs as much as a payment does. */
+import {
+  ALL_RECORDED_A_SECOND,
+  ALL_REFUSALS_A_SECOND,
+  RECORDED_A_SECOND,
+  RECORDED_AT_ONCE,
+  REFUSALS_A_SECOND,
+  REFUSALS_AT_ONCE,
+} from '../../core/budgets.ts'
 import type { MachineTime } from '../../core/ports.ts'
 
 type Bucket = { left: number; at: MachineTime }
@@ -8,12 +16,12 @@ type Size = { burst: number; rate: number }
 type Each<Value> = { all: Value; refused: Value }
 
 const ACCOUNT: Each<Size> = {
-  all: { burst: 2_000, rate: 100 },
-  refused: { burst: 500, rate: 20 },
+  all: { burst: RECORDED_AT_ONCE, rate: RECORDED_A_SECOND },
+  refused: { burst: REFUSALS_AT_ONCE, rate: REFUSALS_A_SECOND },
 }
 const INSTANCE: Each<Size> = {
-  all: { burst: 2_000, rate: 400 },
-  refused: { burst: 2_000, rate: 200 },
+  all: { burst: RECORDED_AT_ONCE, rate: ALL_RECORDED_A_SECOND },
+  refused: { burst: RECORDED_AT_ONCE, rate: ALL_REFUSALS_A_SECOND },
 }
 
 /** Why an exchange was only counted: a limit, or a write of the record that failed or would take room from payments. */

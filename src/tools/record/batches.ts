@@ -1,4 +1,4 @@
-import { UNWRITTEN_BYTES } from '../../core/budgets.ts'
+import { UNWRITTEN_BYTES, UNWRITTEN_ROWS } from '../../core/budgets.ts'
 import type { Database, MachineTime, Statement, Time } from '../../core/ports.ts'
 import { createAdmission, type Gap, type Quota } from './admission.ts'
 import type { Exchange } from './exchange.ts'
@@ -19,7 +19,6 @@ const MOST_BYTES = 512 * 1024
 /** Exchanges whose rows are made together: one alone takes several times as long, because its code is cold again. */
 const ROWS_AT_ONCE = 16
 /** The limits of the memory between two writes. The bytes are those of the rows: fewer than 16 are not made yet. */
-const MOST_IN_MEMORY = 2_000
 
 type BatchPorts = {
   database: Database
@@ -170,7 +169,7 @@ function createQueue(ports: BatchPorts) {
   }
 
   return {
-    isFull: () => rows.length + arrived.length >= MOST_IN_MEMORY || bytes >= UNWRITTEN_BYTES,
+    isFull: () => rows.length + arrived.length >= UNWRITTEN_ROWS || bytes >= UNWRITTEN_BYTES,
     add(exchange: Arrived): void {
       if (arrived.push(exchange) === ROWS_AT_ONCE) setImmediate(makeRows)
     },

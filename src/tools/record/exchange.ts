@@ -53,7 +53,7 @@ export type AskResult = {
   evidence: string[]
 }
 
-/** The first MOST_BODY_BYTES of a body. */
+/** The first RECORDED_BODY_BYTES of a body. */
 export type KeptBody = {
   text: string
   /** The size of the whole body in bytes, where only its beginning is kept. */
@@ -208,9 +208,6 @@ export const NO_REQUEST = {
   request_headers: {},
   response_headers: {},
 } as const
-
-/** The bytes of a body that are kept. */
-export const MOST_BODY_BYTES = 8_192
 
 /** An attempt that the service made by itself, or that somebody made by hand. */
 export type AttemptToRecord = RawAttempt & { byHand?: ByHand }

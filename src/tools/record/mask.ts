@@ -1,9 +1,9 @@
 /** Secrets are masked before a row is made: the database, its backups and exports never hold them. */
 import { isUtf8 } from 'node:buffer'
-import { HEADER_VALUE_BYTES, HEADERS_BYTES } from '../../core/budgets.ts'
+import { HEADER_VALUE_BYTES, HEADERS_BYTES, RECORDED_BODY_BYTES } from '../../core/budgets.ts'
 import type { Headers } from '../../core/exchange.ts'
 import { decodeAscii } from '../../platform/http/addresses.ts'
-import { type KeptBody, MOST_BODY_BYTES } from './exchange.ts'
+import type { KeptBody } from './exchange.ts'
 
 export const MASK = '…'
 
@@ -50,7 +50,7 @@ const SECRET_HEADER =
 /** Characters that are left out at the end of a cut body, because it may end within a secret. */
 const LONGEST_SECRET = 128
 /** Masking makes text shorter, so more text is masked than is kept. */
-const WINDOW_BYTES = 3 * MOST_BODY_BYTES
+const WINDOW_BYTES = 3 * RECORDED_BODY_BYTES
 
 const maskForms = (text: string): string => text.replace(BY_FORM, maskForm)
 
@@ -166,7 +166,7 @@ export function createMask(secrets: readonly (string | undefined)[]) {
       }
       return Object.fromEntries(lines)
     },
-    /** The first MOST_BODY_BYTES; undefined for an empty body. `size` where `body` is only the beginning of it. */
+    /** The first RECORDED_BODY_BYTES; undefined for an empty body. `size` where `body` is only the beginning of it. */
     body(body: Buffer | string | undefined, size?: number): KeptBody | undefined {
       if (body === undefined || body.length === 0) return undefined
       const bytes = typeof body === 'string' ? Buffer.from(body) : body
@@ -175,12 +175,12 @@ export function createMask(secrets: readonly (string | undefined)[]) {
       const text = textOf(window)
       const masked = json(text ?? window.toString('latin1'))
       const cutText = whole > window.length ? masked.slice(0, -longest) : masked
-      const isCut = whole > MOST_BODY_BYTES
+      const isCut = whole > RECORDED_BODY_BYTES
       if (text !== undefined)
-        return { text: truncated(cutText, MOST_BODY_BYTES), ...(isCut && { cut: whole }) }
+        return { text: truncated(cutText, RECORDED_BODY_BYTES), ...(isCut && { cut: whole }) }
       // Latin-1 has no `…`.
       const latin1 = Buffer.from(cutText.replaceAll(MASK, '...'), 'latin1')
-      const base64 = latin1.subarray(0, MOST_BODY_BYTES).toString('base64')
+      const base64 = latin1.subarray(0, RECORDED_BODY_BYTES).toString('base64')
       return { text: base64, base64: true, ...(isCut && { cut: whole }) }
     },
   }

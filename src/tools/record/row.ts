@@ -1,7 +1,7 @@
 /** Makes the row of an exchange. Until then the recorder keeps only references to objects of the request. */
 
 import { createHash } from 'node:crypto'
-import { ADDRESS_PART_BYTES, RECORD_ROW_BYTES } from '../../core/budgets.ts'
+import { ADDRESS_PART_BYTES, RECORD_ROW_BYTES, RECORDED_BODY_BYTES } from '../../core/budgets.ts'
 import type { Headers } from '../../core/exchange.ts'
 import type { ReceiverResponse } from '../../core/ports.ts'
 import { inUtf8, isStorable } from '../../platform/http/fields.ts'
@@ -13,7 +13,6 @@ import {
   type ExchangeKind,
   type Facts,
   type KeptBody,
-  MOST_BODY_BYTES,
   type NewAction,
   type NewExchange,
   NO_REQUEST,
@@ -124,7 +123,7 @@ function shortened(row: NewExchange): NewExchange {
   const characters = texts.reduce((sum, { length }) => sum + length, 0)
   if (characters * MOST_BYTES_OF_CHARACTER < RECORD_ROW_BYTES) return row
   let shorter = row
-  for (let most = MOST_BODY_BYTES / 2; isTooLarge(shorter) && most >= SHORTEST; most /= 2)
+  for (let most = RECORDED_BODY_BYTES / 2; isTooLarge(shorter) && most >= SHORTEST; most /= 2)
     shorter = {
       ...row,
       request_headers: cutHeaders(request_headers, most / 8),

@@ -1,5 +1,10 @@
 /** Keeps the record within its bytes: of an account, of all, and of the volume that it shares with the payments. */
-import { ACCOUNT_RECORD_BYTES, RECORD_LEAVES_BYTES } from '../../core/budgets.ts'
+import {
+  ACCOUNT_RECORD_BYTES,
+  RECORD_LEAVES_BYTES,
+  RECORD_ROWS,
+  TEST_RECORD_ROWS,
+} from '../../core/budgets.ts'
 import { idFloor } from '../../core/ids.ts'
 import type { Database, MachineTime } from '../../core/ports.ts'
 import { DAY } from '../../core/time.ts'
@@ -10,11 +15,8 @@ import type { Quota } from './admission.ts'
 import { BYTES } from './store.ts'
 
 /** The most exchanges of an account that are kept. */
-const KEPT = 10_000
-const KEPT_OF_TEST_ACCOUNT = 1_000
-
 export const keptOf = (isTestAccount: boolean): number =>
-  isTestAccount ? KEPT_OF_TEST_ACCOUNT : KEPT
+  isTestAccount ? TEST_RECORD_ROWS : RECORD_ROWS
 
 /** Bytes that make room for some time. */
 const DELETED_AT_ONCE = 16 * 1024 * 1024

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { RECORDED_BODY_BYTES } from '../../../src/core/budgets.ts'
 import { createNewId } from '../../../src/core/ids.ts'
 import { mayBeOutOfOrder } from '../../../src/tools/console/frame/exchange.ts'
-import { type Exchange, MOST_BODY_BYTES } from '../../../src/tools/record/exchange.ts'
+import type { Exchange } from '../../../src/tools/record/exchange.ts'
 import { makeGapRow } from '../../../src/tools/record/row.ts'
 import { findExchanges, insertExchange } from '../../../src/tools/record/store.ts'
 import { type Found, only, tagged, withId } from '../../hosted/document.ts'
@@ -197,7 +198,7 @@ onEveryDatabase('The pages of requests', service => {
 
   test('a body that was cut says so, and has no command', async () => {
     const { api, browser } = await enter()
-    await api.post('/v1/payments', { description: 'x'.repeat(MOST_BODY_BYTES) })
+    await api.post('/v1/payments', { description: 'x'.repeat(RECORDED_BODY_BYTES) })
     const { text } = await browser.get(hrefOf(await browser.get('requests'), 'POST /v1/payments'))
     assert.match(text, /The body has 8,210 bytes\. At most the first 8 KiB are kept\./)
     assert.match(

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import http from 'node:http'
 import { test } from 'node:test'
-import { HELD_WAITS } from '../../../src/core/budgets.ts'
+import { HELD_WAITS, TEST_ACCOUNTS } from '../../../src/core/budgets.ts'
 import { type Client, createClient, sendUnchecked } from '../../support/client.ts'
 import { ask } from '../../support/control.ts'
 import { payOnPages } from '../../support/journeys.ts'
@@ -53,6 +53,25 @@ onEveryDatabase(
       const { body } = await control(parent, 'accounts', {})
       return { name: body.account, api: createClient(service().baseUrls, body.key) }
     }
+
+    test('an account has 10,000 test accounts at a time: one more is 422 until one has ended', async () => {
+      const { name, api } = await service().newNamedAccount()
+      const last = await testAccount(api)
+      const { expires } = (await control(api, 'accounts')).body.results[0]
+      await service().database.write([
+        {
+          sql: `insert into accounts (name, room, clock_offset, parent, expires)
+            with recursive numbers(i) as (select 1 union all select i + 1 from numbers where i < $2)
+            select $1 || '.' || i, $1 || '.' || i, 0, $1, cast($3 as bigint) from numbers`,
+          values: [name, TEST_ACCOUNTS - 2, Date.parse(expires)],
+        },
+      ])
+      await testAccount(api)
+      const { status, body } = await control(api, 'accounts', {})
+      assert.deepEqual([status, body.code], [422, 'C0429'])
+      await control(api, `accounts/${last.name}`, undefined, 'DELETE')
+      assert.equal((await control(api, 'accounts', {})).status, 201)
+    })
 
     test('no key reaches anything of another account through control, be it parent, child or sibling', async () => {
       const parent = await service().newAccount()

@@ -11,6 +11,7 @@ import {
   LIST_PAGE_BYTES,
   RECORD_LEAVES_BYTES,
   RECORD_ROW_BYTES,
+  RECORDED_BODY_BYTES,
 } from '../../../src/core/budgets.ts'
 import { createNewId } from '../../../src/core/ids.ts'
 import type { Database } from '../../../src/core/ports.ts'
@@ -81,7 +82,7 @@ onEveryDatabase(
       const sent = await sentByHand(t, api, name, response => {
         response.setHeader('Long', 'é '.repeat(2_000))
         for (let i = 0; i < 19; i++) response.setHeader(`Quoted-${i}`, '"'.repeat(2_900))
-        response.end('\u0001'.repeat(8_192))
+        response.end('\u0001'.repeat(RECORDED_BODY_BYTES))
       })
       assert.ok(sent)
       const values = Object.entries(sent.response_headers)
@@ -95,7 +96,7 @@ onEveryDatabase(
       const [, ...stored] = insertExchange(row)(exchange_id).values
       const size = Buffer.byteLength(stored.join(''))
       assert.ok(size <= RECORD_ROW_BYTES + 256, `${size} of ${largest}`)
-      assert.equal(sent.response_body?.cut, 8_192)
+      assert.equal(sent.response_body?.cut, RECORDED_BODY_BYTES)
     })
 
     test('a path and a query have 2 KB each', async () => {

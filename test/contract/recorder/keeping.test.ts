@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { pino } from 'pino'
 import { readConfig } from '../../../src/app/config.ts'
 import { startFarthing } from '../../../src/app/start.ts'
-import { UNWRITTEN_BYTES } from '../../../src/core/budgets.ts'
+import { RECORD_ROWS, TEST_RECORD_ROWS, UNWRITTEN_BYTES } from '../../../src/core/budgets.ts'
 import { createNewId } from '../../../src/core/ids.ts'
 import { accountOfName, moveClock } from '../../../src/platform/accounts/store.ts'
 import { findExchanges, insertExchange } from '../../../src/tools/record/store.ts'
@@ -40,82 +40,97 @@ async function kept(service: Service, room: string): Promise<string[]> {
   return found.map(({ operation }) => operation)
 }
 
-onEveryDatabase('The record', service => {
-  test('The record is kept for 24 hours, to the millisecond', async () => {
-    const { name, api } = await service().newNamedAccount()
-    await api.get('/v1/agreements')
-    await flush(service())
-    service().clock.advance(1)
-    await api.get('/v1/refunds')
-    assert.deepEqual(await kept(service(), name), ['searchAgreements', 'searchRefunds'])
-    service().clock.advance(DAY)
-    assert.deepEqual(await kept(service(), name), ['searchRefunds'])
-  })
+onEveryDatabase(
+  'The record',
+  service => {
+    test('The record is kept for 24 hours, to the millisecond', async () => {
+      const { name, api } = await service().newNamedAccount()
+      await api.get('/v1/agreements')
+      await flush(service())
+      service().clock.advance(1)
+      await api.get('/v1/refunds')
+      assert.deepEqual(await kept(service(), name), ['searchAgreements', 'searchRefunds'])
+      service().clock.advance(DAY)
+      assert.deepEqual(await kept(service(), name), ['searchRefunds'])
+    })
 
-  test('The record of a payment is deleted with the payment', async () => {
-    const { name, api } = await service().newNamedAccount()
-    const { payment_id } = await api.createPayment()
-    await flush(service())
-    service().clock.advance(7 * DAY - 1)
-    await api.get(`/v1/payments/${payment_id}`)
-    await flush(service())
-    assert.deepEqual(await kept(service(), name), ['readPayment'])
-    service().clock.advance(1)
-    assert.deepEqual(await kept(service(), name), [])
-  })
-
-  test('The record has the payments of an account whose clock is far behind', async () => {
-    const { name, api } = await service().newNamedAccount()
-    const { database } = service()
-    const account = await accountOfName(database, name)
-    assert.ok(account)
-    await moveClock(database, account, { ...account, clock_offset: -30 * DAY })
-    await api.createPayment()
-    assert.deepEqual(await kept(service(), name), ['createPayment'])
-  })
-
-  test('The record has the newest 10,000 exchanges of an account', async () => {
-    const { name, api } = await service().newNamedAccount()
-    await api.get('/v1/agreements')
-    await flush(service())
-    const order = { limit: 1, order: 'newest' } as const
-    const [sample] = await findExchanges(service().database, name, {}, order)
-    assert.ok(sample)
-    const { exchange_id: _, ...first } = sample
-    const later = insertExchange({ ...first, operation: 'later' })
-    const newId = createNewId()
-    for (let written = 0; written < 10_200; written += 850)
-      await service().database.write(
-        Array.from({ length: 850 }, () => later(newId(service().time.wall() + 1))),
-      )
-    const operations = await kept(service(), name)
-    assert.deepEqual([operations.length, new Set(operations)], [10_000, new Set(['later'])])
-  })
-
-  test('While the record cannot be written, lost exchanges are counted and nothing else is affected, and it continues later', async () => {
-    const { name, api } = await service().newNamedAccount()
-    const rename = (from: string, to: string) =>
-      service().database.write([{ sql: `alter table ${from} rename to ${to}`, values: [] }])
-    await rename('exchanges', 'exchanges_away')
-    const lost = 5
-    for (let i = 0; i < lost; i++) {
+    test('The record of a payment is deleted with the payment', async () => {
+      const { name, api } = await service().newNamedAccount()
       const { payment_id } = await api.createPayment()
-      assert.equal((await api.get(`/v1/payments/${payment_id}`)).status, 200)
-    }
-    await flush(service())
-    await rename('exchanges_away', 'exchanges')
-    await flush(service())
-    await api.get('/v1/refunds')
-    await flush(service())
-    const found = await findExchanges(service().database, name, {}, { limit: 9, order: 'oldest' })
-    const counted = found.reduce((all, { gap }) => all + (gap?.count ?? 0), 0)
-    assert.equal(counted, 2 * lost)
-    assert.deepEqual(
-      found.filter(({ kind }) => kind !== 'gap').map(({ operation }) => operation),
-      ['searchRefunds'],
-    )
-  })
-})
+      await flush(service())
+      service().clock.advance(7 * DAY - 1)
+      await api.get(`/v1/payments/${payment_id}`)
+      await flush(service())
+      assert.deepEqual(await kept(service(), name), ['readPayment'])
+      service().clock.advance(1)
+      assert.deepEqual(await kept(service(), name), [])
+    })
+
+    test('The record has the payments of an account whose clock is far behind', async () => {
+      const { name, api } = await service().newNamedAccount()
+      const { database } = service()
+      const account = await accountOfName(database, name)
+      assert.ok(account)
+      await moveClock(database, account, { ...account, clock_offset: -30 * DAY })
+      await api.createPayment()
+      assert.deepEqual(await kept(service(), name), ['createPayment'])
+    })
+
+    test('The record has the newest 10,000 exchanges of an account, and 1,000 of a test account', async () => {
+      const { name, api: parent } = await service().newNamedAccount()
+      const { body } = await ask(service(), parent, 'accounts', {})
+      const accounts = [
+        { name, api: parent, most: RECORD_ROWS },
+        {
+          name: body.account,
+          api: createClient(service().baseUrls, body.key),
+          most: TEST_RECORD_ROWS,
+        },
+      ]
+      for (const { name, api, most } of accounts) {
+        await api.get('/v1/agreements')
+        await flush(service())
+        const order = { limit: 1, order: 'newest' } as const
+        const [sample] = await findExchanges(service().database, name, {}, order)
+        assert.ok(sample)
+        const { exchange_id: _, ...first } = sample
+        const later = insertExchange({ ...first, operation: 'later' })
+        const newId = createNewId()
+        for (let written = 0; written < most + 200; written += 400)
+          await service().database.write(
+            Array.from({ length: 400 }, () => later(newId(service().time.wall() + 1))),
+          )
+        const operations = await kept(service(), name)
+        assert.deepEqual([operations.length, new Set(operations)], [most, new Set(['later'])])
+      }
+    })
+
+    test('While the record cannot be written, lost exchanges are counted and nothing else is affected, and it continues later', async () => {
+      const { name, api } = await service().newNamedAccount()
+      const rename = (from: string, to: string) =>
+        service().database.write([{ sql: `alter table ${from} rename to ${to}`, values: [] }])
+      await rename('exchanges', 'exchanges_away')
+      const lost = 5
+      for (let i = 0; i < lost; i++) {
+        const { payment_id } = await api.createPayment()
+        assert.equal((await api.get(`/v1/payments/${payment_id}`)).status, 200)
+      }
+      await flush(service())
+      await rename('exchanges_away', 'exchanges')
+      await flush(service())
+      await api.get('/v1/refunds')
+      await flush(service())
+      const found = await findExchanges(service().database, name, {}, { limit: 9, order: 'oldest' })
+      const counted = found.reduce((all, { gap }) => all + (gap?.count ?? 0), 0)
+      assert.equal(counted, 2 * lost)
+      assert.deepEqual(
+        found.filter(({ kind }) => kind !== 'gap').map(({ operation }) => operation),
+        ['searchRefunds'],
+      )
+    })
+  },
+  { control: true },
+)
 
 test('A stop writes the whole record', async () => {
   const path = join(tempFolder(), 'farthing.db')

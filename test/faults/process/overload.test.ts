@@ -6,7 +6,13 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { pino } from 'pino'
 import { readConfig } from '../../../src/app/config.ts'
 import { startFarthing } from '../../../src/app/start.ts'
-import { PIPELINED, PIPELINED_IN_ALL, REQUESTS_IN_PROGRESS } from '../../../src/core/budgets.ts'
+import {
+  HEADERS_MS,
+  PIPELINED,
+  PIPELINED_IN_ALL,
+  REQUEST_MS,
+  REQUESTS_IN_PROGRESS,
+} from '../../../src/core/budgets.ts'
 import { type Answer, createClient, webPayment } from '../../support/client.ts'
 import { tempDatabase } from '../../support/folders.ts'
 import { createGate } from '../../support/gate.ts'
@@ -201,7 +207,7 @@ test('More slow clients than the limit delay nobody, and get 408', async t => {
     'the creates did not wait for a slow client',
   )
   const answering = Promise.all(slow.map(({ answer }) => answer))
-  assert.ok(await endsWithin(answering, 40_000), '10 seconds for headers, 15 for bodies')
+  assert.ok(await endsWithin(answering, HEADERS_MS + REQUEST_MS + 15_000))
   const answers = await answering
   for (const answer of answers) assert.match(answer, /^HTTP\/1\.1 408 /)
 })

@@ -1,12 +1,12 @@
 /** The account with its clock and its plans, and the test accounts that it has made. */
 
 import { type Account, isAccountName, newAccount } from '../../../core/account.ts'
+import { TEST_ACCOUNTS } from '../../../core/budgets.ts'
 import { DAY, HOUR, iso, MINUTE, SECOND } from '../../../core/time.ts'
 import {
   createTestAccount,
   endedTestAccounts,
   hasAllTestAccounts,
-  MOST_TEST_ACCOUNTS,
   placeOf,
   TEST_ACCOUNT_LIVES,
   type TestAccount,
@@ -104,7 +104,7 @@ async function makeAccount(context: ToolContext, visit: PageVisit): Promise<Page
       'Enter a name of 1 to 64 letters, digits, spaces, dots, hyphens or underscores, that begins with a letter or a digit',
     )
   if (await hasAllTestAccounts(context.database, account.name, context.time.wall()))
-    return refused(`An account has at most ${MOST_TEST_ACCOUNTS} test accounts`)
+    return refused(`An account has at most ${TEST_ACCOUNTS} test accounts`)
   const testAccount = await createTestAccount(context, {
     ...newAccount(name),
     parent: account.name,

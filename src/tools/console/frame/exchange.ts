@@ -1,10 +1,11 @@
 /** Parts of pages that show a recorded exchange: its headers and bodies, as far as they were kept. */
 
+import { RECORDED_BODY_BYTES } from '../../../core/budgets.ts'
 import type { Headers } from '../../../core/exchange.ts'
 import { details } from '../../../platform/web/components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import { printJson, readJson } from '../../explain/signature/json-text.ts'
-import { type Exchange, type KeptBody, MOST_BODY_BYTES } from '../../record/exchange.ts'
+import type { Exchange, KeptBody } from '../../record/exchange.ts'
 import { inDigits, listing, paragraph, untrusted } from './parts.ts'
 
 /** Milliseconds by which the clocks of two instances may differ. */
@@ -39,7 +40,7 @@ ${Object.entries(headers).map(
 )}</dl>`
 }
 
-const kilobytes = MOST_BODY_BYTES / 1024
+const kilobytes = RECORDED_BODY_BYTES / 1024
 
 export function bodyPart(whose: string, body: KeptBody | undefined): Html {
   if (!body) return paragraph('No body.')

@@ -1,5 +1,6 @@
 /** The filters of the list of requests, and the refused requests in groups that are alike. */
 
+import { RECORDED_BODY_BYTES } from '../../../core/budgets.ts'
 import { timeOf } from '../../../core/ids.ts'
 import type { Database } from '../../../core/ports.ts'
 import { MINUTE } from '../../../core/time.ts'
@@ -148,7 +149,7 @@ ${paragraph(isFilter(visit.values) ? link('requests', 'Show all requests') : lin
 export const noMatch = (filtered: Filtered, operations: Operations): Html =>
   html`${paragraph('There are no results for the filters you used.')}
 ${paragraph(html`Searched: ${joined(searched(filtered, operations).map(untrusted))}, among the requests that are kept: those of the last 24 hours, at most 10,000 of an account (1,000 of a test account).`)}
-${paragraph('The field for the payment understands an identifier, and a whole reference in any case. The field for a text understands any part of an address or of a body as it was sent, in any case; of long bodies the first 8 KiB are kept.')}`
+${paragraph(`The field for the payment understands an identifier, and a whole reference in any case. The field for a text understands any part of an address or of a body as it was sent, in any case; of long bodies the first ${RECORDED_BODY_BYTES / 1024} KiB are kept.`)}`
 
 /** Each filter in words. */
 function searched(
