@@ -3,12 +3,13 @@ import { createNewId } from '../../src/core/ids.ts'
 import { insertExchange } from '../../src/tools/record/store.ts'
 import type { Body } from './client.ts'
 import { ask } from './control.ts'
-import { hook, type Keeper, type Kept, MINUTE, payAndRead, SECOND, times } from './integration.ts'
+import { hook, type Kept, MINUTE, payAndRead, SECOND, times } from './integration.ts'
+import type { Service } from './service.ts'
 import { leaveGap } from './zoo-outcomes.ts'
 
 /** Attempts as they would have been recorded: `ms` and the status of each, or `timeout`. */
-async function recordAttempts(
-  { service, room }: Keeper,
+export async function recordAttempts(
+  { service, room }: { service: Pick<Service, 'clock' | 'database'>; room: string },
   { external_id: webhook_id }: Body,
   attempts: (number | 'timeout')[],
 ): Promise<void> {
@@ -41,7 +42,8 @@ async function recordAttempts(
   await service.database.write(rows)
 }
 
-const SLOW = 1_001
+/** Milliseconds that make a receiver slow if half of its answers take as long. */
+export const SLOW = 1_001
 
 export const receivers: Kept[] = [
   [

@@ -4,10 +4,12 @@ import { pino } from 'pino'
 import { readConfig } from '../../../src/app/config.ts'
 import { startFarthing } from '../../../src/app/start.ts'
 import { type Body, createClient } from '../../support/client.ts'
+import { ask } from '../../support/control.ts'
 import { tempDatabase } from '../../support/folders.ts'
 import { createPostgresDatabase } from '../../support/postgres.ts'
 import { startReceiver } from '../../support/receiver.ts'
-import { openMessage } from '../../support/subscriber.ts'
+import { answering, openMessage } from '../../support/subscriber.ts'
+import { recordAttempts, SLOW } from '../../support/zoo-receivers.ts'
 
 const FARTHING_API_KEY = 'key-of-the-default-account'
 const FARTHING_WEBHOOK_URL = 'http://localhost:9/hook'
@@ -25,6 +27,9 @@ async function start(t: TestContext, env: Record<string, string>) {
   return {
     close: () => farthing.close(),
     api,
+    apps: [farthing.app],
+    baseUrls: [farthing.url],
+    database: farthing.ports.database,
     lines,
     warnings: () =>
       lines.flatMap((line): string[] =>
@@ -38,6 +43,8 @@ async function start(t: TestContext, env: Record<string, string>) {
     },
   }
 }
+
+type Started = Awaited<ReturnType<typeof start>>
 
 for (const [kind, newDatabase] of Object.entries({
   SQLite: async () => tempDatabase(),
@@ -63,6 +70,42 @@ for (const [kind, newDatabase] of Object.entries({
       const third = await start(t, { DATABASE_URL, FARTHING_SIGNING_KEY: signing_key })
       assert.deepEqual(await third.webhooks(), [{ ...webhook, signing_key }])
       assert.deepEqual(third.warnings(), [])
+    })
+
+    test('Another key is another receiver: the check judges what was delivered since, not how slow it was and where it redirected before', async t => {
+      const receiver = await startReceiver({ plain: true, onRequest: answering(302) })
+      t.after(() => receiver.close())
+      const env = { DATABASE_URL: await newDatabase(), FARTHING_WEBHOOK_URL: receiver.url }
+      const levels = async (started: Started) => {
+        const { findings } = (await ask(started, started.api, 'check')).body
+        const found = findings.filter(({ rule }: Body) => ['W1', 'W2'].includes(rule))
+        return found.map(({ rule, level }: Body) => `${rule} ${level}`).toSorted()
+      }
+      const first = await start(t, env)
+      const [webhook] = await first.webhooks()
+      assert.ok(webhook)
+      const { payment_id } = await first.api.createPayment()
+      await first.api.post(`/v1/payments/${payment_id}/cancel`)
+      let now = Date.now() - 60_000
+      const clock = {
+        now: () => now,
+        advance(ms: number) {
+          now += ms
+        },
+      }
+      const service = { clock, database: first.database }
+      await recordAttempts({ service, room: 'default' }, webhook, [9, ...Array(10).fill(SLOW)])
+      await first.close()
+
+      const again = await start(t, env)
+      assert.deepEqual(await levels(again), ['W1 warn', 'W2 fail'])
+      await again.close()
+      const changed = { ...env, FARTHING_SIGNING_KEY: 'another signing key' }
+      for (let starts = 0; starts < 2; starts++) {
+        const later = await start(t, changed)
+        assert.deepEqual(await levels(later), ['W1 not seen', 'W2 not seen'])
+        await later.close()
+      }
     })
 
     test('If the address changes, the webhook with the old one is deactivated', async t => {

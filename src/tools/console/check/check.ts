@@ -35,7 +35,6 @@ const groups: [Level, heading: string][] = [
 ]
 
 function show(visit: PageVisit, report: Report): Html {
-  const { root } = visit
   const ofLevel = (level: Finding['level']) => report.findings.filter(each => each.level === level)
   const open = groups.map(([level, heading]) => [level, heading, ofLevel(level)] as const)
   return html`${paragraph(`Would this integration work in production? What GOV.UK Pay does differently, as far as the requests and deliveries show it.`)}
@@ -48,7 +47,7 @@ ${open.map(
 ${findings.map(each => findingView(visit, each, level))}
 `,
 )}
-${situationsPart(root, report)}
+${situationsPart(visit, report)}
 ${restPart('What passed', ofLevel('pass'))}
 ${restPart('What was not seen', ofLevel('not seen'))}
 ${paragraph(html`The same in a terminal or a pipeline: ${code('farthing check')}. In a test: ${code("await account.check({ asOf: '1d' })")}.`)}`
@@ -70,7 +69,7 @@ function windowPart(visit: PageVisit, { kept, not_kept, from }: Report): Html {
 
 /** Without a score. */
 const situationsPart = (
-  root: string,
+  { root, addresses }: PageVisit,
   { situations }: Report,
 ): Html => html`<h2 class="govuk-heading-m">Situations of production</h2>
 ${paragraph('What the documentation of GOV.UK Pay tells a client to handle, and whether this account has met it.')}
@@ -80,7 +79,9 @@ ${wideTable({
   rows: situations.map(({ situation, met, evidence, line }) => [
     situation,
     met ? 'Met' : 'Not met',
-    evidence === null ? code(line) : link(`${root}requests/${evidence}`, timeIn(evidence)),
+    evidence === null
+      ? code(line.replace('$FARTHING_URL', addresses.api))
+      : link(`${root}requests/${evidence}`, timeIn(evidence)),
   ]),
 })}`
 
