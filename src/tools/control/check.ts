@@ -18,12 +18,12 @@ const later: QueryParameter<number> = {
   description:
     'Judges as if so much time had passed and nothing more had happened, such as 10m or 1d. No clock is moved',
   parse: text => {
-    const [, count = '', unit = ''] = /^[+ ]?(\d{1,6})([smhd])$/.exec(text) ?? []
+    const [, count = '', unit = ''] = /^[+ ]?(\d{1,8})([smhd])$/.exec(text) ?? []
     const ms = Number(count) * (UNITS[unit] ?? Infinity)
     return ms <= MOST_LATER ? ms : undefined
   },
   rule: 'at most a year in s, m, h or d, such as 10m or 1d',
-  schema: { type: 'string', pattern: '^\\+?\\d{1,6}[smhd]$', examples: ['1d'] },
+  schema: { type: 'string', pattern: '^\\+?\\d{1,8}[smhd]$', examples: ['1d'] },
 }
 
 const filters = {

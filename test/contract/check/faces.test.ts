@@ -183,6 +183,7 @@ describe('The check, for people and tests', () => {
     const account = await farthing.account()
     await account.send('POST', '/v1/payments', { ...web, amount: 0 })
     assert.equal((await account.check()).findings[0]?.rule, 'P1')
+    assert.equal((await account.check({ asOf: '365d' })).kept, 1)
     await account.check({ failOn: 'warn', ignore: ['P1'] })
     const since = await account.clock.advance('1s')
     await account.check({ failOn: 'warn', since })
