@@ -39,10 +39,10 @@ async function checkWebhook(service: Service, webhook: Body): Promise<Check> {
   const name = webhookName(webhook)
   const path = `/v1/webhooks/${external_id}/messages?display_size=${LAST}`
   const { results } = await service.ask('GET', path)
-  const failed = results.filter((each: Body) => each.last_delivery_status === 'FAILED')
+  const failed = await failedAmong(service, results)
   const [newest] = failed
   const isAlone = (message: Body) => message?.latest_attempt?.result === NOBODY_LISTENS
-  if (isAlone(results[0]))
+  if (newest === results[0] && isAlone(newest))
     return warn(
       'webhooks',
       `${name}: nobody was listening to ${failed.filter(isAlone).length} of the last ${results.length} messages.`,
@@ -63,6 +63,20 @@ async function checkWebhook(service: Service, webhook: Body): Promise<Check> {
     )
   const state = stateOf(results[0])
   return ok('webhooks', `${name}: ${state}${reached(callback_url)}.`)
+}
+
+/** Of these messages those that failed and that nobody has sent by hand since, with success. */
+async function failedAmong(service: Service, messages: Body[]): Promise<Body[]> {
+  const failed = messages.filter(each => each.last_delivery_status === 'FAILED')
+  const isAccepted = await Promise.all(
+    failed.map(async ({ webhook_message_id }) => {
+      const path = `/control/messages?message_id=${webhook_message_id}`
+      // Without the console the service has no such path, and nothing is sent by hand.
+      const { body } = await service.request('GET', path)
+      return body.results?.[0]?.accepted_by_hand === true
+    }),
+  )
+  return failed.filter((_, i) => !isAccepted[i])
 }
 
 /** `newest` is one that did not fail, if there is any. */

@@ -270,6 +270,7 @@ async function sendMissed(service: Service, webhook_id: string): Promise<void> {
       (message: Body) =>
         message.webhook_id === webhook_id &&
         !sent.has(message.message_id) &&
+        !message.accepted_by_hand &&
         lastAttempt(message)?.result === NOBODY_LISTENS &&
         Date.parse(message.at) > since,
     )

@@ -398,6 +398,8 @@ export interface UndeliveredMessage {
     response_time: number | null
     result: string
   }[]
+  /** Whether the receiver has accepted the message since, sent as it is by hand. */
+  accepted_by_hand: boolean
   /** What was sent; null when the payment is gone. */
   raw: string | null
   headers: Record<string, string> | null

@@ -2,10 +2,13 @@ import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { after, before, describe, type TestContext, test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
+import type { Body } from '../support/client.ts'
 import { runHere } from '../support/command.ts'
 import { tempDatabase } from '../support/folders.ts'
 import { type FarthingProcess, runProcess, startCommand, startProcess } from '../support/process.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
+
+type Message = { webhook_id: string; message_id: string }
 
 describe('farthing listen', () => {
   const FARTHING_API_KEY = 'key-of-the-listener'
@@ -31,6 +34,18 @@ describe('farthing listen', () => {
   const farthing = (...args: string[]) => {
     const needsProcess = args[0] === 'listen' || args[0] === 'verify'
     return (needsProcess ? runProcess : runHere)({ args, env: env() })
+  }
+  /** Waits until the listener has sent these messages by hand, and the service has recorded it. */
+  async function untilSent(...message_ids: string[]) {
+    for (const id of message_ids) {
+      const read = async () => {
+        const headers = { Authorization: `Bearer ${FARTHING_API_KEY}` }
+        const url = `${running.baseUrl}/control/messages?message_id=${id}`
+        const { results } = (await (await fetch(url, { headers })).json()) as Body
+        return results[0].accepted_by_hand
+      }
+      while (!(await read())) await setTimeout(20)
+    }
   }
   /** Ends with the test. */
   async function listening(t: TestContext, ready: string, ...args: string[]) {
@@ -99,6 +114,21 @@ describe('farthing listen', () => {
     const other = await listening(t, '"ready":true', '--json')
     assert.match(other.stderr(), /Another listener has this name/)
     await other.terminate()
+    await listen.terminate()
+  })
+
+  test('farthing listen --missed sends no message again that an earlier one has delivered', async t => {
+    const miss = async () => {
+      const { stdout } = await farthing('trigger', 'card_payment_cancelled', '--json')
+      return JSON.parse(stdout).messages.at(-1).message_id
+    }
+    const first = await miss()
+    const before = await listening(t, first, '--json', '--missed')
+    await untilSent(first)
+    await before.terminate()
+    const second = await miss()
+    const listen = await listening(t, second, '--json', '--missed')
+    assert.doesNotMatch(listen.stdout(), new RegExp(first))
     await listen.terminate()
   })
 
@@ -216,16 +246,26 @@ describe('farthing listen', () => {
     assert.equal(listen.stderr(), '')
   })
 
-  test('farthing listen --forget deletes the webhook of a listener, and doctor proposes to send what it missed', async () => {
+  test('farthing listen --forget deletes the webhook of a listener, and doctor proposes to send what it missed until it is sent', async t => {
     const name = ['--name', 'To be forgotten']
     await farthing('listen', ...name, '--print-signing-key')
-    await farthing('pay')
-    const checks = JSON.parse((await farthing('doctor', '--json')).stdout).checks
-    const check = checks.find(({ sentence }: { sentence: string }) =>
-      sentence.startsWith('to-be-forgotten'),
-    )
+    const paid = JSON.parse((await farthing('pay', '--json')).stdout).messages
+    const diagnose = async () => {
+      const { checks } = JSON.parse((await farthing('doctor', '--json')).stdout)
+      return checks.find((each: { sentence: string }) =>
+        each.sentence.startsWith('to-be-forgotten'),
+      )
+    }
+    const check = await diagnose()
     assert.match(check.sentence, /nobody was listening to 2 of the last 2 messages/)
     assert.match(check.command, /farthing listen --name to-be-forgotten --missed$/)
+    const listen = await listening(t, '"ready":true', '--json', ...name, '--missed')
+    const { webhook_id } = JSON.parse(listen.stdout().split('\n')[0] ?? '')
+    const missed = paid.filter((each: Message) => each.webhook_id === webhook_id)
+    assert.equal(missed.length, 2)
+    await untilSent(...missed.map((each: Message) => each.message_id))
+    await listen.terminate()
+    assert.match((await diagnose()).sentence, /the newest message was delivered\.$/)
     const forgotten = await farthing('listen', ...name, '--forget')
     assert.match(forgotten.stdout, /^"To be forgotten" is forgotten/)
     assert.equal((await farthing('listen', ...name, '--forget')).code, 1)

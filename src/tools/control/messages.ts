@@ -7,6 +7,7 @@ import { json } from '../../platform/http/openapi.ts'
 import { oneOf } from '../../platform/http/query.ts'
 import { object, timestamp } from '../../platform/http/schema.ts'
 import type { ToolContext } from '../context.ts'
+import { idsAcceptedByHand } from '../record/by-hand.ts'
 import { defineEndpoint } from './endpoint.ts'
 import { badField } from './errors.ts'
 import { anyText, ends, ID, listQuery, paging, payment_id } from './query.ts'
@@ -31,6 +32,11 @@ export const message = object('Message', {
   at: timestamp,
   delivery,
   attempts,
+  accepted_by_hand: {
+    type: 'boolean',
+    description:
+      'Whether it failed, and its receiver has accepted it since, sent as it is by hand. False too when the record no longer has that',
+  },
   raw: { ...nullable, description: 'The exact bytes; null when the payment is gone' },
   headers: { ...headers, type: ['object', 'null'], description: 'With its Pay-Signature' },
 })
@@ -52,19 +58,23 @@ export const listMessages = ({ database, time, reading }: ToolContext, waitFor: 
     }),
     handler: async (request, { query }) => {
       const { ms, paging, filter } = listQuery(query)
-      const present = (message: KeptMessage) =>
-        presentKeptMessage(message, time.now(request.account))
+      const present = ([message, isAccepted]: Listed) =>
+        presentKeptMessage(message, isAccepted, time.now(request.account))
       const find = async ({ room }: Account) => {
-        const page = await reading(room, request.url, () =>
-          followMessages(database, room, filter, paging),
-        )
+        const page = await reading(room, request.url, async () => {
+          const { rows, ...rest } = await followMessages(database, room, filter, paging)
+          const accepted = await idsAcceptedByHand(database, rows)
+          return { ...rest, rows: rows.map((row): Listed => [row, accepted.has(row.message_id)]) }
+        })
         return page.rows.length > 0 ? [page] : []
       }
       return followed(waitFor, request, { ms, after: paging.after }, present, () => ({ find }))
     },
   })
 
-function presentKeptMessage(message: KeptMessage, now: AccountTime) {
+type Listed = [message: KeptMessage, isAccepted: boolean]
+
+function presentKeptMessage(message: KeptMessage, accepted_by_hand: boolean, now: AccountTime) {
   const { message_id, webhook_id, event_type, payment_id, signing_key } = message
   const history = presentMessage(message, now)
   const raw = history.body === null ? null : message.body
@@ -76,6 +86,7 @@ function presentKeptMessage(message: KeptMessage, now: AccountTime) {
     at: history.created_date,
     delivery: history.last_delivery_status,
     attempts: history.attempts,
+    accepted_by_hand,
     raw,
     headers: raw === null ? null : headersOf(signature(raw, signing_key)),
   }

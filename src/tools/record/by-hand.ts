@@ -2,6 +2,7 @@
 
 import type { Database } from '../../core/ports.ts'
 import { findPart, where } from '../../platform/database/select.ts'
+import { evidenceRows } from './columns.ts'
 import type { ByHand, Exchange } from './exchange.ts'
 import { among, byBeginning, exchangeRows } from './store.ts'
 
@@ -46,6 +47,29 @@ export const acceptedAmong = (exchanges: readonly Exchange[]): Map<string, Excha
 /** Whether the message was sent by hand as it is, to its own receiver. */
 const isAgain = ({ kind, other_key, other_address }: ByHand): boolean =>
   kind === 'again' && !other_key && !other_address
+
+/** At most this many sends by hand are looked at for a page of messages. Of each the facts are read, at most 400 bytes. */
+const MOST_FACTS = 2_000
+
+/** As acceptedByHand, and only the identifiers of the messages: without bodies. */
+export async function idsAcceptedByHand(
+  database: Database,
+  messages: readonly { payment_id: string; status: string }[],
+): Promise<Set<string | null>> {
+  const failed = messages.filter(({ status }) => status === 'FAILED')
+  const payment_ids = [...new Set(failed.map(({ payment_id }) => payment_id))]
+  if (payment_ids.length === 0) return new Set()
+  const sends = await findPart(
+    database,
+    evidenceRows,
+    [
+      where(`${among('payment_id', payment_ids)} and kind = 'out' and refused = 0`, ...payment_ids),
+      where(`facts like '%"hand":"again"%'`),
+    ],
+    { limit: MOST_FACTS, order: 'newest' },
+  )
+  return new Set(sends.filter(({ hand }) => hand === 'again').map(({ message_id }) => message_id))
+}
 
 type MessageKey = { room: string; payment_id: string; message_id: string }
 

@@ -3,8 +3,9 @@ import { createHmac } from 'node:crypto'
 import { test } from 'node:test'
 import type { Body, Client } from '../../support/client.ts'
 import { ask } from '../../support/control.ts'
+import type { Answer } from '../../support/receiver.ts'
 import { onEveryDatabase } from '../../support/service.ts'
-import { history, received, receiving, subscribe } from '../../support/subscriber.ts'
+import { answering, history, received, receiving, subscribe } from '../../support/subscriber.ts'
 
 const cancelled = async (api: Client, reference = 'R-7') => {
   const payment = await api.createPayment({ reference })
@@ -88,6 +89,27 @@ onEveryDatabase(
       assert.deepEqual([message.delivery, message.attempts.length], ['SUCCESSFUL', 1])
       const failed = await ask(service(), api, 'messages?delivery=FAILED')
       assert.deepEqual(failed.body.results, [])
+    })
+
+    test('control says of a failed message whether its receiver has accepted it since, as it is, by hand', async t => {
+      const api = await service().newAccount()
+      let status = 500
+      const behaviour = { onRequest: (answer: Answer) => answering(status)(answer) }
+      const accepted = async () => {
+        const { body } = await ask(service(), api, 'messages')
+        return body.results.map((each: Body) => each.accepted_by_hand)
+      }
+      await subscribe(t, api, { behaviour })
+      await cancelled(api)
+      const { body } = await ask(service(), api, 'messages')
+      const path = `messages/${body.results[0].message_id}/send`
+      await ask(service(), api, path, {})
+      status = 200
+      await ask(service(), api, path, { signing_key: 'another' })
+      assert.deepEqual(await accepted(), [false])
+      await ask(service(), api, path, {})
+      await cancelled(api)
+      assert.deepEqual(await accepted(), [true, false])
     })
 
     test('control sends a message again in every way, and changes neither message nor payment', async t => {
