@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { CommandError, EXIT, wrongUsage } from './command-error.ts'
 import { defineCommand, type OptionsOf } from './define-command.ts'
+import { asTypedHere } from './invocation.ts'
 import { colour, note, oneLine, print, printJson } from './output.ts'
 import { parseAge } from './parse.ts'
 import {
@@ -80,7 +81,7 @@ export const check = defineCommand({
     const failing = report.findings.filter(({ level }: Body) => counted.includes(level))
     if (junit !== undefined) write(junit, junitOf(report, failing))
     if (json) printJson(options.situations ? report.situations : report)
-    else if (options.situations) showSituations(report, service.url)
+    else if (options.situations) await showSituations(report, service)
     else {
       show(report, service.url)
       showUnjudged(report)
@@ -118,8 +119,19 @@ async function readReport(service: Service, options: CheckOptions): Promise<Body
     probe !== undefined &&
     (await service.ask('POST', `/control/webhooks/${encodeURIComponent(probe)}/probe`))
   const report = await service.ask('GET', `/control/check?${query}`)
-  for (const each of report.situations) each.line = each.line.replace('$FARTHING_URL', service.url)
-  return probed ? { ...report, findings: [...report.findings, ...probed.findings] } : report
+  const findings = [...report.findings, ...(probed ? probed.findings : [])]
+  return {
+    ...report,
+    findings: findings.map((each: Body) => ({
+      ...each,
+      sentence: asTypedHere(each.sentence),
+      advice: asTypedHere(each.advice),
+    })),
+    situations: report.situations.map((each: Body) => ({
+      ...each,
+      line: asTypedHere(each.line.replace('$FARTHING_URL', service.url)),
+    })),
+  }
 }
 
 /** In the account's time, which may not be this machine's. */
@@ -153,6 +165,8 @@ function show({ kept, not_kept, from, to, findings, situations }: Body, url: str
   print(
     `${count('fail')} fail, ${count('warn')} warn, ${count('note')} note. Passed: ${count('pass')}. Nothing to judge: ${count('not seen')}.`,
   )
+  const { line: probe } = situations.find(({ line }: Body) => line.includes('check --probe')) ?? {}
+  if (probe && !findings.some(isOfProbe)) print(`Receivers: not probed in this run: ${probe}`)
   const met = situations.filter((each: Body) => each.met).length
   print(
     `Situations of production: ${met} of ${situations.length} met. --situations has the others.`,
@@ -161,7 +175,10 @@ function show({ kept, not_kept, from, to, findings, situations }: Body, url: str
     note(`${url}/console/check has all rules. --ignore leaves some out.`)
 }
 
-function showSituations({ situations }: Body, url: string): void {
+async function showSituations({ situations }: Body, { ask, url }: Service): Promise<void> {
+  const { has } = await ask('GET', '/control')
+  if (!has.includes('plans'))
+    print('Start Farthing with FARTHING_CONTROL=true: the lines with /control/ need it.')
   for (const { situation, met, evidence, line } of situations) {
     print(`${met ? 'met    ' : 'not met'}  ${oneLine(situation)}`)
     print(`         ${met ? `${url}/console/requests/${evidence}` : oneLine(line, 500)}`)

@@ -8,6 +8,7 @@ import { keyProblem, type NamedKey } from '../tools/explain/signature/keys.ts'
 import type { Analysis, Input, SentMessage } from '../tools/explain/signature/question.ts'
 import { CommandError, EXIT, wrongUsage } from './command-error.ts'
 import { defineCommand, type Env, type OptionsOf } from './define-command.ts'
+import { asTypedHere } from './invocation.ts'
 import { colour, oneLine, print, printJson } from './output.ts'
 import { type Body, connect, type Service, serviceOptions } from './running-service.ts'
 
@@ -106,7 +107,7 @@ async function askReceiver(
 
 const LONGEST_SENTENCE = 1_000
 
-const line = (text: string): string => oneLine(text, LONGEST_SENTENCE)
+const line = (text: string): string => asTypedHere(oneLine(text, LONGEST_SENTENCE))
 
 const NOTHING_GIVEN =
   'give what your receiver has, to compare it with the message: the signature that its code computed with --computed, the header that it got with --signature, its key in SIGNING_KEY, or the body that it read on standard input'

@@ -7,6 +7,7 @@ import type { Farthing } from '../../../src/testing/public.d.ts'
 import { ruleIds } from '../../../src/tools/explain/check/report.ts'
 import { runHere } from '../../support/command.ts'
 import { tempFolder } from '../../support/folders.ts'
+import { runProcess } from '../../support/process.ts'
 import { type Service, startService } from '../../support/service.ts'
 
 const KEY = 'key-of-the-check-of-tests'
@@ -177,6 +178,34 @@ describe('The check, for people and tests', () => {
     const file = join(tempFolder(), 'check.xml')
     await run(`--junit ${file}`, account.key)
     assert.match(readFileSync(file, 'utf8'), /<system-out>met: A card is declined \(/)
+  })
+
+  test('farthing check names the payment of the application and the webhook of a listener, and commands as they are typed here', async () => {
+    const account = await farthing.account()
+    const env = { FARTHING_URL: service.baseUrl, FARTHING_API_KEY: account.key }
+    const typed = { ...env, npm_lifecycle_event: 'start', npm_package_name: 'farthing' }
+    const situations = async (urlEnv: Record<string, string> = env) =>
+      (await runProcess({ args: ['check', '--situations'], env: urlEnv })).stdout
+    assert.equal((await runHere({ args: ['doctor', '--json'], env })).stderr, '')
+    assert.match(await situations(), /payments\/PAYMENT_ID\/complete/)
+    const { body: payment } = await account.send('POST', '/v1/payments', { ...web, amount: 100 })
+    await runHere({ args: ['doctor', '--json'], env })
+    assert.match(await situations(), new RegExp(`payments/${payment.payment_id}/complete`))
+    const { body: listener } = await account.send('POST', '/control/listeners', { name: 'l' })
+    const probe = `npm start -- check --probe ${listener.webhook_id}`
+    const printed = await situations(typed)
+    assert.ok(printed.includes(`\n         ${probe}\n`), printed)
+    assert.doesNotMatch(printed, /FARTHING_CONTROL/)
+    const report = await runProcess({ args: ['check'], env: typed })
+    assert.ok(report.stdout.includes(`\nReceivers: not probed in this run: ${probe}\n`))
+  })
+
+  test('farthing check --situations says once where the control API is off that its lines need it', async t => {
+    const plain = await startService('sqlite', { env: { FARTHING_API_KEY: KEY } })
+    t.after(() => plain.stop())
+    const env = { FARTHING_URL: plain.baseUrl, FARTHING_API_KEY: KEY }
+    const { stdout } = await runHere({ args: ['check', '--situations'], env })
+    assert.equal(stdout.match(/FARTHING_CONTROL=true/g)?.length, 1)
   })
 
   test('account.check() answers the report, or rejects with the findings as text', async () => {

@@ -52,6 +52,7 @@ export async function readRecord(
       ({ payment_id }) => payment_id ?? '',
     ),
     gaps: gapsInside,
+    toProbe: webhooks.findLast(each => !isListenerAddress(each.callback_url)) ?? webhooks.at(-1),
     webhooks: webhooks.filter(({ callback_url }) => !isListenerAddress(callback_url)),
     neverActive: await neverActive(database, room, exchanges),
     capturable: (await ofStatus('capturable', now - DAY))

@@ -100,6 +100,8 @@ export type AccountRecord = {
   gaps: readonly { from: number; to: number }[]
   /** The active ones, without those of `farthing listen`. */
   webhooks: readonly Webhook[]
+  /** The newest active webhook, of `farthing listen` only if there is no other. */
+  toProbe: Webhook | undefined
   /** Agreements that were cancelled before they were active. */
   neverActive: ReadonlySet<string>
   /** Payments created through the API that have been capturable since this time of the account. */

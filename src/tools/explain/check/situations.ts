@@ -202,10 +202,11 @@ const rows: readonly Row[] = [
   },
 ]
 
-/** The identifiers in the lines are those of the newest webhook and of an open payment, if there are any. */
+/** The identifiers in the lines are those of a webhook and of an open payment of the application, if there are any. */
 export function situationsOf(record: AccountRecord): Situation[] {
-  const [open = 'PAYMENT_ID'] = record.open
-  const webhook = record.webhooks.at(-1)?.webhook_id ?? 'WEBHOOK_ID'
+  // What Farthing's own commands made has no exchange here.
+  const open = record.open.find(payment_id => record.ofPayment.has(payment_id)) ?? 'PAYMENT_ID'
+  const webhook = record.toProbe?.webhook_id ?? 'WEBHOOK_ID'
   const named = (text: string) => text.replace('PAYMENT_ID', open).replace('WEBHOOK_ID', webhook)
   return rows.map(({ situation, met, line, library }) => {
     const evidence = met(record).at(-1)?.exchange_id ?? null
