@@ -169,8 +169,9 @@ const rows: readonly Described[] = [
     level: 'fail',
     title: 'Letters beyond ASCII',
     sentence:
-      'The receiver refuses a description with é, £ and an emoji, rightly signed: it reads the body as Latin-1, or in another encoding than UTF-8.',
-    advice: 'Give the HMAC the bytes as they arrived. Decode the body as UTF-8.',
+      'The receiver refuses a description with é, £ and an emoji, rightly signed: it reads the body as Latin-1, or in another encoding than UTF-8, or it signs the JSON printed again, with \\u00e9 in place of é.',
+    advice:
+      'Give the HMAC the bytes as they arrived, before anything parses them. Decode the body as UTF-8.',
     source: SIGNING,
     words: 'é, £ and an emoji in the description',
     messages: make => changed(make(), withFields({ description: 'Crème brûlée, £5 🍮' })),
@@ -221,7 +222,7 @@ const rows: readonly Described[] = [
     sentence:
       'The receiver refuses card_payment_failed as the source of GOV.UK Pay prints it, with the status declined (P0010) or cancelled (P0030) in place of failed: the first declined payment in production ends here.',
     advice:
-      'Take declined, cancelled, timedout and statuses that you do not know for failed, or read the payment with GET /v1/payments/{payment_id}.',
+      'Take declined, cancelled and timedout for failed. While finished is false, wait, also with a status that you do not know. Or read the payment with GET /v1/payments/{payment_id}.',
     source: inCode('webhooks', 'message/apirepresentation/ExternalChargeState.java', '7-16'),
     words: 'a failed payment as GOV.UK Pay prints it',
     isUnknown: true,
