@@ -174,7 +174,7 @@ function whatFollows(
     }
   return {
     likely: likelyOtherKey(signing_key, webhook),
-    advice: [otherKey, rawBody],
+    advice: [otherKey],
     isOfKey: true,
   }
 }
@@ -216,7 +216,7 @@ export async function compareWithoutMessage(
   const { body, header, typed } = input
   const key = Buffer.from(input.key)
   const asSent = typed ? withoutCarriageReturns(body) : body
-  const follow = { likely: KEY_OR_BODY, advice: [otherKey, rawBody] }
+  const follow = { likely: KEY_OR_BODY, advice: [otherKey] }
   const proven = { likely: PROVEN, advice: [theDigest] }
   const compareComputed = async (
     right: Compared['right'],
@@ -297,7 +297,7 @@ function unknown({ key, messages = [] }: Input & BodyAndKey, header: string, isP
     const mistake = { cause: 'key:api-key', words, advice: [apiKey] }
     return mismatch([mistake], DOES_NOT_MATCH, 'Use the signing_key of the webhook.')
   }
-  const follows = { likely: KEY_OR_BODY, advice: [otherKey, rawBody] }
+  const follows = { likely: KEY_OR_BODY, advice: [otherKey] }
   return mismatch(
     [unexplained(HEADER, header, { messages, isPartial, ...follows })],
     DOES_NOT_MATCH,
