@@ -60,6 +60,19 @@ onEveryDatabase('The pages of requests', service => {
     )
   })
 
+  test('a request to a hosted page names its browser, or the program that made it', async () => {
+    const { api, browser } = await enter()
+    const { _links } = await api.createPayment()
+    const { pathname } = new URL(_links.next_url.href)
+    for (const agent of ['Mozilla/5.0 (X11)', 'curl/8.5.0', 'farthing/0.1.0 <b>'])
+      await fetch(service().baseUrl + pathname, { headers: { 'User-Agent': agent } })
+    // So that both instances have written before the next request.
+    await browser.get('requests')
+    const { text } = await browser.get('requests')
+    for (const name of ['browser', 'curl/8.5.0', 'farthing/0.1.0 <b>'])
+      assert.ok(text.includes(` (${name})`), name)
+  })
+
   test('requests are found by the class of their status, their payment, a text in address or body, and time', async () => {
     const { api, browser } = await enter()
     const { payment_id } = await api.createPayment({

@@ -3,7 +3,7 @@
 import { RECORDED_BODY_BYTES } from '../../../core/budgets.ts'
 import type { Headers } from '../../../core/exchange.ts'
 import { details } from '../../../platform/web/components.ts'
-import { type Html, html } from '../../../platform/web/html.ts'
+import { type Html, html, type Part } from '../../../platform/web/html.ts'
 import { printJson, readJson } from '../../explain/signature/json-text.ts'
 import type { Exchange, KeptBody } from '../../record/exchange.ts'
 import { inDigits, listing, paragraph, untrusted } from './parts.ts'
@@ -120,3 +120,9 @@ function valueAt(body: Json | undefined, field: string): unknown {
 
 const shortened = (text: string): string =>
   text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text
+
+/** What requested a hosted page: a browser, or a program by its name. */
+export function agentOf({ request_headers }: Exchange): Part {
+  const agent = request_headers['user-agent'] ?? 'a program without a name'
+  return /^Mozilla/.test(agent) ? 'browser' : untrusted(agent.slice(0, 40))
+}

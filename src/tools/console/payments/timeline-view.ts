@@ -10,7 +10,7 @@ import { actionText } from '../../record/action.ts'
 import type { Exchange } from '../../record/exchange.ts'
 import { MASK } from '../../record/mask.ts'
 import { inProduction } from '../check/findings.ts'
-import { mayBeOutOfOrder, refusalText } from '../frame/exchange.ts'
+import { agentOf, mayBeOutOfOrder, refusalText } from '../frame/exchange.ts'
 import { nameOfAttempt, type ShownAttempt, sentAgainText } from '../frame/message-attempts.ts'
 import {
   code,
@@ -114,17 +114,16 @@ function headingOf({ root, payment_id }: Timeline, { exchange, refunds }: Step):
 
 /** How long it took, with which key or in what browser, and how it ended. */
 function factsOf({ root }: Timeline, exchange: Exchange): Html | undefined {
-  const { kind, ms, key_id, code, field, ended, by_hand, request_headers, status } = exchange
+  const { kind, ms, key_id, code, field, ended, by_hand, status } = exchange
   if (exchange.asked)
     return html`<p class="farthing-step__facts">${link(`${root}messages/${exchange.message_id}`, untrusted(exchange.asked.sentence))}</p>`
   if (kind === 'action') return undefined
-  const agent = request_headers['user-agent'] ?? ''
   const why = refusalText(exchange) ?? field
   const facts: Part[] = [
     `${inDigits(Math.round(ms))} ms`,
     ...(code ? [html`refused with ${code}${why !== undefined && html`: ${untrusted(why)}`}`] : []),
     ...(key_id ? [`key ${nameOfKey(key_id)}`] : []),
-    ...(kind === 'page' && agent !== '' ? [agentOf(agent)] : []),
+    ...(kind === 'page' ? [agentOf(exchange)] : []),
     ...(by_hand ? [nameOfAttempt(by_hand)] : []),
     ...(answerToWrong(by_hand, status) === 'accepted' ? [tag(ACCEPTED_WRONG, 'red')] : []),
     ...(ended === 'gone' ? ['the client had left before the response'] : []),
@@ -133,9 +132,6 @@ function factsOf({ root }: Timeline, exchange: Exchange): Html | undefined {
   ]
   return html`<p class="farthing-step__facts">${joined(facts, ' · ')}</p>`
 }
-
-const agentOf = (agent: string): Part =>
-  /^Mozilla/.test(agent) ? 'browser' : untrusted(agent.slice(0, 40))
 
 const reasons: Record<FailureCode, string> = {
   P0010: 'the card was declined',

@@ -16,7 +16,7 @@ import {
 import { findWithText } from '../../record/text-store.ts'
 import { MINUTES } from '../../record/traffic-store.ts'
 import { definePage } from '../frame/define-page.ts'
-import { mayBeOutOfOrder, refusalText } from '../frame/exchange.ts'
+import { agentOf, mayBeOutOfOrder, refusalText } from '../frame/exchange.ts'
 import {
   addressFrom,
   type Cursor,
@@ -252,7 +252,7 @@ function requestRow(visit: Visit, exchange: Exchange, time: Html): Part[] {
   const address = addressFrom(visit, `${root}requests/${exchange_id}`)
   return [
     time,
-    html`${link(address, untrusted(requestLine(exchange)))}${kind === 'page' && ' (browser)'}`,
+    html`${link(address, untrusted(requestLine(exchange)))}${kind === 'page' && html` (${agentOf(exchange)})`}`,
     statusPart(exchange),
     unbroken(tookText(exchange)),
     payment_id &&
