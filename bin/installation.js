@@ -30,7 +30,7 @@ function buildProblem() {
 
 /** The package `node` beside this one is used only if its program comes first in the PATH. */
 function packageNodeProblem() {
-  if (!has('../node/bin/node')) return `${nodeNeeded()}. Run: npm install node@26`
+  if (!has('../node/bin/node')) return `${nodeNeeded()}. Run: npm install --save-dev node@26`
   return `${nodeNeeded()}. Use the Node in node_modules. Run: export PATH="$PWD/node_modules/.bin:$PATH"`
 }
 

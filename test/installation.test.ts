@@ -140,7 +140,7 @@ describe('An installation that is not complete', () => {
       cpSync(join(ROOT, part), join(path, part), { recursive: true })
     const { status, stdout, stderr } = run(path, 'old', 'node', 'bin/farthing.js', 'keys', 'list')
     assert.deepEqual([status, stdout], [1, ''])
-    saysOnce(stderr, NEEDED, /Run: npm install node@26$/)
+    saysOnce(stderr, NEEDED, /Run: npm install --save-dev node@26$/)
     mkdirSync(join(path, '../node/bin'), { recursive: true })
     writeFileSync(join(path, '../node/bin/node'), '')
     const inPath = /Run: export PATH="\$PWD\/node_modules\/\.bin:\$PATH"$/

@@ -207,7 +207,7 @@ describe('The package', () => {
     assert.equal(status, 1)
     assert.match(
       stderr,
-      /^farthing: Node 24\.18\.1 or newer is needed, this is \d+\.\d+\.\d+\. Run: npm install node@26\n$/,
+      /^farthing: Node 24\.18\.1 or newer is needed, this is \d+\.\d+\.\d+\. Run: npm install --save-dev node@26\n$/,
     )
   })
 

@@ -135,7 +135,7 @@ ${button({ id: 'sign-in', text: 'Sign in' })}`
 <p class="govuk-body">The payments of the key’s account, the requests that its services made, its webhooks, and the responses of their receivers. Nothing of any other account.</p>
 <p class="govuk-body">Requests with an unknown key are not shown: they are 401 and belong to no account. ${code('farthing doctor')} tells you whether a key works.</p>
 <h2 class="govuk-heading-m">If you have no key</h2>
-<p class="govuk-body">The first start of Farthing prints a key, unless ${code('FARTHING_API_KEY')} sets it. On the machine where Farthing runs, ${code('farthing keys create')} makes another, and ${code('farthing open')} signs you in without one.</p>`
+<p class="govuk-body">The first start of Farthing prints a key, unless ${code('FARTHING_API_KEY')} sets it. On the machine where Farthing runs, ${code('farthing keys create')} makes another, and ${code('farthing open')} signs you in with the key in ${code('FARTHING_API_KEY')} or, without that, with the newest of the database.</p>`
   return {
     title: 'Sign in',
     heading: heading('Sign in to the console'),
