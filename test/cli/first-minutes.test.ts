@@ -59,10 +59,11 @@ describe('The first minutes', () => {
     [...output.matchAll(/^ {2}(\S.*)$/gm)].map(([, command = '']) => command)
 
   test('The blocks of the README work when each is pasted into a new terminal, from top to bottom', async t => {
-    const [first = '', pay = '', create = '', search = '', listen = '', again = ''] =
+    const [first = '', pay = '', create = '', search = '', listen = '', open = '', again = ''] =
       shellBlocks('README.md')
     const port = await freePort()
-    const env = { ...newDatabase(), FARTHING_URL: `http://127.0.0.1:${port}` }
+    const noDesktop = { DISPLAY: '', WAYLAND_DISPLAY: '' }
+    const env = { ...newDatabase(), ...noDesktop, FARTHING_URL: `http://127.0.0.1:${port}` }
     const terminal = { cwd: ROOT, port, env }
     const run = (lines: string) => runLines(lines, terminal)
     // The test runs where `npm ci` was run.
@@ -82,6 +83,7 @@ describe('The first minutes', () => {
     assert.equal(JSON.parse(refused.stdout).code, 'P0910', 'the error is shown')
     const listening = await startLines(listen, terminal, 'Signing key: webhook_test_')
     await listening.stop()
+    assert.match((await run(open)).stdout, /^http:\/\/127\.0\.0\.1:\d+\/console\/enter\S+\n$/m)
     await service.stop()
     const restarted = await startLines(again, terminal, READY)
     await restarted.stop()
