@@ -1,11 +1,11 @@
 import { Command as CommanderCommand, CommanderError } from 'commander'
 import { readConfig } from '../app/config.ts'
 import { SETTINGS, settings } from '../app/settings.ts'
+import { asTypedHere, exceptLoopback } from '../core/invocation.ts'
 import { version } from '../core/version.ts'
 import { CommandError, EXIT } from './command-error.ts'
 import { addCompletion } from './completion.ts'
 import type { Command, CommandGroup, Env } from './define-command.ts'
-import { asTypedHere, exceptLoopback } from './invocation.ts'
 import { addCommand, moreHelp, type Shell, usageHere } from './program.ts'
 
 type Load = () => Promise<Command | CommandGroup>

@@ -1,4 +1,4 @@
-import { asTypedHere } from './invocation.ts'
+import { asTypedHere } from '../core/invocation.ts'
 
 export type Check = {
   name: string

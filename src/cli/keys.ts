@@ -1,9 +1,9 @@
 import { createNewId } from '../core/ids.ts'
+import { asTypedHere } from '../core/invocation.ts'
 import { createTime, iso } from '../core/time.ts'
 import { type ApiKey, createKey, listKeys, revokeKey } from '../platform/accounts/store.ts'
 import { accountOptions, NEEDS_DATABASE, useDatabase } from './database.ts'
 import { type CommandGroup, defineCommand, JSON_OPTION } from './define-command.ts'
-import { asTypedHere } from './invocation.ts'
 import { note, print, printJson } from './output.ts'
 
 const create = defineCommand({

@@ -1,12 +1,12 @@
 import { spawn } from 'node:child_process'
 import { DEFAULT_ACCOUNT } from '../core/account.ts'
 import type { Config } from '../core/config.ts'
+import { asTypedHere } from '../core/invocation.ts'
 import { ENTER_MS, enterUrl, seal } from '../platform/accounts/seal.ts'
 import { findLivingKey, listKeys } from '../platform/accounts/store.ts'
 import { CommandError, wrongUsage } from './command-error.ts'
 import { useDatabase } from './database.ts'
 import { defineCommand, type Env, type OptionsOf } from './define-command.ts'
-import { asTypedHere } from './invocation.ts'
 import { note, print, printJson } from './output.ts'
 import { connect, serviceOptions } from './running-service.ts'
 

@@ -1,4 +1,5 @@
 import { newSecret } from '../core/ids.ts'
+import { asTypedHere } from '../core/invocation.ts'
 import { DECLINED_CARD, MOCK_CARD } from '../pay/card.ts'
 import { type AuthorisationMode, type Scenario, scenarios } from '../pay/payments/payment.ts'
 import { newPayment as newPaymentSchema } from '../pay/payments/request.ts'
@@ -7,7 +8,6 @@ import { webhookName } from '../pay/webhooks/webhook.ts'
 import { isSignatureRefusal } from '../tools/explain/wrong-signature.ts'
 import { CommandError, EXIT, wrongUsage } from './command-error.ts'
 import { defineCommand, type OptionsOf } from './define-command.ts'
-import { asTypedHere } from './invocation.ts'
 import { colour, colouredStatus, money, oneLine, print, printJson } from './output.ts'
 import { didYouMean, numberFrom } from './parse.ts'
 import {

@@ -7,9 +7,9 @@ import {
   InvalidArgumentError,
   Option,
 } from 'commander'
+import { asTypedHere } from '../core/invocation.ts'
 import { CommandError } from './command-error.ts'
 import type { Command, CommandGroup, Description, Env, Row } from './define-command.ts'
-import { asTypedHere } from './invocation.ts'
 import { oneOf } from './parse.ts'
 
 /** What a command gets beside its options. `end` takes its exit code. */

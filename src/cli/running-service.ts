@@ -3,11 +3,11 @@ import type { Agent, IncomingHttpHeaders, IncomingMessage, RequestOptions } from
 import { text } from 'node:stream/consumers'
 import { setTimeout } from 'node:timers/promises'
 import type { Config } from '../core/config.ts'
+import { asTypedHere, proxyHere, proxyOptions } from '../core/invocation.ts'
 import { version } from '../core/version.ts'
 import { http, loadHttps } from '../platform/http/node-http.ts'
 import { CommandError, EXIT, wrongUsage } from './command-error.ts'
 import { JSON_OPTION, type OptionsOf } from './define-command.ts'
-import { asTypedHere, proxyHere, proxyOptions } from './invocation.ts'
 import { note } from './output.ts'
 import { parseUrl } from './parse.ts'
 

@@ -3,11 +3,11 @@ import type { Logger } from 'pino'
 import { DEFAULT_DATABASE, DEFAULT_URL } from '../app/settings.ts'
 import { type Farthing, startFarthing } from '../app/start.ts'
 import type { Config } from '../core/config.ts'
+import { asTypedHere, isLoopback, shellWord } from '../core/invocation.ts'
 import { createLogger } from '../core/log.ts'
 import { paymentCommand } from '../pay/payments/first-payment.ts'
 import { locationOf } from './database.ts'
 import { defineCommand } from './define-command.ts'
-import { asTypedHere, isLoopback, shellWord } from './invocation.ts'
 import { print } from './output.ts'
 
 /** In milliseconds. Under npm one Ctrl-C arrives twice: from the terminal, and passed on by npm. */

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { join, relative } from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import { asTypedHere, type Started, shellWord } from '../../src/cli/invocation.ts'
+import { asTypedHere, type Started, shellWord } from '../../src/core/invocation.ts'
 import { createClient } from '../support/client.ts'
 import { runHere } from '../support/command.ts'
 import { tempFolder } from '../support/folders.ts'
