@@ -1,4 +1,5 @@
 /** The pages about the service: the front page and the documentation. */
+import { asTypedHere } from '../../core/invocation.ts'
 import { page, type Site } from '../../pay/hosted/pages.ts'
 import { firstPayment } from '../../pay/payments/first-payment.ts'
 import { buttonLink } from '../../platform/web/components.ts'
@@ -35,7 +36,7 @@ ${buttonLink('make-payment', 'Make a payment', `${site.basePath}/console/payment
 <p class="govuk-body"><a class="govuk-link" href="${docs}">API documentation</a>, also as <a class="govuk-link" href="${site.basePath}/openapi.json">openapi.json</a> for your tools.</p>
 <h2 class="govuk-heading-m">Make a first payment with the API</h2>
 <ol class="govuk-list govuk-list--number govuk-list--spaced">
-<li>Get an API key. The first start of the service prints one, unless ${code('FARTHING_API_KEY')} sets it. ${code('farthing keys create')} (in a clone: ${code('npm start -- keys create')}) makes another.</li>
+<li>Get an API key. The first start of the service prints one, unless ${code('FARTHING_API_KEY')} sets it. ${code(asTypedHere('farthing keys create'))} makes another.</li>
 <li>Create a payment, replacing YOUR_API_KEY with your key:
 ${listing(payment)}</li>
 <li>Open the ${code('href')} of ${code('next_url')} in the response in a browser, and choose how the payment ends.</li>

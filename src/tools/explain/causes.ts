@@ -1,6 +1,7 @@
 /** Why an attempt failed, in one sentence that says what to do. */
 
 import { isSuccess } from '../../core/http-status.ts'
+import { asTypedHere } from '../../core/invocation.ts'
 import { NOBODY_LISTENS } from '../../pay/webhooks/listener.ts'
 import type { KeptBody } from '../record/exchange.ts'
 
@@ -83,7 +84,9 @@ function withoutStatus(result: string): string {
     case 'tls failed':
       return certificateCause(code)
     case NOBODY_LISTENS:
-      return 'Nobody was listening: start farthing listen. With --missed it gets this message too.'
+      return asTypedHere(
+        'Nobody was listening: start farthing listen. With --missed it gets this message too.',
+      )
     default:
       return (
         connections[code] ??

@@ -36,9 +36,12 @@ onSharedDatabases('The check in the console', service => {
       /Source: <a class="govuk-link" href="https:\/\/github\.com\/alphagov\/pay-connector\/[^"]+">ChargesApiResource\.java#L174<\/a>/,
     )
     const [, address = ''] = /Base URL of the API: (\S+)/.exec((await console.get('')).text) ?? []
-    assert.match(page.text, /A card is declinedNot metcurl .*scenario.*declined/)
     assert.equal(page.text.split(` ${address}/control/`).length - 1, 16)
     assert.ok(!page.text.includes('FARTHING_URL') && !page.html.includes(String(api.key)))
+    assert.match(
+      page.text,
+      /A card is declinedNocurl .*scenario.*declined.*plans then let your application create a payment/,
+    )
     const [newest = ''] = evidence
     assert.match(
       (await console.get(newest)).text,

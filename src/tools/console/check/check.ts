@@ -1,5 +1,6 @@
 /** The check of the account: what would break in production. */
 
+import { asTypedHere } from '../../../core/invocation.ts'
 import { details } from '../../../platform/web/components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import type { Report } from '../../explain/check/report.ts'
@@ -9,6 +10,8 @@ import { checkAndCount, failsIn } from '../frame/fails.ts'
 import type { PageVisit } from '../frame/list.ts'
 import {
   code,
+  command,
+  copied,
   emptyState,
   inDigits,
   link,
@@ -50,7 +53,7 @@ ${findings.map(each => findingView(visit, each, level))}
 ${situationsPart(visit, report)}
 ${restPart('What passed', ofLevel('pass'))}
 ${restPart('What was not seen', ofLevel('not seen'))}
-${paragraph(html`The same in a terminal or a pipeline: ${code('farthing check')}. In a test: ${code("await account.check({ asOf: '1d' })")}.`)}`
+${paragraph(html`The same in a terminal or a pipeline: ${command('farthing check')}. In a test: ${code("await account.check({ asOf: '1d' })")}.`)}`
 }
 
 function windowPart(visit: PageVisit, { kept, not_kept, from }: Report): Html {
@@ -69,21 +72,26 @@ function windowPart(visit: PageVisit, { kept, not_kept, from }: Report): Html {
 
 /** Without a score. */
 const situationsPart = (
-  { root, addresses }: PageVisit,
+  { root, config, addresses }: PageVisit,
   { situations }: Report,
 ): Html => html`<h2 class="govuk-heading-m">Situations of production</h2>
 ${paragraph('What the documentation of GOV.UK Pay tells a client to handle, and whether this account has met it.')}
+${!config.control && paragraph(html`Control is off: the lines with curl need ${code('FARTHING_CONTROL=true')}.`)}
 ${wideTable({
   caption: 'Situations of production',
-  columns: ['Situation', 'Met', 'The newest, or the line that makes it'],
-  rows: situations.map(({ situation, met, evidence, line }) => [
+  columns: ['Situation', 'Met', 'How'],
+  rows: situations.map(({ situation, evidence, line }) => [
     situation,
-    met ? 'Met' : 'Not met',
-    evidence === null
-      ? code(line.replace('$FARTHING_URL', addresses.api))
-      : link(`${root}requests/${evidence}`, timeIn(evidence)),
+    evidence === null ? 'No' : link(`${root}requests/${evidence}`, timeIn(evidence)),
+    evidence === null && howPart(situation, line.replace('$FARTHING_URL', addresses.api)),
   ]),
 })}`
+
+/** The command, and what else is to be done. */
+function howPart(situation: string, line: string): Html {
+  const [command = '', more] = line.split('# ')
+  return html`${command && copied(situation, asTypedHere(command.trim()))} ${more}`
+}
 
 function restPart(heading: string, findings: Finding[]): Html | false {
   if (findings.length === 0) return false

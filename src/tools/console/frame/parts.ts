@@ -1,6 +1,7 @@
 /** What several pages of the console have. Untrusted text is in `bdi`, so that right-to-left characters do not reorder the text after it. */
 import type { Account } from '../../../core/account.ts'
 import { timeOf } from '../../../core/ids.ts'
+import { asTypedHere } from '../../../core/invocation.ts'
 import { inPounds } from '../../../core/money.ts'
 import { iso } from '../../../core/time.ts'
 import type { Payment } from '../../../pay/payments/payment.ts'
@@ -22,6 +23,13 @@ export const link = (href: string, text: Part): Html =>
 export const heading = (text: Part): Html => html`<h1 class="govuk-heading-l">${text}</h1>`
 
 export const code = (text: Part): Html => html`<code class="farthing-code">${text}</code>`
+
+/** A command of Farthing, as it must be typed where the service was started. */
+export const command = (line: string): Html => code(asTypedHere(line))
+
+/** Where scripts run it has a button to copy it. */
+export const copied = (name: string, text: string): Html =>
+  html`<code class="farthing-code" data-copy="${name}">${text}</code>`
 
 /** What a key is called on pages: the one of the settings has no identifier. */
 export const nameOfKey = (key_id: string): string =>

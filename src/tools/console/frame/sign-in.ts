@@ -2,6 +2,7 @@
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Account } from '../../../core/account.ts'
+import { asTypedHere } from '../../../core/invocation.ts'
 import { findKey } from '../../../platform/accounts/store.ts'
 import { formBody, isForm } from '../../../platform/http/body.ts'
 import type { Route } from '../../../platform/http/endpoint.ts'
@@ -24,7 +25,16 @@ import {
   type Visit,
   visitOf,
 } from './page.ts'
-import { ACCOUNT_FIELD, code, heading, hidden, link, paragraph, postForm } from './parts.ts'
+import {
+  ACCOUNT_FIELD,
+  code,
+  command,
+  heading,
+  hidden,
+  link,
+  paragraph,
+  postForm,
+} from './parts.ts'
 import {
   endSession,
   findSession,
@@ -51,7 +61,9 @@ export const signInRoutes = (context: ConsoleContext): Route[] => [
   ),
   formRoute(context, 'enter', async (form, request, reply) => {
     const session = await findSession(context, form.get('code') ?? '', 'enter')
-    const refused = 'This link has expired. Enter a key of this Farthing, or run farthing open'
+    const refused = asTypedHere(
+      'This link has expired. Enter a key of this Farthing, or run farthing open',
+    )
     return enter(context, request, reply, { session, to: pageIn(form), refused })
   }),
   formRoute(context, 'sign-out', async (_, request, reply) => {
@@ -133,9 +145,9 @@ ${button({ id: 'sign-in', text: 'Sign in' })}`
   const content = html`${postForm(undefined, `${root}sign-in`, fields)}
 <h2 class="govuk-heading-m">What you will see</h2>
 <p class="govuk-body">The payments of the key’s account, the requests that its services made, its webhooks, and the responses of their receivers. Nothing of any other account.</p>
-<p class="govuk-body">Requests with an unknown key are not shown: they are 401 and belong to no account. ${code('farthing doctor')} tells you whether a key works.</p>
+<p class="govuk-body">Requests with an unknown key are not shown: they are 401 and belong to no account. ${command('farthing doctor')} tells you whether a key works.</p>
 <h2 class="govuk-heading-m">If you have no key</h2>
-<p class="govuk-body">The first start of Farthing prints a key, unless ${code('FARTHING_API_KEY')} sets it. On the machine where Farthing runs, ${code('farthing keys create')} makes another, and ${code('farthing open')} signs you in with the key in ${code('FARTHING_API_KEY')} or, without that, with the newest of the database.</p>`
+<p class="govuk-body">The first start of Farthing prints a key, unless ${code('FARTHING_API_KEY')} sets it. On the machine where Farthing runs, ${command('farthing keys create')} makes another, and ${command('farthing open')} signs you in with the key in ${code('FARTHING_API_KEY')} or, without that, with the newest of the database.</p>`
   return {
     title: 'Sign in',
     heading: heading('Sign in to the console'),

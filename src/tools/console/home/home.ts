@@ -25,6 +25,7 @@ import type { PageVisit } from '../frame/list.ts'
 import type { AccountVisit, ConsoleContext } from '../frame/page.ts'
 import {
   briefTime,
+  copied,
   counted,
   hidden,
   inDigits,
@@ -132,7 +133,7 @@ ${[...counts].map(
 ${paragraph(html`Those of the last 7 days. ${link(`${root}payments`, 'All payments')}`)}`
 
 const addressPart = ({ addresses, site }: AccountVisit): Html =>
-  html`<p class="govuk-body">Base URL of the API: <code class="farthing-code" data-copy="Base URL">${addresses.api}</code></p>
+  html`${paragraph(html`Base URL of the API: ${copied('Base URL', addresses.api)}`)}
 ${paragraph(link(`${site}/docs`, 'API documentation'))}`
 
 const MOST_LINES = 5

@@ -33,6 +33,7 @@ import { sentAgainText } from '../frame/message-attempts.ts'
 import type { AccountVisit, Next } from '../frame/page.ts'
 import {
   code,
+  command,
   deliveryTag,
   emptyState,
   inDigits,
@@ -154,7 +155,7 @@ export const newWebhook = definePage({
     typed?: Typed,
   ) => html`${paragraph('Farthing sends it a signed message about each change of a payment. You see the signing key when it is registered.')}
 ${actionForm(visit, 'register', fields(visit, typed))}
-${paragraph(html`For a receiver on your own machine, start Farthing with its host and port: ${code('FARTHING_CALLBACK_HOSTS=localhost:4000')}. Or register nothing: ${code('farthing listen')} fetches the messages from there.`)}`,
+${paragraph(html`For a receiver on your own machine, start Farthing with its host and port: ${code('FARTHING_CALLBACK_HOSTS=localhost:4000')}. Or register nothing: ${command('farthing listen')} fetches the messages from there.`)}`,
   actions: { register: { run: register } },
 })
 

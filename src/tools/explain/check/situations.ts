@@ -14,7 +14,7 @@ export type Situation = {
   met: boolean
   /** The newest exchange that shows it. */
   evidence: string | null
-  /** How to make it: a request to the control API, and a call of the library. */
+  /** How to make it: a command and a call of the library, each with what else is to be done in a comment behind it. */
   line: string
   library: string
 }
@@ -24,8 +24,8 @@ type Met = (record: AccountRecord) => readonly Evidence[]
 type Row = Omit<Situation, 'met' | 'evidence'> & { met: Met }
 
 /** A request to the control API. */
-const control = (path: string, body: object, then = ''): string =>
-  `curl -H "Authorization: Bearer $FARTHING_API_KEY" --json '${JSON.stringify(body)}' $FARTHING_URL/control/${path}${then}`
+const control = (path: string, body: object, then: string): string =>
+  `curl -H "Authorization: Bearer $FARTHING_API_KEY" --json '${JSON.stringify(body)}' $FARTHING_URL/control/${path} # ${then}`
 
 const written = (body: object): string =>
   JSON.stringify(body)
@@ -35,16 +35,16 @@ const written = (body: object): string =>
 
 /** A plan, after which the application does something. */
 function planned(body: object, then: string): Pick<Row, 'line' | 'library'> {
-  const after = `; then let your application ${then}`
   return {
-    line: control('plans', body, after),
-    library: `await account.plan(${written(body)})${after}`,
+    line: control('plans', body, `then let your application ${then}`),
+    library: `await account.plan(${written(body)}) // then let your application ${then}`,
   }
 }
 
 const PAY = 'create a payment and open its next_url'
 const CHARGE = 'take a payment with the agreement'
-const CAPTURE = '; then let your application capture that payment'
+const CAPTURE =
+  'after a user has paid with delayed_capture; then let your application capture that payment'
 
 const seenWith =
   (is: (each: Evidence) => boolean): Met =>
@@ -108,7 +108,11 @@ const rows: readonly Row[] = [
   {
     situation: 'The user abandons the payment, and it expires',
     met: isState(/P0020/),
-    line: `Let your application create a payment, and run ${control('payments/PAYMENT_ID/complete', { scenario: 'expired' })}`,
+    line: control(
+      'payments/PAYMENT_ID/complete',
+      { scenario: 'expired' },
+      'after your application has created a payment',
+    ),
     library: "await account.complete(payment, 'expired')",
   },
   {
@@ -125,8 +129,8 @@ const rows: readonly Row[] = [
         payment_id !== null &&
         at - timeOf(payment_id) >= DAY,
     ),
-    line: `Let a user pay with delayed_capture, and run ${control('clock', { advance: 2 * DAY }, CAPTURE)}`,
-    library: `await account.clock.advance('2d')${CAPTURE}`,
+    line: control('clock', { advance: 2 * DAY }, CAPTURE),
+    library: `await account.clock.advance('2d') // ${CAPTURE}`,
   },
   {
     situation: 'A refund is refused, because the amount that is available is another one',
@@ -185,7 +189,7 @@ const rows: readonly Row[] = [
   {
     situation: 'The receiver is down for a while',
     met: downAndUp,
-    line: 'Stop your receiver, let a user pay, start it, and let a user pay again',
+    line: '# stop your receiver, let a user pay, start it, and let a user pay again',
     library: 'receiver.answer(503), then receiver.answer(200)',
   },
   { situation: 'A message comes twice', met: twice, ...PROBE },
