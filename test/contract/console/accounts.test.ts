@@ -57,6 +57,22 @@ onEveryDatabase(
       assert.equal((await own.post('accounts/make-account', { name: `${inner}-2` })).status, 404)
     })
 
+    test('a plan is called by its effect and its operation', async () => {
+      const { api, browser } = await start()
+      const answer = { status: 429 }
+      for (const plan of [{ scenario: 'declined' }, { answer }, { delay: [10, 20], reset: true }])
+        await ask(service(), api, 'plans', plan)
+      const { elements } = await browser.get('accounts')
+      assert.deepEqual(
+        elements.filter(tagged('summary')).map(({ text }) => text),
+        [
+          'declined on createPayment: matched 0, acted 0',
+          '429 on every operation: matched 0, acted 0',
+          'late by 10 to 20 ms, connection closed on every operation: matched 0, acted 0',
+        ],
+      )
+    })
+
     test('a parent lists its test accounts, and looks inside without their keys', async () => {
       const { browser, made, api } = await start()
       const inner = await made({ at: '2026-03-29T00:59:58Z' })

@@ -148,12 +148,24 @@ const plansPart = (visit: PageVisit, plans: readonly Plan[]): Html =>
         'There are no plans',
         html`a test makes one with ${code('POST /control/plans')}`,
       )
-    : html`${plans.map(({ plan_id, room, seen, acted, ...plan }) =>
+    : html`${plans.map(({ room, seen, acted, ...plan }) =>
         details(
-          `${plan_id}: matched ${seen}, acted ${acted}`,
-          listing(`Plan ${plan_id}`, JSON.stringify(plan, null, 2)),
+          `${titleOf(plan)}: matched ${seen}, acted ${acted}`,
+          listing(`Plan ${plan.plan_id}`, JSON.stringify(plan, null, 2)),
         ),
       )}`
+
+/** Such as `declined on createPayment`. */
+function titleOf({ scenario, hold, delay, answer, reset, on }: Partial<Plan>): string {
+  const effects = [
+    scenario,
+    hold && 'held',
+    delay !== undefined && `late by ${[delay].flat().join(' to ')} ms`,
+    answer && [answer.status, answer.code].filter(Boolean).join(' '),
+    reset && 'connection closed',
+  ]
+  return `${effects.filter(Boolean).join(', ')} on ${on ?? 'every operation'}`
+}
 
 async function readTestAccounts({ database, time }: ToolContext, { account, cursor }: PageVisit) {
   const now = time.wall()
