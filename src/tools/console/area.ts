@@ -51,7 +51,8 @@ export function consoleAreas(context: ToolContext): {
       { ...visit, account },
       {
         title,
-        content: paragraph(text),
+        content: html`${paragraph(text)}
+${account && paragraph(html`Go to the ${link(visit.home, 'home page')}, or search the ${link(`${visit.root}payments`, 'payments')} or the ${link(`${visit.root}requests`, 'requests')}.`)}`,
         status,
       },
     )

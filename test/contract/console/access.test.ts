@@ -262,7 +262,8 @@ onEveryDatabase('Entering the console', service => {
     }
     const page = await browser.get('no-such-page')
     assert.match(page.text, /Page not found/)
-    assert.ok(page.elements.some(({ text, tag }) => tag === 'a' && text === 'Payments'))
+    const leads = page.elements.find(({ text, tag }) => tag === 'a' && text === 'home page')
+    assert.equal(leads?.attributes.href, '../console')
   })
 })
 

@@ -3,7 +3,7 @@ import { backLink, button, pagination } from '../../../platform/web/components.t
 import { input, type Option, select } from '../../../platform/web/form-components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import { type AccountVisit, textsIn, type Visit } from './page.ts'
-import { hidden } from './parts.ts'
+import { hidden, link } from './parts.ts'
 
 /** Identifiers, exclusive. At most one of them is used: `after` if both are given. */
 export type Cursor = { before?: string | undefined; after?: string | undefined }
@@ -156,6 +156,7 @@ ${Object.entries(filters).map(
   ([name, filter]) =>
     html`${field({ options: options[name], ...filter, name }, values[name] ?? '', errors[name])}\n`,
 )}${button({ id, text: label, secondary: true })}
+${Object.values(filters).some(value => value !== '') && link(here, 'Clear filters')}
 </form>`
 
 function field(

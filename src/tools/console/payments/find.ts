@@ -77,15 +77,17 @@ export function scopeOf(filter: PaymentFilter): Html | false {
 export const noMatch = ({ site }: AccountVisit, values: Filtered, filter: PaymentFilter): Html =>
   html`${paragraph('There are no results for the filters you used.')}
 ${paragraph(html`Searched: ${joined(searched(values, filter))}. ${filter.sought?.by === 'reference' && references(filter)}`)}
-<p class="govuk-body">The field understands:</p>
+${filter.sought && whatFieldUnderstands}
+${paragraph(html`${link(`${site}/docs`, 'The API searches by more')}: name, card and agreement.`)}`
+
+const whatFieldUnderstands = html`<p class="govuk-body">The field understands:</p>
 <ul class="govuk-list govuk-list--bullet">
 <li>an identifier of a payment, a refund, a message, a webhook or a request, in any case: it opens its page</li>
 <li>a reference or a part of one, in any case</li>
 <li>a part of an email address, with its ${code('@')}</li>
 <li>${code('metadata.name=value')}, with the whole value</li>
 <li>an amount in pounds: ${code('£77.77')} or ${code('77.77')}</li>
-</ul>
-${paragraph(html`${link(`${site}/docs`, 'The API searches by more')}: name, card and agreement.`)}`
+</ul>`
 
 function searched({ status, from, to }: Filtered, filter: PaymentFilter): Part[] {
   const { sought } = filter

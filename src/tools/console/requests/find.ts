@@ -143,13 +143,14 @@ export const findForm = (
 ): Html => html`${filterForm(visit, {
   operation: [...operations].map(([value, text]) => ({ value, text })),
 })}
-${paragraph(isFilter(visit.values) ? link('requests', 'Show all requests') : link('requests?show=refused', 'Only refused'))}`
+${!isFilter(visit.values) && paragraph(link('requests?show=refused', 'Only refused'))}`
 
-/** No results: what was searched, and what the fields understand. */
+/** No results: what was searched, and what the fields that were used understand. */
 export const noMatch = (filtered: Filtered, operations: Operations): Html =>
   html`${paragraph('There are no results for the filters you used.')}
 ${paragraph(html`Searched: ${joined(searched(filtered, operations).map(untrusted))}, among the requests that are kept: those of the last 24 hours, at most 10,000 of an account (1,000 of a test account).`)}
-${paragraph(`The field for the payment understands an identifier, and a whole reference in any case. The field for a text understands any part of an address or of a body as it was sent, in any case; of long bodies the first ${RECORDED_BODY_BYTES / 1024} KiB are kept.`)}`
+${filtered.payment && paragraph('The field for the payment understands an identifier, and a whole reference in any case.')}
+${filtered.text && paragraph(`The field for a text understands any part of an address or of a body as it was sent, in any case; of long bodies the first ${RECORDED_BODY_BYTES / 1024} KiB are kept.`)}`
 
 /** Each filter in words. */
 function searched(
