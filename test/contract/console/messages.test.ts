@@ -15,8 +15,9 @@ const DAY = 24 * 60 * 60 * 1000
 
 const withOneId = ({ elements }: Shown, id: string): Found => only(elements, withId(id))
 const causeIn = (page: Shown): string => withOneId(page, 'cause').text
+/** Without the rows of days. */
 const rowCount = ({ elements }: Shown): number =>
-  elements.filter(tagged('tbody')).at(0)?.inside.filter(tagged('tr')).length ?? 0
+  elements.filter(tagged('tbody')).at(0)?.inside.filter(tagged('th')).length ?? 0
 
 const signed = (body: string, key: string): string =>
   createHmac('sha256', key).update(body).digest('hex')
@@ -77,6 +78,7 @@ onEveryDatabase(
         causeIn(page),
         'The receiver answered 401 Unauthorized: {"error":"bad signature"}. Most often the signature does not match there: compare the signatures.',
       )
+      assert.equal(page.text.split('Most often the signature').length, 3, 'once for each attempt')
       const [body] = page.elements.filter(
         each => each.attributes['aria-label'] === 'Body as it is sent',
       )

@@ -131,7 +131,7 @@ function show(visit: Visit, { webhooks, page, accepted, open, resent, wall }: Da
   }
   return html`${webhooks.length > 0 && filterForm(visit, { webhook: choices })}
 ${progressPart(resent, now, wall)}
-${open.length > 0 && actionForm(visit, 'resend', resendFields(open.length, values))}
+${open.length > 0 && !isRunning(resent, wall) && actionForm(visit, 'resend', resendFields(open.length, values))}
 ${page.items.length === 0 ? nothing(visit, webhooks) : messageTable(visit, list)}
 ${pageLinks(visit, 'Messages', page)}`
 }
@@ -215,6 +215,9 @@ const resendFields = (
 ): Html => html`${webhook && hidden('webhook', webhook)}${event && hidden('event', event)}
 ${button({ id: 'send-all', text: `Send all failed again (${count === MOST_RESENT ? `the newest ${MOST_RESENT}` : count})` })}`
 
+const isRunning = (row: ResendRow | undefined, wall: number): boolean =>
+  row !== undefined && row.claimed_until > wall && resendIn(row).left.length > 0
+
 /** How far a run is. `now` is the account's time, `wall` the machine's. */
 function progressOf(row: ResendRow, now: number, wall: number): string {
   const { at, left, accepted, failed, skipped } = resendIn(row)
@@ -227,7 +230,7 @@ function progressOf(row: ResendRow, now: number, wall: number): string {
   ].join(', ')
   const begun = shortTime(at, now)
   if (left.length === 0) return `Sent again at ${begun}: ${of}, ${results}.`
-  return row.claimed_until > wall
+  return isRunning(row, wall)
     ? `Being sent again since ${begun}: ${of} so far, ${results}.`
     : `Sending again, begun at ${begun}, has stopped after ${of}, because the service stopped: ${results}.`
 }

@@ -156,7 +156,7 @@ ${Object.entries(filters).map(
   ([name, filter]) =>
     html`${field({ options: options[name], ...filter, name }, values[name] ?? '', errors[name])}\n`,
 )}${button({ id, text: label, secondary: true })}
-${Object.values(filters).some(value => value !== '') && link(here, 'Clear filters')}
+${Object.values(values).some(value => value !== '') && link(here, 'Clear filters')}
 </form>`
 
 function field(

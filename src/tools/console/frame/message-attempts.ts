@@ -18,7 +18,7 @@ import type { ByHand, Exchange } from '../../record/exchange.ts'
 import { bodyPart, headersAndBody, headersPart } from './exchange.ts'
 import type { AccountVisit } from './page.ts'
 import {
-  briefTime,
+  byDay,
   deliveryTag,
   inDigits,
   leading,
@@ -161,15 +161,17 @@ function attemptRow(attempt: ShownAttempt): Part[] {
 
 function attemptDetails({ at, ending, exchange }: ShownAttempt, open: boolean, root: string): Html {
   const cause = consequenceOf(exchange?.by_hand, ending)
+  // The page begins with that of the newest.
+  const why = !open && cause !== undefined && paragraph(untrusted(cause))
   const content = exchange
-    ? html`${cause !== undefined && paragraph(untrusted(cause))}
+    ? html`${why}
 <h4 class="govuk-heading-s">Headers sent</h4>
 ${headersPart(exchange.request_headers)}
 ${differs(exchange) && bodyPart('the attempt', exchange.request_body)}
 <h4 class="govuk-heading-s">The receiver’s response</h4>
 ${exchange.status === null ? paragraph('There was none.') : headersAndBody('the response', exchange.response_headers, exchange.response_body)}
 ${paragraph(link(`${root}requests/${exchange.exchange_id}`, 'This attempt alone, and as curl'))}`
-    : html`${cause !== undefined && paragraph(untrusted(cause))}
+    : html`${why}
 ${paragraph('The request and the response were not recorded, or are older than 24 hours.')}`
   return html`<h3 class="govuk-heading-s farthing-attempt">${time(at)}</h3>
 ${details(exchange?.by_hand ? nameOfAttempt(exchange.by_hand) : 'Request and response', content, { open })}`
@@ -203,16 +205,20 @@ export const messageTable = <Row extends MessageRow>(
       ...(webhookOf ? ['Webhook'] : []),
       'Event date',
     ],
-    rows: messages.map(message => {
-      const { message_id, payment_id, event_type, created } = message
-      return [
-        link(`${root}payments/${payment_id}`, unbroken(payment_id)),
-        link(`${root}messages/${message_id}`, event_type),
-        deliveryPart(message, now, accepted.get(message_id)),
-        ...(webhookOf ? [webhookOf(message)] : []),
-        briefTime(created, now),
-      ]
-    }),
+    rows: byDay(
+      messages,
+      ({ created }) => created,
+      (message, time) => {
+        const { message_id, payment_id, event_type } = message
+        return [
+          link(`${root}payments/${payment_id}`, unbroken(payment_id)),
+          link(`${root}messages/${message_id}`, event_type),
+          deliveryPart(message, now, accepted.get(message_id)),
+          ...(webhookOf ? [webhookOf(message)] : []),
+          time,
+        ]
+      },
+    ),
   })
 
 /** The status, and of a message that was not delivered why. `again` is the send by hand that was accepted. */
