@@ -23,6 +23,7 @@ import {
 import { checkboxes } from '../../../platform/web/form-components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import type { ToolContext } from '../../context.ts'
+import { testEvents } from '../../deliver/test-message.ts'
 import { type ListedWebhook, listWebhooks } from '../../lists/webhooks-store.ts'
 import { acceptedByHand } from '../../record/by-hand.ts'
 import type { Exchange } from '../../record/exchange.ts'
@@ -192,7 +193,7 @@ const fieldOf = (field: string | undefined): string =>
 
 function fields(visit: PageVisit, typed: Typed | undefined): Html {
   const hosts = [...visit.config.callbackHosts]
-  const chosen = typed?.form.getAll('subscriptions') ?? eventTypes
+  const chosen = typed?.form.getAll('subscriptions') ?? testEvents({ subscriptions: eventTypes })
   return html`${typedInput(typed, {
     name: 'callback_url',
     label: labels.callback_url,

@@ -2,7 +2,7 @@
 
 import { attemptsOf, type KeptMessage, statusAt } from '../../../pay/webhooks/message-store.ts'
 import { type Webhook, webhookTitle } from '../../../pay/webhooks/webhook.ts'
-import { button, details, insetText } from '../../../platform/web/components.ts'
+import { backLink, button, details, insetText } from '../../../platform/web/components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import type { ToolContext } from '../../context.ts'
 import { ALREADY_SENDING } from '../../deliver/resend.ts'
@@ -141,7 +141,7 @@ export async function probe(
   if (!probed) return busyPage(link(`${root}webhooks/${webhook_id}`, 'Back to the webhook'))
   const { posts, findings } = probed
   const name = untrusted(webhookTitle(webhook))
-  const above = paragraph(link(`${root}webhooks/${webhook_id}`, name))
+  const above = backLink(`${root}webhooks/${webhook_id}`, name)
   const content = html`${paragraph(countsOf(posts, findings))}
 ${brokenLevels.map(level => findings.filter(each => each.level === level).map(each => findingView(visit, each, level)))}
 ${table('What passed', findings, 'pass')}
