@@ -139,8 +139,8 @@ export function tag(text: string, colour?: TagColour): Html {
   return html`<strong class="govuk-tag${colour && ` govuk-tag--${colour}`}">${text}</strong>`
 }
 
-/** A column of numbers is aligned to the right. One that `leads` is first in a card. */
-export type Column = { text: string; numeric?: boolean; leads?: boolean }
+/** A column of numbers is aligned to the right. One that `leads` is first in a card. A `wide` one has almost half of the width. */
+export type Column = { text: string; numeric?: boolean; leads?: boolean; wide?: boolean }
 
 export type Table = {
   /** Read out before the table; shown unless `hidesCaption`. */
@@ -159,8 +159,8 @@ export function table({ caption, hidesCaption, cards = false, columns, rows }: T
 <caption class="govuk-table__caption ${look}">${caption}</caption>
 <thead class="govuk-table__head">
 <tr class="govuk-table__row">${columns.map(
-    ({ text, numeric }) =>
-      html`<th scope="col" class="govuk-table__header${numeric && ' govuk-table__header--numeric'}">${text}</th>`,
+    ({ text, numeric, wide }) =>
+      html`<th scope="col" class="govuk-table__header${numeric && ' govuk-table__header--numeric'}${wide && ' farthing-wide'}">${text}</th>`,
   )}</tr>
 </thead>
 <tbody class="govuk-table__body">

@@ -90,7 +90,7 @@ ${wideTable({
 /** The command, and what else is to be done. */
 function howPart(situation: string, line: string): Html {
   const [command = '', more] = line.split('# ')
-  return html`${command && copied(situation, asTypedHere(command.trim()))} ${more}`
+  return html`${command && copied(situation, asTypedHere(command.trim()))}${more && html`<div>${more}</div>`}`
 }
 
 function restPart(heading: string, findings: Finding[]): Html | false {

@@ -36,7 +36,11 @@ export const nameOfKey = (key_id: string): string =>
   key_id.replace(/^configured$/, 'FARTHING_API_KEY').replace(/^configured/, 'FARTHING_API_KEYS ')
 
 /** Text that somebody else wrote: it wraps anywhere, and its direction has no effect on the text around it. */
-export const untrusted = (text: string): Html => html`<bdi class="farthing-text">${text}</bdi>`
+export const untrusted = (text: string): Html =>
+  html`<bdi class="farthing-text">${text.split(OPTION).map((part, i) => (i % 2 ? unbroken(part) : part))}</bdi>`
+
+/** An option of a command, which a browser would break behind its hyphens. */
+const OPTION = /(?<=\s)(--[a-z-]{0,20})/
 
 /** A payment by its reference and the tail of its identifier; the identifier where it is gone. */
 export const paymentName = (payment_id: string, reference?: string): string =>
@@ -121,9 +125,9 @@ export const postForm = (
 ${account && html`${hidden(ACCOUNT_FIELD, account.name)}\n`}${content}
 </form>`
 
-/** Bytes or text as they are. Wide ones scroll, also by the keyboard. Where scripts run it has a button to copy it. */
+/** Bytes or text as they are. Where scripts run it has a button to copy it. */
 export const listing = (label: string, text: string): Html =>
-  html`<pre class="farthing-listing farthing-scroll" tabindex="0" role="region" aria-label="${label}" data-copy>\n${text}</pre>`
+  html`<pre class="farthing-listing" role="region" aria-label="${label}" data-copy>\n${text}</pre>`
 
 /**
  * Rows of a summary list, without those that have no value. Each has its key as element id, behind `prefix` if there is

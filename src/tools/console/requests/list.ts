@@ -185,7 +185,13 @@ function list(visit: Visit, page: CursorPage<Exchange>, gaps: Exchange[]): Html 
   }
 ${wideTable({
   caption: 'Requests, newest first',
-  columns: ['Time', leading('Request'), leading('Status'), numeric('Took'), 'Payment'],
+  columns: [
+    'Time',
+    { ...leading('Request'), wide: true },
+    leading('Status'),
+    numeric('Took'),
+    'Payment',
+  ],
   rows: rowsOf(visit, page.items, gaps),
 })}
 ${pageLinks(visit, 'Requests', page)}`
