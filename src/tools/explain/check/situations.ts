@@ -14,7 +14,7 @@ export type Situation = {
   met: boolean
   /** The newest exchange that shows it. */
   evidence: string | null
-  /** How to make it: a command and a call of the library, each with what else is to be done in a comment behind it. */
+  /** How to make it: a command, with what else is to be done in a comment behind it, and a call of the library. */
   line: string
   library: string
 }
@@ -35,16 +35,16 @@ const written = (body: object): string =>
 
 /** A plan, after which the application does something. */
 function planned(body: object, then: string): Pick<Row, 'line' | 'library'> {
+  const after = `then let your application ${then}`
   return {
-    line: control('plans', body, `then let your application ${then}`),
-    library: `await account.plan(${written(body)}) // then let your application ${then}`,
+    line: control('plans', body, after),
+    library: `await account.plan(${written(body)}); ${after}`,
   }
 }
 
 const PAY = 'create a payment and open its next_url'
 const CHARGE = 'take a payment with the agreement'
-const CAPTURE =
-  'after a user has paid with delayed_capture; then let your application capture that payment'
+const CAPTURE = 'then let your application capture that payment'
 
 const seenWith =
   (is: (each: Evidence) => boolean): Met =>
@@ -129,8 +129,12 @@ const rows: readonly Row[] = [
         payment_id !== null &&
         at - timeOf(payment_id) >= DAY,
     ),
-    line: control('clock', { advance: 2 * DAY }, CAPTURE),
-    library: `await account.clock.advance('2d') // ${CAPTURE}`,
+    line: control(
+      'clock',
+      { advance: 2 * DAY },
+      `after a user has paid with delayed_capture; ${CAPTURE}`,
+    ),
+    library: `await account.clock.advance('2d'); ${CAPTURE}`,
   },
   {
     situation: 'A refund is refused, because the amount that is available is another one',
