@@ -40,7 +40,7 @@ onSharedDatabases('The check in the console', service => {
     assert.ok(!page.text.includes('FARTHING_URL') && !page.html.includes(String(api.key)))
     assert.match(
       page.text,
-      /A card is declinedNocurl .*scenario.*declined.*plans then let your application create a payment/,
+      /A card is declinedNocurl .*scenario.*declined.*plans\s*then let your application create a payment/,
     )
     const [newest = ''] = evidence
     assert.match(
