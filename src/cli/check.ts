@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
+import { asTypedHere } from '../core/invocation.ts'
 import { CommandError, EXIT, wrongUsage } from './command-error.ts'
 import { defineCommand, type OptionsOf } from './define-command.ts'
-import { asTypedHere } from './invocation.ts'
 import { colour, note, oneLine, print, printJson } from './output.ts'
 import { parseAge } from './parse.ts'
 import {
