@@ -1,5 +1,5 @@
 import { lookup } from 'node:dns/promises'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import { DEFAULT_ACCOUNT } from '../core/account.ts'
@@ -74,14 +74,14 @@ export type Farthing = {
 export async function startFarthing(options: StartOptions): Promise<Farthing> {
   const { config, logger, ca } = options
   const metrics = await createMetrics(config)
-  // This thread loads the code of the app while SQLite's starts. If that fails, the database is closed below.
-  const loading = import('./app.ts')
-  loading.catch(() => undefined)
-  const database = await openDatabase(config.database, {
+  const opening = openDatabase(config.database, {
     onCommit: metrics?.committed,
     onUnknownOutcome: error => void setTimeout(fatal, LAST_RESPONSES, options, error),
     onConnectionError: error => logger?.warn(`a database connection was lost: ${error.message}`),
   })
+  opening.catch(() => undefined)
+  // It has its methods once it is open. The app uses none before it listens.
+  const database = {} as Database
   const resolve = options.resolve ?? createResolve()
   const send = createSend({
     resolve,
@@ -99,20 +99,23 @@ export async function startFarthing(options: StartOptions): Promise<Farthing> {
     send,
   }
   const counted = { ...real, send: metrics?.counting(send) ?? send }
-  const ports = options.ports?.(counted) ?? counted
 
   async function closePorts(): Promise<void> {
     send.close()
     await metrics?.close()
-    await database.close()
+    await opening.then(opened => opened.close())
   }
 
   let server: FastifyInstance | undefined
   try {
-    const { createApp } = await loading
-    await admitFixedKeys(ports, config)
+    // SQLite's thread starts first. Meanwhile this one makes the app.
+    await setImmediate()
+    const { createApp } = await import('./app.ts')
+    const ports = options.ports?.({ ...counted, database: await opening }) ?? counted
     const app = await createApp(ports, config, logger, metrics?.watch)
     server = app.server
+    Object.assign(database, await opening)
+    await admitFixedKeys(ports, config)
     await listen(server, config)
     const metricsUrl = await metrics?.listen(config.host, config.metricsPort ?? 0)
     // Create the first key only after `listen` succeeded; otherwise nobody would ever see it.
@@ -143,7 +146,7 @@ export async function startFarthing(options: StartOptions): Promise<Farthing> {
     }
   } catch (error) {
     await server?.close()
-    await closePorts()
+    await closePorts().catch(() => undefined)
     throw error
   }
 }
