@@ -104,6 +104,7 @@ export function areaOfPath(areas: Areas, { url }: FastifyRequest): Area {
 
 /** True for the prefix itself and every path below it, also percent-encoded or as a whole URL. */
 export function isBelow(prefix: string, url: string): boolean {
+  if (url.startsWith('/') && !url.includes('%') && !url.startsWith(prefix)) return false
   const decoded = decodedPath(url)
   return decoded === prefix || decoded.startsWith(`${prefix}/`)
 }

@@ -151,7 +151,7 @@ export function createPart(
   return {
     takes(raw, response) {
       const { url = '' } = raw
-      if (url.startsWith('/v1/') || !prefixes.some(prefix => isBelow(prefix, url))) return false
+      if (!prefixes.some(prefix => isBelow(prefix, url))) return false
       made ??= makeReady()
       made.then(
         app => app.routing(raw, response),
