@@ -216,7 +216,7 @@ const escaped = (text: string): string =>
     .replace(/[&<>"]/g, found => ENTITIES[found] ?? '')
 
 /** `failing` are those of its findings that count as failures. */
-export function junitOf({ account, to, findings, situations }: Body, failing: Body[]): string {
+function junitOf({ account, to, findings, situations }: Body, failing: Body[]): string {
   const rules: Body[][] = [...Map.groupBy(findings, ({ rule }: Body) => rule).values()]
   const failed = rules.filter(rule => rule.some(each => failing.includes(each)))
   const skipped = rules.filter(([first]) => first.level === 'not seen')

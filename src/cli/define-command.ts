@@ -17,7 +17,7 @@ export type Row = {
   initial?: string
   isRequired?: true
 }
-export type Rows = Record<string, Row>
+type Rows = Record<string, Row>
 
 type ValueOf<Parameter> = Parameter extends { parse: (...given: never[]) => infer Value }
   ? Value

@@ -15,7 +15,7 @@ const MOST_APART = 1_000
 const NO_SUCH_ENDPOINT = 'P0911'
 
 /** The options and settings of this machine about the service. `keyIsHere`: the local database has the key. */
-export type Expected = {
+type Expected = {
   url: string
   key: string | undefined
   keyIsHere: boolean | undefined

@@ -83,7 +83,7 @@ const LEAST_ROOM = 1024 * MB
 const LARGEST_WAL = 256 * MB
 
 /** `hasKey` is undefined if the database cannot be looked at. */
-export async function checkDatabase(
+async function checkDatabase(
   address: DatabaseAddress,
   key: string | undefined,
 ): Promise<{ checks: Check[]; hasKey?: boolean }> {

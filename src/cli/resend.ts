@@ -85,7 +85,7 @@ function show({ status, result, response_time, verdict, sentence, answer }: Body
 }
 
 /** The receiver's response on one line. */
-export function answered(answer: Body): string {
+function answered(answer: Body): string {
   const body = answer?.body ?? ''
   return oneLine(typeof body === 'string' ? body : JSON.stringify(body))
 }

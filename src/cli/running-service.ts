@@ -43,7 +43,7 @@ export const serviceOptions = {
   },
   ...JSON_OPTION,
 } as const
-export type ServiceOptions = OptionsOf<typeof serviceOptions>
+type ServiceOptions = OptionsOf<typeof serviceOptions>
 
 /** The end of the help of such a command. */
 export const NEEDS_SERVICE =

@@ -48,7 +48,7 @@ const requestRules = {
 const PAGE_SIZE = 500
 
 /** `finish` ends the account. `keep` says that it shall not: it returns the line that says so, or ''. */
-export type Ending = { finish(): Promise<void>; keep(): string }
+type Ending = { finish(): Promise<void>; keep(): string }
 
 export function createAccount(
   connection: Connection,

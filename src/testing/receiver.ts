@@ -18,7 +18,7 @@ import {
   whole,
 } from './values.ts'
 
-export type Registration = { signingKey: string; remove(): Promise<void> }
+type Registration = { signingKey: string; remove(): Promise<void> }
 type Arrived = Message & { attempt: number; taken: boolean }
 type MessageFilter = Parameters<Receiver['next']>[0] & object
 

@@ -30,7 +30,7 @@ import {
 } from './journey.ts'
 import { errorPage, type ReturnLink, type Site } from './pages.ts'
 
-export const pagesSite = ({ pagesUrl, baseUrl, serviceName }: Config): Site => ({
+const pagesSite = ({ pagesUrl, baseUrl, serviceName }: Config): Site => ({
   basePath: pathOf(pagesUrl ?? baseUrl),
   serviceName,
 })

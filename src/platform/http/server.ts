@@ -122,7 +122,7 @@ export function setApiHeaders(_request: FastifyRequest, reply: FastifyReply): vo
   void reply.header('pragma', 'no-cache')
 }
 
-export type Part = {
+type Part = {
   /** Handles a request below its prefixes. Returns false for any other. */
   takes(raw: IncomingMessage, response: ServerResponse): boolean
   close(): Promise<void> | undefined

@@ -26,7 +26,7 @@ export const tooManyWaits = () =>
     `at most ${HELD_WAITS} requests of an account and its test accounts wait at once: try again after the seconds in Retry-After`,
   )
 
-export type Look<Found> = {
+type Look<Found> = {
   find: (account: Account) => Promise<Found[]>
   /** Looks only at what is newer than the last look: `find` finds nothing if it is false. */
   isNewer?: (account: Account) => Promise<boolean>

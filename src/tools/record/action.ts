@@ -30,7 +30,7 @@ export const actionText = (operation: string): string =>
   Object.hasOwn(actions, operation) ? actions[operation as ActionName] : operation
 
 /** What somebody does to a payment without a request that is recorded. */
-export type Action<Result> = {
+type Action<Result> = {
   by: Actor
   operation: ActionName
   /** What the action was, as a query: `scenario=declined`. */

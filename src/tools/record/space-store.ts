@@ -128,7 +128,7 @@ export async function deleteOldExchanges(
 type Sized = { exchange_id: string; bytes: number }
 
 /** Deletes all but the newest that are within both limits, of a room or of all rooms. The rows themselves are counted. */
-export async function trimExchanges(
+async function trimExchanges(
   database: Database,
   { room, rows, bytes }: { room?: string; rows: number; bytes: number },
   stop?: AbortSignal,
@@ -161,7 +161,7 @@ export async function trimExchanges(
 const DELETED = 100
 
 /** Deletes the oldest rows, so many bytes of them. Resolves to the bytes: fewer if there were no more. */
-export async function deleteOldest(database: Database, bytes: number): Promise<number> {
+async function deleteOldest(database: Database, bytes: number): Promise<number> {
   let freed = 0
   while (freed < bytes) {
     const some = await database.query<Sized>(
@@ -177,6 +177,6 @@ export async function deleteOldest(database: Database, bytes: number): Promise<n
 }
 
 /** Deletes everything. PostgreSQL gives back its files, and SQLite frees the pages without writing to each of them. */
-export async function deleteAll(database: Database): Promise<void> {
+async function deleteAll(database: Database): Promise<void> {
   await database.write([{ sql: 'truncate exchanges', values: [] }])
 }

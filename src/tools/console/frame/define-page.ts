@@ -87,7 +87,7 @@ type Definition<F extends Filters, Data, A extends Answer> = {
   actions?: { [Name in FormPurpose]?: FormAction<F, A> }
 }
 
-export type Group = 'Webhooks' | 'More'
+type Group = 'Webhooks' | 'More'
 
 export type ConsolePage = {
   path: string

@@ -57,7 +57,7 @@ export async function submit<Value>(
 }
 
 /** `return_url must be ...` as `Return URL must be ...`. Throws what is no refusal. */
-export function refusalIn(
+function refusalIn(
   error: unknown,
   { labels, sentences = {} }: Words,
 ): { field: string | undefined; text: string } {

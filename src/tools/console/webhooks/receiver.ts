@@ -38,7 +38,7 @@ export async function ask(
 }
 
 /** Says that nothing was sent, because other messages of the account are being sent. */
-export const busyPage = (back: Html): Page => ({
+const busyPage = (back: Html): Page => ({
   title: 'Messages are being sent already',
   status: 409,
   section: 'webhooks',

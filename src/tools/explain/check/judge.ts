@@ -9,13 +9,12 @@ import { type AccountRecord, HAS_FAILED, type Level, type Rule } from './rule.ts
 
 export const productionRows: readonly ProductionRule[] = [...requestRows, ...attemptRows]
 
-/** Kept with each exchange, because what another version recorded says nothing of a rule that it did not have. */
-export const RULE_SET = hash(
-  'sha1',
-  [version, ...productionRows.map(({ key }) => key)].join(' '),
-).slice(0, 8)
+const allKeys = productionRows.map(({ key }) => key).join(' ')
 
-export type BrokenRule = { rule: string; level: Level; sentence: string; advice: string }
+/** Kept with each exchange, because what another version recorded says nothing of a rule that it did not have. */
+const RULE_SET = hash('sha1', `${version} ${allKeys}`).slice(0, 8)
+
+type BrokenRule = { rule: string; level: Level; sentence: string; advice: string }
 
 /** Returns the texts of the broken rules of an exchange by their keys. Skips keys that this version does not know. */
 export const showBroken = (keys: readonly string[] = []): BrokenRule[] =>

@@ -38,7 +38,7 @@ const MOST_PAYMENTS = 50
 /** The events of a paid payment. */
 const PAID: EventType[] = ['card_payment_succeeded', 'card_payment_captured']
 
-export type Probed = { posts: number; findings: Finding[] }
+type Probed = { posts: number; findings: Finding[] }
 
 /** Milliseconds in which nobody else may probe, should this process end. */
 const CLAIM_MS = MOST_MS + 5_000

@@ -27,7 +27,7 @@ export type RuleText = {
 }
 
 /** An exchange that shows something. */
-export type Sighting = Pick<Evidence, 'exchange_id' | 'began' | 'at'>
+type Sighting = Pick<Evidence, 'exchange_id' | 'began' | 'at'>
 
 /** What a rule says, with the exchanges that show it. */
 export type Judgement = Partial<RuleText> & {
@@ -113,7 +113,7 @@ export type AccountRecord = {
 }
 
 /** What is reported of a rule, with the exchanges that show it, in any order. */
-export function findingOf(
+function findingOf(
   rule: RuleText,
   level: Verdict,
   { evidence, times = evidence.length, webhook, ...text }: Omit<Judgement, 'level'>,

@@ -7,7 +7,7 @@ export const signatureOf = (body: Buffer, key: Buffer): string =>
 export type Digest = Pick<Way, 'cause' | 'words'>
 
 /** Code that computes something else than HMAC-SHA256 of the body with the key. */
-export type Other = Digest & { digest: (body: Buffer, key: Buffer) => string }
+type Other = Digest & { digest: (body: Buffer, key: Buffer) => string }
 
 const hmac = (algorithm: string, key: Buffer, text: Buffer): string =>
   createHmac(algorithm, key).update(text).digest('hex')
@@ -96,7 +96,7 @@ export const inHex = (text: string): string => {
 }
 
 /** A wrong form of a signature, and the text that code which uses it computes. */
-export type WrongDigest = Digest & { text: string }
+type WrongDigest = Digest & { text: string }
 
 /** The forms that code computes and compares with the header, each of this body and key. */
 export function wrongDigests(body: Buffer, key: Buffer): WrongDigest[] {
