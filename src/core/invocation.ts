@@ -1,14 +1,16 @@
-/** How to type a command where this process was started, for hints and examples. */
+/** How to type a command where this process was started, for hints and examples; and the proxy of its requests. */
 import { existsSync } from 'node:fs'
 import { delimiter, dirname, join, relative } from 'node:path'
 import { isSea } from 'node:sea'
+
+type Env = Record<string, string | undefined>
 
 /** How this process was started. */
 export type Started = {
   /** The path of the script or, for the single executable, of the program. */
   script: string
   folder: string
-  env: Record<string, string | undefined>
+  env: Env
   isExecutable: boolean
 }
 
@@ -32,12 +34,6 @@ function programName({ script, folder, env, isExecutable }: Started): string {
     : 'farthing'
 }
 
-/** The proxy that a request of this process to this address passes. */
-export const proxyHere = (url: string) => proxyOf(url, process.env, process.execArgv)
-
-/** The options of an agent for requests to this address. */
-export const proxyOptions = (url: string) => proxyHere(url) && { proxyEnv: process.env }
-
 /** A line with `farthing ...` in it, as it must be typed here: in a clone `npm start -- ...`. */
 export function asTypedHere(line: string, started = thisProcess()): string {
   const name = programName(started)
@@ -54,8 +50,6 @@ export function asTypedHere(line: string, started = thisProcess()): string {
 export const shellWord = (word: string): string =>
   /^[\w./:@%+,=\\-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
 
-type Env = Record<string, string | undefined>
-
 const LOOPBACK = ['localhost', '127.0.0.1', '[::1]', '::1']
 
 /** Whether only this machine reaches a host of this name or address. */
@@ -69,12 +63,13 @@ export function exceptLoopback(env: Env): void {
   env.NO_PROXY = exceptions
 }
 
-/** The address of the proxy that a request to this address passes, without user name and password. */
-export function proxyOf(url: string, env: Env, nodeOptions: readonly string[]): string | undefined {
+/** The address of the proxy that a request of this process to this address passes, without user name and password. */
+export function proxyHere(url: string): string | undefined {
+  const { env, execArgv } = process
   const { hostname, protocol } = new URL(url)
   const isOn =
     env.NODE_USE_ENV_PROXY === '1' ||
-    [...nodeOptions, env.NODE_OPTIONS ?? ''].some(option => option.includes('--use-env-proxy'))
+    [...execArgv, env.NODE_OPTIONS ?? ''].some(option => option.includes('--use-env-proxy'))
   const exceptions = (env.no_proxy ?? env.NO_PROXY ?? '').split(/[\s,]+/)
   const isExcepted = exceptions.some(
     name =>
@@ -87,3 +82,6 @@ export function proxyOf(url: string, env: Env, nodeOptions: readonly string[]): 
   if (!isOn || isExcepted || !proxy) return undefined
   return URL.parse(proxy)?.origin ?? 'of the environment'
 }
+
+/** The options of an agent for requests to this address. */
+export const proxyOptions = (url: string) => proxyHere(url) && { proxyEnv: process.env }

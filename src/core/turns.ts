@@ -1,10 +1,10 @@
+import { setImmediate } from 'node:timers/promises'
+import { SLICE_MS } from './budgets.ts'
+
 /**
  * At most `atOnce` runs per key; others queue. Callers that queue with the same `what` share one run, which begins after
  * their calls. Pass a new Symbol to share with nobody.
  */
-import { setImmediate } from 'node:timers/promises'
-import { SLICE_MS } from './budgets.ts'
-
 export type Turns = <Done>(
   key: string,
   what: string | symbol,
