@@ -1,12 +1,9 @@
 import type { Config } from '../core/config.ts'
 import type { Ports } from '../core/ports.ts'
-import type { Signals } from '../core/signal.ts'
 import type { Deliveries } from './webhooks/deliver.ts'
 
 /** What every slice gets: the ports, the configuration, and the delivery of webhook messages. */
 export type Context = Ports & {
   config: Config
   deliveries: Deliveries
-  /** Wake requests of this process that wait for a row. */
-  signals: Signals
 }

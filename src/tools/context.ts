@@ -1,9 +1,12 @@
+import type { Signals } from '../core/signal.ts'
 import type { Turns } from '../core/turns.ts'
 import type { Context } from '../pay/context.ts'
 import type { Recorder } from './record/exchange.ts'
 
 /** What every tool gets beside what the slices get. */
 export type ToolContext = Context & {
+  /** Wake requests of this process that wait for a row. */
+  signals: Signals
   /** undefined where nothing is recorded. */
   recorder: Recorder | undefined
   /** Reads the record of a room, by the room and the address of the request: few at once, and equal ones together. */
