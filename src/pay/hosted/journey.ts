@@ -4,15 +4,9 @@
  */
 import { findAgreement } from '../agreements/store.ts'
 import { withCountry } from '../card.ts'
-import {
-  confirming,
-  findByPageToken,
-  isHeld,
-  moveByToken,
-  type TokenHolder,
-} from '../payments/complete.ts'
+import { confirming, findByPageToken, moveByToken, type TokenHolder } from '../payments/complete.ts'
 import { type Choice, isPayable, mockCardOf, type Payment, statusOf } from '../payments/payment.ts'
-import { choiceTriggers } from '../payments/scenario.ts'
+import { choiceTriggers, isHeld } from '../payments/scenario.ts'
 import {
   confirmPage,
   detailsPage,

@@ -21,7 +21,7 @@ import { DECLINED_CARD, submittedCard } from '../card.ts'
 import type { Context } from '../context.ts'
 import { changePayment } from './commands.ts'
 import { advance, type Payment, statusOf } from './payment.ts'
-import { cardTriggers } from './scenario.ts'
+import { cardTriggers, isHeld } from './scenario.ts'
 import { findByToken } from './store.ts'
 
 type CardScenario = 'success' | 'declined'
@@ -96,10 +96,7 @@ export async function submitCard(
   const result = await changePayment(
     context,
     () => findByToken(context, details.one_time_token),
-    (found, now) => {
-      const isHeld = found.hold === true && context.config.control && !scenario
-      return authorisation(found, details, now, { scenario, isHeld })
-    },
+    (found, now) => authorisation(context, found, details, now, scenario),
     { recordEffects },
   )
   if (!result) throw unknownOneTimeToken()
@@ -107,10 +104,11 @@ export async function submitCard(
 }
 
 function authorisation(
+  context: Context,
   found: Payment,
   details: CardAuthorisation,
   now: AccountTime,
-  { scenario, isHeld }: { scenario: CardScenario | undefined; isHeld: boolean },
+  scenario: CardScenario | undefined,
 ) {
   if (found.given.authorisation_mode !== 'moto_api') throw unknownOneTimeToken()
   if (found.card) throw usedOneTimeToken()
@@ -118,7 +116,8 @@ function authorisation(
   const ofNumber = details.card_number === DECLINED_CARD ? 'declined' : 'success'
   const planned =
     found.scenario === 'declined' || found.scenario === 'success' ? found.scenario : ofNumber
-  const trigger = isHeld ? 'authorise_held' : cardTriggers[scenario ?? planned]
+  const trigger =
+    !scenario && isHeld(context, found) ? 'authorise_held' : cardTriggers[scenario ?? planned]
   const change = advance(found, trigger, now, card)
   if (!change) throw unknownOneTimeToken()
   return change

@@ -19,13 +19,10 @@ import {
   choiceTriggers,
   hasCardTrigger,
   impossibleFor,
+  isHeld,
   submittedScenarios,
 } from './scenario.ts'
 import { findByToken } from './store.ts'
-
-/** Whether a plan holds the payment before its end. Ignored while control is off, because nobody could then end the payment. */
-export const isHeld = ({ config }: Context, { hold }: Payment): boolean =>
-  hold === true && config.control
 
 export const confirming =
   (context: Context) =>

@@ -4,6 +4,7 @@ import {
   type AuthorisationMode,
   type Choice,
   choices,
+  type Payment,
   type Scenario,
   type Trigger,
 } from './payment.ts'
@@ -62,3 +63,7 @@ export function impossibleFor(
     return { field: 'can_retry', rule: 'needs authorisation_mode agreement' }
   return undefined
 }
+
+/** Whether a plan holds the payment before its end. Ignored while control is off, because nobody could then end the payment. */
+export const isHeld = ({ config }: { config: { control: boolean } }, { hold }: Payment): boolean =>
+  hold === true && config.control
