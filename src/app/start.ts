@@ -96,9 +96,8 @@ export async function startFarthing(options: StartOptions): Promise<Farthing> {
       ? { newId: createNewId(), secrets }
       : createSeededIds(options.seed)),
     resolve,
-    send,
+    send: metrics?.counting(send) ?? send,
   }
-  const counted = { ...real, send: metrics?.counting(send) ?? send }
 
   async function closePorts(): Promise<void> {
     send.close()
@@ -111,7 +110,7 @@ export async function startFarthing(options: StartOptions): Promise<Farthing> {
     // SQLite's thread starts first. Meanwhile this one makes the app.
     await setImmediate()
     const { createApp } = await import('./app.ts')
-    const ports = options.ports?.({ ...counted, database: await opening }) ?? counted
+    const ports = options.ports?.({ ...real, database: await opening }) ?? real
     const app = await createApp(ports, config, logger, metrics?.watch)
     server = app.server
     Object.assign(database, await opening)
