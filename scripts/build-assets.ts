@@ -6,6 +6,8 @@
 import { createHash } from 'node:crypto'
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
+import { build as bundle } from 'esbuild'
+import { compile, NodePackageImporter } from 'sass'
 
 const source = new URL('../src/platform/web/assets/', import.meta.url)
 const built = new URL('built/', source)
@@ -28,30 +30,18 @@ async function readNotice(name: string): Promise<string> {
   return text.replaceAll(/\/\*!?|\*\//g, '')
 }
 
-type Tools = { sass: typeof import('sass'); esbuild: typeof import('esbuild') }
-
-/** Returns undefined if development dependencies were left out of the installation. */
-async function loadTools(): Promise<Tools | undefined> {
-  try {
-    return { sass: await import('sass'), esbuild: await import('esbuild') }
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND') return
-    throw error
-  }
-}
-
-function buildStyles({ sass }: Tools, entry: string): string {
-  const { css } = sass.compile(fileURLToPath(new URL(entry, source)), {
+function buildStyles(entry: string): string {
+  const { css } = compile(fileURLToPath(new URL(entry, source)), {
     style: 'compressed',
     // A byte order mark would follow the notice, and there make the first rule invalid.
     charset: false,
-    importers: [new sass.NodePackageImporter()],
+    importers: [new NodePackageImporter()],
   })
   return css
 }
 
-async function buildScript({ esbuild }: Tools, entry: string): Promise<string> {
-  const { outputFiles } = await esbuild.build({
+async function buildScript(entry: string): Promise<string> {
+  const { outputFiles } = await bundle({
     entryPoints: [fileURLToPath(new URL(entry, source))],
     bundle: true,
     minify: true,
@@ -71,35 +61,25 @@ async function put(stem: string, extension: string, text: string): Promise<strin
   return name
 }
 
-async function build(tools: Tools): Promise<void> {
-  await mkdir(built, { recursive: true })
-  const viewer = await viewerNotice()
-  const licences = await viewerLicences()
-  const manifest = {
-    css: await put('app', 'css', notice + buildStyles(tools, 'app.scss')),
-    js: await put('app', 'js', notice + (await buildScript(tools, 'client.js'))),
-    docsCss: await put('docs', 'css', `/*!\n${viewer}*/\n${buildStyles(tools, 'docs.scss')}`),
-    docsJs: await put(
-      'docs',
-      'js',
-      `/*!\n${viewer}\n${licences}*/\n${await buildScript(tools, 'docs.js')}`,
-    ),
-    consoleCss: await put('console', 'css', notice + buildStyles(tools, 'console.scss')),
-    consoleJs: await put('console', 'js', notice + (await buildScript(tools, 'console.js'))),
-    icon: await put('icon', 'svg', (await readFile(new URL('icon.svg', source), 'utf8')).trim()),
-  }
-  // The manifest is renamed into place after its files are written, so no reader sees half a build.
-  const draft = new URL(`manifest.${process.pid}.draft`, built)
-  await writeFile(draft, `${JSON.stringify(manifest, null, 2)}\n`)
-  await rename(draft, new URL('manifest.json', built))
-  await removeAllBut([...Object.values(manifest), 'manifest.json'])
-}
-
 /** Removes the files of earlier builds, so that a published package contains only files in use. */
 async function removeAllBut(names: string[]): Promise<void> {
   for (const file of await readdir(built)) if (!names.includes(file)) await rm(new URL(file, built))
 }
 
-const tools = await loadTools()
-if (tools) await build(tools)
-else console.error('The page assets were not built, because sass and esbuild are not installed.')
+await mkdir(built, { recursive: true })
+const viewer = await viewerNotice()
+const licences = await viewerLicences()
+const manifest = {
+  css: await put('app', 'css', notice + buildStyles('app.scss')),
+  js: await put('app', 'js', notice + (await buildScript('client.js'))),
+  docsCss: await put('docs', 'css', `/*!\n${viewer}*/\n${buildStyles('docs.scss')}`),
+  docsJs: await put('docs', 'js', `/*!\n${viewer}\n${licences}*/\n${await buildScript('docs.js')}`),
+  consoleCss: await put('console', 'css', notice + buildStyles('console.scss')),
+  consoleJs: await put('console', 'js', notice + (await buildScript('console.js'))),
+  icon: await put('icon', 'svg', (await readFile(new URL('icon.svg', source), 'utf8')).trim()),
+}
+// The manifest is renamed into place after its files are written, so no reader sees half a build.
+const draft = new URL(`manifest.${process.pid}.draft`, built)
+await writeFile(draft, `${JSON.stringify(manifest, null, 2)}\n`)
+await rename(draft, new URL('manifest.json', built))
+await removeAllBut([...Object.values(manifest), 'manifest.json'])
