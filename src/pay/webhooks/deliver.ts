@@ -36,17 +36,21 @@ import {
 export const CLAIM_MS = 10_000
 
 /**
- * Delivery runs after the commit. A write that loses a race and is repeated calls `insert` again, but
+ * Delivery runs after the commit. A write that loses a race and is repeated calls `write` again, but
  * `deliver` is called once, with the messages of the write that succeeded.
  */
 export type Deliveries = {
-  /** The rows of messages. Write them in the same commit as the change that they announce. */
-  insert(messages: readonly Message[]): Statement[]
   /**
    * Writes a change and the messages of the room that announce it. As `write` of the database; throws 503 if there is no
-   * room for the bytes of the messages, which count until `deliver` has ended.
+   * space for the bytes of the messages, which count until `deliver` has ended. There is no message for a webhook that
+   * has been deactivated meanwhile; with `expect` nothing is written then.
    */
-  write(room: string, change: Statement[], messages: readonly Message[]): Promise<boolean>
+  write(
+    room: string,
+    change: Statement[],
+    messages: readonly Message[],
+    expect?: Pick<Statement, 'expect'>,
+  ): Promise<boolean>
   /**
    * Delivers messages whose rows are committed. Webhooks are served concurrently, the messages of one
    * webhook in order. Never rejects. Resolves when every due attempt is recorded, or after `onFault`.
@@ -97,20 +101,18 @@ export function createDeliveries(ports: DeliveryPorts): Deliveries {
     for (const { message_id } of group) if (!(await deliverMessage(ports, message_id))) return
   }
 
-  const insert = (messages: readonly Message[]) =>
-    messages.map(message => insertMessage(message, time.wall() + CLAIM_MS))
-
   return {
-    insert,
-    async write(room, change, messages) {
+    async write(room, change, messages, expect) {
       if (messages.length === 0) return database.write(change)
       const bytes = messages.reduce((sum, { body }) => sum + Buffer.byteLength(body), 0)
       if (!shares.hasSpace(room, bytes)) throw overloaded()
       shares.add(room, bytes)
       const release = () => shares.add(room, -bytes)
+      const claimedUntil = time.wall() + CLAIM_MS
+      const inserts = messages.map(each => ({ ...insertMessage(each, claimedUntil), ...expect }))
       let isWritten = false
       try {
-        isWritten = await database.write([...change, ...insert(messages)])
+        isWritten = await database.write([...change, ...inserts])
         return isWritten
       } finally {
         if (isWritten) releases.set(messages, release)

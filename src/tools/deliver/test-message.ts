@@ -51,7 +51,7 @@ export async function sendTestMessage(
   context: ToolContext,
   { account, webhook, event_type, address, return_url, recordEffects }: TestMessageRequest,
 ): Promise<TestMessage | undefined> {
-  const { config, database, deliveries, newId, time } = context
+  const { config, deliveries, newId, time } = context
   const { room } = account
   const now = time.now(account)
   const given = readNewPayment({
@@ -75,14 +75,13 @@ export async function sendTestMessage(
   const resource = presentPayment(payment, keptAddresses(config, base_url))
   const change = { payment_id, at: now, eventTypes: [event_type], resource }
   const messages = messagesFor(change, [webhook], newId)
-  const written = await database.write([
+  const statements = [
     insertPayment(payment),
     ...(refund_id
       ? [insertRefund({ refund_id, payment_id, room, amount: AMOUNT, scenario: 'success' })]
       : []),
-    // Without its message the payment is not made either.
-    ...deliveries.insert(messages).map(insert => ({ ...insert, expect: 1 as const })),
-  ])
+  ]
+  const written = await deliveries.write(room, statements, messages, { expect: 1 })
   const [message] = messages
   if (!written || !message) return undefined
   const { message_id } = message
