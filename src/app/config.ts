@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { DEFAULT_ACCOUNT } from '../core/account.ts'
 import type { Config, FixedKey } from '../core/config.ts'
 import { nearestOf } from '../core/nearest.ts'
@@ -68,8 +68,7 @@ function fixedKeysOf({ apiKey, apiKeys }: Settings): FixedKey[] {
   const own =
     apiKey === undefined ? [] : [{ account: DEFAULT_ACCOUNT, key: apiKey, key_id: 'configured' }]
   const pairs = apiKeys.map((pair, i) => ({ ...pair, key_id: `configured${i + 1}` }))
-  const hash = (key: string) => createHash('sha256').update(key).digest('hex')
-  return [...own, ...pairs].map(each => ({ ...each, hash: hash(each.key) }))
+  return [...own, ...pairs].map(each => ({ ...each, hash: hash('sha256', each.key) }))
 }
 
 function readSetting({ name, parse, rule, unset, isSecret }: Setting, text: string | undefined) {

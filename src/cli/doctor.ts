@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { statfsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { ConfigError, readConfig } from '../app/config.ts'
@@ -91,8 +91,8 @@ async function checkDatabase(
     return { checks: [warn('database', 'DATABASE_URL is sqlite::memory:, so nothing is kept.')] }
   try {
     requireDatabase(address)
-    const hash = createHash('sha256').update(key ?? '')
-    const { has, knows, walBytes, hasKey } = await inspectDatabase(address, hash.digest('hex'))
+    const keyHash = hash('sha256', key ?? '')
+    const { has, knows, walBytes, hasKey } = await inspectDatabase(address, keyHash)
     return {
       hasKey,
       checks: [versionOf(locationOf(address), has, knows), ...room(address, walBytes)],

@@ -1,4 +1,4 @@
-import { createHash, randomFillSync, randomUUID } from 'node:crypto'
+import { hash, randomFillSync, randomUUID } from 'node:crypto'
 import type { NewId, Secrets } from './ports.ts'
 import { remember } from './remember.ts'
 
@@ -128,9 +128,7 @@ function seededRoom(seed: string, room: string) {
   let left: number[] = []
   const digits: Digits = count => {
     while (left.length < count) {
-      const block = createHash('sha256')
-        .update(JSON.stringify([seed, room, made++]))
-        .digest()
+      const block = hash('sha256', JSON.stringify([seed, room, made++]), 'buffer')
       left = left.concat(Array.from(block, byte => byte & 31))
     }
     const taken = left.slice(0, count)

@@ -1,4 +1,4 @@
-import { createHash, timingSafeEqual } from 'node:crypto'
+import { hash, timingSafeEqual } from 'node:crypto'
 import { ACCOUNT_COLUMNS, type Account, accountIn, newAccount, roomOf } from '../../core/account.ts'
 import { TEST_ACCOUNTS } from '../../core/budgets.ts'
 import type { FixedKey } from '../../core/config.ts'
@@ -10,7 +10,7 @@ import type { LastPlan } from '../http/request-state.ts'
 
 export type ApiKey = { key_id: string; account: string; created: number; revoked: number | null }
 
-const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest()
+const sha256 = (text: string): Buffer => hash('sha256', text, 'buffer')
 
 type KeyPorts = { database: Database; time: Time; newId: NewId; secrets?: Secrets }
 

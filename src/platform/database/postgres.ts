@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import pg from 'pg'
 import { PREPARED_STATEMENTS } from '../../core/budgets.ts'
 import type { Database, Statement, Value } from '../../core/ports.ts'
@@ -124,7 +124,7 @@ function namedOnce(text: string, values: Value[]): pg.QueryConfig {
   let name = names.get(text)
   if (!name) {
     if (names.size >= PREPARED_STATEMENTS) return { text, values }
-    name = createHash('sha256').update(text).digest('hex').slice(0, 32)
+    name = hash('sha256', text).slice(0, 32)
     names.set(text, name)
   }
   return { name, text, values }

@@ -1,5 +1,5 @@
 /** A plan for future payments or requests. Pure rules; nothing is read or written here. */
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import { type Code, faultCodeOf, isPlanned, meanings, onlyByPlan } from '../../core/codes.ts'
 import {
@@ -126,8 +126,8 @@ export const fieldsOf = ({ prefilled, ...given }: NewPayment): Json => ({
 
 /** Two fractions from 0 up to 1. They are a hash, so that every instance draws the same, and so can a test. */
 function draw(seed: number, seen: number): { chance: number; share: number } {
-  const hash = createHash('sha256').update(`${seed}:${seen}`).digest()
-  return { chance: hash.readUInt32BE(0) / 2 ** 32, share: hash.readUInt32BE(4) / 2 ** 32 }
+  const bytes = hash('sha256', `${seed}:${seen}`, 'buffer')
+  return { chance: bytes.readUInt32BE(0) / 2 ** 32, share: bytes.readUInt32BE(4) / 2 ** 32 }
 }
 
 /** The milliseconds for which the plan delays this request. */

@@ -1,6 +1,6 @@
 /** Makes the row of an exchange. Until then the recorder keeps only references to objects of the request. */
 
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { ADDRESS_PART_BYTES, RECORD_ROW_BYTES, RECORDED_BODY_BYTES } from '../../core/budgets.ts'
 import type { Headers } from '../../core/exchange.ts'
 import type { ReceiverResponse } from '../../core/ports.ts'
@@ -184,10 +184,7 @@ function requestRow(raw: RawRequest, secrets: (string | undefined)[], judge: Jud
 
 /** A hash of the sentence of a refusal, without the numbers and the quoted texts in it. */
 const kindOf = (sentence: string): string =>
-  createHash('sha256')
-    .update(sentence.replace(/\d+|"[^"]*"/g, ''))
-    .digest('base64url')
-    .slice(0, 8)
+  hash('sha256', sentence.replace(/\d+|"[^"]*"/g, ''), 'base64url').slice(0, 8)
 
 /** The reference in the body of a creation that made no payment. */
 function referenceOfRefused({ operation, status, requestBody }: RawRequest): string | undefined {

@@ -1,5 +1,5 @@
 /** Whether what a page shows is still true: its script asks the page itself, with the ETag of what it shows. */
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Html, html, type Part } from '../../../platform/web/html.ts'
 import { type PageVisit, pageAddress } from './list.ts'
@@ -21,7 +21,7 @@ export const MOST_NEWER = 100
 
 /** Short, and not to be read back. */
 const hashOf = (version: unknown): string =>
-  createHash('sha256').update(JSON.stringify(version)).digest('base64url').slice(0, 16)
+  hash('sha256', JSON.stringify(version), 'base64url').slice(0, 16)
 
 /** Weak, because the number beside *Check*, banners and times differ without a change of what the page shows. */
 export const tagOf = ({ version, newest = '' }: Look): string => `W/"${newest}.${hashOf(version)}"`
