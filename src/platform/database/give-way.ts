@@ -19,5 +19,6 @@ export function givingWay(database: Database, giveWay: () => Promise<void>): Dat
       return database.write(statements)
     }
   }
+  // Inherited, because the database has its methods only once it is open: src/app/start.ts.
   return Object.assign(Object.create(database), { write })
 }
