@@ -24,7 +24,7 @@ import { healthEndpoints } from '../platform/http/health.ts'
 import { createLimits, type Limits } from '../platform/http/limits.ts'
 import { decorateRequests } from '../platform/http/request-state.ts'
 import {
-  createPart,
+  createLazyApp,
   createServer,
   isLostInBrowser,
   setApiHeaders,
@@ -59,7 +59,7 @@ export async function createApp(
   const signals = createSignals()
   const database = givingWay(given.database, async () => recorder?.giveWay())
   const ports = { ...given, database }
-  const { onFault, onAttempt, onPartFault, onRuleFault } = linesOf(logger)
+  const { onFault, onAttempt, onToolsFault, onRuleFault } = linesOf(logger)
   const stopped = () => limits.draining()
   let tools: Tools | undefined
   const onRecorded = (room: string) => tools?.wake(room)
@@ -92,8 +92,8 @@ export async function createApp(
     signals,
   }
   const areas = createAreas(context, { recorder, plans, onRefused: refused.count })
-  const part = createPart(['/control', '/console'], makeTools, onPartFault)
-  const server = createServer(logger?.child({}), areas, { part })
+  const lazyApp = createLazyApp(['/control', '/console'], makeTools, onToolsFault)
+  const server = createServer(logger?.child({}), areas, { lazyApp })
   const waiting = () => deliveries.waiting() + (plans?.delayed() ?? 0)
   const limits = createLimits(server, waiting)
   function prepare(each: FastifyInstance): void {
@@ -141,7 +141,7 @@ const linesOf = (logger?: FastifyBaseLogger) => ({
       `${event_type} to ${callback_host}: ${result}, ${ms} ms`,
     )
   },
-  onPartFault: (error: unknown) => logger?.error({ err: error }, 'the tools could not start'),
+  onToolsFault: (error: unknown) => logger?.error({ err: error }, 'the tools could not start'),
   onRuleFault: (error: unknown) => logger?.warn({ err: error }, 'the check could not judge all'),
 })
 

@@ -22,20 +22,20 @@ type ServerOptions = {
   /** The address under which the router looks for a request; without it, its own. */
   routedAs?: (raw: IncomingMessage) => string
   /** Another app, which handles the requests below its prefixes. */
-  part?: Part
+  lazyApp?: LazyApp
 }
 
 /** An HTTP server without endpoints: its limits, its headers, its errors and its log line. */
 export function createServer(
   logger: FastifyBaseLogger | undefined,
   areas: Areas,
-  { routedAs, part }: ServerOptions,
+  { routedAs, lazyApp }: ServerOptions,
 ): FastifyInstance {
   const app = fastify({
     ...fastifyOptions,
     serverFactory: handle =>
       createHttpServer((raw, response) => {
-        if (!part?.takes(raw, response)) handle(raw, response)
+        if (!lazyApp?.takes(raw, response)) handle(raw, response)
       }),
     rewriteUrl: raw => {
       foldMethod(raw)
@@ -49,7 +49,7 @@ export function createServer(
       refuse(request, reply, error => areaOf(areas, request).sendError(error, request, reply))
     },
   })
-  if (part) app.addHook('preClose', async () => part.close())
+  if (lazyApp) app.addHook('preClose', async () => lazyApp.close())
   adjustFastify(app)
   const refuse = createRefuse(app, areas)
   app.addHook('onRequest', (request, reply, done) => {
@@ -122,21 +122,21 @@ export function setApiHeaders(_request: FastifyRequest, reply: FastifyReply): vo
   void reply.header('pragma', 'no-cache')
 }
 
-type Part = {
+type LazyApp = {
   /** Handles a request below its prefixes. Returns false for any other. */
   takes(raw: IncomingMessage, response: ServerResponse): boolean
   close(): Promise<void> | undefined
 }
 
 /**
- * A part of the service that is an app of its own: its code is loaded, and `make` called, for the first request to it.
+ * An app of its own for a part of the service: its code is loaded, and `make` called, for the first request to it.
  * A service that is only paid with starts faster and takes less memory: benchmarks P7 and P8.
  */
-export function createPart(
+export function createLazyApp(
   prefixes: readonly string[],
   make: () => Promise<FastifyInstance>,
   onFault: (error: unknown) => void,
-): Part {
+): LazyApp {
   let made: Promise<FastifyInstance> | undefined
   async function makeReady(): Promise<FastifyInstance> {
     try {

@@ -4,12 +4,12 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
 import fastify from 'fastify'
-import { createPart } from '../../src/platform/http/server.ts'
+import { createLazyApp } from '../../src/platform/http/server.ts'
 
-test('A part that could not be made answers with the JSON of an unexpected error, and is made again for the next request', async t => {
+test('A lazy app that could not be made answers with the JSON of an unexpected error, and is made again for the next request', async t => {
   const faults: unknown[] = []
   let tries = 0
-  const part = createPart(
+  const lazy = createLazyApp(
     ['/control'],
     async () => {
       if (++tries === 1) throw new Error('the code could not be read')
@@ -18,11 +18,11 @@ test('A part that could not be made answers with the JSON of an unexpected error
     error => faults.push(error),
   )
   const server = createServer((request, response) => {
-    if (!part.takes(request, response)) response.writeHead(404).end()
+    if (!lazy.takes(request, response)) response.writeHead(404).end()
   })
   await once(server.listen(0, '127.0.0.1'), 'listening')
   t.after(async () => {
-    await part.close()
+    await lazy.close()
     server.close()
   })
   const ask = async () => {
