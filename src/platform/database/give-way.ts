@@ -10,15 +10,12 @@ const isDiskFull = (error: unknown): boolean =>
 
 /** The database, where a write that found the disk full is tried once more after `giveWay` has made room. */
 export function givingWay(database: Database, giveWay: () => Promise<void>): Database {
-  async function write(statements: Statement[]): Promise<boolean> {
-    try {
-      return await database.write(statements)
-    } catch (error) {
+  const write = (statements: Statement[]): Promise<boolean> =>
+    database.write(statements).catch(async error => {
       if (!isDiskFull(error)) throw error
       await giveWay()
       return database.write(statements)
-    }
-  }
+    })
   // Inherited, because the database has its methods only once it is open: src/app/start.ts.
   return Object.assign(Object.create(database), { write })
 }
