@@ -6,7 +6,7 @@ import { presentMessage, webhookMessage } from '../../pay/webhooks/wire.ts'
 import { oneOf } from '../../platform/http/query.ts'
 import { object, timestamp } from '../../platform/http/schema.ts'
 import type { ToolContext } from '../context.ts'
-import { idsAcceptedByHand } from '../record/by-hand.ts'
+import { acceptedByHand } from '../record/by-hand.ts'
 import { defineEndpoint } from './endpoint.ts'
 import { badField } from './errors.ts'
 import { anyText, ends, ID, listQuery, paging, payment_id } from './query.ts'
@@ -60,7 +60,7 @@ export const listMessages = ({ database, time, reading }: ToolContext, waitFor: 
       const find = async ({ room }: Account) => {
         const page = await reading(room, request.url, async () => {
           const { rows, ...rest } = await followMessages(database, room, filter, paging)
-          const accepted = await idsAcceptedByHand(database, rows)
+          const accepted = await acceptedByHand(database, rows)
           return { ...rest, rows: rows.map((row): Listed => [row, accepted.has(row.message_id)]) }
         })
         return page.rows.length > 0 ? [page] : []

@@ -11,7 +11,7 @@ import { askReceiver, MOST_COPIES } from '../../explain/check/ask.ts'
 import { probeReceiver } from '../../explain/check/probe.ts'
 import type { Finding } from '../../explain/check/rule.ts'
 import { isSignatureRefusal } from '../../explain/wrong-signature.ts'
-import { newestAsked } from '../../record/by-hand.ts'
+import { type AcceptedSend, newestAsked } from '../../record/by-hand.ts'
 import type { Exchange } from '../../record/exchange.ts'
 import { findingView, probePart } from '../check/findings.ts'
 import { actionForm } from '../frame/define-page.ts'
@@ -54,7 +54,7 @@ export async function askPart(
   context: ToolContext,
   visit: PageVisit,
   message: KeptMessage,
-  accepted: Exchange | undefined,
+  accepted: AcceptedSend | undefined,
 ): Promise<Html | false> {
   const { room } = visit.account
   const { payment_id, message_id } = message
@@ -84,7 +84,7 @@ function answerOf(
   { root, now }: AccountVisit,
   message: KeptMessage,
   { action, copies }: { action: Exchange; copies: Exchange[] },
-  accepted: Exchange | undefined,
+  accepted: AcceptedSend | undefined,
 ): Html | undefined {
   const part = html`${answerPart(root, action, copies, now)}
 ${action.asked?.cause === 'unknown' && keyPart({ webhook: message.callback_url, signing_key: message.signing_key })}`
