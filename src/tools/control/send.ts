@@ -14,8 +14,10 @@ import {
   resendable,
   type SendAgain,
   sendAgain,
+  WEBHOOK_INACTIVE,
 } from '../deliver/send-again.ts'
 import { askReceiver } from '../explain/check/ask.ts'
+import { MOST_COPIES } from '../explain/check/find-mistake.ts'
 import { adviceText } from '../explain/signature/advice.ts'
 import { answerToWrong, consequenceOf } from '../explain/wrong-signature.ts'
 import type { Exchange } from '../record/exchange.ts'
@@ -87,7 +89,7 @@ export const sendMessage = (context: ToolContext) =>
     errors: () => [
       notFound('message'),
       badField('times', 'must be a whole number'),
-      conflict('the webhook of this message is INACTIVE: register another one'),
+      conflict(WEBHOOK_INACTIVE),
     ],
     handler: async ({ account }, { body, id }) => {
       const options = await readSendAgain(body, context)
@@ -155,7 +157,7 @@ const askedReceiver = object('AskedReceiver', {
   },
   sentence: text,
   advice: { ...text, description: 'What to change, with a line for each framework' },
-  posts: { ...count, maximum: 45, description: 'How many copies were sent' },
+  posts: { ...count, maximum: MOST_COPIES, description: 'How many copies were sent' },
   evidence: {
     type: 'array',
     items: identifier,
@@ -170,15 +172,10 @@ export const askAboutMessage = (context: ToolContext, stopped: () => boolean) =>
     path: '/control/messages/{message_id}/ask',
     operationId: 'askReceiver',
     summary: 'Ask the receiver of a message how it checks signatures',
-    description:
-      'For a message that its receiver refuses with 400, 401 or 403. First looks at the response to the newest attempt: if that holds 64 hexadecimal digits that a known mistake explains, nothing is sent. Otherwise sends copies of it to the address of its webhook: the right one, one that is signed with a random key, one with each other signing key of the account, the newest first, and then one for each known mistake, until one is accepted. At most 45, one after the other, within 30 seconds. Each is recorded and marked `asked`. The message, its attempts and its payment stay as they are.',
+    description: `For a message that its receiver refuses with 400, 401 or 403. First looks at the response to the newest attempt: if that holds 64 hexadecimal digits that a known mistake explains, nothing is sent. Otherwise sends copies of it to the address of its webhook: the right one, one that is signed with a random key, one with each other signing key of the account, the newest first, and then one for each known mistake, until one is accepted. At most ${MOST_COPIES}, one after the other, within 30 seconds. Each is recorded and marked \`asked\`. The message, its attempts and its payment stay as they are.`,
     inPath: 'A message of the account',
     response: [200, 'What the receiver checks', askedReceiver],
-    errors: () => [
-      notFound('message'),
-      conflict('the webhook of this message is INACTIVE: register another one'),
-      conflict(ALREADY_SENDING),
-    ],
+    errors: () => [notFound('message'), conflict(WEBHOOK_INACTIVE), conflict(ALREADY_SENDING)],
     handler: async (request, { id }) => {
       const message = await resendableOf(context, request.account, id)
       const result = await askReceiver(context, request.account, message, {

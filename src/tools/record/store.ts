@@ -63,7 +63,7 @@ export function conditionsOf(room: string, filter: ExchangeFilter): Condition[] 
   return [
     where('account = ?', room),
     ...inRange('exchange_id', filter),
-    ...(kinds ? [where(`kind in (${kinds.map(() => '?').join(', ')})`, ...kinds)] : []),
+    ...(kinds ? [where(among('kind', kinds), ...kinds)] : []),
     ...(refused === undefined ? [] : [where(`refused = ${refused ? 1 : 0}`)]),
     ...(filter.broken ? [where(`facts like '%"broken":[%'`)] : []),
     ...ifGiven('operation = ?', operation),
