@@ -75,6 +75,16 @@ export const attemptsOfMessage = (
     },
   )
 
+/** What was recorded of a message at last: an attempt, or what was done by hand. */
+export async function newestOfMessage(
+  database: Database,
+  key: MessageKey,
+): Promise<Exchange | undefined> {
+  const part = { limit: 1, order: 'newest' } as const
+  const [newest] = await findPart(database, exchangeRows, [ofMessage(key)], part)
+  return newest
+}
+
 /** The newest sends of a message by hand that are looked at for one without damage. */
 const MOST_UNDAMAGED = 100
 
