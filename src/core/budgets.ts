@@ -73,6 +73,9 @@ export const UNWRITTEN_ROWS = 2_000
 /** Bytes of rows of the record that wait to be written; exchanges that come then are only counted. Held by test/contract/recorder/keeping.test.ts. */
 export const UNWRITTEN_BYTES = 8 * MB
 
+/** Bytes of a response that is held with those of 15 other requests until the next write; the row of a longer one is made at once. Held by test/recorder/batches.test.ts. */
+export const HELD_RESPONSE_BYTES = 64 * KB
+
 /** Bytes of a page of a list of the control API; the cursor leads to the rest. Held by test/contract/recorder/budget.test.ts. */
 export const LIST_PAGE_BYTES = 1 * MB
 

@@ -1,10 +1,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { UNWRITTEN_ROWS } from '../../src/core/budgets.ts'
+import { HELD_RESPONSE_BYTES, UNWRITTEN_ROWS } from '../../src/core/budgets.ts'
 import type { Database } from '../../src/core/ports.ts'
 import { createJudge } from '../../src/tools/explain/check/judge.ts'
 import { createBatches } from '../../src/tools/record/batches.ts'
-import { type AnsweredAttempt, createRowMaker } from '../../src/tools/record/row.ts'
+import {
+  type AnsweredAttempt,
+  createRowMaker,
+  type RawExchange,
+  type RawRequest,
+} from '../../src/tools/record/row.ts'
 
 const attempt: AnsweredAttempt = {
   kind: 'out',
@@ -25,9 +30,30 @@ const attempt: AnsweredAttempt = {
   answer: undefined,
 }
 
+const search: RawRequest = {
+  kind: 'api',
+  operation: 'searchPayments',
+  room: 'default',
+  began: 0,
+  at: 0,
+  ms: 1,
+  method: 'GET',
+  url: '/v1/payments',
+  rawHeaders: [],
+  requestBody: undefined,
+  status: 200,
+  responseHeaders: [],
+  responseBody: '{}',
+  ended: 'sent',
+  refusal: undefined,
+  payment: undefined,
+}
+
 /** Batches of one account, whose writes wait until `resolve`. */
 function createHeldBatches() {
   const writes: number[] = []
+  const made: RawExchange[] = []
+  const makeRow = createRowMaker('an instance', [], createJudge(assert.ifError))
   const { promise, resolve } = Promise.withResolvers<boolean>()
   const batches = createBatches({
     database: {
@@ -38,13 +64,17 @@ function createHeldBatches() {
     } as Partial<Database> as Database, // all that it calls
     time: { wall: () => 0 },
     nextId: () => 'an exchange',
-    makeRow: createRowMaker('an instance', [], createJudge(assert.ifError)),
+    makeRow: raw => {
+      made.push(raw)
+      return makeRow(raw)
+    },
     onFault: assert.ifError,
     onRecorded: () => {},
     space: { written() {}, async keep() {}, async makeRoom() {} },
   })
-  const record = () => batches.add({ room: 'default', unlimited: true }, false, () => attempt)
-  return { batches, record, resolve, writes }
+  const record = (raw: RawExchange = attempt) =>
+    batches.add({ room: 'default', unlimited: true }, false, () => raw)
+  return { batches, record, resolve, writes, made }
 }
 
 test('2,000 rows wait to be written, and what comes then is one row that counts', async t => {
@@ -77,5 +107,25 @@ test('exchanges that arrive while others are written wait for the next write', a
   await new Promise(setImmediate)
   assert.deepEqual(writes, [3, 100])
   assert.equal(batches.isBehind(), false)
+  await batches.close()
+})
+
+test('a long response is not held in memory until the next write', async t => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const { batches, record, resolve, made } = createHeldBatches()
+  const turn = () => new Promise(setImmediate)
+  record(search)
+  await turn()
+  assert.equal(made.length, 0, 'others are made with it')
+  for (const responseBody of [
+    'x'.repeat(HELD_RESPONSE_BYTES + 1),
+    Buffer.alloc(HELD_RESPONSE_BYTES + 1),
+  ]) {
+    const before: number = made.length
+    record({ ...search, responseBody })
+    await turn()
+    assert.ok(made.length > before)
+  }
+  resolve(true)
   await batches.close()
 })

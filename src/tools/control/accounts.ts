@@ -13,8 +13,7 @@ import {
   leaveRoom,
   testAccountsOf,
 } from '../../platform/accounts/store.ts'
-import { type Endpoint, pathParam } from '../../platform/http/endpoint.ts'
-import { json, noContent, pathParameter } from '../../platform/http/openapi.ts'
+import type { Endpoint } from '../../platform/http/endpoint.ts'
 import { object, timestamp } from '../../platform/http/schema.ts'
 import type { ToolContext } from '../context.ts'
 import { badFirstTime, clock, firstClock, presentClock, readFirstClock } from './clock.ts'
@@ -66,13 +65,11 @@ const createAccount = (context: ToolContext) =>
     operationId: 'createAccount',
     summary: 'Make a test account with a key of its own',
     body: newTestAccount,
-    docs: () => ({
-      description:
-        'Every field is optional, and so is the body. The account ends after 7 days of machine time.',
-      responses: { 201: json('The account', madeAccount) },
-      errors: [parentOnly(), badFirstTime(), nameUsed('checkout'), hasAll()],
-    }),
-    handler: async (request, { body }, reply) => {
+    description:
+      'Every field is optional, and so is the body. The account ends after 7 days of machine time.',
+    response: [201, 'The account', madeAccount],
+    errors: () => [parentOnly(), badFirstTime(), nameUsed('checkout'), hasAll()],
+    handler: async (request, { body }) => {
       const { database, time } = context
       const parent = nameOfParent(request.account)
       const first = { ...readFirstClock(body, time.wall()), parent }
@@ -83,7 +80,6 @@ const createAccount = (context: ToolContext) =>
         const account: Account = { ...newAccount(name ?? draw()), ...first }
         const made = await createTestAccount(context, account)
         if (made) {
-          void reply.code(201)
           return {
             account: account.name,
             key: made.key,
@@ -114,10 +110,8 @@ const listAccounts = ({ database, time }: ToolContext) =>
     path: '/control/accounts',
     operationId: 'listAccounts',
     summary: 'List the test accounts of the account',
-    docs: () => ({
-      responses: { 200: json('The test accounts that have not ended', testAccounts) },
-      errors: [parentOnly()],
-    }),
+    response: [200, 'The test accounts that have not ended', testAccounts],
+    errors: () => [parentOnly()],
     handler: async request => {
       const parent = nameOfParent(request.account)
       const found = await testAccountsOf(
@@ -141,16 +135,14 @@ const endAccount = ({ database, time }: ToolContext) =>
     path: '/control/accounts/{account}',
     operationId: 'endAccount',
     summary: 'End a test account',
-    docs: () => ({
-      description: 'Its keys stop at once and its links are unknown. To end it twice is no error.',
-      parameters: [pathParameter('account', 'A test account of the account')],
-      responses: { 204: noContent('It has ended, and nothing of it is being sent') },
-      errors: [parentOnly(), notFound('test account')],
-    }),
-    handler: async (request, _, reply) => {
+    description: 'Its keys stop at once and its links are unknown. To end it twice is no error.',
+    inPath: 'A test account of the account',
+    response: [204, 'It has ended, and nothing of it is being sent'],
+    errors: () => [parentOnly(), notFound('test account')],
+    handler: async (request, { id }) => {
       const parent = nameOfParent(request.account)
       const left = await untilWritten(async () => {
-        const found = await findTestAccount(database, parent, pathParam(request, 'account'))
+        const found = await findTestAccount(database, parent, id)
         if (!found) throw notFound('test account')
         const { clock_offset, frozen_at, room, ended } = found
         if (ended === 1) return { room }
@@ -158,7 +150,6 @@ const endAccount = ({ database, time }: ToolContext) =>
         return (await leaveRoom(database, found, next, time.wall())) && { room }
       })
       await untilSent({ database, time }, left.room)
-      return reply.code(204).send()
     },
   })
 
@@ -179,12 +170,10 @@ export const resetAccount = (context: ToolContext) =>
     operationId: 'resetAccount',
     summary: 'Empty the account',
     body: accountStart,
-    docs: () => ({
-      description:
-        'Nothing of the account is left but its keys. A request that began before still finishes, and nobody can see its result.',
-      responses: { 200: json('The empty account', overview) },
-      errors: [badFirstTime(), accountEnded()],
-    }),
+    description:
+      'Nothing of the account is left but its keys. A request that began before still finishes, and nobody can see its result.',
+    response: [200, 'The empty account', overview],
+    errors: () => [badFirstTime(), accountEnded()],
     handler: async (request, { body }) => {
       const { database, time, config } = context
       const { name } = request.account

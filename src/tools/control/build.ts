@@ -25,7 +25,6 @@ import { createRefund } from '../../pay/refunds/commands.ts'
 import { addressesOf } from '../../platform/http/addresses.ts'
 import type { Endpoint } from '../../platform/http/endpoint.ts'
 import { isObject, type Json } from '../../platform/http/fields.ts'
-import { json } from '../../platform/http/openapi.ts'
 import type { RecordEffects } from '../../platform/http/request-state.ts'
 import { object } from '../../platform/http/schema.ts'
 import type { ToolContext } from '../context.ts'
@@ -84,7 +83,10 @@ export const buildPayment = (context: ToolContext): Endpoint => {
     operationId: 'buildPayment',
     summary: 'Make a payment in any state',
     body: builtPayment,
-    docs,
+    description:
+      'Takes every field of a new payment, each with a default, and then the steps in this order: scenario, capture, refund, cancel. Webhooks are sent as usual. It consumes no plan.',
+    response: [201, 'The payment', paymentBody],
+    errors,
     handler: async (request, { body }, reply) => {
       const { account } = request
       const isWeb = (body.authorisation_mode ?? 'web') === 'web'
@@ -117,30 +119,22 @@ export const buildPayment = (context: ToolContext): Endpoint => {
         },
       )
       const payment = await readBack(context, account, payment_id)
-      void reply.code(201).header('location', paymentAddress(payment_id, addresses))
+      void reply.header('location', paymentAddress(payment_id, addresses))
       return presentPayment(payment, addresses)
     },
   })
 }
 
-const docs = () => {
-  const codes = fieldCodes.payment
-  return {
-    description:
-      'Takes every field of a new payment, each with a default, and then the steps in this order: scenario, capture, refund, cancel. Webhooks are sent as usual. It consumes no plan.',
-    responses: { 201: json('The payment', paymentBody) },
-    errors: [
-      notCapturable(),
-      missing(codes, 'return_url'),
-      invalid(codes, 'moto', 'must be true or false'),
-      unknownAgreement(),
-      unknownSetUpAgreement(),
-      notAllowed('moto', 'in this mode'),
-      outsideLimit(codes, 'amount', 'must be at most 10000000'),
-      conflict(MOVED_MEANWHILE),
-    ],
-  }
-}
+const errors = () => [
+  notCapturable(),
+  missing(fieldCodes.payment, 'return_url'),
+  invalid(fieldCodes.payment, 'moto', 'must be true or false'),
+  unknownAgreement(),
+  unknownSetUpAgreement(),
+  notAllowed('moto', 'in this mode'),
+  outsideLimit(fieldCodes.payment, 'amount', 'must be at most 10000000'),
+  conflict(MOVED_MEANWHILE),
+]
 
 /** `payment-1`, `payment-2` and so on. Two instances that are asked at once may return the same. */
 function createNextReference({ database }: ToolContext) {

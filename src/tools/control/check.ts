@@ -1,5 +1,4 @@
 import { DAY, HOUR, MINUTE, SECOND } from '../../core/time.ts'
-import { json } from '../../platform/http/openapi.ts'
 import { oneOf, type QueryParameter } from '../../platform/http/query.ts'
 import { object } from '../../platform/http/schema.ts'
 import type { ToolContext } from '../context.ts'
@@ -103,12 +102,10 @@ export const readCheck = (context: ToolContext) =>
     operationId: 'readCheck',
     summary: 'Check whether the integration would work in production',
     query: filters,
-    docs: () => ({
-      description:
-        'Looks at the requests and deliveries that are kept of the account, and says where GOV.UK Pay would do something else. Sends nothing.',
-      responses: { 200: json('What was found', report) },
-      errors: [badField('rule', 'must be one of P1, P2 …')],
-    }),
+    description:
+      'Looks at the requests and deliveries that are kept of the account, and says where GOV.UK Pay would do something else. Sends nothing.',
+    response: [200, 'What was found', report],
+    errors: () => [badField('rule', 'must be one of P1, P2 …')],
     handler: (request, { query: { since, as_of, rule } }) =>
       checkAccount(context, request.account, { since, later: as_of, rule }),
   })

@@ -4,7 +4,6 @@ import { untilWritten } from '../../core/retry.ts'
 import { DAY, iso } from '../../core/time.ts'
 import { accountOfName, moveClock } from '../../platform/accounts/store.ts'
 import type { Json } from '../../platform/http/fields.ts'
-import { json } from '../../platform/http/openapi.ts'
 import { object, timestamp } from '../../platform/http/schema.ts'
 import type { ToolContext } from '../context.ts'
 import { flagIn, isWhole } from './body.ts'
@@ -62,9 +61,7 @@ export const readClock = ({ time }: ToolContext) =>
     path: '/control/clock',
     operationId: 'readClock',
     summary: "Read the account's clock",
-    docs: () => ({
-      responses: { 200: json('The clock', clock) },
-    }),
+    response: [200, 'The clock', clock],
     handler: async ({ account }) => presentClock(account, time),
   })
 
@@ -81,15 +78,13 @@ export const setClock = (context: ToolContext) =>
     summary: "Advance, freeze or resume the account's clock",
     body: clockMove,
     needsBody: true,
-    docs: () => ({
-      description: 'Give exactly one of the fields. Time goes forward only.',
-      responses: { 200: json('The clock', clock) },
-      errors: [
-        noMove(),
-        badField('advance', 'must be whole milliseconds'),
-        forwardOnly(FIRST_TIME),
-      ],
-    }),
+    description: 'Give exactly one of the fields. Time goes forward only.',
+    response: [200, 'The clock', clock],
+    errors: () => [
+      noMove(),
+      badField('advance', 'must be whole milliseconds'),
+      forwardOnly(FIRST_TIME),
+    ],
     handler: async (request, { body }) => {
       const { database, time } = context
       return untilWritten(async () => {

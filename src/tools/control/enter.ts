@@ -3,7 +3,6 @@ import { iso } from '../../core/time.ts'
 import { CONSOLE_PAGE, ENTER_MS, enterUrl, seal } from '../../platform/accounts/seal.ts'
 import { findLivingKey } from '../../platform/accounts/store.ts'
 import { addressesOf } from '../../platform/http/addresses.ts'
-import { json } from '../../platform/http/openapi.ts'
 import { object, timestamp } from '../../platform/http/schema.ts'
 import type { ToolContext } from '../context.ts'
 import { textIn } from './body.ts'
@@ -36,11 +35,9 @@ export const enterConsole = ({ database, config, time }: ToolContext) =>
     operationId: 'enterConsole',
     summary: 'Make a link that opens the console, signed in',
     body: consolePage,
-    docs: () => ({
-      description: 'The link works for a minute of machine time.',
-      responses: { 200: json('The link', consoleLink) },
-      errors: [badField('to', CONSOLE.rule)],
-    }),
+    description: 'The link works for a minute of machine time.',
+    response: [200, 'The link', consoleLink],
+    errors: () => [badField('to', CONSOLE.rule)],
     handler: async (request, { body }) => {
       const to = textIn(body, 'to', CONSOLE)
       const { key_id, account } = request

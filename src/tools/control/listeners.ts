@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Account } from '../../core/account.ts'
 import { ACTIVE_WEBHOOKS } from '../../core/budgets.ts'
 import { unknownBearerKey } from '../../core/errors.ts'
 import { isSuccess } from '../../core/http-status.ts'
@@ -7,9 +8,8 @@ import { LONGEST_REQUEST, labelOf, RECONNECT_TIME } from '../../pay/webhooks/lis
 import { findWebhook } from '../../pay/webhooks/store.ts'
 import { type EventType, eventTypes, eventTypesIn } from '../../pay/webhooks/webhook.ts'
 import { accountOfName, findLivingKey } from '../../platform/accounts/store.ts'
-import { type Endpoint, pathParam } from '../../platform/http/endpoint.ts'
+import type { Endpoint } from '../../platform/http/endpoint.ts'
 import type { Json } from '../../platform/http/fields.ts'
-import { json, noContent, pathParameter } from '../../platform/http/openapi.ts'
 import { whole } from '../../platform/http/query.ts'
 import { object } from '../../platform/http/schema.ts'
 import type { ToolContext } from '../context.ts'
@@ -55,7 +55,7 @@ const badName = () => badField('name', 'must be text with a letter or a digit')
 const hasAll = () =>
   tooMany(`an account has at most ${ACTIVE_WEBHOOKS} active webhooks: delete one`)
 
-const listenerId = pathParameter('webhook_id', 'A listener of the account')
+const A_LISTENER = 'A listener of the account'
 
 const startListening = (context: ToolContext) =>
   defineEndpoint({
@@ -64,10 +64,8 @@ const startListening = (context: ToolContext) =>
     operationId: 'startListening',
     summary: 'Make the webhook of a listener, or find it again',
     body: newListener,
-    docs: () => ({
-      responses: { 200: json('The listener', listener) },
-      errors: [badName(), hasAll()],
-    }),
+    response: [200, 'The listener', listener],
+    errors: () => [badName(), hasAll()],
     handler: async (request, { body }) => {
       const { name, events = eventTypes } = body
       const label = typeof name === 'string' ? labelOf(name) : ''
@@ -85,9 +83,8 @@ function readEvents(events: unknown): EventType[] {
   return read
 }
 
-const listenerInPath = async (request: FastifyRequest, { database }: ToolContext) => {
-  const id = pathParam(request, 'webhook_id')
-  const found = await findWebhook(database, request.account.room, id)
+const findListener = async ({ database }: ToolContext, { room }: Account, id: string) => {
+  const found = await findWebhook(database, room, id)
   // One that was retired registers again.
   if (!found?.listening_until) throw notFound('listener')
   if (found.status !== 'ACTIVE') throw deleted()
@@ -114,13 +111,11 @@ const takeNext = (context: ToolContext, stopped: () => boolean) =>
     operationId: 'takeNextAttempt',
     summary: 'Wait for the next attempt to deliver a message',
     query: parameters,
-    docs: () => ({
-      parameters: [listenerId],
-      responses: { 200: json('The attempt', nextAttempt) },
-      errors: [notFound('listener'), deleted()],
-    }),
-    handler: async (request, { query: { wait = LONGEST_REQUEST } }, reply) => {
-      const webhook = await listenerInPath(request, context)
+    inPath: A_LISTENER,
+    response: [200, 'The attempt', nextAttempt],
+    errors: () => [notFound('listener'), deleted()],
+    handler: async (request, { query: { wait = LONGEST_REQUEST }, id }, reply) => {
+      const webhook = await findListener(context, request.account, id)
       const ending = createEnding(context, request, reply, { wait, stopped })
       const attempt = await waitForAttempt(context, webhook, { wait, ...ending })
       const why = ending.stop()
@@ -209,21 +204,14 @@ const giveResult = (context: ToolContext) =>
     operationId: 'giveAttemptResult',
     summary: 'Report the result of an attempt to deliver a message',
     body: attemptResult,
-    docs: () => ({
-      parameters: [listenerId],
-      responses: { 204: noContent('The attempt has this result') },
-      errors: [notFound('listener'), badField('result', 'must be text')],
-    }),
-    handler: async (request, { body }, reply) => {
+    inPath: A_LISTENER,
+    response: [204, 'The attempt has this result'],
+    errors: () => [notFound('listener'), badField('result', 'must be text')],
+    handler: async ({ account: { room } }, { body, id: webhook_id }) => {
       const result = readResult(body)
-      const key = {
-        room: request.account.room,
-        webhook_id: pathParam(request, 'webhook_id'),
-        attempt_id: String(body.attempt_id),
-      }
+      const key = { room, webhook_id, attempt_id: String(body.attempt_id) }
       if (!(await endAttempt(context, key, result)))
         throw notFound('attempt that waits for its result')
-      return reply.code(204).send()
     },
   })
 
@@ -270,13 +258,9 @@ const stopListening = (context: ToolContext) =>
     path: '/control/listeners/{webhook_id}',
     operationId: 'stopListening',
     summary: 'Report that the listener has stopped',
-    docs: () => ({
-      parameters: [listenerId],
-      responses: { 204: noContent('Nobody listens any more') },
-      errors: [notFound('listener'), deleted()],
-    }),
-    handler: async (request, _, reply) => {
-      await leave(context, await listenerInPath(request, context), 0)
-      return reply.code(204).send()
-    },
+    inPath: A_LISTENER,
+    response: [204, 'Nobody listens any more'],
+    errors: () => [notFound('listener'), deleted()],
+    handler: async ({ account }, { id }) =>
+      leave(context, await findListener(context, account, id), 0),
   })

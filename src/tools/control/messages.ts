@@ -3,11 +3,10 @@ import type { AccountTime } from '../../core/ports.ts'
 import { followMessages, type KeptMessage } from '../../pay/webhooks/message-store.ts'
 import { eventTypes, headersOf, signature } from '../../pay/webhooks/webhook.ts'
 import { presentMessage, webhookMessage } from '../../pay/webhooks/wire.ts'
-import { json } from '../../platform/http/openapi.ts'
 import { oneOf } from '../../platform/http/query.ts'
 import { object, timestamp } from '../../platform/http/schema.ts'
 import type { ToolContext } from '../context.ts'
-import { idsAcceptedByHand } from '../record/by-hand.ts'
+import { acceptedByHand } from '../record/by-hand.ts'
 import { defineEndpoint } from './endpoint.ts'
 import { badField } from './errors.ts'
 import { anyText, ends, ID, listQuery, paging, payment_id } from './query.ts'
@@ -50,12 +49,10 @@ export const listMessages = ({ database, time, reading }: ToolContext, waitFor: 
     operationId: 'listMessages',
     summary: 'List the webhook messages of the account',
     query: filters,
-    docs: () => ({
-      description:
-        'Messages of all webhooks, oldest first. With `after` it begins there, otherwise it ends with the newest. A client that follows with `next` misses none while nobody advances the clock, and may get one again.',
-      responses: { 200: json('The messages', messages) },
-      errors: [badField('delivery', 'must be one of PENDING, SUCCESSFUL'), tooManyWaits()],
-    }),
+    description:
+      'Messages of all webhooks, oldest first. With `after` it begins there, otherwise it ends with the newest. A client that follows with `next` misses none while nobody advances the clock, and may get one again.',
+    response: [200, 'The messages', messages],
+    errors: () => [badField('delivery', 'must be one of PENDING, SUCCESSFUL'), tooManyWaits()],
     handler: async (request, { query }) => {
       const { ms, paging, filter } = listQuery(query)
       const present = ([message, isAccepted]: Listed) =>
@@ -63,7 +60,7 @@ export const listMessages = ({ database, time, reading }: ToolContext, waitFor: 
       const find = async ({ room }: Account) => {
         const page = await reading(room, request.url, async () => {
           const { rows, ...rest } = await followMessages(database, room, filter, paging)
-          const accepted = await idsAcceptedByHand(database, rows)
+          const accepted = await acceptedByHand(database, rows)
           return { ...rest, rows: rows.map((row): Listed => [row, accepted.has(row.message_id)]) }
         })
         return page.rows.length > 0 ? [page] : []

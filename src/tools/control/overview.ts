@@ -1,6 +1,5 @@
 import type { Account } from '../../core/account.ts'
 import { version } from '../../core/version.ts'
-import { json } from '../../platform/http/openapi.ts'
 import { object } from '../../platform/http/schema.ts'
 import type { ToolContext } from '../context.ts'
 import { countPlans } from '../plans/store.ts'
@@ -29,9 +28,7 @@ export const readOverview = (context: ToolContext) =>
     path: '/control',
     operationId: 'readControl',
     summary: 'Read what the control API has',
-    docs: () => ({
-      responses: { 200: json('What there is', overview) },
-    }),
+    response: [200, 'What there is', overview],
     handler: async ({ account }) => presentOverview(context, account),
   })
 

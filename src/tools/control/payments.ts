@@ -11,7 +11,6 @@ import {
 import { payment as paymentBody, presentPayment } from '../../pay/payments/response.ts'
 import { paymentInPath } from '../../pay/payments/routes.ts'
 import { addressesOf } from '../../platform/http/addresses.ts'
-import { json, pathParameter } from '../../platform/http/openapi.ts'
 import { oneOf } from '../../platform/http/query.ts'
 import { object } from '../../platform/http/schema.ts'
 import type { ToolContext } from '../context.ts'
@@ -56,11 +55,9 @@ export const findPayments = (context: ToolContext, waitFor: WaitFor) =>
     operationId: 'findPayments',
     summary: 'Find payments, or wait for one',
     query: filters,
-    docs: () => ({
-      description: `At most ${MOST_RETURNED}, newest first. With \`wait\` the response is held until one matches.`,
-      responses: { 200: json('The payments', foundPayments) },
-      errors: [badField('wait', `must be ${wait.rule}`), tooManyWaits()],
-    }),
+    description: `At most ${MOST_RETURNED}, newest first. With \`wait\` the response is held until one matches.`,
+    response: [200, 'The payments', foundPayments],
+    errors: () => [badField('wait', `must be ${wait.rule}`), tooManyWaits()],
     handler: async (request, { query }) => {
       const { database, time, config } = context
       const { wait: ms = 0, status, ...which } = query
@@ -85,19 +82,17 @@ export const completePayment = (context: ToolContext) =>
     operationId: 'completePayment',
     summary: 'Take a payment to its end',
     body: completion,
-    docs: () => ({
-      description:
-        'Does what a user does on the hosted pages; a moto_api payment is completed by a test card. It also ends a payment that a plan holds, and `expired` ends every payment that is not finished. The response waits for the webhooks, and is that of GET /v1/payments/{payment_id}.',
-      parameters: [pathParameter('payment_id', 'A payment of the account')],
-      responses: { 200: json('The payment', paymentBody) },
-      errors: [
-        paymentNotFound('P0200'),
-        unknownOneTimeToken(),
-        usedOneTimeToken(),
-        badField('scenario', `must be one of ${scenarios.join(', ')}`),
-        completed('success'),
-      ],
-    }),
+    description:
+      'Does what a user does on the hosted pages; a moto_api payment is completed by a test card. It also ends a payment that a plan holds, and `expired` ends every payment that is not finished. The response waits for the webhooks, and is that of GET /v1/payments/{payment_id}.',
+    inPath: 'A payment of the account',
+    response: [200, 'The payment', paymentBody],
+    errors: () => [
+      paymentNotFound('P0200'),
+      unknownOneTimeToken(),
+      usedOneTimeToken(),
+      badField('scenario', `must be one of ${scenarios.join(', ')}`),
+      completed('success'),
+    ],
     handler: async (request, { body }) => {
       const { can_retry, ...wanted } = readWanted(body, scenarios)
       const payment = await paymentInPath(request, context, 'P0200')

@@ -1,8 +1,7 @@
 import { PLANS } from '../../core/budgets.ts'
 import { untilWritten } from '../../core/retry.ts'
 import { findPayment } from '../../pay/payments/store.ts'
-import { type Endpoint, pathParam } from '../../platform/http/endpoint.ts'
-import { json, noContent, pathParameter } from '../../platform/http/openapi.ts'
+import type { Endpoint } from '../../platform/http/endpoint.ts'
 import type { ToolContext } from '../context.ts'
 import type { Plan } from '../plans/plan.ts'
 import { countPlans, deletePlan, deletePlans, findPlans, insertPlan } from '../plans/store.ts'
@@ -29,12 +28,10 @@ const createPlan = (context: ToolContext, operations: readonly Endpoint[]) =>
     summary: 'Plan the outcome of future payments or requests',
     body: newPlan,
     needsBody: true,
-    docs: () => ({
-      description: 'Either a scenario or a fault. A plan acts once, unless it says otherwise.',
-      responses: { 201: json('The plan, with its defaults', plan) },
-      errors: [noEffect(), badTimes(), notFound('payment'), hasAll()],
-    }),
-    handler: async (request, { body }, reply) => {
+    description: 'Either a scenario or a fault. A plan acts once, unless it says otherwise.',
+    response: [201, 'The plan, with its defaults', plan],
+    errors: () => [noEffect(), badTimes(), notFound('payment'), hasAll()],
+    handler: async (request, { body }) => {
       const { database, time, newId } = context
       const { account } = request
       const read = readPlan(body, operations)
@@ -49,7 +46,6 @@ const createPlan = (context: ToolContext, operations: readonly Endpoint[]) =>
         if ((await countPlans(database, account.room)) >= PLANS) throw hasAll()
         return undefined
       })
-      void reply.code(201)
       return presentPlan(made)
     },
   })
@@ -62,9 +58,7 @@ const listPlans = ({ database }: ToolContext) =>
     path: '/control/plans',
     operationId: 'listPlans',
     summary: 'List the plans, in the order in which they are checked',
-    docs: () => ({
-      responses: { 200: json('The plans', plans) },
-    }),
+    response: [200, 'The plans', plans],
     handler: async ({ account }) => ({
       results: (await findPlans(database, account.room)).map(presentPlan),
     }),
@@ -76,13 +70,8 @@ const removePlans = ({ database }: ToolContext) =>
     path: '/control/plans',
     operationId: 'deletePlans',
     summary: 'Delete all plans of the account',
-    docs: () => ({
-      responses: { 204: noContent('All plans were deleted') },
-    }),
-    handler: async (request, _, reply) => {
-      await deletePlans(database, request.account.room)
-      return reply.code(204).send()
-    },
+    response: [204, 'All plans were deleted'],
+    handler: ({ account }) => deletePlans(database, account.room),
   })
 
 const removePlan = ({ database }: ToolContext) =>
@@ -91,14 +80,10 @@ const removePlan = ({ database }: ToolContext) =>
     path: '/control/plans/{plan_id}',
     operationId: 'deletePlan',
     summary: 'Delete a plan',
-    docs: () => ({
-      parameters: [pathParameter('plan_id', 'A plan of the account')],
-      responses: { 204: noContent('It is deleted') },
-      errors: [notFound('plan')],
-    }),
-    handler: async (request, _, reply) => {
-      if (!(await deletePlan(database, request.account.room, pathParam(request, 'plan_id'))))
-        throw notFound('plan')
-      return reply.code(204).send()
+    inPath: 'A plan of the account',
+    response: [204, 'It is deleted'],
+    errors: () => [notFound('plan')],
+    handler: async ({ account }, { id }) => {
+      if (!(await deletePlan(database, account.room, id))) throw notFound('plan')
     },
   })

@@ -2,7 +2,6 @@ import type { Account } from '../../core/account.ts'
 import { iso } from '../../core/time.ts'
 import { LONGEST_COMMIT } from '../../platform/database/follow.ts'
 import type { Endpoint } from '../../platform/http/endpoint.ts'
-import { json } from '../../platform/http/openapi.ts'
 import { oneOf, whole } from '../../platform/http/query.ts'
 import { object, timestamp } from '../../platform/http/schema.ts'
 import { WITHOUT_ENDPOINT } from '../../platform/http/without-endpoint.ts'
@@ -85,12 +84,10 @@ export const listRequests = (
     operationId: 'listRequests',
     summary: 'List the requests of the account',
     query: parametersFor(operations),
-    docs: () => ({
-      description:
-        'What the application and browsers asked, oldest first. With `after` or `since` it begins there, otherwise it ends with the newest. A client that follows with `next` misses none, and may get one again.',
-      responses: { 200: json('The requests', recordedRequests) },
-      errors: [badField('status', 'must be a whole number'), tooManyWaits()],
-    }),
+    description:
+      'What the application and browsers asked, oldest first. With `after` or `since` it begins there, otherwise it ends with the newest. A client that follows with `next` misses none, and may get one again.',
+    response: [200, 'The requests', recordedRequests],
+    errors: () => [badField('status', 'must be a whole number'), tooManyWaits()],
     handler: async (request, { query }) => {
       const { ms, paging, filter } = listQuery(query)
       const { after } = paging

@@ -1,10 +1,8 @@
-import type { FastifyRequest } from 'fastify'
+import type { Account } from '../../core/account.ts'
 import { shapes } from '../../pay/webhooks/govuk-pay.ts'
 import { findMessage } from '../../pay/webhooks/message-store.ts'
 import { webhookMessage } from '../../pay/webhooks/wire.ts'
-import { pathParam } from '../../platform/http/endpoint.ts'
 import type { Json } from '../../platform/http/fields.ts'
-import { json, pathParameter } from '../../platform/http/openapi.ts'
 import { object } from '../../platform/http/schema.ts'
 import { registrationProblem } from '../../platform/outbound/address.ts'
 import type { ToolContext } from '../context.ts'
@@ -16,8 +14,10 @@ import {
   resendable,
   type SendAgain,
   sendAgain,
+  WEBHOOK_INACTIVE,
 } from '../deliver/send-again.ts'
 import { askReceiver } from '../explain/check/ask.ts'
+import { MOST_COPIES } from '../explain/check/find-mistake.ts'
 import { adviceText } from '../explain/signature/advice.ts'
 import { answerToWrong, consequenceOf } from '../explain/wrong-signature.ts'
 import type { Exchange } from '../record/exchange.ts'
@@ -83,31 +83,29 @@ export const sendMessage = (context: ToolContext) =>
     operationId: 'sendMessage',
     summary: 'Send a webhook message again',
     body: sendAgainBody,
-    docs: () => ({
-      description: 'Sends the kept bytes once more, or changed on purpose.',
-      parameters: [pathParameter('message_id', 'A message of the account')],
-      responses: { 200: json('What came back', sentAgain) },
-      errors: [
-        notFound('message'),
-        badField('times', 'must be a whole number'),
-        conflict('the webhook of this message is INACTIVE: register another one'),
-      ],
-    }),
-    handler: async (request, { body }) => {
+    description: 'Sends the kept bytes once more, or changed on purpose.',
+    inPath: 'A message of the account',
+    response: [200, 'What came back', sentAgain],
+    errors: () => [
+      notFound('message'),
+      badField('times', 'must be a whole number'),
+      conflict(WEBHOOK_INACTIVE),
+    ],
+    handler: async ({ account }, { body, id }) => {
       const options = await readSendAgain(body, context)
-      const message = await messageInPath(request, context)
-      const sent = await sendAgain(context, request.account, message, options)
+      const message = await resendableOf(context, account, id)
+      const sent = await sendAgain(context, account, message, options)
       return { results: sent.map(presentSend) }
     },
   })
 
-/** The message that the path names. Throws unless its bytes can be sent. */
-async function messageInPath(
-  request: FastifyRequest,
+/** The message with this identifier. Throws unless its bytes can be sent. */
+async function resendableOf(
   { database, time }: ToolContext,
+  account: Account,
+  message_id: string,
 ): Promise<Resendable> {
-  const { account } = request
-  const found = await findMessage(database, account.room, pathParam(request, 'message_id'))
+  const found = await findMessage(database, account.room, message_id)
   if (!found) throw notFound('message')
   const message = resendable(found, time.now(account))
   if ('reason' in message) throw conflict(message.reason)
@@ -159,7 +157,7 @@ const askedReceiver = object('AskedReceiver', {
   },
   sentence: text,
   advice: { ...text, description: 'What to change, with a line for each framework' },
-  posts: { ...count, maximum: 45, description: 'How many copies were sent' },
+  posts: { ...count, maximum: MOST_COPIES, description: 'How many copies were sent' },
   evidence: {
     type: 'array',
     items: identifier,
@@ -174,19 +172,12 @@ export const askAboutMessage = (context: ToolContext, stopped: () => boolean) =>
     path: '/control/messages/{message_id}/ask',
     operationId: 'askReceiver',
     summary: 'Ask the receiver of a message how it checks signatures',
-    docs: () => ({
-      description:
-        'For a message that its receiver refuses with 400, 401 or 403. First looks at the response to the newest attempt: if that holds 64 hexadecimal digits that a known mistake explains, nothing is sent. Otherwise sends copies of it to the address of its webhook: the right one, one that is signed with a random key, one with each other signing key of the account, the newest first, and then one for each known mistake, until one is accepted. At most 45, one after the other, within 30 seconds. Each is recorded and marked `asked`. The message, its attempts and its payment stay as they are.',
-      parameters: [pathParameter('message_id', 'A message of the account')],
-      responses: { 200: json('What the receiver checks', askedReceiver) },
-      errors: [
-        notFound('message'),
-        conflict('the webhook of this message is INACTIVE: register another one'),
-        conflict(ALREADY_SENDING),
-      ],
-    }),
-    handler: async request => {
-      const message = await messageInPath(request, context)
+    description: `For a message that its receiver refuses with 400, 401 or 403. First looks at the response to the newest attempt: if that holds 64 hexadecimal digits that a known mistake explains, nothing is sent. Otherwise sends copies of it to the address of its webhook: the right one, one that is signed with a random key, one with each other signing key of the account, the newest first, and then one for each known mistake, until one is accepted. At most ${MOST_COPIES}, one after the other, within 30 seconds. Each is recorded and marked \`asked\`. The message, its attempts and its payment stay as they are.`,
+    inPath: 'A message of the account',
+    response: [200, 'What the receiver checks', askedReceiver],
+    errors: () => [notFound('message'), conflict(WEBHOOK_INACTIVE), conflict(ALREADY_SENDING)],
+    handler: async (request, { id }) => {
+      const message = await resendableOf(context, request.account, id)
       const result = await askReceiver(context, request.account, message, {
         by: 'control',
         isAbandoned: () => stopped() || request.raw.socket.destroyed,

@@ -2,8 +2,6 @@ import { untilWritten } from '../../core/retry.ts'
 import { version } from '../../core/version.ts'
 import { shapes } from '../../pay/webhooks/govuk-pay.ts'
 import { findWebhook, shapeWebhook } from '../../pay/webhooks/store.ts'
-import { pathParam } from '../../platform/http/endpoint.ts'
-import { json, pathParameter } from '../../platform/http/openapi.ts'
 import { object } from '../../platform/http/schema.ts'
 import type { ToolContext } from '../context.ts'
 import { ALREADY_SENDING } from '../deliver/resend.ts'
@@ -34,20 +32,17 @@ export const setWebhookShape = ({ database, time }: ToolContext) =>
     operationId: 'setWebhookShape',
     summary: 'Send the messages of a webhook as GOV.UK Pay does',
     body: shape,
-    docs: () => ({
-      description:
-        'Holds for messages of changes from now on. The history of the webhook shows what was sent.',
-      parameters: [pathParameter('webhook_id', 'A webhook of the account')],
-      responses: { 200: json('The webhook', shapedWebhook) },
-      errors: [notFound('webhook'), noShape(), badShape()],
-    }),
-    handler: async (request, { body }) => {
+    description:
+      'Holds for messages of changes from now on. The history of the webhook shows what was sent.',
+    inPath: 'A webhook of the account',
+    response: [200, 'The webhook', shapedWebhook],
+    errors: () => [notFound('webhook'), noShape(), badShape()],
+    handler: async ({ account }, { body, id: webhook_id }) => {
       if (body.as === undefined) throw noShape()
       const wanted = shapes.find(each => each === body.as)
       if (body.as !== null && wanted === undefined) throw badShape()
-      const webhook_id = pathParam(request, 'webhook_id')
       await untilWritten(async () => {
-        const webhook = await findWebhook(database, request.account.room, webhook_id)
+        const webhook = await findWebhook(database, account.room, webhook_id)
         if (!webhook) throw notFound('webhook')
         return (await database.write([shapeWebhook(webhook, wanted, time.wall())]))
           ? webhook
@@ -72,16 +67,13 @@ export const probeWebhook = (context: ToolContext, stopped: () => boolean) =>
     path: '/control/webhooks/{webhook_id}/probe',
     operationId: 'probeReceiver',
     summary: 'Probe the receiver of a webhook',
-    docs: () => ({
-      description:
-        'Sends messages about paid payments of the account to the address of the webhook, and judges the responses: wrong signatures, the same message twice, an unknown payment, JSON that is printed differently, letters beyond ASCII, an unknown field, two at once, messages as GOV.UK Pay prints them, and keys that anybody knows. First the true message: if that is not accepted, or no payment is paid, all findings are `not seen`. At most 48 messages within 20 seconds. Each is recorded and marked as a probe. They are no attempts of any message, and no payment changes.',
-      parameters: [pathParameter('webhook_id', 'An active webhook of the account')],
-      responses: { 200: json('What the receiver does', probed) },
-      errors: [notFound('webhook'), inactive(), conflict(ALREADY_SENDING)],
-    }),
-    handler: async request => {
+    description:
+      'Sends messages about paid payments of the account to the address of the webhook, and judges the responses: wrong signatures, the same message twice, an unknown payment, JSON that is printed differently, letters beyond ASCII, an unknown field, two at once, messages as GOV.UK Pay prints them, and keys that anybody knows. First the true message: if that is not accepted, or no payment is paid, all findings are `not seen`. At most 48 messages within 20 seconds. Each is recorded and marked as a probe. They are no attempts of any message, and no payment changes.',
+    inPath: 'An active webhook of the account',
+    response: [200, 'What the receiver does', probed],
+    errors: () => [notFound('webhook'), inactive(), conflict(ALREADY_SENDING)],
+    handler: async (request, { id }) => {
       const { account } = request
-      const id = pathParam(request, 'webhook_id')
       const webhook = await findWebhook(context.database, account.room, id)
       if (!webhook) throw notFound('webhook')
       if (webhook.status !== 'ACTIVE') throw inactive()

@@ -79,23 +79,14 @@ const reactivate = (listener: Webhook): Statement[] => [
   },
 ]
 
-/** The listener counts as connected until this time on the machine's clock, in milliseconds, or longer. */
-export const listenAtLeastUntil = (
+/** The listener counts as connected until this time on the machine's clock, in milliseconds: at least, or at most. */
+export const listenUntil = (
   { room, webhook_id }: Webhook,
+  bound: 'at least' | 'at most',
   until: MachineTime,
 ): Statement => ({
   sql: `update webhooks set listening_until = $3
-        where account = $1 and webhook_id = $2 and listening_until < $3`,
-  values: [room, webhook_id, until],
-})
-
-/** The listener counts as connected until this time on the machine's clock, in milliseconds, or less long. */
-export const listenAtMostUntil = (
-  { room, webhook_id }: Webhook,
-  until: MachineTime,
-): Statement => ({
-  sql: `update webhooks set listening_until = $3
-        where account = $1 and webhook_id = $2 and listening_until > $3`,
+        where account = $1 and webhook_id = $2 and listening_until ${bound === 'at least' ? '<' : '>'} $3`,
   values: [room, webhook_id, until],
 })
 

@@ -21,8 +21,7 @@ import {
   deleteAttempt,
   findDue,
   findOffered,
-  listenAtLeastUntil,
-  listenAtMostUntil,
+  listenUntil,
   type Offer,
   offerAttempt,
   returnAttempt,
@@ -113,7 +112,7 @@ export async function waitForAttempt(
 ): Promise<TakenAttempt | null> {
   const { webhook_id, room, listening_until } = webhook
   const connect = () =>
-    database.write([listenAtLeastUntil(webhook, time.wall() + wait + STORED_BEYOND)])
+    database.write([listenUntil(webhook, 'at least', time.wall() + wait + STORED_BEYOND)])
   if ((listening_until ?? 0) < time.wall() + wait + RECONNECT_TIME) await connect()
   const waiting = { every: POLL_FOR_ATTEMPT, signal }
   return signals.pollUntilFound(attemptSignal(webhook_id), waiting, async () => {
@@ -159,6 +158,6 @@ export async function leave(
   webhook: Webhook,
   ms: number,
 ): Promise<void> {
-  await database.write([listenAtMostUntil(webhook, time.wall() + ms)])
+  await database.write([listenUntil(webhook, 'at most', time.wall() + ms)])
   signals.set(attemptSignal(webhook.webhook_id))
 }

@@ -25,16 +25,19 @@ export async function findResend(database: Database, room: string): Promise<Rese
   return row
 }
 
-/** Fails its `expect` while another run of the account is claimed. `now` is the machine's time. */
-export const startResend = (
+/**
+ * Begins a run, or without `body` claims the account for other messages that are sent by hand, and leaves what is known of
+ * the newest run. Fails its `expect` while the account is claimed. `now` is the machine's time.
+ */
+export const claimSending = (
   room: string,
-  { body, claimed_until }: ResendRow,
+  { body, claimed_until }: Pick<ResendRow, 'claimed_until'> & { body?: string },
   now: MachineTime,
 ): Statement => ({
   sql: `insert into resends (account, claimed_until, body) values ($1, $2, $3)
-        on conflict (account) do update set claimed_until = excluded.claimed_until, body = excluded.body
-        where resends.claimed_until <= $4`,
-  values: [room, claimed_until, body, now],
+        on conflict (account) do update set claimed_until = excluded.claimed_until
+        ${body === undefined ? '' : ', body = excluded.body'} where resends.claimed_until <= $4`,
+  values: [room, claimed_until, body ?? JSON.stringify(NO_RUN), now],
   expect: 1,
 })
 
@@ -51,15 +54,6 @@ export const saveResend = (
 
 /** No run, for an account whose row only says that other messages of it are being sent by hand. */
 const NO_RUN: Resend = { at: 0, left: [], accepted: 0, failed: 0, skipped: 0 }
-
-/** As `startResend`, but leaves what is known of the newest run. */
-export const claimSending = (room: string, until: number, now: number): Statement => ({
-  sql: `insert into resends (account, claimed_until, body) values ($1, $2, $3)
-        on conflict (account) do update set claimed_until = excluded.claimed_until
-        where resends.claimed_until <= $4`,
-  values: [room, until, JSON.stringify(NO_RUN), now],
-  expect: 1,
-})
 
 /** Changes nothing where somebody else has the claim. */
 export const endSending = (room: string, until: number): Statement => ({

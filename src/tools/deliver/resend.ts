@@ -10,7 +10,6 @@ import {
   type ResendRow,
   resendIn,
   saveResend,
-  startResend,
 } from './resend-store.ts'
 import { resendable, sendAgain } from './send-again.ts'
 
@@ -30,7 +29,7 @@ export async function resendAll(
   const resend = { at, left: [...message_ids], accepted: 0, failed: 0, skipped: 0 }
   const now = time.wall()
   const first = rowOf(resend, now + CLAIM_MS)
-  if (!(await database.write([startResend(account.room, first, now)]))) return false
+  if (!(await database.write([claimSending(account.room, first, now)]))) return false
   deliveries.beside(isStopping => run(context, account, first, isStopping))
   return true
 }
@@ -50,7 +49,7 @@ export async function sendingAlone<Result>(
 ): Promise<Result | undefined> {
   const now = time.wall()
   const until = now + ms
-  if (!(await database.write([claimSending(room, until, now)]))) return undefined
+  if (!(await database.write([claimSending(room, { claimed_until: until }, now)]))) return undefined
   try {
     return await work()
   } finally {

@@ -36,6 +36,8 @@ export type SendAgain = {
 /** A message whose bytes are kept. */
 export type Resendable = KeptMessage & { body: string }
 
+export const WEBHOOK_INACTIVE = 'the webhook of this message is INACTIVE: register another one'
+
 /** The message, or why it cannot be sent again. `now` is the account's time, in milliseconds. */
 export function resendable(
   message: KeptMessage,
@@ -44,8 +46,7 @@ export function resendable(
   const { body, payment_id, webhook_status } = message
   if (body === null || payment_id < oldestKept(now))
     return { reason: 'the payment of this message is gone after 7 days: its bytes are not kept' }
-  if (webhook_status !== 'ACTIVE')
-    return { reason: 'the webhook of this message is INACTIVE: register another one' }
+  if (webhook_status !== 'ACTIVE') return { reason: WEBHOOK_INACTIVE }
   return { ...message, body }
 }
 
@@ -64,10 +65,10 @@ export async function sendAgain(
   const body = options.newIdentifier
     ? original.replaceAll(message_id, context.newId(context.time.now(account), account.room))
     : original
-  const signed = damaged(body, options.signingKey ?? signing_key, options.damage)
+  const bytes = signed(body, options.signingKey ?? signing_key, options.damage)
   const url = options.to ?? message.callback_url
   const byHand = await withUndamaged(context, account, message, url, byHandOf(options, message))
-  const once = () => sendByHand(context, account, message, { ...signed, url, byHand })
+  const once = () => sendByHand(context, account, message, { ...bytes, url, byHand })
   const times = Array.from({ length: options.times })
   if (options.atOnce) return Promise.all(times.map(once))
   const sent: Exchange[] = []
@@ -77,7 +78,7 @@ export async function sendAgain(
 
 type Signed = { body: string; signature: string | undefined }
 
-function damaged(body: string, key: string, damage: Damage | undefined): Signed {
+export function signed(body: string, key: string, damage: Damage | undefined): Signed {
   const right = signature(body, key)
   switch (damage) {
     case 'digit':
@@ -104,7 +105,7 @@ export async function sendByHand(
   context: ToolContext,
   account: Account,
   { message_id, webhook_id, payment_id, event_type }: SentByHand,
-  { body, signature: signed, url, byHand }: Signed & { url: string; byHand: ByHand },
+  { body, signature, url, byHand }: Signed & { url: string; byHand: ByHand },
 ): Promise<Exchange> {
   if (!context.recorder) throw new Error('a message that is sent by hand is recorded')
   const { result, attempted } = await attempt(context, {
@@ -116,7 +117,7 @@ export async function sendByHand(
     body,
     keepsAnswer: true,
     url,
-    headers: headersOf(signed),
+    headers: headersOf(signature),
   })
   return context.recorder.attemptByHand(account, {
     ...attempted,

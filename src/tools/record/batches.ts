@@ -1,8 +1,8 @@
-import { UNWRITTEN_BYTES, UNWRITTEN_ROWS } from '../../core/budgets.ts'
+import { HELD_RESPONSE_BYTES, UNWRITTEN_BYTES, UNWRITTEN_ROWS } from '../../core/budgets.ts'
 import type { Database, MachineTime, Statement, Time } from '../../core/ports.ts'
 import { createAdmission, type Gap, type Quota } from './admission.ts'
 import type { Exchange } from './exchange.ts'
-import { makeGapRow, type RawExchange, type RowMaker } from './row.ts'
+import { bytesOf, makeGapRow, type RawExchange, type RowMaker } from './row.ts'
 import type { Space } from './space-store.ts'
 import { insertExchange } from './store.ts'
 
@@ -18,7 +18,6 @@ const MOST_ROWS = 100
 const MOST_BYTES = 512 * 1024
 /** Exchanges whose rows are made together: one alone takes several times as long, because its code is cold again. */
 const ROWS_AT_ONCE = 16
-/** The limits of the memory between two writes. The bytes are those of the rows: fewer than 16 are not made yet. */
 
 type BatchPorts = {
   database: Database
@@ -151,7 +150,10 @@ async function writeRows(
   await ports.space.keep()
 }
 
-/** The exchanges in memory. */
+const isLong = (raw: RawExchange): boolean =>
+  raw.kind === 'api' && (bytesOf(raw.responseBody)?.length ?? 0) > HELD_RESPONSE_BYTES
+
+/** The exchanges in memory. The limit in bytes is for rows: fewer than 16 exchanges have none yet, with short responses. */
 function createQueue(ports: BatchPorts) {
   /** Those whose rows are not made yet. */
   const arrived: Arrived[] = []
@@ -171,7 +173,7 @@ function createQueue(ports: BatchPorts) {
   return {
     isFull: () => rows.length + arrived.length >= UNWRITTEN_ROWS || bytes >= UNWRITTEN_BYTES,
     add(exchange: Arrived): void {
-      if (arrived.push(exchange) === ROWS_AT_ONCE) setImmediate(makeRows)
+      if (arrived.push(exchange) === ROWS_AT_ONCE || isLong(exchange.raw)) setImmediate(makeRows)
     },
     has: (room: string) => [...arrived, ...rows].some(({ quota }) => quota.room === room),
     length: () => rows.length + arrived.length,

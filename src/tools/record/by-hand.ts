@@ -3,62 +3,29 @@
 import type { Database } from '../../core/ports.ts'
 import { findPart, where } from '../../platform/database/select.ts'
 import { evidenceRows } from './columns.ts'
-import type { ByHand, Exchange } from './exchange.ts'
+import type { ByHand, Evidence, Exchange } from './exchange.ts'
 import { among, byBeginning, exchangeRows } from './store.ts'
 
 /** Of the rows that somebody sent by hand: those of one kind. */
 const isKind = (kind: ByHand['kind']) => `body like '%"by_hand":{"kind":"${kind}"%'`
 
-/** At most this many sends by hand are looked at for one list. */
-const MOST_BY_HAND = 200
+/** At most this many sends by hand are looked at for a page of messages. Of each the facts are read, at most 400 bytes. */
+const MOST_BY_HAND = 2_000
+
+/** A send by hand of a message as it is that its own receiver accepted. */
+export type AcceptedSend = Pick<Exchange, 'at' | 'result'>
 
 /**
- * Of the failed ones of these messages: the newest send by hand of the message as it is that its own receiver accepted,
- * by message. The caller has found them, and knows that those without a status failed.
+ * Of the failed ones of these messages: the newest such send, by message. The caller has found them, and knows that those
+ * without a status failed.
  */
 export async function acceptedByHand(
   database: Database,
   messages: readonly { payment_id: string; status?: string }[],
-): Promise<Map<string, Exchange>> {
+): Promise<Map<string, AcceptedSend>> {
   const failed = messages.filter(({ status = 'FAILED' }) => status === 'FAILED')
   const payment_ids = [...new Set(failed.map(({ payment_id }) => payment_id))]
   if (payment_ids.length === 0) return new Map()
-  const sends = await findPart(
-    database,
-    exchangeRows,
-    [
-      where(`${among('payment_id', payment_ids)} and kind = 'out' and refused = 0`, ...payment_ids),
-      where(isKind('again')),
-    ],
-    { limit: MOST_BY_HAND, order: 'newest' },
-  )
-  return acceptedAmong(sends)
-}
-
-/** As acceptedByHand, among exchanges that were read already. */
-export const acceptedAmong = (exchanges: readonly Exchange[]): Map<string, Exchange> =>
-  new Map(
-    exchanges
-      .filter(each => each.kind === 'out' && !each.refused && each.by_hand && isAgain(each.by_hand))
-      .sort(byBeginning)
-      .flatMap(each => (each.message_id === null ? [] : [[each.message_id, each]])),
-  )
-
-/** Whether the message was sent by hand as it is, to its own receiver. */
-const isAgain = ({ kind, other_key, other_address }: ByHand): boolean =>
-  kind === 'again' && !other_key && !other_address
-
-/** At most this many sends by hand are looked at for a page of messages. Of each the facts are read, at most 400 bytes. */
-const MOST_FACTS = 2_000
-
-/** As acceptedByHand, and only the identifiers of the messages: without bodies. */
-export async function idsAcceptedByHand(
-  database: Database,
-  messages: readonly { payment_id: string; status: string }[],
-): Promise<Set<string | null>> {
-  const failed = messages.filter(({ status }) => status === 'FAILED')
-  const payment_ids = [...new Set(failed.map(({ payment_id }) => payment_id))]
-  if (payment_ids.length === 0) return new Set()
   const sends = await findPart(
     database,
     evidenceRows,
@@ -66,10 +33,26 @@ export async function idsAcceptedByHand(
       where(`${among('payment_id', payment_ids)} and kind = 'out' and refused = 0`, ...payment_ids),
       where(`facts like '%"hand":"again"%'`),
     ],
-    { limit: MOST_FACTS, order: 'newest' },
+    { limit: MOST_BY_HAND, order: 'newest' },
   )
-  return new Set(sends.filter(({ hand }) => hand === 'again').map(({ message_id }) => message_id))
+  return byMessage(sends.filter(({ hand }) => hand === 'again'))
 }
+
+/** As acceptedByHand, among exchanges that were read already. */
+export const acceptedAmong = (exchanges: readonly Exchange[]): Map<string, AcceptedSend> =>
+  byMessage(
+    exchanges.filter(
+      ({ kind, refused, facts }) => kind === 'out' && !refused && facts?.hand === 'again',
+    ),
+  )
+
+/** The newest of each message. */
+const byMessage = <Sent extends Evidence | Exchange>(sends: readonly Sent[]): Map<string, Sent> =>
+  new Map(
+    sends
+      .toSorted(byBeginning)
+      .flatMap(each => (each.message_id === null ? [] : [[each.message_id, each]])),
+  )
 
 type MessageKey = { room: string; payment_id: string; message_id: string }
 
@@ -91,6 +74,16 @@ export const attemptsOfMessage = (
       order: 'newest',
     },
   )
+
+/** What was recorded of a message at last: an attempt, or what was done by hand. */
+export async function newestOfMessage(
+  database: Database,
+  key: MessageKey,
+): Promise<Exchange | undefined> {
+  const part = { limit: 1, order: 'newest' } as const
+  const [newest] = await findPart(database, exchangeRows, [ofMessage(key)], part)
+  return newest
+}
 
 /** The newest sends of a message by hand that are looked at for one without damage. */
 const MOST_UNDAMAGED = 100
@@ -122,8 +115,8 @@ export async function newestUnasked(
   key: MessageKey,
 ): Promise<Exchange | undefined> {
   const [newest] = await attemptsOfMessage(database, key, 1)
-  if (!newest || (newest.by_hand && !isAgain(newest.by_hand))) return undefined
-  const ask = await newestAsked(database, key)
+  if (newest?.facts?.hand === 'other') return undefined
+  const ask = newest && (await newestAsked(database, key))
   return ask && ask.action.exchange_id > newest.exchange_id ? undefined : newest
 }
 

@@ -63,7 +63,7 @@ export function conditionsOf(room: string, filter: ExchangeFilter): Condition[] 
   return [
     where('account = ?', room),
     ...inRange('exchange_id', filter),
-    ...(kinds ? [where(`kind in (${kinds.map(() => '?').join(', ')})`, ...kinds)] : []),
+    ...(kinds ? [where(among('kind', kinds), ...kinds)] : []),
     ...(refused === undefined ? [] : [where(`refused = ${refused ? 1 : 0}`)]),
     ...(filter.broken ? [where(`facts like '%"broken":[%'`)] : []),
     ...ifGiven('operation = ?', operation),
@@ -241,14 +241,29 @@ export async function exchangesWithout(
 /** Bytes of the exchanges that the page of a payment reads. */
 const PAYMENT_BYTES = 5 * 1024 * 1024
 
-/** What was recorded of one message, newest first: its attempts, and what was done by hand. At most `limit`. */
-export async function exchangesOfMessage(
-  database: Database,
-  room: string,
-  { payment_id, message_id }: { payment_id: string; message_id: string },
-  limit: number,
-): Promise<Exchange[]> {
-  const ofMessage = 'payment_id = ? and account = ? and message_id = ?'
-  const conditions = [where(ofMessage, payment_id, room, message_id)]
-  return readable(await findPart(database, exchangeRows, conditions, { limit, order: 'newest' }))
+/** A group of refused requests that were told the same. */
+export type Refusals = {
+  operation: string
+  status: number | null
+  code: string | null
+  field: string | null
+  /** Of the sentence without its values, see row.ts; null for those from before it was kept. */
+  told: string | null
+  found: number
+  /** The identifier of the newest. */
+  newest: string
 }
+
+/**
+ * The account's refused requests in groups. The group with the newest request is first. `since`: only those that were
+ * recorded then or later, in milliseconds on the machine's clock.
+ */
+export const groupRefusals = (database: Database, room: string, since = 0): Promise<Refusals[]> =>
+  database.query<Refusals>(
+    `select operation, status, code, field, told, cast(count(*) as integer) as found, max(exchange_id) as newest
+     from (select exchange_id, operation, status, code, field, told from exchanges
+           where account = $1 and refused = 1 and kind in ('api', 'page') and exchange_id >= $2
+           order by exchange_id desc limit ${MOST_GROUPED}) refusals
+     group by operation, status, code, field, told order by newest desc`,
+    [room, idFloor(since)],
+  )

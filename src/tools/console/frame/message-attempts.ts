@@ -14,6 +14,7 @@ import { type Html, html, type Part } from '../../../platform/web/html.ts'
 import type { Damage } from '../../deliver/send-again.ts'
 import { type AttemptEnding, causeOf } from '../../explain/causes.ts'
 import { answerToWrong, consequenceOf } from '../../explain/wrong-signature.ts'
+import type { AcceptedSend } from '../../record/by-hand.ts'
 import type { ByHand, Exchange } from '../../record/exchange.ts'
 import { bodyPart, headersAndBody, headersPart } from './exchange.ts'
 import type { AccountVisit } from './page.ts'
@@ -52,14 +53,18 @@ export function nameOfAttempt({ kind, damage, words, other_key, other_address }:
 }
 
 /** A failed delivery that the receiver accepted when the message was sent again by hand. The status stays FAILED. */
-export const sentAgainText = ({ at, result = '' }: Exchange, now: number): string =>
+export const sentAgainText = ({ at, result = '' }: AcceptedSend, now: number): string =>
   `Sent again at ${shortTime(at, now)}: ${result}.`
 
 /** What is true now of such a message. */
 const acceptedSinceTag = tag('failed, accepted since', 'orange')
 
 /** The delivery status. `accepted` is the send by hand that was accepted after the delivery had failed. */
-export function messageTag(message: MessageRow, now: number, accepted: Exchange | undefined): Html {
+export function messageTag(
+  message: MessageRow,
+  now: number,
+  accepted: AcceptedSend | undefined,
+): Html {
   const status = shownStatus(message, now)
   return status === 'FAILED' && accepted ? acceptedSinceTag : deliveryTag(status)
 }
@@ -182,7 +187,7 @@ const differs = ({ by_hand }: Exchange): boolean =>
   by_hand !== undefined && by_hand.kind !== 'again'
 
 /** Failed messages that were accepted when somebody sent them again by hand. */
-export type Accepted = ReadonlyMap<string, Exchange>
+export type Accepted = ReadonlyMap<string, AcceptedSend>
 
 type List<Row extends MessageRow> = {
   caption: string
@@ -222,7 +227,7 @@ export const messageTable = <Row extends MessageRow>(
   })
 
 /** The status, and of a message that was not delivered why. `again` is the send by hand that was accepted. */
-function deliveryPart(message: MessageRow, now: number, again: Exchange | undefined): Html {
+function deliveryPart(message: MessageRow, now: number, again: AcceptedSend | undefined): Html {
   const status = shownStatus(message, now)
   const last = attemptsOf(message).at(-1)
   const cause = last && causeOf({ status: last.status_code, result: last.result })

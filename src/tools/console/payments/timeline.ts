@@ -14,7 +14,7 @@ import type { Endpoint } from '../../../platform/http/endpoint.ts'
 import type { ToolContext } from '../../context.ts'
 import { messagesOfPayment, newestWebhooks } from '../../lists/webhooks-store.ts'
 import type { ActionName } from '../../record/action.ts'
-import { acceptedAmong, isCopy } from '../../record/by-hand.ts'
+import { type AcceptedSend, acceptedAmong, isCopy } from '../../record/by-hand.ts'
 import type { Exchange } from '../../record/exchange.ts'
 import { exchangesWithout, type Outline, readsOfPayment } from '../../record/store.ts'
 import { mergeAttempts, type ShownAttempt } from '../frame/message-attempts.ts'
@@ -38,7 +38,7 @@ export type ShownMessage = {
   webhook: string
   attempts: ShownAttempt[]
   /** The send by hand that was accepted after the delivery had failed. */
-  again: Exchange | undefined
+  again: AcceptedSend | undefined
 }
 
 /** A webhook that got no message, and why. */

@@ -9,8 +9,13 @@ import type { Endpoint } from '../../../platform/http/endpoint.ts'
 import { WITHOUT_ENDPOINT } from '../../../platform/http/without-endpoint.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import type { Exchange } from '../../record/exchange.ts'
-import { groupRefusals, type Refusals } from '../../record/refusal-store.ts'
-import { type ExchangeFilter, findExchange, findExchanges } from '../../record/store.ts'
+import {
+  type ExchangeFilter,
+  findExchange,
+  findExchanges,
+  groupRefusals,
+  type Refusals,
+} from '../../record/store.ts'
 import { findWithText } from '../../record/text-store.ts'
 import { refusalText } from '../frame/exchange.ts'
 import {

@@ -7,7 +7,7 @@ import type { Endpoint } from '../../../platform/http/endpoint.ts'
 import { insetText, type SummaryRow, summaryList } from '../../../platform/web/components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import { consequenceOf } from '../../explain/wrong-signature.ts'
-import { acceptedByHand } from '../../record/by-hand.ts'
+import { type AcceptedSend, acceptedByHand } from '../../record/by-hand.ts'
 import { asCurl } from '../../record/curl.ts'
 import type { Ending, Exchange } from '../../record/exchange.ts'
 import { findExchange } from '../../record/store.ts'
@@ -156,8 +156,8 @@ ${events.map(
 )}${events.length + messages.length === 0 && html`<li>Nothing</li>`}</ul>`
 }
 
-const againPart = (exchange: Exchange | undefined, now: number): Html | undefined =>
-  exchange && html` ${untrusted(sentAgainText(exchange, now))}`
+const againPart = (again: AcceptedSend | undefined, now: number): Html | undefined =>
+  again && html` ${untrusted(sentAgainText(again, now))}`
 
 function curlPart(exchange: Exchange, site: string): Html {
   const curl = asCurl(exchange, site)

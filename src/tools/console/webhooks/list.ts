@@ -25,8 +25,7 @@ import { type Html, html } from '../../../platform/web/html.ts'
 import type { ToolContext } from '../../context.ts'
 import { testEvents } from '../../deliver/test-message.ts'
 import { type ListedWebhook, listWebhooks } from '../../lists/webhooks-store.ts'
-import { acceptedByHand } from '../../record/by-hand.ts'
-import type { Exchange } from '../../record/exchange.ts'
+import { type AcceptedSend, acceptedByHand } from '../../record/by-hand.ts'
 import { actionForm, definePage } from '../frame/define-page.ts'
 import { submit, type Typed, typedInput } from '../frame/form.ts'
 import type { PageVisit } from '../frame/list.ts'
@@ -127,7 +126,7 @@ export const webhookRows = (
 
 const lastResponse = (
   attempt: Attempt | undefined,
-  again: Exchange | undefined,
+  again: AcceptedSend | undefined,
   now: number,
 ): string | Html =>
   attempt

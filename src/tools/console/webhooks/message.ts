@@ -32,8 +32,7 @@ import {
 } from '../../deliver/send-again.ts'
 import { causeOf } from '../../explain/causes.ts'
 import { answerToWrong, consequenceOf } from '../../explain/wrong-signature.ts'
-import { acceptedAmong, attemptsOfMessage } from '../../record/by-hand.ts'
-import { exchangesOfMessage } from '../../record/store.ts'
+import { acceptedAmong, attemptsOfMessage, newestOfMessage } from '../../record/by-hand.ts'
 import { actionForm, definePage } from '../frame/define-page.ts'
 import { prettyJson } from '../frame/exchange.ts'
 import type { PageVisit } from '../frame/list.ts'
@@ -78,8 +77,9 @@ export const message = definePage({
   show,
   live: async (context, visit) => {
     const message = await messageOf(context, visit)
-    const [exchange] = await exchangesOfMessage(context.database, visit.account.room, message, 1)
-    return { version: [statusAt(message, visit.now), message.attempts, exchange?.exchange_id] }
+    const key = { ...message, room: visit.account.room }
+    const newest = await newestOfMessage(context.database, key)
+    return { version: [statusAt(message, visit.now), message.attempts, newest?.exchange_id] }
   },
   actions: {
     send: { run: sendFromPage },

@@ -7,11 +7,12 @@ import { type Html, html } from '../../../platform/web/html.ts'
 import type { ToolContext } from '../../context.ts'
 import { ALREADY_SENDING } from '../../deliver/resend.ts'
 import { resendable } from '../../deliver/send-again.ts'
-import { askReceiver, MOST_COPIES } from '../../explain/check/ask.ts'
+import { askReceiver } from '../../explain/check/ask.ts'
+import { MOST_COPIES } from '../../explain/check/find-mistake.ts'
 import { probeReceiver } from '../../explain/check/probe.ts'
 import type { Finding } from '../../explain/check/rule.ts'
 import { isSignatureRefusal } from '../../explain/wrong-signature.ts'
-import { newestAsked } from '../../record/by-hand.ts'
+import { type AcceptedSend, newestAsked } from '../../record/by-hand.ts'
 import type { Exchange } from '../../record/exchange.ts'
 import { findingView, probePart } from '../check/findings.ts'
 import { actionForm } from '../frame/define-page.ts'
@@ -54,7 +55,7 @@ export async function askPart(
   context: ToolContext,
   visit: PageVisit,
   message: KeptMessage,
-  accepted: Exchange | undefined,
+  accepted: AcceptedSend | undefined,
 ): Promise<Html | false> {
   const { room } = visit.account
   const { payment_id, message_id } = message
@@ -84,7 +85,7 @@ function answerOf(
   { root, now }: AccountVisit,
   message: KeptMessage,
   { action, copies }: { action: Exchange; copies: Exchange[] },
-  accepted: Exchange | undefined,
+  accepted: AcceptedSend | undefined,
 ): Html | undefined {
   const part = html`${answerPart(root, action, copies, now)}
 ${action.asked?.cause === 'unknown' && keyPart({ webhook: message.callback_url, signing_key: message.signing_key })}`

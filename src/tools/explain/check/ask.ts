@@ -6,12 +6,7 @@ import type { Account } from '../../../core/account.ts'
 import { newSecret } from '../../../core/ids.ts'
 import { inSlices } from '../../../core/turns.ts'
 import { findWebhook } from '../../../pay/webhooks/store.ts'
-import {
-  signature,
-  signingKeyOf,
-  type Webhook,
-  webhookName,
-} from '../../../pay/webhooks/webhook.ts'
+import { signature, signingKeyOf, webhookName } from '../../../pay/webhooks/webhook.ts'
 import type { ToolContext } from '../../context.ts'
 import { sendingAlone } from '../../deliver/resend.ts'
 import { type Resendable, sendByHand } from '../../deliver/send-again.ts'
@@ -20,15 +15,12 @@ import { newAction } from '../../record/action.ts'
 import { newestUnasked } from '../../record/by-hand.ts'
 import type { Actor, AskResult } from '../../record/exchange.ts'
 import { bodyVariants } from '../signature/bodies.ts'
-import { keyVariants } from '../signature/keys.ts'
+import { keyVariants, otherKeys } from '../signature/keys.ts'
 import { knownSignatures } from '../signature/known-signatures.ts'
 import { type Truth, wrongSignatures } from '../signature/wrong-signatures.ts'
-import { type Copy, findMistake, type Subject } from './find-mistake.ts'
+import { type Copy, findMistake, MOST_COPIES, MOST_MS, type Subject } from './find-mistake.ts'
 
-/** All copies together, with the right one and that with a random key. */
-export const MOST_COPIES = 45
-/** Milliseconds for all copies. One takes 2 seconds at most, so none is sent in the last two. */
-const MOST_MS = 30_000
+/** One copy takes 2 seconds at most, so none is sent in the last two. */
 const LAST_START = MOST_MS - 2_000
 /** Milliseconds in which nobody else may ask, should this process end. */
 const CLAIM_MS = MOST_MS + 5_000
@@ -80,13 +72,12 @@ async function subjectOf(
   { body, webhook_id, payment_id, message_id, signing_key }: Resendable,
 ): Promise<Subject> {
   const webhooks = await newestWebhooks(database, room, MOST_COPIES)
+  const named = webhooks.map(each => ({ name: webhookName(each), key: each.signing_key }))
   const own = await findWebhook(database, room, webhook_id)
   const owner = own ? webhookName(own) : webhook_id
   const truth: Truth = { body: Buffer.from(body), key: Buffer.from(signing_key), owner }
   const keys = keyVariants(truth.key, {
-    webhooks: webhooks
-      .filter(each => each.webhook_id !== webhook_id)
-      .map(each => ({ name: nameBeside(owner, each), key: each.signing_key })),
+    webhooks: otherKeys(named, signing_key, owner),
     api: config.fixedKeys.filter(({ account }) => account === name).map(({ key }) => key),
   })
   const signatures = await inSlices(pause =>
@@ -101,9 +92,4 @@ async function subjectOf(
     wrong: wrongSignatures(truth, signatures),
     find: text => inSlices(pause => signatures.find(text, pause)),
   }
-}
-
-function nameBeside(owner: string, webhook: Webhook): string {
-  const name = webhookName(webhook)
-  return name === owner ? `another webhook that is named ${name} too` : name
 }

@@ -9,6 +9,11 @@ import { mistakesIn, type Truth, type WrongSignature } from '../signature/wrong-
 import { ACCEPTED_ADVICE, isSignatureRefusal } from '../wrong-signature.ts'
 import { isAccepted } from './probing.ts'
 
+/** All copies together, with the right one and that with a random key. */
+export const MOST_COPIES = 45
+/** Milliseconds for all copies. */
+export const MOST_MS = 30_000
+
 /** `text` is the header Pay-Signature. `cause` is missing where it is right. */
 export type Copy = { text: string; short: string; cause?: string }
 
@@ -202,7 +207,7 @@ const noneOf = (tried: number): string => {
   return `None of the ${tried} known mistakes that were tried is accepted.`
 }
 
-const BOUNDS = 'at most 45 copies are sent, within 30 seconds'
+const BOUNDS = `at most ${MOST_COPIES} copies are sent, within ${MOST_MS / 1_000} seconds`
 
 const LOOK: Advice = {
   text: 'The log of your receiver says more. Let it print the signature that it computes and the length of the body and of the key, and enter that signature at Compare signatures (farthing verify --message ... --computed ...): some 2,000 combinations of mistakes are tried there.',

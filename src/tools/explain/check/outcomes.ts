@@ -107,16 +107,16 @@ const readBySearch: Rule = {
   source: documented('api_reference/#data-consistency'),
   lacking: 'No payment was read after its user had returned.',
   judge(record) {
-    const searches = Map.groupBy(record.exchanges.filter(hasSucceeded), ({ searched }) => searched)
     const [evidence, right]: [Evidence[], Evidence[]] = [[], []]
-    for (const ended of endsOnPages(record)) {
-      if (sinceOf(record, ended).some(each => isRead(each) || isTaken(each))) right.push(ended)
-      else if (!isGapSince(record, ended)) {
-        const search = searches
-          .get(ended.reference ?? '')
-          ?.find(({ began, at }) => began >= ended.began && at <= ended.at + SEARCH_AFTER_RETURN)
-        if (search) evidence.push(search)
-      }
+    /** By the reference, the first search for it after the exchange. */
+    const next = new Map<string | undefined, Evidence>()
+    for (const each of record.exchanges.toReversed()) {
+      if (each.searched && hasSucceeded(each)) next.set(each.searched, each)
+      if (!isEnd(each)) continue
+      const search = next.get(each.reference)
+      if (sinceOf(record, each).some(later => isRead(later) || isTaken(later))) right.push(each)
+      else if (search && search.at <= each.at + SEARCH_AFTER_RETURN && !isGapSince(record, each))
+        evidence.push(search)
     }
     return judgement(evidence.length >= LEAST_PAYMENTS ? evidence : [], right)
   },
@@ -253,15 +253,19 @@ const refundBelieved: Rule = {
   needs: REFUND_LASTS,
   judge(record) {
     const [evidence, right]: [Evidence[], Evidence[]] = [[], []]
-    for (const refund of record.exchanges) {
-      if (refund.operation !== 'refundPayment' || !refund.effect) continue
-      const later = sinceOf(record, refund).filter(
-        each => isTaken(each) || isRead(each) || READS_REFUND.includes(each.operation),
-      )
-      const isSoon = ({ at }: Evidence) => at < refund.at + REFUND_READ_AFTER
-      const [read] = later.filter(({ operation }) => READS_REFUND.includes(operation))
-      if (!later.every(isSoon)) right.push(refund)
-      else if (read && isOld(record, refund, REFUND_LASTS) && !isGapSince(record, refund))
+    /** Of each payment, when the client last learnt of it, and the first read of a refund after the exchange. */
+    const newest = new Map<string | null, number>()
+    const next = new Map<string | null, Evidence>()
+    for (const each of record.exchanges.toReversed()) {
+      const { payment_id, operation, effect, at } = each
+      const isOfRefund = READS_REFUND.includes(operation)
+      if (isOfRefund) next.set(payment_id, each)
+      if (isOfRefund || isTaken(each) || isRead(each))
+        newest.set(payment_id, Math.max(at, newest.get(payment_id) ?? 0))
+      if (operation !== 'refundPayment' || !effect) continue
+      const read = next.get(payment_id)
+      if ((newest.get(payment_id) ?? 0) >= at + REFUND_READ_AFTER) right.push(each)
+      else if (read && isOld(record, each, REFUND_LASTS) && !isGapSince(record, each))
         evidence.push(read)
     }
     return judgement(evidence, right)

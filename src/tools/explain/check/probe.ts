@@ -6,13 +6,12 @@ import {
   type EventType,
   type Message,
   messagesFor,
-  signature,
   type Webhook,
 } from '../../../pay/webhooks/webhook.ts'
 import { keptAddresses } from '../../../platform/http/addresses.ts'
 import type { ToolContext } from '../../context.ts'
 import { sendingAlone } from '../../deliver/resend.ts'
-import { sendByHand } from '../../deliver/send-again.ts'
+import { sendByHand, signed } from '../../deliver/send-again.ts'
 import { findPayments } from '../../lists/find-payments-store.ts'
 import type { Exchange } from '../../record/exchange.ts'
 import { countExchanges } from '../../record/store.ts'
@@ -174,22 +173,17 @@ function postProbe(
   message: Message,
   { words, forgery }: { words: string; forgery: Forgery | undefined },
 ): Promise<Exchange> {
-  const { body } = message
-  const right = signature(body, signing_key)
-  const forged = (): string | undefined => {
-    if (typeof forgery === 'object') return signature(body, forgery.key)
-    return forgery === 'digit' ? right.slice(0, -1) + (right.endsWith('0') ? '1' : '0') : undefined
-  }
+  const damage = typeof forgery === 'string' ? forgery : undefined
+  const key = typeof forgery === 'object' ? forgery.key : signing_key
   return sendByHand(context, account, message, {
-    body,
+    ...signed(message.body, key, damage),
     url,
-    signature: forgery ? forged() : right,
     // Nothing is forged before the receiver has accepted a true message.
     byHand: {
       kind: 'probe',
       words,
       ...(forgery && { undamaged: 'accepted' }),
-      ...(typeof forgery === 'object' ? { other_key: true } : forgery && { damage: forgery }),
+      ...(damage ? { damage } : forgery && { other_key: true }),
     },
   })
 }

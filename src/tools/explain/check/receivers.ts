@@ -13,12 +13,22 @@ const LAST_MESSAGES = 3
 const QUIET = 10 * MINUTE
 const MOST_ATTEMPTS = 2
 
+/** An active webhook with all attempts to it. */
+type Receiver = { webhook: Webhook; attempts: readonly Evidence[] }
+
 type OfReceiver = { broken: Judgement[]; right: Evidence[]; isUnproven?: boolean }
 
-/** Judges each active webhook, but for receivers of tests, which say so. Nothing is right while one is unproven. */
-function judgeEach(record: AccountRecord, judgeOne: (webhook: Webhook) => OfReceiver) {
-  const ofTests = new Set(record.exchanges.filter(({ test }) => test).map(each => each.webhook_id))
-  const judged = record.webhooks.filter(each => !ofTests.has(each.webhook_id)).map(judgeOne)
+/** Judges each receiver, but for those of tests, which say so. Nothing is right while one is unproven. */
+function judgeEach(
+  { exchanges, webhooks }: AccountRecord,
+  judgeOne: (receiver: Receiver) => OfReceiver,
+) {
+  const sent = exchanges.filter(({ kind }) => kind === 'out')
+  const byWebhook = Map.groupBy(sent, ({ webhook_id }) => webhook_id)
+  const judged = webhooks
+    .map(webhook => ({ webhook, attempts: byWebhook.get(webhook.webhook_id) ?? [] }))
+    .filter(({ attempts }) => !attempts.some(({ test }) => test))
+    .map(judgeOne)
   return {
     broken: judged.flatMap(({ broken }) => broken),
     right: judged.some(each => each.isUnproven) ? [] : judged.flatMap(({ right }) => right),
@@ -26,14 +36,8 @@ function judgeEach(record: AccountRecord, judgeOne: (webhook: Webhook) => OfRece
 }
 
 /** The attempts since the last change of a webhook, without those that somebody made by hand. */
-const attemptsTo = (
-  { exchanges }: AccountRecord,
-  { webhook_id, changed = 0 }: Webhook,
-): Evidence[] =>
-  exchanges.filter(
-    ({ kind, began, hand, ...each }) =>
-      kind === 'out' && each.webhook_id === webhook_id && began >= changed && !hand,
-  )
+const sinceChange = ({ webhook: { changed = 0 }, attempts }: Receiver): Evidence[] =>
+  attempts.filter(({ began, hand }) => began >= changed && !hand)
 
 const isAnswered = ({ status }: Evidence): boolean => status !== null
 const isTimeout = ({ result = '' }: Evidence): boolean => result.startsWith('timeout')
@@ -78,8 +82,9 @@ const slow: Rule = {
   lacking:
     'No receiver but those of tests answered ten attempts, besides those after a pause of ten minutes.',
   judge: record =>
-    judgeEach(record, webhook => {
-      const attempts = withoutFirst(attemptsTo(record, webhook))
+    judgeEach(record, receiver => {
+      const { webhook } = receiver
+      const attempts = withoutFirst(sinceChange(receiver))
       const answered = attempts.filter(isAnswered)
       const right = answered.length >= ATTEMPTS ? answered : []
       const timeouts = timeoutsIn(attempts)
@@ -111,8 +116,9 @@ const redirects: Rule = {
   source: inCode('webhooks', 'app/WebhooksModule.java', '120-124'),
   lacking: 'No receiver but those of tests answered a message.',
   judge: record =>
-    judgeEach(record, webhook => {
-      const answered = attemptsTo(record, webhook).filter(isAnswered)
+    judgeEach(record, receiver => {
+      const { webhook } = receiver
+      const answered = sinceChange(receiver).filter(isAnswered)
       const evidence = answered.filter(isRedirect)
       const isLost = evidence.some(({ status }) => LOSING.includes(status ?? 0))
       const judgement: Partial<Judgement> = isLost ? {} : { level: 'note', sentence: FOLLOWED }
@@ -124,11 +130,9 @@ const redirects: Rule = {
 }
 
 /** The attempts of each message of a webhook, in the order of the messages. */
-function messagesTo(record: AccountRecord, { webhook_id }: Webhook): Evidence[][] {
-  const attempts = record.exchanges.filter(
-    each => each.kind === 'out' && each.webhook_id === webhook_id && each.hand !== 'other',
-  )
-  return [...Map.groupBy(attempts, ({ message_id }) => message_id).values()]
+function messagesTo({ attempts }: Receiver): Evidence[][] {
+  const ofMessages = attempts.filter(({ hand }) => hand !== 'other')
+  return [...Map.groupBy(ofMessages, ({ message_id }) => message_id).values()]
 }
 
 /** The second attempt of the newest message may be on its way. */
@@ -137,12 +141,12 @@ const hasEnded = (attempts: Evidence[]): boolean =>
 
 const ACCEPTED_NONE = 'The receiver accepted none of its last three messages.'
 
-function refusing(record: AccountRecord, webhook: Webhook): Judgement[] {
-  const last = messagesTo(record, webhook).filter(hasEnded).slice(-LAST_MESSAGES)
+function refusing({ gaps }: AccountRecord, webhook: Webhook, messages: Evidence[][]): Judgement[] {
+  const last = messages.filter(hasEnded).slice(-LAST_MESSAGES)
   const [first] = last.flat()
   const newest = last.flat().at(-1)
   if (!first || !newest || last.length < LAST_MESSAGES) return []
-  if (last.flat().some(hasSucceeded) || record.gaps.some(({ to }) => to >= first.began)) return []
+  if (last.flat().some(hasSucceeded) || gaps.some(({ to }) => to >= first.began)) return []
   const { status, result = '' } = newest
   // W2 says what to do then.
   if (isRedirect(newest)) return []
@@ -161,11 +165,12 @@ const refuses: Rule = {
   lacking:
     'There is a receiver that accepted no message, or no receiver but those of tests got one.',
   judge: record =>
-    judgeEach(record, webhook => {
-      const attempts = messagesTo(record, webhook).slice(-LAST_MESSAGES).flat()
+    judgeEach(record, receiver => {
+      const messages = messagesTo(receiver)
+      const attempts = messages.slice(-LAST_MESSAGES).flat()
       const right = attempts.filter(hasSucceeded)
       const isUnproven = attempts.length > 0 && right.length === 0
-      return { broken: refusing(record, webhook), right, isUnproven }
+      return { broken: refusing(record, receiver.webhook, messages), right, isUnproven }
     }),
 }
 

@@ -25,9 +25,6 @@ export const isLost = ({ ended, effect }: Evidence): boolean => ended !== 'sent'
 const LIMITED = ['createPayment', 'capturePayment']
 const OTHER_POSTS = /^(?:create|cancel|refund|authorise)/
 
-const inFlightAt = (posts: readonly Evidence[], { began }: Evidence): Evidence[] =>
-  posts.filter(each => each.began <= began && began <= each.began + each.ms)
-
 const rate: Rule = {
   id: 'P13',
   level: 'note',
@@ -44,15 +41,23 @@ const rate: Rule = {
     )
     const kinds = Map.groupBy(posts, ({ operation }) => LIMITED.indexOf(operation))
     const [evidence, right]: [Evidence[], Evidence[]] = [[], []]
-    for (const ofKind of kinds.values())
+    for (const ofKind of kinds.values()) {
+      /** Where the newest three begin that were under way together. */
+      let together = -1
       ofKind.forEach((each, i) => {
-        const before = ofKind.slice(Math.max(0, i - MOST_IN_A_SECOND), i + 1)
-        if (!before.some(one => inFlightAt(before, one).length >= LEAST_AT_ONCE)) return
+        const start = Math.max(0, i - MOST_IN_A_SECOND)
+        const before = ofKind.slice(start, i + 1)
+        const inFlight = before.flatMap((one, place) =>
+          one.began + one.ms >= each.began ? [start + place] : [],
+        )
+        together = Math.max(together, inFlight.at(-LEAST_AT_ONCE) ?? -1)
+        if (together < start) return
         const [first] = before
         const isOver = before.length > MOST_IN_A_SECOND
         if (first && isOver && isWithin(SECOND, first, each)) evidence.push(each)
         else right.push(each)
       })
+    }
     return judgement(evidence, right)
   },
 }
@@ -255,10 +260,11 @@ const refusedAgain: Rule = {
       const ofOperation = groups.get(operation) ?? new Map<string, Evidence[]>()
       groups.set(operation, ofOperation)
       const key = [code, field, refused].join('\n')
-      const equal = (ofOperation.get(key) ?? []).filter(({ at }) => each.at - at < MINUTE)
-      equal.push(each)
-      ofOperation.set(key, equal)
-      if (equal.length >= LEAST_REFUSALS) for (const one of equal) evidence.add(one)
+      const newest = [...(ofOperation.get(key) ?? []), each].slice(-LEAST_REFUSALS)
+      ofOperation.set(key, newest)
+      const [first] = newest
+      if (first && newest.length === LEAST_REFUSALS && each.at - first.at < MINUTE)
+        for (const one of newest) evidence.add(one)
     }
     return judgement([...evidence], exchanges.filter(isRefusal))
   },

@@ -3,7 +3,7 @@ import type { Pause } from '../../../core/turns.ts'
 import { apiKey, otherKey, rawBody, theDigest, theHeader, type Variant } from './advice.ts'
 import { bodyVariants, isPrinted } from './bodies.ts'
 import { signatureOf } from './digests.ts'
-import { isApiKey, isSigningKey, keyVariants, type NamedKey } from './keys.ts'
+import { isApiKey, isSigningKey, keyVariants, type NamedKey, otherKeys } from './keys.ts'
 import { type KnownSignatures, knownSignatures, type Recipe } from './known-signatures.ts'
 import {
   COMPUTED,
@@ -64,7 +64,7 @@ export async function compareWithMessage(
     right,
     receiver,
     owner: message.webhook,
-    otherKeys: otherKeys(message, keys),
+    otherKeys: otherKeys(keys, message.signing_key, message.webhook),
     follow: (subject, ofReceiver) =>
       ofReceiver.length > 0 && receiver.key
         ? { likely: '', advice: [rawBody, theDigest] }
@@ -97,15 +97,6 @@ const endOf = ({ computed, right }: Compared): string =>
 /** A browser has changed the line ends of a body that was typed, unless the body had these. */
 const bodyAsSent = (body: Buffer, right: Buffer, typed: boolean | undefined): Buffer =>
   typed && !body.equals(right) ? withoutCarriageReturns(body) : body
-
-/** The keys of the other webhooks, which may have the same name. */
-const otherKeys = ({ signing_key, webhook }: SentMessage, keys: readonly NamedKey[]): NamedKey[] =>
-  keys
-    .filter(({ key }) => key !== signing_key)
-    .map(({ name, key }) => ({
-      key,
-      name: name === webhook ? `another webhook that is named ${name} too` : name,
-    }))
 
 async function mistakesOfReceiver(
   { right, receiver: { body, key }, otherKeys, owner }: Compared,

@@ -5,6 +5,15 @@ export const PREFIX = 'webhook_test_'
 /** A signing key of the account, and the webhook that has it. */
 export type NamedKey = { name: string; key: string }
 
+/** The keys of the other webhooks, which may have the same name as the one with this key. */
+export const otherKeys = (keys: readonly NamedKey[], own: string, owner: string): NamedKey[] =>
+  keys
+    .filter(({ key }) => key !== own)
+    .map(({ name, key }) => ({
+      key,
+      name: name === owner ? `another webhook that is named ${name} too` : name,
+    }))
+
 /** The form in which Farthing makes signing keys. */
 export const isSigningKey = (key: string): boolean => /^webhook_test_[0-9a-v]{26}$/.test(key)
 
