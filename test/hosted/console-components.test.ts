@@ -45,12 +45,11 @@ describe('Components of the console and the macros of GOV.UK Frontend', () => {
       const params = {
         name: 'boxes',
         fieldset: { legend: { text: hard } },
-        hint: { text: hard },
         ...(error && { errorMessage: { text: error } }),
         items: items.map(item => ({ ...item, hint: { text: hard } })),
       }
       same(
-        checkboxes({ name: 'boxes', legend: hard, hint: hard, error, items }),
+        checkboxes({ name: 'boxes', legend: hard, error, items }),
         macro('checkboxes', 'govukCheckboxes', params),
       )
     }

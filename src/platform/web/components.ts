@@ -133,7 +133,7 @@ export function buttonGroup(buttons: Part[]): Html {
 </div>`
 }
 
-export type TagColour = 'blue' | 'green' | 'grey' | 'orange' | 'red' | 'teal' | 'yellow'
+export type TagColour = 'blue' | 'green' | 'grey' | 'orange' | 'red'
 
 export function tag(text: string, colour?: TagColour): Html {
   return html`<strong class="govuk-tag${colour && ` govuk-tag--${colour}`}">${text}</strong>`
