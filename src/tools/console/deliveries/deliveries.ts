@@ -1,4 +1,5 @@
 /** The messages of all webhooks of the account. */
+import type { MachineTime } from '../../../core/ports.ts'
 import { DAY } from '../../../core/time.ts'
 import { oldestKept } from '../../../pay/retention.ts'
 import { shownStatus } from '../../../pay/webhooks/message-store.ts'
@@ -9,7 +10,7 @@ import { button, insetText } from '../../../platform/web/components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import type { ToolContext } from '../../context.ts'
 import { resendAll } from '../../deliver/resend.ts'
-import { findResend, type ResendRow, resendIn } from '../../deliver/resend-store.ts'
+import { findResend, isRunning, type ResendRow, resendIn } from '../../deliver/resend-store.ts'
 import {
   type DeliveryFilter,
   type DeliveryRow,
@@ -215,11 +216,8 @@ const resendFields = (
 ): Html => html`${webhook && hidden('webhook', webhook)}${event && hidden('event', event)}
 ${button({ id: 'send-all', text: `Send all failed again (${count === MOST_RESENT ? `the newest ${MOST_RESENT}` : count})` })}`
 
-const isRunning = (row: ResendRow | undefined, wall: number): boolean =>
-  row !== undefined && row.claimed_until > wall && resendIn(row).left.length > 0
-
 /** How far a run is. `now` is the account's time, `wall` the machine's. */
-function progressOf(row: ResendRow, now: number, wall: number): string {
+function progressOf(row: ResendRow, now: number, wall: MachineTime): string {
   const { at, left, accepted, failed, skipped } = resendIn(row)
   const done = accepted + failed + skipped
   const of = `${done} of ${done + left.length}`
@@ -235,5 +233,5 @@ function progressOf(row: ResendRow, now: number, wall: number): string {
     : `Sending again, begun at ${begun}, has stopped after ${of}, because the service stopped: ${results}.`
 }
 
-const progressPart = (row: ResendRow | undefined, now: number, wall: number): Html | undefined =>
+const progressPart = (row: ResendRow | undefined, now: number, wall: MachineTime) =>
   row && html`<div id="resent">${insetText(progressOf(row, now, wall))}</div>`

@@ -9,6 +9,7 @@ import { activeWebhooks } from '../../../pay/webhooks/store.ts'
 import { type Webhook, webhookTitle } from '../../../pay/webhooks/webhook.ts'
 import { button, buttonGroup, buttonLink } from '../../../platform/web/components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
+import { findResend, isRunning } from '../../deliver/resend-store.ts'
 import { MOST_COPIES } from '../../explain/check/ask.ts'
 import { isSignatureRefusal } from '../../explain/wrong-signature.ts'
 import { countStatuses, listPayments } from '../../lists/payments-store.ts'
@@ -185,7 +186,10 @@ const helpPart = (
 }
 
 /** The failed messages of one webhook that ended alike. */
-async function failedLines({ database }: ConsoleContext, visit: AccountVisit): Promise<Line[]> {
+async function failedLines(
+  { database, time }: ConsoleContext,
+  visit: AccountVisit,
+): Promise<Line[]> {
   const { account, now } = visit
   const webhooks = (await activeWebhooks(database, account.room)).slice(-MOST_WEBHOOKS)
   const failures = await newestFailures(database, webhooks, {
@@ -193,21 +197,24 @@ async function failedLines({ database }: ConsoleContext, visit: AccountVisit): P
     limit: MOST_FAILED,
   })
   const accepted = await acceptedByHand(database, failures)
+  const isSending = isRunning(await findResend(database, account.room), time.wall())
   const open = failures.filter(({ message_id }) => !accepted.has(message_id))
   return webhooks.flatMap(webhook => {
     const own = open.filter(({ webhook_id }) => webhook_id === webhook.webhook_id)
     const byEnding = Map.groupBy(own, each => attemptsOf(each).at(-1)?.result ?? NOBODY_LISTENS)
     return [...byEnding].flatMap(([result, failed]) =>
-      result === NOBODY_LISTENS ? [] : [failedLine(visit, webhook, result, failed)],
+      result === NOBODY_LISTENS ? [] : [failedLine(visit, webhook, { result, failed, isSending })],
     )
   })
 }
 
+/** `isSending`: failed messages of the account are being sent again. */
+type Failed = { result: string; failed: readonly Failure[]; isSending: boolean }
+
 function failedLine(
   { root, now }: AccountVisit,
   webhook: Webhook,
-  result: string,
-  failed: readonly Failure[],
+  { result, failed, isSending }: Failed,
 ): Line {
   const [newest] = failed
   const count = failed.length
@@ -224,11 +231,13 @@ function failedLine(
             posts: {},
           }
         : { text: 'Why it failed', href: message },
-      {
-        text: 'Send all failed again',
-        href: `${root}deliveries/resend`,
-        posts: { webhook: webhook.webhook_id },
-      },
+      isSending
+        ? { text: 'See how far sending again is', href: `${root}deliveries` }
+        : {
+            text: 'Send all failed again',
+            href: `${root}deliveries/resend`,
+            posts: { webhook: webhook.webhook_id },
+          },
     ],
   }
 }
