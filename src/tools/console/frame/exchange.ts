@@ -24,6 +24,12 @@ export function mayBeOutOfOrder(exchanges: readonly Exchange[]): boolean {
   })
 }
 
+export const orderNote = (exchanges: readonly Exchange[]): Html | false =>
+  mayBeOutOfOrder(exchanges) &&
+  paragraph(
+    'Several instances of the service took part. Their clocks may differ by up to a second, and so may the order.',
+  )
+
 /** `whose` completes the names of what is shown, such as "the request". */
 export function headersAndBody(whose: string, headers: Headers, body: KeptBody | undefined): Html {
   return html`${headersPart(headers)}

@@ -18,6 +18,7 @@ import type { Look } from '../frame/live.ts'
 import { type AccountVisit, accountVisitOf, type ConsoleContext, existing } from '../frame/page.ts'
 import {
   code,
+  counted,
   link,
   listing,
   paragraph,
@@ -134,7 +135,7 @@ ${paragraph(html`${link(`${visit.root}${address}/report.json`, 'Download JSON')}
 <h2 class="govuk-heading-m">Timeline</h2>
 ${paragraph('Times are UTC. The time of a request is when it began.')}
 ${timelineView(timeline)}
-${hidden > 0 && paragraph(`${hidden} steps between the first ${FIRST_STEPS} and the last ${LAST_STEPS} are not shown.`)}
+${hidden > 0 && paragraph(`Not shown: ${counted(hidden, 'step')} between the first ${FIRST_STEPS} and the last ${LAST_STEPS}.`)}
 <h2 class="govuk-heading-m">Details</h2>
 ${summaryList(detailRows(visit, payment, rows))}
 ${details('The payment as GET returns it', listing('Payment', JSON.stringify(masked, null, 2)))}`

@@ -10,7 +10,7 @@ import { actionText } from '../../record/action.ts'
 import type { Exchange } from '../../record/exchange.ts'
 import { MASK } from '../../record/mask.ts'
 import { inProduction } from '../check/findings.ts'
-import { agentOf, mayBeOutOfOrder, refusalText } from '../frame/exchange.ts'
+import { agentOf, orderNote, refusalText } from '../frame/exchange.ts'
 import { nameOfAttempt, type ShownAttempt, sentAgainText } from '../frame/message-attempts.ts'
 import {
   code,
@@ -54,7 +54,7 @@ export function timelineView(timeline: Timeline): Html {
   const days = Map.groupBy(timeline.steps, ({ at }) => iso(at).slice(0, 10))
   return html`${!timeline.hasWebhooks && paragraph(html`No messages are sent about this payment, because the account has no webhook. ${!timeline.hasEnded && link(`${timeline.root}webhooks/new`, 'Register one')}`)}
 ${timeline.origin && paragraph(origins[timeline.origin])}
-${mayBeOutOfOrder(timeline.steps.flatMap(({ exchange }) => exchange ?? [])) && paragraph('Several instances of the service took part. Their clocks agree within a second, and so does the order.')}
+${orderNote(timeline.steps.flatMap(({ exchange }) => exchange ?? []))}
 ${[...days].map(
   ([day, steps]) => html`<h3 class="govuk-heading-s">${dayName(Date.parse(day))}</h3>
 <ol class="farthing-timeline" role="list">
@@ -212,6 +212,6 @@ function missingLines({ root }: Timeline, missing: readonly MissingMessage[]): H
       ({ webhook_id, webhook, why }) =>
         html`no message to ${link(`${root}webhooks/${webhook_id}`, untrusted(webhook))}: ${why}`,
     ),
-    ...(rest > 0 ? [html`no message to ${rest} more webhooks`] : []),
+    ...(rest > 0 ? [html`no message to ${counted(rest, 'more webhook')}`] : []),
   ]
 }
