@@ -15,9 +15,8 @@ import { isSignatureRefusal } from '../../explain/wrong-signature.ts'
 import { countStatuses, listPayments } from '../../lists/payments-store.ts'
 import { type Failure, newestFailures } from '../../lists/webhooks-store.ts'
 import { acceptedByHand } from '../../record/by-hand.ts'
-import { groupRefusals } from '../../record/refusal-store.ts'
 import { keptOf } from '../../record/space-store.ts'
-import { findExchange, findExchanges } from '../../record/store.ts'
+import { findExchanges } from '../../record/store.ts'
 import { firstMinute, MINUTES, readTraffic } from '../../record/traffic-store.ts'
 import { definePage } from '../frame/define-page.ts'
 import { refusalText } from '../frame/exchange.ts'
@@ -36,7 +35,7 @@ import {
   statusTag,
   untrusted,
 } from '../frame/parts.ts'
-import { addressOfGroup, operationsOf } from '../requests/find.ts'
+import { addressOfGroup, operationsOf, readRefusals } from '../requests/find.ts'
 import { refusedKeysPart, requestLine } from '../requests/list.ts'
 import { trafficPart } from './traffic.ts'
 
@@ -252,19 +251,14 @@ function checkLines({ root, now }: AccountVisit, { fails, at }: Fails): Line[] {
 /** A line for each group of refused requests that are alike, of the newest groups, and how many groups there are. */
 async function refusedLines(
   { database, time, operations }: ConsoleContext,
-  { account, now, root }: AccountVisit,
+  visit: AccountVisit,
 ): Promise<{ lines: Line[]; count: number }> {
-  const { room } = account
+  const { now, root } = visit
   const since = firstMinute(time.wall())
-  const groups = await groupRefusals(database, room, since)
-  const newestGroups = groups.slice(0, MOST_LINES)
-  const newest = await Promise.all(
-    newestGroups.map(each => findExchange(database, room, each.newest)),
-  )
+  const { groups, total } = await readRefusals(database, visit, { most: MOST_LINES, since })
   const names = operationsOf(operations)
-  const lines = newestGroups.flatMap((group, i) => {
-    const { operation, found } = group
-    const exchange = newest[i]
+  const lines = groups.flatMap(group => {
+    const { operation, found, exchange } = group
     if (!exchange) return []
     const why = refusalText(exchange) ?? `${exchange.status ?? 'no response'}`
     const [what, which] =
@@ -281,5 +275,5 @@ async function refusedLines(
       },
     ]
   })
-  return { lines, count: groups.length }
+  return { lines, count: total }
 }
