@@ -12,7 +12,8 @@ describe('Components of the console and the macros of GOV.UK Frontend', () => {
     })
     const params = {
       caption: hard,
-      captionClasses: 'govuk-table__caption--m',
+      captionClasses: 'govuk-visually-hidden',
+      classes: 'farthing-cards',
       head: [{ text: 'a' }, { text: 'b' }],
       rows: [[{ text: hard, colspan: 2 }]],
     }
