@@ -131,7 +131,7 @@ function show(visit: Visit, { webhooks, page, accepted, open, resent, wall }: Da
       link(`${root}webhooks/${webhook_id}`, untrusted(names.get(webhook_id) ?? webhook_id)),
   }
   return html`${webhooks.length > 0 && filterForm(visit, { webhook: choices })}
-${progressPart(resent, now, wall)}
+${resent && html`<div id="resent">${insetText(progressOf(resent, now, wall))}</div>`}
 ${open.length > 0 && !isRunning(resent, wall) && actionForm(visit, 'resend', resendFields(open.length, values))}
 ${page.items.length === 0 ? nothing(visit, webhooks) : messageTable(visit, list)}
 ${pageLinks(visit, 'Messages', page)}`
@@ -232,6 +232,3 @@ function progressOf(row: ResendRow, now: number, wall: MachineTime): string {
     ? `Being sent again since ${begun}: ${of} so far, ${results}.`
     : `Sending again, begun at ${begun}, has stopped after ${of}, because the service stopped: ${results}.`
 }
-
-const progressPart = (row: ResendRow | undefined, now: number, wall: MachineTime) =>
-  row && html`<div id="resent">${insetText(progressOf(row, now, wall))}</div>`
