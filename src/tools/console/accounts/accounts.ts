@@ -243,7 +243,7 @@ const endedTable = (
     columns: ['Name', 'Ended', 'Look inside'],
     rows: ended.map(({ name, since }) => [
       html`<bdi class="farthing-text">${name}</bdi>`,
-      since === null ? 'before' : time(since),
+      since === null ? 'earlier' : time(since),
       since === null ? 'All of it is deleted' : lookInside(root, name),
     ]),
   })

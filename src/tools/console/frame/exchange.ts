@@ -38,7 +38,7 @@ ${bodyPart(whose, body)}`
 
 export function headersPart(headers: Headers): Html {
   const names = Object.keys(headers)
-  if (names.length === 0) return paragraph('None of the headers that are kept.')
+  if (names.length === 0) return paragraph('It had none of the headers that are kept.')
   return html`<dl class="farthing-headers">
 ${Object.entries(headers).map(
   ([name, value]) =>
