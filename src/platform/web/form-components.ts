@@ -6,7 +6,7 @@ import { type Html, html } from './html.ts'
 type Field = {
   name: string
   label: string
-  hint?: string
+  hint?: string | undefined
   error?: string | undefined
 }
 
@@ -15,10 +15,10 @@ type Width = 3 | 10
 
 type Input = Field & {
   value?: string
-  type?: 'text' | 'password' | 'search'
+  type?: 'text' | 'password' | 'search' | undefined
   autocomplete?: string
   inputmode?: 'numeric' | 'decimal'
-  width?: Width
+  width?: Width | undefined
 }
 
 export function input(field: Input): Html {

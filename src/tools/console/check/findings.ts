@@ -51,7 +51,7 @@ ${paragraph(html`${newest !== null && html`${often} ${time(Date.parse(newest))}.
 ${webhook_id !== undefined && probePart(visit, webhook_id, { receiver: html`the receiver of ${link(`${root}webhooks/${webhook_id}`, 'the webhook')}`, id: `probe-${rule}-${webhook_id}` })}`
 }
 
-type Probe = { receiver: Part; id: string; text?: string }
+type Probe = { receiver: Part; id: string; text?: string | undefined }
 
 /** The button that probes a receiver. It says before the click what will be sent. */
 export const probePart = (
