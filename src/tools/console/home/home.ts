@@ -231,7 +231,7 @@ function failedLine(
           }
         : { text: 'Why it failed', href: message },
       isSending
-        ? { text: 'See how far sending again is', href: `${root}deliveries` }
+        ? { text: 'See what is sent again', href: `${root}deliveries` }
         : {
             text: 'Send all failed again',
             href: `${root}deliveries/resend`,
