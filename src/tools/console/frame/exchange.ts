@@ -12,23 +12,23 @@ import { inDigits, listing, paragraph, untrusted } from './parts.ts'
 const CLOCKS_AGREE = 1_000
 
 /**
- * Whether two in a row are of two instances and too close for their clocks. After a restart the instance is another one,
- * but the order is certain.
+ * A sentence where two in a row are of two instances and too close for their clocks. After a restart the instance is
+ * another one, but the order is certain.
  */
-export function mayBeOutOfOrder(exchanges: readonly Exchange[]): boolean {
+export function orderNote(exchanges: readonly Exchange[]): Html | false {
   // Actions of a person have none.
   const recorded = exchanges.filter(({ instance }) => instance !== undefined)
-  return recorded.some(({ instance, began }, i) => {
+  const isUncertain = recorded.some(({ instance, began }, i) => {
     const { [i + 1]: next } = recorded
     return next && next.instance !== instance && Math.abs(next.began - began) <= CLOCKS_AGREE
   })
-}
-
-export const orderNote = (exchanges: readonly Exchange[]): Html | false =>
-  mayBeOutOfOrder(exchanges) &&
-  paragraph(
-    'Several instances of the service took part. Their clocks may differ by up to a second, and so may the order.',
+  return (
+    isUncertain &&
+    paragraph(
+      'Several instances of the service took part. Their clocks may differ by up to a second, and so may the order.',
+    )
   )
+}
 
 /** `whose` completes the names of what is shown, such as "the request". */
 export function headersAndBody(whose: string, headers: Headers, body: KeptBody | undefined): Html {
