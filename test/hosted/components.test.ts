@@ -144,13 +144,16 @@ describe('Components and the macros of GOV.UK Frontend', () => {
 
   it('A table has the markup of the official macro', () => {
     const columns = [{ text: hard }, { text: 'Amount', numeric: true }, { text: 'Status' }]
+    const amount = { format: 'numeric', attributes: { 'data-label': 'Amount' } }
+    const status = { attributes: { 'data-label': 'Status' } }
     const params = {
       caption: hard,
+      classes: 'farthing-cards',
       firstCellIsHeader: true,
       head: [{ text: hard }, { text: 'Amount', format: 'numeric' }, { text: 'Status' }],
       rows: [
-        [{ text: hard }, { text: '£5', format: 'numeric' }, { html: '<b>x</b>' }],
-        [{ text: 'b' }, { text: '£6', format: 'numeric' }, { text: '' }],
+        [{ text: hard }, { text: '£5', ...amount }, { html: '<b>x</b>', ...status }],
+        [{ text: 'b' }, { text: '£6', ...amount }, { text: '', ...status }],
       ],
     }
     const rows = [
@@ -158,11 +161,11 @@ describe('Components and the macros of GOV.UK Frontend', () => {
       ['b', '£6', ''],
     ]
     same(
-      table({ caption: hard, columns, rows }),
+      table({ caption: hard, showsCaption: true, columns, rows }),
       macro('table', 'govukTable', { ...params, captionClasses: 'govuk-table__caption--m' }),
     )
     same(
-      table({ caption: hard, hidesCaption: true, columns, rows }),
+      table({ caption: hard, columns, rows }),
       macro('table', 'govukTable', { ...params, captionClasses: 'govuk-visually-hidden' }),
     )
   })

@@ -12,7 +12,8 @@ describe('Components of the console and the macros of GOV.UK Frontend', () => {
     })
     const params = {
       caption: hard,
-      captionClasses: 'govuk-table__caption--m',
+      captionClasses: 'govuk-visually-hidden',
+      classes: 'farthing-cards',
       head: [{ text: 'a' }, { text: 'b' }],
       rows: [[{ text: hard, colspan: 2 }]],
     }
@@ -45,12 +46,11 @@ describe('Components of the console and the macros of GOV.UK Frontend', () => {
       const params = {
         name: 'boxes',
         fieldset: { legend: { text: hard } },
-        hint: { text: hard },
         ...(error && { errorMessage: { text: error } }),
         items: items.map(item => ({ ...item, hint: { text: hard } })),
       }
       same(
-        checkboxes({ name: 'boxes', legend: hard, hint: hard, error, items }),
+        checkboxes({ name: 'boxes', legend: hard, error, items }),
         macro('checkboxes', 'govukCheckboxes', params),
       )
     }

@@ -133,7 +133,7 @@ export function buttonGroup(buttons: Part[]): Html {
 </div>`
 }
 
-export type TagColour = 'blue' | 'green' | 'grey' | 'orange' | 'red' | 'teal' | 'yellow'
+export type TagColour = 'blue' | 'green' | 'grey' | 'orange' | 'red'
 
 export function tag(text: string, colour?: TagColour): Html {
   return html`<strong class="govuk-tag${colour && ` govuk-tag--${colour}`}">${text}</strong>`
@@ -143,19 +143,18 @@ export function tag(text: string, colour?: TagColour): Html {
 export type Column = { text: string; numeric?: boolean; leads?: boolean; wide?: boolean }
 
 export type Table = {
-  /** Read out before the table; shown unless `hidesCaption`. */
+  /** Read out before the table. */
   caption: string
-  hidesCaption?: boolean
-  /** On a phone each row is a card, in which a cell has the name of its column. */
-  cards?: boolean
+  showsCaption?: true | undefined
   columns: Column[]
   /** One part for each column, or a note across all of them. */
   rows: (Part[] | { note: Part })[]
 }
 
-export function table({ caption, hidesCaption, cards = false, columns, rows }: Table): Html {
-  const look = hidesCaption ? 'govuk-visually-hidden' : 'govuk-table__caption--m'
-  return html`<table class="govuk-table${cards && ' farthing-cards'}">
+/** On a phone each row is a card, in which a cell has the name of its column. */
+export function table({ caption, showsCaption, columns, rows }: Table): Html {
+  const look = showsCaption ? 'govuk-table__caption--m' : 'govuk-visually-hidden'
+  return html`<table class="govuk-table farthing-cards">
 <caption class="govuk-table__caption ${look}">${caption}</caption>
 <thead class="govuk-table__head">
 <tr class="govuk-table__row">${columns.map(
@@ -164,21 +163,21 @@ export function table({ caption, hidesCaption, cards = false, columns, rows }: T
   )}</tr>
 </thead>
 <tbody class="govuk-table__body">
-${rows.map(row => ('note' in row ? noteRow(row.note, columns.length) : tableRow(row, columns, cards)))}</tbody>
+${rows.map(row => ('note' in row ? noteRow(row.note, columns.length) : tableRow(row, columns)))}</tbody>
 </table>`
 }
 
-const tableRow = (cells: Part[], columns: Column[], cards: boolean): Html =>
-  html`<tr class="govuk-table__row">${cells.map((cell, i) => tableCell(cell, i, columns[i], cards))}</tr>\n`
+const tableRow = (cells: Part[], columns: Column[]): Html =>
+  html`<tr class="govuk-table__row">${cells.map((cell, i) => tableCell(cell, i, columns[i]))}</tr>\n`
 
 const noteRow = (note: Part, width: number): Html =>
   html`<tr class="govuk-table__row farthing-note"><td class="govuk-table__cell" colspan="${width}">${note}</td></tr>\n`
 
-function tableCell(cell: Part, position: number, column: Column | undefined, cards: boolean): Html {
+function tableCell(cell: Part, position: number, column: Column | undefined): Html {
   if (position === 0) return html`<th scope="row" class="govuk-table__header">${cell}</th>`
-  const { text, numeric, leads } = column ?? {}
+  const { text = '', numeric, leads } = column ?? {}
   const looks = `${numeric ? ' govuk-table__cell--numeric' : ''}${leads ? ' farthing-leads' : ''}`
-  return html`<td class="govuk-table__cell${looks}"${cards && html` data-label="${text}"`}>${cell}</td>`
+  return html`<td class="govuk-table__cell${looks}" data-label="${text}">${cell}</td>`
 }
 
 /** Links to the neighbours of a list that is ordered by time; no link where there is no neighbour. */

@@ -6,7 +6,7 @@ import { type Html, html } from './html.ts'
 type Field = {
   name: string
   label: string
-  hint?: string
+  hint?: string | undefined
   error?: string | undefined
 }
 
@@ -15,10 +15,10 @@ type Width = 3 | 10
 
 type Input = Field & {
   value?: string
-  type?: 'text' | 'password' | 'search'
+  type?: 'text' | 'password' | 'search' | undefined
   autocomplete?: string
   inputmode?: 'numeric' | 'decimal'
-  width?: Width
+  width?: Width | undefined
 }
 
 export function input(field: Input): Html {
@@ -46,11 +46,11 @@ ${options.map(
   )
 }
 
-type Textarea = Field & { value?: string; rows?: number }
+type Textarea = Field & { value?: string; rows: number }
 
 /** HTML drops a line feed that follows the start tag, so there is one more. */
 export function textarea(field: Textarea): Html {
-  const { name, value = '', rows = 5 } = field
+  const { name, value = '', rows } = field
   return group(
     field,
     html`<textarea class="govuk-textarea${field.error && ' govuk-textarea--error'}" id="${name}" name="${name}" rows="${rows}" spellcheck="false"${describedBy(field)}>\n${value}</textarea>`,
@@ -85,18 +85,16 @@ ${hint(`${id}-item-hint`, hintText, 'govuk-checkboxes__hint')}
 </div>
 `
 
-type Checkboxes = Omit<Field, 'label'> & {
+type Checkboxes = Omit<Field, 'label' | 'hint'> & {
   legend: string
   items: Item[]
 }
 
 /** Several boxes below a legend. Each sends its value. The first has the name as its id. */
-export function checkboxes({ name, legend, hint: hintText, error, items }: Checkboxes): Html {
-  const described = describedBy({ name, label: legend, error, ...(hintText && { hint: hintText }) })
+export function checkboxes({ name, legend, error, items }: Checkboxes): Html {
   return html`<div class="govuk-form-group${error && ' govuk-form-group--error'}">
-<fieldset class="govuk-fieldset"${described}>
+<fieldset class="govuk-fieldset"${describedBy({ name, error })}>
 <legend class="govuk-fieldset__legend">${legend}</legend>
-${hintText && hint(`${name}-hint`, hintText)}
 ${error && errorMessage(`${name}-error`, { text: error, prefix: 'Error' })}
 <div class="govuk-checkboxes" data-module="govuk-checkboxes">
 ${items.map((item, i) => checkboxItem(name, i === 0 ? name : `${name}-${i + 1}`, item))}</div>
@@ -113,7 +111,7 @@ ${control}
 </div>`
 }
 
-function describedBy({ name, hint: hintText, error }: Field): Html | undefined {
+function describedBy({ name, hint: hintText, error }: Omit<Field, 'label'>): Html | undefined {
   const ids = [hintText && `${name}-hint`, error && `${name}-error`].filter(Boolean)
   return ids.length > 0 ? html` aria-describedby="${ids.join(' ')}"` : undefined
 }

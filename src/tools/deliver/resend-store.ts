@@ -17,6 +17,9 @@ export type ResendRow = { body: string; claimed_until: number }
 
 export const resendIn = ({ body }: ResendRow): Resend => JSON.parse(body) as Resend // written here
 
+export const isRunning = (row: ResendRow | undefined, now: MachineTime): boolean =>
+  row !== undefined && row.claimed_until > now && resendIn(row).left.length > 0
+
 export async function findResend(database: Database, room: string): Promise<ResendRow | undefined> {
   const [row] = await database.query<ResendRow>(
     'select body, claimed_until from resends where account = $1',

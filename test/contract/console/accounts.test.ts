@@ -175,7 +175,7 @@ onEveryDatabase(
       service().clock.advance(5 * 60_000 + 1)
       await deleteEndedRooms(service().database, service().clock.now())
       assert.equal((await browser.get(`${home}/payments`)).status, 404)
-      assert.match((await browser.get('accounts')).text, /before ?All of it is deleted/)
+      assert.match((await browser.get('accounts')).text, /earlier ?All of it is deleted/)
     })
 
     test('the pages of an account that has ended offer nothing that would be refused', async t => {

@@ -20,11 +20,19 @@ onSharedDatabases('The check in the console', service => {
     assert.doesNotMatch(empty.text, /Nothing that was seen would break/)
     assert.equal(navigationOf(empty.html), 'Check')
 
+    await console.post('payments/new/create', { ready: 'paid' })
+    assert.match((await console.get('check')).text, / 0 exchanges since .* Nothing was judged, so/)
+    await api.get('/v1/payments')
+    assert.match(
+      (await console.get('check')).text,
+      / 1 exchange since .*\. Nothing that was seen would break\..*Seen 1 time(?!s)/,
+    )
+
     const headers = { 'Idempotency-Key': 'k-1' }
     await api.createPayment({ amount: 0 }, headers)
     await api.post('/v1/payments', webPayment, headers)
     const page = await console.get('check')
-    assert.match(page.text, /^Check Would this .* 2 exchanges since 2026-/)
+    assert.match(page.text, /^Check Would this .* 3 exchanges since 2026-/)
     assert.match(page.text, /Will break in production fail P4 .* Likely to break warn P1 /)
     assert.match(page.text, /What passed \(\d+\).* What was not seen \(\d+\)/)
     assert.equal(navigationOf(page.html), 'Check (1)')

@@ -204,15 +204,18 @@ onEveryDatabase(
         },
       ])
       const text = async () => elementWith(await browser.get('deliveries'), 'resent').text.trim()
-      const offersToSend = async () => (await browser.get('deliveries')).html.includes('send-all')
-      assert.equal(await offersToSend(), false)
+      const offersToSend = async () => [
+        (await browser.get('deliveries')).html.includes('send-all'),
+        (await browser.get('')).html.includes('Send all failed again'),
+      ]
+      assert.deepEqual(await offersToSend(), [false, false])
       assert.match(
         await text(),
         /^Being sent again since \d\d:\d\d: 1 of 3 so far, 1 was accepted\.$/,
       )
       assert.equal((await browser.post('deliveries/resend')).done, 'resending-already')
       service().clock.advance(10_000)
-      assert.equal(await offersToSend(), true)
+      assert.deepEqual(await offersToSend(), [true, true])
       assert.match(await text(), /has stopped after 1 of 3, because the service stopped/)
       const before = requests.length
       assert.equal((await browser.post('deliveries/resend')).done, 'resending')

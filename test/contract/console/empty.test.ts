@@ -4,7 +4,7 @@ import { tagged } from '../../hosted/document.ts'
 import { createAgreement } from '../../support/agreements.ts'
 import { type Shown, signIn } from '../../support/console.ts'
 import { ask } from '../../support/control.ts'
-import { onEveryDatabase } from '../../support/service.ts'
+import { onEveryDatabase, startService } from '../../support/service.ts'
 import { receiving, subscribe } from '../../support/subscriber.ts'
 
 /** The paragraphs of the page that are not those of its heading. */
@@ -80,3 +80,10 @@ onEveryDatabase(
   },
   { ...receiving, control: true },
 )
+
+test('without control the empty list of plans says what they need', async t => {
+  const service = await startService('sqlite')
+  t.after(() => service.stop())
+  const page = await (await signIn(service, await service.newAccount())).get('accounts')
+  assert.ok(sentencesIn(page).includes('There are no plans: they need FARTHING_CONTROL=true.'))
+})

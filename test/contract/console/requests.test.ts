@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { RECORDED_BODY_BYTES } from '../../../src/core/budgets.ts'
 import { createNewId } from '../../../src/core/ids.ts'
-import { mayBeOutOfOrder } from '../../../src/tools/console/frame/exchange.ts'
+import { orderNote } from '../../../src/tools/console/frame/exchange.ts'
 import type { Exchange } from '../../../src/tools/record/exchange.ts'
 import { makeGapRow } from '../../../src/tools/record/row.ts'
 import { findExchanges, insertExchange } from '../../../src/tools/record/store.ts'
@@ -25,9 +25,9 @@ const LIST = 'Requests, newest first'
 test('the order is uncertain where two instances took part within a second, and not after a restart', () => {
   const exchange = (instance: string, began: number) => ({ instance, began }) as Exchange
   const a = exchange('a', 10_000)
-  assert.ok(!mayBeOutOfOrder([exchange('a', 10_001), a]))
-  assert.ok(mayBeOutOfOrder([exchange('b', 11_000), a]))
-  assert.ok(!mayBeOutOfOrder([exchange('b', 11_001), a]))
+  assert.ok(!orderNote([exchange('a', 10_001), a]))
+  assert.ok(orderNote([exchange('b', 11_000), a]))
+  assert.ok(!orderNote([exchange('b', 11_001), a]))
 })
 
 onEveryDatabase('The pages of requests', service => {

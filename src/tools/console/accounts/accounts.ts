@@ -146,7 +146,9 @@ const plansPart = (visit: PageVisit, plans: readonly Plan[]): Html =>
     ? emptyState(
         visit,
         'There are no plans',
-        html`a test makes one with ${code('POST /control/plans')}`,
+        visit.config.control
+          ? html`a test makes one with ${code('POST /control/plans')}`
+          : html`they need ${code('FARTHING_CONTROL=true')}`,
       )
     : html`${plans.map(({ room, seen, acted, ...plan }) =>
         details(
@@ -241,7 +243,7 @@ const endedTable = (
     columns: ['Name', 'Ended', 'Look inside'],
     rows: ended.map(({ name, since }) => [
       html`<bdi class="farthing-text">${name}</bdi>`,
-      since === null ? 'before' : time(since),
+      since === null ? 'earlier' : time(since),
       since === null ? 'All of it is deleted' : lookInside(root, name),
     ]),
   })

@@ -12,6 +12,7 @@ import {
   code,
   command,
   copied,
+  counted,
   emptyState,
   inDigits,
   link,
@@ -42,7 +43,7 @@ function show(visit: PageVisit, report: Report): Html {
   const open = groups.map(([level, heading]) => [level, heading, ofLevel(level)] as const)
   return html`${paragraph(`Would this integration work in production? What GOV.UK Pay does differently, as far as the requests and deliveries show it.`)}
 ${windowPart(visit, report)}
-${report.from !== null && open.every(([, , findings]) => findings.length === 0) && paragraph('Nothing that was seen would break.')}
+${report.from !== null && open.every(([, , findings]) => findings.length === 0) && paragraph(ofLevel('pass').length > 0 ? 'Nothing that was seen would break.' : 'Nothing was judged, so nothing has passed.')}
 ${open.map(
   ([level, heading, findings]) =>
     findings.length > 0 &&
@@ -63,10 +64,9 @@ function windowPart(visit: PageVisit, { kept, not_kept, from }: Report): Html {
       'Nothing is kept of the last 24 hours',
       'let your service make some requests',
     )
-  const all = inDigits(kept + not_kept)
-  const shown = inDigits(kept)
+  const all = counted(kept + not_kept, 'exchange')
   return paragraph(
-    html`${not_kept === 0 ? shown : `${shown} of ${all}`} exchanges since ${time(Date.parse(from))}${not_kept > 0 && `; ${inDigits(not_kept)} were not kept`}.`,
+    html`${not_kept === 0 ? all : `${inDigits(kept)} of ${all}`} since ${time(Date.parse(from))}${not_kept > 0 && `; ${inDigits(not_kept)} were not kept`}.`,
   )
 }
 
@@ -98,7 +98,7 @@ function restPart(heading: string, findings: Finding[]): Html | false {
   const rows = findings.map(({ rule, title, sentence, times }) => [
     rule,
     title,
-    times > 0 ? `Seen ${inDigits(times)} times` : untrusted(sentence),
+    times > 0 ? `Seen ${counted(times, 'time')}` : untrusted(sentence),
   ])
   return details(
     `${heading} (${findings.length})`,

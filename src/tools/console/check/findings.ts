@@ -1,4 +1,5 @@
 /** Findings of the check as parts of pages. */
+import { asTypedHere } from '../../../core/invocation.ts'
 import { button, insetText, type TagColour, tag } from '../../../platform/web/components.ts'
 import { type Html, html, type Part } from '../../../platform/web/html.ts'
 import { showBroken } from '../../explain/check/judge.ts'
@@ -45,12 +46,12 @@ export function findingView(visit: AccountVisit, finding: Finding, level: Level)
   const links = evidence.slice(0, MOST_LINKS).map(id => link(`${root}requests/${id}`, timeIn(id)))
   return html`<h3 class="govuk-heading-s" id="${rule}">${levelTag(level)} ${rule} ${title}</h3>
 ${paragraph(untrusted(sentence))}
-${paragraph(html`<strong>What to do:</strong> ${untrusted(advice)}`)}
+${paragraph(html`<strong>What to do:</strong> ${untrusted(asTypedHere(advice))}`)}
 ${paragraph(html`${newest !== null && html`${often} ${time(Date.parse(newest))}.`}${links.length > 0 && html` Evidence: ${joined(links)}.`} Source: ${link(source, sourceName(source))}.`)}
 ${webhook_id !== undefined && probePart(visit, webhook_id, { receiver: html`the receiver of ${link(`${root}webhooks/${webhook_id}`, 'the webhook')}`, id: `probe-${rule}-${webhook_id}` })}`
 }
 
-type Probe = { receiver: Part; id: string; text?: string }
+type Probe = { receiver: Part; id: string; text?: string | undefined }
 
 /** The button that probes a receiver. It says before the click what will be sent. */
 export const probePart = (

@@ -1,4 +1,5 @@
 /** The messages of all webhooks of the account. */
+import type { MachineTime } from '../../../core/ports.ts'
 import { DAY } from '../../../core/time.ts'
 import { oldestKept } from '../../../pay/retention.ts'
 import { shownStatus } from '../../../pay/webhooks/message-store.ts'
@@ -9,7 +10,7 @@ import { button, insetText } from '../../../platform/web/components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import type { ToolContext } from '../../context.ts'
 import { resendAll } from '../../deliver/resend.ts'
-import { findResend, type ResendRow, resendIn } from '../../deliver/resend-store.ts'
+import { findResend, isRunning, type ResendRow, resendIn } from '../../deliver/resend-store.ts'
 import {
   type DeliveryFilter,
   type DeliveryRow,
@@ -130,7 +131,7 @@ function show(visit: Visit, { webhooks, page, accepted, open, resent, wall }: Da
       link(`${root}webhooks/${webhook_id}`, untrusted(names.get(webhook_id) ?? webhook_id)),
   }
   return html`${webhooks.length > 0 && filterForm(visit, { webhook: choices })}
-${progressPart(resent, now, wall)}
+${resent && html`<div id="resent">${insetText(progressOf(resent, now, wall))}</div>`}
 ${open.length > 0 && !isRunning(resent, wall) && actionForm(visit, 'resend', resendFields(open.length, values))}
 ${page.items.length === 0 ? nothing(visit, webhooks) : messageTable(visit, list)}
 ${pageLinks(visit, 'Messages', page)}`
@@ -215,11 +216,8 @@ const resendFields = (
 ): Html => html`${webhook && hidden('webhook', webhook)}${event && hidden('event', event)}
 ${button({ id: 'send-all', text: `Send all failed again (${count === MOST_RESENT ? `the newest ${MOST_RESENT}` : count})` })}`
 
-const isRunning = (row: ResendRow | undefined, wall: number): boolean =>
-  row !== undefined && row.claimed_until > wall && resendIn(row).left.length > 0
-
 /** How far a run is. `now` is the account's time, `wall` the machine's. */
-function progressOf(row: ResendRow, now: number, wall: number): string {
+function progressOf(row: ResendRow, now: number, wall: MachineTime): string {
   const { at, left, accepted, failed, skipped } = resendIn(row)
   const done = accepted + failed + skipped
   const of = `${done} of ${done + left.length}`
@@ -234,6 +232,3 @@ function progressOf(row: ResendRow, now: number, wall: number): string {
     ? `Being sent again since ${begun}: ${of} so far, ${results}.`
     : `Sending again, begun at ${begun}, has stopped after ${of}, because the service stopped: ${results}.`
 }
-
-const progressPart = (row: ResendRow | undefined, now: number, wall: number): Html | undefined =>
-  row && html`<div id="resent">${insetText(progressOf(row, now, wall))}</div>`

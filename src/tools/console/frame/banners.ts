@@ -39,7 +39,7 @@ const others = {
   resending:
     'The failed messages are being sent again, one after the other. Refresh the page to see how far it is.',
   'resending-already':
-    'Nothing was begun: failed messages of this account are being sent again already.',
+    'Nothing was begun: messages of this account are being sent by hand already.',
   'none-failed': 'Nothing was sent: there is no failed message that can be sent again.',
   'not-sent': 'Nothing was sent.',
 } as const

@@ -12,16 +12,22 @@ import { inDigits, listing, paragraph, untrusted } from './parts.ts'
 const CLOCKS_AGREE = 1_000
 
 /**
- * Whether two in a row are of two instances and too close for their clocks. After a restart the instance is another one,
- * but the order is certain.
+ * A sentence where two in a row are of two instances and too close for their clocks. After a restart the instance is
+ * another one, but the order is certain.
  */
-export function mayBeOutOfOrder(exchanges: readonly Exchange[]): boolean {
+export function orderNote(exchanges: readonly Exchange[]): Html | false {
   // Actions of a person have none.
   const recorded = exchanges.filter(({ instance }) => instance !== undefined)
-  return recorded.some(({ instance, began }, i) => {
+  const isUncertain = recorded.some(({ instance, began }, i) => {
     const { [i + 1]: next } = recorded
     return next && next.instance !== instance && Math.abs(next.began - began) <= CLOCKS_AGREE
   })
+  return (
+    isUncertain &&
+    paragraph(
+      'Several instances of the service took part. Their clocks may differ by up to a second, and so may the order.',
+    )
+  )
 }
 
 /** `whose` completes the names of what is shown, such as "the request". */
@@ -32,7 +38,7 @@ ${bodyPart(whose, body)}`
 
 export function headersPart(headers: Headers): Html {
   const names = Object.keys(headers)
-  if (names.length === 0) return paragraph('None of the headers that are kept.')
+  if (names.length === 0) return paragraph('It had none of the headers that are kept.')
   return html`<dl class="farthing-headers">
 ${Object.entries(headers).map(
   ([name, value]) =>

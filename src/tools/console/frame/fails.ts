@@ -21,8 +21,7 @@ const MOST_ROOMS = 1_000
 const counts = new WeakMap<Database, Map<string, Counted>>()
 
 export async function countFails(context: ToolContext, account: Account): Promise<Fails> {
-  const { database, recorder, time } = context
-  if (!recorder) return { fails: 0 }
+  const { database, time } = context
   const last = counts.get(database)?.get(account.room)
   const isYoung = last && time.wall() - last.wall < VALID
   if (isYoung && last.newest === (await newestOf(database, account))) return { fails: last.fails }

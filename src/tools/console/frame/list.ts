@@ -89,7 +89,7 @@ type Filter<Value extends string = string> = {
   /** The choices beside the one of all. A page can give others to its form. */
   options?: readonly Option[] | undefined
   /** The choice of all, if it is not called All. */
-  all?: string
+  all?: string | undefined
   type?: 'search'
   hint?: string
   width?: 10
@@ -125,7 +125,7 @@ export const oneOf = <Value extends string>(
   label,
   values,
   options: values.map(value => ({ value, text: nameOf(value) })),
-  ...(all !== undefined && { all }),
+  all,
 })
 
 export function valuesIn<F extends Filters>(visit: AccountVisit, filters: F): Values<F> {
@@ -167,15 +167,7 @@ function field(
   if (label === undefined) return value !== '' && hidden(name, value)
   if (options)
     return select({ name, label, value, options: [{ value: '', text: all }, ...options] })
-  return input({
-    name,
-    label,
-    value,
-    error,
-    ...(type && { type }),
-    ...(hint && { hint }),
-    ...(width && { width }),
-  })
+  return input({ name, label, value, error, type, hint, width })
 }
 
 /** A visit to a page of the console, with what its address says. */

@@ -56,9 +56,6 @@ export function nameOfAttempt({ kind, damage, words, other_key, other_address }:
 export const sentAgainText = ({ at, result = '' }: AcceptedSend, now: number): string =>
   `Sent again at ${shortTime(at, now)}: ${result}.`
 
-/** What is true now of such a message. */
-const acceptedSinceTag = tag('failed, accepted since', 'orange')
-
 /** The delivery status. `accepted` is the send by hand that was accepted after the delivery had failed. */
 export function messageTag(
   message: MessageRow,
@@ -66,7 +63,9 @@ export function messageTag(
   accepted: AcceptedSend | undefined,
 ): Html {
   const status = shownStatus(message, now)
-  return status === 'FAILED' && accepted ? acceptedSinceTag : deliveryTag(status)
+  return status === 'FAILED' && accepted
+    ? tag('failed, accepted since', 'orange')
+    : deliveryTag(status)
 }
 
 const deliveries: Record<DeliveryStatus, (attempts: number) => string> = {
@@ -230,8 +229,8 @@ export const messageTable = <Row extends MessageRow>(
 function deliveryPart(message: MessageRow, now: number, again: AcceptedSend | undefined): Html {
   const status = shownStatus(message, now)
   const last = attemptsOf(message).at(-1)
-  const cause = last && causeOf({ status: last.status_code, result: last.result })
-  if (status === 'FAILED' && again)
-    return html`${acceptedSinceTag} ${untrusted(sentAgainText(again, now))}`
-  return html`${deliveryTag(status)} ${status !== 'SUCCESSFUL' && status !== 'PENDING' && cause && untrusted(cause)}`
+  const isOver = status === 'FAILED' || status === 'not listening'
+  const cause = isOver && last && causeOf({ status: last.status_code, result: last.result })
+  const why = status === 'FAILED' && again ? sentAgainText(again, now) : cause
+  return html`${messageTag(message, now, again)} ${why && untrusted(why)}`
 }

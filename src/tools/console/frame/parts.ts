@@ -148,8 +148,7 @@ export const leading = (text: string): Column => ({ text, leads: true })
 /** A column of numbers. */
 export const numeric = (text: string): Column => ({ text, numeric: true })
 
-type WideTable = Pick<Table, 'caption' | 'rows'> & {
-  showsCaption?: true
+type WideTable = Omit<Table, 'columns'> & {
   columns: readonly (string | Column)[]
 }
 
@@ -157,7 +156,7 @@ type WideTable = Pick<Table, 'caption' | 'rows'> & {
 export function wideTable({ caption, showsCaption, columns, rows }: WideTable): Html {
   const all = columns.map(column => (typeof column === 'string' ? { text: column } : column))
   return html`<div class="farthing-scroll" tabindex="0" role="region" aria-label="${caption}" data-list>
-${table({ caption, hidesCaption: !showsCaption, cards: true, columns: all, rows })}
+${table({ caption, showsCaption, columns: all, rows })}
 </div>`
 }
 

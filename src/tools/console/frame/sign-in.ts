@@ -159,11 +159,7 @@ ${button({ id: 'sign-in', text: 'Sign in' })}`
 
 function enterPage({ root }: Visit, codeOfLink: string, to: string): Page {
   const content = html`<p class="govuk-body">This link signs you in without a key. It works for one minute.</p>
-<form method="post" action="${root}enter">
-${hidden('code', codeOfLink)}
-${hidden('to', to)}
-${button({ id: 'enter', text: 'Enter' })}
-</form>`
+${postForm(undefined, `${root}enter`, html`${hidden('code', codeOfLink)}\n${hidden('to', to)}\n${button({ id: 'enter', text: 'Enter' })}`)}`
   return { title: 'Enter', heading: heading('Enter the console'), content, narrow: true }
 }
 

@@ -9,13 +9,14 @@ import { activeWebhooks } from '../../../pay/webhooks/store.ts'
 import { type Webhook, webhookTitle } from '../../../pay/webhooks/webhook.ts'
 import { button, buttonGroup, buttonLink } from '../../../platform/web/components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
+import { findResend, isRunning } from '../../deliver/resend-store.ts'
 import { MOST_COPIES } from '../../explain/check/find-mistake.ts'
 import { isSignatureRefusal } from '../../explain/wrong-signature.ts'
 import { countStatuses, listPayments } from '../../lists/payments-store.ts'
 import { type Failure, newestFailures } from '../../lists/webhooks-store.ts'
 import { acceptedByHand } from '../../record/by-hand.ts'
 import { keptOf } from '../../record/space-store.ts'
-import { findExchange, findExchanges, groupRefusals } from '../../record/store.ts'
+import { findExchanges } from '../../record/store.ts'
 import { firstMinute, MINUTES, readTraffic } from '../../record/traffic-store.ts'
 import { definePage } from '../frame/define-page.ts'
 import { refusalText } from '../frame/exchange.ts'
@@ -34,7 +35,7 @@ import {
   statusTag,
   untrusted,
 } from '../frame/parts.ts'
-import { addressOfGroup, operationsOf } from '../requests/find.ts'
+import { addressOfGroup, operationsOf, readRefusals } from '../requests/find.ts'
 import { refusedKeysPart, requestLine } from '../requests/list.ts'
 import { trafficPart } from './traffic.ts'
 
@@ -184,7 +185,10 @@ const helpPart = (
 }
 
 /** The failed messages of one webhook that ended alike. */
-async function failedLines({ database }: ConsoleContext, visit: AccountVisit): Promise<Line[]> {
+async function failedLines(
+  { database, time }: ConsoleContext,
+  visit: AccountVisit,
+): Promise<Line[]> {
   const { account, now } = visit
   const webhooks = (await activeWebhooks(database, account.room)).slice(-MOST_WEBHOOKS)
   const failures = await newestFailures(database, webhooks, {
@@ -192,21 +196,24 @@ async function failedLines({ database }: ConsoleContext, visit: AccountVisit): P
     limit: MOST_FAILED,
   })
   const accepted = await acceptedByHand(database, failures)
+  const isSending = isRunning(await findResend(database, account.room), time.wall())
   const open = failures.filter(({ message_id }) => !accepted.has(message_id))
   return webhooks.flatMap(webhook => {
     const own = open.filter(({ webhook_id }) => webhook_id === webhook.webhook_id)
     const byEnding = Map.groupBy(own, each => attemptsOf(each).at(-1)?.result ?? NOBODY_LISTENS)
     return [...byEnding].flatMap(([result, failed]) =>
-      result === NOBODY_LISTENS ? [] : [failedLine(visit, webhook, result, failed)],
+      result === NOBODY_LISTENS ? [] : [failedLine(visit, webhook, { result, failed, isSending })],
     )
   })
 }
 
+/** `isSending`: failed messages of the account are being sent again. */
+type Failed = { result: string; failed: readonly Failure[]; isSending: boolean }
+
 function failedLine(
   { root, now }: AccountVisit,
   webhook: Webhook,
-  result: string,
-  failed: readonly Failure[],
+  { result, failed, isSending }: Failed,
 ): Line {
   const [newest] = failed
   const count = failed.length
@@ -223,11 +230,13 @@ function failedLine(
             posts: {},
           }
         : { text: 'Why it failed', href: message },
-      {
-        text: 'Send all failed again',
-        href: `${root}deliveries/resend`,
-        posts: { webhook: webhook.webhook_id },
-      },
+      isSending
+        ? { text: 'See what is sent again', href: `${root}deliveries` }
+        : {
+            text: 'Send all failed again',
+            href: `${root}deliveries/resend`,
+            posts: { webhook: webhook.webhook_id },
+          },
     ],
   }
 }
@@ -242,19 +251,14 @@ function checkLines({ root, now }: AccountVisit, { fails, at }: Fails): Line[] {
 /** A line for each group of refused requests that are alike, of the newest groups, and how many groups there are. */
 async function refusedLines(
   { database, time, operations }: ConsoleContext,
-  { account, now, root }: AccountVisit,
+  visit: AccountVisit,
 ): Promise<{ lines: Line[]; count: number }> {
-  const { room } = account
+  const { now, root } = visit
   const since = firstMinute(time.wall())
-  const groups = await groupRefusals(database, room, since)
-  const newestGroups = groups.slice(0, MOST_LINES)
-  const newest = await Promise.all(
-    newestGroups.map(each => findExchange(database, room, each.newest)),
-  )
+  const { groups, total } = await readRefusals(database, visit, { most: MOST_LINES, since })
   const names = operationsOf(operations)
-  const lines = newestGroups.flatMap((group, i) => {
-    const { operation, found } = group
-    const exchange = newest[i]
+  const lines = groups.flatMap(group => {
+    const { operation, found, exchange } = group
     if (!exchange) return []
     const why = refusalText(exchange) ?? `${exchange.status ?? 'no response'}`
     const [what, which] =
@@ -271,5 +275,5 @@ async function refusedLines(
       },
     ]
   })
-  return { lines, count: groups.length }
+  return { lines, count: total }
 }

@@ -132,7 +132,7 @@ export function newPaymentForm(visit: AccountVisit, typed: Typed | undefined): H
       name,
       label: labels[name],
       value: first[name] ?? '',
-      ...(hints[name] && { hint: hints[name] }),
+      hint: hints[name],
       ...(name === 'amount' && { inputmode: 'decimal', width: 10 }),
     })
   const isPrefilled = PREFILLED.some(name => typed?.form.get(name) || typed?.errors[name])

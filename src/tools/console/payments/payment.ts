@@ -18,6 +18,7 @@ import type { Look } from '../frame/live.ts'
 import { type AccountVisit, accountVisitOf, type ConsoleContext, existing } from '../frame/page.ts'
 import {
   code,
+  counted,
   link,
   listing,
   paragraph,
@@ -114,16 +115,8 @@ function show(
 ): Html {
   const masked = maskedOf(visit, payment)
   const steps = timelineOf(rows)
-  const timeline = {
-    root: visit.root,
-    now: visit.now,
-    payment_id: payment.payment_id,
-    steps: ends(steps),
-    hasWebhooks: rows.webhooks.length > 0,
-    hasEnded: visit.hasEnded,
-    origin: payment.origin,
-  }
-  const hidden = steps.length - timeline.steps.length
+  const shown = ends(steps)
+  const hidden = steps.length - shown.length
   const address = `payments/${payment.payment_id}`
   const reason = reasonFor(stateOf(payment))
   return html`${paragraph(html`${refundedText(payment)}${payment.refunded_amount > 0 && ' · '}${code(payment.payment_id)}${reason && html`, ${reason}`}`)}
@@ -133,8 +126,8 @@ ${details('Summary for a colleague', listing('Summary', summary(payment, steps, 
 ${paragraph(html`${link(`${visit.root}${address}/report.json`, 'Download JSON')} (all of it, without secrets)`)}
 <h2 class="govuk-heading-m">Timeline</h2>
 ${paragraph('Times are UTC. The time of a request is when it began.')}
-${timelineView(timeline)}
-${hidden > 0 && paragraph(`${hidden} steps between the first ${FIRST_STEPS} and the last ${LAST_STEPS} are not shown.`)}
+${timelineView({ ...visit, payment, steps: shown, hasWebhooks: rows.webhooks.length > 0 })}
+${hidden > 0 && paragraph(`Not shown: ${counted(hidden, 'step')} between the first ${FIRST_STEPS} and the last ${LAST_STEPS}.`)}
 <h2 class="govuk-heading-m">Details</h2>
 ${summaryList(detailRows(visit, payment, rows))}
 ${details('The payment as GET returns it', listing('Payment', JSON.stringify(masked, null, 2)))}`

@@ -170,7 +170,7 @@ export function webhooksPart(visit: AccountVisit, steps: readonly Step[]): Html 
   return html`<h2 class="govuk-heading-m">Webhooks</h2>
 <ul class="farthing-told" role="list">
 ${rows.slice(0, MOST_SHOWN).map(([webhook_id, row]) => rowView(visit, webhook_id, row))}</ul>
-${rest > 0 && html`<p class="govuk-body">And ${rest} more webhooks.</p>`}`
+${rest > 0 && paragraph(`And ${counted(rest, 'more webhook')}.`)}`
 }
 
 function messagesByWebhook(steps: readonly Step[]): Map<string, Row> {

@@ -10,8 +10,9 @@ import { actionText } from '../../record/action.ts'
 import type { Exchange } from '../../record/exchange.ts'
 import { MASK } from '../../record/mask.ts'
 import { inProduction } from '../check/findings.ts'
-import { agentOf, mayBeOutOfOrder, refusalText } from '../frame/exchange.ts'
+import { agentOf, orderNote, refusalText } from '../frame/exchange.ts'
 import { nameOfAttempt, type ShownAttempt, sentAgainText } from '../frame/message-attempts.ts'
+import type { AccountVisit } from '../frame/page.ts'
 import {
   code,
   counted,
@@ -27,18 +28,8 @@ import {
 import { dayName } from '../frame/times.ts'
 import type { MissingMessage, ShownMessage, Step } from './timeline.ts'
 
-/** What the timeline needs of its page. `hasWebhooks`: the account has or had any. */
-type Timeline = {
-  root: string
-  payment_id: string
-  /** The account's time, in milliseconds. */
-  now: number
-  steps: readonly Step[]
-  hasWebhooks: boolean
-  /** Nothing can be done in the account any more. */
-  hasEnded?: boolean | undefined
-  origin: Payment['origin']
-}
+/** `hasWebhooks`: the account has or had any. */
+type Timeline = AccountVisit & { payment: Payment; steps: readonly Step[]; hasWebhooks: boolean }
 
 const origins: Record<NonNullable<Payment['origin']>, string> = {
   seed: 'This payment was made by farthing seed, without requests.',
@@ -50,11 +41,12 @@ const origins: Record<NonNullable<Payment['origin']>, string> = {
 
 /** Each day has a heading and a list. The lists have the role list, which Safari forgets without markers. */
 export function timelineView(timeline: Timeline): Html {
+  const { origin } = timeline.payment
   const causesAbove = new Set<string>()
   const days = Map.groupBy(timeline.steps, ({ at }) => iso(at).slice(0, 10))
   return html`${!timeline.hasWebhooks && paragraph(html`No messages are sent about this payment, because the account has no webhook. ${!timeline.hasEnded && link(`${timeline.root}webhooks/new`, 'Register one')}`)}
-${timeline.origin && paragraph(origins[timeline.origin])}
-${mayBeOutOfOrder(timeline.steps.flatMap(({ exchange }) => exchange ?? [])) && paragraph('Several instances of the service took part. Their clocks agree within a second, and so does the order.')}
+${origin && paragraph(origins[origin])}
+${orderNote(timeline.steps.flatMap(({ exchange }) => exchange ?? []))}
 ${[...days].map(
   ([day, steps]) => html`<h3 class="govuk-heading-s">${dayName(Date.parse(day))}</h3>
 <ol class="farthing-timeline" role="list">
@@ -88,7 +80,7 @@ ${more > 0 && html`<p class="farthing-step__facts">and ${more} more like it</p>`
 
 const didBy = { console: 'In the console', control: 'Through /control' }
 
-function headingOf({ root, payment_id }: Timeline, { exchange, refunds }: Step): Part {
+function headingOf({ root, payment }: Timeline, { exchange, refunds }: Step): Part {
   if (!exchange) return refunds.length > 0 ? 'Refund: request not recorded' : 'Request not recorded'
   const { kind, by, operation, query, exchange_id, result, method, path, status } = exchange
   if (kind === 'action') {
@@ -103,7 +95,7 @@ function headingOf({ root, payment_id }: Timeline, { exchange, refunds }: Step):
     )
   const form = kind === 'page' && exchange.request_body?.text
   const short = path
-    .replace(payment_id, `${payment_id.slice(0, 6)}${MASK}`)
+    .replace(payment.payment_id, `${payment.payment_id.slice(0, 6)}${MASK}`)
     .replace(`${MASK}${MASK}`, MASK)
   const answer = status === null ? 'no response' : String(status)
   return link(
@@ -212,6 +204,6 @@ function missingLines({ root }: Timeline, missing: readonly MissingMessage[]): H
       ({ webhook_id, webhook, why }) =>
         html`no message to ${link(`${root}webhooks/${webhook_id}`, untrusted(webhook))}: ${why}`,
     ),
-    ...(rest > 0 ? [html`no message to ${rest} more webhooks`] : []),
+    ...(rest > 0 ? [html`no message to ${counted(rest, 'more webhook')}`] : []),
   ]
 }

@@ -176,40 +176,26 @@ function searched(
 
 const MOST_GROUPS = 20
 
-/** The newest groups, and how many there are; undefined where nothing was refused. */
-export async function readRefusals(database: Database, { account: { room } }: AccountVisit) {
-  const all = await groupRefusals(database, room)
-  if (all.length === 0) return undefined
-  const groups = all.slice(0, MOST_GROUPS)
-  return { groups, newestOf: await newestRefused(database, room, groups), total: all.length }
+/** The newest groups since a time of the machine, each with its newest request if that is kept, and how many there are. */
+export async function readRefusals(
+  database: Database,
+  { account: { room } }: AccountVisit,
+  { most = MOST_GROUPS, since }: { most?: number; since?: number } = {},
+) {
+  const all = await groupRefusals(database, room, since)
+  const groups = all.slice(0, most).map(async group => {
+    return { ...group, exchange: await findExchange(database, room, group.newest) }
+  })
+  return { groups: await Promise.all(groups), total: all.length }
 }
-
-type Groups = NonNullable<Awaited<ReturnType<typeof readRefusals>>>
 
 export const refusalsPart = (
   { root }: AccountVisit,
-  { groups, newestOf, total }: Groups,
+  { groups, total }: Awaited<ReturnType<typeof readRefusals>>,
   operations: Operations,
-): Html => html`${groupsTable(root, groups, newestOf, operations)}
-${total > groups.length && paragraph(`The newest ${groups.length} of ${total} kinds are shown.`)}`
-
-/** The newest request of each group, by its identifier. */
-async function newestRefused(
-  database: Database,
-  room: string,
-  groups: Refusals[],
-): Promise<Map<string, Exchange>> {
-  const exchanges = await Promise.all(groups.map(each => findExchange(database, room, each.newest)))
-  return new Map(exchanges.flatMap(each => (each ? [[each.exchange_id, each]] : [])))
-}
-
-function groupsTable(
-  root: string,
-  groups: Refusals[],
-  newestOf: Map<string, Exchange>,
-  operations: Operations,
-): Html {
-  return html`<h2 class="govuk-heading-m" id="refusals">Refusals</h2>
+): Html | false =>
+  total > 0 &&
+  html`<h2 class="govuk-heading-m" id="refusals">Refusals</h2>
 ${wideTable({
   caption: 'Refused requests of the last 24 hours that are alike',
   columns: [
@@ -221,8 +207,7 @@ ${wideTable({
     'What the newest was told',
   ],
   rows: groups.map(group => {
-    const { operation, field, newest, found } = group
-    const exchange = newestOf.get(newest)
+    const { operation, field, newest, found, exchange } = group
     return [
       link(addressOfGroup(group), operations.get(operation) ?? operation),
       group.code ?? `${group.status}`,
@@ -232,5 +217,5 @@ ${wideTable({
       untrusted((exchange && refusalText(exchange)) ?? ''),
     ]
   }),
-})}`
-}
+})}
+${total > groups.length && paragraph(`The newest ${groups.length} of ${total} kinds are shown.`)}`

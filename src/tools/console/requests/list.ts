@@ -16,7 +16,7 @@ import {
 import { findWithText } from '../../record/text-store.ts'
 import { MINUTES } from '../../record/traffic-store.ts'
 import { definePage } from '../frame/define-page.ts'
-import { agentOf, mayBeOutOfOrder, refusalText } from '../frame/exchange.ts'
+import { agentOf, orderNote, refusalText } from '../frame/exchange.ts'
 import {
   addressFrom,
   type Cursor,
@@ -177,12 +177,7 @@ function gapsAmong(
 }
 
 function list(visit: Visit, page: CursorPage<Exchange>, gaps: Exchange[]): Html {
-  return html`${
-    mayBeOutOfOrder(page.items) &&
-    paragraph(
-      'Several instances of the service took part. Their clocks may differ by up to a second, and so may the order.',
-    )
-  }
+  return html`${orderNote(page.items)}
 ${wideTable({
   caption: 'Requests, newest first',
   columns: [

@@ -1,5 +1,6 @@
 /** The signature workbench: why a signature does not match. */
 
+import { asTypedHere } from '../../../core/invocation.ts'
 import { oldestKept } from '../../../pay/retention.ts'
 import { findMessage } from '../../../pay/webhooks/message-store.ts'
 import { type Webhook, webhookTitle } from '../../../pay/webhooks/webhook.ts'
@@ -227,7 +228,7 @@ const differencePart = ({ offset, sent, given }: Difference): Html =>
 /** What to change in a receiver, with the calls of frameworks. */
 export const advicePart = (advice: readonly Advice[]): Html =>
   html`${advice.map(
-    ({ text, calls = [] }) => html`${paragraph(text)}
+    ({ text, calls = [] }) => html`${paragraph(asTypedHere(text))}
 ${
   calls.length > 0 &&
   wideTable({

@@ -189,7 +189,6 @@ export function probeForm(
   text?: string,
 ): Html | false {
   if (visit.hasEnded || status !== 'ACTIVE') return false
-  const probe = { receiver: untrusted(callback_url), id: 'probe', ...(text && { text }) }
   return html`<h2 class="govuk-heading-m">Probe it</h2>
-${probePart(visit, webhook_id, probe)}`
+${probePart(visit, webhook_id, { receiver: untrusted(callback_url), id: 'probe', text })}`
 }
