@@ -7,6 +7,7 @@ import { newFolder, removeFolder } from './folders.ts'
 import type { Work } from './load.ts'
 import {
   type Bench,
+  type Comparison,
   compare,
   type Measured,
   median,
@@ -18,6 +19,7 @@ import { buildPackage, packaged } from './package.ts'
 import { recordingAtRest, recordingUnderLoad } from './recording.ts'
 import { creating, journey, reading } from './requests.ts'
 import { type Server, startFarthing } from './servers.ts'
+import { type Receiver, register, startReceiver } from './single.ts'
 import { IDLE, ROUNDS, startAndPay } from './start.ts'
 import { manyAccounts } from './suite.ts'
 
@@ -32,7 +34,13 @@ export type ComparedFigure = {
   old: number
   new: number
   ratio: number
+  /** The ratio of each start, if both programs were started more than once. */
+  starts?: number[]
 }
+
+/** Starts of both programs for a rate, and rounds in each. */
+const STARTS = 12
+const ROUNDS_OF_A_START = 5
 
 type MeasurePrograms = (programs: string[], bench: Bench) => Promise<Measured[]>
 
@@ -45,7 +53,7 @@ export const ratiosOfPrograms: Record<string, MeasurePrograms> = {
   P12: manyAccounts,
 }
 
-export const comparable = ['P1', 'P2', 'P3', 'P7', 'P8', ...Object.keys(ratiosOfPrograms)]
+export const comparable = ['P1', 'P2', 'P3', 'P4', 'P7', 'P8', ...Object.keys(ratiosOfPrograms)]
 
 type Options = Bench & { report: (figure: ComparedFigure) => void }
 
@@ -63,9 +71,15 @@ export async function compareCheckouts(
   if (has('P7', 'P8'))
     for (const figure of await starts(other, has('P8'))) if (has(figure.figure)) report(figure)
   if (has('P1', 'P2'))
-    for (const figure of await createsAndReads(other, bench.scale))
+    for (const figure of await rates(other, bench.scale, createsAndReads))
       if (has(figure.figure)) report(figure)
-  if (has('P3')) report(await journeys(other, bench.scale))
+  if (has('P3')) for (const each of await rates(other, bench.scale, wholeJourney)) report(each)
+  if (has('P4')) {
+    const receiver = await startReceiver()
+    for (const each of await rates(other, bench.scale, hookedJourney(receiver), receiver))
+      report(each)
+    await receiver.close()
+  }
   for (const [name, measure] of Object.entries(ratiosOfPrograms))
     if (has(name)) for (const each of await measure([other, own], bench)) report(ratiosOfBoth(each))
 }
@@ -120,15 +134,15 @@ async function starts(other: string, withMemory: boolean): Promise<ComparedFigur
   ]
 }
 
-/** Starts both on new SQLite files. The other checkout is the first. */
-async function startBoth(other: string) {
+/** Both on new SQLite files, in the order given, with a webhook each if there is a receiver. */
+async function startAll(programs: string[], receiver?: Receiver) {
   const folder = newFolder()
   const servers: Server[] = []
-  for (const [name, program] of [
-    ['old', other],
-    ['new', undefined],
-  ] as const)
-    servers.push(await startFarthing({ database: `sqlite:${join(folder, `${name}.db`)}`, program }))
+  for (const [nth, program] of programs.entries()) {
+    const database = `sqlite:${join(folder, `${nth}.db`)}`
+    servers.push(await startFarthing({ database, program, env: receiver?.env ?? {} }))
+  }
+  if (receiver) for (const server of servers) await register(server, receiver)
   return {
     servers,
     async stop() {
@@ -138,50 +152,56 @@ async function startBoth(other: string) {
   }
 }
 
-async function rounds(
-  figure: string,
-  what: string,
-  contenders: { server: Server; work: Work }[],
-  { warm, scale }: { warm: number; scale: number },
-): Promise<ComparedFigure> {
-  for (const contender of contenders) await warmUp(contender, warm)
-  const { series, ratio } = await compare(contenders, steadyTurns(scale))
-  const [old, current] = series.map(({ rate }) => rate)
-  return {
-    figure,
-    what,
-    unit: 'a second',
-    old: old ?? 0,
-    new: current ?? 0,
-    ratio: ratio(),
+/** A kind of work for one server, and how many units of it warm the server up. */
+type Kind = { figure: string; what: string; warm: number; work: Work }
+
+function createsAndReads(): Kind[] {
+  const ids: string[] = []
+  return [
+    { figure: 'P1', what: 'POST /v1/payments', warm: 60_000, work: creating(ids) },
+    { figure: 'P2', what: 'GET /v1/payments/{id}', warm: 100_000, work: reading(ids) },
+  ]
+}
+
+const wholeJourney = (): Kind[] => [
+  { figure: 'P3', what: 'a whole journey: 5 requests', warm: 15_000, work: journey() },
+]
+
+const hookedJourney = (receiver: Receiver) => (): Kind[] => [
+  { figure: 'P4', what: 'the same with 2 messages', warm: 15_000, work: journey(receiver.check) },
+]
+
+/**
+ * Starts both several times, because two processes of one program differ by some per cent for as long as they run.
+ * Which of them is first alternates. A ratio is the median of the starts' ratios.
+ */
+async function rates(
+  other: string,
+  scale: number,
+  kindsOfServer: () => Kind[],
+  receiver?: Receiver,
+): Promise<ComparedFigure[]> {
+  const rounds = { ...steadyTurns(scale), rounds: ROUNDS_OF_A_START }
+  const measured: Record<string, Comparison[]> = {}
+  for (let start = 0; start < STARTS; start++) {
+    const order = start % 2 ? [packaged(), other] : [other, packaged()]
+    const { servers, stop } = await startAll(order, receiver)
+    const [olds = [], news = []] = (start % 2 ? servers.toReversed() : servers).map(server =>
+      kindsOfServer().map(kind => ({ ...kind, server })),
+    )
+    for (const [nth, { figure, warm }] of olds.entries()) {
+      const contenders = [olds, news].flatMap(kinds => kinds[nth] ?? [])
+      for (const contender of contenders) await warmUp(contender, warm * scale)
+      const comparison = await compare(contenders, rounds)
+      measured[figure] = [...(measured[figure] ?? []), comparison]
+    }
+    await stop()
   }
-}
-
-async function createsAndReads(other: string, scale: number): Promise<ComparedFigure[]> {
-  const { servers, stop } = await startBoth(other)
-  const both = servers.map(server => ({ server, ids: [] as string[] }))
-  const creates = both.map(({ server, ids }) => ({ server, work: creating(ids) }))
-  const created = await rounds('P1', 'POST /v1/payments', creates, {
-    warm: 60_000 * scale,
-    scale,
+  return kindsOfServer().map(({ figure, what }) => {
+    const starts = measured[figure] ?? []
+    const rate = (of: number) => round(median(starts.map(({ series }) => series[of]?.rate ?? 0)))
+    const ratios = starts.map(({ ratio }) => ratio())
+    const ratio = round(median(ratios), 3)
+    return { figure, what, unit: 'a second', old: rate(0), new: rate(1), ratio, starts: ratios }
   })
-  const reads = both.map(({ server, ids }) => ({ server, work: reading(ids) }))
-  const read = await rounds('P2', 'GET /v1/payments/{id}', reads, {
-    warm: 100_000 * scale,
-    scale,
-  })
-  await stop()
-  return [created, read]
-}
-
-async function journeys(other: string, scale: number): Promise<ComparedFigure> {
-  const { servers, stop } = await startBoth(other)
-  const contenders = servers.map(server => ({ server, work: journey() }))
-  const warm = 15_000 * scale
-  const figure = await rounds('P3', 'a whole journey: 5 requests', contenders, {
-    warm,
-    scale,
-  })
-  await stop()
-  return figure
 }

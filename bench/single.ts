@@ -86,11 +86,8 @@ export async function createAndRead({ step, scale }: Bench): Promise<Figure[]> {
 export async function journeys({ step, scale }: Bench): Promise<Figure[]> {
   const plain = await startPair()
   const receiver = await startReceiver()
-  const hooked = await startPair({
-    FARTHING_CALLBACK_HOSTS: `localhost:${receiver.port}`,
-    NODE_EXTRA_CA_CERTS: receiver.authority,
-  })
-  await register(hooked.farthing, receiver.port)
+  const hooked = await startPair(receiver.env)
+  await register(hooked.farthing, receiver)
   const contenders = [
     { server: plain.floor, work: creating() },
     { server: plain.farthing, work: journey() },
@@ -119,10 +116,13 @@ export async function journeys({ step, scale }: Bench): Promise<Figure[]> {
   return figures
 }
 
-async function register(farthing: Server, port: number): Promise<void> {
+export type Receiver = Awaited<ReturnType<typeof startReceiver>>
+
+/** Makes the receiver a webhook of Farthing's account. */
+export async function register(farthing: Server, { url }: Receiver): Promise<void> {
   const { send, close } = await connect(farthing.port)
   const subscriptions = ['card_payment_succeeded', 'card_payment_captured']
-  const body = { callback_url: `https://localhost:${port}/hook`, subscriptions }
+  const body = { callback_url: url, subscriptions }
   expect(await send(post('/v1/webhooks', body)), 201)
   close()
 }
@@ -133,7 +133,7 @@ const RECEIVED = 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n'
  * Receives webhooks over TLS on bare sockets in the load process. `check` throws if a payment did not get
  * its two messages.
  */
-async function startReceiver() {
+export async function startReceiver() {
   const messages = new Map<string, number>()
   const server = tls.createServer(certificates.valid, socket => {
     let received = ''
@@ -154,9 +154,11 @@ async function startReceiver() {
   const bound = server.address()
   const file = join(newFolder(), 'authority.pem')
   writeFileSync(file, authority)
+  const host = `localhost:${typeof bound === 'object' && bound ? bound.port : 0}`
   return {
-    port: typeof bound === 'object' && bound ? bound.port : 0,
-    authority: file,
+    url: `https://${host}/hook`,
+    /** What lets Farthing send to it. */
+    env: { FARTHING_CALLBACK_HOSTS: host, NODE_EXTRA_CA_CERTS: file },
     check(id: string) {
       const count = messages.get(id) ?? 0
       messages.delete(id)
