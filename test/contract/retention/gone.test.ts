@@ -3,13 +3,13 @@ import { describe, test } from 'node:test'
 import { CLAIM_MS } from '../../../src/pay/webhooks/deliver.ts'
 import { assertError } from '../../support/assertions.ts'
 import type { Answer, Body, Client } from '../../support/client.ts'
-import { authorise, card, choose, payOnPages, read } from '../../support/journeys.ts'
+import { authorise, choose, payOnPages, read } from '../../support/journeys.ts'
 import { activeAgreement, newAgreement } from '../../support/new-payment.ts'
-import { onEveryDatabase } from '../../support/service.ts'
+import { onEveryDatabase, onSharedDatabases } from '../../support/service.ts'
 
 const SEVEN_DAYS = 604_800_000
 
-onEveryDatabase(
+onSharedDatabases(
   'Retention: expired payments',
   service => {
     /** Moves the clock to the last millisecond of the newest payment. */
@@ -114,21 +114,6 @@ onEveryDatabase(
       }
     })
 
-    test('the one-time token of an expired payment returns 400 P1211, used or not', async () => {
-      const api = await service().newAccount()
-      const unused = await api.createPayment({ authorisation_mode: 'moto_api' })
-      const used = await api.createPayment({ authorisation_mode: 'moto_api' })
-      await authorise(api, used)
-      await toTheEnd(api)
-      assertError(await authorise(api, used), 400, 'P1212')
-      await pastTheEnd(api)
-      assertError(await authorise(api, used), 400, 'P1211')
-      assertError(await authorise(api, unused), 400, 'P1211')
-      const { params } = unused._links.auth_url_post
-      const form = await api.postForm('/v1/auth', { ...params, ...card })
-      assertError(form, 400, 'P1211')
-    })
-
     test('an agreement outlives its set-up payment and can still be used', async () => {
       const api = await service().newAccount()
       const agreement_id = await activeAgreement(api)
@@ -169,7 +154,7 @@ describe('Retention: messages of expired payments', () => {
     return history
   }
 
-  onEveryDatabase(
+  onSharedDatabases(
     'Retention: delivered and failed messages',
     service => {
       test('delivered and failed messages of an expired payment stay in the history without their bodies', async () => {
