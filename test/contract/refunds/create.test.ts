@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { assertError } from '../../support/assertions.ts'
 import type { Answer, Body, Client } from '../../support/client.ts'
-import { authorise, choose, DECLINED, paidPayment, read } from '../../support/journeys.ts'
+import { authorise, DECLINED, paidPayment, read } from '../../support/journeys.ts'
 import { onOneDatabase, onSharedDatabases } from '../../support/service.ts'
 
 const JSON_TYPE = { 'Content-Type': 'application/json' }
@@ -57,38 +57,15 @@ onSharedDatabases(
     })
 
     const moto = { authorisation_mode: 'moto_api' }
+    /** test/domain/money.test.ts has the other states. */
     const unpaid: Record<string, [status: string, make: (api: Client) => Promise<Body>]> = {
       created: ['pending', api => api.createPayment()],
-      started: [
-        'pending',
-        async api => {
-          const payment = await api.createPayment()
-          await api.get(payment._links.next_url.href)
-          return payment
-        },
-      ],
       capturable: ['unavailable', api => paidPayment(api, { delayed_capture: true })],
       failed: [
         'unavailable',
         async api => {
           const payment = await api.createPayment(moto)
           await authorise(api, payment, { card_number: DECLINED })
-          return payment
-        },
-      ],
-      error: [
-        'unavailable',
-        async api => {
-          const payment = await api.createPayment()
-          await choose(api, payment, 'error')
-          return payment
-        },
-      ],
-      cancelled: [
-        'unavailable',
-        async api => {
-          const payment = await api.createPayment()
-          await api.post(payment._links.cancel.href)
           return payment
         },
       ],
