@@ -92,7 +92,7 @@ const search = ({ database, config }: Context): Endpoint => ({
     ...searchDocs(agreementSearch, agreement, ['status']),
   }),
   handler: async request => {
-    const query = readSearch(request.query, agreementSearch, request.log)
+    const query = readSearch(request.query, agreementSearch)
     const { status, reference } = query.filters
     const conditions = [
       where('account = ?', request.account.room),

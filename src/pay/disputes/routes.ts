@@ -37,7 +37,7 @@ export const disputeEndpoints = ({ config }: Context): Endpoint[] => [
       }
     },
     handler: async request => {
-      const search = readSearch(request.query, disputeSearch, request.log)
+      const search = readSearch(request.query, disputeSearch)
       const matching = disputes.filter(one => matches(one, search))
       const from = (search.page - 1) * search.displaySize
       const results = matching.slice(from, from + search.displaySize)

@@ -145,7 +145,7 @@ const search = ({ database, time, config }: Context): Endpoint => ({
     ...searchDocs(paymentSearch, foundPayment, ['state', 'from_date']),
   }),
   handler: async request => {
-    const query = readSearch(request.query, paymentSearch, request.log)
+    const query = readSearch(request.query, paymentSearch)
     const { room } = request.account
     const now = time.now(request.account)
     const conditions = searchConditions(query, room, now)

@@ -154,7 +154,7 @@ const search = ({ database, time, config }: Context): Endpoint => ({
     ...searchDocs(refundSearch, refund, ['to_date']),
   }),
   handler: async request => {
-    const query = readSearch(request.query, refundSearch, request.log)
+    const query = readSearch(request.query, refundSearch)
     const now = time.now(request.account)
     const conditions = [
       where('account = ?', request.account.room),

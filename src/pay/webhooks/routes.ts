@@ -109,7 +109,7 @@ const list = ({ database, config }: Context): Endpoint => ({
     ...searchDocs(webhookSearch, listedWebhook, ['page']),
   }),
   handler: async request => {
-    const search = readSearch(request.query, webhookSearch, request.log)
+    const search = readSearch(request.query, webhookSearch)
     const conditions = [where('account = ?', request.account.room)]
     const result = await findPage(database, webhookRows, conditions, search)
     return pageOf(search, result, addressesOf(request, config), presentListed)
@@ -175,7 +175,7 @@ const listMessages = (context: Context, resource: Schema): Endpoint => ({
   handler: async request => {
     const { database, time, config } = context
     const kind = messageSearch(pathParam(request, 'webhook_id'))
-    const search = readSearch(request.query, kind, request.log)
+    const search = readSearch(request.query, kind)
     const { webhook_id } = await webhookInPath(request, context)
     const messages = await findPage(
       database,

@@ -1,4 +1,3 @@
-import type { FastifyBaseLogger } from 'fastify'
 import { badSearch, noSuchPage, type PageCode, type SearchCode } from '../../core/errors.ts'
 import { idFloor } from '../../core/ids.ts'
 import { type Condition, type FoundPage, ifGiven, where } from '../database/select.ts'
@@ -66,16 +65,8 @@ export const wrongFilters = (
     }),
   )
 
-/** Throws one error that lists all invalid parameters. Blank ones count as absent. Unknown ones are ignored and logged. */
-export function readSearch(
-  query: unknown,
-  kind: SearchKind,
-  log?: Pick<FastifyBaseLogger, 'debug'>,
-): Search {
-  logUnknown(
-    Object.keys(query as object).filter(name => !Object.hasOwn(kind.filters, name)),
-    log,
-  )
+/** Throws one error that lists all invalid parameters. Blank ones count as absent. Unknown ones are ignored. */
+export function readSearch(query: unknown, kind: SearchKind): Search {
   const read: Record<string, string> = {}
   const wrong: string[] = []
   const unreadable: string[] = []
@@ -89,18 +80,6 @@ export function readSearch(
   if (wrong.length > 0) throw wrongFilters(kind, wrong, unreadable)
   const { page = '1', display_size = String(LARGEST_DISPLAY_SIZE), ...filters } = read
   return { kind, filters, page: Number(page), displaySize: Number(display_size) }
-}
-
-/** The shape of a parameter's name. Anything else may be a key or a token that was put in the wrong place. */
-const PARAMETER_NAME = /^[a-z_]{1,30}$/i
-const MOST_LOGGED = 10
-
-function logUnknown(names: string[], log?: Pick<FastifyBaseLogger, 'debug'>): void {
-  if (names.length === 0) return
-  const ignored = names
-    .slice(0, MOST_LOGGED)
-    .map(name => (PARAMETER_NAME.test(name) ? name : '(not a name)'))
-  log?.debug({ ignored }, `query parameters that this search does not have: ${ignored.join(', ')}`)
 }
 
 const firstText = (value: unknown): string =>
