@@ -11,12 +11,12 @@ import {
   unexpectedFault,
 } from '../../core/errors.ts'
 import { version } from '../../core/version.ts'
+import { payment } from '../../pay/payments/response.ts'
+import { messageDocs } from '../../pay/webhooks/message-docs.ts'
 import { exampleAddresses } from '../../platform/http/addresses.ts'
 import type { AreaName } from '../../platform/http/areas.ts'
-import { JSON_TYPE } from '../../platform/http/body.ts'
 import type { Endpoint } from '../../platform/http/endpoint.ts'
 import {
-  type Docs,
   errorHeaders,
   errorResponse,
   html,
@@ -24,24 +24,25 @@ import {
   type Schema,
 } from '../../platform/http/openapi.ts'
 import { errorBody } from '../../platform/http/schema.ts'
-import { type Described, withExamples } from './examples.ts'
+import { withExamples } from './examples.ts'
 import { controlIntroduction, controlTags, introduction, tags } from './introduction.ts'
 
 /** Endpoints by their chapter of the documentation, in its order. */
 export type Chapters = Readonly<Record<string, readonly Endpoint[]>>
 
-/**
- * The document of the API. Addresses in it are those of `exampleAddresses`: the sender replaces them by the reader's.
- * `message` describes what is posted to a webhook.
- */
-export const openapi = (chapters: Chapters, message: Described) =>
+/** The document of the API. Addresses in it are those of `exampleAddresses`: the sender replaces them by the reader's. */
+export const openapi = (chapters: Chapters) =>
   collect({
     chapters,
-    info: { title: 'Farthing', summary: 'A payment service that moves no money', introduction },
+    info: {
+      title: 'Farthing',
+      summary: 'A payment service that moves no money',
+      description: introduction,
+    },
     tags,
     meanings,
     errorBody,
-    webhooks: { message: { post: withExamples(message) } },
+    webhooks: { message: { post: withExamples(messageDocs(payment)) } },
   })
 
 export const controlOpenapi = (endpoints: readonly Endpoint[]) =>
@@ -50,7 +51,7 @@ export const controlOpenapi = (endpoints: readonly Endpoint[]) =>
     info: {
       title: 'Farthing control',
       summary: 'What tests do beside the API',
-      introduction: controlIntroduction,
+      description: controlIntroduction,
     },
     tags: controlTags,
     meanings: controlMeanings,
@@ -65,7 +66,7 @@ export const controlOpenapi = (endpoints: readonly Endpoint[]) =>
 
 type Collected = {
   chapters: Chapters
-  info: { title: string; summary: string; introduction: string }
+  info: { title: string; summary: string; description: string }
   tags: { name: string; description: string }[]
   /** Of the codes in the table of errors. */
   meanings: Record<string, string>
@@ -73,7 +74,7 @@ type Collected = {
   webhooks?: object
 }
 
-function collect({ chapters, info, meanings, errorBody, ...given }: Collected) {
+function collect({ chapters, info, tags, meanings, errorBody, webhooks }: Collected) {
   const paths: Record<string, Record<string, unknown>> = {}
   const used: Responses[] = []
   for (const [tag, endpoints] of Object.entries(chapters))
@@ -85,6 +86,7 @@ function collect({ chapters, info, meanings, errorBody, ...given }: Collected) {
       const methods = paths[endpoint.path] ?? { ...servers }
       paths[endpoint.path] = { ...methods, [endpoint.method.toLowerCase()]: operation }
     }
+  const errors = Object.values(chapters).flat().flatMap(allErrors)
   const referred = new Set(used.flatMap(Object.values).map(response => response.$ref))
   const responses = Object.fromEntries(
     Object.entries(sharedErrors)
@@ -93,17 +95,11 @@ function collect({ chapters, info, meanings, errorBody, ...given }: Collected) {
   )
   return shareSchemas({
     openapi: '3.1.0',
-    info: {
-      title: info.title,
-      summary: info.summary,
-      version,
-      description: info.introduction,
-      license: { name: 'MIT', identifier: 'MIT' },
-    },
+    info: { ...info, version, license: { name: 'MIT', identifier: 'MIT' } },
     servers: [{ url: exampleAddresses.api, description: 'This service' }],
-    tags: [...given.tags, { name: 'Errors', description: errorTable(meanings, used, responses) }],
+    tags: [...tags, { name: 'Errors', description: errorTable(meanings, errors) }],
     paths,
-    ...(given.webhooks && { webhooks: given.webhooks }),
+    ...(webhooks && { webhooks }),
     components: {
       securitySchemes: {
         bearer: {
@@ -163,24 +159,24 @@ function operationOf(
   { method, area, operationId, summary, docs }: Endpoint,
   errorBody: Schema,
 ) {
-  const { responses, errors, ...rest } = withExamples({ operationId, ...docs() })
+  const { responses, errors = [], ...rest } = withExamples({ operationId, ...docs() })
+  const others = area === 'pages' ? pageErrors : errorResponses({ method, area }, errors, errorBody)
   return {
     tags: [tag],
     summary,
     ...rest,
     security: area === 'api' || area === 'control' ? [{ bearer: [] }] : [],
-    responses: allResponses({ method, area }, { responses, ...(errors && { errors }) }, errorBody),
+    responses: { ...others, ...responses },
   }
 }
 
-function allResponses(
+function errorResponses(
   { method, area }: Pick<Endpoint, 'method' | 'area'>,
-  { responses, errors = [] }: Docs,
+  errors: ApiError[],
   errorBody: Schema,
 ): Responses {
-  if (area === 'pages') return { ...pageErrors, ...responses }
   const own = Map.groupBy(errors, error => error.status)
-  const all: Responses = { ...responses }
+  const all: Responses = {}
   for (const name of errorsOf[area]) {
     // The body of a GET is not read.
     if (name === 'BodyTooLarge' && method === 'GET') continue
@@ -193,35 +189,19 @@ function allResponses(
 }
 
 /** A table of all error codes, with their statuses and their meanings. */
-function errorTable(
-  meanings: Record<string, string>,
-  operations: Responses[],
-  shared: Responses,
-): string {
-  const statuses = Map.groupBy(
-    operations.flatMap(responses =>
-      Object.entries(responses).flatMap(([status, response]) =>
-        codesIn(response, shared).map(code => ({ code, status })),
-      ),
-    ),
-    ({ code }) => code,
-  )
+function errorTable(meanings: Record<string, string>, errors: ApiError[]): string {
+  const byCode = Map.groupBy(errors, ({ code }): string => code)
   const rows = Object.entries(meanings).map(([code, meaning]) => {
-    const found = new Set(statuses.get(code)?.map(({ status }) => status))
-    return `| \`${code}\` | ${[...found].sort().join(', ') || 'none'} | ${meaning} |`
+    const statuses = new Set(byCode.get(code)?.map(({ status }) => status))
+    return `| \`${code}\` | ${[...statuses].sort().join(', ') || 'none'} | ${meaning} |`
   })
   return ['| Code | Status | Meaning |', '|---|---|---|', ...rows].join('\n')
 }
 
-/** The codes in a response's examples. */
-function codesIn(response: Response | undefined, shared: Responses): string[] {
-  if (!response) return []
-  if ('$ref' in response) return codesIn(shared[response.$ref.split('/').at(-1) ?? ''], shared)
-  const examples = Object.values(response.content?.[JSON_TYPE]?.examples ?? {})
-  return examples.flatMap(({ value }) =>
-    typeof value === 'object' && value !== null && 'code' in value ? [String(value.code)] : [],
-  )
-}
+const allErrors = ({ area, docs }: Endpoint): ApiError[] => [
+  ...(docs().errors ?? []),
+  ...errorsOf[area].map(name => sharedErrors[name]()),
+]
 
 type Components = { schemas: Record<string, Schema> }
 
