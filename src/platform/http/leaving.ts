@@ -20,13 +20,6 @@ export type Turn = {
   end(): void
 }
 
-export type Leaving = {
-  /** The preHandler hook of a search. Refuses with 503 and Retry-After before any work. */
-  takeTurn(request: FastifyRequest, reply: FastifyReply): Promise<void>
-  /** Counts a response until it has left. Returns the error to send in its place if the budget has no space for it. */
-  leave(request: FastifyRequest, reply: FastifyReply, payload: unknown): Error | null
-}
-
 const USUAL = {
   mostBytes: LEAVING_BYTES,
   mostAtWork: SEARCHES_AT_WORK,
@@ -34,7 +27,7 @@ const USUAL = {
   waitMs: SEARCH_WAIT_MS,
 }
 
-export function createLeaving(budget = USUAL): Leaving {
+export function createLeaving(budget = USUAL) {
   const shares = createShares(budget.mostBytes)
   const countUntilSent = createCount(shares)
   const takeSlot = createSlots(budget.mostAtWork, budget.mostAtWork, budget.mostWaiting)
@@ -60,7 +53,8 @@ export function createLeaving(budget = USUAL): Leaving {
   }
 
   return {
-    async takeTurn(request, reply) {
+    /** The preHandler hook of a search. Refuses with 503 and Retry-After before any work. */
+    async takeTurn(request: FastifyRequest, reply: FastifyReply) {
       const { room } = request.account
       if (!shares.hasSpace(room, SEARCH_BYTES)) throw overloaded()
       const release = await takeSlot(room, budget.waitMs, reply.raw)
@@ -72,7 +66,8 @@ export function createLeaving(budget = USUAL): Leaving {
       request.turn = createTurn(request, release)
     },
 
-    leave(request, reply, payload) {
+    /** Counts a response until it has left. Returns the error to send in its place if the budget has no space for it. */
+    leave(request: FastifyRequest, reply: FastifyReply, payload: unknown): Error | null {
       const { turn } = request
       turn?.end()
       request.turn = null
@@ -95,11 +90,7 @@ function createCount({ add, hasSpace }: Shares) {
   const shared = new Map<Buffer, { holders: number; release: () => void }>()
 
   /** Counts the payload. Returns the function that releases it; undefined if the budget has no space for it. */
-  return (
-    room: string,
-    payload: string | Buffer,
-    isAdmitted: boolean,
-  ): (() => void) | undefined => {
+  return (room: string, payload: string | Buffer, isAdmitted: boolean) => {
     const same = typeof payload === 'string' ? undefined : shared.get(payload)
     if (same) {
       same.holders += 1

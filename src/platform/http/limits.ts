@@ -10,44 +10,32 @@ import type {
 } from 'fastify'
 import { CONNECTIONS, REQUESTS_IN_PROGRESS } from '../../core/budgets.ts'
 import { overloaded } from '../../core/errors.ts'
-import { createLeaving, type Leaving } from './leaving.ts'
+import { createLeaving } from './leaving.ts'
 
 /** Waiting connections that a stop accepts at most: clients that open one for each request would keep it from ending. */
 const MAX_ACCEPTING = 200
 
-export type Limits = {
-  /**
-   * Adds the hook that ends the count of a request, counts its response until it has left, and closes connections during
-   * a stop. Call it before there are routes.
-   */
-  watch(app: FastifyInstance): void
-  /** The preHandler hook of endpoints that count. Beyond the limit it refuses with 503 and Retry-After. */
-  enter(request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void
-  takeTurn: Leaving['takeTurn']
-  draining(): boolean
-  /**
-   * Accepts the connections that wait for it and no more, and closes each open one with its next response. Resolves
-   * when all are closed, or after `graceMs` milliseconds: a client may have sent a request that has not arrived yet, and to close its
-   * connection without a warning would lose it.
-   */
-  drain(graceMs: number): Promise<void>
-}
+export type Limits = ReturnType<typeof createLimits>
 
 /**
  * Limits how much the service does at once. `waiting` returns how many requests only wait for webhook receivers:
  * they cost no work, and a receiver that hangs must not use up the places of others. Requests whose body is
  * still arriving do not count, so that slow clients do not use them up either.
  */
-export function createLimits({ server, log }: FastifyInstance, waiting: () => number): Limits {
+export function createLimits({ server, log }: FastifyInstance, waiting: () => number) {
   let inProgress = 0
   let draining = false
   const leaving = createLeaving()
   server.maxConnections = CONNECTIONS
   reportExhaustion(server, line => log.warn(line))
   return {
-    watch(each) {
+    /**
+     * Adds the hook that ends the count of a request, counts its response until it has left, and closes connections
+     * during a stop. Call it before there are routes.
+     */
+    watch(app: FastifyInstance) {
       // The work is done once there is a response, whether or not the client is still there to receive it.
-      each.addHook('onSend', (request, reply, payload, done) => {
+      app.addHook('onSend', (request, reply, payload, done) => {
         if (request.isInProgress) inProgress -= 1
         request.isInProgress = false
         // Only once this instance listens no longer, so that the client's next connection goes to another one.
@@ -57,14 +45,20 @@ export function createLimits({ server, log }: FastifyInstance, waiting: () => nu
         else done(null, payload)
       })
     },
-    enter(request, _reply, done) {
+    /** The preHandler hook of endpoints that count. Beyond the limit it refuses with 503 and Retry-After. */
+    enter(request: FastifyRequest, _reply: FastifyReply, done: HookHandlerDoneFunction) {
       inProgress += 1
       request.isInProgress = true
       done(inProgress - waiting() > REQUESTS_IN_PROGRESS ? overloaded() : undefined)
     },
     takeTurn: leaving.takeTurn,
     draining: () => draining,
-    async drain(graceMs) {
+    /**
+     * Accepts the connections that wait for it and no more, and closes each open one with its next response. Resolves
+     * when all are closed, or after `graceMs` milliseconds: a client may have sent a request that has not arrived yet,
+     * and to close its connection without a warning would lose it.
+     */
+    async drain(graceMs: number) {
       draining = true
       await acceptWaiting(server)
       await new Promise<void>(resolve => {

@@ -22,14 +22,7 @@ export const extendedCode = (error: unknown): number | undefined =>
 export const primaryCode = (error: unknown): number => (extendedCode(error) ?? 0) & 0xff
 
 /** One connection to an SQLite file. Every call blocks the thread. */
-export type Connection = {
-  inTransaction(): boolean
-  exec(sql: string): void
-  query<Row>(sql: string, values: Value[]): Row[]
-  /** Returns the number of rows that the statement changed. `also` is ignored. */
-  run(statement: Statement): number
-  close(): void
-}
+export type Connection = ReturnType<typeof connect>
 
 /** Milliseconds to wait while another connection holds a lock. */
 export const LONGEST_WAIT = 5_000
@@ -51,7 +44,7 @@ const SETTINGS = {
 type Prepared = { statement: StatementSync; columns: string[] }
 
 /** Opens a file, or `:memory:`. Throws if that fails. The page cache grows as pages are read. */
-export function connect(path: string, cacheKilobytes: number): Connection {
+export function connect(path: string, cacheKilobytes: number) {
   const database = new DatabaseSync(path)
   applySettings(database, { cache_size: -cacheKilobytes, ...SETTINGS }, path === ':memory:')
   const cache = new Map<string, Prepared>()
@@ -72,14 +65,16 @@ export function connect(path: string, cacheKilobytes: number): Connection {
 
   return {
     inTransaction: () => database.isTransaction,
-    exec: sql => database.exec(toSqlite(sql)),
+    exec: (sql: string) => database.exec(toSqlite(sql)),
     query<Row>(sql: string, values: Value[]) {
       const { statement, columns } = prepared(sql)
       const rows = statement.all(...checked(values)) as unknown as Value[][] // setReturnArrays
       // The statement names the columns, so its caller knows their types.
       return rows.map(row => objectOf(columns, row) as Row)
     },
-    run: ({ sql, values }) => Number(prepared(sql).statement.run(...checked(values)).changes),
+    /** Returns the number of rows that the statement changed. `also` is ignored. */
+    run: ({ sql, values }: Statement) =>
+      Number(prepared(sql).statement.run(...checked(values)).changes),
     close: () => database.close(),
   }
 }
