@@ -18,9 +18,6 @@ type Inspection = {
 type Row = Record<string, unknown>
 type Query = (sql: string) => Row[] | Promise<Row[]>
 
-/** Milliseconds. */
-const CONNECT_TIMEOUT = 5_000
-
 const KEY = 'select key_id from api_keys where hash = $1 and revoked is null'
 
 /** The columns of each table. On PostgreSQL those of the schema in which new tables are made, without extensions'. */
@@ -101,18 +98,14 @@ export async function inspectDatabase(
       const hasKey = has > 0 && database.prepare(KEY).get({ $1: keyHash }) !== undefined
       return { has, knows, hasKey, walBytes: sizeOf(`${address.path}-wal`) }
     })
-  const { default: pg } = await import('pg')
-  const client = new pg.Client({
-    connectionString: address.url,
-    connectionTimeoutMillis: CONNECT_TIMEOUT,
-  })
-  await client.connect()
+  const { openPostgres } = await import('./postgres.ts')
+  const database = openPostgres({ url: address.url, onConnectionError() {}, pooled: true })
   try {
-    const has = await refuseForeignSchema(async sql => (await client.query(sql)).rows)
-    const hasKey = has > 0 && (await client.query(KEY, [keyHash])).rows.length > 0
+    const has = await refuseForeignSchema(database.query)
+    const hasKey = has > 0 && (await database.query(KEY, [keyHash])).length > 0
     return { has, knows, hasKey, walBytes: 0 }
   } finally {
-    await client.end()
+    await database.close()
   }
 }
 

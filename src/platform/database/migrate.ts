@@ -1,10 +1,7 @@
 import { listShipped, ROOT, readShipped } from '../../core/files.ts'
-import type { Database, Statement } from '../../core/ports.ts'
+import type { Database, DatabaseWithExec, Statement } from '../../core/ports.ts'
 
 const FOLDER = new URL('platform/database/migrations/', ROOT)
-
-/** Runs a text of one or several statements without values. */
-type Execute = (sql: string) => void | Promise<void>
 
 const TABLE = `create table if not exists migrations (number integer primary key, name text not null)`
 
@@ -18,8 +15,8 @@ export class NewerDatabaseError extends Error {}
  * If two instances start at once, one of them waits there and then finds that the steps are done.
  * Throws NewerDatabaseError if a newer Farthing has migrated the database.
  */
-export async function migrate(database: Database, exec: Execute): Promise<void> {
-  await createTable(database, exec)
+export async function migrate(database: DatabaseWithExec): Promise<void> {
+  await createTable(database)
   const steps = readMigrations()
   const newest = steps.at(-1)?.number ?? 0
   while (true) {
@@ -55,9 +52,9 @@ async function doneSteps(database: Database): Promise<number[]> {
 }
 
 /** On PostgreSQL one of two concurrent `create table if not exists` may fail. The table then exists. */
-async function createTable(database: Database, exec: Execute): Promise<void> {
+async function createTable(database: DatabaseWithExec): Promise<void> {
   try {
-    await exec(TABLE)
+    await database.exec(TABLE)
   } catch (error) {
     await doneSteps(database).catch(() => {
       throw error

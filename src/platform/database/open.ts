@@ -1,5 +1,5 @@
 import type { DatabaseAddress } from '../../core/config.ts'
-import type { Database } from '../../core/ports.ts'
+import type { Database, DatabaseWithExec } from '../../core/ports.ts'
 import { refuseForeignFile, refuseForeignSchema } from './inspect.ts'
 import { migrate } from './migrate.ts'
 import type { PostgresOptions } from './postgres.ts'
@@ -18,26 +18,20 @@ export async function openDatabase(
   options: OpenOptions,
 ): Promise<Database> {
   if (address.kind === 'postgres') return openPostgresDatabase(address.url, options)
+  const { path } = address
+  let database: DatabaseWithExec | undefined
   try {
-    if (address.path !== ':memory:') {
-      makeFile(address.path)
-      await refuseForeignFile(address.path)
+    if (path !== ':memory:') {
+      makeFile(path)
+      await refuseForeignFile(path)
     }
-    return await openSqliteDatabase(address.path, options)
+    database = openSqlite({ path, ...options })
+    await migrate(database)
+    return database
   } catch (error) {
-    throw error instanceof Error ? Object.assign(error, { path: address.path }) : error
+    await database?.close()
+    throw error instanceof Error ? Object.assign(error, { path }) : error
   }
-}
-
-async function openSqliteDatabase(path: string, options: OpenOptions): Promise<Database> {
-  const database = openSqlite({ path, ...options })
-  try {
-    await migrate(database, sql => database.exec(sql))
-  } catch (error) {
-    await database.close()
-    throw error
-  }
-  return database
 }
 
 async function openPostgresDatabase(url: string, options: OpenOptions): Promise<Database> {
@@ -47,7 +41,7 @@ async function openPostgresDatabase(url: string, options: OpenOptions): Promise<
   try {
     await refuseUnsafe(migrating)
     await refuseForeignSchema(migrating.query)
-    await migrate(migrating, sql => migrating.exec(sql))
+    await migrate(migrating)
     await makeUnlogged(migrating)
     return openPostgres({ url, ...options, pooled: await migrating.isPooled() })
   } finally {
@@ -63,7 +57,7 @@ const UNLOGGED = 'exchanges'
  * that start at once one alters it, and the others wait. Where this user may not alter it, or the database has no such
  * tables, it stays as it is: that costs time only.
  */
-async function makeUnlogged(database: Database & { exec(sql: string): Promise<void> }) {
+async function makeUnlogged(database: DatabaseWithExec) {
   const [row] = await database.query<{ relpersistence: string }>(
     'select relpersistence from pg_class where oid = to_regclass($1)',
     [UNLOGGED],

@@ -1,7 +1,7 @@
 import { promises } from 'node:fs'
 import { SLICE_MS } from '../../../core/budgets.ts'
 import { startThread } from '../../../core/files.ts'
-import type { Database, Statement, Value } from '../../../core/ports.ts'
+import type { DatabaseWithExec, Statement, Value } from '../../../core/ports.ts'
 import {
   createCommit,
   createQueue,
@@ -28,9 +28,7 @@ const READ_CACHE = 96_000
  * Opens an SQLite database with two connections. One reads on the main thread, all reads of a turn of the event
  * loop together. The other writes on a thread of its own, with group commit.
  */
-export function openSqlite(
-  options: SqliteOptions,
-): Database & { exec(sql: string): Promise<void> } {
+export function openSqlite(options: SqliteOptions): DatabaseWithExec {
   const connection = connect(options.path, READ_CACHE)
   const writer = options.path === ':memory:' ? sameThread(connection) : ownThread(options.path)
   const queue = createQueue(writer, options)
