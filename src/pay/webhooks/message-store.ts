@@ -1,6 +1,6 @@
 import { ACCOUNT_COLUMNS, type Account, accountIn, newAccount } from '../../core/account.ts'
 import type { AccountTime, Database, MachineTime, Statement, Time } from '../../core/ports.ts'
-import { LIVES_AT_SECOND } from '../../platform/accounts/store.ts'
+import { livesAt } from '../../platform/accounts/store.ts'
 import { type FollowedPage, findFollowed, type Paging } from '../../platform/database/follow.ts'
 import { allOf, type Condition, findOne, ifGiven, where } from '../../platform/database/select.ts'
 import { oldestKept } from '../retention.ts'
@@ -207,7 +207,7 @@ const keptRows = {
 
 const FIND_SENDABLE = `select ${KEPT_COLUMNS}, claimed_until,
     webhooks.account as webhook_account, ${ACCOUNT_COLUMNS}
-  from ${KEPT} left join accounts on room = webhooks.account and ${LIVES_AT_SECOND}
+  from ${KEPT} left join accounts on room = webhooks.account and ${livesAt('$2')}
   where message_id = $1 and messages.status = 'PENDING'`
 
 function keptFromRow<Row extends Omit<KeptRow, 'body'>>({ webhook_body, ...message }: Row) {
