@@ -1,4 +1,4 @@
-import { type DestinationStream, type Logger, pino, stdSerializers } from 'pino'
+import { type Logger, pino, stdSerializers } from 'pino'
 import { UNREAD_LOG_BYTES } from './budgets.ts'
 import { iso } from './time.ts'
 
@@ -15,8 +15,7 @@ export function createLogger(level: string, atTerminal: boolean): EndingLogger {
     timestamp: () => `,"time":"${iso(Date.now())}"`,
     serializers: { err: describeError },
   }
-  if (atTerminal) return Object.assign(pino(options, terminal()), { written: async () => {} })
-  const output = standardOutput()
+  const output = atTerminal ? terminal : standardOutput()
   return Object.assign(pino(options, output), { written: output.written })
 }
 
@@ -68,15 +67,14 @@ function requestLine({ method, route, status, ms, code, field, header }: Line): 
   return [method, path, status, `${ms} ms`, code, field ?? header].filter(Boolean).join(' ')
 }
 
-function terminal(): DestinationStream {
-  return {
-    write(text) {
-      const line = JSON.parse(text) as Line // pino wrote it
-      const request = line.method && requestLine(line)
-      const alarm = line.level >= 50 ? 'ERROR' : line.level >= 40 && 'WARNING'
-      const parts = [new Date(line.time).toTimeString().slice(0, 8), alarm, line.msg ?? request]
-      process.stdout.write(`${parts.filter(Boolean).join('  ')}\n`)
-      if (line.err) process.stdout.write(`${line.err.stack ?? line.err.message}\n`)
-    },
-  }
+const terminal = {
+  write(text: string) {
+    const line = JSON.parse(text) as Line // pino wrote it
+    const request = line.method && requestLine(line)
+    const alarm = line.level >= 50 ? 'ERROR' : line.level >= 40 && 'WARNING'
+    const parts = [new Date(line.time).toTimeString().slice(0, 8), alarm, line.msg ?? request]
+    process.stdout.write(`${parts.filter(Boolean).join('  ')}\n`)
+    if (line.err) process.stdout.write(`${line.err.stack ?? line.err.message}\n`)
+  },
+  written: async () => {},
 }

@@ -129,11 +129,10 @@ export function parseAllowedHosts(text: string): { hosts: AllowedHosts; problems
   const hosts = new Set<string>()
   const problems: string[] = []
   for (const entry of text.split(',').map(part => part.trim())) {
-    if (entry === '') continue
     const listed = allowedHost(entry)
-    if (listed === undefined) {
+    if (listed !== undefined) hosts.add(listed)
+    else if (entry !== '')
       problems.push(`"${entry}" is not a host or host:port (IPv6 in brackets, no wildcards)`)
-    } else hosts.add(listed)
   }
   return { hosts, problems }
 }
@@ -174,18 +173,15 @@ function listedName(url: URL): string {
 function blocks(family: 'ipv4' | 'ipv6', named: Record<string, string[]>) {
   let list: BlockList | undefined
   return (address: string): boolean => {
-    list ??= listOf(family, Object.values(named).flat())
+    if (!list) {
+      list = new BlockList()
+      for (const subnet of Object.values(named).flat()) {
+        const [net = '', prefix] = subnet.split('/')
+        list.addSubnet(net, Number(prefix), family)
+      }
+    }
     return list.check(address, family)
   }
-}
-
-function listOf(family: 'ipv4' | 'ipv6', subnets: string[]): BlockList {
-  const list = new BlockList()
-  for (const subnet of subnets) {
-    const [address = '', prefix] = subnet.split('/')
-    list.addSubnet(address, Number(prefix), family)
-  }
-  return list
 }
 
 /** ISATAP (RFC 5214): the interface identifier is 0:5efe and an IPv4 address. Ignores the u and g bits. */
