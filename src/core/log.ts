@@ -1,15 +1,13 @@
-import { type Logger, pino, stdSerializers } from 'pino'
+import { pino, stdSerializers } from 'pino'
 import { UNREAD_LOG_BYTES } from './budgets.ts'
 import { iso } from './time.ts'
 
-/** `written` resolves once all lines are written, or after 500 ms, because the reader of a pipe may have stopped. */
-type EndingLogger = Logger & { written(): Promise<void> }
-
 /**
  * Creates the logger, which writes JSON lines to standard output, or short lines for a person at a terminal. It logs
- * nothing that a client sent: no body, no key, and no URL, because paths of the pages contain tokens.
+ * nothing that a client sent: no body, no key, and no URL, because paths of the pages contain tokens. `written` resolves
+ * once all lines are written, or after 500 ms, because the reader of a pipe may have stopped.
  */
-export function createLogger(level: string, atTerminal: boolean): EndingLogger {
+export function createLogger(level: string, atTerminal: boolean) {
   const options = {
     level,
     timestamp: () => `,"time":"${iso(Date.now())}"`,

@@ -2,17 +2,13 @@ import { setImmediate } from 'node:timers/promises'
 import { SLICE_MS } from './budgets.ts'
 import { createSlots } from './slots.ts'
 
+export type Turns = ReturnType<typeof createTurns>
+
 /**
  * At most `atOnce` runs per key; others queue. Callers that queue with the same `what` share one run, which begins after
  * their calls. Pass a new Symbol to share with nobody.
  */
-export type Turns = <Done>(
-  key: string,
-  what: string | symbol,
-  work: () => Promise<Done>,
-) => Promise<Done>
-
-export function createTurns(atOnce: number): Turns {
+export function createTurns(atOnce: number) {
   const takeSlot = createSlots(atOnce, Infinity)
   /** By key: the runs that wait for a slot. */
   const waiting = new Map<string, Map<string | symbol, Promise<unknown>>>()

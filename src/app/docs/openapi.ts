@@ -86,7 +86,12 @@ function collect({ chapters, info, tags, meanings, errorBody, webhooks }: Collec
       const methods = paths[endpoint.path] ?? { ...servers }
       paths[endpoint.path] = { ...methods, [endpoint.method.toLowerCase()]: operation }
     }
-  const errors = Object.values(chapters).flat().flatMap(allErrors)
+  const errors = Object.values(chapters)
+    .flat()
+    .flatMap(({ area, docs }) => [
+      ...(docs().errors ?? []),
+      ...errorsOf[area].map(name => sharedErrors[name]()),
+    ])
   const referred = new Set(used.flatMap(Object.values).map(response => response.$ref))
   const responses = Object.fromEntries(
     Object.entries(sharedErrors)
@@ -197,11 +202,6 @@ function errorTable(meanings: Record<string, string>, errors: ApiError[]): strin
   })
   return ['| Code | Status | Meaning |', '|---|---|---|', ...rows].join('\n')
 }
-
-const allErrors = ({ area, docs }: Endpoint): ApiError[] => [
-  ...(docs().errors ?? []),
-  ...errorsOf[area].map(name => sharedErrors[name]()),
-]
 
 type Components = { schemas: Record<string, Schema> }
 

@@ -1,12 +1,7 @@
 import type { Config } from '../../core/config.ts'
 import { remember } from '../../core/remember.ts'
 import type { Context } from '../../pay/context.ts'
-import {
-  type Addresses,
-  addressesOf,
-  exampleAddresses,
-  pathOf,
-} from '../../platform/http/addresses.ts'
+import { addressesOf, exampleAddresses, pathOf } from '../../platform/http/addresses.ts'
 import { JSON_TYPE } from '../../platform/http/body.ts'
 import type { Endpoint } from '../../platform/http/endpoint.ts'
 import { html, json, type Schema } from '../../platform/http/openapi.ts'
@@ -99,10 +94,14 @@ function sendDescription(config: Config, make: () => Promise<object>): Endpoint[
   /** One Buffer for each pair of addresses: responses that clients have not read yet share it. */
   const described = new Map<string, Buffer>()
   return async (request, reply) => {
-    const addresses = addressesOf(request, config)
-    const key = `${addresses.api} ${addresses.pages}`
+    const { api, pages } = addressesOf(request, config)
+    const key = `${api} ${pages}`
     const text = await description()
-    const bytes = described.get(key) ?? Buffer.from(withAddresses(text, addresses))
+    const replaced = () =>
+      text
+        .replaceAll(exampleAddresses.pages, () => pages)
+        .replaceAll(exampleAddresses.api, () => api)
+    const bytes = described.get(key) ?? Buffer.from(replaced())
     remember(described, key, bytes, MAX_DESCRIBED)
     void reply.type(JSON_TYPE)
     return bytes
@@ -119,7 +118,3 @@ const openapiSchema: Schema = {
   },
   additionalProperties: true,
 }
-
-/** Replaces the addresses in the examples by those that the reader uses. */
-const withAddresses = (text: string, { api, pages }: Addresses): string =>
-  text.replaceAll(exampleAddresses.pages, () => pages).replaceAll(exampleAddresses.api, () => api)

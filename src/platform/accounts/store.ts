@@ -5,7 +5,7 @@ import type { FixedKey } from '../../core/config.ts'
 import { secrets as randomSecrets } from '../../core/ids.ts'
 import type { Database, MachineTime, NewId, Secrets, Statement, Time } from '../../core/ports.ts'
 import { DAY } from '../../core/time.ts'
-import type { Part, Range } from '../database/select.ts'
+import { findOne, type Part, type Range, where } from '../database/select.ts'
 import type { LastPlan } from '../http/request-state.ts'
 
 export type ApiKey = { key_id: string; account: string; created: number; revoked: number | null }
@@ -103,12 +103,9 @@ export async function findKey(
     own ? [own.account] : [now, hash.toString('hex')],
   )
   if (!row) return undefined
-  return { key_id: row.key_id, account: accountIn(row), lastPlan: lastPlanOf(row.last_plan) }
-}
-
-function lastPlanOf(plan_id: string | null | undefined): LastPlan {
-  if (plan_id === undefined) return 'unknown'
-  return plan_id === null ? 'none' : { plan_id }
+  const { key_id, last_plan } = row
+  const none = last_plan === null ? 'none' : 'unknown'
+  return { key_id, account: accountIn(row), lastPlan: last_plan ? { plan_id: last_plan } : none }
 }
 
 /** The hash of the key with this identifier, in hexadecimal; undefined if there is none or it was revoked. */
@@ -128,16 +125,12 @@ export async function findLivingKey(
 }
 
 /** undefined when there is none, or it has ended. */
-export async function accountOfName(
-  database: Database,
-  name: string,
-): Promise<Account | undefined> {
-  const [account] = await database.query<Account>(
-    `select ${ACCOUNT_COLUMNS} from accounts where name = $1 and ended = 0`,
-    [name],
+export const accountOfName = (database: Database, name: string): Promise<Account | undefined> =>
+  findOne(
+    database,
+    { from: 'accounts', columns: ACCOUNT_COLUMNS, id: 'name', fromRow: (row: Account) => row },
+    where('name = ? and ended = 0', name),
   )
-  return account
-}
 
 /** Moves the clock, unless another request moved it after `account` was read: then it returns false. */
 export const moveClock = (

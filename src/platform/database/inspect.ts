@@ -5,16 +5,6 @@ import { FIRST_MIGRATION, newestMigration } from './migrate.ts'
 import { LONGEST_WAIT } from './sqlite/connection.ts'
 import { refuseSpecial } from './sqlite/file.ts'
 
-type Inspection = {
-  /** The migration that it has, 0 without tables, and that of this Farthing. */
-  has: number
-  knows: number
-  /** The bytes of the write-ahead log of an SQLite file. */
-  walBytes: number
-  /** Whether a key with this hash works there. */
-  hasKey: boolean
-}
-
 type Row = Record<string, unknown>
 type Query = (sql: string) => Row[] | Promise<Row[]>
 
@@ -86,11 +76,12 @@ async function inFile<Result>(path: string, look: (database: DatabaseSync) => Pr
   }
 }
 
-/** Looks at a database without changing it. The SQLite file must exist. Throws if it cannot be read, or is another program's. */
-export async function inspectDatabase(
-  address: DatabaseAddress,
-  keyHash: string,
-): Promise<Inspection> {
+/**
+ * Looks at a database without changing it: which migration it has, 0 without tables, and this Farthing knows, whether a
+ * key with this hash works there, and the bytes of the write-ahead log of an SQLite file, which must exist. Throws if it
+ * cannot be read, or is another program's.
+ */
+export async function inspectDatabase(address: DatabaseAddress, keyHash: string) {
   const knows = newestMigration()
   if (address.kind === 'sqlite')
     return inFile(address.path, async database => {

@@ -111,7 +111,10 @@ function reportExhaustion(server: Server, warn: (line: string) => void): void {
   async function look(): Promise<void> {
     looksToSkip -= 1
     if (looksToSkip >= 0) return
-    const line = refused > 0 ? tooMany(refused) : await filesLine(server)
+    const line =
+      refused > 0
+        ? `connections were closed as they came: ${refused}, because too many are open`
+        : await filesLine(server)
     if (line === undefined) return
     warn(line)
     refused = 0
@@ -123,9 +126,6 @@ function reportExhaustion(server: Server, warn: (line: string) => void): void {
     server.once('close', () => clearInterval(looking))
   })
 }
-
-const tooMany = (refused: number): string =>
-  `connections were closed as they came: ${refused}, because too many are open`
 
 async function filesLine(server: Server): Promise<string | undefined> {
   try {

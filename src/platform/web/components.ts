@@ -163,15 +163,13 @@ export function table({ caption, showsCaption, columns, rows }: Table): Html {
   )}</tr>
 </thead>
 <tbody class="govuk-table__body">
-${rows.map(row => ('note' in row ? noteRow(row.note, columns.length) : tableRow(row, columns)))}</tbody>
+${rows.map(row =>
+  'note' in row
+    ? html`<tr class="govuk-table__row farthing-note"><td class="govuk-table__cell" colspan="${columns.length}">${row.note}</td></tr>\n`
+    : html`<tr class="govuk-table__row">${row.map((cell, i) => tableCell(cell, i, columns[i]))}</tr>\n`,
+)}</tbody>
 </table>`
 }
-
-const tableRow = (cells: Part[], columns: Column[]): Html =>
-  html`<tr class="govuk-table__row">${cells.map((cell, i) => tableCell(cell, i, columns[i]))}</tr>\n`
-
-const noteRow = (note: Part, width: number): Html =>
-  html`<tr class="govuk-table__row farthing-note"><td class="govuk-table__cell" colspan="${width}">${note}</td></tr>\n`
 
 function tableCell(cell: Part, position: number, column: Column | undefined): Html {
   if (position === 0) return html`<th scope="row" class="govuk-table__header">${cell}</th>`

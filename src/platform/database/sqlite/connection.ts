@@ -41,16 +41,14 @@ const SETTINGS = {
   busy_timeout: LONGEST_WAIT, // must be last: until then `whenFree` does the waiting
 }
 
-type Prepared = { statement: StatementSync; columns: string[] }
-
 /** Opens a file, or `:memory:`. Throws if that fails. The page cache grows as pages are read. */
 export function connect(path: string, cacheKilobytes: number) {
   const database = new DatabaseSync(path)
   applySettings(database, { cache_size: -cacheKilobytes, ...SETTINGS }, path === ':memory:')
-  const cache = new Map<string, Prepared>()
+  const cache = new Map<string, ReturnType<typeof prepare>>()
 
   /** A Map keeps the order of insertion, so the first entry is the oldest. One that is needed again comes back. */
-  function prepared(sql: string): Prepared {
+  function prepared(sql: string) {
     const cached = cache.get(sql)
     if (cached) return cached
     const [oldest] = cache.size >= PREPARED_STATEMENTS ? cache : []
@@ -86,7 +84,7 @@ const toSqlite = (sql: string): string =>
     .replace(/^truncate /, 'delete from ')
     .replace(/\$(\d+)/g, '?$1')
 
-function prepare(database: DatabaseSync, sql: string): Prepared {
+function prepare(database: DatabaseSync, sql: string) {
   const statement = database.prepare(toSqlite(sql))
   statement.setReturnArrays(true)
   return { statement, columns: statement.columns().map(({ name }) => name) }
