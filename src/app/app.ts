@@ -17,7 +17,7 @@ import { createDeliveries } from '../pay/webhooks/deliver.ts'
 import { webhookEndpoints } from '../pay/webhooks/routes.ts'
 import { createAuthenticate } from '../platform/accounts/bearer.ts'
 import { givingWay } from '../platform/database/give-way.ts'
-import type { Area, AreaName, Areas, Recorded } from '../platform/http/areas.ts'
+import type { Area, Areas, Recorded } from '../platform/http/areas.ts'
 import { registerRoutes } from '../platform/http/endpoint.ts'
 import { sendApiError } from '../platform/http/errors.ts'
 import { healthEndpoints } from '../platform/http/health.ts'
@@ -110,7 +110,7 @@ export async function createApp(
     ],
   }
   const described = Object.values(chapters).flat()
-  const operations = described.filter(({ area }) => RECORDED.includes(area))
+  const operations = described.filter(({ area }) => areas[area].record)
   registerRoutes(server, described, areas, limits)
 
   async function makeTools(): Promise<FastifyInstance> {
@@ -139,9 +139,6 @@ const linesOf = (logger?: FastifyBaseLogger) => ({
   onToolsFault: (error: unknown) => logger?.error({ err: error }, 'the tools could not start'),
   onRuleFault: (error: unknown) => logger?.warn({ err: error }, 'the check could not judge all'),
 })
-
-/** The areas whose requests are recorded and meet plans. */
-const RECORDED: AreaName[] = ['api', 'token', 'pages']
 
 function recorderOf(
   ports: Ports & { judge: Judge; onRecorded: (room: string) => void },

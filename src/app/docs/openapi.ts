@@ -215,16 +215,23 @@ function shareSchemas<Document extends { components: object }>(
   const schemas: Record<string, Schema> = {}
   const printed = new Map<string, string>()
 
-  function place(schema: unknown): unknown {
-    if (Array.isArray(schema)) return schema.map(place)
-    if (typeof schema !== 'object' || schema === null) return schema
-    const { description, ...rest } = schema as Record<string, unknown> // a JSON object
+  /** Looks everywhere except in examples, which may have any keys. */
+  function place(value: unknown, key = '', isInSchema = false): unknown {
+    if (typeof value !== 'object' || value === null || (key === 'value' && !isInSchema))
+      return value
+    if (Array.isArray(value)) return value.map(each => place(each, '', isInSchema))
+    const isSchema = isInSchema || key === 'schema'
+    const placeEach = (object: object) =>
+      Object.fromEntries(
+        Object.entries(object).map(([name, inner]) => [name, place(inner, name, isSchema)]),
+      )
+    const { description, ...rest } = value as Record<string, unknown> // a JSON object
     const { title } = rest
-    if (typeof title !== 'string') return mapValues(schema, place)
+    if (!isSchema || typeof title !== 'string') return placeEach(value)
     const text = JSON.stringify(rest)
     if (printed.get(title) === undefined) {
       printed.set(title, text)
-      schemas[title] = mapValues(rest, place)
+      schemas[title] = placeEach(rest)
     } else if (printed.get(title) !== text) throw new Error(`two schemas have the title ${title}`)
     return {
       $ref: `#/components/schemas/${title}`,
@@ -232,21 +239,6 @@ function shareSchemas<Document extends { components: object }>(
     }
   }
 
-  /** Looks for schemas everywhere except in examples, which may have any keys. */
-  function placeWithin(value: unknown): unknown {
-    if (Array.isArray(value)) return value.map(placeWithin)
-    if (typeof value !== 'object' || value === null) return value
-    return mapValues(value, (inner, key) =>
-      key === 'schema' ? place(inner) : key === 'value' ? inner : placeWithin(inner),
-    )
-  }
-
-  const placed = placeWithin(document) as Document // only schemas were replaced
+  const placed = place(document) as Document // only schemas were replaced
   return { ...placed, components: { ...placed.components, schemas } }
 }
-
-const mapValues = (
-  object: object,
-  change: (value: unknown, key: string) => unknown,
-): Record<string, unknown> =>
-  Object.fromEntries(Object.entries(object).map(([key, value]) => [key, change(value, key)]))

@@ -107,13 +107,11 @@ export const cureOf = (host: string, option: 'callbackHosts' | 'returnHosts'): s
 const CALLBACK_CURE = cureOf('localhost:4000', 'callbackHosts')
 
 /** The host to resolve, to connect to and to use for SNI: without brackets and final dot. */
-export function hostOf(url: URL): string {
-  return url.hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '')
-}
+export const hostOf = (url: URL): string =>
+  url.hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '')
 
-export function isAllowed(url: URL, allowed: AllowedHosts): boolean {
-  return allowed.has(listedName(url)) || allowed.has(hostAndPort(url))
-}
+export const isAllowed = (url: URL, allowed: AllowedHosts): boolean =>
+  allowed.has(listedName(url)) || allowed.has(hostAndPort(url))
 
 /** The entry that lists this URL's host with this port only. */
 export function hostAndPort(url: URL): string {
@@ -165,9 +163,7 @@ function allowedHost(entry: string): string | undefined {
 }
 
 /** Keeps the brackets of IPv6: without them `::1` with port 8443 would read as the address `::1:8443`. */
-function listedName(url: URL): string {
-  return url.hostname.replace(/\.$/, '')
-}
+const listedName = (url: URL): string => url.hostname.replace(/\.$/, '')
 
 /** The list is made for the first address, because it takes a start of the service 3 %. */
 function blocks(family: 'ipv4' | 'ipv6', named: Record<string, string[]>) {

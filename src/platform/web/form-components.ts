@@ -57,12 +57,11 @@ export const fileUpload = (field: Field): Html =>
 type Checkbox = { name: string; label: string; hint: string; checked?: boolean }
 
 /** A single checkbox, which sends `true`. */
-export function checkbox({ name, label, hint: hintText, checked }: Checkbox): Html {
-  return html`<div class="govuk-form-group">
+export const checkbox = ({ name, label, hint: hintText, checked }: Checkbox): Html =>
+  html`<div class="govuk-form-group">
 <div class="govuk-checkboxes" data-module="govuk-checkboxes">
 ${checkboxItem(name, name, { value: 'true', text: label, hint: hintText, checked })}</div>
 </div>`
-}
 
 type Item = { value: string; text: string; hint: string; checked: boolean | undefined }
 
