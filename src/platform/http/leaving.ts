@@ -20,17 +20,10 @@ export type Turn = {
   end(): void
 }
 
-const USUAL = {
-  mostBytes: LEAVING_BYTES,
-  mostAtWork: SEARCHES_AT_WORK,
-  mostWaiting: SEARCHES_WAITING,
-  waitMs: SEARCH_WAIT_MS,
-}
-
-export function createLeaving(budget = USUAL) {
-  const shares = createShares(budget.mostBytes)
+export function createLeaving(mostBytes = LEAVING_BYTES) {
+  const shares = createShares(mostBytes)
   const countUntilSent = createCount(shares)
-  const takeSlot = createSlots(budget.mostAtWork, budget.mostAtWork, budget.mostWaiting)
+  const takeSlot = createSlots(SEARCHES_AT_WORK, SEARCHES_AT_WORK, SEARCHES_WAITING)
 
   function createTurn({ account: { room }, socket }: FastifyRequest, release: ReleaseSlot): Turn {
     let counted = SEARCH_BYTES
@@ -57,7 +50,7 @@ export function createLeaving(budget = USUAL) {
     async takeTurn(request: FastifyRequest, reply: FastifyReply) {
       const { room } = request.account
       if (!shares.hasSpace(room, SEARCH_BYTES)) throw overloaded()
-      const release = await takeSlot(room, budget.waitMs, reply.raw)
+      const release = await takeSlot(room, SEARCH_WAIT_MS, reply.raw)
       if (!release) throw request.socket.destroyed ? unreadable() : overloaded()
       if (!shares.hasSpace(room, SEARCH_BYTES)) {
         release()

@@ -1,7 +1,9 @@
+import { once } from 'node:events'
 import { closeSync, openSync } from 'node:fs'
 import { Server } from 'node:net'
 import { devNull } from 'node:os'
-import { setImmediate } from 'node:timers/promises'
+import { setImmediate, setTimeout } from 'node:timers/promises'
+import { promisify } from 'node:util'
 import type {
   FastifyInstance,
   FastifyReply,
@@ -61,15 +63,10 @@ export function createLimits({ server, log }: FastifyInstance, waiting: () => nu
     async drain(graceMs: number) {
       draining = true
       await acceptWaiting(server)
-      await new Promise<void>(resolve => {
-        const grace = setTimeout(resolve, graceMs)
-        server.once('close', () => {
-          clearTimeout(grace)
-          resolve()
-        })
-        // http.Server.close would also cut connections that are between two requests.
-        Server.prototype.close.call(server)
-      })
+      const closed = once(server, 'close')
+      // http.Server.close would also cut connections that are between two requests.
+      Server.prototype.close.call(server)
+      await Promise.race([closed, setTimeout(graceMs, undefined, { ref: false })])
     },
   }
 }
@@ -134,9 +131,7 @@ async function filesLine(server: Server): Promise<string | undefined> {
   } catch (error) {
     const { code = '' } = error as NodeJS.ErrnoException // fs throws no other kind
     if (code !== 'EMFILE' && code !== 'ENFILE') return undefined
-    const count = await new Promise<number>(resolve =>
-      server.getConnections((_error, connections) => resolve(connections)),
-    )
+    const count = await promisify(server.getConnections).call(server)
     return `new connections are closed as they come, because the process may open no further file: ${count} connections are open`
   }
 }

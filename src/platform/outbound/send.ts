@@ -35,10 +35,9 @@ type Reason =
 
 /** This service ended the request: its look-up failed or its time ran out. */
 class Aborted extends Error {
-  readonly reason: Reason
+  declare readonly message: Reason
   constructor(reason: Reason) {
     super(reason)
-    this.reason = reason
   }
 }
 
@@ -149,9 +148,9 @@ export function createLookup(
   }
   return (host, options, callback) => {
     addressesOf(host).then(
-      ([first, ...others]) => {
-        if (options.all) callback(null, first ? [first, ...others] : [])
-        else callback(null, first?.address ?? '', first?.family)
+      addresses => {
+        if (options.all) callback(null, addresses)
+        else callback(null, addresses[0]?.address ?? '', addresses[0]?.family)
       },
       error => callback(error, ''),
     )
@@ -250,7 +249,7 @@ function failed(reason: Reason, responseTime: number | null): AttemptResult {
  * after the handshake, because TLS 1.3 servers reject a missing client certificate only then.
  */
 function reasonOf(error: NodeJS.ErrnoException, handshaking: boolean): Reason {
-  if (error instanceof Aborted) return error.reason
+  if (error instanceof Aborted) return error.message
   const code = error.code ?? ''
   if (code === 'EPROTO' || /^ERR_(SSL|TLS)/.test(code)) return 'tls failed'
   const broken = code === 'ECONNRESET' || error.syscall !== undefined
