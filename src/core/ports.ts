@@ -42,9 +42,6 @@ export interface Database {
   close(): Promise<void>
 }
 
-/** For migrations. `exec` runs a text of one or several statements without values. */
-export type DatabaseWithExec = Database & { exec(sql: string): Promise<void> }
-
 /**
  * A time, in whole milliseconds since 1970, by the clock of an account or of the machine. They are the same until
  * somebody moves an account's clock. Neither can be passed where the other is needed; a plain number can.

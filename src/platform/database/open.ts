@@ -1,5 +1,5 @@
 import type { DatabaseAddress } from '../../core/config.ts'
-import type { Database, DatabaseWithExec } from '../../core/ports.ts'
+import type { Database } from '../../core/ports.ts'
 import { refuseForeignFile, refuseForeignSchema } from './inspect.ts'
 import { migrate } from './migrate.ts'
 import type { PostgresOptions } from './postgres.ts'
@@ -19,14 +19,13 @@ export async function openDatabase(
 ): Promise<Database> {
   if (address.kind === 'postgres') return openPostgresDatabase(address.url, options)
   const { path } = address
-  let database: DatabaseWithExec | undefined
+  const isFile = path !== ':memory:'
+  let database: Database | undefined
   try {
-    if (path !== ':memory:') {
-      makeFile(path)
-      await refuseForeignFile(path)
-    }
+    if (isFile) makeFile(path)
+    const has = isFile ? await refuseForeignFile(path) : 0
     database = openSqlite({ path, ...options })
-    await migrate(database)
+    await migrate(database, has)
     return database
   } catch (error) {
     await database?.close()
@@ -40,8 +39,7 @@ async function openPostgresDatabase(url: string, options: OpenOptions): Promise<
   const migrating = openPostgres({ url, ...options, timeouts: false, pooled: true })
   try {
     await refuseUnsafe(migrating)
-    await refuseForeignSchema(migrating.query)
-    await migrate(migrating)
+    await migrate(migrating, await refuseForeignSchema(migrating.query))
     await makeUnlogged(migrating)
     return openPostgres({ url, ...options, pooled: await migrating.isPooled() })
   } finally {
@@ -57,7 +55,7 @@ const UNLOGGED = 'exchanges'
  * that start at once one alters it, and the others wait. Where this user may not alter it, or the database has no such
  * tables, it stays as it is: that costs time only.
  */
-async function makeUnlogged(database: DatabaseWithExec) {
+async function makeUnlogged(database: Database & { exec(sql: string): Promise<void> }) {
   const [row] = await database.query<{ relpersistence: string }>(
     'select relpersistence from pg_class where oid = to_regclass($1)',
     [UNLOGGED],

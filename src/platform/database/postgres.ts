@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import pg from 'pg'
 import { PREPARED_STATEMENTS } from '../../core/budgets.ts'
-import type { DatabaseWithExec, Statement, Value } from '../../core/ports.ts'
+import type { Database, Statement, Value } from '../../core/ports.ts'
 import { pause } from '../../core/retry.ts'
 
 export type PostgresOptions = {
@@ -39,7 +39,8 @@ const types: pg.CustomTypesConfig = {
     id === INT8 ? Number : pg.types.getTypeParser(id, format as 'text'),
 }
 
-type Postgres = DatabaseWithExec & {
+type Postgres = Database & {
+  exec(sql: string): Promise<void>
   /**
    * Whether a pooler is between this process and the server, which may run each transaction on another connection of
    * the server. Statements with a name would then be missing, or be those of others. And it takes no time limits when a

@@ -1,7 +1,7 @@
 import { promises } from 'node:fs'
 import { SLICE_MS } from '../../../core/budgets.ts'
 import { startThread } from '../../../core/files.ts'
-import type { DatabaseWithExec, Statement, Value } from '../../../core/ports.ts'
+import type { Database, Statement, Value } from '../../../core/ports.ts'
 import {
   createCommit,
   createQueue,
@@ -28,9 +28,13 @@ const READ_CACHE = 96_000
  * Opens an SQLite database with two connections. One reads on the main thread, all reads of a turn of the event
  * loop together. The other writes on a thread of its own, with group commit.
  */
-export function openSqlite(options: SqliteOptions): DatabaseWithExec {
-  const connection = connect(options.path, READ_CACHE)
-  const writer = options.path === ':memory:' ? sameThread(connection) : ownThread(options.path)
+export function openSqlite(
+  options: SqliteOptions,
+): Database & { exec(sql: string): Promise<void> } {
+  // The thread starts while this one opens the file.
+  const thread = options.path === ':memory:' ? undefined : ownThread(options.path)
+  const connection = connectBeside(thread, options.path)
+  const writer = thread ?? sameThread(connection)
   const queue = createQueue(writer, options)
   /** If only the log was deleted, what was acknowledged is saved: the log is still open. */
   async function save(gone: Error): Promise<void> {
@@ -58,6 +62,15 @@ export function openSqlite(options: SqliteOptions): DatabaseWithExec {
       await writer.close()
       reader.close()
     },
+  }
+}
+
+function connectBeside(thread: Writer | undefined, path: string): Connection {
+  try {
+    return connect(path, READ_CACHE)
+  } catch (error) {
+    void thread?.close()
+    throw error
   }
 }
 
