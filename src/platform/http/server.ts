@@ -6,7 +6,6 @@ import {
   type FastifyRequest,
   fastify,
 } from 'fastify'
-import { parseAccept } from 'hono/utils/accept'
 import { BODY_BYTES } from '../../core/budgets.ts'
 import { unexpectedFault } from '../../core/errors.ts'
 import { type Areas, hasEmptySegment, isBelow } from './areas.ts'
@@ -103,7 +102,12 @@ export const isLostInBrowser = (request: FastifyRequest): boolean =>
 
 /** RFC 9110, section 12.5.1. A wildcard counts for JSON, because command-line clients send nothing else. */
 function prefersHtml(accept = ''): boolean {
-  const weights = new Map(parseAccept(accept.toLowerCase()).map(({ type, q }) => [type, q]))
+  const weights = new Map<string, number>()
+  for (const range of accept.toLowerCase().split(',')) {
+    const [type = '', ...parameters] = range.split(';').map(part => part.trim())
+    const weight = parameters.find(parameter => parameter.startsWith('q='))
+    weights.set(type, Number(weight?.slice(2) ?? 1))
+  }
   const json = ['application/json', 'application/*', '*/*'].find(type => weights.has(type)) ?? ''
   return (weights.get('text/html') ?? 0) > (weights.get(json) ?? 0)
 }
