@@ -86,7 +86,7 @@ export async function createApp(
     onRuleFault,
     signals,
   }
-  const areas = createAreas(context, { recorder, plans, onRefused: refused.count })
+  const areas = createAreas(context, recorder, plans, refused.count)
   const lazyApp = createLazyApp(['/control', '/console'], makeTools, onToolsFault)
   const server = createServer(logger?.child({}), areas, { lazyApp })
   const waiting = () => deliveries.waiting() + (plans?.delayed() ?? 0)
@@ -159,15 +159,9 @@ function recorderOf(
 /** One row for each kind of endpoint. While control or the console is off, its paths are unknown paths. */
 function createAreas(
   context: ToolContext,
-  {
-    recorder,
-    plans,
-    onRefused,
-  }: {
-    recorder: ReturnType<typeof recorderOf>
-    plans: Plans | undefined
-    onRefused: () => void
-  },
+  recorder: ReturnType<typeof recorderOf>,
+  plans: Plans | undefined,
+  onRefused: () => void,
 ): Areas {
   const { config } = context
   const lastPlanSql = config.control ? LAST_PLAN_SQL : undefined

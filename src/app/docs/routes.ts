@@ -97,11 +97,13 @@ function sendDescription(config: Config, make: () => Promise<object>): Endpoint[
     const { api, pages } = addressesOf(request, config)
     const key = `${api} ${pages}`
     const text = await description()
-    const replaced = () =>
-      text
-        .replaceAll(exampleAddresses.pages, () => pages)
-        .replaceAll(exampleAddresses.api, () => api)
-    const bytes = described.get(key) ?? Buffer.from(replaced())
+    const bytes =
+      described.get(key) ??
+      Buffer.from(
+        text
+          .replaceAll(exampleAddresses.pages, () => pages)
+          .replaceAll(exampleAddresses.api, () => api),
+      )
     remember(described, key, bytes, MAX_DESCRIBED)
     void reply.type(JSON_TYPE)
     return bytes
