@@ -1,7 +1,7 @@
 import { checkAccount } from './check.ts'
 import { ControlError } from './errors.ts'
 import { HostPromise, onlyOnce } from './host-globals.ts'
-import type { Connection } from './http.ts'
+import type { Call, Connection } from './http.ts'
 import type {
   Account,
   Clock,
@@ -10,7 +10,6 @@ import type {
   NewPlan,
   Payment,
   Plan,
-  ReceiveOptions,
   Receiver,
   WhichRequests,
 } from './public.d.ts'
@@ -56,9 +55,7 @@ export function createAccount(
   { finish, keep }: Ending,
 ): Account {
   const receivers = new Set<Receiver>()
-  const call = (method: string, path: string, body?: unknown) =>
-    connection.call(key, { method, path, body })
-
+  const call = connection.callWith(key)
   const account: Account = {
     name,
     key,
@@ -68,25 +65,24 @@ export function createAccount(
       call(
         'POST',
         `/control/payments/${idOf(payment)}/complete`,
-        typeof scenario === 'object' ? scenario : { ...(scenario && { scenario }) },
+        typeof scenario === 'object' ? scenario : { scenario },
       ),
-    waitForPayment: (which, options) => waitForPayment(connection, { key, keep }, which, options),
+    waitForPayment: (which, options) => waitForPayment(call, keep, which, options),
     plan: plan => makePlan(call, plan),
     async receive(options = {}) {
-      const receiver = await receive(call, keep, options)
+      const receiver = await startReceiver(call, keep, options)
       receivers.add(receiver)
       return receiver
     },
     clock: createClock(call),
     requests: which => allRequests(call, which),
-    settled: options => settled(connection, { key, keep }, options),
+    settled: options => settled(call, keep, options),
     check: options => checkAccount(call, keep, options),
     async reset(options = {}) {
       checkOptions('reset', options, accountStartRules)
       await call('POST', '/control/reset', accountStart(options))
     },
-    send: (method, path, body, headers) =>
-      connection.send(key, { method, path, body, ...(headers && { headers }) }),
+    send: (method, path, body, headers) => connection.send(key, { method, path, body, headers }),
     end: onlyOnce(async () => {
       await HostPromise.all([...receivers].map(receiver => receiver.close()))
       await finish()
@@ -95,8 +91,6 @@ export function createAccount(
   }
   return account
 }
-
-type Call = (method: string, path: string, body?: unknown) => ReturnType<Connection['call']>
 
 function idOf(payment: Payment | string): string {
   const id = typeof payment === 'string' ? payment : payment?.payment_id
@@ -114,7 +108,7 @@ export const accountStart = ({
   frozen?: boolean
 }) => ({
   ...rest,
-  ...(at !== undefined && { at: isoOf(at) }),
+  at: at && isoOf(at),
 })
 
 function createClock(call: Call): Clock {
@@ -160,30 +154,14 @@ async function makePlan(call: Call, plan: NewPlan): Promise<Plan> {
   return made
 }
 
-function receive(call: Call, keep: () => string, options: ReceiveOptions): Promise<Receiver> {
-  const register = async (callback_url: string) => {
-    const { external_id, signing_key } = await call('POST', '/v1/webhooks', {
-      callback_url,
-      ...(options.events && { subscriptions: options.events }),
-    })
-    if (options.as) await call('PUT', `/control/webhooks/${external_id}`, { as: options.as })
-    return {
-      signingKey: signing_key,
-      // A reset or the end of the account may have removed it.
-      remove: () => call('DELETE', `/v1/webhooks/${external_id}`).catch(() => {}),
-    }
-  }
-  return startReceiver(options, register, keep)
-}
-
 async function allRequests(call: Call, which: WhichRequests = {}): Promise<LoggedRequest[]> {
   checkFields('requests', which, requestRules)
   const all = new Map<string, LoggedRequest>()
-  let from = { since: '1970-01-01T00:00:00.000Z' } as Record<string, string>
+  let from: object = { since: '1970-01-01T00:00:00.000Z' }
   for (;;) {
-    const query = new URLSearchParams({ ...from, limit: String(PAGE_SIZE) })
-    for (const [name, value] of Object.entries(which)) query.set(name, String(value))
-    const { results, next } = await call('GET', `/control/requests?${query}`)
+    const query: object = { ...which, ...from, limit: PAGE_SIZE }
+    const path = `/control/requests?${new URLSearchParams({ ...query })}`
+    const { results, next } = await call('GET', path)
     for (const each of results) all.set(each.request_id, each)
     if (results.length < PAGE_SIZE) return [...all.values()]
     from = { after: next }
