@@ -1,7 +1,6 @@
 import { DEFAULT_ACCOUNT } from '../core/account.ts'
 import type { Config } from '../core/config.ts'
 import { createNewId, secrets } from '../core/ids.ts'
-import { asTypedHere } from '../core/invocation.ts'
 import type { Database, NewId, Statement } from '../core/ports.ts'
 import { DAY, MINUTE } from '../core/time.ts'
 import { type Agreement, activate } from '../pay/agreements/agreement.ts'
@@ -58,11 +57,7 @@ ${NEEDS_DATABASE}`,
       const { room } = await findOrMakeAccount(database, account)
       await writeHistories(database, room, payments)
       if (!(await mayBeSeen(database, account, config)))
-        note(
-          asTypedHere(
-            `No key can see them yet. To make one: farthing keys create --account "${account}"`,
-          ),
-        )
+        note(`No key can see them yet. To make one: farthing keys create --account "${account}"`)
     })
     if (options.json) return printJson({ payments, account })
     print(`Made ${payments} ${payments === 1 ? 'payment' : 'payments'} in the account ${account}.`)
@@ -102,36 +97,19 @@ const statementsOf = ({ payment, refunds, agreement }: History): Statement[] => 
   ...refunds.map(insertRefund),
 ]
 
-/** Milliseconds between two drawings of the bar. */
-const REDRAW = 100
-const WIDTH = 30
-
-/** Shows how much is done on standard error: a terminal has one line redrawn, a file gets a line each tenth. */
+/** Says on standard error each time that another tenth is done. */
 function createProgress(total: number): (done: number) => void {
   const began = performance.now()
-  let drawn = began
   let tenths = 0
-
-  function line(done: number, elapsed: number): string {
-    const share = done / total
-    const rate = Math.round((done / Math.max(1, elapsed)) * 1000)
-    const left = share > 0 ? Math.ceil((elapsed * (1 - share)) / share / 1000) : 0
-    const bar = '#'.repeat(Math.round(share * WIDTH)).padEnd(WIDTH, '-')
-    const percent = `${Math.floor(share * 100)} %`.padStart(5)
-    return `[${bar}] ${percent}  ${done} of ${total}, ${rate} a second, ${left} s left`
-  }
-
   return done => {
-    const now = performance.now()
-    const isLast = done === total
-    if (process.stderr.isTTY) {
-      if (!isLast && now - drawn < REDRAW) return
-      drawn = now
-      process.stderr.write(`\r${line(done, now - began).padEnd(90)}${isLast ? '\n' : ''}`)
-    } else if (isLast || Math.floor((done / total) * 10) > tenths) {
-      tenths = Math.floor((done / total) * 10)
-      note(line(done, now - began))
-    }
+    const now = Math.floor((done / total) * 10)
+    if (now === tenths) return
+    tenths = now
+    const seconds = (performance.now() - began) / 1000
+    const left = Math.ceil((seconds * (total - done)) / done)
+    note(
+      `${now * 10} %  ${done} of ${total}, ${Math.round(done / seconds)} a second, ${left} s left`,
+    )
   }
 }
 
