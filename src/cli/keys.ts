@@ -1,5 +1,4 @@
 import { createNewId } from '../core/ids.ts'
-import { asTypedHere } from '../core/invocation.ts'
 import { createTime, iso } from '../core/time.ts'
 import { type ApiKey, createKey, listKeys, revokeKey } from '../platform/accounts/store.ts'
 import { accountOptions, NEEDS_DATABASE, useDatabase } from './database.ts'
@@ -61,9 +60,7 @@ const revoke = defineCommand({
       revokeKey(database, key_id, Date.now()),
     )
     if (!revoked)
-      throw new Error(
-        `there is no active key with the id ${key_id} (${asTypedHere('farthing keys list')})`,
-      )
+      throw new Error(`there is no active key with the id ${key_id} (farthing keys list)`)
     if (options.json) return printJson({ key_id, revoked: true })
     print(`Revoked ${key_id}.`)
   },

@@ -1,7 +1,6 @@
 import { hostname, userInfo } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { idFloor } from '../core/ids.ts'
-import { asTypedHere } from '../core/invocation.ts'
 import { DAY } from '../core/time.ts'
 import { shapes } from '../pay/webhooks/govuk-pay.ts'
 import { labelOf, listenerAddress, NOBODY_LISTENS } from '../pay/webhooks/listener.ts'
@@ -69,12 +68,8 @@ export const listen = defineCommand({
     const receive = createReceive(options)
     const service = await connect(config(), options)
     if (options.forget) return forget(service, options)
-    const listener: Listener = {
-      service,
-      options,
-      webhook: readWebhook(await register(service, options), service),
-    }
-    const { webhook } = listener
+    const webhook = readWebhook(await register(service, options), service)
+    const listener: Listener = { service, options, webhook }
     if (options.printSigningKey) {
       const { signing_key } = webhook
       if (options.json) printJson({ signing_key })
@@ -83,7 +78,7 @@ export const listen = defineCommand({
       return
     }
     stopWithSignals(listener)
-    const first = await service.ask('GET', `${listenerPath(listener)}/next?wait=0`)
+    const first = await service.ask('GET', `${listenerPath(listener)}/next${AT_ONCE}`)
     sayReady(listener)
     const handle = (offer: Body) =>
       void deliver(service, listenerPath(listener), offer, receive, options)
@@ -110,8 +105,9 @@ function addHeader(text: string, headers: [string, string][] = []): [string, str
 
 /** Milliseconds. */
 const LAST_REQUEST = 1_000
+const AT_ONCE = '?wait=0'
 /** Milliseconds that a request waits for an attempt after one has failed: many proxies end what takes 15 seconds. */
-const SHORT_WAIT = 14_000
+const SHORT_WAIT = '?wait=14000'
 
 /**
  * This listener. `webhook` is what the service last called it. After a reset of the account, or a restart of a service
@@ -128,11 +124,10 @@ type Listener = {
 const listenerPath = ({ webhook }: Listener): string => `/control/listeners/${webhook.webhook_id}`
 
 function refuseWithoutEffect(options: ListenOptions): void {
-  const { forwardTo, header, insecure, forget, printSigningKey, name, url, key, json, ...rest } =
-    options
-  if (forget && (forwardTo ?? header ?? insecure ?? printSigningKey ?? Object.values(rest)[0]))
+  const forgetting = ['forget', 'name', ...Object.keys(serviceOptions)]
+  if (options.forget && Object.keys(options).some(name => !forgetting.includes(name)))
     throw wrongUsage('--forget takes no option but --name and those of the service')
-  if (forwardTo === undefined && (header || insecure))
+  if (options.forwardTo === undefined && (options.header || options.insecure))
     throw wrongUsage('--header and --insecure have an effect only with --forward-to')
 }
 
@@ -196,18 +191,18 @@ const printReady = ({ options: { forwardTo }, webhook: { webhook_id } }: Listene
 /** Asks again while the service, or a proxy before it, has an error. */
 async function untilServed(
   listener: Listener,
-  answer: ServiceAnswer,
   ask: () => Promise<ServiceAnswer>,
 ): Promise<ServiceAnswer> {
+  const answer = await ask()
   if (answer.status < 500 || listener.stopping) return answer
   await sleep(RETRY_AFTER)
-  return untilServed(listener, await ask(), ask)
+  return untilServed(listener, ask)
 }
 
 async function renew(listener: Listener): Promise<void> {
   const { service, options, webhook: before } = listener
-  const ask = () => register(service, options)
-  listener.webhook = readWebhook(await untilServed(listener, await ask(), ask), service)
+  const answer = await untilServed(listener, () => register(service, options))
+  listener.webhook = readWebhook(answer, service)
   const { webhook_id, signing_key } = listener.webhook
   if (signing_key !== before.signing_key)
     note(
@@ -223,10 +218,12 @@ function keepListening(listener: Listener, handle: (offer: Body) => void): Promi
   return keepAsking(async wasAway => {
     if (listener.stopping) return sleep(LAST_REQUEST)
     const path = `${listenerPath(listener)}/next`
-    const look = () => service.request('GET', `${path}?wait=0`)
-    const first = wasAway ? await look() : await service.request('GET', path + query)
-    if (wasAway || first.status >= 500) query = `?wait=${SHORT_WAIT}`
-    const answer = await untilServed(listener, first, look)
+    if (wasAway) query = AT_ONCE
+    const answer = await untilServed(listener, async () => {
+      const next = await service.request('GET', path + query)
+      query = next.status >= 500 ? AT_ONCE : query && SHORT_WAIT
+      return next
+    })
     const { status, body } = answer
     if (status === 404) {
       await renew(listener)
@@ -234,7 +231,7 @@ function keepListening(listener: Listener, handle: (offer: Body) => void): Promi
     }
     if (status === 409)
       throw new CommandError(
-        `the webhook of this listener was deleted, so it gets no more messages. Start ${asTypedHere('farthing listen')} again to receive them`,
+        'the webhook of this listener was deleted, so it gets no more messages. Start farthing listen again to receive them',
       )
     if (status >= 400 && status < 500) throw whyRefused(service.url, 'GET', path, answer)
     if (body?.attempt) handle(body.attempt)

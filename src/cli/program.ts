@@ -87,7 +87,7 @@ export function describe(
   return described
     .description(summary)
     .configureHelp({ commandDescription: () => text, commandUsage: usageHere, boxWrap })
-    .showHelpAfterError(moreHelp(names.join(' ')))
+    .showHelpAfterError(asTypedHere(moreHelp(names.join(' '))))
     .addHelpText('after', after === undefined ? '' : `\n${after}\n`)
 }
 
@@ -104,5 +104,4 @@ export const usageHere = (described: CommanderCommand): string =>
   asTypedHere(new Help().commandUsage(described))
 
 /** After a message about wrong usage. `name` is that of the command, with `farthing`. */
-export const moreHelp = (name: string): string =>
-  asTypedHere(`(${name} --help explains the command)`)
+export const moreHelp = (name: string): string => `(${name} --help explains the command)`

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import type { Agent, IncomingHttpHeaders, IncomingMessage, RequestOptions } from 'node:http'
+import type { ClientRequest, IncomingMessage } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { setTimeout } from 'node:timers/promises'
 import type { Config } from '../core/config.ts'
@@ -43,7 +43,7 @@ export const serviceOptions = {
   },
   ...JSON_OPTION,
 } as const
-type ServiceOptions = OptionsOf<typeof serviceOptions>
+export type ServiceOptions = OptionsOf<typeof serviceOptions>
 
 /** The end of the help of such a command. */
 export const NEEDS_SERVICE =
@@ -56,13 +56,23 @@ export async function connect(config: Config, options: ServiceOptions): Promise<
   const key = given ?? config.apiKey
   if (!key)
     throw wrongUsage(
-      `there is no API key: set FARTHING_API_KEY in this terminal, or give the key with --key. ${asTypedHere('farthing keys create')} makes one`,
+      `there is no API key: set FARTHING_API_KEY in this terminal, or give the key with --key. farthing keys create makes one`,
     )
   return serviceAt(url, key)
 }
 
+/** Milliseconds without a byte. */
+const LONGEST_SILENCE = 300_000
+
 /** Without a key for endpoints that need none. */
 export function serviceAt(url: string, key: string | undefined): Service {
+  const client = url.startsWith('https:') ? loadHttps() : http
+  // Node's own agent would not know of `exceptLoopback`.
+  const agent = new client.Agent({
+    keepAlive: true,
+    timeout: LONGEST_SILENCE,
+    ...proxyOptions(url),
+  })
   async function request(method: string, path: string, sent: Sent = {}): Promise<ServiceAnswer> {
     const { json, form, signal } = sent
     const text = form ? String(new URLSearchParams(form)) : JSON.stringify(json)
@@ -74,11 +84,11 @@ export function serviceAt(url: string, key: string | undefined): Service {
       ...(form && { 'Content-Type': 'application/x-www-form-urlencoded' }),
       ...(json !== undefined && { 'Content-Type': 'application/json' }),
     }
-    const response = await exchange(url + path, { method, headers, signal }, text).catch(error => {
+    const asking = client.request(url + path, { agent, method, headers, signal })
+    const answer = await exchange(asking, text).catch(error => {
       if (signal?.aborted) throw error
       throw whyUnreachable(url, error)
     })
-    const answer = { ...response, isOfAnother: isOfAnother(response) }
     // A 502 or 504 passes: `listen` asks again.
     if (answer.isOfAnother && answer.status < 500) throw new AnotherAnswered(url, answer.status)
     if (answer.status === 401)
@@ -99,31 +109,19 @@ export function serviceAt(url: string, key: string | undefined): Service {
   }
 }
 
-/** Milliseconds without a byte. */
-const LONGEST_SILENCE = 300_000
-
-const agents: Record<string, Agent> = {}
-
-/** Node's own agent would not know of `exceptLoopback`. */
-function agentFor(client: typeof http | ReturnType<typeof loadHttps>, url: string): Agent {
-  agents[url] ??= new client.Agent({
-    keepAlive: true,
-    timeout: LONGEST_SILENCE,
-    ...proxyOptions(url),
-  })
-  return agents[url]
-}
-
-type Exchange = Pick<ServiceAnswer, 'status' | 'body' | 'date'> & { headers: IncomingHttpHeaders }
-
 /** Follows no redirect. fetch would do the same, and takes two starts of Node to load. */
-async function exchange(url: string, options: RequestOptions, sent?: string): Promise<Exchange> {
-  const client = url.startsWith('https:') ? loadHttps() : http
-  const request = client.request(url, { ...options, agent: agentFor(client, new URL(url).origin) })
+async function exchange(request: ClientRequest, sent?: string): Promise<ServiceAnswer> {
   request.on('timeout', () => request.destroy(new Error('it does not respond')))
   const [response] = (await once(request.end(sent), 'response')) as [IncomingMessage]
   const { statusCode: status = 0, headers } = response
-  return { status, headers, date: headers.date, body: parsed(await text(response).catch(() => '')) }
+  const body = parsed(await text(response).catch(() => ''))
+  // Every error of Farthing but those of the hosted pages is JSON, and these have a header that a proxy's seldom have.
+  const isOfAnother =
+    status >= 400 &&
+    typeof body?.code !== 'string' &&
+    typeof body?.status !== 'string' &&
+    !headers['content-security-policy']
+  return { status, body, date: headers.date, isOfAnother }
 }
 
 function parsed(body: string): Body {
@@ -133,13 +131,6 @@ function parsed(body: string): Body {
     return undefined // a page, or nothing
   }
 }
-
-/** Every error of Farthing but those of the hosted pages is JSON, and these have a header that a proxy's seldom have. */
-const isOfAnother = ({ status, headers, body }: Exchange): boolean =>
-  status >= 400 &&
-  typeof body?.code !== 'string' &&
-  typeof body?.status !== 'string' &&
-  !headers['content-security-policy']
 
 export function whyRefused(
   url: string,
