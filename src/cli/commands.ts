@@ -95,7 +95,7 @@ function createProgram(
     .configureHelp({ commandUsage: usageHere })
     .addHelpText('after', settingsHelp)
   for (const [name, command] of Object.entries(commands)) addCommand(program, name, command, shell)
-  addCompletion(program, commands)
+  addCompletion(program)
   return program
 }
 

@@ -7,6 +7,10 @@ type Format = Parameters<typeof styleText>[0]
 export const printJson = (value: unknown): void =>
   void process.stdout.write(`${JSON.stringify(value)}\n`)
 
+/** A recorded body as text. */
+export const printable = (body: unknown): string =>
+  typeof body === 'string' ? body : JSON.stringify(body)
+
 export const print = (line: string): void => void process.stdout.write(`${line}\n`)
 
 /** A line for the user on standard error, beside the data. A command in it is written as it is typed here. */

@@ -124,11 +124,12 @@ async function exchange(request: ClientRequest, sent?: string): Promise<ServiceA
   return { status, body, date: headers.date, isOfAnother }
 }
 
-function parsed(body: string): Body {
+/** undefined for what is not JSON, such as a page. */
+export function parsed(body: string): Body {
   try {
     return JSON.parse(body)
   } catch {
-    return undefined // a page, or nothing
+    return undefined
   }
 }
 

@@ -8,7 +8,7 @@ import { insertAgreement } from '../pay/agreements/store.ts'
 import { type CardDetails, DECLINED_CARD, MOCK_CARD, submittedCard } from '../pay/card.ts'
 import { makePayment } from '../pay/payments/commands.ts'
 import { advance, type Payment, type Trigger } from '../pay/payments/payment.ts'
-import { type Refund, refund } from '../pay/payments/refund.ts'
+import { refund } from '../pay/payments/refund.ts'
 import { readNewPayment } from '../pay/payments/request.ts'
 import { insertPayment } from '../pay/payments/store.ts'
 import { insertRefund } from '../pay/refunds/store.ts'
@@ -85,17 +85,11 @@ async function writeHistories(database: Database, room: string, count: number): 
     )
     await written
     showProgress(done)
-    written = database.write(histories.flatMap(statementsOf))
+    written = database.write(histories.flat())
   }
   await written
   showProgress(count)
 }
-
-const statementsOf = ({ payment, refunds, agreement }: History): Statement[] => [
-  ...(agreement ? [insertAgreement(agreement)] : []),
-  insertPayment(payment),
-  ...refunds.map(insertRefund),
-]
 
 /** Says on standard error each time that another tenth is done. */
 function createProgress(total: number): (done: number) => void {
@@ -112,8 +106,6 @@ function createProgress(total: number): (done: number) => void {
     )
   }
 }
-
-type History = { payment: Payment; refunds: Refund[]; agreement: Agreement | undefined }
 
 type Course = {
   /** How many of 100 payments take this course. */
@@ -158,13 +150,13 @@ const descriptions = ['Market pitch', 'Allotment', 'Parking permit', 'Garden was
 const scatter = (number: number): number => Math.imul(number + 1, 0x9e3779b1) >>> 7
 
 /**
- * Makes the payments of an account, one after the other. `number` decides the course of each. `at`, in
- * milliseconds, must not decrease. The rules of all payments apply, so every state is a possible one.
+ * Makes the payments of an account, one after the other, as the statements that insert them. `number` decides the course
+ * of each. `at`, in milliseconds, must not decrease. The rules of all payments apply, so every state is a possible one.
  */
 function createHistory(room: string, newId: NewId) {
   let active: Agreement | undefined
 
-  return function next(number: number, at: number): History {
+  return function next(number: number, at: number): Statement[] {
     const chosen = byHundredth[scatter(number) % byHundredth.length] ?? SET_UP
     const course = chosen.mode === 'agreement' && !active ? SET_UP : chosen
     const created = course.setsUp ? newAgreement(room, newId(at), number) : undefined
@@ -175,7 +167,15 @@ function createHistory(room: string, newId: NewId) {
     const end = at + course.triggers.length * STEP
     const agreement = created && payment.card && activate(created, payment.card, end)
     if (agreement) active = agreement
-    return { ...refunded(payment, course.refunds, newId, end), agreement }
+    const statements = agreement ? [insertAgreement(agreement)] : []
+    if (!course.refunds) return [...statements, insertPayment(payment)]
+    const amount = Math.ceil(given.amount / (course.refunds === 'all' ? 1 : 3))
+    const { payment_id } = payment
+    return [
+      ...statements,
+      insertPayment(refund(payment, amount, end).after),
+      insertRefund({ refund_id: newId(end), payment_id, room, amount, scenario: 'success' }),
+    ]
   }
 }
 
@@ -224,14 +224,4 @@ function cardFor(trigger: Trigger): CardDetails | undefined {
   if (trigger === 'authorise') return submittedCard(MOCK_CARD, 'R Operator', '09/31')
   if (trigger === 'authorise_declined') return submittedCard(DECLINED_CARD, 'R Operator', '09/31')
   return undefined
-}
-
-function refunded(payment: Payment, how: Course['refunds'], newId: NewId, at: number) {
-  const { payment_id, room, given } = payment
-  if (!how) return { payment, refunds: [] }
-  const amount = how === 'all' ? given.amount : Math.ceil(given.amount / 3)
-  const refunds: Refund[] = [
-    { refund_id: newId(at), payment_id, room, amount, scenario: 'success' },
-  ]
-  return { payment: refund(payment, amount, at).after, refunds }
 }
