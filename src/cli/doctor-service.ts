@@ -1,13 +1,7 @@
 /** The checks of the running service. */
 import { type Check, checksOf } from './doctor-check.ts'
 import { checkWebhooks } from './doctor-webhooks.ts'
-import {
-  AnotherAnswered,
-  type Body,
-  type Service,
-  serviceAt,
-  whyRefused,
-} from './running-service.ts'
+import { AnotherAnswered, type Body, type Service, serviceAt } from './running-service.ts'
 
 /** Milliseconds by which the machines' clocks may differ before the check warns. */
 const MOST_APART = 1_000
@@ -29,7 +23,7 @@ export async function* checkService(expected: Expected): AsyncGenerator<Check> {
   const service = serviceAt(url, key ?? '')
   const sentAt = Date.now()
   const ready = await service.request('GET', '/readyz').then(
-    answer => (answer.isOfAnother ? new AnotherAnswered(url, answer.status) : answer),
+    answer => (answer.refused instanceof AnotherAnswered ? answer.refused : answer),
     (error: Error) => error,
   )
   if (ready instanceof Error) {
@@ -91,7 +85,7 @@ async function checkKey(
     .catch((error: Error) => error)
   if (!(answer instanceof Error)) {
     if (answer.status === 200) return ok('The service accepts the key.')
-    return fail(sentence(whyRefused(service.url, 'GET', '/v1/payments', answer)))
+    return fail(sentence(answer.refused ?? new AnotherAnswered(service.url, answer.status)))
   }
   if (isHere)
     return fail(
@@ -109,9 +103,9 @@ async function* checkPages(service: Service, pagesUrl: string | undefined): Asyn
   const again = refused === undefined ? undefined : await makePayment(service, refused)
   const isAllowed = again?.status === 201
   const made = isAllowed ? again : await makePayment(service, 'https://example.org/paid')
-  yield made.status === 201
-    ? await checkLinks(made.body, pagesUrl)
-    : checksOf('pages').fail(sentence(whyRefused(service.url, 'POST', '/v1/payments', made)))
+  yield made.refused
+    ? checksOf('pages').fail(sentence(made.refused))
+    : await checkLinks(made.body, pagesUrl)
   if (refused !== undefined && !isAllowed)
     yield checksOf('return_url').warn(
       `Your service sent the return_url ${refused}, which is refused: it must be https, unless a setting names its host.`,

@@ -8,7 +8,7 @@ import { createResolve } from '../platform/outbound/resolve.ts'
 import { createSend } from '../platform/outbound/send.ts'
 import { wrongUsage } from './command-error.ts'
 import { colouredStatus, note, oneLine, print, printJson, timeOfDay } from './output.ts'
-import { type Body, parsed, RETRY_AFTER, type Service, whyRefused } from './running-service.ts'
+import { type Body, parsed, RETRY_AFTER, type Service } from './running-service.ts'
 
 /** The options of `farthing listen` that say where messages go and how they are printed. */
 type Forwarding = {
@@ -78,8 +78,7 @@ export async function deliver(
     const sent = await service.request('POST', `${path}/results`, { json }).catch(() => undefined)
     if (sent?.status === 404 && status_code !== null)
       note('The service no longer waited for this response: it has recorded a timeout.')
-    else if (sent && sent.status >= 400 && sent.status < 500 && sent.status !== 404)
-      note(whyRefused(service.url, 'POST', `${path}/results`, sent).message)
+    else if (sent?.refused && sent.status < 500 && sent.status !== 404) note(sent.refused.message)
     if (sent && sent.status < 500) return
     await sleep(RETRY_AFTER)
   }

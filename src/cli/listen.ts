@@ -13,13 +13,11 @@ import {
   type Body,
   connect,
   keepAsking,
-  lastAttempt,
   NEEDS_SERVICE,
   RETRY_AFTER,
   type Service,
   type ServiceAnswer,
   serviceOptions,
-  whyRefused,
 } from './running-service.ts'
 
 const options = {
@@ -161,13 +159,12 @@ async function register(service: Service, options: ListenOptions): Promise<Servi
 }
 
 function readWebhook(answer: ServiceAnswer, { url }: Service): Body {
-  const { status, body } = answer
-  if (status === 404)
+  if (answer.status === 404)
     throw new CommandError(
       `${url} does not support listeners: FARTHING_CONSOLE is false there, or it is an older version`,
     )
-  if (status >= 400) throw whyRefused(url, 'POST', LISTENERS, answer)
-  return body
+  if (answer.refused) throw answer.refused
+  return answer.body
 }
 
 function sayReady(listener: Listener): void {
@@ -224,7 +221,7 @@ function keepListening(listener: Listener, handle: (offer: Body) => void): Promi
       query = next.status >= 500 ? AT_ONCE : query && SHORT_WAIT
       return next
     })
-    const { status, body } = answer
+    const { status, body, refused } = answer
     if (status === 404) {
       await renew(listener)
       return sleep(RETRY_AFTER)
@@ -233,7 +230,7 @@ function keepListening(listener: Listener, handle: (offer: Body) => void): Promi
       throw new CommandError(
         'the webhook of this listener was deleted, so it gets no more messages. Start farthing listen again to receive them',
       )
-    if (status >= 400 && status < 500) throw whyRefused(service.url, 'GET', path, answer)
+    if (refused && status < 500) throw refused
     if (body?.attempt) handle(body.attempt)
   })
 }
@@ -268,14 +265,14 @@ async function sendMissed(service: Service, webhook_id: string): Promise<void> {
         message.webhook_id === webhook_id &&
         !sent.has(message.message_id) &&
         !message.accepted_by_hand &&
-        lastAttempt(message)?.result === NOBODY_LISTENS &&
+        message.attempts[0]?.result === NOBODY_LISTENS && // the newest is the first
         Date.parse(message.at) > since,
     )
     for (const { message_id } of missed) {
       sent.add(message_id)
       const path = `/control/messages/${message_id}/send`
-      const answer = await service.request('POST', path, { json: {} })
-      if (answer.status >= 400) note(whyRefused(service.url, 'POST', path, answer).message)
+      const { refused } = await service.request('POST', path, { json: {} })
+      if (refused) note(refused.message)
     }
     if (results.length < PAGE_SIZE) return
     after = next

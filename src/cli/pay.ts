@@ -13,7 +13,6 @@ import { didYouMean, numberFrom } from './parse.ts'
 import {
   type Body,
   connect,
-  lastAttempt,
   NEEDS_SERVICE,
   type Service,
   serviceOptions,
@@ -247,7 +246,7 @@ async function show(
     names.set(webhook_id, name)
     const delivered = delivery === 'SUCCESSFUL'
     const count = attempts.length > 1 ? ` (${attempts.length} attempts)` : ''
-    const last = lastAttempt(message)
+    const [last] = attempts // the newest
     const result = colouredStatus(delivered, oneLine(last?.result ?? delivery))
     // Of other responses the signature is not the cause.
     const isRefused = !delivered && isSignatureRefusal(last?.status_code)

@@ -27,7 +27,9 @@ export function addCommand(
   command: Command | CommandGroup,
   shell: Shell,
 ): void {
-  const described = describe(parent.command(name), command)
+  const added = parent.command(name)
+  added.configureHelp({ argumentDescription: meaningOf, optionDescription: meaningOf })
+  const described = describe(added, command)
   if (isGroup(command)) {
     for (const [each, part] of Object.entries(command.commands))
       addCommand(described, each, part, shell)
@@ -85,10 +87,9 @@ export function describe(
   return described
     .description(summary)
     .configureHelp({
+      ...described.configureHelp(),
       commandDescription: () => text,
       commandUsage: usageHere,
-      argumentDescription: meaningOf,
-      optionDescription: meaningOf,
       boxWrap,
     })
     .showHelpAfterError(asTypedHere(moreHelp(names.join(' '))))

@@ -19,8 +19,8 @@ export type ServiceAnswer = {
   status: number
   body: Body
   date: string | undefined
-  /** Whether a proxy, an ingress or another program answered. */
-  isOfAnother: boolean
+  /** Why not, of status 400 and above. An `AnotherAnswered` where that was not Farthing. */
+  refused: CommandError | undefined
 }
 
 type Sent = { json?: unknown; form?: Record<string, string>; signal?: AbortSignal }
@@ -85,43 +85,40 @@ export function serviceAt(url: string, key: string | undefined): Service {
       ...(json !== undefined && { 'Content-Type': 'application/json' }),
     }
     const asking = client.request(url + path, { agent, method, headers, signal })
-    const answer = await exchange(asking, text).catch(error => {
+    const { response, body } = await exchange(asking, text).catch(error => {
       if (signal?.aborted) throw error
-      throw whyUnreachable(url, error)
+      // A proxy that refuses CONNECT has answered.
+      throw error.statusCode
+        ? new AnotherAnswered(url, error.statusCode)
+        : new Unreachable(url, error)
     })
+    const { statusCode: status = 0 } = response
+    const refused = status < 400 ? undefined : whyRefused(url, `${method} ${path}`, response, body)
     // A 502 or 504 passes: `listen` asks again.
-    if (answer.isOfAnother && answer.status < 500) throw new AnotherAnswered(url, answer.status)
-    if (answer.status === 401)
+    if (refused instanceof AnotherAnswered && status < 500) throw refused
+    if (status === 401)
       throw new CommandError(
-        `${url} refuses the key: ${answer.body?.description ?? 'HTTP 401'} (FARTHING_API_KEY or --key)`,
+        `${url} refuses the key: ${body?.description ?? 'HTTP 401'} (FARTHING_API_KEY or --key)`,
         EXIT.unreachable,
       )
-    return answer
+    return { status, body, date: response.headers.date, refused }
   }
   return {
     url,
     request,
     async ask(method, path, sent) {
-      const answer = await request(method, path, sent)
-      if (answer.status >= 400) throw whyRefused(url, method, path, answer)
-      return answer.body
+      const { body, refused } = await request(method, path, sent)
+      if (refused) throw refused
+      return body
     },
   }
 }
 
 /** Follows no redirect. fetch would do the same, and takes two starts of Node to load. */
-async function exchange(request: ClientRequest, sent?: string): Promise<ServiceAnswer> {
+async function exchange(request: ClientRequest, sent?: string) {
   request.on('timeout', () => request.destroy(new Error('it does not respond')))
   const [response] = (await once(request.end(sent), 'response')) as [IncomingMessage]
-  const { statusCode: status = 0, headers } = response
-  const body = parsed(await text(response).catch(() => ''))
-  // Every error of Farthing but those of the hosted pages is JSON, and these have a header that a proxy's seldom have.
-  const isOfAnother =
-    status >= 400 &&
-    typeof body?.code !== 'string' &&
-    typeof body?.status !== 'string' &&
-    !headers['content-security-policy']
-  return { status, body, date: headers.date, isOfAnother }
+  return { response, body: parsed(await text(response).catch(() => '')) }
 }
 
 /** undefined for what is not JSON, such as a page. */
@@ -133,17 +130,19 @@ export function parsed(body: string): Body {
   }
 }
 
-export function whyRefused(
+function whyRefused(
   url: string,
-  method: string,
-  path: string,
-  { status, body, isOfAnother }: ServiceAnswer,
+  request: string,
+  { statusCode = 0, headers }: IncomingMessage,
+  body: Body,
 ): CommandError {
-  if (isOfAnother) return new AnotherAnswered(url, status)
-  const { code, field, header, description } = body ?? {}
-  const about = [code, field ?? header].filter(Boolean).join(' ')
+  const { code, status, field, header, description } = body ?? {}
+  // Every error of Farthing but those of the hosted pages is JSON, and these have a header that a proxy's seldom have.
+  const isJson = typeof code === 'string' || typeof status === 'string'
+  if (!isJson && !headers['content-security-policy']) return new AnotherAnswered(url, statusCode)
+  const about = [statusCode, code, field ?? header].filter(Boolean).join(' ')
   return new CommandError(
-    `${method} ${path.replace(/\?.*/, '')} was refused with ${status}${about && ` ${about}`}: ${description ?? 'no description'}`,
+    `${request.replace(/\?.*/, '')} was refused with ${about}: ${description ?? 'no description'}`,
   )
 }
 
@@ -170,11 +169,6 @@ class Unreachable extends CommandError {
   }
 }
 
-/** A proxy that refuses CONNECT has answered. */
-function whyUnreachable(url: string, error: Error & { statusCode?: number }): CommandError {
-  return error.statusCode ? new AnotherAnswered(url, error.statusCode) : new Unreachable(url, error)
-}
-
 /** Milliseconds until a service that failed is asked again. */
 export const RETRY_AFTER = 250
 
@@ -194,6 +188,3 @@ export async function keepAsking(ask: (wasAway: boolean) => Promise<void>): Prom
     }
   }
 }
-
-/** The last attempt to deliver a message: the service lists the newest first. undefined before the first. */
-export const lastAttempt = ({ attempts }: Body): Body => attempts[0]
