@@ -28,14 +28,12 @@ export const disputeEndpoints = ({ config }: Context): Endpoint[] => [
     operationId: 'searchDisputes',
     search: disputeSearch,
     summary: 'Search disputes',
-    docs: () => {
-      return {
-        ...searchDocs(disputeSearch, dispute, ['status']),
-        description:
-          'Four fixed sample records, the same for every account. Their payments do not exist here.',
-        responses: { 200: json('One page of results, newest first', disputesPage) },
-      }
-    },
+    docs: () => ({
+      ...searchDocs(disputeSearch, dispute, ['status']),
+      description:
+        'Four fixed sample records, the same for every account. Their payments do not exist here.',
+      responses: { 200: json('One page of results, newest first', disputesPage) },
+    }),
     handler: async request => {
       const search = readSearch(request.query, disputeSearch, request.log)
       const matching = disputes.filter(one => matches(one, search))

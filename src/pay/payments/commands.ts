@@ -91,8 +91,7 @@ export async function createPayment(context: Context, creation: Creation): Promi
 
 /** The events after the first `before`, and the messages, for the record. */
 function causedBy({ events }: Payment, before: number, messages: Message[]): Caused {
-  const positions: number[] = []
-  for (let i = before; i < events.length; i++) positions.push(i)
+  const positions = [...events.keys().drop(before)]
   return { events: positions, messages: messages.map(({ message_id }) => message_id) }
 }
 
