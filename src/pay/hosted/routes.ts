@@ -14,10 +14,9 @@ import {
   requestBody,
   type Schema,
 } from '../../platform/http/openapi.ts'
-import { recordEffectsOf } from '../../platform/http/request-state.ts'
 import { object } from '../../platform/http/schema.ts'
 import { isCrossSite, pagePolicy, sendHtml, setPageHeaders } from '../../platform/web/headers.ts'
-import type { Context } from '../context.ts'
+import { type Context, contextOf } from '../context.ts'
 import { choices } from '../payments/payment.ts'
 import {
   choose,
@@ -51,8 +50,7 @@ export function pageArea(context: Context): Pick<Area, 'setHeaders' | 'sendError
       // An unknown path has no payment, and a service that is overloaded must refuse without a query.
       if (status === 404 || status === 503) return show()
       const token = pathParam(request, 'token') || (formBody(request).get('chargeTokenId') ?? '')
-      const holder = { context, token, recordEffects: recordEffectsOf(request) }
-      void findWayBack(holder).then(show)
+      void findWayBack({ context: contextOf(request, context), token }).then(show)
     },
   }
 }
@@ -61,7 +59,7 @@ export function pageArea(context: Context): Pick<Area, 'setHeaders' | 'sendError
 export function pageEndpoints(context: Context): Endpoint[] {
   const site = pagesSite(context.config)
   const visit = (request: FastifyRequest, token: string, byForm: boolean): JourneyStep => {
-    return { ...site, context, token, byForm, recordEffects: recordEffectsOf(request) }
+    return { ...site, context: contextOf(request, context), token, byForm }
   }
   const byPath = (request: FastifyRequest) => visit(request, pathParam(request, 'token'), false)
   const byForm = (request: FastifyRequest, token: string) => visit(request, token, true)

@@ -30,7 +30,7 @@ import {
 } from '../../platform/http/openapi.ts'
 import { recordEffectsOf } from '../../platform/http/request-state.ts'
 import { pageOf, readSearch } from '../../platform/http/search.ts'
-import type { Context } from '../context.ts'
+import { type Context, contextOf } from '../context.ts'
 import { authorise } from './authorise.ts'
 import { createPayment, movePayment, type WithScenario } from './commands.ts'
 import type { Payment, Trigger } from './payment.ts'
@@ -118,12 +118,11 @@ Checks run in this order: the type of every field, and whether agreement_id and 
     const { account } = request
     const addresses = addressesOf(request, context.config)
     const created = await withScenario(request, applyScenario =>
-      createPayment(context, {
+      createPayment(contextOf(request, context), {
         account,
         address: addresses.api,
         given,
         idempotencyKey: key,
-        recordEffects: recordEffectsOf(request),
         applyScenario,
       }),
     )
@@ -239,15 +238,9 @@ async function move(
   unknown: 'P0500' | 'P1000',
   refuse: (status: string) => Error,
 ): Promise<void> {
-  await movePayment(
-    context,
-    async () => ({
-      payment: await paymentInPath(request, context, unknown),
-      account: request.account,
-    }),
-    trigger,
-    { refuse, recordEffects: recordEffectsOf(request) },
-  )
+  const { account } = request
+  const read = async () => ({ account, payment: await paymentInPath(request, context, unknown) })
+  await movePayment(contextOf(request, context), read, trigger, refuse)
 }
 
 /** The payment in the path. Throws the endpoint's error when the account has no such payment. */

@@ -16,7 +16,6 @@ import { JSON_TYPE, jsonBody } from '../../platform/http/body.ts'
 import { type Endpoint, pathParam } from '../../platform/http/endpoint.ts'
 import { PENCE_RULE } from '../../platform/http/fields.ts'
 import { json, pathParameter, requestBody, searchDocs } from '../../platform/http/openapi.ts'
-import { recordEffectsOf } from '../../platform/http/request-state.ts'
 import {
   createdBetween,
   filters,
@@ -25,7 +24,7 @@ import {
   type SearchKind,
   settledBetween,
 } from '../../platform/http/search.ts'
-import type { Context } from '../context.ts'
+import { type Context, contextOf } from '../context.ts'
 import type { WithScenario } from '../payments/commands.ts'
 import { paymentId, paymentInPath } from '../payments/routes.ts'
 import { oldestKept } from '../retention.ts'
@@ -88,9 +87,9 @@ const create = (context: Context, withScenario: WithScenario): Endpoint => ({
     const refund = readNewRefund(jsonBody(request, 'P0697', ['amount']))
     const addresses = addressesOf(request, context.config)
     const payment_id = pathParam(request, 'payment_id')
-    const recordEffects = recordEffectsOf(request)
+    const own = contextOf(request, context)
     const made = await withScenario(request, applyScenario =>
-      createRefund(context, { account, payment_id, refund, applyScenario, recordEffects }),
+      createRefund(own, { account, payment_id, refund, applyScenario }),
     )
     void reply.code(202)
     return presentCreated(made, context.time.now(account), addresses)
