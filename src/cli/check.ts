@@ -1,11 +1,13 @@
 import { writeFileSync } from 'node:fs'
 import { asTypedHere } from '../core/invocation.ts'
+import { iso } from '../core/time.ts'
 import { type Html, html } from '../platform/web/html.ts'
 import { CommandError, EXIT, wrongUsage } from './command-error.ts'
 import { defineCommand, type OptionsOf } from './define-command.ts'
 import { colour, note, oneLine, print, printJson } from './output.ts'
 import { parseAge } from './parse.ts'
 import {
+  accountTime,
   type Body,
   connect,
   NEEDS_SERVICE,
@@ -113,7 +115,7 @@ function refuseUnjudged({ findings, kept }: Body, { probe }: CheckOptions): void
 async function readReport(service: Service, options: CheckOptions): Promise<Body> {
   const { since, asOf, probe } = options
   const query = new URLSearchParams({
-    ...(since !== undefined && { since: await timeAgo(service, since) }),
+    ...(since !== undefined && { since: iso((await accountTime(service)) - since) }),
     ...(asOf !== undefined && { as_of: asOf }),
   })
   const path = `/control/webhooks/${encodeURIComponent(probe ?? '')}/probe`
@@ -131,12 +133,6 @@ async function readReport(service: Service, options: CheckOptions): Promise<Body
       line: asTypedHere(each.line.replace('$FARTHING_URL', service.url)),
     })),
   }
-}
-
-/** In the account's time, which may not be this machine's. */
-async function timeAgo(service: Service, ms: number): Promise<string> {
-  const { clock } = await service.ask('GET', '/control')
-  return new Date(Date.parse(clock.now) - ms).toISOString()
 }
 
 function write(file: string, text: string): void {

@@ -78,7 +78,6 @@ export function endWithReader(): void {
   })
 }
 
-const MORE_HELP = '(farthing --help lists the commands and settings)'
 const LONGEST_NAME = 23
 
 function createProgram(
@@ -91,7 +90,7 @@ function createProgram(
     .usage('[command] [options]')
     .exitOverride()
     .configureOutput({ outputError: (text, write) => write(explainUsage(text)) })
-    .showHelpAfterError(asTypedHere(MORE_HELP))
+    .showHelpAfterError(asTypedHere('(farthing --help lists the commands and settings)'))
     .configureHelp({ commandUsage: usageHere })
     .addHelpText('after', settingsHelp)
   for (const [name, command] of Object.entries(commands)) addCommand(program, name, command, shell)

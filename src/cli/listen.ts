@@ -10,6 +10,7 @@ import { defineCommand, type OptionsOf } from './define-command.ts'
 import { createReceive, deliver } from './listen-deliver.ts'
 import { note, print, printJson } from './output.ts'
 import {
+  accountTime,
   type Body,
   connect,
   keepAsking,
@@ -132,8 +133,6 @@ function refuseWithoutEffect(options: ListenOptions): void {
 const listenerName = ({ name }: ListenOptions): string =>
   name ?? `${userInfo().username}-${hostname()}`
 
-const LISTENERS = '/control/listeners'
-
 /** Deletes the webhook, so that no more messages are written for it. */
 async function forget(service: Service, options: ListenOptions): Promise<void> {
   const name = listenerName(options)
@@ -151,7 +150,7 @@ async function forget(service: Service, options: ListenOptions): Promise<void> {
 /** The webhook of a listener keeps how its messages look, until a listener of this name wants another shape. */
 async function register(service: Service, options: ListenOptions): Promise<ServiceAnswer> {
   const json = { name: listenerName(options), ...(options.events && { events: options.events }) }
-  const answer = await service.request('POST', LISTENERS, { json })
+  const answer = await service.request('POST', '/control/listeners', { json })
   const { as = null } = options
   if (answer.status === 200 && (answer.body.as ?? null) !== as)
     await service.ask('PUT', `/control/webhooks/${answer.body.webhook_id}`, { json: { as } })
@@ -253,8 +252,7 @@ const PAGE_SIZE = 500
 
 /** Sends the messages of the account's last day that nobody received, oldest first. */
 async function sendMissed(service: Service, webhook_id: string): Promise<void> {
-  const { clock } = await service.ask('GET', '/control')
-  const since = Date.parse(clock.now) - DAY
+  const since = (await accountTime(service)) - DAY
   const sent = new Set<string>()
   let after = idFloor(since)
   for (;;) {

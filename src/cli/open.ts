@@ -52,15 +52,11 @@ async function pageUrl(config: Config, page: string, options: OpenOptions): Prom
   if (hasKey && options.account !== DEFAULT_ACCOUNT)
     throw wrongUsage('with a key --account has no effect: leave it out, or unset FARTHING_API_KEY')
   if (page === 'docs') return `${site}/docs`
-  const to = pageBelow(page)
+  const below = page === 'payments' ? page : `payments/${page}`
+  const to = page === 'home' ? undefined : below
   if (!hasKey) return enterUrl(site, await codeFromDatabase(config, options.account), to)
   const service = await connect(config, options)
-  return (await service.ask('POST', '/control/enter', { json: { ...(to && { to }) } })).url
-}
-
-function pageBelow(page: string): string | undefined {
-  if (page === 'home') return undefined
-  return page === 'payments' ? page : `payments/${page}`
+  return (await service.ask('POST', '/control/enter', { json: { to } })).url
 }
 
 /** Without a key: sealed with the newest active key of the account. */

@@ -57,7 +57,6 @@ export type PaymentToMake = PayOptions & { scenario: Scenario | 'cancel_by_api' 
 export const ENDED_OTHERWISE = {
   [EXIT.failed]: 'the payment ended in another way than asked',
 } as const
-type PayCode = 0 | typeof EXIT.failed
 
 export const pay = defineCommand({
   summary: 'make a payment and take it to its end',
@@ -109,7 +108,10 @@ const endOf = ({ hold, cannotRetry }: PayOptions) => ({
   ...(cannotRetry && { can_retry: false }),
 })
 
-export async function carryOutAndShow(service: Service, wanted: PaymentToMake): Promise<PayCode> {
+export async function carryOutAndShow(
+  service: Service,
+  wanted: PaymentToMake,
+): Promise<0 | typeof EXIT.failed> {
   const began = performance.now()
   const { payment_id } = await carryOut(service, wanted)
   const ms = Math.round(performance.now() - began)

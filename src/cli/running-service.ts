@@ -169,6 +169,10 @@ class Unreachable extends CommandError {
   }
 }
 
+/** The time of the account's clock, which may not be this machine's, in milliseconds. */
+export const accountTime = async ({ ask }: Service): Promise<number> =>
+  Date.parse((await ask('GET', '/control')).clock.now)
+
 /** Milliseconds until a service that failed is asked again. */
 export const RETRY_AFTER = 250
 

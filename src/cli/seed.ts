@@ -214,14 +214,13 @@ function newAgreement(room: string, agreement_id: string, number: number): Agree
 
 function applyTriggers(payment: Payment, triggers: Trigger[], created: number): Payment {
   return triggers.reduce((before, trigger, i) => {
-    const change = advance(before, trigger, created + (i + 1) * STEP, cardFor(trigger))
+    const change = advance(before, trigger, created + (i + 1) * STEP, cards[trigger])
     if (!change) throw new Error(`a seeded payment cannot ${trigger}`)
     return change.after
   }, payment)
 }
 
-function cardFor(trigger: Trigger): CardDetails | undefined {
-  if (trigger === 'authorise') return submittedCard(MOCK_CARD, 'R Operator', '09/31')
-  if (trigger === 'authorise_declined') return submittedCard(DECLINED_CARD, 'R Operator', '09/31')
-  return undefined
+const cards: Partial<Record<Trigger, CardDetails>> = {
+  authorise: submittedCard(MOCK_CARD, 'R Operator', '09/31'),
+  authorise_declined: submittedCard(DECLINED_CARD, 'R Operator', '09/31'),
 }

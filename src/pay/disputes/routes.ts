@@ -40,13 +40,12 @@ export const disputeEndpoints = ({ config }: Context): Endpoint[] => [
       const from = (search.page - 1) * search.displaySize
       const results = matching.slice(from, from + search.displaySize)
       const result = { total: matching.length, count: results.length, results }
-      return withLinks(pageOf(search, result, addressesOf(request, config), presentDispute))
+      const page = pageOf(search, result, addressesOf(request, config), presentDispute)
+      // GOV.UK Pay says `links` here, and `_links` on every other page.
+      return { ...page, links: page._links }
     },
   },
 ]
-
-/** GOV.UK Pay says `links` here, and `_links` on every other page. */
-const withLinks = <Page extends { _links: object }>(page: Page) => ({ ...page, links: page._links })
 
 function matches(dispute: Dispute, { filters }: Search): boolean {
   const created = Date.parse(dispute.created_date)

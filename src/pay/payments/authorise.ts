@@ -24,6 +24,8 @@ import { findByToken } from './store.ts'
 
 type CardScenario = 'success' | 'declined'
 
+const codes = fieldCodes.authorisation
+
 /** Specification, *POST /v1/auth*: completes a moto_api payment. The one-time token is the authorisation. */
 export const authorise = (context: Context): Endpoint => ({
   method: 'POST',
@@ -33,26 +35,23 @@ export const authorise = (context: Context): Endpoint => ({
   summary: 'Complete a moto_api payment with a card',
   accepts: 'json or form',
   secretBody: true,
-  docs: () => {
-    const codes = fieldCodes.authorisation
-    return {
-      description:
-        'The one_time_token is the authorisation: no API key is needed, and an Authorization header is ignored. Card 4000000000000002 is declined. Every other number of 12 to 19 digits is accepted. The response waits for the webhooks. Read the payment to see its state.',
-      requestBody: requestBody(cardAuthorisation, [JSON_TYPE, FORM_TYPE]),
-      responses: {
-        204: noContent('The payment is success or, with delayed_capture, capturable'),
-      },
-      errors: [
-        notAnObject('P0197'),
-        unknownOneTimeToken(),
-        usedOneTimeToken(),
-        cardDeclined(),
-        wrongMediaType(400, JSON_TYPE, FORM_TYPE),
-        missing(codes, 'cvc'),
-        outsideLimit(codes, 'card_number', 'must be 12 to 19 digits'),
-      ],
-    }
-  },
+  docs: () => ({
+    description:
+      'The one_time_token is the authorisation: no API key is needed, and an Authorization header is ignored. Card 4000000000000002 is declined. Every other number of 12 to 19 digits is accepted. The response waits for the webhooks. Read the payment to see its state.',
+    requestBody: requestBody(cardAuthorisation, [JSON_TYPE, FORM_TYPE]),
+    responses: {
+      204: noContent('The payment is success or, with delayed_capture, capturable'),
+    },
+    errors: [
+      notAnObject('P0197'),
+      unknownOneTimeToken(),
+      usedOneTimeToken(),
+      cardDeclined(),
+      wrongMediaType(400, JSON_TYPE, FORM_TYPE),
+      missing(codes, 'cvc'),
+      outsideLimit(codes, 'card_number', 'must be 12 to 19 digits'),
+    ],
+  }),
   handler: async (request, reply) => {
     const body = isForm(request)
       ? Object.fromEntries(formBody(request))

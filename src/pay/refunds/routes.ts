@@ -55,6 +55,8 @@ export const refundEndpoints = (context: Context, withScenario: WithScenario): E
   search(context),
 ]
 
+const codes = fieldCodes.refund
+
 const create = (context: Context, withScenario: WithScenario): Endpoint => ({
   method: 'POST',
   path: '/v1/payments/{payment_id}/refunds',
@@ -62,26 +64,23 @@ const create = (context: Context, withScenario: WithScenario): Endpoint => ({
   operationId: 'refundPayment',
   summary: 'Refund a payment',
   accepts: 'json',
-  docs: () => {
-    const codes = fieldCodes.refund
-    return {
-      description:
-        'Refunds all of it or a part, as often as something is left. The payment stays success, and its refund_summary changes at once. The response waits for the webhooks.',
-      parameters: [paymentId],
-      requestBody: requestBody(newRefund),
-      responses: { 202: json('The refund', createdRefund) },
-      errors: [
-        missing(codes, 'amount'),
-        invalid(codes, 'amount', PENCE_RULE),
-        notRefundable('pending', 'its refund_summary.status must be available'),
-        notAnObject('P0697'),
-        paymentNotFound('P0600'),
-        refundAmountMismatch(7000),
-        wrongMediaType(400, JSON_TYPE),
-        outsideLimit(codes, 'amount', 'must be at least 1'),
-      ],
-    }
-  },
+  docs: () => ({
+    description:
+      'Refunds all of it or a part, as often as something is left. The payment stays success, and its refund_summary changes at once. The response waits for the webhooks.',
+    parameters: [paymentId],
+    requestBody: requestBody(newRefund),
+    responses: { 202: json('The refund', createdRefund) },
+    errors: [
+      missing(codes, 'amount'),
+      invalid(codes, 'amount', PENCE_RULE),
+      notRefundable('pending', 'its refund_summary.status must be available'),
+      notAnObject('P0697'),
+      paymentNotFound('P0600'),
+      refundAmountMismatch(7000),
+      wrongMediaType(400, JSON_TYPE),
+      outsideLimit(codes, 'amount', 'must be at least 1'),
+    ],
+  }),
   handler: async (request, reply) => {
     const { account } = request
     const refund = readNewRefund(jsonBody(request, 'P0697', ['amount']))
