@@ -3,7 +3,7 @@ import type { Config } from '../core/config.ts'
 import { createNewId, secrets } from '../core/ids.ts'
 import type { Database, NewId, Statement } from '../core/ports.ts'
 import { DAY, MINUTE } from '../core/time.ts'
-import { type Agreement, activate } from '../pay/agreements/agreement.ts'
+import { type Agreement, activate, makeAgreement } from '../pay/agreements/agreement.ts'
 import { insertAgreement } from '../pay/agreements/store.ts'
 import { type CardDetails, DECLINED_CARD, MOCK_CARD, submittedCard } from '../pay/card.ts'
 import { makePayment } from '../pay/payments/commands.ts'
@@ -159,7 +159,11 @@ function createHistory(room: string, newId: NewId) {
   return function next(number: number, at: number): Statement[] {
     const chosen = byHundredth[scatter(number) % byHundredth.length] ?? SET_UP
     const course = chosen.mode === 'agreement' && !active ? SET_UP : chosen
-    const created = course.setsUp ? newAgreement(room, newId(at), number) : undefined
+    const fields = {
+      reference: `SEED-AGREEMENT-${number}`,
+      description: 'Direct renewal, every month',
+    }
+    const created = course.setsUp ? makeAgreement(newId(at), room, fields) : undefined
     const used = course.mode === 'agreement' ? active : undefined
     const given = readNewPayment(body(course, number, (created ?? used)?.agreement_id))
     const { after } = makePayment({ newId, secrets }, room, at, given, used, { origin: 'seed' })
@@ -198,17 +202,6 @@ function body(course: Course, number: number, agreement_id: string | undefined) 
     ...(mode === 'web' && web),
     ...(setsUp && { set_up_agreement: agreement_id }),
     ...(mode === 'agreement' && { agreement_id }),
-  }
-}
-
-function newAgreement(room: string, agreement_id: string, number: number): Agreement {
-  return {
-    agreement_id,
-    room,
-    version: 1,
-    status: 'created',
-    reference: `SEED-AGREEMENT-${number}`,
-    description: 'Direct renewal, every month',
   }
 }
 

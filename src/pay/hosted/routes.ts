@@ -58,14 +58,15 @@ export function pageArea(context: Context): Pick<Area, 'setHeaders' | 'sendError
 /** Specification, *Hosted payment pages*. */
 export function pageEndpoints(context: Context): Endpoint[] {
   const site = pagesSite(context.config)
-  const visit = (request: FastifyRequest, token: string, byForm: boolean): JourneyStep => {
-    return { ...site, context: contextOf(request, context), token, byForm }
-  }
-  const byPath = (request: FastifyRequest) => visit(request, pathParam(request, 'token'), false)
-  const byForm = (request: FastifyRequest, token: string) => visit(request, token, true)
+  const visit: Visit = (request, token) => ({
+    ...site,
+    context: contextOf(request, context),
+    token: token ?? pathParam(request, 'token'),
+    byForm: token !== undefined,
+  })
   return [
-    ...detailsEndpoints(byPath),
-    ...confirmEndpoints(byPath),
+    ...detailsEndpoints(visit),
+    ...confirmEndpoints(visit),
     {
       method: 'GET',
       path: '/secure',
@@ -79,11 +80,14 @@ export function pageEndpoints(context: Context): Endpoint[] {
       }),
       handler: async (_request, reply) => send(reply, undefined),
     },
-    journeyByForm(byForm),
+    journeyByForm(visit),
   ]
 }
 
-const detailsEndpoints = (visit: (request: FastifyRequest) => JourneyStep): Endpoint[] => [
+/** The step of a request, whose token is in a form if it is passed, and otherwise in its path. */
+type Visit = (request: FastifyRequest, token?: string) => JourneyStep
+
+const detailsEndpoints = (visit: Visit): Endpoint[] => [
   {
     method: 'GET',
     path: '/secure/{token}',
@@ -131,7 +135,7 @@ const detailsEndpoints = (visit: (request: FastifyRequest) => JourneyStep): Endp
   },
 ]
 
-const confirmEndpoints = (visit: (request: FastifyRequest) => JourneyStep): Endpoint[] => [
+const confirmEndpoints = (visit: Visit): Endpoint[] => [
   {
     method: 'GET',
     path: '/secure/{token}/confirm',
@@ -183,9 +187,7 @@ const confirmEndpoints = (visit: (request: FastifyRequest) => JourneyStep): Endp
   },
 ]
 
-const journeyByForm = (
-  visit: (request: FastifyRequest, token: string) => JourneyStep,
-): Endpoint => ({
+const journeyByForm = (visit: Visit): Endpoint => ({
   method: 'POST',
   path: '/secure',
   area: 'pages',
