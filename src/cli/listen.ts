@@ -248,11 +248,10 @@ function stopWithSignals(listener: Listener): void {
     })
 }
 
-const PAGE_SIZE = 500
-
 /** Sends the messages of the account's last day that nobody received, oldest first. */
 async function sendMissed(service: Service, webhook_id: string): Promise<void> {
-  const since = (await accountTime(service)) - DAY
+  const now = await accountTime(service)
+  const since = now - DAY
   const sent = new Set<string>()
   let after = idFloor(since)
   for (;;) {
@@ -272,7 +271,8 @@ async function sendMissed(service: Service, webhook_id: string): Promise<void> {
       const { refused } = await service.request('POST', path, { json: {} })
       if (refused) note(refused.message)
     }
-    if (results.length < PAGE_SIZE) return
+    // A page may end at its bytes, so that one of few messages need not be the last.
+    if (results.length === 0 || Date.parse(results.at(-1).at) > now) return
     after = next
   }
 }

@@ -44,8 +44,6 @@ const requestRules = {
   status: whole(100, 599),
 }
 
-const PAGE_SIZE = 500
-
 /** `finish` ends the account. `keep` says that it shall not: it returns the line that says so, or ''. */
 type Ending = { finish(): Promise<void>; keep(): string }
 
@@ -154,16 +152,22 @@ async function makePlan(call: Call, plan: NewPlan): Promise<Plan> {
   return made
 }
 
+/** Those until now: an application that is busy makes more meanwhile. */
 async function allRequests(call: Call, which: WhichRequests = {}): Promise<LoggedRequest[]> {
   checkFields('requests', which, requestRules)
+  const read = (paging: object) => {
+    const query: object = { ...which, ...paging }
+    return call('GET', `/control/requests?${new URLSearchParams({ ...query })}`)
+  }
+  const [newest] = (await read({ limit: 1 })).results
   const all = new Map<string, LoggedRequest>()
   let from: object = { since: '1970-01-01T00:00:00.000Z' }
-  for (;;) {
-    const query: object = { ...which, ...from, limit: PAGE_SIZE }
-    const path = `/control/requests?${new URLSearchParams({ ...query })}`
-    const { results, next } = await call('GET', path)
+  while (newest && !all.has(newest.request_id)) {
+    const { results, next } = await read({ ...from, limit: 500 })
     for (const each of results) all.set(each.request_id, each)
-    if (results.length < PAGE_SIZE) return [...all.values()]
+    // A page may end at its bytes, so that one of few requests need not be the last.
+    if (results.length === 0) break
     from = { after: next }
   }
+  return [...all.values()]
 }
