@@ -8,7 +8,6 @@ import { insertPayment } from '../../pay/payments/store.ts'
 import { insertRefund } from '../../pay/refunds/store.ts'
 import { type EventType, messagesFor, type Webhook } from '../../pay/webhooks/webhook.ts'
 import { keptAddresses } from '../../platform/http/addresses.ts'
-import type { RecordEffects } from '../../platform/http/request-state.ts'
 import type { ToolContext } from '../context.ts'
 
 const PAID: Trigger[] = ['open_page', 'choose_success', 'confirm']
@@ -38,7 +37,6 @@ type TestMessageRequest = {
   /** Where the client found the API. */
   address: string
   return_url: string
-  recordEffects: RecordEffects
 }
 
 export type TestMessage = { message_id: string; refund_id: string | undefined }
@@ -49,7 +47,7 @@ export type TestMessage = { message_id: string; refund_id: string | undefined }
  */
 export async function sendTestMessage(
   context: ToolContext,
-  { account, webhook, event_type, address, return_url, recordEffects }: TestMessageRequest,
+  { account, webhook, event_type, address, return_url }: TestMessageRequest,
 ): Promise<TestMessage | undefined> {
   const { config, deliveries, newId, time } = context
   const { room } = account
@@ -85,7 +83,10 @@ export async function sendTestMessage(
   const [message] = messages
   if (!written || !message) return undefined
   const { message_id } = message
-  recordEffects(account, payment, { events: [...payment.events.keys()], messages: [message_id] })
+  context.recordEffects?.(account, payment, {
+    events: [...payment.events.keys()],
+    messages: [message_id],
+  })
   await deliveries.deliver(messages)
   return { message_id, refund_id }
 }
