@@ -120,9 +120,6 @@ export function printJson(root: JsonNode, style: Style, most = Infinity): string
   return text.length > most ? undefined : text
 }
 
-const escapeUnit = (unit: string): string =>
-  `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
-
 /**
  * Returns a printer of strings that writes the matching characters as \uXXXX. The pattern must match single UTF-16
  * units.
@@ -131,6 +128,6 @@ export const escaping =
   (pattern: RegExp, inUpperCase = false) =>
   (value: string): string =>
     JSON.stringify(value).replace(pattern, unit => {
-      const escaped = escapeUnit(unit)
-      return inUpperCase ? `\\u${escaped.slice(2).toUpperCase()}` : escaped
+      const digits = unit.charCodeAt(0).toString(16).padStart(4, '0')
+      return `\\u${inUpperCase ? digits.toUpperCase() : digits}`
     })
