@@ -25,8 +25,8 @@ export type Mistake = {
   messages?: string[]
   /** Sentences that follow. */
   more?: readonly string[]
-  /** Most likely the receiver has another key. */
-  isOfKey?: true
+  /** The right key, where most likely the receiver has another one. */
+  keyToCompare?: Pick<SentMessage, 'webhook' | 'signing_key'>
 }
 
 /** The mistake in a body that differs from the true one. */
@@ -120,10 +120,6 @@ function named(
 export const HEADER = 'the header'
 export const COMPUTED = 'what your code computed'
 
-/** The body of a form, whose lines the browser ended with CRLF. */
-export const withoutCarriageReturns = (body: Buffer): Buffer =>
-  Buffer.from(body.toString('latin1').replaceAll('\r\n', '\n'), 'latin1')
-
 export const inWords = (parts: readonly string[]): string =>
   parts.length < 2 ? parts.join('') : `${parts.slice(0, -1).join(', ')} and ${parts.at(-1)}`
 
@@ -136,78 +132,60 @@ export const match = (sentence: string): Analysis => ({
 
 /** `start` begins the sentence, which names the mistakes; `end` follows it. */
 export function mismatch(mistakes: readonly Mistake[], start: string, end = ''): Analysis {
-  const more = mistakes.flatMap(({ more = [] }) => more)
+  const sentences = [
+    `${start}${inWords(mistakes.map(({ words }) => words))}.`,
+    ...mistakes.flatMap(({ more = [] }) => more),
+    end,
+  ]
+  const messages = mistakes.flatMap(each => each.messages ?? [])
+  const keyToCompare = mistakes.find(each => each.keyToCompare)?.keyToCompare
   return {
     verdict: 'mismatch',
-    sentence: [`${start}${inWords(mistakes.map(({ words }) => words))}.`, ...more, end]
-      .filter(each => each !== '')
-      .join(' '),
+    sentence: sentences.filter(each => each !== '').join(' '),
     causes: mistakes.map(({ cause }) => cause),
     advice: [...new Set(mistakes.flatMap(({ advice }) => advice))],
-    ...ofOthers(mistakes.flatMap(({ messages = [] }) => messages)),
+    ...(messages.length > 0 && { messages }),
+    ...(keyToCompare && { keyToCompare }),
   }
 }
 
-const ofOthers = (messages: string[]) => messages.length > 0 && { messages }
-
-/** What follows where no known mistake explains a signature. */
-export type Unexplained = {
-  /** Other messages that a signature may belong to. */
-  messages: readonly SentMessage[]
-  isPartial: boolean
-  /** What is likely, in a sentence. */
-  likely: string
-  advice: readonly Advice[]
-  /** Most likely the receiver has another key. */
-  isOfKey?: true
-}
-
-const isDigest = (text: string): boolean => /^[0-9a-f]{64}$/i.test(text)
+/** What follows where no known mistake explains a signature: what is likely, in a sentence, and what to do. */
+export type Follows = Pick<Mistake, 'advice' | 'keyToCompare'> & { likely: string }
 
 const TOO_MANY = 'Not all combinations of mistakes were tried, because the body is large.'
 
-/** A signature that no known mistake explains. It may be that of another message, or no signature. */
+/** A signature that no known mistake explains. It may be that of one of these messages, or no signature. */
 export function unexplained(
   subject: string,
   text: string,
-  { messages, isPartial, likely, advice, isOfKey }: Unexplained,
+  messages: readonly SentMessage[],
+  isPartial: boolean,
+  { likely, ...follows }: Follows,
 ): Mistake {
   const owners = messages.filter(
     ({ body, signing_key }) => text === signatureOf(body, Buffer.from(signing_key)),
   )
   const [owner] = owners
+  const is = (cause: string, words: string, ...advice: Advice[]): Mistake => ({
+    cause,
+    words: `${subject} is ${words}`,
+    advice,
+  })
   if (owner)
     return {
-      cause: 'other-message',
-      words: `${subject} is the signature of another message, to ${owner.webhook}`,
-      advice: [],
+      ...is('other-message', `the signature of another message, to ${owner.webhook}`),
       messages: owners.map(({ message_id }) => message_id),
     }
-  if (text.startsWith(PREFIX))
-    return {
-      cause: 'digest:key',
-      words: `${subject} is no signature: this is a key`,
-      advice: [theDigest],
-    }
-  if (isApiKey(text))
-    return {
-      cause: 'digest:api-key',
-      words: `${subject} is no signature: this is an API key`,
-      advice: [apiKey],
-    }
-  if (!isDigest(text))
-    return {
-      cause: 'digest:unknown',
-      words: `${subject} is not 64 hexadecimal digits, and no known mistake explains it`,
-      advice: [theDigest],
-    }
-  return {
-    cause: 'unknown',
-    words: `no known mistake explains ${subject}`,
-    advice,
-    more: [...(isPartial ? [TOO_MANY] : []), ...(likely === '' ? [] : [likely])],
-    ...(isOfKey && { isOfKey }),
-  }
+  if (text.startsWith(PREFIX)) return is('digest:key', 'no signature: this is a key', theDigest)
+  if (isApiKey(text)) return is('digest:api-key', 'no signature: this is an API key', apiKey)
+  if (!/^[0-9a-f]{64}$/i.test(text))
+    return is(
+      'digest:unknown',
+      'not 64 hexadecimal digits, and no known mistake explains it',
+      theDigest,
+    )
+  const words = `no known mistake explains ${subject}`
+  return { cause: 'unknown', words, more: [isPartial ? TOO_MANY : '', likely], ...follows }
 }
 
 /** Says of a signing key as much as is needed to compare it, and no more. */
