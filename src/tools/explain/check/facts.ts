@@ -1,5 +1,6 @@
 /** Reads from an exchange, when it is recorded, what the rules need of it: bodies and card numbers are at hand only then. */
 import { hash } from 'node:crypto'
+import { unescape as decoded } from 'node:querystring'
 import type { Headers } from '../../../core/exchange.ts'
 import { isSuccess } from '../../../core/http-status.ts'
 import { isListenerAddress } from '../../../pay/webhooks/listener.ts'
@@ -172,11 +173,3 @@ function tellsOf({ return_url, reference, email, metadata }: ReadRequest['body']
 
 const textOf = (value: unknown): string =>
   typeof value === 'string' || typeof value === 'number' ? String(value) : ''
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
-}

@@ -5,7 +5,8 @@ import type { Facts } from '../../record/exchange.ts'
 import type { AnsweredAttempt, Judge } from '../../record/row.ts'
 import { factsOfAttempt, factsOfRequest, type ReadRequest, readRequest } from './facts.ts'
 import { attemptRows, type ProductionRule, requestRows } from './production.ts'
-import { type AccountRecord, HAS_FAILED, type Level, type Rule } from './rule.ts'
+import type { AccountRecord } from './record.ts'
+import { HAS_FAILED, type Level, type Rule } from './rule.ts'
 
 export const productionRows: readonly ProductionRule[] = [...requestRows, ...attemptRows]
 

@@ -4,7 +4,8 @@ import { HOUR, MINUTE, SECOND } from '../../../core/time.ts'
 import type { EventType } from '../../../pay/webhooks/webhook.ts'
 import type { Evidence } from '../../record/exchange.ts'
 import { LISTED_ENDS } from './facts.ts'
-import { type AccountRecord, documented, judgement, type Rule } from './rule.ts'
+import type { AccountRecord } from './record.ts'
+import { documented, judgement, type Rule } from './rule.ts'
 
 /** Milliseconds of account time after which an outcome should have been read. */
 const READ_WITHIN = 10 * MINUTE

@@ -29,7 +29,7 @@ import {
   type Probe,
   type Unjudged,
 } from './probing.ts'
-import { type Finding, judge, type Rule } from './rule.ts'
+import { byId, type Finding, judge, type Rule } from './rule.ts'
 
 /** Paid payments that are looked at. */
 const MOST_PAYMENTS = 50
@@ -38,9 +38,6 @@ const MOST_PAYMENTS = 50
 const PAID: EventType[] = ['card_payment_succeeded', 'card_payment_captured']
 
 type Probed = { posts: number; findings: Finding[] }
-
-/** Milliseconds in which nobody else may probe, should this process end. */
-const CLAIM_MS = MOST_MS + 5_000
 
 /**
  * Sends messages about paid payments of the account to the webhook's own address, and records each. They are no
@@ -53,7 +50,7 @@ export const probeReceiver = (
   webhook: Webhook,
   isAbandoned: () => boolean,
 ): Promise<Probed | undefined> =>
-  sendingAlone(context, account, CLAIM_MS, async () => {
+  sendingAlone(context, account, MOST_MS, async () => {
     const started = performance.now()
     let posts = 0
     const findings = await findingsOf({
@@ -69,8 +66,7 @@ export const probeReceiver = (
         performance.now() - started + ms <= MOST_MS &&
         !isAbandoned(),
     })
-    const numberOf = ({ rule }: Finding): number => Number(rule.slice(1))
-    return { posts, findings: findings.toSorted((one, other) => numberOf(one) - numberOf(other)) }
+    return { posts, findings: findings.toSorted((one, other) => byId(one.rule, other.rule)) }
   })
 
 async function findingsOf(probe: Probe): Promise<Finding[]> {

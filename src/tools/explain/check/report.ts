@@ -8,7 +8,7 @@ import { outcomeRules } from './outcomes.ts'
 import { receiverRules } from './receivers.ts'
 import { readRecord, type Window } from './record.ts'
 import { requestRules } from './requests.ts'
-import { type Finding, HAS_FAILED, judgeAll, notSeen, type Rule, type Verdict } from './rule.ts'
+import { byId, type Finding, HAS_FAILED, judgeAll, levels, notSeen, type Rule } from './rule.ts'
 import { type Situation, situationsOf } from './situations.ts'
 
 export type Report = {
@@ -31,20 +31,8 @@ export const rules: readonly Rule[] = [
   ...receiverRules,
 ]
 
-/** The identifiers of all rules but those of probes, in the order of docs/check.md. */
-export const ruleIds: readonly string[] = [...new Set(rules.map(({ id }) => id))].toSorted(
-  (one, other) => rankOf(one) - rankOf(other),
-)
-
-/** C10 comes after C9. A comparison of texts by number would load a collator, at every start. */
-function rankOf(id: string): number {
-  return id.charCodeAt(0) * 1_000 + Number(id.slice(1))
-}
-
-const byRule = (one: { rule: string }, other: { rule: string }): number =>
-  ruleIds.indexOf(one.rule) - ruleIds.indexOf(other.rule)
-
-export const levels: readonly Verdict[] = ['fail', 'warn', 'note', 'pass', 'not seen']
+/** The identifiers of all rules but those of probes, in order. */
+export const ruleIds: readonly string[] = [...new Set(rules.map(({ id }) => id))].toSorted(byId)
 
 type Filters = Window & { rule?: string | undefined }
 
@@ -73,14 +61,14 @@ export const checkAccount = (
       to: iso(record.now),
       kept,
       not_kept,
-      findings: inOrder(together(findings).toSorted(byRule)),
+      findings: inOrder(together(findings).toSorted((one, other) => byId(one.rule, other.rule))),
       situations: rule === undefined ? situationsOf(record) : [],
     }
   })
 
 const TOO_SHORT = 'The time that is looked at is too short for this rule: see since and as_of.'
 
-const inOrder = <Leveled extends { level: Verdict }>(findings: readonly Leveled[]): Leveled[] =>
+const inOrder = (findings: readonly Finding[]): Finding[] =>
   findings.toSorted((one, other) => levels.indexOf(one.level) - levels.indexOf(other.level))
 
 /** Of the parts of one rule those that are broken; if none is, one of them: one that failed before one that passed. */

@@ -6,8 +6,8 @@ import { isSuccess } from '../../../core/http-status.ts'
 import { timeOf } from '../../../core/ids.ts'
 import { DAY } from '../../../core/time.ts'
 import type { Evidence } from '../../record/exchange.ts'
+import type { AccountRecord } from './record.ts'
 import { isLost } from './requests.ts'
-import type { AccountRecord } from './rule.ts'
 
 export type Situation = {
   situation: string
