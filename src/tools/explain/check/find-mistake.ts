@@ -146,7 +146,6 @@ async function fromWrong(
 ): Promise<Conclusion> {
   const copies = [...(await shownIn(subject, [first, forged])), ...subject.wrong]
   const tried = new Set<string>()
-  let otherwise = 0
   for (const { text, short, cause, words, advice } of copies) {
     if (tried.has(text)) continue
     if (!mayPost()) break
@@ -163,7 +162,6 @@ async function fromWrong(
         evidence: [sent, first],
       }
     }
-    if (!isRefused(sent)) otherwise += 1
     if (sent.status === 429)
       return {
         cause: 'stopped',
@@ -174,15 +172,18 @@ async function fromWrong(
   }
   const { truth, otherKeys, wrong } = subject
   const isTried = ({ text }: WrongSignature) => tried.has(text)
-  const keys = wrong.filter(({ cause }) => cause === 'key:other-webhook')
-  const mistakes = wrong.length - keys.length
+  const isOfKey = ({ cause }: WrongSignature) => cause === 'key:other-webhook'
+  const mistakes = wrong.filter(each => !isOfKey(each) && !isTried(each)).length
+  const keys = otherKeys - wrong.filter(each => isOfKey(each) && isTried(each)).length
+  const notTried = [
+    mistakes > 0 && `${mistakes} more`,
+    keys > 0 && `the keys of ${keys} other ${keys === 1 ? 'webhook' : 'webhooks'}`,
+  ].filter(each => each !== false)
   const facts = [
-    noneOf(tried.size),
-    ...(otherwise > 0 ? [`${otherwise} of them got another answer than a refusal.`] : []),
-    ...notTried(
-      mistakes - wrong.filter(each => !keys.includes(each) && isTried(each)).length,
-      otherKeys - keys.filter(isTried).length,
-    ),
+    tried.size === 0
+      ? 'No known mistake was tried.'
+      : `None of the ${tried.size} known mistakes that were tried is accepted.`,
+    ...(notTried.length > 0 ? [`Not tried: ${inWords(notTried)} (${BOUNDS}).`] : []),
     likelyOtherKey(String(truth.key), truth.owner),
   ]
   return {
@@ -191,20 +192,6 @@ async function fromWrong(
     advice: [otherKey, LOOK, SIGN_IN],
     evidence: [first, forged],
   }
-}
-
-function notTried(mistakes: number, keys: number): string[] {
-  const parts = [
-    ...(mistakes > 0 ? [`${mistakes} more`] : []),
-    ...(keys > 0 ? [`the keys of ${keys} other ${keys === 1 ? 'webhook' : 'webhooks'}`] : []),
-  ]
-  return parts.length > 0 ? [`Not tried: ${inWords(parts)} (${BOUNDS}).`] : []
-}
-
-const noneOf = (tried: number): string => {
-  if (tried === 0) return 'No known mistake was tried.'
-  if (tried === 1) return 'The one known mistake that was tried is not accepted.'
-  return `None of the ${tried} known mistakes that were tried is accepted.`
 }
 
 const BOUNDS = `at most ${MOST_COPIES} copies are sent, within ${MOST_MS / 1_000} seconds`
