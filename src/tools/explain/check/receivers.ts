@@ -4,7 +4,8 @@ import { duplicatesIn, type Webhook } from '../../../pay/webhooks/webhook.ts'
 import type { Evidence } from '../../record/exchange.ts'
 import { causeOf } from '../causes.ts'
 import { hasSucceeded } from './outcomes.ts'
-import { type AccountRecord, documented, inCode, type Judgement, type Rule } from './rule.ts'
+import type { AccountRecord } from './record.ts'
+import { documented, inCode, type Judgement, type Rule } from './rule.ts'
 
 const TOO_SLOW = SECOND
 const ATTEMPTS = 10
@@ -48,12 +49,6 @@ const withoutFirst = (attempts: Evidence[]): Evidence[] =>
     return before !== undefined && each.at - before.at < QUIET
   })
 
-const median = (numbers: number[]): number => {
-  const sorted = numbers.toSorted((one, other) => one - other)
-  const half = sorted.length / 2
-  return ((sorted[Math.ceil(half) - 1] ?? 0) + (sorted[Math.floor(half)] ?? 0)) / 2
-}
-
 /** The first two attempts without an answer in time that are in one minute of the machine with an answered one. */
 function timeoutsIn(attempts: Evidence[]): Evidence[] {
   let answered: Evidence | undefined
@@ -91,7 +86,9 @@ const slow: Rule = {
       if (timeouts.length > 0)
         return { broken: [{ level: 'fail', evidence: timeouts, webhook, sentence: LATE }], right }
       const evidence = right.slice(-ATTEMPTS)
-      const isSlow = median(evidence.map(({ ms }) => ms)) > TOO_SLOW
+      const times = evidence.map(({ ms }) => ms).toSorted((one, other) => one - other)
+      const [before = 0, after = 0] = times.slice(ATTEMPTS / 2 - 1)
+      const isSlow = (before + after) / 2 > TOO_SLOW
       return { broken: isSlow ? [{ evidence, webhook }] : [], right }
     }),
 }
@@ -191,7 +188,7 @@ const registeredTwice: Rule = {
   source: inCode('webhooks', 'message/WebhookMessageService.java', '81'),
   lacking: 'The account has no active webhook whose registration is kept.',
   judge(record) {
-    const broken = duplicatesIn([...record.webhooks]).map(twice => ({
+    const broken = duplicatesIn(record.webhooks).map(twice => ({
       evidence: registrations(record, twice),
       times: twice.length,
       ...(twice[0] && { webhook: twice[0] }),
