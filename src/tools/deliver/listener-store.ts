@@ -147,16 +147,11 @@ export async function findDue(
   return row
 }
 
-/** Fails its `expect` when another request has taken the attempt, or it has ended. */
-export const takeAttempt = (key: AttemptKey): Statement => ({
-  sql: `update listener_attempts set taken = 1 where ${KEY} and taken = 0`,
-  values: keyOf(key),
+/** Fails its `expect` when another request has taken the attempt, or has given it back, or it has ended. */
+export const setTaken = (key: AttemptKey, taken: 0 | 1): Statement => ({
+  sql: `update listener_attempts set taken = $4 where ${KEY} and taken <> $4`,
+  values: [...keyOf(key), taken],
   expect: 1,
-})
-
-export const returnAttempt = (key: AttemptKey): Statement => ({
-  sql: `update listener_attempts set taken = 0 where ${KEY}`,
-  values: keyOf(key),
 })
 
 /** Fails its `expect` when no such attempt waits for an answer. */

@@ -24,8 +24,7 @@ import {
   listenUntil,
   type Offer,
   offerAttempt,
-  returnAttempt,
-  takeAttempt,
+  setTaken,
   withdrawAttempt,
 } from './listener-store.ts'
 
@@ -121,7 +120,7 @@ export async function waitForAttempt(
     if (!due || due.listening_until <= now) return null
     const { attempt_id, offer } = due
     if (attempt_id && offer) {
-      if (await database.write([takeAttempt({ room, webhook_id, attempt_id })]))
+      if (await database.write([setTaken({ room, webhook_id, attempt_id }, 1)]))
         return { attempt_id, ...(JSON.parse(offer) as Offer) } // written by offerAttempt
       signal.set()
     } else if (mustReturn()) return null
@@ -137,7 +136,7 @@ export async function giveBack(
   { webhook_id, room }: Webhook,
   { attempt_id }: TakenAttempt,
 ): Promise<void> {
-  await database.write([returnAttempt({ room, webhook_id, attempt_id })])
+  await database.write([setTaken({ room, webhook_id, attempt_id }, 0)])
   signals.set(attemptSignal(webhook_id))
 }
 
