@@ -111,13 +111,13 @@ function findingOf(
   }
 }
 
-/** The result of a rule that has one judgement at most. */
+/** The result of a rule that has one judgement at most. With `times` the evidence may be empty. */
 export const judgement = (
   evidence: readonly Sighting[],
   right: readonly Sighting[] = [],
   more: Partial<Judgement> = {},
 ): ReturnType<Rule['judge']> => ({
-  broken: evidence.length > 0 ? [{ ...more, evidence }] : [],
+  broken: (more.times ?? evidence.length) > 0 ? [{ ...more, evidence }] : [],
   right,
 })
 
