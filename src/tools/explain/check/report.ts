@@ -9,20 +9,9 @@ import { receiverRules } from './receivers.ts'
 import { readRecord, type Window } from './record.ts'
 import { requestRules } from './requests.ts'
 import { byId, type Finding, HAS_FAILED, judgeAll, levels, notSeen, type Rule } from './rule.ts'
-import { type Situation, situationsOf } from './situations.ts'
+import { situationsOf } from './situations.ts'
 
-export type Report = {
-  version: string
-  account: string
-  /** The account's times; null where nothing is kept. */
-  from: string | null
-  to: string
-  /** Exchanges, and those that were only counted. */
-  kept: number
-  not_kept: number
-  findings: Finding[]
-  situations: Situation[]
-}
+export type Report = Awaited<ReturnType<typeof checkAccount>>
 
 export const rules: readonly Rule[] = [
   ...productionRules,
@@ -41,7 +30,7 @@ export const checkAccount = (
   context: ToolContext,
   account: Account,
   { rule, ...window }: Filters = {},
-): Promise<Report> =>
+) =>
   context.reading(account.room, `check ${window.since} ${window.later} ${rule}`, async () => {
     const record = await readRecord(context, account, window)
     const { kept, not_kept, from } = record
@@ -57,8 +46,10 @@ export const checkAccount = (
     return {
       version,
       account: account.name,
+      /** The account's times; null where nothing is kept. */
       from: from === null ? null : iso(from),
       to: iso(record.now),
+      /** Exchanges, and those that were only counted. */
       kept,
       not_kept,
       findings: inOrder(together(findings).toSorted((one, other) => byId(one.rule, other.rule))),
