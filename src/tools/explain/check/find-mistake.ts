@@ -4,7 +4,7 @@ import type { AskResult, Exchange } from '../../record/exchange.ts'
 import { causeOf } from '../causes.ts'
 import { type Advice, otherKey } from '../signature/advice.ts'
 import type { Recipe } from '../signature/known-signatures.ts'
-import { inWords, likelyOtherKey, type Mistake } from '../signature/mistakes.ts'
+import { inWords, likelyOtherKey } from '../signature/mistakes.ts'
 import { mistakesIn, type Truth, type WrongSignature } from '../signature/wrong-signatures.ts'
 import { ACCEPTED_ADVICE, isSignatureRefusal } from '../wrong-signature.ts'
 import { isAccepted } from './probing.ts'
@@ -54,8 +54,14 @@ export async function findMistake(
   const answered = subject.answer && (await fromAnswer(subject, subject.answer))
   if (answered) return answered
   const first = await post(rightCopy(subject))
-  const other = fromRight(first)
-  if (other) return other
+  // The receiver may have been mended since, or answer nothing about the signature.
+  if (!isAccepted(first) && !isRefused(first))
+    return {
+      cause: 'other-answer',
+      sentence: `It does not answer about the signature now. ${endingOf(first)}`,
+      advice: [{ text: 'Mend this first, and ask again.' }],
+      evidence: [first],
+    }
   const forged = await post({ text: subject.random, short: 'a random key', cause: 'key:random' })
   return fromBoth(subject, first, forged) ?? fromWrong(subject, [first, forged], { post, mayPost })
 }
@@ -82,17 +88,6 @@ async function fromAnswer(subject: Subject, answer: Exchange): Promise<Conclusio
     sentence: `Your receiver computes the right signature and compares it wrongly: it got that and computed that. ${NOTHING_SENT}`,
     advice: [COMPARE],
     evidence: [answer],
-  }
-}
-
-/** The receiver may have been mended since, or answer nothing about the signature. */
-function fromRight(first: Exchange): Conclusion | undefined {
-  if (isAccepted(first) || isRefused(first)) return undefined
-  return {
-    cause: 'other-answer',
-    sentence: `It does not answer about the signature now. ${endingOf(first)}`,
-    advice: [{ text: 'Mend this first, and ask again.' }],
-    evidence: [first],
   }
 }
 
@@ -234,13 +229,13 @@ async function shownIn(
     const recipe = await find(text)
     const mistakes = recipe ? mistakesIn(recipe, truth.owner) : []
     if (mistakes.length > 0)
-      signatures.push({ text, short: 'the signature in its answer', ...joined(mistakes) })
+      signatures.push({
+        text,
+        short: 'the signature in its answer',
+        cause: mistakes.map(({ cause }) => cause).join(' '),
+        words: inWords(mistakes.map(({ words }) => words)),
+        advice: [...new Set(mistakes.flatMap(({ advice }) => advice))],
+      })
   }
   return signatures
 }
-
-const joined = (mistakes: readonly Mistake[]): Mistake => ({
-  cause: mistakes.map(({ cause }) => cause).join(' '),
-  words: inWords(mistakes.map(({ words }) => words)),
-  advice: [...new Set(mistakes.flatMap(({ advice }) => advice))],
-})

@@ -3,7 +3,7 @@
  * alone and together, and names the nearest. It stores none of its input.
  */
 import { inSlices, type Pause } from '../../../core/turns.ts'
-import { otherKey, rawBody, theDigest, theHeader, type Variant } from './advice.ts'
+import { AS_IS, otherKey, rawBody, theDigest, theHeader, type Variant } from './advice.ts'
 import { bodyVariants, isPrinted } from './bodies.ts'
 import { signatureOf } from './digests.ts'
 import { isApiKey, isSigningKey, keyVariants, type NamedKey, otherKeys } from './keys.ts'
@@ -140,7 +140,7 @@ async function compare(compared: Compared, pause: Pause): Promise<Analysis> {
   if (receiver.body && !receiver.body.equals(right.body))
     ofReceiver.push(await mistakeOfBody(receiver.body, right.body, pause))
   if (receiver.key && !receiver.key.equals(right.key))
-    ofReceiver.push(mistakeOfKey(receiver.key, right.key, others, owner))
+    ofReceiver.push(await mistakeOfKey(receiver.key, right.key, others, owner, pause))
   const causes = ofReceiver.map(({ cause }) => cause)
   const isOther = causes.includes('body:unknown')
   if (isOther && header === signatureOfReceiver(compared))
@@ -199,9 +199,10 @@ async function mistakesOfSignatures(
   return mistakes
 }
 
+/** What the receiver has is no further mistake. */
 function* withOneMore(variants: Iterable<Variant>, value: Buffer | undefined): Generator<Variant> {
   yield* variants
-  if (value) yield { cause: 'given', words: 'given', advice: rawBody, value }
+  if (value) yield { cause: AS_IS, words: 'as it is', advice: rawBody, value }
 }
 
 const MATCHES = 'It matches: these bytes, this key, this signature.'
@@ -231,16 +232,13 @@ async function compareWithoutMessage(input: Input & BodyAndKey, pause: Pause): P
     return compare({ ...compared, nothing: match(nothing) }, pause)
   }
   if (header === undefined) return compareWith({ body, key }, MATCHES, KEY_OR_BODY)
-  if (header === signatureOf(body, key)) {
-    const isCrlf = typed && body.includes('\r\n')
-    const matches = isCrlf ? 'It matches, with CRLF at the ends of the lines.' : MATCHES
-    return compareWith({ body, key }, matches)
+  const isCrlf = typed && body.includes('\r\n')
+  for (const [bytes, nothing] of [
+    [body, isCrlf ? 'It matches, with CRLF at the ends of the lines.' : MATCHES],
+    [asSent, 'It matches, with the line ends of the text as LF. The form made them CRLF.'],
+  ] as const) {
+    if (header === signatureOf(bytes, key)) return compareWith({ body: bytes, key }, nothing)
   }
-  if (header === signatureOf(asSent, key))
-    return compareWith(
-      { body: asSent, key },
-      'It matches, with the line ends of the text as LF. The form made them CRLF.',
-    )
   const variants = keyVariants(key, { webhooks: keys, api: input.apiKeys ?? [] })
   const signatures = await knownSignatures(() => bodyVariants(asSent), variants, pause)
   const recipe = await signatures.find(header, pause)
@@ -254,7 +252,7 @@ async function compareWithoutMessage(input: Input & BodyAndKey, pause: Pause): P
   }
   const { messages = [] } = input
   const mistake = isApiKey(input.key)
-    ? mistakeOfKey(key, key, [], undefined)
+    ? await mistakeOfKey(key, key, [], undefined, pause)
     : unexplained(HEADER, header, messages, signatures.isPartial(), KEY_OR_BODY)
   return mismatch([mistake], DOES_NOT_MATCH)
 }

@@ -159,21 +159,11 @@ const inBytes = (text: string): Buffer => Buffer.from(text, 'latin1')
 /** str() of bytes in Python. */
 function pythonBytes(body: Buffer): string {
   const quote = body.includes("'") && !body.includes('"') ? '"' : "'"
-  const escapes: Record<string, string> = {
-    '\n': '\\n',
-    '\r': '\\r',
-    '\t': '\\t',
-    '\\': '\\\\',
-    "'": "\\'",
-  }
   const text = body
     .toString('latin1')
-    .replace(/[^ -~]|[\\']/g, unit =>
-      unit === "'" && quote === '"'
-        ? unit
-        : (escapes[unit] ?? `\\x${inBytes(unit).toString('hex')}`),
-    )
-  return `b${quote}${text}${quote}`
+    .replace(/[\\\n\r\t]/g, unit => JSON.stringify(unit).slice(1, -1))
+    .replace(/[^ -~]/g, unit => `\\x${inBytes(unit).toString('hex')}`)
+  return `b${quote}${text.replaceAll(quote, `\\${quote}`)}${quote}`
 }
 
 function* printed(text: string): Generator<Row> {

@@ -69,11 +69,12 @@ export function keyVariants(key: Buffer, { webhooks = [], api = [] }: OtherKeys 
     [theKey, 'no-space', 'without the white space around it', text.trim()],
     [theKey, 'no-quotes', 'without the quotes around it', text.replace(/^(["'])(.*)\1$/s, '$2')],
   ]
-  const variants = new Map<string, Variant>()
-  for (const [advice, cause, words, value] of rows) {
-    const variant = { cause, words, advice, value: Buffer.from(value) }
-    const bytes = variant.value.toString('latin1')
-    if (!variants.has(bytes)) variants.set(bytes, variant)
-  }
-  return [...variants.values()]
+  const variants = rows.map(([advice, cause, words, value]) => ({
+    cause,
+    words,
+    advice,
+    value: Buffer.from(value),
+  }))
+  const equal = Map.groupBy(variants, ({ value }) => value.toString('latin1')).values()
+  return [...equal].flatMap(same => same.slice(0, 1))
 }

@@ -30,56 +30,55 @@ export type Mistake = {
 }
 
 /** The mistake in a body that differs from the true one. */
-export async function mistakeOfBody(body: Buffer, truth: Buffer, pause: Pause): Promise<Mistake> {
-  const variant = await firstEqual(bodyVariants(truth), body, pause)
-  if (variant) return named('body', variant, `the body given is the message ${variant.words}`)
-  const back = await firstEqual(bodyVariants(body), truth, pause)
-  if (back) return named('body:not', back, `the message is the body given ${back.words}`, '-')
-  return {
+export const mistakeOfBody = async (body: Buffer, truth: Buffer, pause: Pause): Promise<Mistake> =>
+  (await mistakeOf('body', body, truth, bodyVariants, pause)) ?? {
     cause: 'body:unknown',
     words: 'the body given is not that of the message',
     advice: [rawBody],
   }
-}
-
-async function firstEqual(
-  variants: Iterable<Variant>,
-  to: Buffer,
-  pause: Pause,
-): Promise<Variant | undefined> {
-  for (const variant of variants) {
-    if (variant.value?.equals(to)) return variant
-    await pause()
-  }
-  return undefined
-}
 
 /** The mistake in a key that differs from the true one. `owner` is the name of the webhook with the true one. */
-export function mistakeOfKey(
+export async function mistakeOfKey(
   key: Buffer,
   truth: Buffer,
   webhooks: readonly NamedKey[],
   owner: string | undefined,
-): Mistake {
-  const needed = owner === undefined ? '' : `, and the message is signed with the key of ${owner}`
-  if (isApiKey(key.toString()))
-    return {
-      cause: 'key:api-key',
-      words: `the key given is an API key, which signs nothing${needed}`,
-      advice: [apiKey],
-    }
-  const equal = (to: Buffer) => (variant: Variant) => variant.value?.equals(to)
-  const variant = keyVariants(truth, { webhooks }).find(equal(key))
-  if (variant?.cause === 'other-webhook')
-    return named('key', variant, `the key given is that ${variant.words}${needed}`)
-  if (variant) return named('key', variant, `the key given is the signing key ${variant.words}`)
-  const back = keyVariants(key).find(equal(truth))
-  if (back) return named('key:not', back, `the signing key is the key given ${back.words}`, '-')
-  return {
-    cause: 'key:unknown',
-    words: `the key given is not that of ${owner ?? 'the message'}`,
-    advice: [otherKey],
+  pause: Pause,
+): Promise<Mistake> {
+  if (isApiKey(key.toString())) {
+    const words = `the key given is an API key, which signs nothing${signedWith(owner)}`
+    return { cause: 'key:api-key', words, advice: [apiKey] }
   }
+  const found = await mistakeOf('key', key, truth, each => keyVariants(each, { webhooks }), pause)
+  if (found?.cause === 'key:other-webhook')
+    return { ...found, words: found.words + signedWith(owner) }
+  const words = `the key given is not that of ${owner ?? 'the message'}`
+  return found ?? { cause: 'key:unknown', words, advice: [otherKey] }
+}
+
+const signedWith = (owner: string | undefined): string =>
+  owner === undefined ? '' : `, and the message is signed with the key of ${owner}`
+
+/** Whether what is given is a variant of the truth, or the truth one of it. */
+async function mistakeOf(
+  part: 'body' | 'key',
+  given: Buffer,
+  truth: Buffer,
+  variantsOf: (value: Buffer) => Iterable<Variant>,
+  pause: Pause,
+): Promise<Mistake | undefined> {
+  const right = part === 'body' ? 'the message' : 'the signing key'
+  for (const { value, cause, words, advice } of variantsOf(truth)) {
+    const is = `the ${part} given is ${right} ${words}`
+    if (value?.equals(given)) return { cause: `${part}:${cause}`, words: is, advice: [advice] }
+    await pause()
+  }
+  for (const { value, cause, words, advice } of variantsOf(given)) {
+    const is = `${right} is the ${part} given ${words}`
+    if (value?.equals(truth)) return { cause: `${part}:not-${cause}`, words: is, advice: [advice] }
+    await pause()
+  }
+  return undefined
 }
 
 /**
@@ -90,31 +89,19 @@ export function mistakesOfSignature(
   { body, key, digest }: Recipe,
   { subject, owner, except }: { subject: string; owner: string | undefined; except: string[] },
 ): Mistake[] {
-  const needed =
-    key.cause === 'other-webhook' && owner !== undefined
-      ? `, and the message is signed with the key of ${owner}`
-      : ''
+  const needed = key.cause === 'other-webhook' ? signedWith(owner) : ''
   const parts: [part: string, variant: Pick<Way, 'cause' | 'advice'>, words: string][] = [
     ['body', body, `is made of the body ${body.words}`],
     ['key', key, `is made with the key ${key.words}${needed}`],
     ['digest', { ...digest, advice: theDigest }, `is the signature ${digest.words}`],
   ]
   return parts
-    .filter(([, variant]) => isWrong(variant))
-    .map(([part, variant, words]) => named(part, variant, words))
-    .filter(
-      ({ cause }) => !except.includes(cause) && cause !== 'body:given' && cause !== 'key:given',
-    )
-    .map((mistake, i) => ({ ...mistake, words: `${i === 0 ? subject : 'it'} ${mistake.words}` }))
-}
-
-function named(
-  part: string,
-  { cause, advice }: Pick<Way, 'cause' | 'advice'>,
-  words: string,
-  separator = ':',
-): Mistake {
-  return { cause: `${part}${separator}${cause}`, words, advice: [advice] }
+    .filter(([part, { cause }]) => isWrong({ cause }) && !except.includes(`${part}:${cause}`))
+    .map(([part, { cause, advice }, words], i) => ({
+      cause: `${part}:${cause}`,
+      words: `${i === 0 ? subject : 'it'} ${words}`,
+      advice: [advice],
+    }))
 }
 
 export const HEADER = 'the header'
