@@ -25,7 +25,6 @@ import {
   type Offer,
   offerAttempt,
   setTaken,
-  withdrawAttempt,
 } from './listener-store.ts'
 
 /** Milliseconds for an attempt, as for any receiver. */
@@ -68,27 +67,22 @@ async function sendToListener(
     return failed(NOBODY_LISTENS)
   signals.set(attemptSignal(webhook_id))
   const signal = createSignal()
-  let isLate = false
-  const deadline = setTimeout(() => {
-    isLate = true
-    signal.set()
-  }, DEADLINE)
+  const deadline = AbortSignal.timeout(DEADLINE)
+  deadline.addEventListener('abort', signal.set)
   const waiting = { every: POLL_FOR_ANSWER, signal }
-  return signals
-    .pollUntilFound(answerSignal(key), waiting, async () => {
-      const row = await findOffered(database, key)
-      if (!row) return failed('timeout', DEADLINE)
-      if (row.answer) {
-        // Nobody has to wait for this. A row that stays is deleted later.
-        database.write([deleteAttempt(key)]).catch(() => {})
-        return fromStored(row.answer)
-      }
-      const isAlone = !row.taken && row.listening_until <= time.wall()
-      if (!isAlone && !isLate) return undefined
-      if (!(await database.write([withdrawAttempt(key, row)]))) return undefined
-      return isAlone ? failed(NOBODY_LISTENS) : failed('timeout', DEADLINE)
-    })
-    .finally(() => clearTimeout(deadline))
+  return signals.pollUntilFound(answerSignal(key), waiting, async () => {
+    const row = await findOffered(database, key)
+    if (!row) return failed('timeout', DEADLINE)
+    if (row.answer) {
+      // Nobody has to wait for this. A row that stays is deleted later.
+      database.write([deleteAttempt(key, row)]).catch(() => {})
+      return fromStored(row.answer)
+    }
+    const isAlone = !row.taken && row.listening_until <= time.wall()
+    if (!isAlone && !deadline.aborted) return undefined
+    if (!(await database.write([deleteAttempt(key, row)]))) return undefined
+    return isAlone ? failed(NOBODY_LISTENS) : failed('timeout', DEADLINE)
+  })
 }
 
 function fromStored(stored: string): AttemptResult {

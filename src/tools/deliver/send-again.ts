@@ -88,11 +88,8 @@ export async function sendAgain(
   const url = options.to ?? message.callback_url
   const byHand = await withUndamaged(context, account, message, url, byHandOf(options, message))
   const once = () => sendByHand(context, account, message, { ...bytes, url, byHand })
-  const times = Array.from({ length: options.times })
-  if (options.atOnce) return Promise.all(times.map(once))
-  const sent: Exchange[] = []
-  for (const _ of times) sent.push(await once())
-  return sent
+  const times = { length: options.times }
+  return options.atOnce ? Promise.all(Array.from(times, once)) : Array.fromAsync(times, once)
 }
 
 type SentByHand = Pick<KeptMessage, 'message_id' | 'webhook_id' | 'payment_id' | 'event_type'>
