@@ -50,8 +50,8 @@ const connections: Record<string, string> = {
   ECONNREFUSED: 'is the receiver running, and is the port right?',
   EHOSTUNREACH: 'its machine cannot be reached from Farthing.',
   ENETUNREACH: 'its network cannot be reached from Farthing.',
-  ECONNRESET: 'it closed it before it answered. Its log says more.',
-  EPIPE: 'it closed it before it answered. Its log says more.',
+  ECONNRESET: 'the receiver closed it before it answered. Its log says more.',
+  EPIPE: 'the receiver closed it before it answered. Its log says more.',
 }
 
 const NO_AUTHORITY = 'its authority is not known here: name the authority in NODE_EXTRA_CA_CERTS'

@@ -25,6 +25,12 @@ const READS = ['readPayment', 'listPaymentEvents']
 
 export const hasSucceeded = ({ status }: Evidence): boolean => isSuccess(status)
 
+export const hasDone = (operation: string) => (each: Evidence) =>
+  each.operation === operation && hasSucceeded(each)
+
+/** What the request for a payment that was made asked for. */
+export const made = ({ status, created }: Evidence) => (status === 201 ? created : undefined)
+
 const isRead = (each: Evidence): boolean =>
   each.kind === 'api' && READS.includes(each.operation) && hasSucceeded(each)
 
@@ -82,7 +88,7 @@ function excessiveRead(ofPayment: readonly Evidence[]): Evidence | undefined {
   let reads: Evidence[] = []
   for (const each of ofPayment) {
     if (each.state) reads = []
-    else if (each.operation === 'readPayment' && hasSucceeded(each)) {
+    else if (hasDone('readPayment')(each)) {
       reads.push(each)
       const first = reads.at(-1 - MOST_READS)
       if (first && each.began - first.began < READS_WITHIN && each.at - first.at < READS_WITHIN)
@@ -183,7 +189,7 @@ export const outcomeRules: readonly Rule[] = [
     judge: record =>
       judgeLearnt(
         record,
-        record.exchanges.filter(each => each.status === 201 && each.created?.mode === 'agreement'),
+        record.exchanges.filter(each => made(each)?.mode === 'agreement'),
       ),
   },
   {
@@ -224,7 +230,7 @@ export const outcomeRules: readonly Rule[] = [
       if (!record.exchanges.some(isRead)) return judgement([])
       const creates = record.open
         .flatMap(payment_id => record.ofPayment.get(payment_id) ?? [])
-        .filter(({ created, status }) => created?.mode === 'web' && status === 201)
+        .filter(each => made(each)?.mode === 'web')
       return judgeLearnt(
         record,
         creates.filter(each => isOld(record, each, OPEN_FOR)),

@@ -89,12 +89,8 @@ const registrations = ({ exchanges }: AccountRecord, webhooks: readonly Webhook[
       operation === 'createWebhook' && webhooks.some(({ webhook_id }) => webhook_id === about),
   )
 
-const ADDRESS = /^(?:[\d.]+|\[.*\])$/
-
-const hasLiveHost = ({ callback_url }: Webhook): boolean => {
-  const { hostname } = new URL(callback_url)
-  return /\.gov\.uk\.?$/i.test(hostname) && !ADDRESS.test(hostname)
-}
+const hasLiveHost = ({ callback_url }: Webhook): boolean =>
+  /\.gov\.uk\.?$/i.test(new URL(callback_url).hostname)
 
 export const receiverRules: readonly Rule[] = [
   {

@@ -1,7 +1,7 @@
 /** Rules about the requests of a client. */
 import { DAY, MINUTE, SECOND } from '../../../core/time.ts'
 import type { Evidence } from '../../record/exchange.ts'
-import { hasSucceeded } from './outcomes.ts'
+import { hasDone, hasSucceeded, made } from './outcomes.ts'
 import { documented, inCode, judgement, type Rule } from './rule.ts'
 
 /** Requests in a second of each kind. */
@@ -11,9 +11,6 @@ const LEAST_AT_ONCE = 3
 /** Milliseconds. */
 const REPEATED_WITHIN = 30 * SECOND
 const LEAST_REFUSALS = 5
-
-const madePayment = ({ operation, status }: Evidence): boolean =>
-  operation === 'createPayment' && status === 201
 
 /** Within so many milliseconds of the account's time and of the machine's. */
 const isWithin = (ms: number, first: Evidence, later: Evidence): boolean =>
@@ -37,14 +34,14 @@ const featureRule = (feature: string, uses: (each: Evidence) => boolean): Rule =
 })
 
 const features = [
-  featureRule('moto: true', each => madePayment(each) && each.created?.moto === true),
-  featureRule('the mode moto_api', each => madePayment(each) && each.created?.mode === 'moto_api'),
+  featureRule('moto: true', each => made(each)?.moto === true),
+  featureRule('the mode moto_api', each => made(each)?.mode === 'moto_api'),
   featureRule(
     'agreements',
     each =>
-      (each.operation === 'createAgreement' && each.status === 201) ||
-      (madePayment(each) &&
-        (each.created?.mode === 'agreement' || each.created?.agreement === true)),
+      hasDone('createAgreement')(each) ||
+      made(each)?.mode === 'agreement' ||
+      made(each)?.agreement === true,
   ),
 ]
 
@@ -119,10 +116,9 @@ export const requestRules: readonly Rule[] = [
     source: inCode('connector', 'agreement/service/AgreementService.java', '128-141'),
     lacking: 'No agreement was cancelled.',
     judge({ exchanges, neverActive }) {
-      const cancelled = exchanges.filter(
-        each =>
-          each.operation === 'cancelAgreement' && hasSucceeded(each) && each.ended !== 'replaced',
-      )
+      const cancelled = exchanges
+        .filter(hasDone('cancelAgreement'))
+        .filter(({ ended }) => ended !== 'replaced')
       const evidence = cancelled.filter(({ about = '' }) => neverActive.has(about))
       return judgement(evidence, cancelled)
     },
@@ -137,9 +133,7 @@ export const requestRules: readonly Rule[] = [
     source: IDEMPOTENCY,
     lacking: 'No agreement payment was made.',
     judge({ exchanges }) {
-      const creates = exchanges.filter(
-        each => madePayment(each) && each.created?.mode === 'agreement',
-      )
+      const creates = exchanges.filter(each => made(each)?.mode === 'agreement')
       return judgement(
         creates.filter(({ created }) => !created?.key),
         creates,
@@ -157,9 +151,7 @@ export const requestRules: readonly Rule[] = [
     lacking:
       'No answer to a create was lost. A plan can do that: reset, or a fault with when: after.',
     judge({ exchanges }) {
-      const creates = exchanges.filter(
-        ({ operation, created }) => operation === 'createPayment' && created && !created.key,
-      )
+      const creates = exchanges.filter(({ created }) => created && !created.key)
       const equals = Map.groupBy(creates, ({ created }) => created?.content).values()
       return judgement(repeatedAmong(equals), creates.filter(isLost))
     },
@@ -177,7 +169,7 @@ export const requestRules: readonly Rule[] = [
     ),
     lacking: 'No payment was created in web mode.',
     judge({ exchanges }) {
-      const creates = exchanges.filter(each => madePayment(each) && each.created?.mode === 'web')
+      const creates = exchanges.filter(each => made(each)?.mode === 'web')
       const metadata = creates.flatMap(({ created }) => created?.told ?? []).filter(isOfMetadata)
       const values = Map.groupBy(new Set(metadata), nameOf)
       // A value that is the same in all payments says nothing of one of them.
@@ -202,10 +194,8 @@ export const requestRules: readonly Rule[] = [
     judge({ exchanges, now, isLater, newest, ofPayment, capturable }) {
       const waiting = capturable.filter(({ since }) => since + DAY <= (isLater ? now : newest))
       const payments = waiting.flatMap(({ payment_id }) => ofPayment.get(payment_id) ?? [])
-      const right = exchanges.filter(
-        each => each.operation === 'capturePayment' && hasSucceeded(each),
-      )
-      return judgement(payments.filter(madePayment), right, { times: waiting.length })
+      const right = exchanges.filter(hasDone('capturePayment'))
+      return judgement(payments.filter(made), right, { times: waiting.length })
     },
   },
   {
@@ -248,9 +238,7 @@ export const requestRules: readonly Rule[] = [
     source: inCode('publicapi', 'service/CreateRefundService.java', '45-46'),
     lacking: 'No refund was made.',
     judge({ exchanges }) {
-      const refunds = exchanges.filter(
-        ({ operation, effect }) => operation === 'refundPayment' && effect === true,
-      )
+      const refunds = exchanges.filter(each => each.operation === 'refundPayment' && each.effect)
       const unguarded = refunds.filter(({ isGuarded }) => !isGuarded)
       const equals = Map.groupBy(refunds, each => `${each.payment_id} ${each.refund}`).values()
       const again = repeatedAmong(equals).filter(({ isGuarded }) => !isGuarded)
