@@ -92,13 +92,15 @@ function listedIn(response: string): Facts {
   return ends.length > MOST_LISTED ? { listed: 'all' } : { listed: ends.join('') }
 }
 
+function aboutIn(text: string, pattern: RegExp): Facts {
+  const [, about] = pattern.exec(text) ?? []
+  return about ? { about } : {}
+}
+
 function responseFacts({ operation, status, response }: ReadRequest): Facts {
   if (!isSuccess(status)) return {}
   if (operation === 'searchPayments') return listedIn(response)
-  if (operation === 'createWebhook') {
-    const [, about] = /"external_id":"([0-9a-v]{26})"/.exec(response) ?? []
-    return about ? { about } : {}
-  }
+  if (operation === 'createWebhook') return aboutIn(response, /"external_id":"([0-9a-v]{26})"/)
   const isOfRefund = /refund/i.test(operation)
   return isOfRefund && response.includes('"status":"error"') ? { failedRefund: true } : {}
 }
@@ -115,10 +117,8 @@ function bodyFacts({ operation, url, query, text, body, headers }: ReadRequest):
       const reference = query.get('reference')?.toLowerCase()
       return reference ? { searched: short(reference) } : {}
     }
-    case 'cancelAgreement': {
-      const [, about] = /([0-9a-v]{26})\/cancel/.exec(url) ?? []
-      return about ? { about } : {}
-    }
+    case 'cancelAgreement':
+      return aboutIn(url, /([0-9a-v]{26})\/cancel/)
     default:
       return {}
   }

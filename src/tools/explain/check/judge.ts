@@ -15,10 +15,11 @@ export const productionRows: readonly ProductionRule[] = [...requestRows, ...att
   row => ({ ...row, id: row.key.replace(/-.*/, '') }),
 )
 
-const allKeys = productionRows.map(({ key }) => key).join(' ')
-
 /** Kept with each exchange, because what another version recorded says nothing of a rule that it did not have. */
-const RULE_SET = hash('sha1', `${version} ${allKeys}`).slice(0, 8)
+const RULE_SET = hash('sha1', [version, ...productionRows.map(({ key }) => key)].join(' ')).slice(
+  0,
+  8,
+)
 
 /** Returns the texts of the broken rules of an exchange by their keys. Skips keys that this version does not know. */
 export const showBroken = (keys: readonly string[] = []) =>

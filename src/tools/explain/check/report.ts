@@ -23,13 +23,11 @@ export const rules: readonly Rule[] = [
 /** The identifiers of all rules but those of probes, in order. */
 export const ruleIds: readonly string[] = [...new Set(rules.map(({ id }) => id))].toSorted(byId)
 
-type Filters = Window & { rule?: string | undefined }
-
 /** `rule`: looks only at this one. */
 export const checkAccount = (
   context: ToolContext,
   account: Account,
-  { rule, ...window }: Filters = {},
+  { rule, ...window }: Window & { rule?: string | undefined } = {},
 ) =>
   context.reading(account.room, `check ${window.since} ${window.later} ${rule}`, async () => {
     const record = await readRecord(context, account, window)

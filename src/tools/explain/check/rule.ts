@@ -63,33 +63,15 @@ export type Rule<Looked = AccountRecord> = RuleText & {
 }
 
 /** What a report says of one rule, with what shows it. */
-export type Finding = {
-  rule: string
-  level: Verdict
-  title: string
-  /** What happens in production; with `not seen`, what is lacking. */
-  sentence: string
-  advice: string
-  source: string
-  /** How often it was seen. */
-  times: number
-  /** The account's times of the first and the newest; null where no exchange shows it. */
-  first: string | null
-  newest: string | null
-  /** Identifiers of exchanges, newest first: at most MOST_EVIDENCE. */
-  evidence: string[]
-  /** The webhook that it is about. */
-  webhook_id?: string
-}
+export type Finding = ReturnType<typeof findingOf>
 
 export const MOST_EVIDENCE = 20
 
-/** What is reported of a rule, with the exchanges that show it, in any order. */
 function findingOf(
   rule: RuleText,
   level: Verdict,
   { evidence, times = evidence.length, webhook, ...text }: Omit<Judgement, 'level'>,
-): Finding {
+) {
   const { id, title, sentence, advice, source } = { ...rule, ...text }
   const inTime = evidence.toSorted((one, other) => one.began - other.began)
   const [first, newest] = [inTime[0], inTime.at(-1)]
@@ -97,16 +79,21 @@ function findingOf(
     rule: id,
     level,
     title,
+    /** What happens in production; with `not seen`, what is lacking. */
     sentence: webhook ? `${sentence} It is the webhook ${webhookName(webhook)}.` : sentence,
     advice,
     source,
+    /** How often it was seen. */
     times,
+    /** The account's times of the first and the newest; null where no exchange shows it. */
     first: first ? iso(first.at) : null,
     newest: newest ? iso(newest.at) : null,
+    /** Identifiers of exchanges, newest first: at most MOST_EVIDENCE. */
     evidence: inTime
       .toReversed()
       .slice(0, MOST_EVIDENCE)
       .map(({ exchange_id }) => exchange_id),
+    /** The webhook that it is about. */
     ...(webhook && { webhook_id: webhook.webhook_id }),
   }
 }
