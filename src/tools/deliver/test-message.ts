@@ -26,8 +26,6 @@ type TestEvent = keyof typeof triggersTo
 export const testEvents = ({ subscriptions }: Pick<Webhook, 'subscriptions'>): TestEvent[] =>
   (Object.keys(triggersTo) as TestEvent[]).filter(type => subscriptions.includes(type)) // typed string[]
 
-const TEST_REFERENCE = 'TEST-MESSAGE'
-
 const AMOUNT = 1450
 
 type TestMessageRequest = {
@@ -54,7 +52,7 @@ export async function sendTestMessage(
   const now = time.now(account)
   const given = readNewPayment({
     amount: AMOUNT,
-    reference: TEST_REFERENCE,
+    reference: 'TEST-MESSAGE',
     description: 'Made for a test message to a webhook',
     return_url,
   })
