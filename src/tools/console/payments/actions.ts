@@ -18,7 +18,6 @@ import { findPayment } from '../../../pay/payments/store.ts'
 import { createRefund } from '../../../pay/refunds/commands.ts'
 import { formBody } from '../../../platform/http/body.ts'
 import { pageFault } from '../../../platform/http/errors.ts'
-import type { RecordEffects } from '../../../platform/http/request-state.ts'
 import type { ToolContext } from '../../context.ts'
 import { type ActionName, recordAction } from '../../record/action.ts'
 import type { Done } from '../frame/banners.ts'
@@ -147,7 +146,7 @@ export async function perform(
 export const act = <Result>(
   context: ToolContext,
   operation: ActionName,
-  run: (recordEffects: RecordEffects) => Promise<Result>,
+  run: (context: ToolContext) => Promise<Result>,
   detail: (result: Result) => string = () => '',
 ): Promise<Result> => recordAction(context, { by: 'console', operation, detail }, run)
 
@@ -167,7 +166,7 @@ async function complete({ context, payment }: PaymentVisit, scenario: Scenario):
     reason: await act(
       context,
       'completePayment',
-      recordEffects => completeByScenario(context, payment, { scenario, recordEffects }),
+      context => completeByScenario(context, payment, { scenario }),
       () => `scenario=${scenario}`,
     ),
   }))
@@ -194,7 +193,7 @@ async function move(
   const result = await act(
     context,
     trigger === 'capture' ? 'capturePayment' : 'cancelPayment',
-    recordEffects => movePayment(context, latest, trigger, { recordEffects }),
+    context => movePayment(context, latest, trigger),
   )
   if (!result?.moved) return undefined
   return { code: trigger === 'capture' ? 'captured' : 'cancelled-by-api' }
@@ -215,7 +214,7 @@ async function refund({ context, visit, payment }: PaymentVisit): Promise<Outcom
     act(
       context,
       'refundPayment',
-      recordEffects => createRefund(context, { account, payment_id, refund: part, recordEffects }),
+      context => createRefund(context, { account, payment_id, refund: part }),
       ({ refund_id }: Refund) => `refund_id=${refund_id}&amount=${amount}`,
     ),
   )

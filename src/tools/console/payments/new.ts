@@ -11,7 +11,6 @@ import { createRefund } from '../../../pay/refunds/commands.ts'
 import { askedFor } from '../../../platform/http/addresses.ts'
 import { formBody } from '../../../platform/http/body.ts'
 import type { Json } from '../../../platform/http/fields.ts'
-import type { RecordEffects } from '../../../platform/http/request-state.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import type { ToolContext } from '../../context.ts'
 import { definePage } from '../frame/define-page.ts'
@@ -107,16 +106,15 @@ export async function makePayment(
   const { payment, state } = await act(
     context,
     ready ? 'buildPayment' : 'createPayment',
-    async recordEffects => {
+    async context => {
       const payment = await createPayment(context, {
         account,
         address: addresses.api,
         given: fields,
-        recordEffects,
         origin: 'console',
         ...(isOwn && { returnTo: (payment_id: string) => `${back}/${payment_id}` }),
       })
-      const state = ready && (await bringInto(context, visit, payment, ready, recordEffects))
+      const state = ready && (await bringInto(context, visit, payment, ready))
       return { payment, state }
     },
     ({ state }: { state: State }) => (state?.refund ? `refund_id=${state.refund.refund_id}` : ''),
@@ -144,12 +142,11 @@ async function bringInto(
   { account }: AccountVisit,
   payment: Payment,
   { scenario, refunded }: Ready,
-  recordEffects: RecordEffects,
 ): Promise<{ overtaken: boolean; refund?: Refund }> {
-  const reason = await completeByScenario(context, payment, { scenario, recordEffects })
+  const reason = await completeByScenario(context, payment, { scenario })
   if (reason || !refunded) return { overtaken: reason !== undefined }
   const { payment_id } = payment
   const whole = { amount: payment.given.amount, available: undefined }
-  const refund = await createRefund(context, { account, payment_id, refund: whole, recordEffects })
+  const refund = await createRefund(context, { account, payment_id, refund: whole })
   return { overtaken: false, refund }
 }

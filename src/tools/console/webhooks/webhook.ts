@@ -190,15 +190,7 @@ async function sendTest(context: ToolContext, visit: Visit): Promise<Next> {
     (await act(
       context,
       'buildPayment',
-      recordEffects =>
-        sendTestMessage(context, {
-          account,
-          webhook,
-          event_type,
-          address,
-          return_url,
-          recordEffects,
-        }),
+      context => sendTestMessage(context, { account, webhook, event_type, address, return_url }),
       (result: TestMessage | undefined) =>
         result?.refund_id ? `refund_id=${result.refund_id}` : '',
     ))
