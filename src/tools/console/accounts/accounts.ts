@@ -46,26 +46,19 @@ export const accounts = definePage({
   path: 'accounts',
   navigation: 'Test accounts',
   below: 'More',
-  read,
-  show,
-  actions: { 'make-account': { run: makeAccount } },
-})
-
-async function read(context: ToolContext, visit: PageVisit) {
-  const { config, database } = context
-  const { account } = visit
-  return {
-    plans: config.control ? await findPlans(database, account.room) : [],
-    tests: account.parent === null ? await readTestAccounts(context, visit) : undefined,
-  }
-}
-
-function show(
-  visit: PageVisit,
-  { plans, tests }: Awaited<ReturnType<typeof read>>,
-  refused?: Typed,
-): Html {
-  return html`<h2 class="govuk-heading-m">This account</h2>
+  async read(context, visit) {
+    const { config, database } = context
+    const { account } = visit
+    return {
+      plans: config.control ? await findPlans(database, account.room) : [],
+      tests: account.parent === null ? await readTestAccounts(context, visit) : undefined,
+    }
+  },
+  show: (
+    visit,
+    { plans, tests },
+    refused?: Typed,
+  ) => html`<h2 class="govuk-heading-m">This account</h2>
 ${summaryList(
   summaryRows(
     [
@@ -81,8 +74,9 @@ ${summaryList(
 )}
 <h2 class="govuk-heading-m">Plans</h2>
 ${plansPart(visit, plans)}
-${tests ? html`${testAccountsPart(visit, tests)}${makeForm(visit, refused)}` : paragraph(link(`${visit.site}/console/accounts`, 'All accounts, with the key of the parent'))}`
-}
+${tests ? html`${testAccountsPart(visit, tests)}${makeForm(visit, refused)}` : paragraph(link(`${visit.site}/console/accounts`, 'All accounts, with the key of the parent'))}`,
+  actions: { 'make-account': { run: makeAccount } },
+})
 
 const makeForm = (visit: PageVisit, refused: Typed | undefined): Html | false =>
   actionForm(
@@ -105,10 +99,8 @@ async function makeAccount(context: ToolContext, visit: PageVisit): Promise<Page
     )
   if (await hasAllTestAccounts(context.database, account.name, context.time.wall()))
     return refused(`An account has at most ${TEST_ACCOUNTS} test accounts`)
-  const testAccount = await createTestAccount(context, {
-    ...newAccount(name),
-    parent: account.name,
-  })
+  const child = { ...newAccount(name), parent: account.name }
+  const testAccount = await createTestAccount(context, child)
   if (!testAccount) return refused('Enter another name: this one was used within the last 8 days')
   return {
     title: 'The test account is made',
@@ -170,22 +162,18 @@ function titleOf({ scenario, hold, delay, answer, reset, on }: Partial<Plan>): s
 }
 
 async function readTestAccounts({ database, time }: ToolContext, { account, cursor }: PageVisit) {
-  const now = time.wall()
-  const parent = account.name
+  const of = { parent: account.name, now: time.wall() }
   const [living, ended] = await Promise.all([
     readPage(
       cursor,
       placeOf,
-      (range, part) => testAccountsOf(database, { parent, now, ...range }, part),
+      (range, part) => testAccountsOf(database, { ...of, ...range }, part),
       SIZE,
     ),
-    endedTestAccounts(database, { parent, now }, MOST_ENDED + 1),
+    endedTestAccounts(database, of, MOST_ENDED + 1),
   ])
-  const counts = await countsOf(
-    database,
-    living.items.map(({ room }) => room),
-  )
-  return { living, ended, counts, now }
+  const rooms = living.items.map(({ room }) => room)
+  return { living, ended, counts: await countsOf(database, rooms), now: of.now }
 }
 
 const testAccountsPart = (

@@ -7,14 +7,7 @@ import { cancelAgreement } from '../../../pay/agreements/commands.ts'
 import { agreementRows, findAgreement } from '../../../pay/agreements/store.ts'
 import type { Payment } from '../../../pay/payments/payment.ts'
 import { findPart, inRange, where } from '../../../platform/database/select.ts'
-import {
-  backLink,
-  button,
-  buttonLink,
-  summaryList,
-  type TagColour,
-  tag,
-} from '../../../platform/web/components.ts'
+import { backLink, button, buttonLink, summaryList, tag } from '../../../platform/web/components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import type { ToolContext } from '../../context.ts'
 import { listPayments } from '../../lists/payments-store.ts'
@@ -63,14 +56,8 @@ ${pageLinks(visit, 'Agreements', page)}`,
   entries: ({ items }) => items.map(({ agreement_id }) => agreement_id),
 })
 
-const colours: Record<AgreementStatus, TagColour> = {
-  created: 'grey',
-  active: 'green',
-  cancelled: 'grey',
-  inactive: 'grey',
-}
-
-const agreementTag = (status: AgreementStatus): Html => tag(status, colours[status])
+const agreementTag = (status: AgreementStatus): Html =>
+  tag(status, status === 'active' ? 'green' : 'grey')
 
 const table = (root: string, agreements: readonly Agreement[]): Html =>
   wideTable({
@@ -96,39 +83,28 @@ const MOST_PAYMENTS = 50
 
 export const agreement = definePage({
   path: 'agreements/{agreement_id}',
+  async read({ database }, { account, now, id }) {
+    const agreement = existing(await findAgreement(database, account.room, id))
+    const part = { now, limit: MOST_PAYMENTS + 1, order: 'newest' } as const
+    const payments = await listPayments(database, account.room, { agreement_id: id }, part)
+    return { agreement, payments }
+  },
   title: (_, { agreement }) => `Agreement ${agreement.reference}`,
   heading: (_, { agreement: { reference, status } }) =>
     html`${untrusted(reference)} ${agreementTag(status)}`,
   above: ({ root }) => backLink(`${root}agreements`, 'Agreements'),
-  read,
-  show,
+  show(visit, { agreement, payments }, refused?: Typed) {
+    const { status } = agreement
+    const toDo = status === 'created' ? 'set it up above' : status === 'active' && 'charge it above'
+    return html`${payForms(visit, agreement, refused)}
+${summaryList(rowsFor(agreement))}
+${status !== 'cancelled' && cancelForm(visit)}
+<h2 class="govuk-heading-m">Payments</h2>
+${payments.length > 0 ? paymentsPart(visit.root, payments) : emptyState(visit, 'No payment of the last 7 days was made with it', toDo)}`
+  },
   live: true,
   actions: { cancel: { run: cancel }, 'set-up': { run: setUp }, charge: { run: charge } },
 })
-
-async function read({ database }: ToolContext, { account, now, id }: PageVisit) {
-  const agreement = existing(await findAgreement(database, account.room, id))
-  const limit = MOST_PAYMENTS + 1
-  const part = { now, limit, order: 'newest' } as const
-  const payments = await listPayments(database, account.room, { agreement_id: id }, part)
-  return { agreement, payments }
-}
-
-function show(
-  visit: PageVisit,
-  { agreement, payments }: Awaited<ReturnType<typeof read>>,
-  refused?: Typed,
-): Html {
-  const toDo =
-    agreement.status === 'created'
-      ? 'set it up above'
-      : agreement.status === 'active' && 'charge it above'
-  return html`${payForms(visit, agreement, refused)}
-${summaryList(rowsFor(agreement))}
-${agreement.status !== 'cancelled' && cancelForm(visit)}
-<h2 class="govuk-heading-m">Payments</h2>
-${payments.length > 0 ? paymentsPart(visit.root, payments) : emptyState(visit, 'No payment of the last 7 days was made with it', toDo)}`
-}
 
 async function cancel(context: ToolContext, { account, id }: PageVisit): Promise<Next> {
   const to = `agreements/${id}`

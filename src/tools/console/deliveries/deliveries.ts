@@ -24,6 +24,7 @@ import { acceptedByHand } from '../../record/by-hand.ts'
 import { actionForm, definePage } from '../frame/define-page.ts'
 import {
   filterForm,
+  isFiltered,
   oneOf,
   type PageVisit,
   pageAddress,
@@ -62,8 +63,52 @@ export const deliveries = definePage({
   navigation: 'Deliveries',
   below: 'Webhooks',
   filters,
-  read,
-  show,
+  async read(context, visit) {
+    const { database } = context
+    const { webhook, event, status } = visit.values
+    const webhooks = await webhooksOf(context, visit)
+    const chosen = chosenOf(webhooks, webhook)
+    const [list, idOf] = isFailedFirst(visit.values)
+      ? [listFailedFirst, placeOf]
+      : [listDeliveries, ({ message_id }: DeliveryRow) => message_id]
+    const ofEvent = { event_type: event || undefined }
+    const filter = { ...ofEvent, status: status || undefined }
+    const page = await readPage<DeliveryRow>(visit.cursor, idOf, (range, part) =>
+      list(database, chosen, { ...filter, ...range }, part),
+    )
+    return {
+      webhooks,
+      page,
+      accepted: await acceptedByHand(database, page.items),
+      open: await failedToSend(context, visit, chosen, ofEvent),
+      resent: await readResend(context, visit),
+      wall: context.time.wall(),
+    }
+  },
+  show(visit, { webhooks, page, accepted, open, resent, wall }) {
+    const { root, now, values } = visit
+    const names = new Map(webhooks.map(webhook => [webhook.webhook_id, webhookTitle(webhook)]))
+    const choices = webhooks.map(({ webhook_id, status }) => ({
+      value: webhook_id,
+      text: `${names.get(webhook_id)}${status === 'INACTIVE' ? ' (deactivated)' : ''}`,
+    }))
+    // What still fails stands before what was accepted since.
+    const rankOf = (row: DeliveryRow) =>
+      shownStatus(row, now) === 'FAILED' ? Number(accepted.has(row.message_id)) : 2
+    const isSorted = isFailedFirst(values)
+    const list = {
+      caption: `Messages, ${isSorted ? 'failed' : 'newest'} first`,
+      messages: isSorted ? page.items.toSorted((a, b) => rankOf(a) - rankOf(b)) : page.items,
+      accepted,
+      webhookOf: ({ webhook_id }: DeliveryRow) =>
+        link(`${root}webhooks/${webhook_id}`, untrusted(names.get(webhook_id) ?? webhook_id)),
+    }
+    return html`${webhooks.length > 0 && filterForm(visit, { webhook: choices })}
+${resent && html`<div id="resent">${insetText(progressOf(resent, now, wall))}</div>`}
+${open.length > 0 && !isRunning(resent, wall) && actionForm(visit, 'resend', resendFields(open.length, values))}
+${page.items.length === 0 ? nothing(visit, webhooks) : messageTable(visit, list)}
+${pageLinks(visit, 'Messages', page)}`
+  },
   live: true,
   entries: ({ page }) => page.items.map(({ message_id }) => message_id),
   actions: { resend: { run: resend } },
@@ -87,56 +132,6 @@ const chosenOf = (webhooks: readonly Webhook[], webhook: string): Webhook[] =>
 
 const isFailedFirst = ({ order, status }: Visit['values']) => order === '' && status === ''
 
-async function read(context: ToolContext, visit: Visit) {
-  const { database } = context
-  const { webhook, event, status } = visit.values
-  const webhooks = await webhooksOf(context, visit)
-  const chosen = chosenOf(webhooks, webhook)
-  const [list, idOf] = isFailedFirst(visit.values)
-    ? [listFailedFirst, placeOf]
-    : [listDeliveries, ({ message_id }: DeliveryRow) => message_id]
-  const filter = { event_type: event || undefined, status: status || undefined }
-  const page = await readPage<DeliveryRow>(visit.cursor, idOf, (range, part) =>
-    list(database, chosen, { ...filter, ...range }, part),
-  )
-  return {
-    webhooks,
-    page,
-    accepted: await acceptedByHand(database, page.items),
-    open: await failedToSend(context, visit, chosen, { event_type: event || undefined }),
-    resent: await readResend(context, visit),
-    wall: context.time.wall(),
-  }
-}
-
-type Data = Awaited<ReturnType<typeof read>>
-
-function show(visit: Visit, { webhooks, page, accepted, open, resent, wall }: Data): Html {
-  const { root, now, values } = visit
-  const names = new Map(webhooks.map(webhook => [webhook.webhook_id, webhookTitle(webhook)]))
-  const choices = webhooks.map(({ webhook_id, status }) => ({
-    value: webhook_id,
-    text: `${names.get(webhook_id)}${status === 'INACTIVE' ? ' (deactivated)' : ''}`,
-  }))
-  // What still fails stands before what was accepted since.
-  const rankOf = (row: DeliveryRow) =>
-    shownStatus(row, now) === 'FAILED' ? Number(accepted.has(row.message_id)) : 2
-  const list = {
-    caption: `Messages, ${isFailedFirst(values) ? 'failed' : 'newest'} first`,
-    messages: isFailedFirst(values)
-      ? page.items.toSorted((a, b) => rankOf(a) - rankOf(b))
-      : page.items,
-    accepted,
-    webhookOf: ({ webhook_id }: DeliveryRow) =>
-      link(`${root}webhooks/${webhook_id}`, untrusted(names.get(webhook_id) ?? webhook_id)),
-  }
-  return html`${webhooks.length > 0 && filterForm(visit, { webhook: choices })}
-${resent && html`<div id="resent">${insetText(progressOf(resent, now, wall))}</div>`}
-${open.length > 0 && !isRunning(resent, wall) && actionForm(visit, 'resend', resendFields(open.length, values))}
-${page.items.length === 0 ? nothing(visit, webhooks) : messageTable(visit, list)}
-${pageLinks(visit, 'Messages', page)}`
-}
-
 function nothing(visit: Visit, webhooks: readonly Webhook[]): Html {
   if (webhooks.length === 0)
     return emptyState(
@@ -146,7 +141,7 @@ function nothing(visit: Visit, webhooks: readonly Webhook[]): Html {
       'webhooks/new',
     )
   const { webhook, event, status } = visit.values
-  if (!webhook && !event && !status)
+  if (!isFiltered(visit))
     return emptyState(visit, 'There are no messages yet', 'make a payment', 'payments/new')
   const searched = inDigits(searchedOf(chosenOf(webhooks, webhook).length))
   return html`${paragraph('There are no results for the filters you used.')}
@@ -223,9 +218,11 @@ function progressOf(row: ResendRow, now: number, wall: MachineTime): string {
   const of = `${done} of ${done + left.length}`
   const results = [
     accepted > 1 ? `${accepted} were accepted` : `${accepted === 1 ? '1' : 'none'} was accepted`,
-    ...(failed > 0 ? [`${failed} failed again`] : []),
-    ...(skipped > 0 ? [`${skipped} could not be sent any more`] : []),
-  ].join(', ')
+    failed > 0 && `${failed} failed again`,
+    skipped > 0 && `${skipped} could not be sent any more`,
+  ]
+    .filter(Boolean)
+    .join(', ')
   const begun = shortTime(at, now)
   if (left.length === 0) return `Sent again at ${begun}: ${of}, ${results}.`
   return isRunning(row, wall)

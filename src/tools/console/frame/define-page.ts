@@ -5,7 +5,6 @@ import type { Accepts } from '../../../platform/http/body.ts'
 import { pathParam, type Route } from '../../../platform/http/endpoint.ts'
 import { pageFault } from '../../../platform/http/errors.ts'
 import { type Html, html, type Part } from '../../../platform/web/html.ts'
-import type { FormPurpose } from './banners.ts'
 import { countFails, type Fails } from './fails.ts'
 import {
   cursorIn,
@@ -46,8 +45,6 @@ type FormAction<F extends Filters, A extends Answer> = {
   run: (context: ConsoleContext, visit: PageVisit<F>) => Promise<Next | Page | A>
 }
 
-type AnyFormAction = FormAction<Filters, Answer>
-
 type Definition<F extends Filters, Data, A extends Answer> = {
   /** Below /console; '' for home. It has one parameter at most. */
   path: string
@@ -83,8 +80,8 @@ type Definition<F extends Filters, Data, A extends Answer> = {
   fails?: (data: Data) => Fails
   /** The identifiers of what a live list shows, if it begins with the newest. */
   entries?: (data: Data) => readonly string[]
-  /** By the last part of its address. `banners.ts` says of each what was not done without a session. */
-  actions?: { [Name in FormPurpose]?: FormAction<F, A> }
+  /** By the last part of its address. */
+  actions?: Readonly<Record<string, FormAction<F, A>>>
 }
 
 type Group = 'Webhooks' | 'More'
@@ -105,7 +102,7 @@ export function definePage<const F extends Filters, Data, A extends Answer>(
   definition: Definition<F, Data, A>,
 ): ConsolePage {
   const page = definition as unknown as AnyPage // its functions get what it has returned itself
-  const actions = Object.entries(page.actions ?? {}) as [FormPurpose, AnyFormAction][] // as the type says
+  const actions = Object.entries(page.actions ?? {})
   return {
     path: page.path,
     forms: actions.map(([name, { isAtPage }]) => (isAtPage ? page.path : `${page.path}/${name}`)),
@@ -121,7 +118,7 @@ export function definePage<const F extends Filters, Data, A extends Answer>(
 /** The form of an action of the page; none in an account that has ended. */
 export const actionForm = (
   { account, here, back, hasEnded }: PageVisit,
-  purpose: FormPurpose,
+  purpose: string,
   content: Part,
   className?: string,
 ): Html | false =>
@@ -172,8 +169,8 @@ function sendGuest(
 const actionRoute = (
   context: ConsoleContext,
   page: AnyPage,
-  purpose: FormPurpose,
-  action: AnyFormAction,
+  purpose: string,
+  action: FormAction<Filters, Answer>,
 ): Route => ({
   method: 'POST',
   path: pathBelow(page.path, action.isAtPage ? '' : purpose),

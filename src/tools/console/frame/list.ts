@@ -146,17 +146,23 @@ export const problemsIn = (filters: Filters, values: Values<Filters>, now: numbe
     }),
   )
 
+export const isFiltered = ({ values }: PageVisit): boolean =>
+  Object.values(values).some(value => value !== '')
+
+/** Of whatever has one. */
+export const isId = (text: string): boolean => /^[0-9a-v]{26}$/i.test(text)
+
 /** `options` are choices that only the page knows. */
 export const filterForm = (
-  { here, filters, values, errors }: PageVisit,
+  visit: PageVisit,
   options: Readonly<Record<string, readonly Option[]>> = {},
   { id, text: label }: { id: string; text: string } = { id: 'filter', text: 'Filter' },
-): Html => html`<form class="farthing-filter" method="get" action="${here}">
-${Object.entries(filters).map(
+): Html => html`<form class="farthing-filter" method="get" action="${visit.here}">
+${Object.entries(visit.filters).map(
   ([name, filter]) =>
-    html`${field({ options: options[name], ...filter, name }, values[name] ?? '', errors[name])}\n`,
+    html`${field({ options: options[name], ...filter, name }, visit.values[name] ?? '', visit.errors[name])}\n`,
 )}${button({ id, text: label, secondary: true })}
-${Object.values(values).some(value => value !== '') && link(here, 'Clear filters')}
+${isFiltered(visit) && link(visit.here, 'Clear filters')}
 </form>`
 
 function field(

@@ -11,11 +11,11 @@ import { button } from '../../../platform/web/components.ts'
 import { input } from '../../../platform/web/form-components.ts'
 import { html } from '../../../platform/web/html.ts'
 import type { ToolContext } from '../../context.ts'
-import type { FormPurpose } from './banners.ts'
 import { ACCOUNT_HEADER } from './live.ts'
 import {
   type AccountVisit,
   type ConsoleContext,
+  type Next,
   outside,
   type Page,
   pageOfAddress,
@@ -168,10 +168,10 @@ export function sendSignedOut(
   context: ConsoleContext,
   request: FastifyRequest,
   reply: FastifyReply,
-  purpose: FormPurpose,
+  purpose: string,
 ): FastifyReply {
   const page = pageOfAddress(request.originalUrl.replace(new RegExp(`/${purpose}$`), ''))
-  const next = { to: signInFirst(page), done: { lost: purpose } }
+  const next: Next = { to: signInFirst(page), done: { code: 'lost' } }
   return sendNext(reply, outside(visitOf(request, context)), next)
 }
 

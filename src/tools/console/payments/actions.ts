@@ -53,10 +53,8 @@ export type PaymentAction = {
 }
 
 const isOpen = (payment: Payment): boolean => isPayable(statusOf(payment))
-const isOpenIn =
-  (mode: AuthorisationMode) =>
-  (payment: Payment): boolean =>
-    isOpen(payment) && payment.given.authorisation_mode === mode
+const isOpenIn = (mode: AuthorisationMode) => (payment: Payment) =>
+  isOpen(payment) && payment.given.authorisation_mode === mode
 const isOpenWeb = isOpenIn('web')
 const isOpenApi = isOpenIn('moto_api')
 /** A plan holds it, and nobody but control and this page ends it. */
@@ -152,26 +150,25 @@ export const act = <Result>(
 ): Promise<Result> => recordAction(context, { by: 'console', operation, detail }, run)
 
 /** A refusal means that the state of the payment did not allow it any more. */
-async function unlessRefused<Result>(run: () => Promise<Result>): Promise<Result | undefined> {
-  try {
-    return await run()
-  } catch (error) {
-    if (error instanceof ApiError && error.status < 500) return undefined
+const unlessRefused = <Result, Refused>(
+  run: Promise<Result>,
+  refused: Refused,
+): Promise<Result | Refused> =>
+  run.catch(error => {
+    if (error instanceof ApiError && error.status < 500) return refused
     throw error
-  }
-}
+  })
 
 /** The endings of an open payment, as its pages would bring them about. */
 async function complete({ context, payment }: PaymentVisit, scenario: Scenario): Promise<Outcome> {
-  const result = await unlessRefused(async () => ({
-    reason: await act(
-      context,
-      'completePayment',
-      recordEffects => completeByScenario(context, payment, { scenario, recordEffects }),
-      () => `scenario=${scenario}`,
-    ),
-  }))
-  if (!result || result.reason) return undefined
+  const done = act(
+    context,
+    'completePayment',
+    recordEffects => completeByScenario(context, payment, { scenario, recordEffects }),
+    () => `scenario=${scenario}`,
+  )
+  const reason = await unlessRefused(done, 'refused')
+  if (reason) return undefined
   const codes = {
     success: payment.given.delayed_capture ? 'authorised' : 'succeeded',
     declined: 'declined',
@@ -211,13 +208,12 @@ async function refund({ context, visit, payment }: PaymentVisit): Promise<Outcom
   }
   const { payment_id } = payment
   const part = { amount, available: undefined }
-  const result = await unlessRefused(() =>
-    act(
-      context,
-      'refundPayment',
-      recordEffects => createRefund(context, { account, payment_id, refund: part, recordEffects }),
-      ({ refund_id }: Refund) => `refund_id=${refund_id}&amount=${amount}`,
-    ),
+  const done = act(
+    context,
+    'refundPayment',
+    recordEffects => createRefund(context, { account, payment_id, refund: part, recordEffects }),
+    ({ refund_id }: Refund) => `refund_id=${refund_id}&amount=${amount}`,
   )
+  const result = await unlessRefused(done, undefined)
   return result && { code: 'refunded', pence: amount }
 }

@@ -30,22 +30,23 @@ export const readyMade: Record<string, Ready> = {
   refunded: { text: 'Refunded', scenario: 'success', refunded: true, done: 'refunded' },
 }
 
-/** The text fields, in the order of the page. */
-const TEXTS = [
-  'amount',
-  'reference',
-  'description',
-  'return_url',
-  'email',
-  'cardholder_name',
-  'line1',
-  'line2',
-  'city',
-  'postcode',
-  'country',
-] as const
-type Text = (typeof TEXTS)[number]
+/** What the form calls its text fields, in the order of the page. */
+export const labels = {
+  amount: 'Amount in pounds',
+  reference: 'Reference',
+  description: 'Description',
+  return_url: 'Return URL',
+  email: 'Email',
+  cardholder_name: 'Name on the card',
+  line1: 'Address line 1',
+  line2: 'Address line 2',
+  city: 'Town or city',
+  postcode: 'Postcode',
+  country: 'Country',
+}
+type Text = keyof typeof labels
 
+const TEXTS = Object.keys(labels) as Text[] // its keys
 const PREFILLED = TEXTS.slice(TEXTS.indexOf('email'))
 const ADDRESS = ['line1', 'line2', 'city', 'postcode', 'country'] as const
 
@@ -96,20 +97,6 @@ export const mended =
       : undefined)
 
 export const sentences = { amount: 'Enter an amount in pounds, from 0.00 to 100000.00' }
-
-export const labels: Record<Text, string> = {
-  amount: 'Amount in pounds',
-  reference: 'Reference',
-  description: 'Description',
-  return_url: 'Return URL',
-  email: 'Email',
-  cardholder_name: 'Name on the card',
-  line1: 'Address line 1',
-  line2: 'Address line 2',
-  city: 'Town or city',
-  postcode: 'Postcode',
-  country: 'Country',
-}
 
 const hints: Partial<Record<Text, string>> = {
   return_url: 'Without one the user returns to a page of this console',

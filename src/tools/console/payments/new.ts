@@ -76,7 +76,16 @@ async function create(context: ToolContext, visit: PageVisit): Promise<Next | Ty
   const name = form.get('ready') ?? ''
   const ready = Object.hasOwn(readyMade, name) ? readyMade[name] : undefined
   const back = backAddress(visit)
-  const body = ready ? { ...readyBody(ready, visit), return_url: back } : bodyIn(form, back)
+  const { reference, description } = defaults(visit.now)
+  const body = ready
+    ? {
+        amount: 1450,
+        reference,
+        description,
+        return_url: back,
+        delayed_capture: ready.delayed === true,
+      }
+    : bodyIn(form, back)
   const read = (body: Json) => readFields(context, body, back)
   const rules = { body, read, labels, sentences, mended: mended(back), fieldOf }
   return submit(form, rules, fields => makePayment(context, visit, { fields, back, ready }))
@@ -91,11 +100,6 @@ export function readFields({ config }: ToolContext, body: Json, back: string): N
   return fields
 }
 
-const readyBody = ({ delayed = false }: Ready, { now }: AccountVisit): Json => {
-  const { reference, description } = defaults(now)
-  return { amount: 1450, reference, description, delayed_capture: delayed }
-}
-
 /** The API's own create, and then the steps of a ready-made payment. No plan of the account acts on it. */
 export async function makePayment(
   context: ToolContext,
@@ -104,7 +108,7 @@ export async function makePayment(
 ): Promise<Next> {
   const { account, addresses } = visit
   const isOwn = fields.return_url === back
-  const { payment, state } = await act(
+  const { payment, overtaken, refund } = await act(
     context,
     ready ? 'buildPayment' : 'createPayment',
     async recordEffects => {
@@ -116,20 +120,22 @@ export async function makePayment(
         origin: 'console',
         ...(isOwn && { returnTo: (payment_id: string) => `${back}/${payment_id}` }),
       })
-      const state = ready && (await bringInto(context, visit, payment, ready, recordEffects))
-      return { payment, state }
+      const end = ready && (await bringInto(context, visit, payment, ready, recordEffects))
+      return { payment, ...end }
     },
-    ({ state }: { state: State }) => (state?.refund ? `refund_id=${state.refund.refund_id}` : ''),
+    ({ refund }: End) => (refund ? `refund_id=${refund.refund_id}` : ''),
   )
   const withoutPage = fields.authorisation_mode === 'moto_api' ? 'created-without-page' : 'created'
   // One in agreement mode has ended already.
   const end = statusOf(payment) === 'success' ? 'succeeded' : withoutPage
-  const code = state?.overtaken ? 'overtaken' : (ready?.done ?? end)
-  const refunded = state?.refund && { pence: state.refund.amount }
-  return { to: `payments/${payment.payment_id}`, done: { code, ...refunded } }
+  const code = overtaken ? 'overtaken' : (ready?.done ?? end)
+  return {
+    to: `payments/${payment.payment_id}`,
+    done: { code, ...(refund && { pence: refund.amount }) },
+  }
 }
 
-type State = Awaited<ReturnType<typeof bringInto>> | undefined
+type End = { overtaken?: boolean; refund?: Refund }
 
 /** The page to which users of the console's payments return, at the address at which the browser has the console. */
 export function backAddress({ request, config, addresses, base }: AccountVisit): string {
@@ -145,11 +151,13 @@ async function bringInto(
   payment: Payment,
   { scenario, refunded }: Ready,
   recordEffects: RecordEffects,
-): Promise<{ overtaken: boolean; refund?: Refund }> {
+): Promise<End> {
   const reason = await completeByScenario(context, payment, { scenario, recordEffects })
-  if (reason || !refunded) return { overtaken: reason !== undefined }
+  if (reason) return { overtaken: true }
+  if (!refunded) return {}
   const { payment_id } = payment
   const whole = { amount: payment.given.amount, available: undefined }
-  const refund = await createRefund(context, { account, payment_id, refund: whole, recordEffects })
-  return { overtaken: false, refund }
+  return {
+    refund: await createRefund(context, { account, payment_id, refund: whole, recordEffects }),
+  }
 }

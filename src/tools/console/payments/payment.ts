@@ -24,13 +24,14 @@ import {
   paragraph,
   refundedText,
   statusTag,
+  summaryRows,
   time,
   untrusted,
 } from '../frame/parts.ts'
 import { paths, perform } from './actions.ts'
 import { statesPart, webhooksPart } from './picture.ts'
 import { report, summary } from './report.ts'
-import { type Rows, readOperations, rowsOf, type Step, timelineOf } from './timeline.ts'
+import { type Rows, rowsOf, type Step, timelineOf } from './timeline.ts'
 import { reasonFor, timelineView } from './timeline-view.ts'
 
 export const payment = definePage({
@@ -77,11 +78,7 @@ const paymentOf = async ({ database }: ToolContext, { account, now, id }: Paymen
 
 async function read(context: ConsoleContext, visit: PaymentVisit) {
   const payment = await paymentOf(context, visit)
-  return {
-    payment,
-    rows: await rowsOf(context, visit, payment, readOperations(context.operations)),
-    control: context.config.control,
-  }
+  return { payment, rows: await rowsOf(context, visit, payment) }
 }
 
 /** What its timeline shows, in short. */
@@ -110,7 +107,7 @@ const headingOf = ({ given }: Payment): string => `Payment of ${inPounds(given.a
 
 function show(
   visit: PageVisit,
-  { payment, rows, control }: Awaited<ReturnType<typeof read>>,
+  { payment, rows }: Awaited<ReturnType<typeof read>>,
   refused?: Typed,
 ): Html {
   const masked = maskedOf(visit, payment)
@@ -120,7 +117,7 @@ function show(
   const address = `payments/${payment.payment_id}`
   const reason = reasonFor(stateOf(payment))
   return html`${paragraph(html`${refundedText(payment)}${payment.refunded_amount > 0 && ' · '}${code(payment.payment_id)}${reason && html`, ${reason}`}`)}
-${statesPart(visit, payment, { refunds: rows.refunds, refused, control })}
+${statesPart(visit, payment, rows.refunds, refused)}
 ${webhooksPart(visit, steps)}
 ${details('Summary for a colleague', listing('Summary', summary(payment, steps, `${visit.addresses.api}${visit.base}/${address}`)), { id: 'summary' })}
 ${paragraph(html`${link(`${visit.root}${address}/report.json`, 'Download JSON')} (all of it, without secrets)`)}
@@ -156,37 +153,30 @@ function detailRows({ root }: AccountVisit, payment: Payment, { refunds }: Rows)
   const number = card?.last_digits_card_number
     ? `${card.first_digits_card_number ?? ''} ${MASK} ${card.last_digits_card_number}`
     : undefined
-  const facts: [key: string, value: string | undefined][] = [
-    ['Description', given.description],
-    ['Return URL', given.return_url],
-    ['Email', given.email],
-    ['Language', given.language],
-    ['Mode', given.moto ? `${given.authorisation_mode}, moto` : given.authorisation_mode],
-    ['Delayed capture', given.delayed_capture ? 'yes' : 'no'],
-    ['Card brand', card?.card_brand],
-    ['Card number', number],
-    ['Expiry date', card?.expiry_date],
-    ['Cardholder', person?.cardholder_name],
-    ['Billing address', address],
-    ['Provider ID', provider_id],
-    ...Object.entries(given.metadata ?? {}).map(([name, value]): [string, string] => [
-      `Metadata: ${name}`,
-      String(value),
-    ]),
-  ]
-  const filled = facts.filter((fact): fact is [string, string] => Boolean(fact[1]))
+  const facts: Record<string, string | undefined> = {
+    Description: given.description,
+    'Return URL': given.return_url,
+    Email: given.email,
+    Language: given.language,
+    Mode: given.moto ? `${given.authorisation_mode}, moto` : given.authorisation_mode,
+    'Delayed capture': given.delayed_capture ? 'yes' : 'no',
+    'Card brand': card?.card_brand,
+    'Card number': number,
+    'Expiry date': card?.expiry_date,
+    Cardholder: person?.cardholder_name,
+    'Billing address': address,
+    'Provider ID': provider_id,
+  }
+  for (const [name, value] of Object.entries(given.metadata ?? {}))
+    facts[`Metadata: ${name}`] = String(value)
+  const filled = Object.entries(facts).filter(([, value]) => value)
   return [
     { id: 'detail-created', key: 'Date created', value: time(timeOf(payment_id)) },
-    ...(agreement_id === undefined
-      ? []
-      : [
-          {
-            id: 'detail-agreement',
-            key: 'Agreement',
-            value: link(`${root}agreements/${agreement_id}`, agreement_id),
-          },
-        ]),
-    ...filled.map(([key, value], i) => ({ id: `detail-${i}`, key, value: untrusted(value) })),
+    ...summaryRows(
+      [['Agreement', agreement_id && link(`${root}agreements/${agreement_id}`, agreement_id)]],
+      'detail',
+    ),
+    ...filled.map(([key, value = ''], i) => ({ id: `detail-${i}`, key, value: untrusted(value) })),
     ...refunds.map(({ refund_id, amount }, i) => ({
       id: `refund-${i}`,
       key: 'Refund',

@@ -10,8 +10,8 @@ import { actionText } from '../../record/action.ts'
 import type { Exchange } from '../../record/exchange.ts'
 import { MASK } from '../../record/mask.ts'
 import { inProduction } from '../check/findings.ts'
-import { agentOf, orderNote, refusalText } from '../frame/exchange.ts'
-import { nameOfAttempt, type ShownAttempt, sentAgainText } from '../frame/message-attempts.ts'
+import { agentOf, endings, orderNote, refusalText } from '../frame/exchange.ts'
+import { againPart, nameOfAttempt, type ShownAttempt } from '../frame/message-attempts.ts'
 import type { AccountVisit } from '../frame/page.ts'
 import {
   code,
@@ -113,14 +113,12 @@ function factsOf({ root }: Timeline, exchange: Exchange): Html | undefined {
   const why = refusalText(exchange) ?? field
   const facts: Part[] = [
     `${inDigits(Math.round(ms))} ms`,
-    ...(code ? [html`refused with ${code}${why !== undefined && html`: ${untrusted(why)}`}`] : []),
-    ...(key_id ? [`key ${nameOfKey(key_id)}`] : []),
-    ...(kind === 'page' ? [agentOf(exchange)] : []),
-    ...(by_hand ? [nameOfAttempt(by_hand)] : []),
-    ...(answerToWrong(by_hand, status) === 'accepted' ? [tag(ACCEPTED_WRONG, 'red')] : []),
-    ...(ended === 'gone' ? ['the client had left before the response'] : []),
-    ...(ended === 'replaced' ? ['a plan sent another response'] : []),
-    ...(ended === 'reset' ? ['a plan ended the connection'] : []),
+    code && html`refused with ${code}${why !== undefined && html`: ${untrusted(why)}`}`,
+    key_id && `key ${nameOfKey(key_id)}`,
+    kind === 'page' && agentOf(exchange),
+    by_hand && nameOfAttempt(by_hand),
+    answerToWrong(by_hand, status) === 'accepted' && tag(ACCEPTED_WRONG, 'red'),
+    endings[ended],
   ]
   return html`<p class="farthing-step__facts">${joined(facts, ' · ')}</p>`
 }
@@ -153,7 +151,7 @@ function messageView(
   const { root } = timeline
   const { message_id, event_type } = message
   const alike = [...Map.groupBy(attempts, ({ ending }) => ending.result).values()]
-  return html`${link(`${root}messages/${message_id}`, event_type)} → ${untrusted(webhook)}: ${deliveryTag(shownStatus(message, timeline.now))} ${attempts.length === 0 ? 'no attempt yet' : counted(attempts.length, 'attempt')}${again && html`. ${untrusted(sentAgainText(again, timeline.now))}`}
+  return html`${link(`${root}messages/${message_id}`, event_type)} → ${untrusted(webhook)}: ${deliveryTag(shownStatus(message, timeline.now))} ${attempts.length === 0 ? 'no attempt yet' : counted(attempts.length, 'attempt')}${again && '.'}${againPart(again, timeline.now)}
 ${
   alike.length > 0 &&
   html`<ol class="farthing-step__attempts" role="list">${alike.map(

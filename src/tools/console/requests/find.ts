@@ -20,6 +20,8 @@ import { findWithText } from '../../record/text-store.ts'
 import { refusalText } from '../frame/exchange.ts'
 import {
   filterForm,
+  isFiltered,
+  isId,
   linkOnly,
   oneOf,
   type PageVisit,
@@ -92,11 +94,6 @@ export const addressOfGroup = ({ operation, code, field, told }: Refusals): stri
     told: told ?? NONE,
   })
 
-export const isFilter = (filtered: Filtered): boolean =>
-  Object.values(filtered).some(value => value !== '')
-
-const ID = /^[0-9a-v]{26}$/i
-
 /** `wall` is the machine's time. */
 export function filterOf(
   { show, operation, payment, text, last, code, field, told }: Filtered,
@@ -108,7 +105,7 @@ export function filterOf(
     ...(show && conditions[show]),
     ...(operation && { operation }),
     ...(payment &&
-      (ID.test(payment) ? { payment_id: payment.toLowerCase() } : { reference: payment })),
+      (isId(payment) ? { payment_id: payment.toLowerCase() } : { reference: payment })),
     ...(text && { text }),
     ...(last && { recordedSince: wall - Number(last) * MINUTE }),
     ...(code && { code: orNone(code) }),
@@ -120,7 +117,7 @@ export function filterOf(
 export const findRequests = (
   database: Database,
   room: string,
-  { text, ...filter }: ExchangeFilter & { text?: string },
+  { text, ...filter }: ExchangeFilter & { text?: string | undefined },
   part: Part,
 ): Promise<Exchange[]> =>
   text === undefined
@@ -136,19 +133,13 @@ export const operationsOf = (endpoints: readonly Endpoint[]): Operations =>
     ...WITHOUT_ENDPOINT.map(({ operation, summary }): [string, string] => [operation, summary]),
   ])
 
-export const headingOf = (filtered: Filtered, operations: Operations): string =>
-  searched(filtered, operations).join(', ') || 'All requests'
-
-export const titleOf = (filtered: Filtered, operations: Operations): string =>
-  ['Requests', ...searched(filtered, operations)].join(', ')
-
 export const findForm = (
   visit: PageVisit<typeof filters>,
   operations: Operations,
 ): Html => html`${filterForm(visit, {
   operation: [...operations].map(([value, text]) => ({ value, text })),
 })}
-${!isFilter(visit.values) && paragraph(link('requests?show=refused', 'Only refused'))}`
+${!isFiltered(visit) && paragraph(link('requests?show=refused', 'Only refused'))}`
 
 /** No results: what was searched, and what the fields that were used understand. */
 export const noMatch = (filtered: Filtered, operations: Operations): Html =>
@@ -158,34 +149,32 @@ ${filtered.payment && paragraph('The field for the payment understands an identi
 ${filtered.text && paragraph(`The field for a text understands any part of an address or of a body as it was sent, in any case; of long bodies the first ${RECORDED_BODY_BYTES / 1024} KiB are kept.`)}`
 
 /** Each filter in words. */
-function searched(
+export function searched(
   { show, operation, payment, text, last, code, field }: Filtered,
   operations: Operations,
 ): string[] {
   const words = [
     show && shows[show],
     operations.get(operation) ?? operation,
-    code !== NONE && code,
-    field && field !== NONE && `about ${field}`,
+    code === NONE ? '' : code,
+    field && field !== NONE ? `about ${field}` : '',
     payment && `of the payment ${payment}`,
     text && `with the text ${text}`,
     last && `the last ${last} minutes`,
   ]
-  return words.flatMap(part => part || [])
+  return words.filter(part => part !== '')
 }
-
-const MOST_GROUPS = 20
 
 /** The newest groups since a time of the machine, each with its newest request if that is kept, and how many there are. */
 export async function readRefusals(
   database: Database,
   { account: { room } }: AccountVisit,
-  { most = MOST_GROUPS, since }: { most?: number; since?: number } = {},
+  { most = 20, since }: { most?: number; since?: number } = {},
 ) {
   const all = await groupRefusals(database, room, since)
-  const groups = all.slice(0, most).map(async group => {
-    return { ...group, exchange: await findExchange(database, room, group.newest) }
-  })
+  const groups = all
+    .slice(0, most)
+    .map(async group => ({ ...group, exchange: await findExchange(database, room, group.newest) }))
   return { groups: await Promise.all(groups), total: all.length }
 }
 

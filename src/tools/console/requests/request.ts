@@ -2,21 +2,21 @@
 
 import type { Database } from '../../../core/ports.ts'
 import { findPayment } from '../../../pay/payments/store.ts'
-import { findMessage, type KeptMessage, shownStatus } from '../../../pay/webhooks/message-store.ts'
+import { findMessage, shownStatus } from '../../../pay/webhooks/message-store.ts'
 import type { Endpoint } from '../../../platform/http/endpoint.ts'
 import { insetText, type SummaryRow, summaryList } from '../../../platform/web/components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import { consequenceOf } from '../../explain/wrong-signature.ts'
-import { type AcceptedSend, acceptedByHand } from '../../record/by-hand.ts'
+import { acceptedByHand } from '../../record/by-hand.ts'
 import { asCurl } from '../../record/curl.ts'
-import type { Ending, Exchange } from '../../record/exchange.ts'
+import type { Exchange } from '../../record/exchange.ts'
 import { findExchange } from '../../record/store.ts'
 import { inProduction } from '../check/findings.ts'
 import { definePage } from '../frame/define-page.ts'
-import { headersAndBody } from '../frame/exchange.ts'
-import { linkBack, type PageVisit } from '../frame/list.ts'
-import { nameOfAttempt, sentAgainText } from '../frame/message-attempts.ts'
-import { type AccountVisit, type ConsoleContext, existing } from '../frame/page.ts'
+import { endings, headersAndBody } from '../frame/exchange.ts'
+import { linkBack } from '../frame/list.ts'
+import { acceptedSince, againPart, nameOfAttempt } from '../frame/message-attempts.ts'
+import { type AccountVisit, existing } from '../frame/page.ts'
 import {
   code,
   deliveryTag,
@@ -36,27 +36,19 @@ import { codePart, requestLine, statusPart, statusText, tookText } from './list.
 
 export const request = definePage({
   path: 'requests/{exchange_id}',
+  async read({ database, operations }, visit) {
+    const exchange = existing(await findExchange(database, visit.account.room, visit.id))
+    return { exchange, operations, caused: await readCaused(database, visit, exchange) }
+  },
   title: ({ now }, { exchange }) =>
     `${requestLine(exchange)}: ${statusText(exchange)} at ${shortTime(exchange.at, now, 'seconds')}`,
   heading: (_, { exchange }) => untrusted(requestLine(exchange)),
   above: visit => linkBack(visit, 'requests', 'Requests'),
-  read,
-  show,
-})
-
-async function read({ database, operations }: ConsoleContext, visit: PageVisit) {
-  const exchange = existing(await findExchange(database, visit.account.room, visit.id))
-  return { exchange, operations, caused: await readCaused(database, visit, exchange) }
-}
-
-function show(
-  visit: PageVisit,
-  { exchange, operations, caused }: Awaited<ReturnType<typeof read>>,
-): Html {
-  const { kind, request_headers, request_body, response_headers, response_body } = exchange
-  const [request, response] =
-    kind === 'out' ? ['the attempt', 'the receiver’s response'] : ['the request', 'the response']
-  return html`${summaryList(rowsFor(exchange, visit.root, operationsOf(operations)))}
+  show(visit, { exchange, operations, caused }) {
+    const { kind, request_headers, request_body, response_headers, response_body } = exchange
+    const [request, response] =
+      kind === 'out' ? ['the attempt', 'the receiver’s response'] : ['the request', 'the response']
+    return html`${summaryList(rowsFor(exchange, visit.root, operationsOf(operations)))}
 ${ignoredPart(exchange, operations)}
 ${inProduction(exchange.facts?.broken)}
 <h2 class="govuk-heading-m">${kind === 'out' ? 'Sent' : 'Request'}</h2>
@@ -71,14 +63,8 @@ ${
 ${caused && causedPart(visit, caused)}
 <h2 class="govuk-heading-m" id="curl">As curl</h2>
 ${curlPart(exchange, visit.addresses.api)}`
-}
-
-const endings: Record<Ending, string | undefined> = {
-  sent: undefined,
-  gone: 'The client had closed the connection before the response was sent.',
-  replaced: 'A plan of the control API sent another response.',
-  reset: 'A plan of the control API ended the connection.',
-}
+  },
+})
 
 function rowsFor(exchange: Exchange, root: string, operations: Operations): SummaryRow[] {
   const { kind, operation, began, at, status, result = '', key_id } = exchange
@@ -142,8 +128,6 @@ function causedPart(
   { root, now }: AccountVisit,
   { events, messages, accepted }: NonNullable<Awaited<ReturnType<typeof readCaused>>>,
 ): Html {
-  const again = ({ message_id, status }: KeptMessage) =>
-    status === 'FAILED' ? accepted.get(message_id) : undefined
   return html`<h2 class="govuk-heading-m" id="caused">What it caused</h2>
 <ul class="govuk-list govuk-list--bullet">
 ${events.map(
@@ -152,12 +136,9 @@ ${events.map(
 )}${messages.map(
   message =>
     message &&
-    html`<li>${link(`${root}messages/${message.message_id}`, message.event_type)} to ${untrusted(message.callback_url)} ${deliveryTag(shownStatus(message, now))}${againPart(again(message), now)}</li>\n`,
+    html`<li>${link(`${root}messages/${message.message_id}`, message.event_type)} to ${untrusted(message.callback_url)} ${deliveryTag(shownStatus(message, now))}${againPart(acceptedSince(message, accepted), now)}</li>\n`,
 )}${events.length + messages.length === 0 && html`<li>Nothing</li>`}</ul>`
 }
-
-const againPart = (again: AcceptedSend | undefined, now: number): Html | undefined =>
-  again && html` ${untrusted(sentAgainText(again, now))}`
 
 function curlPart(exchange: Exchange, site: string): Html {
   const curl = asCurl(exchange, site)

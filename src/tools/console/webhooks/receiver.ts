@@ -19,7 +19,7 @@ import { actionForm } from '../frame/define-page.ts'
 import type { PageVisit } from '../frame/list.ts'
 import { nameOfAttempt } from '../frame/message-attempts.ts'
 import type { AccountVisit, Next, Page } from '../frame/page.ts'
-import { link, paragraph, untrusted, wideTable } from '../frame/parts.ts'
+import { counted, link, paragraph, untrusted, wideTable } from '../frame/parts.ts'
 import { shortTime } from '../frame/times.ts'
 import { statusPart } from '../requests/list.ts'
 import { advicePart, keyPart } from '../signature/signature.ts'
@@ -57,9 +57,7 @@ export async function askPart(
   message: KeptMessage,
   accepted: AcceptedSend | undefined,
 ): Promise<Html | false> {
-  const { room } = visit.account
-  const { payment_id, message_id } = message
-  const answer = await newestAsked(context.database, { room, payment_id, message_id })
+  const answer = await newestAsked(context.database, { ...message, room: visit.account.room })
   const form = askForm(visit, message, answer !== undefined)
   if (!answer && !form) return false
   return html`<h2 class="govuk-heading-m" id="ask">Ask the receiver</h2>
@@ -68,12 +66,10 @@ ${form}`
 }
 
 function askForm(visit: PageVisit, message: KeptMessage, isAgain: boolean): Html | false {
-  const { now, hasEnded } = visit
-  if (hasEnded) return false
   const status = attemptsOf(message).at(-1)?.status_code ?? null
-  const sendable = resendable(message, now)
-  if ('reason' in sendable || statusAt(message, now) !== 'FAILED' || !isSignatureRefusal(status))
-    return false
+  const isRefused = statusAt(message, visit.now) === 'FAILED' && isSignatureRefusal(status)
+  const sendable = resendable(message, visit.now)
+  if (visit.hasEnded || !isRefused || 'reason' in sendable) return false
   return html`${paragraph(
     html`Sends at most ${MOST_COPIES} copies of this message to ${untrusted(sendable.callback_url)}, one after the other: with the right signature, with one of a random key, with the other signing keys of the account, and with one for each known mistake until one is accepted. That takes at most 30 seconds. The copies are no attempts of the message. Nothing is sent if its response to the newest attempt shows the mistake.`,
   )}
@@ -102,7 +98,6 @@ function answerPart(
   now: number,
 ): Html | undefined {
   if (!asked) return undefined
-  const count = `${asked.posts} ${asked.posts === 1 ? 'copy' : 'copies'}`
   return html`<div id="asked">
 <p class="govuk-body-l">${untrusted(asked.sentence)}</p>
 ${advicePart(asked.advice)}
@@ -110,16 +105,16 @@ ${asked.posts === 0 && asked.evidence.map(id => paragraph(link(`${root}requests/
 ${
   asked.posts > 0 &&
   details(
-    `${count} sent, asked at ${shortTime(at, now, 'seconds')}`,
+    `${asked.posts} ${asked.posts === 1 ? 'copy' : 'copies'} sent, asked at ${shortTime(at, now, 'seconds')}`,
     wideTable({
       caption: 'The copies that were sent, newest first',
       columns: ['Copy', 'Response'],
-      rows: copies.map(each => [
+      rows: copies.map(copy => [
         link(
-          `${root}requests/${each.exchange_id}`,
-          untrusted(each.by_hand ? nameOfAttempt(each.by_hand) : ''),
+          `${root}requests/${copy.exchange_id}`,
+          untrusted(copy.by_hand ? nameOfAttempt(copy.by_hand) : ''),
         ),
-        statusPart(each),
+        statusPart(copy),
       ]),
     }),
     { id: 'copies' },
@@ -144,28 +139,23 @@ export async function probe(
   const name = untrusted(webhookTitle(webhook))
   const above = backLink(`${root}webhooks/${webhook_id}`, name)
   const content = html`${paragraph(countsOf(posts, findings))}
-${brokenLevels.map(level => findings.filter(each => each.level === level).map(each => findingView(visit, each, level)))}
+${(['fail', 'warn', 'note'] as const).map(level => findings.filter(each => each.level === level).map(each => findingView(visit, each, level)))}
 ${table('What passed', findings, 'pass')}
 ${nothingJudged(findings) ?? table('What was not seen', findings, 'not seen')}
 ${probeForm(visit, webhook, 'Probe again')}`
   return { title: 'What the receiver does', section: 'webhooks', above, content }
 }
 
-const brokenLevels = ['fail', 'warn', 'note'] as const
-
 function countsOf(posts: number, findings: readonly Finding[]): string {
   const count = (level: Finding['level']) => findings.filter(each => each.level === level).length
-  const total = posts === 1 ? '1 message was sent' : `${posts} messages were sent`
-  return `${total}. ${count('fail')} fail, ${count('warn')} warn, ${count('pass')} passed, ${count('not seen')} not seen.`
+  return `${counted(posts, 'message')} ${posts === 1 ? 'was' : 'were'} sent. ${count('fail')} fail, ${count('warn')} warn, ${count('pass')} passed, ${count('not seen')} not seen.`
 }
 
 /** Where no rule could be judged, the reason is the same for all. */
 function nothingJudged(findings: readonly Finding[]): Html | undefined {
-  const [first] = findings
-  const isSame = findings.every(
-    ({ level, sentence }) => level === 'not seen' && sentence === first?.sentence,
-  )
-  return first && isSame ? insetText(untrusted(first.sentence)) : undefined
+  const reasons = new Set(findings.map(({ level, sentence }) => level === 'not seen' && sentence))
+  const [reason] = reasons
+  return reasons.size === 1 && reason ? insetText(untrusted(reason)) : undefined
 }
 
 function table(
