@@ -43,7 +43,6 @@ async function agree(context: ToolContext, { request, account }: PageVisit): Pro
     read: readNewAgreement,
     labels,
     mended: (field: string) => ({ [field]: 'x' }),
-    fieldOf: (field = '') => FIELDS.find(each => each === field) ?? 'reference',
   }
   return submit(form, rules, async fields => {
     const { agreement_id } = await createAgreement(context, account, fields)
@@ -76,7 +75,6 @@ function pay(
     labels: paymentLabels,
     sentences,
     mended: () => undefined,
-    fieldOf: () => 'amount',
   }
   const ready = 'set_up_agreement' in fields ? readyMade.paid : undefined
   return submit(formBody(visit.request), rules, fields =>

@@ -23,16 +23,18 @@ type Rules<Value> = Words & {
   read: (body: Json) => Value | Promise<Value>
   /** What of the body has no error in place of one in this field, so that the next error is found. */
   mended: (field: string) => Json | undefined
-  /** The field of the form at which an error about this one of the API is shown. */
-  fieldOf: (field: string | undefined) => string
+  /** The field of the form for one of the API with another name. Errors without a field are shown at the first. */
+  aliases?: Readonly<Record<string, string>>
 }
 
 /** Makes what the form asks for, or returns it with its errors. */
 export async function submit<Value>(
   form: URLSearchParams,
-  { body, read, mended, fieldOf, ...words }: Rules<Value>,
+  { body, read, mended, aliases = {}, ...words }: Rules<Value>,
   make: (value: Value) => Promise<Next>,
 ): Promise<Next | Typed> {
+  const places = Object.keys(words.labels)
+  const placeOf = (field = '') => places.find(name => name === (aliases[field] ?? field))
   const errors: Record<string, string> = {}
   const refused = new Set<string | undefined>()
   let tried: Json | undefined = body
@@ -43,13 +45,12 @@ export async function submit<Value>(
       break
     } catch (error) {
       const { field, text } = refusalIn(error, words)
-      errors[fieldOf(field)] ??= text
+      errors[placeOf(field) ?? places[0] ?? ''] ??= text
       const right = field === undefined || refused.has(field) ? undefined : mended(field)
       refused.add(field)
       tried = right && { ...tried, ...right }
     }
   }
-  const places = Object.keys(words.labels)
   const inOrder = Object.entries(errors).sort(
     ([one], [other]) => places.indexOf(one) - places.indexOf(other),
   )

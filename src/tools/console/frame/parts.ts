@@ -76,12 +76,13 @@ export const time = (ms: number): Html => {
 }
 
 /** A time in a sentence: the date only if it is not that of `now`. */
-export const briefTime = (ms: number, now: number): Html =>
-  html`<time class="farthing-time" datetime="${iso(ms)}">${shortTime(ms, now, 'seconds')}</time>`
+export const briefTime = (ms: number, now: number): Html => timeAs(ms, shortTime(ms, now, 'seconds'))
 
-/** The time of day, in a list below the heading of its day: its first characters, `08:20:31` or `08:20:31.137`. */
-export const timeWithoutDay = (ms: number, characters: 8 | 12 = 8): Html =>
-  html`<time class="farthing-time" datetime="${iso(ms)}">${iso(ms).slice(11, 11 + characters)}</time>`
+/** The time of day with milliseconds, in a list below the heading of its day. */
+export const timeOfDay = (ms: number): Html => timeAs(ms, iso(ms).slice(11, 23))
+
+const timeAs = (ms: number, text: string): Html =>
+  html`<time class="farthing-time" datetime="${iso(ms)}">${text}</time>`
 
 /** Rows of a table in the order of time, below headings of their days. */
 export function byDay<Item>(
@@ -91,8 +92,8 @@ export function byDay<Item>(
 ): Table['rows'] {
   let day = ''
   return items.flatMap(item => {
-    const [itsDay = ''] = iso(at(item)).split('T')
-    const row = rowOf(item, timeWithoutDay(at(item)))
+    const [itsDay = '', time = ''] = iso(at(item)).split('T')
+    const row = rowOf(item, timeAs(at(item), time.slice(0, 8)))
     if (itsDay === day) return [row]
     day = itsDay
     return [{ note: html`<strong>${dayName(at(item))}</strong>` }, row]

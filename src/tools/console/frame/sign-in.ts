@@ -51,21 +51,19 @@ const pageIn = (fields: Fields): string => pageOfAddress(fields.get('to') ?? '')
 
 export const signInRoutes = (context: ConsoleContext): Route[] => [
   pageRoute(context, 'sign-in', (visit, query) => signInPage(visit, pageIn(query))),
-  formRoute(context, 'sign-in', async (form, request, reply) => {
-    const session = await sessionForKey(context, form.get('key') ?? '')
-    const refused = 'Enter a key of this Farthing'
-    return enter(context, request, reply, { session, to: pageIn(form), refused })
-  }),
-  pageRoute(context, 'enter', (visit, query) =>
-    enterPage(visit, query.get('code') ?? '', pageIn(query)),
+  entryRoute(
+    context,
+    'sign-in',
+    form => sessionForKey(context, form.get('key') ?? ''),
+    'Enter a key of this Farthing',
   ),
-  formRoute(context, 'enter', async (form, request, reply) => {
-    const session = await findSession(context, form.get('code') ?? '', 'enter')
-    const refused = asTypedHere(
-      'This link has expired. Enter a key of this Farthing, or run farthing open',
-    )
-    return enter(context, request, reply, { session, to: pageIn(form), refused })
-  }),
+  pageRoute(context, 'enter', enterPage),
+  entryRoute(
+    context,
+    'enter',
+    form => findSession(context, form.get('code') ?? '', 'enter'),
+    asTypedHere('This link has expired. Enter a key of this Farthing, or run farthing open'),
+  ),
   formRoute(context, 'sign-out', async (_, request, reply) => {
     const visit = visitOf(request, context)
     if (await signedIn(context, request)) {
@@ -117,19 +115,21 @@ async function sessionForKey(
   return pasted === '' ? undefined : findKey(database, pasted, config.fixedKeys, time.wall())
 }
 
-type Entry = { session: Session | undefined; to: string; refused: string }
-
-async function enter(
+/** Signs the browser in with what the form has, or says that it is `refused`. */
+const entryRoute = (
   context: ConsoleContext,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  { session, to, refused }: Entry,
-): Promise<FastifyReply> {
-  const visit = visitOf(request, context)
-  if (session && (await startSession(context, request, reply, session)))
-    return sendNext(reply, visit, { to })
-  return sendPage(reply, visit, signInPage(visit, to, refused))
-}
+  path: string,
+  find: (form: Fields) => Promise<Session | undefined>,
+  refused: string,
+): Route =>
+  formRoute(context, path, async (form, request, reply) => {
+    const visit = visitOf(request, context)
+    const session = await find(form)
+    const to = pageIn(form)
+    if (session && (await startSession(context, request, reply, session)))
+      return sendNext(reply, visit, { to })
+    return sendPage(reply, visit, signInPage(visit, to, refused))
+  })
 
 function signInPage({ root }: Visit, to: string, refused?: string): Page {
   const fields = html`${hidden('to', to)}
@@ -157,9 +157,12 @@ ${button({ id: 'sign-in', text: 'Sign in' })}`
   }
 }
 
-function enterPage({ root }: Visit, codeOfLink: string, to: string): Page {
-  const content = html`<p class="govuk-body">This link signs you in without a key. It works for one minute.</p>
-${postForm(undefined, `${root}enter`, html`${hidden('code', codeOfLink)}\n${hidden('to', to)}\n${button({ id: 'enter', text: 'Enter' })}`)}`
+function enterPage({ root }: Visit, query: Fields): Page {
+  const fields = html`${hidden('code', query.get('code') ?? '')}
+${hidden('to', pageIn(query))}
+${button({ id: 'enter', text: 'Enter' })}`
+  const content = html`${paragraph('This link signs you in without a key. It works for one minute.')}
+${postForm(undefined, `${root}enter`, fields)}`
   return { title: 'Enter', heading: heading('Enter the console'), content, narrow: true }
 }
 
@@ -176,15 +179,15 @@ export function sendSignedOut(
 }
 
 /** The page that says that nothing can be done, if the account has ended. */
-export function endedAccount({ home, hasEnded }: AccountVisit): Page | undefined {
-  if (!hasEnded) return undefined
-  return {
-    title: 'This test account has ended',
-    status: 409,
-    content: html`${paragraph('Nothing was done.')}
+export const endedAccount = ({ home, hasEnded }: AccountVisit): Page | undefined =>
+  hasEnded
+    ? {
+        title: 'This test account has ended',
+        status: 409,
+        content: html`${paragraph('Nothing was done.')}
 ${paragraph(link(home, 'Read its pages'))}`,
-  }
-}
+      }
+    : undefined
 
 export const inAnother = ({ name }: Account): Pick<Page, 'title' | 'heading'> => ({
   title: 'You are now in another account',

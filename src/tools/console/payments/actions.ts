@@ -27,8 +27,7 @@ import { type PageVisit, pageAddress } from '../frame/list.ts'
 import type { AccountVisit, Next } from '../frame/page.ts'
 
 /** The last part of the address of a form. */
-export const paths = ['complete', 'capture', 'cancel', 'refund'] as const
-type Path = (typeof paths)[number]
+export type Path = 'complete' | 'capture' | 'cancel' | 'refund'
 
 /** The field of the refund form: pounds. */
 export const AMOUNT = 'amount'

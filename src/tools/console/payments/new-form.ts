@@ -76,10 +76,7 @@ export function bodyIn(form: URLSearchParams, back: string): Json {
   }
 }
 
-/** The field of the form at which a refusal of the API is shown. */
-export const fieldOf = (name: string | undefined): string =>
-  TEXTS.find(each => each === name) ??
-  (name === 'prefilled_cardholder_details' ? 'cardholder_name' : 'amount')
+export const aliases = { prefilled_cardholder_details: 'cardholder_name' }
 
 /** What of a body is right in place of an error in a field. */
 export const mended =
@@ -92,7 +89,7 @@ export const mended =
       return_url: { return_url: back, authorisation_mode: 'web' },
       email: { email: undefined },
     })[field] ??
-    (PREFILLED.some(name => name === fieldOf(field))
+    (field in aliases || PREFILLED.some(name => name === field)
       ? { prefilled_cardholder_details: undefined }
       : undefined)
 

@@ -27,9 +27,9 @@ import {
 import { link, paragraph, statusTag, untrusted } from '../frame/parts.ts'
 import { act } from './actions.ts'
 import {
+  aliases,
   bodyIn,
   defaults,
-  fieldOf,
   labels,
   mended,
   newPaymentForm,
@@ -87,7 +87,7 @@ async function create(context: ToolContext, visit: PageVisit): Promise<Next | Ty
       }
     : bodyIn(form, back)
   const read = (body: Json) => readFields(context, body, back)
-  const rules = { body, read, labels, sentences, mended: mended(back), fieldOf }
+  const rules = { body, read, labels, sentences, mended: mended(back), aliases }
   return submit(form, rules, fields => makePayment(context, visit, { fields, back, ready }))
 }
 

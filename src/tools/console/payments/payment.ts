@@ -6,7 +6,7 @@ import { findPayment } from '../../../pay/payments/store.ts'
 import { attemptsOf } from '../../../pay/webhooks/message-store.ts'
 import { pathParam, type Route } from '../../../platform/http/endpoint.ts'
 import { details, type SummaryRow, summaryList } from '../../../platform/web/components.ts'
-import { type Html, html } from '../../../platform/web/html.ts'
+import { html } from '../../../platform/web/html.ts'
 import type { ToolContext } from '../../context.ts'
 import { messagesOfPayment } from '../../lists/webhooks-store.ts'
 import { MASK } from '../../record/mask.ts'
@@ -14,7 +14,6 @@ import { findExchanges } from '../../record/store.ts'
 import { definePage } from '../frame/define-page.ts'
 import type { Typed } from '../frame/form.ts'
 import { linkBack, type PageVisit } from '../frame/list.ts'
-import type { Look } from '../frame/live.ts'
 import { type AccountVisit, accountVisitOf, type ConsoleContext, existing } from '../frame/page.ts'
 import {
   code,
@@ -28,30 +27,67 @@ import {
   time,
   untrusted,
 } from '../frame/parts.ts'
-import { paths, perform } from './actions.ts'
+import { type Path, perform } from './actions.ts'
 import { statesPart, webhooksPart } from './picture.ts'
 import { report, summary } from './report.ts'
 import { type Rows, rowsOf, type Step, timelineOf } from './timeline.ts'
 import { reasonFor, timelineView } from './timeline-view.ts'
 
+const actionAt = (path: Path) => ({
+  run: async (context: ToolContext, visit: PageVisit) =>
+    perform(context, visit, path, await paymentOf(context, visit)),
+})
+
 export const payment = definePage({
   path: 'payments/{payment_id}',
+  read,
   title: (_, { payment }) => `${headingOf(payment)}, ${payment.given.reference}`,
   heading: (_, { payment }) => html`${headingOf(payment)} ${statusTag(statusOf(payment))}`,
   above: (visit, { payment }) => html`${linkBack(visit, 'payments', 'Payments')}
 <span class="govuk-caption-l">${untrusted(payment.given.reference)}</span>`,
-  read,
-  show,
-  live: look,
-  actions: Object.fromEntries(
-    paths.map(path => [
-      path,
-      {
-        run: async (context: ToolContext, visit: PageVisit) =>
-          perform(context, visit, path, await paymentOf(context, visit)),
-      },
-    ]),
-  ),
+  show(visit, { payment, rows }, refused?: Typed) {
+    const masked = maskedOf(visit, payment)
+    const steps = timelineOf(rows)
+    const shown = ends(steps)
+    const hidden = steps.length - shown.length
+    const address = `payments/${payment.payment_id}`
+    const reason = reasonFor(stateOf(payment))
+    return html`${paragraph(html`${refundedText(payment)}${payment.refunded_amount > 0 && ' · '}${code(payment.payment_id)}${reason && html`, ${reason}`}`)}
+${statesPart(visit, payment, rows.refunds, refused)}
+${webhooksPart(visit, steps)}
+${details('Summary for a colleague', listing('Summary', summary(payment, steps, `${visit.addresses.api}${visit.base}/${address}`)), { id: 'summary' })}
+${paragraph(html`${link(`${visit.root}${address}/report.json`, 'Download JSON')} (all of it, without secrets)`)}
+<h2 class="govuk-heading-m">Timeline</h2>
+${paragraph('Times are UTC. The time of a request is when it began.')}
+${timelineView({ ...visit, payment, steps: shown, hasWebhooks: rows.webhooks.length > 0 })}
+${hidden > 0 && paragraph(`Not shown: ${counted(hidden, 'step')} between the first ${FIRST_STEPS} and the last ${LAST_STEPS}.`)}
+<h2 class="govuk-heading-m">Details</h2>
+${summaryList(detailRows(visit, payment, rows))}
+${details('The payment as GET returns it', listing('Payment', JSON.stringify(masked, null, 2)))}`
+  },
+  /** What its timeline shows, in short. */
+  async live(context, visit) {
+    const payment = await paymentOf(context, visit)
+    const { payment_id } = payment
+    const newest = { limit: 1, order: 'newest' } as const
+    const [messages, [exchange]] = await Promise.all([
+      messagesOfPayment(context.database, payment_id),
+      findExchanges(context.database, visit.account.room, { payment_id }, newest),
+    ])
+    const changes = [payment.events, messages.flatMap(attemptsOf), exchange ?? []].flat()
+    const version = [
+      payment.version,
+      exchange?.exchange_id,
+      messages.map(({ message_id, status, attempts }) => [message_id, status, attempts]),
+    ]
+    return { version, ago: visit.now - Math.max(...changes.map(({ at }) => at)) }
+  },
+  actions: {
+    complete: actionAt('complete'),
+    capture: actionAt('capture'),
+    cancel: actionAt('cancel'),
+    refund: actionAt('refund'),
+  },
 })
 
 /** All of it as JSON. */
@@ -81,54 +117,7 @@ async function read(context: ConsoleContext, visit: PaymentVisit) {
   return { payment, rows: await rowsOf(context, visit, payment) }
 }
 
-/** What its timeline shows, in short. */
-async function look(context: ToolContext, visit: PaymentVisit): Promise<Look> {
-  const { database } = context
-  const payment = await paymentOf(context, visit)
-  const { payment_id } = payment
-  const newest = { limit: 1, order: 'newest' } as const
-  const [messages, [exchange]] = await Promise.all([
-    messagesOfPayment(database, payment_id),
-    findExchanges(database, visit.account.room, { payment_id }, newest),
-  ])
-  const attempts = messages.flatMap(message => attemptsOf(message))
-  const times = [...payment.events, ...attempts, ...(exchange ? [exchange] : [])].map(
-    ({ at }) => at,
-  )
-  const version = [
-    payment.version,
-    exchange?.exchange_id,
-    messages.map(({ message_id, status, attempts }) => [message_id, status, attempts]),
-  ]
-  return { version, ago: visit.now - Math.max(...times) }
-}
-
 const headingOf = ({ given }: Payment): string => `Payment of ${inPounds(given.amount)}`
-
-function show(
-  visit: PageVisit,
-  { payment, rows }: Awaited<ReturnType<typeof read>>,
-  refused?: Typed,
-): Html {
-  const masked = maskedOf(visit, payment)
-  const steps = timelineOf(rows)
-  const shown = ends(steps)
-  const hidden = steps.length - shown.length
-  const address = `payments/${payment.payment_id}`
-  const reason = reasonFor(stateOf(payment))
-  return html`${paragraph(html`${refundedText(payment)}${payment.refunded_amount > 0 && ' · '}${code(payment.payment_id)}${reason && html`, ${reason}`}`)}
-${statesPart(visit, payment, rows.refunds, refused)}
-${webhooksPart(visit, steps)}
-${details('Summary for a colleague', listing('Summary', summary(payment, steps, `${visit.addresses.api}${visit.base}/${address}`)), { id: 'summary' })}
-${paragraph(html`${link(`${visit.root}${address}/report.json`, 'Download JSON')} (all of it, without secrets)`)}
-<h2 class="govuk-heading-m">Timeline</h2>
-${paragraph('Times are UTC. The time of a request is when it began.')}
-${timelineView({ ...visit, payment, steps: shown, hasWebhooks: rows.webhooks.length > 0 })}
-${hidden > 0 && paragraph(`Not shown: ${counted(hidden, 'step')} between the first ${FIRST_STEPS} and the last ${LAST_STEPS}.`)}
-<h2 class="govuk-heading-m">Details</h2>
-${summaryList(detailRows(visit, payment, rows))}
-${details('The payment as GET returns it', listing('Payment', JSON.stringify(masked, null, 2)))}`
-}
 
 /** The payment as GET answers it, without the secret of its token. */
 const maskedOf = ({ addresses }: AccountVisit, payment: Payment): object =>

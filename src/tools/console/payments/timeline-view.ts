@@ -22,7 +22,7 @@ import {
   link,
   nameOfKey,
   paragraph,
-  timeWithoutDay,
+  timeOfDay,
   untrusted,
 } from '../frame/parts.ts'
 import { dayName } from '../frame/times.ts'
@@ -54,9 +54,6 @@ ${steps.map(step => stepView(timeline, step, causesAbove))}</ol>
 `,
 )}`
 }
-
-/** With milliseconds. */
-const timeOfDay = (at: number): Html => timeWithoutDay(at, 12)
 
 function stepView(timeline: Timeline, step: Step, causesAbove: Set<string>): Html {
   const { exchange, events, refunds, messages, missing, more } = step

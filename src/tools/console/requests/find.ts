@@ -50,27 +50,19 @@ export const KINDS = ['api', 'page'] as const
 const NONE = '-'
 
 const shows = {
-  refused: 'Refused (4xx and 5xx)',
-  '2xx': '2xx',
-  '4xx': '4xx',
-  '5xx': '5xx',
-  'in-production': 'Different in production',
-}
+  refused: ['Refused (4xx and 5xx)', { refused: true }],
+  '2xx': ['2xx', { class: 2 }],
+  '4xx': ['4xx', { refused: true, class: 4 }],
+  '5xx': ['5xx', { refused: true, class: 5 }],
+  'in-production': ['Different in production', { broken: true }],
+} as const satisfies Record<string, [text: string, ExchangeFilter]>
 type Show = keyof typeof shows
-
-const conditions: Record<Show, ExchangeFilter> = {
-  refused: { refused: true },
-  '2xx': { class: 2 },
-  '4xx': { refused: true, class: 4 },
-  '5xx': { refused: true, class: 5 },
-  'in-production': { broken: true },
-}
 
 const LAST_MINUTES = '5'
 
 /** `code`, `field` and `told` are those of a group of refusals. */
 export const filters = {
-  show: oneOf('Status', Object.keys(shows) as Show[], { nameOf: show => shows[show] }),
+  show: oneOf('Status', Object.keys(shows) as Show[], { nameOf: show => shows[show][0] }),
   operation: text('Operation'),
   payment: text('Payment: ID or whole reference'),
   text: text('Text in the address or a body', { type: 'search', isSlow: true }),
@@ -102,7 +94,7 @@ export function filterOf(
   const orNone = (value: string) => (value === NONE ? null : value)
   return {
     kinds: KINDS,
-    ...(show && conditions[show]),
+    ...(show && shows[show][1]),
     ...(operation && { operation }),
     ...(payment &&
       (isId(payment) ? { payment_id: payment.toLowerCase() } : { reference: payment })),
@@ -154,7 +146,7 @@ export function searched(
   operations: Operations,
 ): string[] {
   const words = [
-    show && shows[show],
+    show && shows[show][0],
     operations.get(operation) ?? operation,
     code === NONE ? '' : code,
     field && field !== NONE ? `about ${field}` : '',

@@ -155,7 +155,7 @@ async function register(
   const read = (body: Json) => readNewWebhook(body, context)
   const mended = (field: string) =>
     Object.hasOwn(valid, field) ? { [field]: valid[field] } : undefined
-  return submit(form, { body, read, labels, mended, fieldOf }, async fields => {
+  return submit(form, { body, read, labels, mended }, async fields => {
     const { webhook } = await registerWebhook(context, { account, fields, from: 'console' })
     return { to: `webhooks/${webhook.webhook_id}`, done: { code: 'registered' } }
   })
@@ -169,9 +169,6 @@ const valid: Json = {
   description: 'D',
   subscriptions: eventTypes,
 }
-
-const fieldOf = (field: string | undefined): string =>
-  field !== undefined && field in labels ? field : 'callback_url'
 
 function fields(visit: PageVisit, typed: Typed | undefined): Html {
   const hosts = [...visit.config.callbackHosts]
