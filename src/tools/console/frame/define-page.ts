@@ -132,8 +132,11 @@ const pageRoute = (context: ConsoleContext, page: AnyPage): Route => ({
   path: pathBelow(page.path),
   area: page.guest ? 'sign-in' : 'console',
   handler: async (request, reply) => {
-    if (page.guest && !(await isSignedIn(context, request)))
-      return sendGuest(context, request, reply, page)
+    if (page.guest && !(await isSignedIn(context, request))) {
+      const guest = visitOf(request, context)
+      const content = page.guest(guest)
+      return sendPage(reply, guest, { title: `${page.title}`, content, narrow: page.narrow })
+    }
     const visit = pageVisitOf(request, context, page)
     const { account, base } = visit
     const refused = otherAccount(visit) ?? (page.makes && endedAccount(visit))
@@ -154,16 +157,6 @@ const isSignedIn = (context: ConsoleContext, request: FastifyRequest): Promise<b
     if (error instanceof NotInside) return false
     throw error
   })
-
-function sendGuest(
-  context: ConsoleContext,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  { guest, title, narrow }: AnyPage,
-): FastifyReply {
-  const visit = visitOf(request, context)
-  return sendPage(reply, visit, { title: `${title}`, content: guest?.(visit), narrow })
-}
 
 /** A form. Without a session nothing is done, and the page to sign in says so: so its area is that page's. */
 const actionRoute = (
@@ -221,8 +214,7 @@ async function respond(
   answer?: Answer,
 ): Promise<FastifyReply> {
   const { path, navigation = path, title = navigation, section = path.replace(/\/.*/, '') } = page
-  const hasErrors = Object.keys(visit.errors).length > 0
-  const live = hasErrors ? undefined : page.live
+  const live = Object.keys(visit.errors).length > 0 ? undefined : page.live
   const browserTag = live && shownBy(visit.request)
   // Before the page is read: what changes meanwhile is then announced, and not overlooked.
   const quick =
@@ -233,16 +225,17 @@ async function respond(
   const text = page.heading?.(visit, data) ?? itsTitle
   const head = page.live ? liveHeading(visit, text) : heading(text)
   const content = page.show(visit, data, answer)
-  const look =
-    quick ??
-    (live && lookAt(page, visit, data, html`${head}${answer ? page.show(visit, data) : content}`))
+  const shown = () => html`${head}${answer ? page.show(visit, data) : content}`
+  const look = quick ?? (live && lookAt(visit, page.entries?.(data) ?? [], shown()))
   if (look && browserTag) return sendLook(reply, browserTag, look)
   const errors = answer?.errors ?? visit.errors
-  const fails = page.fails?.(data)
+  const isSlow = Object.entries(visit.filters).some(
+    ([name, filter]) => filter.isSlow && visit.values[name] !== '',
+  )
   return sendWhole(
     context,
     reply,
-    { ...visit, ...(fails && { fails }) },
+    visit,
     {
       title: itsTitle,
       heading: head,
@@ -251,19 +244,16 @@ async function respond(
       narrow: page.narrow,
       section,
       ...(Object.keys(errors).length > 0 && { errors }),
-      ...(look && { live: { tag: tagOf(look), isSlow: isSlow(visit) } }),
+      ...(look && { live: { tag: tagOf(look), isSlow } }),
     },
+    page.fails?.(data),
   )
 }
 
-function lookAt(
-  { entries }: AnyPage,
-  { request, cursor }: PageVisit,
-  data: unknown,
-  content: Html,
-): Look {
+/** `entries` are those of the page, and `content` is what it shows. */
+function lookAt({ request, cursor }: PageVisit, entries: readonly string[], content: Html): Look {
   const isFirst = cursor.before === undefined && cursor.after === undefined
-  const ids = isFirst ? (entries?.(data) ?? []) : []
+  const ids = isFirst ? entries : []
   const since = newestIn(shownBy(request))
   return {
     version: content.toString(),
@@ -272,15 +262,16 @@ function lookAt(
   }
 }
 
-const isSlow = ({ filters, values }: PageVisit): boolean =>
-  Object.entries(filters).some(([name, filter]) => filter.isSlow && values[name] !== '')
-
 async function sendWhole(
   context: ConsoleContext,
   reply: FastifyReply,
   visit: PageVisit,
   page: Page,
+  fails?: Fails,
 ): Promise<FastifyReply> {
-  const fails = visit.fails ?? (await countFails(context, visit.account))
-  return sendPage(reply, { ...visit, fails }, page)
+  return sendPage(
+    reply,
+    { ...visit, fails: fails ?? (await countFails(context, visit.account)) },
+    page,
+  )
 }

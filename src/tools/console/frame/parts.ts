@@ -76,7 +76,8 @@ export const time = (ms: number): Html => {
 }
 
 /** A time in a sentence: the date only if it is not that of `now`. */
-export const briefTime = (ms: number, now: number): Html => timeAs(ms, shortTime(ms, now, 'seconds'))
+export const briefTime = (ms: number, now: number): Html =>
+  timeAs(ms, shortTime(ms, now, 'seconds'))
 
 /** The time of day with milliseconds, in a list below the heading of its day. */
 export const timeOfDay = (ms: number): Html => timeAs(ms, iso(ms).slice(11, 23))

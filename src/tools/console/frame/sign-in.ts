@@ -49,21 +49,50 @@ type Fields = Pick<URLSearchParams, 'get'>
 /** The page of the console to open then; home if the address or the form names none. */
 const pageIn = (fields: Fields): string => pageOfAddress(fields.get('to') ?? '') ?? ''
 
+type Entry = {
+  page: (visit: Visit, query: Fields) => Page
+  /** The session that the form of the page opens. */
+  find: (context: ToolContext, form: Fields) => Promise<Session | undefined>
+  /** The error where it opens none. */
+  refused: string
+}
+
+const entries: Readonly<Record<string, Entry>> = {
+  'sign-in': {
+    page: (visit, query) => signInPage(visit, pageIn(query)),
+    find: sessionForKey,
+    refused: 'Enter a key of this Farthing',
+  },
+  enter: {
+    page: enterPage,
+    find: (context, form) => findSession(context, form.get('code') ?? '', 'enter'),
+    refused: asTypedHere(
+      'This link has expired. Enter a key of this Farthing, or run farthing open',
+    ),
+  },
+}
+
 export const signInRoutes = (context: ConsoleContext): Route[] => [
-  pageRoute(context, 'sign-in', (visit, query) => signInPage(visit, pageIn(query))),
-  entryRoute(
-    context,
-    'sign-in',
-    form => sessionForKey(context, form.get('key') ?? ''),
-    'Enter a key of this Farthing',
-  ),
-  pageRoute(context, 'enter', enterPage),
-  entryRoute(
-    context,
-    'enter',
-    form => findSession(context, form.get('code') ?? '', 'enter'),
-    asTypedHere('This link has expired. Enter a key of this Farthing, or run farthing open'),
-  ),
+  ...Object.entries(entries).flatMap(([path, { page, find, refused }]) => [
+    {
+      method: 'GET',
+      path: `/console/${path}`,
+      area: 'sign-in',
+      handler: async (request, reply) => {
+        const visit = visitOf(request, context)
+        const query = new URLSearchParams(/\?.*/s.exec(request.url)?.[0])
+        return sendPage(reply, visit, page(visit, query))
+      },
+    } satisfies Route,
+    formRoute(context, path, async (form, request, reply) => {
+      const visit = visitOf(request, context)
+      const session = await find(context, form)
+      const to = pageIn(form)
+      if (session && (await startSession(context, request, reply, session)))
+        return sendNext(reply, visit, { to })
+      return sendPage(reply, visit, signInPage(visit, to, refused))
+    }),
+  ]),
   formRoute(context, 'sign-out', async (_, request, reply) => {
     const visit = visitOf(request, context)
     if (await signedIn(context, request)) {
@@ -75,21 +104,6 @@ export const signInRoutes = (context: ConsoleContext): Route[] => [
     return sendNext(reply, visit, { to: 'sign-in', done: { code: 'signed-out' } })
   }),
 ]
-
-const pageRoute = (
-  context: ConsoleContext,
-  path: string,
-  page: (visit: Visit, query: Fields) => Page,
-): Route => ({
-  method: 'GET',
-  path: `/console/${path}`,
-  area: 'sign-in',
-  handler: async (request, reply) => {
-    const visit = visitOf(request, context)
-    const query = new URLSearchParams(/\?.*/s.exec(request.url)?.[0])
-    return sendPage(reply, visit, page(visit, query))
-  },
-})
 
 const formRoute = (
   { config }: ConsoleContext,
@@ -108,28 +122,12 @@ const formRoute = (
 
 async function sessionForKey(
   { database, config, time }: ToolContext,
-  key: string,
+  form: Fields,
 ): Promise<Session | undefined> {
   // A key that was pasted often has a line feed.
-  const pasted = key.trim()
-  return pasted === '' ? undefined : findKey(database, pasted, config.fixedKeys, time.wall())
+  const key = (form.get('key') ?? '').trim()
+  return key === '' ? undefined : findKey(database, key, config.fixedKeys, time.wall())
 }
-
-/** Signs the browser in with what the form has, or says that it is `refused`. */
-const entryRoute = (
-  context: ConsoleContext,
-  path: string,
-  find: (form: Fields) => Promise<Session | undefined>,
-  refused: string,
-): Route =>
-  formRoute(context, path, async (form, request, reply) => {
-    const visit = visitOf(request, context)
-    const session = await find(form)
-    const to = pageIn(form)
-    if (session && (await startSession(context, request, reply, session)))
-      return sendNext(reply, visit, { to })
-    return sendPage(reply, visit, signInPage(visit, to, refused))
-  })
 
 function signInPage({ root }: Visit, to: string, refused?: string): Page {
   const fields = html`${hidden('to', to)}

@@ -13,7 +13,6 @@ import { type Html, html, type Part } from '../../../platform/web/html.ts'
 import type { ToolContext } from '../../context.ts'
 import { countListed, findPayments } from '../../lists/find-payments-store.ts'
 import { type Delivery, deliveriesOf } from '../../lists/payments-store.ts'
-import { acceptedByHand } from '../../record/by-hand.ts'
 import { findExchange } from '../../record/store.ts'
 import { definePage } from '../frame/define-page.ts'
 import {
@@ -85,7 +84,7 @@ async function read({ database }: ToolContext, visit: Visit) {
     (range, part) => findPayments(database, options, range, part),
   )
   const place = await placeOf(database, options, page)
-  return { filter, page, place, deliveries: await readDeliveries(database, page.items) }
+  return { filter, page, place, deliveries: await deliveriesOf(database, page.items) }
 }
 
 type Data = NonNullable<Awaited<ReturnType<typeof read>>>
@@ -133,18 +132,6 @@ async function placeOf(
   ])
   if (before > MOST_COUNTED) return all(total)
   return `${inDigits(before + 1)} to ${inDigits(before + items.length)} of ${all(total)}`
-}
-
-async function readDeliveries(
-  database: Database,
-  payments: readonly Payment[],
-): Promise<Map<string, Delivery[]>> {
-  const deliveries = await deliveriesOf(database, payments)
-  const messages = [...deliveries].flatMap(([payment_id, each]) =>
-    each.map(({ status }) => ({ payment_id, status })),
-  )
-  const accepted = await acceptedByHand(database, messages)
-  return accepted.size > 0 ? deliveriesOf(database, payments, [...accepted.keys()]) : deliveries
 }
 
 function listPart(visit: Visit, { filter, page, place, deliveries }: Data): Html {
