@@ -15,7 +15,6 @@ import {
 import { formBody } from '../../../platform/http/body.ts'
 import { backLink, button, details, summaryList } from '../../../platform/web/components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
-import type { ToolContext } from '../../context.ts'
 import type { Plan } from '../../plans/plan.ts'
 import { findPlans } from '../../plans/store.ts'
 import { actionForm, definePage } from '../frame/define-page.ts'
@@ -46,12 +45,11 @@ export const accounts = definePage({
   path: 'accounts',
   navigation: 'Test accounts',
   below: 'More',
-  async read(context, visit) {
-    const { config, database } = context
-    const { account } = visit
+  async read(visit) {
+    const { context, config, account } = visit
     return {
-      plans: config.control ? await findPlans(database, account.room) : [],
-      tests: account.parent === null ? await readTestAccounts(context, visit) : undefined,
+      plans: config.control ? await findPlans(context.database, account.room) : [],
+      tests: account.parent === null ? await readTestAccounts(visit) : undefined,
     }
   },
   show: (
@@ -87,8 +85,8 @@ ${button({ id: 'make-account', text: 'Make a test account', secondary: true })}`
   )
 
 /** Its key is shown once, as everywhere. */
-async function makeAccount(context: ToolContext, visit: PageVisit): Promise<Page | Typed> {
-  const { account, request, now, root } = visit
+async function makeAccount(visit: PageVisit): Promise<Page | Typed> {
+  const { context, account, request, now, root } = visit
   if (account.parent !== null) throw notFound()
   const form = formBody(request)
   const name = (form.get('name') ?? '').trim()
@@ -161,7 +159,8 @@ function titleOf({ scenario, hold, delay, answer, reset, on }: Partial<Plan>): s
   return `${effects.filter(Boolean).join(', ')} on ${on ?? 'every operation'}`
 }
 
-async function readTestAccounts({ database, time }: ToolContext, { account, cursor }: PageVisit) {
+async function readTestAccounts({ context, account, cursor }: PageVisit) {
+  const { database, time } = context
   const of = { parent: account.name, now: time.wall() }
   const [living, ended] = await Promise.all([
     readPage(

@@ -9,7 +9,6 @@ import type { Payment } from '../../../pay/payments/payment.ts'
 import { findPart, inRange, where } from '../../../platform/database/select.ts'
 import { backLink, button, buttonLink, summaryList, tag } from '../../../platform/web/components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
-import type { ToolContext } from '../../context.ts'
 import { listPayments } from '../../lists/payments-store.ts'
 import { actionForm, definePage } from '../frame/define-page.ts'
 import { type Typed, typedInput } from '../frame/form.ts'
@@ -34,7 +33,7 @@ export const agreements = definePage({
   path: 'agreements',
   navigation: 'Agreements',
   below: 'More',
-  read: ({ database }, { account, cursor }) =>
+  read: ({ context: { database }, account, cursor }) =>
     readPage<Agreement>(
       cursor,
       ({ agreement_id }) => agreement_id,
@@ -83,7 +82,7 @@ const MOST_PAYMENTS = 50
 
 export const agreement = definePage({
   path: 'agreements/{agreement_id}',
-  async read({ database }, { account, now, id }) {
+  async read({ context: { database }, account, now, id }) {
     const agreement = existing(await findAgreement(database, account.room, id))
     const part = { now, limit: MOST_PAYMENTS + 1, order: 'newest' } as const
     const payments = await listPayments(database, account.room, { agreement_id: id }, part)
@@ -106,7 +105,7 @@ ${payments.length > 0 ? paymentsPart(visit.root, payments) : emptyState(visit, '
   actions: { cancel: { run: cancel }, 'set-up': { run: setUp }, charge: { run: charge } },
 })
 
-async function cancel(context: ToolContext, { account, id }: PageVisit): Promise<Next> {
+async function cancel({ context, account, id }: PageVisit): Promise<Next> {
   const to = `agreements/${id}`
   try {
     await cancelAgreement(context, account, id)

@@ -27,7 +27,7 @@ import { findingView } from './findings.ts'
 export const check = definePage({
   path: 'check',
   navigation: 'Check',
-  read: (context, { account }) => checkAndCount(context, account),
+  read: ({ context, account }) => checkAndCount(context, account),
   show(visit, report) {
     const ofLevel = (level: Finding['level']) =>
       report.findings.filter(each => each.level === level)

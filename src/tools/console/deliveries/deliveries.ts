@@ -8,7 +8,6 @@ import { eventTypes, type Webhook, webhookTitle } from '../../../pay/webhooks/we
 import { formBody } from '../../../platform/http/body.ts'
 import { button, insetText } from '../../../platform/web/components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
-import type { ToolContext } from '../../context.ts'
 import { resendAll } from '../../deliver/resend.ts'
 import { findResend, isRunning, type ResendRow, resendIn } from '../../deliver/resend-store.ts'
 import {
@@ -63,10 +62,10 @@ export const deliveries = definePage({
   navigation: 'Deliveries',
   below: 'Webhooks',
   filters,
-  async read(context, visit) {
-    const { database } = context
+  async read(visit) {
+    const { database, time } = visit.context
     const { webhook, event, status } = visit.values
-    const webhooks = await webhooksOf(context, visit)
+    const webhooks = await webhooksOf(visit)
     const chosen = chosenOf(webhooks, webhook)
     const [list, idOf] = isFailedFirst(visit.values)
       ? [listFailedFirst, placeOf]
@@ -80,9 +79,9 @@ export const deliveries = definePage({
       webhooks,
       page,
       accepted: await acceptedByHand(database, page.items),
-      open: await failedToSend(context, visit, chosen, ofEvent),
-      resent: await readResend(context, visit),
-      wall: context.time.wall(),
+      open: await failedToSend(visit, chosen, ofEvent),
+      resent: await readResend(visit),
+      wall: time.wall(),
     }
   },
   show(visit, { webhooks, page, accepted, open, resent, wall }) {
@@ -115,10 +114,7 @@ ${pageLinks(visit, 'Messages', page)}`
 })
 
 /** The active webhooks and the newest of the others, newest first. */
-async function webhooksOf(
-  { database }: ToolContext,
-  { account }: AccountVisit,
-): Promise<Webhook[]> {
+async function webhooksOf({ context: { database }, account }: AccountVisit): Promise<Webhook[]> {
   const [active, newest] = await Promise.all([
     activeWebhooks(database, account.room),
     newestWebhooks(database, account.room, MOST_ENDED),
@@ -148,16 +144,16 @@ function nothing(visit: Visit, webhooks: readonly Webhook[]): Html {
 ${(event || status === 'SUCCESSFUL') && paragraph(`The newest ${searched} messages of each webhook were looked through.`)}`
 }
 
-async function resend(context: ToolContext, visit: Visit): Promise<Next> {
+async function resend(visit: Visit): Promise<Next> {
   const form = formBody(visit.request)
   const webhook = form.get('webhook') ?? ''
   const event_type = eventTypes.find(each => each === form.get('event'))
   const to = pageAddress('deliveries', { webhook, event: event_type })
-  const webhooks = chosenOf(await webhooksOf(context, visit), webhook)
-  const open = await failedToSend(context, visit, webhooks, { event_type })
+  const webhooks = chosenOf(await webhooksOf(visit), webhook)
+  const open = await failedToSend(visit, webhooks, { event_type })
   if (open.length === 0) return { to, done: { code: 'none-failed' } }
   const ids = open.map(({ message_id }) => message_id)
-  const isBegun = await resendAll(context, visit.account, ids)
+  const isBegun = await resendAll(visit.context, visit.account, ids)
   return { to, done: { code: isBegun ? 'resending' : 'resending-already' } }
 }
 
@@ -171,8 +167,7 @@ const MOST_LOOKED_AT = 1_000
  * oldest first.
  */
 async function failedToSend(
-  { database }: ToolContext,
-  { now }: AccountVisit,
+  { context: { database }, now }: AccountVisit,
   webhooks: readonly Webhook[],
   filter: Pick<DeliveryFilter, 'event_type'>,
 ): Promise<DeliveryRow[]> {
@@ -196,10 +191,11 @@ async function failedToSend(
 }
 
 /** The newest run, if it began within a day. */
-async function readResend(
-  { database }: ToolContext,
-  { account, now }: AccountVisit,
-): Promise<ResendRow | undefined> {
+async function readResend({
+  context: { database },
+  account,
+  now,
+}: AccountVisit): Promise<ResendRow | undefined> {
   const row = await findResend(database, account.room)
   return row && now - resendIn(row).at < DAY ? row : undefined
 }

@@ -48,7 +48,7 @@ const others = {
 export type Code = keyof typeof successes | keyof typeof others
 
 /** `pence` is the amount that a refund has. */
-export type Done = { code: Code; pence?: number }
+export type Done = { code: Code; pence?: number | undefined }
 
 const COOKIE = 'farthing_console_done'
 

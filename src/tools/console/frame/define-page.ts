@@ -42,7 +42,7 @@ type FormAction<F extends Filters, A extends Answer> = {
   /** The form is sent to the address of the page, and not to one below it. */
   isAtPage?: true
   /** Reads the form, and returns the page to open then, a page of its own, or an answer for this page. */
-  run: (context: ConsoleContext, visit: PageVisit<F>) => Promise<Next | Page | A>
+  run: (visit: PageVisit<F>) => Promise<Next | Page | A>
 }
 
 type Definition<F extends Filters, Data, A extends Answer> = {
@@ -60,9 +60,9 @@ type Definition<F extends Filters, Data, A extends Answer> = {
   /** The page is for making something, so an account that has ended has none. */
   makes?: true
   /** The page that is opened instead, if there is one. */
-  instead?: (context: ConsoleContext, visit: PageVisit<F>) => Promise<string | undefined>
+  instead?: (visit: PageVisit<F>) => Promise<string | undefined>
   /** Returns what the page shows. Throws `notFound`. The compiler infers the data of `title` and `show`, which follow. */
-  read?: (context: ConsoleContext, visit: PageVisit<F>, answer?: A) => Promise<Data>
+  read?: (visit: PageVisit<F>, answer?: A) => Promise<Data>
   title?: string | ((visit: PageVisit<F>, data: Data) => string)
   /** Its heading, if that is not its title. */
   heading?: (visit: PageVisit<F>, data: Data) => Part
@@ -75,7 +75,7 @@ type Definition<F extends Filters, Data, A extends Answer> = {
    * The page says when what it shows has changed. A function tells that faster than reading and showing all of it would:
    * `since` is the newest entry that the browser shows.
    */
-  live?: true | ((context: ConsoleContext, visit: PageVisit<F>, since: string) => Promise<Look>)
+  live?: true | ((visit: PageVisit<F>, since: string) => Promise<Look>)
   /** The number beside *Check*, of a page that shows it too. */
   fails?: (data: Data) => Fails
   /** The identifiers of what a live list shows, if it begins with the newest. */
@@ -140,14 +140,14 @@ const pageRoute = (context: ConsoleContext, page: AnyPage): Route => ({
     const visit = pageVisitOf(request, context, page)
     const { account, base } = visit
     const refused = otherAccount(visit) ?? (page.makes && endedAccount(visit))
-    if (refused) return sendWhole(context, reply, visit, refused)
+    if (refused) return sendWhole(reply, visit, refused)
     // A test account has its name in its addresses, so that two tabs of one browser can show two accounts.
     if (account.parent !== null && base === '/console') {
       const rest = request.originalUrl.slice(base.length).replace(/^\/$/, '')
       return sendNext(reply, visit, { to: insideOf(account) + rest })
     }
-    const to = await page.instead?.(context, visit)
-    return to === undefined ? respond(context, page, visit, reply) : sendNext(reply, visit, { to })
+    const to = await page.instead?.(visit)
+    return to === undefined ? respond(page, visit, reply) : sendNext(reply, visit, { to })
   },
 })
 
@@ -176,11 +176,11 @@ const actionRoute = (
     await context.recorder?.write()
     const visit = pageVisitOf(request, context, page)
     const refused = otherAccount(visit) ?? (action.changesNothing ? undefined : endedAccount(visit))
-    if (refused) return sendWhole(context, reply, visit, refused)
-    const result = await action.run(context, visit)
+    if (refused) return sendWhole(reply, visit, refused)
+    const result = await action.run(visit)
     if ('to' in result) return sendNext(reply, visit, result)
-    if ('content' in result) return sendWhole(context, reply, visit, result)
-    return respond(context, page, visit, reply, result)
+    if ('content' in result) return sendWhole(reply, visit, result)
+    return respond(page, visit, reply, result)
   },
 })
 
@@ -207,7 +207,6 @@ function pageVisitOf(
 
 /** The page, or what has changed since the browser opened it. `answer` is that of an action. */
 async function respond(
-  context: ConsoleContext,
   page: AnyPage,
   visit: PageVisit,
   reply: FastifyReply,
@@ -218,9 +217,9 @@ async function respond(
   const browserTag = live && shownBy(visit.request)
   // Before the page is read: what changes meanwhile is then announced, and not overlooked.
   const quick =
-    typeof live === 'function' ? await live(context, visit, newestIn(browserTag || '')) : undefined
+    typeof live === 'function' ? await live(visit, newestIn(browserTag || '')) : undefined
   if (quick && browserTag) return sendLook(reply, browserTag, quick)
-  const data = await page.read?.(context, visit, answer)
+  const data = await page.read?.(visit, answer)
   const itsTitle = typeof title === 'string' ? title : title(visit, data)
   const text = page.heading?.(visit, data) ?? itsTitle
   const head = page.live ? liveHeading(visit, text) : heading(text)
@@ -233,7 +232,6 @@ async function respond(
     ([name, filter]) => filter.isSlow && visit.values[name] !== '',
   )
   return sendWhole(
-    context,
     reply,
     visit,
     {
@@ -263,7 +261,6 @@ function lookAt({ request, cursor }: PageVisit, entries: readonly string[], cont
 }
 
 async function sendWhole(
-  context: ConsoleContext,
   reply: FastifyReply,
   visit: PageVisit,
   page: Page,
@@ -271,7 +268,7 @@ async function sendWhole(
 ): Promise<FastifyReply> {
   return sendPage(
     reply,
-    { ...visit, fails: fails ?? (await countFails(context, visit.account)) },
+    { ...visit, fails: fails ?? (await countFails(visit.context, visit.account)) },
     page,
   )
 }

@@ -61,8 +61,8 @@ export type Visit = {
   hasEnded?: boolean | undefined
 }
 
-/** A request by a person who is signed in. `now` is the account's time. */
-export type AccountVisit = Visit & { account: Account; now: AccountTime }
+/** A request by a person who is signed in, and the service that answers it. `now` is the account's time. */
+export type AccountVisit = Visit & { context: ConsoleContext; account: Account; now: AccountTime }
 
 export type Page = {
   /** The title, and the heading unless there is another. */
@@ -129,7 +129,8 @@ export const visitOf = (
 export function accountVisitOf(request: FastifyRequest, context: ConsoleContext): AccountVisit {
   const { account } = request
   const { hasEnded } = request.raw
-  return { ...visitOf(request, context), account, now: context.time.now(account), hasEnded }
+  const now = context.time.now(account)
+  return { ...visitOf(request, context), context, account, now, hasEnded }
 }
 
 /** The named parameters of the query. Missing, repeated and unusable ones are ''. */

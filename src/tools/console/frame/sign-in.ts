@@ -196,7 +196,7 @@ export const inAnother = ({ name }: Account): Pick<Page, 'title' | 'heading'> =>
  * The page that says so, if the browser has signed in to another account since it opened the page of the form, or the
  * page that it looks at. Nothing may be done then.
  */
-export function otherAccount(visit: Omit<AccountVisit, 'now'>): Page | undefined {
+export function otherAccount(visit: Visit & { account: Account }): Page | undefined {
   const { home, account, request } = visit
   const form = isForm(request) ? formBody(request).get(ACCOUNT_FIELD) : null
   const from = form ?? request.headers[ACCOUNT_HEADER] ?? null

@@ -21,7 +21,7 @@ import { firstMinute, MINUTES, readTraffic } from '../../record/traffic-store.ts
 import { definePage } from '../frame/define-page.ts'
 import { refusalText } from '../frame/exchange.ts'
 import { countFails, type Fails } from '../frame/fails.ts'
-import type { AccountVisit, ConsoleContext } from '../frame/page.ts'
+import type { AccountVisit } from '../frame/page.ts'
 import {
   briefTime,
   copied,
@@ -44,15 +44,15 @@ const MOST_COUNTED = 1_000
 export const home = definePage({
   path: '',
   navigation: 'Home',
-  async read(context, visit) {
+  async read(visit) {
+    const { context, account, now } = visit
     const { database, time, refusedKeys } = context
-    const { account, now } = visit
     const fails = await countFails(context, account)
     const most = keptOf(account.parent !== null)
     const [newest, traffic, attention, counts] = await Promise.all([
-      newestOf(context, visit),
+      newestOf(visit),
       readTraffic(database, account.room, { wall: time.wall(), most }),
-      readAttention(context, visit, fails),
+      readAttention(visit, fails),
       countStatuses(database, account.room, { now, most: MOST_COUNTED + 1 }),
     ])
     const isEmpty = !newest.exchange && !newest.payment
@@ -73,14 +73,14 @@ ${countsPart(visit, counts)}
 ${paragraph(html`Base URL of the API: ${copied('Base URL', visit.addresses.api)}`)}
 ${paragraph(link(`${visit.site}/docs`, 'API documentation'))}`,
   fails: data => data.fails,
-  live: async (context, visit) => {
-    const { exchange, payment } = await newestOf(context, visit)
+  live: async visit => {
+    const { exchange, payment } = await newestOf(visit)
     return { version: [exchange?.exchange_id, payment?.payment_id, payment?.version] }
   },
 })
 
 /** The newest exchange and the newest payment: what changes anything on the page is one of them. */
-async function newestOf({ database }: ConsoleContext, { account, now }: AccountVisit) {
+async function newestOf({ context: { database }, account, now }: AccountVisit) {
   const newest = { limit: 1, order: 'newest' } as const
   const [[exchange], [payment]] = await Promise.all([
     findExchanges(database, account.room, {}, newest),
@@ -128,11 +128,8 @@ type Line = { text: Html; help: Help[] }
 /** `posts` are the fields of a form; without it the button is a link. */
 type Help = { text: string; href: string; posts?: Record<string, string> }
 
-async function readAttention(context: ConsoleContext, visit: AccountVisit, fails: Fails) {
-  const [failed, refused] = await Promise.all([
-    failedLines(context, visit),
-    refusedLines(context, visit),
-  ])
+async function readAttention(visit: AccountVisit, fails: Fails) {
+  const [failed, refused] = await Promise.all([failedLines(visit), refusedLines(visit)])
   const checked = checkLines(visit, fails)
   const lines = [...failed, ...checked, ...refused.lines].slice(0, MOST_LINES)
   return { lines, more: failed.length + checked.length + refused.total - lines.length }
@@ -163,10 +160,8 @@ const helpPart = (
 }
 
 /** A line for the failed messages of one webhook that ended alike. */
-async function failedLines(
-  { database, time }: ConsoleContext,
-  { account, now, root }: AccountVisit,
-): Promise<Line[]> {
+async function failedLines({ context, account, now, root }: AccountVisit): Promise<Line[]> {
+  const { database, time } = context
   const webhooks = (await activeWebhooks(database, account.room)).slice(-MOST_WEBHOOKS)
   const since = now - DAY
   const failures = await newestFailures(database, webhooks, { since, limit: MOST_FAILED })
@@ -218,10 +213,11 @@ function checkLines({ root, now }: AccountVisit, { fails, at }: Fails): Line[] {
 }
 
 /** A line for each group of refused requests that are alike, of the newest groups, and how many groups there are. */
-async function refusedLines({ database, time, operations }: ConsoleContext, visit: AccountVisit) {
-  const { now, root } = visit
+async function refusedLines(visit: AccountVisit) {
+  const { context, now, root } = visit
+  const { time, operations } = context
   const since = firstMinute(time.wall())
-  const { groups, total } = await readRefusals(database, visit, { most: MOST_LINES, since })
+  const { groups, total } = await readRefusals(visit, { most: MOST_LINES, since })
   const names = operationsOf(operations)
   const lines = groups.flatMap((group): Line[] => {
     const { operation, found, exchange } = group

@@ -35,8 +35,6 @@ export const AMOUNT = 'amount'
 /** undefined where the state of the payment did not allow it any more. */
 type Outcome = Done | Typed | undefined
 
-type PaymentVisit = { context: ToolContext; visit: AccountVisit; payment: Payment }
-
 export type PaymentAction = {
   path: Path
   /** The element id of its button. */
@@ -48,7 +46,7 @@ export type PaymentAction = {
   when: (payment: Payment, control: boolean) => boolean
   /** The state that it leads to. */
   to: (payment: Payment) => Status
-  run: (on: PaymentVisit) => Promise<Outcome>
+  run: (visit: AccountVisit, payment: Payment) => Promise<Outcome>
 }
 
 const isOpen = (payment: Payment): boolean => isPayable(statusOf(payment))
@@ -80,7 +78,7 @@ const ending = (
   scenario,
   when,
   to: payment => endOf(payment, scenario),
-  run: on => complete(on, scenario),
+  run: (visit, payment) => complete(visit, payment, scenario),
 })
 
 export const paymentActions: readonly PaymentAction[] = [
@@ -100,7 +98,7 @@ export const paymentActions: readonly PaymentAction[] = [
     button: 'Capture the payment',
     when: isCapturable,
     to: () => 'success',
-    run: on => move(on, 'capture'),
+    run: (visit, payment) => move(visit, payment, 'capture'),
   },
   {
     path: 'cancel',
@@ -108,7 +106,7 @@ export const paymentActions: readonly PaymentAction[] = [
     button: 'Cancel by the API',
     when: payment => isOpen(payment) || isCapturable(payment),
     to: () => 'cancelled',
-    run: on => move(on, 'cancel'),
+    run: (visit, payment) => move(visit, payment, 'cancel'),
   },
   {
     path: 'refund',
@@ -122,7 +120,6 @@ export const paymentActions: readonly PaymentAction[] = [
 
 /** Leads back to the page of the payment, with a banner that says what happened. */
 export async function perform(
-  context: ToolContext,
   visit: PageVisit,
   path: Path,
   payment: Payment,
@@ -133,8 +130,8 @@ export async function perform(
   )
   // The page has a button for each.
   if (alike.length === 0) throw pageFault(400)
-  const action = alike.find(({ when }) => when(payment, context.config.control))
-  const outcome = await action?.run({ context, visit, payment })
+  const action = alike.find(({ when }) => when(payment, visit.config.control))
+  const outcome = await action?.run(visit, payment)
   if (outcome && 'errors' in outcome) return outcome
   const to = pageAddress(`payments/${payment.payment_id}`, { back: visit.back })
   return { to, done: outcome ?? { code: 'overtaken' } }
@@ -159,7 +156,11 @@ const unlessRefused = <Result, Refused>(
   })
 
 /** The endings of an open payment, as its pages would bring them about. */
-async function complete({ context, payment }: PaymentVisit, scenario: Scenario): Promise<Outcome> {
+async function complete(
+  { context }: AccountVisit,
+  payment: Payment,
+  scenario: Scenario,
+): Promise<Outcome> {
   const done = act(
     context,
     'completePayment',
@@ -179,12 +180,12 @@ async function complete({ context, payment }: PaymentVisit, scenario: Scenario):
 }
 
 async function move(
-  { context, visit, payment: { payment_id } }: PaymentVisit,
+  { context, account, now }: AccountVisit,
+  { payment_id }: Payment,
   trigger: 'capture' | 'cancel',
 ): Promise<Outcome> {
-  const { account } = visit
   const latest = async () => {
-    const payment = await findPayment(context.database, account.room, payment_id, visit.now)
+    const payment = await findPayment(context.database, account.room, payment_id, now)
     return payment && { account, payment }
   }
   const result = await act(
@@ -196,8 +197,10 @@ async function move(
   return { code: trigger === 'capture' ? 'captured' : 'cancelled-by-api' }
 }
 
-async function refund({ context, visit, payment }: PaymentVisit): Promise<Outcome> {
-  const { account, request } = visit
+async function refund(
+  { context, account, request }: AccountVisit,
+  payment: Payment,
+): Promise<Outcome> {
   const { amount_available: available } = refundSummary(payment)
   const form = formBody(request)
   const amount = penceIn((form.get(AMOUNT) ?? '').trim())

@@ -15,7 +15,8 @@ import { paragraph, postForm } from '../frame/parts.ts'
 export type Ready = {
   text: string
   scenario: Scenario
-  delayed?: boolean
+  /** What its form has beside what the fields have at first. */
+  fields?: Readonly<Record<string, string>>
   refunded?: boolean
   /** The banner on the page of the payment. */
   done: Code
@@ -26,7 +27,12 @@ export const readyMade: Record<string, Ready> = {
   declined: { text: 'Declined', scenario: 'declined', done: 'declined' },
   error: { text: 'Error', scenario: 'error', done: 'error' },
   cancelled: { text: 'Cancelled by the user', scenario: 'cancel', done: 'cancelled' },
-  capturable: { text: 'Capturable', scenario: 'success', delayed: true, done: 'authorised' },
+  capturable: {
+    text: 'Capturable',
+    scenario: 'success',
+    fields: { delayed_capture: 'true' },
+    done: 'authorised',
+  },
   refunded: { text: 'Refunded', scenario: 'success', refunded: true, done: 'refunded' },
 }
 

@@ -3,7 +3,7 @@
 import { inPounds } from '../../../core/money.ts'
 import { createPayment } from '../../../pay/payments/commands.ts'
 import { completeByScenario } from '../../../pay/payments/complete.ts'
-import { type NewPayment, type Payment, statusOf } from '../../../pay/payments/payment.ts'
+import { type NewPayment, statusOf } from '../../../pay/payments/payment.ts'
 import type { Refund } from '../../../pay/payments/refund.ts'
 import { checkMode, readNewPayment } from '../../../pay/payments/request.ts'
 import { findPayment } from '../../../pay/payments/store.ts'
@@ -11,7 +11,6 @@ import { createRefund } from '../../../pay/refunds/commands.ts'
 import { askedFor } from '../../../platform/http/addresses.ts'
 import { formBody } from '../../../platform/http/body.ts'
 import type { Json } from '../../../platform/http/fields.ts'
-import type { RecordEffects } from '../../../platform/http/request-state.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import type { ToolContext } from '../../context.ts'
 import { definePage } from '../frame/define-page.ts'
@@ -54,7 +53,7 @@ export const back = definePage({
   title: 'You are back',
   narrow: true,
   guest: returned,
-  read: ({ database }, { account, id, now }) => findPayment(database, account.room, id, now),
+  read: ({ context, account, id, now }) => findPayment(context.database, account.room, id, now),
   show: (visit, payment) =>
     payment
       ? html`${paragraph(html`The payment is ${statusTag(statusOf(payment))}`)}
@@ -71,24 +70,16 @@ function returned({ request, site }: Visit): Html {
 ${paragraph(link(`${site}/console/${signInFirst(page)}`, 'Sign in to see the payment'))}`
 }
 
-async function create(context: ToolContext, visit: PageVisit): Promise<Next | Typed> {
+async function create(visit: PageVisit): Promise<Next | Typed> {
   const form = formBody(visit.request)
   const name = form.get('ready') ?? ''
   const ready = Object.hasOwn(readyMade, name) ? readyMade[name] : undefined
   const back = backAddress(visit)
-  const { reference, description } = defaults(visit.now)
-  const body = ready
-    ? {
-        amount: 1450,
-        reference,
-        description,
-        return_url: back,
-        delayed_capture: ready.delayed === true,
-      }
-    : bodyIn(form, back)
-  const read = (body: Json) => readFields(context, body, back)
+  const made = ready ? new URLSearchParams({ ...defaults(visit.now), ...ready.fields }) : form
+  const body = bodyIn(made, back)
+  const read = (body: Json) => readFields(visit.context, body, back)
   const rules = { body, read, labels, sentences, mended: mended(back), aliases }
-  return submit(form, rules, fields => makePayment(context, visit, { fields, back, ready }))
+  return submit(form, rules, fields => makePayment(visit, { fields, back, ready }))
 }
 
 /** As the API reads it, but that the page of the console to which a user returns may be at http. */
@@ -102,11 +93,9 @@ export function readFields({ config }: ToolContext, body: Json, back: string): N
 
 /** The API's own create, and then the steps of a ready-made payment. No plan of the account acts on it. */
 export async function makePayment(
-  context: ToolContext,
-  visit: AccountVisit,
+  { context, account, addresses }: AccountVisit,
   { fields, back, ready }: { fields: NewPayment; back: string; ready: Ready | undefined },
 ): Promise<Next> {
-  const { account, addresses } = visit
   const isOwn = fields.return_url === back
   const { payment, overtaken, refund } = await act(
     context,
@@ -120,44 +109,28 @@ export async function makePayment(
         origin: 'console',
         ...(isOwn && { returnTo: (payment_id: string) => `${back}/${payment_id}` }),
       })
-      const end = ready && (await bringInto(context, visit, payment, ready, recordEffects))
-      return { payment, ...end }
+      if (!ready) return { payment }
+      const { scenario, refunded } = ready
+      // Another request may have been faster: then nothing more is done.
+      const overtaken = await completeByScenario(context, payment, { scenario, recordEffects })
+      if (overtaken || !refunded) return { payment, overtaken }
+      const { payment_id } = payment
+      const whole = { amount: fields.amount, available: undefined }
+      const refund = { account, payment_id, refund: whole, recordEffects }
+      return { payment, refund: await createRefund(context, refund) }
     },
-    ({ refund }: End) => (refund ? `refund_id=${refund.refund_id}` : ''),
+    ({ refund }: { refund?: Refund }) => (refund ? `refund_id=${refund.refund_id}` : ''),
   )
   const withoutPage = fields.authorisation_mode === 'moto_api' ? 'created-without-page' : 'created'
   // One in agreement mode has ended already.
   const end = statusOf(payment) === 'success' ? 'succeeded' : withoutPage
   const code = overtaken ? 'overtaken' : (ready?.done ?? end)
-  return {
-    to: `payments/${payment.payment_id}`,
-    done: { code, ...(refund && { pence: refund.amount }) },
-  }
+  return { to: `payments/${payment.payment_id}`, done: { code, pence: refund?.amount } }
 }
-
-type End = { overtaken?: boolean; refund?: Refund }
 
 /** The page to which users of the console's payments return, at the address at which the browser has the console. */
 export function backAddress({ request, config, addresses, base }: AccountVisit): string {
   const { host } = askedFor(request, config)
   const site = [addresses.pages, addresses.api].find(each => new URL(each).host === host)
   return `${site ?? addresses.api}${base}/back`
-}
-
-/** Another request may have been faster: then nothing more is done. Resolves to the refund, if there is one. */
-async function bringInto(
-  context: ToolContext,
-  { account }: AccountVisit,
-  payment: Payment,
-  { scenario, refunded }: Ready,
-  recordEffects: RecordEffects,
-): Promise<End> {
-  const reason = await completeByScenario(context, payment, { scenario, recordEffects })
-  if (reason) return { overtaken: true }
-  if (!refunded) return {}
-  const { payment_id } = payment
-  const whole = { amount: payment.given.amount, available: undefined }
-  return {
-    refund: await createRefund(context, { account, payment_id, refund: whole, recordEffects }),
-  }
 }

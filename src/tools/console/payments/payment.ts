@@ -7,7 +7,6 @@ import { attemptsOf } from '../../../pay/webhooks/message-store.ts'
 import { pathParam, type Route } from '../../../platform/http/endpoint.ts'
 import { details, type SummaryRow, summaryList } from '../../../platform/web/components.ts'
 import { html } from '../../../platform/web/html.ts'
-import type { ToolContext } from '../../context.ts'
 import { messagesOfPayment } from '../../lists/webhooks-store.ts'
 import { MASK } from '../../record/mask.ts'
 import { findExchanges } from '../../record/store.ts'
@@ -34,8 +33,7 @@ import { type Rows, rowsOf, type Step, timelineOf } from './timeline.ts'
 import { reasonFor, timelineView } from './timeline-view.ts'
 
 const actionAt = (path: Path) => ({
-  run: async (context: ToolContext, visit: PageVisit) =>
-    perform(context, visit, path, await paymentOf(context, visit)),
+  run: async (visit: PageVisit) => perform(visit, path, await paymentOf(visit)),
 })
 
 export const payment = definePage({
@@ -66,13 +64,14 @@ ${summaryList(detailRows(visit, payment, rows))}
 ${details('The payment as GET returns it', listing('Payment', JSON.stringify(masked, null, 2)))}`
   },
   /** What its timeline shows, in short. */
-  async live(context, visit) {
-    const payment = await paymentOf(context, visit)
+  async live(visit) {
+    const { database } = visit.context
+    const payment = await paymentOf(visit)
     const { payment_id } = payment
     const newest = { limit: 1, order: 'newest' } as const
     const [messages, [exchange]] = await Promise.all([
-      messagesOfPayment(context.database, payment_id),
-      findExchanges(context.database, visit.account.room, { payment_id }, newest),
+      messagesOfPayment(database, payment_id),
+      findExchanges(database, visit.account.room, { payment_id }, newest),
     ])
     const changes = [payment.events, messages.flatMap(attemptsOf), exchange ?? []].flat()
     const version = [
@@ -98,7 +97,7 @@ export const reportRoute = (context: ConsoleContext): Route => ({
   handler: async (request, reply) => {
     const visit = accountVisitOf(request, context)
     const id = pathParam(request, 'payment_id')
-    const { payment, rows } = await read(context, { ...visit, id })
+    const { payment, rows } = await read({ ...visit, id })
     return reply
       .type('application/json')
       .header('content-disposition', `attachment; filename="payment-${id}.json"`)
@@ -106,15 +105,15 @@ export const reportRoute = (context: ConsoleContext): Route => ({
   },
 })
 
-type PaymentVisit = Pick<PageVisit, 'account' | 'now' | 'id'>
+type PaymentVisit = Pick<PageVisit, 'context' | 'account' | 'now' | 'id'>
 
 /** The payment in the path. */
-const paymentOf = async ({ database }: ToolContext, { account, now, id }: PaymentVisit) =>
-  existing(await findPayment(database, account.room, id, now))
+const paymentOf = async ({ context, account, now, id }: PaymentVisit) =>
+  existing(await findPayment(context.database, account.room, id, now))
 
-async function read(context: ConsoleContext, visit: PaymentVisit) {
-  const payment = await paymentOf(context, visit)
-  return { payment, rows: await rowsOf(context, visit, payment) }
+async function read(visit: PaymentVisit) {
+  const payment = await paymentOf(visit)
+  return { payment, rows: await rowsOf(visit, payment) }
 }
 
 const headingOf = ({ given }: Payment): string => `Payment of ${inPounds(given.amount)}`

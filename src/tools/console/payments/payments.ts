@@ -10,7 +10,6 @@ import { findMessage } from '../../../pay/webhooks/message-store.ts'
 import { findWebhook } from '../../../pay/webhooks/store.ts'
 import { buttonLink } from '../../../platform/web/components.ts'
 import { type Html, html, type Part } from '../../../platform/web/html.ts'
-import type { ToolContext } from '../../context.ts'
 import { countListed, findPayments } from '../../lists/find-payments-store.ts'
 import { type Delivery, deliveriesOf } from '../../lists/payments-store.ts'
 import { findExchange } from '../../record/store.ts'
@@ -73,8 +72,9 @@ const daysOf = ({ here, values }: Visit): Html => {
 }
 
 /** The list; undefined where a filter cannot be read. */
-async function read({ database }: ToolContext, visit: Visit) {
-  const { account, now, values, errors, cursor } = visit
+async function read(visit: Visit) {
+  const { context, account, now, values, errors, cursor } = visit
+  const { database } = context
   if (Object.keys(errors).length > 0) return undefined
   const filter = filterOf(values, now)
   const options = { room: account.room, now, filter }
@@ -90,10 +90,9 @@ async function read({ database }: ToolContext, visit: Visit) {
 type Data = NonNullable<Awaited<ReturnType<typeof read>>>
 
 /** The page of what has this identifier; undefined if the account has no such thing. */
-async function pageOfId(
-  { database }: ToolContext,
-  { account: { room }, now, values }: Visit,
-): Promise<string | undefined> {
+async function pageOfId({ context, account, now, values }: Visit): Promise<string | undefined> {
+  const { database } = context
+  const { room } = account
   const id = values.q.toLowerCase()
   if (!isId(id)) return undefined
   if (await findPayment(database, room, id, now)) return `payments/${id}`

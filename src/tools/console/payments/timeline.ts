@@ -16,7 +16,7 @@ import { type AcceptedSend, acceptedAmong, isCopy } from '../../record/by-hand.t
 import type { Exchange } from '../../record/exchange.ts'
 import { exchangesWithout, type Outline, readsOfPayment } from '../../record/store.ts'
 import { acceptedSince, mergeAttempts, type ShownAttempt } from '../frame/message-attempts.ts'
-import type { AccountVisit, ConsoleContext } from '../frame/page.ts'
+import type { AccountVisit } from '../frame/page.ts'
 
 /** What the timeline is made of: rows of one payment, and the webhooks of its account. */
 export type Rows = {
@@ -184,8 +184,10 @@ const MOST_EXCHANGES = 1_000
 const MOST_WEBHOOKS = 100
 
 export async function rowsOf(
-  { database, operations: endpoints }: ConsoleContext,
-  { account }: Pick<AccountVisit, 'account'>,
+  {
+    context: { database, operations: endpoints },
+    account,
+  }: Pick<AccountVisit, 'context' | 'account'>,
   payment: Payment,
 ): Promise<Rows> {
   const { room } = account

@@ -159,8 +159,7 @@ export function searched(
 
 /** The newest groups since a time of the machine, each with its newest request if that is kept, and how many there are. */
 export async function readRefusals(
-  database: Database,
-  { account: { room } }: AccountVisit,
+  { context: { database }, account: { room } }: AccountVisit,
   { most = 20, since }: { most?: number; since?: number } = {},
 ) {
   const all = await groupRefusals(database, room, since)

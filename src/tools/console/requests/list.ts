@@ -59,9 +59,9 @@ export const requests = definePage({
   path: 'requests',
   navigation: 'Requests',
   filters,
-  async read(context, visit) {
+  async read(visit) {
+    const { context, values, cursor, account } = visit
     const { database, time } = context
-    const { values, cursor, account } = visit
     const filter = filterOf(values, time.wall())
     const page = await context.reading(account.room, visit.request.url, () =>
       readPage<Exchange>(
@@ -75,7 +75,7 @@ export const requests = definePage({
       operations: operationsOf(context.operations),
       page,
       gaps: isFiltered(visit) ? [] : await gapsAmong(database, account.room, page, cursor),
-      refusals: isFirst(visit) && !values.code && (await readRefusals(database, visit)),
+      refusals: isFirst(visit) && !values.code && (await readRefusals(visit)),
       oldest,
       refusedKeys: context.refusedKeys(),
     }
@@ -104,7 +104,8 @@ ${refusedKeysPart(refusedKeys)}`
    * A request does not change: what the list and the groups show changes when there is a newer one. `newest` is the newest
    * exchange of any kind: what comes later is newer than the list.
    */
-  async live({ database, time }, visit, since) {
+  async live(visit, since) {
+    const { database, time } = visit.context
     const { room } = visit.account
     const { values } = visit
     if (!isFirst(visit)) return { version: 'older' }

@@ -1,6 +1,5 @@
 /** One recorded exchange: a request to the API or to the hosted pages, or an attempt to deliver a message. */
 
-import type { Database } from '../../../core/ports.ts'
 import { findPayment } from '../../../pay/payments/store.ts'
 import { findMessage, shownStatus } from '../../../pay/webhooks/message-store.ts'
 import type { Endpoint } from '../../../platform/http/endpoint.ts'
@@ -36,9 +35,10 @@ import { codePart, requestLine, statusPart, statusText, tookText } from './list.
 
 export const request = definePage({
   path: 'requests/{exchange_id}',
-  async read({ database, operations }, visit) {
+  async read(visit) {
+    const { database, operations } = visit.context
     const exchange = existing(await findExchange(database, visit.account.room, visit.id))
-    return { exchange, operations, caused: await readCaused(database, visit, exchange) }
+    return { exchange, operations, caused: await readCaused(visit, exchange) }
   },
   title: ({ now }, { exchange }) =>
     `${requestLine(exchange)}: ${statusText(exchange)} at ${shortTime(exchange.at, now, 'seconds')}`,
@@ -108,8 +108,7 @@ function ignoredPart({ operation, query }: Exchange, operations: readonly Endpoi
 
 /** The events and the messages that the request caused. An event is undefined where its payment is gone. */
 async function readCaused(
-  database: Database,
-  { account, now }: AccountVisit,
+  { context: { database }, account, now }: AccountVisit,
   { caused, payment_id }: Exchange,
 ) {
   if (!caused || payment_id === null) return undefined

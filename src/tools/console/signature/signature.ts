@@ -10,7 +10,6 @@ import { pageFault } from '../../../platform/http/errors.ts'
 import { button, details, summaryList, tag } from '../../../platform/web/components.ts'
 import { fileUpload, input, select, textarea } from '../../../platform/web/form-components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
-import type { ToolContext } from '../../context.ts'
 import type { Advice } from '../../explain/signature/advice.ts'
 import { analyse } from '../../explain/signature/analyse.ts'
 import { signatureOf } from '../../explain/signature/digests.ts'
@@ -42,8 +41,8 @@ export const signature = definePage({
   navigation: 'Signature',
   below: 'Webhooks',
   filters,
-  read: async (context, visit, compared?: Compared) =>
-    compared?.candidates ?? candidatesFor(context, visit, visit.values.message),
+  read: async (visit, compared?: Compared) =>
+    compared?.candidates ?? candidatesFor(visit, visit.values.message),
   show: (
     visit,
     candidates,
@@ -55,12 +54,12 @@ ${formPart(visit, compared, candidates)}`,
   },
 })
 
-async function compare(context: ToolContext, visit: AccountVisit): Promise<Compared> {
+async function compare(visit: AccountVisit): Promise<Compared> {
   const data = await multipartBody(visit.request)
   if (!data) throw pageFault(400)
   const submission = await readSubmission(data)
   const { form } = submission
-  const candidates = await candidatesFor(context, visit, form.get('message') ?? '')
+  const candidates = await candidatesFor(visit, form.get('message') ?? '')
   const question = questionOf(submission, candidates)
   if ('errors' in question) return { form, candidates, errors: question.errors }
   return { form, candidates, errors: {}, analysis: await analyse(question) }
@@ -70,11 +69,8 @@ type OwnMessage = SentMessage & { event_type: string }
 type Candidates = Awaited<ReturnType<typeof candidatesFor>>
 
 /** The keys and the newest messages of the account, and the message that was picked, which may be an older one. */
-async function candidatesFor(
-  { database, config }: ToolContext,
-  { account, now }: AccountVisit,
-  picked: string,
-) {
+async function candidatesFor({ context, account, now }: AccountVisit, picked: string) {
+  const { database, config } = context
   const { room } = account
   const webhooks = await newestWebhooks(database, room, MOST_WEBHOOKS)
   const newest = { limit: MOST_MESSAGES, order: 'newest' } as const

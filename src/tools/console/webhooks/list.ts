@@ -21,7 +21,6 @@ import {
 } from '../../../platform/web/components.ts'
 import { checkboxes } from '../../../platform/web/form-components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
-import type { ToolContext } from '../../context.ts'
 import { testEvents } from '../../deliver/test-message.ts'
 import { type ListedWebhook, listWebhooks } from '../../lists/webhooks-store.ts'
 import { acceptedByHand } from '../../record/by-hand.ts'
@@ -60,7 +59,8 @@ ${cards('Deactivated', visit, data.ended, data)}`,
   live: true,
 })
 
-async function read({ database, time }: ToolContext, { account: { room } }: AccountVisit) {
+async function read({ context, account: { room } }: AccountVisit) {
+  const { database, time } = context
   const active = await listWebhooks(database, room, 'ACTIVE', MOST_SHOWN)
   const ended = await listWebhooks(database, room, 'INACTIVE', MOST_SHOWN)
   const messages = [...active.webhooks, ...ended.webhooks].flatMap(({ last }) => last ?? [])
@@ -142,10 +142,7 @@ ${paragraph(html`For a receiver on your own machine, start Farthing with its hos
   actions: { register: { run: register } },
 })
 
-async function register(
-  context: ToolContext,
-  { request, account }: PageVisit,
-): Promise<Next | Typed> {
+async function register({ context, request, account }: PageVisit): Promise<Next | Typed> {
   const form = formBody(request)
   const body = {
     callback_url: form.get('callback_url')?.trim() || undefined,

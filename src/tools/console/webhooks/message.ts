@@ -22,7 +22,6 @@ import {
 } from '../../../platform/web/components.ts'
 import { select } from '../../../platform/web/form-components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
-import type { ToolContext } from '../../context.ts'
 import {
   type Damage,
   damages,
@@ -67,9 +66,9 @@ const MOST_ATTEMPTS = 20
 export const message = definePage({
   path: 'messages/{message_id}',
   section: 'deliveries',
-  async read(context, visit) {
-    const { account, now } = visit
-    const message = await messageOf(context, visit)
+  async read(visit) {
+    const { context, account, now } = visit
+    const message = await messageOf(visit)
     const { payment_id, message_id } = message
     const key = { ...message, room: account.room }
     const exchanges = await attemptsOfMessage(context.database, key, MOST_ATTEMPTS)
@@ -81,7 +80,7 @@ export const message = definePage({
       payment: paymentName(payment_id, payment?.given.reference),
       accepted,
       attempts: mergeAttempts(attemptsOf(message), exchanges),
-      asking: await askPart(context, visit, message, accepted),
+      asking: await askPart(visit, message, accepted),
     }
   },
   title: ({ now }, { message, payment, webhook }) =>
@@ -104,24 +103,24 @@ ${attemptsPart(attempts, visit.root)}`,
   live: true,
   actions: {
     send: { run: sendFromPage },
-    ask: { run: async (context, visit) => ask(context, visit, await messageOf(context, visit)) },
+    ask: { run: async visit => ask(visit, await messageOf(visit)) },
   },
 })
 
-async function messageOf({ database }: ToolContext, { account, now, id }: PageVisit) {
-  const message = existing(await findMessage(database, account.room, id))
+async function messageOf({ context, account, now, id }: PageVisit) {
+  const message = existing(await findMessage(context.database, account.room, id))
   return message.payment_id < oldestKept(now) ? { ...message, body: null } : message
 }
 
-async function sendFromPage(context: ToolContext, visit: PageVisit): Promise<Next> {
-  const message = resendable(await messageOf(context, visit), visit.now)
+async function sendFromPage(visit: PageVisit): Promise<Next> {
+  const message = resendable(await messageOf(visit), visit.now)
   const to = `messages/${visit.id}`
   if ('reason' in message) return { to, done: { code: 'not-sent' } }
   const options = readSend(formBody(visit.request))
   // The page has each damage in a list.
   if (!options) throw pageFault(400)
   // The page of the message says what came of it.
-  await sendAgain(context, visit.account, message, options)
+  await sendAgain(visit.context, visit.account, message, options)
   return { to }
 }
 

@@ -4,7 +4,6 @@ import { attemptsOf, type KeptMessage, statusAt } from '../../../pay/webhooks/me
 import { type Webhook, webhookTitle } from '../../../pay/webhooks/webhook.ts'
 import { backLink, button, details, insetText } from '../../../platform/web/components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
-import type { ToolContext } from '../../context.ts'
 import { ALREADY_SENDING } from '../../deliver/resend.ts'
 import { resendable } from '../../deliver/send-again.ts'
 import { askReceiver } from '../../explain/check/ask.ts'
@@ -26,8 +25,7 @@ import { advicePart, keyPart } from '../signature/signature.ts'
 
 /** Leads back to the page of the message, which says what came of it. */
 export async function ask(
-  context: ToolContext,
-  { account, request, now, root }: AccountVisit,
+  { context, account, request, now, root }: AccountVisit,
   message: KeptMessage,
 ): Promise<Next | Page> {
   const sendable = resendable(message, now)
@@ -52,12 +50,14 @@ ${paragraph(back)}`,
  * the newest send by hand that the receiver accepted.
  */
 export async function askPart(
-  context: ToolContext,
   visit: PageVisit,
   message: KeptMessage,
   accepted: AcceptedSend | undefined,
 ): Promise<Html | false> {
-  const answer = await newestAsked(context.database, { ...message, room: visit.account.room })
+  const answer = await newestAsked(visit.context.database, {
+    ...message,
+    room: visit.account.room,
+  })
   const form = askForm(visit, message, answer !== undefined)
   if (!answer && !form) return false
   return html`<h2 class="govuk-heading-m" id="ask">Ask the receiver</h2>
@@ -124,12 +124,8 @@ ${
 }
 
 /** The page with the findings. An inactive webhook gets nothing. */
-export async function probe(
-  context: ToolContext,
-  visit: PageVisit,
-  webhook: Webhook,
-): Promise<Next | Page> {
-  const { account, request, root } = visit
+export async function probe(visit: PageVisit, webhook: Webhook): Promise<Next | Page> {
+  const { context, account, request, root } = visit
   const { webhook_id, status } = webhook
   if (status !== 'ACTIVE') return { to: `webhooks/${webhook_id}`, done: { code: 'not-sent' } }
   const isAbandoned = () => request.raw.socket.destroyed

@@ -19,7 +19,6 @@ import {
 } from '../../../platform/web/components.ts'
 import { select } from '../../../platform/web/form-components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
-import type { ToolContext } from '../../context.ts'
 import { sendTestMessage, type TestMessage, testEvents } from '../../deliver/test-message.ts'
 import { messagesOfWebhook } from '../../lists/webhooks-store.ts'
 import { acceptedByHand } from '../../record/by-hand.ts'
@@ -58,9 +57,9 @@ type Visit = PageVisit<typeof filters>
 export const webhook = definePage({
   path: 'webhooks/{webhook_id}',
   filters,
-  async read(context, visit) {
-    const { database } = context
-    const webhook = await webhookOf(context, visit)
+  async read(visit) {
+    const { database, time } = visit.context
+    const webhook = await webhookOf(visit)
     const delivery = visit.values.delivery || undefined
     const page = await readPage<MessageRow>(
       visit.cursor,
@@ -71,7 +70,7 @@ export const webhook = definePage({
     const newest = { limit: MOST_RECENT, order: 'newest' } as const
     const recent = await messagesOfWebhook(database, visit.id, {}, newest)
     const accepted = await acceptedByHand(database, [...page.items, ...recent])
-    return { webhook, page, recent, accepted, wall: context.time.wall() }
+    return { webhook, page, recent, accepted, wall: time.wall() }
   },
   title: (_, { webhook }) => webhookTitle(webhook),
   heading: (_, { webhook }) => untrusted(webhookTitle(webhook)),
@@ -94,14 +93,12 @@ ${deactivateForm(visit, webhook)}`
   actions: {
     test: { run: sendTest },
     deactivate: { run: deactivate },
-    probe: {
-      run: async (context, visit) => probe(context, visit, await webhookOf(context, visit)),
-    },
+    probe: { run: async visit => probe(visit, await webhookOf(visit)) },
   },
 })
 
-const webhookOf = async ({ database }: ToolContext, { account, id }: Visit): Promise<Webhook> =>
-  existing(await findWebhook(database, account.room, id))
+const webhookOf = async ({ context, account, id }: Visit): Promise<Webhook> =>
+  existing(await findWebhook(context.database, account.room, id))
 
 const noneOf = (visit: Visit, webhook: Webhook): Html =>
   visit.values.delivery
@@ -182,9 +179,9 @@ ${paragraph('A payment is made for the message, and marked. No other webhook is 
 ${actionForm(visit, 'test', fields, 'farthing-filter')}`
 }
 
-async function sendTest(context: ToolContext, visit: Visit): Promise<Next> {
-  const { account, addresses, request, id } = visit
-  const webhook = await webhookOf(context, visit)
+async function sendTest(visit: Visit): Promise<Next> {
+  const { context, account, addresses, request, id } = visit
+  const webhook = await webhookOf(visit)
   const name = formBody(request).get('event_type')
   const event_type = testEvents(webhook).find(each => each === name)
   if (!event_type) return { to: `webhooks/${id}`, done: { code: 'not-sent' } }
@@ -219,8 +216,8 @@ ${actionForm(visit, 'deactivate', button({ id: 'deactivate', text: 'Deactivate',
   )
 
 /** To do it again changes nothing. */
-async function deactivate({ database }: ToolContext, { account, id }: Visit): Promise<Next> {
-  const isKnown = await database.write([deactivateWebhook(account.room, id)])
+async function deactivate({ context, account, id }: Visit): Promise<Next> {
+  const isKnown = await context.database.write([deactivateWebhook(account.room, id)])
   if (!isKnown) throw notFound()
   return { to: `webhooks/${id}`, done: { code: 'deactivated' } }
 }
