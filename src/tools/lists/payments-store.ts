@@ -75,6 +75,7 @@ export async function deliveriesOf(
   database: Database,
   payments: readonly Payment[],
 ): Promise<Map<string, Delivery[]>> {
+  if (payments.length === 0) return new Map()
   const ids = payments.map(({ payment_id }) => payment_id)
   const again = `status = 'FAILED' and exists (select 1 from exchanges
     where exchanges.payment_id = webhook_messages.payment_id

@@ -61,21 +61,6 @@ export async function listWebhooks(
 /** A literal lets the database use the partial indexes of PENDING and FAILED messages. */
 const isDelivery = (status: DeliveryStatus): string => `status = '${status}'`
 
-/** Messages of a webhook, which the caller has found. */
-export function messagesOfWebhook(
-  database: Database,
-  webhook_id: string,
-  { delivery, ...range }: Range & { delivery?: DeliveryStatus },
-  part: Part,
-): Promise<MessageRow[]> {
-  const conditions = [
-    where('webhook_id = ?', webhook_id),
-    ...(delivery ? [where(isDelivery(delivery))] : []),
-    ...inRange('message_id', range),
-  ]
-  return findPart(database, messageRows, conditions, part)
-}
-
 /** The newest webhooks of the account, active or not, at most `limit`. */
 export const newestWebhooks = (
   database: Database,

@@ -1,6 +1,5 @@
 /** The agreements of the account. */
 
-import { ApiError } from '../../../core/errors.ts'
 import { timeOf } from '../../../core/ids.ts'
 import type { Agreement, AgreementStatus } from '../../../pay/agreements/agreement.ts'
 import { cancelAgreement } from '../../../pay/agreements/commands.ts'
@@ -11,9 +10,9 @@ import { backLink, button, buttonLink, summaryList, tag } from '../../../platfor
 import { type Html, html } from '../../../platform/web/html.ts'
 import { listPayments } from '../../lists/payments-store.ts'
 import { actionForm, definePage } from '../frame/define-page.ts'
-import { type Typed, typedInput } from '../frame/form.ts'
+import { amountInput, type Typed } from '../frame/form.ts'
 import { type PageVisit, pageLinks, readPage } from '../frame/list.ts'
-import { existing, type Next, notFound } from '../frame/page.ts'
+import { existing, type Next } from '../frame/page.ts'
 import {
   byDay,
   code,
@@ -26,6 +25,7 @@ import {
   untrusted,
   wideTable,
 } from '../frame/parts.ts'
+import { unlessRefused } from '../payments/actions.ts'
 import { paymentTable } from '../payments/payments.ts'
 import { charge, setUp } from './new.ts'
 
@@ -106,15 +106,10 @@ ${payments.length > 0 ? paymentsPart(visit.root, payments) : emptyState(visit, '
 })
 
 async function cancel({ context, account, id }: PageVisit): Promise<Next> {
-  const to = `agreements/${id}`
-  try {
-    await cancelAgreement(context, account, id)
-    return { to, done: { code: 'agreement-cancelled' } }
-  } catch (error) {
-    if (!(error instanceof ApiError) || error.status >= 500) throw error
-    if (error.status === 404) throw notFound()
-    return { to, done: { code: 'cancelled-before' } }
-  }
+  existing(await findAgreement(context.database, account.room, id))
+  const cancelled = cancelAgreement(context, account, id).then(() => 'agreement-cancelled' as const)
+  const code = await unlessRefused(cancelled, 'cancelled-before' as const)
+  return { to: `agreements/${id}`, done: { code } }
 }
 
 function rowsFor(agreement: Agreement) {
@@ -148,13 +143,8 @@ function payForms(
   if (status === 'created')
     return html`${actionForm(visit, 'set-up', button({ id: 'set-up', text: 'Set it up with a paid payment' }))}${refused && paragraph(untrusted(refused.errors.amount ?? ''))}`
   if (status !== 'active') return false
-  const amount = typedInput(refused, {
-    name: 'amount',
-    label: 'Amount in pounds',
-    value: '14.50',
-    inputmode: 'decimal',
-    width: 10,
-  })
+  const field = { name: 'amount', label: 'Amount in pounds', value: '14.50' }
+  const amount = amountInput(refused, field)
   return html`${actionForm(visit, 'charge', html`${amount}${button({ id: 'charge', text: 'Charge it' })}`)}`
 }
 

@@ -31,17 +31,9 @@ import {
   readPage,
   text,
 } from '../frame/list.ts'
-import { messageTable } from '../frame/message-attempts.ts'
+import { deliveryFilter, messageTable } from '../frame/message-attempts.ts'
 import type { AccountVisit, Next } from '../frame/page.ts'
-import {
-  deliveryName,
-  emptyState,
-  hidden,
-  inDigits,
-  link,
-  paragraph,
-  untrusted,
-} from '../frame/parts.ts'
+import { emptyState, hidden, inDigits, link, paragraph, untrusted } from '../frame/parts.ts'
 import { shortTime } from '../frame/times.ts'
 
 /** Webhooks that were deactivated and whose messages are listed. */
@@ -50,9 +42,7 @@ const MOST_ENDED = 100
 const filters = {
   webhook: text('Webhook'),
   event: oneOf('Event', eventTypes),
-  status: oneOf('Delivery status', ['SUCCESSFUL', 'FAILED', 'PENDING', 'not listening'], {
-    nameOf: deliveryName,
-  }),
+  status: deliveryFilter,
   order: oneOf('Order', ['newest'], { all: 'Failed first', nameOf: () => 'Newest first' }),
 }
 type Visit = PageVisit<typeof filters>

@@ -69,6 +69,10 @@ function refusalIn(
   return { field, text: sentences[field ?? ''] ?? `${label}${error.message.slice(name.length)}` }
 }
 
+/** The field of an amount in pounds. */
+export const amountInput = (typed: Typed | undefined, field: Parameters<typeof input>[0]): Html =>
+  typedInput(typed, { ...field, inputmode: 'decimal', width: 10 })
+
 /** A field with what was typed and its error. `value` is what it has at first. */
 export const typedInput = (
   typed: Typed | undefined,

@@ -14,12 +14,15 @@ import { type Html, html, type Part } from '../../../platform/web/html.ts'
 import type { Damage } from '../../deliver/send-again.ts'
 import { type AttemptEnding, causeOf } from '../../explain/causes.ts'
 import { answerToWrong, consequenceOf } from '../../explain/wrong-signature.ts'
+import type { DeliveryRow } from '../../lists/webhooks-store.ts'
 import type { AcceptedSend } from '../../record/by-hand.ts'
 import type { ByHand, Exchange } from '../../record/exchange.ts'
 import { bodyPart, headersAndBody, headersPart } from './exchange.ts'
+import { oneOf } from './list.ts'
 import type { AccountVisit } from './page.ts'
 import {
   byDay,
+  deliveryName,
   deliveryTag,
   inDigits,
   leading,
@@ -181,17 +184,23 @@ ${paragraph('The request and the response were not recorded, or are older than 2
 ${details(by_hand ? nameOfAttempt(by_hand) : 'Request and response', content, { open })}`
 }
 
-type List<Row extends MessageRow> = {
+export const deliveryFilter = oneOf(
+  'Delivery status',
+  ['SUCCESSFUL', 'FAILED', 'PENDING', 'not listening'],
+  { nameOf: deliveryName },
+)
+
+type List = {
   caption: string
-  messages: readonly Row[]
+  messages: readonly DeliveryRow[]
   accepted: Accepted
   /** The link to the webhook of a message, in a list of several webhooks. */
-  webhookOf?: (message: Row) => Part
+  webhookOf?: (message: DeliveryRow) => Part
 }
 
-export const messageTable = <Row extends MessageRow>(
+export const messageTable = (
   { root, now }: AccountVisit,
-  { caption, messages, accepted, webhookOf }: List<Row>,
+  { caption, messages, accepted, webhookOf }: List,
 ): Html =>
   wideTable({
     caption,

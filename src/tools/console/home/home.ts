@@ -34,7 +34,7 @@ import {
   statusTag,
   untrusted,
 } from '../frame/parts.ts'
-import { addressOfGroup, operationsOf, readRefusals } from '../requests/find.ts'
+import { addressOfGroup, readRefusals } from '../requests/find.ts'
 import { refusedKeysPart, requestLine } from '../requests/list.ts'
 import { trafficPart } from './traffic.ts'
 
@@ -215,10 +215,8 @@ function checkLines({ root, now }: AccountVisit, { fails, at }: Fails): Line[] {
 /** A line for each group of refused requests that are alike, of the newest groups, and how many groups there are. */
 async function refusedLines(visit: AccountVisit) {
   const { context, now, root } = visit
-  const { time, operations } = context
-  const since = firstMinute(time.wall())
+  const since = firstMinute(context.time.wall())
   const { groups, total } = await readRefusals(visit, { most: MOST_LINES, since })
-  const names = operationsOf(operations)
   const lines = groups.flatMap((group): Line[] => {
     const { operation, found, exchange } = group
     if (!exchange) return []
@@ -226,7 +224,7 @@ async function refusedLines(visit: AccountVisit) {
     const [what, which] =
       found === 1
         ? [requestLine(exchange), '']
-        : [`${inDigits(found)} × ${names.get(operation) ?? operation}`, 'the newest, ']
+        : [`${inDigits(found)} × ${context.summaries.get(operation) ?? operation}`, 'the newest, ']
     return [
       {
         text: html`${untrusted(what)} refused, ${which}at ${briefTime(exchange.at, now)}: ${untrusted(why)}`,

@@ -145,8 +145,8 @@ export const act = <Result>(
   detail: (result: Result) => string = () => '',
 ): Promise<Result> => recordAction(context, { by: 'console', operation, detail }, run)
 
-/** A refusal means that the state of the payment did not allow it any more. */
-const unlessRefused = <Result, Refused>(
+/** A refusal means that the state did not allow it any more. */
+export const unlessRefused = <Result, Refused>(
   run: Promise<Result>,
   refused: Refused,
 ): Promise<Result | Refused> =>

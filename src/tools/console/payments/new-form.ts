@@ -7,7 +7,7 @@ import { button, buttonGroup, details } from '../../../platform/web/components.t
 import { checkbox, select } from '../../../platform/web/form-components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import type { Code } from '../frame/banners.ts'
-import { type Typed, typedInput } from '../frame/form.ts'
+import { amountInput, type Typed, typedInput } from '../frame/form.ts'
 import type { AccountVisit } from '../frame/page.ts'
 import { paragraph, postForm } from '../frame/parts.ts'
 
@@ -117,14 +117,10 @@ export const defaults = (now: number) => ({
 export function newPaymentForm(visit: AccountVisit, typed: Typed | undefined): Html {
   const { account, root, now } = visit
   const first: Partial<Record<string, string>> = defaults(now)
-  const field = (name: Text) =>
-    typedInput(typed, {
-      name,
-      label: labels[name],
-      value: first[name] ?? '',
-      hint: hints[name],
-      ...(name === 'amount' && { inputmode: 'decimal', width: 10 }),
-    })
+  const field = (name: Text) => {
+    const input = name === 'amount' ? amountInput : typedInput
+    return input(typed, { name, label: labels[name], value: first[name] ?? '', hint: hints[name] })
+  }
   const isPrefilled = PREFILLED.some(name => typed?.form.get(name) || typed?.errors[name])
   const action = `${root}payments/new/create`
   const fields = html`${TEXTS.filter(name => !PREFILLED.includes(name)).map(field)}

@@ -14,7 +14,7 @@ import { shownStatus } from '../../../pay/webhooks/message-store.ts'
 import { button, buttonGroup, buttonLink } from '../../../platform/web/components.ts'
 import { type Html, html, type Part } from '../../../platform/web/html.ts'
 import { actionForm } from '../frame/define-page.ts'
-import { type Typed, typedInput } from '../frame/form.ts'
+import { amountInput, type Typed } from '../frame/form.ts'
 import type { PageVisit } from '../frame/list.ts'
 import { deliveryOf } from '../frame/message-attempts.ts'
 import type { AccountVisit } from '../frame/page.ts'
@@ -128,13 +128,11 @@ function refundFields(
   refused: Typed | undefined,
 ): Html {
   const { amount_available } = refundSummary(payment)
-  return html`${typedInput(refused, {
+  return html`${amountInput(refused, {
     name: AMOUNT,
     label: 'Refund in pounds',
     hint: `Of ${inPounds(amount_available)}`,
     value: plainPounds(amount_available),
-    inputmode: 'decimal',
-    width: 10,
   })}
 ${actions.map(({ id, button: text }) => button({ id, text, secondary: true }))}`
 }

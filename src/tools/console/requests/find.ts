@@ -5,8 +5,6 @@ import { timeOf } from '../../../core/ids.ts'
 import type { Database } from '../../../core/ports.ts'
 import { MINUTE } from '../../../core/time.ts'
 import type { Part } from '../../../platform/database/select.ts'
-import type { Endpoint } from '../../../platform/http/endpoint.ts'
-import { WITHOUT_ENDPOINT } from '../../../platform/http/without-endpoint.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import type { Exchange } from '../../record/exchange.ts'
 import {
@@ -27,7 +25,6 @@ import {
   type PageVisit,
   pageAddress,
   text,
-  type Values,
 } from '../frame/list.ts'
 import type { AccountVisit } from '../frame/page.ts'
 import {
@@ -74,7 +71,7 @@ export const filters = {
   field: linkOnly,
   told: linkOnly,
 }
-type Filtered = Values<typeof filters>
+export type Visit = PageVisit<typeof filters>
 
 /** The address of the requests of a group of refusals. */
 export const addressOfGroup = ({ operation, code, field, told }: Refusals): string =>
@@ -88,7 +85,7 @@ export const addressOfGroup = ({ operation, code, field, told }: Refusals): stri
 
 /** `wall` is the machine's time. */
 export function filterOf(
-  { show, operation, payment, text, last, code, field, told }: Filtered,
+  { show, operation, payment, text, last, code, field, told }: Visit['values'],
   wall: number,
 ): ExchangeFilter & { text?: string } {
   const orNone = (value: string) => (value === NONE ? null : value)
@@ -116,38 +113,24 @@ export const findRequests = (
     ? findExchanges(database, room, filter, part)
     : findWithText(database, room, { ...filter, text }, part)
 
-/** What each operation does, in words, by its operationId. */
-export type Operations = Map<string, string>
-
-export const operationsOf = (endpoints: readonly Endpoint[]): Operations =>
-  new Map([
-    ...endpoints.map(({ operationId, summary }): [string, string] => [operationId, summary]),
-    ...WITHOUT_ENDPOINT.map(({ operation, summary }): [string, string] => [operation, summary]),
-  ])
-
-export const findForm = (
-  visit: PageVisit<typeof filters>,
-  operations: Operations,
-): Html => html`${filterForm(visit, {
-  operation: [...operations].map(([value, text]) => ({ value, text })),
+export const findForm = (visit: Visit): Html => html`${filterForm(visit, {
+  operation: [...visit.context.summaries].map(([value, text]) => ({ value, text })),
 })}
 ${!isFiltered(visit) && paragraph(link('requests?show=refused', 'Only refused'))}`
 
 /** No results: what was searched, and what the fields that were used understand. */
-export const noMatch = (filtered: Filtered, operations: Operations): Html =>
+export const noMatch = (visit: Visit): Html =>
   html`${paragraph('There are no results for the filters you used.')}
-${paragraph(html`Searched: ${joined(searched(filtered, operations).map(untrusted))}, among the requests that are kept: those of the last 24 hours, at most 10,000 of an account (1,000 of a test account).`)}
-${filtered.payment && paragraph('The field for the payment understands an identifier, and a whole reference in any case.')}
-${filtered.text && paragraph(`The field for a text understands any part of an address or of a body as it was sent, in any case; of long bodies the first ${RECORDED_BODY_BYTES / 1024} KiB are kept.`)}`
+${paragraph(html`Searched: ${joined(searched(visit).map(untrusted))}, among the requests that are kept: those of the last 24 hours, at most 10,000 of an account (1,000 of a test account).`)}
+${visit.values.payment && paragraph('The field for the payment understands an identifier, and a whole reference in any case.')}
+${visit.values.text && paragraph(`The field for a text understands any part of an address or of a body as it was sent, in any case; of long bodies the first ${RECORDED_BODY_BYTES / 1024} KiB are kept.`)}`
 
 /** Each filter in words. */
-export function searched(
-  { show, operation, payment, text, last, code, field }: Filtered,
-  operations: Operations,
-): string[] {
+export function searched({ context, values }: Visit): string[] {
+  const { show, operation, payment, text, last, code, field } = values
   const words = [
     show && shows[show][0],
-    operations.get(operation) ?? operation,
+    context.summaries.get(operation) ?? operation,
     code === NONE ? '' : code,
     field && field !== NONE ? `about ${field}` : '',
     payment && `of the payment ${payment}`,
@@ -170,9 +153,8 @@ export async function readRefusals(
 }
 
 export const refusalsPart = (
-  { root }: AccountVisit,
+  { root, context }: AccountVisit,
   { groups, total }: Awaited<ReturnType<typeof readRefusals>>,
-  operations: Operations,
 ): Html | false =>
   total > 0 &&
   html`<h2 class="govuk-heading-m" id="refusals">Refusals</h2>
@@ -189,7 +171,7 @@ ${wideTable({
   rows: groups.map(group => {
     const { operation, field, newest, found, exchange } = group
     return [
-      link(addressOfGroup(group), operations.get(operation) ?? operation),
+      link(addressOfGroup(group), context.summaries.get(operation) ?? operation),
       group.code ?? `${group.status}`,
       field === null ? '' : unbroken(code(field)),
       inDigits(found),

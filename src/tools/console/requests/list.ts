@@ -15,7 +15,6 @@ import {
   type Cursor,
   type CursorPage,
   isFiltered,
-  type PageVisit,
   pageLinks,
   readPage,
 } from '../frame/list.ts'
@@ -43,13 +42,11 @@ import {
   findRequests,
   KINDS,
   noMatch,
-  operationsOf,
   readRefusals,
   refusalsPart,
   searched,
+  type Visit,
 } from './find.ts'
-
-type Visit = PageVisit<typeof filters>
 
 const MOST_GAPS = 10_000
 
@@ -72,7 +69,6 @@ export const requests = definePage({
     )
     const [oldest] = await findExchanges(database, account.room, {}, { limit: 1, order: 'oldest' })
     return {
-      operations: operationsOf(context.operations),
       page,
       gaps: isFiltered(visit) ? [] : await gapsAmong(database, account.room, page, cursor),
       refusals: isFirst(visit) && !values.code && (await readRefusals(visit)),
@@ -80,12 +76,11 @@ export const requests = definePage({
       refusedKeys: context.refusedKeys(),
     }
   },
-  title: ({ values }, { operations }) => ['Requests', ...searched(values, operations)].join(', '),
+  title: visit => ['Requests', ...searched(visit)].join(', '),
   heading: () => 'Requests',
-  show(visit, { operations, page, gaps, refusals, oldest, refusedKeys }) {
-    const { values } = visit
+  show(visit, { page, gaps, refusals, oldest, refusedKeys }) {
     const isEmpty = page.items.length + gaps.length === 0
-    return html`${refusals && refusalsPart(visit, refusals, operations)}
+    return html`${refusals && refusalsPart(visit, refusals)}
 ${
   isEmpty && !isFiltered(visit)
     ? emptyState(
@@ -93,9 +88,9 @@ ${
         'No request of the last 24 hours is recorded',
         html`send one to ${code(visit.addresses.api)} with the key of this account`,
       )
-    : html`<h2 class="govuk-heading-m">${searched(values, operations).join(', ') || 'All requests'}</h2>
-${findForm(visit, operations)}
-${isEmpty ? noMatch(values, operations) : list(visit, page, gaps)}
+    : html`<h2 class="govuk-heading-m">${searched(visit).join(', ') || 'All requests'}</h2>
+${findForm(visit)}
+${isEmpty ? noMatch(visit) : list(visit, page, gaps)}
 ${oldest && paragraph(html`The record of this account begins at ${time(oldest.at)}.`)}`
 }
 ${refusedKeysPart(refusedKeys)}`

@@ -30,26 +30,25 @@ import {
   untrusted,
 } from '../frame/parts.ts'
 import { shortTime } from '../frame/times.ts'
-import { type Operations, operationsOf } from './find.ts'
 import { codePart, requestLine, statusPart, statusText, tookText } from './list.ts'
 
 export const request = definePage({
   path: 'requests/{exchange_id}',
   async read(visit) {
-    const { database, operations } = visit.context
-    const exchange = existing(await findExchange(database, visit.account.room, visit.id))
-    return { exchange, operations, caused: await readCaused(visit, exchange) }
+    const { context, account, id } = visit
+    const exchange = existing(await findExchange(context.database, account.room, id))
+    return { exchange, caused: await readCaused(visit, exchange) }
   },
   title: ({ now }, { exchange }) =>
     `${requestLine(exchange)}: ${statusText(exchange)} at ${shortTime(exchange.at, now, 'seconds')}`,
   heading: (_, { exchange }) => untrusted(requestLine(exchange)),
   above: visit => linkBack(visit, 'requests', 'Requests'),
-  show(visit, { exchange, operations, caused }) {
+  show(visit, { exchange, caused }) {
     const { kind, request_headers, request_body, response_headers, response_body } = exchange
     const [request, response] =
       kind === 'out' ? ['the attempt', 'the receiver’s response'] : ['the request', 'the response']
-    return html`${summaryList(rowsFor(exchange, visit.root, operationsOf(operations)))}
-${ignoredPart(exchange, operations)}
+    return html`${summaryList(rowsFor(exchange, visit))}
+${ignoredPart(exchange, visit.context.operations)}
 ${inProduction(exchange.facts?.broken)}
 <h2 class="govuk-heading-m">${kind === 'out' ? 'Sent' : 'Request'}</h2>
 ${headersAndBody(request, request_headers, request_body)}
@@ -66,7 +65,7 @@ ${curlPart(exchange, visit.addresses.api)}`
   },
 })
 
-function rowsFor(exchange: Exchange, root: string, operations: Operations): SummaryRow[] {
+function rowsFor(exchange: Exchange, { root, context }: AccountVisit): SummaryRow[] {
   const { kind, operation, began, at, status, result = '', key_id } = exchange
   const { payment_id, message_id, reference, ended, field, by_hand } = exchange
   const cause =
@@ -78,7 +77,7 @@ function rowsFor(exchange: Exchange, root: string, operations: Operations): Summ
     ['Code', exchange.code !== undefined && codePart(exchange.code)],
     ['Field', field !== undefined && code(field)],
     ['Sent by hand', by_hand && nameOfAttempt(by_hand)],
-    ['Operation', operations.get(operation) ?? operation],
+    ['Operation', context.summaries.get(operation) ?? operation],
     ['Time', time(at)],
     ['Time of the machine', began - at !== 0 && time(began)],
     ['Took', tookText(exchange)],

@@ -12,7 +12,7 @@ import { probeReceiver } from '../../explain/check/probe.ts'
 import type { Finding } from '../../explain/check/rule.ts'
 import { isSignatureRefusal } from '../../explain/wrong-signature.ts'
 import { type AcceptedSend, newestAsked } from '../../record/by-hand.ts'
-import type { Exchange } from '../../record/exchange.ts'
+import type { AskResult, Exchange } from '../../record/exchange.ts'
 import { findingView, probePart } from '../check/findings.ts'
 import { actionForm } from '../frame/define-page.ts'
 import type { PageVisit } from '../frame/list.ts'
@@ -54,10 +54,8 @@ export async function askPart(
   message: KeptMessage,
   accepted: AcceptedSend | undefined,
 ): Promise<Html | false> {
-  const answer = await newestAsked(visit.context.database, {
-    ...message,
-    room: visit.account.room,
-  })
+  const key = { ...message, room: visit.account.room }
+  const answer = await newestAsked(visit.context.database, key)
   const form = askForm(visit, message, answer !== undefined)
   if (!answer && !form) return false
   return html`<h2 class="govuk-heading-m" id="ask">Ask the receiver</h2>
@@ -78,27 +76,25 @@ ${actionForm(visit, 'ask', button({ id: 'ask-receiver', text: isAgain ? 'Ask aga
 
 /** What came of it, folded away once the receiver has accepted the message. */
 function answerOf(
-  { root, now }: AccountVisit,
+  visit: AccountVisit,
   message: KeptMessage,
   { action, copies }: { action: Exchange; copies: Exchange[] },
   accepted: AcceptedSend | undefined,
-): Html | undefined {
-  const part = html`${answerPart(root, action, copies, now)}
+): Html {
+  const part = html`${action.asked && answerPart(visit, action.asked, action.at, copies)}
 ${action.asked?.cause === 'unknown' && keyPart({ webhook: message.callback_url, signing_key: message.signing_key })}`
   if (!accepted || accepted.at <= action.at) return part
-  const time = (at: number) => shortTime(at, now, 'seconds')
+  const time = (at: number) => shortTime(at, visit.now, 'seconds')
   return html`${paragraph(`It accepted the message at ${time(accepted.at)}.`)}
 ${details(`What it did before, when it was asked at ${time(action.at)}`, part, { id: 'asked-before' })}`
 }
 
-function answerPart(
-  root: string,
-  { at, asked }: Exchange,
+const answerPart = (
+  { root, now }: AccountVisit,
+  asked: AskResult,
+  at: number,
   copies: readonly Exchange[],
-  now: number,
-): Html | undefined {
-  if (!asked) return undefined
-  return html`<div id="asked">
+): Html => html`<div id="asked">
 <p class="govuk-body-l">${untrusted(asked.sentence)}</p>
 ${advicePart(asked.advice)}
 ${asked.posts === 0 && asked.evidence.map(id => paragraph(link(`${root}requests/${id}`, 'The attempt whose response shows it')))}
@@ -121,7 +117,6 @@ ${
   )
 }
 </div>`
-}
 
 /** The page with the findings. An inactive webhook gets nothing. */
 export async function probe(visit: PageVisit, webhook: Webhook): Promise<Next | Page> {
@@ -157,16 +152,17 @@ function nothingJudged(findings: readonly Finding[]): Html | undefined {
 function table(
   heading: string,
   findings: readonly Finding[],
-  level: 'pass' | 'not seen',
+  level: Finding['level'],
 ): Html | false {
-  const rows = findings.filter(each => each.level === level)
-  if (rows.length === 0) return false
-  return html`<h2 class="govuk-heading-m">${heading}</h2>
-${wideTable({
-  caption: heading,
-  columns: ['Rule', 'About', 'Result'],
-  rows: rows.map(({ rule, title, sentence }) => [rule, title, untrusted(sentence)]),
-})}`
+  const rows = findings
+    .filter(each => each.level === level)
+    .map(({ rule, title, sentence }) => [rule, title, untrusted(sentence)])
+  const columns = ['Rule', 'About', 'Result']
+  return (
+    rows.length > 0 &&
+    html`<h2 class="govuk-heading-m">${heading}</h2>
+${wideTable({ caption: heading, columns, rows })}`
+  )
 }
 
 export function probeForm(

@@ -20,19 +20,19 @@ import {
 import { select } from '../../../platform/web/form-components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import { sendTestMessage, type TestMessage, testEvents } from '../../deliver/test-message.ts'
-import { messagesOfWebhook } from '../../lists/webhooks-store.ts'
+import { type DeliveryRow, listDeliveries } from '../../lists/webhooks-store.ts'
 import { acceptedByHand } from '../../record/by-hand.ts'
 import { actionForm, definePage } from '../frame/define-page.ts'
-import { filterForm, oneOf, type PageVisit, pageLinks, readPage } from '../frame/list.ts'
+import { filterForm, type PageVisit, pageLinks, readPage } from '../frame/list.ts'
 import {
   type Accepted,
   acceptedSince,
+  deliveryFilter,
   deliveryOf,
   messageTable,
 } from '../frame/message-attempts.ts'
 import { existing, type Next, notFound } from '../frame/page.ts'
 import {
-  deliveryName,
   emptyState,
   inDigits,
   listing,
@@ -49,9 +49,7 @@ import { probe, probeForm } from './receiver.ts'
 /** Deliveries that are looked at for the row of marks. */
 const MOST_RECENT = 50
 
-const filters = {
-  delivery: oneOf('Delivery status', ['SUCCESSFUL', 'FAILED', 'PENDING'], { nameOf: deliveryName }),
-}
+const filters = { delivery: deliveryFilter }
 type Visit = PageVisit<typeof filters>
 
 export const webhook = definePage({
@@ -60,15 +58,14 @@ export const webhook = definePage({
   async read(visit) {
     const { database, time } = visit.context
     const webhook = await webhookOf(visit)
-    const delivery = visit.values.delivery || undefined
-    const page = await readPage<MessageRow>(
+    const status = visit.values.delivery || undefined
+    const page = await readPage<DeliveryRow>(
       visit.cursor,
       ({ message_id }) => message_id,
-      (range, part) =>
-        messagesOfWebhook(database, visit.id, { ...(delivery && { delivery }), ...range }, part),
+      (range, part) => listDeliveries(database, [webhook], { status, ...range }, part),
     )
     const newest = { limit: MOST_RECENT, order: 'newest' } as const
-    const recent = await messagesOfWebhook(database, visit.id, {}, newest)
+    const recent = await listDeliveries(database, [webhook], {}, newest)
     const accepted = await acceptedByHand(database, [...page.items, ...recent])
     return { webhook, page, recent, accepted, wall: time.wall() }
   },
