@@ -9,7 +9,6 @@ import {
   hasAllTestAccounts,
   placeOf,
   TEST_ACCOUNT_LIVES,
-  type TestAccount,
   testAccountsOf,
 } from '../../../platform/accounts/store.ts'
 import { formBody } from '../../../platform/http/body.ts'
@@ -35,7 +34,7 @@ import {
   wideTable,
 } from '../frame/parts.ts'
 import { shortTime } from '../frame/times.ts'
-import { type Counts, countsOf } from './counts-store.ts'
+import { countsOf } from './counts-store.ts'
 
 /** Test accounts on a page, and the most that have ended. */
 const SIZE = 100
@@ -175,21 +174,18 @@ async function readTestAccounts({ context, account, cursor }: PageVisit) {
   return { living, ended, counts: await countsOf(database, rooms), now: of.now }
 }
 
+type Tests = Awaited<ReturnType<typeof readTestAccounts>>
+
 const testAccountsPart = (
   visit: PageVisit,
-  { living, ended, counts, now }: Awaited<ReturnType<typeof readTestAccounts>>,
+  tests: Tests,
 ): Html => html`<h2 class="govuk-heading-m">Test accounts</h2>
-${living.items.length === 0 ? emptyState(visit, 'There are no test accounts', 'make one below') : livingTable(visit, living.items, counts, now)}
-${pageLinks(visit, 'Test accounts', living)}
-${ended.length > 0 && html`<h2 class="govuk-heading-m">Ended</h2>\n${endedTable(visit, ended.slice(0, MOST_ENDED))}`}
-${ended.length > MOST_ENDED && paragraph(`The newest ${MOST_ENDED} are shown.`)}`
+${tests.living.items.length === 0 ? emptyState(visit, 'There are no test accounts', 'make one below') : livingTable(visit, tests)}
+${pageLinks(visit, 'Test accounts', tests.living)}
+${tests.ended.length > 0 && html`<h2 class="govuk-heading-m">Ended</h2>\n${endedTable(visit, tests)}`}
+${tests.ended.length > MOST_ENDED && paragraph(`The newest ${MOST_ENDED} are shown.`)}`
 
-const livingTable = (
-  { root }: AccountVisit,
-  accounts: readonly TestAccount[],
-  countsIn: (room: string) => Counts,
-  now: number,
-): Html =>
+const livingTable = ({ root }: AccountVisit, { living, counts, now }: Tests): Html =>
   wideTable({
     caption: 'Test accounts, newest first',
     columns: [
@@ -201,8 +197,8 @@ const livingTable = (
       numeric('Failed messages'),
       'Look inside',
     ],
-    rows: accounts.map(account => {
-      const { payments, refused, failed } = countsIn(account.room)
+    rows: living.items.map(account => {
+      const { payments, refused, failed } = counts(account.room)
       return [
         html`<bdi class="farthing-text">${account.name}</bdi>`,
         ageOf(Math.max(0, now - account.expires + TEST_ACCOUNT_LIVES)),
@@ -221,16 +217,15 @@ const lookInside = (root: string, name: string): Html =>
     html`Look inside<span class="govuk-visually-hidden"> <bdi>${name}</bdi></span>`,
   )
 
-const endedTable = (
-  { root }: AccountVisit,
-  ended: readonly { name: string; since: number | null }[],
-): Html =>
+const endedTable = ({ root }: AccountVisit, { ended }: Tests): Html =>
   wideTable({
     caption: 'Ended test accounts, newest first',
     columns: ['Name', 'Ended', 'Look inside'],
-    rows: ended.map(({ name, since }) => [
-      html`<bdi class="farthing-text">${name}</bdi>`,
-      since === null ? 'earlier' : time(since),
-      since === null ? 'All of it is deleted' : lookInside(root, name),
-    ]),
+    rows: ended
+      .slice(0, MOST_ENDED)
+      .map(({ name, since }) => [
+        html`<bdi class="farthing-text">${name}</bdi>`,
+        since === null ? 'earlier' : time(since),
+        since === null ? 'All of it is deleted' : lookInside(root, name),
+      ]),
   })

@@ -2,13 +2,8 @@ import type { Database } from '../../../core/ports.ts'
 import { numbered } from '../../../platform/database/select.ts'
 import { among } from '../../record/store.ts'
 
-export type Counts = { payments: number; refused: number; failed: number }
-
 /** Of each room: its payments, the refused requests that are recorded, and the messages that were not delivered. */
-export async function countsOf(
-  database: Database,
-  rooms: readonly string[],
-): Promise<(room: string) => Counts> {
+export async function countsOf(database: Database, rooms: readonly string[]) {
   const read = async (columns: string, condition = '') => {
     const rows = await database.query<{ room: string; found: number }>(
       numbered(`select ${columns} where ${among('account', rooms)} ${condition} group by account`),
@@ -28,7 +23,7 @@ export async function countsOf(
       `and messages.status = 'FAILED'`,
     ),
   ])
-  return room => ({
+  return (room: string) => ({
     payments: payments.get(room) ?? 0,
     refused: refused.get(room) ?? 0,
     failed: failed.get(room) ?? 0,

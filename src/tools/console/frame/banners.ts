@@ -5,7 +5,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Config } from '../../../core/config.ts'
 import { inPounds } from '../../../core/money.ts'
-import { cookie, cookiesNamed } from './session.ts'
+import { cookiesNamed, setCookie } from './session.ts'
 
 type BannerRequest = { request: FastifyRequest; config: Config }
 
@@ -63,7 +63,7 @@ export function leaveBanner(
 ): void {
   const [page] = to.split('?', 1)
   const value = [done.code, done.pence, page].join('.')
-  void reply.header('set-cookie', cookie(request, config, { name: COOKIE, value }, SECONDS))
+  setCookie(request, reply, config, { name: COOKIE, value, seconds: SECONDS })
 }
 
 /** The banner that was left for the page of this request. It is used up with that. */
@@ -75,7 +75,7 @@ export function takeBanner(
   for (const value of cookiesNamed(request, COOKIE)) {
     const [code = '', pence = '', page] = value.split('.', 3)
     if (path !== `${base}/${page}`) continue
-    void reply.header('set-cookie', cookie(request, config, { name: COOKIE, value: '' }, 0))
+    setCookie(request, reply, config, { name: COOKIE, value: '', seconds: 0 })
     return bannerOf(code, pence)
   }
   return undefined

@@ -7,7 +7,6 @@ import { pageFault } from '../../../platform/http/errors.ts'
 import { type Html, html, type Part } from '../../../platform/web/html.ts'
 import { countFails, type Fails } from './fails.ts'
 import {
-  cursorIn,
   type Errors,
   type Filters,
   type PageVisit,
@@ -193,6 +192,7 @@ function pageVisitOf(
   const [, parameter = ''] = /\{(\w+)\}/.exec(path) ?? []
   const id = pathParam(request, parameter)
   const values = valuesIn(visit, filters)
+  const { before, after, back } = textsIn(visit, ['before', 'after', 'back'])
   return {
     ...visit,
     id,
@@ -200,8 +200,8 @@ function pageVisitOf(
     filters,
     values,
     errors: problemsIn(filters, values, visit.now),
-    cursor: cursorIn(visit),
-    back: textsIn(visit, ['back']).back,
+    cursor: { before: before || undefined, after: after || undefined },
+    back,
   }
 }
 
@@ -222,7 +222,7 @@ async function respond(
   const data = await page.read?.(visit, answer)
   const itsTitle = typeof title === 'string' ? title : title(visit, data)
   const text = page.heading?.(visit, data) ?? itsTitle
-  const head = page.live ? liveHeading(visit, text) : heading(text)
+  const head = live ? liveHeading(visit, text) : heading(text)
   const content = page.show(visit, data, answer)
   const shown = () => html`${head}${answer ? page.show(visit, data) : content}`
   const look = quick ?? (live && lookAt(visit, page.entries?.(data) ?? [], shown()))

@@ -46,19 +46,12 @@ ${Object.entries(headers).map(
 )}</dl>`
 }
 
-const kilobytes = RECORDED_BODY_BYTES / 1024
-
 export function bodyPart(whose: string, body: KeptBody | undefined): Html {
   if (!body) return paragraph('No body.')
   const { text, cut, base64 } = body
-  const notes = [
-    ...(cut === undefined
-      ? []
-      : [`The body has ${inDigits(cut)} bytes. At most the first ${kilobytes} KiB are kept.`]),
-    ...(base64 ? ['The body is not UTF-8. It is shown in base64.'] : []),
-  ]
   const pretty = base64 || cut !== undefined ? undefined : prettyJson(text)
-  return html`${notes.map(paragraph)}
+  return html`${cut !== undefined && paragraph(`The body has ${inDigits(cut)} bytes. At most the first ${RECORDED_BODY_BYTES / 1024} KiB are kept.`)}
+${base64 && paragraph('The body is not UTF-8. It is shown in base64.')}
 ${listing(`Body of ${whose}`, pretty ?? text)}
 ${pretty !== undefined && pretty !== text && details('As it was sent', listing(`Body of ${whose} as it was sent`, text))}`
 }

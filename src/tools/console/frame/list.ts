@@ -2,7 +2,7 @@
 import { backLink, button, pagination } from '../../../platform/web/components.ts'
 import { input, type Option, select } from '../../../platform/web/form-components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
-import { type AccountVisit, textsIn, type Visit } from './page.ts'
+import { type AccountVisit, textsIn } from './page.ts'
 import { hidden, link } from './parts.ts'
 
 /** Identifiers, exclusive. At most one of them is used: `after` if both are given. */
@@ -45,11 +45,6 @@ export async function readPage<Item>(
   const from = before === undefined || after !== undefined ? {} : { before }
   const items = await find(from, { limit, order: 'newest' })
   return pageOf(items.slice(0, size), 'before' in from, items.length > size)
-}
-
-export function cursorIn(visit: Visit): Cursor {
-  const { before, after } = textsIn(visit, ['before', 'after'])
-  return { before: before || undefined, after: after || undefined }
 }
 
 /** `page?name=value`, without the parameters that are undefined or ''. */

@@ -55,7 +55,6 @@ export function sendLook(reply: FastifyReply, browserTag: string, look: Look): F
  * filters has the heading alone.
  */
 export function liveHeading(visit: PageVisit, text: Part): Html {
-  if (Object.keys(visit.errors).length > 0) return heading(text)
   const query = { ...visit.values, ...visit.cursor, back: visit.back }
   return html`<div class="farthing-heading">
 ${heading(text)}

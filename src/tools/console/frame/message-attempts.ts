@@ -138,7 +138,13 @@ export function attemptsPart(attempts: readonly ShownAttempt[], root: string): H
   return html`${wideTable({
     caption: 'Delivery attempts, newest first',
     columns: ['Attempt date', 'Status', 'Status code', 'Result', numeric('Took')],
-    rows: attempts.map(attemptRow),
+    rows: attempts.map(attempt => [
+      time(attempt.at),
+      html`${attemptTag(attempt)} ${attempt.exchange?.by_hand && nameOfAttempt(attempt.exchange.by_hand)}`,
+      attempt.ending.status ?? 'none',
+      untrusted(attempt.ending.result),
+      attempt.ms === null ? 'nothing was sent' : `${inDigits(attempt.ms)} ms`,
+    ]),
   })}
 ${attempts.map((each, i) => attemptDetails(each, i === 0, root))}`
 }
@@ -150,17 +156,6 @@ export function attemptTag(attempt: ShownAttempt): Html {
   if (answer === 'accepted') return tag('ACCEPTED, SIGNATURE WRONG', 'red')
   if (answer === 'refused') return tag('REFUSED, AS IT MUST', 'green')
   return deliveryTag(statusOf(attempt))
-}
-
-function attemptRow(attempt: ShownAttempt): Part[] {
-  const { at, ms, ending, exchange } = attempt
-  return [
-    time(at),
-    html`${attemptTag(attempt)}${exchange?.by_hand && html` ${nameOfAttempt(exchange.by_hand)}`}`,
-    ending.status ?? 'none',
-    untrusted(ending.result),
-    ms === null ? 'nothing was sent' : `${inDigits(ms)} ms`,
-  ]
 }
 
 function attemptDetails({ at, ending, exchange }: ShownAttempt, open: boolean, root: string): Html {

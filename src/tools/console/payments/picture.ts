@@ -85,15 +85,10 @@ ${
 <ul class="farthing-states" aria-label="Other ends of the payment">
 ${[...ends].map(status => stateView('next', html`${status}<br>${NOT_YET}${forms(status)}`))}</ul>`
 }
-${!hasEnded && possible.size === 0 && paragraph(overText(payment))}`
+${!hasEnded && possible.size === 0 && paragraph(`Nothing more can happen: ${refundSummary(payment).status === 'full' ? 'it is refunded in full' : 'the payment has ended'}.`)}`
 }
 
 const NOT_YET = html`<span class="farthing-step__facts">not yet</span>`
-
-const overText = (payment: Payment): string =>
-  refundSummary(payment).status === 'full'
-    ? 'Nothing more can happen: it is refunded in full.'
-    : 'Nothing more can happen: the payment has ended.'
 
 const stateView = (when: 'past' | 'now' | 'next', content: Part): Html =>
   html`<li class="farthing-state farthing-state--${when}"${when === 'now' && html` aria-current="step"`}>${content}</li>

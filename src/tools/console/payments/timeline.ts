@@ -184,17 +184,14 @@ const MOST_EXCHANGES = 1_000
 const MOST_WEBHOOKS = 100
 
 export async function rowsOf(
-  {
-    context: { database, operations: endpoints },
-    account,
-  }: Pick<AccountVisit, 'context' | 'account'>,
+  { context, account: { room } }: Pick<AccountVisit, 'context' | 'account'>,
   payment: Payment,
 ): Promise<Rows> {
-  const { room } = account
+  const { database } = context
   const { payment_id } = payment
   const key = { room, payment_id }
   // These change nothing: a client may read a payment a thousand times.
-  const operations = endpoints
+  const operations = context.operations
     .filter(({ method, area }) => method === 'GET' && area === 'api')
     .map(({ operationId }) => operationId)
   const oldest = { limit: MOST_EXCHANGES, order: 'oldest' } as const
