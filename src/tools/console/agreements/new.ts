@@ -68,7 +68,6 @@ function pay(visit: PageVisit, amount: string, fields: Json): Promise<Next | Typ
     read: (body: Json) => readFields(visit.context, body, back),
     labels: paymentLabels,
     sentences,
-    mended: () => undefined,
   }
   const ready = 'set_up_agreement' in fields ? readyMade.paid : undefined
   return submit(formBody(visit.request), rules, fields =>

@@ -55,6 +55,7 @@ export const deliveries = definePage({
   async read(visit) {
     const { database, time } = visit.context
     const { webhook, event, status } = visit.values
+    const run = await findResend(database, visit.account.room)
     const webhooks = await webhooksOf(visit)
     const chosen = chosenOf(webhooks, webhook)
     const [list, idOf] = isFailedFirst(visit.values)
@@ -70,7 +71,8 @@ export const deliveries = definePage({
       page,
       accepted: await acceptedByHand(database, page.items),
       open: await failedToSend(visit, chosen, ofEvent),
-      resent: await readResend(visit),
+      // The newest run, if it began within a day.
+      resent: run && visit.now - resendIn(run).at < DAY ? run : undefined,
       wall: time.wall(),
     }
   },
@@ -178,16 +180,6 @@ async function failedToSend(
     if (rows.length < MOST_RESENT || sendable.length === 0) break
   }
   return open.slice(0, MOST_RESENT).reverse()
-}
-
-/** The newest run, if it began within a day. */
-async function readResend({
-  context: { database },
-  account,
-  now,
-}: AccountVisit): Promise<ResendRow | undefined> {
-  const row = await findResend(database, account.room)
-  return row && now - resendIn(row).at < DAY ? row : undefined
 }
 
 /** `count` messages can be sent again, and the list shows those of this webhook and event. */

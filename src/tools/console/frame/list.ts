@@ -1,4 +1,5 @@
 /** Lists, with a cursor instead of page numbers, so that no rows are counted or skipped, and with filters. */
+import type { Part, Range } from '../../../platform/database/select.ts'
 import { backLink, button, pagination } from '../../../platform/web/components.ts'
 import { input, type Option, select } from '../../../platform/web/form-components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
@@ -16,16 +17,11 @@ export type CursorPage<Item> = {
   older: Cursor | undefined
 }
 
-type Find<Item> = (
-  cursor: { before?: string; after?: string },
-  options: { limit: number; order: 'newest' | 'oldest' },
-) => Promise<Item[]>
-
 /** `size` items from the cursor on. One more is read, to learn whether there are more. */
 export async function readPage<Item>(
   { before, after }: Cursor,
   idOf: (item: Item) => string,
-  find: Find<Item>,
+  find: (range: Range, part: Part) => Promise<Item[]>,
   size = 50,
 ): Promise<CursorPage<Item>> {
   const limit = size + 1

@@ -19,12 +19,12 @@ export type Look = {
 /** Nobody reads more than "100 or more". */
 export const MOST_NEWER = 100
 
-/** Short, and not to be read back. */
-const hashOf = (version: unknown): string =>
-  hash('sha256', JSON.stringify(version), 'base64url').slice(0, 16)
-
-/** Weak, because the number beside *Check*, banners and times differ without a change of what the page shows. */
-export const tagOf = ({ version, newest = '' }: Look): string => `W/"${newest}.${hashOf(version)}"`
+/**
+ * Weak, because the number beside *Check*, banners and times differ without a change of what the page shows. The hash is
+ * short, and not to be read back.
+ */
+export const tagOf = ({ version, newest = '' }: Look): string =>
+  `W/"${newest}.${hash('sha256', JSON.stringify(version), 'base64url').slice(0, 16)}"`
 
 /** The header with which the script says of which account the page is. */
 export const ACCOUNT_HEADER = 'farthing-account'

@@ -158,16 +158,15 @@ ${
 }`
 }
 
-/** The exchange of an attempt is written a moment after it. */
-const isFresh = ({ now }: Timeline, { at }: ShownAttempt): boolean => now - at < 2_000
-
 /** Attempts that ended alike, in one line: `401 Unauthorized at 09:12:58.117 in 12 ms, at 09:13:00.119 in 11 ms`. */
 function attemptsView(timeline: Timeline, attempts: readonly ShownAttempt[]): Html {
   const times = attempts.map(attempt => {
     const { at, ms, exchange } = attempt
+    // The exchange of an attempt is written a moment after it.
+    const isMissing = timeline.now - at >= 2_000
     const when = exchange
       ? link(`${timeline.root}requests/${exchange.exchange_id}`, timeOfDay(at))
-      : html`${timeOfDay(at)}${!isFresh(timeline, attempt) && ' (response not recorded)'}`
+      : html`${timeOfDay(at)}${isMissing && ' (response not recorded)'}`
     return html` at ${when}${ms !== null && ` in ${Math.round(ms)} ms`}`
   })
   return html`${untrusted(attempts[0]?.ending.result ?? '')}${joined(times, ',')}`

@@ -1,6 +1,5 @@
 /** The list of requests: refusals in groups, then all of them, with what was only counted between. */
 
-import { type Code, meanings } from '../../../core/codes.ts'
 import type { Database } from '../../../core/ports.ts'
 import { type Table, tag } from '../../../platform/web/components.ts'
 import { type Html, html, type Part } from '../../../platform/web/html.ts'
@@ -242,9 +241,3 @@ export function statusPart(exchange: Exchange): string | Html {
 
 export const statusText = ({ status }: Exchange): string =>
   status === null ? 'no response' : `${status}`
-
-/** An error code with what it means. */
-export function codePart(text: string): Html {
-  const meaning = Object.hasOwn(meanings, text) ? meanings[text as Code] : undefined // hasOwn has checked it
-  return html`${text}${meaning && html` <span class="farthing-meaning">${meaning}</span>`}`
-}

@@ -30,7 +30,7 @@ import {
   untrusted,
 } from '../frame/parts.ts'
 import { shortTime } from '../frame/times.ts'
-import { codePart, requestLine, statusPart, statusText, tookText } from './list.ts'
+import { requestLine, statusPart, statusText, tookText } from './list.ts'
 
 export const request = definePage({
   path: 'requests/{exchange_id}',
@@ -74,7 +74,7 @@ function rowsFor(exchange: Exchange, { root, context }: AccountVisit): SummaryRo
     ['Status', statusPart(exchange)],
     ['Result', kind === 'out' && untrusted(result)],
     ['Why', cause],
-    ['Code', exchange.code !== undefined && codePart(exchange.code)],
+    ['Code', exchange.code],
     ['Field', field !== undefined && code(field)],
     ['Sent by hand', by_hand && nameOfAttempt(by_hand)],
     ['Operation', context.summaries.get(operation) ?? operation],

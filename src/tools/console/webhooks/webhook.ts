@@ -181,7 +181,8 @@ async function sendTest(visit: Visit): Promise<Next> {
   const webhook = await webhookOf(visit)
   const name = formBody(request).get('event_type')
   const event_type = testEvents(webhook).find(each => each === name)
-  if (!event_type) return { to: `webhooks/${id}`, done: { code: 'not-sent' } }
+  const notSent: Next = { to: `webhooks/${id}`, done: { code: 'not-sent' } }
+  if (!event_type) return notSent
   const options = {
     account,
     webhook,
@@ -196,9 +197,7 @@ async function sendTest(visit: Visit): Promise<Next> {
     (result: TestMessage | undefined) => (result?.refund_id ? `refund_id=${result.refund_id}` : ''),
   )
   // The page of the message says what came of it.
-  return message
-    ? { to: `messages/${message.message_id}` }
-    : { to: `webhooks/${id}`, done: { code: 'not-sent' } }
+  return message ? { to: `messages/${message.message_id}` } : notSent
 }
 
 const deactivateForm = (visit: Visit, { status, fixed }: Webhook): Html | false =>
