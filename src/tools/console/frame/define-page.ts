@@ -9,6 +9,7 @@ import { countFails, type Fails } from './fails.ts'
 import {
   type Errors,
   type Filters,
+  isFirst,
   type PageVisit,
   pageAddress,
   problemsIn,
@@ -249,10 +250,9 @@ async function respond(
 }
 
 /** `entries` are those of the page, and `content` is what it shows. */
-function lookAt({ request, cursor }: PageVisit, entries: readonly string[], content: Html): Look {
-  const isFirst = cursor.before === undefined && cursor.after === undefined
-  const ids = isFirst ? entries : []
-  const since = newestIn(shownBy(request))
+function lookAt(visit: PageVisit, entries: readonly string[], content: Html): Look {
+  const ids = isFirst(visit) ? entries : []
+  const since = newestIn(shownBy(visit.request))
   return {
     version: content.toString(),
     newest: [...ids].sort().at(-1),

@@ -140,6 +140,10 @@ export const problemsIn = (filters: Filters, values: Values<Filters>, now: numbe
 export const isFiltered = ({ values }: PageVisit): boolean =>
   Object.values(values).some(value => value !== '')
 
+/** It shows the newest. */
+export const isFirst = ({ cursor }: PageVisit): boolean =>
+  cursor.before === undefined && cursor.after === undefined
+
 /** Of whatever has one. */
 export const isId = (text: string): boolean => /^[0-9a-v]{26}$/i.test(text)
 

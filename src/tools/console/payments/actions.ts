@@ -21,7 +21,7 @@ import { pageFault } from '../../../platform/http/errors.ts'
 import type { RecordEffects } from '../../../platform/http/request-state.ts'
 import type { ToolContext } from '../../context.ts'
 import { type ActionName, recordAction } from '../../record/action.ts'
-import type { Done } from '../frame/banners.ts'
+import type { Code, Done } from '../frame/banners.ts'
 import type { Typed } from '../frame/form.ts'
 import { type PageVisit, pageAddress } from '../frame/list.ts'
 import type { AccountVisit, Next } from '../frame/page.ts'
@@ -61,11 +61,19 @@ const canExpire = (payment: Payment, control: boolean): boolean =>
   control && !isFinished(statusOf(payment))
 const isCapturable = (payment: Payment): boolean => statusOf(payment) === 'capturable'
 
-function endOf({ given }: Payment, scenario: Scenario): Status {
-  if (scenario === 'error') return 'error'
-  if (scenario !== 'success') return 'failed'
-  return given.delayed_capture ? 'capturable' : 'success'
+type End = [status: Status, code: Code]
+
+const ends: Record<Scenario, End> = {
+  success: ['success', 'succeeded'],
+  declined: ['failed', 'declined'],
+  error: ['error', 'error'],
+  cancel: ['failed', 'cancelled'],
+  expired: ['failed', 'expired'],
 }
+
+/** Where a scenario leads, and the banner that says so. */
+export const endOf = ({ given }: Payment, scenario: Scenario): End =>
+  scenario === 'success' && given.delayed_capture ? ['capturable', 'authorised'] : ends[scenario]
 
 const ending = (
   scenario: Scenario,
@@ -77,7 +85,7 @@ const ending = (
   button,
   scenario,
   when,
-  to: payment => endOf(payment, scenario),
+  to: payment => endOf(payment, scenario)[0],
   run: (visit, payment) => complete(visit, payment, scenario),
 })
 
@@ -168,15 +176,7 @@ async function complete(
     () => `scenario=${scenario}`,
   )
   const reason = await unlessRefused(done, 'refused')
-  if (reason) return undefined
-  const codes = {
-    success: payment.given.delayed_capture ? 'authorised' : 'succeeded',
-    declined: 'declined',
-    error: 'error',
-    cancel: 'cancelled',
-    expired: 'expired',
-  } as const
-  return { code: codes[scenario] }
+  return reason ? undefined : { code: endOf(payment, scenario)[1] }
 }
 
 async function move(

@@ -6,7 +6,6 @@ import type { Json } from '../../../platform/http/fields.ts'
 import { button, buttonGroup, details } from '../../../platform/web/components.ts'
 import { checkbox, select } from '../../../platform/web/form-components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
-import type { Code } from '../frame/banners.ts'
 import { amountInput, type Typed, typedInput } from '../frame/form.ts'
 import type { AccountVisit } from '../frame/page.ts'
 import { paragraph, postForm } from '../frame/parts.ts'
@@ -18,22 +17,15 @@ export type Ready = {
   /** What its form has beside what the fields have at first. */
   fields?: Readonly<Record<string, string>>
   refunded?: boolean
-  /** The banner on the page of the payment. */
-  done: Code
 }
 
 export const readyMade: Record<string, Ready> = {
-  paid: { text: 'Paid', scenario: 'success', done: 'succeeded' },
-  declined: { text: 'Declined', scenario: 'declined', done: 'declined' },
-  error: { text: 'Error', scenario: 'error', done: 'error' },
-  cancelled: { text: 'Cancelled by the user', scenario: 'cancel', done: 'cancelled' },
-  capturable: {
-    text: 'Capturable',
-    scenario: 'success',
-    fields: { delayed_capture: 'true' },
-    done: 'authorised',
-  },
-  refunded: { text: 'Refunded', scenario: 'success', refunded: true, done: 'refunded' },
+  paid: { text: 'Paid', scenario: 'success' },
+  declined: { text: 'Declined', scenario: 'declined' },
+  error: { text: 'Error', scenario: 'error' },
+  cancelled: { text: 'Cancelled by the user', scenario: 'cancel' },
+  capturable: { text: 'Capturable', scenario: 'success', fields: { delayed_capture: 'true' } },
+  refunded: { text: 'Refunded', scenario: 'success', refunded: true },
 }
 
 /** What the form calls its text fields, in the order of the page. */

@@ -3,7 +3,7 @@
 import { inPounds } from '../../../core/money.ts'
 import { createPayment } from '../../../pay/payments/commands.ts'
 import { completeByScenario } from '../../../pay/payments/complete.ts'
-import { type NewPayment, statusOf } from '../../../pay/payments/payment.ts'
+import { type NewPayment, type Payment, statusOf } from '../../../pay/payments/payment.ts'
 import type { Refund } from '../../../pay/payments/refund.ts'
 import { checkMode, readNewPayment } from '../../../pay/payments/request.ts'
 import { findPayment } from '../../../pay/payments/store.ts'
@@ -13,6 +13,7 @@ import { formBody } from '../../../platform/http/body.ts'
 import type { Json } from '../../../platform/http/fields.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import type { ToolContext } from '../../context.ts'
+import type { Code } from '../frame/banners.ts'
 import { definePage } from '../frame/define-page.ts'
 import { submit, type Typed } from '../frame/form.ts'
 import type { PageVisit } from '../frame/list.ts'
@@ -24,7 +25,7 @@ import {
   type Visit,
 } from '../frame/page.ts'
 import { link, paragraph, statusTag, untrusted } from '../frame/parts.ts'
-import { act } from './actions.ts'
+import { act, endOf } from './actions.ts'
 import {
   aliases,
   bodyIn,
@@ -121,11 +122,15 @@ export async function makePayment(
     },
     ({ refund }: { refund?: Refund }) => (refund ? `refund_id=${refund.refund_id}` : ''),
   )
-  const withoutPage = fields.authorisation_mode === 'moto_api' ? 'created-without-page' : 'created'
-  // One in agreement mode has ended already.
-  const end = statusOf(payment) === 'success' ? 'succeeded' : withoutPage
-  const code = overtaken ? 'overtaken' : (ready?.done ?? end)
+  const code = overtaken ? 'overtaken' : refund ? 'refunded' : codeOf(payment, ready)
   return { to: `payments/${payment.payment_id}`, done: { code, pence: refund?.amount } }
+}
+
+function codeOf(payment: Payment, ready: Ready | undefined): Code {
+  if (ready) return endOf(payment, ready.scenario)[1]
+  // One in agreement mode has ended already.
+  if (statusOf(payment) === 'success') return 'succeeded'
+  return payment.given.authorisation_mode === 'moto_api' ? 'created-without-page' : 'created'
 }
 
 /** The page to which users of the console's payments return, at the address at which the browser has the console. */

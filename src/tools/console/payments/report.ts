@@ -89,14 +89,9 @@ export function report({ exchanges, messages, refunds, webhooks }: Rows, masked:
       return { message_id, webhook_id, event_type, status, attempts: attemptsOf(message) }
     }),
     webhooks: webhooks.slice(0, MOST_MESSAGES).map(webhook => {
-      const { webhook_id, description, callback_url, status, subscriptions } = webhook
-      return {
-        webhook_id,
-        description,
-        callback_url: mask.url(callback_url),
-        status,
-        subscriptions,
-      }
+      const { webhook_id, description, status, subscriptions } = webhook
+      const callback_url = mask.url(webhook.callback_url)
+      return { webhook_id, description, callback_url, status, subscriptions }
     }),
   }
   // With the spaces of its place in the report.

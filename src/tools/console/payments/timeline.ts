@@ -163,20 +163,17 @@ function reasonOf(webhook: Webhook, missed: EventType[], at: number): string | u
 function foldReads(steps: Step[]): Step[] {
   const firsts = new Map<string, Step>()
   return steps.filter(step => {
-    const read = readKey(step)
-    const first = read === undefined ? undefined : firsts.get(read)
-    if (first) first.more += 1 + step.more
-    else if (read === undefined) firsts.clear()
+    const { exchange, events, more } = step
+    if (exchange?.method !== 'GET' || events.length > 0) {
+      firsts.clear()
+      return true
+    }
+    const read = `${exchange.status} ${exchange.path}?${exchange.query}`
+    const first = firsts.get(read)
+    if (first) first.more += 1 + more
     else firsts.set(read, step)
     return !first
   })
-}
-
-/** What is equal of equal reads; undefined for a step that is no read. */
-function readKey({ exchange, events }: Pick<Step, 'exchange' | 'events'>): string | undefined {
-  if (exchange?.method !== 'GET' || events.length > 0) return undefined
-  const { path, query, status } = exchange
-  return `${status} ${path}?${query}`
 }
 
 /** The most changes and attempts of a payment that its page shows, refunds too, and webhooks of the account. */

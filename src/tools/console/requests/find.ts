@@ -16,16 +16,7 @@ import {
 } from '../../record/store.ts'
 import { findWithText } from '../../record/text-store.ts'
 import { refusalText } from '../frame/exchange.ts'
-import {
-  filterForm,
-  isFiltered,
-  isId,
-  linkOnly,
-  oneOf,
-  type PageVisit,
-  pageAddress,
-  text,
-} from '../frame/list.ts'
+import { isId, linkOnly, oneOf, type PageVisit, pageAddress, text } from '../frame/list.ts'
 import type { AccountVisit } from '../frame/page.ts'
 import {
   code,
@@ -112,11 +103,6 @@ export const findRequests = (
   text === undefined
     ? findExchanges(database, room, filter, part)
     : findWithText(database, room, { ...filter, text }, part)
-
-export const findForm = (visit: Visit): Html => html`${filterForm(visit, {
-  operation: [...visit.context.summaries].map(([value, text]) => ({ value, text })),
-})}
-${!isFiltered(visit) && paragraph(link('requests?show=refused', 'Only refused'))}`
 
 /** No results: what was searched, and what the fields that were used understand. */
 export const noMatch = (visit: Visit): Html =>

@@ -13,7 +13,9 @@ import {
   addressFrom,
   type Cursor,
   type CursorPage,
+  filterForm,
   isFiltered,
+  isFirst,
   pageLinks,
   readPage,
 } from '../frame/list.ts'
@@ -37,7 +39,6 @@ import {
 import {
   filterOf,
   filters,
-  findForm,
   findRequests,
   KINDS,
   noMatch,
@@ -48,8 +49,6 @@ import {
 } from './find.ts'
 
 const MOST_GAPS = 10_000
-
-const isFirst = ({ cursor }: Visit) => cursor.before === undefined && cursor.after === undefined
 
 export const requests = definePage({
   path: 'requests',
@@ -78,6 +77,7 @@ export const requests = definePage({
   title: visit => ['Requests', ...searched(visit)].join(', '),
   heading: () => 'Requests',
   show(visit, { page, gaps, refusals, oldest, refusedKeys }) {
+    const operation = [...visit.context.summaries].map(([value, text]) => ({ value, text }))
     const isEmpty = page.items.length + gaps.length === 0
     return html`${refusals && refusalsPart(visit, refusals)}
 ${
@@ -88,7 +88,8 @@ ${
         html`send one to ${code(visit.addresses.api)} with the key of this account`,
       )
     : html`<h2 class="govuk-heading-m">${searched(visit).join(', ') || 'All requests'}</h2>
-${findForm(visit)}
+${filterForm(visit, { operation })}
+${!isFiltered(visit) && paragraph(link('requests?show=refused', 'Only refused'))}
 ${isEmpty ? noMatch(visit) : list(visit, page, gaps)}
 ${oldest && paragraph(html`The record of this account begins at ${time(oldest.at)}.`)}`
 }

@@ -85,8 +85,9 @@ export const message = definePage({
   },
   title: ({ now }, { message, payment, webhook }) =>
     `${message.event_type} of ${payment} at ${shortTime(message.created, now, 'seconds')} to ${webhook}`,
+  // On a phone the line breaks after an underscore, and not within a word.
   heading: ({ now }, { message, accepted }) =>
-    html`${breaking(message.event_type)} ${deliveryTag(deliveryOf(message, now, accepted))}`,
+    html`${joined(message.event_type.split('_'), html`_<wbr>`)} ${deliveryTag(deliveryOf(message, now, accepted))}`,
   above: ({ root }, { message, webhook }) =>
     backLink(`${root}webhooks/${message.webhook_id}`, untrusted(webhook)),
   show: (
@@ -123,9 +124,6 @@ async function sendFromPage(visit: PageVisit): Promise<Next> {
   await sendAgain(visit.context, visit.account, message, options)
   return { to }
 }
-
-/** On a phone the line breaks after an underscore, and not within a word. */
-const breaking = (event_type: string): Html => joined(event_type.split('_'), html`_<wbr>`)
 
 /** What a receiver made of a signature that was wrong on purpose, in the newest attempt. */
 function answerToWrongPart([newest]: readonly ShownAttempt[]): Html | undefined {
