@@ -17,7 +17,6 @@ import {
   listFailedFirst,
   newestWebhooks,
   placeOf,
-  searchedOf,
 } from '../../lists/webhooks-store.ts'
 import { acceptedByHand } from '../../record/by-hand.ts'
 import { actionForm, definePage } from '../frame/define-page.ts'
@@ -31,9 +30,9 @@ import {
   readPage,
   text,
 } from '../frame/list.ts'
-import { deliveryFilter, messageTable } from '../frame/message-attempts.ts'
+import { deliveryFilter, messageTable, noMatch } from '../frame/message-attempts.ts'
 import type { AccountVisit, Next } from '../frame/page.ts'
-import { emptyState, hidden, inDigits, link, paragraph, untrusted } from '../frame/parts.ts'
+import { emptyState, hidden, link, untrusted } from '../frame/parts.ts'
 import { shortTime } from '../frame/times.ts'
 
 /** Webhooks that were deactivated and whose messages are listed. */
@@ -131,9 +130,8 @@ function nothing(visit: Visit, webhooks: readonly Webhook[]): Html {
   const { webhook, event, status } = visit.values
   if (!isFiltered(visit))
     return emptyState(visit, 'There are no messages yet', 'make a payment', 'payments/new')
-  const searched = inDigits(searchedOf(chosenOf(webhooks, webhook).length))
-  return html`${paragraph('There are no results for the filters you used.')}
-${(event || status === 'SUCCESSFUL') && paragraph(`The newest ${searched} messages of each webhook were looked through.`)}`
+  const isSearched = event !== '' || status === 'SUCCESSFUL'
+  return noMatch(chosenOf(webhooks, webhook).length, isSearched)
 }
 
 async function resend(visit: Visit): Promise<Next> {

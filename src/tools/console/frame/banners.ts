@@ -10,7 +10,7 @@ import { cookiesNamed, setCookie } from './session.ts'
 type BannerRequest = { request: FastifyRequest; config: Config }
 
 /** `success` is green. */
-export type Banner = { text: string; success: boolean }
+type Banner = { text: string; success: boolean }
 
 /** What went well. */
 const successes = {

@@ -14,7 +14,7 @@ import { type Html, html, type Part } from '../../../platform/web/html.ts'
 import type { Damage } from '../../deliver/send-again.ts'
 import { type AttemptEnding, causeOf } from '../../explain/causes.ts'
 import { answerToWrong, consequenceOf } from '../../explain/wrong-signature.ts'
-import type { DeliveryRow } from '../../lists/webhooks-store.ts'
+import { type DeliveryRow, searchedOf } from '../../lists/webhooks-store.ts'
 import type { AcceptedSend } from '../../record/by-hand.ts'
 import type { ByHand, Exchange } from '../../record/exchange.ts'
 import { bodyPart, headersAndBody, headersPart } from './exchange.ts'
@@ -184,6 +184,11 @@ export const deliveryFilter = oneOf(
   ['SUCCESSFUL', 'FAILED', 'PENDING', 'not listening'],
   { nameOf: deliveryName },
 )
+
+/** `isSearched`: for a filter that no index has, only the newest messages of each of the `webhooks` are looked at. */
+export const noMatch = (webhooks: number, isSearched: boolean): Html =>
+  html`${paragraph('There are no results for the filters you used.')}
+${isSearched && paragraph(`The newest ${inDigits(searchedOf(webhooks))} messages of each webhook were looked through.`)}`
 
 type List = {
   caption: string

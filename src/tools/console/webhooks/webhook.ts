@@ -30,6 +30,7 @@ import {
   deliveryFilter,
   deliveryOf,
   messageTable,
+  noMatch,
 } from '../frame/message-attempts.ts'
 import { existing, type Next, notFound } from '../frame/page.ts'
 import {
@@ -99,7 +100,7 @@ const webhookOf = async ({ context, account, id }: Visit): Promise<Webhook> =>
 
 const noneOf = (visit: Visit, webhook: Webhook): Html =>
   visit.values.delivery
-    ? paragraph('There are no results for the filters you used.')
+    ? noMatch(1, visit.values.delivery === 'SUCCESSFUL')
     : emptyState(visit, 'It got no message yet', canTest(webhook) && 'send a test message above')
 
 const rowsFor = (webhook: Webhook, wall: number): SummaryRow[] =>
