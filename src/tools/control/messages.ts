@@ -5,13 +5,12 @@ import { eventTypes, headersOf, signature } from '../../pay/webhooks/webhook.ts'
 import { presentMessage, webhookMessage } from '../../pay/webhooks/wire.ts'
 import { oneOf } from '../../platform/http/query.ts'
 import { object, timestamp } from '../../platform/http/schema.ts'
-import type { ToolContext } from '../context.ts'
 import { acceptedByHand } from '../record/by-hand.ts'
 import { defineEndpoint } from './endpoint.ts'
 import { badField } from './errors.ts'
 import { anyText, ends, ID, listQuery, paging, payment_id } from './query.ts'
 import { headers, identifier, nullable } from './schemas.ts'
-import { followed, tooManyWaits, type WaitFor } from './wait.ts'
+import { followed, tooManyWaits } from './wait.ts'
 
 const { attempts, last_delivery_status: delivery } = webhookMessage.properties
 
@@ -42,32 +41,31 @@ export const message = object('Message', {
 const messages = object('Messages', { results: { type: 'array', items: message }, ...ends })
 
 /** The messages of all webhooks of the account, oldest first. */
-export const listMessages = ({ database, time, reading }: ToolContext, waitFor: WaitFor) =>
-  defineEndpoint({
-    method: 'GET',
-    path: '/control/messages',
-    operationId: 'listMessages',
-    summary: 'List the webhook messages of the account',
-    query: filters,
-    description:
-      'Messages of all webhooks, oldest first. With `after` it begins there, otherwise it ends with the newest. A client that follows with `next` misses none while nobody advances the clock, and may get one again.',
-    response: [200, 'The messages', messages],
-    errors: () => [badField('delivery', 'must be one of PENDING, SUCCESSFUL'), tooManyWaits()],
-    handler: async (request, { query }) => {
-      const { ms, paging, filter } = listQuery(query)
-      const present = ([message, isAccepted]: Listed) =>
-        presentKeptMessage(message, isAccepted, time.now(request.account))
-      const find = async ({ room }: Account) => {
-        const page = await reading(room, request.url, async () => {
-          const { rows, ...rest } = await followMessages(database, room, filter, paging)
-          const accepted = await acceptedByHand(database, rows)
-          return { ...rest, rows: rows.map((row): Listed => [row, accepted.has(row.message_id)]) }
-        })
-        return page.rows.length > 0 ? [page] : []
-      }
-      return followed(waitFor, request, { ms, after: paging.after }, present, () => ({ find }))
-    },
-  })
+export const listMessages = defineEndpoint({
+  method: 'GET',
+  path: '/control/messages',
+  operationId: 'listMessages',
+  summary: 'List the webhook messages of the account',
+  query: filters,
+  description:
+    'Messages of all webhooks, oldest first. With `after` it begins there, otherwise it ends with the newest. A client that follows with `next` misses none while nobody advances the clock, and may get one again.',
+  response: [200, 'The messages', messages],
+  errors: () => [badField('delivery', 'must be one of PENDING, SUCCESSFUL'), tooManyWaits()],
+  async handler({ database, time, reading, waitFor }, { account, query, request }) {
+    const { ms, paging, filter } = listQuery(query)
+    const present = ([message, isAccepted]: Listed) =>
+      presentKeptMessage(message, isAccepted, time.now(account))
+    const find = async ({ room }: Account) => {
+      const page = await reading(room, request.url, async () => {
+        const { rows, ...rest } = await followMessages(database, room, filter, paging)
+        const accepted = await acceptedByHand(database, rows)
+        return { ...rest, rows: rows.map((row): Listed => [row, accepted.has(row.message_id)]) }
+      })
+      return page.rows.length > 0 ? [page] : []
+    }
+    return followed(waitFor, request, { ms, after: paging.after }, present, () => ({ find }))
+  },
+})
 
 type Listed = [message: KeptMessage, isAccepted: boolean]
 

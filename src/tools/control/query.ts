@@ -1,13 +1,6 @@
-import type { FastifyRequest } from 'fastify'
 import { isCursor, isEdge } from '../../platform/database/follow.ts'
-import {
-  dateTime,
-  type QueryParameter,
-  type QueryParameters,
-  textUpTo,
-  whole,
-} from '../../platform/http/query.ts'
-import { badField, noSuchField } from './errors.ts'
+import { dateTime, type QueryParameter, textUpTo, whole } from '../../platform/http/query.ts'
+import type { Values } from './fields.ts'
 import { nullable } from './schemas.ts'
 import { LONGEST_WAIT } from './wait.ts'
 
@@ -60,26 +53,6 @@ export const paging = {
 export const ends = {
   next: { ...nullable, description: 'For `after`' },
   previous: { ...nullable, description: 'For `before`: the identifier of the first result' },
-}
-
-export type Values<Known> = {
-  [Name in keyof Known]?: Known[Name] extends QueryParameter<infer Value> ? Value : never
-}
-
-/** Reads the query parameters. Throws a 422 for the first that is unknown or not valid. */
-export function readQuery<Known extends QueryParameters>(
-  { query }: FastifyRequest,
-  parameters: Known,
-): Values<Known> {
-  const values: Record<string, unknown> = {}
-  for (const [name, text] of Object.entries(query as Record<string, string | string[]>)) {
-    const parameter = Object.hasOwn(parameters, name) ? parameters[name] : undefined
-    if (!parameter) throw noSuchField(name, Object.keys(parameters))
-    const value = typeof text === 'string' ? parameter.parse(text) : undefined
-    if (value === undefined) throw badField(name, `must be ${parameter.rule}`)
-    values[name] = value
-  }
-  return values as Values<Known> // each was parsed by its own parameter
 }
 
 /** Takes the parameters of a list apart: how long it may wait, which page, and the filter. */

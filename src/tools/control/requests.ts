@@ -5,15 +5,14 @@ import type { Endpoint } from '../../platform/http/endpoint.ts'
 import { oneOf, whole } from '../../platform/http/query.ts'
 import { object, timestamp } from '../../platform/http/schema.ts'
 import { WITHOUT_ENDPOINT } from '../../platform/http/without-endpoint.ts'
-import type { ToolContext } from '../context.ts'
 import { showBroken } from '../explain/check/judge.ts'
 import type { Exchange, KeptBody } from '../record/exchange.ts'
 import { countExchanges, followExchanges } from '../record/store.ts'
-import { defineEndpoint } from './endpoint.ts'
+import { type ControlContext, defineEndpoint } from './endpoint.ts'
 import { badField } from './errors.ts'
 import { ends, flag, instant, listQuery, paging, payment_id, reference } from './query.ts'
 import { answer, anyJson, cut, headers, identifier, nullable, text } from './schemas.ts'
-import { followed, tooManyWaits, type WaitFor } from './wait.ts'
+import { followed, tooManyWaits } from './wait.ts'
 
 const kinds = ['api', 'page'] as const
 
@@ -72,26 +71,19 @@ const recordedRequests = object('Requests', {
   ...ends,
 })
 
-/** `operations` are the endpoints whose requests are recorded. */
-export const listRequests = (
-  { database, recorder, reading, time }: ToolContext,
-  waitFor: WaitFor,
-  operations: readonly Endpoint[],
-): Endpoint =>
+export const listRequests = (context: ControlContext): Endpoint =>
   defineEndpoint({
     method: 'GET',
     path: '/control/requests',
     operationId: 'listRequests',
     summary: 'List the requests of the account',
-    query: parametersFor(operations),
+    query: parametersFor(context.operations),
     description:
       'What the application and browsers asked, oldest first. With `after` or `since` it begins there, otherwise it ends with the newest. A client that follows with `next` misses none, and may get one again.',
     response: [200, 'The requests', recordedRequests],
     errors: () => [badField('status', 'must be a whole number'), tooManyWaits()],
-    handler: async (request, { query }) => {
+    async handler({ database, recorder, reading, time, waitFor }, { query, request }) {
       const { ms, paging, filter } = listQuery(query)
-      const { after } = paging
-      const { since } = filter
       // For other accounts this would be a commit after each request.
       const written = async (account: Account) =>
         account.parent !== null && (await recorder?.write(account))
@@ -116,9 +108,10 @@ export const listRequests = (
           },
         }
       }
-      return followed(waitFor, request, { ms, after, since }, presentRequest, look)
+      const { after } = paging
+      return followed(waitFor, request, { ms, after, since: filter.since }, presentRequest, look)
     },
-  })
+  })(context)
 
 function presentRequest(exchange: Exchange) {
   const { exchange_id, operation, method, path, query, kind, payment_id, status, ms } = exchange

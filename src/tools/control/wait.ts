@@ -57,12 +57,7 @@ type Held = {
   waiting: Set<(found: unknown[]) => void>
 }
 /** Those of a parent and its test accounts, which one loop serves. */
-type Family = {
-  requests: number
-  held: Map<string, Held>
-  signal: Signal
-  isServed: boolean
-}
+type Family = { requests: number; held: Map<string, Held>; signal: Signal }
 
 type WaitPorts = { database: Database; isShared: boolean; stopped: () => boolean }
 
@@ -72,40 +67,47 @@ export function createWaits(ports: WaitPorts): Waits {
   const every = ports.isShared ? LOOK_EVERY_IF_SHARED : LOOK_EVERY
 
   async function serve(family: Family): Promise<void> {
-    if (family.isServed) return
-    family.isServed = true
     const tick = setInterval(() => {
       for (const held of family.held.values()) held.isWoken = true
       family.signal.set()
     }, every)
-    while (family.held.size > 0) {
+    while (family.requests > 0) {
       const began = performance.now()
       await lookRound(ports, family)
       await sleep(Math.max(BETWEEN_ROUNDS, PAUSE_PER_LOOK * (performance.now() - began)))
-      if (family.held.size > 0) await family.signal.next()
+      if (family.requests > 0) await family.signal.next()
     }
     clearInterval(tick)
-    family.isServed = false
   }
 
-  function leave(family: Family, key: string, { account, waiting }: Held): void {
-    if (waiting.size > 0) return
-    family.held.delete(key)
-    if (!family.held.values().some(other => other.account.room === account.room))
-      ofRoom.delete(account.room)
+  function enter({ name, parent, room }: Account): Family {
+    const key = parent ?? name
+    const family = families.get(key) ?? { requests: 0, held: new Map(), signal: createSignal() }
+    if (family.requests >= HELD_WAITS) throw tooManyWaits()
+    families.set(key, family)
+    ofRoom.set(room, family)
+    family.requests += 1
+    if (family.requests === 1) void serve(family)
+    return family
+  }
+
+  function leave(family: Family, { name, parent, room }: Account): void {
+    family.requests -= 1
+    if (family.requests === 0) families.delete(parent ?? name)
+    if (!family.held.values().some(({ account }) => account.room === room)) ofRoom.delete(room)
   }
 
   /** Waits with all that ask for the same. */
-  async function join<Found>(
+  async function waitFor<Found>(
     { account, url, raw }: FastifyRequest,
     ms: number,
-    family: Family,
-    look: Look<Found>,
+    look: () => Look<Found>,
   ): Promise<Found[]> {
+    if (ms === 0) return look().find(account)
+    const family = enter(account)
     const key = `${account.room} ${url}`
-    const held = family.held.get(key) ?? newHeld(account, look)
+    const held = family.held.get(key) ?? newHeld(account, look())
     family.held.set(key, held)
-    ofRoom.set(account.room, family)
     const { promise, resolve } = Promise.withResolvers<unknown[]>()
     held.waiting.add(resolve)
     const nothing = () => resolve([])
@@ -114,29 +116,13 @@ export function createWaits(ports: WaitPorts): Waits {
     try {
       // What is written from now on wakes it.
       await lookOnce(held, account)
-      void serve(family)
       return (await promise) as Found[] // of an equal request
     } finally {
       clearTimeout(end)
       raw.socket.removeListener('close', nothing)
       held.waiting.delete(resolve)
-      leave(family, key, held)
-    }
-  }
-
-  async function waitFor<Found>(request: FastifyRequest, ms: number, look: () => Look<Found>) {
-    const { account } = request
-    if (ms === 0) return look().find(account)
-    const name = account.parent ?? account.name
-    const family = families.get(name) ?? newFamily()
-    if (family.requests >= HELD_WAITS) throw tooManyWaits()
-    families.set(name, family)
-    family.requests += 1
-    try {
-      return await join(request, ms, family, look())
-    } finally {
-      family.requests -= 1
-      if (family.requests === 0) families.delete(name)
+      if (held.waiting.size === 0) family.held.delete(key)
+      leave(family, account)
     }
   }
 
@@ -174,13 +160,6 @@ async function lookOnce(held: Held, now: Account | undefined): Promise<void> {
   held.hasLooked = true
   if (found.length > 0 || isOver) for (const resolve of waiting) resolve(found)
 }
-
-const newFamily = (): Family => ({
-  requests: 0,
-  held: new Map(),
-  signal: createSignal(),
-  isServed: false,
-})
 
 const newHeld = (account: Account, look: Look<unknown>): Held => ({
   account,

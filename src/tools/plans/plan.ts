@@ -9,7 +9,7 @@ import {
   unexpectedFault,
   unknownBearerKey,
 } from '../../core/errors.ts'
-import type { AppliedScenario, NewPayment } from '../../pay/payments/payment.ts'
+import type { AppliedScenario, NewPayment, Scenario } from '../../pay/payments/payment.ts'
 import { impossibleFor } from '../../pay/payments/scenario.ts'
 import type { Json } from '../../platform/http/fields.ts'
 
@@ -55,7 +55,12 @@ export const REFUND = 'refundPayment'
 export const setsScenario = ({ scenario, hold }: Plan): boolean =>
   scenario !== undefined || hold === true
 
-export const appliedBy = ({ scenario, can_retry, hold }: AppliedScenario): AppliedScenario => ({
+/** The part of a plan, or of another wish, that says how a payment or refund ends. */
+export const appliedBy = <Each extends Scenario>({
+  scenario,
+  can_retry,
+  hold,
+}: Omit<AppliedScenario, 'scenario'> & { scenario?: Each }) => ({
   ...(scenario && { scenario }),
   ...(can_retry !== undefined && { can_retry }),
   ...(hold && { hold }),
@@ -115,7 +120,7 @@ function isGiven(name: string, wanted: unknown, value: unknown): boolean {
   return Object.entries(wanted as Json).every(([key, each]) => metadata[key] === each)
 }
 
-export const asksForPayment = ({ given, payment_id }: Plan): boolean =>
+export const asksForPayment = ({ given, payment_id }: Pick<Plan, 'given' | 'payment_id'>) =>
   payment_id !== undefined || Object.keys(given ?? {}).length > 0
 
 /** The fields of a payment by the names of the request that created it. */
