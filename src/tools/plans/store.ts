@@ -25,17 +25,15 @@ export const LAST_PLAN_SQL =
 
 const MOST_ROOMS = 200
 
-/** Perhaps with some that were removed, and with old counts. `last` is the plan_id of the last plan, if known. */
-type KnownPlans = (room: string, last: string | undefined) => Promise<readonly Plan[]>
-
 /**
- * Remembers plans by the last of their room. New plans come after it, and nothing but the counts and the note of a plan change. So
- * while a room has the same last plan, no plan is missing here.
+ * Remembers plans by the last of their room. New plans come after it, and nothing but the counts and the note of a plan
+ * change. So while a room has the same last plan, no plan is missing here: perhaps some were removed, or have old counts.
  */
-export function createKnownPlans(database: Database): KnownPlans {
+export function createKnownPlans(database: Database) {
   const byLast = new Map<string, readonly Plan[]>()
-  return async (room, last) => {
-    const remembered = last === undefined ? undefined : byLast.get(last)
+  /** `last` is the plan_id of the last plan, if known. */
+  return async (room: string, last = ''): Promise<readonly Plan[]> => {
+    const remembered = byLast.get(last)
     if (remembered) return remembered
     const plans = await findPlans(database, room)
     const newest = plans.at(-1)

@@ -86,7 +86,7 @@ export function createAdmission() {
     putBack(taken: Map<string, Gap>): void {
       for (const [room, gap] of taken) add(room, gap)
     },
-    hasGaps: (until: MachineTime): boolean => gaps.values().some(({ from }) => from <= until),
+    hasGaps: (): boolean => gaps.size > 0,
     /** Removes the accounts whose buckets are full again. */
     forget(now: MachineTime): void {
       for (const [room, buckets] of accounts) {

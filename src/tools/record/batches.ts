@@ -63,8 +63,7 @@ export function createBatches(ports: BatchPorts) {
   }
 
   /** Under load, when exchanges are only counted, the others may wait longer. */
-  const scheduleNext = () =>
-    schedule(admission.hasGaps(Infinity) ? WRITE_EVERY_UNDER_LOAD : WRITE_EVERY)
+  const scheduleNext = () => schedule(admission.hasGaps() ? WRITE_EVERY_UNDER_LOAD : WRITE_EVERY)
 
   function flushDue(gapsUntil: number): Promise<void> {
     flushing ??= writeRows(ports, queue, admission, gapsUntil)
@@ -74,7 +73,7 @@ export function createBatches(ports: BatchPorts) {
       })
       .finally(() => {
         flushing = undefined
-        if (queue.length() > 0 || admission.hasGaps(Infinity)) scheduleNext()
+        if (queue.length() > 0 || admission.hasGaps()) scheduleNext()
       })
     return flushing
   }

@@ -10,7 +10,6 @@ import type { Gap } from './admission.ts'
 import {
   type AttemptToRecord,
   type Exchange,
-  type ExchangeKind,
   type Facts,
   type KeptBody,
   type NewAction,
@@ -96,12 +95,9 @@ export function effectFacts(
 export type RowMaker = (raw: RawExchange) => NewExchange
 
 /** `secrets` are the keys of the settings. */
-export function createRowMaker(
-  instance: string,
-  secrets: (string | undefined)[],
-  judge: Judge,
-): RowMaker {
-  return raw => {
+export const createRowMaker =
+  (instance: string, secrets: (string | undefined)[], judge: Judge): RowMaker =>
+  raw => {
     if (raw.kind === 'action') return raw
     const row =
       raw.kind === 'out'
@@ -109,7 +105,6 @@ export function createRowMaker(
         : requestRow(raw, secrets, judge)
     return { instance, ...shortened(row) }
   }
-}
 
 /** A character of a text has at most this many bytes in the JSON of a row. */
 const MOST_BYTES_OF_CHARACTER = 6
@@ -169,7 +164,7 @@ function requestRow(raw: RawRequest, secrets: (string | undefined)[], judge: Jud
     payment_id: payment?.payment_id ?? null,
     message_id: null,
     refused: asIs.ended === 'reset' || (status ?? 0) >= 400,
-    path: recordedPath(kind, path, payment, mask),
+    path: recordedPath(raw, path, mask),
     query: mask.url(query.join('?'), ADDRESS_PART_BYTES),
     request_headers: mask.headers(requestHeaders),
     ...(request_body && { request_body }),
@@ -199,22 +194,15 @@ function referenceOfRefused({ operation, status, requestBody }: RawRequest): str
 }
 
 /** The path of a page ends with the payment's token, in any encoding. */
-function recordedPath(
-  kind: ExchangeKind,
-  path: string,
-  payment: RecordedPayment | undefined,
-  mask: Mask,
-) {
-  if (kind !== 'page' || !payment) return mask.url(path, ADDRESS_PART_BYTES)
+function recordedPath({ kind, payment }: RawRequest, path: string, mask: Mask): string {
+  const masked = (part: string) => mask.url(part, ADDRESS_PART_BYTES)
+  if (kind !== 'page' || !payment) return masked(path)
   const [, prefix = '', token, rest = ''] = /^(.*\/secure)(?:\/([^/]+))?(.*)$/.exec(path) ?? []
-  if (token === undefined) return mask.url(path, ADDRESS_PART_BYTES)
-  return `${mask.url(prefix, ADDRESS_PART_BYTES)}/${payment.payment_id}${MASK}${mask.url(rest, ADDRESS_PART_BYTES)}`
+  if (token === undefined) return masked(path)
+  return `${masked(prefix)}/${payment.payment_id}${MASK}${masked(rest)}`
 }
 
-function requestBodyOf(
-  { kind, secret_body, requestBody }: RawRequest,
-  mask: Mask,
-): KeptBody | undefined {
+function requestBodyOf({ kind, secret_body, requestBody }: RawRequest, mask: Mask) {
   if (secret_body) return undefined
   const bytes = bytesOf(requestBody)
   if (kind === 'api' || bytes === undefined) return mask.body(bytes)
@@ -234,35 +222,28 @@ function headersOf(raw: string[]): Headers {
 }
 
 function attemptRow(raw: AnsweredAttempt, mask: Mask, judge: Judge): NewExchange {
-  const { kind, room, began, at, payment_id, message_id, webhook_id, status, answer, byHand } = raw
-  const sent = { ...raw.headers, ...answer?.sent }
-  const request_body = mask.body(raw.body)
+  const { event_type, url, headers, body, failed, result, ms, answer, byHand, ...asIs } = raw
+  const sent = { ...headers, ...answer?.sent }
+  const request_body = mask.body(body)
   const response_body = mask.body(answer?.body, answer?.size)
-  const [path = '', ...query] = raw.url.split('?')
+  const [path = '', ...query] = url.split('?')
   return {
-    kind,
-    room,
-    began,
-    at,
-    payment_id,
-    message_id,
-    webhook_id,
-    operation: raw.event_type,
-    status,
-    refused: raw.failed,
+    ...asIs,
+    operation: event_type,
+    refused: failed,
     method: 'POST',
     path: mask.url(path, ADDRESS_PART_BYTES),
     query: mask.url(query.join('?'), ADDRESS_PART_BYTES),
     request_headers: mask.headers(Object.entries(sent)),
     ...(request_body && { request_body }),
-    result: mask.text(raw.result),
+    result: mask.text(result),
     response_headers: mask.headers(
       (answer?.headers ?? [])
         .slice(0, MOST_RESPONSE_HEADERS)
         .map(([name, value]) => [name, inUtf8(value)]),
     ),
     ...(response_body && { response_body }),
-    ms: Math.round(raw.ms),
+    ms: Math.round(ms),
     ended: 'sent',
     facts: judge.attempt(raw),
     ...(byHand && { by_hand: byHand }),

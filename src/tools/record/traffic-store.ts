@@ -32,7 +32,7 @@ export async function readTraffic(
 ): Promise<Traffic> {
   const first = firstMinute(wall)
   const begins = Array.from({ length: MINUTES }, (_, i) => first + i * MINUTE)
-  const since = await keptFrom(database, room, { first, most })
+  const since = await keptFrom(database, room, first, most)
   const from = idFloor(since ?? first)
   const [counted, gaps] = await Promise.all([
     countMinutes(database, room, begins, from),
@@ -40,23 +40,15 @@ export async function readTraffic(
   ])
   const minutes = begins.map((begin, i): Minute => {
     const { requests = 0, refused = 0 } = counted.find(({ minute }) => minute === i) ?? {}
-    const unkept = gaps.filter(({ at }) => at >= begin && at < begin + MINUTE)
-    return {
-      from: begin,
-      requests,
-      refused,
-      unkept: unkept.reduce((sum, { count }) => sum + count, 0),
-    }
+    const inside = gaps.filter(({ at }) => at >= begin && at < begin + MINUTE)
+    const unkept = inside.reduce((sum, { count }) => sum + count, 0)
+    return { from: begin, requests, refused, unkept }
   })
   return { minutes, keptSince: since }
 }
 
 /** When the record of the account begins, if that is after `first` because older requests had to go. */
-async function keptFrom(
-  database: Database,
-  room: string,
-  { first, most }: { first: number; most: number },
-): Promise<number | undefined> {
+async function keptFrom(database: Database, room: string, first: number, most: number) {
   const [oldest] = await database.query<{ exchange_id: string }>(
     'select exchange_id from exchanges where account = $1 order by exchange_id limit 1',
     [room],
@@ -85,15 +77,8 @@ export function createMinuteCounts(wall: () => MachineTime) {
   }
 }
 
-type Counted = { minute: number; requests: number; refused: number }
-
 /** The index has every column that is read. Each range is counted by itself: a row is compared with two limits. */
-function countMinutes(
-  database: Database,
-  room: string,
-  begins: readonly number[],
-  from: string,
-): Promise<Counted[]> {
+function countMinutes(database: Database, room: string, begins: number[], from: string) {
   const counts = begins.map((begin, i) => {
     const [low, high] = [idFloor(begin), idFloor(begin + MINUTE)]
     return where(
@@ -105,18 +90,14 @@ function countMinutes(
       high,
     )
   })
-  return database.query<Counted>(
+  return database.query<{ minute: number; requests: number; refused: number }>(
     numbered(counts.map(({ sql }) => sql).join(' union all ')),
     counts.flatMap(({ values }) => values),
   )
 }
 
 /** A second of an instance has one gap at most. */
-async function readGaps(
-  database: Database,
-  room: string,
-  from: string,
-): Promise<{ at: number; count: number }[]> {
+async function readGaps(database: Database, room: string, from: string) {
   const rows = await database.query<{ exchange_id: string; facts: string | null }>(
     `select exchange_id, facts from exchanges
      where account = $1 and exchange_id >= $2 and kind = 'gap' order by exchange_id`,
