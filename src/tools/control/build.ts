@@ -30,13 +30,17 @@ import { object } from '../../platform/http/schema.ts'
 import type { ToolContext } from '../context.ts'
 import { recordAction } from '../record/action.ts'
 import { type ControlContext, defineEndpoint } from './endpoint.ts'
-import { badField, conflict, noSuchField } from './errors.ts'
-import { body, isWhole, onlyTrue, type Values } from './fields.ts'
+import { badField, conflict } from './errors.ts'
+import { body, choice, isWhole, onlyTrue, readFields, schemasOf, type Values } from './fields.ts'
 import { builtFields, wantedOf } from './scenario-wire.ts'
 
 /** What POST /v1/payments takes: `readNewPayment` reads it. */
 const unread = (schema: object) => ({ schema, rule: '', parse: (given: unknown) => given })
 
+const refundFields = {
+  amount: unread({ type: 'integer', minimum: 1 }),
+  scenario: choice(refundScenarios),
+}
 const builtPayment = body(
   'BuiltPayment',
   {},
@@ -50,14 +54,7 @@ const builtPayment = body(
       anyOf: [
         { const: true },
         { type: 'integer', minimum: 1 },
-        object(
-          'BuiltRefund',
-          {},
-          {
-            amount: { type: 'integer', minimum: 1 },
-            scenario: { type: 'string', enum: refundScenarios },
-          },
-        ),
+        object('BuiltRefund', {}, schemasOf(refundFields)),
       ],
       description:
         'Then refunds these pence; true, or an object without amount, refunds all. The scenario error lets the refund fail',
@@ -185,16 +182,12 @@ function appliedTo(
 function readRefund(given: unknown, amount: number): Steps['refund'] {
   if (given === undefined) return undefined
   const fields = isObject(given) ? given : { amount: given }
-  const unknown = Object.keys(fields).find(name => !['amount', 'scenario'].includes(name))
-  if (unknown !== undefined) throw noSuchField(`refund.${unknown}`, ['amount', 'scenario'])
-  const { amount: wanted = true, scenario = 'success' } = fields
+  const read = readFields(fields, { optional: refundFields }, 'refund.')
+  const { amount: wanted = true, scenario = 'success' } = read
   const pence = wanted === true ? amount : wanted
   if (!isWhole(pence, 1, amount))
     throw badField('refund', `must be true or pence from 1 to ${amount}`)
-  const end = refundScenarios.find(each => each === scenario)
-  if (end === undefined)
-    throw badField('refund.scenario', `must be one of ${refundScenarios.join(', ')}`)
-  return { amount: pence, scenario: end }
+  return { amount: pence, scenario }
 }
 
 type Built = { account: Account; payment_id: string; steps: Steps; recordEffects: RecordEffects }

@@ -31,19 +31,23 @@ export const body = <Required extends Fields, Optional extends Fields>(
   fields: { required, optional },
 })
 
-/** Throws a 422 for a name that is unknown, the first value that is not valid, or a required one that is missing. */
+/**
+ * Throws a 422 for a name that is unknown, the first value that is not valid, or a required one that is missing.
+ * `within`: the name of the field whose value has these, and a dot.
+ */
 export function readFields<Optional extends Fields, Required extends Fields>(
   given: Json,
   { required, optional }: { required?: Required; optional: Optional },
+  within = '',
 ): Values<Optional, Required> {
   const fields: Fields = { ...required, ...optional }
   const names = Object.keys(fields)
   const unknown = Object.keys(given).find(name => !names.includes(name))
-  if (unknown !== undefined) throw noSuchField(unknown, names)
+  if (unknown !== undefined) throw noSuchField(within + unknown, names)
   const values: Json = {}
   for (const [name, value] of Object.entries(given)) {
     values[name] = fields[name]?.parse(value)
-    if (values[name] === undefined) throw badField(name, `must be ${fields[name]?.rule}`)
+    if (values[name] === undefined) throw badField(within + name, `must be ${fields[name]?.rule}`)
   }
   for (const [name, { rule }] of Object.entries(required ?? {}))
     if (given[name] === undefined) throw missingField(name, `is required: ${rule}`)

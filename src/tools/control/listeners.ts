@@ -128,18 +128,16 @@ function createEnding(
   const timers = [
     setTimeout(() => end('over'), wait),
     setInterval(() => stopped() && end('stopped'), STOP_CHECK_INTERVAL),
-    setInterval(async () => {
-      try {
-        const key = await findLivingKey(database, request.key_id, config.fixedKeys)
-        if (!key) return end('revoked')
-        const account = await accountOfName(database, key.account)
-        // After a reset the account has no webhook of this listener any more.
-        if (account?.room !== request.account.room) end('over')
-      } catch {
-        // An unreachable database says nothing about the key.
-      }
-    }, KEY_CHECK_INTERVAL),
+    // An unreachable database says nothing about the key.
+    setInterval(() => checkKey().catch(() => undefined), KEY_CHECK_INTERVAL),
   ]
+  async function checkKey(): Promise<void> {
+    const key = await findLivingKey(database, request.key_id, config.fixedKeys)
+    if (!key) return end('revoked')
+    const account = await accountOfName(database, key.account)
+    // After a reset the account has no webhook of this listener any more.
+    if (account?.room !== request.account.room) end('over')
+  }
   return {
     signal,
     mustReturn: () => why !== undefined,

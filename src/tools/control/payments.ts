@@ -12,6 +12,7 @@ import { payment as paymentBody, presentPayment } from '../../pay/payments/respo
 import { paymentInPath } from '../../pay/payments/routes.ts'
 import { addressesOf } from '../../platform/http/addresses.ts'
 import { oneOf } from '../../platform/http/query.ts'
+import { object } from '../../platform/http/schema.ts'
 import { newestWanted } from '../lists/payments-store.ts'
 import { recordAction } from '../record/action.ts'
 import { defineEndpoint } from './endpoint.ts'
@@ -35,11 +36,9 @@ const filters = {
   wait,
 }
 
-const foundPayments = {
-  type: 'object',
-  required: ['results'],
-  properties: { results: { type: 'array', maxItems: MOST_RETURNED, items: paymentBody } },
-}
+const foundPayments = object('FoundPayments', {
+  results: { type: 'array', maxItems: MOST_RETURNED, items: paymentBody },
+})
 
 /**
  * The newest payments that match. `status` also matches a payment that was in that status before, so that a test

@@ -24,6 +24,7 @@ import {
   integer,
   isWhole,
   onlyTrue,
+  readFields,
   schemasOf,
   textLike,
   type Values,
@@ -74,6 +75,15 @@ const oftenFields = {
   },
   seed: integer(0, Number.MAX_SAFE_INTEGER, { default: 0, description: 'Of the draw' }),
 }
+const codes = Object.keys(meanings) as Code[] // its keys
+const answerFields = {
+  status: integer(400, 599),
+  code: {
+    schema: text,
+    rule: 'an error code of /openapi.json',
+    parse: (given: unknown) => codes.find(code => code === given),
+  },
+}
 const faultFields = {
   when: choice(['before', 'after'], { default: 'before' }),
   delay: {
@@ -90,7 +100,7 @@ const faultFields = {
   answer: {
     schema: {
       type: 'object',
-      properties: { status: { type: 'integer', minimum: 400, maximum: 599 }, code: text },
+      properties: schemasOf(answerFields),
       description:
         'An error. 401, 429 and 503 have a code of their own; a 500 without one has that of its operation. A code that only plans answer with has its status',
     } as const,
@@ -230,15 +240,10 @@ function readDelay(given: unknown): number | [number, number] | undefined {
 }
 
 function readAnswer(given: Json): PlannedAnswer {
-  const unknown = Object.keys(given).find(name => name !== 'status' && name !== 'code')
-  if (unknown !== undefined) throw noSuchField(`answer.${unknown}`, ['status', 'code'])
-  const code = Object.keys(meanings).find(name => name === given.code) as Code | undefined // its keys
-  if (given.code !== undefined && code === undefined)
-    throw badField('answer.code', 'must be an error code of /openapi.json')
+  const { code, ...read } = readFields(given, { optional: answerFields }, 'answer.')
   const ofCode = code && isPlanned(code) ? onlyByPlan[code].status : undefined
-  const { status = ofCode } = given
-  if (!isWhole(status, 400, 599))
-    throw badField('answer.status', 'must be a status from 400 to 599')
+  const { status = ofCode } = read
+  if (status === undefined) throw badField('answer.status', `must be ${answerFields.status.rule}`)
   if (ofCode !== undefined && status !== ofCode)
     throw badField('answer.status', `must be ${ofCode} or absent: it is the status of ${code}`)
   const own = ownErrors[status]?.().code

@@ -16,22 +16,6 @@ import { followed, tooManyWaits } from './wait.ts'
 
 const kinds = ['api', 'page'] as const
 
-const parametersFor = (operations: readonly Endpoint[]) => ({
-  operation: oneOf(
-    [
-      ...operations.map(({ operationId }) => operationId),
-      ...WITHOUT_ENDPOINT.map(({ operation }) => operation),
-    ],
-    'With this operationId',
-  ),
-  payment_id,
-  reference,
-  status: whole(100, 599, 'With this status'),
-  refused: flag('true: with a status of 400 or more, or a reset'),
-  since: instant('That began at this time of the machine’s clock or later'),
-  ...paging,
-})
-
 export const recordedRequest = object(
   'Request',
   {
@@ -66,10 +50,8 @@ export const recordedRequest = object(
   },
   { body_cut: cut },
 )
-const recordedRequests = object('Requests', {
-  results: { type: 'array', items: recordedRequest },
-  ...ends,
-})
+
+const results = { type: 'array', items: recordedRequest } as const
 
 export const listRequests = (context: ControlContext): Endpoint =>
   defineEndpoint({
@@ -77,10 +59,24 @@ export const listRequests = (context: ControlContext): Endpoint =>
     path: '/control/requests',
     operationId: 'listRequests',
     summary: 'List the requests of the account',
-    query: parametersFor(context.operations),
+    query: {
+      operation: oneOf(
+        [
+          ...context.operations.map(({ operationId }) => operationId),
+          ...WITHOUT_ENDPOINT.map(({ operation }) => operation),
+        ],
+        'With this operationId',
+      ),
+      payment_id,
+      reference,
+      status: whole(100, 599, 'With this status'),
+      refused: flag('true: with a status of 400 or more, or a reset'),
+      since: instant('That began at this time of the machine’s clock or later'),
+      ...paging,
+    },
     description:
       'What the application and browsers asked, oldest first. With `after` or `since` it begins there, otherwise it ends with the newest. A client that follows with `next` misses none, and may get one again.',
-    response: [200, 'The requests', recordedRequests],
+    response: [200, 'The requests', object('Requests', { results, ...ends })],
     errors: () => [badField('status', 'must be a whole number'), tooManyWaits()],
     async handler({ database, recorder, reading, time, waitFor }, { query, request }) {
       const { ms, paging, filter } = listQuery(query)

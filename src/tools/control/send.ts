@@ -43,34 +43,21 @@ const sendAgainBody = body(
 const sentAgain = object('SentAgain', {
   results: {
     type: 'array',
-    items: {
-      type: 'object',
-      required: [
-        'exchange_id',
-        'status',
-        'status_code',
-        'result',
-        'response_time',
-        'verdict',
-        'sentence',
-        'answer',
-      ],
-      properties: {
-        exchange_id: identifier,
-        status: webhookMessage.properties.attempts.items.properties.status,
-        status_code: { type: ['integer', 'null'] },
-        result: text,
-        response_time: { type: ['integer', 'null'] },
-        verdict: {
-          type: ['string', 'null'],
-          enum: ['accepted', 'refused', null],
-          description:
-            'What the receiver made of a wrong signature. null where the signature was right, or nothing follows from the response: a refusal says something only where the newest undamaged send was accepted',
-        },
-        sentence: { ...nullable, description: 'What follows; null for a message that was taken' },
-        answer,
+    items: object('Sent', {
+      exchange_id: identifier,
+      status: webhookMessage.properties.attempts.items.properties.status,
+      status_code: { type: ['integer', 'null'] },
+      result: text,
+      response_time: { type: ['integer', 'null'] },
+      verdict: {
+        type: ['string', 'null'],
+        enum: ['accepted', 'refused', null],
+        description:
+          'What the receiver made of a wrong signature. null where the signature was right, or nothing follows from the response: a refusal says something only where the newest undamaged send was accepted',
       },
-    },
+      sentence: { ...nullable, description: 'What follows; null for a message that was taken' },
+      answer,
+    }),
   },
 })
 

@@ -65,9 +65,9 @@ export function createFindPlansOfRequest(ports: PlanPorts) {
     const all = await knownPlans(account.room, lastPlan)
     const plans = all.filter(({ on }) => on === undefined || on === operation)
     const subject = await subjectOf(operation, request, target, plans)
-    const { faults, scenarios } = sorted(plans.filter(plan => matches(plan, subject)))
-    const scenario = scenarios.length > 0 ? scenarioPlans(operation, account) : undefined
-    if (faults.length === 0) return { scenario }
+    const matching = plans.filter(plan => matches(plan, subject))
+    const scenario = matching.some(setsScenario) ? scenarioPlans(operation, account) : undefined
+    if (matching.every(setsScenario)) return { scenario }
     const fault = await withLock(account.room, () => count(account, subject))
     // The record learns which payment it is, because the handler will not run.
     const concerned = fault?.plan.when === 'before' && (await payment())
@@ -77,9 +77,16 @@ export function createFindPlansOfRequest(ports: PlanPorts) {
 
   async function count(account: Account, subject: PlanSubject): Promise<Fault | undefined> {
     const { fault } = await untilWritten(async () => {
-      const { faults } = sorted(await findPlans(database, account.room))
+      const plans = await findPlans(database, account.room)
+      const faults = plans.filter(plan => !setsScenario(plan))
       const { acting, counted } = evaluate(faults, subject)
-      const fault = acting && faultOf(acting, account, subject.operation)
+      const fault = acting && {
+        plan: acting,
+        account,
+        delay: delayOf(acting, acting.seen + 1),
+        error: acting.answer && errorOf(acting.answer, subject.operation),
+        hasActed: false,
+      }
       const isCounted = counted.length === 0 || (await database.write(counted.map(countRequest)))
       return isCounted ? { fault } : undefined
     })
@@ -91,7 +98,7 @@ export function createFindPlansOfRequest(ports: PlanPorts) {
       plan_id: undefined,
       withLock: create => withLock(room, create),
       async apply({ given, payment_id }) {
-        const { scenarios } = sorted(await findPlans(database, room))
+        const scenarios = (await findPlans(database, room)).filter(setsScenario)
         const subject = { operation, given: fieldsOf(given), ...(payment_id && { payment_id }) }
         const { acting, counted } = evaluate(scenarios, subject, plan => noteOn(plan, given))
         found.plan_id = acting?.plan_id
@@ -101,21 +108,6 @@ export function createFindPlansOfRequest(ports: PlanPorts) {
     return found
   }
 }
-
-function sorted(plans: Plan[]) {
-  const { fault = [], scenario = [] } = Object.groupBy(plans, plan =>
-    setsScenario(plan) ? 'scenario' : 'fault',
-  )
-  return { faults: fault, scenarios: scenario }
-}
-
-const faultOf = (plan: Plan, account: Account, operation: string): Fault => ({
-  plan,
-  account,
-  delay: delayOf(plan, plan.seen + 1),
-  error: plan.answer && errorOf(plan.answer, operation),
-  hasActed: false,
-})
 
 /** The account of a request, and a function that reads its payment. */
 type Target = {
