@@ -12,7 +12,7 @@ import { remember } from '../../core/remember.ts'
 import { createPayment, movePayment } from '../../pay/payments/commands.ts'
 import { completeByScenario, MOVED_MEANWHILE, submitHeld } from '../../pay/payments/complete.ts'
 import type { AppliedScenario, NewPayment } from '../../pay/payments/payment.ts'
-import { type Refund, type RefundScenario, refundScenarios } from '../../pay/payments/refund.ts'
+import { type Refund, refundScenarios } from '../../pay/payments/refund.ts'
 import { checkMode, newPayment, readNewPayment } from '../../pay/payments/request.ts'
 import {
   paymentAddress,
@@ -67,14 +67,6 @@ const DEFAULTS = { amount: 1450, description: 'A payment' }
 const RETURN_URL = 'https://service.example/return'
 
 const MOST_ROOMS = 1_000
-
-/** The steps to take with the payment, in this order. Amounts are in pence. */
-type Steps = {
-  wanted: WantedScenario
-  capture: boolean
-  refund: { amount: number; scenario: RefundScenario } | undefined
-  cancel: boolean
-}
 
 /** Makes a payment in any possible state, with the code of the endpoints that lead there. */
 export const buildPayment = (context: ControlContext): Endpoint => {
@@ -150,11 +142,11 @@ function createNextReference({ database }: ToolContext) {
 
 const notCapturable = () => badField('capture', 'needs delayed_capture and the scenario success')
 
-/** Throws a 422 for the first step that the state table does not have. */
+/** The steps to take with the payment, in this order. Throws a 422 for the first that the state table does not have. */
 function stepsOf(
   given: Values<typeof builtPayment.fields.optional>,
   { amount, authorisation_mode: mode, delayed_capture }: NewPayment,
-): Steps {
+) {
   const wanted = wantedOf(given, mode)
   const { capture = false, cancel = false, refund } = given
   const scenario = wanted.scenario ?? (mode === 'agreement' ? 'success' : undefined)
@@ -179,7 +171,8 @@ function appliedTo(
   return { ...applied, ...(scenario && { scenario }) }
 }
 
-function readRefund(given: unknown, amount: number): Steps['refund'] {
+/** In pence, of so many. */
+function readRefund(given: unknown, amount: number) {
   if (given === undefined) return undefined
   const fields = isObject(given) ? given : { amount: given }
   const read = readFields(fields, { optional: refundFields }, 'refund.')
@@ -190,7 +183,12 @@ function readRefund(given: unknown, amount: number): Steps['refund'] {
   return { amount: pence, scenario }
 }
 
-type Built = { account: Account; payment_id: string; steps: Steps; recordEffects: RecordEffects }
+type Built = {
+  account: Account
+  payment_id: string
+  steps: ReturnType<typeof stepsOf>
+  recordEffects: RecordEffects
+}
 
 /** Resolves to the refund, if that is one of the steps. */
 async function takeSteps(

@@ -1,4 +1,3 @@
-import type { Account } from '../../core/account.ts'
 import type { AccountTime } from '../../core/ports.ts'
 import { followMessages, type KeptMessage } from '../../pay/webhooks/message-store.ts'
 import { eventTypes, headersOf, signature } from '../../pay/webhooks/webhook.ts'
@@ -8,9 +7,9 @@ import { object, timestamp } from '../../platform/http/schema.ts'
 import { acceptedByHand } from '../record/by-hand.ts'
 import { defineEndpoint } from './endpoint.ts'
 import { badField } from './errors.ts'
-import { anyText, ends, ID, listQuery, paging, payment_id } from './query.ts'
+import { anyText, ends, followed, ID, paging, payment_id } from './query.ts'
 import { headers, identifier, nullable } from './schemas.ts'
-import { followed, tooManyWaits } from './wait.ts'
+import { tooManyWaits } from './wait.ts'
 
 const { attempts, last_delivery_status: delivery } = webhookMessage.properties
 
@@ -51,23 +50,19 @@ export const listMessages = defineEndpoint({
     'Messages of all webhooks, oldest first. With `after` it begins there, otherwise it ends with the newest. A client that follows with `next` misses none while nobody advances the clock, and may get one again.',
   response: [200, 'The messages', messages],
   errors: () => [badField('delivery', 'must be one of PENDING, SUCCESSFUL'), tooManyWaits()],
-  async handler({ database, time, reading, waitFor }, { account, query, request }) {
-    const { ms, paging, filter } = listQuery(query)
-    const present = ([message, isAccepted]: Listed) =>
-      presentKeptMessage(message, isAccepted, time.now(account))
-    const find = async ({ room }: Account) => {
-      const page = await reading(room, request.url, async () => {
-        const { rows, ...rest } = await followMessages(database, room, filter, paging)
+  handler: (context, { query, request }) =>
+    followed(context, request, query, (paging, filter) => ({
+      async read(account) {
+        const { database, time } = context
+        const { rows, ...page } = await followMessages(database, account.room, filter, paging)
         const accepted = await acceptedByHand(database, rows)
-        return { ...rest, rows: rows.map((row): Listed => [row, accepted.has(row.message_id)]) }
-      })
-      return page.rows.length > 0 ? [page] : []
-    }
-    return followed(waitFor, request, { ms, after: paging.after }, present, () => ({ find }))
-  },
+        const now = time.now(account)
+        const present = (row: KeptMessage) =>
+          presentKeptMessage(row, accepted.has(row.message_id), now)
+        return { ...page, rows: rows.map(present) }
+      },
+    })),
 })
-
-type Listed = [message: KeptMessage, isAccepted: boolean]
 
 function presentKeptMessage(message: KeptMessage, accepted_by_hand: boolean, now: AccountTime) {
   const { message_id, webhook_id, event_type, payment_id, signing_key } = message

@@ -10,9 +10,9 @@ import type { Exchange, KeptBody } from '../record/exchange.ts'
 import { countExchanges, followExchanges } from '../record/store.ts'
 import { type ControlContext, defineEndpoint } from './endpoint.ts'
 import { badField } from './errors.ts'
-import { ends, flag, instant, listQuery, paging, payment_id, reference } from './query.ts'
+import { ends, flag, followed, instant, paging, payment_id, reference } from './query.ts'
 import { answer, anyJson, cut, headers, identifier, nullable, text } from './schemas.ts'
-import { followed, tooManyWaits } from './wait.ts'
+import { tooManyWaits } from './wait.ts'
 
 const kinds = ['api', 'page'] as const
 
@@ -78,35 +78,30 @@ export const listRequests = (context: ControlContext): Endpoint =>
       'What the application and browsers asked, oldest first. With `after` or `since` it begins there, otherwise it ends with the newest. A client that follows with `next` misses none, and may get one again.',
     response: [200, 'The requests', object('Requests', { results, ...ends })],
     errors: () => [badField('status', 'must be a whole number'), tooManyWaits()],
-    async handler({ database, recorder, reading, time, waitFor }, { query, request }) {
-      const { ms, paging, filter } = listQuery(query)
-      // For other accounts this would be a commit after each request.
-      const written = async (account: Account) =>
-        account.parent !== null && (await recorder?.write(account))
-      const look = () => {
+    handler: ({ database, recorder, time, ...context }, { query, request }) =>
+      followed(context, request, query, (paging, filter) => {
         let since = 0
         let found = 0
+        // For other accounts this would be a commit after each request.
+        const written = async (account: Account) =>
+          account.parent !== null && (await recorder?.write(account))
         const count = ({ room }: Account) =>
           countExchanges(database, room, { ...filter, kinds, recordedSince: since }, Infinity)
         return {
-          async find(account: Account) {
+          async read(account) {
             await written(account)
-            const page = await reading(account.room, request.url, async () => {
-              since = time.wall() - LONGEST_COMMIT
-              found = await count(account)
-              return followExchanges(database, account.room, { ...filter, kinds }, paging)
-            })
-            return page.rows.length > 0 ? [page] : []
+            since = time.wall() - LONGEST_COMMIT
+            found = await count(account)
+            const { room } = account
+            const page = await followExchanges(database, room, { ...filter, kinds }, paging)
+            return { ...page, rows: page.rows.map(presentRequest) }
           },
-          async isNewer(account: Account) {
+          async isNewer(account) {
             await written(account)
             return (await count(account)) !== found
           },
         }
-      }
-      const { after } = paging
-      return followed(waitFor, request, { ms, after, since: filter.since }, presentRequest, look)
-    },
+      }),
   })(context)
 
 function presentRequest(exchange: Exchange) {

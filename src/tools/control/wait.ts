@@ -6,7 +6,6 @@ import { ApiError } from '../../core/errors.ts'
 import type { Database } from '../../core/ports.ts'
 import { createSignal, type Signal } from '../../core/signal.ts'
 import { accountOfName } from '../../platform/accounts/store.ts'
-import { cursorAt, type FollowedPage } from '../../platform/database/follow.ts'
 
 /** Milliseconds. */
 export const LONGEST_WAIT = 10_000
@@ -26,27 +25,14 @@ export const tooManyWaits = () =>
     `at most ${HELD_WAITS} requests of an account and its test accounts wait at once: try again after the seconds in Retry-After`,
   )
 
-type Look<Found> = {
+export type Look<Found> = {
   find: (account: Account) => Promise<Found[]>
   /** Looks only at what is newer than the last look: `find` finds nothing if it is false. */
   isNewer?: (account: Account) => Promise<boolean>
 }
 
-/**
- * Looks until it finds something or `ms` milliseconds have passed. Returns nothing when the client disconnects, the
- * service stops or the account is reset. Throws if too many requests of the account wait.
- */
-export type WaitFor = <Found>(
-  request: FastifyRequest,
-  ms: number,
-  look: () => Look<Found>,
-) => Promise<Found[]>
-
-export type Waits = {
-  waitFor: WaitFor
-  /** Call it after something of the room was written or recorded. */
-  wake(room: string): void
-}
+export type Waits = ReturnType<typeof createWaits>
+export type WaitFor = Waits['waitFor']
 
 /** Requests that wait for the same. */
 type Held = {
@@ -61,7 +47,7 @@ type Family = { requests: number; held: Map<string, Held>; signal: Signal }
 
 type WaitPorts = { database: Database; isShared: boolean; stopped: () => boolean }
 
-export function createWaits(ports: WaitPorts): Waits {
+export function createWaits(ports: WaitPorts) {
   const families = new Map<string, Family>()
   const ofRoom = new Map<string, Family>()
   const every = ports.isShared ? LOOK_EVERY_IF_SHARED : LOOK_EVERY
@@ -97,7 +83,10 @@ export function createWaits(ports: WaitPorts): Waits {
     if (!family.held.values().some(({ account }) => account.room === room)) ofRoom.delete(room)
   }
 
-  /** Waits with all that ask for the same. */
+  /**
+   * Looks until it finds something or `ms` milliseconds have passed, with all that ask for the same. Returns nothing when
+   * the client disconnects, the service stops or the account is reset. Throws if too many requests of the account wait.
+   */
   async function waitFor<Found>(
     { account, url, raw }: FastifyRequest,
     ms: number,
@@ -128,7 +117,8 @@ export function createWaits(ports: WaitPorts): Waits {
 
   return {
     waitFor,
-    wake(room) {
+    /** Call it after something of the room was written or recorded. */
+    wake(room: string): void {
       const family = ofRoom.get(room)
       if (!family) return
       for (const held of family.held.values()) if (held.account.room === room) held.isWoken = true
@@ -168,16 +158,3 @@ const newHeld = (account: Account, look: Look<unknown>): Held => ({
   hasLooked: false,
   waiting: new Set(),
 })
-
-/** Waits for a page of a list, and presents it. `since` is where the list begins without `after`, in milliseconds. */
-export async function followed<Row, Item>(
-  waitFor: WaitFor,
-  request: FastifyRequest,
-  { ms, after, since = 0 }: { ms: number; after?: string | undefined; since?: number | undefined },
-  present: (row: Row) => Item,
-  look: () => Look<FollowedPage<Row>>,
-): Promise<{ results: Item[]; next: string; previous: string | null }> {
-  const [page] = await waitFor(request, ms, look)
-  const next = page?.next ?? after ?? cursorAt(since)
-  return { results: (page?.rows ?? []).map(present), next, previous: page?.previous ?? null }
-}

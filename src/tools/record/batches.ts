@@ -1,5 +1,5 @@
 import { HELD_RESPONSE_BYTES, UNWRITTEN_BYTES, UNWRITTEN_ROWS } from '../../core/budgets.ts'
-import type { Database, MachineTime, Statement, Time } from '../../core/ports.ts'
+import type { Database, Statement, Time } from '../../core/ports.ts'
 import { createAdmission, type Quota } from './admission.ts'
 import type { Exchange } from './exchange.ts'
 import { bytesOf, makeGapRow, type RawExchange, type RowMaker } from './row.ts'
@@ -34,15 +34,7 @@ type BatchPorts = {
 type OnRow = (row: Exchange) => void
 type Arrived = { quota: Quota; raw: RawExchange; onRow: OnRow | undefined }
 
-type Row = {
-  quota: Quota
-  refused: boolean
-  began: MachineTime
-  insert: (exchange_id: string) => Statement
-  bytes: number
-  /** Gets the identifier. */
-  onDone: ((exchange_id: string) => void) | undefined
-}
+type Row = ReturnType<typeof rowOf>
 
 /** Makes rows of exchanges, and writes them in batches, one batch after the other. */
 export function createBatches(ports: BatchPorts) {
@@ -196,7 +188,7 @@ function createQueue(ports: BatchPorts) {
   }
 }
 
-function rowOf({ makeRow }: BatchPorts, { quota, raw, onRow }: Arrived): Row {
+function rowOf({ makeRow }: BatchPorts, { quota, raw, onRow }: Arrived) {
   const exchange = makeRow(raw)
   const insert = insertExchange(exchange)
   return {
@@ -205,7 +197,7 @@ function rowOf({ makeRow }: BatchPorts, { quota, raw, onRow }: Arrived): Row {
     began: raw.began,
     insert,
     bytes: sizeOf(insert('')),
-    onDone: onRow && (exchange_id => onRow({ exchange_id, ...exchange })),
+    onDone: onRow && ((exchange_id: string) => onRow({ exchange_id, ...exchange })),
   }
 }
 

@@ -13,27 +13,25 @@ export const MINUTES = 15
 /** `unkept`: how many requests, page steps and attempts were only counted. Times in milliseconds of the machine. */
 export type Minute = { from: number; requests: number; refused: number; unkept: number }
 
-export type Traffic = {
-  /** Oldest first; the last is the present minute. */
-  minutes: Minute[]
-  /** Older requests are kept no longer, although they may be of these minutes. undefined if all are kept. */
-  keptSince: number | undefined
-}
+export type Traffic = Awaited<ReturnType<typeof readTraffic>>
 
 /** When the first of the minutes begins. */
 export const firstMinute = (wall: MachineTime): number =>
   Math.floor(wall / MINUTE) * MINUTE - (MINUTES - 1) * MINUTE
 
-/** `most`: the record keeps that many exchanges of the account. */
+/**
+ * Oldest first; the last is the present minute. `most`: the record keeps that many exchanges of the account. `keptSince`:
+ * older requests are kept no longer, although they may be of these minutes; undefined if all are kept.
+ */
 export async function readTraffic(
   database: Database,
   room: string,
   { wall, most }: { wall: MachineTime; most: number },
-): Promise<Traffic> {
+) {
   const first = firstMinute(wall)
   const begins = Array.from({ length: MINUTES }, (_, i) => first + i * MINUTE)
-  const since = await keptFrom(database, room, first, most)
-  const from = idFloor(since ?? first)
+  const keptSince = await keptFrom(database, room, first, most)
+  const from = idFloor(keptSince ?? first)
   const [counted, gaps] = await Promise.all([
     countMinutes(database, room, begins, from),
     readGaps(database, room, from),
@@ -44,7 +42,7 @@ export async function readTraffic(
     const unkept = inside.reduce((sum, { count }) => sum + count, 0)
     return { from: begin, requests, refused, unkept }
   })
-  return { minutes, keptSince: since }
+  return { minutes, keptSince }
 }
 
 /** When the record of the account begins, if that is after `first` because older requests had to go. */
