@@ -96,7 +96,11 @@ export const defineEndpoint =
           responses: { [status]: schema ? json(content, schema) : noContent(content) },
           ...(parameters.length > 0 && { parameters }),
           ...(body && { requestBody: { ...requestBody(printed), required } }),
-          errors: body ? withBodyErrors(errors()) : [...errors(), unknownParameter()],
+          errors: [
+            ...(body ? [notAnObject('C0197'), wrongMediaType(400, JSON_TYPE)] : []),
+            ...errors(),
+            noSuchField('x', Object.keys(body?.properties ?? query)),
+          ],
         }
       },
       async handler(request, reply) {
@@ -114,15 +118,6 @@ export const defineEndpoint =
       },
     }
   }
-
-const unknownParameter = () => noSuchField('refrence', ['reference', 'status', 'wait'])
-
-const withBodyErrors = (errors: ApiError[]) => [
-  notAnObject('C0197'),
-  wrongMediaType(400, JSON_TYPE),
-  ...errors,
-  noSuchField('nam', ['name', 'at', 'frozen']),
-]
 
 /** The query. A parameter that was given twice has a value that none of them takes. */
 const onceEach = ({ query }: FastifyRequest): Json =>

@@ -95,7 +95,13 @@ export function createWaits(ports: WaitPorts) {
     if (ms === 0) return look().find(account)
     const family = enter(account)
     const key = `${account.room} ${url}`
-    const held = family.held.get(key) ?? newHeld(account, look())
+    const held = family.held.get(key) ?? {
+      account,
+      look: look(),
+      isWoken: false,
+      hasLooked: false,
+      waiting: new Set(),
+    }
     family.held.set(key, held)
     const { promise, resolve } = Promise.withResolvers<unknown[]>()
     held.waiting.add(resolve)
@@ -150,11 +156,3 @@ async function lookOnce(held: Held, now: Account | undefined): Promise<void> {
   held.hasLooked = true
   if (found.length > 0 || isOver) for (const resolve of waiting) resolve(found)
 }
-
-const newHeld = (account: Account, look: Look<unknown>): Held => ({
-  account,
-  look,
-  isWoken: false,
-  hasLooked: false,
-  waiting: new Set(),
-})

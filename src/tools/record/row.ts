@@ -1,9 +1,13 @@
 /** Makes the row of an exchange. Until then the recorder keeps only references to objects of the request. */
 
 import { hash } from 'node:crypto'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Account } from '../../core/account.ts'
 import { ADDRESS_PART_BYTES, RECORD_ROW_BYTES, RECORDED_BODY_BYTES } from '../../core/budgets.ts'
 import type { Headers } from '../../core/exchange.ts'
-import type { ReceiverResponse } from '../../core/ports.ts'
+import type { ReceiverResponse, Time } from '../../core/ports.ts'
+import type { Recorded } from '../../platform/http/areas.ts'
+import { methodOf } from '../../platform/http/fastify.ts'
 import { inUtf8, isStorable } from '../../platform/http/fields.ts'
 import type { RecordedPayment } from '../../platform/http/request-state.ts'
 import type { Gap } from './admission.ts'
@@ -18,35 +22,50 @@ import {
 } from './exchange.ts'
 import { createMask, MASK, type Mask, truncated } from './mask.ts'
 
+type Handled = { request: FastifyRequest; reply: FastifyReply; payload: unknown; account: Account }
+
+const RESPONSE_HEADERS = ['content-type', 'location', 'retry-after']
+
 /**
  * A request to this service as it came, and its response. Nothing is masked. What needs no masking has the names and
  * values of the row.
  */
-export type RawRequest = Pick<
-  Exchange,
-  | 'operation'
-  | 'room'
-  | 'began'
-  | 'at'
-  | 'ms'
-  | 'method'
-  | 'status'
-  | 'ended'
-  | 'key_id'
-  | 'plan'
-  | 'caused'
-  | 'secret_body'
-> & {
-  kind: 'api' | 'page'
-  url: string
-  /** Names and values in turn. */
-  rawHeaders: string[]
-  requestBody: unknown
-  /** Content-Type, Location and Retry-After. */
-  responseHeaders: [string, unknown][]
-  responseBody: unknown
-  refusal: { code: string; message: string; at: { field?: string; header?: string } } | undefined
-  payment: RecordedPayment | undefined
+export type RawRequest = ReturnType<typeof rawRequest>
+
+export function rawRequest(
+  kind: 'api' | 'page',
+  { operationId: operation, secretBody }: Recorded,
+  time: Time,
+  { request, reply, payload, account }: Handled,
+) {
+  const { began, actingPlan, effects, raw } = request
+  return {
+    kind,
+    operation,
+    room: account.room,
+    began,
+    at: time.now(account, began),
+    ms: Math.round(reply.elapsedTime * 10) / 10,
+    method: methodOf(request),
+    url: request.url,
+    /** Names and values in turn. */
+    rawHeaders: raw.rawHeaders,
+    requestBody: request.body,
+    ...(secretBody && { secret_body: secretBody }),
+    // A plan that reset the connection before the handler ran left no response.
+    status: actingPlan?.isUnanswered ? null : reply.statusCode,
+    responseHeaders: RESPONSE_HEADERS.flatMap((name): [name: string, value: unknown][] => {
+      const value = reply.getHeader(name)
+      return value === undefined ? [] : [[name, value]]
+    }),
+    responseBody: payload,
+    ...(kind === 'api' && request.key_id && { key_id: request.key_id }),
+    ended: actingPlan?.ended ?? (raw.socket.destroyed ? 'gone' : 'sent'),
+    ...(actingPlan && { plan: actingPlan.plan_id }),
+    refusal: request.refusal ?? undefined,
+    payment: effects?.payment,
+    ...(effects?.caused && { caused: effects.caused }),
+  } as const
 }
 
 /** An attempt to deliver a message whose response has arrived. */
