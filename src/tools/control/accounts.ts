@@ -23,16 +23,9 @@ import { overview, presentOverview } from './overview.ts'
 import { MOST_LISTED } from './query.ts'
 import { text } from './schemas.ts'
 
-const newTestAccount = body(
-  'NewAccount',
-  {},
-  {
-    name: textLike(
-      { type: 'string', pattern: '^[A-Za-z0-9][A-Za-z0-9 ._-]{0,63}$' },
-      '1 to 64 letters, digits, spaces, dots, hyphens or underscores, and begin with a letter or a digit',
-    ),
-    ...firstClock,
-  },
+const name = textLike(
+  { type: 'string', pattern: '^[A-Za-z0-9][A-Za-z0-9 ._-]{0,63}$' },
+  '1 to 64 letters, digits, spaces, dots, hyphens or underscores, and begin with a letter or a digit',
 )
 
 const expires = { ...timestamp, description: 'When it ends, on the machine’s clock' } as const
@@ -60,7 +53,7 @@ export const createAccount = defineEndpoint({
   path: '/control/accounts',
   operationId: 'createAccount',
   summary: 'Make a test account with a key of its own',
-  body: newTestAccount,
+  body: body('NewAccount', {}, { name, ...firstClock }),
   description:
     'Every field is optional, and so is the body. The account ends after 7 days of machine time.',
   response: [201, 'The account', madeAccount],

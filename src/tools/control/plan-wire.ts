@@ -130,7 +130,6 @@ export const plans = object('Plans', {
   results: { type: 'array', maxItems: PLANS, items: plan, description: 'In their order' },
 })
 
-export const badTimes = () => badField('times', `must be ${oftenFields.times.rule}`)
 export const noEffect = () =>
   missingField('scenario', 'is required, or one of hold, answer, reset and delay')
 

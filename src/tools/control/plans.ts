@@ -4,8 +4,8 @@ import { findPayment } from '../../pay/payments/store.ts'
 import type { Plan } from '../plans/plan.ts'
 import { countPlans, deletePlan, deletePlans, findPlans, insertPlan } from '../plans/store.ts'
 import { defineEndpoint } from './endpoint.ts'
-import { notFound, tooMany } from './errors.ts'
-import { badTimes, newPlan, noEffect, plan, plans, presentPlan, readPlan } from './plan-wire.ts'
+import { badField, notFound, tooMany } from './errors.ts'
+import { newPlan, noEffect, plan, plans, presentPlan, readPlan } from './plan-wire.ts'
 
 export const createPlan = defineEndpoint({
   method: 'POST',
@@ -16,7 +16,12 @@ export const createPlan = defineEndpoint({
   needsBody: true,
   description: 'Either a scenario or a fault. A plan acts once, unless it says otherwise.',
   response: [201, 'The plan, with its defaults', plan],
-  errors: () => [noEffect(), badTimes(), notFound('payment'), hasAll()],
+  errors: () => [
+    noEffect(),
+    badField('times', 'must be always or a whole number'),
+    notFound('payment'),
+    hasAll(),
+  ],
   async handler({ database, time, newId, operations }, { account, body }) {
     const { room } = account
     const read = readPlan(body, operations)

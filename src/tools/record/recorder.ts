@@ -3,7 +3,6 @@
  * and written in batches, four times a second, under load every two seconds. Exchanges beyond its limits are only counted.
  */
 import type { Account } from '../../core/account.ts'
-import type { RawAttempt } from '../../core/exchange.ts'
 import { createNewId, newSecret } from '../../core/ids.ts'
 import type { Database, MachineTime, Statement, Time } from '../../core/ports.ts'
 import type { Recorded, RecordingHooks } from '../../platform/http/areas.ts'
@@ -65,29 +64,13 @@ export function createRecorder(ports: RecorderPorts) {
     return done
   }
 
-  async function record(account: Account, raw: RawAttempt): Promise<void> {
-    const attempt = await answered(account, raw)
-    batches.add(quotaOf(account), attempt.failed, () => attempt)
-    if (isShared && isTestAccount(account)) await batches.write()
-  }
-
-  function onSendOf(kind: 'api' | 'page', recorded: Recorded): RecordingHooks['onSend'] {
-    return (request, reply, payload, done) => {
-      const account = request.effects?.account ?? request.account
-      // `began` is 0 where nothing is recorded, such as at an unknown path below /control.
-      if (!account || request.began === 0) return done(null, payload)
-      const raw = () => rawRequest(kind, recorded, time, { request, reply, payload, account })
-      batches.add(quotaOf(account), reply.statusCode >= 400, raw)
-      if (!isTestAccount(account)) return done(null, payload)
-      if (isShared || batches.isBehind()) void write().then(() => done(null, payload))
-      else done(null, payload)
-    }
-  }
-
   const recorder: Recorder = {
     attempt(account, raw) {
       onRecorded(account.room)
-      const recording = record(account, raw)
+      const recording = answered(account, raw).then(async attempt => {
+        batches.add(quotaOf(account), attempt.failed, () => attempt)
+        if (isShared && isTestAccount(account)) await batches.write()
+      })
       arriving.add(recording)
       void recording.finally(() => arriving.delete(recording))
     },
@@ -107,7 +90,16 @@ export function createRecorder(ports: RecorderPorts) {
         request.began = time.wall()
         hook(request, reply, done)
       },
-      onSend: onSendOf(kind, recorded),
+      onSend(request, reply, payload, done) {
+        const account = request.effects?.account ?? request.account
+        // `began` is 0 where nothing is recorded, such as at an unknown path below /control.
+        if (!account || request.began === 0) return done(null, payload)
+        const raw = () => rawRequest(kind, recorded, time, { request, reply, payload, account })
+        batches.add(quotaOf(account), reply.statusCode >= 400, raw)
+        if (!isTestAccount(account)) return done(null, payload)
+        if (isShared || batches.isBehind()) void write().then(() => done(null, payload))
+        else done(null, payload)
+      },
     }),
     /** Deletes all but the newest exchanges of each account. */
     async trim(stop?: AbortSignal): Promise<void> {

@@ -23,8 +23,6 @@ const DELETED_AT_ONCE = 16 * 1024 * 1024
 /** After so much of a budget was written, the rows are counted. Their sum is looked up and not kept: it cannot drift. */
 const COUNTED_AFTER = 1 / 8
 
-type Written = { rows: number; bytes: number }
-
 export type Space = ReturnType<typeof createSpace>
 
 /** `most`: how many bytes the records of all accounts may take together. */
@@ -32,7 +30,7 @@ export function createSpace(ports: { database: Database; most: number; isShared:
   const { database, most, isShared } = ports
   const ofAccount = Math.min(most, ACCOUNT_RECORD_BYTES)
   /** The rooms with new rows since they were last trimmed: how many rows each may keep, and what was written. */
-  const rooms = new Map<string, Written>()
+  const rooms = new Map<string, { rows: number; bytes: number }>()
   let sinceAll = 0
   /** An earlier start may have left any number of bytes. */
   let isCounted = false

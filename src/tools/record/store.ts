@@ -58,8 +58,10 @@ export type ExchangeFilter = Range & {
   reference?: string
 }
 
+const COMPARED = ['operation', 'status', 'code', 'field', 'told', 'payment_id'] as const
+
 export function conditionsOf(room: string, filter: ExchangeFilter): Condition[] {
-  const { kinds, refused, operation, status, payment_id, reference, recordedSince } = filter
+  const { kinds, refused, reference, recordedSince } = filter
   const since = recordedSince === undefined ? undefined : idFloor(recordedSince)
   return [
     where('account = ?', room),
@@ -67,14 +69,11 @@ export function conditionsOf(room: string, filter: ExchangeFilter): Condition[] 
     ...(kinds ? [where(among('kind', kinds), ...kinds)] : []),
     ...(refused === undefined ? [] : [where(`refused = ${refused ? 1 : 0}`)]),
     ...(filter.broken ? [where(`facts like '%"broken":[%'`)] : []),
-    ...ifGiven('operation = ?', operation),
-    ...ifGiven('status = ?', status),
     ...ifGiven('status / 100 = ?', filter.class),
     ...ifGiven('exchange_id >= ?', since),
-    ...(['code', 'field', 'told'] as const).flatMap(name =>
+    ...COMPARED.flatMap(name =>
       filter[name] === null ? where(`${name} is null`) : ifGiven(`${name} = ?`, filter[name]),
     ),
-    ...ifGiven('payment_id = ?', payment_id),
     ...(reference === undefined ? [] : [ofReference(room, fold(reference))]),
   ]
 }
