@@ -2,7 +2,7 @@
 import { PLAN_BYTES, PLANS } from '../../core/budgets.ts'
 import { type Code, isPlanned, meanings, onlyByPlan } from '../../core/codes.ts'
 import { ApiError } from '../../core/errors.ts'
-import { type AuthorisationMode, authorisationModes } from '../../pay/payments/payment.ts'
+import { authorisationModes } from '../../pay/payments/payment.ts'
 import { refundScenarios } from '../../pay/payments/refund.ts'
 import { newPayment, readNewPayment } from '../../pay/payments/request.ts'
 import type { Endpoint } from '../../platform/http/endpoint.ts'
@@ -139,7 +139,12 @@ type NewPlan = Values<typeof newPlan.fields.optional>
 export function readPlan(read: NewPlan, operations: readonly Endpoint[]) {
   const { given, payment_id, skip = 0, times = 1, probability = 1, seed = 0 } = read
   const isOfScenario = Object.keys(plannedFields).some(name => name in read)
-  const on = operationOf(read, isOfScenario, operations)
+  const on = read.on ?? (isOfScenario ? CREATION : undefined)
+  if (isOfScenario && on !== CREATION && on !== REFUND)
+    throw badField('on', `must be ${CREATION} (also if absent) or ${REFUND} with a scenario`)
+  const names = operations.map(({ operationId }) => operationId)
+  if (on !== undefined && !names.includes(on))
+    throw badField('on', `must be one of ${names.join(', ')}`)
   const plan = {
     ...(on && { on }),
     ...(given && { given }),
@@ -156,19 +161,6 @@ export function readPlan(read: NewPlan, operations: readonly Endpoint[]) {
 
 export function presentPlan({ plan_id, room, seen, acted, ...plan }: Plan) {
   return { plan_id, ...plan, seen, acted }
-}
-
-function operationOf(
-  { on }: NewPlan,
-  isOfScenario: boolean,
-  operations: readonly Endpoint[],
-): string | undefined {
-  const names = operations.map(({ operationId }) => operationId)
-  if (isOfScenario && on !== undefined && on !== CREATION && on !== REFUND)
-    throw badField('on', `must be ${CREATION} (also if absent) or ${REFUND} with a scenario`)
-  if (on !== undefined && !names.includes(on))
-    throw badField('on', `must be one of ${names.join(', ')}`)
-  return on ?? (isOfScenario ? CREATION : undefined)
 }
 
 /** Adds the required fields of a payment, so that the values are checked as those of a payment. */
@@ -201,17 +193,18 @@ function readGiven(given: Json): Json {
   }
 }
 
-/** The mode of the payments that it can act on, where that is known before they are made. */
-function modeOf({ authorisation_mode, agreement_id }: Json): AuthorisationMode | undefined {
-  if (agreement_id !== undefined) return 'agreement'
-  return authorisationModes.find(mode => mode === authorisation_mode)
-}
-
 function scenarioOf({ given = {}, ...read }: NewPlan, on: string | undefined) {
   const fault = Object.keys(faultFields).find(name => name in read)
   if (fault !== undefined)
     throw badField(fault, 'must be absent in a plan with a scenario: make two plans')
-  if (on !== REFUND) return wantedOf(read, modeOf(given))
+  if (on !== REFUND) {
+    // The mode of the payments that it can act on, where that is known before they are made.
+    const wanted = 'agreement_id' in given ? 'agreement' : given.authorisation_mode
+    return wantedOf(
+      read,
+      authorisationModes.find(mode => mode === wanted),
+    )
+  }
   const { scenario = 'success' } = read
   if (!refundScenarios.some(each => each === scenario))
     throw badField('scenario', `must be one of ${refundScenarios.join(', ')}`)
@@ -262,10 +255,7 @@ function checkPayment(
   if (on === CREATION && payment_id !== undefined)
     throw badField('payment_id', `must be absent with ${CREATION}: the payment does not exist yet`)
   const endpoint = operations.find(({ operationId }) => operationId === on)
-  if (!endpoint || on === CREATION || concernsPayment(endpoint)) return
-  if (asksForPayment(plan))
+  const concernsPayment = endpoint?.area !== 'api' || endpoint.path.includes('{payment_id}')
+  if (on !== CREATION && !concernsPayment && asksForPayment(plan))
     throw badField(payment_id === undefined ? 'given' : 'payment_id', `must be absent with ${on}`)
 }
-
-const concernsPayment = ({ area, path }: Endpoint): boolean =>
-  path.includes('{payment_id}') || area !== 'api'

@@ -27,8 +27,8 @@ export const completionFields = {
   can_retry,
 }
 export const builtFields = {
+  ...completionFields,
   scenario: choice(scenarios, { description: 'Completes it' }),
-  can_retry,
   hold,
 }
 export const plannedFields = {

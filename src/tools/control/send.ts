@@ -9,7 +9,6 @@ import { ALREADY_SENDING } from '../deliver/resend.ts'
 import {
   damages,
   MOST_TIMES,
-  type Resendable,
   resendable,
   sendAgain,
   WEBHOOK_INACTIVE,
@@ -96,12 +95,8 @@ export const sendMessage = defineEndpoint({
 })
 
 /** The message with this identifier. Throws unless its bytes can be sent. */
-async function resendableOf(
-  { database, time }: ToolContext,
-  account: Account,
-  message_id: string,
-): Promise<Resendable> {
-  const found = await findMessage(database, account.room, message_id)
+async function resendableOf({ database, time }: ToolContext, account: Account, id: string) {
+  const found = await findMessage(database, account.room, id)
   if (!found) throw notFound('message')
   const message = resendable(found, time.now(account))
   if ('reason' in message) throw conflict(message.reason)

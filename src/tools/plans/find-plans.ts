@@ -153,15 +153,12 @@ async function subjectOf(
 
 /** The fields of a new payment, with their defaults; unchanged if they are not valid. */
 function givenIn(request: FastifyRequest): Json {
+  let body: Json = {}
   try {
-    const body = jsonBody(request, 'P0197', ['amount'])
-    try {
-      return fieldsOf(readNewPayment(body))
-    } catch {
-      return body
-    }
+    body = jsonBody(request, 'P0197', ['amount'])
+    return fieldsOf(readNewPayment(body))
   } catch {
-    return {}
+    return body
   }
 }
 

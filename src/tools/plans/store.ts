@@ -51,18 +51,16 @@ export async function countPlans(database: Database, room: string): Promise<numb
 }
 
 /** Returns false if the room has all the plans that it may have, or another plan took its position. */
-export const insertPlan = (database: Database, plan: Plan): Promise<boolean> => {
-  const { plan_id, room } = plan
-  return database.write([
+export const insertPlan = (database: Database, plan: Plan): Promise<boolean> =>
+  database.write([
     {
       sql: `insert into plans (plan_id, account, position, seen, acted, body)
             select $1, $2, coalesce(max(position), 0) + 1, 0, 0, $3 from plans where account = $4
             having count(*) < ${PLANS} on conflict do nothing`,
-      values: [plan_id, room, bodyOf(plan), room],
+      values: [plan.plan_id, plan.room, bodyOf(plan), plan.room],
       expect: 1,
     },
   ])
-}
 
 /** Counts a request, unless another request was counted after the plan was read. */
 export const countRequest = ({ plan, seen, acted, note = plan.note }: Counted): Statement => ({

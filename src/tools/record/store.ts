@@ -159,11 +159,7 @@ export async function countExchanges(
 const MOST_GROUPED = 10_000
 
 /** One exchange; undefined when the account does not have it, or its row is damaged. */
-export async function findExchange(
-  database: Database,
-  room: string,
-  exchange_id: string,
-): Promise<Exchange | undefined> {
+export async function findExchange(database: Database, room: string, exchange_id: string) {
   const condition = where('exchange_id = ? and account = ?', exchange_id, room)
   const found = await findOne(database, exchangeRows, condition)
   return found?.kind === 'gap' ? undefined : found
