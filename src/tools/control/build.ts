@@ -80,7 +80,16 @@ export const buildPayment = (context: ControlContext): Endpoint => {
     description:
       'Takes every field of a new payment, each with a default, and then the steps in this order: scenario, capture, refund, cancel. Webhooks are sent as usual. It consumes no plan.',
     response: [201, 'The payment', paymentBody],
-    errors,
+    errors: () => [
+      notCapturable(),
+      missing(fieldCodes.payment, 'return_url'),
+      invalid(fieldCodes.payment, 'moto', 'must be true or false'),
+      unknownAgreement(),
+      unknownSetUpAgreement(),
+      notAllowed('moto', 'in this mode'),
+      outsideLimit(fieldCodes.payment, 'amount', 'must be at most 10000000'),
+      conflict(MOVED_MEANWHILE),
+    ],
     async handler(_, { account, body, request, reply }) {
       const fields: Json = body
       const isWeb = (fields.authorisation_mode ?? 'web') === 'web'
@@ -117,17 +126,6 @@ export const buildPayment = (context: ControlContext): Endpoint => {
     },
   })(context)
 }
-
-const errors = () => [
-  notCapturable(),
-  missing(fieldCodes.payment, 'return_url'),
-  invalid(fieldCodes.payment, 'moto', 'must be true or false'),
-  unknownAgreement(),
-  unknownSetUpAgreement(),
-  notAllowed('moto', 'in this mode'),
-  outsideLimit(fieldCodes.payment, 'amount', 'must be at most 10000000'),
-  conflict(MOVED_MEANWHILE),
-]
 
 /** `payment-1`, `payment-2` and so on. Two instances that are asked at once may return the same. */
 function createNextReference({ database }: ToolContext) {

@@ -3,6 +3,7 @@
  * the checks of the key, path, method, media type, size and limits, and before its fields are read.
  */
 import type { Socket } from 'node:net'
+import { setTimeout } from 'node:timers/promises'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Account } from '../../core/account.ts'
 import type { Database, Time } from '../../core/ports.ts'
@@ -79,15 +80,15 @@ const CHECK_EVERY = 100
 
 /** Delays requests. They cost no work, and their connections are not idle. */
 function createDelays(database: Database, stopped: () => boolean) {
-  const delayed = new Set<{ account: Account; end: () => void }>()
+  const delayed = new Set<{ account: Account; ending: AbortController }>()
   let checking: NodeJS.Timeout | undefined
 
   async function check(): Promise<void> {
-    if (stopped()) for (const { end } of delayed) end()
+    if (stopped()) for (const { ending } of delayed) ending.abort()
     for (const [name, group] of Map.groupBy(delayed, ({ account }) => account.name)) {
       // An unreachable database says nothing about the account.
       const now = await accountOfName(database, name).catch(() => group[0]?.account)
-      for (const { account, end } of group) if (account.room !== now?.room) end()
+      for (const { account, ending } of group) if (account.room !== now?.room) ending.abort()
     }
   }
 
@@ -98,21 +99,15 @@ function createDelays(database: Database, stopped: () => boolean) {
       if (ms === 0 || stopped()) return
       const { timeout = 0 } = socket
       socket.setTimeout(0)
-      await new Promise<void>(resolve => {
-        const timer = setTimeout(end, ms)
-        const mine = { account, end }
-        function end(): void {
-          clearTimeout(timer)
-          delayed.delete(mine)
-          if (delayed.size === 0) {
-            clearInterval(checking)
-            checking = undefined
-          }
-          resolve()
-        }
-        delayed.add(mine)
-        checking ??= setInterval(() => void check(), CHECK_EVERY)
-      })
+      const mine = { account, ending: new AbortController() }
+      delayed.add(mine)
+      checking ??= setInterval(() => void check(), CHECK_EVERY)
+      await setTimeout(ms, undefined, { signal: mine.ending.signal }).catch(() => undefined)
+      delayed.delete(mine)
+      if (delayed.size === 0) {
+        clearInterval(checking)
+        checking = undefined
+      }
       socket.setTimeout(timeout)
     },
   }
