@@ -25,7 +25,6 @@ import { createRefund } from '../../pay/refunds/commands.ts'
 import { addressesOf } from '../../platform/http/addresses.ts'
 import type { Endpoint } from '../../platform/http/endpoint.ts'
 import { isObject, type Json } from '../../platform/http/fields.ts'
-import type { RecordEffects } from '../../platform/http/request-state.ts'
 import { object } from '../../platform/http/schema.ts'
 import type { ToolContext } from '../context.ts'
 import { recordAction } from '../record/action.ts'
@@ -107,16 +106,15 @@ export const buildPayment = (context: ControlContext): Endpoint => {
           detail: ({ refund_id }: { refund_id: string | undefined }) =>
             refund_id ? `refund_id=${refund_id}` : '',
         },
-        async recordEffects => {
+        async context => {
           const { payment_id } = await createPayment(context, {
             account,
             address: addresses.api,
             given,
-            recordEffects,
             applyScenario: async () => ({ applied: appliedTo(given, steps.wanted), counted: [] }),
             origin: 'control',
           })
-          const refund = await takeSteps(context, { account, payment_id, steps, recordEffects })
+          const refund = await takeSteps(context, { account, payment_id, steps })
           return { payment_id, refund_id: refund?.refund_id }
         },
       )
@@ -181,30 +179,25 @@ function readRefund(given: unknown, amount: number) {
   return { amount: pence, scenario }
 }
 
-type Built = {
-  account: Account
-  payment_id: string
-  steps: ReturnType<typeof stepsOf>
-  recordEffects: RecordEffects
-}
+type Built = { account: Account; payment_id: string; steps: ReturnType<typeof stepsOf> }
 
 /** Resolves to the refund, if that is one of the steps. */
 async function takeSteps(
   context: ToolContext,
-  { account, payment_id, steps, recordEffects }: Built,
+  { account, payment_id, steps }: Built,
 ): Promise<Refund | undefined> {
   const { scenario, hold } = steps.wanted
   const payment = () => readBack(context, account, payment_id)
+  const read = async () => ({ account, payment: await payment() })
   const move = (trigger: 'capture' | 'cancel') =>
-    movePayment(context, async () => ({ account, payment: await payment() }), trigger, {
-      refuse: status => conflict(`another request moved the payment: it is ${status}`),
-      recordEffects,
-    })
+    movePayment(context, read, trigger, status =>
+      conflict(`another request moved the payment: it is ${status}`),
+    )
   const made = await payment()
   const hasEnded = made.given.authorisation_mode === 'agreement' && scenario !== 'expired'
-  if (scenario && hold) await submitHeld(context, made, recordEffects)
+  if (scenario && hold) await submitHeld(context, made)
   else if (scenario && !hasEnded) {
-    const reason = await completeByScenario(context, made, { scenario, recordEffects })
+    const reason = await completeByScenario(context, made, { scenario })
     if (reason) throw conflict(reason)
   }
   if (steps.capture) await move('capture')
@@ -214,7 +207,6 @@ async function takeSteps(
   return createRefund(context, {
     account,
     payment_id,
-    recordEffects,
     refund: { amount, available: undefined },
     applyScenario: async () => ({ applied: { scenario: end }, counted: [] }),
   })

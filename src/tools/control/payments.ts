@@ -97,7 +97,7 @@ export const completePayment = defineEndpoint({
     const reason = await recordAction(
       context,
       { by: 'control', operation: 'completePayment', detail: () => `scenario=${scenario}` },
-      recordEffects => completeByScenario(context, payment, { scenario, can_retry, recordEffects }),
+      context => completeByScenario(context, payment, { scenario, can_retry }),
     )
     if (reason) throw conflict(reason)
     const ended = await paymentInPath(request, context, 'P0200')

@@ -22,6 +22,7 @@ import {
 } from './exchange.ts'
 import { createMask, MASK, type Mask, truncated } from './mask.ts'
 
+type Refusal = { code: string; message: string; at: { field?: string; header?: string } }
 type Handled = { request: FastifyRequest; reply: FastifyReply; payload: unknown; account: Account }
 
 const RESPONSE_HEADERS = ['content-type', 'location', 'retry-after']
@@ -39,6 +40,7 @@ export function rawRequest(
   { request, reply, payload, account }: Handled,
 ) {
   const { began, actingPlan, effects, raw } = request
+  const refusal: Refusal | null = request.refusal
   return {
     kind,
     operation,
@@ -62,7 +64,7 @@ export function rawRequest(
     ...(kind === 'api' && request.key_id && { key_id: request.key_id }),
     ended: actingPlan?.ended ?? (raw.socket.destroyed ? 'gone' : 'sent'),
     ...(actingPlan && { plan: actingPlan.plan_id }),
-    refusal: request.refusal ?? undefined,
+    refusal: refusal ?? undefined,
     payment: effects?.payment,
     ...(effects?.caused && { caused: effects.caused }),
   } as const
