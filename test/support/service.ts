@@ -185,11 +185,12 @@ export function onOneDatabase(
   define: (service: () => SharedService) => void,
   { control = false, ...own }: ServiceOptions = {},
 ): void {
-  if (Object.keys(own).length === 0) share(title, ['sqlite'], define, { control })
+  const kinds: DatabaseKind[] = ['sqlite']
+  if (Object.keys(own).length === 0) share(title, kinds, define, { control })
   else
     onEach(
       title,
-      ['sqlite'],
+      kinds,
       kind => startService(kind, { control, ...own }),
       service => service.stop(),
       define,

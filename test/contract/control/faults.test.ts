@@ -32,6 +32,8 @@ onEveryDatabase(
       for (const [on, perform] of operations)
         for (const when of ['before', 'after'] as const)
           for (const fault of [{ answer: { status: 503 } }, { reset: true }, { delay: 20 }]) {
+            // It takes effect in any case, so one operation is enough.
+            if ('delay' in fault && on !== 'createPayment') continue
             const payment = await api.createPayment()
             const [before, sent] = [await total(), receiver.requests.length]
             const { plan_id } = await plan(api, { on, when, ...fault })
