@@ -129,10 +129,11 @@ onEveryDatabase(
         ['compared-wrongly', 2, onlyTelling],
       ] as const) {
         const { api, id } = await messageTo(t, behaviour)
+        // So that the record has the order of two instances.
+        service().clock.advance(1)
         const asked = await askAbout(api, id)
         assert.deepEqual([asked.cause, asked.posts], [cause, posts], asked.sentence)
         // Who asks again has changed something since, so the old response counts no more.
-        service().clock.advance(1)
         if (posts === 0) assert.ok((await askAbout(api, id)).posts > 0)
       }
     })
@@ -240,8 +241,7 @@ onEveryDatabase(
       )
       const { signing_key } = subscriber.webhook
       const another = `has 39 characters and ends with ${signing_key.slice(-4)}: let your receiver print`
-      assert.match(few.sentence, /Most likely your receiver has another signing key\. /)
-      assert.ok(few.sentence.includes(another), few.sentence)
+      assert.match(few.sentence, new RegExp(`has another signing key\\. That of \\S+ ${another}`))
       assert.match(few.advice, /^Each webhook has a key of its own.*[\s\S]*\n.*CSRF protection.*$/)
       const page = await (await signIn(service(), api)).get(`messages/${id}`)
       assert.ok(elementWith(page, 'signing-key').text.includes(signing_key))
