@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { test } from 'node:test'
-import { readConfig } from '../../src/app/config.ts'
-import { verifySignature } from '../../src/cli/verify.ts'
 import { createClient } from '../support/client.ts'
-import { capture } from '../support/command.ts'
+import { runProcess } from '../support/process.ts'
 import { startService } from '../support/service.ts'
 import { receiving, subscribe } from '../support/subscriber.ts'
 
@@ -30,15 +28,8 @@ test('farthing verify names a mistake, as the header and as what the code comput
     ['signature', 'the header'],
     ['computed', 'what your code computed'],
   ] as const) {
-    const options = { message, [option]: computed, json: true }
-    const ran = await capture(() =>
-      verifySignature(
-        () => readConfig(env),
-        env,
-        options,
-        async () => undefined,
-      ),
-    )
+    const args = ['verify', '--message', message, `--${option}`, computed, '--json']
+    const ran = await runProcess({ args, env })
     const { matches, sentence } = JSON.parse(ran.stdout)
     const says = `${subject} is made of the body with a newline at its end`
     assert.deepEqual([ran.code, matches, sentence], [3, false, `It does not match: ${says}.`])

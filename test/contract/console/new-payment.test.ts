@@ -133,7 +133,7 @@ onSharedDatabases('Making a payment in the console', service => {
     const lost = await stranger.post('payments/new/create', { amount: '7.77', reference: 'R-kept' })
     assert.equal(lost.status, 303)
     const page = await stranger.get(lost.location ?? '')
-    assert.match(page.text, /You were signed out\. No payment was made\. Enter it again\./)
+    assert.match(page.text, /You were signed out\. Nothing was done: do it again\./)
     const to = new URLSearchParams(lost.location?.split('?')[1]).get('to') ?? ''
     const form = await (await signIn(service(), api)).get(to)
     assert.equal(elementWith(form, 'amount').attributes.value, '14.50')
