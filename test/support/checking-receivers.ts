@@ -6,6 +6,7 @@ import type { TestContext } from 'node:test'
 import type { Body, Client } from './client.ts'
 import { ask } from './control.ts'
 import type { Behaviour, Received } from './receiver.ts'
+import { flush } from './record.ts'
 import type { Service } from './service.ts'
 import { mistakesWith } from './signature-mistakes.ts'
 import { history, type Subscriber, subscribe } from './subscriber.ts'
@@ -89,4 +90,10 @@ export async function askedAbout(service: Service, api: Client, id: string): Pro
   assert.equal(status, 200, JSON.stringify(body))
   assert.equal(body.message_id, id)
   return body
+}
+
+/** Lets a second pass, so that the record has the order of what two instances do: a row has its time when it is written. */
+export async function passSecond(service: Service): Promise<void> {
+  await flush(service)
+  service.clock.advance(1_000)
 }
