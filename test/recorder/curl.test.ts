@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { asCurl } from '../../src/tools/record/curl.ts'
 import type { Exchange } from '../../src/tools/record/exchange.ts'
-import { checkCurl, hasCurl } from './curl.ts'
+import { checkCurl, hasCurl, runTogether } from './curl.ts'
 
 const SITE = 'http://127.0.0.1:3000'
 
@@ -37,7 +37,9 @@ describe('A recorded exchange as curl', () => {
   test('sends the same bytes through a real shell, and executes nothing else', {
     skip: !hasCurl && 'curl is not installed here',
   }, async () => {
-    assert.ok((await checkCurl(200, 2_025)) > 120)
+    assert.ok((await checkCurl(200, 2_025, runTogether)) > 120)
+    // Each with a curl of its own.
+    assert.ok((await checkCurl(20, 2_026)) > 10)
   })
 
   test('names the variable with the key, and says that an Idempotency-Key is used up', () => {

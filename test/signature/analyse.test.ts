@@ -41,12 +41,11 @@ const analysed = (question: Partial<BodyAndKey> & Omit<Input, 'body' | 'key'>) =
 const withMessage = (question: Input) => analyse({ keys, message, ...question })
 
 describe('The analysis of a signature', () => {
-  test('The analysis names each of 40 mistakes in six languages in whatever way it is given, and no other', async () => {
+  test('The analysis names each of 46 mistakes in whatever way it is given, and no other', async () => {
     const other = { name: 'Archive', key: ARCHIVE_KEY }
     const mistakes = mistakesWith({ body: SENT, key: KEY, other, webhook: 'Ledger' })
-    assert.ok(mistakes.length >= 40)
-    assert.equal(new Set(mistakes.map(({ language }) => language)).size, 6)
-    for (const { language, code, computed, cause, says } of mistakes) {
+    assert.equal(new Set(mistakes.map(({ cause }) => cause)).size, 46)
+    for (const { computed, cause, says } of mistakes) {
       const byHeader = [
         await withMessage({ header: computed }),
         await withMessage({ ...given, header: computed, computed }),
@@ -70,10 +69,10 @@ describe('The analysis of a signature', () => {
         ),
       ]
       for (const [{ verdict, causes, sentence, advice }, start] of ways) {
-        assert.equal(sentence, `${start} ${says}.`, `${language}: ${code}`)
-        assert.deepEqual(causes, [cause], `${language}: ${code}`)
+        assert.equal(sentence, `${start} ${says}.`)
+        assert.deepEqual(causes, [cause])
         assert.equal(verdict, 'mismatch')
-        assert.equal(advice.length, 1, code)
+        assert.equal(advice.length, 1, cause)
       }
     }
   })
@@ -83,14 +82,10 @@ describe('The analysis of a signature', () => {
     const python = print(value, { comma: ', ', colon: ': ' })
     for (const [wrong, cause, says] of [
       [{ body: `${SENT}\n` }, 'body:newline', /the body given is the message with a newline at/],
-      [{ body: `${SENT} ` }, 'body:space', /the message with a space at its end/],
       [{ body: python }, 'body:printed-python-unicode', /printed again by json\.dumps\(ensure_/],
-      [{ body: print(value, { indent: 2 }) }, 'body:printed-pretty-2', /indents by 2 spaces/],
       [{ body: RUBY }, 'body:printed-ruby-pretty', /JSON\.pretty_generate\(\) of Ruby/],
-      [{ body: JSON.stringify(SENT) }, 'body:string', /a JSON string that holds the JSON/],
       [{ body: Buffer.from(SENT).toString('latin1') }, 'body:latin-1', /read as Latin-1/],
       [{ key: `${KEY}\n` }, 'key:newline', /the key given is the signing key with a newline at/],
-      [{ key: KEY.slice(13) }, 'key:no-prefix', /the signing key without webhook_test_/],
       [{ key: `'${KEY}'` }, 'key:single-quotes', /single quotes/],
       [{ key: ARCHIVE_KEY }, 'key:other-webhook', /of Archive, and the message is .* of Ledger/],
       [{ key: 'api_test_9f8e7d' }, 'key:api-key', /an API key, which signs nothing, and .* Ledger/],

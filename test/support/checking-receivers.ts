@@ -5,9 +5,10 @@ import { createHmac } from 'node:crypto'
 import type { TestContext } from 'node:test'
 import type { Body, Client } from './client.ts'
 import { ask } from './control.ts'
-import { print } from './library-json.ts'
 import type { Behaviour, Received } from './receiver.ts'
+import { flush } from './record.ts'
 import type { Service } from './service.ts'
+import { mistakesWith } from './signature-mistakes.ts'
 import { history, type Subscriber, subscribe } from './subscriber.ts'
 
 /** The keys that a receiver may use: its own, and that of another webhook. */
@@ -15,28 +16,29 @@ export type Keys = { own: string; other: string }
 
 type Expected = (body: string, keys: Keys) => string
 
-const hmac = (body: string | Buffer, key: string) => createHmac('sha256', key).update(body)
-export const hex = (body: string | Buffer, key: string): string => hmac(body, key).digest('hex')
+export const hex = (body: string | Buffer, key: string): string =>
+  createHmac('sha256', key).update(body).digest('hex')
 
-const escaped = (text: string): string =>
-  JSON.stringify(text).replace(
-    /[\u0080-\uffff]/g,
-    unit => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  )
-const python = { comma: ', ', colon: ': ', string: escaped }
-const php = { string: (text: string) => escaped(text).replaceAll('/', '\\/') }
+/** The signature that a receiver expects that makes the mistake of this cause. */
+export const mistaken =
+  (cause: string): Expected =>
+  (body, { own, other }) => {
+    const names = { other: { name: '', key: other }, webhook: '' }
+    const mistake = mistakesWith({ body, key: own, ...names }).find(each => each.cause === cause)
+    return mistake?.computed ?? ''
+  }
 
-/** The signature that a receiver with this mistake expects, by the cause that names the mistake. */
-export const mistaken: Record<string, Expected> = {
-  'body:printed-pretty-2': (body, { own }) => hex(JSON.stringify(JSON.parse(body), null, 2), own),
-  'body:printed-python': (body, { own }) => hex(print(JSON.parse(body), python), own),
-  'body:printed-php': (body, { own }) => hex(print(JSON.parse(body), php), own),
-  'body:latin-1': (body, { own }) => hex(Buffer.from(body).toString('latin1'), own),
-  'key:newline': (body, { own }) => hex(body, `${own}\n`),
-  'key:other-webhook': (body, { other }) => hex(body, other),
-  'digest:base64': (body, { own }) => hmac(body, own).digest('base64'),
-  'digest:upper': (body, { own }) => hex(body, own).toUpperCase(),
-}
+/** Causes of mistakes, of each kind. */
+export const known = [
+  'body:printed-pretty-2',
+  'body:printed-php',
+  'body:latin-1',
+  'key:newline',
+  'digest:base64',
+  'body:printed-python',
+  'key:other-webhook',
+  'digest:upper',
+]
 
 export const right: Expected = (body, { own }) => hex(body, own)
 
@@ -47,6 +49,10 @@ export const deciding = (accepts: (request: Received) => boolean): Behaviour => 
 })
 
 export const signatureIn = ({ headers }: Received): string => String(headers['pay-signature'] ?? '')
+
+/** A receiver that accepts only what code with this mistake computes. */
+export const withMistake = (cause: string) => (keys: Keys) =>
+  deciding(request => signatureIn(request) === mistaken(cause)(request.body, keys))
 
 /** What libraries and encodings print differently. */
 const DESCRIPTION = "Crème & £5 / 'x' +1"
@@ -84,4 +90,10 @@ export async function askedAbout(service: Service, api: Client, id: string): Pro
   assert.equal(status, 200, JSON.stringify(body))
   assert.equal(body.message_id, id)
   return body
+}
+
+/** Lets a second pass, so that the record has the order of what two instances do: a row has its time when it is written. */
+export async function passSecond(service: Service): Promise<void> {
+  await flush(service)
+  service.clock.advance(1_000)
 }

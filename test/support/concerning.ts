@@ -29,7 +29,7 @@ export const CONCERNS: [path: string, tests: string][] = [
   ['src/tools/control/', 'test/contract/control/*.test.ts'],
   [
     'src/tools/deliver/',
-    'test/contract/{check/other-keys,console/{deliveries,webhooks},control/listeners}.test.ts',
+    'test/contract/{check/ask,console/{deliveries,webhooks},control/listeners}.test.ts',
   ],
   [
     'src/tools/explain/signature/',

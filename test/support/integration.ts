@@ -20,12 +20,18 @@ export type Keeper = {
   api: Client
 }
 
-export type Kept = [
-  what: string,
+export type Integration = {
+  what: string
   /** Rules and levels of what is no pass, in the order of the report. */
+  expected: string[]
+  act: (keeper: Keeper) => Promise<unknown>
+}
+
+export const integration = (
+  what: string,
   expected: string[],
-  act: (keeper: Keeper) => Promise<unknown>,
-]
+  act: Integration['act'],
+): Integration => ({ what, expected, act })
 
 export const times = async (count: number, act: (i: number) => Promise<unknown>): Promise<void> => {
   for (let i = 0; i < count; i++) await act(i)

@@ -1,15 +1,7 @@
 /** JSON as libraries of six languages print it: the printers of src/tools/explain/signature are tested with it. */
 
-export type Language = 'JavaScript' | 'Python' | 'Ruby' | 'PHP' | 'Java' | 'Go'
-
-/** Code of a language, what it makes, the cause that must be named, and its words. */
-export type Row<Value> = [
-  language: Language,
-  code: string,
-  value: Value,
-  cause: string,
-  words: string,
-]
+/** The cause that must be named, its words, and what the code makes. */
+export type Row<Value> = [cause: string, words: string, value: Value]
 
 type Style = {
   comma?: string
@@ -53,118 +45,45 @@ const python = { comma: ', ', colon: ': ' }
 
 /** Of bodies that were parsed and printed again. The words name the library. */
 export const libraries: Row<Style>[] = [
+  ['pretty-2', 'a library that indents by 2 spaces', { indent: 2 }],
+  ['python', 'json.dumps() of Python', { ...python, string: ascii }],
+  ['python-pretty-4', 'json.dumps(indent=4) of Python', { indent: 4, string: ascii }],
+  ['python-unicode', 'json.dumps(ensure_ascii=False) of Python', python],
   [
-    'JavaScript',
-    'JSON.stringify(req.body, null, 2)',
-    { indent: 2 },
-    'pretty-2',
-    'a library that indents by 2 spaces',
-  ],
-  [
-    'Python',
-    'json.dumps(request.json)',
-    { ...python, string: ascii },
-    'python',
-    'json.dumps() of Python',
-  ],
-  [
-    'Python',
-    'json.dumps(indent=4)',
-    { indent: 4, string: ascii },
-    'python-pretty-4',
-    'json.dumps(indent=4) of Python',
-  ],
-  [
-    'Python',
-    'json.dumps(ensure_ascii=False)',
-    python,
-    'python-unicode',
-    'json.dumps(ensure_ascii=False) of Python',
-  ],
-  [
-    'Python',
-    'json.dumps(sort_keys=True)',
-    { ...python, string: ascii, sorted: true },
     'python-sorted',
     'json.dumps(sort_keys=True) of Python',
+    { ...python, string: ascii, sorted: true },
   ],
   [
-    'Python',
-    "json.dumps(separators=(',', ':'))",
-    { string: ascii },
     'ascii',
     "a library that escapes what is not ASCII, such as json.dumps(separators=(',', ':')) of Python, or json_encode() of PHP with JSON_UNESCAPED_SLASHES",
+    { string: ascii },
   ],
   [
-    'Ruby',
-    'JSON.pretty_generate(params)',
-    { indent: 2 },
-    'pretty-2',
-    'a library that indents by 2 spaces',
-  ],
-  [
-    'Ruby',
-    'params.to_json in Rails',
-    { string: html },
     'html',
     'a library that escapes <, > and &, such as to_json of Rails, json.Marshal() of a struct in Go, or Gson of Java',
+    { string: html },
   ],
+  ['sorted', 'a library that sorts the keys', { sorted: true }],
+  ['php', 'json_encode() of PHP', { string: slashed(ascii) }],
   [
-    'Ruby',
-    'JSON.generate(params.sort.to_h), deep',
-    { sorted: true },
-    'sorted',
-    'a library that sorts the keys',
-  ],
-  [
-    'PHP',
-    'json_encode(json_decode($body))',
-    { string: slashed(ascii) },
-    'php',
-    'json_encode() of PHP',
-  ],
-  [
-    'PHP',
-    'json_encode(json_decode($body, true))',
-    { string: slashed(ascii), empty: '[]' },
     'php-array',
     'json_encode(json_decode($body, true)) of PHP',
+    { string: slashed(ascii), empty: '[]' },
   ],
   [
-    'PHP',
-    'JSON_UNESCAPED_UNICODE',
-    { string: slashed(JSON.stringify) },
     'php-unicode',
     'json_encode() of PHP with JSON_UNESCAPED_UNICODE',
+    { string: slashed(JSON.stringify) },
   ],
   [
-    'PHP',
-    'JSON_PRETTY_PRINT',
-    { indent: 4, string: slashed(ascii) },
     'php-pretty',
     'json_encode() of PHP with JSON_PRETTY_PRINT',
+    { indent: 4, string: slashed(ascii) },
   ],
-  [
-    'Java',
-    'new Gson().toJson(body)',
-    { string: escaping(/[<>&='\u2028\u2029]/g) },
-    'gson',
-    'Gson of Java',
-  ],
-  [
-    'Java',
-    'writerWithDefaultPrettyPrinter()',
-    { indent: 2, colon: ' : ', empty: '{ }' },
-    'jackson-pretty',
-    'Jackson of Java with indents',
-  ],
-  [
-    'Go',
-    'json.Marshal(map)',
-    { string: html, sorted: true },
-    'go',
-    'json.Marshal() of a map in Go',
-  ],
+  ['gson', 'Gson of Java', { string: escaping(/[<>&='\u2028\u2029]/g) }],
+  ['jackson-pretty', 'Jackson of Java with indents', { indent: 2, colon: ' : ', empty: '{ }' }],
+  ['go', 'json.Marshal() of a map in Go', { string: html, sorted: true }],
 ]
 
 /** For a body without double quotes that Python would escape: it has both kinds of quotes. */

@@ -178,20 +178,20 @@ function share(
 
 /**
  * Defines tests that run once, on SQLite, because their promise ends before a row is read or written: of what is refused,
- * of headers, addresses and texts. With `env` they have a service of their own.
+ * of headers, addresses and texts. With other options than `control` they have a service of their own.
  */
 export function onOneDatabase(
   title: string,
   define: (service: () => SharedService) => void,
-  { env, control = false }: { env?: Record<string, string>; control?: boolean } = {},
+  { control = false, ...own }: ServiceOptions = {},
 ): void {
   const kinds: DatabaseKind[] = ['sqlite']
-  if (!env) share(title, kinds, define, { control })
+  if (Object.keys(own).length === 0) share(title, kinds, define, { control })
   else
     onEach(
       title,
       kinds,
-      kind => startService(kind, { env, control }),
+      kind => startService(kind, { control, ...own }),
       service => service.stop(),
       define,
     )

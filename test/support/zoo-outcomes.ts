@@ -7,9 +7,10 @@ import { ask } from './control.ts'
 import {
   agreementPayment,
   hook,
+  type Integration,
+  integration,
   KEY,
   type Keeper,
-  type Kept,
   MINUTE,
   pay,
   payAndRead,
@@ -44,71 +45,47 @@ const refund = async (api: Client): Promise<Refund> => {
 const readRefund = (api: Client, { payment_id, refund_id }: Refund) =>
   api.get(`/v1/payments/${payment_id}/refunds/${refund_id}`)
 
-export const outcomes: Kept[] = [
-  ['three outcomes that are never read', ['C1 fail'], keeper => threeUnread(keeper, 10 * MINUTE)],
-  ['three outcomes just before ten minutes', [], keeper => threeUnread(keeper, 10 * MINUTE - 10)],
-  [
-    'two outcomes that are never read',
-    [],
-    async ({ api }) => {
-      await times(2, () => pay(api))
-      await api.advance(10 * MINUTE)
-    },
-  ],
-  [
-    'three outcomes of four that are never read',
-    ['C1 warn'],
-    async keeper => {
-      await payAndRead(keeper.api)
-      await threeUnread(keeper, 10 * MINUTE)
-    },
-  ],
-  [
-    'unread outcomes with a gap in the record after them',
-    [],
-    async keeper => {
-      await threeUnread(keeper, 10 * MINUTE)
-      await leaveGap(keeper)
-    },
-  ],
-  [
-    'unread outcomes with a gap in the record before them',
-    ['C1 fail'],
-    async keeper => {
-      await leaveGap(keeper)
-      await threeUnread(keeper, 10 * MINUTE)
-    },
-  ],
-  [
-    'unread outcomes while the clock stands still',
-    [],
-    async keeper => {
-      await ask(keeper.service, keeper.api, 'clock', { freeze: true })
-      await threeUnread(keeper, 0)
-      keeper.service.clock.advance(20 * MINUTE)
-    },
-  ],
-  [
-    'unread outcomes before a reset',
-    [],
-    async keeper => {
-      await threeUnread(keeper, 10 * MINUTE)
-      await ask(keeper.service, keeper.api, 'reset', {})
-    },
-  ],
-  [
-    'abandoned payments, and those that the API cancelled',
-    [],
-    async ({ api }) => {
-      await times(3, async () => {
-        await choose(api, await api.createPayment(), 'success')
-        const { payment_id } = await api.createPayment()
-        await api.post(`/v1/payments/${payment_id}/cancel`)
-      })
-      await api.advance(10 * MINUTE)
-    },
-  ],
-  [
+export const outcomes: Integration[] = [
+  integration('three outcomes that are never read', ['C1 fail'], keeper =>
+    threeUnread(keeper, 10 * MINUTE),
+  ),
+  integration('three outcomes just before ten minutes', [], keeper =>
+    threeUnread(keeper, 10 * MINUTE - 10),
+  ),
+  integration('two outcomes that are never read', [], async ({ api }) => {
+    await times(2, () => pay(api))
+    await api.advance(10 * MINUTE)
+  }),
+  integration('three outcomes of four that are never read', ['C1 warn'], async keeper => {
+    await payAndRead(keeper.api)
+    await threeUnread(keeper, 10 * MINUTE)
+  }),
+  integration('unread outcomes with a gap in the record after them', [], async keeper => {
+    await threeUnread(keeper, 10 * MINUTE)
+    await leaveGap(keeper)
+  }),
+  integration('unread outcomes with a gap in the record before them', ['C1 fail'], async keeper => {
+    await leaveGap(keeper)
+    await threeUnread(keeper, 10 * MINUTE)
+  }),
+  integration('unread outcomes while the clock stands still', [], async keeper => {
+    await ask(keeper.service, keeper.api, 'clock', { freeze: true })
+    await threeUnread(keeper, 0)
+    keeper.service.clock.advance(20 * MINUTE)
+  }),
+  integration('unread outcomes before a reset', [], async keeper => {
+    await threeUnread(keeper, 10 * MINUTE)
+    await ask(keeper.service, keeper.api, 'reset', {})
+  }),
+  integration('abandoned payments, and those that the API cancelled', [], async ({ api }) => {
+    await times(3, async () => {
+      await choose(api, await api.createPayment(), 'success')
+      const { payment_id } = await api.createPayment()
+      await api.post(`/v1/payments/${payment_id}/cancel`)
+    })
+    await api.advance(10 * MINUTE)
+  }),
+  integration(
     'outcomes that no webhook wants, where others arrive by webhook',
     ['P15 note'],
     async keeper => {
@@ -117,29 +94,22 @@ export const outcomes: Kept[] = [
       await times(3, async () => choose(keeper.api, await keeper.api.createPayment(), 'declined'))
       await keeper.api.advance(10 * MINUTE)
     },
-  ],
-  [
-    'outcomes whose refunds are read, and nothing else',
-    ['C1 fail'],
-    async keeper => {
-      await times(3, async () => {
-        const { payment_id } = await pay(keeper.api)
-        await keeper.api.get(`/v1/payments/${payment_id}/refunds`)
-      })
-      await keeper.api.advance(10 * MINUTE)
-    },
-  ],
-  [
-    'outcomes from a search within a minute',
-    ['C2 warn'],
-    ({ api }) =>
-      times(3, async i => {
-        await pay(api, { reference: `ORDER-${i}` })
-        await api.advance(MINUTE - 10)
-        await search(api, `order-${i}`)
-      }),
-  ],
-  [
+  ),
+  integration('outcomes whose refunds are read, and nothing else', ['C1 fail'], async keeper => {
+    await times(3, async () => {
+      const { payment_id } = await pay(keeper.api)
+      await keeper.api.get(`/v1/payments/${payment_id}/refunds`)
+    })
+    await keeper.api.advance(10 * MINUTE)
+  }),
+  integration('outcomes from a search within a minute', ['C2 warn'], ({ api }) =>
+    times(3, async i => {
+      await pay(api, { reference: `ORDER-${i}` })
+      await api.advance(MINUTE - 10)
+      await search(api, `order-${i}`)
+    }),
+  ),
+  integration(
     'two outcomes from a search within a minute, one that is also read, and three after a minute',
     [],
     ({ api }) =>
@@ -149,58 +119,49 @@ export const outcomes: Kept[] = [
         await search(api, `ORDER-${i}`)
         if (i === 2) await read(api, payment)
       }),
-  ],
-  [
-    'eleven reads of two payments',
-    [],
-    ({ api }) =>
-      times(2, async () => {
-        const payment = await api.createPayment()
-        await times(11, () => read(api, payment))
-      }),
-  ],
-  [
-    'eleven reads of three payments',
-    ['C3 note'],
-    ({ api }) =>
-      times(3, async () => {
-        const payment = await api.createPayment()
-        await times(11, () => read(api, payment))
-      }),
-  ],
-  [
-    'ten reads before and after a change, and eleven in eleven seconds',
-    [],
-    ({ api }) =>
-      times(3, async () => {
-        const payment = await api.createPayment()
-        await times(10, () => read(api, payment))
-        await choose(api, payment, 'success')
-        await times(10, () => read(api, payment))
-        const other = await api.createPayment()
-        await times(11, async () => {
-          await api.advance(SECOND)
-          await read(api, other)
-        })
-      }),
-  ],
-  [
+  ),
+  integration('eleven reads of two payments', [], ({ api }) =>
+    times(2, async () => {
+      const payment = await api.createPayment()
+      await times(11, () => read(api, payment))
+    }),
+  ),
+  integration('eleven reads of three payments', ['C3 note'], ({ api }) =>
+    times(3, async () => {
+      const payment = await api.createPayment()
+      await times(11, () => read(api, payment))
+    }),
+  ),
+  integration('ten reads before and after a change, and eleven in eleven seconds', [], ({ api }) =>
+    times(3, async () => {
+      const payment = await api.createPayment()
+      await times(10, () => read(api, payment))
+      await choose(api, payment, 'success')
+      await times(10, () => read(api, payment))
+      const other = await api.createPayment()
+      await times(11, async () => {
+        await api.advance(SECOND)
+        await read(api, other)
+      })
+    }),
+  ),
+  integration(
     'an agreement payment that is never read',
     ['C9 fail', 'P14 note'],
     async ({ api }) => {
       await agreementPayment(api, KEY)
       await api.advance(10 * MINUTE)
     },
-  ],
-  [
+  ),
+  integration(
     'an agreement payment that is not read just before ten minutes',
     ['P14 note'],
     async ({ api }) => {
       await agreementPayment(api, KEY)
       await api.advance(10 * MINUTE - 10)
     },
-  ],
-  [
+  ),
+  integration(
     'an agreement payment that is not read, with a gap in the record after it',
     ['P14 note'],
     async keeper => {
@@ -208,26 +169,19 @@ export const outcomes: Kept[] = [
       await keeper.api.advance(10 * MINUTE)
       await leaveGap(keeper)
     },
-  ],
-  [
-    'an agreement payment that is read',
-    ['P14 note'],
-    async ({ api }) => {
-      await read(api, await agreementPayment(api, KEY))
-      await api.advance(10 * MINUTE)
-    },
-  ],
-  [
-    'pages that are opened twice after the payment',
-    ['C10 note'],
-    ({ api }) =>
-      times(3, async () => {
-        const payment = await pay(api)
-        await read(api, payment)
-        await times(2, () => api.get(payment._links.next_url.href))
-      }),
-  ],
-  [
+  ),
+  integration('an agreement payment that is read', ['P14 note'], async ({ api }) => {
+    await read(api, await agreementPayment(api, KEY))
+    await api.advance(10 * MINUTE)
+  }),
+  integration('pages that are opened twice after the payment', ['C10 note'], ({ api }) =>
+    times(3, async () => {
+      const payment = await pay(api)
+      await read(api, payment)
+      await times(2, () => api.get(payment._links.next_url.href))
+    }),
+  ),
+  integration(
     'pages that are opened from the beginning three times while they are open',
     ['C10 note'],
     ({ api }) =>
@@ -235,8 +189,8 @@ export const outcomes: Kept[] = [
         const payment = await api.createPayment()
         await times(3, () => api.get(payment._links.next_url.href))
       }),
-  ],
-  [
+  ),
+  integration(
     'a payment that is open for three hours, where others are read',
     ['C12 note'],
     async ({ api }) => {
@@ -244,8 +198,8 @@ export const outcomes: Kept[] = [
       await payAndRead(api)
       await api.advance(3 * 60 * MINUTE)
     },
-  ],
-  [
+  ),
+  integration(
     'payments that are open for three hours and read, or nearly so long',
     [],
     async ({ api }) => {
@@ -255,24 +209,20 @@ export const outcomes: Kept[] = [
       await payAndRead(api)
       await api.advance(3 * 60 * MINUTE - 20)
     },
-  ],
-  [
+  ),
+  integration(
     'a payment that is open for three hours, where nobody reads one',
     [],
     async ({ api }) => {
       await api.createPayment()
       await api.advance(3 * 60 * MINUTE)
     },
-  ],
-  [
-    'a refund that is read at once and never again',
-    ['C13 note'],
-    async ({ api }) => {
-      await readRefund(api, await refund(api))
-      await api.advance(30 * MINUTE)
-    },
-  ],
-  [
+  ),
+  integration('a refund that is read at once and never again', ['C13 note'], async ({ api }) => {
+    await readRefund(api, await refund(api))
+    await api.advance(30 * MINUTE)
+  }),
+  integration(
     'a refund that is read at once and later, and one that is never read',
     [],
     async ({ api }) => {
@@ -283,8 +233,8 @@ export const outcomes: Kept[] = [
       await refund(api)
       await api.advance(30 * MINUTE)
     },
-  ],
-  [
+  ),
+  integration(
     'pages that are opened twice while they are open, of which two are opened twice after the payment',
     [],
     ({ api }) =>
@@ -297,5 +247,5 @@ export const outcomes: Kept[] = [
         await read(api, payment)
         await times(i < 2 ? 2 : 1, open)
       }),
-  ],
+  ),
 ]

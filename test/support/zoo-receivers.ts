@@ -3,7 +3,15 @@ import { createNewId } from '../../src/core/ids.ts'
 import { insertExchange } from '../../src/tools/record/store.ts'
 import type { Body } from './client.ts'
 import { ask } from './control.ts'
-import { hook, type Kept, MINUTE, payAndRead, SECOND, times } from './integration.ts'
+import {
+  hook,
+  type Integration,
+  integration,
+  MINUTE,
+  payAndRead,
+  SECOND,
+  times,
+} from './integration.ts'
 import type { Service } from './service.ts'
 import { leaveGap } from './zoo-outcomes.ts'
 
@@ -45,16 +53,12 @@ export async function recordAttempts(
 /** Milliseconds that make a receiver slow if half of its answers take as long. */
 export const SLOW = 1_001
 
-export const receivers: Kept[] = [
-  [
-    'a receiver that redirects',
-    ['W2 fail', 'P15 note'],
-    async keeper => {
-      await hook(keeper, 302)
-      await times(3, () => payAndRead(keeper.api))
-    },
-  ],
-  [
+export const receivers: Integration[] = [
+  integration('a receiver that redirects', ['W2 fail', 'P15 note'], async keeper => {
+    await hook(keeper, 302)
+    await times(3, () => payAndRead(keeper.api))
+  }),
+  integration(
     'a receiver that redirected and was slow before its webhook was changed',
     ['P15 note'],
     async keeper => {
@@ -65,24 +69,20 @@ export const receivers: Kept[] = [
       const { service, api } = keeper
       await ask(service, api, `webhooks/${webhook.external_id}`, { as: 'govuk-pay' }, 'PUT')
     },
-  ],
-  [
+  ),
+  integration(
     'a receiver that redirects with the same method',
     ['P15 note', 'W2 note'],
     async keeper => {
       await hook(keeper, 307)
       await times(3, () => payAndRead(keeper.api))
     },
-  ],
-  [
-    'a receiver that refuses three messages',
-    ['W3 fail', 'P15 note'],
-    async keeper => {
-      await hook(keeper, 500)
-      await times(3, () => payAndRead(keeper.api))
-    },
-  ],
-  [
+  ),
+  integration('a receiver that refuses three messages', ['W3 fail', 'P15 note'], async keeper => {
+    await hook(keeper, 500)
+    await times(3, () => payAndRead(keeper.api))
+  }),
+  integration(
     'a receiver that refuses three messages, with a gap in the record after them',
     ['P15 note'],
     async keeper => {
@@ -90,42 +90,34 @@ export const receivers: Kept[] = [
       await times(3, () => payAndRead(keeper.api))
       await leaveGap(keeper)
     },
-  ],
-  [
-    'a receiver that refuses two messages',
-    ['P15 note'],
-    async keeper => {
-      await hook(keeper, 500)
-      await times(2, () => payAndRead(keeper.api))
-    },
-  ],
-  [
-    'a receiver that is registered twice',
-    ['W4 warn', 'P15 note'],
-    async keeper => {
-      const { callback_url } = await hook(keeper)
-      await keeper.api.post('/v1/webhooks', { callback_url })
-    },
-  ],
-  [
+  ),
+  integration('a receiver that refuses two messages', ['P15 note'], async keeper => {
+    await hook(keeper, 500)
+    await times(2, () => payAndRead(keeper.api))
+  }),
+  integration('a receiver that is registered twice', ['W4 warn', 'P15 note'], async keeper => {
+    const { callback_url } = await hook(keeper)
+    await keeper.api.post('/v1/webhooks', { callback_url })
+  }),
+  integration(
     'a receiver that is slow ten times after the first',
     ['W1 warn', 'P15 note'],
     async keeper => recordAttempts(keeper, await hook(keeper), [9, ...Array(10).fill(SLOW)]),
-  ],
-  [
+  ),
+  integration(
     'a receiver that is slow nine times, and one that takes a second',
     ['P15 note'],
     async keeper => {
       await recordAttempts(keeper, await hook(keeper), [9, ...Array(9).fill(SLOW)])
       await recordAttempts(keeper, await hook(keeper), [9, ...Array(10).fill(1_000)])
     },
-  ],
-  [
+  ),
+  integration(
     'a receiver that is late twice and answers in between',
     ['W1 fail', 'P15 note'],
     async keeper => recordAttempts(keeper, await hook(keeper), [9, 'timeout', 9, 'timeout']),
-  ],
-  [
+  ),
+  integration(
     'a receiver that is late twice, but not in one minute',
     ['P15 note'],
     async keeper => {
@@ -134,10 +126,8 @@ export const receivers: Kept[] = [
       keeper.service.clock.advance(MINUTE)
       await recordAttempts(keeper, webhook, ['timeout'])
     },
-  ],
-  [
-    'a receiver that is late once',
-    ['P15 note'],
-    async keeper => recordAttempts(keeper, await hook(keeper), [9, 'timeout', 9, 9]),
-  ],
+  ),
+  integration('a receiver that is late once', ['P15 note'], async keeper =>
+    recordAttempts(keeper, await hook(keeper), [9, 'timeout', 9, 9]),
+  ),
 ]

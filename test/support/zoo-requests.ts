@@ -8,8 +8,9 @@ import { ask } from './control.ts'
 import {
   agreementPayment,
   DAY,
+  type Integration,
+  integration,
   type Keeper,
-  type Kept,
   payAndRead,
   SECOND,
   times,
@@ -66,71 +67,53 @@ async function recordCreates({ service, room }: Keeper, count: number, ms: numbe
   await service.database.write(rows)
 }
 
-export const requests: Kept[] = [
-  [
+export const requests: Integration[] = [
+  integration(
     'an agreement that is cancelled before it is active',
     ['P8 warn', 'P14 note'],
     async ({ api }) => {
       assert.equal((await cancelAgreement(api, await createAgreement(api))).status, 204)
     },
-  ],
-  [
-    'an active agreement that is cancelled',
-    ['P14 note'],
-    async ({ api }) => {
-      assert.equal((await cancelAgreement(api, await activeAgreement(api))).status, 204)
-    },
-  ],
-  ['sixteen creates in a second', ['P13 note'], keeper => recordCreates(keeper, 16, 150)],
-  ['fifteen creates in a second', [], keeper => recordCreates(keeper, 15, 150)],
-  ['sixteen creates in a second, one after the other', [], keeper => recordCreates(keeper, 16, 50)],
-  [
-    'sixteen creates in two seconds',
-    [],
-    async keeper => {
-      await recordCreates(keeper, 8, 150)
-      keeper.service.clock.advance(SECOND)
-      await recordCreates(keeper, 8, 150)
-    },
-  ],
-  [
-    'moto and moto_api',
-    ['P14 note', 'P14 note'],
-    async ({ api }) => {
-      await authorise(api, await api.createPayment({ authorisation_mode: 'moto_api' }))
-      await api.createPayment({ moto: true })
-    },
-  ],
-  [
-    'an agreement payment without a key',
-    ['C4 warn', 'P14 note'],
-    ({ api }) => agreementPayment(api, {}),
-  ],
-  [
-    'a create that is repeated after a reset',
-    ['C5 fail'],
-    async keeper => {
-      await plan(keeper, { on: 'createPayment', reset: true, when: 'after' })
-      await times(2, () => tryToCreate(keeper))
-    },
-  ],
-  [
+  ),
+  integration('an active agreement that is cancelled', ['P14 note'], async ({ api }) => {
+    assert.equal((await cancelAgreement(api, await activeAgreement(api))).status, 204)
+  }),
+  integration('sixteen creates in a second', ['P13 note'], keeper =>
+    recordCreates(keeper, 16, 150),
+  ),
+  integration('fifteen creates in a second', [], keeper => recordCreates(keeper, 15, 150)),
+  integration('sixteen creates in a second, one after the other', [], keeper =>
+    recordCreates(keeper, 16, 50),
+  ),
+  integration('sixteen creates in two seconds', [], async keeper => {
+    await recordCreates(keeper, 8, 150)
+    keeper.service.clock.advance(SECOND)
+    await recordCreates(keeper, 8, 150)
+  }),
+  integration('moto and moto_api', ['P14 note', 'P14 note'], async ({ api }) => {
+    await authorise(api, await api.createPayment({ authorisation_mode: 'moto_api' }))
+    await api.createPayment({ moto: true })
+  }),
+  integration('an agreement payment without a key', ['C4 warn', 'P14 note'], ({ api }) =>
+    agreementPayment(api, {}),
+  ),
+  integration('a create that is repeated after a reset', ['C5 fail'], async keeper => {
+    await plan(keeper, { on: 'createPayment', reset: true, when: 'after' })
+    await times(2, () => tryToCreate(keeper))
+  }),
+  integration(
     'a create that is repeated after an error that a plan put in place of the answer',
     ['C5 fail'],
     async keeper => {
       await plan(keeper, { on: 'createPayment', answer: { status: 503 }, when: 'after' })
       await times(2, () => tryToCreate(keeper))
     },
-  ],
-  [
-    'a create that is repeated after a reset before it took effect',
-    [],
-    async keeper => {
-      await plan(keeper, { on: 'createPayment', reset: true })
-      await times(2, () => tryToCreate(keeper))
-    },
-  ],
-  [
+  ),
+  integration('a create that is repeated after a reset before it took effect', [], async keeper => {
+    await plan(keeper, { on: 'createPayment', reset: true })
+    await times(2, () => tryToCreate(keeper))
+  }),
+  integration(
     'a create that is repeated after 30 seconds, and one after an answer',
     [],
     async keeper => {
@@ -139,43 +122,31 @@ export const requests: Kept[] = [
       await keeper.api.advance(30 * SECOND)
       await times(2, () => tryToCreate(keeper))
     },
-  ],
-  [
-    'a reference in return_url',
-    ['C6 warn'],
-    ({ api }) =>
-      api.createPayment({ return_url: 'https://shop.example.org/back?ref=PITCH%2D2207' }),
-  ],
-  [
-    'the example of the documentation for a wrong return_url',
-    ['C6 warn'],
-    ({ api }) =>
+  ),
+  integration('a reference in return_url', ['C6 warn'], ({ api }) =>
+    api.createPayment({ return_url: 'https://shop.example.org/back?ref=PITCH%2D2207' }),
+  ),
+  integration('the example of the documentation for a wrong return_url', ['C6 warn'], ({ api }) =>
+    api.createPayment({
+      reference: '12345',
+      return_url: 'https://shop.example.org/payment_12345',
+    }),
+  ),
+  integration('a return_url with digits that the record masks', ['C6 warn'], ({ api }) =>
+    api.createPayment({
+      reference: 'ORDER-1795666324143',
+      return_url: 'https://shop.example.org/ORDER-1795666324143',
+    }),
+  ),
+  integration('metadata in return_url that differs between payments', ['C6 warn'], ({ api }) =>
+    times(2, i =>
       api.createPayment({
-        reference: '12345',
-        return_url: 'https://shop.example.org/payment_12345',
+        metadata: { member: `member ${i}` },
+        return_url: `https://shop.example.org/back?who=member+${i}`,
       }),
-  ],
-  [
-    'a return_url with digits that the record masks',
-    ['C6 warn'],
-    ({ api }) =>
-      api.createPayment({
-        reference: 'ORDER-1795666324143',
-        return_url: 'https://shop.example.org/ORDER-1795666324143',
-      }),
-  ],
-  [
-    'metadata in return_url that differs between payments',
-    ['C6 warn'],
-    ({ api }) =>
-      times(2, i =>
-        api.createPayment({
-          metadata: { member: `member ${i}` },
-          return_url: `https://shop.example.org/back?who=member+${i}`,
-        }),
-      ),
-  ],
-  [
+    ),
+  ),
+  integration(
     'metadata in return_url that is the same in all payments, random or a part of a word',
     [],
     ({ api }) =>
@@ -186,17 +157,13 @@ export const requests: Kept[] = [
           return_url: `https://shop.example.org/online/3b241101-e2bb-4255-8caf-4136c566a96${i}`,
         }),
       ),
-  ],
-  [
-    'a refund that is repeated after a reset',
-    ['C11 fail'],
-    async keeper => {
-      const payment = await payAndRead(keeper.api)
-      await plan(keeper, { on: 'refundPayment', reset: true, when: 'after' })
-      await times(2, () => tryToRefund(keeper, payment, {}))
-    },
-  ],
-  [
+  ),
+  integration('a refund that is repeated after a reset', ['C11 fail'], async keeper => {
+    const payment = await payAndRead(keeper.api)
+    await plan(keeper, { on: 'refundPayment', reset: true, when: 'after' })
+    await times(2, () => tryToRefund(keeper, payment, {}))
+  }),
+  integration(
     'a refund that is repeated after a reset, guarded by refund_amount_available',
     [],
     async keeper => {
@@ -205,22 +172,16 @@ export const requests: Kept[] = [
       const guard = { refund_amount_available: payment.amount }
       await times(2, () => tryToRefund(keeper, payment, guard))
     },
-  ],
-  [
-    'a refund without refund_amount_available',
-    ['C11 note'],
-    async keeper => tryToRefund(keeper, await payAndRead(keeper.api), {}),
-  ],
-  [
-    'a payment that waits a day for its capture',
-    ['C7 warn'],
-    async ({ api }) => {
-      await payAndRead(api, { delayed_capture: true })
-      await api.advance(DAY)
-      await payAndRead(api)
-    },
-  ],
-  [
+  ),
+  integration('a refund without refund_amount_available', ['C11 note'], async keeper =>
+    tryToRefund(keeper, await payAndRead(keeper.api), {}),
+  ),
+  integration('a payment that waits a day for its capture', ['C7 warn'], async ({ api }) => {
+    await payAndRead(api, { delayed_capture: true })
+    await api.advance(DAY)
+    await payAndRead(api)
+  }),
+  integration(
     'a payment that a test made and that waits a day for its capture',
     [],
     async ({ service, api }) => {
@@ -230,32 +191,22 @@ export const requests: Kept[] = [
       await api.advance(DAY)
       await payAndRead(api)
     },
-  ],
-  [
-    'a payment that waits nearly a day for its capture',
-    [],
-    async ({ api }) => {
-      await payAndRead(api, { delayed_capture: true })
-      await api.advance(DAY - SECOND)
-      await payAndRead(api)
-      await api.advance(DAY)
-    },
-  ],
-  [
-    'a payment that waits for its capture, and none after it',
-    [],
-    async ({ api }) => {
-      await payAndRead(api, { delayed_capture: true })
-      await payAndRead(api)
-      await api.advance(2 * DAY)
-    },
-  ],
-  [
-    'five equal refusals',
-    ['C8 warn'],
-    ({ api }) => times(5, () => api.post('/v1/payments', { ...webPayment, amount: -1 })),
-  ],
-  [
+  ),
+  integration('a payment that waits nearly a day for its capture', [], async ({ api }) => {
+    await payAndRead(api, { delayed_capture: true })
+    await api.advance(DAY - SECOND)
+    await payAndRead(api)
+    await api.advance(DAY)
+  }),
+  integration('a payment that waits for its capture, and none after it', [], async ({ api }) => {
+    await payAndRead(api, { delayed_capture: true })
+    await payAndRead(api)
+    await api.advance(2 * DAY)
+  }),
+  integration('five equal refusals', ['C8 warn'], ({ api }) =>
+    times(5, () => api.post('/v1/payments', { ...webPayment, amount: -1 })),
+  ),
+  integration(
     'five equal refusals in more than a minute, and five of bodies that differ in another field',
     [],
     async ({ api }) => {
@@ -267,24 +218,16 @@ export const requests: Kept[] = [
         api.post('/v1/payments', { ...webPayment, amount: -1, reference: `${i}` }),
       )
     },
-  ],
-  [
-    'refusals of unlike requests with one code and field',
-    [],
-    async ({ api }) => {
-      await times(5, i => api.get(`/v1/payments/${'0'.repeat(25)}${i}`))
-      await times(5, i => api.post('/v1/payments', { ...webPayment, metadata: { [`${i}`]: {} } }))
-    },
-  ],
-  [
-    'refusals with a success between, and unlike ones',
-    [],
-    async ({ api }) => {
-      await times(5, i => api.post('/v1/payments', { ...webPayment, amount: -1 - i }))
-      await times(8, async i => {
-        if (i === 4) await api.createPayment()
-        await api.post('/v1/payments', { ...webPayment, amount: 'x' })
-      })
-    },
-  ],
+  ),
+  integration('refusals of unlike requests with one code and field', [], async ({ api }) => {
+    await times(5, i => api.get(`/v1/payments/${'0'.repeat(25)}${i}`))
+    await times(5, i => api.post('/v1/payments', { ...webPayment, metadata: { [`${i}`]: {} } }))
+  }),
+  integration('refusals with a success between, and unlike ones', [], async ({ api }) => {
+    await times(5, i => api.post('/v1/payments', { ...webPayment, amount: -1 - i }))
+    await times(8, async i => {
+      if (i === 4) await api.createPayment()
+      await api.post('/v1/payments', { ...webPayment, amount: 'x' })
+    })
+  }),
 ]

@@ -7,7 +7,6 @@ import {
   parseAllowedHosts,
   registrationProblem,
 } from '../../src/platform/outbound/address.ts'
-import { createCaseResolve } from '../support/callback-urls.ts'
 
 const noneAllowed = parseAllowedHosts('').hosts
 
@@ -17,14 +16,8 @@ function problemOf(url: string, allowed = ''): string | undefined {
 
 describe('Registering a callback_url:', () => {
   test('A name without an address is registered.', async () => {
-    for (const name of ['nx', 'servfail', 'timeout', 'empty', 'never-heard-of']) {
-      const url = `https://${name}.example.com/`
-      assert.equal(
-        await registrationProblem(url, noneAllowed, createCaseResolve()),
-        undefined,
-        name,
-      )
-    }
+    const problem = registrationProblem('https://nx.example.com/', noneAllowed, async () => [])
+    assert.equal(await problem, undefined)
   })
 
   test('An IP address, a refused name and a listed host are not resolved.', async () => {

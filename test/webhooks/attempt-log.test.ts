@@ -1,82 +1,61 @@
 import assert from 'node:assert/strict'
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { type TestContext, test } from 'node:test'
-import { authority } from '../support/certificates.ts'
-import { type Body, createClient } from '../support/client.ts'
-import { tempFolder } from '../support/folders.ts'
-import { startProcess } from '../support/process.ts'
+import { test } from 'node:test'
+import { pino } from 'pino'
+import { readConfig } from '../../src/app/config.ts'
+import { startFarthing } from '../../src/app/start.ts'
+import { createClient } from '../support/client.ts'
 import { type Behaviour, startReceiver } from '../support/receiver.ts'
-import { answering } from '../support/subscriber.ts'
+import { answering, receiving } from '../support/subscriber.ts'
 
 const FARTHING_API_KEY = 'key-of-the-default-account'
 const PATH_SECRET = 'secret-in-the-path'
 const REASON_SECRET = 'secret-in-the-reason-phrase'
+const BODY_SECRET = 'secret-in-the-body'
+const REFUSED = 'connection failed (ECONNREFUSED)'
 
-/** Cancels a payment whose webhook is at a receiver that behaves like this. Returns the lines about its attempts. */
-async function attemptLines(t: TestContext, behaviour: Behaviour) {
-  const certificate = join(tempFolder(), 'authority.pem')
-  writeFileSync(certificate, authority)
-  const receiver = await startReceiver(behaviour)
-  t.after(() => receiver.close())
-  const farthing = await startProcess({
-    env: {
-      FARTHING_API_KEY,
-      DATABASE_URL: 'sqlite::memory:',
-      FARTHING_CALLBACK_HOSTS: 'localhost',
-      NODE_EXTRA_CA_CERTS: certificate,
-      LOG_LEVEL: 'info',
-    },
-  })
-  t.after(() => farthing.kill())
-  const api = createClient([farthing.baseUrl], FARTHING_API_KEY)
-  const callback_url = receiver.url.replace('/hook', `/${PATH_SECRET}?key=${PATH_SECRET}`)
-  const registered = await api.post('/v1/webhooks', { callback_url })
-  assert.equal(registered.status, 201, registered.text)
-  const webhook: Body = registered.body
-  const payment = await api.createPayment({ description: 'secret-in-the-body' })
-  const cancelled = await api.post(`/v1/payments/${payment.payment_id}/cancel`)
-  assert.equal(cancelled.status, 204, cancelled.text)
-  await farthing.terminate()
+const cases: [behaviour: Behaviour, results: (number | string)[]][] = [
+  [{ onRequest: answering(200) }, [200]],
+  [{ onRequest: ({ response }) => response.writeHead(400, REASON_SECRET).end() }, [400, 400]],
+  [{ refuses: true }, [REFUSED, REFUSED]],
+]
 
-  const signatures = receiver.requests.map(({ headers }) => String(headers['pay-signature']))
-  const token: string = payment._links.next_url_post.params.chargeTokenId
-  const secrets = [FARTHING_API_KEY, webhook.signing_key, token, ...signatures]
-  for (const secret of [...secrets, PATH_SECRET, REASON_SECRET, 'secret-in-the-body'])
-    assert.ok(!farthing.output().includes(secret), `${secret} is in the log`)
+test('Each attempt leaves a log line, with the status of the receiver or the code of the error, and no line has a secret', async t => {
+  const lines: string[] = []
+  const logger = pino({ level: 'info' }, { write: line => void lines.push(line) })
+  const env = { PORT: '0', DATABASE_URL: 'sqlite::memory:', FARTHING_API_KEY, ...receiving.env }
+  const farthing = await startFarthing({ ...receiving, config: readConfig(env), logger })
+  t.after(() => farthing.close())
+  const api = createClient([farthing.url], FARTHING_API_KEY)
+  const secrets = [FARTHING_API_KEY, PATH_SECRET, REASON_SECRET, BODY_SECRET]
+  for (const [behaviour, results] of cases) {
+    const receiver = await startReceiver(behaviour)
+    t.after(() => receiver.close())
+    const callback_url = receiver.url.replace('/hook', `/${PATH_SECRET}?key=${PATH_SECRET}`)
+    const { body: webhook } = await api.post('/v1/webhooks', { callback_url })
+    const { payment_id, _links } = await api.createPayment({ description: BODY_SECRET })
+    assert.equal((await api.post(`/v1/payments/${payment_id}/cancel`)).status, 204)
+    await api.delete(`/v1/webhooks/${webhook.external_id}`)
+    secrets.push(webhook.signing_key, _links.next_url_post.params.chargeTokenId)
+    for (const { headers } of receiver.requests) secrets.push(String(headers['pay-signature']))
 
-  const lines: Body[] = farthing
-    .output()
-    .split('\n')
-    .filter(line => line.includes('"callback_host"'))
-    .map(line => JSON.parse(line))
-  for (const line of lines) {
-    assert.equal(line.level, 30, 'info')
-    assert.equal(line.event_type, 'card_payment_cancelled')
-    assert.equal(line.payment_id, payment.payment_id)
-    assert.equal(line.webhook_id, webhook.external_id)
-    assert.equal(line.callback_host, `localhost:${receiver.port}`)
-    assert.ok(Number.isInteger(line.ms) && line.ms >= 0, `${line.ms} ms`)
-    assert.equal(
-      line.msg,
-      `card_payment_cancelled to ${line.callback_host}: ${line.result}, ${line.ms} ms`,
+    const callback_host = new URL(callback_url).host
+    const attempts = lines
+      .map(line => JSON.parse(line))
+      .filter(({ webhook_id }) => webhook_id === webhook.external_id)
+    assert.deepEqual(
+      attempts.map(({ time, pid, hostname, ms, ...line }) => line),
+      results.map((result, i) => ({
+        level: 30,
+        event_type: 'card_payment_cancelled',
+        payment_id,
+        webhook_id: webhook.external_id,
+        callback_host,
+        result,
+        msg: `card_payment_cancelled to ${callback_host}: ${result}, ${attempts[i]?.ms} ms`,
+      })),
     )
+    assert.ok(attempts.every(({ ms }) => Number.isInteger(ms) && ms >= 0))
   }
-  return lines.map(({ result }) => result)
-}
-
-test('A delivered message leaves one log line, with the status of the receiver.', async t => {
-  assert.deepEqual(await attemptLines(t, { onRequest: answering(200) }), [200])
-})
-
-test('Each of two attempts that a receiver refuses with 400 leaves a log line, without its reason phrase.', async t => {
-  const refusing: Behaviour = {
-    onRequest: ({ response }) => response.writeHead(400, REASON_SECRET).end(),
-  }
-  assert.deepEqual(await attemptLines(t, refusing), [400, 400])
-})
-
-test('Each of two attempts whose connection is refused leaves a log line with the error code.', async t => {
-  const refused = 'connection failed (ECONNREFUSED)'
-  assert.deepEqual(await attemptLines(t, { refuses: true }), [refused, refused])
+  for (const secret of secrets)
+    assert.ok(!lines.join('').includes(secret), `${secret} is in the log`)
 })

@@ -33,11 +33,10 @@ describe('Classifying an address:', () => {
     ['2003::', '::', '1fff:ffff:ffff:ffff:ffff:ffff:ffff:ffff', '2003::'],
     ['2003::', '4000::', 'ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff', '2003::'],
   ]
-  for (const [below, first, last, above] of edges) {
-    test(`Addresses from ${first} to ${last} are refused, and their neighbours are public.`, () => {
-      assert.deepEqual([below, first, last, above].map(isPublicAddress), [true, false, false, true])
-    })
-  }
+  test('The first and the last address of each special range are refused, and their neighbours are public.', () => {
+    for (const range of edges)
+      assert.deepEqual(range.map(isPublicAddress), [true, false, false, true], `${range}`)
+  })
 
   test('Text that is not a canonical IP literal is not a public address.', () => {
     for (const text of [

@@ -48,8 +48,11 @@ describe('Concurrent messages:', { timeout: 120_000 }, () => {
 
   test('Every kind of failure releases its slot.', async () => {
     const failing: [result: string, behaviour: Behaviour][] = [
-      ['101 Switching Protocols', { onRequest: ({ socket }) => socket.write(SWITCHING) }],
-      ['connection failed', { onRequest: ({ socket }) => socket.destroy() }],
+      [
+        '101 Switching Protocols',
+        { onRequest: ({ socket }) => socket.write(SWITCHING), plain: true },
+      ],
+      ['connection failed', { onRequest: ({ socket }) => socket.destroy(), plain: true }],
       ['connection failed', { refuses: true }],
       ['tls failed', { certificate: 'expired' }],
     ]

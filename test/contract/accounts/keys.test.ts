@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { test } from 'node:test'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { readConfig } from '../../../src/app/config.ts'
 import { startFarthing } from '../../../src/app/start.ts'
@@ -146,28 +146,6 @@ test('the cache of verified API keys holds a thousand, and forgets the one looke
   assert.equal(show(1_000), undefined)
   assert.equal(show(1), undefined, 'the others stay')
   assert.notEqual(show(0), undefined, 'looked up again')
-})
-
-describe('Accounts: FARTHING_API_KEY', () => {
-  test('FARTHING_API_KEY is a key of the account default, beside the stored keys', async () => {
-    const FARTHING_API_KEY = 'a-fixed-key-of-ours'
-    const service = await startService('sqlite', { env: { FARTHING_API_KEY } })
-    try {
-      const { database, time, anonymous } = service
-      const { key } = await createKey({ database, time, newId: createNewId() }, 'default')
-      const made = await anonymous.post(
-        '/v1/agreements',
-        { reference: 'a', description: 'b' },
-        { Authorization: `Bearer ${FARTHING_API_KEY}` },
-      )
-      assert.equal(made.status, 201)
-      const path = `/v1/agreements/${made.body.agreement_id}`
-      const read = await anonymous.get(path, { Authorization: `Bearer ${key}` })
-      assert.equal(read.status, 200)
-    } finally {
-      await service.stop()
-    }
-  })
 })
 
 for (const kind of ['sqlite', 'postgres'] as const)

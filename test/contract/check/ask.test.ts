@@ -2,22 +2,25 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { tagged } from '../../hosted/document.ts'
 import {
+  addWebhook,
   askedAbout,
   deciding,
-  hex,
   type Keys,
+  known,
   mistaken,
+  passSecond,
   refusedMessage,
   right,
   signatureIn,
+  withMistake,
 } from '../../support/checking-receivers.ts'
 import type { Client } from '../../support/client.ts'
 import { runHere } from '../../support/command.ts'
-import { elementWith, signIn, stepsOf } from '../../support/console.ts'
+import { elementWith, headingOf, signIn, stepsOf } from '../../support/console.ts'
 import { ask } from '../../support/control.ts'
 import type { Behaviour, Received } from '../../support/receiver.ts'
 import { onEveryDatabase } from '../../support/service.ts'
-import { messagesAndPayments, receiving } from '../../support/subscriber.ts'
+import { gated, messagesAndPayments, receiving } from '../../support/subscriber.ts'
 
 onEveryDatabase(
   'Asking a receiver',
@@ -25,14 +28,14 @@ onEveryDatabase(
     const messageTo = (t: TestContext, behaveWith: (keys: Keys) => Behaviour) =>
       refusedMessage(service(), t, behaveWith)
     const askAbout = (api: Client, id: string) => askedAbout(service(), api, id)
-    const rows = () => messagesAndPayments(service())
+    const run = ({ key = '' }: Client, ...args: string[]) =>
+      runHere({ args, env: { FARTHING_API_KEY: key, FARTHING_URL: service().baseUrl } })
 
     test('each known mistake is named, and no other, with at most 45 copies to the webhook alone', async t => {
-      for (const [cause, expected] of Object.entries(mistaken)) {
-        const { api, id, subscriber } = await messageTo(t, keys =>
-          deciding(request => signatureIn(request) === expected(request.body, keys)),
-        )
-        const before = await rows()
+      // The search itself reads no row, so one mistake of each kind is enough on a second database.
+      for (const cause of service().kind === 'sqlite' ? known : known.slice(-3)) {
+        const { api, id, subscriber } = await messageTo(t, withMistake(cause))
+        const before = await messagesAndPayments(service())
         const arrived = subscriber.requests.length
         const asked = await askAbout(api, id)
         assert.equal(asked.cause, cause, asked.sentence)
@@ -40,16 +43,12 @@ onEveryDatabase(
         assert.equal(asked.posts, sent.length)
         assert.ok(sent.length <= 45, cause)
         assert.equal(new Set(sent.map(({ body }) => body)).size, 1, 'the original bytes')
-        assert.equal(await rows(), before)
+        assert.equal(await messagesAndPayments(service()), before)
       }
     })
 
     test('the sentence, the line to change and the copies that show it are told', async t => {
-      const { api, id } = await messageTo(t, keys =>
-        deciding(
-          request => signatureIn(request) === mistaken['body:printed-python']?.(request.body, keys),
-        ),
-      )
+      const { api, id } = await messageTo(t, withMistake('body:printed-python'))
       const { sentence, advice, evidence } = await askAbout(api, id)
       assert.equal(
         sentence,
@@ -76,13 +75,14 @@ onEveryDatabase(
       )
     })
 
-    test('a receiver that checks rightly, checks nothing, refuses all or answers something else is told so', async t => {
+    test('a receiver that checks rightly, checks nothing, refuses all, answers something else or is not steady is told so', async t => {
       const refusing =
         (status: (request: Received, keys: Keys) => number) =>
         (keys: Keys): Behaviour => ({
           plain: true,
           onRequest: ({ request, response }) => response.writeHead(status(request, keys)).end(),
         })
+      let arrived = 0
       const isRight = (request: Received, keys: Keys) =>
         signatureIn(request) === right(request.body, keys)
       for (const [cause, posts, behaviour] of [
@@ -92,19 +92,14 @@ onEveryDatabase(
         ['unsteady', 2, refusing((request, keys) => (isRight(request, keys) ? 401 : 200))],
         ['other-answer', 1, refusing(() => 404)],
         ['unknown', 45, refusing(() => 403)],
+        // Two attempts, and what was refused before this copy may be no mistake.
+        ['unsteady', 10, refusing(() => (++arrived > 10 ? 200 : 401))],
       ] as const) {
+        arrived = 0
         const { api, id } = await messageTo(t, behaviour)
         const asked = await askAbout(api, id)
         assert.deepEqual([asked.cause, asked.posts], [cause, posts], asked.sentence)
       }
-    })
-
-    test('a receiver that accepts everything after some copies is not accused of the mistake of one', async t => {
-      let copies = 0
-      const { api, id } = await messageTo(t, () => deciding(() => ++copies > 8))
-      copies = 0
-      const { cause, posts } = await askAbout(api, id)
-      assert.deepEqual([cause, posts], ['unsteady', 10])
     })
 
     test('a signature in the answer of the receiver is looked at first, unless it is that of the header', async t => {
@@ -120,28 +115,26 @@ onEveryDatabase(
               .end(JSON.stringify({ error: `${got} is wrong` }))
           },
         })
-      const onlyTelling =
-        (computed: (body: string, keys: Keys) => string) =>
-        (keys: Keys): Behaviour => ({
-          plain: true,
-          onRequest: ({ request, response }) =>
-            response.writeHead(401).end(computed(request.body, keys)),
-        })
-      const rare = (body: string, { own }: Keys) => hex(Buffer.from(body, 'utf16le'), own)
+      const onlyTelling = (keys: Keys): Behaviour => ({
+        plain: true,
+        onRequest: ({ request, response }) =>
+          response.writeHead(401).end(right(request.body, keys)),
+      })
       for (const [cause, posts, behaviour] of [
-        ['body:in-utf-16', 0, telling(rare)],
-        ['digest:upper', 0, telling((body, keys) => right(body, keys).toUpperCase())],
-        ['key:newline', 0, telling((body, { own }) => hex(body, `${own}\n`))],
+        ['body:in-utf-16', 0, telling(mistaken('body:in-utf-16'))],
+        ['digest:upper', 0, telling(mistaken('digest:upper'))],
+        ['key:newline', 0, telling(mistaken('key:newline'))],
         ['compared-wrongly', 0, telling(right, false)],
         // The header that it got is no signature that it computed.
         ['unknown', 45, telling(() => 'nothing', false)],
-        ['compared-wrongly', 2, onlyTelling(right)],
+        ['compared-wrongly', 2, onlyTelling],
       ] as const) {
         const { api, id } = await messageTo(t, behaviour)
+        await passSecond(service())
         const asked = await askAbout(api, id)
         assert.deepEqual([asked.cause, asked.posts], [cause, posts], asked.sentence)
         // Who asks again has changed something since, so the old response counts no more.
-        if (posts === 0) assert.ok((await askAbout(api, id)).posts > 0)
+        if (posts === 0) assert.ok((await askAbout(api, id)).posts > 0, cause)
       }
     })
 
@@ -150,13 +143,12 @@ onEveryDatabase(
       const { api, id } = await messageTo(t, keys =>
         deciding(
           request =>
-            isMended || signatureIn(request) === mistaken['key:newline']?.(request.body, keys),
+            isMended || signatureIn(request) === mistaken('key:newline')(request.body, keys),
         ),
       )
       const browser = await signIn(service(), api)
       const before = await browser.get(`messages/${id}`)
-      const [, most] = /Sends at most (\d+) copies of this message to http/.exec(before.text) ?? []
-      assert.equal(most, '45')
+      assert.match(before.text, /Sends at most 45 copies of this message to http/)
       const asked = await browser.post(`messages/${id}/ask`, {})
       assert.deepEqual([asked.status, asked.location], [303, `messages/${id}`])
       const page = await browser.get(`messages/${id}`)
@@ -177,7 +169,7 @@ onEveryDatabase(
       const step = steps.find(each => each.includes('In the console: the receiver was asked'))
       assert.ok(step?.includes(sentence), steps.join('\n'))
       isMended = true
-      service().clock.advance(1_000)
+      await passSecond(service())
       await browser.post(`messages/${id}/send`, {})
       assert.match(
         (await browser.get(`messages/${id}`)).text,
@@ -186,27 +178,22 @@ onEveryDatabase(
     })
 
     test('farthing verify --ask tells the answer, as text and as JSON, and ends with 0 only for a receiver that is right', async t => {
-      const run = ({ key = '' }: Client, ...args: string[]) =>
-        runHere({
-          args: ['verify', ...args],
-          env: { FARTHING_API_KEY: key, FARTHING_URL: service().baseUrl },
-        })
       const { api, id } = await messageTo(t, () => deciding(() => false))
-      const refused = await run(api, '--ask', id)
+      const refused = await run(api, 'verify', '--ask', id)
       assert.equal(refused.code, 3)
       assert.match(refused.stdout, /^None of the 43 known mistakes that were tried is accepted\./)
       assert.match(
         refused.stdout,
         /^45 copies sent\. What shows it:\n {2}http\S+\/console\/requests\//m,
       )
-      const json = await run(api, '--ask', id, '--json')
+      const json = await run(api, 'verify', '--ask', id, '--json')
       assert.deepEqual([json.code, JSON.parse(json.stdout).cause], [3, 'unknown'])
       const mended = await messageTo(t, keys =>
         deciding(request => signatureIn(request) === right(request.body, keys)),
       )
-      assert.equal((await run(mended.api, '--ask', mended.id)).code, 0)
-      assert.equal((await run(api, '--ask', 'unknown')).code, 1)
-      assert.equal((await run(api, '--ask', id, '--computed', 'x')).code, 2)
+      assert.equal((await run(mended.api, 'verify', '--ask', mended.id)).code, 0)
+      assert.equal((await run(api, 'verify', '--ask', 'unknown')).code, 1)
+      assert.equal((await run(api, 'verify', '--ask', id, '--computed', 'x')).code, 2)
     })
 
     test('an unknown message is a 404, one of a deactivated webhook or of a payment that is gone a 409', async t => {
@@ -225,6 +212,117 @@ onEveryDatabase(
       await gone.api.advance(7 * 24 * 60 * 60 * 1000)
       assert.deepEqual(await refusedWith(`messages/${gone.id}/ask`, gone.api), [409, 'C0409'])
       assert.equal(subscriber.requests.length, arrived, 'nothing was sent')
+    })
+
+    test('a receiver with the key of any other webhook of the account is told which', async t => {
+      const { api, id } = await messageTo(t, keys =>
+        deciding(
+          request => signatureIn(request) === right(request.body, { ...keys, own: keys.other }),
+        ),
+      )
+      service().clock.advance(1)
+      for (let i = 0; i < 30; i++) await addWebhook(api, `Webhook ${i}`)
+      const { cause, sentence, posts } = await askAbout(api, id)
+      assert.deepEqual([cause, posts], ['key:other-webhook', 34], sentence)
+      assert.match(
+        sentence,
+        /is made with the key of Archive, and the message is signed with the key/,
+      )
+    })
+
+    test('a receiver that accepts nothing most likely has a key that nobody knows here, and what was not tried is counted', async t => {
+      const { api, id, subscriber } = await messageTo(t, () => deciding(() => false))
+      const few = await askAbout(api, id)
+      assert.equal(few.posts, 45)
+      assert.match(few.sentence, /^None of the 43 known mistakes that were tried is accepted\. /)
+      const untried = /Not tried: \d+ more \(at most 45 copies are sent, within 30 seconds\)/
+      assert.match(few.sentence, untried)
+      const { signing_key } = subscriber.webhook
+      const another = `has 39 characters and ends with ${signing_key.slice(-4)}: let your receiver print`
+      assert.match(few.sentence, new RegExp(`has another signing key\\. That of \\S+ ${another}`))
+      assert.match(few.advice, /^Each webhook has a key of its own.*[\s\S]*\n.*CSRF protection.*$/)
+      const page = await (await signIn(service(), api)).get(`messages/${id}`)
+      assert.ok(elementWith(page, 'signing-key').text.includes(signing_key))
+      for (let i = 0; i < 47; i++) await addWebhook(api, `Webhook ${i}`)
+      const many = await askAbout(api, id)
+      assert.match(
+        many.sentence,
+        /Not tried: \d+ more and the keys of 5 other webhooks \(at most 45/,
+      )
+    })
+
+    test('one at a time is asked or probed in an account, and the others are told so', async t => {
+      let opens = false
+      const gate = gated(({ response }) => response.writeHead(401).end())
+      const { api, id, subscriber } = await messageTo(t, () => ({
+        plain: true,
+        onRequest: answer =>
+          opens ? gate.behaviour.onRequest?.(answer) : answer.response.writeHead(401).end(),
+      }))
+      opens = true
+      const arrived = subscriber.requests.length
+      const first = askAbout(api, id)
+      while (subscriber.requests.length === arrived) await new Promise(setImmediate)
+      const probe = `webhooks/${subscriber.webhook.external_id}/probe`
+      for (const path of [`messages/${id}/ask`, `messages/${id}/ask`, probe]) {
+        const { status, body } = await ask(service(), api, path, {})
+        assert.deepEqual([status, body.code], [409, 'C0409'])
+        assert.match(body.description, /^messages of this account are being sent by hand already, /)
+      }
+      const browser = await signIn(service(), api)
+      for (const path of [`messages/${id}/ask`, probe]) {
+        const page = await browser.post(path)
+        assert.deepEqual([page.status, headingOf(page)], [409, 'Messages are being sent already'])
+      }
+      assert.equal(subscriber.requests.length, arrived + 1, 'nothing else was sent')
+      gate.open()
+      await first
+      assert.equal((await ask(service(), api, probe, {})).status, 200)
+    })
+
+    test('a refused damage says nothing where the undamaged message is refused too', async t => {
+      let isMended = false
+      const { api, id } = await messageTo(t, keys =>
+        deciding(request => isMended && signatureIn(request) === right(request.body, keys)),
+      )
+      const send = async (json: object) => {
+        const { body } = await ask(service(), api, `messages/${id}/send`, json)
+        return [body.results[0].verdict, body.results[0].sentence]
+      }
+      const BOTH = 'It refuses the undamaged message too, so this says nothing. Mend that first.'
+      for (const wrong of [{ damage: 'digit' }, { damage: 'missing' }, { signing_key: 'another' }])
+        assert.deepEqual(await send(wrong), [null, BOTH])
+      const refused = await run(api, 'resend', id, '--damage', 'digit')
+      assert.deepEqual([refused.code, refused.stdout.includes(BOTH)], [3, true], refused.stdout)
+      const browser = await signIn(service(), api)
+      assert.match(elementWith(await browser.get(`messages/${id}`), 'cause').text, /says nothing/)
+      isMended = true
+      await passSecond(service())
+      assert.deepEqual(
+        await send({ damage: 'digit' }),
+        [null, BOTH],
+        'nothing undamaged was sent since',
+      )
+      assert.deepEqual(await send({}), [null, null])
+      await passSecond(service())
+      const MUST = 'Your receiver refused it, as it must.'
+      assert.deepEqual(await send({ damage: 'digit' }), ['refused', MUST])
+      const proven = await run(api, 'resend', id, '--damage', 'digit')
+      assert.deepEqual([proven.code, proven.stdout.includes(MUST)], [0, true])
+      const page = await browser.get(`messages/${id}`)
+      assert.equal(elementWith(page, 'answer-to-wrong').text, 'REFUSED, AS IT MUST')
+    })
+
+    test('what a receiver was asked is the undamaged message too', async t => {
+      let isMended = false
+      const { api, id } = await messageTo(t, keys =>
+        deciding(request => isMended && signatureIn(request) === right(request.body, keys)),
+      )
+      isMended = true
+      await passSecond(service())
+      assert.equal((await askAbout(api, id)).cause, 'accepts')
+      const { body } = await ask(service(), api, `messages/${id}/send`, { damage: 'upper' })
+      assert.equal(body.results[0].verdict, 'refused')
     })
   },
   { ...receiving, control: true },

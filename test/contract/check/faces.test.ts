@@ -75,6 +75,12 @@ describe('The check, for people and tests', () => {
       xml.replaceAll(/<\/?[a-z?][^<>]*>/g, ''),
       /[<>]|&(?!(?:amp|lt|gt|quot|#39);)/,
     )
+    // A warning below --fail-on is no failure: its test case has the sentence and the evidence.
+    assert.equal((await run(`--junit ${file}`, account.key)).code, 0)
+    assert.match(
+      readFileSync(file, 'utf8'),
+      /name="P1 Amount 0" time="0">\n<system-out>By its source GOV\.UK Pay answers .*\n.*\nSource: .*\nwarn, seen once\n[0-9a-v]{26}<\/system-out>/,
+    )
   })
 
   test('where nothing was judged farthing check ends with 1, and each test case is skipped', async () => {
@@ -97,17 +103,6 @@ describe('The check, for people and tests', () => {
     assert.match(probed.stdout, /Not judged: R1, R2, .* R11\n {2}No payment of the account is paid/)
     assert.match(probed.stderr, /The probe judged nothing/)
     assert.equal((await account.check()).kept > 0, true)
-  })
-
-  test('a warning below --fail-on is no failure, and its test case has the sentence and the evidence', async () => {
-    const account = await farthing.account()
-    await account.send('POST', '/v1/payments', { ...web, amount: 0 })
-    const file = join(tempFolder(), 'check.xml')
-    assert.equal((await run(`--junit ${file}`, account.key)).code, 0)
-    assert.match(
-      readFileSync(file, 'utf8'),
-      /name="P1 Amount 0" time="0">\n<system-out>By its source GOV\.UK Pay answers .*\n.*\nSource: .*\nwarn, seen once\n[0-9a-v]{26}<\/system-out>/,
-    )
   })
 
   test('a receiver of the library answers what the test says, so it shows nothing of the receiver in production', async () => {
@@ -186,21 +181,20 @@ describe('The check, for people and tests', () => {
   test('farthing check names the payment of the application and the webhook of a listener, and commands as they are typed here', async () => {
     const account = await farthing.account()
     const env = { FARTHING_URL: service.baseUrl, FARTHING_API_KEY: account.key }
-    const typed = { ...env, npm_lifecycle_event: 'start', npm_package_name: 'farthing' }
-    const situations = async (urlEnv: Record<string, string> = env) =>
-      (await runProcess({ args: ['check', '--situations'], env: urlEnv })).stdout
+    const situations = async () => (await runHere({ args: ['check', '--situations'], env })).stdout
     assert.equal((await runHere({ args: ['doctor', '--json'], env })).stderr, '')
     assert.match(await situations(), /payments\/PAYMENT_ID\/complete/)
     const { body: payment } = await account.send('POST', '/v1/payments', { ...web, amount: 100 })
     await runHere({ args: ['doctor', '--json'], env })
     assert.match(await situations(), new RegExp(`payments/${payment.payment_id}/complete`))
     const { body: listener } = await account.send('POST', '/control/listeners', { name: 'l' })
-    const probe = `npm start -- check --probe ${listener.webhook_id}`
-    const printed = await situations(typed)
-    assert.ok(printed.includes(`\n         ${probe}\n`), printed)
-    assert.doesNotMatch(printed, /FARTHING_CONTROL/)
-    const report = await runProcess({ args: ['check'], env: typed })
-    assert.ok(report.stdout.includes(`\nReceivers: not probed in this run: ${probe}\n`))
+    const probe = `check --probe ${listener.webhook_id}`
+    const { stdout } = await runHere({ args: ['check'], env })
+    assert.ok(stdout.includes(`\nReceivers: not probed in this run: farthing ${probe}\n`), stdout)
+    const typed = { ...env, npm_lifecycle_event: 'start', npm_package_name: 'farthing' }
+    const printed = await runProcess({ args: ['check', '--situations'], env: typed })
+    assert.ok(printed.stdout.includes(`\n         npm start -- ${probe}\n`), printed.stdout)
+    assert.doesNotMatch(printed.stdout, /FARTHING_CONTROL/)
   })
 
   test('farthing check --situations says once where the control API is off that its lines need it', async t => {

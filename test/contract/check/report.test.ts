@@ -7,7 +7,8 @@ import { ask } from '../../support/control.ts'
 import {
   DAY,
   hook,
-  type Kept,
+  type Integration,
+  integration,
   MINUTE,
   pay,
   payAndRead,
@@ -15,6 +16,7 @@ import {
   times,
 } from '../../support/integration.ts'
 import { read } from '../../support/journeys.ts'
+import { flush } from '../../support/record.ts'
 import { onEveryDatabase, type Service } from '../../support/service.ts'
 import { receiving } from '../../support/subscriber.ts'
 import { outcomes } from '../../support/zoo-outcomes.ts'
@@ -46,7 +48,7 @@ function ticking(api: Client, { clock }: Service): Client {
 }
 
 /** As a service would make them: it reads each payment and takes each message, and there is a second between two payments. */
-const contractJourneys: Kept = [
+const contractJourneys = integration(
   'every change of a payment, and every refusal, in the contract tests of webhooks',
   ['C11 note', 'P11 note', 'P14 note', 'P14 note', 'P15 note'],
   async keeper => {
@@ -60,7 +62,7 @@ const contractJourneys: Kept = [
     }
     await api.advance(DAY)
   },
-]
+)
 
 const isOpen = ({ level }: Body): boolean => level !== 'pass' && level !== 'not seen'
 
@@ -73,9 +75,13 @@ onEveryDatabase(
       return body
     }
 
-    const judges = (title: string, integrations: Kept[]) =>
+    const judges = (title: string, integrations: Integration[]) =>
       test(title, async t => {
-        for (const [what, expected, act] of integrations) {
+        // How near to a rule one comes is computed alike for both databases.
+        const chosen = integrations.filter(
+          ({ expected }) => service().kind === 'sqlite' || expected.length > 0,
+        )
+        for (const { what, expected, act } of chosen) {
           const { name: room, api: plain } = await service().newNamedAccount()
           const api = ticking(plain, service())
           await act({ t, service: service(), room, api })
@@ -198,7 +204,7 @@ onEveryDatabase(
     })
 
     const changeRows = async (room: string, facts: string): Promise<void> => {
-      for (const { recorder } of service().apps) await recorder?.flush()
+      await flush(service())
       await service().database.write([
         { sql: `update exchanges set facts = ${facts} where account = $1`, values: [room] },
       ])

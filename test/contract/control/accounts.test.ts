@@ -1,35 +1,27 @@
 import assert from 'node:assert/strict'
-import { after, test } from 'node:test'
+import type { ServerResponse } from 'node:http'
+import { test } from 'node:test'
 import { HELD_WAITS } from '../../../src/core/budgets.ts'
 import type { Database } from '../../../src/core/ports.ts'
 import { deleteEndedRooms, endExpiredAccounts, ROOM_TABLES } from '../../../src/pay/ended-rooms.ts'
 import { listKeys } from '../../../src/platform/accounts/store.ts'
+import { assertError } from '../../support/assertions.ts'
 import { type Body, type Client, createClient } from '../../support/client.ts'
 import { ask } from '../../support/control.ts'
-import { paidPayment, read } from '../../support/journeys.ts'
-import { startReceiver } from '../../support/receiver.ts'
+import { card, paidPayment, read } from '../../support/journeys.ts'
+import type { Answer } from '../../support/receiver.ts'
 import { onEveryDatabase } from '../../support/service.ts'
+import { receiving, subscribe } from '../../support/subscriber.ts'
 
 const DAY = 24 * 60 * 60 * 1000
 const MINUTE = 60_000
+
+const fail = (response: ServerResponse) => response.writeHead(500).end()
 
 async function sweepAccounts(database: Database, now: number): Promise<void> {
   await endExpiredAccounts(database, now)
   await deleteEndedRooms(database, now)
 }
-
-const receiver = await startReceiver({ plain: true })
-let answered = 0
-const slow = await startReceiver({
-  plain: true,
-  onRequest: ({ response }) => {
-    setTimeout(() => {
-      answered++
-      response.end()
-    }, 300)
-  },
-})
-after(() => Promise.all([receiver.close(), slow.close()]))
 
 onEveryDatabase(
   'Test accounts and resets',
@@ -41,6 +33,9 @@ onEveryDatabase(
       assert.equal(status, 201, JSON.stringify(body))
       return { ...body, api: createClient(service().baseUrls, body.key) }
     }
+    /** Its clock stands still, so its payments do not age. */
+    const expiringAccount = async (): Promise<Client> =>
+      (await makeAccount(await service().newAccount(), { frozen: true })).api
     const end = (parent: Client, { account }: Body) =>
       control(parent, `accounts/${encodeURIComponent(account)}`, undefined, 'DELETE')
     const rowsOf = async (room: string) => {
@@ -173,11 +168,11 @@ onEveryDatabase(
       }
     })
 
-    test('after 7 days the keys stop; a day later the rows go, and the name is free again', async () => {
+    test('after 7 days the keys stop; a day later the rows go, and the name is free again', async t => {
       const { clock, database } = service()
       const parent = await service().newAccount()
       const { account, api } = await makeAccount(parent)
-      await api.post('/v1/webhooks', { callback_url: receiver.url })
+      await subscribe(t, api)
       await paidPayment(api)
       await control(api, 'plans', { scenario: 'declined' })
       clock.advance(7 * DAY)
@@ -199,108 +194,34 @@ onEveryDatabase(
       await read(again.api, await again.api.createPayment())
     })
 
-    test('a reset leaves the account empty, with the same key, and its old links unknown', async () => {
-      const { api, account } = await makeAccount(await service().newAccount())
-      await api.post('/v1/webhooks', { callback_url: receiver.url })
-      const headers = { 'Idempotency-Key': 'k-1' }
-      const create = () =>
-        api.post(
-          '/v1/payments',
-          { amount: 1, reference: 'R', description: 'D', return_url: 'https://a.example' },
-          headers,
-        )
-      const { body: payment } = await create()
-      const { status, body } = await control(api, 'reset', { at: '2026-01-01T00:00:00Z' })
-      assert.equal(status, 200)
-      assert.deepEqual(
-        [body.account, body.epoch, body.clock],
-        [account, 1, { now: '2026-01-01T00:00:00.000Z', frozen: true }],
-      )
-      assert.equal((await api.get(`/v1/payments/${payment.payment_id}`)).status, 404)
-      for (const url of service().baseUrls)
-        assert.equal(
-          (await fetch(url + new URL(payment._links.next_url.href).pathname)).status,
-          404,
-        )
-      for (const path of ['payments', 'refunds'])
-        assert.equal((await api.get(`/v1/${path}`)).body.total, 0)
-      assert.deepEqual((await api.get('/v1/webhooks')).body.results, [])
-      assert.deepEqual((await control(api, 'requests?operation=createPayment')).body.results, [])
-      assert.equal((await create()).status, 201)
-      const { body: running } = await control(api, 'reset', {})
-      assert.deepEqual(
-        [running.epoch, running.clock],
-        [2, { now: new Date(service().clock.now()).toISOString(), frozen: false }],
-      )
+    test('after 7 days the pages of a test account are 404, its one-time tokens 400, and its webhooks silent', async t => {
+      const api = await expiringAccount()
+      const receiver = await subscribe(t, api)
+      const web = await api.createPayment()
+      const moto = await api.createPayment({ authorisation_mode: 'moto_api' })
+      service().clock.advance(7 * DAY)
+      assert.equal((await api.get('/v1/payments')).status, 401)
+      const page = web._links.next_url.href
+      assert.equal((await api.get(page)).status, 404)
+      assert.equal((await api.postForm(page, { scenario: 'declined' })).status, 404)
+      const posted = { ...moto._links.auth_url_post.params, ...card }
+      assertError(await api.post('/v1/auth', posted), 400, 'P1211')
+      assert.equal(receiver.requests.length, 0)
     })
 
-    test('a reset waits for the message that is being sent, and no later message is sent', async () => {
-      const { api } = await makeAccount(await service().newAccount())
-      await api.post('/v1/webhooks', { callback_url: slow.url })
-      const first = await api.createPayment()
-      const second = await api.createPayment()
-      const cancel = ({ payment_id }: Body) => api.post(`/v1/payments/${payment_id}/cancel`)
-      const earlier = slow.requests.length
-      const cancels = [cancel(first), cancel(second)]
-      // The queue may still hold a message of the other database.
-      while (slow.requests.length === earlier) await slow.next()
-      await control(api, 'reset', {})
-      const arrived = slow.requests.length
-      assert.equal(answered, arrived)
-      const statuses = (await Promise.all(cancels)).map(({ status }) => status)
-      // On a busy machine the other request can begin after the reset, where its payment is unknown.
-      assert.ok(statuses.includes(204), String(statuses))
-      for (const status of statuses) assert.ok([204, 404].includes(status), String(statuses))
-      assert.equal(slow.requests.length, arrived)
-    })
-
-    test('a webhook that a late request registers in the old room sends nothing', async () => {
-      const { database, clock, apps } = service()
-      const { api, account } = await makeAccount(await service().newAccount())
-      const { body: webhook } = await api.post('/v1/webhooks', { callback_url: receiver.url })
-      const before = receiver.requests.length
-      await control(api, 'reset', {})
-      const written = await database.write([
-        {
-          sql: `update webhooks set status = 'ACTIVE' where webhook_id = $1 and account = $2`,
-          values: [webhook.external_id, account],
-          expect: 1,
-        },
-        {
-          sql: `insert into webhook_messages (message_id, webhook_id, payment_id, event_type, created, status,
-                  attempts, claimed_until, body)
-                values ('0', $1, '0', 'card_payment_failed', cast($2 as bigint), 'PENDING', '[]', cast($2 as bigint), '{}')`,
-          values: [webhook.external_id, clock.now()],
-        },
-      ])
-      assert.equal(written, true)
-      await apps[0]?.deliveries.recover()
-      assert.equal(receiver.requests.length, before)
-      const [message] = await database.query<{ status: string }>(
-        `select status from webhook_messages where webhook_id = $1 and message_id = '0'`,
-        [webhook.external_id],
-      )
-      assert.equal(message?.status, 'FAILED')
-      await database.write([
-        { sql: `delete from webhook_messages where message_id = '0'`, values: [] },
-      ])
-    })
-
-    test('of two resets at once each has its epoch, and the old rows are deleted', async () => {
-      const { clock, database } = service()
-      const { api, account } = await makeAccount(await service().newAccount())
-      await paidPayment(api)
-      const resets = await Promise.all([control(api, 'reset', {}), control(api, 'reset', {})])
-      assert.deepEqual(resets.map(({ body }) => body.epoch).sort(), [1, 2])
-      clock.advance(5 * MINUTE + 1)
-      const kept = await api.createPayment()
-      await sweepAccounts(database, clock.now())
-      const [left] = await database.query<{ rows: number | string }>(
-        'select count(*) as rows from payments where account = $1 or account like $2',
-        [account, `${account}#%`],
-      )
-      assert.equal(Number(left?.rows), 1)
-      await read(api, kept)
+    test('a message that is unsent when its test account expires gets no further attempt', async t => {
+      const held: ServerResponse[] = []
+      const onRequest = ({ response, nth }: Answer) =>
+        nth === 1 ? held.push(response) : fail(response)
+      const api = await expiringAccount()
+      const failing = await subscribe(t, api, { behaviour: { onRequest } })
+      const payment = await api.createPayment()
+      const cancelled = api.post(`/v1/payments/${payment.payment_id}/cancel`)
+      await failing.next()
+      service().clock.advance(7 * DAY)
+      held.forEach(fail)
+      assert.equal((await cancelled).status, 204)
+      assert.equal(failing.requests.length, 1)
     })
 
     test('a reset ends a wait, and of an account and its test accounts 200 requests wait at most', async () => {
@@ -323,11 +244,5 @@ onEveryDatabase(
       assert.deepEqual(answers.sort(), [...Array(HELD_WAITS).fill(200), 503])
     })
   },
-  {
-    resolve: async () => ['127.0.0.1'],
-    env: {
-      FARTHING_CONTROL: 'true',
-      FARTHING_CALLBACK_HOSTS: `localhost:${receiver.port},localhost:${slow.port}`,
-    },
-  },
+  { ...receiving, control: true },
 )

@@ -5,9 +5,7 @@ import type { Body } from '../../support/client.ts'
 import { ask } from '../../support/control.ts'
 import { exchangeOf } from '../../support/described-exchange.ts'
 import { controlDescriptionOf } from '../../support/description.ts'
-import { startService } from '../../support/service.ts'
-
-const startWith = (env: Record<string, string>) => startService('sqlite', { env })
+import { onOneDatabase, startService } from '../../support/service.ts'
 
 const operationsOf = ({ paths }: { paths: Record<string, Record<string, object>> }): string[] =>
   Object.entries(paths).flatMap(([path, methods]) =>
@@ -31,71 +29,68 @@ const STEERING = [
   'PUT /control/webhooks/{webhook_id}',
 ]
 
-test('the description of control lists what is switched on, and /openapi.json stays that of the API', async t => {
-  const service = await startWith({ FARTHING_CONTROL: 'true' })
-  t.after(() => service.stop())
-  const description = await controlDescriptionOf(service.baseUrl)
-  assert.ok(description)
-  const all = operationsOf(description.document)
-  for (const operation of STEERING) assert.ok(all.includes(operation), operation)
-  assert.doesNotMatch(
-    JSON.stringify(description.document),
-    /docs\/\S+\.md/,
-    'the package has no such file',
-  )
-  assert.ok(all.includes('GET /control/openapi.json'))
-  const { parameters } = description.document.paths['/control/requests'].get
-  assert.deepEqual(
-    parameters.find(({ name }: { name: string }) => name === 'operation').schema.enum,
-    logs.options?.operation?.values,
-    'the shell completes all operations',
-  )
-  const { body } = await service.anonymous.get('/openapi.json')
-  assert.deepEqual(
-    operationsOf(body).filter(operation => operation.includes('/control')),
-    [],
-  )
-  const reading = await startWith({})
-  t.after(() => reading.stop())
-  const described = await controlDescriptionOf(reading.baseUrl)
-  assert.deepEqual(
-    operationsOf(described?.document),
-    all.filter(name => !STEERING.includes(name)),
-  )
-  const off = await startWith({ FARTHING_CONSOLE: 'false' })
-  t.after(() => off.stop())
-  assert.equal(await controlDescriptionOf(off.baseUrl), undefined)
-})
+onOneDatabase(
+  'The description of control',
+  service => {
+    test('the description of control lists what is switched on, and /openapi.json stays that of the API', async t => {
+      const description = await controlDescriptionOf(service().baseUrl)
+      assert.ok(description)
+      const all = operationsOf(description.document)
+      for (const operation of STEERING) assert.ok(all.includes(operation), operation)
+      assert.doesNotMatch(
+        JSON.stringify(description.document),
+        /docs\/\S+\.md/,
+        'the package has no such file',
+      )
+      assert.ok(all.includes('GET /control/openapi.json'))
+      const { parameters } = description.document.paths['/control/requests'].get
+      assert.deepEqual(
+        parameters.find(({ name }: { name: string }) => name === 'operation').schema.enum,
+        logs.options?.operation?.values,
+        'the shell completes all operations',
+      )
+      const { body } = await service().anonymous.get('/openapi.json')
+      assert.deepEqual(
+        operationsOf(body).filter(operation => operation.includes('/control')),
+        [],
+      )
+      const reading = await startService('sqlite')
+      t.after(() => reading.stop())
+      const described = await controlDescriptionOf(reading.baseUrl)
+      assert.deepEqual(
+        operationsOf(described?.document),
+        all.filter(name => !STEERING.includes(name)),
+      )
+    })
 
-test('a response with another field, or of another status, differs from the description', async t => {
-  const service = await startWith({ FARTHING_CONTROL: 'true' })
-  t.after(() => service.stop())
-  const description = await controlDescriptionOf(service.baseUrl)
-  const { body: clock } = await ask(service, await service.newAccount(), 'clock')
-  const check = (status: number, value: object) => () =>
-    description?.check(exchangeOf('GET /control/clock', status, value))
-  assert.doesNotThrow(check(200, clock))
-  assert.throws(check(200, { ...clock, zone: 'UTC' }), /zone|must NOT/)
-  assert.throws(check(200, { now: clock.now }), /frozen/)
-  assert.throws(check(402, clock), /does not describe/)
-})
+    test('a response with another field, or of another status, differs from the description', async () => {
+      const description = await controlDescriptionOf(service().baseUrl)
+      const { body: clock } = await ask(service(), await service().newAccount(), 'clock')
+      const check = (status: number, value: object) => () =>
+        description?.check(exchangeOf('GET /control/clock', status, value))
+      assert.doesNotThrow(check(200, clock))
+      assert.throws(check(200, { ...clock, zone: 'UTC' }), /zone|must NOT/)
+      assert.throws(check(200, { now: clock.now }), /frozen/)
+      assert.throws(check(402, clock), /does not describe/)
+    })
 
-test('each query parameter of both descriptions has an example, which the service takes', async t => {
-  const service = await startWith({ FARTHING_CONTROL: 'true' })
-  t.after(() => service.stop())
-  const headers = { Authorization: `Bearer ${(await service.newAccount()).key}` }
-  const control = await controlDescriptionOf(service.baseUrl)
-  const { body: open } = await service.anonymous.get('/openapi.json')
-  let checked = 0
-  for (const { paths } of [open, control?.document])
-    for (const [path, { get }] of Object.entries<Body>(paths))
-      for (const { name, in: place, schema } of get?.parameters ?? []) {
-        // Those of a path need something that exists, and a wait takes its time.
-        if (place !== 'query' || path.includes('{') || name === 'wait') continue
-        const query = new URLSearchParams({ [name]: schema.examples[0] })
-        const { status } = await fetch(`${service.baseUrl}${path}?${query}`, { headers })
-        assert.equal(status, 200, `${path}?${query}`)
-        checked += 1
-      }
-  assert.ok(checked > 40)
-})
+    test('each query parameter of both descriptions has an example, which the service takes', async () => {
+      const headers = { Authorization: `Bearer ${(await service().newAccount()).key}` }
+      const control = await controlDescriptionOf(service().baseUrl)
+      const { body: open } = await service().anonymous.get('/openapi.json')
+      let checked = 0
+      for (const { paths } of [open, control?.document])
+        for (const [path, { get }] of Object.entries<Body>(paths))
+          for (const { name, in: place, schema } of get?.parameters ?? []) {
+            // Those of a path need something that exists, and a wait takes its time.
+            if (place !== 'query' || path.includes('{') || name === 'wait') continue
+            const query = new URLSearchParams({ [name]: schema.examples[0] })
+            const { status } = await fetch(`${service().baseUrl}${path}?${query}`, { headers })
+            assert.equal(status, 200, `${path}?${query}`)
+            checked += 1
+          }
+      assert.ok(checked > 40)
+    })
+  },
+  { control: true },
+)

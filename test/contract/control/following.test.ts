@@ -168,7 +168,7 @@ onEveryDatabase(
         next = page.next
         return page.results.length
       }
-      const sent = Array.from({ length: 240 }, (_, i) => `/v1/payments?display_size=${i + 1}`)
+      const sent = Array.from({ length: 120 }, (_, i) => `/v1/payments?display_size=${i + 1}`)
       const sending = sent.map(async (path, i) => {
         await new Promise(resolve => setTimeout(resolve, i * 2))
         service().clock.advance(5)

@@ -5,9 +5,7 @@ import { HELD_WAITS, TEST_ACCOUNTS } from '../../../src/core/budgets.ts'
 import { type Client, createClient, sendUnchecked } from '../../support/client.ts'
 import { ask } from '../../support/control.ts'
 import { payOnPages } from '../../support/journeys.ts'
-import { onEveryDatabase, startService } from '../../support/service.ts'
-
-const env = { FARTHING_CONTROL: 'true' }
+import { onSharedDatabases, startService } from '../../support/service.ts'
 
 /** Requests that wait, each on a connection of its own. */
 function waitsOf(url: string, key: string | undefined, count: number) {
@@ -44,7 +42,7 @@ async function endpointsOfOneThing(baseUrl: string): Promise<RegExp[]> {
     .map(pattern => new RegExp(`^${pattern}$`))
 }
 
-onEveryDatabase(
+onSharedDatabases(
   'What control keeps apart',
   service => {
     const control = (api: Client, path: string, body?: object, method?: string) =>
@@ -120,19 +118,6 @@ onEveryDatabase(
         )
     })
 
-    test('whoever has the answer of a test account finds it in the record, at the other instance too', async () => {
-      const { api } = await testAccount(await service().newAccount())
-      const { baseUrls } = service()
-      for (let i = 0; i < 5; i++) {
-        const [one = '', other = one] = i % 2 ? baseUrls : baseUrls.toReversed()
-        const made = await sendUnchecked(`${one}/v1/refunds?page=${i + 1}`, { key: api.key })
-        const url = `${other}/control/requests?limit=500`
-        const { body } = await sendUnchecked(url, { key: api.key })
-        assert.equal(body.results.length, i + 1)
-        assert.equal(body.results[i]?.status ?? made.status, made.status)
-      }
-    })
-
     test('a client that leaves ends its wait, and a thousand waits keep nobody else from a place', async () => {
       const { baseUrl } = service()
       const { api } = await testAccount(await service().newAccount())
@@ -158,11 +143,11 @@ onEveryDatabase(
       assert.equal(await answered, 0, 'none was answered before its client left')
     })
   },
-  { env },
+  { control: true },
 )
 
 test('a stop of the service ends waits and what plans hold, with their answers', async () => {
-  const service = await startService('sqlite', { env })
+  const service = await startService('sqlite', { control: true })
   const api = await service.newAccount()
   for (const when of ['before', 'after'])
     await ask(service, api, 'plans', { on: 'createPayment', when, delay: 60_000 })

@@ -6,11 +6,11 @@ import type { Body, Client } from '../../support/client.ts'
 import { ask } from '../../support/control.ts'
 import { choose } from '../../support/journeys.ts'
 import { startReceiver } from '../../support/receiver.ts'
-import { onEveryDatabase } from '../../support/service.ts'
+import { onSharedDatabases } from '../../support/service.ts'
 
 const CALLBACK = 'https://localhost/'
 
-onEveryDatabase(
+onSharedDatabases(
   'Messages as GOV.UK Pay sends them',
   service => {
     const control = (api: Client, path: string, body?: object, method?: string) =>
@@ -119,9 +119,5 @@ onEveryDatabase(
       )
     })
   },
-  {
-    control: true,
-    resolve: async () => ['127.0.0.1'],
-    env: { FARTHING_CALLBACK_HOSTS: 'localhost' },
-  },
+  { control: true, receives: true },
 )

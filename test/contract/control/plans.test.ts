@@ -57,7 +57,8 @@ onEveryDatabase(
     test('a plan that is not valid, or could never match, is refused, and so is the 101st', async () => {
       const api = await service().newAccount()
       const { payment_id } = await api.createPayment()
-      const agreed = { authorisation_mode: 'agreement', agreement_id: payment_id }
+      const agreed = { authorisation_mode: 'agreement' }
+      const moto = { authorisation_mode: 'moto_api' }
       for (const [body, code, field] of [
         [{}, 'C0101', 'scenario'],
         [{ scenaro: 'success' }, 'C0103', 'scenaro'],
@@ -65,7 +66,20 @@ onEveryDatabase(
         [{ scenario: 'success', on: 'readPayment' }, 'C0102', 'on'],
         [{ scenario: 'success', delay: 1 }, 'C0102', 'delay'],
         [{ scenario: 'success', payment_id }, 'C0102', 'payment_id'],
+        [{ scenario: 'expired' }, 'C0102', 'scenario'],
+        [{ scenario: 'cancel', given: { agreement_id: payment_id } }, 'C0102', 'scenario'],
         [{ scenario: 'cancel', given: agreed }, 'C0102', 'scenario'],
+        [{ scenario: 'error', given: moto }, 'C0102', 'scenario'],
+        [{ scenario: 'declined', can_retry: false, given: moto }, 'C0102', 'can_retry'],
+        [{ scenario: 'declined', can_retry: 'no' }, 'C0102', 'can_retry'],
+        [{ scenario: 'success', can_retry: true }, 'C0102', 'can_retry'],
+        [{ can_retry: true }, 'C0102', 'can_retry'],
+        [{ scenario: 'cancel', hold: true }, 'C0102', 'hold'],
+        [{ hold: false }, 'C0102', 'hold'],
+        [{ hold: true, delay: 1 }, 'C0102', 'delay'],
+        [{ on: 'refundPayment', scenario: 'declined' }, 'C0102', 'scenario'],
+        [{ on: 'refundPayment', hold: true }, 'C0102', 'hold'],
+        [{ on: 'cancelPayment', hold: true }, 'C0102', 'on'],
         [{ on: 'readControl', reset: true }, 'C0102', 'on'],
         [{ on: 'searchRefunds', reset: true, payment_id }, 'C0102', 'payment_id'],
         [{ on: 'createAgreement', reset: true, given: { amount: 1 } }, 'C0102', 'given'],
@@ -108,34 +122,38 @@ onEveryDatabase(
 
     test('a scenario is carried out when the first page is opened, and leaves what the picker leaves', async () => {
       const api = await service().newAccount()
-      for (const scenario of ['success', 'declined', 'error', 'cancel'])
-        for (const way of ['link', 'form']) {
-          const picked = await api.createPayment({ delayed_capture: true })
-          await api.get(picked._links.next_url.href)
-          if (scenario === 'success') await payOnPages(api, picked)
-          const page = scenario === 'success' ? undefined : await choose(api, picked, scenario)
-          await plan(api, { scenario, given: { reference: 'Planned' } })
-          assert.equal((await api.createPayment()).state.status, 'created')
-          const planned = await api.createPayment({ delayed_capture: true, reference: 'Planned' })
-          const { next_url, next_url_post } = planned._links
-          assert.equal((await api.request('HEAD', next_url.href)).status, 200)
-          assert.equal((await read(api, planned)).state.status, 'created')
-          const answer =
-            way === 'link'
-              ? await api.get(next_url.href)
-              : await api.postForm('/secure', next_url_post.params)
-          assert.equal(answer.status, page?.status ?? 303)
-          assert.equal(answer.text, page?.text ?? '')
-          if (!page) assert.equal(answer.headers.get('location'), webPayment.return_url)
-          const [one, two] = [await read(api, picked), await read(api, planned)]
-          assert.deepEqual(two.state, one.state)
-          assert.deepEqual(two.card_details, one.card_details)
-          assert.deepEqual(await statusesOf(api, planned), await statusesOf(api, picked))
-          assert.equal((await api.get(next_url.href)).status, 303)
-        }
+      for (const [scenario, way] of [
+        ['success', 'link'],
+        ['declined', 'form'],
+        ['error', 'link'],
+        ['cancel', 'form'],
+      ] as const) {
+        const picked = await api.createPayment({ delayed_capture: true })
+        await api.get(picked._links.next_url.href)
+        if (scenario === 'success') await payOnPages(api, picked)
+        const page = scenario === 'success' ? undefined : await choose(api, picked, scenario)
+        await plan(api, { scenario, given: { reference: 'Planned' } })
+        assert.equal((await api.createPayment()).state.status, 'created')
+        const planned = await api.createPayment({ delayed_capture: true, reference: 'Planned' })
+        const { next_url, next_url_post } = planned._links
+        assert.equal((await api.request('HEAD', next_url.href)).status, 200)
+        assert.equal((await read(api, planned)).state.status, 'created')
+        const answer =
+          way === 'link'
+            ? await api.get(next_url.href)
+            : await api.postForm('/secure', next_url_post.params)
+        assert.equal(answer.status, page?.status ?? 303)
+        assert.equal(answer.text, page?.text ?? '')
+        if (!page) assert.equal(answer.headers.get('location'), webPayment.return_url)
+        const [one, two] = [await read(api, picked), await read(api, planned)]
+        assert.deepEqual(two.state, one.state)
+        assert.deepEqual(two.card_details, one.card_details)
+        assert.deepEqual(await statusesOf(api, planned), await statusesOf(api, picked))
+        assert.equal((await api.get(next_url.href)).status, 303)
+      }
       assert.deepEqual(
         (await listed(api)).map(({ acted }) => acted),
-        Array(8).fill(1),
+        Array(4).fill(1),
       )
     })
 

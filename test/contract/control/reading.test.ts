@@ -54,13 +54,6 @@ onEveryDatabase(
       assert.deepEqual((await ask(service(), stranger, 'requests')).body.results, [])
     })
 
-    test('a waiting request is answered when something matches', async () => {
-      const api = await service().newAccount()
-      const waiting = ask(service(), api, 'requests?wait=10000')
-      await api.createPayment()
-      assert.equal((await waiting).body.results[0].operation, 'createPayment')
-    })
-
     test('control refuses unknown parameters, and requests without a valid key', async () => {
       const api = await service().newAccount()
       for (const [path, code, field] of [

@@ -99,7 +99,7 @@ onSharedDatabases(
         const fields = { authorisation_mode: mode, ...(mode === 'agreement' && agreement) }
         for (const [scenario, ways] of Object.entries(table[mode]))
           for (const way of ways)
-            for (const delayed_capture of [false, true]) {
+            for (const delayed_capture of scenario === 'success' ? [false, true] : [false]) {
               const ended = await endBy(way, api, scenario, { ...fields, delayed_capture })
               const payment = await read(api, ended)
               const messages = await messagesOf(api, payment)
@@ -234,6 +234,35 @@ onSharedDatabases(
       await api.get(href)
       await made(complete(api, started, { scenario: 'expired' }))
       assert.equal((await api.get(href)).headers.get('location'), started.return_url)
+    })
+
+    test('a plan that meets a payment which cannot end so lets it pass, and says why', async () => {
+      const api = await service().newAccount()
+      const agreement_id = await activeAgreement(api)
+      await made(control(api, 'plans', { scenario: 'cancel' }))
+      await made(control(api, 'plans', { scenario: 'declined', can_retry: true }))
+      await made(control(api, 'plans', { scenario: 'error', given: { reference: 'web' } }))
+      const moto = await api.createPayment({ authorisation_mode: 'moto_api', reference: 'moto' })
+      assert.equal((await authorise(api, moto)).status, 204)
+      const fields = { authorisation_mode: 'agreement', agreement_id, reference: 'monthly' }
+      assert.equal((await api.createPayment(fields)).state.code, 'P0010')
+      const { results } = (await control(api, 'plans')).body
+      assert.deepEqual(
+        results.map(({ seen, acted, note }: Body) => [seen, acted, note]),
+        [
+          [
+            2,
+            0,
+            'it did not act on monthly: scenario must be one of success, declined, error, expired for a payment with authorisation_mode agreement',
+          ],
+          [2, 1, 'it did not act on moto: can_retry needs authorisation_mode agreement'],
+          [0, 0, undefined],
+        ],
+      )
+      const { href } = (await api.createPayment({ reference: 'web' }))._links.next_url
+      assert.equal((await api.get(href)).status, 200)
+      const [first] = (await control(api, 'plans')).body.results
+      assert.deepEqual([first.seen, first.acted], [3, 1])
     })
   },
   { control: true },

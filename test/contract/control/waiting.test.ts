@@ -3,16 +3,17 @@ import { test } from 'node:test'
 import { RECORD_READERS } from '../../../src/core/budgets.ts'
 import { createTurns } from '../../../src/core/turns.ts'
 import type { Body } from '../../support/client.ts'
-import { onEveryDatabase } from '../../support/service.ts'
+import { flush } from '../../support/record.ts'
+import { onSharedDatabases } from '../../support/service.ts'
 
-onEveryDatabase(
+onSharedDatabases(
   'Requests that wait',
   service => {
     test('equal waits look together, and after their first look only at what is newer', async t => {
       const { database, baseUrl } = service()
       const api = await service().newAccount()
       await api.get('/v1/agreements')
-      for (const { recorder } of service().apps) await recorder?.flush()
+      await flush(service())
       const query = database.query.bind(database)
       const seen: string[] = []
       t.mock.method(database, 'query', (sql: string, values: never[]) => {

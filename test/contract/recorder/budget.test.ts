@@ -22,6 +22,7 @@ import { type Body, type Client, createClient } from '../../support/client.ts'
 import { ask } from '../../support/control.ts'
 import { tempFolder } from '../../support/folders.ts'
 import { copyMigratedDatabase } from '../../support/postgres.ts'
+import { flush, recorded } from '../../support/record.ts'
 import { databaseKinds, onEveryDatabase, onSharedDatabases, START } from '../../support/service.ts'
 import { receiving, subscribe } from '../../support/subscriber.ts'
 
@@ -54,15 +55,11 @@ async function fill(database: Database, room: string, bytes: number, at: number)
 onEveryDatabase(
   'What is kept of an exchange',
   service => {
-    const flush = async () => {
-      for (const { recorder } of service().apps) await recorder?.flush()
-    }
-
     /** What came back, as the record has it, of a message that was sent by hand. */
     async function sentByHand(t: TestContext, api: Client, room: string, respond: Respond) {
       const { webhook } = await subscribe(t, api, {
         subscriptions: ['card_payment_cancelled'],
-        behaviour: { onRequest: ({ response }) => respond(response) },
+        behaviour: { plain: true, onRequest: ({ response }) => respond(response) },
       })
       const { payment_id } = await api.createPayment()
       await api.post(`/v1/payments/${payment_id}/cancel`)
@@ -71,9 +68,7 @@ onEveryDatabase(
         (each: Body) => each.webhook_id === webhook.external_id,
       )
       await ask(service(), api, `messages/${message_id}/send`, {})
-      await flush()
-      const found = await findExchanges(service().database, room, { kinds: ['out'] }, oldest)
-      return found.find(({ by_hand }) => by_hand)
+      return (await recorded(service(), room)).find(({ by_hand }) => by_hand)
     }
     type Respond = (response: import('node:http').ServerResponse) => unknown
 
@@ -102,8 +97,7 @@ onEveryDatabase(
     test('a path and a query have 2 KB each', async () => {
       const { name, api } = await service().newNamedAccount()
       await api.get(`/v1/payments/${'p'.repeat(5_000)}?a=${'q'.repeat(5_000)}`)
-      await flush()
-      const [found] = await findExchanges(service().database, name, {}, oldest)
+      const [found] = await recorded(service(), name)
       const most = ADDRESS_PART_BYTES + Buffer.byteLength('…')
       for (const part of [found?.path, found?.query])
         assert.equal(Buffer.byteLength(part ?? ''), most)
@@ -131,8 +125,7 @@ onEveryDatabase(
         headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
         body: `password=${secret(12)}&b=shown5&next=https%3A%2F%2Fa.example%3Ftoken%3D${secret(13)}`,
       })
-      await flush()
-      const found = await findExchanges(service().database, name, { kinds: ['api'] }, oldest)
+      const found = await recorded(service(), name, { kinds: ['api'] })
       const kept = JSON.stringify([sent, found])
       assert.deepEqual(kept.match(/hidden\d+/g), null)
       for (let i = 1; i <= 4; i++) assert.ok(kept.includes(`shown${i}`), `shown${i}`)
@@ -152,8 +145,7 @@ onEveryDatabase(
         const { body } = await ask(one, api, path, { times: 10, at_once: true })
         for (const { answer } of body.results) assert.equal(answer.body, 'refused')
       }
-      await flush()
-      const found = await findExchanges(service().database, name, {}, oldest)
+      const found = await recorded(service(), name)
       const kept = found.filter(({ by_hand }) => by_hand).length
       assert.ok(kept <= 500 && kept > 490, `${kept}`)
       assert.ok(found.some(({ gap }) => gap?.bounds.includes('account')))
@@ -171,12 +163,12 @@ onEveryDatabase(
       async function request(api: Client, path: string): Promise<void> {
         clock.advance(1_000)
         await api.get(path)
-        for (const { recorder } of apps) await recorder?.flush()
+        await flush(service())
       }
       const trim = async () => {
         for (const { recorder } of apps) await recorder?.trim()
       }
-      const rowsOf = (room: string) => findExchanges(database, room, {}, oldest)
+      const rowsOf = (room: string) => recorded(service(), room)
       await request(one.api, '/v1/agreements')
       await request(other.api, '/v1/agreements')
       await fill(database, one.name, 20_000_000, clock.now())
@@ -256,8 +248,7 @@ for (const kind of databaseKinds) {
     assert.ok(kept < 5_000_000, `${kept} bytes of the record are left`)
     await farthing.app.recorder?.flush()
     await api.get('/v1/refunds')
-    await farthing.app.recorder?.flush()
-    const found = await findExchanges(database, 'default', {}, oldest)
+    const found = await recorded({ apps: [farthing.app], database }, 'default')
     assert.ok(!found.some(({ operation }) => operation === 'searchRefunds'))
     assert.ok(found.some(({ gap }) => gap?.bounds.includes('database')))
   })
@@ -278,8 +269,7 @@ for (const kind of databaseKinds) {
     assert.ok(bytes < 5_000_000, `${bytes}`)
     room = 0
     await api.get('/v1/disputes')
-    await farthing.app.recorder?.flush()
-    const found = await findExchanges(database, 'default', {}, oldest)
+    const found = await recorded({ apps: [farthing.app], database }, 'default')
     assert.deepEqual(found, [])
   })
 }

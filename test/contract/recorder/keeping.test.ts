@@ -17,13 +17,10 @@ import { tempFolder } from '../../support/folders.ts'
 import { createGate } from '../../support/gate.ts'
 import { createLargePayments } from '../../support/large-payments.ts'
 import { copyMigratedDatabase } from '../../support/postgres.ts'
+import { flush, recorded } from '../../support/record.ts'
 import { onEveryDatabase, onSharedDatabases, type Service } from '../../support/service.ts'
 
 const DAY = 24 * 60 * 60 * 1000
-
-async function flush({ apps }: Service): Promise<void> {
-  for (const { recorder } of apps) await recorder?.flush()
-}
 
 async function sweep({ apps, time }: Service): Promise<void> {
   for (const { recorder } of apps) {
@@ -35,9 +32,7 @@ async function sweep({ apps, time }: Service): Promise<void> {
 async function kept(service: Service, room: string): Promise<string[]> {
   await flush(service)
   await sweep(service)
-  const order = { limit: 20_000, order: 'oldest' } as const
-  const found = await findExchanges(service.database, room, {}, order)
-  return found.map(({ operation }) => operation)
+  return (await recorded(service, room)).map(({ operation }) => operation)
 }
 
 onEveryDatabase(
@@ -90,8 +85,7 @@ onEveryDatabase(
       for (const { name, api, most } of accounts) {
         await api.get('/v1/agreements')
         await flush(service())
-        const order = { limit: 1, order: 'newest' } as const
-        const [sample] = await findExchanges(service().database, name, {}, order)
+        const [sample] = await recorded(service(), name)
         assert.ok(sample)
         const { exchange_id: _, ...first } = sample
         const later = insertExchange({ ...first, operation: 'later' })
@@ -119,8 +113,7 @@ onEveryDatabase(
       await rename('exchanges_away', 'exchanges')
       await flush(service())
       await api.get('/v1/refunds')
-      await flush(service())
-      const found = await findExchanges(service().database, name, {}, { limit: 9, order: 'oldest' })
+      const found = await recorded(service(), name)
       const counted = found.reduce((all, { gap }) => all + (gap?.count ?? 0), 0)
       assert.equal(counted, 2 * lost)
       assert.deepEqual(
@@ -142,31 +135,6 @@ test('A stop writes the whole record', async () => {
   await farthing.close()
   const found = new DatabaseSync(path).prepare('select count(*) as found from exchanges').get()
   assert.equal(found?.found, 500)
-})
-
-test('Writes of the record that fail are one line of the log, payments go on, and recording continues', async () => {
-  const path = join(tempFolder(), 'farthing.db')
-  const lines: string[] = []
-  const logger = pino({ level: 'warn' }, { write: line => void lines.push(line) })
-  const config = readConfig({ PORT: '0', DATABASE_URL: `sqlite:${path}` })
-  const farthing = await startFarthing({ config, logger })
-  const api = createClient([farthing.url], farthing.apiKey)
-  const database = new DatabaseSync(path)
-  database.exec(`create trigger full before insert on exchanges
-    begin select raise(abort, 'the disk is full'); end`)
-  for (let i = 0; i < 3; i++) {
-    await api.createPayment()
-    await farthing.app.recorder?.flush()
-  }
-  database.exec('drop trigger full')
-  await farthing.close()
-  const { found } = database
-    .prepare("select count(*) as found from exchanges where kind = 'gap'")
-    .get() ?? { found: 0 }
-  database.close()
-  assert.equal(found, 1)
-  const failed = lines.filter(line => line.includes('requests could not be recorded'))
-  assert.equal(failed.length, 1)
 })
 
 test('While the record cannot be written it has 8 MB of rows in memory, whatever characters they are of, and what comes then is counted', async t => {

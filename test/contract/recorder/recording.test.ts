@@ -1,28 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Exchange } from '../../../src/tools/record/exchange.ts'
-import { byBeginning, type ExchangeFilter, findExchanges } from '../../../src/tools/record/store.ts'
 import type { Answer, Body, Client } from '../../support/client.ts'
 import { authorise, card, DECLINED, payOnPages } from '../../support/journeys.ts'
-import { onEveryDatabase, type Service } from '../../support/service.ts'
-import { history, openMessage, received, receiving, subscribe } from '../../support/subscriber.ts'
+import { flush, recorded } from '../../support/record.ts'
+import { onEveryDatabase, type Service, startService } from '../../support/service.ts'
+import { history, received, receiving, subscribe } from '../../support/subscriber.ts'
 
 const moto = { authorisation_mode: 'moto_api' }
-
-async function flush({ apps }: Service): Promise<void> {
-  for (const { recorder } of apps) await recorder?.flush()
-}
-
-/** All exchanges of an account, or those that match, oldest first. */
-async function recorded(
-  service: Service,
-  room: string,
-  filter: ExchangeFilter = {},
-): Promise<Exchange[]> {
-  await flush(service)
-  const part = { limit: 500, order: 'oldest' } as const
-  return (await findExchanges(service.database, room, filter, part)).sort(byBeginning)
-}
 
 type Sent = { method: string; path: string; body: string; answer: Answer }
 
@@ -170,24 +154,12 @@ onEveryDatabase(
       assert.equal(attempts.length, 2, 'both attempts')
       const [attempt] = attempts
       assert.ok(attempt)
-      openMessage(
-        {
-          method: attempt.method,
-          path: new URL(attempt.path).pathname,
-          headers: {
-            ...Object.fromEntries(
-              Object.entries(attempt.request_headers).map(([key, value]) => [
-                key.toLowerCase(),
-                value,
-              ]),
-            ),
-            'content-length': String(Buffer.byteLength(attempt.request_body?.text ?? '')),
-          },
-          body: attempt.request_body?.text ?? '',
-          at: 0,
-        },
-        subscriber.webhook,
-      )
+      const [arrived] = subscriber.requests
+      assert.deepEqual([attempt.method, attempt.path], ['POST', subscriber.url])
+      assert.equal(attempt.request_body?.text, arrived?.body)
+      assert.ok('Pay-Signature' in attempt.request_headers)
+      for (const [header, value] of Object.entries(attempt.request_headers))
+        assert.equal(arrived?.headers[header.toLowerCase()], value)
       const { status, result, refused, operation, response_headers, response_body } = attempt
       assert.deepEqual([status, result, refused], [500, '500 Broken', true])
       assert.equal(operation, 'card_payment_cancelled')
@@ -284,33 +256,70 @@ onEveryDatabase(
       }
     })
 
-    test('Exchanges beyond the limits are counted, and refusals are recorded during a load of successes', async () => {
+    test('Requests without an account are not recorded, and with a key those of unknown paths are', async () => {
       const { name, api } = await service().newNamedAccount()
-      // The clock stands still, so that no bucket is filled up again. Each instance has its own.
-      const instances = service().apps.length
-      const asked = 2_100 * instances
-      const send = async (path: string, times: number) => {
-        for (let i = 0; i < times; i += 50) {
-          await Promise.all(Array.from({ length: 50 }, () => api.request('GET', path)))
-          if (i % 500 === 0) await flush(service())
-        }
-      }
-      await send('/v1/agreements', asked)
-      await send('/v1/agreements/unknown', 100 * instances)
+      const [{ found: before } = { found: 0 }] = await countAll(service())
+      for (const path of ['/v1/payments', '/v1/v1', '/secure/unknown', '/healthz', '/', '/nowhere'])
+        await service().anonymous.request('GET', path)
+      await service().anonymous.post('/v1/auth', { ...card, one_time_token: 'x' })
+      const headers = { Authorization: 'Bearer api_test_unknown' }
+      await service().anonymous.request('GET', '/nowhere', { headers })
+      for (const path of ['/healthz', '/secure/unknown/more']) await api.request('GET', path)
       await flush(service())
-      const find = (filter: object) =>
-        findExchanges(service().database, name, filter, { limit: 10_000, order: 'oldest' })
-      const kept = (await find({ refused: false, kinds: ['api'] })).length
-      const gaps = (await find({ kinds: ['gap'] })).map(({ gap }) => gap)
-      const sum = gaps.reduce((all, gap) => all + (gap?.count ?? 0), 0)
-      const lost = gaps.reduce((all, gap) => all + (gap?.refused ?? 0), 0)
-      const refused = (await find({ refused: true })).length
-      // The other tests have used up some of the instance's bucket, which also holds 2,000.
-      assert.ok(kept <= 2_000 * instances && kept > 1_000, `${kept}`)
-      assert.equal(kept + refused + sum, asked + 100 * instances)
-      assert.deepEqual([refused, lost], [100 * instances, 0])
-      for (const gap of gaps) assert.match(gap?.bounds.join() ?? '', /^(account|instance)/)
+      assert.deepEqual(await countAll(service()), [{ found: before }])
+      const token = 'a'.repeat(52)
+      const wrong = ['/v1/v1/payments', '//v1/payments', '/payments', `/nowhere/${token}?a=1`]
+      for (const [method, path] of [
+        ['PUT', '/v1/payments'],
+        ...wrong.map(path => ['POST', path] as const),
+      ] as const) {
+        service().clock.advance(1)
+        await api.request(method, path, { body: 'x' })
+      }
+      assert.deepEqual(
+        (await recorded(service(), name)).map(each => [
+          each.operation,
+          each.code,
+          each.path + each.query,
+        ]),
+        [
+          ['methodNotAllowed', 'P0912', '/v1/payments'],
+          ...[...wrong.slice(0, 3), `/nowhere/${'a'.repeat(26)}…a=1`].map(path => [
+            'noSuchEndpoint',
+            'P0911',
+            path,
+          ]),
+        ],
+      )
     })
   },
   receiving,
 )
+
+test('Exchanges beyond the limits are counted, and refusals are recorded during a load of successes', async t => {
+  // The clock stands still, so that no bucket is filled up again.
+  const service = await startService('sqlite')
+  t.after(() => service.stop())
+  const { name, api } = await service.newNamedAccount()
+  const send = async (path: string, times: number) => {
+    for (let i = 0; i < times; i += 50) {
+      await Promise.all(Array.from({ length: 50 }, () => api.request('GET', path)))
+      if (i % 500 === 0) await flush(service)
+    }
+  }
+  await send('/v1/agreements', 2_100)
+  await send('/v1/agreements/unknown', 100)
+  const all = await recorded(service, name)
+  const gaps = all.flatMap(({ gap }) => gap ?? [])
+  const kept = all.filter(({ kind, refused }) => kind === 'api' && !refused)
+  assert.equal(kept.length, 2_000)
+  assert.equal(all.filter(({ refused }) => refused).length, 100)
+  assert.deepEqual(
+    [gaps.reduce((sum, { count }) => sum + count, 0), gaps.some(({ refused }) => refused)],
+    [100, false],
+  )
+  for (const { bounds } of gaps) assert.deepEqual(bounds, ['account'])
+})
+
+const countAll = ({ database }: Service) =>
+  database.query<{ found: number }>('select cast(count(*) as integer) as found from exchanges')

@@ -31,12 +31,11 @@ onEveryDatabase(
       assert.deepEqual(results, twice('address refused'))
     })
 
-    for (const name of ['nx', 'servfail', 'timeout', 'empty'])
-      test(`a callback host that no longer resolves is not connected to: ${name}`, async () => {
-        const api = await service().newAccount()
-        const results = await resultsOf(api, `https://${name}.example.com/`)
-        assert.deepEqual(results, twice('name not resolved'))
-      })
+    test('a callback host that no longer resolves is not connected to', async () => {
+      const api = await service().newAccount()
+      const results = await resultsOf(api, 'https://nx.example.com/')
+      assert.deepEqual(results, twice('name not resolved'))
+    })
   },
   { resolve: host => resolve(host) },
 )

@@ -4,7 +4,7 @@ import fixture from '../../fixtures/callback-urls.json' with { type: 'json' }
 import { assertError } from '../../support/assertions.ts'
 import { callbackUrlCases, createCaseResolve } from '../../support/callback-urls.ts'
 import type { Answer, Client } from '../../support/client.ts'
-import { onEveryDatabase } from '../../support/service.ts'
+import { onOneDatabase } from '../../support/service.ts'
 
 const FIELD = { field: 'callback_url' }
 const ADDRESSES = Object.values(fixture.resolver)
@@ -15,25 +15,27 @@ const register = (api: Client, callback_url: unknown): Promise<Answer> =>
   api.post('/v1/webhooks', { callback_url })
 
 /** The error names the rule and leaves out the addresses found and the host asked for. */
-function assertRuleNamed(answer: Answer, url: unknown): void {
+function assertRuleNamed(answer: Answer, url: string): void {
   assertError(answer, 422, 'P0102', FIELD)
   const { description } = answer.body
   assert.match(description, /^callback_url must/)
   for (const address of ADDRESSES) assert.ok(!description.includes(address), description)
-  const host = typeof url === 'string' ? URL.parse(url)?.hostname : undefined
+  const host = URL.parse(url)?.hostname
   if (host && /\d/.test(host)) assert.ok(!description.includes(host), description)
 }
 
-onEveryDatabase(
+onOneDatabase(
   'Webhooks: callback_url',
   service => {
-    for (const { url, expect, why } of callbackUrlCases)
-      test(`POST /v1/webhooks ${expect}s the callback_url ${JSON.stringify(url).slice(0, 90)}: ${why}`, async () => {
-        const answer = await register(await service().newAccount(), url)
-        if (expect === 'accept') assert.equal(answer.status, 201, answer.text)
-        else if (url.trim() === '') assertError(answer, 422, 'P0101', FIELD)
-        else assertRuleNamed(answer, url)
-      })
+    test('POST /v1/webhooks accepts and refuses the callback_url of each case of the fixture', async () => {
+      const api = await service().newAccount()
+      for (const { url, expect, why } of callbackUrlCases) {
+        const answer = await register(api, url)
+        assert.equal(answer.status, expect === 'accept' ? 201 : 422, `${url}: ${why}`)
+        if (url.trim() === '') assertError(answer, 422, 'P0101', FIELD)
+        else if (expect === 'reject') assertRuleNamed(answer, url)
+      }
+    })
 
     test('POST /v1/webhooks refuses a callback_url that is not a string', async () => {
       const api = await service().newAccount()
@@ -58,59 +60,27 @@ onEveryDatabase(
   { resolve: host => createCaseResolve()(host) },
 )
 
-onEveryDatabase(
+onOneDatabase(
   'Webhooks: FARTHING_CALLBACK_HOSTS',
   service => {
-    const accepted = [
-      'http://localhost/',
-      'https://localhost:8443/x',
-      'HTTP://LOCALHOST:4000/webhooks?x=1',
-      'http://receiver.internal:8080/',
-      'https://receiver.internal:8080/',
-      'http://private.example.com/',
-      'http://10.1.2.3:81/',
-      'http://[::1]:82/',
-      'http://2130706433:83/',
-    ]
-    for (const url of accepted)
-      test(`FARTHING_CALLBACK_HOSTS allows ${url}`, async () => {
-        const { status, text } = await register(await service().newAccount(), url)
-        assert.equal(status, 201, text)
-      })
-
-    const refused = [
-      'http://localhost.example.com/',
-      'http://sub.localhost/',
-      'https://receiver.internal/',
-      'https://receiver.internal:8081/',
-      'http://10.1.2.3/',
-      'https://10.1.2.4:81/',
-      'http://[::1]/',
-      'https://loop.example.com/',
-      'http://hooks.example.com/',
-      'http://user@localhost/',
-      'http://localhost:0/',
-      'http:localhost/',
-      'http://local\thost/',
-      'http://localhost\\@hooks.example.com/',
-      'ftp://localhost/',
-    ]
-    for (const url of refused)
-      test(`FARTHING_CALLBACK_HOSTS does not allow ${JSON.stringify(url)}`, async () => {
-        const answer = await register(await service().newAccount(), url)
-        assertError(answer, 422, 'P0102', FIELD)
-      })
-
-    test('FARTHING_CALLBACK_HOSTS changes nothing for hosts that it does not list', async () => {
+    test('FARTHING_CALLBACK_HOSTS allows the hosts and ports that it lists, and changes nothing for others', async () => {
       const api = await service().newAccount()
-      assert.equal((await register(api, 'https://hooks.example.com/')).status, 201)
+      for (const [url, status] of [
+        ['HTTP://LOCALHOST:4000/webhooks?x=1', 201],
+        ['http://receiver.internal:8080/', 201],
+        ['http://[::1]:82/', 201],
+        ['https://hooks.example.com/', 201],
+        ['https://receiver.internal:8081/', 422],
+        ['http://hooks.example.com/', 422],
+      ] as const) {
+        const answer = await register(api, url)
+        if (status === 422) assertError(answer, 422, 'P0102', FIELD)
+        assert.equal(answer.status, status, url)
+      }
     })
   },
   {
     resolve: host => createCaseResolve()(host),
-    env: {
-      FARTHING_CALLBACK_HOSTS:
-        'localhost, receiver.internal:8080,private.example.com,10.1.2.3:81,[::1]:82,127.0.0.1:83',
-    },
+    env: { FARTHING_CALLBACK_HOSTS: 'localhost, receiver.internal:8080,[::1]:82' },
   },
 )

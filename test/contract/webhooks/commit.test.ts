@@ -4,10 +4,19 @@ import type { Database, Statement } from '../../../src/core/ports.ts'
 import { CLAIM_MS } from '../../../src/pay/webhooks/deliver.ts'
 import { assertError } from '../../support/assertions.ts'
 import { type Client, createClient } from '../../support/client.ts'
-import { read } from '../../support/journeys.ts'
+import { paidPayment, read } from '../../support/journeys.ts'
 import { onEveryDatabase } from '../../support/service.ts'
-import { endingsOf, history, receiving, subscribe } from '../../support/subscriber.ts'
+import { endingsOf, gated, history, receiving, subscribe } from '../../support/subscriber.ts'
 import { changes, paymentPath } from './payment-changes.ts'
+
+/** One for each write of messages: of a change, with two messages, of a refund, with an agreement, and of none. */
+const written = [
+  'is cancelled through the API in created',
+  'is authorised in moto_api mode',
+  'is refunded in part',
+  'sets up an agreement',
+  'is opened',
+]
 
 const touches = (statements: Statement[], sql: RegExp): boolean =>
   statements.some(statement => sql.test(statement.sql))
@@ -20,7 +29,8 @@ onEveryDatabase(
       createClient([service().baseUrl], (await service().newAccount()).key)
 
     test('the messages of a change are written in the same commit, before anything is sent', async t => {
-      for (const { from, change, sends } of Object.values(changes)) {
+      for (const name of written) {
+        const { from, change, sends } = changes[name] ?? assert.fail(name)
         const api = await account()
         const payment = await from(api)
         const subscriber = await subscribe(t, api)
@@ -98,6 +108,20 @@ onEveryDatabase(
       service().clock.advance(CLAIM_MS)
       for (const { deliveries } of service().apps) await deliveries.recover()
       assert.deepEqual(await endingsOf(api, subscriber), [['SUCCESSFUL', 1]])
+    })
+
+    test('a refund whose message took 5 seconds to deliver is returned as success', async t => {
+      const api = await account()
+      const gate = gated()
+      const payment = await paidPayment(api)
+      const { next } = await subscribe(t, api, { behaviour: gate.behaviour })
+      const answer = api.post(`${paymentPath(payment)}/refunds`, { amount: 1 })
+      await next()
+      service().clock.advance(5_000)
+      gate.open()
+      const { body } = await answer
+      assert.equal(body.status, 'success')
+      assert.equal((await api.get(body._links.self.href)).body.status, 'success')
     })
   },
   receiving,

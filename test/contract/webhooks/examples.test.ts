@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { createHmac } from 'node:crypto'
-import { before, describe, test } from 'node:test'
+import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { isSigned } from '../../../examples/javascript/receiver.ts'
 import { signature } from '../../../src/pay/webhooks/webhook.ts'
@@ -54,40 +53,19 @@ test('Pay-Signature is the lower-case hexadecimal HMAC-SHA256 of the body, keyed
   assert.equal(signature(BODY, KEY), SIGNATURE)
 })
 
+// test/testing/language-receivers.test.ts has what else the receivers of the examples refuse.
 for (const [name, verify] of Object.entries(verifiers))
-  describe(`Webhooks: ${name}`, () => {
+  test(`Webhooks: ${name} accepts a body that was signed with the key, and refuses another body or key`, () => {
     const body = Buffer.from(BODY)
-    const right: Signed = [body, SIGNATURE, KEY]
-    const wrong: Record<string, Signed> = {
-      'another body': [Buffer.from(BODY.replace('4650', '4651')), SIGNATURE, KEY],
-      'the same body with a line break': [Buffer.from(`${BODY}\n`), SIGNATURE, KEY],
-      'an empty body': [Buffer.alloc(0), SIGNATURE, KEY],
-      'another key': [body, SIGNATURE, `${KEY.slice(0, -1)}k`],
-      // Anybody can sign with it. openssl would accept it.
-      ...(name.startsWith('examples/') && {
-        'the empty key': [body, createHmac('sha256', '').update(body).digest('hex'), ''],
-      }),
-      'the key without its prefix': [body, SIGNATURE, KEY.replace('webhook_test_', '')],
-      'another signature': [body, `0${SIGNATURE.slice(1)}`, KEY],
-      'the first half of the signature': [body, SIGNATURE.slice(0, 32), KEY],
-      'the signature in capitals': [body, SIGNATURE.toUpperCase(), KEY],
-      'no signature': [body, '', KEY],
-      'a signature that is not ASCII': [body, 'é'.repeat(32), KEY],
-    }
-    let accepted = new Map<string, boolean | undefined>()
-    before(() => {
-      const results = verify([right, ...Object.values(wrong)])
-      accepted = new Map(['right', ...Object.keys(wrong)].map((what, i) => [what, results[i]]))
-    })
-
-    test(`${name} accepts a body that was signed with the key`, () => {
-      assert.equal(accepted.get('right'), true)
-    })
-
-    for (const what of Object.keys(wrong))
-      test(`${name} refuses ${what}`, () => {
-        assert.equal(accepted.get(what), false)
-      })
+    const signed: Signed[] = [
+      [body, SIGNATURE, KEY],
+      [Buffer.from(BODY.replace('4650', '4651')), SIGNATURE, KEY],
+      [Buffer.from(`${BODY}\n`), SIGNATURE, KEY],
+      [body, SIGNATURE, `${KEY.slice(0, -1)}k`],
+      [body, SIGNATURE, KEY.replace('webhook_test_', '')],
+      [body, `0${SIGNATURE.slice(1)}`, KEY],
+    ]
+    assert.deepEqual(verify(signed), [true, ...Array(5).fill(false)])
   })
 
 test('Every verifier accepts what is sent: by itself, again, edited, under a new identifier, with another key, and through a listener', async t => {

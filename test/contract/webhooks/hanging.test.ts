@@ -3,13 +3,13 @@ import { describe, test } from 'node:test'
 import type { Answer } from '../../support/client.ts'
 import { authorise, read } from '../../support/journeys.ts'
 import type { Behaviour } from '../../support/receiver.ts'
-import { onEveryDatabase } from '../../support/service.ts'
-import { endingsOf, receiving, subscribe } from '../../support/subscriber.ts'
+import { onSharedDatabases } from '../../support/service.ts'
+import { endingsOf, subscribe } from '../../support/subscriber.ts'
 import { cancelOne, paymentPath } from './payment-changes.ts'
 
 const moto = { authorisation_mode: 'moto_api' }
 /** A receiver that accepts requests and never responds. */
-const hang: Behaviour = { onRequest: () => {} }
+const hang: Behaviour = { onRequest: () => {}, plain: true }
 
 /** Seconds that a machine busy with other tests may add. Twenty webhooks one after another would take 80. */
 const LEEWAY = 30
@@ -17,7 +17,7 @@ const CANCELLED = { subscriptions: ['card_payment_cancelled'] }
 
 /** A delivery gives up after a real timeout of 2 seconds, so these tests wait at the same time. */
 describe('Webhooks: receivers that do not respond', { concurrency: true }, () => {
-  onEveryDatabase(
+  onSharedDatabases(
     'Webhooks: cost of receivers that do not respond',
     service => {
       describe('cost', { concurrency: true }, () => {
@@ -50,7 +50,7 @@ describe('Webhooks: receivers that do not respond', { concurrency: true }, () =>
         })
       })
     },
-    receiving,
+    { receives: true },
   )
 })
 
@@ -58,7 +58,7 @@ describe('Webhooks: receivers that do not respond', { concurrency: true }, () =>
 describe('Webhooks: requests beside a receiver that does not respond', {
   concurrency: true,
 }, () => {
-  onEveryDatabase(
+  onSharedDatabases(
     'Webhooks: other requests',
     service => {
       test('a webhook that does not respond does not delay reads of its account and requests of other accounts', async t => {
@@ -81,6 +81,6 @@ describe('Webhooks: requests beside a receiver that does not respond', {
         assert.equal((await answer).status, 204)
       })
     },
-    receiving,
+    { receives: true },
   )
 })

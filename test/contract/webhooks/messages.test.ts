@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
+  activeAgreement,
   cancelAgreement,
   createAgreement,
   payByAgreement,
   readAgreement,
-  setUpPayment,
 } from '../../support/agreements.ts'
 import type { Body, Client } from '../../support/client.ts'
-import { paidPayment, payOnPages, read } from '../../support/journeys.ts'
+import { choose, paidPayment, read } from '../../support/journeys.ts'
 import { onSharedDatabases } from '../../support/service.ts'
 import {
   eventTypesOf,
@@ -18,14 +18,7 @@ import {
   type Subscriber,
   subscribe,
 } from '../../support/subscriber.ts'
-
 import { changes, delayed, paymentPath, refusals } from './payment-changes.ts'
-
-const byAgreement = async (api: Client, fields: object): Promise<Body> => {
-  const agreement = await createAgreement(api)
-  await payOnPages(api, await setUpPayment(api, agreement))
-  return payByAgreement(api, agreement, { ...fields })
-}
 
 const prefixed = (names: string[]): string[] => names.map(name => `card_payment_${name}`)
 
@@ -46,30 +39,38 @@ onSharedDatabases(
             },
           },
         })
-        const wanted = ['captured', 'failed']
-        const two = await subscribe(t, api, { subscriptions: prefixed(wanted) })
-        const never = await subscribe(t, api, { subscriptions: prefixed(['settled']) })
-        const deleted = await subscribe(t, api)
-        await api.delete(`/v1/webhooks/${deleted.webhook.external_id}`)
-        const other = await subscribe(t, await service().newAccount())
         await api.advance(1_000)
 
         await change(api, payment)
 
         assert.deepEqual(eventTypesOf(received(all)), prefixed(sends))
-        const both = sends.filter(name => wanted.includes(name))
-        assert.deepEqual(eventTypesOf(received(two)), prefixed(both))
-        for (const silent of [never, deleted, other]) assert.equal(silent.connections(), 0)
-        for (const message of [...received(all), ...received(two)])
-          await assertMessage(api, payment, message)
+        for (const message of received(all)) await assertMessage(api, payment, message)
         assert.deepEqual(
           seen,
           received(all).map(({ resource }) => resource),
         )
         await assertHistory(api, all)
-        await assertHistory(api, two)
-        assert.deepEqual(await history(api, deleted.webhook), [])
       })
+
+    test('a webhook receives only the event types of its subscriptions, and nothing once it is deleted or of another account', async t => {
+      const api = await service().newAccount()
+      const two = await subscribe(t, api, { subscriptions: prefixed(['captured', 'failed']) })
+      const never = await subscribe(t, api, { subscriptions: prefixed(['settled']) })
+      const deleted = await subscribe(t, api)
+      await api.delete(`/v1/webhooks/${deleted.webhook.external_id}`)
+      const other = await subscribe(t, await service().newAccount())
+      await paidPayment(api)
+      await api.advance(1_000)
+      const declined = await api.createPayment()
+      await choose(api, declined, 'declined')
+      const [captured, failed] = received(two)
+      assert.deepEqual(eventTypesOf(received(two)), prefixed(['captured', 'failed']))
+      assert.notEqual(captured.resource_id, failed.resource_id)
+      await assertMessage(api, declined, failed)
+      await assertHistory(api, two)
+      for (const silent of [never, deleted, other]) assert.equal(silent.connections(), 0)
+      assert.deepEqual(await history(api, deleted.webhook), [])
+    })
 
     for (const [fields, sends] of [
       [{}, ['succeeded', 'captured']],
@@ -77,8 +78,7 @@ onSharedDatabases(
     ] as const)
       test(`a webhook receives ${sends.join(', then ')} when a payment is made in agreement mode with ${JSON.stringify(fields)}`, async t => {
         const api = await service().newAccount()
-        const agreement = await createAgreement(api)
-        await payOnPages(api, await setUpPayment(api, agreement))
+        const agreement = await activeAgreement(api)
         const all = await subscribe(t, api)
         await api.advance(1_000)
         const { status, body: payment } = await payByAgreement(api, agreement, { ...fields })
@@ -93,13 +93,12 @@ onSharedDatabases(
 
     test('a webhook receives captured or cancelled when a payment in agreement mode is captured or cancelled', async t => {
       const api = await service().newAccount()
-      const payments = [
-        (await byAgreement(api, delayed)).body,
-        (await byAgreement(api, delayed)).body,
-      ]
+      const agreement = await activeAgreement(api)
+      const { body: captured } = await payByAgreement(api, agreement, delayed)
+      const { body: cancelled } = await payByAgreement(api, agreement, delayed)
       const all = await subscribe(t, api)
-      await api.post(`${paymentPath(payments[0])}/capture`)
-      await api.post(`${paymentPath(payments[1])}/cancel`)
+      await api.post(`${paymentPath(captured)}/capture`)
+      await api.post(`${paymentPath(cancelled)}/cancel`)
       assert.deepEqual(eventTypesOf(received(all)), prefixed(['captured', 'cancelled']))
     })
 

@@ -36,7 +36,7 @@ function testEach(chosen: [name: string, misbehaviour: Misbehaviour][]): void {
         assert.equal(status, delivered ? 'SUCCESSFUL' : 'FAILED')
         if (behaviour.refuses) assert.equal(response_time, null, 'nothing was sent')
         else if (result === 'timeout') assert.ok(response_time >= DEADLINE, `${response_time} ms`)
-        else assert.ok(response_time === null || Number.isInteger(response_time))
+        else if (subscriber.requests.length > 0) assert.ok(Number.isInteger(response_time))
       }
       assert.equal(message.last_delivery_status, attempts.at(-1).status)
       assert.deepEqual(message.latest_attempt, message.attempts[0])
@@ -55,10 +55,6 @@ const answering = all.filter(each => !waiting.includes(each))
 // One after another, so that a busy machine has the two seconds of an attempt for each.
 describe('Webhooks: misbehaving receivers', { timeout: 120_000 }, () => {
   testEach(answering)
-
-  test('there are at least thirty kinds of misbehaving receivers', () => {
-    assert.ok(Object.keys(misbehaviours).length >= 30)
-  })
 })
 
 describe('Webhooks: receivers that let an attempt wait', {

@@ -26,8 +26,6 @@ const faults: Fault[] = [
   ),
   [{ callback_url: `${URL}?${'x'.repeat(2048)}` }, 'P0102', 'callback_url'],
   [{ callback_url: `${URL}\0` }, 'P0102', 'callback_url'],
-  [{ callback_url: 'http://hooks.example.com/' }, 'P0102', 'callback_url'],
-  [{ callback_url: 'https://127.0.0.1/' }, 'P0102', 'callback_url'],
   ...[1, false, [], {}, 'x'.repeat(256), ' '.repeat(256), 'a\0b', '\udc00'].map(
     (value): Fault => [{ description: value }, 'P0102', 'description'],
   ),
@@ -45,19 +43,12 @@ const faults: Fault[] = [
   ].map((value): Fault => [{ subscriptions: value }, 'P0102', 'subscriptions']),
 ]
 
-/** Requests with several errors each. The error named here comes first in the order of checks. */
+/** With several errors each. The one that is named comes first in the order of checks. */
 const order: Fault[] = [
   [{ callback_url: ' ', description: 1, subscriptions: [] }, 'P0101', 'callback_url'],
-  [
-    { callback_url: 'https://10.0.0.1/', description: 1, subscriptions: [] },
-    'P0102',
-    'callback_url',
-  ],
+  [{ callback_url: 'https://10.0.0.1/', description: 1 }, 'P0102', 'callback_url'],
   [{ description: 1, subscriptions: [] }, 'P0102', 'description'],
 ]
-
-const name = (value: unknown): string =>
-  JSON.stringify(value, (_, inner) => (inner === undefined ? 'absent' : inner)).slice(0, 70)
 
 async function register(api: Client, fields: Record<string, unknown> = {}): Promise<Body> {
   const answer = await api.post('/v1/webhooks', { callback_url: URL, ...fields })
@@ -94,14 +85,10 @@ onSharedDatabases(
         assert.equal(new Set(made.map(({ external_id }) => external_id)).size, 20)
       })
 
-      for (const subscriptions of [undefined, null])
-        test(`a webhook receives all event types when subscriptions are ${subscriptions}`, async () => {
-          const api = await service().newAccount()
-          assert.deepEqual((await register(api, { subscriptions })).subscriptions, ALL)
-        })
-
-      test('subscriptions accept every event type, including the one never sent, and drop repeated ones', async () => {
+      test('subscriptions are all event types if absent or null, accept each, also the one never sent, and drop repeated ones', async () => {
         const api = await service().newAccount()
+        for (const subscriptions of [undefined, null])
+          assert.deepEqual((await register(api, { subscriptions })).subscriptions, ALL)
         for (const type of ALL)
           assert.deepEqual((await register(api, { subscriptions: [type] })).subscriptions, [type])
         const repeated = ['card_payment_failed', 'card_payment_captured', 'card_payment_failed']
@@ -127,27 +114,24 @@ onSharedDatabases(
         assert.equal((await register(api, { callback_url: odd })).callback_url, odd)
       })
 
-      for (const [fields, code, field] of faults)
-        test(`POST /v1/webhooks returns 422 ${code} for ${name(fields)}`, async () => {
-          const api = await service().newAccount()
+      test('POST /v1/webhooks returns 422 with the first field that is wrong, and registers nothing', async () => {
+        const api = await service().newAccount()
+        for (const [fields, code, field] of [...faults, ...order]) {
           const answer = await api.post('/v1/webhooks', { callback_url: URL, ...fields })
           assertError(answer, 422, code, { field })
-          assert.equal((await api.get('/v1/webhooks')).body.total, 0)
-        })
+        }
+        assert.equal((await api.get('/v1/webhooks')).body.total, 0)
+      })
 
-      for (const [fields, code, field] of order)
-        test(`POST /v1/webhooks reports only ${field} for ${name(fields)}`, async () => {
-          const api = await service().newAccount()
-          const answer = await api.post('/v1/webhooks', { callback_url: URL, ...fields })
-          assertError(answer, 422, code, { field })
-        })
-
-      for (const body of ['', '[]', '"x"', 'null', '1', '{', '{"__proto__":1}'])
-        test(`POST /v1/webhooks returns 400 P0197 for a body that is not a JSON object: ${body || 'no body'}`, async () => {
-          const api = await service().newAccount()
-          const answer = await api.request('POST', '/v1/webhooks', { headers: JSON_TYPE, body })
-          assertError(answer, 400, 'P0197')
-        })
+      test('POST /v1/webhooks returns 400 P0197 for a body that is not a JSON object', async () => {
+        const api = await service().newAccount()
+        for (const body of ['', '[]', '"x"', 'null', '1', '{', '{"__proto__":1}'])
+          assertError(
+            await api.request('POST', '/v1/webhooks', { headers: JSON_TYPE, body }),
+            400,
+            'P0197',
+          )
+      })
     })
 
     describe('list and deletion', () => {
@@ -192,28 +176,18 @@ onSharedDatabases(
         assert.match(wrong.body.description, /page.*display_size/)
       })
 
-      test('DELETE deactivates a webhook, returns 204 every time, and the webhook stays readable', async () => {
+      test('DELETE deactivates a webhook, returns 204 every time, whatever its body, and the webhook stays readable', async () => {
         const api = await service().newAccount()
         const webhook = await register(api)
         const path = `/v1/webhooks/${webhook.external_id}`
-        for (let i = 0; i < 2; i++) {
-          const answer = await api.delete(path)
+        const body = { headers: { 'Content-Type': 'text/nonsense' }, body: '{' }
+        for (const sent of [{}, body]) {
+          const answer = await api.request('DELETE', path, sent)
           assert.equal(answer.status, 204)
           assert.equal(answer.text, '')
           assert.deepEqual((await api.get(path)).body, { ...webhook, status: 'INACTIVE' })
           assert.equal((await api.get(`${path}/messages`)).status, 200)
         }
-      })
-
-      test('DELETE of a webhook ignores a body of any type', async () => {
-        const api = await service().newAccount()
-        const { external_id } = await register(api)
-        const headers = { 'Content-Type': 'text/nonsense' }
-        const answer = await api.request('DELETE', `/v1/webhooks/${external_id}`, {
-          headers,
-          body: '{',
-        })
-        assert.equal(answer.status, 204)
       })
 
       test('a webhook that the account does not have returns 404 P2700', async () => {
