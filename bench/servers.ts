@@ -107,7 +107,7 @@ export async function start(
 }
 
 async function address(child: ChildProcess, log: string, port: number | undefined, ms: number) {
-  for (const until = Date.now() + ms; Date.now() < until; await pause(5)) {
+  for (const until = Date.now() + ms; Date.now() < until; await pause(1)) {
     const output = readFileSync(log, 'utf8')
     if (child.exitCode !== null) throw new Error(`the server ended:\n${output}`)
     const found = port ? await answers(port) : Number(LISTENING.exec(output)?.[1])

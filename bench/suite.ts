@@ -70,7 +70,7 @@ export async function manyAccounts(
   removeFolder(folder)
   const what = `journeys in ${ACCOUNTS} accounts at once, with control`
   const ratios = pairsOf(journeys, 'the same in one account')
-  return [{ figure: 'P12', what, bar: { least: 0.95 }, ratios }]
+  return [{ figure: 'P12', what, bar: { least: 0.78 }, ratios }]
 }
 
 /** Makes test accounts. Returns their keys. */

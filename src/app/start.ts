@@ -107,7 +107,8 @@ export async function startFarthing(options: StartOptions): Promise<Farthing> {
 
   let server: FastifyInstance | undefined
   try {
-    // SQLite's thread starts first. Meanwhile this one makes the app.
+    // In two turns of the event loop SQLite's thread gets what migrates a new file. Meanwhile this one makes the app.
+    await setImmediate()
     await setImmediate()
     const { createApp } = await import('./app.ts')
     const ports = options.ports?.({ ...real, database: await opening }) ?? real

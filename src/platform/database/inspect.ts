@@ -53,7 +53,7 @@ async function versionIn(query: Query, kind: DatabaseAddress['kind'], place: str
   const steps =
     names.sort().join() === 'name,number' ? await query('select number, name from migrations') : []
   const isOwn = steps.some(({ number, name }) => number === 1 && name === FIRST_MIGRATION)
-  // A start makes this table first, and then all others in one transaction.
+  // Earlier versions made this table first, and then all others in one transaction.
   const isBegun = steps.length === 0 && names.length === 2 && columns.length === 2
   if (first && !isOwn && !isBegun) throw new Error(foreign(first, place))
   return steps.reduce((newest, { number }) => Math.max(newest, Number(number)), 0)
@@ -65,10 +65,9 @@ function foreign({ table, schema, database }: Row, place: string): string {
   return `${name} of another program, which has the table ${table}${where}: set DATABASE_URL to a database for Farthing alone, or unset it`
 }
 
-/** Throws for what is no file, and for the database of another program. Reads only. */
-export async function refuseForeignFile(path: string): Promise<void> {
-  await inFile(path, database => versionInFile(database, path))
-}
+/** Its newest migration. Throws for what is no file, and for the database of another program. Reads only. */
+export const refuseForeignFile = (path: string): Promise<number> =>
+  inFile(path, database => versionInFile(database, path))
 
 export const refuseForeignSchema = (query: Query): Promise<number> =>
   versionIn(query, 'postgres', 'the PostgreSQL database')

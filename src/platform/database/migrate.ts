@@ -3,9 +3,6 @@ import type { Database, Statement } from '../../core/ports.ts'
 
 const FOLDER = new URL('platform/database/migrations/', ROOT)
 
-/** Runs a text of one or several statements without values. */
-type Execute = (sql: string) => void | Promise<void>
-
 const TABLE = `create table if not exists migrations (number integer primary key, name text not null)`
 
 /** The name of the first step. Every version has written it into its first row, and no other program does. */
@@ -14,24 +11,24 @@ export const FIRST_MIGRATION = '0001-payments.sql'
 export class NewerDatabaseError extends Error {}
 
 /**
- * Migrates the database to the version of this code in one transaction, which first writes the number of its first step.
- * If two instances start at once, one of them waits there and then finds that the steps are done.
+ * Migrates a database whose newest step is `has` to the version of this code, in one transaction, which first writes the
+ * number of its first step. If two instances start at once, one of them waits there and then finds that the steps are done.
  * Throws NewerDatabaseError if a newer Farthing has migrated the database.
  */
-export async function migrate(database: Database, exec: Execute): Promise<void> {
-  await createTable(database, exec)
+export async function migrate(database: Database, has: number): Promise<void> {
   const steps = readMigrations()
-  const newest = steps.at(-1)?.number ?? 0
-  while (true) {
-    const done = new Set(await doneSteps(database))
-    const unknown = [...done].find(number => number > newest)
-    if (unknown !== undefined)
+  for (let done = has; done !== steps.length; done = await newestStep(database)) {
+    if (done > steps.length)
       throw new NewerDatabaseError(
-        `the database has version ${unknown}, from a newer Farthing; this Farthing knows versions up to ${newest}`,
+        `the database has version ${done}, from a newer Farthing; this Farthing knows versions up to ${steps.length}`,
       )
-    const missing = steps.filter(({ number }) => !done.has(number))
-    if (missing.length === 0) return
-    await database.write(missing.flatMap(statementsOf))
+    const statements = steps.slice(done).flatMap(statementsOf)
+    try {
+      await database.write([{ sql: TABLE, values: [] }, ...statements])
+    } catch (error) {
+      // On PostgreSQL one of two concurrent `create table if not exists` may fail. The other instance has migrated then.
+      if (!(await newestStep(database).catch(() => 0))) throw error
+    }
   }
 }
 
@@ -49,20 +46,11 @@ function readMigrations(): Migration[] {
 
 export const newestMigration = (): number => readMigrations().at(-1)?.number ?? 0
 
-async function doneSteps(database: Database): Promise<number[]> {
-  const rows = await database.query<{ number: number }>('select number from migrations')
-  return rows.map(row => row.number)
-}
-
-/** On PostgreSQL one of two concurrent `create table if not exists` may fail. The table then exists. */
-async function createTable(database: Database, exec: Execute): Promise<void> {
-  try {
-    await exec(TABLE)
-  } catch (error) {
-    await doneSteps(database).catch(() => {
-      throw error
-    })
-  }
+async function newestStep(database: Database): Promise<number> {
+  const [row] = await database.query<{ newest: number }>(
+    'select max(number) as newest from migrations',
+  )
+  return row?.newest ?? 0
 }
 
 function statementsOf({ number, name, sql }: Migration): Statement[] {

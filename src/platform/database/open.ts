@@ -19,20 +19,23 @@ export async function openDatabase(
 ): Promise<Database> {
   if (address.kind === 'postgres') return openPostgresDatabase(address.url, options)
   try {
-    if (address.path !== ':memory:') {
-      makeFile(address.path)
-      await refuseForeignFile(address.path)
-    }
-    return await openSqliteDatabase(address.path, options)
+    if (address.path === ':memory:') return await openSqliteDatabase(address.path, 0, options)
+    makeFile(address.path)
+    const has = await refuseForeignFile(address.path)
+    return await openSqliteDatabase(address.path, has, options)
   } catch (error) {
     throw error instanceof Error ? Object.assign(error, { path: address.path }) : error
   }
 }
 
-async function openSqliteDatabase(path: string, options: OpenOptions): Promise<Database> {
+async function openSqliteDatabase(
+  path: string,
+  has: number,
+  options: OpenOptions,
+): Promise<Database> {
   const database = openSqlite({ path, ...options })
   try {
-    await migrate(database, sql => database.exec(sql))
+    await migrate(database, has)
   } catch (error) {
     await database.close()
     throw error
@@ -46,8 +49,7 @@ async function openPostgresDatabase(url: string, options: OpenOptions): Promise<
   const migrating = openPostgres({ url, ...options, timeouts: false, pooled: true })
   try {
     await refuseUnsafe(migrating)
-    await refuseForeignSchema(migrating.query)
-    await migrate(migrating, sql => migrating.exec(sql))
+    await migrate(migrating, await refuseForeignSchema(migrating.query))
     await makeUnlogged(migrating)
     return openPostgres({ url, ...options, pooled: await migrating.isPooled() })
   } finally {

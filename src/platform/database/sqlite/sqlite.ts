@@ -31,8 +31,10 @@ const READ_CACHE = 96_000
 export function openSqlite(
   options: SqliteOptions,
 ): Database & { exec(sql: string): Promise<void> } {
-  const connection = connect(options.path, READ_CACHE)
-  const writer = options.path === ':memory:' ? sameThread(connection) : ownThread(options.path)
+  // The thread starts while this one opens the file.
+  const thread = options.path === ':memory:' ? undefined : ownThread(options.path)
+  const connection = connectBeside(thread, options.path)
+  const writer = thread ?? sameThread(connection)
   const queue = createQueue(writer, options)
   /** If only the log was deleted, what was acknowledged is saved: the log is still open. */
   async function save(gone: Error): Promise<void> {
@@ -60,6 +62,15 @@ export function openSqlite(
       await writer.close()
       reader.close()
     },
+  }
+}
+
+function connectBeside(thread: Writer | undefined, path: string): Connection {
+  try {
+    return connect(path, READ_CACHE)
+  } catch (error) {
+    void thread?.close()
+    throw error
   }
 }
 

@@ -2,7 +2,7 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import type { Statement } from '../../../core/ports.ts'
 import { createCommit, failureOf, type Result } from './commit.ts'
-import { connect } from './connection.ts'
+import { type Connection, connect } from './connection.ts'
 
 /** A message to the thread. It replies with results, in the order of the messages; to 'close' by ending. */
 export type Command = { commit: Statement[][] } | { exec: string } | 'close'
@@ -10,10 +10,17 @@ export type Command = { commit: Statement[][] } | { exec: string } | 'close'
 /** Kilobytes. Writes mostly append, so few pages are needed twice. */
 const WRITE_CACHE = 16_000
 
-const connection = connect(workerData as string, WRITE_CACHE) // the path, from sqlite.ts
-const commit = createCommit(connection)
+type Opened = { connection: Connection; commit: (batch: Statement[][]) => Result[] }
 
-function exec(sql: string): Result[] {
+let opened: Opened | undefined
+
+/** Opens the file for the first command, because the main thread opens it first. */
+function open(): Opened {
+  const connection = connect(workerData as string, WRITE_CACHE) // the path, from sqlite.ts
+  return { connection, commit: createCommit(connection) }
+}
+
+function exec({ connection }: Opened, sql: string): Result[] {
   try {
     connection.exec(sql)
     return []
@@ -24,7 +31,11 @@ function exec(sql: string): Result[] {
 
 parentPort?.on('message', (command: Command) => {
   if (command === 'close') {
-    connection.close()
+    opened?.connection.close()
     parentPort?.close()
-  } else parentPort?.postMessage('commit' in command ? commit(command.commit) : exec(command.exec))
+    return
+  }
+  opened ??= open()
+  const results = 'commit' in command ? opened.commit(command.commit) : exec(opened, command.exec)
+  parentPort?.postMessage(results)
 })
