@@ -118,160 +118,157 @@ for (const kind of ['sqlite', 'postgres'] as const)
       const nobody = await farthing(['open', '--account', 'nobody'], { FARTHING_API_KEY: '' })
       assert.equal(nobody.code, 1)
       assert.match(nobody.stderr, /no active key of the account nobody/)
+    })
 
-      // The rest asks the service, and receivers.
-      if (kind === 'postgres') return
+    // The rest asks the service, and receivers.
+    if (kind === 'postgres') return
 
-      /** A key of a new account, so that no other test's webhooks and requests are in it. */
-      async function newKey(account: string): Promise<string> {
-        const { stdout } = await farthing(['keys', 'create', '--account', account, '--json'])
-        return JSON.parse(stdout).key
-      }
+    /** A key of a new account, so that no other test's webhooks and requests are in it. */
+    async function newKey(account: string): Promise<string> {
+      const { stdout } = await farthing(['keys', 'create', '--account', account, '--json'])
+      return JSON.parse(stdout).key
+    }
 
-      test('finds another program at the address, another port, and another address of the pages', async () => {
-        const other = createServer((_request, response) => response.end('{"ping":"pong"}'))
-        other.listen(0, '127.0.0.1')
-        await once(other, 'listening')
-        const { port } = other.address() as AddressInfo
-        const { code, found } = await diagnose({
-          FARTHING_URL: `http://127.0.0.1:${port}`,
-          PORT: '3001',
-        })
-        other.close()
-        assert.equal(code, 3)
-        found('service', 'fail', /^Another program answers at http:\/\/127\.0\.0\.1:/)
-        found('port', 'warn', /^PORT is 3001, but the commands speak to /)
-        const pages = await diagnose({ FARTHING_PAGES_URL: 'https://pay.example' })
-        pages.found('pages', 'warn', /FARTHING_PAGES_URL is https:\/\/pay\.example here/)
+    test('finds another program at the address, another port, and another address of the pages', async () => {
+      const other = createServer((_request, response) => response.end('{"ping":"pong"}'))
+      other.listen(0, '127.0.0.1')
+      await once(other, 'listening')
+      const { port } = other.address() as AddressInfo
+      const { code, found } = await diagnose({
+        FARTHING_URL: `http://127.0.0.1:${port}`,
+        PORT: '3001',
       })
+      other.close()
+      assert.equal(code, 3)
+      found('service', 'fail', /^Another program answers at http:\/\/127\.0\.0\.1:/)
+      found('port', 'warn', /^PORT is 3001, but the commands speak to /)
+      const pages = await diagnose({ FARTHING_PAGES_URL: 'https://pay.example' })
+      pages.found('pages', 'warn', /FARTHING_PAGES_URL is https:\/\/pay\.example here/)
+    })
 
-      test('finds a certificate that is not accepted', async () => {
-        const receiver = await startReceiver({ certificate: 'expired' })
-        const key = await newKey('certificate')
-        const api = createClient([running.baseUrl], key)
-        await api.post('/v1/webhooks', { callback_url: receiver.url })
-        const { found } = await diagnose({ FARTHING_API_KEY: key })
-        await receiver.close()
-        found('webhooks', 'warn', /its certificate is not accepted on this machine \(/)
+    test('finds a certificate that is not accepted', async () => {
+      const receiver = await startReceiver({ certificate: 'expired' })
+      const key = await newKey('certificate')
+      const api = createClient([running.baseUrl], key)
+      await api.post('/v1/webhooks', { callback_url: receiver.url })
+      const { found } = await diagnose({ FARTHING_API_KEY: key })
+      await receiver.close()
+      found('webhooks', 'warn', /its certificate is not accepted on this machine \(/)
+    })
+
+    test('finds settings that are none, a missing database, and makes no file', async () => {
+      const missing = join(folder, 'missing.db')
+      const { found } = await diagnose({
+        FARTHING_CALLBACK_HOST: 'localhost',
+        DATABASE_URL: `sqlite:${missing}`,
       })
+      found('settings', 'warn', /Did you mean FARTHING_CALLBACK_HOSTS\?/)
+      found('database', 'warn', /There is no database at .*missing\.db/)
+      const again = await diagnose({ DATABASE_URL: `sqlite:${missing}` })
+      again.found('database', 'warn', /There is no database/)
+      const bad = await diagnose({ PORT: 'abc' })
+      assert.equal(bad.code, 3)
+      bad.found('settings', 'fail', /^PORT must be a port number/)
+    })
 
-      test('finds settings that are none, a missing database, and makes no file', async () => {
-        const missing = join(folder, 'missing.db')
-        const { found } = await diagnose({
-          FARTHING_CALLBACK_HOST: 'localhost',
-          DATABASE_URL: `sqlite:${missing}`,
-        })
-        found('settings', 'warn', /Did you mean FARTHING_CALLBACK_HOSTS\?/)
-        found('database', 'warn', /There is no database at .*missing\.db/)
-        const again = await diagnose({ DATABASE_URL: `sqlite:${missing}` })
-        again.found('database', 'warn', /There is no database/)
-        const bad = await diagnose({ PORT: 'abc' })
-        assert.equal(bad.code, 3)
-        bad.found('settings', 'fail', /^PORT must be a port number/)
+    test('A webhook without messages is only ok if its address accepts connections, and a listener never is', async () => {
+      const key = await newKey('addresses')
+      const api = createClient([running.baseUrl], key)
+      const open = createServer().listen(0, '127.0.0.1')
+      await once(open, 'listening')
+      const { port } = open.address() as AddressInfo
+      await api.post('/v1/webhooks', {
+        callback_url: `http://localhost:${port}/`,
+        description: 'A',
       })
-
-      test('A webhook without messages is only ok if its address accepts connections, and a listener never is', async () => {
-        const key = await newKey('addresses')
-        const api = createClient([running.baseUrl], key)
-        const open = createServer().listen(0, '127.0.0.1')
-        await once(open, 'listening')
-        const { port } = open.address() as AddressInfo
+      await api.post('/v1/webhooks', { callback_url: 'http://localhost:1/', description: 'B' })
+      // They have no event in common, so no message arrives twice.
+      for (const type of ['captured', 'refunded'])
         await api.post('/v1/webhooks', {
-          callback_url: `http://localhost:${port}/`,
-          description: 'A',
+          callback_url: 'https://localhost:1/',
+          description: 'C',
+          subscriptions: [`card_payment_${type}`],
         })
-        await api.post('/v1/webhooks', { callback_url: 'http://localhost:1/', description: 'B' })
-        // They have no event in common, so no message arrives twice.
-        for (const type of ['captured', 'refunded'])
-          await api.post('/v1/webhooks', {
-            callback_url: 'https://localhost:1/',
-            description: 'C',
-            subscriptions: [`card_payment_${type}`],
-          })
-        await farthing(['listen', '--name', 'D', '--print-signing-key'], { FARTHING_API_KEY: key })
-        const { found, commandOf } = await diagnose({ FARTHING_API_KEY: key })
-        open.close()
-        assert.equal(commandOf(/active webhooks have the address/), undefined)
+      await farthing(['listen', '--name', 'D', '--print-signing-key'], { FARTHING_API_KEY: key })
+      const { found, commandOf } = await diagnose({ FARTHING_API_KEY: key })
+      open.close()
+      assert.equal(commandOf(/active webhooks have the address/), undefined)
+      found(
+        'webhooks',
+        'warn',
+        /^d: there is no message yet, so nothing shows that it is listening/,
+      )
+      assert.equal(commandOf(/^d: there is/), 'farthing trigger card_payment_succeeded')
+      found('webhooks', 'ok', /^A: there is no message yet, and its address accepts connections/)
+      for (const name of ['B', 'C'])
         found(
           'webhooks',
           'warn',
-          /^d: there is no message yet, so nothing shows that it is listening/,
+          new RegExp(`^${name}: its address accepts no .* \\(ECONNREFUSED\\)`),
         )
-        assert.equal(commandOf(/^d: there is/), 'farthing trigger card_payment_succeeded')
-        found('webhooks', 'ok', /^A: there is no message yet, and its address accepts connections/)
-        for (const name of ['B', 'C'])
-          found(
-            'webhooks',
-            'warn',
-            new RegExp(`^${name}: its address accepts no .* \\(ECONNREFUSED\\)`),
-          )
-      })
+    })
 
-      test('farthing doctor finds a webhook that is registered twice, and advises what fits the cause of a failure', async () => {
-        const key = await newKey('failures')
-        const env = { FARTHING_API_KEY: key }
-        const api = createClient([running.baseUrl], key)
-        for (let n = 0; n < 2; n++)
-          await api.post('/v1/webhooks', { callback_url: 'http://localhost:1/hook' })
-        const receiver = createServer((request, response) => {
-          response.statusCode = Number(request.url?.slice(1))
-          response.end()
-        }).listen(0, '127.0.0.1')
-        await once(receiver, 'listening')
-        const { port } = receiver.address() as AddressInfo
-        for (const description of ['401', '404'])
-          await api.post('/v1/webhooks', {
-            callback_url: `http://localhost:${port}/${description}`,
-            description,
-          })
-        await farthing(['listen', '--name', 'Me', '--print-signing-key'], env)
-        await farthing(['trigger', 'card_payment_cancelled'], env)
-        receiver.close()
-        const { found, commandOf } = await diagnose(env)
-        found('webhooks', 'warn', /^2 active webhooks have the address http:\/\/localhost:1\/hook/)
-        found('webhooks', 'warn', /1 of the last 1 messages failed\. .*is it running, and is the/)
-        assert.equal(commandOf(/^localhost:1: 1 of/), undefined)
-        assert.match(commandOf(/^401: .*signature does not match/) ?? '', /^farthing verify --ask /)
-        assert.equal(commandOf(/^404: .*Is the path/), undefined)
-        assert.equal(commandOf(/^me: nobody was listening/), 'farthing listen --name me --missed')
-      })
-
-      test('An http return_url that was refused is a warning only while it would be refused again', async t => {
-        const key = await newKey('returns')
-        const env = { FARTHING_API_KEY: key }
-        await farthing(['pay', '--set', 'return_url=http://localhost:8080/return'], env)
-        // The record is written within half a second.
-        while (!(await farthing(['logs', '--refused'], env)).stdout.includes('P0102'));
-        const { found, commandOf } = await diagnose(env)
-        found('return_url', 'warn', /sent the return_url http:\/\/localhost:8080\/return, which is/)
-        assert.equal(commandOf(/return_url http/), 'FARTHING_RETURN_HOSTS=localhost:8080 farthing')
-        const allowing = await startProcess({
-          env: { DATABASE_URL, FARTHING_API_KEY: KEY, FARTHING_RETURN_HOSTS: 'localhost:8080' },
+    test('farthing doctor finds a webhook that is registered twice, and advises what fits the cause of a failure', async () => {
+      const key = await newKey('failures')
+      const env = { FARTHING_API_KEY: key }
+      const api = createClient([running.baseUrl], key)
+      for (let n = 0; n < 2; n++)
+        await api.post('/v1/webhooks', { callback_url: 'http://localhost:1/hook' })
+      const receiver = createServer((request, response) => {
+        response.statusCode = Number(request.url?.slice(1))
+        response.end()
+      }).listen(0, '127.0.0.1')
+      await once(receiver, 'listening')
+      const { port } = receiver.address() as AddressInfo
+      for (const description of ['401', '404'])
+        await api.post('/v1/webhooks', {
+          callback_url: `http://localhost:${port}/${description}`,
+          description,
         })
-        t.after(() => allowing.kill())
-        const { names } = await diagnose({ ...env, FARTHING_URL: allowing.baseUrl })
-        assert.ok(!names.includes('return_url'), String(names))
-      })
+      await farthing(['listen', '--name', 'Me', '--print-signing-key'], env)
+      await farthing(['trigger', 'card_payment_cancelled'], env)
+      receiver.close()
+      const { found, commandOf } = await diagnose(env)
+      found('webhooks', 'warn', /^2 active webhooks have the address http:\/\/localhost:1\/hook/)
+      found('webhooks', 'warn', /1 of the last 1 messages failed\. .*is it running, and is the/)
+      assert.equal(commandOf(/^localhost:1: 1 of/), undefined)
+      assert.match(commandOf(/^401: .*signature does not match/) ?? '', /^farthing verify --ask /)
+      assert.equal(commandOf(/^404: .*Is the path/), undefined)
+      assert.equal(commandOf(/^me: nobody was listening/), 'farthing listen --name me --missed')
+    })
 
-      test('A wrong path in FARTHING_URL or FARTHING_BASE_URL is named, with the setting to correct', async t => {
-        const { found, commandOf } = await diagnose({ FARTHING_URL: `${running.baseUrl}/api` })
-        found(
-          'service',
-          'fail',
-          /^A Farthing answers at http:\/\/127\.0\.0\.1:\d+, but not below \/api/,
-        )
-        assert.equal(commandOf(/but not below/), `FARTHING_URL=${running.baseUrl} farthing doctor`)
-        const FARTHING_BASE_URL = `${running.baseUrl}/elsewhere`
-        const wrong = await startProcess({
-          env: { DATABASE_URL, FARTHING_API_KEY: KEY, FARTHING_BASE_URL },
-        })
-        t.after(() => wrong.kill())
-        const pages = await diagnose({ FARTHING_URL: wrong.baseUrl })
-        pages.found('pages', 'fail', /which returns 404/)
-        assert.match(
-          pages.commandOf(/which returns 404/) ?? '',
-          /^Correct FARTHING_BASE_URL of the/,
-        )
+    test('An http return_url that was refused is a warning only while it would be refused again', async t => {
+      const key = await newKey('returns')
+      const env = { FARTHING_API_KEY: key }
+      await farthing(['pay', '--set', 'return_url=http://localhost:8080/return'], env)
+      // The record is written within half a second.
+      while (!(await farthing(['logs', '--refused'], env)).stdout.includes('P0102'));
+      const { found, commandOf } = await diagnose(env)
+      found('return_url', 'warn', /sent the return_url http:\/\/localhost:8080\/return, which is/)
+      assert.equal(commandOf(/return_url http/), 'FARTHING_RETURN_HOSTS=localhost:8080 farthing')
+      const allowing = await startProcess({
+        env: { DATABASE_URL, FARTHING_API_KEY: KEY, FARTHING_RETURN_HOSTS: 'localhost:8080' },
       })
+      t.after(() => allowing.kill())
+      const { names } = await diagnose({ ...env, FARTHING_URL: allowing.baseUrl })
+      assert.ok(!names.includes('return_url'), String(names))
+    })
+
+    test('A wrong path in FARTHING_URL or FARTHING_BASE_URL is named, with the setting to correct', async t => {
+      const { found, commandOf } = await diagnose({ FARTHING_URL: `${running.baseUrl}/api` })
+      found(
+        'service',
+        'fail',
+        /^A Farthing answers at http:\/\/127\.0\.0\.1:\d+, but not below \/api/,
+      )
+      assert.equal(commandOf(/but not below/), `FARTHING_URL=${running.baseUrl} farthing doctor`)
+      const FARTHING_BASE_URL = `${running.baseUrl}/elsewhere`
+      const wrong = await startProcess({
+        env: { DATABASE_URL, FARTHING_API_KEY: KEY, FARTHING_BASE_URL },
+      })
+      t.after(() => wrong.kill())
+      const pages = await diagnose({ FARTHING_URL: wrong.baseUrl })
+      pages.found('pages', 'fail', /which returns 404/)
+      assert.match(pages.commandOf(/which returns 404/) ?? '', /^Correct FARTHING_BASE_URL of the/)
     })
   })
