@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { type TestContext, test } from 'node:test'
-import { only, tagged, withId } from '../../hosted/document.ts'
+import { tagged, withId } from '../../hosted/document.ts'
 import type { Body } from '../../support/client.ts'
-import { elementWith, enter, headingOf, rowsOf, type Shown, signIn } from '../../support/console.ts'
+import { elementWith, headingOf, rowsOf, type Shown, signIn } from '../../support/console.ts'
 import { fillAccount } from '../../support/console-states.ts'
 import { ask } from '../../support/control.ts'
 import { startReceiver } from '../../support/receiver.ts'
@@ -22,10 +22,10 @@ onEveryDatabase(
   service => {
     /** An account with something on every page, which the test closes. */
     const filled = async (t: TestContext) => {
-      const entered = await enter(service())
-      const shelf = await fillAccount(service(), entered.api)
+      const api = await service().newAccount()
+      const shelf = await fillAccount(service(), api)
       t.after(shelf.close)
-      return { ...entered, ...shelf }
+      return { api, ...shelf, browser: await signIn(service(), api) }
     }
     const messagePath = ({ webhook_message_id }: Body) => `messages/${webhook_message_id}`
 
@@ -153,7 +153,7 @@ onEveryDatabase(
       ] as const) {
         const accepted = await send(accepting, fields)
         const { inside } = elementWith(accepted, 'answer-to-wrong')
-        assert.equal(only(inside, tagged('strong')).attributes.class, 'govuk-tag govuk-tag--red')
+        assert.equal(inside.find(tagged('strong'))?.attributes.class, 'govuk-tag govuk-tag--red')
         const said = `: 200 OK. Your receiver accepted a message whose signature is wrong. Before you use`
         assert.ok(causeIn(accepted).includes(said), causeIn(accepted))
         assert.ok(causeIn(accepted).includes(name))
