@@ -26,7 +26,7 @@ async function linesOf(
     lines
       .map((line): Record<string, unknown> => JSON.parse(line))
       // The client of the tests reads the description of the API.
-      .filter(line => (line.method || line.ignored) && line.route !== '/openapi.json')
+      .filter(line => line.method && line.route !== '/openapi.json')
   )
 }
 
@@ -74,19 +74,17 @@ describe('The log line of a request', () => {
   })
 })
 
-test('At the level debug the log has requests for assets, and the names of unknown query parameters', async () => {
-  const key = 'a0-key-in-the-wrong-place'
+test('At the level debug the log has requests for assets, and no query', async () => {
   const lines = await linesOf('debug', async ({ baseUrl }) => {
     const api = createClient([baseUrl], FARTHING_API_KEY)
     await api.get(`/assets/${assets.css}`)
-    await api.get(`/v1/payments?referense=hidden-value&state=created&${key}=1`)
-    await api.get('/v1/webhooks?page=1')
+    await api.get('/v1/payments?referense=hidden-value')
   })
   assert.deepEqual(
-    lines.map(({ route, ignored }) => route ?? ignored),
-    ['/assets/:name', ['referense', '(not a name)'], '/v1/payments', '/v1/webhooks'],
+    lines.map(({ route }) => route),
+    ['/assets/:name', '/v1/payments'],
   )
-  assert.doesNotMatch(JSON.stringify(lines), /hidden-value|wrong-place/)
+  assert.doesNotMatch(JSON.stringify(lines), /referense|hidden-value/)
 })
 
 test('At a terminal the line of a refused request ends with the code and the field', async t => {

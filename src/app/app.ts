@@ -13,15 +13,15 @@ import type { WithScenario } from '../pay/payments/commands.ts'
 import { payment } from '../pay/payments/response.ts'
 import { paymentEndpoints } from '../pay/payments/routes.ts'
 import { refundEndpoints } from '../pay/refunds/routes.ts'
-import { createDeliveries, type Deliveries } from '../pay/webhooks/deliver.ts'
+import { createDeliveries } from '../pay/webhooks/deliver.ts'
 import { webhookEndpoints } from '../pay/webhooks/routes.ts'
 import { createAuthenticate } from '../platform/accounts/bearer.ts'
 import { givingWay } from '../platform/database/give-way.ts'
-import type { Area, AreaName, Areas, Recorded } from '../platform/http/areas.ts'
+import type { Area, Areas, Recorded } from '../platform/http/areas.ts'
 import { registerRoutes } from '../platform/http/endpoint.ts'
 import { sendApiError } from '../platform/http/errors.ts'
 import { healthEndpoints } from '../platform/http/health.ts'
-import { createLimits, type Limits } from '../platform/http/limits.ts'
+import { createLimits } from '../platform/http/limits.ts'
 import { decorateRequests } from '../platform/http/request-state.ts'
 import {
   createLazyApp,
@@ -35,19 +35,14 @@ import { withListeners } from '../tools/deliver/listeners.ts'
 import { createJudge } from '../tools/explain/check/judge.ts'
 import { createPlans, type Plans } from '../tools/plans/faults.ts'
 import { LAST_PLAN_SQL } from '../tools/plans/store.ts'
-import { createRecorder, type RunningRecorder } from '../tools/record/recorder.ts'
+import { createRecorder } from '../tools/record/recorder.ts'
 import type { Judge } from '../tools/record/row.ts'
 import { createMinuteCounts } from '../tools/record/traffic-store.ts'
 import type { Chapters } from './docs/openapi.ts'
 import { docsEndpoints } from './docs/routes.ts'
 import type { Tools } from './tools.ts'
 
-export type App = {
-  server: FastifyInstance
-  deliveries: Deliveries
-  limits: Limits
-  recorder: RunningRecorder | undefined
-}
+export type App = Awaited<ReturnType<typeof createApp>>
 
 /** The server does not listen yet. `watch` gets it before its routes, to add hooks. */
 export async function createApp(
@@ -55,7 +50,7 @@ export async function createApp(
   config: Config,
   logger?: FastifyBaseLogger,
   watch?: (server: FastifyInstance) => void,
-): Promise<App> {
+) {
   const signals = createSignals()
   const database = givingWay(given.database, async () => recorder?.giveWay())
   const ports = { ...given, database }
@@ -91,7 +86,7 @@ export async function createApp(
     onRuleFault,
     signals,
   }
-  const areas = createAreas(context, { recorder, plans, onRefused: refused.count })
+  const areas = createAreas(context, recorder, plans, refused.count)
   const lazyApp = createLazyApp(['/control', '/console'], makeTools, onToolsFault)
   const server = createServer(logger?.child({}), areas, { lazyApp })
   const waiting = () => deliveries.waiting() + (plans?.delayed() ?? 0)
@@ -110,12 +105,12 @@ export async function createApp(
     Webhooks: webhookEndpoints(context, payment),
     'Hosted pages': [...pageEndpoints(context), ...assetEndpoints()],
     'About this service': [
-      ...docsEndpoints(context, () => chapters, messageDocs),
+      ...docsEndpoints(context, () => chapters),
       ...healthEndpoints(context, limits.draining),
     ],
   }
   const described = Object.values(chapters).flat()
-  const operations = described.filter(({ area }) => RECORDED.includes(area))
+  const operations = described.filter(({ area }) => areas[area].record)
   registerRoutes(server, described, areas, limits)
 
   async function makeTools(): Promise<FastifyInstance> {
@@ -145,12 +140,6 @@ const linesOf = (logger?: FastifyBaseLogger) => ({
   onRuleFault: (error: unknown) => logger?.warn({ err: error }, 'the check could not judge all'),
 })
 
-/** The areas whose requests are recorded and meet plans. */
-const RECORDED: AreaName[] = ['api', 'token', 'pages']
-
-const messageDocs = async () =>
-  (await import('../pay/webhooks/message-docs.ts')).messageDocs(payment)
-
 function recorderOf(
   ports: Ports & { judge: Judge; onRecorded: (room: string) => void },
   config: Config,
@@ -170,14 +159,11 @@ function recorderOf(
 /** One row for each kind of endpoint. While control or the console is off, its paths are unknown paths. */
 function createAreas(
   context: ToolContext,
-  beside: {
-    recorder: RunningRecorder | undefined
-    plans: Plans | undefined
-    onRefused: () => void
-  },
+  recorder: ReturnType<typeof recorderOf>,
+  plans: Plans | undefined,
+  onRefused: () => void,
 ): Areas {
   const { config } = context
-  const { recorder, plans, onRefused } = beside
   const lastPlanSql = config.control ? LAST_PLAN_SQL : undefined
   const authenticate = createAuthenticate(context, { lastPlanSql, onRefused })
   const json = { setHeaders: setApiHeaders, sendError: sendApiError }
@@ -189,7 +175,6 @@ function createAreas(
   const plain = { setHeaders: () => {}, sendError }
   const record = (kind: 'api' | 'page') => (recorded: Recorded) => recorder?.hooks(kind, recorded)
   const plan = plans?.hooks
-  const hasControl = recorder !== undefined || config.control
   const unknown = config.control ? undefined : controlIsOff
   const off = { ...plain, prefix: '/console', counted: true }
   return {
@@ -198,7 +183,7 @@ function createAreas(
     pages: { ...page, prefix: '/secure', counted: true, record: record('page'), plan },
     // Its requests may wait long, so they do not count.
     control: {
-      ...(hasControl ? { ...json, authenticate } : plain),
+      ...(recorder ? { ...json, authenticate } : plain),
       prefix: '/control',
       counted: false,
       unknown,

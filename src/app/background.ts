@@ -1,6 +1,6 @@
 /** The work that runs beside the requests: sending unsent messages, and deleting old rows. */
 import type { Logger } from 'pino'
-import type { Database, Ports, Time } from '../core/ports.ts'
+import type { Ports } from '../core/ports.ts'
 import { DAY, HOUR } from '../core/time.ts'
 import { deleteEndedRooms, emptyRooms, endExpiredAccounts } from '../pay/ended-rooms.ts'
 import { sweep } from '../pay/retention.ts'
@@ -12,13 +12,17 @@ const SWEEP_INTERVAL = 60_000
 const RECOVERY_INTERVAL = 5_000
 const EMPTY_INTERVAL = 2_000
 
-type Work = Pick<App, 'deliveries' | 'recorder'> &
-  Pick<Ports, 'database' | 'time'> & {
+type SweepPorts = Pick<Ports, 'database' | 'time'> &
+  Pick<App, 'recorder'> & {
     warn: Logger['warn']
+    /** Milliseconds of a monotonic clock. */
+    elapsed?: () => number
+  }
+
+type Work = SweepPorts &
+  Pick<App, 'deliveries'> & {
     /** The database is in memory: what tests leave behind takes memory until it is deleted. */
     inMemory: boolean
-    /** As in ClockWatchPorts. */
-    elapsed?: () => number
   }
 
 /**
@@ -72,16 +76,9 @@ function createEmptying({ database, time }: Pick<Work, 'database' | 'time'>) {
 type BackgroundStep = (signal?: AbortSignal) => Promise<void>
 
 /** One sweep of everything. Deletions that depend on the clock wait until the clock can be trusted. Never rejects. */
-export function createSweep(
-  { database, time, recorder, warn, elapsed }: Omit<Work, 'deliveries' | 'inMemory'>,
-  report: (error: unknown) => void,
-): (signal?: AbortSignal) => Promise<void> {
-  const isClockTrusted = createClockWatch({
-    database,
-    time,
-    warn: line => warn(line),
-    ...(elapsed && { elapsed }),
-  })
+export function createSweep(ports: SweepPorts, report: (error: unknown) => void): BackgroundStep {
+  const { database, time, recorder } = ports
+  const isClockTrusted = createClockWatch(ports)
   const byAge: BackgroundStep[] = [
     signal => sweep(database, time.wall(), signal),
     signal => endExpiredAccounts(database, time.wall(), signal),
@@ -111,22 +108,18 @@ export function createSweep(
 /** The largest difference between two clocks, and the largest jump of one, that is accepted. Milliseconds. */
 const LARGEST_DIFFERENCE = 60_000
 
-type ClockWatchPorts = {
-  database: Database
-  time: Pick<Time, 'wall'>
-  warn: (line: string) => void
-  /** Milliseconds of a monotonic clock. */
-  elapsed?: () => number
-}
-
 /**
  * Returns true if rows may be deleted because of their age. A clock that is ahead would make them look older, and
  * deleted rows cannot be restored. So the result is false in the first hour after a start or a jump of the machine's
  * clock, in which an operator may correct it, and while it differs by more than a minute from the clock of the
  * database's server. Call it about once a minute. Rejects if the server cannot be reached.
  */
-function createClockWatch(ports: ClockWatchPorts): () => Promise<boolean> {
-  const { database, time, elapsed = () => performance.now() } = ports
+function createClockWatch({
+  database,
+  time,
+  warn,
+  elapsed = () => performance.now(),
+}: SweepPorts): () => Promise<boolean> {
   const ahead = () => time.wall() - elapsed()
   let since = elapsed()
   let before = ahead()
@@ -135,7 +128,7 @@ function createClockWatch(ports: ClockWatchPorts): () => Promise<boolean> {
   function warnHourly(line: string): void {
     if (elapsed() - warned < HOUR) return
     warned = elapsed()
-    ports.warn(line)
+    warn(line)
   }
 
   function noticeJump(): void {
@@ -144,7 +137,7 @@ function createClockWatch(ports: ClockWatchPorts): () => Promise<boolean> {
     if (Math.abs(jump) <= LARGEST_DIFFERENCE) return
     since = elapsed()
     if (Math.abs(jump) > DAY)
-      ports.warn(
+      warn(
         `the machine's clock moved ${jump > 0 ? 'forward' : 'back'} by ${lengthOf(jump)}: nothing is deleted in the next hour`,
       )
   }

@@ -106,17 +106,15 @@ const BESIDE_LINK = /_(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT_\d+_(TCP|UDP|SCTP)(
 /** A link is one warning, with all variables that come with it. */
 function warningsOf(env: Record<string, string | undefined>): string[] {
   const names = Object.keys(env).filter(name => PREFIX.test(name) || SETTINGS.includes(name))
-  const [link, ...more] = names.filter(name => isLink(name, env[name]))
-  const unknown = names.filter(name => isUnknown(name) && name !== link && !more.includes(name))
-  if (link === undefined) return unknown.map(unknownWarning)
-  const beside = unknown.filter(name => BESIDE_LINK.test(name))
+  const links = names.filter(name => isLink(name, env[name]))
+  const others = names.filter(name => !SETTINGS.includes(name) && !links.includes(name))
+  if (links.length === 0) return others.map(unknownWarning)
+  const unknown = others.filter(name => !BESIDE_LINK.test(name))
   return [
-    `Kubernetes sets variables such as ${link} to addresses of other services. Farthing ignored ${1 + more.length + beside.length}: enableServiceLinks: false in the pod keeps them away.`,
-    ...unknown.filter(name => !beside.includes(name)).map(unknownWarning),
+    `Kubernetes sets variables such as ${links[0]} to addresses of other services. Farthing ignored ${links.length + others.length - unknown.length}: enableServiceLinks: false in the pod keeps them away.`,
+    ...unknown.map(unknownWarning),
   ]
 }
-
-const isUnknown = (name: string): boolean => PREFIX.test(name) && !SETTINGS.includes(name)
 
 function unknownWarning(name: string): string {
   const meant = nearestSetting(name)

@@ -235,8 +235,5 @@ async function finish(
 }
 
 /** Resolves when `work` is done, or after `ms` milliseconds. Rejects as `work` does. */
-async function withTimeout(work: Promise<void>, ms: number): Promise<void> {
-  const done = new AbortController()
-  const timeout = sleep(ms, undefined, { signal: done.signal })
-  await Promise.race([work, timeout]).finally(() => done.abort())
-}
+const withTimeout = (work: Promise<void>, ms: number): Promise<void> =>
+  Promise.race([work, sleep(ms, undefined, { ref: false })])

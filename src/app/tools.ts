@@ -1,25 +1,20 @@
 import type { Areas } from '../platform/http/areas.ts'
-import type { Endpoint, Route } from '../platform/http/endpoint.ts'
+import type { Endpoint } from '../platform/http/endpoint.ts'
 import { consoleAreas } from '../tools/console/area.ts'
 import { routedInConsole } from '../tools/console/frame/session.ts'
 import { consoleRoutes } from '../tools/console/pages.ts'
 import type { ToolContext } from '../tools/context.ts'
 import { controlEndpoints } from '../tools/control/routes.ts'
-import { createWaits, type Waits } from '../tools/control/wait.ts'
+import { createWaits } from '../tools/control/wait.ts'
 import { controlDescription } from './docs/routes.ts'
 
-export type Tools = {
-  routes: readonly Route[]
-  areas: Areas
-  routedAs: typeof routedInConsole
-  wake: Waits['wake']
-}
+export type Tools = ReturnType<typeof createTools>
 
 /** Everything below the prefixes that app.ts names. It is loaded for the first request to one of them. */
 export function createTools(
   context: ToolContext,
   given: { areas: Areas; operations: readonly Endpoint[]; stopped: () => boolean },
-): Tools {
+) {
   const { config, database } = context
   const { waitFor, wake } = createWaits({
     database,

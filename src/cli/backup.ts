@@ -9,7 +9,6 @@ import {
 } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { backup as copyPages, DatabaseSync } from 'node:sqlite'
-import type { Config } from '../core/config.ts'
 import { refuseForeignFile } from '../platform/database/inspect.ts'
 import {
   extendedCode,
@@ -37,29 +36,24 @@ The copy has everything, the record of requests without its newest two seconds.
 To restore, stop the service and put the copy at the path in DATABASE_URL, in a
 folder without the files of an older database (-wal and -shm included). For
 PostgreSQL use pg_dump.`,
-  run: ({ config, argument, options }) => copyDatabase(config(), argument, options),
+  async run({ config, argument: file, options }) {
+    const { database } = config()
+    if (database.kind !== 'sqlite')
+      throw new Error('backup copies SQLite files only. For PostgreSQL use pg_dump')
+    requireDatabase(database)
+    if (existsSync(file)) throw new Error(`${file} exists: name a new file`)
+    await refuseForeignFile(database.path)
+    // SQLite takes a name that begins with "file:" for a URI, but never an absolute path.
+    const payments = await copyChecked(database.path, resolve(file))
+    if (options.json) return printJson({ file, payments })
+    print(`Copied the database to ${file}, with ${payments} payment${payments === 1 ? '' : 's'}.`)
+  },
 })
-
-/** Throws if the copy could not be made or is damaged. */
-export async function copyDatabase(
-  { database }: Config,
-  file: string,
-  { json }: { json?: boolean } = {},
-): Promise<void> {
-  if (database.kind !== 'sqlite')
-    throw new Error('backup copies SQLite files only. For PostgreSQL use pg_dump')
-  requireDatabase(database)
-  if (existsSync(file)) throw new Error(`${file} exists: name a new file`)
-  await refuseForeignFile(database.path)
-  // SQLite takes a name that begins with "file:" for a URI, but never an absolute path.
-  const payments = await copyChecked(database.path, resolve(file))
-  if (json) return printJson({ file, payments })
-  print(`Copied the database to ${file}, with ${payments} payment${payments === 1 ? '' : 's'}.`)
-}
 
 /**
  * Writes the copy under a temporary name, checks it, and renames it, so that a file of that name is always whole.
- * The copy is a snapshot: it has every write that was acknowledged before. Returns its number of payments.
+ * The copy is a snapshot: it has every write that was acknowledged before. Returns its number of payments. Throws if the
+ * copy could not be made or is damaged.
  */
 async function copyChecked(path: string, file: string): Promise<number> {
   const unchecked = `${file}.part`
@@ -93,14 +87,15 @@ async function copy(path: string, file: string): Promise<void> {
 
 /** Throws if the file exists or cannot be made. */
 function makeEmpty(file: string): void {
-  if (existsSync(file))
-    throw new Error(
-      `${file} was left by a backup that did not finish: delete it if no backup is running`,
-    )
   try {
     writeFileSync(file, '', { mode: OWNER_ONLY, flag: 'wx' })
   } catch (error) {
-    throw new Error(`the copy cannot be made: ${error instanceof Error ? error.message : error}`)
+    const { code, message } = error as NodeJS.ErrnoException
+    throw new Error(
+      code === 'EEXIST'
+        ? `${file} was left by a backup that did not finish: delete it if no backup is running`
+        : `the copy cannot be made: ${message}`,
+    )
   }
 }
 

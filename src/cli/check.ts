@@ -1,10 +1,13 @@
 import { writeFileSync } from 'node:fs'
 import { asTypedHere } from '../core/invocation.ts'
+import { iso } from '../core/time.ts'
+import { type Html, html } from '../platform/web/html.ts'
 import { CommandError, EXIT, wrongUsage } from './command-error.ts'
 import { defineCommand, type OptionsOf } from './define-command.ts'
 import { colour, note, oneLine, print, printJson } from './output.ts'
 import { parseAge } from './parse.ts'
 import {
+  accountTime,
   type Body,
   connect,
   NEEDS_SERVICE,
@@ -112,17 +115,15 @@ function refuseUnjudged({ findings, kept }: Body, { probe }: CheckOptions): void
 async function readReport(service: Service, options: CheckOptions): Promise<Body> {
   const { since, asOf, probe } = options
   const query = new URLSearchParams({
-    ...(since !== undefined && { since: await timeAgo(service, since) }),
+    ...(since !== undefined && { since: iso((await accountTime(service)) - since) }),
     ...(asOf !== undefined && { as_of: asOf }),
   })
-  const probed =
-    probe !== undefined &&
-    (await service.ask('POST', `/control/webhooks/${encodeURIComponent(probe)}/probe`))
+  const path = `/control/webhooks/${encodeURIComponent(probe ?? '')}/probe`
+  const probed = probe === undefined ? undefined : await service.ask('POST', path)
   const report = await service.ask('GET', `/control/check?${query}`)
-  const findings = [...report.findings, ...(probed ? probed.findings : [])]
   return {
     ...report,
-    findings: findings.map((each: Body) => ({
+    findings: [...report.findings, ...(probed?.findings ?? [])].map(each => ({
       ...each,
       sentence: asTypedHere(each.sentence),
       advice: asTypedHere(each.advice),
@@ -132,12 +133,6 @@ async function readReport(service: Service, options: CheckOptions): Promise<Body
       line: asTypedHere(each.line.replace('$FARTHING_URL', service.url)),
     })),
   }
-}
-
-/** In the account's time, which may not be this machine's. */
-async function timeAgo(service: Service, ms: number): Promise<string> {
-  const { clock } = await service.ask('GET', '/control')
-  return new Date(Date.parse(clock.now) - ms).toISOString()
 }
 
 function write(file: string, text: string): void {
@@ -157,13 +152,11 @@ function show({ kept, not_kept, from, to, findings, situations }: Body, url: str
       ? 'Nothing was recorded, so nothing was checked'
       : `${kept} requests and deliveries since ${from}`
   print(`${window}${missing}. The account’s clock says ${to}.`)
-  for (const level of LEVELS)
-    for (const each of findings.filter((one: Body) => one.level === level))
-      showOne(level, each, url)
-  const count = (level: string) => findings.filter((each: Body) => each.level === level).length
-  print('')
+  const byLevel = Map.groupBy<string, Body>(findings, ({ level }) => level)
+  for (const level of LEVELS) for (const each of byLevel.get(level) ?? []) showOne(level, each, url)
+  const count = (level: string) => byLevel.get(level)?.length ?? 0
   print(
-    `${count('fail')} fail, ${count('warn')} warn, ${count('note')} note. Passed: ${count('pass')}. Nothing to judge: ${count('not seen')}.`,
+    `\n${count('fail')} fail, ${count('warn')} warn, ${count('note')} note. Passed: ${count('pass')}. Nothing to judge: ${count('not seen')}.`,
   )
   const { line: probe } = situations.find(({ line }: Body) => line.includes('check --probe')) ?? {}
   if (probe && !findings.some(isOfProbe)) print(`Receivers: not probed in this run: ${probe}`)
@@ -187,19 +180,17 @@ async function showSituations({ situations }: Body, { ask, url }: Service): Prom
 
 function showUnjudged({ findings }: Body): void {
   const unjudged = findings.filter(isOfProbe).filter(isUnjudged)
-  const rulesBySentence = Map.groupBy(unjudged, ({ sentence }: Body) => sentence)
-  for (const [sentence, rules] of rulesBySentence) {
-    const ids = rules.map(({ rule }: Body) => rule).join(', ')
-    print(`\nNot judged: ${ids}`)
-    print(`  ${oneLine(sentence, 500)}`)
+  for (const [sentence, rules] of Map.groupBy(unjudged, ({ sentence }: Body) => sentence)) {
+    const ids = rules.map(({ rule }: Body) => rule)
+    print(`\nNot judged: ${ids.join(', ')}\n  ${oneLine(sentence, 500)}`)
   }
 }
 
+const often = (times: number): string => (times === 1 ? 'once' : `${times} times`)
+
 function showOne(level: Level, finding: Body, url: string): void {
   const { rule, title, sentence, advice, times, evidence } = finding
-  const often = times === 1 ? 'once' : `${times} times`
-  print('')
-  print(`${colour(COLOURS[level], `${rule} ${level}`)}  ${oneLine(title)} (${often})`)
+  print(`\n${colour(COLOURS[level], `${rule} ${level}`)}  ${oneLine(title)} (${often(times)})`)
   print(`  ${oneLine(sentence, 500)}`)
   print(`  ${oneLine(advice, 500)}`)
   if (evidence.length > 0) print(`  ${url}/console/requests/${evidence[0]}`)
@@ -207,60 +198,36 @@ function showOne(level: Level, finding: Body, url: string): void {
 
 /** XML 1.0 allows no other control characters, and no half of a character. */
 const FORBIDDEN = /[^\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/gu
-const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
 
-const escaped = (text: string): string =>
-  text
-    .toWellFormed()
-    .replace(FORBIDDEN, '\u{FFFD}')
-    .replace(/[&<>"]/g, found => ENTITIES[found] ?? '')
-
-/** `failing` are those of its findings that count as failures. */
+/** `failing` are those of its findings that count as failures. The tag escapes for XML as well. */
 function junitOf({ account, to, findings, situations }: Body, failing: Body[]): string {
   const rules: Body[][] = [...Map.groupBy(findings, ({ rule }: Body) => rule).values()]
   const failed = rules.filter(rule => rule.some(each => failing.includes(each)))
   const skipped = rules.filter(([first]) => first.level === 'not seen')
-  const suite = [
-    'name="farthing check"',
-    `tests="${rules.length}"`,
-    `failures="${failed.length}"`,
-    'errors="0"',
-    `skipped="${skipped.length}"`,
-    'time="0"',
-    `timestamp="${escaped(to)}"`,
-    `package="${escaped(account)}"`,
-  ]
-  return [
-    '<?xml version="1.0" encoding="UTF-8"?>',
-    '<testsuites>',
-    `<testsuite ${suite.join(' ')}>`,
-    ...rules.flatMap(rule => testCase(rule, failing)),
-    `<system-out>${escaped(situations.map(situationLine).join('\n'))}</system-out>`,
-    '</testsuite>',
-    '</testsuites>',
-    '',
-  ].join('\n')
+  const document = html`<?xml version="1.0" encoding="UTF-8"?>
+<testsuites>
+<testsuite name="farthing check" tests="${rules.length}" failures="${failed.length}" errors="0" skipped="${skipped.length}" time="0" timestamp="${to}" package="${account}">
+${rules.map(
+  rule => html`<testcase classname="farthing.check" name="${rule[0].rule} ${rule[0].title}" time="0">
+${rule.map(finding => resultOf(finding, failing))}</testcase>
+`,
+)}${systemOut(situations.map(situationLine))}</testsuite>
+</testsuites>
+`
+  return String(document).toWellFormed().replace(FORBIDDEN, '\u{FFFD}')
 }
 
 const situationLine = ({ situation, met, evidence, line }: Body): string =>
   met ? `met: ${situation} (${evidence})` : `not met: ${situation}. ${line}`
 
-function testCase(findings: Body[], failing: Body[]): string[] {
-  const [{ rule, title }] = findings
-  const lines = findings.flatMap(finding => {
-    const { level, sentence, advice, source, evidence, times } = finding
-    if (level === 'not seen') return [`<skipped message="${escaped(sentence)}"/>`]
-    const often = times === 1 ? 'once' : `${times} times`
-    const seen = [`${level}, seen ${often}`, ...evidence]
-    const text = [sentence, ...(level === 'pass' ? [] : [advice, `Source: ${source}`])]
-    const output = (lines: string[]) => `<system-out>${escaped(lines.join('\n'))}</system-out>`
-    if (!failing.includes(finding)) return [output([...text, ...seen])]
-    const message = escaped(sentence)
-    return [
-      `<failure type="${level}" message="${message}">${escaped(text.join('\n'))}</failure>`,
-      output(seen),
-    ]
-  })
-  const name = escaped(`${rule} ${title}`)
-  return [`<testcase classname="farthing.check" name="${name}" time="0">`, ...lines, '</testcase>']
+const systemOut = (lines: string[]) => html`<system-out>${lines.join('\n')}</system-out>\n`
+
+function resultOf(finding: Body, failing: Body[]): Html {
+  const { level, sentence, advice, source, evidence, times } = finding
+  if (level === 'not seen') return html`<skipped message="${sentence}"/>\n`
+  const seen = [`${level}, seen ${often(times)}`, ...evidence]
+  const text = [sentence, ...(level === 'pass' ? [] : [advice, `Source: ${source}`])]
+  if (!failing.includes(finding)) return systemOut([...text, ...seen])
+  return html`<failure type="${level}" message="${sentence}">${text.join('\n')}</failure>
+${systemOut(seen)}`
 }

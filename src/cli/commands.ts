@@ -1,4 +1,4 @@
-import { Command as CommanderCommand, CommanderError } from 'commander'
+import { Command as CommanderCommand, CommanderError, Help } from 'commander'
 import { readConfig } from '../app/config.ts'
 import { SETTINGS, settings } from '../app/settings.ts'
 import { asTypedHere, exceptLoopback } from '../core/invocation.ts'
@@ -6,6 +6,7 @@ import { version } from '../core/version.ts'
 import { CommandError, EXIT } from './command-error.ts'
 import { addCompletion } from './completion.ts'
 import type { Command, CommandGroup, Env } from './define-command.ts'
+import { note } from './output.ts'
 import { addCommand, moreHelp, type Shell, usageHere } from './program.ts'
 
 type Load = () => Promise<Command | CommandGroup>
@@ -59,8 +60,8 @@ export async function runCommand(args: string[], env: Env): Promise<number> {
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT.usage
     if (!(error instanceof CommandError)) throw error
-    const more = error.exitCode === EXIT.usage ? `${moreHelp(`farthing ${args[0]}`)}\n` : ''
-    process.stderr.write(`farthing: ${error.message}\n${more}`)
+    note(`farthing: ${error.message}`)
+    if (error.exitCode === EXIT.usage) note(moreHelp(`farthing ${args[0]}`))
     return error.exitCode
   }
 }
@@ -77,7 +78,7 @@ export function endWithReader(): void {
   })
 }
 
-const MORE_HELP = '(farthing --help lists the commands and settings)'
+const LONGEST_NAME = 23
 
 function createProgram(
   commands: Record<string, Command | CommandGroup>,
@@ -89,38 +90,27 @@ function createProgram(
     .usage('[command] [options]')
     .exitOverride()
     .configureOutput({ outputError: (text, write) => write(explainUsage(text)) })
-    .showHelpAfterError(asTypedHere(MORE_HELP))
+    .showHelpAfterError(asTypedHere('(farthing --help lists the commands and settings)'))
     .configureHelp({ commandUsage: usageHere })
     .addHelpText('after', settingsHelp)
   for (const [name, command] of Object.entries(commands)) addCommand(program, name, command, shell)
-  addCompletion(program, commands)
+  addCompletion(program)
   return program
 }
 
 const settingsHelp = (): string => `
 Settings are environment variables. All are optional.
 ${Object.values(settings)
-  .map(({ name, meaning, initial }) => settingLines(name, meaning, initial))
+  .map(({ name, meaning, initial }) => {
+    const text = `${meaning}${initial ? ` (default: ${initial})` : ''}`
+    const plain = text.replaceAll(/ \(\[[^\]]*\]\([^)]*\)\)|`/g, '')
+    return new Help().formatItem(name, LONGEST_NAME, asTypedHere(plain), new Help())
+  })
   .join('\n')}
 
 Ctrl-C or SIGTERM stops the service. A signal to npx or npm may not reach it, so
 a script should start node_modules/.bin/farthing.
 `
-
-const NAME_WIDTH = 27
-const TERMINAL = 80
-
-function settingLines(name: string, meaning: string, initial: string | undefined): string {
-  const text = `${meaning}${initial ? ` (default: ${initial})` : ''}`
-  const plain = text.replaceAll(/ \(\[[^\]]*\]\([^)]*\)\)|`/g, '')
-  const lines: string[] = ['']
-  for (const word of asTypedHere(plain).split(' ')) {
-    const longer = `${lines.at(-1)} ${word}`.trim()
-    if (longer.length <= TERMINAL - NAME_WIDTH) lines.splice(-1, 1, longer)
-    else lines.push(word)
-  }
-  return lines.map((line, i) => (i === 0 ? `  ${name}` : '').padEnd(NAME_WIDTH) + line).join('\n')
-}
 
 /** Commander's message. An option that has the name of a setting gets the variable to set instead. */
 function explainUsage(text: string): string {

@@ -1,8 +1,8 @@
 import { type RootCommand, ShellCompDirective } from '@bomb.sh/tab'
 import tab from '@bomb.sh/tab/commander'
 import type { Command as CommanderCommand } from 'commander'
-import type { Command, CommandGroup, Description, Row } from './define-command.ts'
-import { describe, flagOf, isGroup } from './program.ts'
+import type { Description } from './define-command.ts'
+import { describe } from './program.ts'
 
 const completion: Description = {
   summary: 'print a script for your shell that completes commands',
@@ -29,12 +29,9 @@ fi
 const BASH_END = 'complete -o default -F __farthing_complete farthing\n'
 
 /** Adds `farthing completion`, and `farthing complete`, which its scripts call. */
-export function addCompletion(
-  program: CommanderCommand,
-  commands: Record<string, Command | CommandGroup>,
-): void {
+export function addCompletion(program: CommanderCommand): void {
   const root = tab(program, { completionCommandName: 'completion' })
-  offerValues(root, commands)
+  offerFiles(root, program)
   const added = program.commands.find(command => command.name() === 'completion')
   const offered = root.commands.get('completion')
   if (!added || !offered) throw new Error('there is no command completion')
@@ -49,44 +46,21 @@ export function addCompletion(
     })
 }
 
-/** Offers the values of options and arguments, and the names of files where the value is called `file`. */
-function offerValues(
-  root: RootCommand,
-  commands: Record<string, Command | CommandGroup>,
-  parent = '',
-): void {
-  for (const [name, command] of Object.entries(commands)) {
-    const path = `${parent}${name}`
-    if (isGroup(command)) {
-      offerValues(root, command.commands, `${path} `)
-      continue
-    }
-    const completed = root.commands.get(path)
-    const offer = (target: { handler?: unknown } | undefined, row: Row) => {
-      const handler = handlerFor(root, row)
-      if (target && handler) target.handler = handler
-    }
-    for (const [key, row] of Object.entries(command.options ?? {}))
-      offer(completed?.options.get(flagOf(key).slice(2)), row)
-    if (command.argument)
-      offer(completed?.arguments.get(command.argument.value?.slice(1, -1) ?? ''), command.argument)
+/** Offers the names of files where a value is called `file`. */
+function offerFiles(root: RootCommand, command: CommanderCommand, path = ''): void {
+  const { options, arguments: args } = root.commands.get(path) ?? root
+  for (const { flags, long = '' } of command.options) {
+    const option = flags.endsWith('<file>') && options.get(long.slice(2))
+    if (option) option.handler = () => leaveToShell(root)
   }
-}
-
-type Handler = (offer: (value: string, description: string) => void) => void
-
-function handlerFor(root: RootCommand, { value, values }: Row): Handler | undefined {
-  if (value === '<file>') return () => offerFiles(root)
-  return (
-    values &&
-    (offer => {
-      for (const each of values) offer(each, '')
-    })
-  )
+  const argument = args.get('file')
+  if (argument) argument.handler = () => leaveToShell(root)
+  for (const each of command.commands)
+    offerFiles(root, each, path ? `${path} ${each.name()}` : each.name())
 }
 
 /** tab sets and then prints that no file fits. Without that, once, the shell completes the names of files itself. */
-function offerFiles(root: RootCommand): void {
+function leaveToShell(root: RootCommand): void {
   const value = ShellCompDirective.ShellCompDirectiveDefault
   Object.defineProperty(root, 'directive', {
     configurable: true,

@@ -27,12 +27,13 @@ export const accountOptions = {
 export const NEEDS_DATABASE =
   'DATABASE_URL names the database, as for the service. The service may be running.'
 
+export const isInMemory = (address: DatabaseAddress): boolean =>
+  address.kind === 'sqlite' && address.path === ':memory:'
+
 /** Where payments are kept, without a user name or a password. */
 export function locationOf(address: DatabaseAddress): string {
-  if (address.kind === 'sqlite')
-    return address.path === ':memory:'
-      ? 'memory until Farthing stops'
-      : `the SQLite file ${resolve(address.path)}`
+  if (isInMemory(address)) return 'memory until Farthing stops'
+  if (address.kind === 'sqlite') return `the SQLite file ${resolve(address.path)}`
   const url = new URL(address.url)
   // A Unix socket is given as ?host=/var/run/postgresql. The driver takes missing parts from PGHOST and so on.
   const host = url.host || url.searchParams.get('host') || 'its default host'
@@ -42,12 +43,11 @@ export function locationOf(address: DatabaseAddress): string {
 
 /** Throws if the database is in the service's memory, or is an SQLite file that does not exist. */
 export function requireDatabase(address: DatabaseAddress, advice = ''): void {
-  if (address.kind !== 'sqlite') return
-  if (address.path === ':memory:')
+  if (isInMemory(address))
     throw new Error(
       'DATABASE_URL is sqlite::memory:. That database is in the memory of the running service, where no command can reach it',
     )
-  if (!existsSync(address.path))
+  if (address.kind === 'sqlite' && !existsSync(address.path))
     throw new Error(
       `there is no database at ${resolve(address.path)} (DATABASE_URL names it)${advice}`,
     )
@@ -80,8 +80,7 @@ export async function useDatabase<Result>(
   options: { create?: boolean } | undefined,
   work: (database: Database) => Promise<Result>,
 ): Promise<Result> {
-  const isMemory = address.kind === 'sqlite' && address.path === ':memory:'
-  if (!options?.create || isMemory)
+  if (!options?.create || isInMemory(address))
     requireDatabase(address, options && '. Add --create to make a new one')
   try {
     await refuseOlder(address, options !== undefined)

@@ -4,18 +4,19 @@ export type Check = {
   name: string
   status: 'ok' | 'warn' | 'fail'
   sentence: string
-  /** What to run or to set, if there is something, as it is typed here. */
-  command?: string
+  /** What to run or to set, if there is something. */
+  command: string | undefined
 }
 
-export const ok = (name: string, sentence: string): Check => ({ name, status: 'ok', sentence })
-export const warn = (name: string, sentence: string, command?: string): Check => ({
-  name,
-  status: 'warn',
-  sentence: asTypedHere(sentence),
-  ...(command !== undefined && { command: asTypedHere(command) }),
-})
-export const fail = (name: string, sentence: string, command?: string): Check => ({
-  ...warn(name, sentence, command),
-  status: 'fail',
-})
+/** Functions that make checks of this name. Commands in the texts are written as they are typed here. */
+export function checksOf(name: string) {
+  const withStatus =
+    (status: Check['status']) =>
+    (sentence: string, command?: string): Check => ({
+      name,
+      status,
+      sentence: asTypedHere(sentence),
+      command: command && asTypedHere(command),
+    })
+  return { ok: withStatus('ok'), warn: withStatus('warn'), fail: withStatus('fail') }
+}

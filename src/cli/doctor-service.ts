@@ -1,13 +1,7 @@
 /** The checks of the running service. */
-import { type Check, fail, ok, warn } from './doctor-check.ts'
+import { type Check, checksOf } from './doctor-check.ts'
 import { checkWebhooks } from './doctor-webhooks.ts'
-import {
-  AnotherAnswered,
-  type Body,
-  type Service,
-  serviceAt,
-  whyRefused,
-} from './running-service.ts'
+import { AnotherAnswered, type Body, type Service, serviceAt } from './running-service.ts'
 
 /** Milliseconds by which the machines' clocks may differ before the check warns. */
 const MOST_APART = 1_000
@@ -25,34 +19,32 @@ type Expected = {
 /** Yields the checks one by one. The list ends early if the service cannot be reached or refuses the key. */
 export async function* checkService(expected: Expected): AsyncGenerator<Check> {
   const { url, key, keyIsHere, pagesUrl } = expected
+  const { ok, fail } = checksOf('service')
   const service = serviceAt(url, key ?? '')
   const sentAt = Date.now()
   const ready = await service.request('GET', '/readyz').then(
-    answer => (answer.isOfAnother ? new AnotherAnswered(url, answer.status) : answer),
+    answer => (answer.refused instanceof AnotherAnswered ? answer.refused : answer),
     (error: Error) => error,
   )
   if (ready instanceof Error) {
     const cure = ready instanceof AnotherAnswered ? undefined : 'farthing'
-    return yield fail('service', sentence(ready), cure)
+    return yield fail(sentence(ready), cure)
   }
   if (ready.body?.code === NO_SUCH_ENDPOINT)
     return yield fail(
-      'service',
       `A Farthing answers at ${new URL(url).origin}, but not below ${new URL(url).pathname}.`,
       `FARTHING_URL=${new URL(url).origin} farthing doctor`,
     )
   if (ready.body?.status !== 'ok' && ready.body?.status !== 'unavailable')
     return yield fail(
-      'service',
       `Another program answers at ${url}. FARTHING_URL or --url names the service.`,
       'PORT=3001 farthing',
     )
   if (ready.status !== 200)
     return yield fail(
-      'service',
       `${url}/readyz returned ${ready.status}: the service is stopping, or cannot use its database.`,
     )
-  yield ok('service', `${url} is ready.`)
+  yield ok(`${url} is ready.`)
   yield checkClock(ready.date, sentAt)
   const checked = await checkKey(service, key, keyIsHere)
   yield checked
@@ -67,12 +59,12 @@ const sentence = ({ message }: Error): string =>
 
 /** The Date header has whole seconds, so the service's time lies within the second that it names. */
 function checkClock(header: string | undefined, sentAt: number): Check {
+  const { ok, warn } = checksOf('clock')
   const date = Date.parse(header ?? '')
   const apart = Math.max(sentAt - (date + 999), date - Date.now(), 0)
   if (apart <= MOST_APART)
-    return ok('clock', 'The clocks of this machine and of the service agree within a second.')
+    return ok('The clocks of this machine and of the service agree within a second.')
   return warn(
-    'clock',
     `The clocks of this machine and of the service are ${Math.round(apart / 1000)} seconds apart.`,
   )
 }
@@ -82,9 +74,9 @@ async function checkKey(
   key: string | undefined,
   isHere: boolean | undefined,
 ): Promise<Check> {
+  const { ok, fail } = checksOf('key')
   if (!key)
     return fail(
-      'key',
       'There is no API key: set FARTHING_API_KEY, or give one with --key.',
       'farthing keys create',
     )
@@ -92,15 +84,14 @@ async function checkKey(
     .request('GET', '/v1/payments?display_size=1')
     .catch((error: Error) => error)
   if (!(answer instanceof Error)) {
-    if (answer.status === 200) return ok('key', 'The service accepts the key.')
-    return fail('key', sentence(whyRefused(service.url, 'GET', '/v1/payments', answer)))
+    if (answer.status === 200) return ok('The service accepts the key.')
+    return fail(sentence(answer.refused ?? new AnotherAnswered(service.url, answer.status)))
   }
   if (isHere)
     return fail(
-      'key',
       'The service refuses the key, but the database that DATABASE_URL names here has it: the service uses another database.',
     )
-  return fail('key', sentence(answer), 'farthing keys create')
+  return fail(sentence(answer), 'farthing keys create')
 }
 
 /**
@@ -112,12 +103,11 @@ async function* checkPages(service: Service, pagesUrl: string | undefined): Asyn
   const again = refused === undefined ? undefined : await makePayment(service, refused)
   const isAllowed = again?.status === 201
   const made = isAllowed ? again : await makePayment(service, 'https://example.org/paid')
-  yield made.status === 201
-    ? await checkLinks(made.body, pagesUrl)
-    : fail('pages', sentence(whyRefused(service.url, 'POST', '/v1/payments', made)))
+  yield made.refused
+    ? checksOf('pages').fail(sentence(made.refused))
+    : await checkLinks(made.body, pagesUrl)
   if (refused !== undefined && !isAllowed)
-    yield warn(
-      'return_url',
+    yield checksOf('return_url').warn(
       `Your service sent the return_url ${refused}, which is refused: it must be https, unless a setting names its host.`,
       `FARTHING_RETURN_HOSTS=${URL.parse(refused)?.host ?? 'localhost:8080'} farthing`,
     )
@@ -145,6 +135,7 @@ async function refusedReturnUrl(service: Service): Promise<string | undefined> {
 
 /** `pagesUrl` is FARTHING_PAGES_URL of this machine. */
 async function checkLinks({ _links }: Body, pagesUrl: string | undefined): Promise<Check> {
+  const { ok, warn, fail } = checksOf('pages')
   const page = new URL(_links.next_url.href)
   const leads = `next_url of a payment leads to ${page.host}`
   const opened = await fetch(page, { method: 'HEAD', redirect: 'manual' }).catch(
@@ -152,7 +143,6 @@ async function checkLinks({ _links }: Body, pagesUrl: string | undefined): Promi
   )
   if (opened instanceof Error)
     return fail(
-      'pages',
       `${leads}, which does not open from here.`,
       'Set FARTHING_PAGES_URL of the service to its address as a browser sees it, such as http://localhost:3000',
     )
@@ -161,17 +151,15 @@ async function checkLinks({ _links }: Body, pagesUrl: string | undefined): Promi
     const isOfApi = beforePath(_links.self.href, '/v1/') === beforePath(page.href, '/secure/')
     const name = isOfApi ? 'FARTHING_BASE_URL' : 'FARTHING_PAGES_URL'
     return fail(
-      'pages',
       `${leads}, which returns ${opened.status}.`,
       `Correct ${name} of the service: links begin with ${beforePath(page.href, '/secure/')}`,
     )
   }
   if (pagesUrl !== undefined && new URL(pagesUrl).host !== page.host)
     return warn(
-      'pages',
       `${leads}, but FARTHING_PAGES_URL is ${pagesUrl} here: the service has another setting.`,
     )
-  return ok('pages', `${leads}, which opens from here.`)
+  return ok(`${leads}, which opens from here.`)
 }
 
 const beforePath = (href: string, path: string): string => href.slice(0, href.lastIndexOf(path))

@@ -2,7 +2,7 @@
 
 import { lookup } from 'node:dns/promises'
 import { once } from 'node:events'
-import { connect, isIP, type Socket } from 'node:net'
+import { connect, isIP } from 'node:net'
 import tls from 'node:tls'
 import { shellWord } from '../core/invocation.ts'
 import { DAY } from '../core/time.ts'
@@ -10,21 +10,21 @@ import { isListenerAddress, NOBODY_LISTENS } from '../pay/webhooks/listener.ts'
 import { duplicatesIn, webhookName } from '../pay/webhooks/webhook.ts'
 import { causeOf } from '../tools/explain/causes.ts'
 import { isSignatureRefusal } from '../tools/explain/wrong-signature.ts'
-import { type Check, ok, warn } from './doctor-check.ts'
+import { type Check, checksOf } from './doctor-check.ts'
 import type { Body, Service } from './running-service.ts'
+
+const { ok, warn } = checksOf('webhooks')
 
 export async function* checkWebhooks(service: Service): AsyncGenerator<Check> {
   const { results } = await service.ask('GET', '/v1/webhooks')
   const active: Body[] = results.filter(({ status }: Body) => status === 'ACTIVE')
   if (active.length === 0)
     yield warn(
-      'webhooks',
       'There is no active webhook.',
       'farthing listen --forward-to http://localhost:4000/webhooks',
     )
   for (const same of duplicatesIn<Body>(active))
     yield warn(
-      'webhooks',
       `${same.length} active webhooks have the address ${same[0].callback_url} and events in common: it gets messages several times, signed with different keys. Delete what you do not need: ${same.map(({ external_id }) => external_id).join(', ')}.`,
       `curl -X DELETE ${service.url}/v1/webhooks/${same[0]?.external_id} -H "Authorization: Bearer $FARTHING_API_KEY"`,
     )
@@ -39,30 +39,29 @@ async function checkWebhook(service: Service, webhook: Body): Promise<Check> {
   const name = webhookName(webhook)
   const path = `/v1/webhooks/${external_id}/messages?display_size=${LAST}`
   const { results } = await service.ask('GET', path)
+  const [newest] = results
   const failed = await failedAmong(service, results)
-  const [newest] = failed
-  const isAlone = (message: Body) => message?.latest_attempt?.result === NOBODY_LISTENS
-  if (newest === results[0] && isAlone(newest))
-    return warn(
-      'webhooks',
-      `${name}: nobody was listening to ${failed.filter(isAlone).length} of the last ${results.length} messages.`,
-      `farthing listen --name ${shellWord(name)} --missed`,
-    )
-  if (newest && newest === results[0]) {
+  if (failed.includes(newest)) {
+    const alone = failed.filter(({ latest_attempt }) => latest_attempt?.result === NOBODY_LISTENS)
+    if (alone.includes(newest))
+      return warn(
+        `${name}: nobody was listening to ${alone.length} of the last ${results.length} messages.`,
+        `farthing listen --name ${shellWord(name)} --missed`,
+      )
     const counted = `${failed.length} of the last ${results.length} messages failed`
     const { cause, command } = adviceFor(newest)
-    return warn('webhooks', `${name}: ${counted}. ${cause}`, command)
+    return warn(`${name}: ${counted}. ${cause}`, command)
   }
-  const problem = await problemOf(callback_url)
-  if (problem) return warn('webhooks', `${name}: ${problem}.`)
-  if (results.length === 0 && isListenerAddress(callback_url))
+  const isListener = isListenerAddress(callback_url)
+  const problem = isListener ? undefined : await problemOf(callback_url)
+  if (problem) return warn(`${name}: ${problem}.`)
+  if (!newest && isListener)
     return warn(
-      'webhooks',
       `${name}: there is no message yet, so nothing shows that it is listening.`,
       'farthing trigger card_payment_succeeded',
     )
-  const state = stateOf(results[0])
-  return ok('webhooks', `${name}: ${state}${reached(callback_url)}.`)
+  const reached = isListener ? '' : ', and its address accepts connections from this machine'
+  return ok(`${name}: ${stateOf(newest)}${reached}.`)
 }
 
 /** Of these messages those that failed and that nobody has sent by hand since, with success. */
@@ -86,9 +85,6 @@ function stateOf(newest: Body): string {
   return `the newest message ${isOnItsWay ? 'is on its way' : 'was delivered'}`
 }
 
-const reached = (address: string): string =>
-  isListenerAddress(address) ? '' : ', and its address accepts connections from this machine'
-
 /** The sentence about the newest message, and the command that helps with its cause. */
 function adviceFor(message: Body): { cause: string; command?: string } {
   const { status_code = null, result } = message.latest_attempt ?? {}
@@ -99,44 +95,41 @@ function adviceFor(message: Body): { cause: string; command?: string } {
   return { cause }
 }
 
+const HANDSHAKE_MS = 2_000
+const SOON_MS = 7 * DAY
+
 /** What this machine finds wrong with an address; the service may see another network. */
 async function problemOf(address: string): Promise<string | undefined> {
-  if (isListenerAddress(address)) return undefined
   const { protocol, hostname, port } = new URL(address)
   const host = hostname.replace(/^\[|\]$/g, '')
   if (!(await lookup(host).catch(() => undefined)))
     return `the name ${hostname} is not known on this machine`
-  if (protocol === 'https:') return certificateProblem(host, Number(port || 443))
-  const socket = connect({ host, port: Number(port || 80) })
-  return connectionProblem(socket, 'connect').finally(() => socket.destroy())
-}
-
-async function connectionProblem(socket: Socket, event: string): Promise<string | undefined> {
+  const socket =
+    protocol === 'https:'
+      ? tls.connect({
+          host,
+          port: Number(port || 443),
+          ...(!isIP(host) && { servername: host }),
+          rejectUnauthorized: false,
+        })
+      : connect({ host, port: Number(port || 80) })
+  const connected = socket instanceof tls.TLSSocket ? 'secureConnect' : 'connect'
   try {
-    await once(socket, event, { signal: AbortSignal.timeout(HANDSHAKE_MS) })
+    await once(socket, connected, { signal: AbortSignal.timeout(HANDSHAKE_MS) })
+    return socket instanceof tls.TLSSocket ? certificateProblem(socket) : undefined
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
     const reason = code === 'ABORT_ERR' ? 'no answer within 2 seconds' : (code ?? message)
     return `its address accepts no connection from this machine (${reason})`
-  }
-  return undefined
-}
-
-const HANDSHAKE_MS = 2_000
-const SOON_MS = 7 * DAY
-
-async function certificateProblem(host: string, port: number): Promise<string | undefined> {
-  const servername = isIP(host) ? {} : { servername: host }
-  const socket = tls.connect({ host, port, ...servername, rejectUnauthorized: false })
-  try {
-    const problem = await connectionProblem(socket, 'secureConnect')
-    if (problem) return problem
-    const { valid_to } = socket.getPeerCertificate()
-    if (!socket.authorized)
-      return `its certificate is not accepted on this machine (${socket.authorizationError})`
-    if (Date.parse(valid_to) - Date.now() < SOON_MS) return `its certificate expires on ${valid_to}`
   } finally {
     socket.destroy()
   }
-  return undefined
+}
+
+function certificateProblem(socket: tls.TLSSocket): string | undefined {
+  if (!socket.authorized)
+    return `its certificate is not accepted on this machine (${socket.authorizationError})`
+  const { valid_to } = socket.getPeerCertificate()
+  const endsSoon = Date.parse(valid_to) - Date.now() < SOON_MS
+  return endsSoon ? `its certificate expires on ${valid_to}` : undefined
 }

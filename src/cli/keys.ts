@@ -1,7 +1,6 @@
 import { createNewId } from '../core/ids.ts'
-import { asTypedHere } from '../core/invocation.ts'
 import { createTime, iso } from '../core/time.ts'
-import { type ApiKey, createKey, listKeys, revokeKey } from '../platform/accounts/store.ts'
+import { createKey, listKeys, revokeKey } from '../platform/accounts/store.ts'
 import { accountOptions, NEEDS_DATABASE, useDatabase } from './database.ts'
 import { type CommandGroup, defineCommand, JSON_OPTION } from './define-command.ts'
 import { note, print, printJson } from './output.ts'
@@ -24,6 +23,9 @@ const create = defineCommand({
   },
 })
 
+/** Of an identifier and two times. */
+const WIDTHS = [26, 24, 24]
+
 const list = defineCommand({
   summary: 'show the id, account and dates of each key, never the key',
   examples: [
@@ -38,15 +40,16 @@ const list = defineCommand({
       note(
         'Keys in FARTHING_API_KEY and FARTHING_API_KEYS are not listed: they are in the settings of the service.',
       )
-    if (options.json) return printJson({ keys: keys.map(presentKey) })
+    const dated = keys.map(({ created, revoked, ...key }) => ({
+      ...key,
+      created: iso(created),
+      revoked: revoked === null ? null : iso(revoked),
+    }))
+    if (options.json) return printJson({ keys: dated })
     if (keys.length === 0) return print('There are no keys.')
-    const date = (time: number | null) => (time === null ? '-' : iso(time))
-    const rows = keys.map(key => [key.key_id, date(key.created), date(key.revoked), key.account])
-    for (const [id = '', created = '', revoked = '', account = ''] of [
-      ['id', 'created', 'revoked', 'account'],
-      ...rows,
-    ])
-      print(`${id.padEnd(26)}  ${created.padEnd(24)}  ${revoked.padEnd(24)}  ${account}`)
+    const rows = dated.map(key => [key.key_id, key.created, key.revoked ?? '-', key.account])
+    for (const row of [['id', 'created', 'revoked', 'account'], ...rows])
+      print(row.map((cell, i) => cell.padEnd(WIDTHS[i] ?? 0)).join('  '))
   },
 })
 
@@ -61,9 +64,7 @@ const revoke = defineCommand({
       revokeKey(database, key_id, Date.now()),
     )
     if (!revoked)
-      throw new Error(
-        `there is no active key with the id ${key_id} (${asTypedHere('farthing keys list')})`,
-      )
+      throw new Error(`there is no active key with the id ${key_id} (farthing keys list)`)
     if (options.json) return printJson({ key_id, revoked: true })
     print(`Revoked ${key_id}.`)
   },
@@ -75,9 +76,3 @@ export const keys: CommandGroup = {
   after: NEEDS_DATABASE,
   commands: { create, list, revoke },
 }
-
-const presentKey = ({ created, revoked, ...key }: ApiKey) => ({
-  ...key,
-  created: iso(created),
-  revoked: revoked === null ? null : iso(revoked),
-})

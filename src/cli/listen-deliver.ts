@@ -8,7 +8,7 @@ import { createResolve } from '../platform/outbound/resolve.ts'
 import { createSend } from '../platform/outbound/send.ts'
 import { wrongUsage } from './command-error.ts'
 import { colouredStatus, note, oneLine, print, printJson, timeOfDay } from './output.ts'
-import { type Body, RETRY_AFTER, type Service, whyRefused } from './running-service.ts'
+import { type Body, parsed, RETRY_AFTER, type Service } from './running-service.ts'
 
 /** The options of `farthing listen` that say where messages go and how they are printed. */
 type Forwarding = {
@@ -58,27 +58,27 @@ export async function deliver(
   receive: Receive,
   options: Forwarding,
 ): Promise<void> {
-  const { answer: arriving, cause, ...result } = await receive(offer)
-  const answer = await arriving
+  const received = await receive(offer)
+  const { status_code, response_time, result, cause } = received
+  const answer = await received.answer
   const json = {
     attempt_id: offer.attempt_id,
-    status_code: result.status_code,
-    response_time: result.response_time,
-    result: result.result.replace(/\p{Cc}/gu, ''),
-    ...(cause && { cause }),
+    status_code,
+    response_time,
+    result: result.replace(/\p{Cc}/gu, ''),
+    cause,
     ...(answer && {
       headers: keptHeaders(answer.headers),
       body: answer.body.toString('base64'),
       size: answer.size,
     }),
   }
-  show(offer, { ...result, ...(cause && { cause }) }, answer?.body, options)
+  show(offer, received, answer?.body.toString() ?? '', options)
   for (let tries = 1; tries <= MOST_TRIES; tries++) {
     const sent = await service.request('POST', `${path}/results`, { json }).catch(() => undefined)
-    if (sent?.status === 404 && result.status_code !== null)
+    if (sent?.status === 404 && status_code !== null)
       note('The service no longer waited for this response: it has recorded a timeout.')
-    else if (sent && sent.status >= 400 && sent.status < 500 && sent.status !== 404)
-      note(whyRefused(service.url, 'POST', `${path}/results`, sent).message)
+    else if (sent?.refused && sent.status < 500 && sent.status !== 404) note(sent.refused.message)
     if (sent && sent.status < 500) return
     await sleep(RETRY_AFTER)
   }
@@ -104,51 +104,27 @@ function keptHeaders(headers: ReceiverResponse['headers']): ReceiverResponse['he
 function show(
   offer: Body,
   { status, status_code, response_time, result, cause }: AttemptResult,
-  answer: Buffer | undefined,
+  answer: string,
   options: Forwarding,
 ): void {
-  const { event_type = null, resource_id = null } = parsed(offer.body)
   const { message_id, headers, body } = offer
+  // For display only. The body that is forwarded is never parsed.
+  const { event_type = null, resource_id: payment_id = null } = Object(parsed(body))
   const at = new Date().toISOString()
-  const said = answer?.toString('utf8') ?? ''
-  if (options.json)
-    return void printJson({
-      at,
-      event_type,
-      payment_id: resource_id,
-      message_id,
-      headers,
-      body,
-      ...(options.forwardTo && {
-        status_code,
-        response_time,
-        result,
-        ...(cause && { cause }),
-        answer: said,
-      }),
-    })
+  if (options.json) {
+    const outcome = options.forwardTo && { status_code, response_time, result, cause, answer }
+    return void printJson({ at, event_type, payment_id, message_id, headers, body, ...outcome })
+  }
   const delivered = status === 'SUCCESSFUL'
   const reason = cause ? `${result} (${cause})` : result
-  const line = [
-    timeOfDay(at),
-    oneLine(String(event_type ?? '-')),
-    oneLine(String(resource_id ?? '-')),
-  ]
+  const about = [event_type, payment_id].map(each => oneLine(String(each ?? '-')))
+  const line = [timeOfDay(at), ...about]
   if (options.forwardTo)
     line.push(
       colouredStatus(delivered, oneLine(status_code ? String(status_code) : reason)),
       `${response_time ?? 0} ms`,
-      ...(delivered && !options.bodies ? [] : [oneLine(said)]),
+      ...(delivered && !options.bodies ? [] : [oneLine(answer)]),
     )
   print(line.join('  ').trimEnd())
   if (options.bodies || !options.forwardTo) print(`  ${oneLine(body, 100_000)}`)
-}
-
-/** For display only. The body that is forwarded is never parsed. */
-function parsed(body: string): Body {
-  try {
-    return Object(JSON.parse(body))
-  } catch {
-    return {}
-  }
 }

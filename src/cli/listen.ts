@@ -1,7 +1,6 @@
 import { hostname, userInfo } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { idFloor } from '../core/ids.ts'
-import { asTypedHere } from '../core/invocation.ts'
 import { DAY } from '../core/time.ts'
 import { shapes } from '../pay/webhooks/govuk-pay.ts'
 import { labelOf, listenerAddress, NOBODY_LISTENS } from '../pay/webhooks/listener.ts'
@@ -11,16 +10,15 @@ import { defineCommand, type OptionsOf } from './define-command.ts'
 import { createReceive, deliver } from './listen-deliver.ts'
 import { note, print, printJson } from './output.ts'
 import {
+  accountTime,
   type Body,
   connect,
   keepAsking,
-  lastAttempt,
   NEEDS_SERVICE,
   RETRY_AFTER,
   type Service,
   type ServiceAnswer,
   serviceOptions,
-  whyRefused,
 } from './running-service.ts'
 
 const options = {
@@ -69,12 +67,8 @@ export const listen = defineCommand({
     const receive = createReceive(options)
     const service = await connect(config(), options)
     if (options.forget) return forget(service, options)
-    const listener: Listener = {
-      service,
-      options,
-      webhook: readWebhook(await register(service, options), service),
-    }
-    const { webhook } = listener
+    const webhook = readWebhook(await register(service, options), service)
+    const listener: Listener = { service, options, webhook }
     if (options.printSigningKey) {
       const { signing_key } = webhook
       if (options.json) printJson({ signing_key })
@@ -83,7 +77,7 @@ export const listen = defineCommand({
       return
     }
     stopWithSignals(listener)
-    const first = await service.ask('GET', `${listenerPath(listener)}/next?wait=0`)
+    const first = await service.ask('GET', `${listenerPath(listener)}/next${AT_ONCE}`)
     sayReady(listener)
     const handle = (offer: Body) =>
       void deliver(service, listenerPath(listener), offer, receive, options)
@@ -110,8 +104,9 @@ function addHeader(text: string, headers: [string, string][] = []): [string, str
 
 /** Milliseconds. */
 const LAST_REQUEST = 1_000
+const AT_ONCE = '?wait=0'
 /** Milliseconds that a request waits for an attempt after one has failed: many proxies end what takes 15 seconds. */
-const SHORT_WAIT = 14_000
+const SHORT_WAIT = '?wait=14000'
 
 /**
  * This listener. `webhook` is what the service last called it. After a reset of the account, or a restart of a service
@@ -128,18 +123,15 @@ type Listener = {
 const listenerPath = ({ webhook }: Listener): string => `/control/listeners/${webhook.webhook_id}`
 
 function refuseWithoutEffect(options: ListenOptions): void {
-  const { forwardTo, header, insecure, forget, printSigningKey, name, url, key, json, ...rest } =
-    options
-  if (forget && (forwardTo ?? header ?? insecure ?? printSigningKey ?? Object.values(rest)[0]))
+  const forgetting = ['forget', 'name', ...Object.keys(serviceOptions)]
+  if (options.forget && Object.keys(options).some(name => !forgetting.includes(name)))
     throw wrongUsage('--forget takes no option but --name and those of the service')
-  if (forwardTo === undefined && (header || insecure))
+  if (options.forwardTo === undefined && (options.header || options.insecure))
     throw wrongUsage('--header and --insecure have an effect only with --forward-to')
 }
 
 const listenerName = ({ name }: ListenOptions): string =>
   name ?? `${userInfo().username}-${hostname()}`
-
-const LISTENERS = '/control/listeners'
 
 /** Deletes the webhook, so that no more messages are written for it. */
 async function forget(service: Service, options: ListenOptions): Promise<void> {
@@ -158,7 +150,7 @@ async function forget(service: Service, options: ListenOptions): Promise<void> {
 /** The webhook of a listener keeps how its messages look, until a listener of this name wants another shape. */
 async function register(service: Service, options: ListenOptions): Promise<ServiceAnswer> {
   const json = { name: listenerName(options), ...(options.events && { events: options.events }) }
-  const answer = await service.request('POST', LISTENERS, { json })
+  const answer = await service.request('POST', '/control/listeners', { json })
   const { as = null } = options
   if (answer.status === 200 && (answer.body.as ?? null) !== as)
     await service.ask('PUT', `/control/webhooks/${answer.body.webhook_id}`, { json: { as } })
@@ -166,13 +158,12 @@ async function register(service: Service, options: ListenOptions): Promise<Servi
 }
 
 function readWebhook(answer: ServiceAnswer, { url }: Service): Body {
-  const { status, body } = answer
-  if (status === 404)
+  if (answer.status === 404)
     throw new CommandError(
       `${url} does not support listeners: FARTHING_CONSOLE is false there, or it is an older version`,
     )
-  if (status >= 400) throw whyRefused(url, 'POST', LISTENERS, answer)
-  return body
+  if (answer.refused) throw answer.refused
+  return answer.body
 }
 
 function sayReady(listener: Listener): void {
@@ -196,18 +187,18 @@ const printReady = ({ options: { forwardTo }, webhook: { webhook_id } }: Listene
 /** Asks again while the service, or a proxy before it, has an error. */
 async function untilServed(
   listener: Listener,
-  answer: ServiceAnswer,
   ask: () => Promise<ServiceAnswer>,
 ): Promise<ServiceAnswer> {
+  const answer = await ask()
   if (answer.status < 500 || listener.stopping) return answer
   await sleep(RETRY_AFTER)
-  return untilServed(listener, await ask(), ask)
+  return untilServed(listener, ask)
 }
 
 async function renew(listener: Listener): Promise<void> {
   const { service, options, webhook: before } = listener
-  const ask = () => register(service, options)
-  listener.webhook = readWebhook(await untilServed(listener, await ask(), ask), service)
+  const answer = await untilServed(listener, () => register(service, options))
+  listener.webhook = readWebhook(answer, service)
   const { webhook_id, signing_key } = listener.webhook
   if (signing_key !== before.signing_key)
     note(
@@ -223,20 +214,22 @@ function keepListening(listener: Listener, handle: (offer: Body) => void): Promi
   return keepAsking(async wasAway => {
     if (listener.stopping) return sleep(LAST_REQUEST)
     const path = `${listenerPath(listener)}/next`
-    const look = () => service.request('GET', `${path}?wait=0`)
-    const first = wasAway ? await look() : await service.request('GET', path + query)
-    if (wasAway || first.status >= 500) query = `?wait=${SHORT_WAIT}`
-    const answer = await untilServed(listener, first, look)
-    const { status, body } = answer
+    if (wasAway) query = AT_ONCE
+    const answer = await untilServed(listener, async () => {
+      const next = await service.request('GET', path + query)
+      query = next.status >= 500 ? AT_ONCE : query && SHORT_WAIT
+      return next
+    })
+    const { status, body, refused } = answer
     if (status === 404) {
       await renew(listener)
       return sleep(RETRY_AFTER)
     }
     if (status === 409)
       throw new CommandError(
-        `the webhook of this listener was deleted, so it gets no more messages. Start ${asTypedHere('farthing listen')} again to receive them`,
+        'the webhook of this listener was deleted, so it gets no more messages. Start farthing listen again to receive them',
       )
-    if (status >= 400 && status < 500) throw whyRefused(service.url, 'GET', path, answer)
+    if (refused && status < 500) throw refused
     if (body?.attempt) handle(body.attempt)
   })
 }
@@ -255,12 +248,10 @@ function stopWithSignals(listener: Listener): void {
     })
 }
 
-const PAGE_SIZE = 500
-
 /** Sends the messages of the account's last day that nobody received, oldest first. */
 async function sendMissed(service: Service, webhook_id: string): Promise<void> {
-  const { clock } = await service.ask('GET', '/control')
-  const since = Date.parse(clock.now) - DAY
+  const now = await accountTime(service)
+  const since = now - DAY
   const sent = new Set<string>()
   let after = idFloor(since)
   for (;;) {
@@ -271,16 +262,17 @@ async function sendMissed(service: Service, webhook_id: string): Promise<void> {
         message.webhook_id === webhook_id &&
         !sent.has(message.message_id) &&
         !message.accepted_by_hand &&
-        lastAttempt(message)?.result === NOBODY_LISTENS &&
+        message.attempts[0]?.result === NOBODY_LISTENS && // the newest is the first
         Date.parse(message.at) > since,
     )
     for (const { message_id } of missed) {
       sent.add(message_id)
       const path = `/control/messages/${message_id}/send`
-      const answer = await service.request('POST', path, { json: {} })
-      if (answer.status >= 400) note(whyRefused(service.url, 'POST', path, answer).message)
+      const { refused } = await service.request('POST', path, { json: {} })
+      if (refused) note(refused.message)
     }
-    if (results.length < PAGE_SIZE) return
+    // A page may end at its bytes, so that one of few messages need not be the last.
+    if (results.length === 0 || Date.parse(results.at(-1).at) > now) return
     after = next
   }
 }

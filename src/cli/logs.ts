@@ -1,6 +1,6 @@
 import { remember } from '../core/remember.ts'
 import { defineCommand, type OptionsOf } from './define-command.ts'
-import { colour, note, oneLine, print, printJson, timeOfDay } from './output.ts'
+import { colour, note, oneLine, print, printable, printJson, timeOfDay } from './output.ts'
 import { parseAge } from './parse.ts'
 import { type Body, connect, keepAsking, NEEDS_SERVICE, serviceOptions } from './running-service.ts'
 
@@ -51,9 +51,10 @@ export const logs = defineCommand({
       ...(operation && { operation }),
       ...(refused && { refused: 'true' }),
     }
-    const start = since === undefined ? { limit: NEWEST } : { since: timeAgo(since), limit: MOST }
+    const first = since !== undefined && new Date(Date.now() - since).toISOString()
+    const start = first ? { since: first, limit: MOST } : { limit: NEWEST }
     const ids = new Map<string, true>()
-    async function page(query: Record<string, string>): Promise<Page> {
+    async function page(query: Record<string, string>): Promise<{ count: number; next: string }> {
       const path = `/control/requests?${new URLSearchParams({ ...filter, ...query })}`
       const { results, next } = await service.ask('GET', path)
       for (const request of results) show(request, options, ids)
@@ -79,22 +80,16 @@ const WAIT = '10000'
 /** The requests that are remembered, because --follow may get one again. */
 const MOST_SHOWN = 10_000
 
-type Page = { count: number; next: string }
-
-const timeAgo = (ms: number): string => new Date(Date.now() - ms).toISOString()
-
 function show(request: Body, { json, bodies }: LogsOptions, ids: Map<string, true>): void {
   if (ids.has(request.request_id)) return
   remember(ids, request.request_id, true, MOST_SHOWN)
-  if (json) printJson(request)
-  else {
-    print(lineOf(request))
-    for (const { rule, level, sentence } of request.in_production ?? [])
-      print(
-        `  ${colour(level === 'fail' ? 'red' : 'yellow', `${rule} ${level}`)}  In production: ${sentence}`,
-      )
+  if (json) return void printJson(request)
+  print(lineOf(request))
+  for (const { rule, level, sentence } of request.in_production ?? []) {
+    const finding = colour(level === 'fail' ? 'red' : 'yellow', `${rule} ${level}`)
+    print(`  ${finding}  In production: ${sentence}`)
   }
-  if (json || !bodies) return
+  if (!bodies) return
   for (const [mark, body] of [
     ['→', request.body],
     ['←', request.answer?.body],
@@ -111,6 +106,3 @@ function lineOf(request: Body): string {
   const outcome = colour(failed ? 'red' : 'green', result)
   return `${timeOfDay(at)}  ${method} ${target} → ${outcome}  ${ms} ms  ${oneLine(about)}`.trimEnd()
 }
-
-const printable = (body: unknown): string =>
-  typeof body === 'string' ? body : JSON.stringify(body)

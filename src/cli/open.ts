@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process'
 import { DEFAULT_ACCOUNT } from '../core/account.ts'
 import type { Config } from '../core/config.ts'
-import { asTypedHere } from '../core/invocation.ts'
 import { ENTER_MS, enterUrl, seal } from '../platform/accounts/seal.ts'
 import { findLivingKey, listKeys } from '../platform/accounts/store.ts'
 import { CommandError, wrongUsage } from './command-error.ts'
@@ -53,15 +52,11 @@ async function pageUrl(config: Config, page: string, options: OpenOptions): Prom
   if (hasKey && options.account !== DEFAULT_ACCOUNT)
     throw wrongUsage('with a key --account has no effect: leave it out, or unset FARTHING_API_KEY')
   if (page === 'docs') return `${site}/docs`
-  const to = pageBelow(page)
+  const below = page === 'payments' ? page : `payments/${page}`
+  const to = page === 'home' ? undefined : below
   if (!hasKey) return enterUrl(site, await codeFromDatabase(config, options.account), to)
   const service = await connect(config, options)
-  return (await service.ask('POST', '/control/enter', { json: { ...(to && { to }) } })).url
-}
-
-function pageBelow(page: string): string | undefined {
-  if (page === 'home') return undefined
-  return page === 'payments' ? page : `payments/${page}`
+  return (await service.ask('POST', '/control/enter', { json: { to } })).url
 }
 
 /** Without a key: sealed with the newest active key of the account. */
@@ -72,7 +67,7 @@ const codeFromDatabase = (config: Config, account: string): Promise<string> =>
     const key = newest && (await findLivingKey(database, newest.key_id, []))
     if (!newest || !key)
       throw new CommandError(
-        `this database has no active key of the account ${account}: make one (${asTypedHere(`farthing keys create --account "${account}"`)}), or set FARTHING_API_KEY`,
+        `this database has no active key of the account ${account}: make one (farthing keys create --account "${account}"), or set FARTHING_API_KEY`,
       )
     const sealed = { account, key_id: newest.key_id, expires: Date.now() + ENTER_MS }
     return seal(sealed, 'enter', key.hash)

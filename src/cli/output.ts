@@ -1,4 +1,5 @@
 import { styleText } from 'node:util'
+import { asTypedHere } from '../core/invocation.ts'
 import { NOBODY_LISTENS } from '../pay/webhooks/listener.ts'
 
 type Format = Parameters<typeof styleText>[0]
@@ -6,10 +7,14 @@ type Format = Parameters<typeof styleText>[0]
 export const printJson = (value: unknown): void =>
   void process.stdout.write(`${JSON.stringify(value)}\n`)
 
+/** A recorded body as text. */
+export const printable = (body: unknown): string =>
+  typeof body === 'string' ? body : JSON.stringify(body)
+
 export const print = (line: string): void => void process.stdout.write(`${line}\n`)
 
-/** A line for the user on standard error, beside the data. */
-export const note = (line: string): void => void process.stderr.write(`${line}\n`)
+/** A line for the user on standard error, beside the data. A command in it is written as it is typed here. */
+export const note = (line: string): void => void process.stderr.write(`${asTypedHere(line)}\n`)
 
 /** Colours text for standard output, unless that is no terminal or NO_COLOR is set. */
 export const colour = (format: Format, text: string): string =>

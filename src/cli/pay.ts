@@ -13,7 +13,6 @@ import { didYouMean, numberFrom } from './parse.ts'
 import {
   type Body,
   connect,
-  lastAttempt,
   NEEDS_SERVICE,
   type Service,
   serviceOptions,
@@ -58,7 +57,6 @@ export type PaymentToMake = PayOptions & { scenario: Scenario | 'cancel_by_api' 
 export const ENDED_OTHERWISE = {
   [EXIT.failed]: 'the payment ended in another way than asked',
 } as const
-type PayCode = 0 | typeof EXIT.failed
 
 export const pay = defineCommand({
   summary: 'make a payment and take it to its end',
@@ -110,7 +108,10 @@ const endOf = ({ hold, cannotRetry }: PayOptions) => ({
   ...(cannotRetry && { can_retry: false }),
 })
 
-export async function carryOutAndShow(service: Service, wanted: PaymentToMake): Promise<PayCode> {
+export async function carryOutAndShow(
+  service: Service,
+  wanted: PaymentToMake,
+): Promise<0 | typeof EXIT.failed> {
   const began = performance.now()
   const { payment_id } = await carryOut(service, wanted)
   const ms = Math.round(performance.now() - began)
@@ -148,24 +149,17 @@ async function carryOut(service: Service, wanted: PaymentToMake): Promise<Body> 
   return payment
 }
 
-function newPayment({
-  amount,
-  reference,
-  set = [],
-  moto,
-  agreement,
-  ...rest
-}: PaymentToMake): object {
+function newPayment(wanted: PaymentToMake): object {
+  const mode = modeOf(wanted)
   const fields: Record<string, unknown> = {
-    amount: amount ?? DEFAULT_AMOUNT,
-    reference: reference ?? `CLI-${newSecret().slice(0, 6).toUpperCase()}`,
+    amount: wanted.amount ?? DEFAULT_AMOUNT,
+    reference: wanted.reference ?? `CLI-${newSecret().slice(0, 6).toUpperCase()}`,
     description: 'Made by farthing pay',
-    ...(moto && { authorisation_mode: 'moto_api' }),
-    ...(agreement && { authorisation_mode: 'agreement', agreement_id: agreement }),
-    ...(!moto && !agreement && { return_url: 'https://example.org/paid' }),
-    ...((rest.delayedCapture || rest.capture) && { delayed_capture: true }),
+    ...(mode === 'web' ? { return_url: 'https://example.org/paid' } : { authorisation_mode: mode }),
+    agreement_id: wanted.agreement,
+    ...((wanted.delayedCapture || wanted.capture) && { delayed_capture: true }),
   }
-  for (const [name, value] of set) {
+  for (const [name, value] of wanted.set ?? []) {
     const [field = '', key] = name.split(/\.(.*)/s)
     if (key === undefined) fields[field] = value
     else fields[field] = { ...(fields[field] as object | undefined), [key]: value }
@@ -178,9 +172,8 @@ async function payOnPages(service: Service, payment: Body, scenario: Scenario): 
   const { chargeTokenId } = payment._links.next_url_post.params
   const steps = [{}, { step: 'details', scenario }, { step: 'confirm' }]
   for (const step of steps.slice(0, scenario === 'success' ? 3 : 2)) {
-    const { status } = await service.request('POST', '/secure', {
-      form: { chargeTokenId, ...step },
-    })
+    const form = { chargeTokenId, ...step }
+    const { status } = await service.request('POST', '/secure', { form })
     if (status >= 400)
       throw new CommandError(
         `the hosted pages at ${service.url}/secure returned ${status}: the payment ${payment.payment_id} is left as it is`,
@@ -208,10 +201,8 @@ async function payByCard(service: Service, payment: Body, scenario: Scenario): P
 
 /** undefined where the service shows no messages. */
 async function messagesOf(service: Service, payment_id: string): Promise<Body[] | undefined> {
-  const { status, body } = await service.request(
-    'GET',
-    `/control/messages?payment_id=${payment_id}`,
-  )
+  const path = `/control/messages?payment_id=${payment_id}`
+  const { status, body } = await service.request('GET', path)
   return status === 200 ? body.results : undefined
 }
 
@@ -242,22 +233,22 @@ async function show(
 ): Promise<void> {
   const { events } = await service.ask('GET', `/v1/payments/${payment_id}/events`)
   const end = [state.status, state.code].filter(Boolean).join(' ')
+  const refunded = refund_summary.amount_submitted
   const steps = [
     ...events.slice(0, -1).map((event: Body) => event.state.status),
     colour(isAsAsked && !state.code ? 'green' : 'red', end),
-    ...(refund_summary.amount_submitted
-      ? [`refunded ${money(refund_summary.amount_submitted)}`]
-      : []),
+    ...(refunded ? [`refunded ${money(refunded)}`] : []),
   ].join(' › ')
   print(`${payment_id}  ${oneLine(reference)}  ${money(amount)}   ${steps}   ${ms} ms`)
   const names = new Map<string, string>()
   for (const message of messages) {
     const { webhook_id, message_id, event_type, delivery, attempts } = message
-    const name = names.get(webhook_id) ?? (await findWebhookName(service, webhook_id))
+    const read = () => service.ask('GET', `/v1/webhooks/${webhook_id}`)
+    const name = names.get(webhook_id) ?? oneLine(webhookName(await read()), 40)
     names.set(webhook_id, name)
     const delivered = delivery === 'SUCCESSFUL'
     const count = attempts.length > 1 ? ` (${attempts.length} attempts)` : ''
-    const last = lastAttempt(message)
+    const [last] = attempts // the newest
     const result = colouredStatus(delivered, oneLine(last?.result ?? delivery))
     // Of other responses the signature is not the cause.
     const isRefused = !delivered && isSignatureRefusal(last?.status_code)
@@ -265,8 +256,4 @@ async function show(
     print(`  ${name}   ${event_type}   ${result}${count}${advice}`)
   }
   if (console) print(`  ${console}`)
-}
-
-async function findWebhookName(service: Service, webhook_id: string): Promise<string> {
-  return oneLine(webhookName(await service.ask('GET', `/v1/webhooks/${webhook_id}`)), 40)
 }

@@ -27,22 +27,20 @@ export function addCommand(
   command: Command | CommandGroup,
   shell: Shell,
 ): void {
-  const described = describe(parent.command(name), command)
+  const added = parent.command(name)
+  added.configureHelp({ argumentDescription: meaningOf, optionDescription: meaningOf })
+  const described = describe(added, command)
   if (isGroup(command)) {
     for (const [each, part] of Object.entries(command.commands))
       addCommand(described, each, part, shell)
     return
   }
   const { argument } = command
-  if (argument) {
-    const added = new Argument(argument.value ?? '', argument.meaning)
-    if (argument.initial !== undefined) added.default(argument.initial)
-    described.addArgument(withParser(added, argument))
-  }
+  if (argument)
+    described.addArgument(withRow(new Argument(argument.value ?? '', argument.meaning), argument))
   for (const [key, row] of Object.entries(command.options ?? {})) {
-    const added = new Option(`${flagOf(key)} ${row.value ?? ''}`.trim(), row.meaning)
-    if (row.initial !== undefined) added.default(row.initial)
-    described.addOption(withParser(added, row).makeOptionMandatory(row.isRequired ?? false))
+    const option = new Option(`${flagOf(key)} ${row.value ?? ''}`.trim(), row.meaning)
+    described.addOption(withRow(option, row).makeOptionMandatory(row.isRequired ?? false))
   }
   described.action(async (...given) => {
     const { config, env, end } = shell
@@ -55,7 +53,9 @@ export function addCommand(
 export const flagOf = (key: string): string =>
   `--${key.replaceAll(/[A-Z]/g, letter => `-${letter.toLowerCase()}`)}`
 
-function withParser<Added extends Argument | Option>(added: Added, row: Row): Added {
+function withRow<Added extends Argument | Option>(added: Added, row: Row): Added {
+  if (row.initial !== undefined) added.default(row.initial)
+  if (row.values) added.argChoices = [...row.values] // a shell offers them
   const parse = row.parse ?? (row.values && oneOf(row.values))
   if (!parse) return added
   added.argParser((text, before) => {
@@ -86,10 +86,19 @@ export function describe(
   for (let { parent } = described; parent; { parent } = parent) names.unshift(parent.name())
   return described
     .description(summary)
-    .configureHelp({ commandDescription: () => text, commandUsage: usageHere, boxWrap })
-    .showHelpAfterError(moreHelp(names.join(' ')))
+    .configureHelp({
+      ...described.configureHelp(),
+      commandDescription: () => text,
+      commandUsage: usageHere,
+      boxWrap,
+    })
+    .showHelpAfterError(asTypedHere(moreHelp(names.join(' '))))
     .addHelpText('after', after === undefined ? '' : `\n${after}\n`)
 }
+
+/** Commander's own would list the values, which the meaning names if there are few. */
+const meaningOf = ({ description, defaultValue }: Argument | Option): string =>
+  description + (defaultValue === undefined ? '' : ` (default: ${JSON.stringify(defaultValue)})`)
 
 /** Wraps all lines but the examples, which are indented: a shell could not read a wrapped one. */
 function boxWrap(this: Help, text: string, width: number): string {
@@ -104,5 +113,4 @@ export const usageHere = (described: CommanderCommand): string =>
   asTypedHere(new Help().commandUsage(described))
 
 /** After a message about wrong usage. `name` is that of the command, with `farthing`. */
-export const moreHelp = (name: string): string =>
-  asTypedHere(`(${name} --help explains the command)`)
+export const moreHelp = (name: string): string => `(${name} --help explains the command)`

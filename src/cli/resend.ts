@@ -5,7 +5,7 @@ import { damages, MOST_TIMES } from '../tools/deliver/send-again.ts'
 import { isSignatureRefusal } from '../tools/explain/wrong-signature.ts'
 import { CommandError, EXIT, wrongUsage } from './command-error.ts'
 import { defineCommand } from './define-command.ts'
-import { colouredStatus, oneLine, print, printJson } from './output.ts'
+import { colouredStatus, oneLine, print, printable, printJson } from './output.ts'
 import { numberFrom } from './parse.ts'
 import { type Body, connect, NEEDS_SERVICE, serviceOptions } from './running-service.ts'
 
@@ -79,13 +79,7 @@ const LONGEST_SENTENCE = 1_000
 
 function show({ status, result, response_time, verdict, sentence, answer }: Body): void {
   const isRight = verdict ? verdict === 'refused' : status === 'SUCCESSFUL'
-  const said = status === 'SUCCESSFUL' ? '' : answered(answer)
+  const said = status === 'SUCCESSFUL' ? '' : oneLine(printable(answer?.body ?? ''))
   print(`${colouredStatus(isRight, oneLine(result))}  ${response_time ?? 0} ms  ${said}`.trimEnd())
   if (sentence) print(oneLine(sentence, LONGEST_SENTENCE))
-}
-
-/** The receiver's response on one line. */
-function answered(answer: Body): string {
-  const body = answer?.body ?? ''
-  return oneLine(typeof body === 'string' ? body : JSON.stringify(body))
 }

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import type { Agent, IncomingHttpHeaders, IncomingMessage, RequestOptions } from 'node:http'
+import type { ClientRequest, IncomingMessage } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { setTimeout } from 'node:timers/promises'
 import type { Config } from '../core/config.ts'
@@ -19,8 +19,8 @@ export type ServiceAnswer = {
   status: number
   body: Body
   date: string | undefined
-  /** Whether a proxy, an ingress or another program answered. */
-  isOfAnother: boolean
+  /** Why not, of status 400 and above. An `AnotherAnswered` where that was not Farthing. */
+  refused: CommandError | undefined
 }
 
 type Sent = { json?: unknown; form?: Record<string, string>; signal?: AbortSignal }
@@ -43,7 +43,7 @@ export const serviceOptions = {
   },
   ...JSON_OPTION,
 } as const
-type ServiceOptions = OptionsOf<typeof serviceOptions>
+export type ServiceOptions = OptionsOf<typeof serviceOptions>
 
 /** The end of the help of such a command. */
 export const NEEDS_SERVICE =
@@ -56,13 +56,23 @@ export async function connect(config: Config, options: ServiceOptions): Promise<
   const key = given ?? config.apiKey
   if (!key)
     throw wrongUsage(
-      `there is no API key: set FARTHING_API_KEY in this terminal, or give the key with --key. ${asTypedHere('farthing keys create')} makes one`,
+      `there is no API key: set FARTHING_API_KEY in this terminal, or give the key with --key. farthing keys create makes one`,
     )
   return serviceAt(url, key)
 }
 
+/** Milliseconds without a byte. */
+const LONGEST_SILENCE = 300_000
+
 /** Without a key for endpoints that need none. */
 export function serviceAt(url: string, key: string | undefined): Service {
+  const client = url.startsWith('https:') ? loadHttps() : http
+  // Node's own agent would not know of `exceptLoopback`.
+  const agent = new client.Agent({
+    keepAlive: true,
+    timeout: LONGEST_SILENCE,
+    ...proxyOptions(url),
+  })
   async function request(method: string, path: string, sent: Sent = {}): Promise<ServiceAnswer> {
     const { json, form, signal } = sent
     const text = form ? String(new URLSearchParams(form)) : JSON.stringify(json)
@@ -74,84 +84,65 @@ export function serviceAt(url: string, key: string | undefined): Service {
       ...(form && { 'Content-Type': 'application/x-www-form-urlencoded' }),
       ...(json !== undefined && { 'Content-Type': 'application/json' }),
     }
-    const response = await exchange(url + path, { method, headers, signal }, text).catch(error => {
+    const asking = client.request(url + path, { agent, method, headers, signal })
+    const { response, body } = await exchange(asking, text).catch(error => {
       if (signal?.aborted) throw error
-      throw whyUnreachable(url, error)
+      // A proxy that refuses CONNECT has answered.
+      throw error.statusCode
+        ? new AnotherAnswered(url, error.statusCode)
+        : new Unreachable(url, error)
     })
-    const answer = { ...response, isOfAnother: isOfAnother(response) }
+    const { statusCode: status = 0 } = response
+    const refused = status < 400 ? undefined : whyRefused(url, `${method} ${path}`, response, body)
     // A 502 or 504 passes: `listen` asks again.
-    if (answer.isOfAnother && answer.status < 500) throw new AnotherAnswered(url, answer.status)
-    if (answer.status === 401)
+    if (refused instanceof AnotherAnswered && status < 500) throw refused
+    if (status === 401)
       throw new CommandError(
-        `${url} refuses the key: ${answer.body?.description ?? 'HTTP 401'} (FARTHING_API_KEY or --key)`,
+        `${url} refuses the key: ${body?.description ?? 'HTTP 401'} (FARTHING_API_KEY or --key)`,
         EXIT.unreachable,
       )
-    return answer
+    return { status, body, date: response.headers.date, refused }
   }
   return {
     url,
     request,
     async ask(method, path, sent) {
-      const answer = await request(method, path, sent)
-      if (answer.status >= 400) throw whyRefused(url, method, path, answer)
-      return answer.body
+      const { body, refused } = await request(method, path, sent)
+      if (refused) throw refused
+      return body
     },
   }
 }
 
-/** Milliseconds without a byte. */
-const LONGEST_SILENCE = 300_000
-
-const agents: Record<string, Agent> = {}
-
-/** Node's own agent would not know of `exceptLoopback`. */
-function agentFor(client: typeof http | ReturnType<typeof loadHttps>, url: string): Agent {
-  agents[url] ??= new client.Agent({
-    keepAlive: true,
-    timeout: LONGEST_SILENCE,
-    ...proxyOptions(url),
-  })
-  return agents[url]
-}
-
-type Exchange = Pick<ServiceAnswer, 'status' | 'body' | 'date'> & { headers: IncomingHttpHeaders }
-
 /** Follows no redirect. fetch would do the same, and takes two starts of Node to load. */
-async function exchange(url: string, options: RequestOptions, sent?: string): Promise<Exchange> {
-  const client = url.startsWith('https:') ? loadHttps() : http
-  const request = client.request(url, { ...options, agent: agentFor(client, new URL(url).origin) })
+async function exchange(request: ClientRequest, sent?: string) {
   request.on('timeout', () => request.destroy(new Error('it does not respond')))
   const [response] = (await once(request.end(sent), 'response')) as [IncomingMessage]
-  const { statusCode: status = 0, headers } = response
-  return { status, headers, date: headers.date, body: parsed(await text(response).catch(() => '')) }
+  return { response, body: parsed(await text(response).catch(() => '')) }
 }
 
-function parsed(body: string): Body {
+/** undefined for what is not JSON, such as a page. */
+export function parsed(body: string): Body {
   try {
     return JSON.parse(body)
   } catch {
-    return undefined // a page, or nothing
+    return undefined
   }
 }
 
-/** Every error of Farthing but those of the hosted pages is JSON, and these have a header that a proxy's seldom have. */
-const isOfAnother = ({ status, headers, body }: Exchange): boolean =>
-  status >= 400 &&
-  typeof body?.code !== 'string' &&
-  typeof body?.status !== 'string' &&
-  !headers['content-security-policy']
-
-export function whyRefused(
+function whyRefused(
   url: string,
-  method: string,
-  path: string,
-  { status, body, isOfAnother }: ServiceAnswer,
+  request: string,
+  { statusCode = 0, headers }: IncomingMessage,
+  body: Body,
 ): CommandError {
-  if (isOfAnother) return new AnotherAnswered(url, status)
-  const { code, field, header, description } = body ?? {}
-  const about = [code, field ?? header].filter(Boolean).join(' ')
+  const { code, status, field, header, description } = body ?? {}
+  // Every error of Farthing but those of the hosted pages is JSON, and these have a header that a proxy's seldom have.
+  const isJson = typeof code === 'string' || typeof status === 'string'
+  if (!isJson && !headers['content-security-policy']) return new AnotherAnswered(url, statusCode)
+  const about = [statusCode, code, field ?? header].filter(Boolean).join(' ')
   return new CommandError(
-    `${method} ${path.replace(/\?.*/, '')} was refused with ${status}${about && ` ${about}`}: ${description ?? 'no description'}`,
+    `${request.replace(/\?.*/, '')} was refused with ${about}: ${description ?? 'no description'}`,
   )
 }
 
@@ -178,10 +169,9 @@ class Unreachable extends CommandError {
   }
 }
 
-/** A proxy that refuses CONNECT has answered. */
-function whyUnreachable(url: string, error: Error & { statusCode?: number }): CommandError {
-  return error.statusCode ? new AnotherAnswered(url, error.statusCode) : new Unreachable(url, error)
-}
+/** The time of the account's clock, which may not be this machine's, in milliseconds. */
+export const accountTime = async ({ ask }: Service): Promise<number> =>
+  Date.parse((await ask('GET', '/control')).clock.now)
 
 /** Milliseconds until a service that failed is asked again. */
 export const RETRY_AFTER = 250
@@ -202,6 +192,3 @@ export async function keepAsking(ask: (wasAway: boolean) => Promise<void>): Prom
     }
   }
 }
-
-/** The last attempt to deliver a message: the service lists the newest first. undefined before the first. */
-export const lastAttempt = ({ attempts }: Body): Body => attempts[0]

@@ -1,15 +1,14 @@
 import { DEFAULT_ACCOUNT } from '../core/account.ts'
 import type { Config } from '../core/config.ts'
 import { createNewId, secrets } from '../core/ids.ts'
-import { asTypedHere } from '../core/invocation.ts'
 import type { Database, NewId, Statement } from '../core/ports.ts'
 import { DAY, MINUTE } from '../core/time.ts'
-import { type Agreement, activate } from '../pay/agreements/agreement.ts'
+import { type Agreement, activate, makeAgreement } from '../pay/agreements/agreement.ts'
 import { insertAgreement } from '../pay/agreements/store.ts'
 import { type CardDetails, DECLINED_CARD, MOCK_CARD, submittedCard } from '../pay/card.ts'
 import { makePayment } from '../pay/payments/commands.ts'
 import { advance, type Payment, type Trigger } from '../pay/payments/payment.ts'
-import { type Refund, refund } from '../pay/payments/refund.ts'
+import { refund } from '../pay/payments/refund.ts'
 import { readNewPayment } from '../pay/payments/request.ts'
 import { insertPayment } from '../pay/payments/store.ts'
 import { insertRefund } from '../pay/refunds/store.ts'
@@ -58,11 +57,7 @@ ${NEEDS_DATABASE}`,
       const { room } = await findOrMakeAccount(database, account)
       await writeHistories(database, room, payments)
       if (!(await mayBeSeen(database, account, config)))
-        note(
-          asTypedHere(
-            `No key can see them yet. To make one: farthing keys create --account "${account}"`,
-          ),
-        )
+        note(`No key can see them yet. To make one: farthing keys create --account "${account}"`)
     })
     if (options.json) return printJson({ payments, account })
     print(`Made ${payments} ${payments === 1 ? 'payment' : 'payments'} in the account ${account}.`)
@@ -90,52 +85,27 @@ async function writeHistories(database: Database, room: string, count: number): 
     )
     await written
     showProgress(done)
-    written = database.write(histories.flatMap(statementsOf))
+    written = database.write(histories.flat())
   }
   await written
   showProgress(count)
 }
 
-const statementsOf = ({ payment, refunds, agreement }: History): Statement[] => [
-  ...(agreement ? [insertAgreement(agreement)] : []),
-  insertPayment(payment),
-  ...refunds.map(insertRefund),
-]
-
-/** Milliseconds between two drawings of the bar. */
-const REDRAW = 100
-const WIDTH = 30
-
-/** Shows how much is done on standard error: a terminal has one line redrawn, a file gets a line each tenth. */
+/** Says on standard error each time that another tenth is done. */
 function createProgress(total: number): (done: number) => void {
   const began = performance.now()
-  let drawn = began
   let tenths = 0
-
-  function line(done: number, elapsed: number): string {
-    const share = done / total
-    const rate = Math.round((done / Math.max(1, elapsed)) * 1000)
-    const left = share > 0 ? Math.ceil((elapsed * (1 - share)) / share / 1000) : 0
-    const bar = '#'.repeat(Math.round(share * WIDTH)).padEnd(WIDTH, '-')
-    const percent = `${Math.floor(share * 100)} %`.padStart(5)
-    return `[${bar}] ${percent}  ${done} of ${total}, ${rate} a second, ${left} s left`
-  }
-
   return done => {
-    const now = performance.now()
-    const isLast = done === total
-    if (process.stderr.isTTY) {
-      if (!isLast && now - drawn < REDRAW) return
-      drawn = now
-      process.stderr.write(`\r${line(done, now - began).padEnd(90)}${isLast ? '\n' : ''}`)
-    } else if (isLast || Math.floor((done / total) * 10) > tenths) {
-      tenths = Math.floor((done / total) * 10)
-      note(line(done, now - began))
-    }
+    const now = Math.floor((done / total) * 10)
+    if (now === tenths) return
+    tenths = now
+    const seconds = (performance.now() - began) / 1000
+    const left = Math.ceil((seconds * (total - done)) / done)
+    note(
+      `${now * 10} %  ${done} of ${total}, ${Math.round(done / seconds)} a second, ${left} s left`,
+    )
   }
 }
-
-type History = { payment: Payment; refunds: Refund[]; agreement: Agreement | undefined }
 
 type Course = {
   /** How many of 100 payments take this course. */
@@ -180,16 +150,20 @@ const descriptions = ['Market pitch', 'Allotment', 'Parking permit', 'Garden was
 const scatter = (number: number): number => Math.imul(number + 1, 0x9e3779b1) >>> 7
 
 /**
- * Makes the payments of an account, one after the other. `number` decides the course of each. `at`, in
- * milliseconds, must not decrease. The rules of all payments apply, so every state is a possible one.
+ * Makes the payments of an account, one after the other, as the statements that insert them. `number` decides the course
+ * of each. `at`, in milliseconds, must not decrease. The rules of all payments apply, so every state is a possible one.
  */
 function createHistory(room: string, newId: NewId) {
   let active: Agreement | undefined
 
-  return function next(number: number, at: number): History {
+  return function next(number: number, at: number): Statement[] {
     const chosen = byHundredth[scatter(number) % byHundredth.length] ?? SET_UP
     const course = chosen.mode === 'agreement' && !active ? SET_UP : chosen
-    const created = course.setsUp ? newAgreement(room, newId(at), number) : undefined
+    const fields = {
+      reference: `SEED-AGREEMENT-${number}`,
+      description: 'Direct renewal, every month',
+    }
+    const created = course.setsUp ? makeAgreement(newId(at), room, fields) : undefined
     const used = course.mode === 'agreement' ? active : undefined
     const given = readNewPayment(body(course, number, (created ?? used)?.agreement_id))
     const { after } = makePayment({ newId, secrets }, room, at, given, used, { origin: 'seed' })
@@ -197,7 +171,15 @@ function createHistory(room: string, newId: NewId) {
     const end = at + course.triggers.length * STEP
     const agreement = created && payment.card && activate(created, payment.card, end)
     if (agreement) active = agreement
-    return { ...refunded(payment, course.refunds, newId, end), agreement }
+    const statements = agreement ? [insertAgreement(agreement)] : []
+    if (!course.refunds) return [...statements, insertPayment(payment)]
+    const amount = Math.ceil(given.amount / (course.refunds === 'all' ? 1 : 3))
+    const { payment_id } = payment
+    return [
+      ...statements,
+      insertPayment(refund(payment, amount, end).after),
+      insertRefund({ refund_id: newId(end), payment_id, room, amount, scenario: 'success' }),
+    ]
   }
 }
 
@@ -223,37 +205,15 @@ function body(course: Course, number: number, agreement_id: string | undefined) 
   }
 }
 
-function newAgreement(room: string, agreement_id: string, number: number): Agreement {
-  return {
-    agreement_id,
-    room,
-    version: 1,
-    status: 'created',
-    reference: `SEED-AGREEMENT-${number}`,
-    description: 'Direct renewal, every month',
-  }
-}
-
 function applyTriggers(payment: Payment, triggers: Trigger[], created: number): Payment {
   return triggers.reduce((before, trigger, i) => {
-    const change = advance(before, trigger, created + (i + 1) * STEP, cardFor(trigger))
+    const change = advance(before, trigger, created + (i + 1) * STEP, cards[trigger])
     if (!change) throw new Error(`a seeded payment cannot ${trigger}`)
     return change.after
   }, payment)
 }
 
-function cardFor(trigger: Trigger): CardDetails | undefined {
-  if (trigger === 'authorise') return submittedCard(MOCK_CARD, 'R Operator', '09/31')
-  if (trigger === 'authorise_declined') return submittedCard(DECLINED_CARD, 'R Operator', '09/31')
-  return undefined
-}
-
-function refunded(payment: Payment, how: Course['refunds'], newId: NewId, at: number) {
-  const { payment_id, room, given } = payment
-  if (!how) return { payment, refunds: [] }
-  const amount = how === 'all' ? given.amount : Math.ceil(given.amount / 3)
-  const refunds: Refund[] = [
-    { refund_id: newId(at), payment_id, room, amount, scenario: 'success' },
-  ]
-  return { payment: refund(payment, amount, at).after, refunds }
+const cards: Partial<Record<Trigger, CardDetails>> = {
+  authorise: submittedCard(MOCK_CARD, 'R Operator', '09/31'),
+  authorise_declined: submittedCard(DECLINED_CARD, 'R Operator', '09/31'),
 }

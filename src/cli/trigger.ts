@@ -3,8 +3,8 @@ import { defineCommand } from './define-command.ts'
 import { carryOutAndShow, ENDED_OTHERWISE, type PaymentToMake } from './pay.ts'
 import { connect, NEEDS_SERVICE, serviceOptions } from './running-service.ts'
 
-type NeverSent = 'card_payment_settled'
-type Sent = Exclude<EventType, NeverSent>
+/** The other one is never sent. */
+type Sent = Exclude<EventType, 'card_payment_settled'>
 
 const payments: Record<Sent, PaymentToMake> = {
   card_payment_succeeded: { scenario: 'success' },

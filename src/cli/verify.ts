@@ -8,7 +8,7 @@ import { bodyProblem } from '../tools/explain/signature/bodies.ts'
 import { keyProblem, type NamedKey } from '../tools/explain/signature/keys.ts'
 import type { Analysis, Input, SentMessage } from '../tools/explain/signature/question.ts'
 import { CommandError, EXIT, wrongUsage } from './command-error.ts'
-import { defineCommand, type Env, type OptionsOf } from './define-command.ts'
+import { defineCommand, type OptionsOf } from './define-command.ts'
 import { colour, oneLine, print, printJson } from './output.ts'
 import { type Body, connect, type Service, serviceOptions } from './running-service.ts'
 
@@ -43,43 +43,35 @@ export const verify = defineCommand({
   exitCodes: { [EXIT.wrong]: 'the signature does not match, or the receiver makes a mistake' },
   after:
     'Only --message and --ask need a running service, with FARTHING_URL and\nFARTHING_API_KEY.',
-  run: ({ config, env, options }) => verifySignature(config, env, options),
+  async run({ config, env, options }) {
+    const { message, signature, keyEnv = DEFAULT_VARIABLE, key, computed, ask } = options
+    if (ask !== undefined) return askReceiver(config(), ask, options)
+    if (message === undefined && signature === undefined)
+      throw wrongUsage(
+        'give the header Pay-Signature with --signature, a message with --message, or a message that its receiver refuses with --ask',
+      )
+    if (key === '-') throw wrongUsage('--key - is not possible here: standard input is the body')
+    // Never trimmed: a newline at its end is one of the mistakes.
+    const signingKey = env[keyEnv]
+    if (signingKey === undefined && (options.keyEnv !== undefined || message === undefined))
+      throw wrongUsage(
+        `the variable ${keyEnv} is not set: it must hold the signing key (--key-env names another one)`,
+      )
+    // A receiver may use the API key by mistake.
+    const apiKeys = [key ?? env.FARTHING_API_KEY ?? ''].filter(each => each !== '')
+    const given = { header: signature, computed, apiKeys }
+    const body = message === undefined ? await buffer(process.stdin) : await pipedInput()
+    const problem = bodyProblem(body) ?? keyProblem(signingKey ?? '')
+    if (problem) throw wrongUsage(problem)
+    const analysis = await (message === undefined
+      ? analyse({ ...given, body: body ?? Buffer.alloc(0), key: signingKey ?? '' })
+      : compareWith(message, { ...given, key: signingKey, body }, () => connect(config(), options)))
+    const matches = analysis.verdict !== 'mismatch'
+    if (options.json) printJson({ matches, sentence: analysis.sentence })
+    else printAnalysis(analysis, matches)
+    return matches ? 0 : EXIT.wrong
+  },
 })
-
-/** `readInput` resolves to standard input, or to undefined if there is none. */
-export async function verifySignature(
-  config: () => Config,
-  env: Env,
-  options: VerifyOptions,
-  readInput = pipedInput,
-): Promise<0 | typeof EXIT.wrong> {
-  const { message, signature, keyEnv, key, computed, ask } = options
-  if (ask !== undefined) return askReceiver(config(), ask, options)
-  if (message === undefined && signature === undefined)
-    throw wrongUsage(
-      'give the header Pay-Signature with --signature, a message with --message, or a message that its receiver refuses with --ask',
-    )
-  if (key === '-') throw wrongUsage('--key - is not possible here: standard input is the body')
-  // Never trimmed: a newline at its end is one of the mistakes.
-  const signingKey = env[keyEnv ?? DEFAULT_VARIABLE]
-  if (signingKey === undefined && (keyEnv !== undefined || message === undefined))
-    throw wrongUsage(
-      `the variable ${keyEnv ?? DEFAULT_VARIABLE} is not set: it must hold the signing key (--key-env names another one)`,
-    )
-  // A receiver may use the API key by mistake.
-  const apiKeys = [key ?? env.FARTHING_API_KEY ?? ''].filter(each => each !== '')
-  const given = { header: signature, computed, apiKeys }
-  const body = message === undefined ? await buffer(process.stdin) : await readInput()
-  const problem = bodyProblem(body) ?? keyProblem(signingKey ?? '')
-  if (problem) throw wrongUsage(problem)
-  const analysis = await (message === undefined
-    ? analyse({ ...given, body: body ?? Buffer.alloc(0), key: signingKey ?? '' })
-    : compareWith(message, { ...given, key: signingKey, body }, () => connect(config(), options)))
-  const matches = analysis.verdict !== 'mismatch'
-  if (options.json) printJson({ matches, sentence: analysis.sentence })
-  else printAnalysis(analysis, matches)
-  return matches ? 0 : EXIT.wrong
-}
 
 /** `farthing verify --ask`: exit code 3 unless the receiver accepts the message and refuses a wrong signature. */
 async function askReceiver(
@@ -127,11 +119,8 @@ async function compareWith(
   const isNothing = [given.header, given.computed, given.key].every(each => each === undefined)
   if (isNothing && !body?.length) throw wrongUsage(NOTHING_GIVEN)
   const service = await connected()
-  const { results } = await service.ask(
-    'GET',
-    `/control/messages?message_id=${encodeURIComponent(id)}`,
-  )
-  const [found] = results
+  const path = `/control/messages?message_id=${encodeURIComponent(id)}`
+  const [found] = (await service.ask('GET', path)).results
   if (!found) throw new CommandError(`there is no message ${id} of this account`)
   if (found.raw === null)
     throw new CommandError(`the body of the message ${id} was deleted with its payment`)
@@ -142,30 +131,29 @@ async function compareWith(
     signing_key: webhook.signing_key,
     webhook: webhookName(webhook),
   }
-  const webhooks = await webhooksOf(service)
-  const keys = webhooks.map(
-    (each): NamedKey => ({ name: webhookName(each), key: each.signing_key }),
-  )
+  const keys = await signingKeys(service)
   return analyse({ ...given, body: body?.length ? body : undefined, message, keys })
 }
 
 const MOST_WEBHOOKS = 20
 
-async function webhooksOf(service: Service): Promise<Body[]> {
+async function signingKeys(service: Service): Promise<NamedKey[]> {
   const { results } = await service.ask('GET', `/v1/webhooks?display_size=${MOST_WEBHOOKS}`)
   return Promise.all(
-    results.map(({ external_id }: Body) => service.ask('GET', `/v1/webhooks/${external_id}`)),
+    results.map(async ({ external_id }: Body) => {
+      const webhook = await service.ask('GET', `/v1/webhooks/${external_id}`)
+      return { name: webhookName(webhook), key: webhook.signing_key }
+    }),
   )
 }
 
 function printAnalysis({ sentence, advice, difference }: Analysis, matches: boolean): void {
   print(colour(matches ? 'green' : 'red', sentence))
   if (difference)
-    for (const [name, { hex, text }] of Object.entries({
-      sent: difference.sent,
-      given: difference.given,
-    }))
+    for (const name of ['sent', 'given'] as const) {
+      const { hex, text } = difference[name]
       print(`  byte ${difference.offset}, ${name.padEnd(5)}  ${hex}  ${JSON.stringify(text)}`)
+    }
   for (const { text, calls = [] } of advice) {
     print(`\n${text}`)
     for (const { framework, call } of calls) print(`  ${framework.padEnd(13)} ${call}`)

@@ -9,13 +9,10 @@ const MB = 1024 * KB
 
 /** Bytes of all variants of one body, as common mistakes change it, that are tried to explain a signature. Held by test/signature/budget.test.ts. */
 export const VARIANT_BYTES = 4 * MB
-
 /** Bytes of the bodies in all pairs of a wrong body and a wrong key that are tried to explain a signature. Held by test/signature/budget.test.ts. */
 export const PAIR_BYTES = 16 * MB
-
 /** Levels of nesting in a body whose signature is explained. Held by test/signature/budget.test.ts. */
 export const EXPLAINED_DEPTH = 64
-
 /** Texts of a receiver's response that are looked up as signatures. Held by test/signature/budget.test.ts. */
 export const LOOKED_UP_TEXTS = 8
 
@@ -24,100 +21,73 @@ export const SLICE_MS = 10
 
 /** Bytes of a recorded header value. Held by test/contract/recorder/budget.test.ts. */
 export const HEADER_VALUE_BYTES = 1 * KB
-
 /** Bytes of all recorded header values of a request or a response. Held by test/contract/recorder/budget.test.ts. */
 export const HEADERS_BYTES = 16 * KB
-
 /** Bytes of a recorded path, and of a recorded query. Held by test/contract/recorder/budget.test.ts. */
 export const ADDRESS_PART_BYTES = 2 * KB
-
 /** Bytes of a recorded body: its beginning. Held by test/contract/recorder/budget.test.ts. */
 export const RECORDED_BODY_BYTES = 8 * KB
-
 /** Bytes of a row of the record. Held by test/contract/recorder/budget.test.ts. */
 export const RECORD_ROW_BYTES = 32 * KB
-
 /** Bytes of an account's record. FARTHING_RECORD_MAX limits that of all accounts. Held by test/contract/recorder/budget.test.ts. */
 export const ACCOUNT_RECORD_BYTES = 32 * MB
-
 /** Bytes that the record leaves to payments: free on the volume of an SQLite file, or as free pages in the file. Held by test/contract/recorder/budget.test.ts. */
 export const RECORD_LEAVES_BYTES = 64 * MB
-
 /** Exchanges in the record of an account. Held by test/contract/recorder/keeping.test.ts. */
 export const RECORD_ROWS = 10_000
-
 /** Exchanges in the record of a test account. Held by test/contract/recorder/keeping.test.ts. */
 export const TEST_RECORD_ROWS = 1_000
 
 /** Exchanges of an account that are recorded at once; of all accounts as many, and as many refusals. The others are only counted, those of test accounts excepted. Held by test/recorder/admission.test.ts. */
 export const RECORDED_AT_ONCE = 2_000
-
 /** Exchanges of an account that are recorded each second after that. Held by test/recorder/admission.test.ts. */
 export const RECORDED_A_SECOND = 100
-
 /** Exchanges of all accounts that an instance records each second after that. Held by test/recorder/admission.test.ts. */
 export const ALL_RECORDED_A_SECOND = 400
-
 /** Refusals of an account that are recorded at once. Held by test/recorder/admission.test.ts. */
 export const REFUSALS_AT_ONCE = 500
-
 /** Refusals of an account that are recorded each second after that. Held by test/recorder/admission.test.ts. */
 export const REFUSALS_A_SECOND = 20
-
 /** Refusals of all accounts that an instance records each second after that. Held by test/recorder/admission.test.ts. */
 export const ALL_REFUSALS_A_SECOND = 200
 
 /** Rows of the record that wait to be written. Held by test/recorder/batches.test.ts. */
 export const UNWRITTEN_ROWS = 2_000
-
 /** Bytes of rows of the record that wait to be written; exchanges that come then are only counted. Held by test/contract/recorder/keeping.test.ts. */
 export const UNWRITTEN_BYTES = 8 * MB
-
 /** Bytes of a response that is held with those of 15 other requests until the next write; the row of a longer one is made at once. Held by test/recorder/batches.test.ts. */
 export const HELD_RESPONSE_BYTES = 64 * KB
 
 /** Bytes of a page of a list of the control API; the cursor leads to the rest. Held by test/contract/recorder/budget.test.ts. */
 export const LIST_PAGE_BYTES = 1 * MB
-
 /** Requests of an account that read its record at once. Held by test/contract/control/waiting.test.ts. */
 export const RECORD_READERS = 2
-
 /** Requests of an account and its test accounts that wait at once for something to happen. Held by test/contract/control/accounts.test.ts. */
 export const HELD_WAITS = 200
-
 /** Test accounts of an account at a time. One more is 422. Held by test/contract/control/isolation.test.ts. */
 export const TEST_ACCOUNTS = 10_000
 
 /** Requests in progress: they have arrived with their body and wait for the database. One more is 503. Held by test/faults/process/overload.test.ts. */
 export const REQUESTS_IN_PROGRESS = 1_000
-
 /** Open connections; more are closed as they come. Held by test/contract/http/connections.test.ts. */
 export const CONNECTIONS = 10_000
-
 /** Milliseconds in which the headers of a request must arrive; a slower client is cut off with 408. Held by test/faults/process/overload.test.ts. */
 export const HEADERS_MS = 10_000
-
 /** Milliseconds in which a request with its body must arrive; a slower client is cut off with 408. Held by test/faults/process/overload.test.ts. */
 export const REQUEST_MS = 15_000
-
 /** Milliseconds without a byte in either direction, after which a connection is closed. Held by test/contract/http/connections.test.ts. */
 export const IDLE_MS = 30_000
-
 /** Pipelined requests that wait for their turn on a connection; with one more it is closed. Held by test/contract/http/connections.test.ts. */
 export const PIPELINED = 64
-
 /** Pipelined requests that wait on all connections. Held by test/faults/process/overload.test.ts. */
 export const PIPELINED_IN_ALL = 10_000
 
 /** Bytes of the body of a request; one of more bytes is 413. Held by test/contract/http/bodies.test.ts. */
 export const BODY_BYTES = 65_536
-
 /** Pieces of a body, which are chunks or the bytes of one read; with more its connection is closed. Held by test/contract/http/connections.test.ts. */
 export const BODY_PIECES = 4_096
-
 /** Bytes of bodies that are arriving; beyond them a body is dropped and its request 503. Held by test/contract/http/connections.test.ts. */
 export const ARRIVING_BYTES = 64 * MB
-
 /** Bytes of a form of the console, and of the files in it. Held by test/contract/console/access.test.ts. */
 export const FORM_BYTES = 256 * KB
 
@@ -126,19 +96,14 @@ export const METRICS_CONNECTIONS = 100
 
 /** Deliveries at once to one host; more wait for their turn. Held by test/webhooks/send-at-once.test.ts. */
 export const DELIVERIES_TO_HOST = 64
-
 /** Deliveries at once to all hosts. Held by test/webhooks/send-at-once.test.ts. */
 export const DELIVERIES = 256
-
 /** Bytes of a receiver's response that are read, and of its headers. Held by test/webhooks/send.test.ts. */
 export const ANSWER_BYTES = 64 * KB
-
 /** Pieces of a receiver's response that are read: each costs an event, however small it is. Held by test/webhooks/send.test.ts. */
 export const ANSWER_PIECES = 256
-
 /** Bytes of a receiver's response that are kept for the record: more than is shown, so that no secret is cut before it is masked. Held by test/webhooks/send.test.ts. */
 export const KEPT_ANSWER_BYTES = 16 * KB
-
 /** Active webhooks of an account, those of listeners included: each message goes to all of them. Held by test/contract/webhooks/registration.test.ts. */
 export const ACTIVE_WEBHOOKS = 100
 
@@ -150,22 +115,17 @@ export const DELIVERING_BYTES = 32 * MB
 
 /** Plans of an account. Each request looks through them. Held by test/contract/control/plans.test.ts. */
 export const PLANS = 100
-
 /** Bytes of the fields that a plan looks for. Held by test/contract/control/plans.test.ts. */
 export const PLAN_BYTES = 4_096
 
 /** Bytes of responses that are being made or wait to leave. Held by test/contract/http/search-budget.test.ts. */
 export const LEAVING_BYTES = 256 * MB
-
 /** Bytes that a search counts as from when it begins until its response is made; the largest pages have 6 to 11 MB. Held by test/contract/http/search-budget.test.ts. */
 export const SEARCH_BYTES = 8 * MB
-
 /** Searches that read rows at once. Held by test/contract/http/search-budget.test.ts. */
 export const SEARCHES_AT_WORK = 8
-
 /** Searches that wait for their turn. Held by test/contract/http/search-budget.test.ts. */
 export const SEARCHES_WAITING = 64
-
 /** Milliseconds that a search waits for its turn. Held by test/contract/http/search-budget.test.ts. */
 export const SEARCH_WAIT_MS = 20_000
 

@@ -120,9 +120,7 @@ const planned = Object.entries(onlyByPlan).map(([code, { text }]) => [
 ])
 /** What every code means. /openapi.json and /docs print this. */
 export const meanings = Object.fromEntries(
-  [...Object.entries(happening), ...planned].toSorted(([one = ''], [other = '']) =>
-    one < other ? -1 : 1,
-  ),
+  [...Object.entries(happening), ...planned].toSorted(),
 ) as Record<Code, string>
 
 export const isPlanned = (code: string): code is PlannedCode => Object.hasOwn(onlyByPlan, code)

@@ -27,11 +27,7 @@ export type SearchCode = 'P0401' | 'P1101' | 'P2401' | 'P2701'
 export type PageCode = 'P0402' | 'P1100' | 'P2402' | 'P2702'
 
 /** The status and code of an endpoint for a missing field, an invalid one and one outside its limits. */
-export type FieldCodes = {
-  missing: [status: number, code: Code]
-  invalid: [status: number, code: Code]
-  limit: [status: number, code: Code]
-}
+export type FieldCodes = Record<'missing' | 'invalid' | 'limit', [status: number, code: Code]>
 
 export const fieldCodes = {
   payment: { missing: [400, 'P0101'], invalid: [400, 'P0102'], limit: [422, 'P0102'] },

@@ -113,9 +113,9 @@ export function createSeededIds(seed: string): { newId: NewId; secrets: Secrets 
     secrets: {
       secret: room => spell(of(room).digits(LENGTH)),
       uuid(room) {
-        const [, head = '', tail = ''] = /^(.{12})(.{18})$/.exec(hexOf(of(room).digits(30))) ?? []
-        const text = `${head}4${tail.slice(0, 3)}8${tail.slice(3)}`
-        return text.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12}).*$/, '$1-$2-$3-$4-$5')
+        const hex = hexOf(of(room).digits(30))
+        const [version, variant] = [`4${hex.slice(12, 15)}`, `8${hex.slice(15, 18)}`]
+        return [hex.slice(0, 8), hex.slice(8, 12), version, variant, hex.slice(18)].join('-')
       },
     },
   }

@@ -1,22 +1,19 @@
-import { type DestinationStream, type Logger, pino, stdSerializers } from 'pino'
+import { pino, stdSerializers } from 'pino'
 import { UNREAD_LOG_BYTES } from './budgets.ts'
 import { iso } from './time.ts'
 
-/** `written` resolves once all lines are written, or after 500 ms, because the reader of a pipe may have stopped. */
-type EndingLogger = Logger & { written(): Promise<void> }
-
 /**
  * Creates the logger, which writes JSON lines to standard output, or short lines for a person at a terminal. It logs
- * nothing that a client sent: no body, no key, and no URL, because paths of the pages contain tokens.
+ * nothing that a client sent: no body, no key, and no URL, because paths of the pages contain tokens. `written` resolves
+ * once all lines are written, or after 500 ms, because the reader of a pipe may have stopped.
  */
-export function createLogger(level: string, atTerminal: boolean): EndingLogger {
+export function createLogger(level: string, atTerminal: boolean) {
   const options = {
     level,
     timestamp: () => `,"time":"${iso(Date.now())}"`,
     serializers: { err: describeError },
   }
-  if (atTerminal) return Object.assign(pino(options, terminal()), { written: async () => {} })
-  const output = standardOutput()
+  const output = atTerminal ? terminal : standardOutput()
   return Object.assign(pino(options, output), { written: output.written })
 }
 
@@ -68,15 +65,14 @@ function requestLine({ method, route, status, ms, code, field, header }: Line): 
   return [method, path, status, `${ms} ms`, code, field ?? header].filter(Boolean).join(' ')
 }
 
-function terminal(): DestinationStream {
-  return {
-    write(text) {
-      const line = JSON.parse(text) as Line // pino wrote it
-      const request = line.method && requestLine(line)
-      const alarm = line.level >= 50 ? 'ERROR' : line.level >= 40 && 'WARNING'
-      const parts = [new Date(line.time).toTimeString().slice(0, 8), alarm, line.msg ?? request]
-      process.stdout.write(`${parts.filter(Boolean).join('  ')}\n`)
-      if (line.err) process.stdout.write(`${line.err.stack ?? line.err.message}\n`)
-    },
-  }
+const terminal = {
+  write(text: string) {
+    const line = JSON.parse(text) as Line // pino wrote it
+    const request = line.method && requestLine(line)
+    const alarm = line.level >= 50 ? 'ERROR' : line.level >= 40 && 'WARNING'
+    const parts = [new Date(line.time).toTimeString().slice(0, 8), alarm, line.msg ?? request]
+    process.stdout.write(`${parts.filter(Boolean).join('  ')}\n`)
+    if (line.err) process.stdout.write(`${line.err.stack ?? line.err.message}\n`)
+  },
+  written: async () => {},
 }

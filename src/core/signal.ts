@@ -1,3 +1,5 @@
+import { EventEmitter } from 'node:events'
+
 /** Wakes one waiter. `next` resolves at the next `set`, or at once if there was one since it last resolved. */
 export type Signal = { set(): void; next(): Promise<void> }
 
@@ -20,36 +22,23 @@ type Waiting = {
 }
 
 /** The waiters of this process, by what they wait for. The state is in the database: a signal only saves time. */
-export type Signals = {
-  /** Wakes all that wait for this. Call it after the write. */
-  set(name: string): void
-  /** Calls `look` at once, after each signal and every so often, until it finds something. Rejects when `look` does. */
-  pollUntilFound<Found>(
-    name: string,
-    waiting: Waiting,
-    look: () => Promise<Found | undefined>,
-  ): Promise<Found>
-}
+export type Signals = ReturnType<typeof createSignals>
 
-export function createSignals(): Signals {
-  const waiters = new Map<string, Set<Signal>>()
-
-  function add(name: string, signal: Signal): () => void {
-    const named = waiters.get(name) ?? new Set()
-    waiters.set(name, named.add(signal))
-    return () => {
-      named.delete(signal)
-      if (named.size === 0) waiters.delete(name)
-    }
-  }
-
+export function createSignals() {
+  const waiters = new EventEmitter().setMaxListeners(0)
   return {
-    set(name) {
-      for (const signal of waiters.get(name) ?? []) signal.set()
+    /** Wakes all that wait for this. Call it after the write. */
+    set(name: string): void {
+      waiters.emit(name)
     },
-    async pollUntilFound(name, { every, signal = createSignal() }, look) {
-      const remove = add(name, signal)
+    /** Calls `look` at once, after each signal and every so often, until it finds something. Rejects when `look` does. */
+    async pollUntilFound<Found>(
+      name: string,
+      { every, signal = createSignal() }: Waiting,
+      look: () => Promise<Found | undefined>,
+    ): Promise<Found> {
       const tick = setInterval(signal.set, every)
+      waiters.on(name, signal.set)
       try {
         for (;;) {
           const found = await look()
@@ -58,7 +47,7 @@ export function createSignals(): Signals {
         }
       } finally {
         clearInterval(tick)
-        remove()
+        waiters.off(name, signal.set)
       }
     },
   }

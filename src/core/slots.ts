@@ -4,12 +4,12 @@ import type { EventEmitter } from 'node:events'
 export type ReleaseSlot = () => void
 
 /**
- * Takes a slot of `owner`, now or when one is released. Resolves undefined without a slot: after `ms` milliseconds, when
- * `client` closes, or where too many wait.
+ * Takes a slot of `owner`, now or when one is released. Resolves undefined without a slot: after `ms` milliseconds if it
+ * is given, when `client` closes, or where too many wait.
  */
 type TakeSlot = (
   owner: string,
-  ms: number,
+  ms?: number,
   client?: EventEmitter,
 ) => ReleaseSlot | Promise<ReleaseSlot | undefined>
 
@@ -80,7 +80,7 @@ export function createSlots(each: number, inAll: number, mostWaiting = Infinity)
         forgetIfUnused()
       }
       const giveUp = () => end(false)
-      const timer = setTimeout(giveUp, ms)
+      const timer = ms === undefined ? undefined : setTimeout(giveUp, ms)
       client?.once('close', giveUp)
       slots.waiting.add(end)
       waiting += 1

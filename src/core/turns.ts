@@ -1,46 +1,30 @@
 import { setImmediate } from 'node:timers/promises'
 import { SLICE_MS } from './budgets.ts'
+import { createSlots } from './slots.ts'
+
+export type Turns = ReturnType<typeof createTurns>
 
 /**
  * At most `atOnce` runs per key; others queue. Callers that queue with the same `what` share one run, which begins after
  * their calls. Pass a new Symbol to share with nobody.
  */
-export type Turns = <Done>(
-  key: string,
-  what: string | symbol,
-  work: () => Promise<Done>,
-) => Promise<Done>
-
-type Turn = { begin: () => void; done: Promise<unknown> }
-type Queue = { running: number; waiting: Map<string | symbol, Turn> }
-
-export function createTurns(atOnce: number): Turns {
-  const queues = new Map<string, Queue>()
-
-  function end(key: string, queue: Queue): void {
-    const [next] = queue.waiting
-    if (next) {
-      queue.waiting.delete(next[0])
-      next[1].begin()
-      return
-    }
-    queue.running -= 1
-    if (queue.running === 0) queues.delete(key)
-  }
+export function createTurns(atOnce: number) {
+  const takeSlot = createSlots(atOnce, Infinity)
+  /** By key: the runs that wait for a slot. */
+  const waiting = new Map<string, Map<string | symbol, Promise<unknown>>>()
 
   return <Done>(key: string, what: string | symbol, work: () => Promise<Done>): Promise<Done> => {
-    const queue = queues.get(key) ?? { running: 0, waiting: new Map() }
-    queues.set(key, queue)
-    const run = () => work().finally(() => end(key, queue))
-    if (queue.running < atOnce) {
-      queue.running += 1
-      return run()
-    }
-    const same = queue.waiting.get(what)
-    if (same) return same.done as Promise<Done> // the same was asked for
-    const { promise: turn, resolve: begin } = Promise.withResolvers<void>()
-    const done = turn.then(run)
-    queue.waiting.set(what, { begin, done })
+    const runs = waiting.get(key) ?? new Map()
+    const same = runs.get(what)
+    if (same) return same as Promise<Done> // the same was asked for
+    const slot = takeSlot(key)
+    if (!(slot instanceof Promise)) return work().finally(slot)
+    const done = slot.then(release => {
+      runs.delete(what)
+      if (runs.size === 0) waiting.delete(key)
+      return work().finally(release)
+    })
+    waiting.set(key, runs.set(what, done))
     return done
   }
 }

@@ -41,15 +41,11 @@ export const PAYMENT_TABLES = ['refunds', 'idempotency_keys', 'payments']
 /** Rooms whose clock is behind the machine's. They are swept by their own time. */
 export const BEHIND = 'select room from accounts where frozen_at is not null or clock_offset < 0'
 
-/** Which rooms a sweep is about: a condition for the column `account`, and its value for `$2`. */
-type Scope = { inScope: string; values: Value[] }
-
-const allRooms: Scope = { inScope: '', values: [] }
-const otherRooms: Scope = { inScope: ` and account not in (${BEHIND})`, values: [] }
-const oneRoom = (room: string): Scope => ({ inScope: ' and account = $2', values: [room] })
-
-/** Statements for the scope. Each begins with the same rows: those of payments with an identifier below `$1`. */
-function statementsFor({ inScope }: Scope) {
+/**
+ * Statements for the rooms of a sweep, with a condition for the column `account`. Each begins with the same rows: those of
+ * payments with an identifier below `$1`.
+ */
+function statementsFor(inScope: string) {
   const scoped =
     inScope && ` and webhook_id in (select webhook_id from webhooks where true${inScope})`
   const oldMessages = `webhook_messages where payment_id < $1 and body is not null${scoped}`
@@ -84,19 +80,21 @@ export async function sweep(
     [],
   )
   const time = createTime(() => now)
-  for (const account of behind)
-    await sweepScope(database, oldestStored(time.now(account)), oneRoom(account.room), stop)
-  await sweepScope(database, oldestStored(now), behind.length > 0 ? otherRooms : allRooms, stop)
+  for (const account of behind) {
+    const values = [oldestStored(time.now(account)), account.room]
+    await sweepScope(database, ' and account = $2', values, stop)
+  }
+  const others = behind.length > 0 ? ` and account not in (${BEHIND})` : ''
+  await sweepScope(database, others, [oldestStored(now)], stop)
 }
 
 async function sweepScope(
   database: Database,
-  cutoff: string,
-  scope: Scope,
+  inScope: string,
+  values: Value[],
   stop: AbortSignal | undefined,
 ): Promise<void> {
-  const { find, change } = statementsFor(scope)
-  const values = [cutoff, ...scope.values]
+  const { find, change } = statementsFor(inScope)
   while (!stop?.aborted) {
     const [any] = await database.query<{ payment_id: string | null }>(
       `select coalesce(${find}) as payment_id`,

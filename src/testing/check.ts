@@ -1,5 +1,5 @@
 import { CheckFailed } from './errors.ts'
-import type { Connection } from './http.ts'
+import type { Call } from './http.ts'
 import type { CheckOptions, CheckReport } from './public.d.ts'
 import { checkOptions, duration, isoOf, milliseconds, moment, oneOf, type Rule } from './values.ts'
 
@@ -15,8 +15,6 @@ const rules: Record<keyof CheckOptions, Rule> = {
     "is not a list of rules such as ['P3']",
   ],
 }
-
-type Call = (method: string, path: string) => ReturnType<Connection['call']>
 
 /** Rejects with a CheckFailed when a rule is broken at the level of `failOn` or a worse one. */
 export async function checkAccount(

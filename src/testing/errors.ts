@@ -1,27 +1,25 @@
 import type { Finding, UndeliveredMessage } from './public.d.ts'
 
 export class ControlError extends Error {
+  override name = 'ControlError'
   readonly status: number
   readonly code: string | undefined
   readonly field: string | undefined
   constructor(message: string, status: number, code?: string, field?: string) {
     super(message)
-    this.name = 'ControlError'
     this.status = status
     this.code = code
     this.field = field
   }
 }
 
-/** `note` is the line that says where to look at the account, or ''. */
 export class WaitError extends Error {
-  constructor(message: string, note = '') {
-    super(message + note)
-    this.name = 'WaitError'
-  }
+  override name = 'WaitError'
 }
 
+/** `note` is the line that says where to look at the account, or ''. */
 export class Undelivered extends Error {
+  override name = 'Undelivered'
   readonly messages: UndeliveredMessage[]
   constructor(messages: UndeliveredMessage[], waited: string, note: string) {
     const lines = messages.map(({ event_type, payment_id, delivery, attempts }) => {
@@ -34,12 +32,12 @@ export class Undelivered extends Error {
       pending > 0 && `${pending} not delivered after ${waited}`,
     ]
     super(`${counts.filter(Boolean).join(', ')}:\n${lines.join('\n')}${note}`)
-    this.name = 'Undelivered'
     this.messages = messages
   }
 }
 
 export class CheckFailed extends Error {
+  override name = 'CheckFailed'
   readonly findings: Finding[]
   constructor(findings: Finding[], note: string) {
     const lines = findings.map(
@@ -47,7 +45,6 @@ export class CheckFailed extends Error {
         `  ${rule} ${level}, seen ${times === 1 ? 'once' : `${times} times`}: ${sentence}\n    ${advice}\n    ${evidence.slice(0, 3).join(' ')}`,
     )
     super(`this would not work in production:\n${lines.join('\n')}${note}`)
-    this.name = 'CheckFailed'
     this.findings = findings
   }
 }

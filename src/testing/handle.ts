@@ -1,7 +1,7 @@
 import { checkAccount } from './check.ts'
 import { ControlError } from './errors.ts'
 import { HostPromise, onlyOnce } from './host-globals.ts'
-import type { Connection } from './http.ts'
+import type { Call, Connection } from './http.ts'
 import type {
   Account,
   Clock,
@@ -10,7 +10,6 @@ import type {
   NewPlan,
   Payment,
   Plan,
-  ReceiveOptions,
   Receiver,
   WhichRequests,
 } from './public.d.ts'
@@ -45,8 +44,6 @@ const requestRules = {
   status: whole(100, 599),
 }
 
-const PAGE_SIZE = 500
-
 /** `finish` ends the account. `keep` says that it shall not: it returns the line that says so, or ''. */
 type Ending = { finish(): Promise<void>; keep(): string }
 
@@ -56,9 +53,7 @@ export function createAccount(
   { finish, keep }: Ending,
 ): Account {
   const receivers = new Set<Receiver>()
-  const call = (method: string, path: string, body?: unknown) =>
-    connection.call(key, { method, path, body })
-
+  const call = connection.callWith(key)
   const account: Account = {
     name,
     key,
@@ -68,25 +63,24 @@ export function createAccount(
       call(
         'POST',
         `/control/payments/${idOf(payment)}/complete`,
-        typeof scenario === 'object' ? scenario : { ...(scenario && { scenario }) },
+        typeof scenario === 'object' ? scenario : { scenario },
       ),
-    waitForPayment: (which, options) => waitForPayment(connection, { key, keep }, which, options),
+    waitForPayment: (which, options) => waitForPayment(call, keep, which, options),
     plan: plan => makePlan(call, plan),
     async receive(options = {}) {
-      const receiver = await receive(call, keep, options)
+      const receiver = await startReceiver(call, keep, options)
       receivers.add(receiver)
       return receiver
     },
     clock: createClock(call),
     requests: which => allRequests(call, which),
-    settled: options => settled(connection, { key, keep }, options),
+    settled: options => settled(call, keep, options),
     check: options => checkAccount(call, keep, options),
     async reset(options = {}) {
       checkOptions('reset', options, accountStartRules)
       await call('POST', '/control/reset', accountStart(options))
     },
-    send: (method, path, body, headers) =>
-      connection.send(key, { method, path, body, ...(headers && { headers }) }),
+    send: (method, path, body, headers) => connection.send(key, { method, path, body, headers }),
     end: onlyOnce(async () => {
       await HostPromise.all([...receivers].map(receiver => receiver.close()))
       await finish()
@@ -95,8 +89,6 @@ export function createAccount(
   }
   return account
 }
-
-type Call = (method: string, path: string, body?: unknown) => ReturnType<Connection['call']>
 
 function idOf(payment: Payment | string): string {
   const id = typeof payment === 'string' ? payment : payment?.payment_id
@@ -114,7 +106,7 @@ export const accountStart = ({
   frozen?: boolean
 }) => ({
   ...rest,
-  ...(at !== undefined && { at: isoOf(at) }),
+  at: at && isoOf(at),
 })
 
 function createClock(call: Call): Clock {
@@ -160,32 +152,22 @@ async function makePlan(call: Call, plan: NewPlan): Promise<Plan> {
   return made
 }
 
-function receive(call: Call, keep: () => string, options: ReceiveOptions): Promise<Receiver> {
-  const register = async (callback_url: string) => {
-    const { external_id, signing_key } = await call('POST', '/v1/webhooks', {
-      callback_url,
-      ...(options.events && { subscriptions: options.events }),
-    })
-    if (options.as) await call('PUT', `/control/webhooks/${external_id}`, { as: options.as })
-    return {
-      signingKey: signing_key,
-      // A reset or the end of the account may have removed it.
-      remove: () => call('DELETE', `/v1/webhooks/${external_id}`).catch(() => {}),
-    }
-  }
-  return startReceiver(options, register, keep)
-}
-
+/** Those until now: an application that is busy makes more meanwhile. */
 async function allRequests(call: Call, which: WhichRequests = {}): Promise<LoggedRequest[]> {
   checkFields('requests', which, requestRules)
+  const read = (paging: object) => {
+    const query: object = { ...which, ...paging }
+    return call('GET', `/control/requests?${new URLSearchParams({ ...query })}`)
+  }
+  const [newest] = (await read({ limit: 1 })).results
   const all = new Map<string, LoggedRequest>()
-  let from = { since: '1970-01-01T00:00:00.000Z' } as Record<string, string>
-  for (;;) {
-    const query = new URLSearchParams({ ...from, limit: String(PAGE_SIZE) })
-    for (const [name, value] of Object.entries(which)) query.set(name, String(value))
-    const { results, next } = await call('GET', `/control/requests?${query}`)
+  let from: object = { since: '1970-01-01T00:00:00.000Z' }
+  while (newest && !all.has(newest.request_id)) {
+    const { results, next } = await read({ ...from, limit: 500 })
     for (const each of results) all.set(each.request_id, each)
-    if (results.length < PAGE_SIZE) return [...all.values()]
+    // A page may end at its bytes, so that one of few requests need not be the last.
+    if (results.length === 0) break
     from = { after: next }
   }
+  return [...all.values()]
 }

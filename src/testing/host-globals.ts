@@ -1,8 +1,7 @@
 /** Globals that the library reads when it is loaded: test runners replace them later, as with fake timers. */
-import { clearTimeout as clear, setTimeout as set } from 'node:timers'
+import { setTimeout } from 'node:timers/promises'
 
-export const setTimer: typeof set = set
-export const clearTimer: typeof clear = clear
+export const sleep: typeof setTimeout = setTimeout
 export const elapsed: () => number = performance.now.bind(performance)
 export const HostPromise = Promise
 
@@ -14,7 +13,3 @@ export function onlyOnce(work: () => Promise<void>): () => Promise<void> {
     return done
   }
 }
-
-/** Resolves after so many milliseconds. Does not keep the process alive. */
-export const sleep = (ms: number): Promise<void> =>
-  new HostPromise(resolve => void setTimer(resolve, ms).unref())

@@ -1,16 +1,23 @@
+import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import { ControlError } from './errors.ts'
-import { HostPromise } from './host-globals.ts'
 import type { Answer, Signal } from './public.d.ts'
+
+/** Sends a request and returns the body of the response. Rejects with a ControlError for any status but 2xx. */
+export type Call = (
+  method: string,
+  path: string,
+  body?: unknown,
+  signal?: Signal,
+  // biome-ignore lint/suspicious/noExplicitAny: the callers name the shape.
+) => Promise<any>
 
 /** One service, with the connections to it that are kept. */
 export type Connection = {
   url: string
   /** `path` begins with a slash, or is a whole address of the service. Rejects only if there is no response. */
   send(key: string, request: Outgoing): Promise<Answer>
-  /** Sends a request and returns the body of the response. Rejects with a ControlError for any status but 2xx. */
-  // biome-ignore lint/suspicious/noExplicitAny: the callers name the shape.
-  call(key: string, request: Outgoing): Promise<any>
+  callWith(key: string): Call
   /** Ends the service with `stop`, which lets it respond to what is under way. No later request is sent. */
   end(stop: () => Promise<void>): Promise<void>
 }
@@ -19,7 +26,7 @@ type Outgoing = {
   method: string
   path: string
   body?: unknown
-  headers?: Record<string, string>
+  headers?: Record<string, string> | undefined
   signal?: Signal | undefined
 }
 
@@ -32,50 +39,40 @@ export function connect(address: string): Connection {
   const agent = new Agent({ keepAlive: true, maxSockets: Infinity })
   let hasEnded = false
 
-  const send = (key: string, { method, path, body, headers, signal }: Outgoing): Promise<Answer> =>
-    new HostPromise((resolve, reject) => {
-      const ended = () => new Error(`${method} ${path} has no response: stop() was called`)
-      if (hasEnded) throw ended()
-      const text =
-        body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body)
-      const sending = request(
-        addressIn(url, path),
-        {
-          method,
-          agent,
-          headers: {
-            Authorization: `Bearer ${key}`,
-            ...(text !== undefined && {
-              'Content-Type': 'application/json',
-              'Content-Length': Buffer.byteLength(text),
-            }),
-            ...headers,
-          },
-          ...(signal && { signal: signal as AbortSignal }), // one of any platform
-        },
-        response => {
-          const chunks: Buffer[] = []
-          response.on('data', chunk => chunks.push(chunk))
-          response.on('error', reject)
-          response.on('end', () => resolve(answerOf(response, Buffer.concat(chunks).toString())))
-        },
-      )
-      sending.on('error', error => reject(hasEnded ? ended() : error))
-      sending.end(text)
+  async function send(key: string, { method, path, body, headers, signal }: Outgoing) {
+    const ended = () => new Error(`${method} ${path} has no response: stop() was called`)
+    if (hasEnded) throw ended()
+    const text = body === undefined || typeof body === 'string' ? body : JSON.stringify(body)
+    const sending = request(addressIn(url, path), {
+      method,
+      agent,
+      headers: {
+        Authorization: `Bearer ${key}`,
+        ...(text !== undefined && {
+          'Content-Type': 'application/json',
+          'Content-Length': Buffer.byteLength(text),
+        }),
+        ...headers,
+      },
+      ...(signal && { signal: signal as AbortSignal }), // one of any platform
     })
+    try {
+      const [response] = (await once(sending.end(text), 'response')) as [IncomingMessage]
+      return answerOf(response, await readText(response))
+    } catch (error) {
+      throw hasEnded ? ended() : error
+    }
+  }
 
   return {
     url,
     send,
-    async call(key, outgoing) {
-      const answer = await send(key, outgoing)
+    callWith: key => async (method, path, body, signal) => {
+      const answer = await send(key, { method, path, body, signal })
       if (answer.status < 300) return answer.body
       const { description, code, field } = answer.body ?? {}
-      const what = `${outgoing.method} ${outgoing.path}`
-      throw new ControlError(
-        `${what}: ${answer.status} ${[code, description].filter(Boolean).join(' ')}`,
-        ...([answer.status, code, field] as const),
-      )
+      const said = [answer.status, code, description].filter(Boolean).join(' ')
+      throw new ControlError(`${method} ${path}: ${said}`, answer.status, code, field)
     },
     async end(stop) {
       hasEnded = true
@@ -94,12 +91,27 @@ function addressIn(url: string, path: string): URL {
   )
 }
 
-function answerOf({ statusCode = 0, headers: given }: IncomingMessage, text: string): Answer {
-  const headers: Record<string, string> = {}
-  for (const [name, value] of Object.entries(given))
-    if (value !== undefined) headers[name] = Array.isArray(value) ? value.join(', ') : value
+export async function readText(message: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = []
+  for await (const chunk of message) chunks.push(chunk)
+  return Buffer.concat(chunks).toString()
+}
+
+/** One text for each name: of several values, such as cookies, with commas between them. */
+export const headersOf = ({ headers }: IncomingMessage): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name, [value].flat().join(', ')]),
+  )
+
+function answerOf(response: IncomingMessage, text: string): Answer {
+  const headers = headersOf(response)
   const isJson = /^application\/json/.test(headers['content-type'] ?? '')
-  return { status: statusCode, headers, text, body: isJson ? parse(text) : undefined }
+  return {
+    status: response.statusCode ?? 0,
+    headers,
+    text,
+    body: isJson ? parse(text) : undefined,
+  }
 }
 
 function parse(text: string): unknown {

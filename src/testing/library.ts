@@ -9,7 +9,7 @@ import { anyText, check, checkOptions, moment, oneOf, type Rule, text, whole } f
 export { CheckFailed, ControlError, payOnPages, Undelivered, WaitError }
 
 /** The Node that runs the service, and the one that speaks to it. */
-const NEEDED = { startFarthing: [24, 18, 1], connectFarthing: [20, 19, 0] }
+const NEEDED = { startFarthing: '24.18.1', connectFarthing: '20.19.0' }
 const THIS_MACHINE = 'localhost,127.0.0.1,[::1]'
 
 const startRules: Record<keyof StartOptions, Rule> = {
@@ -29,7 +29,6 @@ export async function startFarthing(options: StartOptions = {}): Promise<Farthin
   refuseOldNode('startFarthing')
   checkOptions('startFarthing', options, startRules)
   const { at } = options
-  const first = at === undefined ? undefined : accountStart({ at })
   const seed = options.seed === undefined ? undefined : String(options.seed)
   const { createHash, randomBytes } = process.getBuiltinModule('node:crypto')
   const bytes = seed === undefined ? randomBytes(32) : createHash('sha256').update(seed).digest()
@@ -39,7 +38,7 @@ export async function startFarthing(options: StartOptions = {}): Promise<Farthin
   const own = { name: 'default', key, hasConsole: true }
   const farthing = createFarthing(connection, own, { at, stop })
   try {
-    if (first) await connection.call(key, { method: 'POST', path: '/control/reset', body: first })
+    if (at !== undefined) await farthing.reset({ at })
   } catch (error) {
     await farthing.stop()
     throw error
@@ -87,10 +86,12 @@ async function accountBehind(
 ): Promise<{ name: string; hasConsole: boolean }> {
   const { url } = connection
   const where = `connectFarthing: no Farthing responds at ${url}`
-  const overview = await connection.call(key, { method: 'GET', path: '/control' }).catch(error => {
-    if (error instanceof ControlError && error.code) throw error
-    throw new Error(`${where}: ${error.message || error.code}`, { cause: error })
-  })
+  const overview = await connection
+    .callWith(key)('GET', '/control')
+    .catch(error => {
+      if (error instanceof ControlError && error.code) throw error
+      throw new Error(`${where}: ${error.message || error.code}`, { cause: error })
+    })
   if (!Array.isArray(overview?.has))
     throw new Error(`${where}: GET /control: 200 without an account`)
   if (overview.has.includes('accounts'))
@@ -134,9 +135,8 @@ async function makeAccount(
   ended: () => unknown,
 ): Promise<Account> {
   const { keepOnFailure, ...start } = options
-  const path = '/control/accounts'
-  const body = accountStart(start)
-  const { account, key } = await connection.call(parent.key, { method: 'POST', path, body })
+  const call = connection.callWith(parent.key)
+  const { account, key } = await call('POST', '/control/accounts', accountStart(start))
   const name = encodeURIComponent(account)
   let isKept = false
   return createAccount(
@@ -146,7 +146,7 @@ async function makeAccount(
       async finish() {
         ended()
         if (isKept) return
-        await connection.call(parent.key, { method: 'DELETE', path: `${path}/${name}` })
+        await call('DELETE', `/control/accounts/${name}`)
       },
       keep() {
         if (!keepOnFailure) return ''
@@ -160,45 +160,29 @@ async function makeAccount(
 }
 
 function refuseOldNode(call: keyof typeof NEEDED): void {
-  const version = process.versions.node.split('.').map(part => Number.parseInt(part, 10))
-  const place = NEEDED[call].findIndex((needed, i) => version[i] !== needed)
-  const isOld = place >= 0 && (version[place] ?? 0) < (NEEDED[call][place] ?? 0)
+  const { node } = process.versions
+  const isOld = node.localeCompare(NEEDED[call], 'en', { numeric: true }) < 0
   // Some versions between those have no getBuiltinModule.
   if (!isOld && typeof process.getBuiltinModule === 'function') return
   const other =
     call === 'startFarthing'
       ? '. Start Farthing as a process or container, and use connectFarthing'
       : ''
-  throw new Error(
-    `${call} needs Node ${NEEDED[call].join('.')} or newer, and this is ${process.versions.node}${other}`,
-  )
+  throw new Error(`${call} needs Node ${NEEDED[call]} or newer, and this is ${node}${other}`)
 }
 
-function environmentOf(options: StartOptions, key: string): Record<string, string> {
-  const {
-    port = 0,
-    host,
-    database = 'sqlite::memory:',
-    baseUrl,
-    pagesUrl,
-    log = 'silent',
-  } = options
-  const { callbackHosts = THIS_MACHINE, returnHosts = THIS_MACHINE } = options
-  return {
-    PORT: String(port),
-    ...(host && { HOST: host }),
-    DATABASE_URL: database,
-    FARTHING_API_KEY: key,
-    FARTHING_CONTROL: 'true',
-    ...(baseUrl && { FARTHING_BASE_URL: baseUrl }),
-    ...(pagesUrl && { FARTHING_PAGES_URL: pagesUrl }),
-    FARTHING_CALLBACK_HOSTS: callbackHosts,
-    FARTHING_RETURN_HOSTS: returnHosts,
-    LOG_LEVEL: log,
-  }
-}
-
-type Started = { env: Record<string, string>; seed: string | undefined }
+const environmentOf = (options: StartOptions, key: string) => ({
+  PORT: String(options.port ?? 0),
+  HOST: options.host,
+  DATABASE_URL: options.database ?? 'sqlite::memory:',
+  FARTHING_API_KEY: key,
+  FARTHING_CONTROL: 'true',
+  FARTHING_BASE_URL: options.baseUrl,
+  FARTHING_PAGES_URL: options.pagesUrl,
+  FARTHING_CALLBACK_HOSTS: options.callbackHosts ?? THIS_MACHINE,
+  FARTHING_RETURN_HOSTS: options.returnHosts ?? THIS_MACHINE,
+  LOG_LEVEL: options.log ?? 'silent',
+})
 
 /** Node keeps the compiled service there for the next start, as it does for the command. */
 function compileCache(): Record<string, string> {
@@ -209,7 +193,7 @@ function compileCache(): Record<string, string> {
 }
 
 /** The test's environment, loaders and standard streams stay out of the thread. */
-function startThread(workerData: Started): Promise<{ url: string; stop(): Promise<void> }> {
+function startThread(workerData: object): Promise<{ url: string; stop(): Promise<void> }> {
   const source = import.meta.url.endsWith('.ts') ? './thread.ts' : '../farthing.cjs'
   const { Worker } = process.getBuiltinModule('node:worker_threads')
   const worker = new Worker(new URL(source, import.meta.url), {

@@ -1,6 +1,6 @@
 import { Undelivered, WaitError } from './errors.ts'
 import { elapsed, HostPromise, sleep } from './host-globals.ts'
-import type { Connection } from './http.ts'
+import type { Call } from './http.ts'
 import type { LoggedRequest, Payment, UndeliveredMessage, WaitOptions, Which } from './public.d.ts'
 import {
   check,
@@ -12,47 +12,49 @@ import {
   waitRules,
 } from './values.ts'
 
-const TIMEOUT = 5_000
 /** Milliseconds that the service holds one request. */
 const LONGEST_WAIT = 10_000
 const POLL_INTERVAL = 25
 const MOST_EXPLAINED = 5
 
-/** The account whose state is waited for. `keep` keeps it, if that was asked for, and returns the line that says so, or ''. */
-type Waiting = { key: string; keep(): string }
-
 const whichRules = { payment_id: text, reference: text, status: text }
 const PAYMENT_ID = /^[0-9a-v]{26}$/
 
+/** Checks the options of a wait, and begins it. `left` returns milliseconds. */
+export function startWait(call: string, options: WaitOptions) {
+  checkOptions(call, options, waitRules)
+  const { timeout = 5_000, signal } = options
+  const ms = milliseconds(timeout)
+  const end = elapsed() + ms
+  const left = () => Math.max(0, Math.round(end - elapsed()))
+  return { signal, left, duration: durationText(ms) }
+}
+
+/** `keep` keeps the account, if that was asked for, and returns the line that says so, or ''. */
 export async function waitForPayment(
-  connection: Connection,
-  { key, keep }: Waiting,
+  call: Call,
+  keep: () => string,
   which: string | Which | Payment,
   options: WaitOptions = {},
 ): Promise<Payment> {
-  checkOptions('waitForPayment', options, waitRules)
-  const { timeout = TIMEOUT, signal } = options
+  const { signal, left, duration } = startWait('waitForPayment', options)
   const wanted = wantedBy(which)
-  const ms = milliseconds(timeout)
-  const end = elapsed() + ms
   const find = async (query: object): Promise<Payment[]> => {
     const path = `/control/payments?${new URLSearchParams({ ...query })}`
-    return (await connection.call(key, { method: 'GET', path, signal })).results
+    return (await call('GET', path, undefined, signal)).results
   }
   for (;;) {
-    const left = Math.max(0, Math.round(end - elapsed()))
-    const wait = String(Math.min(left, LONGEST_WAIT))
-    const [found] = await find({ ...wanted, wait })
+    const ms = left()
+    const [found] = await find({ ...wanted, wait: Math.min(ms, LONGEST_WAIT) })
     if (found) return found
-    if (left === 0) break
+    if (ms === 0) break
   }
   const { status, ...others } = wanted
-  const state = [find(others).then(describePayments), describeRequests(connection, key)]
+  const state = [find(others).then(describePayments), describeRequests(call)]
   const sentences = await HostPromise.all(
     state.map(reading => reading.catch(error => `More could not be read: ${error.message}.`)),
   )
-  const waited = `waited ${durationText(ms)} for ${describe(wanted)}`
-  throw new WaitError(`${waited}. ${sentences.join(' ')}`, keep())
+  throw new WaitError(`waited ${duration} for ${describe(wanted)}. ${sentences.join(' ')}${keep()}`)
 }
 
 function wantedBy(which: string | Which | Payment): Which {
@@ -80,9 +82,8 @@ function describePayments(near: Payment[]): string {
   return sentences.join(' ') || 'There is no such payment.'
 }
 
-async function describeRequests(connection: Connection, key: string): Promise<string> {
-  const path = `/control/requests?limit=${MOST_EXPLAINED}`
-  const { results } = await connection.call(key, { method: 'GET', path })
+async function describeRequests(call: Call): Promise<string> {
+  const { results } = await call('GET', `/control/requests?limit=${MOST_EXPLAINED}`)
   const requests = results.map(
     ({ method, path, status, code }: LoggedRequest) =>
       `${method} ${path} ${status}${code ? ` ${code}` : ''}`,
@@ -92,23 +93,20 @@ async function describeRequests(connection: Connection, key: string): Promise<st
 
 /** Polls until no message is PENDING. Then none may be FAILED. */
 export async function settled(
-  connection: Connection,
-  { key, keep }: Waiting,
+  call: Call,
+  keep: () => string,
   options: WaitOptions = {},
 ): Promise<void> {
-  checkOptions('settled', options, waitRules)
-  const { timeout = TIMEOUT, signal } = options
-  const ms = milliseconds(timeout)
-  const end = elapsed() + ms
+  const { signal, left, duration } = startWait('settled', options)
   const find = async (delivery: string): Promise<UndeliveredMessage[]> => {
     const path = `/control/messages?delivery=${delivery}`
-    return (await connection.call(key, { method: 'GET', path, signal })).results
+    return (await call('GET', path, undefined, signal)).results
   }
   let pending = await find('PENDING')
-  while (pending.length > 0 && elapsed() < end) {
+  while (pending.length > 0 && left() > 0) {
     await sleep(POLL_INTERVAL)
     pending = await find('PENDING')
   }
   const undelivered = [...(await find('FAILED')), ...pending]
-  if (undelivered.length > 0) throw new Undelivered(undelivered, durationText(ms), keep())
+  if (undelivered.length > 0) throw new Undelivered(undelivered, duration, keep())
 }

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ACTIVE_WEBHOOKS } from '../../src/core/budgets.ts'
 import type { Webhook } from '../../src/pay/webhooks/webhook.ts'
+import type { AccountRecord } from '../../src/tools/explain/check/record.ts'
 import { rules } from '../../src/tools/explain/check/report.ts'
-import type { AccountRecord } from '../../src/tools/explain/check/rule.ts'
 import type { Evidence } from '../../src/tools/record/exchange.ts'
 
 /** A rule does not give back the event loop before it has looked at the whole record. */

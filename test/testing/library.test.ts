@@ -248,6 +248,13 @@ for (const [title, begin] of [
       assert.equal((await account.requests({ payment_id })).length, 1)
     })
 
+    test('all requests are listed, also those whose bytes fill more than a page', async () => {
+      await using account = await farthing.account()
+      const body = { reference: 'x'.repeat(7_000) }
+      for (let i = 0; i < 200; i++) await account.send('POST', '/v1/payments', body)
+      assert.equal((await account.requests()).length, 200)
+    })
+
     test('a reset empties the account and keeps its key', async () => {
       await using account = await farthing.account()
       await account.payment({ reference: 'R-7' })

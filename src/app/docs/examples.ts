@@ -2,7 +2,7 @@
 import { ROOT, readShipped } from '../../core/files.ts'
 import type { Docs, Parameter, RequestBody, Response } from '../../platform/http/openapi.ts'
 
-export type Described = Docs & { operationId: string }
+type Described = Docs & { operationId: string }
 
 /** Bodies by their summaries. */
 type Bodies = Record<string, unknown>

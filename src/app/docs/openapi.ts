@@ -11,12 +11,12 @@ import {
   unexpectedFault,
 } from '../../core/errors.ts'
 import { version } from '../../core/version.ts'
+import { payment } from '../../pay/payments/response.ts'
+import { messageDocs } from '../../pay/webhooks/message-docs.ts'
 import { exampleAddresses } from '../../platform/http/addresses.ts'
 import type { AreaName } from '../../platform/http/areas.ts'
-import { JSON_TYPE } from '../../platform/http/body.ts'
 import type { Endpoint } from '../../platform/http/endpoint.ts'
 import {
-  type Docs,
   errorHeaders,
   errorResponse,
   html,
@@ -24,24 +24,25 @@ import {
   type Schema,
 } from '../../platform/http/openapi.ts'
 import { errorBody } from '../../platform/http/schema.ts'
-import { type Described, withExamples } from './examples.ts'
+import { withExamples } from './examples.ts'
 import { controlIntroduction, controlTags, introduction, tags } from './introduction.ts'
 
 /** Endpoints by their chapter of the documentation, in its order. */
 export type Chapters = Readonly<Record<string, readonly Endpoint[]>>
 
-/**
- * The document of the API. Addresses in it are those of `exampleAddresses`: the sender replaces them by the reader's.
- * `message` describes what is posted to a webhook.
- */
-export const openapi = (chapters: Chapters, message: Described) =>
+/** The document of the API. Addresses in it are those of `exampleAddresses`: the sender replaces them by the reader's. */
+export const openapi = (chapters: Chapters) =>
   collect({
     chapters,
-    info: { title: 'Farthing', summary: 'A payment service that moves no money', introduction },
+    info: {
+      title: 'Farthing',
+      summary: 'A payment service that moves no money',
+      description: introduction,
+    },
     tags,
     meanings,
     errorBody,
-    webhooks: { message: { post: withExamples(message) } },
+    webhooks: { message: { post: withExamples(messageDocs(payment)) } },
   })
 
 export const controlOpenapi = (endpoints: readonly Endpoint[]) =>
@@ -50,7 +51,7 @@ export const controlOpenapi = (endpoints: readonly Endpoint[]) =>
     info: {
       title: 'Farthing control',
       summary: 'What tests do beside the API',
-      introduction: controlIntroduction,
+      description: controlIntroduction,
     },
     tags: controlTags,
     meanings: controlMeanings,
@@ -65,7 +66,7 @@ export const controlOpenapi = (endpoints: readonly Endpoint[]) =>
 
 type Collected = {
   chapters: Chapters
-  info: { title: string; summary: string; introduction: string }
+  info: { title: string; summary: string; description: string }
   tags: { name: string; description: string }[]
   /** Of the codes in the table of errors. */
   meanings: Record<string, string>
@@ -73,7 +74,7 @@ type Collected = {
   webhooks?: object
 }
 
-function collect({ chapters, info, meanings, errorBody, ...given }: Collected) {
+function collect({ chapters, info, tags, meanings, errorBody, webhooks }: Collected) {
   const paths: Record<string, Record<string, unknown>> = {}
   const used: Responses[] = []
   for (const [tag, endpoints] of Object.entries(chapters))
@@ -85,6 +86,12 @@ function collect({ chapters, info, meanings, errorBody, ...given }: Collected) {
       const methods = paths[endpoint.path] ?? { ...servers }
       paths[endpoint.path] = { ...methods, [endpoint.method.toLowerCase()]: operation }
     }
+  const errors = Object.values(chapters)
+    .flat()
+    .flatMap(({ area, docs }) => [
+      ...(docs().errors ?? []),
+      ...errorsOf[area].map(name => sharedErrors[name]()),
+    ])
   const referred = new Set(used.flatMap(Object.values).map(response => response.$ref))
   const responses = Object.fromEntries(
     Object.entries(sharedErrors)
@@ -93,17 +100,11 @@ function collect({ chapters, info, meanings, errorBody, ...given }: Collected) {
   )
   return shareSchemas({
     openapi: '3.1.0',
-    info: {
-      title: info.title,
-      summary: info.summary,
-      version,
-      description: info.introduction,
-      license: { name: 'MIT', identifier: 'MIT' },
-    },
+    info: { ...info, version, license: { name: 'MIT', identifier: 'MIT' } },
     servers: [{ url: exampleAddresses.api, description: 'This service' }],
-    tags: [...given.tags, { name: 'Errors', description: errorTable(meanings, used, responses) }],
+    tags: [...tags, { name: 'Errors', description: errorTable(meanings, errors) }],
     paths,
-    ...(given.webhooks && { webhooks: given.webhooks }),
+    ...(webhooks && { webhooks }),
     components: {
       securitySchemes: {
         bearer: {
@@ -163,24 +164,24 @@ function operationOf(
   { method, area, operationId, summary, docs }: Endpoint,
   errorBody: Schema,
 ) {
-  const { responses, errors, ...rest } = withExamples({ operationId, ...docs() })
+  const { responses, errors = [], ...rest } = withExamples({ operationId, ...docs() })
+  const others = area === 'pages' ? pageErrors : errorResponses({ method, area }, errors, errorBody)
   return {
     tags: [tag],
     summary,
     ...rest,
     security: area === 'api' || area === 'control' ? [{ bearer: [] }] : [],
-    responses: allResponses({ method, area }, { responses, ...(errors && { errors }) }, errorBody),
+    responses: { ...others, ...responses },
   }
 }
 
-function allResponses(
+function errorResponses(
   { method, area }: Pick<Endpoint, 'method' | 'area'>,
-  { responses, errors = [] }: Docs,
+  errors: ApiError[],
   errorBody: Schema,
 ): Responses {
-  if (area === 'pages') return { ...pageErrors, ...responses }
   const own = Map.groupBy(errors, error => error.status)
-  const all: Responses = { ...responses }
+  const all: Responses = {}
   for (const name of errorsOf[area]) {
     // The body of a GET is not read.
     if (name === 'BodyTooLarge' && method === 'GET') continue
@@ -193,34 +194,13 @@ function allResponses(
 }
 
 /** A table of all error codes, with their statuses and their meanings. */
-function errorTable(
-  meanings: Record<string, string>,
-  operations: Responses[],
-  shared: Responses,
-): string {
-  const statuses = Map.groupBy(
-    operations.flatMap(responses =>
-      Object.entries(responses).flatMap(([status, response]) =>
-        codesIn(response, shared).map(code => ({ code, status })),
-      ),
-    ),
-    ({ code }) => code,
-  )
+function errorTable(meanings: Record<string, string>, errors: ApiError[]): string {
+  const byCode = Map.groupBy(errors, ({ code }): string => code)
   const rows = Object.entries(meanings).map(([code, meaning]) => {
-    const found = new Set(statuses.get(code)?.map(({ status }) => status))
-    return `| \`${code}\` | ${[...found].sort().join(', ') || 'none'} | ${meaning} |`
+    const statuses = new Set(byCode.get(code)?.map(({ status }) => status))
+    return `| \`${code}\` | ${[...statuses].sort().join(', ') || 'none'} | ${meaning} |`
   })
   return ['| Code | Status | Meaning |', '|---|---|---|', ...rows].join('\n')
-}
-
-/** The codes in a response's examples. */
-function codesIn(response: Response | undefined, shared: Responses): string[] {
-  if (!response) return []
-  if ('$ref' in response) return codesIn(shared[response.$ref.split('/').at(-1) ?? ''], shared)
-  const examples = Object.values(response.content?.[JSON_TYPE]?.examples ?? {})
-  return examples.flatMap(({ value }) =>
-    typeof value === 'object' && value !== null && 'code' in value ? [String(value.code)] : [],
-  )
 }
 
 type Components = { schemas: Record<string, Schema> }
@@ -235,16 +215,23 @@ function shareSchemas<Document extends { components: object }>(
   const schemas: Record<string, Schema> = {}
   const printed = new Map<string, string>()
 
-  function place(schema: unknown): unknown {
-    if (Array.isArray(schema)) return schema.map(place)
-    if (typeof schema !== 'object' || schema === null) return schema
-    const { description, ...rest } = schema as Record<string, unknown> // a JSON object
+  /** Looks everywhere except in examples, which may have any keys. */
+  function place(value: unknown, key = '', isInSchema = false): unknown {
+    if (typeof value !== 'object' || value === null || (key === 'value' && !isInSchema))
+      return value
+    if (Array.isArray(value)) return value.map(each => place(each, '', isInSchema))
+    const isSchema = isInSchema || key === 'schema'
+    const placeEach = (object: object) =>
+      Object.fromEntries(
+        Object.entries(object).map(([name, inner]) => [name, place(inner, name, isSchema)]),
+      )
+    const { description, ...rest } = value as Record<string, unknown> // a JSON object
     const { title } = rest
-    if (typeof title !== 'string') return mapValues(schema, place)
+    if (!isSchema || typeof title !== 'string') return placeEach(value)
     const text = JSON.stringify(rest)
     if (printed.get(title) === undefined) {
       printed.set(title, text)
-      schemas[title] = mapValues(rest, place)
+      schemas[title] = placeEach(rest)
     } else if (printed.get(title) !== text) throw new Error(`two schemas have the title ${title}`)
     return {
       $ref: `#/components/schemas/${title}`,
@@ -252,21 +239,6 @@ function shareSchemas<Document extends { components: object }>(
     }
   }
 
-  /** Looks for schemas everywhere except in examples, which may have any keys. */
-  function placeWithin(value: unknown): unknown {
-    if (Array.isArray(value)) return value.map(placeWithin)
-    if (typeof value !== 'object' || value === null) return value
-    return mapValues(value, (inner, key) =>
-      key === 'schema' ? place(inner) : key === 'value' ? inner : placeWithin(inner),
-    )
-  }
-
-  const placed = placeWithin(document) as Document // only schemas were replaced
+  const placed = place(document) as Document // only schemas were replaced
   return { ...placed, components: { ...placed.components, schemas } }
 }
-
-const mapValues = (
-  object: object,
-  change: (value: unknown, key: string) => unknown,
-): Record<string, unknown> =>
-  Object.fromEntries(Object.entries(object).map(([key, value]) => [key, change(value, key)]))

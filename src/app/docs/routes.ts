@@ -1,29 +1,19 @@
 import type { Config } from '../../core/config.ts'
 import { remember } from '../../core/remember.ts'
 import type { Context } from '../../pay/context.ts'
-import {
-  type Addresses,
-  addressesOf,
-  exampleAddresses,
-  pathOf,
-} from '../../platform/http/addresses.ts'
+import { addressesOf, exampleAddresses, pathOf } from '../../platform/http/addresses.ts'
 import { JSON_TYPE } from '../../platform/http/body.ts'
 import type { Endpoint } from '../../platform/http/endpoint.ts'
 import { html, json, type Schema } from '../../platform/http/openapi.ts'
 import { onFirstUse } from '../../platform/web/assets.ts'
 import { policies, sendHtml, setPageHeaders } from '../../platform/web/headers.ts'
-import type { Described } from './examples.ts'
 import type { Chapters } from './openapi.ts'
 
 /**
  * The description of the API, the page that shows it, and the front page. They are loaded and made when somebody
  * first asks for them, and then kept. `chapters` holds every endpoint once the service is put together.
  */
-export function docsEndpoints(
-  { config }: Context,
-  chapters: () => Chapters,
-  message: () => Promise<Described>,
-): Endpoint[] {
+export function docsEndpoints({ config }: Context, chapters: () => Chapters): Endpoint[] {
   const basePath = pathOf(config.baseUrl)
   const docs = onFirstUse(async () => {
     const { docsPage } = await import('./pages.ts')
@@ -31,25 +21,10 @@ export function docsEndpoints(
   })
 
   return [
-    {
-      method: 'GET',
-      path: '/openapi.json',
-      area: 'open',
-      operationId: 'readDescription',
-      summary: 'Read this document',
-      docs: () => ({
-        responses: {
-          200: {
-            description: 'The description of the API, in OpenAPI 3.1',
-            content: { [JSON_TYPE]: { schema: openapiSchema } },
-          },
-        },
-      }),
-      handler: sendDescription(config, async () => {
-        const { openapi } = await import('./openapi.ts')
-        return openapi(chapters(), await message())
-      }),
-    },
+    documentEndpoint(config, 'the API', ['readDescription', '/openapi.json'], async () => {
+      const { openapi } = await import('./openapi.ts')
+      return openapi(chapters())
+    }),
     {
       method: 'GET',
       path: '/docs',
@@ -80,26 +55,35 @@ export function docsEndpoints(
   ]
 }
 
-/** The description of the control API. It needs no key, so that tools can read it. */
-export function controlDescription(
-  { config }: Context,
-  endpoints: () => readonly Endpoint[],
-): Endpoint {
-  return {
-    method: 'GET',
-    path: '/control/openapi.json',
-    area: 'open',
-    operationId: 'readControlDescription',
-    summary: 'Read this document',
-    docs: () => ({
-      responses: { 200: json('The description of the control API, in OpenAPI 3.1', openapiSchema) },
-    }),
-    handler: sendDescription(config, async () => {
+/** The description of the control API. */
+export const controlDescription = ({ config }: Context, endpoints: () => readonly Endpoint[]) =>
+  documentEndpoint(
+    config,
+    'the control API',
+    ['readControlDescription', '/control/openapi.json'],
+    async () => {
       const { controlOpenapi } = await import('./openapi.ts')
       return controlOpenapi(endpoints())
-    }),
-  }
-}
+    },
+  )
+
+/** The document that `make` returns. It needs no key, so that tools can read it. */
+const documentEndpoint = (
+  config: Config,
+  subject: string,
+  [operationId, path]: [operationId: string, path: string],
+  make: () => Promise<object>,
+): Endpoint => ({
+  method: 'GET',
+  path,
+  area: 'open',
+  operationId,
+  summary: 'Read this document',
+  docs: () => ({
+    responses: { 200: json(`The description of ${subject}, in OpenAPI 3.1`, openapiSchema) },
+  }),
+  handler: sendDescription(config, make),
+})
 
 /** A client chooses the Host, so there must be a limit. Most services have one or two addresses. */
 const MAX_DESCRIBED = 8
@@ -110,10 +94,16 @@ function sendDescription(config: Config, make: () => Promise<object>): Endpoint[
   /** One Buffer for each pair of addresses: responses that clients have not read yet share it. */
   const described = new Map<string, Buffer>()
   return async (request, reply) => {
-    const addresses = addressesOf(request, config)
-    const key = `${addresses.api} ${addresses.pages}`
+    const { api, pages } = addressesOf(request, config)
+    const key = `${api} ${pages}`
     const text = await description()
-    const bytes = described.get(key) ?? Buffer.from(withAddresses(text, addresses))
+    const bytes =
+      described.get(key) ??
+      Buffer.from(
+        text
+          .replaceAll(exampleAddresses.pages, () => pages)
+          .replaceAll(exampleAddresses.api, () => api),
+      )
     remember(described, key, bytes, MAX_DESCRIBED)
     void reply.type(JSON_TYPE)
     return bytes
@@ -130,7 +120,3 @@ const openapiSchema: Schema = {
   },
   additionalProperties: true,
 }
-
-/** Replaces the addresses in the examples by those that the reader uses. */
-const withAddresses = (text: string, { api, pages }: Addresses): string =>
-  text.replaceAll(exampleAddresses.pages, () => pages).replaceAll(exampleAddresses.api, () => api)

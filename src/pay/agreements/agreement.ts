@@ -19,6 +19,12 @@ export type Agreement = NewAgreement & {
   instrument?: { at: AccountTime; card: CardDetails }
 }
 
+export const makeAgreement = (
+  agreement_id: string,
+  room: string,
+  fields: NewAgreement,
+): Agreement => ({ agreement_id, room, version: 1, status: 'created', ...fields })
+
 /** Whether a payment may set it up: for the first time, or with another card. */
 export const canBeSetUp = ({ status }: Pick<Agreement, 'status'>): boolean =>
   status === 'created' || status === 'active'

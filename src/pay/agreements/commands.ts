@@ -2,7 +2,7 @@ import type { Account } from '../../core/account.ts'
 import { agreementNotFound, cannotCancelAgreement } from '../../core/errors.ts'
 import { untilWritten } from '../../core/retry.ts'
 import type { Context } from '../context.ts'
-import { type Agreement, cancel, type NewAgreement } from './agreement.ts'
+import { type Agreement, cancel, makeAgreement, type NewAgreement } from './agreement.ts'
 import { findAgreement, insertAgreement, saveAgreement } from './store.ts'
 
 export async function createAgreement(
@@ -10,13 +10,8 @@ export async function createAgreement(
   account: Account,
   fields: NewAgreement,
 ): Promise<Agreement> {
-  const made: Agreement = {
-    agreement_id: newId(time.now(account), account.room),
-    room: account.room,
-    version: 1,
-    status: 'created',
-    ...fields,
-  }
+  const { room } = account
+  const made = makeAgreement(newId(time.now(account), room), room, fields)
   await database.write([insertAgreement(made)])
   return made
 }

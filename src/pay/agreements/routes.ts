@@ -49,6 +49,8 @@ export const agreementEndpoints = (context: Context): Endpoint[] => [
 
 const agreementId = pathParameter('agreement_id', 'An agreement of the account')
 
+const codes = fieldCodes.agreement
+
 const create = (context: Context): Endpoint => ({
   method: 'POST',
   path: '/v1/agreements',
@@ -56,22 +58,19 @@ const create = (context: Context): Endpoint => ({
   operationId: 'createAgreement',
   summary: 'Create an agreement',
   accepts: 'json',
-  docs: () => {
-    const codes = fieldCodes.agreement
-    return {
-      description:
-        'It becomes active when a web payment with its agreement_id as `set_up_agreement` is authorised. A later such payment replaces its card. A cancelled agreement stays cancelled.',
-      requestBody: requestBody(newAgreement),
-      responses: { 201: json('The agreement', agreement) },
-      errors: [
-        missing(codes, 'reference'),
-        invalid(codes, 'description', 'must be a string'),
-        notAnObject('P2197'),
-        wrongMediaType(400, JSON_TYPE),
-        outsideLimit(codes, 'reference', 'must be at most 255 characters long'),
-      ],
-    }
-  },
+  docs: () => ({
+    description:
+      'It becomes active when a web payment with its agreement_id as `set_up_agreement` is authorised. A later such payment replaces its card. A cancelled agreement stays cancelled.',
+    requestBody: requestBody(newAgreement),
+    responses: { 201: json('The agreement', agreement) },
+    errors: [
+      missing(codes, 'reference'),
+      invalid(codes, 'description', 'must be a string'),
+      notAnObject('P2197'),
+      wrongMediaType(400, JSON_TYPE),
+      outsideLimit(codes, 'reference', 'must be at most 255 characters long'),
+    ],
+  }),
   handler: async (request, reply) => {
     const fields = readNewAgreement(jsonBody(request, 'P2197'))
     const made = await createAgreement(context, request.account, fields)
@@ -92,7 +91,7 @@ const search = ({ database, config }: Context): Endpoint => ({
     ...searchDocs(agreementSearch, agreement, ['status']),
   }),
   handler: async request => {
-    const query = readSearch(request.query, agreementSearch, request.log)
+    const query = readSearch(request.query, agreementSearch)
     const { status, reference } = query.filters
     const conditions = [
       where('account = ?', request.account.room),

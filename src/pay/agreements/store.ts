@@ -12,18 +12,21 @@ type Row = {
 }
 type Body = Omit<Agreement, keyof Row>
 
-const COLUMNS = columnsFor<Row>({
-  agreement_id: 'agreement_id',
-  room: 'account',
-  version: 'version',
-  status: 'status',
-  body: 'body',
-})
-
-const fromRow = ({ body, ...columns }: Row): Agreement => ({
-  ...columns,
-  ...(JSON.parse(body) as Body), // written by bodyOf
-})
+export const agreementRows = {
+  from: 'agreements',
+  columns: columnsFor<Row>({
+    agreement_id: 'agreement_id',
+    room: 'account',
+    version: 'version',
+    status: 'status',
+    body: 'body',
+  }),
+  id: 'agreement_id',
+  fromRow: ({ body, ...columns }: Row): Agreement => ({
+    ...columns,
+    ...(JSON.parse(body) as Body), // written by bodyOf
+  }),
+}
 
 const bodyOf = ({ agreement_id, room, version, status, ...body }: Agreement): string =>
   JSON.stringify(body satisfies Body)
@@ -64,5 +67,3 @@ export function holdAgreement({ agreement_id, version }: Agreement): Statement {
     expect: 1,
   }
 }
-
-export const agreementRows = { from: 'agreements', columns: COLUMNS, id: 'agreement_id', fromRow }

@@ -28,27 +28,24 @@ export const disputeEndpoints = ({ config }: Context): Endpoint[] => [
     operationId: 'searchDisputes',
     search: disputeSearch,
     summary: 'Search disputes',
-    docs: () => {
-      return {
-        ...searchDocs(disputeSearch, dispute, ['status']),
-        description:
-          'Four fixed sample records, the same for every account. Their payments do not exist here.',
-        responses: { 200: json('One page of results, newest first', disputesPage) },
-      }
-    },
+    docs: () => ({
+      ...searchDocs(disputeSearch, dispute, ['status']),
+      description:
+        'Four fixed sample records, the same for every account. Their payments do not exist here.',
+      responses: { 200: json('One page of results, newest first', disputesPage) },
+    }),
     handler: async request => {
-      const search = readSearch(request.query, disputeSearch, request.log)
+      const search = readSearch(request.query, disputeSearch)
       const matching = disputes.filter(one => matches(one, search))
       const from = (search.page - 1) * search.displaySize
       const results = matching.slice(from, from + search.displaySize)
       const result = { total: matching.length, count: results.length, results }
-      return withLinks(pageOf(search, result, addressesOf(request, config), presentDispute))
+      const page = pageOf(search, result, addressesOf(request, config), presentDispute)
+      // GOV.UK Pay says `links` here, and `_links` on every other page.
+      return { ...page, links: page._links }
     },
   },
 ]
-
-/** GOV.UK Pay says `links` here, and `_links` on every other page. */
-const withLinks = <Page extends { _links: object }>(page: Page) => ({ ...page, links: page._links })
 
 function matches(dispute: Dispute, { filters }: Search): boolean {
   const created = Date.parse(dispute.created_date)

@@ -84,8 +84,8 @@ export async function confirm(visit: JourneyStep, form: URLSearchParams): Promis
 async function end(visit: JourneyStep, scenario: keyof typeof endings): Promise<PageOrRedirect> {
   const result = await moveByToken(visit, choiceTriggers[scenario])
   if (!result?.moved) return result && leave(result.payment)
-  const { language, return_url = '' } = result.payment.given
-  return { status: 200, page: endPage(visit, endings[scenario], language, return_url) }
+  const { language, returnUrl } = wayBack(result.payment)
+  return { status: 200, page: endPage(visit, endings[scenario], language, returnUrl) }
 }
 
 /**
@@ -94,10 +94,14 @@ async function end(visit: JourneyStep, scenario: keyof typeof endings): Promise<
  */
 export async function findWayBack(holder: TokenHolder): Promise<ReturnLink | undefined> {
   const found = await findByPageToken(holder).catch(() => undefined)
-  if (!found) return undefined
-  const { language, return_url = '' } = found.payment.given
-  return { language, returnUrl: return_url }
+  return found && wayBack(found.payment)
 }
+
+/** A web payment always has a return_url. */
+const wayBack = ({ given: { language, return_url = '' } }: Payment): ReturnLink => ({
+  language,
+  returnUrl: return_url,
+})
 
 /** Returns the one valid scenario in the form; undefined if there is none, or more than one value. */
 function readScenario(form: URLSearchParams): Choice | undefined {
@@ -118,8 +122,7 @@ const unlessOver = async (
 ): Promise<PageOrRedirect> =>
   payment && (isPayable(statusOf(payment)) ? show(payment) : leave(payment))
 
-/** A web payment always has a return_url. */
-const leave = ({ given }: Payment): PageOrRedirect => ({ location: given.return_url ?? '' })
+const leave = (payment: Payment): PageOrRedirect => ({ location: wayBack(payment).returnUrl })
 
 async function details(
   visit: JourneyStep,

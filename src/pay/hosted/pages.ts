@@ -134,18 +134,21 @@ const cancelButton = (text: Messages, form?: string): Html =>
     ...(form && { form }),
   })
 
+export type ReturnLink = { language: Language; returnUrl: string }
+
 export function endPage(site: Site, ending: Ending, language: Language, returnUrl: string): string {
-  const text = messages[language]
-  const { heading, body } = text[ending]
-  const content = html`
-<h1 class="govuk-heading-l">${heading}</h1>
-${paragraphs([...body, text.continueHint])}
-${returnButton(text, returnUrl)}`
-  return pageHeaded(site, language, heading, layout.twoThirds(content))
+  const { [ending]: text, continueHint } = messages[language]
+  const body = [...text.body, continueHint]
+  return messagePage(site, { language, returnUrl }, text.heading, body)
 }
 
-const returnButton = (text: Messages, returnUrl: string): Html =>
-  buttonLink('return-url', text.continueButton, returnUrl)
+function messagePage(site: Site, way: ReturnLink, heading: string, body: string[]): string {
+  const content = html`
+<h1 class="govuk-heading-l">${heading}</h1>
+${paragraphs(body)}
+${buttonLink('return-url', messages[way.language].continueButton, way.returnUrl)}`
+  return pageHeaded(site, way.language, heading, layout.twoThirds(content))
+}
 
 const errorPages = {
   403: 'otherSite',
@@ -155,8 +158,6 @@ const errorPages = {
   415: 'wrongForm',
 } as const
 
-export type ReturnLink = { language: Language; returnUrl: string }
-
 /**
  * The page for any error status. If it is about a payment, it is in the language of the payment and has a button to
  * its return_url. Otherwise it is in English with a section in Welsh.
@@ -165,13 +166,8 @@ export function errorPage(site: Site, status: number, way?: ReturnLink): string 
   const name =
     errorPages[status as keyof typeof errorPages] ?? (status < 500 ? 'badRequest' : 'fault')
   if (way) {
-    const text = messages[way.language]
-    const { heading, body } = text[name]
-    const content = html`
-<h1 class="govuk-heading-l">${heading}</h1>
-${paragraphs(body)}
-${returnButton(text, way.returnUrl)}`
-    return pageHeaded(site, way.language, heading, layout.twoThirds(content))
+    const { heading, body } = messages[way.language][name]
+    return messagePage(site, way, heading, body)
   }
   const content = html`
 <h1 class="govuk-heading-l">${en[name].heading}</h1>

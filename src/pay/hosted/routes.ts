@@ -14,10 +14,9 @@ import {
   requestBody,
   type Schema,
 } from '../../platform/http/openapi.ts'
-import { recordEffectsOf } from '../../platform/http/request-state.ts'
 import { object } from '../../platform/http/schema.ts'
 import { isCrossSite, pagePolicy, sendHtml, setPageHeaders } from '../../platform/web/headers.ts'
-import type { Context } from '../context.ts'
+import { type Context, contextOf } from '../context.ts'
 import { choices } from '../payments/payment.ts'
 import {
   choose,
@@ -51,8 +50,7 @@ export function pageArea(context: Context): Pick<Area, 'setHeaders' | 'sendError
       // An unknown path has no payment, and a service that is overloaded must refuse without a query.
       if (status === 404 || status === 503) return show()
       const token = pathParam(request, 'token') || (formBody(request).get('chargeTokenId') ?? '')
-      const holder = { context, token, recordEffects: recordEffectsOf(request) }
-      void findWayBack(holder).then(show)
+      void findWayBack({ context: contextOf(request, context), token }).then(show)
     },
   }
 }
@@ -60,14 +58,15 @@ export function pageArea(context: Context): Pick<Area, 'setHeaders' | 'sendError
 /** Specification, *Hosted payment pages*. */
 export function pageEndpoints(context: Context): Endpoint[] {
   const site = pagesSite(context.config)
-  const visit = (request: FastifyRequest, token: string, byForm: boolean): JourneyStep => {
-    return { ...site, context, token, byForm, recordEffects: recordEffectsOf(request) }
-  }
-  const byPath = (request: FastifyRequest) => visit(request, pathParam(request, 'token'), false)
-  const byForm = (request: FastifyRequest, token: string) => visit(request, token, true)
+  const visit: Visit = (request, token) => ({
+    ...site,
+    context: contextOf(request, context),
+    token: token ?? pathParam(request, 'token'),
+    byForm: token !== undefined,
+  })
   return [
-    ...detailsEndpoints(byPath),
-    ...confirmEndpoints(byPath),
+    ...detailsEndpoints(visit),
+    ...confirmEndpoints(visit),
     {
       method: 'GET',
       path: '/secure',
@@ -81,11 +80,14 @@ export function pageEndpoints(context: Context): Endpoint[] {
       }),
       handler: async (_request, reply) => send(reply, undefined),
     },
-    journeyByForm(byForm),
+    journeyByForm(visit),
   ]
 }
 
-const detailsEndpoints = (visit: (request: FastifyRequest) => JourneyStep): Endpoint[] => [
+/** The step of a request, whose token is in a form if it is passed, and otherwise in its path. */
+type Visit = (request: FastifyRequest, token?: string) => JourneyStep
+
+const detailsEndpoints = (visit: Visit): Endpoint[] => [
   {
     method: 'GET',
     path: '/secure/{token}',
@@ -133,7 +135,7 @@ const detailsEndpoints = (visit: (request: FastifyRequest) => JourneyStep): Endp
   },
 ]
 
-const confirmEndpoints = (visit: (request: FastifyRequest) => JourneyStep): Endpoint[] => [
+const confirmEndpoints = (visit: Visit): Endpoint[] => [
   {
     method: 'GET',
     path: '/secure/{token}/confirm',
@@ -185,9 +187,7 @@ const confirmEndpoints = (visit: (request: FastifyRequest) => JourneyStep): Endp
   },
 ]
 
-const journeyByForm = (
-  visit: (request: FastifyRequest, token: string) => JourneyStep,
-): Endpoint => ({
+const journeyByForm = (visit: Visit): Endpoint => ({
   method: 'POST',
   path: '/secure',
   area: 'pages',

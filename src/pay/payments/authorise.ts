@@ -1,4 +1,3 @@
-import type { FastifyRequest } from 'fastify'
 import {
   cardDeclined,
   fieldCodes,
@@ -15,16 +14,17 @@ import { FORM_TYPE, formBody, isForm, JSON_TYPE, jsonBody } from '../../platform
 import type { Endpoint } from '../../platform/http/endpoint.ts'
 import { isStorable, type Json, readFields } from '../../platform/http/fields.ts'
 import { noContent, requestBody } from '../../platform/http/openapi.ts'
-import { type RecordEffects, recordEffectsOf } from '../../platform/http/request-state.ts'
 import { object } from '../../platform/http/schema.ts'
 import { DECLINED_CARD, submittedCard } from '../card.ts'
-import type { Context } from '../context.ts'
+import { type Context, contextOf } from '../context.ts'
 import { changePayment } from './commands.ts'
 import { advance, type Payment, statusOf } from './payment.ts'
 import { cardTriggers, isHeld } from './scenario.ts'
 import { findByToken } from './store.ts'
 
 type CardScenario = 'success' | 'declined'
+
+const codes = fieldCodes.authorisation
 
 /** Specification, *POST /v1/auth*: completes a moto_api payment. The one-time token is the authorisation. */
 export const authorise = (context: Context): Endpoint => ({
@@ -35,48 +35,43 @@ export const authorise = (context: Context): Endpoint => ({
   summary: 'Complete a moto_api payment with a card',
   accepts: 'json or form',
   secretBody: true,
-  docs: () => {
-    const codes = fieldCodes.authorisation
-    return {
-      description:
-        'The one_time_token is the authorisation: no API key is needed, and an Authorization header is ignored. Card 4000000000000002 is declined. Every other number of 12 to 19 digits is accepted. The response waits for the webhooks. Read the payment to see its state.',
-      requestBody: requestBody(cardAuthorisation, [JSON_TYPE, FORM_TYPE]),
-      responses: {
-        204: noContent('The payment is success or, with delayed_capture, capturable'),
-      },
-      errors: [
-        notAnObject('P0197'),
-        unknownOneTimeToken(),
-        usedOneTimeToken(),
-        cardDeclined(),
-        wrongMediaType(400, JSON_TYPE, FORM_TYPE),
-        missing(codes, 'cvc'),
-        outsideLimit(codes, 'card_number', 'must be 12 to 19 digits'),
-      ],
-    }
-  },
+  docs: () => ({
+    description:
+      'The one_time_token is the authorisation: no API key is needed, and an Authorization header is ignored. Card 4000000000000002 is declined. Every other number of 12 to 19 digits is accepted. The response waits for the webhooks. Read the payment to see its state.',
+    requestBody: requestBody(cardAuthorisation, [JSON_TYPE, FORM_TYPE]),
+    responses: {
+      204: noContent('The payment is success or, with delayed_capture, capturable'),
+    },
+    errors: [
+      notAnObject('P0197'),
+      unknownOneTimeToken(),
+      usedOneTimeToken(),
+      cardDeclined(),
+      wrongMediaType(400, JSON_TYPE, FORM_TYPE),
+      missing(codes, 'cvc'),
+      outsideLimit(codes, 'card_number', 'must be 12 to 19 digits'),
+    ],
+  }),
   handler: async (request, reply) => {
     const body = isForm(request)
       ? Object.fromEntries(formBody(request))
       : jsonBody(request, 'P0197')
-    const details = await readRecorded(context, request, body)
-    const payment = await submitCard(context, details, {
-      recordEffects: recordEffectsOf(request),
-    })
+    const own = contextOf(request, context)
+    const payment = await submitCard(own, await readRecorded(own, body))
     if (statusOf(payment) === 'failed') throw cardDeclined()
     return reply.code(204).send()
   },
 })
 
 /** A refused card is recorded with the payment of its token too. */
-async function readRecorded(context: Context, request: FastifyRequest, body: Json) {
+async function readRecorded(context: Context, body: Json) {
   try {
     return readCardAuthorisation(body)
   } catch (error) {
     const { one_time_token: token } = body
     const found =
       typeof token === 'string' && isStorable(token) && (await findByToken(context, token))
-    if (found) recordEffectsOf(request)?.(found.account, found.payment)
+    if (found) context.recordEffects?.(found.account, found.payment)
     throw error
   }
 }
@@ -88,16 +83,12 @@ async function readRecorded(context: Context, request: FastifyRequest, body: Jso
 export async function submitCard(
   context: Context,
   details: CardAuthorisation,
-  {
-    scenario,
-    recordEffects,
-  }: { scenario?: CardScenario | undefined; recordEffects: RecordEffects | undefined },
+  scenario?: CardScenario,
 ): Promise<Payment> {
   const result = await changePayment(
     context,
     () => findByToken(context, details.one_time_token),
     (found, now) => authorisation(context, found, details, now, scenario),
-    { recordEffects },
   )
   if (!result) throw unknownOneTimeToken()
   return result.payment

@@ -11,7 +11,6 @@ import type { Caused } from '../../core/exchange.ts'
 import type { AccountTime, Database, Ports, Statement } from '../../core/ports.ts'
 import { untilWritten } from '../../core/retry.ts'
 import { keptAddresses } from '../../platform/http/addresses.ts'
-import type { RecordEffects } from '../../platform/http/request-state.ts'
 import { type Agreement, activate, canBeSetUp, deactivate } from '../agreements/agreement.ts'
 import { findAgreement, holdAgreement, saveAgreement } from '../agreements/store.ts'
 import type { Context } from '../context.ts'
@@ -39,7 +38,6 @@ type Creation = {
   address: string
   given: NewPayment
   idempotencyKey?: string | undefined
-  recordEffects?: RecordEffects | undefined
   applyScenario?: ApplyScenario | undefined
   /** The return_url of a payment with this identifier, instead of the given one. */
   returnTo?: ((payment_id: string) => string) | undefined
@@ -62,7 +60,7 @@ export type WithScenario = <Result>(
  * delivered. Throws an ApiError when an agreement cannot be used or the key is taken.
  */
 export async function createPayment(context: Context, creation: Creation): Promise<Payment> {
-  const { account, given, idempotencyKey, recordEffects } = creation
+  const { account, given, idempotencyKey } = creation
   const base_url = context.config.baseUrl === undefined ? creation.address : undefined
   const { payment, messages } = await untilWritten(async () => {
     const agreement = await usedAgreement(context, account.room, given)
@@ -84,15 +82,14 @@ export async function createPayment(context: Context, creation: Creation): Promi
     if (await isKeyTaken(context, creation, Boolean(agreement ?? plans))) throw idempotencyKeyUsed()
     return undefined
   })
-  recordEffects?.(account, payment, causedBy(payment, 0, messages))
+  context.recordEffects?.(account, payment, causedBy(payment, 0, messages))
   await context.deliveries.deliver(messages)
   return payment
 }
 
 /** The events after the first `before`, and the messages, for the record. */
 function causedBy({ events }: Payment, before: number, messages: Message[]): Caused {
-  const positions: number[] = []
-  for (let i = before; i < events.length; i++) positions.push(i)
+  const positions = [...events.keys().drop(before)]
   return { events: positions, messages: messages.map(({ message_id }) => message_id) }
 }
 
@@ -171,19 +168,16 @@ export type ChangeResult = { moved: boolean; payment: Payment }
 /**
  * Changes a payment: reads it, decides, and writes the change, the webhook messages and `also` in one commit. Repeats
  * all of it when the compare-and-swap fails. Delivers the messages afterwards, so that a fault in delivery cannot
- * repeat the write. `decide` returns undefined where there is nothing to do, and may throw an ApiError. `recordEffects`
- * receives the payment, and the events and messages of the change. Resolves to undefined when `read` finds no
- * payment.
+ * repeat the write. `decide` returns undefined where there is nothing to do, and may throw an ApiError. Resolves to
+ * undefined when `read` finds no payment.
  */
 export async function changePayment(
   context: Context,
   read: Read,
   decide: (payment: Payment, now: AccountTime) => Change | undefined,
-  {
-    also = () => [],
-    recordEffects,
-  }: { also?: () => Statement[]; recordEffects: RecordEffects | undefined },
+  also: () => Statement[] = () => [],
 ): Promise<ChangeResult | undefined> {
+  const { recordEffects } = context
   const { found, payment, messages } = await untilWritten(async () => {
     const found = await read()
     if (found) recordEffects?.(found.account, found.payment)
@@ -213,21 +207,13 @@ export const movePayment = (
   context: Context,
   read: Read,
   trigger: Trigger | ((payment: Payment) => Trigger),
-  {
-    refuse,
-    recordEffects,
-  }: { refuse?: (status: Status) => Error; recordEffects: RecordEffects | undefined },
+  refuse?: (status: Status) => Error,
 ): Promise<ChangeResult | undefined> =>
-  changePayment(
-    context,
-    read,
-    (payment, now) => {
-      const change = advance(payment, typeof trigger === 'string' ? trigger : trigger(payment), now)
-      if (!change && refuse) throw refuse(statusOf(payment))
-      return change
-    },
-    { recordEffects },
-  )
+  changePayment(context, read, (payment, now) => {
+    const change = advance(payment, typeof trigger === 'string' ? trigger : trigger(payment), now)
+    if (!change && refuse) throw refuse(statusOf(payment))
+    return change
+  })
 
 /** The webhook messages of a change. Each contains the payment as GET returns it to its creator. */
 async function messagesOf(

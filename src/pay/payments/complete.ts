@@ -1,5 +1,4 @@
 /** Takes a payment to its end, as its user would. */
-import type { RecordEffects } from '../../platform/http/request-state.ts'
 import { findAgreement } from '../agreements/store.ts'
 import { DECLINED_CARD, MOCK_CARD } from '../card.ts'
 import type { Context } from '../context.ts'
@@ -30,18 +29,13 @@ export const confirming =
     isHeld(context, payment) ? 'confirm_held' : 'confirm'
 
 /** Whoever has the token of a web payment: it alone authorises every step. */
-export type TokenHolder = {
-  context: Context
-  token: string
-  /** Receives the payment, and the events and messages that the request caused, for the record. */
-  recordEffects?: RecordEffects | undefined
-}
+export type TokenHolder = { context: Context; token: string }
 
 /** The web payment with this token and its account. Undefined if there is none, or if it is gone. */
-export async function findByPageToken({ context, token, recordEffects }: TokenHolder) {
+export async function findByPageToken({ context, token }: TokenHolder) {
   const found = await findByToken(context, token)
   if (found?.payment.given.authorisation_mode !== 'web') return undefined
-  recordEffects?.(found.account, found.payment)
+  context.recordEffects?.(found.account, found.payment)
   return found
 }
 
@@ -50,21 +44,15 @@ export const moveByToken = (
   holder: TokenHolder,
   trigger: Trigger | ((payment: Payment) => Trigger),
 ): Promise<ChangeResult | undefined> =>
-  movePayment(holder.context, () => findByPageToken(holder), trigger, {
-    recordEffects: holder.recordEffects,
-  })
+  movePayment(holder.context, () => findByPageToken(holder), trigger)
 
 export const MOVED_MEANWHILE = 'another request moved the payment meanwhile: read it'
 
-type Completion = {
-  scenario: Scenario
-  can_retry?: boolean | undefined
-  recordEffects: RecordEffects
-}
+type Completion = { scenario: Scenario; can_retry?: boolean | undefined }
 
 /**
  * Takes a payment that has not ended to the end of its scenario: a web payment by the steps of its pages, a moto_api
- * payment by a test card, one in agreement mode by the card of its agreement. `recordEffects` receives what that causes.
+ * payment by a test card, one in agreement mode by the card of its agreement.
  * Resolves to the reason if the payment was not completed: another request was faster, or such a payment cannot end so.
  * Throws an ApiError that the card endpoint has.
  */
@@ -73,7 +61,7 @@ export async function completeByScenario(
   payment: Payment,
   completion: Completion,
 ): Promise<string | undefined> {
-  const { scenario, recordEffects } = completion
+  const { scenario } = completion
   const { authorisation_mode: mode } = payment.given
   const impossible = whyNot(payment, completion)
   if (impossible) return impossible
@@ -82,8 +70,8 @@ export async function completeByScenario(
     return hasCardTrigger(scenario)
       ? moveTo(context, payment, cardTriggers[scenario], completion)
       : undefined
-  if (mode === 'moto_api') return completeByCard(context, payment, completion)
-  const holder: TokenHolder = { context, token: tokenOf(payment), recordEffects }
+  if (mode === 'moto_api') return completeByCard(context, payment, scenario)
+  const holder = { context, token: tokenOf(payment) }
   await moveByToken(holder, 'open_page')
   const chosen = await moveByToken(holder, choiceTriggers[scenario])
   const result = scenario === 'success' ? await moveByToken(holder, 'confirm') : chosen
@@ -107,7 +95,7 @@ async function moveTo(
   context: Context,
   payment: Payment,
   trigger: Trigger,
-  { can_retry, recordEffects }: Completion,
+  { can_retry }: Completion,
 ): Promise<string | undefined> {
   const { agreement_id = '' } = payment.given
   const agreement = await findAgreement(context.database, payment.room, agreement_id)
@@ -121,7 +109,6 @@ async function moveTo(
         now,
         agreement?.instrument?.card,
       ),
-    { recordEffects },
   )
   return result?.moved ? undefined : MOVED_MEANWHILE
 }
@@ -129,27 +116,22 @@ async function moveTo(
 async function completeByCard(
   context: Context,
   payment: Payment,
-  { scenario, recordEffects }: { scenario?: Scenario; recordEffects: RecordEffects },
-): Promise<string | undefined> {
+  scenario?: Scenario,
+): Promise<undefined> {
   const { cardholder_name = '', expiry_date = '' } = mockCardOf(payment)
   const card_number = scenario === 'declined' ? DECLINED_CARD : MOCK_CARD
   const card = { card_number, cvc: '123', cardholder_name, expiry_date }
   const details = { ...card, one_time_token: tokenOf(payment) }
   const end = scenario === 'declined' || scenario === 'success' ? scenario : undefined
-  await submitCard(context, details, { scenario: end, recordEffects })
-  return undefined
+  await submitCard(context, details, end)
 }
 
 /** Does what the user of a payment does until it is held. In agreement mode there is no user. */
-export async function submitHeld(
-  context: Context,
-  payment: Payment,
-  recordEffects: RecordEffects,
-): Promise<void> {
+export async function submitHeld(context: Context, payment: Payment): Promise<void> {
   const { authorisation_mode: mode } = payment.given
-  if (mode === 'moto_api') await completeByCard(context, payment, { recordEffects })
+  if (mode === 'moto_api') await completeByCard(context, payment)
   if (mode !== 'web') return
-  const holder: TokenHolder = { context, token: tokenOf(payment), recordEffects }
+  const holder = { context, token: tokenOf(payment) }
   for (const trigger of ['open_page', 'choose_success', confirming(context)] as const)
     await moveByToken(holder, trigger)
 }

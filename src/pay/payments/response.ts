@@ -4,7 +4,7 @@ import { timeOf } from '../../core/ids.ts'
 import { iso } from '../../core/time.ts'
 import { type Addresses, getLink, postLink } from '../../platform/http/addresses.ts'
 import { id, link, object, postLinkSchema, timestamp } from '../../platform/http/schema.ts'
-import { type CardDetails, prefilledCard } from '../card.ts'
+import { prefilledCard } from '../card.ts'
 import {
   capturedAt,
   type FailureCode,
@@ -142,17 +142,13 @@ export function presentWith(payment: Payment, links: Links) {
     moto: given.moto,
     authorisation_mode: given.authorisation_mode,
     ...(given.return_url !== undefined && { return_url: given.return_url }),
-    ...(card && presentCard(card)),
+    ...(card?.card_brand && { card_brand: card.card_brand }),
+    ...(card && { card_details: card }),
     ...(payment.card && { authorisation_summary: { three_d_secure: { required: false } } }),
     ...fees(payment),
     _links: links,
   } satisfies PaymentBody
 }
-
-const presentCard = (card: CardDetails) => ({
-  ...(card.card_brand && { card_brand: card.card_brand }),
-  card_details: card,
-})
 
 function settlementSummary(payment: Payment): PaymentBody['settlement_summary'] {
   const captured = capturedAt(payment)

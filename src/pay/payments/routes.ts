@@ -30,7 +30,7 @@ import {
 } from '../../platform/http/openapi.ts'
 import { recordEffectsOf } from '../../platform/http/request-state.ts'
 import { pageOf, readSearch } from '../../platform/http/search.ts'
-import type { Context } from '../context.ts'
+import { type Context, contextOf } from '../context.ts'
 import { authorise } from './authorise.ts'
 import { createPayment, movePayment, type WithScenario } from './commands.ts'
 import type { Payment, Trigger } from './payment.ts'
@@ -69,6 +69,8 @@ export const paymentId = pathParameter(
   'A payment of the account from the last 7 days',
 )
 
+const codes = fieldCodes.payment
+
 const create = (context: Context, withScenario: WithScenario): Endpoint => ({
   method: 'POST',
   path: '/v1/payments',
@@ -76,41 +78,38 @@ const create = (context: Context, withScenario: WithScenario): Endpoint => ({
   operationId: 'createPayment',
   summary: 'Create a payment',
   accepts: 'json',
-  docs: () => {
-    const codes = fieldCodes.payment
-    return {
-      description: `In web mode, send the user's browser to \`next_url\`, and read the payment when the browser is back at \`return_url\`. In moto_api mode, post the card to \`/v1/auth\` with the one_time_token of \`auth_url_post\`. In agreement mode the response shows the final state.
+  docs: () => ({
+    description: `In web mode, send the user's browser to \`next_url\`, and read the payment when the browser is back at \`return_url\`. In moto_api mode, post the card to \`/v1/auth\` with the one_time_token of \`auth_url_post\`. In agreement mode the response shows the final state.
 
 Checks run in this order: the type of every field, and whether agreement_id and agreement_payment_type belong to the mode; every limit; the format of the Idempotency-Key; what the authorisation_mode requires and forbids; whether the key was used. The response reports the first problem found.`,
-      parameters: [
-        {
-          name: 'Idempotency-Key',
-          in: 'header',
-          description:
-            'Ensures that a payment is created only once. A valid request with a key that has created a payment returns 409 until that payment expires. A request that is refused with 4xx uses no key up, unless a plan refuses it after it was done. After a 5xx, or without a response, the payment may exist: send the request again, and 409 says that it does',
-          schema: { ...idempotencyKey, examples: ['boat-1187-try-1'] },
-        },
-      ],
-      requestBody: requestBody(newPayment),
-      responses: {
-        201: json('The payment', payment, {
-          Location: header('The address of the payment', { format: 'uri' }),
-        }),
+    parameters: [
+      {
+        name: 'Idempotency-Key',
+        in: 'header',
+        description:
+          'Ensures that a payment is created only once. A valid request with a key that has created a payment returns 409 until that payment expires. A request that is refused with 4xx uses no key up, unless a plan refuses it after it was done. After a 5xx, or without a response, the payment may exist: send the request again, and 409 says that it does',
+        schema: { ...idempotencyKey, examples: ['boat-1187-try-1'] },
       },
-      errors: [
-        missing(codes, 'amount'),
-        invalid(codes, 'amount', PENCE_RULE),
-        unknownAgreement(),
-        unknownSetUpAgreement(),
-        notAllowed('return_url', 'when authorisation_mode is moto_api'),
-        notAnObject('P0197'),
-        idempotencyKeyUsed(),
-        wrongMediaType(400, JSON_TYPE),
-        outsideLimit(codes, 'amount', `must be at most ${newPayment.properties.amount.maximum}`),
-        badIdempotencyKey(),
-      ],
-    }
-  },
+    ],
+    requestBody: requestBody(newPayment),
+    responses: {
+      201: json('The payment', payment, {
+        Location: header('The address of the payment', { format: 'uri' }),
+      }),
+    },
+    errors: [
+      missing(codes, 'amount'),
+      invalid(codes, 'amount', PENCE_RULE),
+      unknownAgreement(),
+      unknownSetUpAgreement(),
+      notAllowed('return_url', 'when authorisation_mode is moto_api'),
+      notAnObject('P0197'),
+      idempotencyKeyUsed(),
+      wrongMediaType(400, JSON_TYPE),
+      outsideLimit(codes, 'amount', `must be at most ${newPayment.properties.amount.maximum}`),
+      badIdempotencyKey(),
+    ],
+  }),
   handler: async (request, reply) => {
     const given = readNewPayment(jsonBody(request, 'P0197', ['amount']))
     const key = readIdempotencyKey(request.headers['idempotency-key'])
@@ -118,12 +117,11 @@ Checks run in this order: the type of every field, and whether agreement_id and 
     const { account } = request
     const addresses = addressesOf(request, context.config)
     const created = await withScenario(request, applyScenario =>
-      createPayment(context, {
+      createPayment(contextOf(request, context), {
         account,
         address: addresses.api,
         given,
         idempotencyKey: key,
-        recordEffects: recordEffectsOf(request),
         applyScenario,
       }),
     )
@@ -145,7 +143,7 @@ const search = ({ database, time, config }: Context): Endpoint => ({
     ...searchDocs(paymentSearch, foundPayment, ['state', 'from_date']),
   }),
   handler: async request => {
-    const query = readSearch(request.query, paymentSearch, request.log)
+    const query = readSearch(request.query, paymentSearch)
     const { room } = request.account
     const now = time.now(request.account)
     const conditions = searchConditions(query, room, now)
@@ -239,15 +237,9 @@ async function move(
   unknown: 'P0500' | 'P1000',
   refuse: (status: string) => Error,
 ): Promise<void> {
-  await movePayment(
-    context,
-    async () => ({
-      payment: await paymentInPath(request, context, unknown),
-      account: request.account,
-    }),
-    trigger,
-    { refuse, recordEffects: recordEffectsOf(request) },
-  )
+  const { account } = request
+  const read = async () => ({ account, payment: await paymentInPath(request, context, unknown) })
+  await movePayment(contextOf(request, context), read, trigger, refuse)
 }
 
 /** The payment in the path. Throws the endpoint's error when the account has no such payment. */

@@ -2,7 +2,7 @@ import { timingSafeEqual } from 'node:crypto'
 import { ACCOUNT_COLUMNS, type Account, accountIn } from '../../core/account.ts'
 import { timeOf } from '../../core/ids.ts'
 import type { AccountTime, Database, Statement, Time, Value } from '../../core/ports.ts'
-import { LIVES_AT_SECOND } from '../../platform/accounts/store.ts'
+import { livesAt } from '../../platform/accounts/store.ts'
 import { containing, fold, groupOf } from '../../platform/database/fold.ts'
 import { type Condition, columnsFor, ifGiven, where } from '../../platform/database/select.ts'
 import { digits, oneOf, textUpTo } from '../../platform/http/query.ts'
@@ -45,7 +45,7 @@ const COLUMNS = columnsFor<Row>({
 })
 const FIND = `select ${COLUMNS} from payments where payment_id = $1 and account = $2`
 const FIND_WITH_ACCOUNT = `select ${COLUMNS}, ${ACCOUNT_COLUMNS}
-  from payments join accounts on room = account where payment_id = $1 and ${LIVES_AT_SECOND}`
+  from payments join accounts on room = account where payment_id = $1 and ${livesAt('$2')}`
 
 function fromRow({ payment_id, room, version, refunded_amount, body }: Row): Payment {
   const rest = JSON.parse(body) as Body // written by bodyOf

@@ -1,7 +1,6 @@
 import type { Account } from '../../core/account.ts'
 import { notRefundable, paymentNotFound, refundAmountMismatch } from '../../core/errors.ts'
 import type { Statement } from '../../core/ports.ts'
-import type { RecordEffects } from '../../platform/http/request-state.ts'
 import type { Context } from '../context.ts'
 import { type ApplyScenario, changePayment } from '../payments/commands.ts'
 import type { Payment } from '../payments/payment.ts'
@@ -19,13 +18,12 @@ type NewRefundOf = {
   payment_id: string
   refund: NewRefund
   applyScenario?: ApplyScenario | undefined
-  recordEffects?: RecordEffects | undefined
 }
 
 /** Resolves once the webhook messages were delivered. Throws an ApiError when the payment does not allow it. */
 export async function createRefund(
   context: Context,
-  { account, payment_id, refund, applyScenario, recordEffects }: NewRefundOf,
+  { account, payment_id, refund, applyScenario }: NewRefundOf,
 ): Promise<Refund> {
   const { database, time, newId } = context
   const { room } = account
@@ -52,7 +50,7 @@ export async function createRefund(
       checkRefundable(payment, refund)
       return refundPayment(payment, amount, now, made.scenario === 'error')
     },
-    { also: () => [insertRefund(made), ...counted], recordEffects },
+    () => [insertRefund(made), ...counted],
   )
   if (!result) throw paymentNotFound('P0600')
   return made

@@ -16,7 +16,6 @@ import { JSON_TYPE, jsonBody } from '../../platform/http/body.ts'
 import { type Endpoint, pathParam } from '../../platform/http/endpoint.ts'
 import { PENCE_RULE } from '../../platform/http/fields.ts'
 import { json, pathParameter, requestBody, searchDocs } from '../../platform/http/openapi.ts'
-import { recordEffectsOf } from '../../platform/http/request-state.ts'
 import {
   createdBetween,
   filters,
@@ -25,7 +24,7 @@ import {
   type SearchKind,
   settledBetween,
 } from '../../platform/http/search.ts'
-import type { Context } from '../context.ts'
+import { type Context, contextOf } from '../context.ts'
 import type { WithScenario } from '../payments/commands.ts'
 import { paymentId, paymentInPath } from '../payments/routes.ts'
 import { oldestKept } from '../retention.ts'
@@ -56,6 +55,8 @@ export const refundEndpoints = (context: Context, withScenario: WithScenario): E
   search(context),
 ]
 
+const codes = fieldCodes.refund
+
 const create = (context: Context, withScenario: WithScenario): Endpoint => ({
   method: 'POST',
   path: '/v1/payments/{payment_id}/refunds',
@@ -63,34 +64,31 @@ const create = (context: Context, withScenario: WithScenario): Endpoint => ({
   operationId: 'refundPayment',
   summary: 'Refund a payment',
   accepts: 'json',
-  docs: () => {
-    const codes = fieldCodes.refund
-    return {
-      description:
-        'Refunds all of it or a part, as often as something is left. The payment stays success, and its refund_summary changes at once. The response waits for the webhooks.',
-      parameters: [paymentId],
-      requestBody: requestBody(newRefund),
-      responses: { 202: json('The refund', createdRefund) },
-      errors: [
-        missing(codes, 'amount'),
-        invalid(codes, 'amount', PENCE_RULE),
-        notRefundable('pending', 'its refund_summary.status must be available'),
-        notAnObject('P0697'),
-        paymentNotFound('P0600'),
-        refundAmountMismatch(7000),
-        wrongMediaType(400, JSON_TYPE),
-        outsideLimit(codes, 'amount', 'must be at least 1'),
-      ],
-    }
-  },
+  docs: () => ({
+    description:
+      'Refunds all of it or a part, as often as something is left. The payment stays success, and its refund_summary changes at once. The response waits for the webhooks.',
+    parameters: [paymentId],
+    requestBody: requestBody(newRefund),
+    responses: { 202: json('The refund', createdRefund) },
+    errors: [
+      missing(codes, 'amount'),
+      invalid(codes, 'amount', PENCE_RULE),
+      notRefundable('pending', 'its refund_summary.status must be available'),
+      notAnObject('P0697'),
+      paymentNotFound('P0600'),
+      refundAmountMismatch(7000),
+      wrongMediaType(400, JSON_TYPE),
+      outsideLimit(codes, 'amount', 'must be at least 1'),
+    ],
+  }),
   handler: async (request, reply) => {
     const { account } = request
     const refund = readNewRefund(jsonBody(request, 'P0697', ['amount']))
     const addresses = addressesOf(request, context.config)
     const payment_id = pathParam(request, 'payment_id')
-    const recordEffects = recordEffectsOf(request)
+    const own = contextOf(request, context)
     const made = await withScenario(request, applyScenario =>
-      createRefund(context, { account, payment_id, refund, applyScenario, recordEffects }),
+      createRefund(own, { account, payment_id, refund, applyScenario }),
     )
     void reply.code(202)
     return presentCreated(made, context.time.now(account), addresses)
@@ -154,7 +152,7 @@ const search = ({ database, time, config }: Context): Endpoint => ({
     ...searchDocs(refundSearch, refund, ['to_date']),
   }),
   handler: async request => {
-    const query = readSearch(request.query, refundSearch, request.log)
+    const query = readSearch(request.query, refundSearch)
     const now = time.now(request.account)
     const conditions = [
       where('account = ?', request.account.room),

@@ -2,13 +2,18 @@ import type { Database, Statement } from '../../core/ports.ts'
 import { columnsFor, findOne, findPart, ifGiven, where } from '../../platform/database/select.ts'
 import type { Refund } from '../payments/refund.ts'
 
-const COLUMNS = columnsFor<Refund>({
-  refund_id: 'refund_id',
-  payment_id: 'payment_id',
-  room: 'account',
-  amount: 'amount',
-  scenario: 'scenario',
-})
+export const refundRows = {
+  from: 'refunds',
+  columns: columnsFor<Refund>({
+    refund_id: 'refund_id',
+    payment_id: 'payment_id',
+    room: 'account',
+    amount: 'amount',
+    scenario: 'scenario',
+  }),
+  id: 'refund_id',
+  fromRow: (row: Refund): Refund => row,
+}
 
 export function insertRefund({ refund_id, payment_id, room, amount, scenario }: Refund): Statement {
   return {
@@ -59,10 +64,3 @@ export const findRefundOfAccount = (
   refund_id: string,
 ): Promise<Refund | undefined> =>
   findOne(database, refundRows, where('account = ? and refund_id = ?', room, refund_id))
-
-export const refundRows = {
-  from: 'refunds',
-  columns: COLUMNS,
-  id: 'refund_id',
-  fromRow: (row: Refund): Refund => row,
-}

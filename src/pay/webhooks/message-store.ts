@@ -1,8 +1,8 @@
 import { ACCOUNT_COLUMNS, type Account, accountIn, newAccount } from '../../core/account.ts'
 import type { AccountTime, Database, MachineTime, Statement, Time } from '../../core/ports.ts'
-import { LIVES_AT_SECOND } from '../../platform/accounts/store.ts'
+import { livesAt } from '../../platform/accounts/store.ts'
 import { type FollowedPage, findFollowed, type Paging } from '../../platform/database/follow.ts'
-import { allOf, type Condition, findOne, ifGiven, where } from '../../platform/database/select.ts'
+import { findOne, ifGiven, where } from '../../platform/database/select.ts'
 import { oldestKept } from '../retention.ts'
 import { NOBODY_LISTENS } from './listener.ts'
 import type { WebhookBody } from './store.ts'
@@ -27,13 +27,7 @@ export function insertMessage(message: Message, claimedUntil: number): Statement
   }
 }
 
-type Sendable = KeptMessage & {
-  account: Account
-  claimed_until: number
-}
-
-type SendableRow = Omit<Sendable, 'account' | 'callback_url' | 'signing_key'> &
-  (Account | Record<keyof Account, null>) & { webhook_body: string; webhook_account: string }
+type SendableRow = KeptRow & (Account | Record<keyof Account, null>) & { webhook_account: string }
 
 /**
  * Returns undefined unless the message is PENDING. Its body is null when the payment is gone. Where the account has
@@ -43,8 +37,8 @@ type SendableRow = Omit<Sendable, 'account' | 'callback_url' | 'signing_key'> &
 export async function findSendable(
   database: Database,
   message_id: string,
-  time: Pick<Time, 'now' | 'wall'>,
-): Promise<Sendable | undefined> {
+  time: Time,
+): Promise<(KeptMessage & { account: Account }) | undefined> {
   const [row] = await database.query<SendableRow>(FIND_SENDABLE, [message_id, time.wall()])
   if (!row) return undefined
   const isOfAccount = row.name !== null
@@ -205,9 +199,8 @@ const keptRows = {
   fromRow: keptFromRow<KeptRow>,
 }
 
-const FIND_SENDABLE = `select ${KEPT_COLUMNS}, claimed_until,
-    webhooks.account as webhook_account, ${ACCOUNT_COLUMNS}
-  from ${KEPT} left join accounts on room = webhooks.account and ${LIVES_AT_SECOND}
+const FIND_SENDABLE = `select ${KEPT_COLUMNS}, webhooks.account as webhook_account, ${ACCOUNT_COLUMNS}
+  from ${KEPT} left join accounts on room = webhooks.account and ${livesAt('$2')}
   where message_id = $1 and messages.status = 'PENDING'`
 
 function keptFromRow<Row extends Omit<KeptRow, 'body'>>({ webhook_body, ...message }: Row) {
@@ -233,26 +226,19 @@ export const followMessages = (
     database,
     keptRows,
     ({ message_id }) => message_id,
-    conditionsOf(room, filter),
+    [
+      where('webhooks.account = ?', room),
+      ...ifGiven('message_id = ?', filter.message_id),
+      ...ifGiven('payment_id = ?', filter.payment_id),
+      ...ifGiven('event_type = ?', filter.event_type),
+      ...ifGiven('messages.status = ?', filter.delivery),
+    ],
     paging,
   )
-
-function conditionsOf(
-  room: string,
-  { message_id, payment_id, event_type, delivery }: MessageFilter,
-): Condition[] {
-  return [
-    where('webhooks.account = ?', room),
-    ...ifGiven('message_id = ?', message_id),
-    ...ifGiven('payment_id = ?', payment_id),
-    ...ifGiven('event_type = ?', event_type),
-    ...ifGiven('messages.status = ?', delivery),
-  ]
-}
 
 export const findMessage = (
   database: Database,
   room: string,
   message_id: string,
 ): Promise<KeptMessage | undefined> =>
-  findOne(database, keptRows, allOf(conditionsOf(room, { message_id })))
+  findOne(database, keptRows, where('webhooks.account = ? and message_id = ?', room, message_id))

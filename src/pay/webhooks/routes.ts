@@ -47,11 +47,6 @@ const webhookSearch: SearchKind = {
   filters: paging,
 }
 
-const messageSearch = (webhook_id: string): SearchKind => ({
-  ...webhookSearch,
-  path: `/v1/webhooks/${webhook_id}/messages`,
-})
-
 /** Specification, *Webhook management*. `resource` describes the payment in a message. */
 export const webhookEndpoints = (context: Context, resource: Schema): Endpoint[] => [
   create(context),
@@ -63,6 +58,8 @@ export const webhookEndpoints = (context: Context, resource: Schema): Endpoint[]
 
 const webhookId = pathParameter('webhook_id', 'A webhook of the account')
 
+const codes = fieldCodes.webhook
+
 const create = (context: Context): Endpoint => ({
   method: 'POST',
   path: '/v1/webhooks',
@@ -70,23 +67,20 @@ const create = (context: Context): Endpoint => ({
   operationId: 'createWebhook',
   summary: 'Register a webhook',
   accepts: 'json',
-  docs: () => {
-    const codes = fieldCodes.webhook
-    return {
-      description: `The callback_url must be https, and its host must have public addresses only: not private, loopback or link-local ones. Farthing looks the name up now and again at every delivery, and connects to an address that it has checked. The setting \`FARTHING_CALLBACK_HOSTS\` of the service lists hosts that may be private and use plain http, such as \`localhost:4000\` on a laptop.
+  docs: () => ({
+    description: `The callback_url must be https, and its host must have public addresses only: not private, loopback or link-local ones. Farthing looks the name up now and again at every delivery, and connects to an address that it has checked. The setting \`FARTHING_CALLBACK_HOSTS\` of the service lists hosts that may be private and use plain http, such as \`localhost:4000\` on a laptop.
 
 Keep the signing_key, which signs every message. You cannot change a webhook or replace its key. Register another webhook instead.`,
-      requestBody: requestBody(newWebhook),
-      responses: { 201: json('The webhook, with its signing key', webhook) },
-      errors: [
-        notAnObject('P0197'),
-        wrongMediaType(400, JSON_TYPE),
-        missing(codes, 'callback_url'),
-        invalid(codes, 'callback_url', MUST_BE_PUBLIC),
-        tooManyWebhooks(ACTIVE_WEBHOOKS),
-      ],
-    }
-  },
+    requestBody: requestBody(newWebhook),
+    responses: { 201: json('The webhook, with its signing key', webhook) },
+    errors: [
+      notAnObject('P0197'),
+      wrongMediaType(400, JSON_TYPE),
+      missing(codes, 'callback_url'),
+      invalid(codes, 'callback_url', MUST_BE_PUBLIC),
+      tooManyWebhooks(ACTIVE_WEBHOOKS),
+    ],
+  }),
   handler: async (request, reply) => {
     const { account } = request
     const fields = await readNewWebhook(jsonBody(request, 'P0197'), context)
@@ -109,7 +103,7 @@ const list = ({ database, config }: Context): Endpoint => ({
     ...searchDocs(webhookSearch, listedWebhook, ['page']),
   }),
   handler: async request => {
-    const search = readSearch(request.query, webhookSearch, request.log)
+    const search = readSearch(request.query, webhookSearch)
     const conditions = [where('account = ?', request.account.room)]
     const result = await findPage(database, webhookRows, conditions, search)
     return pageOf(search, result, addressesOf(request, config), presentListed)
@@ -174,15 +168,12 @@ const listMessages = (context: Context, resource: Schema): Endpoint => ({
   },
   handler: async request => {
     const { database, time, config } = context
-    const kind = messageSearch(pathParam(request, 'webhook_id'))
-    const search = readSearch(request.query, kind, request.log)
-    const { webhook_id } = await webhookInPath(request, context)
-    const messages = await findPage(
-      database,
-      messageRows,
-      [where('webhook_id = ?', webhook_id)],
-      search,
-    )
+    const webhook_id = pathParam(request, 'webhook_id')
+    const kind = { ...webhookSearch, path: `/v1/webhooks/${webhook_id}/messages` }
+    const search = readSearch(request.query, kind)
+    await webhookInPath(request, context)
+    const conditions = [where('webhook_id = ?', webhook_id)]
+    const messages = await findPage(database, messageRows, conditions, search)
     const now = time.now(request.account)
     return pageOf(search, messages, addressesOf(request, config), row => presentMessage(row, now))
   },

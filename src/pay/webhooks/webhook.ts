@@ -107,31 +107,28 @@ type PaymentChange = {
 }
 
 /** One message for each event type and each webhook that subscribes to it, in the order of the event types. */
-export function messagesFor(change: PaymentChange, webhooks: Webhook[], newId: NewId): Message[] {
-  const resource = JSON.stringify(change.resource)
-  return change.eventTypes.flatMap(event_type =>
+export function messagesFor(
+  { payment_id, at, eventTypes, resource }: PaymentChange,
+  webhooks: Webhook[],
+  newId: NewId,
+): Message[] {
+  const printed = JSON.stringify(resource)
+  return eventTypes.flatMap(event_type =>
     webhooks
       .filter(webhook => webhook.subscriptions.includes(event_type))
       .map(({ webhook_id, room, as }) => {
-        const message_id = newId(change.at, room)
+        const message_id = newId(at, room)
         const head = JSON.stringify({
           webhook_message_id: message_id,
           api_version: 1,
-          created_date: iso(change.at),
-          resource_id: change.payment_id,
+          created_date: iso(at),
+          resource_id: payment_id,
           resource_type: 'payment',
           event_type,
         })
-        const printed = `${head.slice(0, -1)},"resource":${resource}}`
-        const body = as ? asGovukPay(printed) : printed
-        return {
-          message_id,
-          webhook_id,
-          payment_id: change.payment_id,
-          event_type,
-          created: change.at,
-          body,
-        }
+        const own = `${head.slice(0, -1)},"resource":${printed}}`
+        const body = as ? asGovukPay(own) : own
+        return { message_id, webhook_id, payment_id, event_type, created: at, body }
       }),
   )
 }

@@ -136,12 +136,7 @@ export const webhookMessage = object('WebhookMessage', {
   },
 })
 
-type WebhookBody = FromSchema<typeof webhook>
-type ListedWebhookBody = FromSchema<typeof listedWebhook>
-type AttemptBody = FromSchema<typeof attempt>
-type WebhookMessageBody = FromSchema<typeof webhookMessage>
-
-export function presentListed(webhook: Webhook): ListedWebhookBody {
+export function presentListed(webhook: Webhook): FromSchema<typeof listedWebhook> {
   const { webhook_id, callback_url, description, subscriptions, status } = webhook
   return {
     external_id: webhook_id,
@@ -153,19 +148,22 @@ export function presentListed(webhook: Webhook): ListedWebhookBody {
   }
 }
 
-export const presentWebhook = (webhook: Webhook): WebhookBody => ({
-  ...presentListed(webhook),
-  signing_key: webhook.signing_key,
+export const presentWebhook = (found: Webhook): FromSchema<typeof webhook> => ({
+  ...presentListed(found),
+  signing_key: found.signing_key,
 })
 
-const presentAttempt = ({ at, ...outcome }: Attempt): AttemptBody => ({
+const presentAttempt = ({ at, ...outcome }: Attempt): FromSchema<typeof attempt> => ({
   created_date: iso(at),
   send_at: iso(at),
   ...outcome,
 })
 
 /** `now` in milliseconds. A message whose payment is gone has no body and is never sent. */
-export function presentMessage(row: MessageRow, now: AccountTime): WebhookMessageBody {
+export function presentMessage(
+  row: MessageRow,
+  now: AccountTime,
+): FromSchema<typeof webhookMessage> {
   const gone = row.payment_id < oldestKept(now)
   const attempts = attemptsOf(row).map(presentAttempt).reverse()
   return {

@@ -30,7 +30,9 @@ type Sealed = {
 
 /** `hash` is the stored hash of the key, in hexadecimal. */
 export function seal({ account, key_id, expires }: Sealed, purpose: Purpose, hash: string): string {
-  const text = `${encodeAccount(account)}.${key_id}.${expires}`
+  // Dots separate the parts, so those of the name are encoded too.
+  const name = encodeURIComponent(account).replaceAll('.', '%2E')
+  const text = `${name}.${key_id}.${expires}`
   return `${text}.${macOf(text, purpose, hash)}`
 }
 
@@ -53,10 +55,6 @@ export function isSealedBy(text: string, purpose: Purpose, hash: string): boolea
   const right = Buffer.from(macOf(text.slice(0, at), purpose, hash))
   return mac.length === right.length && timingSafeEqual(mac, right)
 }
-
-/** Dots separate the parts, so those of the name are encoded too. */
-const encodeAccount = (account: string): string =>
-  encodeURIComponent(account).replaceAll('.', '%2E')
 
 function macOf(text: string, purpose: Purpose, hash: string): string {
   const key = hkdfSync('sha256', Buffer.from(hash, 'hex'), '', `console ${purpose}`, 32)

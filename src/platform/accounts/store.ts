@@ -5,7 +5,7 @@ import type { FixedKey } from '../../core/config.ts'
 import { secrets as randomSecrets } from '../../core/ids.ts'
 import type { Database, MachineTime, NewId, Secrets, Statement, Time } from '../../core/ports.ts'
 import { DAY } from '../../core/time.ts'
-import type { Part, Range } from '../database/select.ts'
+import { findOne, type Part, type Range, where } from '../database/select.ts'
 import type { LastPlan } from '../http/request-state.ts'
 
 export type ApiKey = { key_id: string; account: string; created: number; revoked: number | null }
@@ -77,13 +77,9 @@ export const revokeKey = (database: Database, key_id: string, now: MachineTime):
 
 export type KnownKey = { key_id: string; account: Account; lastPlan: LastPlan }
 
-const livesAt = (parameter: string) => `ended = 0 and (expires is null or expires > ${parameter})`
-
-/** True if the account has neither ended nor expired at `$1`, in milliseconds of the machine's time. */
-const LIVES = livesAt('$1')
-
-/** The same at `$2`. */
-export const LIVES_AT_SECOND = livesAt('$2')
+/** SQL: true if the account has neither ended nor expired at the parameter, in milliseconds of the machine's time. */
+export const livesAt = (parameter: '$1' | '$2') =>
+  `ended = 0 and (expires is null or expires > ${parameter})`
 
 /**
  * The bearer key with its account, or undefined; `fixed` are the keys of the settings. `lastPlanSql` is SQL for the
@@ -103,16 +99,13 @@ export async function findKey(
     own
       ? `select '${own.key_id}' as key_id, ${columns} from accounts where name = $1 and ended = 0`
       : `select api_keys.key_id, ${columns} from api_keys join accounts on accounts.name = api_keys.account
-         where ${LIVES} and api_keys.hash = $2 and api_keys.revoked is null`,
+         where ${livesAt('$1')} and api_keys.hash = $2 and api_keys.revoked is null`,
     own ? [own.account] : [now, hash.toString('hex')],
   )
   if (!row) return undefined
-  return { key_id: row.key_id, account: accountIn(row), lastPlan: lastPlanOf(row.last_plan) }
-}
-
-function lastPlanOf(plan_id: string | null | undefined): LastPlan {
-  if (plan_id === undefined) return 'unknown'
-  return plan_id === null ? 'none' : { plan_id }
+  const { key_id, last_plan } = row
+  const none = last_plan === null ? 'none' : 'unknown'
+  return { key_id, account: accountIn(row), lastPlan: last_plan ? { plan_id: last_plan } : none }
 }
 
 /** The hash of the key with this identifier, in hexadecimal; undefined if there is none or it was revoked. */
@@ -132,16 +125,12 @@ export async function findLivingKey(
 }
 
 /** undefined when there is none, or it has ended. */
-export async function accountOfName(
-  database: Database,
-  name: string,
-): Promise<Account | undefined> {
-  const [account] = await database.query<Account>(
-    `select ${ACCOUNT_COLUMNS} from accounts where name = $1 and ended = 0`,
-    [name],
+export const accountOfName = (database: Database, name: string): Promise<Account | undefined> =>
+  findOne(
+    database,
+    { from: 'accounts', columns: ACCOUNT_COLUMNS, id: 'name', fromRow: (row: Account) => row },
+    where('name = ? and ended = 0', name),
   )
-  return account
-}
 
 /** Moves the clock, unless another request moved it after `account` was read: then it returns false. */
 export const moveClock = (
@@ -190,7 +179,7 @@ export function testAccountsOf(
   const beyond = `and (expires, name) ${before === undefined ? '>' : '<'} ($3, $4)`
   const direction = order === 'newest' ? 'desc' : 'asc'
   return database.query<TestAccount>(
-    `select ${ACCOUNT_COLUMNS}, expires from accounts where parent = $2 and ${LIVES} ${name === undefined ? '' : beyond}
+    `select ${ACCOUNT_COLUMNS}, expires from accounts where parent = $2 and ${livesAt('$1')} ${name === undefined ? '' : beyond}
      order by expires ${direction}, name ${direction} limit ${limit}`,
     [now, parent, ...(name === undefined ? [] : [Number(expires), name])],
   )
@@ -222,7 +211,7 @@ export async function hasAllTestAccounts(
   now: MachineTime,
 ): Promise<boolean> {
   const last = await database.query(
-    `select name from accounts where parent = $2 and ${LIVES} limit 1 offset ${TEST_ACCOUNTS - 1}`,
+    `select name from accounts where parent = $2 and ${livesAt('$1')} limit 1 offset ${TEST_ACCOUNTS - 1}`,
     [now, parent],
   )
   return last.length > 0

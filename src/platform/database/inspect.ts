@@ -5,21 +5,8 @@ import { FIRST_MIGRATION, newestMigration } from './migrate.ts'
 import { LONGEST_WAIT } from './sqlite/connection.ts'
 import { refuseSpecial } from './sqlite/file.ts'
 
-type Inspection = {
-  /** The migration that it has, 0 without tables, and that of this Farthing. */
-  has: number
-  knows: number
-  /** The bytes of the write-ahead log of an SQLite file. */
-  walBytes: number
-  /** Whether a key with this hash works there. */
-  hasKey: boolean
-}
-
 type Row = Record<string, unknown>
 type Query = (sql: string) => Row[] | Promise<Row[]>
-
-/** Milliseconds. */
-const CONNECT_TIMEOUT = 5_000
 
 const KEY = 'select key_id from api_keys where hash = $1 and revoked is null'
 
@@ -88,11 +75,12 @@ async function inFile<Result>(path: string, look: (database: DatabaseSync) => Pr
   }
 }
 
-/** Looks at a database without changing it. The SQLite file must exist. Throws if it cannot be read, or is another program's. */
-export async function inspectDatabase(
-  address: DatabaseAddress,
-  keyHash: string,
-): Promise<Inspection> {
+/**
+ * Looks at a database without changing it: which migration it has, 0 without tables, and this Farthing knows, whether a
+ * key with this hash works there, and the bytes of the write-ahead log of an SQLite file, which must exist. Throws if it
+ * cannot be read, or is another program's.
+ */
+export async function inspectDatabase(address: DatabaseAddress, keyHash: string) {
   const knows = newestMigration()
   if (address.kind === 'sqlite')
     return inFile(address.path, async database => {
@@ -100,18 +88,14 @@ export async function inspectDatabase(
       const hasKey = has > 0 && database.prepare(KEY).get({ $1: keyHash }) !== undefined
       return { has, knows, hasKey, walBytes: sizeOf(`${address.path}-wal`) }
     })
-  const { default: pg } = await import('pg')
-  const client = new pg.Client({
-    connectionString: address.url,
-    connectionTimeoutMillis: CONNECT_TIMEOUT,
-  })
-  await client.connect()
+  const { openPostgres } = await import('./postgres.ts')
+  const database = openPostgres({ url: address.url, onConnectionError() {}, pooled: true })
   try {
-    const has = await refuseForeignSchema(async sql => (await client.query(sql)).rows)
-    const hasKey = has > 0 && (await client.query(KEY, [keyHash])).rows.length > 0
+    const has = await refuseForeignSchema(database.query)
+    const hasKey = has > 0 && (await database.query(KEY, [keyHash])).length > 0
     return { has, knows, hasKey, walBytes: 0 }
   } finally {
-    await client.end()
+    await database.close()
   }
 }
 

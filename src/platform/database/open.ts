@@ -18,29 +18,19 @@ export async function openDatabase(
   options: OpenOptions,
 ): Promise<Database> {
   if (address.kind === 'postgres') return openPostgresDatabase(address.url, options)
+  const { path } = address
+  const isFile = path !== ':memory:'
+  let database: Database | undefined
   try {
-    if (address.path === ':memory:') return await openSqliteDatabase(address.path, 0, options)
-    makeFile(address.path)
-    const has = await refuseForeignFile(address.path)
-    return await openSqliteDatabase(address.path, has, options)
-  } catch (error) {
-    throw error instanceof Error ? Object.assign(error, { path: address.path }) : error
-  }
-}
-
-async function openSqliteDatabase(
-  path: string,
-  has: number,
-  options: OpenOptions,
-): Promise<Database> {
-  const database = openSqlite({ path, ...options })
-  try {
+    if (isFile) makeFile(path)
+    const has = isFile ? await refuseForeignFile(path) : 0
+    database = openSqlite({ path, ...options })
     await migrate(database, has)
+    return database
   } catch (error) {
-    await database.close()
-    throw error
+    await database?.close()
+    throw error instanceof Error ? Object.assign(error, { path }) : error
   }
-  return database
 }
 
 async function openPostgresDatabase(url: string, options: OpenOptions): Promise<Database> {

@@ -190,10 +190,8 @@ async function runAll(
   return true
 }
 
-type Retries = <T>(attempt: () => Promise<T>) => Promise<T>
-
 /** Repeats what the server rolled back because of another transaction, and what found no connection left. */
-function createRetries(pool: pg.Pool): Retries {
+function createRetries(pool: pg.Pool) {
   let widening: NodeJS.Timeout | undefined
 
   /** Lets callers wait for the connections that there are. Returns false if there is none. */
@@ -206,7 +204,7 @@ function createRetries(pool: pg.Pool): Retries {
     return pool.totalCount > 0
   }
 
-  return async attempt => {
+  return async <T>(attempt: () => Promise<T>): Promise<T> => {
     let connects = 1
     for (let tries = 1; ; ) {
       try {

@@ -56,17 +56,14 @@ export function askedFor(request: FastifyRequest, { trustProxy }: Config) {
 
 const warned = new WeakSet<Config>()
 
-/** Links begin with http although the browser used https: one warning for each start. */
-function warnOfProxy({ log }: FastifyRequest, config: Config): void {
-  if (warned.has(config)) return
-  warned.add(config)
-  log.warn(
-    'a proxy says X-Forwarded-Proto: https, but links begin with http: set FARTHING_TRUST_PROXY=true or FARTHING_BASE_URL',
-  )
-}
-
 function requestAddress(request: FastifyRequest, config: Config): string {
-  if (!config.trustProxy && saysHttps(request)) warnOfProxy(request, config)
+  // Links begin with http although the browser used https: one warning for each start.
+  if (!config.trustProxy && saysHttps(request) && !warned.has(config)) {
+    warned.add(config)
+    request.log.warn(
+      'a proxy says X-Forwarded-Proto: https, but links begin with http: set FARTHING_TRUST_PROXY=true or FARTHING_BASE_URL',
+    )
+  }
   const { scheme, host } = askedFor(request, config)
   if (scheme !== remembered.scheme || host !== remembered.host) {
     if (host.length > LONGEST_HOST || !HOST.test(host) || !URL.canParse(`${scheme}://${host}`))

@@ -98,8 +98,7 @@ export const formBody = ({ body }: FastifyRequest): URLSearchParams =>
 /** The fields of a form with files; undefined if they cannot be read. */
 export async function multipartBody({ body, raw }: FastifyRequest): Promise<FormData | undefined> {
   // The parsed headers have another type by now: http/fastify.ts.
-  const at = raw.rawHeaders.findIndex((name, i) => i % 2 === 0 && /^content-type$/i.test(name))
-  const type = raw.rawHeaders[at + 1] ?? ''
+  const type = raw.headersDistinct['content-type']?.[0] ?? ''
   const bytes = Buffer.isBuffer(body) ? new Uint8Array(body) : new Uint8Array()
   const response = new Response(bytes, { headers: { 'Content-Type': type } })
   return response.formData().catch(() => undefined)

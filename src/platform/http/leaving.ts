@@ -20,24 +20,10 @@ export type Turn = {
   end(): void
 }
 
-export type Leaving = {
-  /** The preHandler hook of a search. Refuses with 503 and Retry-After before any work. */
-  takeTurn(request: FastifyRequest, reply: FastifyReply): Promise<void>
-  /** Counts a response until it has left. Returns the error to send in its place if the budget has no space for it. */
-  leave(request: FastifyRequest, reply: FastifyReply, payload: unknown): Error | null
-}
-
-const USUAL = {
-  mostBytes: LEAVING_BYTES,
-  mostAtWork: SEARCHES_AT_WORK,
-  mostWaiting: SEARCHES_WAITING,
-  waitMs: SEARCH_WAIT_MS,
-}
-
-export function createLeaving(budget = USUAL): Leaving {
-  const shares = createShares(budget.mostBytes)
+export function createLeaving(mostBytes = LEAVING_BYTES) {
+  const shares = createShares(mostBytes)
   const countUntilSent = createCount(shares)
-  const takeSlot = createSlots(budget.mostAtWork, budget.mostAtWork, budget.mostWaiting)
+  const takeSlot = createSlots(SEARCHES_AT_WORK, SEARCHES_AT_WORK, SEARCHES_WAITING)
 
   function createTurn({ account: { room }, socket }: FastifyRequest, release: ReleaseSlot): Turn {
     let counted = SEARCH_BYTES
@@ -60,10 +46,11 @@ export function createLeaving(budget = USUAL): Leaving {
   }
 
   return {
-    async takeTurn(request, reply) {
+    /** The preHandler hook of a search. Refuses with 503 and Retry-After before any work. */
+    async takeTurn(request: FastifyRequest, reply: FastifyReply) {
       const { room } = request.account
       if (!shares.hasSpace(room, SEARCH_BYTES)) throw overloaded()
-      const release = await takeSlot(room, budget.waitMs, reply.raw)
+      const release = await takeSlot(room, SEARCH_WAIT_MS, reply.raw)
       if (!release) throw request.socket.destroyed ? unreadable() : overloaded()
       if (!shares.hasSpace(room, SEARCH_BYTES)) {
         release()
@@ -72,7 +59,8 @@ export function createLeaving(budget = USUAL): Leaving {
       request.turn = createTurn(request, release)
     },
 
-    leave(request, reply, payload) {
+    /** Counts a response until it has left. Returns the error to send in its place if the budget has no space for it. */
+    leave(request: FastifyRequest, reply: FastifyReply, payload: unknown): Error | null {
       const { turn } = request
       turn?.end()
       request.turn = null
@@ -95,11 +83,7 @@ function createCount({ add, hasSpace }: Shares) {
   const shared = new Map<Buffer, { holders: number; release: () => void }>()
 
   /** Counts the payload. Returns the function that releases it; undefined if the budget has no space for it. */
-  return (
-    room: string,
-    payload: string | Buffer,
-    isAdmitted: boolean,
-  ): (() => void) | undefined => {
+  return (room: string, payload: string | Buffer, isAdmitted: boolean) => {
     const same = typeof payload === 'string' ? undefined : shared.get(payload)
     if (same) {
       same.holders += 1

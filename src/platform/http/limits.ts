@@ -1,7 +1,9 @@
+import { once } from 'node:events'
 import { closeSync, openSync } from 'node:fs'
 import { Server } from 'node:net'
 import { devNull } from 'node:os'
-import { setImmediate } from 'node:timers/promises'
+import { setImmediate, setTimeout } from 'node:timers/promises'
+import { promisify } from 'node:util'
 import type {
   FastifyInstance,
   FastifyReply,
@@ -10,44 +12,32 @@ import type {
 } from 'fastify'
 import { CONNECTIONS, REQUESTS_IN_PROGRESS } from '../../core/budgets.ts'
 import { overloaded } from '../../core/errors.ts'
-import { createLeaving, type Leaving } from './leaving.ts'
+import { createLeaving } from './leaving.ts'
 
 /** Waiting connections that a stop accepts at most: clients that open one for each request would keep it from ending. */
 const MAX_ACCEPTING = 200
 
-export type Limits = {
-  /**
-   * Adds the hook that ends the count of a request, counts its response until it has left, and closes connections during
-   * a stop. Call it before there are routes.
-   */
-  watch(app: FastifyInstance): void
-  /** The preHandler hook of endpoints that count. Beyond the limit it refuses with 503 and Retry-After. */
-  enter(request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void
-  takeTurn: Leaving['takeTurn']
-  draining(): boolean
-  /**
-   * Accepts the connections that wait for it and no more, and closes each open one with its next response. Resolves
-   * when all are closed, or after `graceMs` milliseconds: a client may have sent a request that has not arrived yet, and to close its
-   * connection without a warning would lose it.
-   */
-  drain(graceMs: number): Promise<void>
-}
+export type Limits = ReturnType<typeof createLimits>
 
 /**
  * Limits how much the service does at once. `waiting` returns how many requests only wait for webhook receivers:
  * they cost no work, and a receiver that hangs must not use up the places of others. Requests whose body is
  * still arriving do not count, so that slow clients do not use them up either.
  */
-export function createLimits({ server, log }: FastifyInstance, waiting: () => number): Limits {
+export function createLimits({ server, log }: FastifyInstance, waiting: () => number) {
   let inProgress = 0
   let draining = false
   const leaving = createLeaving()
   server.maxConnections = CONNECTIONS
   reportExhaustion(server, line => log.warn(line))
   return {
-    watch(each) {
+    /**
+     * Adds the hook that ends the count of a request, counts its response until it has left, and closes connections
+     * during a stop. Call it before there are routes.
+     */
+    watch(app: FastifyInstance) {
       // The work is done once there is a response, whether or not the client is still there to receive it.
-      each.addHook('onSend', (request, reply, payload, done) => {
+      app.addHook('onSend', (request, reply, payload, done) => {
         if (request.isInProgress) inProgress -= 1
         request.isInProgress = false
         // Only once this instance listens no longer, so that the client's next connection goes to another one.
@@ -57,25 +47,26 @@ export function createLimits({ server, log }: FastifyInstance, waiting: () => nu
         else done(null, payload)
       })
     },
-    enter(request, _reply, done) {
+    /** The preHandler hook of endpoints that count. Beyond the limit it refuses with 503 and Retry-After. */
+    enter(request: FastifyRequest, _reply: FastifyReply, done: HookHandlerDoneFunction) {
       inProgress += 1
       request.isInProgress = true
       done(inProgress - waiting() > REQUESTS_IN_PROGRESS ? overloaded() : undefined)
     },
     takeTurn: leaving.takeTurn,
     draining: () => draining,
-    async drain(graceMs) {
+    /**
+     * Accepts the connections that wait for it and no more, and closes each open one with its next response. Resolves
+     * when all are closed, or after `graceMs` milliseconds: a client may have sent a request that has not arrived yet,
+     * and to close its connection without a warning would lose it.
+     */
+    async drain(graceMs: number) {
       draining = true
       await acceptWaiting(server)
-      await new Promise<void>(resolve => {
-        const grace = setTimeout(resolve, graceMs)
-        server.once('close', () => {
-          clearTimeout(grace)
-          resolve()
-        })
-        // http.Server.close would also cut connections that are between two requests.
-        Server.prototype.close.call(server)
-      })
+      const closed = once(server, 'close')
+      // http.Server.close would also cut connections that are between two requests.
+      Server.prototype.close.call(server)
+      await Promise.race([closed, setTimeout(graceMs, undefined, { ref: false })])
     },
   }
 }
@@ -117,7 +108,10 @@ function reportExhaustion(server: Server, warn: (line: string) => void): void {
   async function look(): Promise<void> {
     looksToSkip -= 1
     if (looksToSkip >= 0) return
-    const line = refused > 0 ? tooMany(refused) : await filesLine(server)
+    const line =
+      refused > 0
+        ? `connections were closed as they came: ${refused}, because too many are open`
+        : await filesLine(server)
     if (line === undefined) return
     warn(line)
     refused = 0
@@ -130,9 +124,6 @@ function reportExhaustion(server: Server, warn: (line: string) => void): void {
   })
 }
 
-const tooMany = (refused: number): string =>
-  `connections were closed as they came: ${refused}, because too many are open`
-
 async function filesLine(server: Server): Promise<string | undefined> {
   try {
     closeSync(openSync(devNull, 'r'))
@@ -140,9 +131,7 @@ async function filesLine(server: Server): Promise<string | undefined> {
   } catch (error) {
     const { code = '' } = error as NodeJS.ErrnoException // fs throws no other kind
     if (code !== 'EMFILE' && code !== 'ENFILE') return undefined
-    const count = await new Promise<number>(resolve =>
-      server.getConnections((_error, connections) => resolve(connections)),
-    )
+    const count = await promisify(server.getConnections).call(server)
     return `new connections are closed as they come, because the process may open no further file: ${count} connections are open`
   }
 }

@@ -109,16 +109,14 @@ export function errorResponse(errors: ApiError[], body: Schema): Response {
     content: {
       [JSON_TYPE]: {
         schema: { allOf: [body, { properties: { code: { enum: codes } } }] },
-        examples: Object.fromEntries(errors.map(error => [exampleName(error), exampleOf(error)])),
+        // By the code and, where several errors have it, what is at fault: `P0102-amount`.
+        examples: Object.fromEntries(
+          errors.map(error => [
+            [error.code, ...Object.values(error.at)].join('-'),
+            { summary: meaningOf(error.code), value: errorBodyOf(error) },
+          ]),
+        ),
       },
     },
   }
 }
-
-/** The code and, where several errors have it, what is at fault: `P0102-amount`. */
-const exampleName = ({ code, at }: ApiError): string => [code, ...Object.values(at)].join('-')
-
-const exampleOf = (error: ApiError): Example => ({
-  summary: meaningOf(error.code),
-  value: errorBodyOf(error),
-})

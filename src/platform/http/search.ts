@@ -1,4 +1,3 @@
-import type { FastifyBaseLogger } from 'fastify'
 import { badSearch, noSuchPage, type PageCode, type SearchCode } from '../../core/errors.ts'
 import { idFloor } from '../../core/ids.ts'
 import { type Condition, type FoundPage, ifGiven, where } from '../database/select.ts'
@@ -42,13 +41,8 @@ export type SearchKind = {
   codes: { invalid: SearchCode; pastEnd: PageCode }
 }
 
-export type Search = {
-  kind: SearchKind
-  /** The parameters that were given, in the order of `filters`, without page and display_size. */
-  filters: Record<string, string>
-  page: number
-  displaySize: number
-}
+/** `filters` are the parameters that were given, in the order of the kind's, without page and display_size. */
+export type Search = ReturnType<typeof readSearch>
 
 const READABLE_RULE = 'text in percent-encoded UTF-8, without U+0000'
 
@@ -66,16 +60,8 @@ export const wrongFilters = (
     }),
   )
 
-/** Throws one error that lists all invalid parameters. Blank ones count as absent. Unknown ones are ignored and logged. */
-export function readSearch(
-  query: unknown,
-  kind: SearchKind,
-  log?: Pick<FastifyBaseLogger, 'debug'>,
-): Search {
-  logUnknown(
-    Object.keys(query as object).filter(name => !Object.hasOwn(kind.filters, name)),
-    log,
-  )
+/** Throws one error that lists all invalid parameters. Blank ones count as absent. Unknown ones are ignored. */
+export function readSearch(query: unknown, kind: SearchKind) {
   const read: Record<string, string> = {}
   const wrong: string[] = []
   const unreadable: string[] = []
@@ -91,18 +77,6 @@ export function readSearch(
   return { kind, filters, page: Number(page), displaySize: Number(display_size) }
 }
 
-/** The shape of a parameter's name. Anything else may be a key or a token that was put in the wrong place. */
-const PARAMETER_NAME = /^[a-z_]{1,30}$/i
-const MOST_LOGGED = 10
-
-function logUnknown(names: string[], log?: Pick<FastifyBaseLogger, 'debug'>): void {
-  if (names.length === 0) return
-  const ignored = names
-    .slice(0, MOST_LOGGED)
-    .map(name => (PARAMETER_NAME.test(name) ? name : '(not a name)'))
-  log?.debug({ ignored }, `query parameters that this search does not have: ${ignored.join(', ')}`)
-}
-
 const firstText = (value: unknown): string =>
   String((Array.isArray(value) ? value[0] : value) ?? '')
 
@@ -116,7 +90,11 @@ export function pageOf<Found, Item>(
   const { kind, page, displaySize } = search
   const last = Math.max(1, Math.ceil(total / displaySize))
   if (total > 0 && page > last) throw noSuchPage(kind.codes.pastEnd, page, last)
-  const link = (number: number) => getLink(addresses.api + kind.path + queryOf(search, number))
+  const link = (number: number) => {
+    const query = Object.entries({ ...search.filters, page: number, display_size: displaySize })
+    const pairs = query.map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
+    return getLink(`${addresses.api}${kind.path}?${pairs.join('&')}`)
+  }
   return {
     total,
     count,
@@ -130,11 +108,6 @@ export function pageOf<Found, Item>(
       ...(page < last && { next_page: link(page + 1) }),
     },
   }
-}
-
-function queryOf({ filters, displaySize }: Search, page: number): string {
-  const pairs = Object.entries({ ...filters, page, display_size: displaySize })
-  return `?${pairs.map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join('&')}`
 }
 
 /** from_date and to_date as identifiers: the first that matches, and the first after those that match. */

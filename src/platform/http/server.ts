@@ -22,7 +22,7 @@ type ServerOptions = {
   /** The address under which the router looks for a request; without it, its own. */
   routedAs?: (raw: IncomingMessage) => string
   /** Another app, which handles the requests below its prefixes. */
-  lazyApp?: LazyApp
+  lazyApp?: ReturnType<typeof createLazyApp>
 }
 
 /** An HTTP server without endpoints: its limits, its headers, its errors and its log line. */
@@ -122,12 +122,6 @@ export function setApiHeaders(_request: FastifyRequest, reply: FastifyReply): vo
   void reply.header('pragma', 'no-cache')
 }
 
-type LazyApp = {
-  /** Handles a request below its prefixes. Returns false for any other. */
-  takes(raw: IncomingMessage, response: ServerResponse): boolean
-  close(): Promise<void> | undefined
-}
-
 /**
  * An app of its own for a part of the service: its code is loaded, and `make` called, for the first request to it.
  * A service that is only paid with starts faster and takes less memory: benchmarks P7 and P8.
@@ -136,7 +130,7 @@ export function createLazyApp(
   prefixes: readonly string[],
   make: () => Promise<FastifyInstance>,
   onFault: (error: unknown) => void,
-): LazyApp {
+) {
   let made: Promise<FastifyInstance> | undefined
   async function makeReady(): Promise<FastifyInstance> {
     try {
@@ -149,7 +143,8 @@ export function createLazyApp(
     }
   }
   return {
-    takes(raw, response) {
+    /** Handles a request below its prefixes. Returns false for any other. */
+    takes(raw: IncomingMessage, response: ServerResponse): boolean {
       const { url = '' } = raw
       if (!prefixes.some(prefix => isBelow(prefix, url))) return false
       made ??= makeReady()

@@ -11,17 +11,7 @@ import { methodOf } from '../http/fastify.ts'
 import { routeOf } from '../http/server.ts'
 
 /** Label values come from closed lists, so the number of time series does not grow with the data. */
-type Metrics = {
-  /** Counts the requests of a server. Call it before the routes are added. */
-  watch(app: FastifyInstance): void
-  committed(writes: number): void
-  counting(send: Send): Send
-  /** Serves GET /metrics on a port of its own and returns the address. Throws if the port cannot be used. */
-  listen(host: string, port: number): Promise<string>
-  close(): Promise<void>
-}
-
-export function createMetrics(): Metrics {
+export function createMetrics() {
   const registry = new Registry()
   const registers = [registry]
   const requests = new Counter({
@@ -61,7 +51,8 @@ export function createMetrics(): Metrics {
   server.on('clientError', refuseUnreadable)
 
   return {
-    watch(app) {
+    /** Counts the requests of a server. Call it before the routes are added. */
+    watch(app: FastifyInstance) {
       app.addHook('onResponse', (request, reply, done) => {
         const method = methodOf(request)
         const route = routeOf(request) ?? 'none'
@@ -70,13 +61,16 @@ export function createMetrics(): Metrics {
         done()
       })
     },
-    committed: writes => commits.observe(writes),
-    counting: send => async message => {
-      const result = await send(message)
-      attempts.inc({ result: resultOf(result) })
-      return result
-    },
-    async listen(host, port) {
+    committed: (writes: number) => commits.observe(writes),
+    counting:
+      (send: Send): Send =>
+      async message => {
+        const result = await send(message)
+        attempts.inc({ result: resultOf(result) })
+        return result
+      },
+    /** Serves GET /metrics on a port of its own and returns the address. Throws if the port cannot be used. */
+    async listen(host: string, port: number) {
       await listenOn(server, host, port)
       return `${linkTo(host, server)}/metrics`
     },

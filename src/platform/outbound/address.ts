@@ -107,13 +107,11 @@ export const cureOf = (host: string, option: 'callbackHosts' | 'returnHosts'): s
 const CALLBACK_CURE = cureOf('localhost:4000', 'callbackHosts')
 
 /** The host to resolve, to connect to and to use for SNI: without brackets and final dot. */
-export function hostOf(url: URL): string {
-  return url.hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '')
-}
+export const hostOf = (url: URL): string =>
+  url.hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '')
 
-export function isAllowed(url: URL, allowed: AllowedHosts): boolean {
-  return allowed.has(listedName(url)) || allowed.has(hostAndPort(url))
-}
+export const isAllowed = (url: URL, allowed: AllowedHosts): boolean =>
+  allowed.has(listedName(url)) || allowed.has(hostAndPort(url))
 
 /** The entry that lists this URL's host with this port only. */
 export function hostAndPort(url: URL): string {
@@ -129,11 +127,10 @@ export function parseAllowedHosts(text: string): { hosts: AllowedHosts; problems
   const hosts = new Set<string>()
   const problems: string[] = []
   for (const entry of text.split(',').map(part => part.trim())) {
-    if (entry === '') continue
     const listed = allowedHost(entry)
-    if (listed === undefined) {
+    if (listed !== undefined) hosts.add(listed)
+    else if (entry !== '')
       problems.push(`"${entry}" is not a host or host:port (IPv6 in brackets, no wildcards)`)
-    } else hosts.add(listed)
   }
   return { hosts, problems }
 }
@@ -166,26 +163,21 @@ function allowedHost(entry: string): string | undefined {
 }
 
 /** Keeps the brackets of IPv6: without them `::1` with port 8443 would read as the address `::1:8443`. */
-function listedName(url: URL): string {
-  return url.hostname.replace(/\.$/, '')
-}
+const listedName = (url: URL): string => url.hostname.replace(/\.$/, '')
 
 /** The list is made for the first address, because it takes a start of the service 3 %. */
 function blocks(family: 'ipv4' | 'ipv6', named: Record<string, string[]>) {
   let list: BlockList | undefined
   return (address: string): boolean => {
-    list ??= listOf(family, Object.values(named).flat())
+    if (!list) {
+      list = new BlockList()
+      for (const subnet of Object.values(named).flat()) {
+        const [net = '', prefix] = subnet.split('/')
+        list.addSubnet(net, Number(prefix), family)
+      }
+    }
     return list.check(address, family)
   }
-}
-
-function listOf(family: 'ipv4' | 'ipv6', subnets: string[]): BlockList {
-  const list = new BlockList()
-  for (const subnet of subnets) {
-    const [address = '', prefix] = subnet.split('/')
-    list.addSubnet(address, Number(prefix), family)
-  }
-  return list
 }
 
 /** ISATAP (RFC 5214): the interface identifier is 0:5efe and an IPv4 address. Ignores the u and g bits. */

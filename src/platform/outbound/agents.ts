@@ -1,8 +1,9 @@
 /** The pools of connections to receivers. */
 import type { Agent } from 'node:http'
-import type { Agent as SecureAgent } from 'node:https'
+import type { AgentOptions, Agent as SecureAgent } from 'node:https'
 import type { OnReadOpts, Socket } from 'node:net'
-import { http, loadHttps } from '../http/node-http.ts'
+import { DELIVERIES_TO_HOST } from '../../core/budgets.ts'
+import { http, loadHttps, loadTls } from '../http/node-http.ts'
 
 /** Servers usually keep idle connections for two seconds or more, so ours end first. */
 const IDLE_MS = 1000
@@ -12,21 +13,27 @@ const ADDRESS_MS = 1250
 /** Node parses a read to its end: of 64 KB, pieces of one byte took 16 ms of the event loop, of these 2 ms. */
 const READ_BYTES = 4096
 
-const POOL = { keepAlive: true, timeout: IDLE_MS, autoSelectFamilyAttemptTimeout: ADDRESS_MS }
+const POOL = {
+  keepAlive: true,
+  timeout: IDLE_MS,
+  autoSelectFamilyAttemptTimeout: ADDRESS_MS,
+  maxFreeSockets: DELIVERIES_TO_HOST, // idle connections to a host that are kept
+}
 
 /** The one for https is made for the first request over TLS. */
 export type Agents = { http: Agent; https?: SecureAgent }
 
-/** `maxFreeSockets` is how many idle connections to a host are kept. */
-export const createAgent = (maxFreeSockets: number): Agent =>
-  new http.Agent({ ...POOL, maxFreeSockets, ...smallReads })
+export const createAgent = (): Agent => new http.Agent({ ...POOL, ...smallReads })
 
-export function createSecureAgent(maxFreeSockets: number, insecure = false): SecureAgent {
+type Trust = { ca?: AgentOptions['ca']; insecure?: boolean }
+
+export function createSecureAgent({ ca, insecure = false }: Trust): SecureAgent {
   const agent = new (loadHttps().Agent)({
     ...POOL,
-    maxFreeSockets,
     maxCachedSessions: 0, // no TLS session resumption: each connection has a full handshake
     rejectUnauthorized: !insecure,
+    // Creating it for each connection would take a fifth of the time of a message over a new connection.
+    secureContext: loadTls().createSecureContext(ca ? { ca } : {}),
   })
   // Connections differ in host and port only. Node's own getName joins twenty options, three times a request.
   agent.getName = to => `${to?.host}:${to?.port}`

@@ -5,6 +5,7 @@
 import { Resolver } from 'node:dns/promises'
 import { readFileSync, statSync } from 'node:fs'
 import { isIP } from 'node:net'
+import { setTimeout } from 'node:timers/promises'
 import type { Resolve } from '../../core/ports.ts'
 
 const HOSTS_FILE =
@@ -74,16 +75,11 @@ function hostsFileReader(file: string): (name: string) => string[] | undefined {
 
 /** Asks DNS for both record types. Returns what has come within the time limit. */
 async function askDns(name: string, resolver: Resolver): Promise<string[]> {
-  let stopWaiting = () => {}
-  const timeUp = new Promise<string[]>(resolve => {
-    stopWaiting = () => resolve([])
-  })
-  const limit = setTimeout(stopWaiting, TIME_LIMIT_MS)
+  const timeUp = setTimeout(TIME_LIMIT_MS, [], { ref: false })
   const questions = [resolver.resolve4(name), resolver.resolve6(name)]
   const answers = await Promise.all(
     questions.map(question => Promise.race([question.catch(() => []), timeUp])),
   )
-  clearTimeout(limit)
   return answers.flat()
 }
 
@@ -97,9 +93,9 @@ function resolverSource(servers: string[] | undefined): () => Resolver {
     if (current) return current
     current = new Resolver({ timeout: TIME_LIMIT_MS / 2, tries: 2 })
     if (servers) current.setServers(servers)
-    setTimeout(() => {
+    void setTimeout(RESOLVER_LIVES_MS, undefined, { ref: false }).then(() => {
       current = undefined
-    }, RESOLVER_LIVES_MS).unref()
+    })
     return current
   }
 }

@@ -25,14 +25,8 @@ type Names = {
   icon: string
 }
 
-type Asset = {
-  contentType: string
-  plain: () => Promise<Buffer>
-  gzipped: () => Promise<Buffer>
-}
-
 /** Reads the manifest of a build. Throws an Error whose message says what to do if `folder` has none. */
-export function readAssets(folder: URL): { names: Names; files: Map<string, Asset> } {
+export function readAssets(folder: URL) {
   const names = readManifest(folder)
   const files = new Map(Object.values(names).map(name => [name, assetIn(folder, name)]))
   return { names, files }
@@ -46,7 +40,7 @@ function readManifest(folder: URL): Names {
   }
 }
 
-function assetIn(folder: URL, name: string): Asset {
+function assetIn(folder: URL, name: string) {
   const contentType = contentTypes[name.split('.').pop() ?? '']
   if (!contentType) throw new Error(`The media type of the asset ${name} is not known.`)
   const plain = onFirstUse(async () => readShipped(new URL(name, folder)))

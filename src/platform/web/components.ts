@@ -4,29 +4,26 @@
  */
 import { type Html, html, type Part } from './html.ts'
 
-export function skipLink(text: string): Html {
-  return html`<a href="#main-content" class="govuk-skip-link" data-module="govuk-skip-link">${text}</a>`
-}
+export const skipLink = (text: string): Html =>
+  html`<a href="#main-content" class="govuk-skip-link" data-module="govuk-skip-link">${text}</a>`
 
 /** The header for services that are not on GOV.UK. The name is plain text, because there is no home page to link to. */
-export function genericHeader(serviceName: string): Html {
-  return html`<div class="govuk-generic-header farthing-header">
+export const genericHeader = (serviceName: string): Html =>
+  html`<div class="govuk-generic-header farthing-header">
   <div class="govuk-generic-header__container govuk-width-container">
     <div class="govuk-generic-header__logo">
       <span class="farthing-header__name">${serviceName}</span>
     </div>
   </div>
 </div>`
-}
 
-export function phaseBanner(tag: string, text: string): Html {
-  return html`<div class="govuk-phase-banner govuk-width-container">
+export const phaseBanner = (tag: string, text: string): Html =>
+  html`<div class="govuk-phase-banner govuk-width-container">
   <p class="govuk-phase-banner__content">
     <strong class="govuk-tag govuk-phase-banner__content__tag govuk-tag--orange">${tag}</strong>
     <span class="govuk-phase-banner__text">${text}</span>
   </p>
 </div>`
-}
 
 /** One row. `id` is the element id of the value, which may be HTML, such as the lines of an address. */
 export type SummaryRow = { id: string; key: string; value: string | Html; emphasised?: boolean }
@@ -58,9 +55,8 @@ ${errors.map(error => html`        <li><a href="${error.href}">${error.text}</a>
 /** `prefix` is read out by screen readers before the text, such as "Error". */
 type ErrorMessage = { text: string; prefix: string }
 
-export function errorMessage(id: string, { text, prefix }: ErrorMessage): Html {
-  return html`<p id="${id}" class="govuk-error-message"><span class="govuk-visually-hidden">${prefix}:</span> ${text}</p>`
-}
+export const errorMessage = (id: string, { text, prefix }: ErrorMessage): Html =>
+  html`<p id="${id}" class="govuk-error-message"><span class="govuk-visually-hidden">${prefix}:</span> ${text}</p>`
 
 export function hint(id: string, text: Part, className?: string): Html {
   return html`<div id="${id}" class="govuk-hint${className && ` ${className}`}">${text}</div>`
@@ -124,9 +120,13 @@ export function button({ id, text, secondary, field, form }: Button): Html {
 }
 
 /** A link that looks like a button. Its script lets the space bar activate it. */
-export function buttonLink(id: string, text: Part, href: string, { secondary = false } = {}): Html {
-  return html`<a href="${href}" role="button" draggable="false" class="govuk-button${secondary && ' govuk-button--secondary'}" data-module="govuk-button" id="${id}">${text}</a>`
-}
+export const buttonLink = (
+  id: string,
+  text: Part,
+  href: string,
+  { secondary = false } = {},
+): Html =>
+  html`<a href="${href}" role="button" draggable="false" class="govuk-button${secondary && ' govuk-button--secondary'}" data-module="govuk-button" id="${id}">${text}</a>`
 
 export function buttonGroup(buttons: Part[]): Html {
   return html`<div class="govuk-button-group">${buttons.map(one => html`\n  ${one}`)}
@@ -163,15 +163,13 @@ export function table({ caption, showsCaption, columns, rows }: Table): Html {
   )}</tr>
 </thead>
 <tbody class="govuk-table__body">
-${rows.map(row => ('note' in row ? noteRow(row.note, columns.length) : tableRow(row, columns)))}</tbody>
+${rows.map(row =>
+  'note' in row
+    ? html`<tr class="govuk-table__row farthing-note"><td class="govuk-table__cell" colspan="${columns.length}">${row.note}</td></tr>\n`
+    : html`<tr class="govuk-table__row">${row.map((cell, i) => tableCell(cell, i, columns[i]))}</tr>\n`,
+)}</tbody>
 </table>`
 }
-
-const tableRow = (cells: Part[], columns: Column[]): Html =>
-  html`<tr class="govuk-table__row">${cells.map((cell, i) => tableCell(cell, i, columns[i]))}</tr>\n`
-
-const noteRow = (note: Part, width: number): Html =>
-  html`<tr class="govuk-table__row farthing-note"><td class="govuk-table__cell" colspan="${width}">${note}</td></tr>\n`
 
 function tableCell(cell: Part, position: number, column: Column | undefined): Html {
   if (position === 0) return html`<th scope="row" class="govuk-table__header">${cell}</th>`
@@ -183,26 +181,24 @@ function tableCell(cell: Part, position: number, column: Column | undefined): Ht
 /** Links to the neighbours of a list that is ordered by time; no link where there is no neighbour. */
 type Pagination = { label: string; newer: string | undefined; older: string | undefined }
 
-export function pagination({ label, newer, older }: Pagination): Html {
-  return html`<nav class="govuk-pagination govuk-pagination--block" aria-label="${label}">
+export const pagination = ({ label, newer, older }: Pagination): Html =>
+  html`<nav class="govuk-pagination govuk-pagination--block" aria-label="${label}">
 ${newer !== undefined && paginationLink('prev', newer, 'Newer')}
 ${older !== undefined && paginationLink('next', older, 'Older')}
 </nav>`
-}
 
 const arrows = {
   prev: 'm6.5938-0.0078125-6.7266 6.7266 6.7441 6.4062 1.377-1.449-4.1856-3.9768h12.896v-2h-12.984l4.2931-4.293-1.414-1.414z',
   next: 'm8.107-0.0078125-1.4136 1.414 4.2926 4.293h-12.986v2h12.896l-4.1855 3.9766 1.377 1.4492 6.7441-6.4062-6.7246-6.7266z',
 }
 
-function paginationLink(to: keyof typeof arrows, href: string, text: string): Html {
-  return html`<div class="govuk-pagination__${to}">
+const paginationLink = (to: keyof typeof arrows, href: string, text: string): Html =>
+  html`<div class="govuk-pagination__${to}">
 <a class="govuk-link govuk-pagination__link" href="${href}" rel="${to}">
 <svg class="govuk-pagination__icon govuk-pagination__icon--${to}" xmlns="http://www.w3.org/2000/svg" height="13" width="15" aria-hidden="true" focusable="false" viewBox="0 0 15 13"><path d="${arrows[to]}"></path></svg>
 <span class="govuk-pagination__link-title govuk-pagination__link-title--decorated">${text}</span>
 </a>
 </div>`
-}
 
 /** A summary that unfolds to the content. It needs no script. */
 export function details(summary: string, content: Part, { id, open }: DetailsOptions = {}): Html {
@@ -220,8 +216,8 @@ export const backLink = (href: string, text: Part): Html =>
 type NavigationItem = { text: string; href: string; current: boolean }
 
 /** The navigation of a service. `end` stands at its right. Its script folds it into a menu on a phone. */
-export function serviceNavigation(items: NavigationItem[], end: Html): Html {
-  return html`<section aria-label="Service information" class="govuk-service-navigation" data-module="govuk-service-navigation">
+export const serviceNavigation = (items: NavigationItem[], end: Html): Html =>
+  html`<section aria-label="Service information" class="govuk-service-navigation" data-module="govuk-service-navigation">
 <div class="govuk-width-container govuk-service-navigation__inlining-container">
 <div class="govuk-service-navigation__container">
 <nav aria-label="Menu" class="govuk-service-navigation__wrapper">
@@ -233,7 +229,6 @@ ${items.map(navigationItem)}</ul>
 ${end}
 </div>
 </section>`
-}
 
 const navigationItem = ({ text, href, current }: NavigationItem): Html =>
   html`<li class="govuk-service-navigation__item${current && ' govuk-service-navigation__item--active'}">
@@ -246,8 +241,8 @@ const navigationItem = ({ text, href, current }: NavigationItem): Html =>
 `
 
 /** Says what an action has done. A `success` is green, and takes the focus where scripts run. */
-export function notificationBanner(text: string, { success = false } = {}): Html {
-  return html`<div class="govuk-notification-banner${success && ' govuk-notification-banner--success'}" role="${success ? 'alert' : 'region'}" aria-labelledby="govuk-notification-banner-title" data-module="govuk-notification-banner">
+export const notificationBanner = (text: string, { success = false } = {}): Html =>
+  html`<div class="govuk-notification-banner${success && ' govuk-notification-banner--success'}" role="${success ? 'alert' : 'region'}" aria-labelledby="govuk-notification-banner-title" data-module="govuk-notification-banner">
 <div class="govuk-notification-banner__header">
 <h2 class="govuk-notification-banner__title" id="govuk-notification-banner-title">${success ? 'Success' : 'Important'}</h2>
 </div>
@@ -255,15 +250,13 @@ export function notificationBanner(text: string, { success = false } = {}): Html
 <p class="govuk-notification-banner__heading">${text}</p>
 </div>
 </div>`
-}
 
-export function insetText(content: Part): Html {
-  return html`<div class="govuk-inset-text">${content}</div>`
-}
+export const insetText = (content: Part): Html =>
+  html`<div class="govuk-inset-text">${content}</div>`
 
 /** A summary list in a card below a second heading. The title may be a link. */
-export function summaryCard(title: Part, rows: SummaryRow[]): Html {
-  return html`<div class="govuk-summary-card">
+export const summaryCard = (title: Part, rows: SummaryRow[]): Html =>
+  html`<div class="govuk-summary-card">
 <div class="govuk-summary-card__title-wrapper">
 <h3 class="govuk-summary-card__title">${title}</h3>
 </div>
@@ -271,4 +264,3 @@ export function summaryCard(title: Part, rows: SummaryRow[]): Html {
 ${summaryList(rows)}
 </div>
 </div>`
-}

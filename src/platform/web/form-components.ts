@@ -22,11 +22,11 @@ type Input = Field & {
 }
 
 export function input(field: Input): Html {
-  const { name, value, type = 'text', autocomplete, inputmode, width } = field
+  const { value, type = 'text', autocomplete, inputmode, width } = field
   const sized = width && ` govuk-input--width-${width}`
   return group(
     field,
-    html`<input class="govuk-input${sized}${field.error && ' govuk-input--error'}" id="${name}" name="${name}" type="${type}" spellcheck="false"${value !== undefined && html` value="${value}"`}${describedBy(field)}${autocomplete && html` autocomplete="${autocomplete}"`}${inputmode && html` inputmode="${inputmode}"`}>`,
+    html`<input${attributes(field, 'govuk-input', sized)} type="${type}" spellcheck="false"${value !== undefined && html` value="${value}"`}${autocomplete && html` autocomplete="${autocomplete}"`}${inputmode && html` inputmode="${inputmode}"`}>`,
   )
 }
 
@@ -35,45 +35,33 @@ export type Option = { value: string; text: string }
 type Select = Field & { options: Option[]; value?: string }
 
 export function select(field: Select): Html {
-  const { name, options, value } = field
-  return group(
-    field,
-    html`<select class="govuk-select${field.error && ' govuk-select--error'}" id="${name}" name="${name}"${describedBy(field)}>
-${options.map(
-  option =>
-    html`<option value="${option.value}"${option.value === value && html` selected`}>${option.text}</option>\n`,
-)}</select>`,
+  const options = field.options.map(
+    ({ value, text }) =>
+      html`<option value="${value}"${value === field.value && html` selected`}>${text}</option>\n`,
   )
+  return group(field, html`<select${attributes(field, 'govuk-select')}>\n${options}</select>`)
 }
 
 type Textarea = Field & { value?: string; rows: number }
 
 /** HTML drops a line feed that follows the start tag, so there is one more. */
-export function textarea(field: Textarea): Html {
-  const { name, value = '', rows } = field
-  return group(
+export const textarea = (field: Textarea): Html =>
+  group(
     field,
-    html`<textarea class="govuk-textarea${field.error && ' govuk-textarea--error'}" id="${name}" name="${name}" rows="${rows}" spellcheck="false"${describedBy(field)}>\n${value}</textarea>`,
+    html`<textarea${attributes(field, 'govuk-textarea')} rows="${field.rows}" spellcheck="false">\n${field.value}</textarea>`,
   )
-}
 
-export function fileUpload(field: Field): Html {
-  const { name } = field
-  return group(
-    field,
-    html`<input class="govuk-file-upload${field.error && ' govuk-file-upload--error'}" id="${name}" name="${name}" type="file"${describedBy(field)}>`,
-  )
-}
+export const fileUpload = (field: Field): Html =>
+  group(field, html`<input${attributes(field, 'govuk-file-upload')} type="file">`)
 
 type Checkbox = { name: string; label: string; hint: string; checked?: boolean }
 
 /** A single checkbox, which sends `true`. */
-export function checkbox({ name, label, hint: hintText, checked }: Checkbox): Html {
-  return html`<div class="govuk-form-group">
+export const checkbox = ({ name, label, hint: hintText, checked }: Checkbox): Html =>
+  html`<div class="govuk-form-group">
 <div class="govuk-checkboxes" data-module="govuk-checkboxes">
 ${checkboxItem(name, name, { value: 'true', text: label, hint: hintText, checked })}</div>
 </div>`
-}
 
 type Item = { value: string; text: string; hint: string; checked: boolean | undefined }
 
@@ -110,6 +98,9 @@ ${error && errorMessage(`${name}-error`, { text: error, prefix: 'Error' })}
 ${control}
 </div>`
 }
+
+const attributes = (field: Field, look: string, more?: string): Html =>
+  html` class="${look}${more}${field.error && ` ${look}--error`}" id="${field.name}" name="${field.name}"${describedBy(field)}`
 
 function describedBy({ name, hint: hintText, error }: Omit<Field, 'label'>): Html | undefined {
   const ids = [hintText && `${name}-hint`, error && `${name}-error`].filter(Boolean)

@@ -24,13 +24,8 @@ import { sections } from './pages.ts'
 /** Nobody is signed in. */
 class SignInNeeded extends Error {}
 
-type ConsoleArea = Pick<Area, 'prefix' | 'setHeaders' | 'sendError' | 'bodyLimit' | 'counted'>
-
 /** The areas of the console: `sign-in` needs no session, or its handlers look for one. */
-export function consoleAreas(context: ToolContext): {
-  console: ConsoleArea & Pick<Area, 'authenticate'>
-  'sign-in': ConsoleArea
-} {
+export function consoleAreas(context: ToolContext) {
   const setHeaders = (request: FastifyRequest, reply: FastifyReply) =>
     setPageHeaders(reply, addressesOf(request, context.config), policies.console)
   const sendError: Area['sendError'] = (error, request, reply) => {
@@ -45,17 +40,10 @@ export function consoleAreas(context: ToolContext): {
     const { status } = toApiError(error, request, reply)
     // An error before the session was looked up is shown without navigation.
     const account = request.account ?? undefined
-    const [title, text] = faultOf(status)
-    void sendPage(
-      reply,
-      { ...visit, account },
-      {
-        title,
-        content: html`${paragraph(text)}
-${account && paragraph(html`Go to the ${link(visit.home, 'home page')}, or search the ${link(`${visit.root}payments`, 'payments')} or the ${link(`${visit.root}requests`, 'requests')}.`)}`,
-        status,
-      },
-    )
+    const [title, text] = faults[status] ?? (status < 500 ? UNREADABLE : BROKEN)
+    const content = html`${paragraph(text)}
+${account && paragraph(html`Go to the ${link(visit.home, 'home page')}, or search the ${link(`${visit.root}payments`, 'payments')} or the ${link(`${visit.root}requests`, 'requests')}.`)}`
+    void sendPage(reply, { ...visit, account }, { title, content, status })
   }
   const signIn = {
     prefix: '/console',
@@ -67,7 +55,7 @@ ${account && paragraph(html`Go to the ${link(visit.home, 'home page')}, or searc
   return {
     console: {
       ...signIn,
-      authenticate: async request => {
+      authenticate: async (request: FastifyRequest) => {
         if (!(await signedIn(context, request))) throw new SignInNeeded('no session')
         // The page has what was recorded until now.
         await context.recorder?.write()
@@ -85,16 +73,16 @@ ${paragraph(link(`${visit.root}accounts`, 'Go to the accounts of this one'))}`
   void sendPage(reply, visit, { ...inAnother(account), content, status: 404 })
 }
 
-/** The heading and the sentence for an error status. */
-function faultOf(status: number): [heading: string, text: string] {
-  const others: [string, string] =
-    status < 500
-      ? ['The request cannot be read', 'Nothing was done.']
-      : ['Sorry, there is a problem with the service', 'Try again. The log says what happened.']
-  return faults[status] ?? others
-}
+type Fault = [heading: string, text: string]
 
-const faults: Record<number, [heading: string, text: string]> = {
+const UNREADABLE: Fault = ['The request cannot be read', 'Nothing was done.']
+const BROKEN: Fault = [
+  'Sorry, there is a problem with the service',
+  'Try again. The log says what happened.',
+]
+
+/** By the status of the error. */
+const faults: Record<number, Fault> = {
   403: [
     'This form was sent from another site',
     'Nothing was done. Open the page in the console and try again there.',

@@ -1,4 +1,5 @@
 import type { Endpoint, Route } from '../../platform/http/endpoint.ts'
+import { WITHOUT_ENDPOINT } from '../../platform/http/without-endpoint.ts'
 import type { ToolContext } from '../context.ts'
 import { accounts } from './accounts/accounts.ts'
 import { agreement, agreements } from './agreements/agreements.ts'
@@ -55,7 +56,11 @@ export const sections: Section[] = [...Map.groupBy(entries, ({ group }) => group
 /** Everything below /console; nothing while the console is off. `operations` are the endpoints whose requests it shows. */
 export function consoleRoutes(context: ToolContext, operations: readonly Endpoint[]): Route[] {
   if (!context.config.console) return []
-  const forPages = { ...context, operations, sections }
+  const summaries = new Map([
+    ...operations.map(({ operationId, summary }): [string, string] => [operationId, summary]),
+    ...WITHOUT_ENDPOINT.map(({ operation, summary }): [string, string] => [operation, summary]),
+  ])
+  const forPages = { ...context, operations, summaries, sections }
   return [
     ...signInRoutes(forPages),
     ...pages.flatMap(page => page.routes(forPages)),

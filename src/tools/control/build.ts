@@ -25,7 +25,6 @@ import { createRefund } from '../../pay/refunds/commands.ts'
 import { addressesOf } from '../../platform/http/addresses.ts'
 import type { Endpoint } from '../../platform/http/endpoint.ts'
 import { isObject, type Json } from '../../platform/http/fields.ts'
-import type { RecordEffects } from '../../platform/http/request-state.ts'
 import { object } from '../../platform/http/schema.ts'
 import type { ToolContext } from '../context.ts'
 import { recordAction } from '../record/action.ts'
@@ -104,17 +103,16 @@ export const buildPayment = (context: ToolContext): Endpoint => {
           detail: ({ refund_id }: { refund_id: string | undefined }) =>
             refund_id ? `refund_id=${refund_id}` : '',
         },
-        async recordEffects => {
+        async context => {
           const created = await createPayment(context, {
             account,
             address: addresses.api,
             given,
-            recordEffects,
             applyScenario: async () => ({ applied: appliedTo(given, steps.wanted), counted: [] }),
             origin: 'control',
           })
           const { payment_id } = created
-          const refund = await takeSteps(context, { account, payment_id, steps, recordEffects })
+          const refund = await takeSteps(context, { account, payment_id, steps })
           return { payment_id, refund_id: refund?.refund_id }
         },
       )
@@ -192,26 +190,26 @@ function readRefund(given: unknown, amount: number): Steps['refund'] {
   return { amount: pence, scenario: end }
 }
 
-type Built = { account: Account; payment_id: string; steps: Steps; recordEffects: RecordEffects }
+type Built = { account: Account; payment_id: string; steps: Steps }
 
 /** Resolves to the refund, if that is one of the steps. */
 async function takeSteps(
   context: ToolContext,
-  { account, payment_id, steps, recordEffects }: Built,
+  { account, payment_id, steps }: Built,
 ): Promise<Refund | undefined> {
   const { wanted, capture, refund, cancel } = steps
   const { scenario, hold } = wanted
   const payment = () => readBack(context, account, payment_id)
+  const read = async () => ({ account, payment: await payment() })
   const move = (trigger: 'capture' | 'cancel') =>
-    movePayment(context, async () => ({ account, payment: await payment() }), trigger, {
-      refuse: status => conflict(`another request moved the payment: it is ${status}`),
-      recordEffects,
-    })
+    movePayment(context, read, trigger, status =>
+      conflict(`another request moved the payment: it is ${status}`),
+    )
   const made = await payment()
   const hasEnded = made.given.authorisation_mode === 'agreement' && scenario !== 'expired'
-  if (scenario && hold) await submitHeld(context, made, recordEffects)
+  if (scenario && hold) await submitHeld(context, made)
   else if (scenario && !hasEnded) {
-    const reason = await completeByScenario(context, made, { scenario, recordEffects })
+    const reason = await completeByScenario(context, made, { scenario })
     if (reason) throw conflict(reason)
   }
   if (capture) await move('capture')
@@ -220,13 +218,7 @@ async function takeSteps(
   const { amount, scenario: end } = refund
   const newRefund = { amount, available: undefined }
   const applyScenario = async () => ({ applied: { scenario: end }, counted: [] })
-  return createRefund(context, {
-    account,
-    payment_id,
-    recordEffects,
-    refund: newRefund,
-    applyScenario,
-  })
+  return createRefund(context, { account, payment_id, refund: newRefund, applyScenario })
 }
 
 async function readBack({ database, time }: ToolContext, account: Account, payment_id: string) {

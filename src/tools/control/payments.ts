@@ -105,8 +105,7 @@ export const completePayment = (context: ToolContext) =>
       const reason = await recordAction(
         context,
         { by: 'control', operation: 'completePayment', detail: () => `scenario=${scenario}` },
-        recordEffects =>
-          completeByScenario(context, payment, { scenario, can_retry, recordEffects }),
+        context => completeByScenario(context, payment, { scenario, can_retry }),
       )
       if (reason) throw conflict(reason)
       return presentPayment(await paymentInPath(request, context, 'P0200'), addresses)

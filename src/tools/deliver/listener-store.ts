@@ -11,12 +11,6 @@ import {
 } from '../../pay/webhooks/store.ts'
 import { type EventType, signingKeyOf, type Webhook } from '../../pay/webhooks/webhook.ts'
 
-/** The listeners of the account, oldest first, also those that were deactivated. */
-const listenersOf = (database: Database, room: string): Promise<Webhook[]> =>
-  webhooksWhere(database, 'account = $1 and listening_until is not null order by webhook_id', [
-    room,
-  ])
-
 /**
  * The listener with this label, which is made if there is none, and becomes active again. It keeps its webhook and
  * its signing key; `subscriptions` replace those that it had. `other` is true if a listener is already connected.
@@ -33,8 +27,12 @@ export async function keepListener(
 ): Promise<(Webhook & { other: boolean }) | undefined> {
   const { room } = account
   const callback_url = listenerAddress(label)
+  const isListener = 'account = $1 and listening_until is not null order by webhook_id'
+  /** The oldest first, also those that were deactivated. */
   const find = async () =>
-    (await listenersOf(database, room)).filter(each => each.callback_url === callback_url)
+    (await webhooksWhere(database, isListener, [room])).filter(
+      each => each.callback_url === callback_url,
+    )
   const now = time.wall()
   const [found] = await find()
   const listener: Webhook = {
@@ -147,16 +145,11 @@ export async function findDue(
   return row
 }
 
-/** Fails its `expect` when another request has taken the attempt, or it has ended. */
-export const takeAttempt = (key: AttemptKey): Statement => ({
-  sql: `update listener_attempts set taken = 1 where ${KEY} and taken = 0`,
-  values: keyOf(key),
+/** Fails its `expect` when another request has taken the attempt, or has given it back, or it has ended. */
+export const setTaken = (key: AttemptKey, taken: 0 | 1): Statement => ({
+  sql: `update listener_attempts set taken = $4 where ${KEY} and taken <> $4`,
+  values: [...keyOf(key), taken],
   expect: 1,
-})
-
-export const returnAttempt = (key: AttemptKey): Statement => ({
-  sql: `update listener_attempts set taken = 0 where ${KEY}`,
-  values: keyOf(key),
 })
 
 /** Fails its `expect` when no such attempt waits for an answer. */
@@ -181,16 +174,11 @@ export async function findOffered(
   return row
 }
 
-/** Fails its `expect` when somebody has taken the attempt, or has answered it. */
-export const withdrawAttempt = (key: AttemptKey, { taken }: Pick<Offered, 'taken'>): Statement => ({
-  sql: `delete from listener_attempts where ${KEY} and taken = $4 and answer is null`,
-  values: [...keyOf(key), taken],
+/** Fails its `expect` when somebody has taken the attempt, or has answered it, since it was read. */
+export const deleteAttempt = (key: AttemptKey, { taken, answer }: Offered): Statement => ({
+  sql: `delete from listener_attempts where ${KEY} and taken = $4 and answer is not distinct from $5`,
+  values: [...keyOf(key), taken, answer],
   expect: 1,
-})
-
-export const deleteAttempt = (key: AttemptKey): Statement => ({
-  sql: `delete from listener_attempts where ${KEY}`,
-  values: keyOf(key),
 })
 
 /** Deletes what instances that stopped have left. `now` is the machine's time. */

@@ -24,9 +24,7 @@ import {
   listenUntil,
   type Offer,
   offerAttempt,
-  returnAttempt,
-  takeAttempt,
-  withdrawAttempt,
+  setTaken,
 } from './listener-store.ts'
 
 /** Milliseconds for an attempt, as for any receiver. */
@@ -69,27 +67,22 @@ async function sendToListener(
     return failed(NOBODY_LISTENS)
   signals.set(attemptSignal(webhook_id))
   const signal = createSignal()
-  let isLate = false
-  const deadline = setTimeout(() => {
-    isLate = true
-    signal.set()
-  }, DEADLINE)
+  const deadline = AbortSignal.timeout(DEADLINE)
+  deadline.addEventListener('abort', signal.set)
   const waiting = { every: POLL_FOR_ANSWER, signal }
-  return signals
-    .pollUntilFound(answerSignal(key), waiting, async () => {
-      const row = await findOffered(database, key)
-      if (!row) return failed('timeout', DEADLINE)
-      if (row.answer) {
-        // Nobody has to wait for this. A row that stays is deleted later.
-        database.write([deleteAttempt(key)]).catch(() => {})
-        return fromStored(row.answer)
-      }
-      const isAlone = !row.taken && row.listening_until <= time.wall()
-      if (!isAlone && !isLate) return undefined
-      if (!(await database.write([withdrawAttempt(key, row)]))) return undefined
-      return isAlone ? failed(NOBODY_LISTENS) : failed('timeout', DEADLINE)
-    })
-    .finally(() => clearTimeout(deadline))
+  return signals.pollUntilFound(answerSignal(key), waiting, async () => {
+    const row = await findOffered(database, key)
+    if (!row) return failed('timeout', DEADLINE)
+    if (row.answer) {
+      // Nobody has to wait for this. A row that stays is deleted later.
+      database.write([deleteAttempt(key, row)]).catch(() => {})
+      return fromStored(row.answer)
+    }
+    const isAlone = !row.taken && row.listening_until <= time.wall()
+    if (!isAlone && !deadline.aborted) return undefined
+    if (!(await database.write([deleteAttempt(key, row)]))) return undefined
+    return isAlone ? failed(NOBODY_LISTENS) : failed('timeout', DEADLINE)
+  })
 }
 
 function fromStored(stored: string): AttemptResult {
@@ -121,7 +114,7 @@ export async function waitForAttempt(
     if (!due || due.listening_until <= now) return null
     const { attempt_id, offer } = due
     if (attempt_id && offer) {
-      if (await database.write([takeAttempt({ room, webhook_id, attempt_id })]))
+      if (await database.write([setTaken({ room, webhook_id, attempt_id }, 1)]))
         return { attempt_id, ...(JSON.parse(offer) as Offer) } // written by offerAttempt
       signal.set()
     } else if (mustReturn()) return null
@@ -137,7 +130,7 @@ export async function giveBack(
   { webhook_id, room }: Webhook,
   { attempt_id }: TakenAttempt,
 ): Promise<void> {
-  await database.write([returnAttempt({ room, webhook_id, attempt_id })])
+  await database.write([setTaken({ room, webhook_id, attempt_id }, 0)])
   signals.set(attemptSignal(webhook_id))
 }
 

@@ -37,6 +37,9 @@ export async function resendAll(
 export const ALREADY_SENDING =
   'messages of this account are being sent by hand already, one after the other: try again when that has ended'
 
+/** Milliseconds in which nobody else may begin, should this process end just before its work has. */
+const AFTER_WORK = 5_000
+
 /**
  * Runs work that sends many messages of the account by hand and takes at most `ms` milliseconds. Resolves to undefined
  * without doing it while other such work of the account goes on, in any instance.
@@ -48,7 +51,7 @@ export async function sendingAlone<Result>(
   work: () => Promise<Result>,
 ): Promise<Result | undefined> {
   const now = time.wall()
-  const until = now + ms
+  const until = now + ms + AFTER_WORK
   if (!(await database.write([claimSending(room, { claimed_until: until }, now)]))) return undefined
   try {
     return await work()
@@ -71,28 +74,26 @@ async function run(
     const resend = resendIn(row)
     const [message_id, ...left] = resend.left
     const isEnd = message_id === undefined || isStopping()
-    const next = isEnd
-      ? rowOf(resend, 0)
-      : rowOf(
-          { ...resend, left, ...(await sendOne(context, account, resend, message_id)) },
-          time.wall() + CLAIM_MS,
-        )
+    let next = rowOf(resend, 0)
+    if (!isEnd) {
+      const outcome = await sendOne(context, account, message_id)
+      const sent = { ...resend, left, [outcome]: resend[outcome] + 1 }
+      next = rowOf(sent, time.wall() + CLAIM_MS)
+    }
     if (!(await database.write([saveResend(account.room, row, next)])) || isEnd) return
     row = next
   }
 }
 
-/** Sends one message. Returns the counter that it adds to, with its new value. */
 async function sendOne(
   context: ToolContext,
   account: Account,
-  { accepted, failed, skipped }: Resend,
   message_id: string,
-): Promise<Partial<Resend>> {
+): Promise<'accepted' | 'failed' | 'skipped'> {
   const found = await findMessage(context.database, account.room, message_id)
   const message = found && resendable(found, context.time.now(account))
-  if (!message || 'reason' in message) return { skipped: skipped + 1 }
+  if (!message || 'reason' in message) return 'skipped'
   const once = { times: 1, atOnce: false, newIdentifier: false }
   const [exchange] = await sendAgain(context, account, message, once)
-  return exchange?.refused ? { failed: failed + 1 } : { accepted: accepted + 1 }
+  return exchange?.refused ? 'failed' : 'accepted'
 }

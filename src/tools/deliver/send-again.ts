@@ -1,4 +1,3 @@
-import { createHmac } from 'node:crypto'
 import type { Account } from '../../core/account.ts'
 import { isSuccess } from '../../core/http-status.ts'
 import type { AccountTime } from '../../core/ports.ts'
@@ -11,9 +10,29 @@ import type { ToolContext } from '../context.ts'
 import { newestUndamaged } from '../record/by-hand.ts'
 import type { ByHand, Exchange } from '../record/exchange.ts'
 
+type Signed = { body: string; signature: string | undefined }
+
 /** Ways to send a message with a signature that does not match. */
-export const damages = ['digit', 'missing', 'upper', 'base64', 'newline', 'space'] as const
-export type Damage = (typeof damages)[number]
+const damaged = {
+  digit: (body, key) => ({
+    body,
+    signature: signature(body, key).replace(/.$/, last => (last === '0' ? '1' : '0')),
+  }),
+  missing: body => ({ body, signature: undefined }),
+  upper: (body, key) => ({ body, signature: signature(body, key).toUpperCase() }),
+  base64: (body, key) => ({
+    body,
+    signature: Buffer.from(signature(body, key), 'hex').toString('base64'),
+  }),
+  newline: (body, key) => ({ body, signature: signature(`${body}\n`, key) }),
+  space: (body, key) => ({ body: `${body} `, signature: signature(body, key) }),
+} satisfies Record<string, (body: string, key: string) => Signed>
+
+export type Damage = keyof typeof damaged
+export const damages = Object.keys(damaged) as Damage[] // typed string[]
+
+export const signed = (body: string, key: string, damage: Damage | undefined): Signed =>
+  damage ? damaged[damage](body, key) : { body, signature: signature(body, key) }
 
 export const MOST_TIMES = 10
 
@@ -69,33 +88,8 @@ export async function sendAgain(
   const url = options.to ?? message.callback_url
   const byHand = await withUndamaged(context, account, message, url, byHandOf(options, message))
   const once = () => sendByHand(context, account, message, { ...bytes, url, byHand })
-  const times = Array.from({ length: options.times })
-  if (options.atOnce) return Promise.all(times.map(once))
-  const sent: Exchange[] = []
-  for (const _ of times) sent.push(await once())
-  return sent
-}
-
-type Signed = { body: string; signature: string | undefined }
-
-export function signed(body: string, key: string, damage: Damage | undefined): Signed {
-  const right = signature(body, key)
-  switch (damage) {
-    case 'digit':
-      return { body, signature: right.slice(0, -1) + (right.endsWith('0') ? '1' : '0') }
-    case 'missing':
-      return { body, signature: undefined }
-    case 'upper':
-      return { body, signature: right.toUpperCase() }
-    case 'base64':
-      return { body, signature: createHmac('sha256', key).update(body).digest('base64') }
-    case 'newline':
-      return { body, signature: signature(`${body}\n`, key) }
-    case 'space':
-      return { body: `${body} `, signature: right }
-    default:
-      return { body, signature: right }
-  }
+  const times = { length: options.times }
+  return options.atOnce ? Promise.all(Array.from(times, once)) : Array.fromAsync(times, once)
 }
 
 type SentByHand = Pick<KeptMessage, 'message_id' | 'webhook_id' | 'payment_id' | 'event_type'>
@@ -147,13 +141,12 @@ async function withUndamaged(
 
 /** A key counts as wrong only at the webhook's own address: a receiver at another one may have it. */
 function byHandOf(
-  { body, newIdentifier, damage, as, signingKey = '', to = '' }: SendAgain,
+  { body, newIdentifier, damage, as, signingKey, to }: SendAgain,
   { signing_key, callback_url }: KeptMessage,
 ): ByHand {
-  const isOtherKey = signingKey !== '' && signingKey !== signing_key
-  const isSame = to === '' || to === callback_url
+  const isSame = !to || to === callback_url
   const other = {
-    ...(isOtherKey && isSame && ({ other_key: true } as const)),
+    ...(isSame && signingKey && signingKey !== signing_key && ({ other_key: true } as const)),
     ...(!isSame && ({ other_address: true } as const)),
   }
   if (damage) return { kind: 'damaged', damage, ...other }

@@ -8,7 +8,6 @@ import { insertPayment } from '../../pay/payments/store.ts'
 import { insertRefund } from '../../pay/refunds/store.ts'
 import { type EventType, messagesFor, type Webhook } from '../../pay/webhooks/webhook.ts'
 import { keptAddresses } from '../../platform/http/addresses.ts'
-import type { RecordEffects } from '../../platform/http/request-state.ts'
 import type { ToolContext } from '../context.ts'
 
 const PAID: Trigger[] = ['open_page', 'choose_success', 'confirm']
@@ -27,8 +26,6 @@ type TestEvent = keyof typeof triggersTo
 export const testEvents = ({ subscriptions }: Pick<Webhook, 'subscriptions'>): TestEvent[] =>
   (Object.keys(triggersTo) as TestEvent[]).filter(type => subscriptions.includes(type)) // typed string[]
 
-const TEST_REFERENCE = 'TEST-MESSAGE'
-
 const AMOUNT = 1450
 
 type TestMessageRequest = {
@@ -38,7 +35,6 @@ type TestMessageRequest = {
   /** Where the client found the API. */
   address: string
   return_url: string
-  recordEffects: RecordEffects
 }
 
 export type TestMessage = { message_id: string; refund_id: string | undefined }
@@ -49,14 +45,14 @@ export type TestMessage = { message_id: string; refund_id: string | undefined }
  */
 export async function sendTestMessage(
   context: ToolContext,
-  { account, webhook, event_type, address, return_url, recordEffects }: TestMessageRequest,
+  { account, webhook, event_type, address, return_url }: TestMessageRequest,
 ): Promise<TestMessage | undefined> {
   const { config, deliveries, newId, time } = context
   const { room } = account
   const now = time.now(account)
   const given = readNewPayment({
     amount: AMOUNT,
-    reference: TEST_REFERENCE,
+    reference: 'TEST-MESSAGE',
     description: 'Made for a test message to a webhook',
     return_url,
   })
@@ -85,7 +81,10 @@ export async function sendTestMessage(
   const [message] = messages
   if (!written || !message) return undefined
   const { message_id } = message
-  recordEffects(account, payment, { events: [...payment.events.keys()], messages: [message_id] })
+  context.recordEffects?.(account, payment, {
+    events: [...payment.events.keys()],
+    messages: [message_id],
+  })
   await deliveries.deliver(messages)
   return { message_id, refund_id }
 }

@@ -57,21 +57,21 @@ type Search = { room: string; now: AccountTime; filter: PaymentFilter }
 /** Payments that are not gone at `now` and match the filter. */
 export async function findPayments(
   database: Database,
-  { room, now, filter }: Search,
+  search: Search,
   range: Range,
   part: Part,
 ): Promise<Payment[]> {
-  const { sought } = filter
-  if (sought?.by === 'reference')
-    return findByReference(database, { room, now, filter }, sought.text, range, part)
-  const isSearch = sought !== undefined || filter.refunded
-  const least = isSearch ? await newestFrom(database, { room, now, filter }, MOST_SEARCHED) : ''
-  const conditions = [
-    ...conditionsOf({ room, now, filter }, range, least),
-    ...(sought ? [ofSought(sought)] : []),
-  ]
-  if (sought?.by !== 'metadata') return findPart(database, paymentRows, conditions, part)
-  return findExactly(database, { room, now, filter }, range, part, least, sought)
+  const { sought, refunded } = search.filter
+  if (sought?.by === 'reference') return findByReference(database, search, sought.text, range, part)
+  const least = sought || refunded ? await newestFrom(database, search, MOST_SEARCHED) : ''
+  const find = (range: Range) =>
+    findPart(
+      database,
+      paymentRows,
+      [...conditionsOf(search, range, least), ...(sought ? [ofSought(sought)] : [])],
+      part,
+    )
+  return sought?.by === 'metadata' ? findExactly(find, range, part, sought) : find(range)
 }
 
 /** The account, the status and the time. One lower limit: SQLite would seek by either of two. */
@@ -132,28 +132,22 @@ function ofSought(sought: Exclude<Sought, { by: 'reference' }>): Condition {
 
 /** The text in the row may be another field than one of the metadata, so the payments are looked at once more. */
 async function findExactly(
-  database: Database,
-  search: Search,
+  find: (range: Range) => Promise<Payment[]>,
   range: Range,
-  part: Part,
-  least: string,
-  sought: Extract<Sought, { by: 'metadata' }>,
+  { limit, order }: Part,
+  { name, value }: { name: string; value: string },
 ): Promise<Payment[]> {
   const matches: Payment[] = []
   let from = range
   for (;;) {
-    const conditions = [...conditionsOf(search, from, least), ofSought(sought)]
-    const payments = await findPart(database, paymentRows, conditions, part)
-    const { name, value } = sought
-    matches.push(
-      ...payments.filter(({ given: { metadata = {} } }) =>
-        Object.hasOwn(metadata, name) ? String(metadata[name]) === value : false,
-      ),
-    )
+    const payments = await find(from)
+    const isMatch = ({ given: { metadata = {} } }: Payment) =>
+      Object.hasOwn(metadata, name) && String(metadata[name]) === value
+    matches.push(...payments.filter(isMatch))
     const last = payments.at(-1)?.payment_id
-    if (payments.length < part.limit || matches.length >= part.limit || last === undefined)
-      return matches.slice(0, part.limit)
-    from = part.order === 'newest' ? { ...from, before: last } : { ...from, after: last }
+    if (payments.length < limit || matches.length >= limit || last === undefined)
+      return matches.slice(0, limit)
+    from = order === 'newest' ? { ...from, before: last } : { ...from, after: last }
   }
 }
 

@@ -7,6 +7,7 @@ import { oldestKept } from '../../pay/retention.ts'
 import { SHOWN_STATUS, type ShownStatus } from '../../pay/webhooks/message-store.ts'
 import { fold, groupOf } from '../../platform/database/fold.ts'
 import { findPart, ifGiven, numbered, type Part, where } from '../../platform/database/select.ts'
+import { ACCEPTED_BY_HAND } from '../record/by-hand.ts'
 import { among } from '../record/store.ts'
 
 /** `reference` is the whole one, in any case. */
@@ -69,25 +70,23 @@ export type Delivery = {
   message_id: string
 }
 
-/**
- * By payment, for payments that the caller has found. Those without messages are absent. Failed ones that are among
- * `accepted` count as sent again.
- */
+/** By payment, for payments that the caller has found. Those without messages are absent. */
 export async function deliveriesOf(
   database: Database,
   payments: readonly Payment[],
-  accepted: readonly string[] = [],
 ): Promise<Map<string, Delivery[]>> {
   if (payments.length === 0) return new Map()
   const ids = payments.map(({ payment_id }) => payment_id)
-  const again = `status = 'FAILED' and ${among('message_id', accepted)}`
+  const again = `status = 'FAILED' and exists (select 1 from exchanges
+    where exchanges.payment_id = webhook_messages.payment_id
+    and exchanges.message_id = webhook_messages.message_id and ${ACCEPTED_BY_HAND})`
   const shown = `case when ${again} then 'sent again' else ${SHOWN_STATUS} end`
   const rows = await database.query<Delivery & { payment_id: string }>(
     numbered(`select payment_id, shown as status, cast(count(*) as integer) as found, min(message_id) as message_id
      from (select payment_id, message_id, ${shown} as shown
            from webhook_messages where ${among('payment_id', ids)} and body is not null) messages
      group by payment_id, shown`),
-    [...accepted, ...ids],
+    ids,
   )
   return Map.groupBy(rows, ({ payment_id }) => payment_id)
 }

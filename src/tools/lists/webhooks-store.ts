@@ -18,8 +18,9 @@ import type {
   WebhookStatus,
 } from '../../pay/webhooks/webhook.ts'
 import {
-  type Condition,
+  allOf,
   findPart,
+  ifGiven,
   inRange,
   numbered,
   type Part,
@@ -38,47 +39,27 @@ export async function listWebhooks(
   status: WebhookStatus,
   limit: number,
 ): Promise<{ total: number; webhooks: ListedWebhook[] }> {
-  const values = [room, status]
-  const [counted] = await database.query<{ total: number }>(
-    'select cast(count(*) as integer) as total from webhooks where account = $1 and status = $2',
-    values,
-  )
-  const rows = await database.query<WebhookRow & { last_id: string | null }>(
-    `select ${COLUMNS},
+  const rows = await database.query<WebhookRow & { total: number; last_id: string | null }>(
+    `select ${COLUMNS}, cast(count(*) over () as integer) as total,
        (select message_id from webhook_messages messages
         where messages.webhook_id = webhooks.webhook_id and attempts <> '[]'
         order by message_id desc limit 1) as last_id
      from webhooks where account = $1 and status = $2 order by webhook_id desc limit $3`,
-    [...values, limit],
+    [room, status, limit],
   )
   const ids = rows.flatMap(({ last_id }) => last_id ?? [])
   const named = [where(among('message_id', ids), ...ids)]
   const part = { limit: Math.max(1, ids.length), order: 'newest' } as const
   const messages = await findPart(database, messageRows, named, part)
-  const webhooks = rows.map(({ last_id, ...row }) => ({
+  const webhooks = rows.map(({ total, last_id, ...row }) => ({
     ...fromRow(row),
     last: messages.find(({ message_id }) => message_id === last_id),
   }))
-  return { total: counted?.total ?? 0, webhooks }
+  return { total: rows[0]?.total ?? 0, webhooks }
 }
 
 /** A literal lets the database use the partial indexes of PENDING and FAILED messages. */
 const isDelivery = (status: DeliveryStatus): string => `status = '${status}'`
-
-/** Messages of a webhook, which the caller has found. */
-export function messagesOfWebhook(
-  database: Database,
-  webhook_id: string,
-  { delivery, ...range }: Range & { delivery?: DeliveryStatus },
-  part: Part,
-): Promise<MessageRow[]> {
-  const conditions = [
-    where('webhook_id = ?', webhook_id),
-    ...(delivery ? [where(isDelivery(delivery))] : []),
-    ...inRange('message_id', range),
-  ]
-  return findPart(database, messageRows, conditions, part)
-}
 
 /** The newest webhooks of the account, active or not, at most `limit`. */
 export const newestWebhooks = (
@@ -97,19 +78,6 @@ export async function countWebhooks(database: Database, room: string): Promise<n
   return row?.total ?? 0
 }
 
-/** The newest messages of these webhooks, newest first, at most `limit`; those whose bodies are kept. */
-export async function newestMessages(
-  database: Database,
-  webhooks: readonly Webhook[],
-  limit: number,
-): Promise<(MessageRow & { webhook: Webhook })[]> {
-  const found = await listDeliveries(database, webhooks, {}, { limit, order: 'newest' })
-  return found.flatMap(row => {
-    const webhook = webhooks.find(({ webhook_id }) => webhook_id === row.webhook_id)
-    return webhook && row.body !== null ? [{ ...row, webhook }] : []
-  })
-}
-
 /** Each refund of a payment makes one for each webhook. */
 const MOST_OF_PAYMENT = 1_000
 
@@ -126,9 +94,7 @@ export const messagesOfPayment = (
   )
 
 /** A message that was not delivered. */
-export type Failure = Pick<MessageRow, 'message_id' | 'payment_id' | 'attempts'> & {
-  webhook_id: string
-}
+type Failure = Pick<DeliveryRow, 'message_id' | 'payment_id' | 'attempts' | 'webhook_id'>
 
 /**
  * The newest failed messages of each of these webhooks whose bodies are kept, at most `limit` of each. `since`: of a
@@ -155,8 +121,6 @@ export async function newestFailures(
     parts.flatMap(({ values }) => values),
   )
 }
-
-/** The messages of all webhooks of an account in one list. */
 
 /** A message in the list of an account. */
 export type DeliveryRow = MessageRow & Pick<Webhook, 'webhook_id'>
@@ -194,23 +158,22 @@ export async function listDeliveries(
   if (webhooks.length === 0) return []
   const direction = order === 'newest' ? 'desc' : 'asc'
   const { index, rest } = (status && conditions[status]) ?? {}
-  const left = [
-    ...(rest ? [where(rest)] : []),
-    ...(event_type ? [where('event_type = ?', event_type)] : []),
-  ]
+  const left = [...(rest ? [where(rest)] : []), ...ifGiven('event_type = ?', event_type)]
   const searched = left.length > 0 ? Math.max(searchedOf(webhooks.length), limit) : limit
   const parts = webhooks.map(({ webhook_id }, i) => {
-    const found = [
+    const found = allOf([
       where('webhook_id = ?', webhook_id),
       ...(index ? [where(index)] : []),
       ...inRange('message_id', range),
-    ]
+    ])
+    const others = allOf(left)
     return where(
       `select message_id from (
-         select message_id, event_type, status, attempts from webhook_messages where ${sqlOf(found)}
+         select message_id, event_type, status, attempts from webhook_messages where ${found.sql}
          order by message_id ${direction} limit ${searched}) searched_${i}
-       ${left.length > 0 ? `where ${sqlOf(left)}` : ''}`,
-      ...[...found, ...left].flatMap(({ values }) => values),
+       ${left.length > 0 ? `where ${others.sql}` : ''}`,
+      ...found.values,
+      ...others.values,
     )
   })
   const { columns } = messageRows
@@ -224,8 +187,6 @@ export async function listDeliveries(
     [...parts.flatMap(({ values }) => values), limit],
   )
 }
-
-const sqlOf = (all: Condition[]): string => all.map(({ sql }) => sql).join(' and ')
 
 /** Before the identifiers of failed messages and of the others, where failed ones come first. */
 const FAILED_FIRST = { FAILED: '1', 'ended well': '0' } as const
@@ -248,10 +209,9 @@ export async function listFailedFirst(
   for (const status of order === 'newest' ? groups : groups.toReversed()) {
     const range = rangeIn(FAILED_FIRST[status], before, after)
     if (!range || found.length === limit) continue
+    const filter = { event_type, status, ...range }
     const part = { limit: limit - found.length, order }
-    found.push(
-      ...(await listDeliveries(database, webhooks, { event_type, status, ...range }, part)),
-    )
+    found.push(...(await listDeliveries(database, webhooks, filter, part)))
   }
   return found
 }

@@ -38,14 +38,18 @@ type Action<Result> = {
 }
 
 /**
- * Runs `act` and records what it caused under one action, so that the timeline of the payment can say who did it.
+ * Runs `act`, with a context of its own, and records what it caused under one action, so that the timeline of the payment can say who did it.
  * Also what it caused before it failed. Without a recorder it runs only.
  */
-export async function recordAction<Result>(
-  { recorder, time }: { recorder: Recorder | undefined; time: Time },
+export async function recordAction<
+  Context extends { recorder: Recorder | undefined; time: Time },
+  Result,
+>(
+  context: Context,
   { by, operation, detail }: Action<Result>,
-  act: (recordEffects: RecordEffects) => Promise<Result>,
+  act: (context: Context) => Promise<Result>,
 ): Promise<Result> {
+  const { recorder, time } = context
   const began = time.wall()
   let effects = null as Effects | null // set by `act`
   const recordEffects: RecordEffects = (account, payment, caused) => {
@@ -53,7 +57,7 @@ export async function recordAction<Result>(
   }
   let query = ''
   try {
-    const result = await act(recordEffects)
+    const result = await act({ ...context, recordEffects })
     query = detail(result)
     return result
   } finally {

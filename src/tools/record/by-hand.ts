@@ -12,6 +12,9 @@ const isKind = (kind: ByHand['kind']) => `body like '%"by_hand":{"kind":"${kind}
 /** At most this many sends by hand are looked at for a page of messages. Of each the facts are read, at most 400 bytes. */
 const MOST_BY_HAND = 2_000
 
+/** The condition of such a send that its own receiver accepted. */
+export const ACCEPTED_BY_HAND = `kind = 'out' and refused = 0 and facts like '%"hand":"again"%'`
+
 /** A send by hand of a message as it is that its own receiver accepted. */
 export type AcceptedSend = Pick<Exchange, 'at' | 'result'>
 
@@ -29,10 +32,7 @@ export async function acceptedByHand(
   const sends = await findPart(
     database,
     evidenceRows,
-    [
-      where(`${among('payment_id', payment_ids)} and kind = 'out' and refused = 0`, ...payment_ids),
-      where(`facts like '%"hand":"again"%'`),
-    ],
+    [where(`${among('payment_id', payment_ids)} and ${ACCEPTED_BY_HAND}`, ...payment_ids)],
     { limit: MOST_BY_HAND, order: 'newest' },
   )
   return byMessage(sends.filter(({ hand }) => hand === 'again'))
@@ -74,16 +74,6 @@ export const attemptsOfMessage = (
       order: 'newest',
     },
   )
-
-/** What was recorded of a message at last: an attempt, or what was done by hand. */
-export async function newestOfMessage(
-  database: Database,
-  key: MessageKey,
-): Promise<Exchange | undefined> {
-  const part = { limit: 1, order: 'newest' } as const
-  const [newest] = await findPart(database, exchangeRows, [ofMessage(key)], part)
-  return newest
-}
 
 /** The newest sends of a message by hand that are looked at for one without damage. */
 const MOST_UNDAMAGED = 100

@@ -5,6 +5,7 @@ import { createJudge, productionRows } from '../../../src/tools/explain/check/ju
 import { forgeryRules } from '../../../src/tools/explain/check/probe-forgeries.ts'
 import { probeRules } from '../../../src/tools/explain/check/probe-rules.ts'
 import { ruleIds, rules } from '../../../src/tools/explain/check/report.ts'
+import type { RawRequest } from '../../../src/tools/record/row.ts'
 import { type Body, type Client, webPayment } from '../../support/client.ts'
 import { ask } from '../../support/control.ts'
 import { authorise, card, paidPayment } from '../../support/journeys.ts'
@@ -229,42 +230,37 @@ onEveryDatabase(
 )
 
 test('a rule that throws is reported once, kept as one that has not judged, and hides no other', () => {
-  const [right] = productionRows
-  assert.ok(right)
   const faults: unknown[] = []
-  const judge = createJudge(error => faults.push(error), {
-    request: [],
-    attempt: [
-      {
-        ...right,
-        key: 'throws',
-        breaks: () => {
-          throw new Error('a mistake in a rule')
-        },
-      },
-      { ...right, key: 'always', breaks: () => true },
-    ],
-  })
-  const attempt = {
-    kind: 'out',
+  const judge = createJudge(error => faults.push(error))
+  const request: RawRequest = {
+    kind: 'api',
+    operation: 'createPayment',
     room: 'default',
-    payment_id: '',
-    message_id: null,
-    webhook_id: '',
     began: 0,
     at: 0,
     ms: 1,
-    event_type: 'card_payment_failed',
-    url: 'https://shop.example.org',
-    headers: {},
-    body: '{}',
-    failed: false,
-    status: 200,
-    result: '200 OK',
-    answer: undefined,
-  } as const
-  for (const { broken, unjudged } of [judge.attempt(attempt), judge.attempt(attempt)])
-    assert.deepEqual([broken, unjudged], [['always'], ['throws']])
+    method: 'POST',
+    status: 201,
+    ended: 'sent',
+    url: '/v1/payments',
+    rawHeaders: [],
+    requestBody: '{"amount":0}',
+    responseHeaders: [],
+    responseBody: '{}',
+    refusal: {
+      get code(): string {
+        throw new Error('a mistake in a rule')
+      },
+      message: '',
+      at: {},
+    },
+    payment: undefined,
+  }
+  const headers = { 'content-type': 'application/json' }
+  for (let times = 0; times < 2; times++) {
+    const { broken, unjudged } = judge.request(request, headers)
+    assert.deepEqual([broken, unjudged], [['P1'], ['P4-used']])
+  }
   assert.equal(faults.length, 1)
 })
 

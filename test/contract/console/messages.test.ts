@@ -204,7 +204,7 @@ onEveryDatabase(
       const after = await look()
       assert.deepEqual(await changed(), [true, true, true])
       const again = /Sent again at \d\d:\d\d: 200 OK\./
-      assert.match(after[0]?.text ?? '', /1 failed, then sent again and accepted, \d delivered/)
+      assert.match(after[0]?.text ?? '', /1 failed, accepted since, \d delivered/)
       assert.ok(!after[0]?.html.includes('farthing-failed'))
       assert.match(after[1]?.text ?? '', /failed, accepted since Sent again .*: 200 OK\./)
       assert.match(

@@ -68,7 +68,7 @@ onEveryDatabase(
         ],
         [
           { key: ledger.signing_key },
-          /the key given is that of Ledger feed, and the message is signed with the key of Archive/,
+          /the key given is the signing key of Ledger feed, and the message is signed with the key of Archive/,
         ],
         [
           { computed: 'f'.repeat(64) },

@@ -211,7 +211,7 @@ async function read(socket: Socket): Promise<Answer> {
 /** A server whose responses have so many bytes together. */
 function startLeaving(mostBytes: number) {
   const app = fastify()
-  const leaving = createLeaving({ mostBytes, mostAtWork: 1, mostWaiting: 0, waitMs: 0 })
+  const leaving = createLeaving(mostBytes)
   app.decorateRequest('turn', null)
   app.addHook('onSend', (request: FastifyRequest, reply: FastifyReply, payload, done) => {
     const error = leaving.leave(request, reply, payload)

@@ -5,10 +5,10 @@ import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { readConfig } from '../../../src/app/config.ts'
-import { copyDatabase } from '../../../src/cli/backup.ts'
 import { openDatabase } from '../../../src/platform/database/open.ts'
 import { openSqlite } from '../../../src/platform/database/sqlite/sqlite.ts'
 import { createClient } from '../../support/client.ts'
+import { runHere } from '../../support/command.ts'
 import { tempFolder } from '../../support/folders.ts'
 import { runProcess, startProcess } from '../../support/process.ts'
 import { checkInvariants } from '../invariants.ts'
@@ -80,8 +80,8 @@ test('A backup under load has everything that was acknowledged before it', async
 
 test('A backup is in the named file, also if SQLite would read the name as a URI', async t => {
   const folder = tempFolder()
-  const config = readConfig(environment(join(folder, 'farthing.db')))
-  const database = await openDatabase(config.database, {
+  const env = environment(join(folder, 'farthing.db'))
+  const database = await openDatabase(readConfig(env).database, {
     onUnknownOutcome: fail,
     onConnectionError: fail,
   })
@@ -89,7 +89,7 @@ test('A backup is in the named file, also if SQLite would read the name as a URI
   const home = process.cwd()
   process.chdir(folder)
   t.after(() => process.chdir(home))
-  await copyDatabase(config, 'file:copy.db')
+  assert.equal((await runHere({ args: ['backup', 'file:copy.db'], env })).code, 0)
   assert.equal(countPayments(`sqlite:${join(folder, 'file:copy.db')}`), 0)
   assert.deepEqual(
     readdirSync(folder).filter(name => name.endsWith('.part')),

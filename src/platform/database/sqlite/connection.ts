@@ -22,14 +22,7 @@ export const extendedCode = (error: unknown): number | undefined =>
 export const primaryCode = (error: unknown): number => (extendedCode(error) ?? 0) & 0xff
 
 /** One connection to an SQLite file. Every call blocks the thread. */
-export type Connection = {
-  inTransaction(): boolean
-  exec(sql: string): void
-  query<Row>(sql: string, values: Value[]): Row[]
-  /** Returns the number of rows that the statement changed. `also` is ignored. */
-  run(statement: Statement): number
-  close(): void
-}
+export type Connection = ReturnType<typeof connect>
 
 /** Milliseconds to wait while another connection holds a lock. */
 export const LONGEST_WAIT = 5_000
@@ -48,16 +41,14 @@ const SETTINGS = {
   busy_timeout: LONGEST_WAIT, // must be last: until then `whenFree` does the waiting
 }
 
-type Prepared = { statement: StatementSync; columns: string[] }
-
 /** Opens a file, or `:memory:`. Throws if that fails. The page cache grows as pages are read. */
-export function connect(path: string, cacheKilobytes: number): Connection {
+export function connect(path: string, cacheKilobytes: number) {
   const database = new DatabaseSync(path)
   applySettings(database, { cache_size: -cacheKilobytes, ...SETTINGS }, path === ':memory:')
-  const cache = new Map<string, Prepared>()
+  const cache = new Map<string, ReturnType<typeof prepare>>()
 
   /** A Map keeps the order of insertion, so the first entry is the oldest. One that is needed again comes back. */
-  function prepared(sql: string): Prepared {
+  function prepared(sql: string) {
     const cached = cache.get(sql)
     if (cached) return cached
     const [oldest] = cache.size >= PREPARED_STATEMENTS ? cache : []
@@ -72,14 +63,16 @@ export function connect(path: string, cacheKilobytes: number): Connection {
 
   return {
     inTransaction: () => database.isTransaction,
-    exec: sql => database.exec(toSqlite(sql)),
+    exec: (sql: string) => database.exec(toSqlite(sql)),
     query<Row>(sql: string, values: Value[]) {
       const { statement, columns } = prepared(sql)
       const rows = statement.all(...checked(values)) as unknown as Value[][] // setReturnArrays
       // The statement names the columns, so its caller knows their types.
       return rows.map(row => objectOf(columns, row) as Row)
     },
-    run: ({ sql, values }) => Number(prepared(sql).statement.run(...checked(values)).changes),
+    /** Returns the number of rows that the statement changed. `also` is ignored. */
+    run: ({ sql, values }: Statement) =>
+      Number(prepared(sql).statement.run(...checked(values)).changes),
     close: () => database.close(),
   }
 }
@@ -91,7 +84,7 @@ const toSqlite = (sql: string): string =>
     .replace(/^truncate /, 'delete from ')
     .replace(/\$(\d+)/g, '?$1')
 
-function prepare(database: DatabaseSync, sql: string): Prepared {
+function prepare(database: DatabaseSync, sql: string) {
   const statement = database.prepare(toSqlite(sql))
   statement.setReturnArrays(true)
   return { statement, columns: statement.columns().map(({ name }) => name) }

@@ -9,13 +9,11 @@ import {
   hasAllTestAccounts,
   placeOf,
   TEST_ACCOUNT_LIVES,
-  type TestAccount,
   testAccountsOf,
 } from '../../../platform/accounts/store.ts'
 import { formBody } from '../../../platform/http/body.ts'
 import { backLink, button, details, summaryList } from '../../../platform/web/components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
-import type { ToolContext } from '../../context.ts'
 import type { Plan } from '../../plans/plan.ts'
 import { findPlans } from '../../plans/store.ts'
 import { actionForm, definePage } from '../frame/define-page.ts'
@@ -36,7 +34,7 @@ import {
   wideTable,
 } from '../frame/parts.ts'
 import { shortTime } from '../frame/times.ts'
-import { type Counts, countsOf } from './counts-store.ts'
+import { countsOf } from './counts-store.ts'
 
 /** Test accounts on a page, and the most that have ended. */
 const SIZE = 100
@@ -46,26 +44,18 @@ export const accounts = definePage({
   path: 'accounts',
   navigation: 'Test accounts',
   below: 'More',
-  read,
-  show,
-  actions: { 'make-account': { run: makeAccount } },
-})
-
-async function read(context: ToolContext, visit: PageVisit) {
-  const { config, database } = context
-  const { account } = visit
-  return {
-    plans: config.control ? await findPlans(database, account.room) : [],
-    tests: account.parent === null ? await readTestAccounts(context, visit) : undefined,
-  }
-}
-
-function show(
-  visit: PageVisit,
-  { plans, tests }: Awaited<ReturnType<typeof read>>,
-  refused?: Typed,
-): Html {
-  return html`<h2 class="govuk-heading-m">This account</h2>
+  async read(visit) {
+    const { context, config, account } = visit
+    return {
+      plans: config.control ? await findPlans(context.database, account.room) : [],
+      tests: account.parent === null ? await readTestAccounts(visit) : undefined,
+    }
+  },
+  show: (
+    visit,
+    { plans, tests },
+    refused?: Typed,
+  ) => html`<h2 class="govuk-heading-m">This account</h2>
 ${summaryList(
   summaryRows(
     [
@@ -81,8 +71,9 @@ ${summaryList(
 )}
 <h2 class="govuk-heading-m">Plans</h2>
 ${plansPart(visit, plans)}
-${tests ? html`${testAccountsPart(visit, tests)}${makeForm(visit, refused)}` : paragraph(link(`${visit.site}/console/accounts`, 'All accounts, with the key of the parent'))}`
-}
+${tests ? html`${testAccountsPart(visit, tests)}${makeForm(visit, refused)}` : paragraph(link(`${visit.site}/console/accounts`, 'All accounts, with the key of the parent'))}`,
+  actions: { 'make-account': { run: makeAccount } },
+})
 
 const makeForm = (visit: PageVisit, refused: Typed | undefined): Html | false =>
   actionForm(
@@ -93,8 +84,8 @@ ${button({ id: 'make-account', text: 'Make a test account', secondary: true })}`
   )
 
 /** Its key is shown once, as everywhere. */
-async function makeAccount(context: ToolContext, visit: PageVisit): Promise<Page | Typed> {
-  const { account, request, now, root } = visit
+async function makeAccount(visit: PageVisit): Promise<Page | Typed> {
+  const { context, account, request, now, root } = visit
   if (account.parent !== null) throw notFound()
   const form = formBody(request)
   const name = (form.get('name') ?? '').trim()
@@ -105,10 +96,8 @@ async function makeAccount(context: ToolContext, visit: PageVisit): Promise<Page
     )
   if (await hasAllTestAccounts(context.database, account.name, context.time.wall()))
     return refused(`An account has at most ${TEST_ACCOUNTS} test accounts`)
-  const testAccount = await createTestAccount(context, {
-    ...newAccount(name),
-    parent: account.name,
-  })
+  const child = { ...newAccount(name), parent: account.name }
+  const testAccount = await createTestAccount(context, child)
   if (!testAccount) return refused('Enter another name: this one was used within the last 8 days')
   return {
     title: 'The test account is made',
@@ -169,40 +158,34 @@ function titleOf({ scenario, hold, delay, answer, reset, on }: Partial<Plan>): s
   return `${effects.filter(Boolean).join(', ')} on ${on ?? 'every operation'}`
 }
 
-async function readTestAccounts({ database, time }: ToolContext, { account, cursor }: PageVisit) {
-  const now = time.wall()
-  const parent = account.name
+async function readTestAccounts({ context, account, cursor }: PageVisit) {
+  const { database, time } = context
+  const of = { parent: account.name, now: time.wall() }
   const [living, ended] = await Promise.all([
     readPage(
       cursor,
       placeOf,
-      (range, part) => testAccountsOf(database, { parent, now, ...range }, part),
+      (range, part) => testAccountsOf(database, { ...of, ...range }, part),
       SIZE,
     ),
-    endedTestAccounts(database, { parent, now }, MOST_ENDED + 1),
+    endedTestAccounts(database, of, MOST_ENDED + 1),
   ])
-  const counts = await countsOf(
-    database,
-    living.items.map(({ room }) => room),
-  )
-  return { living, ended, counts, now }
+  const rooms = living.items.map(({ room }) => room)
+  return { living, ended, counts: await countsOf(database, rooms), now: of.now }
 }
+
+type Tests = Awaited<ReturnType<typeof readTestAccounts>>
 
 const testAccountsPart = (
   visit: PageVisit,
-  { living, ended, counts, now }: Awaited<ReturnType<typeof readTestAccounts>>,
+  tests: Tests,
 ): Html => html`<h2 class="govuk-heading-m">Test accounts</h2>
-${living.items.length === 0 ? emptyState(visit, 'There are no test accounts', 'make one below') : livingTable(visit, living.items, counts, now)}
-${pageLinks(visit, 'Test accounts', living)}
-${ended.length > 0 && html`<h2 class="govuk-heading-m">Ended</h2>\n${endedTable(visit, ended.slice(0, MOST_ENDED))}`}
-${ended.length > MOST_ENDED && paragraph(`The newest ${MOST_ENDED} are shown.`)}`
+${tests.living.items.length === 0 ? emptyState(visit, 'There are no test accounts', 'make one below') : livingTable(visit, tests)}
+${pageLinks(visit, 'Test accounts', tests.living)}
+${tests.ended.length > 0 && html`<h2 class="govuk-heading-m">Ended</h2>\n${endedTable(visit, tests)}`}
+${tests.ended.length > MOST_ENDED && paragraph(`The newest ${MOST_ENDED} are shown.`)}`
 
-const livingTable = (
-  { root }: AccountVisit,
-  accounts: readonly TestAccount[],
-  countsIn: (room: string) => Counts,
-  now: number,
-): Html =>
+const livingTable = ({ root }: AccountVisit, { living, counts, now }: Tests): Html =>
   wideTable({
     caption: 'Test accounts, newest first',
     columns: [
@@ -214,8 +197,8 @@ const livingTable = (
       numeric('Failed messages'),
       'Look inside',
     ],
-    rows: accounts.map(account => {
-      const { payments, refused, failed } = countsIn(account.room)
+    rows: living.items.map(account => {
+      const { payments, refused, failed } = counts(account.room)
       return [
         html`<bdi class="farthing-text">${account.name}</bdi>`,
         ageOf(Math.max(0, now - account.expires + TEST_ACCOUNT_LIVES)),
@@ -234,16 +217,15 @@ const lookInside = (root: string, name: string): Html =>
     html`Look inside<span class="govuk-visually-hidden"> <bdi>${name}</bdi></span>`,
   )
 
-const endedTable = (
-  { root }: AccountVisit,
-  ended: readonly { name: string; since: number | null }[],
-): Html =>
+const endedTable = ({ root }: AccountVisit, { ended }: Tests): Html =>
   wideTable({
     caption: 'Ended test accounts, newest first',
     columns: ['Name', 'Ended', 'Look inside'],
-    rows: ended.map(({ name, since }) => [
-      html`<bdi class="farthing-text">${name}</bdi>`,
-      since === null ? 'earlier' : time(since),
-      since === null ? 'All of it is deleted' : lookInside(root, name),
-    ]),
+    rows: ended
+      .slice(0, MOST_ENDED)
+      .map(({ name, since }) => [
+        html`<bdi class="farthing-text">${name}</bdi>`,
+        since === null ? 'earlier' : time(since),
+        since === null ? 'All of it is deleted' : lookInside(root, name),
+      ]),
   })

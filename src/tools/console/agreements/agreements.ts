@@ -1,27 +1,18 @@
 /** The agreements of the account. */
 
-import { ApiError } from '../../../core/errors.ts'
 import { timeOf } from '../../../core/ids.ts'
 import type { Agreement, AgreementStatus } from '../../../pay/agreements/agreement.ts'
 import { cancelAgreement } from '../../../pay/agreements/commands.ts'
 import { agreementRows, findAgreement } from '../../../pay/agreements/store.ts'
 import type { Payment } from '../../../pay/payments/payment.ts'
 import { findPart, inRange, where } from '../../../platform/database/select.ts'
-import {
-  backLink,
-  button,
-  buttonLink,
-  summaryList,
-  type TagColour,
-  tag,
-} from '../../../platform/web/components.ts'
+import { backLink, button, buttonLink, summaryList, tag } from '../../../platform/web/components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
-import type { ToolContext } from '../../context.ts'
 import { listPayments } from '../../lists/payments-store.ts'
 import { actionForm, definePage } from '../frame/define-page.ts'
-import { type Typed, typedInput } from '../frame/form.ts'
+import { amountInput, type Typed } from '../frame/form.ts'
 import { type PageVisit, pageLinks, readPage } from '../frame/list.ts'
-import { existing, type Next, notFound } from '../frame/page.ts'
+import { existing, type Next } from '../frame/page.ts'
 import {
   byDay,
   code,
@@ -34,6 +25,7 @@ import {
   untrusted,
   wideTable,
 } from '../frame/parts.ts'
+import { unlessRefused } from '../payments/actions.ts'
 import { paymentTable } from '../payments/payments.ts'
 import { charge, setUp } from './new.ts'
 
@@ -41,7 +33,7 @@ export const agreements = definePage({
   path: 'agreements',
   navigation: 'Agreements',
   below: 'More',
-  read: ({ database }, { account, cursor }) =>
+  read: ({ context: { database }, account, cursor }) =>
     readPage<Agreement>(
       cursor,
       ({ agreement_id }) => agreement_id,
@@ -63,14 +55,8 @@ ${pageLinks(visit, 'Agreements', page)}`,
   entries: ({ items }) => items.map(({ agreement_id }) => agreement_id),
 })
 
-const colours: Record<AgreementStatus, TagColour> = {
-  created: 'grey',
-  active: 'green',
-  cancelled: 'grey',
-  inactive: 'grey',
-}
-
-const agreementTag = (status: AgreementStatus): Html => tag(status, colours[status])
+const agreementTag = (status: AgreementStatus): Html =>
+  tag(status, status === 'active' ? 'green' : 'grey')
 
 const table = (root: string, agreements: readonly Agreement[]): Html =>
   wideTable({
@@ -96,50 +82,34 @@ const MOST_PAYMENTS = 50
 
 export const agreement = definePage({
   path: 'agreements/{agreement_id}',
+  async read({ context: { database }, account, now, id }) {
+    const agreement = existing(await findAgreement(database, account.room, id))
+    const part = { now, limit: MOST_PAYMENTS + 1, order: 'newest' } as const
+    const payments = await listPayments(database, account.room, { agreement_id: id }, part)
+    return { agreement, payments }
+  },
   title: (_, { agreement }) => `Agreement ${agreement.reference}`,
   heading: (_, { agreement: { reference, status } }) =>
     html`${untrusted(reference)} ${agreementTag(status)}`,
   above: ({ root }) => backLink(`${root}agreements`, 'Agreements'),
-  read,
-  show,
+  show(visit, { agreement, payments }, refused?: Typed) {
+    const { status } = agreement
+    const toDo = status === 'created' ? 'set it up above' : status === 'active' && 'charge it above'
+    return html`${payForms(visit, agreement, refused)}
+${summaryList(rowsFor(agreement))}
+${status !== 'cancelled' && cancelForm(visit)}
+<h2 class="govuk-heading-m">Payments</h2>
+${payments.length > 0 ? paymentsPart(visit.root, payments) : emptyState(visit, 'No payment of the last 7 days was made with it', toDo)}`
+  },
   live: true,
   actions: { cancel: { run: cancel }, 'set-up': { run: setUp }, charge: { run: charge } },
 })
 
-async function read({ database }: ToolContext, { account, now, id }: PageVisit) {
-  const agreement = existing(await findAgreement(database, account.room, id))
-  const limit = MOST_PAYMENTS + 1
-  const part = { now, limit, order: 'newest' } as const
-  const payments = await listPayments(database, account.room, { agreement_id: id }, part)
-  return { agreement, payments }
-}
-
-function show(
-  visit: PageVisit,
-  { agreement, payments }: Awaited<ReturnType<typeof read>>,
-  refused?: Typed,
-): Html {
-  const toDo =
-    agreement.status === 'created'
-      ? 'set it up above'
-      : agreement.status === 'active' && 'charge it above'
-  return html`${payForms(visit, agreement, refused)}
-${summaryList(rowsFor(agreement))}
-${agreement.status !== 'cancelled' && cancelForm(visit)}
-<h2 class="govuk-heading-m">Payments</h2>
-${payments.length > 0 ? paymentsPart(visit.root, payments) : emptyState(visit, 'No payment of the last 7 days was made with it', toDo)}`
-}
-
-async function cancel(context: ToolContext, { account, id }: PageVisit): Promise<Next> {
-  const to = `agreements/${id}`
-  try {
-    await cancelAgreement(context, account, id)
-    return { to, done: { code: 'agreement-cancelled' } }
-  } catch (error) {
-    if (!(error instanceof ApiError) || error.status >= 500) throw error
-    if (error.status === 404) throw notFound()
-    return { to, done: { code: 'cancelled-before' } }
-  }
+async function cancel({ context, account, id }: PageVisit): Promise<Next> {
+  existing(await findAgreement(context.database, account.room, id))
+  const cancelled = cancelAgreement(context, account, id).then(() => 'agreement-cancelled' as const)
+  const code = await unlessRefused(cancelled, 'cancelled-before' as const)
+  return { to: `agreements/${id}`, done: { code } }
 }
 
 function rowsFor(agreement: Agreement) {
@@ -173,13 +143,8 @@ function payForms(
   if (status === 'created')
     return html`${actionForm(visit, 'set-up', button({ id: 'set-up', text: 'Set it up with a paid payment' }))}${refused && paragraph(untrusted(refused.errors.amount ?? ''))}`
   if (status !== 'active') return false
-  const amount = typedInput(refused, {
-    name: 'amount',
-    label: 'Amount in pounds',
-    value: '14.50',
-    inputmode: 'decimal',
-    width: 10,
-  })
+  const field = { name: 'amount', label: 'Amount in pounds', value: '14.50' }
+  const amount = amountInput(refused, field)
   return html`${actionForm(visit, 'charge', html`${amount}${button({ id: 'charge', text: 'Charge it' })}`)}`
 }
 

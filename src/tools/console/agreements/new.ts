@@ -7,7 +7,6 @@ import { formBody } from '../../../platform/http/body.ts'
 import type { Json } from '../../../platform/http/fields.ts'
 import { button } from '../../../platform/web/components.ts'
 import { html } from '../../../platform/web/html.ts'
-import type { ToolContext } from '../../context.ts'
 import { actionForm, definePage } from '../frame/define-page.ts'
 import { submit, type Typed, typedInput } from '../frame/form.ts'
 import type { PageVisit } from '../frame/list.ts'
@@ -35,7 +34,7 @@ ${button({ id: 'make-agreement', text: 'Make the agreement' })}`,
   actions: { agree: { run: agree } },
 })
 
-async function agree(context: ToolContext, { request, account }: PageVisit): Promise<Next | Typed> {
+async function agree({ context, request, account }: PageVisit): Promise<Next | Typed> {
   const form = formBody(request)
   const body = Object.fromEntries(FIELDS.map(name => [name, form.get(name)?.trim() || undefined]))
   const rules = {
@@ -43,7 +42,6 @@ async function agree(context: ToolContext, { request, account }: PageVisit): Pro
     read: readNewAgreement,
     labels,
     mended: (field: string) => ({ [field]: 'x' }),
-    fieldOf: (field = '') => FIELDS.find(each => each === field) ?? 'reference',
   }
   return submit(form, rules, async fields => {
     const { agreement_id } = await createAgreement(context, account, fields)
@@ -52,34 +50,27 @@ async function agree(context: ToolContext, { request, account }: PageVisit): Pro
 }
 
 /** A paid payment whose card is stored in the agreement. */
-export const setUp = (context: ToolContext, visit: PageVisit): Promise<Next | Typed> =>
-  pay(context, visit, '14.50', { set_up_agreement: visit.id, return_url: backAddress(visit) })
+export const setUp = (visit: PageVisit): Promise<Next | Typed> =>
+  pay(visit, '14.50', { set_up_agreement: visit.id, return_url: backAddress(visit) })
 
 /** A payment with the card that is stored in the agreement. */
-export const charge = (context: ToolContext, visit: PageVisit): Promise<Next | Typed> =>
-  pay(context, visit, formBody(visit.request).get('amount') ?? '', {
+export const charge = (visit: PageVisit): Promise<Next | Typed> =>
+  pay(visit, formBody(visit.request).get('amount') ?? '', {
     agreement_id: visit.id,
     authorisation_mode: 'agreement',
   })
 
-function pay(
-  context: ToolContext,
-  visit: PageVisit,
-  amount: string,
-  fields: Json,
-): Promise<Next | Typed> {
+function pay(visit: PageVisit, amount: string, fields: Json): Promise<Next | Typed> {
   const back = backAddress(visit)
   const named = { reference: 'CONSOLE-AGREEMENT', description: 'A payment made in the console' }
   const rules = {
     body: { amount: penceIn(amount), ...named, ...fields },
-    read: (body: Json) => readFields(context, body, back),
+    read: (body: Json) => readFields(visit.context, body, back),
     labels: paymentLabels,
     sentences,
-    mended: () => undefined,
-    fieldOf: () => 'amount',
   }
   const ready = 'set_up_agreement' in fields ? readyMade.paid : undefined
   return submit(formBody(visit.request), rules, fields =>
-    makePayment(context, visit, { fields, back, ready }),
+    makePayment(visit, { fields, back, ready }),
   )
 }

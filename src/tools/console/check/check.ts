@@ -27,21 +27,12 @@ import { findingView } from './findings.ts'
 export const check = definePage({
   path: 'check',
   navigation: 'Check',
-  read: (context, { account }) => checkAndCount(context, account),
-  show,
-  fails: report => ({ fails: failsIn(report) }),
-})
-
-const groups: [Level, heading: string][] = [
-  ['fail', 'Will break in production'],
-  ['warn', 'Likely to break'],
-  ['note', 'Before you go live'],
-]
-
-function show(visit: PageVisit, report: Report): Html {
-  const ofLevel = (level: Finding['level']) => report.findings.filter(each => each.level === level)
-  const open = groups.map(([level, heading]) => [level, heading, ofLevel(level)] as const)
-  return html`${paragraph(`Would this integration work in production? What GOV.UK Pay does differently, as far as the requests and deliveries show it.`)}
+  read: ({ context, account }) => checkAndCount(context, account),
+  show(visit, report) {
+    const ofLevel = (level: Finding['level']) =>
+      report.findings.filter(each => each.level === level)
+    const open = groups.map(([level, heading]) => [level, heading, ofLevel(level)] as const)
+    return html`${paragraph(`Would this integration work in production? What GOV.UK Pay does differently, as far as the requests and deliveries show it.`)}
 ${windowPart(visit, report)}
 ${report.from !== null && open.every(([, , findings]) => findings.length === 0) && paragraph(ofLevel('pass').length > 0 ? 'Nothing that was seen would break.' : 'Nothing was judged, so nothing has passed.')}
 ${open.map(
@@ -55,7 +46,15 @@ ${situationsPart(visit, report)}
 ${restPart('What passed', ofLevel('pass'))}
 ${restPart('What was not seen', ofLevel('not seen'))}
 ${paragraph(html`The same in a terminal or a pipeline: ${command('farthing check')}. In a test: ${code("await account.check({ asOf: '1d' })")}.`)}`
-}
+  },
+  fails: report => ({ fails: failsIn(report) }),
+})
+
+const groups: [Level, heading: string][] = [
+  ['fail', 'Will break in production'],
+  ['warn', 'Likely to break'],
+  ['note', 'Before you go live'],
+]
 
 function windowPart(visit: PageVisit, { kept, not_kept, from }: Report): Html {
   if (from === null)
@@ -100,12 +99,6 @@ function restPart(heading: string, findings: Finding[]): Html | false {
     title,
     times > 0 ? `Seen ${counted(times, 'time')}` : untrusted(sentence),
   ])
-  return details(
-    `${heading} (${findings.length})`,
-    wideTable({
-      caption: heading,
-      columns: ['Rule', 'About', 'Evidence'],
-      rows,
-    }),
-  )
+  const columns = ['Rule', 'About', 'Evidence']
+  return details(`${heading} (${findings.length})`, wideTable({ caption: heading, columns, rows }))
 }

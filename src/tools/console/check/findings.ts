@@ -1,6 +1,6 @@
 /** Findings of the check as parts of pages. */
 import { asTypedHere } from '../../../core/invocation.ts'
-import { button, insetText, type TagColour, tag } from '../../../platform/web/components.ts'
+import { button, insetText, tag } from '../../../platform/web/components.ts'
 import { type Html, html, type Part } from '../../../platform/web/html.ts'
 import { showBroken } from '../../explain/check/judge.ts'
 import { MOST_MS, MOST_POSTS } from '../../explain/check/probing.ts'
@@ -17,7 +17,7 @@ import {
   untrusted,
 } from '../frame/parts.ts'
 
-const colours: Record<Level, TagColour> = { fail: 'red', warn: 'orange', note: 'blue' }
+const colours = { fail: 'red', warn: 'orange', note: 'blue' } as const
 
 const levelTag = (level: Level): Html => tag(level, colours[level])
 
@@ -25,15 +25,11 @@ const levelTag = (level: Level): Html => tag(level, colours[level])
 export function inProduction(keys: readonly string[] | undefined): Html | false {
   const broken = showBroken(keys)
   if (broken.length === 0) return false
-  return insetText(
-    joined(
-      broken.map(
-        ({ rule, level, sentence, advice }) =>
-          html`${levelTag(level)} <strong>In production:</strong> ${sentence} ${advice} (${rule})`,
-      ),
-      html`<br>`,
-    ),
+  const lines = broken.map(
+    ({ rule, level, sentence, advice }) =>
+      html`${levelTag(level)} <strong>In production:</strong> ${sentence} ${advice} (${rule})`,
   )
+  return insetText(joined(lines, html`<br>`))
 }
 
 /** Links of one finding. */

@@ -8,7 +8,6 @@ import { eventTypes, type Webhook, webhookTitle } from '../../../pay/webhooks/we
 import { formBody } from '../../../platform/http/body.ts'
 import { button, insetText } from '../../../platform/web/components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
-import type { ToolContext } from '../../context.ts'
 import { resendAll } from '../../deliver/resend.ts'
 import { findResend, isRunning, type ResendRow, resendIn } from '../../deliver/resend-store.ts'
 import {
@@ -18,12 +17,12 @@ import {
   listFailedFirst,
   newestWebhooks,
   placeOf,
-  searchedOf,
 } from '../../lists/webhooks-store.ts'
 import { acceptedByHand } from '../../record/by-hand.ts'
 import { actionForm, definePage } from '../frame/define-page.ts'
 import {
   filterForm,
+  isFiltered,
   oneOf,
   type PageVisit,
   pageAddress,
@@ -31,17 +30,9 @@ import {
   readPage,
   text,
 } from '../frame/list.ts'
-import { messageTable } from '../frame/message-attempts.ts'
+import { deliveryFilter, messageTable, noMatch } from '../frame/message-attempts.ts'
 import type { AccountVisit, Next } from '../frame/page.ts'
-import {
-  deliveryName,
-  emptyState,
-  hidden,
-  inDigits,
-  link,
-  paragraph,
-  untrusted,
-} from '../frame/parts.ts'
+import { emptyState, hidden, link, untrusted } from '../frame/parts.ts'
 import { shortTime } from '../frame/times.ts'
 
 /** Webhooks that were deactivated and whose messages are listed. */
@@ -50,9 +41,7 @@ const MOST_ENDED = 100
 const filters = {
   webhook: text('Webhook'),
   event: oneOf('Event', eventTypes),
-  status: oneOf('Delivery status', ['SUCCESSFUL', 'FAILED', 'PENDING', 'not listening'], {
-    nameOf: deliveryName,
-  }),
+  status: deliveryFilter,
   order: oneOf('Order', ['newest'], { all: 'Failed first', nameOf: () => 'Newest first' }),
 }
 type Visit = PageVisit<typeof filters>
@@ -62,18 +51,61 @@ export const deliveries = definePage({
   navigation: 'Deliveries',
   below: 'Webhooks',
   filters,
-  read,
-  show,
+  async read(visit) {
+    const { database, time } = visit.context
+    const { webhook, event, status } = visit.values
+    const run = await findResend(database, visit.account.room)
+    const webhooks = await webhooksOf(visit)
+    const chosen = chosenOf(webhooks, webhook)
+    const [list, idOf] = isFailedFirst(visit.values)
+      ? [listFailedFirst, placeOf]
+      : [listDeliveries, ({ message_id }: DeliveryRow) => message_id]
+    const ofEvent = { event_type: event || undefined }
+    const filter = { ...ofEvent, status: status || undefined }
+    const page = await readPage<DeliveryRow>(visit.cursor, idOf, (range, part) =>
+      list(database, chosen, { ...filter, ...range }, part),
+    )
+    return {
+      webhooks,
+      page,
+      accepted: await acceptedByHand(database, page.items),
+      open: await failedToSend(visit, chosen, ofEvent),
+      // The newest run, if it began within a day.
+      resent: run && visit.now - resendIn(run).at < DAY ? run : undefined,
+      wall: time.wall(),
+    }
+  },
+  show(visit, { webhooks, page, accepted, open, resent, wall }) {
+    const { root, now, values } = visit
+    const names = new Map(webhooks.map(webhook => [webhook.webhook_id, webhookTitle(webhook)]))
+    const choices = webhooks.map(({ webhook_id, status }) => ({
+      value: webhook_id,
+      text: `${names.get(webhook_id)}${status === 'INACTIVE' ? ' (deactivated)' : ''}`,
+    }))
+    // What still fails stands before what was accepted since.
+    const rankOf = (row: DeliveryRow) =>
+      shownStatus(row, now) === 'FAILED' ? Number(accepted.has(row.message_id)) : 2
+    const isSorted = isFailedFirst(values)
+    const list = {
+      caption: `Messages, ${isSorted ? 'failed' : 'newest'} first`,
+      messages: isSorted ? page.items.toSorted((a, b) => rankOf(a) - rankOf(b)) : page.items,
+      accepted,
+      webhookOf: ({ webhook_id }: DeliveryRow) =>
+        link(`${root}webhooks/${webhook_id}`, untrusted(names.get(webhook_id) ?? webhook_id)),
+    }
+    return html`${webhooks.length > 0 && filterForm(visit, { webhook: choices })}
+${resent && html`<div id="resent">${insetText(progressOf(resent, now, wall))}</div>`}
+${open.length > 0 && !isRunning(resent, wall) && actionForm(visit, 'resend', resendFields(open.length, values))}
+${page.items.length === 0 ? nothing(visit, webhooks) : messageTable(visit, list)}
+${pageLinks(visit, 'Messages', page)}`
+  },
   live: true,
   entries: ({ page }) => page.items.map(({ message_id }) => message_id),
   actions: { resend: { run: resend } },
 })
 
 /** The active webhooks and the newest of the others, newest first. */
-async function webhooksOf(
-  { database }: ToolContext,
-  { account }: AccountVisit,
-): Promise<Webhook[]> {
+async function webhooksOf({ context: { database }, account }: AccountVisit): Promise<Webhook[]> {
   const [active, newest] = await Promise.all([
     activeWebhooks(database, account.room),
     newestWebhooks(database, account.room, MOST_ENDED),
@@ -87,56 +119,6 @@ const chosenOf = (webhooks: readonly Webhook[], webhook: string): Webhook[] =>
 
 const isFailedFirst = ({ order, status }: Visit['values']) => order === '' && status === ''
 
-async function read(context: ToolContext, visit: Visit) {
-  const { database } = context
-  const { webhook, event, status } = visit.values
-  const webhooks = await webhooksOf(context, visit)
-  const chosen = chosenOf(webhooks, webhook)
-  const [list, idOf] = isFailedFirst(visit.values)
-    ? [listFailedFirst, placeOf]
-    : [listDeliveries, ({ message_id }: DeliveryRow) => message_id]
-  const filter = { event_type: event || undefined, status: status || undefined }
-  const page = await readPage<DeliveryRow>(visit.cursor, idOf, (range, part) =>
-    list(database, chosen, { ...filter, ...range }, part),
-  )
-  return {
-    webhooks,
-    page,
-    accepted: await acceptedByHand(database, page.items),
-    open: await failedToSend(context, visit, chosen, { event_type: event || undefined }),
-    resent: await readResend(context, visit),
-    wall: context.time.wall(),
-  }
-}
-
-type Data = Awaited<ReturnType<typeof read>>
-
-function show(visit: Visit, { webhooks, page, accepted, open, resent, wall }: Data): Html {
-  const { root, now, values } = visit
-  const names = new Map(webhooks.map(webhook => [webhook.webhook_id, webhookTitle(webhook)]))
-  const choices = webhooks.map(({ webhook_id, status }) => ({
-    value: webhook_id,
-    text: `${names.get(webhook_id)}${status === 'INACTIVE' ? ' (deactivated)' : ''}`,
-  }))
-  // What still fails stands before what was accepted since.
-  const rankOf = (row: DeliveryRow) =>
-    shownStatus(row, now) === 'FAILED' ? Number(accepted.has(row.message_id)) : 2
-  const list = {
-    caption: `Messages, ${isFailedFirst(values) ? 'failed' : 'newest'} first`,
-    messages: isFailedFirst(values)
-      ? page.items.toSorted((a, b) => rankOf(a) - rankOf(b))
-      : page.items,
-    accepted,
-    webhookOf: ({ webhook_id }: DeliveryRow) =>
-      link(`${root}webhooks/${webhook_id}`, untrusted(names.get(webhook_id) ?? webhook_id)),
-  }
-  return html`${webhooks.length > 0 && filterForm(visit, { webhook: choices })}
-${resent && html`<div id="resent">${insetText(progressOf(resent, now, wall))}</div>`}
-${open.length > 0 && !isRunning(resent, wall) && actionForm(visit, 'resend', resendFields(open.length, values))}
-${page.items.length === 0 ? nothing(visit, webhooks) : messageTable(visit, list)}
-${pageLinks(visit, 'Messages', page)}`
-}
-
 function nothing(visit: Visit, webhooks: readonly Webhook[]): Html {
   if (webhooks.length === 0)
     return emptyState(
@@ -146,23 +128,22 @@ function nothing(visit: Visit, webhooks: readonly Webhook[]): Html {
       'webhooks/new',
     )
   const { webhook, event, status } = visit.values
-  if (!webhook && !event && !status)
+  if (!isFiltered(visit))
     return emptyState(visit, 'There are no messages yet', 'make a payment', 'payments/new')
-  const searched = inDigits(searchedOf(chosenOf(webhooks, webhook).length))
-  return html`${paragraph('There are no results for the filters you used.')}
-${(event || status === 'SUCCESSFUL') && paragraph(`The newest ${searched} messages of each webhook were looked through.`)}`
+  const isSearched = event !== '' || status === 'SUCCESSFUL'
+  return noMatch(chosenOf(webhooks, webhook).length, isSearched)
 }
 
-async function resend(context: ToolContext, visit: Visit): Promise<Next> {
+async function resend(visit: Visit): Promise<Next> {
   const form = formBody(visit.request)
   const webhook = form.get('webhook') ?? ''
   const event_type = eventTypes.find(each => each === form.get('event'))
   const to = pageAddress('deliveries', { webhook, event: event_type })
-  const webhooks = chosenOf(await webhooksOf(context, visit), webhook)
-  const open = await failedToSend(context, visit, webhooks, { event_type })
+  const webhooks = chosenOf(await webhooksOf(visit), webhook)
+  const open = await failedToSend(visit, webhooks, { event_type })
   if (open.length === 0) return { to, done: { code: 'none-failed' } }
   const ids = open.map(({ message_id }) => message_id)
-  const isBegun = await resendAll(context, visit.account, ids)
+  const isBegun = await resendAll(visit.context, visit.account, ids)
   return { to, done: { code: isBegun ? 'resending' : 'resending-already' } }
 }
 
@@ -176,8 +157,7 @@ const MOST_LOOKED_AT = 1_000
  * oldest first.
  */
 async function failedToSend(
-  { database }: ToolContext,
-  { now }: AccountVisit,
+  { context: { database }, now }: AccountVisit,
   webhooks: readonly Webhook[],
   filter: Pick<DeliveryFilter, 'event_type'>,
 ): Promise<DeliveryRow[]> {
@@ -200,15 +180,6 @@ async function failedToSend(
   return open.slice(0, MOST_RESENT).reverse()
 }
 
-/** The newest run, if it began within a day. */
-async function readResend(
-  { database }: ToolContext,
-  { account, now }: AccountVisit,
-): Promise<ResendRow | undefined> {
-  const row = await findResend(database, account.room)
-  return row && now - resendIn(row).at < DAY ? row : undefined
-}
-
 /** `count` messages can be sent again, and the list shows those of this webhook and event. */
 const resendFields = (
   count: number,
@@ -223,9 +194,11 @@ function progressOf(row: ResendRow, now: number, wall: MachineTime): string {
   const of = `${done} of ${done + left.length}`
   const results = [
     accepted > 1 ? `${accepted} were accepted` : `${accepted === 1 ? '1' : 'none'} was accepted`,
-    ...(failed > 0 ? [`${failed} failed again`] : []),
-    ...(skipped > 0 ? [`${skipped} could not be sent any more`] : []),
-  ].join(', ')
+    failed > 0 && `${failed} failed again`,
+    skipped > 0 && `${skipped} could not be sent any more`,
+  ]
+    .filter(Boolean)
+    .join(', ')
   const begun = shortTime(at, now)
   if (left.length === 0) return `Sent again at ${begun}: ${of}, ${results}.`
   return isRunning(row, wall)

@@ -5,12 +5,12 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Config } from '../../../core/config.ts'
 import { inPounds } from '../../../core/money.ts'
-import { cookie, cookiesNamed } from './session.ts'
+import { cookiesNamed, setCookie } from './session.ts'
 
 type BannerRequest = { request: FastifyRequest; config: Config }
 
 /** `success` is green. */
-export type Banner = { text: string; success: boolean }
+type Banner = { text: string; success: boolean }
 
 /** What went well. */
 const successes = {
@@ -42,35 +42,13 @@ const others = {
     'Nothing was begun: messages of this account are being sent by hand already.',
   'none-failed': 'Nothing was sent: there is no failed message that can be sent again.',
   'not-sent': 'Nothing was sent.',
+  lost: 'You were signed out. Nothing was done: do it again.',
 } as const
 
-/** What the forms do. Without a session nothing of it is done. */
-const lost = {
-  create: 'No payment was made. Enter it again.',
-  agree: 'No agreement was made. Enter it again.',
-  'set-up': 'No payment was made.',
-  charge: 'No payment was made.',
-  'make-account': 'No test account was made.',
-  complete: 'The payment was not changed.',
-  capture: 'Nothing was captured.',
-  cancel: 'Nothing was cancelled.',
-  refund: 'Nothing was refunded.',
-  send: 'Nothing was sent.',
-  resend: 'Nothing was sent.',
-  register: 'No webhook was registered. Enter it again.',
-  test: 'Nothing was sent.',
-  deactivate: 'The webhook was not deactivated.',
-  compare: 'Nothing was compared.',
-  ask: 'The receiver was not asked.',
-  probe: 'The receiver was not probed.',
-} as const
-
-export type FormPurpose = keyof typeof lost
-
-/** `pence` is the amount that a refund has. */
 export type Code = keyof typeof successes | keyof typeof others
 
-export type Done = { code: Code; pence?: number } | { lost: FormPurpose }
+/** `pence` is the amount that a refund has. */
+export type Done = { code: Code; pence?: number | undefined }
 
 const COOKIE = 'farthing_console_done'
 
@@ -83,10 +61,9 @@ export function leaveBanner(
   reply: FastifyReply,
   { to, done }: { to: string; done: Done },
 ): void {
-  const code = 'lost' in done ? `lost-${done.lost}` : done.code
   const [page] = to.split('?', 1)
-  const value = [code, 'pence' in done ? done.pence : '', page].join('.')
-  void reply.header('set-cookie', cookie(request, config, { name: COOKIE, value }, SECONDS))
+  const value = [done.code, done.pence, page].join('.')
+  setCookie(request, reply, config, { name: COOKIE, value, seconds: SECONDS })
 }
 
 /** The banner that was left for the page of this request. It is used up with that. */
@@ -98,21 +75,15 @@ export function takeBanner(
   for (const value of cookiesNamed(request, COOKIE)) {
     const [code = '', pence = '', page] = value.split('.', 3)
     if (path !== `${base}/${page}`) continue
-    void reply.header('set-cookie', cookie(request, config, { name: COOKIE, value: '' }, 0))
+    setCookie(request, reply, config, { name: COOKIE, value: '', seconds: 0 })
     return bannerOf(code, pence)
   }
   return undefined
 }
 
 function bannerOf(code: string, pence: string): Banner | undefined {
-  const textIn = (texts: Readonly<Record<string, string>>, name: string) =>
-    Object.hasOwn(texts, name) ? texts[name] : undefined
   if (code === 'refunded' && /^\d{1,9}$/.test(pence))
     return { text: `A refund of ${inPounds(Number(pence))} is submitted.`, success: true }
-  const good = textIn(successes, code)
-  if (good !== undefined) return { text: good, success: true }
-  const [, purpose = ''] = /^lost-(.*)$/.exec(code) ?? []
-  const left = textIn(lost, purpose)
-  const text = left === undefined ? textIn(others, code) : `You were signed out. ${left}`
-  return text === undefined ? undefined : { text, success: false }
+  const text = new Map(Object.entries({ ...successes, ...others })).get(code)
+  return text === undefined ? undefined : { text, success: Object.hasOwn(successes, code) }
 }

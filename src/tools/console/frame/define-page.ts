@@ -5,12 +5,11 @@ import type { Accepts } from '../../../platform/http/body.ts'
 import { pathParam, type Route } from '../../../platform/http/endpoint.ts'
 import { pageFault } from '../../../platform/http/errors.ts'
 import { type Html, html, type Part } from '../../../platform/web/html.ts'
-import type { FormPurpose } from './banners.ts'
 import { countFails, type Fails } from './fails.ts'
 import {
-  cursorIn,
   type Errors,
   type Filters,
+  isFirst,
   type PageVisit,
   pageAddress,
   problemsIn,
@@ -43,10 +42,8 @@ type FormAction<F extends Filters, A extends Answer> = {
   /** The form is sent to the address of the page, and not to one below it. */
   isAtPage?: true
   /** Reads the form, and returns the page to open then, a page of its own, or an answer for this page. */
-  run: (context: ConsoleContext, visit: PageVisit<F>) => Promise<Next | Page | A>
+  run: (visit: PageVisit<F>) => Promise<Next | Page | A>
 }
-
-type AnyFormAction = FormAction<Filters, Answer>
 
 type Definition<F extends Filters, Data, A extends Answer> = {
   /** Below /console; '' for home. It has one parameter at most. */
@@ -63,9 +60,9 @@ type Definition<F extends Filters, Data, A extends Answer> = {
   /** The page is for making something, so an account that has ended has none. */
   makes?: true
   /** The page that is opened instead, if there is one. */
-  instead?: (context: ConsoleContext, visit: PageVisit<F>) => Promise<string | undefined>
+  instead?: (visit: PageVisit<F>) => Promise<string | undefined>
   /** Returns what the page shows. Throws `notFound`. The compiler infers the data of `title` and `show`, which follow. */
-  read?: (context: ConsoleContext, visit: PageVisit<F>, answer?: A) => Promise<Data>
+  read?: (visit: PageVisit<F>, answer?: A) => Promise<Data>
   title?: string | ((visit: PageVisit<F>, data: Data) => string)
   /** Its heading, if that is not its title. */
   heading?: (visit: PageVisit<F>, data: Data) => Part
@@ -78,13 +75,13 @@ type Definition<F extends Filters, Data, A extends Answer> = {
    * The page says when what it shows has changed. A function tells that faster than reading and showing all of it would:
    * `since` is the newest entry that the browser shows.
    */
-  live?: true | ((context: ConsoleContext, visit: PageVisit<F>, since: string) => Promise<Look>)
+  live?: true | ((visit: PageVisit<F>, since: string) => Promise<Look>)
   /** The number beside *Check*, of a page that shows it too. */
   fails?: (data: Data) => Fails
   /** The identifiers of what a live list shows, if it begins with the newest. */
   entries?: (data: Data) => readonly string[]
-  /** By the last part of its address. `banners.ts` says of each what was not done without a session. */
-  actions?: { [Name in FormPurpose]?: FormAction<F, A> }
+  /** By the last part of its address. */
+  actions?: Readonly<Record<string, FormAction<F, A>>>
 }
 
 type Group = 'Webhooks' | 'More'
@@ -105,7 +102,7 @@ export function definePage<const F extends Filters, Data, A extends Answer>(
   definition: Definition<F, Data, A>,
 ): ConsolePage {
   const page = definition as unknown as AnyPage // its functions get what it has returned itself
-  const actions = Object.entries(page.actions ?? {}) as [FormPurpose, AnyFormAction][] // as the type says
+  const actions = Object.entries(page.actions ?? {})
   return {
     path: page.path,
     forms: actions.map(([name, { isAtPage }]) => (isAtPage ? page.path : `${page.path}/${name}`)),
@@ -121,7 +118,7 @@ export function definePage<const F extends Filters, Data, A extends Answer>(
 /** The form of an action of the page; none in an account that has ended. */
 export const actionForm = (
   { account, here, back, hasEnded }: PageVisit,
-  purpose: FormPurpose,
+  purpose: string,
   content: Part,
   className?: string,
 ): Html | false =>
@@ -135,19 +132,22 @@ const pageRoute = (context: ConsoleContext, page: AnyPage): Route => ({
   path: pathBelow(page.path),
   area: page.guest ? 'sign-in' : 'console',
   handler: async (request, reply) => {
-    if (page.guest && !(await isSignedIn(context, request)))
-      return sendGuest(context, request, reply, page)
+    if (page.guest && !(await isSignedIn(context, request))) {
+      const guest = visitOf(request, context)
+      const content = page.guest(guest)
+      return sendPage(reply, guest, { title: `${page.title}`, content, narrow: page.narrow })
+    }
     const visit = pageVisitOf(request, context, page)
     const { account, base } = visit
     const refused = otherAccount(visit) ?? (page.makes && endedAccount(visit))
-    if (refused) return sendWhole(context, reply, visit, refused)
+    if (refused) return sendWhole(reply, visit, refused)
     // A test account has its name in its addresses, so that two tabs of one browser can show two accounts.
     if (account.parent !== null && base === '/console') {
       const rest = request.originalUrl.slice(base.length).replace(/^\/$/, '')
       return sendNext(reply, visit, { to: insideOf(account) + rest })
     }
-    const to = await page.instead?.(context, visit)
-    return to === undefined ? respond(context, page, visit, reply) : sendNext(reply, visit, { to })
+    const to = await page.instead?.(visit)
+    return to === undefined ? respond(page, visit, reply) : sendNext(reply, visit, { to })
   },
 })
 
@@ -158,22 +158,12 @@ const isSignedIn = (context: ConsoleContext, request: FastifyRequest): Promise<b
     throw error
   })
 
-function sendGuest(
-  context: ConsoleContext,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  { guest, title, narrow }: AnyPage,
-): FastifyReply {
-  const visit = visitOf(request, context)
-  return sendPage(reply, visit, { title: `${title}`, content: guest?.(visit), narrow })
-}
-
 /** A form. Without a session nothing is done, and the page to sign in says so: so its area is that page's. */
 const actionRoute = (
   context: ConsoleContext,
   page: AnyPage,
-  purpose: FormPurpose,
-  action: AnyFormAction,
+  purpose: string,
+  action: FormAction<Filters, Answer>,
 ): Route => ({
   method: 'POST',
   path: pathBelow(page.path, action.isAtPage ? '' : purpose),
@@ -186,11 +176,11 @@ const actionRoute = (
     await context.recorder?.write()
     const visit = pageVisitOf(request, context, page)
     const refused = otherAccount(visit) ?? (action.changesNothing ? undefined : endedAccount(visit))
-    if (refused) return sendWhole(context, reply, visit, refused)
-    const result = await action.run(context, visit)
+    if (refused) return sendWhole(reply, visit, refused)
+    const result = await action.run(visit)
     if ('to' in result) return sendNext(reply, visit, result)
-    if ('content' in result) return sendWhole(context, reply, visit, result)
-    return respond(context, page, visit, reply, result)
+    if ('content' in result) return sendWhole(reply, visit, result)
+    return respond(page, visit, reply, result)
   },
 })
 
@@ -203,6 +193,7 @@ function pageVisitOf(
   const [, parameter = ''] = /\{(\w+)\}/.exec(path) ?? []
   const id = pathParam(request, parameter)
   const values = valuesIn(visit, filters)
+  const { before, after, back } = textsIn(visit, ['before', 'after', 'back'])
   return {
     ...visit,
     id,
@@ -210,42 +201,40 @@ function pageVisitOf(
     filters,
     values,
     errors: problemsIn(filters, values, visit.now),
-    cursor: cursorIn(visit),
-    back: textsIn(visit, ['back']).back,
+    cursor: { before: before || undefined, after: after || undefined },
+    back,
   }
 }
 
 /** The page, or what has changed since the browser opened it. `answer` is that of an action. */
 async function respond(
-  context: ConsoleContext,
   page: AnyPage,
   visit: PageVisit,
   reply: FastifyReply,
   answer?: Answer,
 ): Promise<FastifyReply> {
   const { path, navigation = path, title = navigation, section = path.replace(/\/.*/, '') } = page
-  const hasErrors = Object.keys(visit.errors).length > 0
-  const live = hasErrors ? undefined : page.live
+  const live = Object.keys(visit.errors).length > 0 ? undefined : page.live
   const browserTag = live && shownBy(visit.request)
   // Before the page is read: what changes meanwhile is then announced, and not overlooked.
   const quick =
-    typeof live === 'function' ? await live(context, visit, newestIn(browserTag || '')) : undefined
+    typeof live === 'function' ? await live(visit, newestIn(browserTag || '')) : undefined
   if (quick && browserTag) return sendLook(reply, browserTag, quick)
-  const data = await page.read?.(context, visit, answer)
+  const data = await page.read?.(visit, answer)
   const itsTitle = typeof title === 'string' ? title : title(visit, data)
   const text = page.heading?.(visit, data) ?? itsTitle
-  const head = page.live ? liveHeading(visit, text) : heading(text)
+  const head = live ? liveHeading(visit, text) : heading(text)
   const content = page.show(visit, data, answer)
-  const look =
-    quick ??
-    (live && lookAt(page, visit, data, html`${head}${answer ? page.show(visit, data) : content}`))
+  const shown = () => html`${head}${answer ? page.show(visit, data) : content}`
+  const look = quick ?? (live && lookAt(visit, page.entries?.(data) ?? [], shown()))
   if (look && browserTag) return sendLook(reply, browserTag, look)
   const errors = answer?.errors ?? visit.errors
-  const fails = page.fails?.(data)
+  const isSlow = Object.entries(visit.filters).some(
+    ([name, filter]) => filter.isSlow && visit.values[name] !== '',
+  )
   return sendWhole(
-    context,
     reply,
-    { ...visit, ...(fails && { fails }) },
+    visit,
     {
       title: itsTitle,
       heading: head,
@@ -254,20 +243,16 @@ async function respond(
       narrow: page.narrow,
       section,
       ...(Object.keys(errors).length > 0 && { errors }),
-      ...(look && { live: { tag: tagOf(look), isSlow: isSlow(visit) } }),
+      ...(look && { live: { tag: tagOf(look), isSlow } }),
     },
+    page.fails?.(data),
   )
 }
 
-function lookAt(
-  { entries }: AnyPage,
-  { request, cursor }: PageVisit,
-  data: unknown,
-  content: Html,
-): Look {
-  const isFirst = cursor.before === undefined && cursor.after === undefined
-  const ids = isFirst ? (entries?.(data) ?? []) : []
-  const since = newestIn(shownBy(request))
+/** `entries` are those of the page, and `content` is what it shows. */
+function lookAt(visit: PageVisit, entries: readonly string[], content: Html): Look {
+  const ids = isFirst(visit) ? entries : []
+  const since = newestIn(shownBy(visit.request))
   return {
     version: content.toString(),
     newest: [...ids].sort().at(-1),
@@ -275,15 +260,15 @@ function lookAt(
   }
 }
 
-const isSlow = ({ filters, values }: PageVisit): boolean =>
-  Object.entries(filters).some(([name, filter]) => filter.isSlow && values[name] !== '')
-
 async function sendWhole(
-  context: ConsoleContext,
   reply: FastifyReply,
   visit: PageVisit,
   page: Page,
+  fails?: Fails,
 ): Promise<FastifyReply> {
-  const fails = visit.fails ?? (await countFails(context, visit.account))
-  return sendPage(reply, { ...visit, fails }, page)
+  return sendPage(
+    reply,
+    { ...visit, fails: fails ?? (await countFails(visit.context, visit.account)) },
+    page,
+  )
 }

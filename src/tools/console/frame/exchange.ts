@@ -5,7 +5,7 @@ import type { Headers } from '../../../core/exchange.ts'
 import { details } from '../../../platform/web/components.ts'
 import { type Html, html, type Part } from '../../../platform/web/html.ts'
 import { printJson, readJson } from '../../explain/signature/json-text.ts'
-import type { Exchange, KeptBody } from '../../record/exchange.ts'
+import type { Ending, Exchange, KeptBody } from '../../record/exchange.ts'
 import { inDigits, listing, paragraph, untrusted } from './parts.ts'
 
 /** Milliseconds by which the clocks of two instances may differ. */
@@ -46,19 +46,12 @@ ${Object.entries(headers).map(
 )}</dl>`
 }
 
-const kilobytes = RECORDED_BODY_BYTES / 1024
-
 export function bodyPart(whose: string, body: KeptBody | undefined): Html {
   if (!body) return paragraph('No body.')
   const { text, cut, base64 } = body
-  const notes = [
-    ...(cut === undefined
-      ? []
-      : [`The body has ${inDigits(cut)} bytes. At most the first ${kilobytes} KiB are kept.`]),
-    ...(base64 ? ['The body is not UTF-8. It is shown in base64.'] : []),
-  ]
   const pretty = base64 || cut !== undefined ? undefined : prettyJson(text)
-  return html`${notes.map(paragraph)}
+  return html`${cut !== undefined && paragraph(`The body has ${inDigits(cut)} bytes. At most the first ${RECORDED_BODY_BYTES / 1024} KiB are kept.`)}
+${base64 && paragraph('The body is not UTF-8. It is shown in base64.')}
 ${listing(`Body of ${whose}`, pretty ?? text)}
 ${pretty !== undefined && pretty !== text && details('As it was sent', listing(`Body of ${whose} as it was sent`, text))}`
 }
@@ -75,57 +68,49 @@ export function prettyJson(text: string): string | undefined {
 /** Characters of a value that are shown. */
 const LONGEST = 100
 
-/** The description in the API's response; undefined where the response has none, or was not kept whole. */
-function descriptionOf({ response_body }: Exchange): string | undefined {
-  const { description } = objectIn(response_body?.text) ?? {}
-  return typeof description === 'string' ? description : undefined
-}
-
 /**
- * The value that the request had for the field of its refusal, in its body, its query or its headers, as JSON: `-1` or
- * `"-1"`. undefined where it had none, or where that is not kept.
+ * The description in the API's response, and in brackets the value that the request had for the field of its refusal, in
+ * its body, its query or its headers, as JSON: `-1` or `"-1"`. undefined where the response had no description, or was
+ * not kept whole.
  */
-function sentValue({ field, request_body, request_headers, query }: Exchange): string | undefined {
-  if (field === undefined) return undefined
-  const value =
-    valueAt(objectIn(request_body?.text), field) ??
-    new URLSearchParams(query).get(field) ??
-    request_headers[field.toLowerCase()]
-  return value === undefined ? undefined : shortened(JSON.stringify(value))
-}
-
-/** The description, and in brackets the value that was sent. undefined where the response had no description. */
 export function refusalText(exchange: Exchange): string | undefined {
-  const description = descriptionOf(exchange)
-  const value = sentValue(exchange)
-  if (description === undefined || value === undefined) return description
-  return `${description} (you sent ${value})`
+  const { field, request_body, request_headers, response_body, query } = exchange
+  const description = valueAt(response_body, 'description')
+  if (typeof description !== 'string') return undefined
+  const value =
+    field &&
+    (valueAt(request_body, field) ??
+      new URLSearchParams(query).get(field) ??
+      request_headers[field.toLowerCase()])
+  if (value === undefined) return description
+  return `${description} (you sent ${shortened(JSON.stringify(value), LONGEST)})`
 }
 
-type Json = { [name: string]: unknown }
-
-function objectIn(text: string | undefined): Json | undefined {
+/** `path` is the name of a field of the JSON, or leads to one inside: `prefilled_cardholder_details.billing_address`. */
+function valueAt(body: KeptBody | undefined, path: string): unknown {
   try {
-    const value: unknown = JSON.parse(text ?? '')
-    return isObject(value) ? value : undefined
+    return path
+      .split('.')
+      .reduce<unknown>(
+        (value, name) =>
+          value instanceof Object ? new Map(Object.entries(value)).get(name) : undefined,
+        JSON.parse(body?.text ?? ''),
+      )
   } catch {
     return undefined // no JSON, or only its beginning was kept
   }
 }
 
-const isObject = (value: unknown): value is Json =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
+export const shortened = (text: string, most: number): string =>
+  text.length > most ? `${text.slice(0, most)}…` : text
 
-/** `field` may be a path, such as `prefilled_cardholder_details.billing_address`, or the name of a field inside. */
-function valueAt(body: Json | undefined, field: string): unknown {
-  let value: unknown = body
-  for (const name of field.split('.'))
-    value = isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined
-  return value
+/** How an exchange ended, if not with its response. */
+export const endings: Record<Ending, string | undefined> = {
+  sent: undefined,
+  gone: 'the client had left before the response',
+  replaced: 'a plan sent another response',
+  reset: 'a plan ended the connection',
 }
-
-const shortened = (text: string): string =>
-  text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text
 
 /** What requested a hosted page: a browser, or a program by its name. */
 export function agentOf({ request_headers }: Exchange): Part {

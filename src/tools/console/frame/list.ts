@@ -1,8 +1,9 @@
 /** Lists, with a cursor instead of page numbers, so that no rows are counted or skipped, and with filters. */
+import type { Part, Range } from '../../../platform/database/select.ts'
 import { backLink, button, pagination } from '../../../platform/web/components.ts'
 import { input, type Option, select } from '../../../platform/web/form-components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
-import { type AccountVisit, textsIn, type Visit } from './page.ts'
+import { type AccountVisit, textsIn } from './page.ts'
 import { hidden, link } from './parts.ts'
 
 /** Identifiers, exclusive. At most one of them is used: `after` if both are given. */
@@ -16,16 +17,11 @@ export type CursorPage<Item> = {
   older: Cursor | undefined
 }
 
-type Find<Item> = (
-  cursor: { before?: string; after?: string },
-  options: { limit: number; order: 'newest' | 'oldest' },
-) => Promise<Item[]>
-
 /** `size` items from the cursor on. One more is read, to learn whether there are more. */
 export async function readPage<Item>(
   { before, after }: Cursor,
   idOf: (item: Item) => string,
-  find: Find<Item>,
+  find: (range: Range, part: Part) => Promise<Item[]>,
   size = 50,
 ): Promise<CursorPage<Item>> {
   const limit = size + 1
@@ -45,11 +41,6 @@ export async function readPage<Item>(
   const from = before === undefined || after !== undefined ? {} : { before }
   const items = await find(from, { limit, order: 'newest' })
   return pageOf(items.slice(0, size), 'before' in from, items.length > size)
-}
-
-export function cursorIn(visit: Visit): Cursor {
-  const { before, after } = textsIn(visit, ['before', 'after'])
-  return { before: before || undefined, after: after || undefined }
 }
 
 /** `page?name=value`, without the parameters that are undefined or ''. */
@@ -146,17 +137,27 @@ export const problemsIn = (filters: Filters, values: Values<Filters>, now: numbe
     }),
   )
 
+export const isFiltered = ({ values }: PageVisit): boolean =>
+  Object.values(values).some(value => value !== '')
+
+/** It shows the newest. */
+export const isFirst = ({ cursor }: PageVisit): boolean =>
+  cursor.before === undefined && cursor.after === undefined
+
+/** Of whatever has one. */
+export const isId = (text: string): boolean => /^[0-9a-v]{26}$/i.test(text)
+
 /** `options` are choices that only the page knows. */
 export const filterForm = (
-  { here, filters, values, errors }: PageVisit,
+  visit: PageVisit,
   options: Readonly<Record<string, readonly Option[]>> = {},
   { id, text: label }: { id: string; text: string } = { id: 'filter', text: 'Filter' },
-): Html => html`<form class="farthing-filter" method="get" action="${here}">
-${Object.entries(filters).map(
+): Html => html`<form class="farthing-filter" method="get" action="${visit.here}">
+${Object.entries(visit.filters).map(
   ([name, filter]) =>
-    html`${field({ options: options[name], ...filter, name }, values[name] ?? '', errors[name])}\n`,
+    html`${field({ options: options[name], ...filter, name }, visit.values[name] ?? '', visit.errors[name])}\n`,
 )}${button({ id, text: label, secondary: true })}
-${Object.values(values).some(value => value !== '') && link(here, 'Clear filters')}
+${isFiltered(visit) && link(visit.here, 'Clear filters')}
 </form>`
 
 function field(

@@ -19,12 +19,12 @@ export type Look = {
 /** Nobody reads more than "100 or more". */
 export const MOST_NEWER = 100
 
-/** Short, and not to be read back. */
-const hashOf = (version: unknown): string =>
-  hash('sha256', JSON.stringify(version), 'base64url').slice(0, 16)
-
-/** Weak, because the number beside *Check*, banners and times differ without a change of what the page shows. */
-export const tagOf = ({ version, newest = '' }: Look): string => `W/"${newest}.${hashOf(version)}"`
+/**
+ * Weak, because the number beside *Check*, banners and times differ without a change of what the page shows. The hash is
+ * short, and not to be read back.
+ */
+export const tagOf = ({ version, newest = '' }: Look): string =>
+  `W/"${newest}.${hash('sha256', JSON.stringify(version), 'base64url').slice(0, 16)}"`
 
 /** The header with which the script says of which account the page is. */
 export const ACCOUNT_HEADER = 'farthing-account'
@@ -55,7 +55,6 @@ export function sendLook(reply: FastifyReply, browserTag: string, look: Look): F
  * filters has the heading alone.
  */
 export function liveHeading(visit: PageVisit, text: Part): Html {
-  if (Object.keys(visit.errors).length > 0) return heading(text)
   const query = { ...visit.values, ...visit.cursor, back: visit.back }
   return html`<div class="farthing-heading">
 ${heading(text)}

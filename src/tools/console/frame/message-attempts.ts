@@ -8,24 +8,28 @@ import {
   type ShownStatus,
   shownStatus,
 } from '../../../pay/webhooks/message-store.ts'
-import type { Attempt, DeliveryStatus } from '../../../pay/webhooks/webhook.ts'
+import type { Attempt } from '../../../pay/webhooks/webhook.ts'
 import { details, tag } from '../../../platform/web/components.ts'
 import { type Html, html, type Part } from '../../../platform/web/html.ts'
 import type { Damage } from '../../deliver/send-again.ts'
 import { type AttemptEnding, causeOf } from '../../explain/causes.ts'
 import { answerToWrong, consequenceOf } from '../../explain/wrong-signature.ts'
+import { type DeliveryRow, searchedOf } from '../../lists/webhooks-store.ts'
 import type { AcceptedSend } from '../../record/by-hand.ts'
 import type { ByHand, Exchange } from '../../record/exchange.ts'
 import { bodyPart, headersAndBody, headersPart } from './exchange.ts'
+import { oneOf } from './list.ts'
 import type { AccountVisit } from './page.ts'
 import {
   byDay,
+  deliveryName,
   deliveryTag,
   inDigits,
   leading,
   link,
   numeric,
   paragraph,
+  type ShownDelivery,
   time,
   unbroken,
   untrusted,
@@ -52,36 +56,32 @@ export function nameOfAttempt({ kind, damage, words, other_key, other_address }:
   return `Damaged: ${Object.entries(damageNames).find(([name]) => name === damage)?.[1] ?? damage}${key}`
 }
 
-/** A failed delivery that the receiver accepted when the message was sent again by hand. The status stays FAILED. */
+/** Failed messages that were accepted when somebody sent them again by hand. */
+export type Accepted = ReadonlyMap<string, AcceptedSend>
+
+type Status = Pick<MessageRow, 'message_id' | 'payment_id' | 'status' | 'attempts'>
+
+/** The send by hand that was accepted after the delivery had failed. The status stays FAILED. */
+export const acceptedSince = (
+  { message_id, status }: Pick<Status, 'message_id' | 'status'>,
+  accepted: Accepted,
+): AcceptedSend | undefined => (status === 'FAILED' ? accepted.get(message_id) : undefined)
+
 export const sentAgainText = ({ at, result = '' }: AcceptedSend, now: number): string =>
   `Sent again at ${shortTime(at, now)}: ${result}.`
 
-/** The delivery status. `accepted` is the send by hand that was accepted after the delivery had failed. */
-export function messageTag(
-  message: MessageRow,
+export const againPart = (again: AcceptedSend | undefined, now: number): Html | undefined =>
+  again && html` ${untrusted(sentAgainText(again, now))}`
+
+/** The delivery status. `again` is the send by hand that was accepted since. */
+export function deliveryOf(
+  message: Status,
   now: number,
-  accepted: AcceptedSend | undefined,
-): Html {
+  again: AcceptedSend | undefined,
+): ShownDelivery {
   const status = shownStatus(message, now)
-  return status === 'FAILED' && accepted
-    ? tag('failed, accepted since', 'orange')
-    : deliveryTag(status)
+  return status === 'FAILED' && again ? 'sent again' : status
 }
-
-const deliveries: Record<DeliveryStatus, (attempts: number) => string> = {
-  SUCCESSFUL: () => 'The delivery succeeded.',
-  PENDING: () => 'The delivery is on its way.',
-  FAILED: attempts =>
-    attempts === 0
-      ? 'The message was never delivered.'
-      : `The ${attempts === 1 ? 'attempt' : 'two attempts'} of the delivery failed.`,
-}
-
-/** What became of the delivery, in one sentence. */
-export const deliveryText = (
-  status: DeliveryStatus,
-  message: Pick<MessageRow, 'attempts'>,
-): string => deliveries[status](attemptsOf(message).length)
 
 /** One try. `exchange` is missing where it was not recorded, or is kept no longer. */
 export type ShownAttempt = {
@@ -138,7 +138,13 @@ export function attemptsPart(attempts: readonly ShownAttempt[], root: string): H
   return html`${wideTable({
     caption: 'Delivery attempts, newest first',
     columns: ['Attempt date', 'Status', 'Status code', 'Result', numeric('Took')],
-    rows: attempts.map(attemptRow),
+    rows: attempts.map(attempt => [
+      time(attempt.at),
+      html`${attemptTag(attempt)} ${attempt.exchange?.by_hand && nameOfAttempt(attempt.exchange.by_hand)}`,
+      attempt.ending.status ?? 'none',
+      untrusted(attempt.ending.result),
+      attempt.ms === null ? 'nothing was sent' : `${inDigits(attempt.ms)} ms`,
+    ]),
   })}
 ${attempts.map((each, i) => attemptDetails(each, i === 0, root))}`
 }
@@ -152,53 +158,49 @@ export function attemptTag(attempt: ShownAttempt): Html {
   return deliveryTag(statusOf(attempt))
 }
 
-function attemptRow(attempt: ShownAttempt): Part[] {
-  const { at, ms, ending, exchange } = attempt
-  return [
-    time(at),
-    html`${attemptTag(attempt)}${exchange?.by_hand && html` ${nameOfAttempt(exchange.by_hand)}`}`,
-    ending.status ?? 'none',
-    untrusted(ending.result),
-    ms === null ? 'nothing was sent' : `${inDigits(ms)} ms`,
-  ]
-}
-
 function attemptDetails({ at, ending, exchange }: ShownAttempt, open: boolean, root: string): Html {
-  const cause = consequenceOf(exchange?.by_hand, ending)
+  const by_hand = exchange?.by_hand
+  const cause = consequenceOf(by_hand, ending)
   // The page begins with that of the newest.
   const why = !open && cause !== undefined && paragraph(untrusted(cause))
+  // The bytes of the message itself are on the page already.
+  const differs = by_hand !== undefined && by_hand.kind !== 'again'
   const content = exchange
     ? html`${why}
 <h4 class="govuk-heading-s">Headers sent</h4>
 ${headersPart(exchange.request_headers)}
-${differs(exchange) && bodyPart('the attempt', exchange.request_body)}
+${differs && bodyPart('the attempt', exchange.request_body)}
 <h4 class="govuk-heading-s">The receiver’s response</h4>
 ${exchange.status === null ? paragraph('There was none.') : headersAndBody('the response', exchange.response_headers, exchange.response_body)}
 ${paragraph(link(`${root}requests/${exchange.exchange_id}`, 'This attempt alone, and as curl'))}`
     : html`${why}
 ${paragraph('The request and the response were not recorded, or are older than 24 hours.')}`
   return html`<h3 class="govuk-heading-s farthing-attempt">${time(at)}</h3>
-${details(exchange?.by_hand ? nameOfAttempt(exchange.by_hand) : 'Request and response', content, { open })}`
+${details(by_hand ? nameOfAttempt(by_hand) : 'Request and response', content, { open })}`
 }
 
-/** The bytes of the message itself are on the page already. */
-const differs = ({ by_hand }: Exchange): boolean =>
-  by_hand !== undefined && by_hand.kind !== 'again'
+export const deliveryFilter = oneOf(
+  'Delivery status',
+  ['SUCCESSFUL', 'FAILED', 'PENDING', 'not listening'],
+  { nameOf: deliveryName },
+)
 
-/** Failed messages that were accepted when somebody sent them again by hand. */
-export type Accepted = ReadonlyMap<string, AcceptedSend>
+/** `isSearched`: for a filter that no index has, only the newest messages of each of the `webhooks` are looked at. */
+export const noMatch = (webhooks: number, isSearched: boolean): Html =>
+  html`${paragraph('There are no results for the filters you used.')}
+${isSearched && paragraph(`The newest ${inDigits(searchedOf(webhooks))} messages of each webhook were looked through.`)}`
 
-type List<Row extends MessageRow> = {
+type List = {
   caption: string
-  messages: readonly Row[]
+  messages: readonly DeliveryRow[]
   accepted: Accepted
   /** The link to the webhook of a message, in a list of several webhooks. */
-  webhookOf?: (message: Row) => Part
+  webhookOf?: (message: DeliveryRow) => Part
 }
 
-export const messageTable = <Row extends MessageRow>(
+export const messageTable = (
   { root, now }: AccountVisit,
-  { caption, messages, accepted, webhookOf }: List<Row>,
+  { caption, messages, accepted, webhookOf }: List,
 ): Html =>
   wideTable({
     caption,
@@ -227,10 +229,10 @@ export const messageTable = <Row extends MessageRow>(
 
 /** The status, and of a message that was not delivered why. `again` is the send by hand that was accepted. */
 function deliveryPart(message: MessageRow, now: number, again: AcceptedSend | undefined): Html {
-  const status = shownStatus(message, now)
+  const status = deliveryOf(message, now, again)
+  if (status === 'sent again') return html`${deliveryTag(status)}${againPart(again, now)}`
   const last = attemptsOf(message).at(-1)
   const isOver = status === 'FAILED' || status === 'not listening'
   const cause = isOver && last && causeOf({ status: last.status_code, result: last.result })
-  const why = status === 'FAILED' && again ? sentAgainText(again, now) : cause
-  return html`${messageTag(message, now, again)} ${why && untrusted(why)}`
+  return html`${deliveryTag(status)} ${cause && untrusted(cause)}`
 }

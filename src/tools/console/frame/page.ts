@@ -20,7 +20,7 @@ import { sendHtml } from '../../../platform/web/headers.ts'
 import { type Html, html, type Part } from '../../../platform/web/html.ts'
 import * as layout from '../../../platform/web/layout.ts'
 import type { ToolContext } from '../../context.ts'
-import { type Banner, type Done, leaveBanner, takeBanner } from './banners.ts'
+import { type Done, leaveBanner, takeBanner } from './banners.ts'
 import type { Fails } from './fails.ts'
 import { heading, postForm } from './parts.ts'
 import { shortTime } from './times.ts'
@@ -30,9 +30,11 @@ const SERVICE = 'Farthing console'
 /** An entry of the navigation, and the pages below it; the first is that which it leads to. */
 export type Section = { text: string; pages: { path: string; text: string }[] }
 
-/** `operations` are the endpoints whose requests the console shows. */
 export type ConsoleContext = ToolContext & {
+  /** The endpoints whose requests the console shows. */
   operations: readonly Endpoint[]
+  /** What each operation does, in words, by its operationId. */
+  summaries: ReadonlyMap<string, string>
   sections: readonly Section[]
 }
 
@@ -61,8 +63,8 @@ export type Visit = {
   hasEnded?: boolean | undefined
 }
 
-/** A request by a person who is signed in. `now` is the account's time. */
-export type AccountVisit = Visit & { account: Account; now: AccountTime }
+/** A request by a person who is signed in, and the service that answers it. `now` is the account's time. */
+export type AccountVisit = Visit & { context: ConsoleContext; account: Account; now: AccountTime }
 
 export type Page = {
   /** The title, and the heading unless there is another. */
@@ -129,7 +131,8 @@ export const visitOf = (
 export function accountVisitOf(request: FastifyRequest, context: ConsoleContext): AccountVisit {
   const { account } = request
   const { hasEnded } = request.raw
-  return { ...visitOf(request, context), account, now: context.time.now(account), hasEnded }
+  const now = context.time.now(account)
+  return { ...visitOf(request, context), context, account, now, hasEnded }
 }
 
 /** The named parameters of the query. Missing, repeated and unusable ones are ''. */
@@ -183,16 +186,9 @@ export function sendPage(
   visit: Visit | AccountVisit,
   page: Page,
 ): FastifyReply {
-  if (page.live) void reply.header('etag', page.live.tag)
-  const document = documentOf(visit, page, takeBanner(visit, reply))
-  return sendHtml(reply, page.status ?? (page.errors ? 400 : 200), document)
-}
-
-function documentOf(
-  visit: Visit | AccountVisit,
-  { title, heading: itsHeading, above, content, narrow, section, errors, live }: Page,
-  banner: Banner | undefined,
-): string {
+  const { title, heading: itsHeading, above, content, narrow, section, errors, live, status } = page
+  if (live) void reply.header('etag', live.tag)
+  const banner = takeBanner(visit, reply)
   const { site, account, hasEnded } = visit
   const body = html`${above && html`${above}\n`}${itsHeading ?? heading(title)}
 ${content}`
@@ -216,16 +212,11 @@ ${
 `
 }${hasEnded && insetText('This test account has ended. Nothing can be done in it any more. Its pages can be read until its data is deleted.')}
 ${narrow ? layout.twoThirds(body) : body}`
-  const shell = {
-    ...layout.englishShell,
-    basePath: site,
-    language: 'en',
-    serviceName: SERVICE,
-  }
+  const shell = { ...layout.englishShell, basePath: site, language: 'en', serviceName: SERVICE }
   const name = [`${errors ? 'Error: ' : ''}${title}`, account?.name, SERVICE]
     .filter(Boolean)
     .join(' - ')
-  return layout.page(shell, name, parts, {
+  const document = layout.page(shell, name, parts, {
     more: 'console',
     links: [
       { text: 'Front page', href: `${site}/` },
@@ -233,6 +224,7 @@ ${narrow ? layout.twoThirds(body) : body}`
     ],
     ...(account && { navigation: navigation(visit, account, section) }),
   })
+  return sendHtml(reply, status ?? (errors ? 400 : 200), document)
 }
 
 /** Such as ` (2)`, or ` (2 at 08:20:31)` of a number that may be another by now. */

@@ -46,9 +46,9 @@ const OPTION = /(?<=\s)(--[a-z-]{0,20})/
 export const paymentName = (payment_id: string, reference?: string): string =>
   reference === undefined ? payment_id : `${reference} …${payment_id.slice(-6)}`
 
-/** The parts with the separator between them. */
+/** The parts with the separator between them, without those that print nothing. */
 export const joined = (parts: readonly Part[], separator: Part = ', '): Html =>
-  html`${parts.map((part, i) => html`${i > 0 && separator}${part}`)}`
+  html`${parts.filter(Boolean).map((part, i) => html`${i > 0 && separator}${part}`)}`
 
 /** Such as `1 request` or `1,234 requests`. */
 export const counted = (count: number, noun: string): string =>
@@ -77,11 +77,13 @@ export const time = (ms: number): Html => {
 
 /** A time in a sentence: the date only if it is not that of `now`. */
 export const briefTime = (ms: number, now: number): Html =>
-  html`<time class="farthing-time" datetime="${iso(ms)}">${shortTime(ms, now, 'seconds')}</time>`
+  timeAs(ms, shortTime(ms, now, 'seconds'))
 
-/** The time of day, in a list below the heading of its day: its first characters, `08:20:31` or `08:20:31.137`. */
-export const timeWithoutDay = (ms: number, characters: 8 | 12 = 8): Html =>
-  html`<time class="farthing-time" datetime="${iso(ms)}">${iso(ms).slice(11, 11 + characters)}</time>`
+/** The time of day with milliseconds, in a list below the heading of its day. */
+export const timeOfDay = (ms: number): Html => timeAs(ms, iso(ms).slice(11, 23))
+
+const timeAs = (ms: number, text: string): Html =>
+  html`<time class="farthing-time" datetime="${iso(ms)}">${text}</time>`
 
 /** Rows of a table in the order of time, below headings of their days. */
 export function byDay<Item>(
@@ -91,8 +93,8 @@ export function byDay<Item>(
 ): Table['rows'] {
   let day = ''
   return items.flatMap(item => {
-    const [itsDay = ''] = iso(at(item)).split('T')
-    const row = rowOf(item, timeWithoutDay(at(item)))
+    const [itsDay = '', time = ''] = iso(at(item)).split('T')
+    const row = rowOf(item, timeAs(at(item), time.slice(0, 8)))
     if (itsDay === day) return [row]
     day = itsDay
     return [{ note: html`<strong>${dayName(at(item))}</strong>` }, row]
@@ -180,36 +182,41 @@ export function refundedText({ given, refunded_amount: refunded }: Payment): str
   return `${inPounds(refunded)}${refunded < given.amount ? ` of ${inPounds(given.amount)}` : ''} refunded`
 }
 
-const deliveryColours: Record<ShownStatus, TagColour> = {
-  SUCCESSFUL: 'green',
-  FAILED: 'red',
-  PENDING: 'blue',
-  'not listening': 'grey',
+/** `sent again`: the delivery failed, and the receiver has accepted the message since, when it was sent by hand. */
+export type ShownDelivery = ShownStatus | 'sent again'
+
+/** Of each: what pages call it, the colour of its tag, and the sign and the look of its mark. */
+const deliveries: Record<
+  ShownDelivery,
+  [name: string, colour: TagColour, sign: string, className: string]
+> = {
+  FAILED: ['failed', 'red', '✗', 'bad'],
+  'sent again': ['failed, accepted since', 'orange', '↻', 'good'],
+  PENDING: ['pending', 'blue', '…', 'open'],
+  SUCCESSFUL: ['delivered', 'green', '✓', 'good'],
+  'not listening': ['not listening', 'grey', '–', 'open'],
 }
 
-/** What pages call the delivery statuses of the API. */
-const deliveryNames: Record<ShownStatus, string> = {
-  SUCCESSFUL: 'delivered',
-  FAILED: 'failed',
-  PENDING: 'pending',
-  'not listening': 'not listening',
-}
+/** What pages call them, in the order in which they are counted. */
+export const deliveryNames = new Map(
+  Object.entries(deliveries).map(([status, [name]]) => [status, name]),
+)
 
 /** A delivery status as pages and the API call it, such as `failed (FAILED)`. */
 export const deliveryName = (status: ShownStatus): string =>
-  status === 'not listening' ? status : `${deliveryNames[status]} (${status})`
+  status === 'not listening' ? status : `${deliveryNames.get(status)} (${status})`
 
 /** The delivery status of a message, or of one attempt. */
-export const deliveryTag = (status: ShownStatus): Html =>
-  tag(deliveryNames[status], deliveryColours[status])
+export function deliveryTag(status: ShownDelivery): Html {
+  const [name, colour] = deliveries[status]
+  return tag(name, colour)
+}
 
 /** On one line. */
 export const unbroken = (part: Part): Html => html`<span class="farthing-nowrap">${part}</span>`
 
-type MarkStatus = ShownStatus | 'sent again' | 'none'
-
 export type Mark = {
-  status: MarkStatus
+  status: ShownDelivery
   /** Read out, and shown when the pointer is on the mark. */
   text: string
   /** Read out after it. Somebody else may have written it. */
@@ -217,19 +224,10 @@ export type Mark = {
   href?: string | undefined
 }
 
-const signs: Record<MarkStatus, [sign: string, className: string]> = {
-  SUCCESSFUL: ['✓', 'good'],
-  'sent again': ['↻', 'good'],
-  FAILED: ['✗', 'bad'],
-  PENDING: ['…', 'open'],
-  'not listening': ['–', 'open'],
-  none: ['–', 'open'],
-}
-
 export const marksRow = (label: string, marks: readonly Mark[]): Html =>
   html`<ol class="farthing-marks" role="list" aria-label="${label}">
 ${marks.map(({ status, text, detail, href }) => {
-  const [sign, className] = signs[status]
+  const [, , sign, className] = deliveries[status]
   const content = html`<span aria-hidden="true">${sign}</span><bdi class="govuk-visually-hidden">${text}: ${detail}</bdi>`
   const look = `farthing-mark farthing-mark--${className}`
   return href === undefined

@@ -120,40 +120,37 @@ export async function startSession(
   if (!key) return false
   const expires = time.wall() + SESSION_MS
   const value = seal({ account: account.name, key_id, expires }, 'session', key.hash)
-  void reply.header(
-    'set-cookie',
-    cookie(request, config, { name: COOKIE, value }, SESSION_MS / 1000),
-  )
+  setCookie(request, reply, config, { name: COOKIE, value, seconds: SESSION_MS / 1000 })
   return true
 }
 
-export function endSession(request: FastifyRequest, reply: FastifyReply, config: Config): void {
-  void reply.header('set-cookie', cookie(request, config, { name: COOKIE, value: '' }, 0))
-}
+export const endSession = (request: FastifyRequest, reply: FastifyReply, config: Config): void =>
+  setCookie(request, reply, config, { name: COOKIE, value: '', seconds: 0 })
 
 /**
  * A cookie belongs to the console's path at the address that the browser used. If a proxy hides that address there is
  * no Path: the browser then takes the path of the page that set the cookie, which is the same.
  */
-export function cookie(
+export function setCookie(
   request: FastifyRequest,
+  reply: FastifyReply,
   config: Config,
-  { name, value }: { name: string; value: string },
-  seconds: number,
-): string {
+  { name, value, seconds }: { name: string; value: string; seconds: number },
+): void {
   const { scheme, host } = askedFor(request, config)
   const configured = [config.pagesUrl, config.baseUrl].filter(url => url !== undefined)
   const used = configured.find(url => new URL(url).host === host)
   const isKnown = used !== undefined || configured.length === 0
   const isSecure = used === undefined ? scheme === 'https' : used.startsWith('https:')
-  return [
+  const parts = [
     `${name}=${value}`,
     ...(isKnown ? [`Path=${pathOf(used)}/console`] : []),
     `Max-Age=${seconds}`,
     'HttpOnly',
     'SameSite=Strict',
     ...(isSecure ? ['Secure'] : []),
-  ].join('; ')
+  ]
+  void reply.header('set-cookie', parts.join('; '))
 }
 
 /**

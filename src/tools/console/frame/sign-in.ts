@@ -11,11 +11,11 @@ import { button } from '../../../platform/web/components.ts'
 import { input } from '../../../platform/web/form-components.ts'
 import { html } from '../../../platform/web/html.ts'
 import type { ToolContext } from '../../context.ts'
-import type { FormPurpose } from './banners.ts'
 import { ACCOUNT_HEADER } from './live.ts'
 import {
   type AccountVisit,
   type ConsoleContext,
+  type Next,
   outside,
   type Page,
   pageOfAddress,
@@ -49,23 +49,50 @@ type Fields = Pick<URLSearchParams, 'get'>
 /** The page of the console to open then; home if the address or the form names none. */
 const pageIn = (fields: Fields): string => pageOfAddress(fields.get('to') ?? '') ?? ''
 
-export const signInRoutes = (context: ConsoleContext): Route[] => [
-  pageRoute(context, 'sign-in', (visit, query) => signInPage(visit, pageIn(query))),
-  formRoute(context, 'sign-in', async (form, request, reply) => {
-    const session = await sessionForKey(context, form.get('key') ?? '')
-    const refused = 'Enter a key of this Farthing'
-    return enter(context, request, reply, { session, to: pageIn(form), refused })
-  }),
-  pageRoute(context, 'enter', (visit, query) =>
-    enterPage(visit, query.get('code') ?? '', pageIn(query)),
-  ),
-  formRoute(context, 'enter', async (form, request, reply) => {
-    const session = await findSession(context, form.get('code') ?? '', 'enter')
-    const refused = asTypedHere(
+type Entry = {
+  page: (visit: Visit, query: Fields) => Page
+  /** The session that the form of the page opens. */
+  find: (context: ToolContext, form: Fields) => Promise<Session | undefined>
+  /** The error where it opens none. */
+  refused: string
+}
+
+const entries: Readonly<Record<string, Entry>> = {
+  'sign-in': {
+    page: (visit, query) => signInPage(visit, pageIn(query)),
+    find: sessionForKey,
+    refused: 'Enter a key of this Farthing',
+  },
+  enter: {
+    page: enterPage,
+    find: (context, form) => findSession(context, form.get('code') ?? '', 'enter'),
+    refused: asTypedHere(
       'This link has expired. Enter a key of this Farthing, or run farthing open',
-    )
-    return enter(context, request, reply, { session, to: pageIn(form), refused })
-  }),
+    ),
+  },
+}
+
+export const signInRoutes = (context: ConsoleContext): Route[] => [
+  ...Object.entries(entries).flatMap(([path, { page, find, refused }]) => [
+    {
+      method: 'GET',
+      path: `/console/${path}`,
+      area: 'sign-in',
+      handler: async (request, reply) => {
+        const visit = visitOf(request, context)
+        const query = new URLSearchParams(/\?.*/s.exec(request.url)?.[0])
+        return sendPage(reply, visit, page(visit, query))
+      },
+    } satisfies Route,
+    formRoute(context, path, async (form, request, reply) => {
+      const visit = visitOf(request, context)
+      const session = await find(context, form)
+      const to = pageIn(form)
+      if (session && (await startSession(context, request, reply, session)))
+        return sendNext(reply, visit, { to })
+      return sendPage(reply, visit, signInPage(visit, to, refused))
+    }),
+  ]),
   formRoute(context, 'sign-out', async (_, request, reply) => {
     const visit = visitOf(request, context)
     if (await signedIn(context, request)) {
@@ -77,21 +104,6 @@ export const signInRoutes = (context: ConsoleContext): Route[] => [
     return sendNext(reply, visit, { to: 'sign-in', done: { code: 'signed-out' } })
   }),
 ]
-
-const pageRoute = (
-  context: ConsoleContext,
-  path: string,
-  page: (visit: Visit, query: Fields) => Page,
-): Route => ({
-  method: 'GET',
-  path: `/console/${path}`,
-  area: 'sign-in',
-  handler: async (request, reply) => {
-    const visit = visitOf(request, context)
-    const query = new URLSearchParams(/\?.*/s.exec(request.url)?.[0])
-    return sendPage(reply, visit, page(visit, query))
-  },
-})
 
 const formRoute = (
   { config }: ConsoleContext,
@@ -110,25 +122,11 @@ const formRoute = (
 
 async function sessionForKey(
   { database, config, time }: ToolContext,
-  key: string,
+  form: Fields,
 ): Promise<Session | undefined> {
   // A key that was pasted often has a line feed.
-  const pasted = key.trim()
-  return pasted === '' ? undefined : findKey(database, pasted, config.fixedKeys, time.wall())
-}
-
-type Entry = { session: Session | undefined; to: string; refused: string }
-
-async function enter(
-  context: ConsoleContext,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  { session, to, refused }: Entry,
-): Promise<FastifyReply> {
-  const visit = visitOf(request, context)
-  if (session && (await startSession(context, request, reply, session)))
-    return sendNext(reply, visit, { to })
-  return sendPage(reply, visit, signInPage(visit, to, refused))
+  const key = (form.get('key') ?? '').trim()
+  return key === '' ? undefined : findKey(database, key, config.fixedKeys, time.wall())
 }
 
 function signInPage({ root }: Visit, to: string, refused?: string): Page {
@@ -157,9 +155,12 @@ ${button({ id: 'sign-in', text: 'Sign in' })}`
   }
 }
 
-function enterPage({ root }: Visit, codeOfLink: string, to: string): Page {
-  const content = html`<p class="govuk-body">This link signs you in without a key. It works for one minute.</p>
-${postForm(undefined, `${root}enter`, html`${hidden('code', codeOfLink)}\n${hidden('to', to)}\n${button({ id: 'enter', text: 'Enter' })}`)}`
+function enterPage({ root }: Visit, query: Fields): Page {
+  const fields = html`${hidden('code', query.get('code') ?? '')}
+${hidden('to', pageIn(query))}
+${button({ id: 'enter', text: 'Enter' })}`
+  const content = html`${paragraph('This link signs you in without a key. It works for one minute.')}
+${postForm(undefined, `${root}enter`, fields)}`
   return { title: 'Enter', heading: heading('Enter the console'), content, narrow: true }
 }
 
@@ -168,23 +169,23 @@ export function sendSignedOut(
   context: ConsoleContext,
   request: FastifyRequest,
   reply: FastifyReply,
-  purpose: FormPurpose,
+  purpose: string,
 ): FastifyReply {
   const page = pageOfAddress(request.originalUrl.replace(new RegExp(`/${purpose}$`), ''))
-  const next = { to: signInFirst(page), done: { lost: purpose } }
+  const next: Next = { to: signInFirst(page), done: { code: 'lost' } }
   return sendNext(reply, outside(visitOf(request, context)), next)
 }
 
 /** The page that says that nothing can be done, if the account has ended. */
-export function endedAccount({ home, hasEnded }: AccountVisit): Page | undefined {
-  if (!hasEnded) return undefined
-  return {
-    title: 'This test account has ended',
-    status: 409,
-    content: html`${paragraph('Nothing was done.')}
+export const endedAccount = ({ home, hasEnded }: AccountVisit): Page | undefined =>
+  hasEnded
+    ? {
+        title: 'This test account has ended',
+        status: 409,
+        content: html`${paragraph('Nothing was done.')}
 ${paragraph(link(home, 'Read its pages'))}`,
-  }
-}
+      }
+    : undefined
 
 export const inAnother = ({ name }: Account): Pick<Page, 'title' | 'heading'> => ({
   title: 'You are now in another account',
@@ -195,7 +196,7 @@ export const inAnother = ({ name }: Account): Pick<Page, 'title' | 'heading'> =>
  * The page that says so, if the browser has signed in to another account since it opened the page of the form, or the
  * page that it looks at. Nothing may be done then.
  */
-export function otherAccount(visit: Omit<AccountVisit, 'now'>): Page | undefined {
+export function otherAccount(visit: Visit & { account: Account }): Page | undefined {
   const { home, account, request } = visit
   const form = isForm(request) ? formBody(request).get(ACCOUNT_FIELD) : null
   const from = form ?? request.headers[ACCOUNT_HEADER] ?? null

@@ -6,14 +6,14 @@ import type { Status } from '../../../pay/payments/payment.ts'
 import { NOBODY_LISTENS } from '../../../pay/webhooks/listener.ts'
 import { attemptsOf } from '../../../pay/webhooks/message-store.ts'
 import { activeWebhooks } from '../../../pay/webhooks/store.ts'
-import { type Webhook, webhookTitle } from '../../../pay/webhooks/webhook.ts'
+import { webhookTitle } from '../../../pay/webhooks/webhook.ts'
 import { button, buttonGroup, buttonLink } from '../../../platform/web/components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import { findResend, isRunning } from '../../deliver/resend-store.ts'
 import { MOST_COPIES } from '../../explain/check/find-mistake.ts'
 import { isSignatureRefusal } from '../../explain/wrong-signature.ts'
 import { countStatuses, listPayments } from '../../lists/payments-store.ts'
-import { type Failure, newestFailures } from '../../lists/webhooks-store.ts'
+import { newestFailures } from '../../lists/webhooks-store.ts'
 import { acceptedByHand } from '../../record/by-hand.ts'
 import { keptOf } from '../../record/space-store.ts'
 import { findExchanges } from '../../record/store.ts'
@@ -21,8 +21,7 @@ import { firstMinute, MINUTES, readTraffic } from '../../record/traffic-store.ts
 import { definePage } from '../frame/define-page.ts'
 import { refusalText } from '../frame/exchange.ts'
 import { countFails, type Fails } from '../frame/fails.ts'
-import type { PageVisit } from '../frame/list.ts'
-import type { AccountVisit, ConsoleContext } from '../frame/page.ts'
+import type { AccountVisit } from '../frame/page.ts'
 import {
   briefTime,
   copied,
@@ -35,7 +34,7 @@ import {
   statusTag,
   untrusted,
 } from '../frame/parts.ts'
-import { addressOfGroup, operationsOf, readRefusals } from '../requests/find.ts'
+import { addressOfGroup, readRefusals } from '../requests/find.ts'
 import { refusedKeysPart, requestLine } from '../requests/list.ts'
 import { trafficPart } from './traffic.ts'
 
@@ -45,53 +44,24 @@ const MOST_COUNTED = 1_000
 export const home = definePage({
   path: '',
   navigation: 'Home',
-  read,
-  show,
-  fails: data => data.fails,
-  live: async (context, visit) => {
-    const { exchange, payment } = await newestOf(context, visit)
-    return { version: [exchange?.exchange_id, payment?.payment_id, payment?.version] }
+  async read(visit) {
+    const { context, account, now } = visit
+    const { database, time, refusedKeys } = context
+    const fails = await countFails(context, account)
+    const most = keptOf(account.parent !== null)
+    const [newest, traffic, attention, counts] = await Promise.all([
+      newestOf(visit),
+      readTraffic(database, account.room, { wall: time.wall(), most }),
+      readAttention(visit, fails),
+      countStatuses(database, account.room, { now, most: MOST_COUNTED + 1 }),
+    ])
+    const isEmpty = !newest.exchange && !newest.payment
+    return { isEmpty, traffic, attention, counts, fails, refusedKeys: refusedKeys() }
   },
-})
-
-/** The newest exchange and the newest payment: what changes anything on the page is one of them. */
-async function newestOf({ database }: ConsoleContext, { account, now }: AccountVisit) {
-  const newest = { limit: 1, order: 'newest' } as const
-  const [[exchange], [payment]] = await Promise.all([
-    findExchanges(database, account.room, {}, newest),
-    listPayments(database, account.room, {}, { now, ...newest }),
-  ])
-  return { exchange, payment }
-}
-
-async function read(context: ConsoleContext, visit: AccountVisit) {
-  const { database, time, refusedKeys } = context
-  const { account, now } = visit
-  const fails = await countFails(context, account)
-  const [newest, traffic, attention, counts] = await Promise.all([
-    newestOf(context, visit),
-    readTraffic(database, account.room, {
-      wall: time.wall(),
-      most: keptOf(account.parent !== null),
-    }),
-    readAttention(context, visit, fails),
-    countStatuses(database, account.room, { now, most: MOST_COUNTED + 1 }),
-  ])
-  return {
-    isEmpty: !newest.exchange && !newest.payment,
-    traffic,
-    attention,
-    counts,
-    fails,
-    refusedKeys: refusedKeys(),
-  }
-}
-
-function show(
-  visit: PageVisit,
-  { isEmpty, traffic, attention, counts, refusedKeys }: Awaited<ReturnType<typeof read>>,
-): Html {
-  return html`${!visit.hasEnded && (isEmpty ? firstSteps(visit) : buttons(visit))}
+  show: (
+    visit,
+    { isEmpty, traffic, attention, counts, refusedKeys },
+  ) => html`${!visit.hasEnded && (isEmpty ? firstSteps(visit) : buttons(visit))}
 <h2 class="govuk-heading-m">Last ${MINUTES} minutes</h2>
 ${trafficPart(traffic)}
 ${refusedKeysPart(refusedKeys)}
@@ -100,7 +70,23 @@ ${attentionPart(visit, attention)}
 <h2 class="govuk-heading-m">Payments now</h2>
 ${countsPart(visit, counts)}
 <h2 class="govuk-heading-m">Your service</h2>
-${addressPart(visit)}`
+${paragraph(html`Base URL of the API: ${copied('Base URL', visit.addresses.api)}`)}
+${paragraph(link(`${visit.site}/docs`, 'API documentation'))}`,
+  fails: data => data.fails,
+  live: async visit => {
+    const { exchange, payment } = await newestOf(visit)
+    return { version: [exchange?.exchange_id, payment?.payment_id, payment?.version] }
+  },
+})
+
+/** The newest exchange and the newest payment: what changes anything on the page is one of them. */
+async function newestOf({ context: { database }, account, now }: AccountVisit) {
+  const newest = { limit: 1, order: 'newest' } as const
+  const [[exchange], [payment]] = await Promise.all([
+    findExchanges(database, account.room, {}, newest),
+    listPayments(database, account.room, {}, { now, ...newest }),
+  ])
+  return { exchange, payment }
 }
 
 const buttons = ({ root }: AccountVisit): Html =>
@@ -132,10 +118,6 @@ ${[...counts].map(
 )}</ul>
 ${paragraph(html`Those of the last 7 days. ${link(`${root}payments`, 'All payments')}`)}`
 
-const addressPart = ({ addresses, site }: AccountVisit): Html =>
-  html`${paragraph(html`Base URL of the API: ${copied('Base URL', addresses.api)}`)}
-${paragraph(link(`${site}/docs`, 'API documentation'))}`
-
 const MOST_LINES = 5
 /** Webhooks that are looked at, and failed messages of each. */
 const MOST_WEBHOOKS = 20
@@ -146,24 +128,17 @@ type Line = { text: Html; help: Help[] }
 /** `posts` are the fields of a form; without it the button is a link. */
 type Help = { text: string; href: string; posts?: Record<string, string> }
 
-/** The lines, and how many there would be without the limit. */
-type Attention = { lines: Line[]; more: number }
-
-async function readAttention(
-  context: ConsoleContext,
-  visit: AccountVisit,
-  fails: Fails,
-): Promise<Attention> {
+async function readAttention(visit: AccountVisit, fails: Fails) {
+  const [failed, refused] = await Promise.all([failedLines(visit), refusedLines(visit)])
   const checked = checkLines(visit, fails)
-  const [failed, refused] = await Promise.all([
-    failedLines(context, visit),
-    refusedLines(context, visit),
-  ])
   const lines = [...failed, ...checked, ...refused.lines].slice(0, MOST_LINES)
-  return { lines, more: failed.length + checked.length + refused.count - lines.length }
+  return { lines, more: failed.length + checked.length + refused.total - lines.length }
 }
 
-const attentionPart = (visit: AccountVisit, { lines, more }: Attention): Html =>
+const attentionPart = (
+  visit: AccountVisit,
+  { lines, more }: Awaited<ReturnType<typeof readAttention>>,
+): Html =>
   lines.length === 0
     ? paragraph('Nothing.')
     : html`<ul class="farthing-attention" role="list">
@@ -184,61 +159,50 @@ const helpPart = (
   return !hasEnded && postForm(account, href, [fields, button({ id, text, secondary: true })])
 }
 
-/** The failed messages of one webhook that ended alike. */
-async function failedLines(
-  { database, time }: ConsoleContext,
-  visit: AccountVisit,
-): Promise<Line[]> {
-  const { account, now } = visit
+/** A line for the failed messages of one webhook that ended alike. */
+async function failedLines({ context, account, now, root }: AccountVisit): Promise<Line[]> {
+  const { database, time } = context
   const webhooks = (await activeWebhooks(database, account.room)).slice(-MOST_WEBHOOKS)
-  const failures = await newestFailures(database, webhooks, {
-    since: now - DAY,
-    limit: MOST_FAILED,
-  })
+  const since = now - DAY
+  const failures = await newestFailures(database, webhooks, { since, limit: MOST_FAILED })
   const accepted = await acceptedByHand(database, failures)
   const isSending = isRunning(await findResend(database, account.room), time.wall())
   const open = failures.filter(({ message_id }) => !accepted.has(message_id))
   return webhooks.flatMap(webhook => {
-    const own = open.filter(({ webhook_id }) => webhook_id === webhook.webhook_id)
+    const { webhook_id } = webhook
+    const own = open.filter(each => each.webhook_id === webhook_id)
     const byEnding = Map.groupBy(own, each => attemptsOf(each).at(-1)?.result ?? NOBODY_LISTENS)
-    return [...byEnding].flatMap(([result, failed]) =>
-      result === NOBODY_LISTENS ? [] : [failedLine(visit, webhook, { result, failed, isSending })],
+    byEnding.delete(NOBODY_LISTENS)
+    const name = link(
+      `${root}webhooks/${webhook_id}?delivery=FAILED`,
+      untrusted(webhookTitle(webhook)),
     )
+    const again = isSending
+      ? { text: 'See what is sent again', href: `${root}deliveries` }
+      : {
+          text: 'Send all failed again',
+          href: `${root}deliveries/resend`,
+          posts: { webhook: webhook_id },
+        }
+    return [...byEnding].map(([result, [newest, ...others]]): Line => {
+      const count = others.length + 1
+      const message = `${root}messages/${newest?.message_id}`
+      const status = newest ? attemptsOf(newest).at(-1)?.status_code : undefined
+      return {
+        text: html`${count}${count >= MOST_FAILED && ' or more'} ${count === 1 ? 'message' : 'messages'} to ${name} failed, the newest at ${newest && briefTime(timeOf(newest.message_id), now)}: ${untrusted(result)}`,
+        help: [
+          isSignatureRefusal(status ?? null)
+            ? {
+                text: `Ask the receiver (at most ${MOST_COPIES} copies)`,
+                href: `${message}/ask`,
+                posts: {},
+              }
+            : { text: 'Why it failed', href: message },
+          again,
+        ],
+      }
+    })
   })
-}
-
-/** `isSending`: failed messages of the account are being sent again. */
-type Failed = { result: string; failed: readonly Failure[]; isSending: boolean }
-
-function failedLine(
-  { root, now }: AccountVisit,
-  webhook: Webhook,
-  { result, failed, isSending }: Failed,
-): Line {
-  const [newest] = failed
-  const count = failed.length
-  const many = count >= MOST_FAILED ? `${count} or more` : `${count}`
-  const message = `${root}messages/${newest?.message_id}`
-  const status = newest ? attemptsOf(newest).at(-1)?.status_code : undefined
-  return {
-    text: html`${many} ${count === 1 ? 'message' : 'messages'} to ${link(`${root}webhooks/${webhook.webhook_id}?delivery=FAILED`, untrusted(webhookTitle(webhook)))} failed, the newest at ${newest && briefTime(timeOf(newest.message_id), now)}: ${untrusted(result)}`,
-    help: [
-      isSignatureRefusal(status ?? null)
-        ? {
-            text: `Ask the receiver (at most ${MOST_COPIES} copies)`,
-            href: `${message}/ask`,
-            posts: {},
-          }
-        : { text: 'Why it failed', href: message },
-      isSending
-        ? { text: 'See what is sent again', href: `${root}deliveries` }
-        : {
-            text: 'Send all failed again',
-            href: `${root}deliveries/resend`,
-            posts: { webhook: webhook.webhook_id },
-          },
-    ],
-  }
 }
 
 /** The fails of the check. */
@@ -249,22 +213,18 @@ function checkLines({ root, now }: AccountVisit, { fails, at }: Fails): Line[] {
 }
 
 /** A line for each group of refused requests that are alike, of the newest groups, and how many groups there are. */
-async function refusedLines(
-  { database, time, operations }: ConsoleContext,
-  visit: AccountVisit,
-): Promise<{ lines: Line[]; count: number }> {
-  const { now, root } = visit
-  const since = firstMinute(time.wall())
-  const { groups, total } = await readRefusals(database, visit, { most: MOST_LINES, since })
-  const names = operationsOf(operations)
-  const lines = groups.flatMap(group => {
+async function refusedLines(visit: AccountVisit) {
+  const { context, now, root } = visit
+  const since = firstMinute(context.time.wall())
+  const { groups, total } = await readRefusals(visit, { most: MOST_LINES, since })
+  const lines = groups.flatMap((group): Line[] => {
     const { operation, found, exchange } = group
     if (!exchange) return []
     const why = refusalText(exchange) ?? `${exchange.status ?? 'no response'}`
     const [what, which] =
       found === 1
         ? [requestLine(exchange), '']
-        : [`${inDigits(found)} × ${names.get(operation) ?? operation}`, 'the newest, ']
+        : [`${inDigits(found)} × ${context.summaries.get(operation) ?? operation}`, 'the newest, ']
     return [
       {
         text: html`${untrusted(what)} refused, ${which}at ${briefTime(exchange.at, now)}: ${untrusted(why)}`,
@@ -275,5 +235,5 @@ async function refusedLines(
       },
     ]
   })
-  return { lines, count: total }
+  return { lines, total }
 }

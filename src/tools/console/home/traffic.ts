@@ -1,6 +1,6 @@
 /** The requests of the last minutes as bars, and as a table. */
 
-import { iso } from '../../../core/time.ts'
+import { iso, MINUTE } from '../../../core/time.ts'
 import { details } from '../../../platform/web/components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import { MINUTES, type Minute, type Traffic } from '../../record/traffic-store.ts'
@@ -28,9 +28,8 @@ ${details('The bars as a table', table(minutes))}`
 
 function bars(minutes: readonly Minute[], text: string): Html {
   const most = Math.max(0, ...minutes.map(({ requests }) => requests))
-  const [first] = minutes
-  const last = minutes.at(-1)
-  const [from, to] = [minuteOf(first?.from ?? 0), minuteOf((last?.from ?? 0) + 60_000)]
+  const from = minuteOf(minutes[0]?.from ?? 0)
+  const to = minuteOf((minutes.at(-1)?.from ?? 0) + MINUTE)
   return html`<svg class="farthing-bars" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-labelledby="bars-title" xmlns="http://www.w3.org/2000/svg">
 <title id="bars-title">Requests a minute from ${from} to ${to} UTC: ${text}</title>
 <path class="farthing-bars__line" d="M0 ${HEIGHT - 0.5}H${WIDTH}"></path>

@@ -18,25 +18,21 @@ import { findPayment } from '../../../pay/payments/store.ts'
 import { createRefund } from '../../../pay/refunds/commands.ts'
 import { formBody } from '../../../platform/http/body.ts'
 import { pageFault } from '../../../platform/http/errors.ts'
-import type { RecordEffects } from '../../../platform/http/request-state.ts'
 import type { ToolContext } from '../../context.ts'
 import { type ActionName, recordAction } from '../../record/action.ts'
-import type { Done } from '../frame/banners.ts'
+import type { Code, Done } from '../frame/banners.ts'
 import type { Typed } from '../frame/form.ts'
 import { type PageVisit, pageAddress } from '../frame/list.ts'
 import type { AccountVisit, Next } from '../frame/page.ts'
 
 /** The last part of the address of a form. */
-export const paths = ['complete', 'capture', 'cancel', 'refund'] as const
-type Path = (typeof paths)[number]
+export type Path = 'complete' | 'capture' | 'cancel' | 'refund'
 
 /** The field of the refund form: pounds. */
 export const AMOUNT = 'amount'
 
 /** undefined where the state of the payment did not allow it any more. */
 type Outcome = Done | Typed | undefined
-
-type PaymentVisit = { context: ToolContext; visit: AccountVisit; payment: Payment }
 
 export type PaymentAction = {
   path: Path
@@ -49,14 +45,12 @@ export type PaymentAction = {
   when: (payment: Payment, control: boolean) => boolean
   /** The state that it leads to. */
   to: (payment: Payment) => Status
-  run: (on: PaymentVisit) => Promise<Outcome>
+  run: (visit: AccountVisit, payment: Payment) => Promise<Outcome>
 }
 
 const isOpen = (payment: Payment): boolean => isPayable(statusOf(payment))
-const isOpenIn =
-  (mode: AuthorisationMode) =>
-  (payment: Payment): boolean =>
-    isOpen(payment) && payment.given.authorisation_mode === mode
+const isOpenIn = (mode: AuthorisationMode) => (payment: Payment) =>
+  isOpen(payment) && payment.given.authorisation_mode === mode
 const isOpenWeb = isOpenIn('web')
 const isOpenApi = isOpenIn('moto_api')
 /** A plan holds it, and nobody but control and this page ends it. */
@@ -66,11 +60,19 @@ const canExpire = (payment: Payment, control: boolean): boolean =>
   control && !isFinished(statusOf(payment))
 const isCapturable = (payment: Payment): boolean => statusOf(payment) === 'capturable'
 
-function endOf({ given }: Payment, scenario: Scenario): Status {
-  if (scenario === 'error') return 'error'
-  if (scenario !== 'success') return 'failed'
-  return given.delayed_capture ? 'capturable' : 'success'
+type End = [status: Status, code: Code]
+
+const ends: Record<Scenario, End> = {
+  success: ['success', 'succeeded'],
+  declined: ['failed', 'declined'],
+  error: ['error', 'error'],
+  cancel: ['failed', 'cancelled'],
+  expired: ['failed', 'expired'],
 }
+
+/** Where a scenario leads, and the banner that says so. */
+export const endOf = ({ given }: Payment, scenario: Scenario): End =>
+  scenario === 'success' && given.delayed_capture ? ['capturable', 'authorised'] : ends[scenario]
 
 const ending = (
   scenario: Scenario,
@@ -82,8 +84,8 @@ const ending = (
   button,
   scenario,
   when,
-  to: payment => endOf(payment, scenario),
-  run: on => complete(on, scenario),
+  to: payment => endOf(payment, scenario)[0],
+  run: (visit, payment) => complete(visit, payment, scenario),
 })
 
 export const paymentActions: readonly PaymentAction[] = [
@@ -103,7 +105,7 @@ export const paymentActions: readonly PaymentAction[] = [
     button: 'Capture the payment',
     when: isCapturable,
     to: () => 'success',
-    run: on => move(on, 'capture'),
+    run: (visit, payment) => move(visit, payment, 'capture'),
   },
   {
     path: 'cancel',
@@ -111,7 +113,7 @@ export const paymentActions: readonly PaymentAction[] = [
     button: 'Cancel by the API',
     when: payment => isOpen(payment) || isCapturable(payment),
     to: () => 'cancelled',
-    run: on => move(on, 'cancel'),
+    run: (visit, payment) => move(visit, payment, 'cancel'),
   },
   {
     path: 'refund',
@@ -125,7 +127,6 @@ export const paymentActions: readonly PaymentAction[] = [
 
 /** Leads back to the page of the payment, with a banner that says what happened. */
 export async function perform(
-  context: ToolContext,
   visit: PageVisit,
   path: Path,
   payment: Payment,
@@ -136,8 +137,8 @@ export async function perform(
   )
   // The page has a button for each.
   if (alike.length === 0) throw pageFault(400)
-  const action = alike.find(({ when }) => when(payment, context.config.control))
-  const outcome = await action?.run({ context, visit, payment })
+  const action = alike.find(({ when }) => when(payment, visit.config.control))
+  const outcome = await action?.run(visit, payment)
   if (outcome && 'errors' in outcome) return outcome
   const to = pageAddress(`payments/${payment.payment_id}`, { back: visit.back })
   return { to, done: outcome ?? { code: 'overtaken' } }
@@ -147,61 +148,58 @@ export async function perform(
 export const act = <Result>(
   context: ToolContext,
   operation: ActionName,
-  run: (recordEffects: RecordEffects) => Promise<Result>,
+  run: (context: ToolContext) => Promise<Result>,
   detail: (result: Result) => string = () => '',
 ): Promise<Result> => recordAction(context, { by: 'console', operation, detail }, run)
 
-/** A refusal means that the state of the payment did not allow it any more. */
-async function unlessRefused<Result>(run: () => Promise<Result>): Promise<Result | undefined> {
-  try {
-    return await run()
-  } catch (error) {
-    if (error instanceof ApiError && error.status < 500) return undefined
+/** A refusal means that the state did not allow it any more. */
+export const unlessRefused = <Result, Refused>(
+  run: Promise<Result>,
+  refused: Refused,
+): Promise<Result | Refused> =>
+  run.catch(error => {
+    if (error instanceof ApiError && error.status < 500) return refused
     throw error
-  }
-}
+  })
 
 /** The endings of an open payment, as its pages would bring them about. */
-async function complete({ context, payment }: PaymentVisit, scenario: Scenario): Promise<Outcome> {
-  const result = await unlessRefused(async () => ({
-    reason: await act(
-      context,
-      'completePayment',
-      recordEffects => completeByScenario(context, payment, { scenario, recordEffects }),
-      () => `scenario=${scenario}`,
-    ),
-  }))
-  if (!result || result.reason) return undefined
-  const codes = {
-    success: payment.given.delayed_capture ? 'authorised' : 'succeeded',
-    declined: 'declined',
-    error: 'error',
-    cancel: 'cancelled',
-    expired: 'expired',
-  } as const
-  return { code: codes[scenario] }
+async function complete(
+  { context }: AccountVisit,
+  payment: Payment,
+  scenario: Scenario,
+): Promise<Outcome> {
+  const done = act(
+    context,
+    'completePayment',
+    context => completeByScenario(context, payment, { scenario }),
+    () => `scenario=${scenario}`,
+  )
+  const reason = await unlessRefused(done, 'refused')
+  return reason ? undefined : { code: endOf(payment, scenario)[1] }
 }
 
 async function move(
-  { context, visit, payment: { payment_id } }: PaymentVisit,
+  { context, account, now }: AccountVisit,
+  { payment_id }: Payment,
   trigger: 'capture' | 'cancel',
 ): Promise<Outcome> {
-  const { account } = visit
   const latest = async () => {
-    const payment = await findPayment(context.database, account.room, payment_id, visit.now)
+    const payment = await findPayment(context.database, account.room, payment_id, now)
     return payment && { account, payment }
   }
   const result = await act(
     context,
     trigger === 'capture' ? 'capturePayment' : 'cancelPayment',
-    recordEffects => movePayment(context, latest, trigger, { recordEffects }),
+    context => movePayment(context, latest, trigger),
   )
   if (!result?.moved) return undefined
   return { code: trigger === 'capture' ? 'captured' : 'cancelled-by-api' }
 }
 
-async function refund({ context, visit, payment }: PaymentVisit): Promise<Outcome> {
-  const { account, request } = visit
+async function refund(
+  { context, account, request }: AccountVisit,
+  payment: Payment,
+): Promise<Outcome> {
   const { amount_available: available } = refundSummary(payment)
   const form = formBody(request)
   const amount = penceIn((form.get(AMOUNT) ?? '').trim())
@@ -211,13 +209,12 @@ async function refund({ context, visit, payment }: PaymentVisit): Promise<Outcom
   }
   const { payment_id } = payment
   const part = { amount, available: undefined }
-  const result = await unlessRefused(() =>
-    act(
-      context,
-      'refundPayment',
-      recordEffects => createRefund(context, { account, payment_id, refund: part, recordEffects }),
-      ({ refund_id }: Refund) => `refund_id=${refund_id}&amount=${amount}`,
-    ),
+  const done = act(
+    context,
+    'refundPayment',
+    context => createRefund(context, { account, payment_id, refund: part }),
+    ({ refund_id }: Refund) => `refund_id=${refund_id}&amount=${amount}`,
   )
+  const result = await unlessRefused(done, undefined)
   return result && { code: 'refunded', pence: amount }
 }

@@ -14,10 +14,12 @@ import type { AccountVisit } from '../frame/page.ts'
 import { code, inDigits, joined, link, paragraph, untrusted } from '../frame/parts.ts'
 import { spanIn, TIME_RULE } from '../frame/times.ts'
 
-const timeProblem = (value: string, now: number): string | undefined =>
-  spanIn(value, now) ? undefined : TIME_RULE
-
-const DAY_HINT = '14/9/2026 or today'
+const day = (label: string) =>
+  text(label, {
+    problem: (value, now) => (spanIn(value, now) ? undefined : TIME_RULE),
+    hint: '14/9/2026 or today',
+    width: 10,
+  })
 
 /** In the filter of the status. */
 const REFUNDED = 'refunded'
@@ -30,8 +32,8 @@ export const filters = {
       { value: REFUNDED, text: 'refunded, wholly or partly' },
     ],
   }),
-  from: text('From (UTC)', { problem: timeProblem, hint: DAY_HINT, width: 10 }),
-  to: text('To (UTC)', { problem: timeProblem, hint: DAY_HINT, width: 10 }),
+  from: day('From (UTC)'),
+  to: day('To (UTC)'),
 }
 export type Visit = PageVisit<typeof filters>
 type Filtered = Visit['values']
@@ -89,16 +91,13 @@ const whatFieldUnderstands = html`<p class="govuk-body">The field understands:</
 <li>an amount in pounds: ${code('£77.77')} or ${code('77.77')}</li>
 </ul>`
 
-function searched({ status, from, to }: Filtered, filter: PaymentFilter): Part[] {
-  const { sought } = filter
-  return [
-    sought && soughtText(sought, scope(filter)),
-    status && html`status ${untrusted(status)}`,
-    from && html`from ${untrusted(from)}`,
-    to && html`to ${untrusted(to)}`,
-    !sought && 'the payments of the last 7 days',
-  ].filter(Boolean)
-}
+const searched = ({ status, from, to }: Filtered, filter: PaymentFilter): Part[] => [
+  filter.sought && soughtText(filter.sought, scope(filter)),
+  status && html`status ${untrusted(status)}`,
+  from && html`from ${untrusted(from)}`,
+  to && html`to ${untrusted(to)}`,
+  !filter.sought && 'the payments of the last 7 days',
+]
 
 function soughtText(sought: Sought, scope: string): Html {
   switch (sought.by) {

@@ -6,8 +6,7 @@ import type { Json } from '../../../platform/http/fields.ts'
 import { button, buttonGroup, details } from '../../../platform/web/components.ts'
 import { checkbox, select } from '../../../platform/web/form-components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
-import type { Code } from '../frame/banners.ts'
-import { type Typed, typedInput } from '../frame/form.ts'
+import { amountInput, type Typed, typedInput } from '../frame/form.ts'
 import type { AccountVisit } from '../frame/page.ts'
 import { paragraph, postForm } from '../frame/parts.ts'
 
@@ -15,37 +14,37 @@ import { paragraph, postForm } from '../frame/parts.ts'
 export type Ready = {
   text: string
   scenario: Scenario
-  delayed?: boolean
+  /** What its form has beside what the fields have at first. */
+  fields?: Readonly<Record<string, string>>
   refunded?: boolean
-  /** The banner on the page of the payment. */
-  done: Code
 }
 
 export const readyMade: Record<string, Ready> = {
-  paid: { text: 'Paid', scenario: 'success', done: 'succeeded' },
-  declined: { text: 'Declined', scenario: 'declined', done: 'declined' },
-  error: { text: 'Error', scenario: 'error', done: 'error' },
-  cancelled: { text: 'Cancelled by the user', scenario: 'cancel', done: 'cancelled' },
-  capturable: { text: 'Capturable', scenario: 'success', delayed: true, done: 'authorised' },
-  refunded: { text: 'Refunded', scenario: 'success', refunded: true, done: 'refunded' },
+  paid: { text: 'Paid', scenario: 'success' },
+  declined: { text: 'Declined', scenario: 'declined' },
+  error: { text: 'Error', scenario: 'error' },
+  cancelled: { text: 'Cancelled by the user', scenario: 'cancel' },
+  capturable: { text: 'Capturable', scenario: 'success', fields: { delayed_capture: 'true' } },
+  refunded: { text: 'Refunded', scenario: 'success', refunded: true },
 }
 
-/** The text fields, in the order of the page. */
-const TEXTS = [
-  'amount',
-  'reference',
-  'description',
-  'return_url',
-  'email',
-  'cardholder_name',
-  'line1',
-  'line2',
-  'city',
-  'postcode',
-  'country',
-] as const
-type Text = (typeof TEXTS)[number]
+/** What the form calls its text fields, in the order of the page. */
+export const labels = {
+  amount: 'Amount in pounds',
+  reference: 'Reference',
+  description: 'Description',
+  return_url: 'Return URL',
+  email: 'Email',
+  cardholder_name: 'Name on the card',
+  line1: 'Address line 1',
+  line2: 'Address line 2',
+  city: 'Town or city',
+  postcode: 'Postcode',
+  country: 'Country',
+}
+type Text = keyof typeof labels
 
+const TEXTS = Object.keys(labels) as Text[] // its keys
 const PREFILLED = TEXTS.slice(TEXTS.indexOf('email'))
 const ADDRESS = ['line1', 'line2', 'city', 'postcode', 'country'] as const
 
@@ -75,10 +74,7 @@ export function bodyIn(form: URLSearchParams, back: string): Json {
   }
 }
 
-/** The field of the form at which a refusal of the API is shown. */
-export const fieldOf = (name: string | undefined): string =>
-  TEXTS.find(each => each === name) ??
-  (name === 'prefilled_cardholder_details' ? 'cardholder_name' : 'amount')
+export const aliases = { prefilled_cardholder_details: 'cardholder_name' }
 
 /** What of a body is right in place of an error in a field. */
 export const mended =
@@ -91,25 +87,11 @@ export const mended =
       return_url: { return_url: back, authorisation_mode: 'web' },
       email: { email: undefined },
     })[field] ??
-    (PREFILLED.some(name => name === fieldOf(field))
+    (field in aliases || PREFILLED.some(name => name === field)
       ? { prefilled_cardholder_details: undefined }
       : undefined)
 
 export const sentences = { amount: 'Enter an amount in pounds, from 0.00 to 100000.00' }
-
-export const labels: Record<Text, string> = {
-  amount: 'Amount in pounds',
-  reference: 'Reference',
-  description: 'Description',
-  return_url: 'Return URL',
-  email: 'Email',
-  cardholder_name: 'Name on the card',
-  line1: 'Address line 1',
-  line2: 'Address line 2',
-  city: 'Town or city',
-  postcode: 'Postcode',
-  country: 'Country',
-}
 
 const hints: Partial<Record<Text, string>> = {
   return_url: 'Without one the user returns to a page of this console',
@@ -127,14 +109,10 @@ export const defaults = (now: number) => ({
 export function newPaymentForm(visit: AccountVisit, typed: Typed | undefined): Html {
   const { account, root, now } = visit
   const first: Partial<Record<string, string>> = defaults(now)
-  const field = (name: Text) =>
-    typedInput(typed, {
-      name,
-      label: labels[name],
-      value: first[name] ?? '',
-      hint: hints[name],
-      ...(name === 'amount' && { inputmode: 'decimal', width: 10 }),
-    })
+  const field = (name: Text) => {
+    const input = name === 'amount' ? amountInput : typedInput
+    return input(typed, { name, label: labels[name], value: first[name] ?? '', hint: hints[name] })
+  }
   const isPrefilled = PREFILLED.some(name => typed?.form.get(name) || typed?.errors[name])
   const action = `${root}payments/new/create`
   const fields = html`${TEXTS.filter(name => !PREFILLED.includes(name)).map(field)}

@@ -11,9 +11,9 @@ import { createRefund } from '../../../pay/refunds/commands.ts'
 import { askedFor } from '../../../platform/http/addresses.ts'
 import { formBody } from '../../../platform/http/body.ts'
 import type { Json } from '../../../platform/http/fields.ts'
-import type { RecordEffects } from '../../../platform/http/request-state.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import type { ToolContext } from '../../context.ts'
+import type { Code } from '../frame/banners.ts'
 import { definePage } from '../frame/define-page.ts'
 import { submit, type Typed } from '../frame/form.ts'
 import type { PageVisit } from '../frame/list.ts'
@@ -25,11 +25,11 @@ import {
   type Visit,
 } from '../frame/page.ts'
 import { link, paragraph, statusTag, untrusted } from '../frame/parts.ts'
-import { act } from './actions.ts'
+import { act, endOf } from './actions.ts'
 import {
+  aliases,
   bodyIn,
   defaults,
-  fieldOf,
   labels,
   mended,
   newPaymentForm,
@@ -54,7 +54,7 @@ export const back = definePage({
   title: 'You are back',
   narrow: true,
   guest: returned,
-  read: ({ database }, { account, id, now }) => findPayment(database, account.room, id, now),
+  read: ({ context, account, id, now }) => findPayment(context.database, account.room, id, now),
   show: (visit, payment) =>
     payment
       ? html`${paragraph(html`The payment is ${statusTag(statusOf(payment))}`)}
@@ -71,15 +71,16 @@ function returned({ request, site }: Visit): Html {
 ${paragraph(link(`${site}/console/${signInFirst(page)}`, 'Sign in to see the payment'))}`
 }
 
-async function create(context: ToolContext, visit: PageVisit): Promise<Next | Typed> {
+async function create(visit: PageVisit): Promise<Next | Typed> {
   const form = formBody(visit.request)
   const name = form.get('ready') ?? ''
   const ready = Object.hasOwn(readyMade, name) ? readyMade[name] : undefined
   const back = backAddress(visit)
-  const body = ready ? { ...readyBody(ready, visit), return_url: back } : bodyIn(form, back)
-  const read = (body: Json) => readFields(context, body, back)
-  const rules = { body, read, labels, sentences, mended: mended(back), fieldOf }
-  return submit(form, rules, fields => makePayment(context, visit, { fields, back, ready }))
+  const made = ready ? new URLSearchParams({ ...defaults(visit.now), ...ready.fields }) : form
+  const body = bodyIn(made, back)
+  const read = (body: Json) => readFields(visit.context, body, back)
+  const rules = { body, read, labels, sentences, mended: mended(back), aliases }
+  return submit(form, rules, fields => makePayment(visit, { fields, back, ready }))
 }
 
 /** As the API reads it, but that the page of the console to which a user returns may be at http. */
@@ -91,65 +92,49 @@ export function readFields({ config }: ToolContext, body: Json, back: string): N
   return fields
 }
 
-const readyBody = ({ delayed = false }: Ready, { now }: AccountVisit): Json => {
-  const { reference, description } = defaults(now)
-  return { amount: 1450, reference, description, delayed_capture: delayed }
-}
-
 /** The API's own create, and then the steps of a ready-made payment. No plan of the account acts on it. */
 export async function makePayment(
-  context: ToolContext,
-  visit: AccountVisit,
+  { context, account, addresses }: AccountVisit,
   { fields, back, ready }: { fields: NewPayment; back: string; ready: Ready | undefined },
 ): Promise<Next> {
-  const { account, addresses } = visit
   const isOwn = fields.return_url === back
-  const { payment, state } = await act(
+  const { payment, overtaken, refund } = await act(
     context,
     ready ? 'buildPayment' : 'createPayment',
-    async recordEffects => {
+    async context => {
       const payment = await createPayment(context, {
         account,
         address: addresses.api,
         given: fields,
-        recordEffects,
         origin: 'console',
         ...(isOwn && { returnTo: (payment_id: string) => `${back}/${payment_id}` }),
       })
-      const state = ready && (await bringInto(context, visit, payment, ready, recordEffects))
-      return { payment, state }
+      if (!ready) return { payment }
+      const { scenario, refunded } = ready
+      // Another request may have been faster: then nothing more is done.
+      const overtaken = await completeByScenario(context, payment, { scenario })
+      if (overtaken || !refunded) return { payment, overtaken }
+      const { payment_id } = payment
+      const whole = { amount: fields.amount, available: undefined }
+      const refund = { account, payment_id, refund: whole }
+      return { payment, refund: await createRefund(context, refund) }
     },
-    ({ state }: { state: State }) => (state?.refund ? `refund_id=${state.refund.refund_id}` : ''),
+    ({ refund }: { refund?: Refund }) => (refund ? `refund_id=${refund.refund_id}` : ''),
   )
-  const withoutPage = fields.authorisation_mode === 'moto_api' ? 'created-without-page' : 'created'
-  // One in agreement mode has ended already.
-  const end = statusOf(payment) === 'success' ? 'succeeded' : withoutPage
-  const code = state?.overtaken ? 'overtaken' : (ready?.done ?? end)
-  const refunded = state?.refund && { pence: state.refund.amount }
-  return { to: `payments/${payment.payment_id}`, done: { code, ...refunded } }
+  const code = overtaken ? 'overtaken' : refund ? 'refunded' : codeOf(payment, ready)
+  return { to: `payments/${payment.payment_id}`, done: { code, pence: refund?.amount } }
 }
 
-type State = Awaited<ReturnType<typeof bringInto>> | undefined
+function codeOf(payment: Payment, ready: Ready | undefined): Code {
+  if (ready) return endOf(payment, ready.scenario)[1]
+  // One in agreement mode has ended already.
+  if (statusOf(payment) === 'success') return 'succeeded'
+  return payment.given.authorisation_mode === 'moto_api' ? 'created-without-page' : 'created'
+}
 
 /** The page to which users of the console's payments return, at the address at which the browser has the console. */
 export function backAddress({ request, config, addresses, base }: AccountVisit): string {
   const { host } = askedFor(request, config)
   const site = [addresses.pages, addresses.api].find(each => new URL(each).host === host)
   return `${site ?? addresses.api}${base}/back`
-}
-
-/** Another request may have been faster: then nothing more is done. Resolves to the refund, if there is one. */
-async function bringInto(
-  context: ToolContext,
-  { account }: AccountVisit,
-  payment: Payment,
-  { scenario, refunded }: Ready,
-  recordEffects: RecordEffects,
-): Promise<{ overtaken: boolean; refund?: Refund }> {
-  const reason = await completeByScenario(context, payment, { scenario, recordEffects })
-  if (reason || !refunded) return { overtaken: reason !== undefined }
-  const { payment_id } = payment
-  const whole = { amount: payment.given.amount, available: undefined }
-  const refund = await createRefund(context, { account, payment_id, refund: whole, recordEffects })
-  return { overtaken: false, refund }
 }

@@ -6,15 +6,13 @@ import { findPayment } from '../../../pay/payments/store.ts'
 import { attemptsOf } from '../../../pay/webhooks/message-store.ts'
 import { pathParam, type Route } from '../../../platform/http/endpoint.ts'
 import { details, type SummaryRow, summaryList } from '../../../platform/web/components.ts'
-import { type Html, html } from '../../../platform/web/html.ts'
-import type { ToolContext } from '../../context.ts'
+import { html } from '../../../platform/web/html.ts'
 import { messagesOfPayment } from '../../lists/webhooks-store.ts'
 import { MASK } from '../../record/mask.ts'
 import { findExchanges } from '../../record/store.ts'
 import { definePage } from '../frame/define-page.ts'
 import type { Typed } from '../frame/form.ts'
 import { linkBack, type PageVisit } from '../frame/list.ts'
-import type { Look } from '../frame/live.ts'
 import { type AccountVisit, accountVisitOf, type ConsoleContext, existing } from '../frame/page.ts'
 import {
   code,
@@ -24,103 +22,36 @@ import {
   paragraph,
   refundedText,
   statusTag,
+  summaryRows,
   time,
   untrusted,
 } from '../frame/parts.ts'
-import { paths, perform } from './actions.ts'
+import { type Path, perform } from './actions.ts'
 import { statesPart, webhooksPart } from './picture.ts'
 import { report, summary } from './report.ts'
-import { type Rows, readOperations, rowsOf, type Step, timelineOf } from './timeline.ts'
+import { type Rows, rowsOf, type Step, timelineOf } from './timeline.ts'
 import { reasonFor, timelineView } from './timeline-view.ts'
+
+const actionAt = (path: Path) => ({
+  run: async (visit: PageVisit) => perform(visit, path, await paymentOf(visit)),
+})
 
 export const payment = definePage({
   path: 'payments/{payment_id}',
+  read,
   title: (_, { payment }) => `${headingOf(payment)}, ${payment.given.reference}`,
   heading: (_, { payment }) => html`${headingOf(payment)} ${statusTag(statusOf(payment))}`,
   above: (visit, { payment }) => html`${linkBack(visit, 'payments', 'Payments')}
 <span class="govuk-caption-l">${untrusted(payment.given.reference)}</span>`,
-  read,
-  show,
-  live: look,
-  actions: Object.fromEntries(
-    paths.map(path => [
-      path,
-      {
-        run: async (context: ToolContext, visit: PageVisit) =>
-          perform(context, visit, path, await paymentOf(context, visit)),
-      },
-    ]),
-  ),
-})
-
-/** All of it as JSON. */
-export const reportRoute = (context: ConsoleContext): Route => ({
-  method: 'GET',
-  path: '/console/payments/{payment_id}/report.json',
-  area: 'console',
-  handler: async (request, reply) => {
-    const visit = accountVisitOf(request, context)
-    const id = pathParam(request, 'payment_id')
-    const { payment, rows } = await read(context, { ...visit, id })
-    return reply
-      .type('application/json')
-      .header('content-disposition', `attachment; filename="payment-${id}.json"`)
-      .send(report(rows, maskedOf(visit, payment)))
-  },
-})
-
-type PaymentVisit = Pick<PageVisit, 'account' | 'now' | 'id'>
-
-/** The payment in the path. */
-const paymentOf = async ({ database }: ToolContext, { account, now, id }: PaymentVisit) =>
-  existing(await findPayment(database, account.room, id, now))
-
-async function read(context: ConsoleContext, visit: PaymentVisit) {
-  const payment = await paymentOf(context, visit)
-  return {
-    payment,
-    rows: await rowsOf(context, visit, payment, readOperations(context.operations)),
-    control: context.config.control,
-  }
-}
-
-/** What its timeline shows, in short. */
-async function look(context: ToolContext, visit: PaymentVisit): Promise<Look> {
-  const { database } = context
-  const payment = await paymentOf(context, visit)
-  const { payment_id } = payment
-  const newest = { limit: 1, order: 'newest' } as const
-  const [messages, [exchange]] = await Promise.all([
-    messagesOfPayment(database, payment_id),
-    findExchanges(database, visit.account.room, { payment_id }, newest),
-  ])
-  const attempts = messages.flatMap(message => attemptsOf(message))
-  const times = [...payment.events, ...attempts, ...(exchange ? [exchange] : [])].map(
-    ({ at }) => at,
-  )
-  const version = [
-    payment.version,
-    exchange?.exchange_id,
-    messages.map(({ message_id, status, attempts }) => [message_id, status, attempts]),
-  ]
-  return { version, ago: visit.now - Math.max(...times) }
-}
-
-const headingOf = ({ given }: Payment): string => `Payment of ${inPounds(given.amount)}`
-
-function show(
-  visit: PageVisit,
-  { payment, rows, control }: Awaited<ReturnType<typeof read>>,
-  refused?: Typed,
-): Html {
-  const masked = maskedOf(visit, payment)
-  const steps = timelineOf(rows)
-  const shown = ends(steps)
-  const hidden = steps.length - shown.length
-  const address = `payments/${payment.payment_id}`
-  const reason = reasonFor(stateOf(payment))
-  return html`${paragraph(html`${refundedText(payment)}${payment.refunded_amount > 0 && ' · '}${code(payment.payment_id)}${reason && html`, ${reason}`}`)}
-${statesPart(visit, payment, { refunds: rows.refunds, refused, control })}
+  show(visit, { payment, rows }, refused?: Typed) {
+    const masked = maskedOf(visit, payment)
+    const steps = timelineOf(rows)
+    const shown = ends(steps)
+    const hidden = steps.length - shown.length
+    const address = `payments/${payment.payment_id}`
+    const reason = reasonFor(stateOf(payment))
+    return html`${paragraph(html`${refundedText(payment)}${payment.refunded_amount > 0 && ' · '}${code(payment.payment_id)}${reason && html`, ${reason}`}`)}
+${statesPart(visit, payment, rows.refunds, refused)}
 ${webhooksPart(visit, steps)}
 ${details('Summary for a colleague', listing('Summary', summary(payment, steps, `${visit.addresses.api}${visit.base}/${address}`)), { id: 'summary' })}
 ${paragraph(html`${link(`${visit.root}${address}/report.json`, 'Download JSON')} (all of it, without secrets)`)}
@@ -131,7 +62,61 @@ ${hidden > 0 && paragraph(`Not shown: ${counted(hidden, 'step')} between the fir
 <h2 class="govuk-heading-m">Details</h2>
 ${summaryList(detailRows(visit, payment, rows))}
 ${details('The payment as GET returns it', listing('Payment', JSON.stringify(masked, null, 2)))}`
+  },
+  /** What its timeline shows, in short. */
+  async live(visit) {
+    const { database } = visit.context
+    const payment = await paymentOf(visit)
+    const { payment_id } = payment
+    const newest = { limit: 1, order: 'newest' } as const
+    const [messages, [exchange]] = await Promise.all([
+      messagesOfPayment(database, payment_id),
+      findExchanges(database, visit.account.room, { payment_id }, newest),
+    ])
+    const changes = [payment.events, messages.flatMap(attemptsOf), exchange ?? []].flat()
+    const version = [
+      payment.version,
+      exchange?.exchange_id,
+      messages.map(({ message_id, status, attempts }) => [message_id, status, attempts]),
+    ]
+    return { version, ago: visit.now - Math.max(...changes.map(({ at }) => at)) }
+  },
+  actions: {
+    complete: actionAt('complete'),
+    capture: actionAt('capture'),
+    cancel: actionAt('cancel'),
+    refund: actionAt('refund'),
+  },
+})
+
+/** All of it as JSON. */
+export const reportRoute = (context: ConsoleContext): Route => ({
+  method: 'GET',
+  path: '/console/payments/{payment_id}/report.json',
+  area: 'console',
+  handler: async (request, reply) => {
+    const visit = accountVisitOf(request, context)
+    const id = pathParam(request, 'payment_id')
+    const { payment, rows } = await read({ ...visit, id })
+    return reply
+      .type('application/json')
+      .header('content-disposition', `attachment; filename="payment-${id}.json"`)
+      .send(report(rows, maskedOf(visit, payment)))
+  },
+})
+
+type PaymentVisit = Pick<PageVisit, 'context' | 'account' | 'now' | 'id'>
+
+/** The payment in the path. */
+const paymentOf = async ({ context, account, now, id }: PaymentVisit) =>
+  existing(await findPayment(context.database, account.room, id, now))
+
+async function read(visit: PaymentVisit) {
+  const payment = await paymentOf(visit)
+  return { payment, rows: await rowsOf(visit, payment) }
 }
+
+const headingOf = ({ given }: Payment): string => `Payment of ${inPounds(given.amount)}`
 
 /** The payment as GET answers it, without the secret of its token. */
 const maskedOf = ({ addresses }: AccountVisit, payment: Payment): object =>
@@ -156,37 +141,30 @@ function detailRows({ root }: AccountVisit, payment: Payment, { refunds }: Rows)
   const number = card?.last_digits_card_number
     ? `${card.first_digits_card_number ?? ''} ${MASK} ${card.last_digits_card_number}`
     : undefined
-  const facts: [key: string, value: string | undefined][] = [
-    ['Description', given.description],
-    ['Return URL', given.return_url],
-    ['Email', given.email],
-    ['Language', given.language],
-    ['Mode', given.moto ? `${given.authorisation_mode}, moto` : given.authorisation_mode],
-    ['Delayed capture', given.delayed_capture ? 'yes' : 'no'],
-    ['Card brand', card?.card_brand],
-    ['Card number', number],
-    ['Expiry date', card?.expiry_date],
-    ['Cardholder', person?.cardholder_name],
-    ['Billing address', address],
-    ['Provider ID', provider_id],
-    ...Object.entries(given.metadata ?? {}).map(([name, value]): [string, string] => [
-      `Metadata: ${name}`,
-      String(value),
-    ]),
-  ]
-  const filled = facts.filter((fact): fact is [string, string] => Boolean(fact[1]))
+  const facts: Record<string, string | undefined> = {
+    Description: given.description,
+    'Return URL': given.return_url,
+    Email: given.email,
+    Language: given.language,
+    Mode: given.moto ? `${given.authorisation_mode}, moto` : given.authorisation_mode,
+    'Delayed capture': given.delayed_capture ? 'yes' : 'no',
+    'Card brand': card?.card_brand,
+    'Card number': number,
+    'Expiry date': card?.expiry_date,
+    Cardholder: person?.cardholder_name,
+    'Billing address': address,
+    'Provider ID': provider_id,
+  }
+  for (const [name, value] of Object.entries(given.metadata ?? {}))
+    facts[`Metadata: ${name}`] = String(value)
+  const filled = Object.entries(facts).filter(([, value]) => value)
   return [
     { id: 'detail-created', key: 'Date created', value: time(timeOf(payment_id)) },
-    ...(agreement_id === undefined
-      ? []
-      : [
-          {
-            id: 'detail-agreement',
-            key: 'Agreement',
-            value: link(`${root}agreements/${agreement_id}`, agreement_id),
-          },
-        ]),
-    ...filled.map(([key, value], i) => ({ id: `detail-${i}`, key, value: untrusted(value) })),
+    ...summaryRows(
+      [['Agreement', agreement_id && link(`${root}agreements/${agreement_id}`, agreement_id)]],
+      'detail',
+    ),
+    ...filled.map(([key, value = ''], i) => ({ id: `detail-${i}`, key, value: untrusted(value) })),
     ...refunds.map(({ refund_id, amount }, i) => ({
       id: `refund-${i}`,
       key: 'Refund',

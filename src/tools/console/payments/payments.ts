@@ -10,16 +10,16 @@ import { findMessage } from '../../../pay/webhooks/message-store.ts'
 import { findWebhook } from '../../../pay/webhooks/store.ts'
 import { buttonLink } from '../../../platform/web/components.ts'
 import { type Html, html, type Part } from '../../../platform/web/html.ts'
-import type { ToolContext } from '../../context.ts'
-import { countListed, findPayments, type PaymentFilter } from '../../lists/find-payments-store.ts'
+import { countListed, findPayments } from '../../lists/find-payments-store.ts'
 import { type Delivery, deliveriesOf } from '../../lists/payments-store.ts'
-import { acceptedByHand } from '../../record/by-hand.ts'
 import { findExchange } from '../../record/store.ts'
 import { definePage } from '../frame/define-page.ts'
 import {
   addressFrom,
   type CursorPage,
   filterForm,
+  isFiltered,
+  isId,
   pageAddress,
   pageLinks,
   readPage,
@@ -28,6 +28,7 @@ import type { AccountVisit } from '../frame/page.ts'
 import {
   byDay,
   counted,
+  deliveryNames,
   emptyState,
   inDigits,
   joined,
@@ -71,8 +72,9 @@ const daysOf = ({ here, values }: Visit): Html => {
 }
 
 /** The list; undefined where a filter cannot be read. */
-async function read({ database }: ToolContext, visit: Visit): Promise<Data | undefined> {
-  const { account, now, values, errors, cursor } = visit
+async function read(visit: Visit) {
+  const { context, account, now, values, errors, cursor } = visit
+  const { database } = context
   if (Object.keys(errors).length > 0) return undefined
   const filter = filterOf(values, now)
   const options = { room: account.room, now, filter }
@@ -81,32 +83,18 @@ async function read({ database }: ToolContext, visit: Visit): Promise<Data | und
     ({ payment_id }: Payment) => payment_id,
     (range, part) => findPayments(database, options, range, part),
   )
-  return {
-    filter,
-    page,
-    place: await placeOf(database, options, page),
-    deliveries: await readDeliveries(database, page.items),
-  }
+  const place = await placeOf(database, options, page)
+  return { filter, page, place, deliveries: await deliveriesOf(database, page.items) }
 }
 
-type Data = {
-  filter: PaymentFilter
-  page: CursorPage<Payment>
-  /** "1 to 50 of 5,037 payments"; undefined where counting would take as long as the search. */
-  place: string | undefined
-  deliveries: Map<string, Delivery[]>
-}
-
-/** Characters of an identifier. */
-const ID = /^[0-9a-v]{26}$/
+type Data = NonNullable<Awaited<ReturnType<typeof read>>>
 
 /** The page of what has this identifier; undefined if the account has no such thing. */
-async function pageOfId(
-  { database }: ToolContext,
-  { account: { room }, now, values }: Visit,
-): Promise<string | undefined> {
+async function pageOfId({ context, account, now, values }: Visit): Promise<string | undefined> {
+  const { database } = context
+  const { room } = account
   const id = values.q.toLowerCase()
-  if (!ID.test(id)) return undefined
+  if (!isId(id)) return undefined
   if (await findPayment(database, room, id, now)) return `payments/${id}`
   const [refund, message, webhook, exchange] = await Promise.all([
     findRefundOfAccount(database, room, id),
@@ -123,6 +111,7 @@ async function pageOfId(
 /** Payments that are counted. */
 const MOST_COUNTED = 10_000
 
+/** "1 to 50 of 5,037 payments"; undefined where counting would take as long as the search. */
 async function placeOf(
   database: Database,
   options: Parameters<typeof countListed>[1],
@@ -144,22 +133,10 @@ async function placeOf(
   return `${inDigits(before + 1)} to ${inDigits(before + items.length)} of ${all(total)}`
 }
 
-async function readDeliveries(
-  database: Database,
-  payments: readonly Payment[],
-): Promise<Map<string, Delivery[]>> {
-  const deliveries = await deliveriesOf(database, payments)
-  const messages = [...deliveries].flatMap(([payment_id, each]) =>
-    each.map(({ status }) => ({ payment_id, status })),
-  )
-  const accepted = await acceptedByHand(database, messages)
-  return accepted.size > 0 ? deliveriesOf(database, payments, [...accepted.keys()]) : deliveries
-}
-
 function listPart(visit: Visit, { filter, page, place, deliveries }: Data): Html {
   const { values } = visit
   if (page.items.length === 0)
-    return Object.values(values).some(Boolean)
+    return isFiltered(visit)
       ? noMatch(visit, values, filter)
       : emptyState(visit, 'There are no payments in the last 7 days', 'make one', 'payments/new')
   return html`${place !== undefined && paragraph(place)}
@@ -207,19 +184,10 @@ export const paymentTable = ({ caption, payments, addressOf, more }: PaymentTabl
     ),
   })
 
-/** In the order in which they are shown. */
-const deliveryTexts = {
-  FAILED: 'failed',
-  'sent again': 'failed, then sent again and accepted',
-  PENDING: 'pending',
-  SUCCESSFUL: 'delivered',
-  'not listening': 'not listening',
-}
-
 /** A failure leads to its message, which says why. */
 function webhooks({ root }: AccountVisit, deliveries: readonly Delivery[]): Part {
   if (deliveries.length === 0) return 'none'
-  const parts = Object.entries(deliveryTexts).flatMap(([status, name]) =>
+  const parts = [...deliveryNames].flatMap(([status, name]) =>
     deliveries
       .filter(each => each.status === status)
       .map(({ found, message_id }) => {

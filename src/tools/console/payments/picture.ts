@@ -14,8 +14,9 @@ import { shownStatus } from '../../../pay/webhooks/message-store.ts'
 import { button, buttonGroup, buttonLink } from '../../../platform/web/components.ts'
 import { type Html, html, type Part } from '../../../platform/web/html.ts'
 import { actionForm } from '../frame/define-page.ts'
-import { type Typed, typedInput } from '../frame/form.ts'
+import { amountInput, type Typed } from '../frame/form.ts'
 import type { PageVisit } from '../frame/list.ts'
+import { deliveryOf } from '../frame/message-attempts.ts'
 import type { AccountVisit } from '../frame/page.ts'
 import {
   counted,
@@ -29,7 +30,7 @@ import {
   untrusted,
 } from '../frame/parts.ts'
 import { AMOUNT, type PaymentAction, paymentActions } from './actions.ts'
-import type { ShownMessage, Step } from './timeline.ts'
+import type { MissingMessage, ShownMessage, Step } from './timeline.ts'
 import { reasonFor } from './timeline-view.ts'
 
 /** The states on the way to success. No payment stays in submitted, unless a plan holds it. */
@@ -41,37 +42,34 @@ const wayToSuccess = ({ given }: Payment): Status[] => [
   'success',
 ]
 
-type PictureOptions = {
-  /** Oldest first. */
-  refunds: readonly Refund[]
-  refused: Typed | undefined
-  control: boolean
-}
-
+/** `refunds` are oldest first. */
 export function statesPart(
   visit: PageVisit,
   payment: Payment,
-  { refunds, refused, control }: PictureOptions,
+  refunds: readonly Refund[],
+  refused: Typed | undefined,
 ): Html {
+  const { config, hasEnded } = visit
   const { events } = payment
   const [refunded, newest] = [refundedText(payment), refunds.at(-1)]
   const now = events.at(-1)
-  const possible = visit.hasEnded ? [] : paymentActions.filter(({ when }) => when(payment, control))
+  const possible = Map.groupBy(
+    hasEnded ? [] : paymentActions.filter(({ when }) => when(payment, config.control)),
+    ({ to }) => to(payment),
+  )
   const forms = (status: Status) =>
-    formsOf(
-      visit,
-      payment,
-      possible.filter(({ to }) => to(payment) === status),
-      refused,
+    [...Map.groupBy(possible.get(status) ?? [], ({ path }) => path)].map(([path, alike]) =>
+      actionForm(
+        visit,
+        path,
+        path === 'refund' ? refundFields(payment, alike, refused) : buttonsOf(alike),
+      ),
     )
   const path = wayToSuccess(payment)
-  const goesOn = (status: Status) => possible.some(({ to }) => to(payment) === status)
   const after = path.slice(path.indexOf(now?.status ?? 'created') + 1)
-  const next = after.some(goesOn) ? after : []
+  const next = after.some(status => possible.has(status)) ? after : []
   // The states that end it otherwise, in the order of the actions that lead there.
-  const ends = new Set(possible.map(({ to }) => to(payment))).difference(
-    new Set([...path, now?.status]),
-  )
+  const ends = new Set(possible.keys()).difference(new Set([...path, now?.status]))
   return html`${paymentPageLink(visit, payment)}
 <ol class="farthing-states" aria-label="States of the payment">
 ${events.map(event => {
@@ -87,46 +85,25 @@ ${
 <ul class="farthing-states" aria-label="Other ends of the payment">
 ${[...ends].map(status => stateView('next', html`${status}<br>${NOT_YET}${forms(status)}`))}</ul>`
 }
-${!visit.hasEnded && possible.length === 0 && paragraph(overText(payment))}`
+${!hasEnded && possible.size === 0 && paragraph(`Nothing more can happen: ${refundSummary(payment).status === 'full' ? 'it is refunded in full' : 'the payment has ended'}.`)}`
 }
 
 const NOT_YET = html`<span class="farthing-step__facts">not yet</span>`
-
-const overText = (payment: Payment): string =>
-  refundSummary(payment).status === 'full'
-    ? 'Nothing more can happen: it is refunded in full.'
-    : 'Nothing more can happen: the payment has ended.'
 
 const stateView = (when: 'past' | 'now' | 'next', content: Part): Html =>
   html`<li class="farthing-state farthing-state--${when}"${when === 'now' && html` aria-current="step"`}>${content}</li>
 `
 
 /** Where its user pays an open payment. */
-function paymentPageLink(
-  { addresses, hasEnded }: AccountVisit,
-  payment: Payment,
-): Html | undefined {
-  const hasPage =
-    !hasEnded && isPayable(statusOf(payment)) && payment.given.authorisation_mode !== 'moto_api'
-  const page = `${addresses.pages}/secure/${tokenOf(payment)}`
-  return hasPage ? buttonLink('open-payment-page', 'Open the payment page', page) : undefined
-}
-
-/** The forms of these actions. */
-function formsOf(
-  visit: PageVisit,
-  payment: Payment,
-  actions: readonly PaymentAction[],
-  refused: Typed | undefined,
-): (Html | false)[] {
-  return [...Map.groupBy(actions, ({ path }) => path)].map(([path, each]) =>
-    actionForm(
-      visit,
-      path,
-      path === 'refund' ? refundFields(payment, each, refused) : buttonsOf(each),
-    ),
+const paymentPageLink = ({ addresses, hasEnded }: AccountVisit, payment: Payment): Html | false =>
+  !hasEnded &&
+  isPayable(statusOf(payment)) &&
+  payment.given.authorisation_mode !== 'moto_api' &&
+  buttonLink(
+    'open-payment-page',
+    'Open the payment page',
+    `${addresses.pages}/secure/${tokenOf(payment)}`,
   )
-}
 
 const buttonsOf = (actions: readonly PaymentAction[]): Html =>
   buttonGroup(
@@ -146,13 +123,11 @@ function refundFields(
   refused: Typed | undefined,
 ): Html {
   const { amount_available } = refundSummary(payment)
-  return html`${typedInput(refused, {
+  return html`${amountInput(refused, {
     name: AMOUNT,
     label: 'Refund in pounds',
     hint: `Of ${inPounds(amount_available)}`,
     value: plainPounds(amount_available),
-    inputmode: 'decimal',
-    width: 10,
   })}
 ${actions.map(({ id, button: text }) => button({ id, text, secondary: true }))}`
 }
@@ -160,51 +135,46 @@ ${actions.map(({ id, button: text }) => button({ id, text, secondary: true }))}`
 /** The most webhooks that are shown. */
 const MOST_SHOWN = 10
 
-/** One webhook: its messages about the payment, and why it got no other. */
-type Row = { name: string; messages: ShownMessage[]; reasons: string[] }
-
 export function webhooksPart(visit: AccountVisit, steps: readonly Step[]): Html | false {
-  const rows = [...messagesByWebhook(steps)]
-  if (rows.length === 0) return false
-  const rest = rows.length - MOST_SHOWN
-  return html`<h2 class="govuk-heading-m">Webhooks</h2>
+  const messages = Map.groupBy(
+    steps.flatMap(step => step.messages),
+    ({ message }) => message.webhook_id,
+  )
+  const missing = Map.groupBy(
+    steps.flatMap(step => step.missing),
+    ({ webhook_id }) => webhook_id,
+  )
+  const ids = [...new Set([...messages.keys(), ...missing.keys()])]
+  const rest = ids.length - MOST_SHOWN
+  return (
+    ids.length > 0 &&
+    html`<h2 class="govuk-heading-m">Webhooks</h2>
 <ul class="farthing-told" role="list">
-${rows.slice(0, MOST_SHOWN).map(([webhook_id, row]) => rowView(visit, webhook_id, row))}</ul>
+${ids.slice(0, MOST_SHOWN).map(id => rowView(visit, id, messages.get(id) ?? [], missing.get(id) ?? []))}</ul>
 ${rest > 0 && paragraph(`And ${counted(rest, 'more webhook')}.`)}`
+  )
 }
 
-function messagesByWebhook(steps: readonly Step[]): Map<string, Row> {
-  const rows = new Map<string, Row>()
-  const rowOf = (webhook_id: string, name: string): Row => {
-    const row = rows.get(webhook_id) ?? { name, messages: [], reasons: [] }
-    rows.set(webhook_id, row)
-    return row
-  }
-  for (const { messages, missing } of steps) {
-    for (const each of messages) rowOf(each.message.webhook_id, each.webhook).messages.push(each)
-    for (const { webhook_id, webhook, why } of missing) rowOf(webhook_id, webhook).reasons.push(why)
-  }
-  return rows
-}
-
+/** One webhook: its messages about the payment, and why it got no other. */
 function rowView(
   { root, now }: AccountVisit,
   webhook_id: string,
-  { name, messages, reasons }: Row,
+  messages: readonly ShownMessage[],
+  missing: readonly MissingMessage[],
 ): Html {
   const marks = messages.map((each): Mark => {
     const { message, again } = each
-    const status = shownStatus(message, now)
     return {
-      status: again && status === 'FAILED' ? 'sent again' : status,
-      text: `${message.event_type}, ${status}`,
+      status: deliveryOf(message, now, again),
+      text: `${message.event_type}, ${shownStatus(message, now)}`,
       detail: textOf(each),
       href: `${root}messages/${message.message_id}`,
     }
   })
-  const whyNot = messages.length > 0 ? reasons.map(why => `no other message: ${why}`) : reasons
+  const { webhook = '' } = messages[0] ?? missing[0] ?? {}
+  const whyNot = missing.map(({ why }) => (marks.length > 0 ? `no other message: ${why}` : why))
   const texts = [...new Set([...messages.map(textOf), ...whyNot])].join('; ')
-  return html`<li>${link(`${root}webhooks/${webhook_id}`, untrusted(name))}
+  return html`<li>${link(`${root}webhooks/${webhook_id}`, untrusted(webhook))}
 ${marks.length > 0 && marksRow('Messages', marks)}
 <span>${untrusted(texts)}</span></li>
 `

@@ -25,10 +25,9 @@ export function summary(payment: Payment, steps: readonly Step[], link: string):
   const left = lines.length - FIRST_LINES - LAST_LINES
   const advice = steps.flatMap(causesOf).at(-1)
   return [
-    `${withoutControls(reference)}: ${inPounds(amount)}, ${state.status}, ${reasonFor(state) ?? ''}`.replace(
-      /, $/,
-      '',
-    ),
+    [`${withoutControls(reference)}: ${inPounds(amount)}`, state.status, reasonFor(state)]
+      .filter(Boolean)
+      .join(', '),
     `Payment ${payment.payment_id}`,
     ...(left > 1
       ? [...lines.slice(0, FIRST_LINES), `(${left} more lines)`, ...lines.slice(-LAST_LINES)]
@@ -89,13 +88,11 @@ export function report({ exchanges, messages, refunds, webhooks }: Rows, masked:
       const { message_id, webhook_id, event_type, status } = message
       return { message_id, webhook_id, event_type, status, attempts: attemptsOf(message) }
     }),
-    webhooks: webhooks.slice(0, MOST_MESSAGES).map(webhook => ({
-      webhook_id: webhook.webhook_id,
-      description: webhook.description,
-      callback_url: mask.url(webhook.callback_url),
-      status: webhook.status,
-      subscriptions: webhook.subscriptions,
-    })),
+    webhooks: webhooks.slice(0, MOST_MESSAGES).map(webhook => {
+      const { webhook_id, description, status, subscriptions } = webhook
+      const callback_url = mask.url(webhook.callback_url)
+      return { webhook_id, description, callback_url, status, subscriptions }
+    }),
   }
   // With the spaces of its place in the report.
   const size = (part: unknown) => Buffer.byteLength(JSON.stringify([[part]], null, 2))
@@ -111,12 +108,8 @@ export function report({ exchanges, messages, refunds, webhooks }: Rows, masked:
     left -= size(bodies)
     return left >= 0 ? { ...each, ...bodies } : { ...each, ...leftOut(bodies) }
   })
-  const left_out = exchanges.length - listed.length
-  return JSON.stringify(
-    { ...rest, exchanges: complete, ...(left_out > 0 && { left_out }) },
-    null,
-    2,
-  )
+  const left_out = exchanges.length - listed.length || undefined
+  return JSON.stringify({ ...rest, exchanges: complete, left_out }, null, 2)
 }
 
 const MOST_MESSAGES = 100

@@ -10,8 +10,8 @@ import { actionText } from '../../record/action.ts'
 import type { Exchange } from '../../record/exchange.ts'
 import { MASK } from '../../record/mask.ts'
 import { inProduction } from '../check/findings.ts'
-import { agentOf, orderNote, refusalText } from '../frame/exchange.ts'
-import { nameOfAttempt, type ShownAttempt, sentAgainText } from '../frame/message-attempts.ts'
+import { agentOf, endings, orderNote, refusalText } from '../frame/exchange.ts'
+import { againPart, nameOfAttempt, type ShownAttempt } from '../frame/message-attempts.ts'
 import type { AccountVisit } from '../frame/page.ts'
 import {
   code,
@@ -22,7 +22,7 @@ import {
   link,
   nameOfKey,
   paragraph,
-  timeWithoutDay,
+  timeOfDay,
   untrusted,
 } from '../frame/parts.ts'
 import { dayName } from '../frame/times.ts'
@@ -54,9 +54,6 @@ ${steps.map(step => stepView(timeline, step, causesAbove))}</ol>
 `,
 )}`
 }
-
-/** With milliseconds. */
-const timeOfDay = (at: number): Html => timeWithoutDay(at, 12)
 
 function stepView(timeline: Timeline, step: Step, causesAbove: Set<string>): Html {
   const { exchange, events, refunds, messages, missing, more } = step
@@ -113,14 +110,12 @@ function factsOf({ root }: Timeline, exchange: Exchange): Html | undefined {
   const why = refusalText(exchange) ?? field
   const facts: Part[] = [
     `${inDigits(Math.round(ms))} ms`,
-    ...(code ? [html`refused with ${code}${why !== undefined && html`: ${untrusted(why)}`}`] : []),
-    ...(key_id ? [`key ${nameOfKey(key_id)}`] : []),
-    ...(kind === 'page' ? [agentOf(exchange)] : []),
-    ...(by_hand ? [nameOfAttempt(by_hand)] : []),
-    ...(answerToWrong(by_hand, status) === 'accepted' ? [tag(ACCEPTED_WRONG, 'red')] : []),
-    ...(ended === 'gone' ? ['the client had left before the response'] : []),
-    ...(ended === 'replaced' ? ['a plan sent another response'] : []),
-    ...(ended === 'reset' ? ['a plan ended the connection'] : []),
+    code && html`refused with ${code}${why !== undefined && html`: ${untrusted(why)}`}`,
+    key_id && `key ${nameOfKey(key_id)}`,
+    kind === 'page' && agentOf(exchange),
+    by_hand && nameOfAttempt(by_hand),
+    answerToWrong(by_hand, status) === 'accepted' && tag(ACCEPTED_WRONG, 'red'),
+    endings[ended],
   ]
   return html`<p class="farthing-step__facts">${joined(facts, ' · ')}</p>`
 }
@@ -153,7 +148,7 @@ function messageView(
   const { root } = timeline
   const { message_id, event_type } = message
   const alike = [...Map.groupBy(attempts, ({ ending }) => ending.result).values()]
-  return html`${link(`${root}messages/${message_id}`, event_type)} → ${untrusted(webhook)}: ${deliveryTag(shownStatus(message, timeline.now))} ${attempts.length === 0 ? 'no attempt yet' : counted(attempts.length, 'attempt')}${again && html`. ${untrusted(sentAgainText(again, timeline.now))}`}
+  return html`${link(`${root}messages/${message_id}`, event_type)} → ${untrusted(webhook)}: ${deliveryTag(shownStatus(message, timeline.now))} ${attempts.length === 0 ? 'no attempt yet' : counted(attempts.length, 'attempt')}${again && '.'}${againPart(again, timeline.now)}
 ${
   alike.length > 0 &&
   html`<ol class="farthing-step__attempts" role="list">${alike.map(
@@ -163,16 +158,15 @@ ${
 }`
 }
 
-/** The exchange of an attempt is written a moment after it. */
-const isFresh = ({ now }: Timeline, { at }: ShownAttempt): boolean => now - at < 2_000
-
 /** Attempts that ended alike, in one line: `401 Unauthorized at 09:12:58.117 in 12 ms, at 09:13:00.119 in 11 ms`. */
 function attemptsView(timeline: Timeline, attempts: readonly ShownAttempt[]): Html {
   const times = attempts.map(attempt => {
     const { at, ms, exchange } = attempt
+    // The exchange of an attempt is written a moment after it.
+    const isMissing = timeline.now - at >= 2_000
     const when = exchange
       ? link(`${timeline.root}requests/${exchange.exchange_id}`, timeOfDay(at))
-      : html`${timeOfDay(at)}${!isFresh(timeline, attempt) && ' (response not recorded)'}`
+      : html`${timeOfDay(at)}${isMissing && ' (response not recorded)'}`
     return html` at ${when}${ms !== null && ` in ${Math.round(ms)} ms`}`
   })
   return html`${untrusted(attempts[0]?.ending.result ?? '')}${joined(times, ',')}`

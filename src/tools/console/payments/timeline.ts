@@ -10,14 +10,12 @@ import type { Refund } from '../../../pay/payments/refund.ts'
 import { refundsOf } from '../../../pay/refunds/store.ts'
 import { attemptsOf, type MessageOutline } from '../../../pay/webhooks/message-store.ts'
 import { type EventType, type Webhook, webhookTitle } from '../../../pay/webhooks/webhook.ts'
-import type { Endpoint } from '../../../platform/http/endpoint.ts'
-import type { ToolContext } from '../../context.ts'
 import { messagesOfPayment, newestWebhooks } from '../../lists/webhooks-store.ts'
 import type { ActionName } from '../../record/action.ts'
 import { type AcceptedSend, acceptedAmong, isCopy } from '../../record/by-hand.ts'
 import type { Exchange } from '../../record/exchange.ts'
 import { exchangesWithout, type Outline, readsOfPayment } from '../../record/store.ts'
-import { mergeAttempts, type ShownAttempt } from '../frame/message-attempts.ts'
+import { acceptedSince, mergeAttempts, type ShownAttempt } from '../frame/message-attempts.ts'
 import type { AccountVisit } from '../frame/page.ts'
 
 /** What the timeline is made of: rows of one payment, and the webhooks of its account. */
@@ -65,7 +63,7 @@ export function timelineOf(rows: Rows): Step[] {
   const accepted = acceptedAmong(rows.exchanges)
   const messages = rows.messages.map(message => ({
     message,
-    again: message.status === 'FAILED' ? accepted.get(message.message_id) : undefined,
+    again: acceptedSince(message, accepted),
     webhook: webhookTitle(
       rows.webhooks.find(({ webhook_id }) => webhook_id === message.webhook_id) ?? message,
     ),
@@ -80,24 +78,21 @@ export function timelineOf(rows: Rows): Step[] {
   return foldReads(ordered.map(step => ({ ...step, missing: missingOf(step, rows) })))
 }
 
-type Drawn = Omit<Step, 'missing'> & {
-  from: PaymentEvent | undefined
-}
+type Drawn = Omit<Step, 'missing'>
 
-const emptyStep = () => ({ exchange: undefined, events: [], refunds: [], messages: [], more: 0 })
-
-function recordedStep(exchange: Exchange, rows: Rows, messages: ShownMessage[]): Drawn {
-  const { payment, refunds } = rows
-  const { events: positions = [], messages: message_ids = [] } = exchange.caused ?? {}
-  const [first] = positions
+function recordedStep(
+  exchange: Exchange,
+  { payment, refunds, folded }: Rows,
+  messages: ShownMessage[],
+): Drawn {
+  const { events = [], messages: message_ids = [] } = exchange.caused ?? {}
   return {
     at: exchange.at,
     exchange,
-    events: positions.flatMap(position => payment.events[position] ?? []),
-    from: first === undefined ? undefined : payment.events[first - 1],
+    events: events.flatMap(position => payment.events[position] ?? []),
     refunds: refunds.filter(({ refund_id }) => namesRefund(exchange, refund_id)),
     messages: messages.filter(({ message }) => message_ids.includes(message.message_id)),
-    more: rows.folded.get(exchange.exchange_id) ?? 0,
+    more: folded.get(exchange.exchange_id) ?? 0,
   }
 }
 
@@ -113,38 +108,35 @@ function unrecordedSteps(
   messages: ShownMessage[],
   recorded: Drawn[],
 ): Drawn[] {
-  const hasEvent = new Set(recorded.flatMap(({ exchange }) => exchange?.caused?.events ?? []))
-  const hasMessage = new Set(recorded.flatMap(step => step.messages))
-  const hasRefund = new Set(recorded.flatMap(step => step.refunds))
+  const hasStep = new Set(
+    recorded.flatMap(step => [step.events, step.refunds, step.messages].flat()),
+  )
   const steps = new Map<number, Drawn>()
   const stepAt = (at: number): Drawn => {
-    const step = steps.get(at) ?? { ...emptyStep(), at, from: undefined }
+    const empty = { at, exchange: undefined, events: [], refunds: [], messages: [], more: 0 }
+    const step = steps.get(at) ?? empty
     steps.set(at, step)
     return step
   }
-  for (const [position, event] of payment.events.entries()) {
-    if (hasEvent.has(position)) continue
-    const step = stepAt(event.at)
-    if (step.events.length === 0) step.from = payment.events[position - 1]
-    step.events.push(event)
-  }
+  for (const event of payment.events) if (!hasStep.has(event)) stepAt(event.at).events.push(event)
   for (const refund of refunds)
-    if (!hasRefund.has(refund)) stepAt(timeOf(refund.refund_id)).refunds.push(refund)
+    if (!hasStep.has(refund)) stepAt(timeOf(refund.refund_id)).refunds.push(refund)
   for (const each of messages)
-    if (!hasMessage.has(each)) stepAt(each.message.created).messages.push(each)
+    if (!hasStep.has(each)) stepAt(each.message.created).messages.push(each)
   return [...steps.values()]
 }
 
 /** The event types that a step has sent messages about, if anybody wanted them. */
-function eventTypesOf({ events, refunds, from }: Drawn): EventType[] {
-  const to = events.at(-1)
-  const before = from ?? (events.length > 1 ? events[0] : undefined)
+function eventTypesOf({ events, refunds }: Drawn, payment: Payment): EventType[] {
+  const [first, to] = [events[0], events.at(-1)]
+  const previous = first && payment.events[payment.events.indexOf(first) - 1]
+  const before = previous ?? (events.length > 1 ? first : undefined)
   const changes = before && to ? eventTypesBetween(before.status, to.status, to.code) : []
   return refunds.length > 0 ? [...changes, 'card_payment_refunded'] : changes
 }
 
 function missingOf(step: Drawn, { webhooks, payment }: Rows): MissingMessage[] {
-  const types = eventTypesOf(step)
+  const types = eventTypesOf(step, payment)
   // A test message goes to one webhook.
   if (types.length === 0 || payment.origin === 'test message') return []
   return webhooks.flatMap(webhook => {
@@ -168,49 +160,37 @@ function reasonOf(webhook: Webhook, missed: EventType[], at: number): string | u
 }
 
 /** Equal reads between two other steps become one. */
-function foldReads(steps: (Drawn & { missing: MissingMessage[] })[]): Step[] {
-  const result: Step[] = []
-  let reads = new Map<string, Step>()
-  for (const { from, ...step } of steps) {
-    const read = readKey(step)
-    const first = read === undefined ? undefined : reads.get(read)
-    if (first) {
-      first.more += 1 + step.more
-      continue
+function foldReads(steps: Step[]): Step[] {
+  const firsts = new Map<string, Step>()
+  return steps.filter(step => {
+    const { exchange, events, more } = step
+    if (exchange?.method !== 'GET' || events.length > 0) {
+      firsts.clear()
+      return true
     }
-    if (read === undefined) reads = new Map()
-    else reads.set(read, step)
-    result.push(step)
-  }
-  return result
-}
-
-/** What is equal of equal reads; undefined for a step that is no read. */
-function readKey({ exchange, events }: Pick<Step, 'exchange' | 'events'>): string | undefined {
-  if (exchange?.method !== 'GET' || events.length > 0) return undefined
-  const { path, query, status } = exchange
-  return `${status} ${path}?${query}`
+    const read = `${exchange.status} ${exchange.path}?${exchange.query}`
+    const first = firsts.get(read)
+    if (first) first.more += 1 + more
+    else firsts.set(read, step)
+    return !first
+  })
 }
 
 /** The most changes and attempts of a payment that its page shows, refunds too, and webhooks of the account. */
 const MOST_EXCHANGES = 1_000
 const MOST_WEBHOOKS = 100
 
-/** The operations that change nothing: a client may read a payment a thousand times. */
-export const readOperations = (operations: readonly Endpoint[]): string[] =>
-  operations
-    .filter(({ method, area }) => method === 'GET' && area === 'api')
-    .map(({ operationId }) => operationId)
-
 export async function rowsOf(
-  { database }: ToolContext,
-  { account }: Pick<AccountVisit, 'account'>,
+  { context, account: { room } }: Pick<AccountVisit, 'context' | 'account'>,
   payment: Payment,
-  operations: readonly string[],
 ): Promise<Rows> {
-  const { room } = account
+  const { database } = context
   const { payment_id } = payment
   const key = { room, payment_id }
+  // These change nothing: a client may read a payment a thousand times.
+  const operations = context.operations
+    .filter(({ method, area }) => method === 'GET' && area === 'api')
+    .map(({ operationId }) => operationId)
   const oldest = { limit: MOST_EXCHANGES, order: 'oldest' } as const
   const [reads, changes, messages, refunds, webhooks] = await Promise.all([
     readsOfPayment(database, key, operations),
@@ -219,16 +199,11 @@ export async function rowsOf(
     refundsOf(database, payment_id, MOST_EXCHANGES),
     newestWebhooks(database, room, MOST_WEBHOOKS),
   ])
-  const folded = foldOutlines(
-    reads,
-    changes.map(({ exchange_id }) => exchange_id),
-  )
+  const folded = foldOutlines(reads, changes)
   const but = folded.keys().toArray().slice(0, MOST_EXCHANGES)
-  const limit = changes.length + but.length
+  const part = { ...oldest, limit: changes.length + but.length }
   const exchanges =
-    but.length === 0
-      ? changes
-      : await exchangesWithout(database, key, { operations, but }, { ...oldest, limit })
+    but.length === 0 ? changes : await exchangesWithout(database, key, { operations, but }, part)
   // Their identifiers are made when they are written, which may be on several instances.
   const ordered = exchanges.toSorted((a, b) => a.at - b.at)
   return { payment, exchanges: ordered, folded, messages, refunds, webhooks }
@@ -238,14 +213,17 @@ export async function rowsOf(
  * Equal reads between two changes become one: by the identifier of the first, how many followed it. The changes are in
  * their order.
  */
-function foldOutlines(reads: readonly Outline[], changes: readonly string[]): Map<string, number> {
+function foldOutlines(
+  reads: readonly Outline[],
+  changes: readonly Exchange[],
+): Map<string, number> {
   const folded = new Map<string, number>()
-  let firsts = new Map<string, string>()
+  const firsts = new Map<string, string>()
   let next = 0
   for (const { exchange_id, operation, status } of reads) {
-    while (next < changes.length && (changes[next] ?? '') < exchange_id) {
+    while ((changes[next]?.exchange_id ?? exchange_id) < exchange_id) {
       next += 1
-      firsts = new Map()
+      firsts.clear()
     }
     const first = firsts.get(`${operation} ${status}`) ?? exchange_id
     firsts.set(`${operation} ${status}`, first)

@@ -5,8 +5,6 @@ import { timeOf } from '../../../core/ids.ts'
 import type { Database } from '../../../core/ports.ts'
 import { MINUTE } from '../../../core/time.ts'
 import type { Part } from '../../../platform/database/select.ts'
-import type { Endpoint } from '../../../platform/http/endpoint.ts'
-import { WITHOUT_ENDPOINT } from '../../../platform/http/without-endpoint.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import type { Exchange } from '../../record/exchange.ts'
 import {
@@ -18,15 +16,7 @@ import {
 } from '../../record/store.ts'
 import { findWithText } from '../../record/text-store.ts'
 import { refusalText } from '../frame/exchange.ts'
-import {
-  filterForm,
-  linkOnly,
-  oneOf,
-  type PageVisit,
-  pageAddress,
-  text,
-  type Values,
-} from '../frame/list.ts'
+import { isId, linkOnly, oneOf, type PageVisit, pageAddress, text } from '../frame/list.ts'
 import type { AccountVisit } from '../frame/page.ts'
 import {
   code,
@@ -48,27 +38,19 @@ export const KINDS = ['api', 'page'] as const
 const NONE = '-'
 
 const shows = {
-  refused: 'Refused (4xx and 5xx)',
-  '2xx': '2xx',
-  '4xx': '4xx',
-  '5xx': '5xx',
-  'in-production': 'Different in production',
-}
+  refused: ['Refused (4xx and 5xx)', { refused: true }],
+  '2xx': ['2xx', { class: 2 }],
+  '4xx': ['4xx', { refused: true, class: 4 }],
+  '5xx': ['5xx', { refused: true, class: 5 }],
+  'in-production': ['Different in production', { broken: true }],
+} as const satisfies Record<string, [text: string, ExchangeFilter]>
 type Show = keyof typeof shows
-
-const conditions: Record<Show, ExchangeFilter> = {
-  refused: { refused: true },
-  '2xx': { class: 2 },
-  '4xx': { refused: true, class: 4 },
-  '5xx': { refused: true, class: 5 },
-  'in-production': { broken: true },
-}
 
 const LAST_MINUTES = '5'
 
 /** `code`, `field` and `told` are those of a group of refusals. */
 export const filters = {
-  show: oneOf('Status', Object.keys(shows) as Show[], { nameOf: show => shows[show] }),
+  show: oneOf('Status', Object.keys(shows) as Show[], { nameOf: show => shows[show][0] }),
   operation: text('Operation'),
   payment: text('Payment: ID or whole reference'),
   text: text('Text in the address or a body', { type: 'search', isSlow: true }),
@@ -80,7 +62,7 @@ export const filters = {
   field: linkOnly,
   told: linkOnly,
 }
-type Filtered = Values<typeof filters>
+export type Visit = PageVisit<typeof filters>
 
 /** The address of the requests of a group of refusals. */
 export const addressOfGroup = ({ operation, code, field, told }: Refusals): string =>
@@ -92,23 +74,18 @@ export const addressOfGroup = ({ operation, code, field, told }: Refusals): stri
     told: told ?? NONE,
   })
 
-export const isFilter = (filtered: Filtered): boolean =>
-  Object.values(filtered).some(value => value !== '')
-
-const ID = /^[0-9a-v]{26}$/i
-
 /** `wall` is the machine's time. */
 export function filterOf(
-  { show, operation, payment, text, last, code, field, told }: Filtered,
+  { show, operation, payment, text, last, code, field, told }: Visit['values'],
   wall: number,
 ): ExchangeFilter & { text?: string } {
   const orNone = (value: string) => (value === NONE ? null : value)
   return {
     kinds: KINDS,
-    ...(show && conditions[show]),
+    ...(show && shows[show][1]),
     ...(operation && { operation }),
     ...(payment &&
-      (ID.test(payment) ? { payment_id: payment.toLowerCase() } : { reference: payment })),
+      (isId(payment) ? { payment_id: payment.toLowerCase() } : { reference: payment })),
     ...(text && { text }),
     ...(last && { recordedSince: wall - Number(last) * MINUTE }),
     ...(code && { code: orNone(code) }),
@@ -120,79 +97,50 @@ export function filterOf(
 export const findRequests = (
   database: Database,
   room: string,
-  { text, ...filter }: ExchangeFilter & { text?: string },
+  { text, ...filter }: ExchangeFilter & { text?: string | undefined },
   part: Part,
 ): Promise<Exchange[]> =>
   text === undefined
     ? findExchanges(database, room, filter, part)
     : findWithText(database, room, { ...filter, text }, part)
 
-/** What each operation does, in words, by its operationId. */
-export type Operations = Map<string, string>
-
-export const operationsOf = (endpoints: readonly Endpoint[]): Operations =>
-  new Map([
-    ...endpoints.map(({ operationId, summary }): [string, string] => [operationId, summary]),
-    ...WITHOUT_ENDPOINT.map(({ operation, summary }): [string, string] => [operation, summary]),
-  ])
-
-export const headingOf = (filtered: Filtered, operations: Operations): string =>
-  searched(filtered, operations).join(', ') || 'All requests'
-
-export const titleOf = (filtered: Filtered, operations: Operations): string =>
-  ['Requests', ...searched(filtered, operations)].join(', ')
-
-export const findForm = (
-  visit: PageVisit<typeof filters>,
-  operations: Operations,
-): Html => html`${filterForm(visit, {
-  operation: [...operations].map(([value, text]) => ({ value, text })),
-})}
-${!isFilter(visit.values) && paragraph(link('requests?show=refused', 'Only refused'))}`
-
 /** No results: what was searched, and what the fields that were used understand. */
-export const noMatch = (filtered: Filtered, operations: Operations): Html =>
+export const noMatch = (visit: Visit): Html =>
   html`${paragraph('There are no results for the filters you used.')}
-${paragraph(html`Searched: ${joined(searched(filtered, operations).map(untrusted))}, among the requests that are kept: those of the last 24 hours, at most 10,000 of an account (1,000 of a test account).`)}
-${filtered.payment && paragraph('The field for the payment understands an identifier, and a whole reference in any case.')}
-${filtered.text && paragraph(`The field for a text understands any part of an address or of a body as it was sent, in any case; of long bodies the first ${RECORDED_BODY_BYTES / 1024} KiB are kept.`)}`
+${paragraph(html`Searched: ${joined(searched(visit).map(untrusted))}, among the requests that are kept: those of the last 24 hours, at most 10,000 of an account (1,000 of a test account).`)}
+${visit.values.payment && paragraph('The field for the payment understands an identifier, and a whole reference in any case.')}
+${visit.values.text && paragraph(`The field for a text understands any part of an address or of a body as it was sent, in any case; of long bodies the first ${RECORDED_BODY_BYTES / 1024} KiB are kept.`)}`
 
 /** Each filter in words. */
-function searched(
-  { show, operation, payment, text, last, code, field }: Filtered,
-  operations: Operations,
-): string[] {
+export function searched({ context, values }: Visit): string[] {
+  const { show, operation, payment, text, last, code, field } = values
   const words = [
-    show && shows[show],
-    operations.get(operation) ?? operation,
-    code !== NONE && code,
-    field && field !== NONE && `about ${field}`,
+    show && shows[show][0],
+    context.summaries.get(operation) ?? operation,
+    code === NONE ? '' : code,
+    field && field !== NONE ? `about ${field}` : '',
     payment && `of the payment ${payment}`,
     text && `with the text ${text}`,
     last && `the last ${last} minutes`,
   ]
-  return words.flatMap(part => part || [])
+  return words.filter(part => part !== '')
 }
-
-const MOST_GROUPS = 20
 
 /** The newest groups since a time of the machine, each with its newest request if that is kept, and how many there are. */
 export async function readRefusals(
-  database: Database,
-  { account: { room } }: AccountVisit,
-  { most = MOST_GROUPS, since }: { most?: number; since?: number } = {},
+  { context: { database }, account: { room } }: AccountVisit,
+  { most = 20, since }: { most?: number; since?: number } = {},
 ) {
   const all = await groupRefusals(database, room, since)
-  const groups = all.slice(0, most).map(async group => {
-    return { ...group, exchange: await findExchange(database, room, group.newest) }
-  })
+  const groups = all
+    .slice(0, most)
+    .map(async group => ({ ...group, exchange: await findExchange(database, room, group.newest) }))
   return { groups: await Promise.all(groups), total: all.length }
 }
 
 export const refusalsPart = (
-  { root }: AccountVisit,
+  { root, context }: AccountVisit,
   { groups, total }: Awaited<ReturnType<typeof readRefusals>>,
-  operations: Operations,
 ): Html | false =>
   total > 0 &&
   html`<h2 class="govuk-heading-m" id="refusals">Refusals</h2>
@@ -209,7 +157,7 @@ ${wideTable({
   rows: groups.map(group => {
     const { operation, field, newest, found, exchange } = group
     return [
-      link(addressOfGroup(group), operations.get(operation) ?? operation),
+      link(addressOfGroup(group), context.summaries.get(operation) ?? operation),
       group.code ?? `${group.status}`,
       field === null ? '' : unbroken(code(field)),
       inDigits(found),

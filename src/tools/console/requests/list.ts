@@ -1,32 +1,25 @@
 /** The list of requests: refusals in groups, then all of them, with what was only counted between. */
 
-import { type Code, meanings } from '../../../core/codes.ts'
 import type { Database } from '../../../core/ports.ts'
 import { type Table, tag } from '../../../platform/web/components.ts'
 import { type Html, html, type Part } from '../../../platform/web/html.ts'
-import type { ToolContext } from '../../context.ts'
 import { answerToWrong } from '../../explain/wrong-signature.ts'
 import type { Exchange } from '../../record/exchange.ts'
-import {
-  byBeginning,
-  countExchanges,
-  type ExchangeFilter,
-  findExchanges,
-} from '../../record/store.ts'
-import { findWithText } from '../../record/text-store.ts'
+import { byBeginning, type ExchangeFilter, findExchanges } from '../../record/store.ts'
 import { MINUTES } from '../../record/traffic-store.ts'
 import { definePage } from '../frame/define-page.ts'
-import { agentOf, orderNote, refusalText } from '../frame/exchange.ts'
+import { agentOf, orderNote, refusalText, shortened } from '../frame/exchange.ts'
 import {
   addressFrom,
   type Cursor,
   type CursorPage,
-  type PageVisit,
+  filterForm,
+  isFiltered,
+  isFirst,
   pageLinks,
   readPage,
 } from '../frame/list.ts'
-import { type Look, MOST_NEWER } from '../frame/live.ts'
-import type { ConsoleContext } from '../frame/page.ts'
+import { MOST_NEWER } from '../frame/live.ts'
 import {
   byDay,
   code,
@@ -46,16 +39,13 @@ import {
 import {
   filterOf,
   filters,
-  findForm,
   findRequests,
-  headingOf,
-  isFilter,
   KINDS,
   noMatch,
-  operationsOf,
   readRefusals,
   refusalsPart,
-  titleOf,
+  searched,
+  type Visit,
 } from './find.ts'
 
 const MOST_GAPS = 10_000
@@ -63,101 +53,86 @@ const MOST_GAPS = 10_000
 export const requests = definePage({
   path: 'requests',
   navigation: 'Requests',
-  title: ({ values }, { operations }) => titleOf(values, operations),
-  heading: () => 'Requests',
   filters,
-  read,
-  show,
-  live: look,
-})
-
-async function read(context: ConsoleContext, visit: Visit) {
-  const { database, time } = context
-  const { values, cursor, account } = visit
-  const operations = operationsOf(context.operations)
-  const filter = filterOf(values, time.wall())
-  const page = await context.reading(account.room, visit.request.url, () =>
-    readPage<Exchange>(
-      cursor,
-      ({ exchange_id }) => exchange_id,
-      (range, part) => findRequests(database, account.room, { ...filter, ...range }, part),
-    ),
-  )
-  const [oldest] = await findExchanges(database, account.room, {}, { limit: 1, order: 'oldest' })
-  return {
-    operations,
-    page,
-    gaps: isFilter(values) ? [] : await gapsAmong(database, account.room, page, cursor),
-    refusals: isFirst(visit) && !values.code && (await readRefusals(database, visit)),
-    oldest,
-    refusedKeys: context.refusedKeys(),
-  }
-}
-
-const isFirst = ({ cursor }: Visit) => cursor.before === undefined && cursor.after === undefined
-
-function show(
-  visit: Visit,
-  { operations, page, gaps, refusals, oldest, refusedKeys }: Awaited<ReturnType<typeof read>>,
-): Html {
-  const { values } = visit
-  const isEmpty = page.items.length + gaps.length === 0
-  return html`${refusals && refusalsPart(visit, refusals, operations)}
+  async read(visit) {
+    const { context, values, cursor, account } = visit
+    const { database, time } = context
+    const filter = filterOf(values, time.wall())
+    const page = await context.reading(account.room, visit.request.url, () =>
+      readPage<Exchange>(
+        cursor,
+        ({ exchange_id }) => exchange_id,
+        (range, part) => findRequests(database, account.room, { ...filter, ...range }, part),
+      ),
+    )
+    const [oldest] = await findExchanges(database, account.room, {}, { limit: 1, order: 'oldest' })
+    return {
+      page,
+      gaps: isFiltered(visit) ? [] : await gapsAmong(database, account.room, page, cursor),
+      refusals: isFirst(visit) && !values.code && (await readRefusals(visit)),
+      oldest,
+      refusedKeys: context.refusedKeys(),
+    }
+  },
+  title: visit => ['Requests', ...searched(visit)].join(', '),
+  heading: () => 'Requests',
+  show(visit, { page, gaps, refusals, oldest, refusedKeys }) {
+    const operation = [...visit.context.summaries].map(([value, text]) => ({ value, text }))
+    const isEmpty = page.items.length + gaps.length === 0
+    return html`${refusals && refusalsPart(visit, refusals)}
 ${
-  isEmpty && !isFilter(values)
+  isEmpty && !isFiltered(visit)
     ? emptyState(
         visit,
         'No request of the last 24 hours is recorded',
         html`send one to ${code(visit.addresses.api)} with the key of this account`,
       )
-    : html`<h2 class="govuk-heading-m">${headingOf(values, operations)}</h2>
-${findForm(visit, operations)}
-${isEmpty ? noMatch(values, operations) : list(visit, page, gaps)}
+    : html`<h2 class="govuk-heading-m">${searched(visit).join(', ') || 'All requests'}</h2>
+${filterForm(visit, { operation })}
+${!isFiltered(visit) && paragraph(link('requests?show=refused', 'Only refused'))}
+${isEmpty ? noMatch(visit) : list(visit, page, gaps)}
 ${oldest && paragraph(html`The record of this account begins at ${time(oldest.at)}.`)}`
 }
 ${refusedKeysPart(refusedKeys)}`
-}
+  },
+  /**
+   * A request does not change: what the list and the groups show changes when there is a newer one. `newest` is the newest
+   * exchange of any kind: what comes later is newer than the list.
+   */
+  async live(visit, since) {
+    const { database, time } = visit.context
+    const { room } = visit.account
+    const { values } = visit
+    if (!isFirst(visit)) return { version: 'older' }
+    const last = { limit: 1, order: 'newest' } as const
+    const { text, ...others } = filterOf(values, time.wall())
+    const kinds = isFiltered(visit) ? KINDS : [...KINDS, 'gap' as const]
+    const [newest, listed, refused, newer] = await Promise.all([
+      findExchanges(database, room, {}, last),
+      // Only what is newer is searched for the text.
+      text === undefined ? findExchanges(database, room, { ...others, kinds }, last) : [],
+      findExchanges(database, room, { kinds: KINDS, refused: true }, last),
+      text !== undefined && since === ''
+        ? []
+        : findRequests(
+            database,
+            room,
+            { ...others, text, after: since },
+            { limit: MOST_NEWER, order: 'oldest' },
+          ),
+    ])
+    return {
+      version: [listed, refused].map(([each]) => each?.exchange_id),
+      newest: newest[0]?.exchange_id,
+      newer: newer.length,
+    }
+  },
+})
 
 /** They belong to no account, so whoever has a wrong key finds them nowhere else. */
 export const refusedKeysPart = (count: number): Html | false =>
   count > 0 &&
   html`<p class="govuk-body" id="refused-keys">In the last ${MINUTES} minutes ${counted(count, 'request')} had no key or one that is not known here.</p>`
-
-/**
- * A request does not change: what the list and the groups show changes when there is a newer one. `newest` is the newest
- * exchange of any kind: what comes later is newer than the list.
- */
-async function look({ database, time }: ToolContext, visit: Visit, since: string): Promise<Look> {
-  const { room } = visit.account
-  const { values } = visit
-  if (!isFirst(visit)) return { version: 'older' }
-  const last = { limit: 1, order: 'newest' } as const
-  const { text, ...others } = filterOf(values, time.wall())
-  const kinds = isFilter(values) ? KINDS : [...KINDS, 'gap' as const]
-  const [newest, listed, refused, newer] = await Promise.all([
-    findExchanges(database, room, {}, last),
-    // Only what is newer is searched for the text.
-    text === undefined ? findExchanges(database, room, { ...others, kinds }, last) : [],
-    findExchanges(database, room, { kinds: KINDS, refused: true }, last),
-    text === undefined
-      ? countExchanges(database, room, { ...others, after: since }, MOST_NEWER)
-      : countWithText(database, room, { ...others, text, after: since }),
-  ])
-  return {
-    version: [listed, refused].map(([each]) => each?.exchange_id),
-    newest: newest[0]?.exchange_id,
-    newer,
-  }
-}
-
-const countWithText = async (
-  database: Database,
-  room: string,
-  filter: ExchangeFilter & { text: string; after: string },
-): Promise<number> =>
-  filter.after === ''
-    ? 0
-    : (await findWithText(database, room, filter, { limit: MOST_NEWER, order: 'oldest' })).length
 
 /** The gaps next to the requests that are shown, newest first. Those before the next page are shown with it. */
 function gapsAmong(
@@ -176,8 +151,11 @@ function gapsAmong(
   return findExchanges(database, room, filter, { limit: MOST_GAPS, order: 'newest' })
 }
 
-function list(visit: Visit, page: CursorPage<Exchange>, gaps: Exchange[]): Html {
-  return html`${orderNote(page.items)}
+const list = (
+  visit: Visit,
+  page: CursorPage<Exchange>,
+  gaps: Exchange[],
+): Html => html`${orderNote(page.items)}
 ${wideTable({
   caption: 'Requests, newest first',
   columns: [
@@ -190,7 +168,6 @@ ${wideTable({
   rows: rowsOf(visit, page.items, gaps),
 })}
 ${pageLinks(visit, 'Requests', page)}`
-}
 
 /** By the time at which each began, newest first, below headings of their days. Adjacent gaps are one row. */
 function rowsOf(visit: Visit, requests: Exchange[], gaps: Exchange[]): Table['rows'] {
@@ -221,52 +198,43 @@ const REASONS: Record<string, string> = {
   damage: 'the record is damaged',
 }
 
-const reasonOf = (bounds: string[]): string =>
-  [...new Set(bounds)]
-    .sort()
-    .map(bound => REASONS[bound])
-    .join('; ')
-
 function gapNote(run: Exchange[]): Html {
   const gaps = run.flatMap(({ gap }) => gap ?? [])
-  const sum = (numbers: number[]) => numbers.reduce((all, number) => all + number, 0)
-  const count = sum(gaps.map(gap => gap.count))
-  const refused = sum(gaps.map(gap => gap.refused))
+  const sum = (of: 'count' | 'refused') => gaps.reduce((all, gap) => all + gap[of], 0)
+  const [count, refused] = [sum('count'), sum('refused')]
   const from = Math.min(...gaps.map(gap => gap.from))
   const to = Math.max(...gaps.map(gap => gap.to))
-  return html`${counted(count, 'request')} between ${time(from)} and ${time(to)} ${count === 1 ? 'was' : 'were'} not kept${refused > 0 && `, ${inDigits(refused)} of them refused`}: ${reasonOf(gaps.flatMap(({ bounds }) => bounds))}`
+  const bounds = new Set(gaps.flatMap(gap => gap.bounds))
+  const reasons = [...bounds].sort().map(bound => REASONS[bound])
+  return html`${counted(count, 'request')} between ${time(from)} and ${time(to)} ${count === 1 ? 'was' : 'were'} not kept${refused > 0 && `, ${inDigits(refused)} of them refused`}: ${reasons.join('; ')}`
 }
-
-const LONGEST = 200
 
 /** Long addresses are cut in lists. */
-export function requestLine({ method, path, query }: Exchange): string {
-  const line = `${method} ${path}${query && `?${query}`}`
-  return line.length > LONGEST ? `${line.slice(0, LONGEST)}…` : line
-}
+export const requestLine = ({ method, path, query }: Exchange): string =>
+  shortened(`${method} ${path}${query && `?${query}`}`, 200)
 
 export const tookText = ({ ms }: Exchange): string => `${inDigits(ms)} ms`
 
 function requestRow(visit: Visit, exchange: Exchange, time: Html): Part[] {
-  const { root } = visit
   const { exchange_id, kind, payment_id, reference } = exchange
-  const address = addressFrom(visit, `${root}requests/${exchange_id}`)
+  const address = addressFrom(visit, `${visit.root}requests/${exchange_id}`)
   return [
     time,
     html`${link(address, untrusted(requestLine(exchange)))}${kind === 'page' && html` (${agentOf(exchange)})`}`,
     statusPart(exchange),
     unbroken(tookText(exchange)),
-    payment_id &&
-      link(`${root}payments/${payment_id}`, untrusted(paymentName(payment_id, reference))),
-  ].map(part => part ?? '')
+    payment_id === null
+      ? ''
+      : link(`${visit.root}payments/${payment_id}`, untrusted(paymentName(payment_id, reference))),
+  ]
 }
 
 /** The status, and the code and the field of a refusal. */
 export function statusPart(exchange: Exchange): string | Html {
   const text = statusText(exchange)
   const answer = answerToWrong(exchange.by_hand, exchange.status)
-  if (answer === 'accepted') return html`${tag(text, 'red')} accepted a wrong signature`
-  if (answer === 'refused') return html`${tag(text, 'green')} refused a wrong signature`
+  if (answer)
+    return html`${tag(text, answer === 'accepted' ? 'red' : 'green')} ${answer} a wrong signature`
   if (!exchange.refused) return text
   const description = refusalText(exchange)
   return html`${tag(text, 'red')} ${exchange.code} ${description === undefined ? exchange.field && code(exchange.field) : untrusted(description)}`
@@ -274,11 +242,3 @@ export function statusPart(exchange: Exchange): string | Html {
 
 export const statusText = ({ status }: Exchange): string =>
   status === null ? 'no response' : `${status}`
-
-type Visit = PageVisit<typeof filters>
-
-/** An error code with what it means. */
-export function codePart(text: string): Html {
-  const meaning = Object.hasOwn(meanings, text) ? meanings[text as Code] : undefined // hasOwn has checked it
-  return html`${text}${meaning && html` <span class="farthing-meaning">${meaning}</span>`}`
-}

@@ -1,22 +1,21 @@
 /** One recorded exchange: a request to the API or to the hosted pages, or an attempt to deliver a message. */
 
-import type { Database } from '../../../core/ports.ts'
 import { findPayment } from '../../../pay/payments/store.ts'
-import { findMessage, type KeptMessage, shownStatus } from '../../../pay/webhooks/message-store.ts'
+import { findMessage, shownStatus } from '../../../pay/webhooks/message-store.ts'
 import type { Endpoint } from '../../../platform/http/endpoint.ts'
 import { insetText, type SummaryRow, summaryList } from '../../../platform/web/components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import { consequenceOf } from '../../explain/wrong-signature.ts'
-import { type AcceptedSend, acceptedByHand } from '../../record/by-hand.ts'
+import { acceptedByHand } from '../../record/by-hand.ts'
 import { asCurl } from '../../record/curl.ts'
-import type { Ending, Exchange } from '../../record/exchange.ts'
+import type { Exchange } from '../../record/exchange.ts'
 import { findExchange } from '../../record/store.ts'
 import { inProduction } from '../check/findings.ts'
 import { definePage } from '../frame/define-page.ts'
-import { headersAndBody } from '../frame/exchange.ts'
-import { linkBack, type PageVisit } from '../frame/list.ts'
-import { nameOfAttempt, sentAgainText } from '../frame/message-attempts.ts'
-import { type AccountVisit, type ConsoleContext, existing } from '../frame/page.ts'
+import { endings, headersAndBody } from '../frame/exchange.ts'
+import { linkBack } from '../frame/list.ts'
+import { acceptedSince, againPart, nameOfAttempt } from '../frame/message-attempts.ts'
+import { type AccountVisit, existing } from '../frame/page.ts'
 import {
   code,
   deliveryTag,
@@ -31,33 +30,25 @@ import {
   untrusted,
 } from '../frame/parts.ts'
 import { shortTime } from '../frame/times.ts'
-import { type Operations, operationsOf } from './find.ts'
-import { codePart, requestLine, statusPart, statusText, tookText } from './list.ts'
+import { requestLine, statusPart, statusText, tookText } from './list.ts'
 
 export const request = definePage({
   path: 'requests/{exchange_id}',
+  async read(visit) {
+    const { context, account, id } = visit
+    const exchange = existing(await findExchange(context.database, account.room, id))
+    return { exchange, caused: await readCaused(visit, exchange) }
+  },
   title: ({ now }, { exchange }) =>
     `${requestLine(exchange)}: ${statusText(exchange)} at ${shortTime(exchange.at, now, 'seconds')}`,
   heading: (_, { exchange }) => untrusted(requestLine(exchange)),
   above: visit => linkBack(visit, 'requests', 'Requests'),
-  read,
-  show,
-})
-
-async function read({ database, operations }: ConsoleContext, visit: PageVisit) {
-  const exchange = existing(await findExchange(database, visit.account.room, visit.id))
-  return { exchange, operations, caused: await readCaused(database, visit, exchange) }
-}
-
-function show(
-  visit: PageVisit,
-  { exchange, operations, caused }: Awaited<ReturnType<typeof read>>,
-): Html {
-  const { kind, request_headers, request_body, response_headers, response_body } = exchange
-  const [request, response] =
-    kind === 'out' ? ['the attempt', 'the receiver’s response'] : ['the request', 'the response']
-  return html`${summaryList(rowsFor(exchange, visit.root, operationsOf(operations)))}
-${ignoredPart(exchange, operations)}
+  show(visit, { exchange, caused }) {
+    const { kind, request_headers, request_body, response_headers, response_body } = exchange
+    const [request, response] =
+      kind === 'out' ? ['the attempt', 'the receiver’s response'] : ['the request', 'the response']
+    return html`${summaryList(rowsFor(exchange, visit))}
+${ignoredPart(exchange, visit.context.operations)}
 ${inProduction(exchange.facts?.broken)}
 <h2 class="govuk-heading-m">${kind === 'out' ? 'Sent' : 'Request'}</h2>
 ${headersAndBody(request, request_headers, request_body)}
@@ -71,16 +62,10 @@ ${
 ${caused && causedPart(visit, caused)}
 <h2 class="govuk-heading-m" id="curl">As curl</h2>
 ${curlPart(exchange, visit.addresses.api)}`
-}
+  },
+})
 
-const endings: Record<Ending, string | undefined> = {
-  sent: undefined,
-  gone: 'The client had closed the connection before the response was sent.',
-  replaced: 'A plan of the control API sent another response.',
-  reset: 'A plan of the control API ended the connection.',
-}
-
-function rowsFor(exchange: Exchange, root: string, operations: Operations): SummaryRow[] {
+function rowsFor(exchange: Exchange, { root, context }: AccountVisit): SummaryRow[] {
   const { kind, operation, began, at, status, result = '', key_id } = exchange
   const { payment_id, message_id, reference, ended, field, by_hand } = exchange
   const cause =
@@ -89,10 +74,10 @@ function rowsFor(exchange: Exchange, root: string, operations: Operations): Summ
     ['Status', statusPart(exchange)],
     ['Result', kind === 'out' && untrusted(result)],
     ['Why', cause],
-    ['Code', exchange.code !== undefined && codePart(exchange.code)],
+    ['Code', exchange.code],
     ['Field', field !== undefined && code(field)],
     ['Sent by hand', by_hand && nameOfAttempt(by_hand)],
-    ['Operation', operations.get(operation) ?? operation],
+    ['Operation', context.summaries.get(operation) ?? operation],
     ['Time', time(at)],
     ['Time of the machine', began - at !== 0 && time(began)],
     ['Took', tookText(exchange)],
@@ -122,8 +107,7 @@ function ignoredPart({ operation, query }: Exchange, operations: readonly Endpoi
 
 /** The events and the messages that the request caused. An event is undefined where its payment is gone. */
 async function readCaused(
-  database: Database,
-  { account, now }: AccountVisit,
+  { context: { database }, account, now }: AccountVisit,
   { caused, payment_id }: Exchange,
 ) {
   if (!caused || payment_id === null) return undefined
@@ -142,8 +126,6 @@ function causedPart(
   { root, now }: AccountVisit,
   { events, messages, accepted }: NonNullable<Awaited<ReturnType<typeof readCaused>>>,
 ): Html {
-  const again = ({ message_id, status }: KeptMessage) =>
-    status === 'FAILED' ? accepted.get(message_id) : undefined
   return html`<h2 class="govuk-heading-m" id="caused">What it caused</h2>
 <ul class="govuk-list govuk-list--bullet">
 ${events.map(
@@ -152,12 +134,9 @@ ${events.map(
 )}${messages.map(
   message =>
     message &&
-    html`<li>${link(`${root}messages/${message.message_id}`, message.event_type)} to ${untrusted(message.callback_url)} ${deliveryTag(shownStatus(message, now))}${againPart(again(message), now)}</li>\n`,
+    html`<li>${link(`${root}messages/${message.message_id}`, message.event_type)} to ${untrusted(message.callback_url)} ${deliveryTag(shownStatus(message, now))}${againPart(acceptedSince(message, accepted), now)}</li>\n`,
 )}${events.length + messages.length === 0 && html`<li>Nothing</li>`}</ul>`
 }
-
-const againPart = (again: AcceptedSend | undefined, now: number): Html | undefined =>
-  again && html` ${untrusted(sentAgainText(again, now))}`
 
 function curlPart(exchange: Exchange, site: string): Html {
   const curl = asCurl(exchange, site)

@@ -1,15 +1,15 @@
 /** The signature workbench: why a signature does not match. */
 
 import { asTypedHere } from '../../../core/invocation.ts'
+import type { AccountTime } from '../../../core/ports.ts'
 import { oldestKept } from '../../../pay/retention.ts'
-import { findMessage } from '../../../pay/webhooks/message-store.ts'
+import { findMessage, type MessageRow } from '../../../pay/webhooks/message-store.ts'
 import { type Webhook, webhookTitle } from '../../../pay/webhooks/webhook.ts'
 import { multipartBody } from '../../../platform/http/body.ts'
 import { pageFault } from '../../../platform/http/errors.ts'
 import { button, details, summaryList, tag } from '../../../platform/web/components.ts'
 import { fileUpload, input, select, textarea } from '../../../platform/web/form-components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
-import type { ToolContext } from '../../context.ts'
 import type { Advice } from '../../explain/signature/advice.ts'
 import { analyse } from '../../explain/signature/analyse.ts'
 import { signatureOf } from '../../explain/signature/digests.ts'
@@ -19,20 +19,20 @@ import type {
   SentMessage,
   Verdict,
 } from '../../explain/signature/question.ts'
-import { newestMessages, newestWebhooks } from '../../lists/webhooks-store.ts'
+import { listDeliveries, newestWebhooks } from '../../lists/webhooks-store.ts'
 import { definePage } from '../frame/define-page.ts'
 import { type Typed, typedInput } from '../frame/form.ts'
 import { linkOnly, type PageVisit } from '../frame/list.ts'
 import type { AccountVisit } from '../frame/page.ts'
 import { code, inDigits, joined, link, paragraph, untrusted, wideTable } from '../frame/parts.ts'
-import { type Candidates, questionOf, readSubmission } from './form.ts'
+import { questionOf, readSubmission } from './form.ts'
 
 const MOST_MESSAGES = 50
 /** Webhooks whose keys and messages are tried. */
 const MOST_WEBHOOKS = 20
 
 /** What was compared, and what came of it. */
-type Compared = Typed & { candidates: OwnCandidates; analysis?: Analysis }
+type Compared = Typed & { candidates: Candidates; analysis?: Analysis }
 
 const filters = { message: linkOnly }
 
@@ -41,8 +41,8 @@ export const signature = definePage({
   navigation: 'Signature',
   below: 'Webhooks',
   filters,
-  read: async (context, visit, compared?: Compared) =>
-    compared?.candidates ?? candidatesFor(context, visit, visit.values.message),
+  read: async (visit, compared?: Compared) =>
+    compared?.candidates ?? candidatesFor(visit, visit.values.message),
   show: (
     visit,
     candidates,
@@ -54,58 +54,50 @@ ${formPart(visit, compared, candidates)}`,
   },
 })
 
-async function compare(context: ToolContext, visit: AccountVisit): Promise<Compared> {
+async function compare(visit: AccountVisit): Promise<Compared> {
   const data = await multipartBody(visit.request)
   if (!data) throw pageFault(400)
   const submission = await readSubmission(data)
   const { form } = submission
-  const candidates = await candidatesFor(context, visit, form.get('message') ?? '')
+  const candidates = await candidatesFor(visit, form.get('message') ?? '')
   const question = questionOf(submission, candidates)
-  return 'errors' in question
-    ? { form, candidates, errors: question.errors }
-    : { form, candidates, errors: {}, analysis: await analyse(question) }
+  if ('errors' in question) return { form, candidates, errors: question.errors }
+  return { form, candidates, errors: {}, analysis: await analyse(question) }
 }
 
-type OwnMessage = SentMessage & { event_type: string; payment_id: string }
-type OwnCandidates = Pick<Candidates, 'keys' | 'apiKeys'> & {
-  messages: readonly OwnMessage[]
-  message: OwnMessage | undefined
-}
+type OwnMessage = SentMessage & { event_type: string }
+type Candidates = Awaited<ReturnType<typeof candidatesFor>>
 
 /** The keys and the newest messages of the account, and the message that was picked, which may be an older one. */
-async function candidatesFor(
-  { database, config }: ToolContext,
-  { account, now }: AccountVisit,
-  picked: string,
-): Promise<OwnCandidates> {
+async function candidatesFor({ context, account, now }: AccountVisit, picked: string) {
+  const { database, config } = context
   const { room } = account
   const webhooks = await newestWebhooks(database, room, MOST_WEBHOOKS)
-  const isKept = ({ payment_id }: { payment_id: string }) => payment_id >= oldestKept(now)
-  const newest = (await newestMessages(database, webhooks, MOST_MESSAGES)).filter(isKept)
-  const messages = newest.map(each => ownMessage(each, each.webhook))
-  const listed = messages.find(({ message_id }) => message_id === picked)
-  const other = listed || picked === '' ? undefined : await findMessage(database, room, picked)
+  const newest = { limit: MOST_MESSAGES, order: 'newest' } as const
+  const messages = (await listDeliveries(database, webhooks, {}, newest)).flatMap(row => {
+    const webhook = webhooks.find(({ webhook_id }) => webhook_id === row.webhook_id)
+    return (webhook && ownMessage(row, webhook, now)) ?? []
+  })
+  const found = picked === '' ? undefined : await findMessage(database, room, picked)
   return {
     messages,
-    message:
-      listed ??
-      (other && isKept(other) && other.body !== null ? ownMessage(other, other) : undefined),
+    message: found && ownMessage(found, found, now),
     keys: webhooks.map(webhook => ({ name: webhookTitle(webhook), key: webhook.signing_key })),
     apiKeys: config.fixedKeys.filter(each => each.account === account.name).map(({ key }) => key),
   }
 }
 
-const ownMessage = (
-  message: { message_id: string; body: string | null; event_type: string; payment_id: string },
+/** undefined for one whose bytes are not kept any more. */
+function ownMessage(
+  { message_id, event_type, payment_id, body }: MessageRow,
   webhook: Pick<Webhook, 'signing_key' | 'callback_url' | 'description'>,
-): OwnMessage => ({
-  message_id: message.message_id,
-  event_type: message.event_type,
-  payment_id: message.payment_id,
-  body: Buffer.from(message.body ?? ''),
-  signing_key: webhook.signing_key,
-  webhook: webhookTitle(webhook),
-})
+  now: AccountTime,
+): OwnMessage | undefined {
+  if (body === null || payment_id < oldestKept(now)) return undefined
+  const { signing_key } = webhook
+  const name = webhookTitle(webhook)
+  return { message_id, event_type, body: Buffer.from(body), signing_key, webhook: name }
+}
 
 const intro = paragraph(
   'Pick the message, and enter what your code computed. The common mistakes with the body, the key and the signature are tried, and the nearest is named. Nothing of what you enter is kept.',
@@ -113,9 +105,10 @@ const intro = paragraph(
 
 type Visit = PageVisit<typeof filters>
 
-function formPart(visit: Visit, typed: Typed | undefined, candidates: OwnCandidates): Html {
+function formPart(visit: Visit, typed: Typed | undefined, candidates: Candidates): Html {
   const { messages, message } = candidates
-  const options = message && !messages.includes(message) ? [message, ...messages] : messages
+  const isListed = messages.some(({ message_id }) => message_id === message?.message_id)
+  const options = message && !isListed ? [message, ...messages] : messages
   const more = ['header', 'key', 'file', 'base64', 'text'] as const
   return html`<form method="post" action="${visit.root}signature" enctype="multipart/form-data">
 ${select({
@@ -241,10 +234,6 @@ ${
 
 /** The signing key of a webhook, behind a line to open. */
 export const keyPart = ({ webhook, signing_key }: { webhook: string; signing_key: string }): Html =>
-  details(
-    'Show the signing key',
-    html`${paragraph(html`Of ${untrusted(webhook)}: ${code(signing_key)}`)}`,
-    {
-      id: 'signing-key',
-    },
-  )
+  details('Show the signing key', paragraph(html`Of ${untrusted(webhook)}: ${code(signing_key)}`), {
+    id: 'signing-key',
+  })

@@ -5,7 +5,6 @@ import { registerWebhook } from '../../../pay/webhooks/commands.ts'
 import { isListenerAddress, NOBODY_LISTENS } from '../../../pay/webhooks/listener.ts'
 import { attemptsOf } from '../../../pay/webhooks/message-store.ts'
 import {
-  type Attempt,
   eventMeanings,
   eventTypes,
   type Webhook,
@@ -22,14 +21,13 @@ import {
 } from '../../../platform/web/components.ts'
 import { checkboxes } from '../../../platform/web/form-components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
-import type { ToolContext } from '../../context.ts'
 import { testEvents } from '../../deliver/test-message.ts'
 import { type ListedWebhook, listWebhooks } from '../../lists/webhooks-store.ts'
-import { type AcceptedSend, acceptedByHand } from '../../record/by-hand.ts'
+import { acceptedByHand } from '../../record/by-hand.ts'
 import { actionForm, definePage } from '../frame/define-page.ts'
 import { submit, type Typed, typedInput } from '../frame/form.ts'
 import type { PageVisit } from '../frame/list.ts'
-import { sentAgainText } from '../frame/message-attempts.ts'
+import { type Accepted, acceptedSince, againPart } from '../frame/message-attempts.ts'
 import type { AccountVisit, Next } from '../frame/page.ts'
 import {
   code,
@@ -56,50 +54,36 @@ export const webhooks = definePage({
     data,
   ) => html`${!visit.hasEnded && buttonLink('register-webhook', 'Register a webhook', 'webhooks/new')}
 ${data.active.total === 0 && emptyState(visit, 'There is no active webhook, so no messages are sent', 'register one', 'webhooks/new')}
-${cards('Active webhooks', data.active, data)}
-${cards('Deactivated', data.ended, data)}`,
+${cards('Active webhooks', visit, data.active, data)}
+${cards('Deactivated', visit, data.ended, data)}`,
   live: true,
 })
 
-async function read({ database, time }: ToolContext, { account, now }: AccountVisit) {
-  const { room } = account
+async function read({ context, account: { room } }: AccountVisit) {
+  const { database, time } = context
   const active = await listWebhooks(database, room, 'ACTIVE', MOST_SHOWN)
   const ended = await listWebhooks(database, room, 'INACTIVE', MOST_SHOWN)
   const messages = [...active.webhooks, ...ended.webhooks].flatMap(({ last }) => last ?? [])
-  return {
-    active,
-    ended,
-    accepted: await acceptedByHand(database, messages),
-    now,
-    wall: time.wall(),
-  }
+  return { active, ended, accepted: await acceptedByHand(database, messages), wall: time.wall() }
 }
 
-/** What the cards need beside their webhooks. `now` is the account's time, `wall` the machine's. */
-type Beside = Pick<Awaited<ReturnType<typeof read>>, 'accepted' | 'now' | 'wall'>
-
-function cards(
+const cards = (
   heading: string,
+  { now }: AccountVisit,
   { total, webhooks }: { total: number; webhooks: ListedWebhook[] },
-  beside: Beside,
-): Html | false {
-  if (total === 0) return false
-  return html`<h2 class="govuk-heading-m">${heading} (${inDigits(total)})</h2>
+  { accepted, wall }: { accepted: Accepted; wall: number },
+): Html | false =>
+  total > 0 &&
+  html`<h2 class="govuk-heading-m">${heading} (${inDigits(total)})</h2>
 ${total > webhooks.length && paragraph(`The newest ${webhooks.length} are shown.`)}
 ${webhooks.map(webhook =>
   summaryCard(
     link(`webhooks/${webhook.webhook_id}`, untrusted(webhookTitle(webhook))),
-    rowsOf(webhook, beside),
+    webhookRows(webhook, wall, webhook.webhook_id, [
+      ['Last response', lastResponse(webhook, accepted, now)],
+    ]),
   ),
 )}`
-}
-
-function rowsOf(webhook: ListedWebhook, { accepted, now, wall }: Beside): SummaryRow[] {
-  const { webhook_id, last } = webhook
-  const again = last?.status === 'FAILED' ? accepted.get(last.message_id) : undefined
-  const response = lastResponse(last && attemptsOf(last).at(-1), again, now)
-  return webhookRows(webhook, wall, webhook_id, [['Last response', response]])
-}
 
 /** What its card and its page say of a webhook. `wall` is the machine's time. */
 export const webhookRows = (
@@ -124,14 +108,13 @@ export const webhookRows = (
     prefix,
   )
 
-const lastResponse = (
-  attempt: Attempt | undefined,
-  again: AcceptedSend | undefined,
-  now: number,
-): string | Html =>
-  attempt
-    ? html`${deliveryTag(attempt.result === NOBODY_LISTENS ? 'not listening' : attempt.status)} ${untrusted(attempt.result)}, ${time(attempt.at)}${again && html` ${untrusted(sentAgainText(again, now))}`}`
-    : 'Nothing was sent yet'
+function lastResponse({ last }: ListedWebhook, accepted: Accepted, now: number): string | Html {
+  const attempt = last && attemptsOf(last).at(-1)
+  if (!attempt) return 'Nothing was sent yet'
+  const { at, status, result } = attempt
+  const again = acceptedSince(last, accepted)
+  return html`${deliveryTag(result === NOBODY_LISTENS ? 'not listening' : status)} ${untrusted(result)}, ${time(at)}${againPart(again, now)}`
+}
 
 /** Whether somebody listens; undefined if it is not the webhook of a listener. */
 function listenerState(
@@ -159,10 +142,7 @@ ${paragraph(html`For a receiver on your own machine, start Farthing with its hos
   actions: { register: { run: register } },
 })
 
-async function register(
-  context: ToolContext,
-  { request, account }: PageVisit,
-): Promise<Next | Typed> {
+async function register({ context, request, account }: PageVisit): Promise<Next | Typed> {
   const form = formBody(request)
   const body = {
     callback_url: form.get('callback_url')?.trim() || undefined,
@@ -172,7 +152,7 @@ async function register(
   const read = (body: Json) => readNewWebhook(body, context)
   const mended = (field: string) =>
     Object.hasOwn(valid, field) ? { [field]: valid[field] } : undefined
-  return submit(form, { body, read, labels, mended, fieldOf }, async fields => {
+  return submit(form, { body, read, labels, mended }, async fields => {
     const { webhook } = await registerWebhook(context, { account, fields, from: 'console' })
     return { to: `webhooks/${webhook.webhook_id}`, done: { code: 'registered' } }
   })
@@ -186,9 +166,6 @@ const valid: Json = {
   description: 'D',
   subscriptions: eventTypes,
 }
-
-const fieldOf = (field: string | undefined): string =>
-  field !== undefined && field in labels ? field : 'callback_url'
 
 function fields(visit: PageVisit, typed: Typed | undefined): Html {
   const hosts = [...visit.config.callbackHosts]

@@ -22,7 +22,6 @@ import {
 } from '../../../platform/web/components.ts'
 import { select } from '../../../platform/web/form-components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
-import type { ToolContext } from '../../context.ts'
 import {
   type Damage,
   damages,
@@ -32,7 +31,7 @@ import {
 } from '../../deliver/send-again.ts'
 import { causeOf } from '../../explain/causes.ts'
 import { answerToWrong, consequenceOf } from '../../explain/wrong-signature.ts'
-import { acceptedAmong, attemptsOfMessage, newestOfMessage } from '../../record/by-hand.ts'
+import { acceptedAmong, attemptsOfMessage } from '../../record/by-hand.ts'
 import { actionForm, definePage } from '../frame/define-page.ts'
 import { prettyJson } from '../frame/exchange.ts'
 import type { PageVisit } from '../frame/list.ts'
@@ -40,15 +39,15 @@ import {
   attemptsPart,
   attemptTag,
   damageNames,
-  deliveryText,
+  deliveryOf,
   mergeAttempts,
-  messageTag,
   nameOfAttempt,
   type ShownAttempt,
 } from '../frame/message-attempts.ts'
 import { type AccountVisit, existing, type Next } from '../frame/page.ts'
 import {
   deliveryName,
+  deliveryTag,
   joined,
   link,
   listing,
@@ -67,107 +66,93 @@ const MOST_ATTEMPTS = 20
 export const message = definePage({
   path: 'messages/{message_id}',
   section: 'deliveries',
+  async read(visit) {
+    const { context, account, now } = visit
+    const message = await messageOf(visit)
+    const { payment_id, message_id } = message
+    const key = { ...message, room: account.room }
+    const exchanges = await attemptsOfMessage(context.database, key, MOST_ATTEMPTS)
+    const payment = await findPayment(context.database, account.room, payment_id, now)
+    const accepted = acceptedAmong(exchanges).get(message_id)
+    return {
+      message,
+      webhook: webhookTitle(message),
+      payment: paymentName(payment_id, payment?.given.reference),
+      accepted,
+      attempts: mergeAttempts(attemptsOf(message), exchanges),
+      asking: await askPart(visit, message, accepted),
+    }
+  },
   title: ({ now }, { message, payment, webhook }) =>
     `${message.event_type} of ${payment} at ${shortTime(message.created, now, 'seconds')} to ${webhook}`,
+  // On a phone the line breaks after an underscore, and not within a word.
   heading: ({ now }, { message, accepted }) =>
-    html`${breaking(message.event_type)} ${messageTag(message, now, accepted)}`,
+    html`${joined(message.event_type.split('_'), html`_<wbr>`)} ${deliveryTag(deliveryOf(message, now, accepted))}`,
   above: ({ root }, { message, webhook }) =>
     backLink(`${root}webhooks/${message.webhook_id}`, untrusted(webhook)),
-  read,
-  show,
-  live: async (context, visit) => {
-    const message = await messageOf(context, visit)
-    const key = { ...message, room: visit.account.room }
-    const newest = await newestOfMessage(context.database, key)
-    return { version: [statusAt(message, visit.now), message.attempts, newest?.exchange_id] }
-  },
+  show: (
+    visit,
+    { message, payment, attempts, asking },
+  ) => html`${answerToWrongPart(attempts)}<p class="govuk-body-l" id="cause">${untrusted(outcomeOf(message, attempts, visit.now))}</p>
+${asking}
+${actions(visit, message)}
+${summaryList(rowsFor(message, payment, visit))}
+<h2 class="govuk-heading-m">Body</h2>
+${bodyPart(message.body)}
+<h2 class="govuk-heading-m">Delivery attempts</h2>
+${attemptsPart(attempts, visit.root)}`,
+  live: true,
   actions: {
     send: { run: sendFromPage },
-    ask: { run: async (context, visit) => ask(context, visit, await messageOf(context, visit)) },
+    ask: { run: async visit => ask(visit, await messageOf(visit)) },
   },
 })
 
-const messageOf = async ({ database }: ToolContext, { account, id }: PageVisit) =>
-  existing(await findMessage(database, account.room, id))
+async function messageOf({ context, account, now, id }: PageVisit) {
+  const message = existing(await findMessage(context.database, account.room, id))
+  return message.payment_id < oldestKept(now) ? { ...message, body: null } : message
+}
 
-async function sendFromPage(context: ToolContext, visit: PageVisit): Promise<Next> {
-  const message = resendable(await messageOf(context, visit), visit.now)
+async function sendFromPage(visit: PageVisit): Promise<Next> {
+  const message = resendable(await messageOf(visit), visit.now)
   const to = `messages/${visit.id}`
   if ('reason' in message) return { to, done: { code: 'not-sent' } }
   const options = readSend(formBody(visit.request))
   // The page has each damage in a list.
   if (!options) throw pageFault(400)
   // The page of the message says what came of it.
-  await sendAgain(context, visit.account, message, options)
+  await sendAgain(visit.context, visit.account, message, options)
   return { to }
 }
 
-/** On a phone the line breaks after an underscore, and not within a word. */
-const breaking = (event_type: string): Html => joined(event_type.split('_'), html`_<wbr>`)
-
-async function read(context: ToolContext, visit: PageVisit) {
-  const { account, now } = visit
-  const message = await messageOf(context, visit)
-  const { payment_id, message_id } = message
-  const key = { room: account.room, payment_id, message_id }
-  const exchanges = await attemptsOfMessage(context.database, key, MOST_ATTEMPTS)
-  const payment = await findPayment(context.database, account.room, payment_id, now)
-  const accepted = acceptedAmong(exchanges).get(message_id)
-  return {
-    message,
-    webhook: webhookTitle(message),
-    payment: paymentName(payment_id, payment?.given.reference),
-    accepted,
-    body: payment_id < oldestKept(now) ? null : message.body,
-    attempts: mergeAttempts(attemptsOf(message), exchanges),
-    asking: await askPart(context, visit, message, accepted),
-  }
-}
-
-function show(
-  visit: PageVisit,
-  { message, payment, body, attempts, asking }: Awaited<ReturnType<typeof read>>,
-): Html {
-  return html`${byHandTag(attempts)}<p class="govuk-body-l" id="cause">${untrusted(outcomeOf(message, statusAt(message, visit.now), attempts, visit.now))}</p>
-${asking}
-${actions(visit, message, body)}
-${summaryList(rowsFor(message, payment, visit))}
-<h2 class="govuk-heading-m">Body</h2>
-${bodyPart(body)}
-<h2 class="govuk-heading-m">Delivery attempts</h2>
-${attemptsPart(attempts, visit.root)}`
-}
-
-/** The newest attempt, if it was made by hand. */
-const newestByHand = ([newest]: readonly ShownAttempt[]): ShownAttempt | undefined =>
-  newest?.exchange?.by_hand && newest
-
-/** What a receiver made of a signature that was wrong on purpose. */
-function byHandTag(attempts: readonly ShownAttempt[]): Html | undefined {
-  const hand = newestByHand(attempts)
-  return hand && answerToWrong(hand.exchange?.by_hand, hand.ending.status)
-    ? html`<p id="answer-to-wrong">${attemptTag(hand)}</p>
+/** What a receiver made of a signature that was wrong on purpose, in the newest attempt. */
+function answerToWrongPart([newest]: readonly ShownAttempt[]): Html | undefined {
+  if (!newest || !answerToWrong(newest.exchange?.by_hand, newest.ending.status)) return undefined
+  return html`<p id="answer-to-wrong">${attemptTag(newest)}</p>
 `
-    : undefined
 }
 
-/** What became of the message: of the newest send by hand, if there is one, and of its delivery. */
-function outcomeOf(
-  message: KeptMessage,
-  status: DeliveryStatus,
-  attempts: readonly ShownAttempt[],
-  now: number,
-): string {
-  const hand = newestByHand(attempts)
-  const byHand = hand?.exchange?.by_hand
-  if (!hand || !byHand) return whatHappened(message, status, attempts, now)
-  const { at, ending } = hand
-  const why = consequenceOf(byHand, ending)
+/** What became of the message: of the newest attempt, if it was made by hand, and of its delivery. */
+function outcomeOf(message: KeptMessage, attempts: readonly ShownAttempt[], now: number): string {
+  const status = statusAt(message, now)
+  const [newest] = attempts
+  const by_hand = newest?.exchange?.by_hand
+  if (!by_hand) return whatHappened(message, status, attempts)
+  const { at, ending } = newest
   return [
-    `${nameOfAttempt(byHand)} at ${shortTime(at, now)}: ${ending.result}.`,
-    ...(why === undefined ? [] : [why]),
-    deliveryText(status, message),
-  ].join(' ')
+    `${nameOfAttempt(by_hand)} at ${shortTime(at, now)}: ${ending.result}.`,
+    consequenceOf(by_hand, ending),
+    deliveryText(status, attemptsOf(message).length),
+  ]
+    .filter(Boolean)
+    .join(' ')
+}
+
+function deliveryText(status: DeliveryStatus, attempts: number): string {
+  if (status === 'SUCCESSFUL') return 'The delivery succeeded.'
+  if (status === 'PENDING') return 'The delivery is on its way.'
+  if (attempts === 0) return 'The message was never delivered.'
+  return `The ${attempts === 1 ? 'attempt' : 'two attempts'} of the delivery failed.`
 }
 
 /** The result of the delivery and the reason, in one sentence. */
@@ -175,7 +160,6 @@ function whatHappened(
   message: KeptMessage,
   status: DeliveryStatus,
   attempts: readonly ShownAttempt[],
-  now: number,
 ): string {
   const last = attempts.find(({ exchange }) => !exchange?.by_hand)
   const cause = last && causeOf(last.ending)
@@ -183,21 +167,19 @@ function whatHappened(
   if (status === 'PENDING')
     return cause ? `One more attempt follows. ${cause}` : 'It is on its way.'
   if (cause) return cause
-  return message.payment_id < oldestKept(now)
+  return message.body === null
     ? 'It was never sent: its payment was gone after 7 days.'
     : 'It was never sent: its webhook was deactivated before.'
 }
 
-function actions(visit: PageVisit, message: KeptMessage, body: string | null): Html {
-  const { root, now, hasEnded } = visit
-  const { message_id } = message
-  const sendable = resendable(message, now)
+function actions(visit: PageVisit, message: KeptMessage): Html {
+  const sendable = resendable(message, visit.now)
   const send =
     'reason' in sendable
       ? paragraph(`It cannot be sent again: ${sendable.reason}.`)
       : sendForms(visit)
-  return html`${!hasEnded && send}
-${body !== null && paragraph(link(`${root}signature?message=${message_id}`, 'Compare signatures'))}`
+  return html`${!visit.hasEnded && send}
+${message.body !== null && paragraph(link(`${visit.root}signature?message=${message.message_id}`, 'Compare signatures'))}`
 }
 
 const rowsFor = (message: KeptMessage, payment: string, { root, now }: AccountVisit) => [

@@ -4,7 +4,6 @@ import { attemptsOf, type KeptMessage, statusAt } from '../../../pay/webhooks/me
 import { type Webhook, webhookTitle } from '../../../pay/webhooks/webhook.ts'
 import { backLink, button, details, insetText } from '../../../platform/web/components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
-import type { ToolContext } from '../../context.ts'
 import { ALREADY_SENDING } from '../../deliver/resend.ts'
 import { resendable } from '../../deliver/send-again.ts'
 import { askReceiver } from '../../explain/check/ask.ts'
@@ -13,21 +12,20 @@ import { probeReceiver } from '../../explain/check/probe.ts'
 import type { Finding } from '../../explain/check/rule.ts'
 import { isSignatureRefusal } from '../../explain/wrong-signature.ts'
 import { type AcceptedSend, newestAsked } from '../../record/by-hand.ts'
-import type { Exchange } from '../../record/exchange.ts'
+import type { AskResult, Exchange } from '../../record/exchange.ts'
 import { findingView, probePart } from '../check/findings.ts'
 import { actionForm } from '../frame/define-page.ts'
 import type { PageVisit } from '../frame/list.ts'
 import { nameOfAttempt } from '../frame/message-attempts.ts'
 import type { AccountVisit, Next, Page } from '../frame/page.ts'
-import { link, paragraph, untrusted, wideTable } from '../frame/parts.ts'
+import { counted, link, paragraph, untrusted, wideTable } from '../frame/parts.ts'
 import { shortTime } from '../frame/times.ts'
 import { statusPart } from '../requests/list.ts'
 import { advicePart, keyPart } from '../signature/signature.ts'
 
 /** Leads back to the page of the message, which says what came of it. */
 export async function ask(
-  context: ToolContext,
-  { account, request, now, root }: AccountVisit,
+  { context, account, request, now, root }: AccountVisit,
   message: KeptMessage,
 ): Promise<Next | Page> {
   const sendable = resendable(message, now)
@@ -52,14 +50,12 @@ ${paragraph(back)}`,
  * the newest send by hand that the receiver accepted.
  */
 export async function askPart(
-  context: ToolContext,
   visit: PageVisit,
   message: KeptMessage,
   accepted: AcceptedSend | undefined,
 ): Promise<Html | false> {
-  const { room } = visit.account
-  const { payment_id, message_id } = message
-  const answer = await newestAsked(context.database, { room, payment_id, message_id })
+  const key = { ...message, room: visit.account.room }
+  const answer = await newestAsked(visit.context.database, key)
   const form = askForm(visit, message, answer !== undefined)
   if (!answer && !form) return false
   return html`<h2 class="govuk-heading-m" id="ask">Ask the receiver</h2>
@@ -68,12 +64,10 @@ ${form}`
 }
 
 function askForm(visit: PageVisit, message: KeptMessage, isAgain: boolean): Html | false {
-  const { now, hasEnded } = visit
-  if (hasEnded) return false
   const status = attemptsOf(message).at(-1)?.status_code ?? null
-  const sendable = resendable(message, now)
-  if ('reason' in sendable || statusAt(message, now) !== 'FAILED' || !isSignatureRefusal(status))
-    return false
+  const isRefused = statusAt(message, visit.now) === 'FAILED' && isSignatureRefusal(status)
+  const sendable = resendable(message, visit.now)
+  if (visit.hasEnded || !isRefused || 'reason' in sendable) return false
   return html`${paragraph(
     html`Sends at most ${MOST_COPIES} copies of this message to ${untrusted(sendable.callback_url)}, one after the other: with the right signature, with one of a random key, with the other signing keys of the account, and with one for each known mistake until one is accepted. That takes at most 30 seconds. The copies are no attempts of the message. Nothing is sent if its response to the newest attempt shows the mistake.`,
   )}
@@ -82,59 +76,51 @@ ${actionForm(visit, 'ask', button({ id: 'ask-receiver', text: isAgain ? 'Ask aga
 
 /** What came of it, folded away once the receiver has accepted the message. */
 function answerOf(
-  { root, now }: AccountVisit,
+  visit: AccountVisit,
   message: KeptMessage,
   { action, copies }: { action: Exchange; copies: Exchange[] },
   accepted: AcceptedSend | undefined,
-): Html | undefined {
-  const part = html`${answerPart(root, action, copies, now)}
+): Html {
+  const part = html`${action.asked && answerPart(visit, action.asked, action.at, copies)}
 ${action.asked?.cause === 'unknown' && keyPart({ webhook: message.callback_url, signing_key: message.signing_key })}`
   if (!accepted || accepted.at <= action.at) return part
-  const time = (at: number) => shortTime(at, now, 'seconds')
+  const time = (at: number) => shortTime(at, visit.now, 'seconds')
   return html`${paragraph(`It accepted the message at ${time(accepted.at)}.`)}
 ${details(`What it did before, when it was asked at ${time(action.at)}`, part, { id: 'asked-before' })}`
 }
 
-function answerPart(
-  root: string,
-  { at, asked }: Exchange,
+const answerPart = (
+  { root, now }: AccountVisit,
+  asked: AskResult,
+  at: number,
   copies: readonly Exchange[],
-  now: number,
-): Html | undefined {
-  if (!asked) return undefined
-  const count = `${asked.posts} ${asked.posts === 1 ? 'copy' : 'copies'}`
-  return html`<div id="asked">
+): Html => html`<div id="asked">
 <p class="govuk-body-l">${untrusted(asked.sentence)}</p>
 ${advicePart(asked.advice)}
 ${asked.posts === 0 && asked.evidence.map(id => paragraph(link(`${root}requests/${id}`, 'The attempt whose response shows it')))}
 ${
   asked.posts > 0 &&
   details(
-    `${count} sent, asked at ${shortTime(at, now, 'seconds')}`,
+    `${asked.posts} ${asked.posts === 1 ? 'copy' : 'copies'} sent, asked at ${shortTime(at, now, 'seconds')}`,
     wideTable({
       caption: 'The copies that were sent, newest first',
       columns: ['Copy', 'Response'],
-      rows: copies.map(each => [
+      rows: copies.map(copy => [
         link(
-          `${root}requests/${each.exchange_id}`,
-          untrusted(each.by_hand ? nameOfAttempt(each.by_hand) : ''),
+          `${root}requests/${copy.exchange_id}`,
+          untrusted(copy.by_hand ? nameOfAttempt(copy.by_hand) : ''),
         ),
-        statusPart(each),
+        statusPart(copy),
       ]),
     }),
     { id: 'copies' },
   )
 }
 </div>`
-}
 
 /** The page with the findings. An inactive webhook gets nothing. */
-export async function probe(
-  context: ToolContext,
-  visit: PageVisit,
-  webhook: Webhook,
-): Promise<Next | Page> {
-  const { account, request, root } = visit
+export async function probe(visit: PageVisit, webhook: Webhook): Promise<Next | Page> {
+  const { context, account, request, root } = visit
   const { webhook_id, status } = webhook
   if (status !== 'ACTIVE') return { to: `webhooks/${webhook_id}`, done: { code: 'not-sent' } }
   const isAbandoned = () => request.raw.socket.destroyed
@@ -144,43 +130,39 @@ export async function probe(
   const name = untrusted(webhookTitle(webhook))
   const above = backLink(`${root}webhooks/${webhook_id}`, name)
   const content = html`${paragraph(countsOf(posts, findings))}
-${brokenLevels.map(level => findings.filter(each => each.level === level).map(each => findingView(visit, each, level)))}
+${(['fail', 'warn', 'note'] as const).map(level => findings.filter(each => each.level === level).map(each => findingView(visit, each, level)))}
 ${table('What passed', findings, 'pass')}
 ${nothingJudged(findings) ?? table('What was not seen', findings, 'not seen')}
 ${probeForm(visit, webhook, 'Probe again')}`
   return { title: 'What the receiver does', section: 'webhooks', above, content }
 }
 
-const brokenLevels = ['fail', 'warn', 'note'] as const
-
 function countsOf(posts: number, findings: readonly Finding[]): string {
   const count = (level: Finding['level']) => findings.filter(each => each.level === level).length
-  const total = posts === 1 ? '1 message was sent' : `${posts} messages were sent`
-  return `${total}. ${count('fail')} fail, ${count('warn')} warn, ${count('pass')} passed, ${count('not seen')} not seen.`
+  return `${counted(posts, 'message')} ${posts === 1 ? 'was' : 'were'} sent. ${count('fail')} fail, ${count('warn')} warn, ${count('pass')} passed, ${count('not seen')} not seen.`
 }
 
 /** Where no rule could be judged, the reason is the same for all. */
 function nothingJudged(findings: readonly Finding[]): Html | undefined {
-  const [first] = findings
-  const isSame = findings.every(
-    ({ level, sentence }) => level === 'not seen' && sentence === first?.sentence,
-  )
-  return first && isSame ? insetText(untrusted(first.sentence)) : undefined
+  const reasons = new Set(findings.map(({ level, sentence }) => level === 'not seen' && sentence))
+  const [reason] = reasons
+  return reasons.size === 1 && reason ? insetText(untrusted(reason)) : undefined
 }
 
 function table(
   heading: string,
   findings: readonly Finding[],
-  level: 'pass' | 'not seen',
+  level: Finding['level'],
 ): Html | false {
-  const rows = findings.filter(each => each.level === level)
-  if (rows.length === 0) return false
-  return html`<h2 class="govuk-heading-m">${heading}</h2>
-${wideTable({
-  caption: heading,
-  columns: ['Rule', 'About', 'Result'],
-  rows: rows.map(({ rule, title, sentence }) => [rule, title, untrusted(sentence)]),
-})}`
+  const rows = findings
+    .filter(each => each.level === level)
+    .map(({ rule, title, sentence }) => [rule, title, untrusted(sentence)])
+  const columns = ['Rule', 'About', 'Result']
+  return (
+    rows.length > 0 &&
+    html`<h2 class="govuk-heading-m">${heading}</h2>
+${wideTable({ caption: heading, columns, rows })}`
+  )
 }
 
 export function probeForm(

@@ -1,7 +1,12 @@
 /** One webhook: how its last deliveries went, its messages, and what can be done with it. */
 
 import { iso } from '../../../core/time.ts'
-import { attemptsOf, type MessageRow, shownStatus } from '../../../pay/webhooks/message-store.ts'
+import {
+  attemptsOf,
+  type MessageRow,
+  type ShownStatus,
+  shownStatus,
+} from '../../../pay/webhooks/message-store.ts'
 import { deactivateWebhook, findWebhook } from '../../../pay/webhooks/store.ts'
 import { type Webhook, webhookTitle } from '../../../pay/webhooks/webhook.ts'
 import { formBody } from '../../../platform/http/body.ts'
@@ -14,16 +19,21 @@ import {
 } from '../../../platform/web/components.ts'
 import { select } from '../../../platform/web/form-components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
-import type { ToolContext } from '../../context.ts'
 import { sendTestMessage, type TestMessage, testEvents } from '../../deliver/test-message.ts'
-import { messagesOfWebhook } from '../../lists/webhooks-store.ts'
+import { type DeliveryRow, listDeliveries } from '../../lists/webhooks-store.ts'
 import { acceptedByHand } from '../../record/by-hand.ts'
 import { actionForm, definePage } from '../frame/define-page.ts'
-import { filterForm, oneOf, type PageVisit, pageLinks, readPage } from '../frame/list.ts'
-import { type Accepted, messageTable } from '../frame/message-attempts.ts'
+import { filterForm, type PageVisit, pageLinks, readPage } from '../frame/list.ts'
+import {
+  type Accepted,
+  acceptedSince,
+  deliveryFilter,
+  deliveryOf,
+  messageTable,
+  noMatch,
+} from '../frame/message-attempts.ts'
 import { existing, type Next, notFound } from '../frame/page.ts'
 import {
-  deliveryName,
   emptyState,
   inDigits,
   listing,
@@ -40,54 +50,32 @@ import { probe, probeForm } from './receiver.ts'
 /** Deliveries that are looked at for the row of marks. */
 const MOST_RECENT = 50
 
-const filters = {
-  delivery: oneOf('Delivery status', ['SUCCESSFUL', 'FAILED', 'PENDING'], { nameOf: deliveryName }),
-}
+const filters = { delivery: deliveryFilter }
 type Visit = PageVisit<typeof filters>
 
 export const webhook = definePage({
   path: 'webhooks/{webhook_id}',
+  filters,
+  async read(visit) {
+    const { database, time } = visit.context
+    const webhook = await webhookOf(visit)
+    const status = visit.values.delivery || undefined
+    const page = await readPage<DeliveryRow>(
+      visit.cursor,
+      ({ message_id }) => message_id,
+      (range, part) => listDeliveries(database, [webhook], { status, ...range }, part),
+    )
+    const newest = { limit: MOST_RECENT, order: 'newest' } as const
+    const recent = await listDeliveries(database, [webhook], {}, newest)
+    const accepted = await acceptedByHand(database, [...page.items, ...recent])
+    return { webhook, page, recent, accepted, wall: time.wall() }
+  },
   title: (_, { webhook }) => webhookTitle(webhook),
   heading: (_, { webhook }) => untrusted(webhookTitle(webhook)),
   above: ({ root }) => backLink(`${root}webhooks`, 'Endpoints'),
-  filters,
-  read,
-  show,
-  live: true,
-  entries: ({ page }) => page.items.map(({ message_id }) => message_id),
-  actions: {
-    test: { run: sendTest },
-    deactivate: { run: deactivate },
-    probe: {
-      run: async (context, visit) => probe(context, visit, await webhookOf(context, visit)),
-    },
-  },
-})
-
-const webhookOf = async ({ database }: ToolContext, { account, id }: Visit): Promise<Webhook> =>
-  existing(await findWebhook(database, account.room, id))
-
-async function read(context: ToolContext, visit: Visit) {
-  const { database } = context
-  const webhook = await webhookOf(context, visit)
-  const delivery = visit.values.delivery || undefined
-  const page = await readPage<MessageRow>(
-    visit.cursor,
-    ({ message_id }) => message_id,
-    (range, part) =>
-      messagesOfWebhook(database, visit.id, { ...(delivery && { delivery }), ...range }, part),
-  )
-  const newest = { limit: MOST_RECENT, order: 'newest' } as const
-  const recent = await messagesOfWebhook(database, visit.id, {}, newest)
-  const accepted = await acceptedByHand(database, [...page.items, ...recent])
-  return { webhook, page, recent, accepted, wall: context.time.wall() }
-}
-
-type Data = Awaited<ReturnType<typeof read>>
-
-function show(visit: Visit, { webhook, page, recent, accepted, wall }: Data): Html {
-  const list = { caption: 'Messages, newest first', messages: page.items, accepted }
-  return html`${summaryList(rowsFor(webhook, wall))}
+  show(visit, { webhook, page, recent, accepted, wall }) {
+    const list = { caption: 'Messages, newest first', messages: page.items, accepted }
+    return html`${summaryList(rowsFor(webhook, wall))}
 ${details('Signing key', listing('Signing key', webhook.signing_key), { id: 'signing-key' })}
 ${recentPart(visit, recent, accepted)}
 ${testForm(visit, webhook)}
@@ -97,11 +85,22 @@ ${filterForm(visit)}
 ${page.items.length > 0 ? messageTable(visit, list) : noneOf(visit, webhook)}
 ${pageLinks(visit, 'Messages', page)}
 ${deactivateForm(visit, webhook)}`
-}
+  },
+  live: true,
+  entries: ({ page }) => page.items.map(({ message_id }) => message_id),
+  actions: {
+    test: { run: sendTest },
+    deactivate: { run: deactivate },
+    probe: { run: async visit => probe(visit, await webhookOf(visit)) },
+  },
+})
+
+const webhookOf = async ({ context, account, id }: Visit): Promise<Webhook> =>
+  existing(await findWebhook(context.database, account.room, id))
 
 const noneOf = (visit: Visit, webhook: Webhook): Html =>
   visit.values.delivery
-    ? paragraph('There are no results for the filters you used.')
+    ? noMatch(1, visit.values.delivery === 'SUCCESSFUL')
     : emptyState(visit, 'It got no message yet', canTest(webhook) && 'send a test message above')
 
 const rowsFor = (webhook: Webhook, wall: number): SummaryRow[] =>
@@ -130,19 +129,19 @@ ${paragraph(countsOf(messages, visit.now))}
 
 function markOf({ root, now }: Visit, message: MessageRow, accepted: Accepted): Mark {
   const { message_id, event_type, created } = message
-  const status = shownStatus(message, now)
-  const isAgain = status === 'FAILED' && accepted.has(message_id)
+  const shown = shownStatus(message, now)
+  const status = deliveryOf(message, now, acceptedSince(message, accepted))
   const result =
-    attemptsOf(message).at(-1)?.result ?? (status === 'PENDING' ? 'not sent yet' : 'never sent')
-  const text = `${event_type}, ${status}, ${iso(created)}${isAgain ? ', sent again and accepted' : ''}`
-  const href = status === 'FAILED' ? `${root}messages/${message_id}` : undefined
-  return { status: isAgain ? 'sent again' : status, text, detail: result, href }
+    attemptsOf(message).at(-1)?.result ?? (shown === 'PENDING' ? 'not sent yet' : 'never sent')
+  const text = `${event_type}, ${shown}, ${iso(created)}${status === 'sent again' ? ', sent again and accepted' : ''}`
+  const href = shown === 'FAILED' ? `${root}messages/${message_id}` : undefined
+  return { status, text, detail: result, href }
 }
 
 /** Such as `48 of 50 delivered (96 %). The slowest response took 1,203 ms.` */
 function countsOf(messages: readonly MessageRow[], now: number): string {
-  const statuses = messages.map(message => shownStatus(message, now))
-  const count = (status: string) => statuses.filter(each => each === status).length
+  const counts = Map.groupBy(messages, message => shownStatus(message, now))
+  const count = (status: ShownStatus) => counts.get(status)?.length ?? 0
   const delivered = count('SUCCESSFUL')
   const ended = delivered + count('FAILED')
   const rate = `${delivered} of ${ended} delivered (${Math.floor((delivered / ended) * 100)} %).`
@@ -178,33 +177,28 @@ ${paragraph('A payment is made for the message, and marked. No other webhook is 
 ${actionForm(visit, 'test', fields, 'farthing-filter')}`
 }
 
-async function sendTest(context: ToolContext, visit: Visit): Promise<Next> {
-  const { account, addresses, request, id } = visit
-  const webhook = await webhookOf(context, visit)
+async function sendTest(visit: Visit): Promise<Next> {
+  const { context, account, addresses, request, id } = visit
+  const webhook = await webhookOf(visit)
   const name = formBody(request).get('event_type')
   const event_type = testEvents(webhook).find(each => each === name)
-  const { api: address } = addresses
-  const return_url = backAddress(visit)
-  const message =
-    event_type &&
-    (await act(
-      context,
-      'buildPayment',
-      recordEffects =>
-        sendTestMessage(context, {
-          account,
-          webhook,
-          event_type,
-          address,
-          return_url,
-          recordEffects,
-        }),
-      (result: TestMessage | undefined) =>
-        result?.refund_id ? `refund_id=${result.refund_id}` : '',
-    ))
+  const notSent: Next = { to: `webhooks/${id}`, done: { code: 'not-sent' } }
+  if (!event_type) return notSent
+  const options = {
+    account,
+    webhook,
+    event_type,
+    address: addresses.api,
+    return_url: backAddress(visit),
+  }
+  const message = await act(
+    context,
+    'buildPayment',
+    context => sendTestMessage(context, options),
+    (result: TestMessage | undefined) => (result?.refund_id ? `refund_id=${result.refund_id}` : ''),
+  )
   // The page of the message says what came of it.
-  if (message) return { to: `messages/${message.message_id}` }
-  return { to: `webhooks/${id}`, done: { code: 'not-sent' } }
+  return message ? { to: `messages/${message.message_id}` } : notSent
 }
 
 const deactivateForm = (visit: Visit, { status, fixed }: Webhook): Html | false =>
@@ -219,8 +213,8 @@ ${actionForm(visit, 'deactivate', button({ id: 'deactivate', text: 'Deactivate',
   )
 
 /** To do it again changes nothing. */
-async function deactivate({ database }: ToolContext, { account, id }: Visit): Promise<Next> {
-  const isKnown = await database.write([deactivateWebhook(account.room, id)])
+async function deactivate({ context, account, id }: Visit): Promise<Next> {
+  const isKnown = await context.database.write([deactivateWebhook(account.room, id)])
   if (!isKnown) throw notFound()
   return { to: `webhooks/${id}`, done: { code: 'deactivated' } }
 }

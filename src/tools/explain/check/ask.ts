@@ -22,27 +22,18 @@ import { type Copy, findMistake, MOST_COPIES, MOST_MS, type Subject } from './fi
 
 /** One copy takes 2 seconds at most, so none is sent in the last two. */
 const LAST_START = MOST_MS - 2_000
-/** Milliseconds in which nobody else may ask, should this process end. */
-const CLAIM_MS = MOST_MS + 5_000
-
-type Asking = {
-  by: Actor
-  /** Whether nobody waits for the answer any more. No further copy is sent then. */
-  isAbandoned: () => boolean
-}
-
 /**
  * Sends the copies to the webhook's own address, one after the other, and records each. The message, its attempts and
  * its payment stay as they are. Resolves to undefined, and sends nothing, while other messages of the account are being
- * sent by hand.
+ * sent by hand. `isAbandoned`: whether nobody waits for the answer any more; no further copy is sent then.
  */
 export const askReceiver = (
   context: ToolContext,
   account: Account,
   message: Resendable,
-  { by, isAbandoned }: Asking,
+  { by, isAbandoned }: { by: Actor; isAbandoned: () => boolean },
 ): Promise<AskResult | undefined> =>
-  sendingAlone(context, account, CLAIM_MS, async () => {
+  sendingAlone(context, account, MOST_MS, async () => {
     const { recorder, time } = context
     const started = performance.now()
     const began = time.wall()

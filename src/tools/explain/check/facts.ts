@@ -1,5 +1,6 @@
 /** Reads from an exchange, when it is recorded, what the rules need of it: bodies and card numbers are at hand only then. */
 import { hash } from 'node:crypto'
+import { unescape as decoded } from 'node:querystring'
 import type { Headers } from '../../../core/exchange.ts'
 import { isSuccess } from '../../../core/http-status.ts'
 import { isListenerAddress } from '../../../pay/webhooks/listener.ts'
@@ -8,34 +9,30 @@ import { type AnsweredAttempt, bytesOf, effectFacts, type RawRequest } from '../
 import { partsOf } from './values.ts'
 
 /** A request under /v1 and its response as the production rules see them. */
-export type ReadRequest = RawRequest & {
-  /** In lower case. */
-  headers: Readonly<Headers>
-  query: URLSearchParams
-  /** '' without a body. */
-  text: string
-  /** The fields of the JSON or of the form; {} without any. */
-  body: Readonly<Record<string, unknown>>
-  /** The body of the response; '' for none. */
-  response: string
-}
+export type ReadRequest = ReturnType<typeof readRequest>
 
 const NO_QUERY = new URLSearchParams()
 
-export function readRequest(raw: RawRequest, headers: Headers): ReadRequest {
+/** `headers`: in lower case. */
+export function readRequest(raw: RawRequest, headers: Readonly<Headers>) {
   const [, query] = raw.url.split(/\?(.*)/s)
   const text = String(bytesOf(raw.requestBody) ?? '')
   return {
     ...raw,
     headers,
     query: query ? new URLSearchParams(query) : NO_QUERY,
+    /** '' without a body. */
     text,
+    /** The fields of the JSON or of the form; {} without any. */
     body: fieldsOf(headers, text),
+    /** The body of the response; '' for none. */
     response: String(bytesOf(raw.responseBody) ?? ''),
   }
 }
 
-function fieldsOf(headers: Headers, text: string): ReadRequest['body'] {
+type Fields = Readonly<Record<string, unknown>>
+
+function fieldsOf(headers: Headers, text: string): Fields {
   if (text === '') return {}
   if (isForm(headers)) return Object.fromEntries(new URLSearchParams(text))
   try {
@@ -95,13 +92,15 @@ function listedIn(response: string): Facts {
   return ends.length > MOST_LISTED ? { listed: 'all' } : { listed: ends.join('') }
 }
 
+function aboutIn(text: string, pattern: RegExp): Facts {
+  const [, about] = pattern.exec(text) ?? []
+  return about ? { about } : {}
+}
+
 function responseFacts({ operation, status, response }: ReadRequest): Facts {
   if (!isSuccess(status)) return {}
   if (operation === 'searchPayments') return listedIn(response)
-  if (operation === 'createWebhook') {
-    const [, about] = /"external_id":"([0-9a-v]{26})"/.exec(response) ?? []
-    return about ? { about } : {}
-  }
+  if (operation === 'createWebhook') return aboutIn(response, /"external_id":"([0-9a-v]{26})"/)
   const isOfRefund = /refund/i.test(operation)
   return isOfRefund && response.includes('"status":"error"') ? { failedRefund: true } : {}
 }
@@ -118,16 +117,14 @@ function bodyFacts({ operation, url, query, text, body, headers }: ReadRequest):
       const reference = query.get('reference')?.toLowerCase()
       return reference ? { searched: short(reference) } : {}
     }
-    case 'cancelAgreement': {
-      const [, about] = /([0-9a-v]{26})\/cancel/.exec(url) ?? []
-      return about ? { about } : {}
-    }
+    case 'cancelAgreement':
+      return aboutIn(url, /([0-9a-v]{26})\/cancel/)
     default:
       return {}
   }
 }
 
-function createdBy(body: ReadRequest['body'], text: string, headers: Headers): Created {
+function createdBy(body: Fields, text: string, headers: Headers): Created {
   const { authorisation_mode: mode } = body
   const told = tellsOf(body)
   return {
@@ -147,7 +144,7 @@ const RANDOM = /^(?=.*\d)(?=.*[a-z])[\w-]{16,}$/i
 const MOST_TOLD = 5
 
 /** What return_url tells: `reference`, `email`, and of each entry of metadata a hash of its name and one of its value. */
-function tellsOf({ return_url, reference, email, metadata }: ReadRequest['body']): string[] {
+function tellsOf({ return_url, reference, email, metadata }: Fields): string[] {
   if (typeof return_url !== 'string') return []
   const { path, query } = partsOf(return_url)
   const parts = path.split('/').map(decoded)
@@ -172,11 +169,3 @@ function tellsOf({ return_url, reference, email, metadata }: ReadRequest['body']
 
 const textOf = (value: unknown): string =>
   typeof value === 'string' || typeof value === 'number' ? String(value) : ''
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
-}

@@ -4,7 +4,7 @@ import type { AskResult, Exchange } from '../../record/exchange.ts'
 import { causeOf } from '../causes.ts'
 import { type Advice, otherKey } from '../signature/advice.ts'
 import type { Recipe } from '../signature/known-signatures.ts'
-import { inWords, likelyOtherKey, type Mistake } from '../signature/mistakes.ts'
+import { inWords, likelyOtherKey } from '../signature/mistakes.ts'
 import { mistakesIn, type Truth, type WrongSignature } from '../signature/wrong-signatures.ts'
 import { ACCEPTED_ADVICE, isSignatureRefusal } from '../wrong-signature.ts'
 import { isAccepted } from './probing.ts'
@@ -54,8 +54,14 @@ export async function findMistake(
   const answered = subject.answer && (await fromAnswer(subject, subject.answer))
   if (answered) return answered
   const first = await post(rightCopy(subject))
-  const other = fromRight(first)
-  if (other) return other
+  // The receiver may have been mended since, or answer nothing about the signature.
+  if (!isAccepted(first) && !isRefused(first))
+    return {
+      cause: 'other-answer',
+      sentence: `It does not answer about the signature now. ${endingOf(first)}`,
+      advice: [{ text: 'Mend this first, and ask again.' }],
+      evidence: [first],
+    }
   const forged = await post({ text: subject.random, short: 'a random key', cause: 'key:random' })
   return fromBoth(subject, first, forged) ?? fromWrong(subject, [first, forged], { post, mayPost })
 }
@@ -82,17 +88,6 @@ async function fromAnswer(subject: Subject, answer: Exchange): Promise<Conclusio
     sentence: `Your receiver computes the right signature and compares it wrongly: it got that and computed that. ${NOTHING_SENT}`,
     advice: [COMPARE],
     evidence: [answer],
-  }
-}
-
-/** The receiver may have been mended since, or answer nothing about the signature. */
-function fromRight(first: Exchange): Conclusion | undefined {
-  if (isAccepted(first) || isRefused(first)) return undefined
-  return {
-    cause: 'other-answer',
-    sentence: `It does not answer about the signature now. ${endingOf(first)}`,
-    advice: [{ text: 'Mend this first, and ask again.' }],
-    evidence: [first],
   }
 }
 
@@ -146,7 +141,6 @@ async function fromWrong(
 ): Promise<Conclusion> {
   const copies = [...(await shownIn(subject, [first, forged])), ...subject.wrong]
   const tried = new Set<string>()
-  let otherwise = 0
   for (const { text, short, cause, words, advice } of copies) {
     if (tried.has(text)) continue
     if (!mayPost()) break
@@ -163,7 +157,6 @@ async function fromWrong(
         evidence: [sent, first],
       }
     }
-    if (!isRefused(sent)) otherwise += 1
     if (sent.status === 429)
       return {
         cause: 'stopped',
@@ -174,15 +167,18 @@ async function fromWrong(
   }
   const { truth, otherKeys, wrong } = subject
   const isTried = ({ text }: WrongSignature) => tried.has(text)
-  const keys = wrong.filter(({ cause }) => cause === 'key:other-webhook')
-  const mistakes = wrong.length - keys.length
+  const isOfKey = ({ cause }: WrongSignature) => cause === 'key:other-webhook'
+  const mistakes = wrong.filter(each => !isOfKey(each) && !isTried(each)).length
+  const keys = otherKeys - wrong.filter(each => isOfKey(each) && isTried(each)).length
+  const notTried = [
+    mistakes > 0 && `${mistakes} more`,
+    keys > 0 && `the keys of ${keys} other ${keys === 1 ? 'webhook' : 'webhooks'}`,
+  ].filter(each => each !== false)
   const facts = [
-    noneOf(tried.size),
-    ...(otherwise > 0 ? [`${otherwise} of them got another answer than a refusal.`] : []),
-    ...notTried(
-      mistakes - wrong.filter(each => !keys.includes(each) && isTried(each)).length,
-      otherKeys - keys.filter(isTried).length,
-    ),
+    tried.size === 0
+      ? 'No known mistake was tried.'
+      : `None of the ${tried.size} known mistakes that were tried is accepted.`,
+    ...(notTried.length > 0 ? [`Not tried: ${inWords(notTried)} (${BOUNDS}).`] : []),
     likelyOtherKey(String(truth.key), truth.owner),
   ]
   return {
@@ -191,20 +187,6 @@ async function fromWrong(
     advice: [otherKey, LOOK, SIGN_IN],
     evidence: [first, forged],
   }
-}
-
-function notTried(mistakes: number, keys: number): string[] {
-  const parts = [
-    ...(mistakes > 0 ? [`${mistakes} more`] : []),
-    ...(keys > 0 ? [`the keys of ${keys} other ${keys === 1 ? 'webhook' : 'webhooks'}`] : []),
-  ]
-  return parts.length > 0 ? [`Not tried: ${inWords(parts)} (${BOUNDS}).`] : []
-}
-
-const noneOf = (tried: number): string => {
-  if (tried === 0) return 'No known mistake was tried.'
-  if (tried === 1) return 'The one known mistake that was tried is not accepted.'
-  return `None of the ${tried} known mistakes that were tried is accepted.`
 }
 
 const BOUNDS = `at most ${MOST_COPIES} copies are sent, within ${MOST_MS / 1_000} seconds`
@@ -247,13 +229,13 @@ async function shownIn(
     const recipe = await find(text)
     const mistakes = recipe ? mistakesIn(recipe, truth.owner) : []
     if (mistakes.length > 0)
-      signatures.push({ text, short: 'the signature in its answer', ...joined(mistakes) })
+      signatures.push({
+        text,
+        short: 'the signature in its answer',
+        cause: mistakes.map(({ cause }) => cause).join(' '),
+        words: inWords(mistakes.map(({ words }) => words)),
+        advice: [...new Set(mistakes.flatMap(({ advice }) => advice))],
+      })
   }
   return signatures
 }
-
-const joined = (mistakes: readonly Mistake[]): Mistake => ({
-  cause: mistakes.map(({ cause }) => cause).join(' '),
-  words: inWords(mistakes.map(({ words }) => words)),
-  advice: [...new Set(mistakes.flatMap(({ advice }) => advice))],
-})

@@ -1,83 +1,67 @@
 /** The production rules at work: on an exchange when it is recorded, and on what was kept. */
 import { hash } from 'node:crypto'
+import type { Headers } from '../../../core/exchange.ts'
 import { version } from '../../../core/version.ts'
 import type { Facts } from '../../record/exchange.ts'
-import type { AnsweredAttempt, Judge } from '../../record/row.ts'
-import { factsOfAttempt, factsOfRequest, type ReadRequest, readRequest } from './facts.ts'
-import { attemptRows, type ProductionRule, requestRows } from './production.ts'
-import { type AccountRecord, HAS_FAILED, type Level, type Rule } from './rule.ts'
+import type { Judge, RawRequest } from '../../record/row.ts'
+import { factsOfAttempt, factsOfRequest, readRequest } from './facts.ts'
+import { attemptRows, type ProductionRow, requestRows } from './production.ts'
+import type { AccountRecord } from './record.ts'
+import { HAS_FAILED, type Rule } from './rule.ts'
 
-export const productionRows: readonly ProductionRule[] = [...requestRows, ...attemptRows]
+type ProductionRule = ProductionRow & { id: string }
 
-const allKeys = productionRows.map(({ key }) => key).join(' ')
+export const productionRows: readonly ProductionRule[] = [...requestRows, ...attemptRows].map(
+  row => ({ ...row, id: row.key.replace(/-.*/, '') }),
+)
 
 /** Kept with each exchange, because what another version recorded says nothing of a rule that it did not have. */
-const RULE_SET = hash('sha1', `${version} ${allKeys}`).slice(0, 8)
-
-type BrokenRule = { rule: string; level: Level; sentence: string; advice: string }
+const RULE_SET = hash('sha1', [version, ...productionRows.map(({ key }) => key)].join(' ')).slice(
+  0,
+  8,
+)
 
 /** Returns the texts of the broken rules of an exchange by their keys. Skips keys that this version does not know. */
-export const showBroken = (keys: readonly string[] = []): BrokenRule[] =>
+export const showBroken = (keys: readonly string[] = []) =>
   productionRows
     .filter(({ key }) => keys.includes(key))
     .map(({ id, level, sentence, advice }) => ({ rule: id, level, sentence, advice }))
-
-type Rules = {
-  request: readonly ProductionRule<ReadRequest>[]
-  attempt: readonly ProductionRule<Pick<AnsweredAttempt, 'event_type' | 'failed'>>[]
-}
 
 /**
  * The rules run beside the requests, on what clients send. One that throws breaks nothing, and is kept as one that has
  * not judged the exchange. Only the first error is reported.
  */
-export function createJudge(
-  onFault: (error: unknown) => void,
-  rules: Rules = { request: requestRows, attempt: attemptRows },
-): Judge {
+export function createJudge(onFault: (error: unknown) => void): Judge {
   let isReported = false
-  const report = (error: unknown) => {
-    if (!isReported) onFault(error)
-    isReported = true
-  }
-  function judge<Looked>(among: readonly ProductionRule<Looked>[], looked: Looked): Facts {
-    const [broken, unjudged]: [string[], string[]] = [[], []]
-    for (const { key, breaks } of among)
-      try {
-        if (breaks(looked)) broken.push(key)
-      } catch (error) {
-        report(error)
-        unjudged.push(key)
-      }
-    return {
-      judged: RULE_SET,
-      ...(broken.length > 0 && { broken }),
-      ...(unjudged.length > 0 && { unjudged }),
-    }
-  }
-  const guarded = (read: () => Facts): Facts => {
+  const guarded = <Read>(read: () => Read): Read | undefined => {
     try {
       return read()
     } catch (error) {
-      report(error)
-      return {}
+      if (!isReported) onFault(error)
+      isReported = true
+      return undefined
     }
   }
+  function judge<Looked>(among: readonly ProductionRow<Looked>[], looked: Looked): Facts {
+    const judged = Map.groupBy(among, ({ breaks }) => guarded(() => breaks(looked)))
+    const [broken, unjudged] = [true, undefined].map(as => judged.get(as)?.map(({ key }) => key))
+    return { judged: RULE_SET, ...(broken && { broken }), ...(unjudged && { unjudged }) }
+  }
+  const factsOf = (raw: RawRequest, headers: Headers): Facts => {
+    if (raw.kind === 'page' || !raw.url.startsWith('/v1/')) return factsOfRequest(raw, headers)
+    const read = readRequest(raw, headers)
+    const facts = factsOfRequest(raw, headers, read)
+    // A response that a plan made says nothing about the request.
+    const isJudged = raw.ended !== 'replaced' && !facts.own
+    return { ...(isJudged && judge(requestRows, read)), ...facts }
+  }
   return {
-    request: (raw, headers) =>
-      guarded(() => {
-        if (raw.kind === 'page' || !raw.url.startsWith('/v1/')) return factsOfRequest(raw, headers)
-        const read = readRequest(raw, headers)
-        const facts = factsOfRequest(raw, headers, read)
-        // A response that a plan made says nothing about the request.
-        const isJudged = raw.ended !== 'replaced' && !facts.own
-        return { ...(isJudged && judge(rules.request, read)), ...facts }
-      }),
+    request: (raw, headers) => guarded(() => factsOf(raw, headers)) ?? {},
     attempt: raw =>
       guarded(() => ({
-        ...(!raw.byHand && judge(rules.attempt, raw)),
+        ...(!raw.byHand && judge(attemptRows, raw)),
         ...factsOfAttempt(raw),
-      })),
+      })) ?? {},
   }
 }
 

@@ -4,7 +4,8 @@ import { HOUR, MINUTE, SECOND } from '../../../core/time.ts'
 import type { EventType } from '../../../pay/webhooks/webhook.ts'
 import type { Evidence } from '../../record/exchange.ts'
 import { LISTED_ENDS } from './facts.ts'
-import { type AccountRecord, documented, judgement, type Rule } from './rule.ts'
+import type { AccountRecord } from './record.ts'
+import { documented, judgement, type Rule } from './rule.ts'
 
 /** Milliseconds of account time after which an outcome should have been read. */
 const READ_WITHIN = 10 * MINUTE
@@ -24,6 +25,12 @@ const READS = ['readPayment', 'listPaymentEvents']
 
 export const hasSucceeded = ({ status }: Evidence): boolean => isSuccess(status)
 
+export const hasDone = (operation: string) => (each: Evidence) =>
+  each.operation === operation && hasSucceeded(each)
+
+/** What the request for a payment that was made asked for. */
+export const made = ({ status, created }: Evidence) => (status === 201 ? created : undefined)
+
 const isRead = (each: Evidence): boolean =>
   each.kind === 'api' && READS.includes(each.operation) && hasSucceeded(each)
 
@@ -34,7 +41,7 @@ const sinceOf = (record: AccountRecord, { payment_id, began }: Evidence): Eviden
   (record.ofPayment.get(payment_id ?? '') ?? []).filter(each => each.began >= began)
 
 /** Something that is missing from the record proves nothing if a gap touches the time since then. */
-const isGapSince = ({ gaps }: AccountRecord, { began }: Evidence): boolean =>
+export const isGapSince = ({ gaps }: AccountRecord, { began }: Evidence): boolean =>
   gaps.some(({ to }) => to >= began)
 
 const isOld = ({ now }: AccountRecord, { at }: Evidence, ms = READ_WITHIN): boolean =>
@@ -60,74 +67,28 @@ function createLearnt(record: AccountRecord): (since: Evidence) => boolean | und
 const isEnd = ({ kind, state = '' }: Evidence): boolean =>
   kind === 'page' && /^(?:success|capturable|failed|error|cancelled)/.test(state)
 
-const endsOnPages = ({ exchanges }: AccountRecord): Evidence[] => exchanges.filter(isEnd)
+const ifEnough = <Found>(found: Found[]): Found[] => (found.length >= LEAST_PAYMENTS ? found : [])
+
+/** These payments should be learnt of, unless they are young. */
+function judgeLearnt(record: AccountRecord, creates: readonly Evidence[]) {
+  const hasLearnt = createLearnt(record)
+  return judgement(
+    creates.filter(each => isOld(record, each) && hasLearnt(each) === false),
+    creates.filter(hasLearnt),
+  )
+}
 
 const eventsOf = ({ state = '' }: Evidence): EventType[] =>
   /^(?:failed|error)/.test(state)
     ? ['card_payment_failed']
     : ['card_payment_succeeded', 'card_payment_captured']
 
-const neverRead: Rule = {
-  id: 'C1',
-  level: 'fail',
-  title: 'Reading the outcome',
-  sentence: 'Payments ended on the pages and nobody read how. The return of the user says nothing.',
-  advice:
-    'Read the payment when the user returns, and later those whose users did not return. Or take the messages of a webhook.',
-  source: documented('making_payments/#accepting-your-users-when-they-return'),
-  lacking:
-    'Fewer than 3 payments ended on the pages 10 minutes ago or more, in a time of which all is kept.',
-  needs: READ_WITHIN,
-  judge(record) {
-    const hasLearnt = createLearnt(record)
-    const ends = endsOnPages(record)
-    const learnt = ends.filter(hasLearnt)
-    const isByWebhook = learnt.some(each => sinceOf(record, each).some(isTaken))
-    // Whoever takes messages and does not want this one takes the payment for open.
-    const isWanted = (each: Evidence) =>
-      !isByWebhook ||
-      record.webhooks.some(({ subscriptions }) =>
-        eventsOf(each).some(type => subscriptions.includes(type)),
-      )
-    const unread = ends.filter(
-      each => isOld(record, each) && hasLearnt(each) === false && isWanted(each),
-    )
-    const level = ends.every(each => hasLearnt(each) === false) ? 'fail' : 'warn'
-    return judgement(unread.length >= LEAST_PAYMENTS ? unread : [], learnt, { level })
-  },
-}
-
-const readBySearch: Rule = {
-  id: 'C2',
-  level: 'warn',
-  title: 'Where the outcome is read',
-  sentence:
-    'Its documentation says that a search of GOV.UK Pay may show a payment as it was before the user returned.',
-  advice: 'Read the payment by its payment_id when the user returns.',
-  source: documented('api_reference/#data-consistency'),
-  lacking: 'No payment was read after its user had returned.',
-  judge(record) {
-    const [evidence, right]: [Evidence[], Evidence[]] = [[], []]
-    /** By the reference, the first search for it after the exchange. */
-    const next = new Map<string | undefined, Evidence>()
-    for (const each of record.exchanges.toReversed()) {
-      if (each.searched && hasSucceeded(each)) next.set(each.searched, each)
-      if (!isEnd(each)) continue
-      const search = next.get(each.reference)
-      if (sinceOf(record, each).some(later => isRead(later) || isTaken(later))) right.push(each)
-      else if (search && search.at <= each.at + SEARCH_AFTER_RETURN && !isGapSince(record, each))
-        evidence.push(search)
-    }
-    return judgement(evidence.length >= LEAST_PAYMENTS ? evidence : [], right)
-  },
-}
-
 /** The first read of a payment that is one too many, in both times. */
 function excessiveRead(ofPayment: readonly Evidence[]): Evidence | undefined {
   let reads: Evidence[] = []
   for (const each of ofPayment) {
     if (each.state) reads = []
-    else if (each.operation === 'readPayment' && hasSucceeded(each)) {
+    else if (hasDone('readPayment')(each)) {
       reads.push(each)
       const first = reads.at(-1 - MOST_READS)
       if (first && each.began - first.began < READS_WITHIN && each.at - first.at < READS_WITHIN)
@@ -137,147 +98,175 @@ function excessiveRead(ofPayment: readonly Evidence[]): Evidence | undefined {
   return undefined
 }
 
-const polling: Rule = {
-  id: 'C3',
-  level: 'note',
-  title: 'Polling',
-  sentence:
-    'Payments were read more than 10 times in 10 seconds while nothing changed. Its documentation calls the limit for GETs very high.',
-  advice:
-    'Read a payment when its user returns. To wait, read at most once a second, or use a webhook.',
-  source: documented('api_reference/#rate-limits'),
-  lacking: 'No payment was read.',
-  judge({ ofPayment }) {
-    const excessive = [...ofPayment.values()].map(excessiveRead).filter(each => each !== undefined)
-    return judgement(
-      excessive.length >= LEAST_PAYMENTS ? excessive : [],
-      [...ofPayment.values()].flatMap(each => each.filter(isRead)),
-    )
-  },
-}
-
-const believedAtOnce: Rule = {
-  id: 'C9',
-  level: 'fail',
-  title: 'The outcome of agreement payments',
-  sentence:
-    'Its documentation says that GOV.UK Pay answers created to a payment in agreement mode. Success or failure comes later, and nobody read it.',
-  advice: 'Read the payment later, or take the messages of a webhook.',
-  source: documented('recurring_payments/#taking-recurring-payments'),
-  lacking: 'No agreement payment was made 10 minutes ago or more.',
-  needs: READ_WITHIN,
-  judge(record) {
-    const hasLearnt = createLearnt(record)
-    const creates = record.exchanges.filter(
-      ({ status, created }) => status === 201 && created?.mode === 'agreement',
-    )
-    return judgement(
-      creates.filter(each => isOld(record, each) && hasLearnt(each) === false),
-      creates.filter(hasLearnt),
-    )
-  },
-}
-
 const isOpening = ({ kind, operation }: Evidence): boolean =>
   kind === 'page' && operation === 'openPaymentPage'
 
 const MOST_OPENINGS = 2
 
-const pageAgain: Rule = {
-  id: 'C10',
-  level: 'note',
-  title: 'Opening a payment page again',
-  sentence:
-    'Its documentation says that next_url can be opened once in GOV.UK Pay. Here it was opened again.',
-  advice: 'Read the payment for a new next_url while it is open. Create a new one for a new try.',
-  source: documented('making_payments/#resume-an-incomplete-payment'),
-  lacking: 'The page of no payment was opened.',
-  judge({ ofPayment }) {
-    const opened = [...ofPayment.values()].map(all => ({ all, end: all.findIndex(isEnd) }))
-    const again = opened.flatMap(({ all, end }) => {
-      const before = (end < 0 ? all : all.slice(0, end)).filter(isOpening)
-      const after = end < 0 ? [] : all.slice(end).filter(isOpening)
-      const openings = [
-        ...(before.length > MOST_OPENINGS ? before.slice(1) : []),
-        ...(after.length > 1 ? after : []),
-      ]
-      return openings.length > 0 ? [openings] : []
-    })
-    return judgement(
-      again.length >= LEAST_PAYMENTS ? again.flat() : [],
-      opened.flatMap(({ all }) => all.filter(isOpening)),
-      { times: again.length },
-    )
-  },
-}
-
-const leftOpen: Rule = {
-  id: 'C12',
-  level: 'note',
-  title: 'Payments that were left open',
-  sentence:
-    'Payments were open for three hours, and nobody read them again. A user who paid may not have returned.',
-  advice: 'Let a job read the payments of the last hours whose outcome you do not know.',
-  source: documented('integrate_with_govuk_pay/#use-an-automatic-mop-up-job-recommended'),
-  lacking: 'No payment was open for three hours while others were read.',
-  needs: OPEN_FOR,
-  judge(record) {
-    const hasLearnt = createLearnt(record)
-    const creates = record.open
-      .flatMap(payment_id => record.ofPayment.get(payment_id) ?? [])
-      .filter(
-        each =>
-          each.created?.mode === 'web' && each.status === 201 && isOld(record, each, OPEN_FOR),
-      )
-    if (!record.exchanges.some(isRead)) return judgement([])
-    return judgement(
-      creates.filter(each => hasLearnt(each) === false),
-      creates.filter(hasLearnt),
-    )
-  },
-}
-
 const READS_REFUND = ['readRefund', 'listRefunds']
 
-const refundBelieved: Rule = {
-  id: 'C13',
-  level: 'note',
-  title: 'The outcome of refunds',
-  sentence:
-    'A refund was read within five seconds after it was made, and never again. Its documentation says that its status may lag by up to 30 minutes.',
-  advice: 'Read the refund again half an hour later. It can fail.',
-  source: documented(
-    'api_reference/refund_status_reference/#attributes-you-ll-get-in-a-check-the-status-of-a-refund-response',
-  ),
-  lacking: 'No refund was read, and half an hour passed.',
-  needs: REFUND_LASTS,
-  judge(record) {
-    const [evidence, right]: [Evidence[], Evidence[]] = [[], []]
-    /** Of each payment, when the client last learnt of it, and the first read of a refund after the exchange. */
-    const newest = new Map<string | null, number>()
-    const next = new Map<string | null, Evidence>()
-    for (const each of record.exchanges.toReversed()) {
-      const { payment_id, operation, effect, at } = each
-      const isOfRefund = READS_REFUND.includes(operation)
-      if (isOfRefund) next.set(payment_id, each)
-      if (isOfRefund || isTaken(each) || isRead(each))
-        newest.set(payment_id, Math.max(at, newest.get(payment_id) ?? 0))
-      if (operation !== 'refundPayment' || !effect) continue
-      const read = next.get(payment_id)
-      if ((newest.get(payment_id) ?? 0) >= at + REFUND_READ_AFTER) right.push(each)
-      else if (read && isOld(record, each, REFUND_LASTS) && !isGapSince(record, each))
-        evidence.push(read)
-    }
-    return judgement(evidence, right)
-  },
-}
-
 export const outcomeRules: readonly Rule[] = [
-  neverRead,
-  readBySearch,
-  polling,
-  believedAtOnce,
-  pageAgain,
-  leftOpen,
-  refundBelieved,
+  {
+    id: 'C1',
+    level: 'fail',
+    title: 'Reading the outcome',
+    sentence:
+      'Payments ended on the pages and nobody read how. The return of the user says nothing.',
+    advice:
+      'Read the payment when the user returns, and later those whose users did not return. Or take the messages of a webhook.',
+    source: documented('making_payments/#accepting-your-users-when-they-return'),
+    lacking:
+      'Fewer than 3 payments ended on the pages 10 minutes ago or more, in a time of which all is kept.',
+    needs: READ_WITHIN,
+    judge(record) {
+      const hasLearnt = createLearnt(record)
+      const ends = record.exchanges.filter(isEnd)
+      const learnt = ends.filter(hasLearnt)
+      const isByWebhook = learnt.some(each => sinceOf(record, each).some(isTaken))
+      // Whoever takes messages and does not want this one takes the payment for open.
+      const isWanted = (each: Evidence) =>
+        !isByWebhook ||
+        record.webhooks.some(({ subscriptions }) =>
+          eventsOf(each).some(type => subscriptions.includes(type)),
+        )
+      const unread = ends.filter(
+        each => isOld(record, each) && hasLearnt(each) === false && isWanted(each),
+      )
+      const level = ends.every(each => hasLearnt(each) === false) ? 'fail' : 'warn'
+      return judgement(ifEnough(unread), learnt, { level })
+    },
+  },
+  {
+    id: 'C2',
+    level: 'warn',
+    title: 'Where the outcome is read',
+    sentence:
+      'Its documentation says that a search of GOV.UK Pay may show a payment as it was before the user returned.',
+    advice: 'Read the payment by its payment_id when the user returns.',
+    source: documented('api_reference/#data-consistency'),
+    lacking: 'No payment was read after its user had returned.',
+    judge(record) {
+      const [evidence, right]: [Evidence[], Evidence[]] = [[], []]
+      /** By the reference, the first search for it after the exchange. */
+      const next = new Map<string | undefined, Evidence>()
+      for (const each of record.exchanges.toReversed()) {
+        if (each.searched && hasSucceeded(each)) next.set(each.searched, each)
+        if (!isEnd(each)) continue
+        const search = next.get(each.reference)
+        if (sinceOf(record, each).some(later => isRead(later) || isTaken(later))) right.push(each)
+        else if (search && search.at <= each.at + SEARCH_AFTER_RETURN && !isGapSince(record, each))
+          evidence.push(search)
+      }
+      return judgement(ifEnough(evidence), right)
+    },
+  },
+  {
+    id: 'C3',
+    level: 'note',
+    title: 'Polling',
+    sentence:
+      'Payments were read more than 10 times in 10 seconds while nothing changed. Its documentation calls the limit for GETs very high.',
+    advice:
+      'Read a payment when its user returns. To wait, read at most once a second, or use a webhook.',
+    source: documented('api_reference/#rate-limits'),
+    lacking: 'No payment was read.',
+    judge({ exchanges, ofPayment }) {
+      const excessive = ofPayment.values().map(excessiveRead)
+      const found = [...excessive.filter(each => each !== undefined)]
+      return judgement(ifEnough(found), exchanges.filter(isRead))
+    },
+  },
+  {
+    id: 'C9',
+    level: 'fail',
+    title: 'The outcome of agreement payments',
+    sentence:
+      'Its documentation says that GOV.UK Pay answers created to a payment in agreement mode. Success or failure comes later, and nobody read it.',
+    advice: 'Read the payment later, or take the messages of a webhook.',
+    source: documented('recurring_payments/#taking-recurring-payments'),
+    lacking: 'No agreement payment was made 10 minutes ago or more.',
+    needs: READ_WITHIN,
+    judge: record =>
+      judgeLearnt(
+        record,
+        record.exchanges.filter(each => made(each)?.mode === 'agreement'),
+      ),
+  },
+  {
+    id: 'C10',
+    level: 'note',
+    title: 'Opening a payment page again',
+    sentence:
+      'Its documentation says that next_url can be opened once in GOV.UK Pay. Here it was opened again.',
+    advice: 'Read the payment for a new next_url while it is open. Create a new one for a new try.',
+    source: documented('making_payments/#resume-an-incomplete-payment'),
+    lacking: 'The page of no payment was opened.',
+    judge({ exchanges, ofPayment }) {
+      const openingsAgain = (all: readonly Evidence[]) => {
+        const end = all.find(isEnd)?.began ?? Infinity
+        const [first, ...before] = all.filter(each => isOpening(each) && each.began < end)
+        const after = all.filter(each => isOpening(each) && each.began >= end)
+        return [
+          ...(first && before.length >= MOST_OPENINGS ? before : []),
+          ...(after.length > 1 ? after : []),
+        ]
+      }
+      const again = [...ofPayment.values()].map(openingsAgain).filter(({ length }) => length > 0)
+      const found = ifEnough(again)
+      return judgement(found.flat(), exchanges.filter(isOpening), { times: found.length })
+    },
+  },
+  {
+    id: 'C12',
+    level: 'note',
+    title: 'Payments that were left open',
+    sentence:
+      'Payments were open for three hours, and nobody read them again. A user who paid may not have returned.',
+    advice: 'Let a job read the payments of the last hours whose outcome you do not know.',
+    source: documented('integrate_with_govuk_pay/#use-an-automatic-mop-up-job-recommended'),
+    lacking: 'No payment was open for three hours while others were read.',
+    needs: OPEN_FOR,
+    judge(record) {
+      if (!record.exchanges.some(isRead)) return judgement([])
+      const creates = record.open
+        .flatMap(payment_id => record.ofPayment.get(payment_id) ?? [])
+        .filter(each => made(each)?.mode === 'web')
+      return judgeLearnt(
+        record,
+        creates.filter(each => isOld(record, each, OPEN_FOR)),
+      )
+    },
+  },
+  {
+    id: 'C13',
+    level: 'note',
+    title: 'The outcome of refunds',
+    sentence:
+      'A refund was read within five seconds after it was made, and never again. Its documentation says that its status may lag by up to 30 minutes.',
+    advice: 'Read the refund again half an hour later. It can fail.',
+    source: documented(
+      'api_reference/refund_status_reference/#attributes-you-ll-get-in-a-check-the-status-of-a-refund-response',
+    ),
+    lacking: 'No refund was read, and half an hour passed.',
+    needs: REFUND_LASTS,
+    judge(record) {
+      const [evidence, right]: [Evidence[], Evidence[]] = [[], []]
+      /** Of each payment, when the client last learnt of it, and the first read of a refund after the exchange. */
+      const newest = new Map<string | null, number>()
+      const next = new Map<string | null, Evidence>()
+      for (const each of record.exchanges.toReversed()) {
+        const { payment_id, operation, effect, at } = each
+        const isOfRefund = READS_REFUND.includes(operation)
+        if (isOfRefund) next.set(payment_id, each)
+        if (isOfRefund || isTaken(each) || isRead(each))
+          newest.set(payment_id, Math.max(at, newest.get(payment_id) ?? 0))
+        if (operation !== 'refundPayment' || !effect) continue
+        const read = next.get(payment_id)
+        if ((newest.get(payment_id) ?? 0) >= at + REFUND_READ_AFTER) right.push(each)
+        else if (read && isOld(record, each, REFUND_LASTS) && !isGapSince(record, each))
+          evidence.push(read)
+      }
+      return judgement(evidence, right)
+    },
+  },
 ]

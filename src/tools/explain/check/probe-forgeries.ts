@@ -25,8 +25,8 @@ const PAIRS = 3
 const READ_WITHIN = 5_000
 const POLL_INTERVAL = 200
 
-/** One message of a pair. It is followed if its payment is read soon after it. */
-type Sent = { exchange: Exchange; isFollowed: boolean }
+/** One message of a pair, of which one is true and the other forged. It is followed if its payment is read soon after it. */
+type Sent = { suspect: Suspect | undefined; exchange: Exchange; isFollowed: boolean }
 
 /** `once`: the answers to one of each. The pairs were sent where one of them was accepted. */
 type Forged = Unjudged | { once: Exchange[]; pairs?: { controls: Sent[]; forged: Sent[] } }
@@ -102,6 +102,7 @@ export const forgeryRules: readonly ForgeryRule[] = rows.map(row => ({
   judge: judgeForged,
 }))
 
+/** A forgery that was accepted. */
 type Suspect = { rule: ForgeryRule; forgery: Forgery; words: string }
 
 export async function probeForgeries(
@@ -115,7 +116,7 @@ export async function probeForgeries(
     const once: Exchange[] = []
     let suspect: Suspect | undefined
     for (const [forgery, words] of rule.forgeries) {
-      const sent = await send(probe, first, `${rule.id}: ${words}`, forgery)
+      const sent = await send(probe, first, { rule, forgery, words })
       if (sent) once.push(sent)
       if (sent && isAccepted(sent)) suspect ??= { rule, forgery, words }
     }
@@ -125,50 +126,49 @@ export async function probeForgeries(
   const now = probe.context.time.now(probe.account)
   const over = others.filter(({ events }) => now - (events.at(-1)?.at ?? now) >= OVER_FOR)
   if (suspects.length > 0 && over.length >= PAIRS) {
-    const compared = await comparePairs(probe, over, suspects)
+    const sent = await sendPairs(probe, over, suspects)
+    const of = (suspect?: Suspect) => sent?.filter(each => each.suspect === suspect) ?? []
     for (const suspect of suspects) {
       const once = all.get(suspect.rule)
-      const pairs = compared?.get(suspect)
-      all.set(suspect.rule, once && 'once' in once && pairs ? { ...once, pairs } : OUT_OF_TIME)
+      const pairs = { controls: of(), forged: of(suspect) }
+      all.set(suspect.rule, sent && once && 'once' in once ? { ...once, pairs } : OUT_OF_TIME)
     }
   }
   return [...all].flatMap(([rule, forged]) => judge(rule, forged))
 }
 
+/** A forged message, or a true one. */
 async function send(
   probe: Probe,
   payment: Payment,
-  words: string,
-  forgery?: Forgery,
+  suspect?: Suspect,
 ): Promise<Exchange | undefined> {
   const message = probe.make(payment)
-  return message && probe.maySend(1) ? probe.post(message, words, forgery) : undefined
+  const words = suspect ? `${suspect.rule.id}: ${suspect.words}` : CONTROL
+  return message && probe.maySend(1) ? probe.post(message, words, suspect?.forgery) : undefined
 }
 
 /** Three true messages and three of each forgery. undefined without the time for all. */
-async function comparePairs(
+async function sendPairs(
   probe: Probe,
   over: readonly Payment[],
   suspects: readonly Suspect[],
-): Promise<Map<Suspect, { controls: Sent[]; forged: Sent[] }> | undefined> {
+): Promise<Sent[] | undefined> {
   const plan = Array.from({ length: PAIRS }, () => [undefined, ...suspects]).flat()
-  const sent: [Suspect | undefined, Sent][] = []
+  const sent: Sent[] = []
   // The reads of two messages about one payment could not be told apart, so they have a turn each.
   for (let done = 0; done < plan.length; done += over.length) {
     if (!probe.maySend(1, READ_WITHIN)) return undefined
     sent.push(...(await sendAndWatch(probe, over, plan.slice(done, done + over.length))))
   }
-  if (sent.length < plan.length) return undefined
-  const of = (suspect: Suspect | undefined) =>
-    sent.filter(([each]) => each === suspect).map(([, each]) => each)
-  return new Map(suspects.map(each => [each, { controls: of(undefined), forged: of(each) }]))
+  return sent.length === plan.length ? sent : undefined
 }
 
 async function sendAndWatch(
   probe: Probe,
   payments: readonly Payment[],
   turn: readonly (Suspect | undefined)[],
-): Promise<[Suspect | undefined, Sent][]> {
+): Promise<Sent[]> {
   const { recorder, database } = probe.context
   const ids = payments.slice(0, turn.length).map(({ payment_id }) => payment_id)
   const readsNow = async () => {
@@ -176,23 +176,21 @@ async function sendAndWatch(
     return countReads(database, probe.account.room, ids)
   }
   const before = await readsNow()
-  const sent: { suspect: Suspect | undefined; exchange: Exchange; payment_id: string }[] = []
+  const sent: Omit<Sent, 'isFollowed'>[] = []
   for (const [i, suspect] of turn.entries()) {
     const payment = payments[i]
-    const words = suspect ? `${suspect.rule.id}: ${suspect.words}` : CONTROL
-    const exchange = payment && (await send(probe, payment, words, suspect?.forgery))
-    if (exchange) sent.push({ suspect, exchange, payment_id: payment.payment_id })
+    const exchange = payment && (await send(probe, payment, suspect))
+    if (exchange) sent.push({ suspect, exchange })
   }
   const until = performance.now() + READ_WITHIN
   for (;;) {
     const after = await readsNow()
-    const isFollowed = (id: string) => (after.get(id) ?? 0) > (before.get(id) ?? 0)
+    const watched = sent.map((each): Sent => {
+      const id = each.exchange.payment_id ?? ''
+      return { ...each, isFollowed: (after.get(id) ?? 0) > (before.get(id) ?? 0) }
+    })
     const isLate = performance.now() >= until || !probe.maySend(0, 0)
-    if (isLate || sent.every(({ payment_id }) => isFollowed(payment_id)))
-      return sent.map(({ payment_id, suspect, exchange }) => [
-        suspect,
-        { exchange, isFollowed: isFollowed(payment_id) },
-      ])
+    if (isLate || watched.every(({ isFollowed }) => isFollowed)) return watched
     await sleep(POLL_INTERVAL)
   }
 }

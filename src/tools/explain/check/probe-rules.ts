@@ -10,17 +10,18 @@ export type Answered =
   | Unjudged
   | { answers: readonly Exchange[]; control?: Exchange; again?: readonly Exchange[] }
 
-/** A message as it is parsed. */
-type Parsed = { resource: Record<string, unknown> } & Record<string, unknown>
-
-/** Makes a true message about a paid payment. undefined where the webhook is not subscribed to its event. */
-type Make = (event_type?: EventType) => Message | undefined
-
 export type ProbeRule = Rule<Answered> & {
   /** What is special about its messages, for the record. */
   words: string
-  /** The messages in order. undefined where there are none to send. */
-  messages: (make: Make, newId: () => string) => Message[] | undefined
+  /**
+   * The messages in order, from a true one about a paid payment. `make` gives one of another event. undefined where the
+   * webhook is not subscribed to what is needed.
+   */
+  messages: (
+    message: Message,
+    make: (event_type: EventType) => Message | undefined,
+    newId: () => string,
+  ) => Message[] | undefined
   /** Whether they are sent at the same moment. */
   atOnce?: true
   /** It is about a payment that does not exist, which a receiver may read. */
@@ -67,18 +68,13 @@ function probeRule({
   }
 }
 
-const changed = (
-  made: Message | undefined,
-  change: (parsed: Parsed) => Parsed,
-): Message[] | undefined =>
-  made && [{ ...made, body: JSON.stringify(change(JSON.parse(made.body))) }]
+/** The same with other fields of the resource. */
+function changed(message: Message, fields: Record<string, unknown>): Message {
+  const { resource, ...rest } = JSON.parse(message.body)
+  return { ...message, body: JSON.stringify({ ...rest, resource: { ...resource, ...fields } }) }
+}
 
-/** The same resource with other fields. */
-const withFields =
-  (fields: Record<string, unknown>) =>
-  ({ resource, ...rest }: Parsed): Parsed => ({ ...rest, resource: { ...resource, ...fields } })
-
-const twice = (made: Message | undefined): Message[] | undefined => made && [made, made]
+const inProduction = (message: Message): Message => ({ ...message, body: asGovukPay(message.body) })
 
 /** The same about another payment, which the receiver cannot know. */
 const ofUnknown = (message: Message, other: string): Message => ({
@@ -86,36 +82,25 @@ const ofUnknown = (message: Message, other: string): Message => ({
   body: message.body.replaceAll(message.payment_id, other),
 })
 
-/** Captured, then succeeded, of another payment. */
-function capturedFirst(make: Make, newId: () => string): Message[] | undefined {
-  const messages = [make('card_payment_captured'), make('card_payment_succeeded')]
-  const other = newId()
-  const made = messages.flatMap(each => (each ? [ofUnknown(each, other)] : []))
-  return made.length === messages.length ? made : undefined
+const DECLINED = {
+  status: 'failed',
+  finished: true,
+  code: 'P0010',
+  message: 'Payment method rejected',
 }
-
-/** Its source gives the last code to both kinds of cancel. */
-const FAILURES = [
-  { code: 'P0010', message: 'Payment method rejected' },
-  { code: 'P0030', message: 'Payment was cancelled by the user' },
-].map(code => ({ status: 'failed', finished: true, ...code }))
-
-const inProduction = (message: Message): Message => ({
-  ...message,
-  body: asGovukPay(message.body),
-})
+/** Its source gives this code to both kinds of cancel. */
+const CANCELLED = { ...DECLINED, code: 'P0030', message: 'Payment was cancelled by the user' }
 
 /** Of three payments, all as GOV.UK Pay prints them: the first with the status of the specification, two with its own. */
-function failures(make: Make, newId: () => string): Message[] | undefined {
-  const [declined] = FAILURES
-  const messages = [declined, ...FAILURES].flatMap((state, i) => {
-    const [printed] = changed(make('card_payment_failed'), withFields({ state })) ?? []
-    const sent = printed && inProduction(printed)
-    const [known] = changed(sent, withFields({ state })) ?? []
-    const message = i === 0 ? known : sent
-    return message ? [ofUnknown(message, newId())] : []
+function failures(made: Message, newId: () => string): Message[] {
+  const declined = inProduction(changed(made, { state: DECLINED }))
+  const cancelled = inProduction(changed(made, { state: CANCELLED }))
+  const known = changed(declined, { state: DECLINED })
+  return [known, declined, cancelled].map(each => {
+    const message_id = newId()
+    const body = each.body.replaceAll(each.message_id, message_id)
+    return ofUnknown({ ...each, message_id, body }, newId())
   })
-  return messages.length > 0 ? messages : undefined
 }
 
 const ORDER = documented('webhooks/#receiving-webhook-messages')
@@ -132,7 +117,7 @@ const rows: readonly Described[] = [
     source: RETRIES,
     words: 'sent twice',
     after: 1,
-    messages: make => twice(make()),
+    messages: message => [message, message],
   },
   {
     id: 'R4',
@@ -147,7 +132,11 @@ const rows: readonly Described[] = [
     isUnknown: true,
     lacking:
       'The webhook is not subscribed to both card_payment_captured and card_payment_succeeded.',
-    messages: capturedFirst,
+    messages(_message, make, newId) {
+      const [captured, succeeded] = [make('card_payment_captured'), make('card_payment_succeeded')]
+      const other = newId()
+      return captured && succeeded && [captured, succeeded].map(each => ofUnknown(each, other))
+    },
   },
   {
     id: 'R5',
@@ -159,10 +148,7 @@ const rows: readonly Described[] = [
       "Check the signature over the bytes as they arrived. Express: express.raw({ type: 'application/json' }). Flask: request.get_data(). Rails: request.raw_post. Spring: @RequestBody byte[]. PHP: php://input.",
     source: SIGNING,
     words: 'one space more',
-    messages(make) {
-      const made = make()
-      return made && [{ ...made, body: made.body.replace(',', ', ') }]
-    },
+    messages: message => [{ ...message, body: message.body.replace(',', ', ') }],
   },
   {
     id: 'R6',
@@ -174,7 +160,7 @@ const rows: readonly Described[] = [
       'Give the HMAC the bytes as they arrived, before anything parses them. Decode the body as UTF-8.',
     source: SIGNING,
     words: 'é, £ and an emoji in the description',
-    messages: make => changed(make(), withFields({ description: 'Crème brûlée, £5 🍮' })),
+    messages: message => [changed(message, { description: 'Crème brûlée, £5 🍮' })],
   },
   {
     id: 'R7',
@@ -184,7 +170,7 @@ const rows: readonly Described[] = [
     advice: 'Ignore fields that you do not know: GOV.UK Pay adds some without notice.',
     source: documented('versioning/#stay-up-to-date'),
     words: 'an unknown field in resource',
-    messages: make => changed(make(), withFields({ a_field_that_is_new: 'value' })),
+    messages: message => [changed(message, { a_field_that_is_new: 'value' })],
   },
   {
     id: 'R8',
@@ -198,7 +184,7 @@ const rows: readonly Described[] = [
     atOnce: true,
     passed: 'The receiver did not fail.',
     breaks: answers => answers.some(isFault),
-    messages: make => twice(make()),
+    messages: message => [message, message],
   },
   {
     id: 'R9',
@@ -210,10 +196,7 @@ const rows: readonly Described[] = [
       'Read the payment with GET /v1/payments/{payment_id} where you need these fields. Expect null in card_details, and resource_type in capital letters.',
     source: inCode('webhooks', 'message/apirepresentation/PaymentApiRepresentation.java', '22-44'),
     words: 'the message as GOV.UK Pay prints it',
-    messages(make) {
-      const made = make()
-      return made && [inProduction(made)]
-    },
+    messages: message => [inProduction(message)],
   },
   {
     id: 'R10',
@@ -229,7 +212,10 @@ const rows: readonly Described[] = [
     after: 1,
     lacking:
       'The webhook is not subscribed to card_payment_failed, or the receiver refuses it also with the status failed: of a payment that it does not know (R4), or as GOV.UK Pay prints it (R9).',
-    messages: failures,
+    messages(_message, make, newId) {
+      const failed = make('card_payment_failed')
+      return failed && failures(failed, newId)
+    },
   },
 ]
 

@@ -20,7 +20,6 @@ import { forgeryRules, probeForgeries } from './probe-forgeries.ts'
 import { type Answered, type ProbeRule, probeRules } from './probe-rules.ts'
 import {
   CONTROL,
-  type Forgery,
   isAccepted,
   MOST_MS,
   MOST_POSTS,
@@ -29,18 +28,13 @@ import {
   type Probe,
   type Unjudged,
 } from './probing.ts'
-import { type Finding, judge, type Rule } from './rule.ts'
+import { byId, type Finding, judge, type Rule } from './rule.ts'
 
 /** Paid payments that are looked at. */
 const MOST_PAYMENTS = 50
 
 /** The events of a paid payment. */
 const PAID: EventType[] = ['card_payment_succeeded', 'card_payment_captured']
-
-type Probed = { posts: number; findings: Finding[] }
-
-/** Milliseconds in which nobody else may probe, should this process end. */
-const CLAIM_MS = MOST_MS + 5_000
 
 /**
  * Sends messages about paid payments of the account to the webhook's own address, and records each. They are no
@@ -52,25 +46,46 @@ export const probeReceiver = (
   account: Account,
   webhook: Webhook,
   isAbandoned: () => boolean,
-): Promise<Probed | undefined> =>
-  sendingAlone(context, account, CLAIM_MS, async () => {
+) =>
+  sendingAlone(context, account, MOST_MS, async () => {
     const started = performance.now()
     let posts = 0
+    const { config, newId, time } = context
+    const nextId = () => newId(time.now(account), account.room)
     const findings = await findingsOf({
       context,
       account,
-      ...messageMaker(context, account, webhook),
+      newId: nextId,
+      make(payment, event_type) {
+        const { payment_id, events, base_url } = payment
+        const at = events.at(-1)?.at ?? time.now(account)
+        const resource = presentPayment(payment, keptAddresses(config, base_url))
+        const eventTypes = event_type ? [event_type] : PAID
+        const [message] = messagesFor({ payment_id, at, eventTypes, resource }, [webhook], nextId)
+        return message
+      },
       post(message, words, forgery) {
         posts += 1
-        return postProbe(context, account, webhook, message, { words, forgery })
+        const damage = typeof forgery === 'string' ? forgery : undefined
+        const key = typeof forgery === 'object' ? forgery.key : webhook.signing_key
+        return sendByHand(context, account, message, {
+          ...signed(message.body, key, damage),
+          url: webhook.callback_url,
+          // Nothing is forged before the receiver has accepted a true message.
+          byHand: {
+            kind: 'probe',
+            words,
+            ...(forgery && { undamaged: 'accepted' }),
+            ...(damage ? { damage } : forgery && { other_key: true }),
+          },
+        })
       },
       maySend: (messages, ms = POST_MS) =>
         posts + messages <= MOST_POSTS &&
         performance.now() - started + ms <= MOST_MS &&
         !isAbandoned(),
     })
-    const numberOf = ({ rule }: Finding): number => Number(rule.slice(1))
-    return { posts, findings: findings.toSorted((one, other) => numberOf(one) - numberOf(other)) }
+    return { posts, findings: findings.toSorted((one, other) => byId(one.rule, other.rule)) }
   })
 
 async function findingsOf(probe: Probe): Promise<Finding[]> {
@@ -134,56 +149,13 @@ async function sendFor(
   rule: ProbeRule,
   payment: Payment,
 ): Promise<Exchange[] | undefined> {
-  const messages = rule.messages(event_type => probe.make(payment, event_type), probe.newId)
-  if (!messages) return undefined
+  const made = probe.make(payment)
+  const make = (event_type: EventType) => probe.make(payment, event_type)
+  const messages = made && rule.messages(made, make, probe.newId)
   const send = (message: Message) => probe.post(message, `${rule.id}: ${rule.words}`)
-  if (rule.atOnce) return Promise.all(messages.map(send))
-  const answers: Exchange[] = []
-  for (const message of messages) answers.push(await send(message))
-  return answers
+  if (!rule.atOnce) return messages && Array.fromAsync(messages, send)
+  return messages && Promise.all(messages.map(send))
 }
 
 const READS_UNKNOWN =
   'The receiver reads the payment, and this one does not exist, so its refusal shows nothing.'
-
-/** Messages about payments as they are now, each with a new identifier. */
-function messageMaker(
-  { config, newId, time }: ToolContext,
-  account: Account,
-  webhook: Webhook,
-): Pick<Probe, 'make' | 'newId'> {
-  const nextId = () => newId(time.now(account), account.room)
-  return {
-    newId: nextId,
-    make(payment, event_type) {
-      const { payment_id, events, base_url } = payment
-      const at = events.at(-1)?.at ?? time.now(account)
-      const resource = presentPayment(payment, keptAddresses(config, base_url))
-      const eventTypes = event_type ? [event_type] : PAID
-      const [message] = messagesFor({ payment_id, at, eventTypes, resource }, [webhook], nextId)
-      return message
-    },
-  }
-}
-
-function postProbe(
-  context: ToolContext,
-  account: Account,
-  { callback_url: url, signing_key }: Webhook,
-  message: Message,
-  { words, forgery }: { words: string; forgery: Forgery | undefined },
-): Promise<Exchange> {
-  const damage = typeof forgery === 'string' ? forgery : undefined
-  const key = typeof forgery === 'object' ? forgery.key : signing_key
-  return sendByHand(context, account, message, {
-    ...signed(message.body, key, damage),
-    url,
-    // Nothing is forged before the receiver has accepted a true message.
-    byHand: {
-      kind: 'probe',
-      words,
-      ...(forgery && { undamaged: 'accepted' }),
-      ...(damage ? { damage } : forgery && { other_key: true }),
-    },
-  })
-}

@@ -20,7 +20,7 @@ export type Forgery = 'digit' | 'missing' | { key: string }
 export type Probe = {
   context: ToolContext
   account: Account
-  /** A true message about this payment. undefined if the webhook is not subscribed to the event. */
+  /** A true message about this payment as it is now, with a new identifier. undefined if the webhook is not subscribed to the event. */
   make: (payment: Payment, event_type?: EventType) => Message | undefined
   newId: () => string
   /** `words` say in the record what is special about it. */

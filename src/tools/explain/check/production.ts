@@ -7,7 +7,6 @@ import { documented, inCode, type RuleText } from './rule.ts'
 import {
   hasCheckDigit,
   hasText,
-  isBetween,
   isExpired,
   isNoAddress,
   isOfKnownBrand,
@@ -18,20 +17,14 @@ import {
 /** The exchanges that could break a rule. */
 type Among = { could: (each: Evidence) => boolean; lacking: string }
 
-export type ProductionRule<Looked = never> = RuleText & {
-  /** Kept with the exchange: the id, and what tells it from other rules of that id. */
+export type ProductionRow<Looked = never> = Omit<RuleText, 'id'> & {
+  /** Kept with the exchange: the id, and behind a hyphen what tells it from other rows of that id. */
   key: string
-  /** The key of the rule with which it makes one finding, at the worse level. */
+  /** The key of the row with which it makes one finding, at the worse level. */
   with?: string
   among: Among
   breaks: (looked: Looked) => boolean
 }
-
-/** A row of the table. */
-type Row<Looked> = Omit<ProductionRule<Looked>, 'id'>
-
-const withIds = <Looked>(rows: readonly Row<Looked>[]): readonly ProductionRule<Looked>[] =>
-  rows.map(row => ({ ...row, id: row.key.replace(/-.*/, '') }))
 
 const among = (operation: string, lacking: string): Among => ({
   could: each => each.operation === operation && isSuccess(each.status),
@@ -74,22 +67,10 @@ const IGNORED_KEY = {
   source: inCode('connector', 'charge/resource/ChargesApiResource.java', '174'),
 }
 
-const BY_PROVIDER = {
-  among: CREATES,
-  level: 'note',
-  source: documented('making_payments/#amount'),
-} as const
-const IGNORED_FILTER = {
-  among: never('No search had state=capturable or card_brand.'),
-  level: 'note',
-  source: inCode('publicapi', 'validation/PaymentSearchValidator.java', '32'),
-} as const
-
 const FIREWALL = documented('api_reference/#gov-uk-pay-api-error-codes')
-const CARD_NUMBERS = inCode('connector', 'gateway/sandbox/SandboxCardNumbers.java', '22-36')
 const FAILING_CARDS = ['4000000000000069', '4000000000000127', '4000000000000119']
 
-export const requestRows = withIds<ReadRequest>([
+export const requestRows: readonly ProductionRow<ReadRequest>[] = [
   {
     key: 'P1',
     among: CREATES,
@@ -223,7 +204,7 @@ export const requestRows = withIds<ReadRequest>([
     title: 'Test cards that fail',
     sentence: 'By its source this test card is declined in GOV.UK Pay, or the answer is 500.',
     advice: 'Use a card number that the documentation of GOV.UK Pay lists as successful.',
-    source: CARD_NUMBERS,
+    source: inCode('connector', 'gateway/sandbox/SandboxCardNumbers.java', '22-36'),
     breaks: read => authorised(read) && FAILING_CARDS.includes(String(read.body.card_number)),
   },
   {
@@ -237,21 +218,18 @@ export const requestRows = withIds<ReadRequest>([
     breaks: read => authorised(read) && isForm(read.headers),
   },
   {
-    ...IGNORED_FILTER,
-    key: 'P12-state',
-    title: 'Searches for capturable payments',
+    key: 'P12',
+    among: never('No search had state=capturable or card_brand.'),
+    level: 'note',
+    title: 'Searches for capturable payments, and by card brand',
     sentence:
-      'By its source GOV.UK Pay refuses state=capturable in a search with 422 P0401. Its documentation lists it.',
-    advice: 'Read the payments that wait for a capture one by one.',
-    breaks: read => searched(read) && read.query.get('state') === 'capturable',
-  },
-  {
-    ...IGNORED_FILTER,
-    key: 'P12-brand',
-    title: 'Searches by card brand',
-    sentence: 'By its source card_brand has no effect in a search of GOV.UK Pay.',
-    advice: 'Compare card_details.card_brand of the results.',
-    breaks: read => searched(read) && Boolean(read.query.get('card_brand')),
+      'By its source GOV.UK Pay refuses state=capturable in a search with 422 P0401, which its documentation lists, and card_brand has no effect.',
+    advice:
+      'Read the payments that wait for a capture one by one. Compare card_details.card_brand of the results.',
+    source: inCode('publicapi', 'validation/PaymentSearchValidator.java', '32'),
+    breaks: read =>
+      searched(read) &&
+      (read.query.get('state') === 'capturable' || Boolean(read.query.get('card_brand'))),
   },
   {
     key: 'P16',
@@ -273,22 +251,19 @@ export const requestRows = withIds<ReadRequest>([
       !(authorised(read) && isForm(read.headers)),
   },
   {
-    ...BY_PROVIDER,
-    key: 'P17-least',
-    title: 'Small amounts',
+    key: 'P17',
+    among: CREATES,
+    level: 'note',
+    title: 'Small and large amounts',
     sentence:
-      'Its documentation says that with Stripe as the payment provider the least amount is 30.',
-    advice: 'Ask for 30 pence or more, if your provider is Stripe.',
-    breaks: read => created(read) && isBetween(read.body.amount, 1, 29),
-  },
-  {
-    ...BY_PROVIDER,
-    key: 'P17-most',
-    title: 'Large amounts',
-    sentence:
-      'Its documentation says that with Worldpay as the payment provider the most is 500,000 pence, in every mode.',
-    advice: 'Ask the support of GOV.UK Pay for larger payments, if your provider is Worldpay.',
-    breaks: read => created(read) && isBetween(read.body.amount, 500_001, Infinity),
+      'Its documentation says that the least amount is 30 with Stripe as the payment provider, and with Worldpay the most is 500,000 pence, in every mode.',
+    advice:
+      'Ask for 30 pence or more if your provider is Stripe. Ask the support of GOV.UK Pay for payments of more than 500,000 if it is Worldpay.',
+    source: documented('making_payments/#amount'),
+    breaks: read => {
+      const amount = Number(read.body.amount)
+      return created(read) && ((amount > 0 && amount < 30) || amount > 500_000)
+    },
   },
   {
     key: 'P18',
@@ -304,9 +279,9 @@ export const requestRows = withIds<ReadRequest>([
     ),
     breaks: read => created(read) && isOfPages(read.body, read.response),
   },
-])
+]
 
-export const attemptRows = withIds<Pick<AnsweredAttempt, 'event_type' | 'failed'>>([
+export const attemptRows: readonly ProductionRow<AnsweredAttempt>[] = [
   {
     key: 'P11',
     among: {
@@ -321,4 +296,4 @@ export const attemptRows = withIds<Pick<AnsweredAttempt, 'event_type' | 'failed'
     source: inCode('webhooks', 'message/EventMapper.java', '13-28'),
     breaks: ({ event_type, failed }) => event_type === 'card_payment_cancelled' && !failed,
   },
-])
+]

@@ -3,8 +3,9 @@ import { MINUTE, SECOND } from '../../../core/time.ts'
 import { duplicatesIn, type Webhook } from '../../../pay/webhooks/webhook.ts'
 import type { Evidence } from '../../record/exchange.ts'
 import { causeOf } from '../causes.ts'
-import { hasSucceeded } from './outcomes.ts'
-import { type AccountRecord, documented, inCode, type Judgement, type Rule } from './rule.ts'
+import { hasSucceeded, isGapSince } from './outcomes.ts'
+import type { AccountRecord } from './record.ts'
+import { documented, inCode, judgement, type Rule } from './rule.ts'
 
 const TOO_SLOW = SECOND
 const ATTEMPTS = 10
@@ -16,22 +17,22 @@ const MOST_ATTEMPTS = 2
 /** An active webhook with all attempts to it. */
 type Receiver = { webhook: Webhook; attempts: readonly Evidence[] }
 
-type OfReceiver = { broken: Judgement[]; right: Evidence[]; isUnproven?: boolean }
+type Judged = ReturnType<Rule['judge']>
 
-/** Judges each receiver, but for those of tests, which say so. Nothing is right while one is unproven. */
+/** Judges each receiver, but for those of tests, which say so. Nothing is right while the rule cannot tell of one. */
 function judgeEach(
   { exchanges, webhooks }: AccountRecord,
-  judgeOne: (receiver: Receiver) => OfReceiver,
-) {
+  judgeOne: (receiver: Receiver) => Judged,
+): Judged {
   const sent = exchanges.filter(({ kind }) => kind === 'out')
   const byWebhook = Map.groupBy(sent, ({ webhook_id }) => webhook_id)
   const judged = webhooks
     .map(webhook => ({ webhook, attempts: byWebhook.get(webhook.webhook_id) ?? [] }))
     .filter(({ attempts }) => !attempts.some(({ test }) => test))
-    .map(judgeOne)
+    .map(receiver => ({ ...judgeOne(receiver), webhook: receiver.webhook }))
   return {
-    broken: judged.flatMap(({ broken }) => broken),
-    right: judged.some(each => each.isUnproven) ? [] : judged.flatMap(({ right }) => right),
+    broken: judged.flatMap(({ broken, webhook }) => broken.map(each => ({ ...each, webhook }))),
+    right: judged.some(({ unclear }) => unclear) ? [] : judged.flatMap(({ right }) => right),
   }
 }
 
@@ -47,12 +48,6 @@ const withoutFirst = (attempts: Evidence[]): Evidence[] =>
     const before = attempts[i - 1]
     return before !== undefined && each.at - before.at < QUIET
   })
-
-const median = (numbers: number[]): number => {
-  const sorted = numbers.toSorted((one, other) => one - other)
-  const half = sorted.length / 2
-  return ((sorted[Math.ceil(half) - 1] ?? 0) + (sorted[Math.floor(half)] ?? 0)) / 2
-}
 
 /** The first two attempts without an answer in time that are in one minute of the machine with an answered one. */
 function timeoutsIn(attempts: Evidence[]): Evidence[] {
@@ -72,30 +67,6 @@ function timeoutsIn(attempts: Evidence[]): Evidence[] {
 const LIMITS = 'Its source waits 3 seconds, Farthing 2.'
 const LATE = `The receiver sometimes does not answer in time. GOV.UK Pay then sends the message again, later. ${LIMITS}`
 
-const slow: Rule = {
-  id: 'W1',
-  level: 'warn',
-  title: 'Speed of receivers',
-  sentence: `Half of the answers of the receiver take more than a second. ${LIMITS}`,
-  advice: 'Answer 2xx first, and do the work afterwards.',
-  source: inCode('webhooks settings', 'config.yaml', '99'),
-  lacking:
-    'No receiver but those of tests answered ten attempts, besides those after a pause of ten minutes.',
-  judge: record =>
-    judgeEach(record, receiver => {
-      const { webhook } = receiver
-      const attempts = withoutFirst(sinceChange(receiver))
-      const answered = attempts.filter(isAnswered)
-      const right = answered.length >= ATTEMPTS ? answered : []
-      const timeouts = timeoutsIn(attempts)
-      if (timeouts.length > 0)
-        return { broken: [{ level: 'fail', evidence: timeouts, webhook, sentence: LATE }], right }
-      const evidence = right.slice(-ATTEMPTS)
-      const isSlow = median(evidence.map(({ ms }) => ms)) > TOO_SLOW
-      return { broken: isSlow ? [{ evidence, webhook }] : [], right }
-    }),
-}
-
 /** Followed with a GET, and with the same method. */
 const LOSING = [301, 302, 303]
 const KEEPING = [307, 308]
@@ -105,74 +76,11 @@ const FOLLOWED =
 
 const isRedirect = ({ status }: Evidence): boolean => [...LOSING, ...KEEPING].includes(status ?? 0)
 
-const redirects: Rule = {
-  id: 'W2',
-  level: 'fail',
-  title: 'Redirects of receivers',
-  sentence:
-    'The receiver redirects. The source of GOV.UK Pay follows that with a GET without body and signature, and takes a 2xx to it for delivered: the message is lost.',
-  advice:
-    'Register the address to which the receiver redirects. Often only https or a slash at the end is missing.',
-  source: inCode('webhooks', 'app/WebhooksModule.java', '120-124'),
-  lacking: 'No receiver but those of tests answered a message.',
-  judge: record =>
-    judgeEach(record, receiver => {
-      const { webhook } = receiver
-      const answered = sinceChange(receiver).filter(isAnswered)
-      const evidence = answered.filter(isRedirect)
-      const isLost = evidence.some(({ status }) => LOSING.includes(status ?? 0))
-      const judgement: Partial<Judgement> = isLost ? {} : { level: 'note', sentence: FOLLOWED }
-      return {
-        broken: evidence.length > 0 ? [{ ...judgement, evidence, webhook }] : [],
-        right: answered,
-      }
-    }),
-}
-
-/** The attempts of each message of a webhook, in the order of the messages. */
-function messagesTo({ attempts }: Receiver): Evidence[][] {
-  const ofMessages = attempts.filter(({ hand }) => hand !== 'other')
-  return [...Map.groupBy(ofMessages, ({ message_id }) => message_id).values()]
-}
-
 /** The second attempt of the newest message may be on its way. */
 const hasEnded = (attempts: Evidence[]): boolean =>
   attempts.some(hasSucceeded) || attempts.length >= MOST_ATTEMPTS
 
 const ACCEPTED_NONE = 'The receiver accepted none of its last three messages.'
-
-function refusing({ gaps }: AccountRecord, webhook: Webhook, messages: Evidence[][]): Judgement[] {
-  const last = messages.filter(hasEnded).slice(-LAST_MESSAGES)
-  const [first] = last.flat()
-  const newest = last.flat().at(-1)
-  if (!first || !newest || last.length < LAST_MESSAGES) return []
-  if (last.flat().some(hasSucceeded) || gaps.some(({ to }) => to >= first.began)) return []
-  const { status, result = '' } = newest
-  // W2 says what to do then.
-  if (isRedirect(newest)) return []
-  const sentence = `${ACCEPTED_NONE} ${causeOf({ status, result }) ?? ''}`.trim()
-  return [{ evidence: last.flat(), sentence, webhook }]
-}
-
-const refuses: Rule = {
-  id: 'W3',
-  level: 'fail',
-  title: 'Accepting messages',
-  sentence: ACCEPTED_NONE,
-  advice:
-    'Mend the receiver. The message in the console has its response. If that is 400, 401 or 403, Ask the receiver there, or farthing verify --ask MESSAGE_ID, finds the mistake.',
-  source: inCode('webhooks', 'deliveryqueue/managed/SendAttempter.java', '95'),
-  lacking:
-    'There is a receiver that accepted no message, or no receiver but those of tests got one.',
-  judge: record =>
-    judgeEach(record, receiver => {
-      const messages = messagesTo(receiver)
-      const attempts = messages.slice(-LAST_MESSAGES).flat()
-      const right = attempts.filter(hasSucceeded)
-      const isUnproven = attempts.length > 0 && right.length === 0
-      return { broken: refusing(record, receiver.webhook, messages), right, isUnproven }
-    }),
-}
 
 /** The requests that registered these webhooks, as far as they are kept. */
 const registrations = ({ exchanges }: AccountRecord, webhooks: readonly Webhook[]): Evidence[] =>
@@ -181,50 +89,118 @@ const registrations = ({ exchanges }: AccountRecord, webhooks: readonly Webhook[
       operation === 'createWebhook' && webhooks.some(({ webhook_id }) => webhook_id === about),
   )
 
-const registeredTwice: Rule = {
-  id: 'W4',
-  level: 'warn',
-  title: 'Webhooks with one callback URL',
-  sentence:
-    'Two active webhooks have one callback URL and an event in common: it gets each such message twice.',
-  advice: 'Deactivate one of the webhooks.',
-  source: inCode('webhooks', 'message/WebhookMessageService.java', '81'),
-  lacking: 'The account has no active webhook whose registration is kept.',
-  judge(record) {
-    const broken = duplicatesIn([...record.webhooks]).map(twice => ({
-      evidence: registrations(record, twice),
-      times: twice.length,
-      ...(twice[0] && { webhook: twice[0] }),
-    }))
-    return { broken, right: registrations(record, record.webhooks) }
+const hasLiveHost = ({ callback_url }: Webhook): boolean =>
+  /\.gov\.uk\.?$/i.test(new URL(callback_url).hostname)
+
+export const receiverRules: readonly Rule[] = [
+  {
+    id: 'P15',
+    level: 'note',
+    title: 'The host of a live webhook',
+    sentence:
+      'By its documentation the callback URL of a live webhook must have a host that ends in .gov.uk.',
+    advice:
+      'Register the address of your service in production there, or ask its support for an exception. Nothing is to be changed in tests.',
+    source: documented('webhooks/#set-up-a-callback-url-to-receive-a-webhook-message'),
+    lacking: 'The account has no active webhook whose registration is kept.',
+    judge(record) {
+      const others = record.webhooks.filter(each => !hasLiveHost(each))
+      return judgement(registrations(record, others), registrations(record, record.webhooks), {
+        times: others.length,
+      })
+    },
   },
-}
-
-const ADDRESS = /^(?:[\d.]+|\[.*\])$/
-
-const hasLiveHost = ({ callback_url }: Webhook): boolean => {
-  const { hostname } = new URL(callback_url)
-  return /\.gov\.uk\.?$/i.test(hostname) && !ADDRESS.test(hostname)
-}
-
-const liveHost: Rule = {
-  id: 'P15',
-  level: 'note',
-  title: 'The host of a live webhook',
-  sentence:
-    'By its documentation the callback URL of a live webhook must have a host that ends in .gov.uk.',
-  advice:
-    'Register the address of your service in production there, or ask its support for an exception. Nothing is to be changed in tests.',
-  source: documented('webhooks/#set-up-a-callback-url-to-receive-a-webhook-message'),
-  lacking: 'The account has no active webhook whose registration is kept.',
-  judge(record) {
-    const others = record.webhooks.filter(each => !hasLiveHost(each))
-    const evidence = registrations(record, others)
-    return {
-      broken: others.length > 0 ? [{ evidence, times: others.length }] : [],
-      right: registrations(record, record.webhooks),
-    }
+  {
+    id: 'W1',
+    level: 'warn',
+    title: 'Speed of receivers',
+    sentence: `Half of the answers of the receiver take more than a second. ${LIMITS}`,
+    advice: 'Answer 2xx first, and do the work afterwards.',
+    source: inCode('webhooks settings', 'config.yaml', '99'),
+    lacking:
+      'No receiver but those of tests answered ten attempts, besides those after a pause of ten minutes.',
+    judge: record =>
+      judgeEach(record, receiver => {
+        const attempts = withoutFirst(sinceChange(receiver))
+        const answered = attempts.filter(isAnswered)
+        const right = answered.length >= ATTEMPTS ? answered : []
+        const timeouts = timeoutsIn(attempts)
+        if (timeouts.length > 0)
+          return judgement(timeouts, right, { level: 'fail', sentence: LATE })
+        const last = right.slice(-ATTEMPTS)
+        const times = last.map(({ ms }) => ms).toSorted((one, other) => one - other)
+        const [before = 0, after = 0] = times.slice(ATTEMPTS / 2 - 1)
+        return judgement((before + after) / 2 > TOO_SLOW ? last : [], right)
+      }),
   },
-}
-
-export const receiverRules: readonly Rule[] = [liveHost, slow, redirects, refuses, registeredTwice]
+  {
+    id: 'W2',
+    level: 'fail',
+    title: 'Redirects of receivers',
+    sentence:
+      'The receiver redirects. The source of GOV.UK Pay follows that with a GET without body and signature, and takes a 2xx to it for delivered: the message is lost.',
+    advice:
+      'Register the address to which the receiver redirects. Often only https or a slash at the end is missing.',
+    source: inCode('webhooks', 'app/WebhooksModule.java', '120-124'),
+    lacking: 'No receiver but those of tests answered a message.',
+    judge: record =>
+      judgeEach(record, receiver => {
+        const answered = sinceChange(receiver).filter(isAnswered)
+        const evidence = answered.filter(isRedirect)
+        const isLost = evidence.some(({ status }) => LOSING.includes(status ?? 0))
+        return judgement(evidence, answered, isLost ? {} : { level: 'note', sentence: FOLLOWED })
+      }),
+  },
+  {
+    id: 'W3',
+    level: 'fail',
+    title: 'Accepting messages',
+    sentence: ACCEPTED_NONE,
+    advice:
+      'Mend the receiver. The message in the console has its response. If that is 400, 401 or 403, Ask the receiver there, or farthing verify --ask MESSAGE_ID, finds the mistake.',
+    source: inCode('webhooks', 'deliveryqueue/managed/SendAttempter.java', '95'),
+    lacking:
+      'There is a receiver that accepted no message, or no receiver but those of tests got one.',
+    judge: record =>
+      judgeEach(record, receiver => {
+        const attempts = receiver.attempts.filter(({ hand }) => hand !== 'other')
+        const messages = [...Map.groupBy(attempts, ({ message_id }) => message_id).values()]
+        const newest = messages.slice(-LAST_MESSAGES).flat()
+        const right = newest.filter(hasSucceeded)
+        const last = messages.filter(hasEnded).slice(-LAST_MESSAGES)
+        const [first] = last.flat()
+        const end = last.flat().at(-1)
+        // Of redirects W2 says what to do.
+        const isRefusing =
+          first &&
+          end &&
+          last.length === LAST_MESSAGES &&
+          !last.flat().some(hasSucceeded) &&
+          !isRedirect(end) &&
+          !isGapSince(record, first)
+        if (!isRefusing)
+          return { broken: [], right, ...(right.length === 0 && newest[0] && { unclear: newest }) }
+        const { status, result = '' } = end
+        const sentence = `${ACCEPTED_NONE} ${causeOf({ status, result }) ?? ''}`.trim()
+        return judgement(last.flat(), right, { sentence })
+      }),
+  },
+  {
+    id: 'W4',
+    level: 'warn',
+    title: 'Webhooks with one callback URL',
+    sentence:
+      'Two active webhooks have one callback URL and an event in common: it gets each such message twice.',
+    advice: 'Deactivate one of the webhooks.',
+    source: inCode('webhooks', 'message/WebhookMessageService.java', '81'),
+    lacking: 'The account has no active webhook whose registration is kept.',
+    judge(record) {
+      const broken = duplicatesIn(record.webhooks).map(twice => ({
+        evidence: registrations(record, twice),
+        times: twice.length,
+        ...(twice[0] && { webhook: twice[0] }),
+      }))
+      return { broken, right: registrations(record, record.webhooks) }
+    },
+  },
+]

@@ -13,7 +13,6 @@ import { findPayments, type PaymentFilter } from '../../lists/find-payments-stor
 import { evidenceRows } from '../../record/columns.ts'
 import type { Evidence } from '../../record/exchange.ts'
 import { among, byBeginning, conditionsOf } from '../../record/store.ts'
-import type { AccountRecord } from './rule.ts'
 
 /** Exchanges that are read in one turn of the event loop: some 5 ms. A row has at most 400 bytes of facts. */
 const SLICE = 500
@@ -23,77 +22,79 @@ const MOST_ROWS = 200
 /** `since`: leaves out what happened before, in milliseconds of the account's time. `later`: judges as of so much later. */
 export type Window = { since?: number | undefined; later?: number | undefined }
 
+/** The record of an account as the rules see it, without what Farthing's own commands and the console sent. Times in milliseconds. */
+export type AccountRecord = Awaited<ReturnType<typeof readRecord>>
+
 export async function readRecord(
   { database, recorder, time }: ToolContext,
   account: Account,
   { since = 0, later = 0 }: Window,
-): Promise<AccountRecord> {
+) {
   await recorder?.flush()
   const { room } = account
   const present = time.now(account)
   const now = present + later
   const atOf = (wall: MachineTime) => time.now(account, wall)
-  const { all, gaps, oldest } = await readExchanges(database, room, atOf)
-  const exchanges = withoutOwn(all).filter(({ at }) => at >= since)
-  const gapsInside = gaps.filter(({ to }) => atOf(to) >= since)
+  const all = await readExchanges(database, room)
+  const [oldest] = all
+  const gaps = all.flatMap(({ gap }) => (gap && atOf(gap.to) >= since ? [gap] : []))
+  const kept = withoutOwn(all.filter(({ gap }) => !gap).sort(byBeginning))
+  const exchanges = kept.filter(({ at }) => at >= since)
   const webhooks = await activeWebhooks(database, room)
+  const ofOthers = webhooks.filter(({ callback_url }) => !isListenerAddress(callback_url))
   const payments = (filter: PaymentFilter, limit = MOST_ROWS) =>
     findPayments(database, { room, now: present, filter }, {}, { limit, order: 'newest' })
   /** The payments that were created through the API. */
   const ofStatus = async (status: Status, until?: AccountTime) =>
     (await payments({ status, until })).filter(({ origin }) => origin === undefined)
+  const capturable = (await ofStatus('capturable', now - DAY)).map(({ payment_id, events }) => ({
+    payment_id,
+    since: events.findLast(({ status }) => status === 'capturable')?.at ?? now,
+  }))
+  const open = [...(await ofStatus('created')), ...(await ofStatus('started'))]
   const [newest] = await payments({}, 1)
   return {
+    /** The account's time, or the later one as of which is judged. */
     now,
+    /** True if judged as of a later time, when no client has acted yet. */
     isLater: later > 0,
+    /** When the record begins, in milliseconds of the account's time; null where it is empty. */
+    from: oldest ? Math.max(since, oldest.gap ? atOf(oldest.gap.to) : oldest.at) : null,
+    /** How many exchanges it has, and how many were only counted. */
+    kept: exchanges.filter(({ kind }) => kind !== 'action').length,
+    not_kept: gaps.reduce((sum, { count }) => sum + count, 0),
+    /** In the order in which they began. Gaps are apart. */
     exchanges,
     ofPayment: Map.groupBy(
-      exchanges.filter(each => each.payment_id !== null),
+      exchanges.filter(({ payment_id }) => payment_id !== null),
       ({ payment_id }) => payment_id ?? '',
     ),
-    gaps: gapsInside,
-    toProbe: webhooks.findLast(each => !isListenerAddress(each.callback_url)) ?? webhooks.at(-1),
-    webhooks: webhooks.filter(({ callback_url }) => !isListenerAddress(callback_url)),
+    /** Times of the machine between which exchanges were only counted. */
+    gaps,
+    /** The active ones, without those of `farthing listen`. */
+    webhooks: ofOthers,
+    /** The newest active webhook, of `farthing listen` only if there is no other. */
+    toProbe: ofOthers.at(-1) ?? webhooks.at(-1),
+    /** Agreements that were cancelled before they were active. */
     neverActive: await neverActive(database, room, exchanges),
-    capturable: (await ofStatus('capturable', now - DAY))
-      .map(({ payment_id, events }) => ({
-        payment_id,
-        since: events.findLast(({ status }) => status === 'capturable')?.at ?? now,
-      }))
-      .filter(each => each.since >= since),
+    /** Payments created through the API that have been capturable since this time of the account. */
+    capturable: capturable.filter(each => each.since >= since),
+    /** When the newest payment of the account was created; 0 without any. */
     newest: newest ? timeOf(newest.payment_id) : 0,
-    open: [...(await ofStatus('created')), ...(await ofStatus('started'))].map(
-      ({ payment_id }) => payment_id,
-    ),
-    kept: exchanges.filter(({ kind }) => kind !== 'action').length,
-    not_kept: gapsInside.reduce((sum, { count }) => sum + count, 0),
-    from: oldest === undefined ? null : Math.max(since, oldest),
+    /** Payments created through the API that nobody has ended. */
+    open: open.map(({ payment_id }) => payment_id),
   }
 }
 
-type Gap = NonNullable<Evidence['gap']>
-
-async function readExchanges(
-  database: Database,
-  room: string,
-  atOf: (wall: MachineTime) => AccountTime,
-) {
+async function readExchanges(database: Database, room: string): Promise<Evidence[]> {
   const all: Evidence[] = []
-  const gaps: Gap[] = []
-  let oldest: AccountTime | undefined
-  let after = ''
   for (;;) {
+    const after = all.at(-1)?.exchange_id ?? ''
     const part = { limit: SLICE, order: 'oldest' } as const
     const slice = await findPart(database, evidenceRows, conditionsOf(room, { after }), part)
-    for (const each of slice) {
-      oldest ??= each.gap ? atOf(each.gap.to) : each.at
-      if (each.gap) gaps.push(each.gap)
-      else all.push(each)
-    }
-    after = slice.at(-1)?.exchange_id ?? after
-    if (slice.length < SLICE) break
+    all.push(...slice)
+    if (slice.length < SLICE) return all
   }
-  return { all: all.sort(byBeginning), gaps, oldest }
 }
 
 /** What Farthing's own commands and the console made counts for nothing, whoever goes on with it. */

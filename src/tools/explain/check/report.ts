@@ -8,21 +8,10 @@ import { outcomeRules } from './outcomes.ts'
 import { receiverRules } from './receivers.ts'
 import { readRecord, type Window } from './record.ts'
 import { requestRules } from './requests.ts'
-import { type Finding, HAS_FAILED, judgeAll, notSeen, type Rule, type Verdict } from './rule.ts'
-import { type Situation, situationsOf } from './situations.ts'
+import { byId, type Finding, HAS_FAILED, judgeAll, levels, notSeen, type Rule } from './rule.ts'
+import { situationsOf } from './situations.ts'
 
-export type Report = {
-  version: string
-  account: string
-  /** The account's times; null where nothing is kept. */
-  from: string | null
-  to: string
-  /** Exchanges, and those that were only counted. */
-  kept: number
-  not_kept: number
-  findings: Finding[]
-  situations: Situation[]
-}
+export type Report = Awaited<ReturnType<typeof checkAccount>>
 
 export const rules: readonly Rule[] = [
   ...productionRules,
@@ -31,29 +20,15 @@ export const rules: readonly Rule[] = [
   ...receiverRules,
 ]
 
-/** The identifiers of all rules but those of probes, in the order of docs/check.md. */
-export const ruleIds: readonly string[] = [...new Set(rules.map(({ id }) => id))].toSorted(
-  (one, other) => rankOf(one) - rankOf(other),
-)
-
-/** C10 comes after C9. A comparison of texts by number would load a collator, at every start. */
-function rankOf(id: string): number {
-  return id.charCodeAt(0) * 1_000 + Number(id.slice(1))
-}
-
-const byRule = (one: { rule: string }, other: { rule: string }): number =>
-  ruleIds.indexOf(one.rule) - ruleIds.indexOf(other.rule)
-
-export const levels: readonly Verdict[] = ['fail', 'warn', 'note', 'pass', 'not seen']
-
-type Filters = Window & { rule?: string | undefined }
+/** The identifiers of all rules but those of probes, in order. */
+export const ruleIds: readonly string[] = [...new Set(rules.map(({ id }) => id))].toSorted(byId)
 
 /** `rule`: looks only at this one. */
 export const checkAccount = (
   context: ToolContext,
   account: Account,
-  { rule, ...window }: Filters = {},
-): Promise<Report> =>
+  { rule, ...window }: Window & { rule?: string | undefined } = {},
+) =>
   context.reading(account.room, `check ${window.since} ${window.later} ${rule}`, async () => {
     const record = await readRecord(context, account, window)
     const { kept, not_kept, from } = record
@@ -69,18 +44,20 @@ export const checkAccount = (
     return {
       version,
       account: account.name,
+      /** The account's times; null where nothing is kept. */
       from: from === null ? null : iso(from),
       to: iso(record.now),
+      /** Exchanges, and those that were only counted. */
       kept,
       not_kept,
-      findings: inOrder(together(findings).toSorted(byRule)),
+      findings: inOrder(together(findings).toSorted((one, other) => byId(one.rule, other.rule))),
       situations: rule === undefined ? situationsOf(record) : [],
     }
   })
 
 const TOO_SHORT = 'The time that is looked at is too short for this rule: see since and as_of.'
 
-const inOrder = <Leveled extends { level: Verdict }>(findings: readonly Leveled[]): Leveled[] =>
+const inOrder = (findings: readonly Finding[]): Finding[] =>
   findings.toSorted((one, other) => levels.indexOf(one.level) - levels.indexOf(other.level))
 
 /** Of the parts of one rule those that are broken; if none is, one of them: one that failed before one that passed. */

@@ -1,7 +1,7 @@
 /** Rules about the requests of a client. */
 import { DAY, MINUTE, SECOND } from '../../../core/time.ts'
 import type { Evidence } from '../../record/exchange.ts'
-import { hasSucceeded } from './outcomes.ts'
+import { hasDone, hasSucceeded, made } from './outcomes.ts'
 import { documented, inCode, judgement, type Rule } from './rule.ts'
 
 /** Requests in a second of each kind. */
@@ -12,9 +12,6 @@ const LEAST_AT_ONCE = 3
 const REPEATED_WITHIN = 30 * SECOND
 const LEAST_REFUSALS = 5
 
-const madePayment = ({ operation, status }: Evidence): boolean =>
-  operation === 'createPayment' && status === 201
-
 /** Within so many milliseconds of the account's time and of the machine's. */
 const isWithin = (ms: number, first: Evidence, later: Evidence): boolean =>
   later.began - first.began < ms && later.at - first.at < ms
@@ -24,43 +21,6 @@ export const isLost = ({ ended, effect }: Evidence): boolean => ended !== 'sent'
 
 const LIMITED = ['createPayment', 'capturePayment']
 const OTHER_POSTS = /^(?:create|cancel|refund|authorise)/
-
-const rate: Rule = {
-  id: 'P13',
-  level: 'note',
-  title: 'The rate limit',
-  sentence:
-    'Its source and its documentation say that GOV.UK Pay answers 429 P0900 to more than 15 such requests in a second.',
-  advice:
-    'Make fewer at once, and repeat after a 429. A load test needs an agreement with its support, by e-mail.',
-  source: inCode('publicapi settings', 'config.yaml', '42-43'),
-  lacking: 'No three POSTs were under way together.',
-  judge({ exchanges }) {
-    const posts = exchanges.filter(
-      ({ kind, operation }) => kind === 'api' && OTHER_POSTS.test(operation),
-    )
-    const kinds = Map.groupBy(posts, ({ operation }) => LIMITED.indexOf(operation))
-    const [evidence, right]: [Evidence[], Evidence[]] = [[], []]
-    for (const ofKind of kinds.values()) {
-      /** Where the newest three begin that were under way together. */
-      let together = -1
-      ofKind.forEach((each, i) => {
-        const start = Math.max(0, i - MOST_IN_A_SECOND)
-        const before = ofKind.slice(start, i + 1)
-        const inFlight = before.flatMap((one, place) =>
-          one.began + one.ms >= each.began ? [start + place] : [],
-        )
-        together = Math.max(together, inFlight.at(-LEAST_AT_ONCE) ?? -1)
-        if (together < start) return
-        const [first] = before
-        const isOver = before.length > MOST_IN_A_SECOND
-        if (first && isOver && isWithin(SECOND, first, each)) evidence.push(each)
-        else right.push(each)
-      })
-    }
-    return judgement(evidence, right)
-  },
-}
 
 const featureRule = (feature: string, uses: (each: Evidence) => boolean): Rule => ({
   id: 'P14',
@@ -74,59 +34,20 @@ const featureRule = (feature: string, uses: (each: Evidence) => boolean): Rule =
 })
 
 const features = [
-  featureRule('moto: true', each => madePayment(each) && each.created?.moto === true),
-  featureRule('the mode moto_api', each => madePayment(each) && each.created?.mode === 'moto_api'),
+  featureRule('moto: true', each => made(each)?.moto === true),
+  featureRule('the mode moto_api', each => made(each)?.mode === 'moto_api'),
   featureRule(
     'agreements',
     each =>
-      (each.operation === 'createAgreement' && each.status === 201) ||
-      (madePayment(each) &&
-        (each.created?.mode === 'agreement' || each.created?.agreement === true)),
+      hasDone('createAgreement')(each) ||
+      made(each)?.mode === 'agreement' ||
+      made(each)?.agreement === true,
   ),
 ]
-
-const agreementCancelled: Rule = {
-  id: 'P8',
-  level: 'warn',
-  title: 'Cancelling agreements',
-  sentence:
-    'By its source GOV.UK Pay answers 400 P2501: only an active agreement can be cancelled.',
-  advice: 'Leave an agreement as it is that was never used.',
-  source: inCode('connector', 'agreement/service/AgreementService.java', '128-141'),
-  lacking: 'No agreement was cancelled.',
-  judge({ exchanges, neverActive }) {
-    const cancelled = exchanges.filter(
-      each =>
-        each.operation === 'cancelAgreement' && hasSucceeded(each) && each.ended !== 'replaced',
-    )
-    const evidence = cancelled.filter(({ about = '' }) => neverActive.has(about))
-    return judgement(evidence, cancelled)
-  },
-}
 
 const IDEMPOTENCY = documented(
   'recurring_payments/#use-idempotency-to-avoid-double-charging-a-user',
 )
-
-const withoutKey: Rule = {
-  id: 'C4',
-  level: 'warn',
-  title: 'Idempotency-Key of recurring payments',
-  sentence: 'If the answer is lost and the request is repeated, the user pays twice.',
-  advice:
-    'Send an Idempotency-Key with each payment in agreement mode, the same one when you repeat it.',
-  source: IDEMPOTENCY,
-  lacking: 'No agreement payment was made.',
-  judge({ exchanges }) {
-    const creates = exchanges.filter(
-      each => madePayment(each) && each.created?.mode === 'agreement',
-    )
-    return judgement(
-      creates.filter(({ created }) => !created?.key),
-      creates,
-    )
-  },
-}
 
 /** Those that repeat one of these whose answer was lost, within 30 seconds. */
 const repeatedAmong = (equals: Iterable<readonly Evidence[]>): Evidence[] =>
@@ -137,101 +58,8 @@ const repeatedAmong = (equals: Iterable<readonly Evidence[]>): Evidence[] =>
     }),
   )
 
-const repeated: Rule = {
-  id: 'C5',
-  level: 'fail',
-  title: 'Repeating a create',
-  sentence: 'The answer to a create was lost and the same create was sent again: two payments.',
-  advice:
-    'After a lost answer search for the reference first. In agreement mode repeat with the same Idempotency-Key.',
-  source: IDEMPOTENCY,
-  lacking:
-    'No answer to a create was lost. A plan can do that: reset, or a fault with when: after.',
-  judge({ exchanges }) {
-    const creates = exchanges.filter(
-      ({ operation, created }) => operation === 'createPayment' && created && !created.key,
-    )
-    const equals = Map.groupBy(creates, ({ created }) => created?.content).values()
-    return judgement(repeatedAmong(equals), creates.filter(isLost))
-  },
-}
-
-const refundRepeated: Rule = {
-  id: 'C11',
-  level: 'fail',
-  title: 'Repeating a refund',
-  sentence:
-    'The answer to a refund was lost and the same refund was sent again without refund_amount_available: it is paid out twice.',
-  advice:
-    'Send refund_amount_available with each refund, from refund_summary of the payment: GOV.UK Pay then refuses the second one with P0604.',
-  source: inCode('publicapi', 'service/CreateRefundService.java', '45-46'),
-  lacking: 'No refund was made.',
-  judge({ exchanges }) {
-    const refunds = exchanges.filter(
-      ({ operation, effect }) => operation === 'refundPayment' && effect === true,
-    )
-    const unguarded = refunds.filter(({ isGuarded }) => !isGuarded)
-    const equals = Map.groupBy(refunds, each => `${each.payment_id} ${each.refund}`).values()
-    const again = repeatedAmong(equals).filter(({ isGuarded }) => !isGuarded)
-    if (again.length > 0) return judgement(again)
-    return judgement(unguarded, refunds, {
-      level: 'note',
-      sentence:
-        'A refund was made without refund_amount_available: if its answer is lost and it is sent again, it is paid out twice.',
-    })
-  },
-}
-
-const tellsTooMuch: Rule = {
-  id: 'C6',
-  level: 'warn',
-  title: 'What return_url contains',
-  sentence:
-    'return_url contains the reference, the email or metadata of the payment. Whoever guesses another one may see another payment.',
-  advice:
-    'Put a secure random identifier in return_url that you made for this payment only, or a cookie on the user.',
-  source: documented(
-    'integrate_with_govuk_pay/#identifying-your-user-when-they-return-to-your-service',
-  ),
-  lacking: 'No payment was created in web mode.',
-  judge({ exchanges }) {
-    const creates = exchanges.filter(each => madePayment(each) && each.created?.mode === 'web')
-    const metadata = creates.flatMap(({ created }) => created?.told ?? []).filter(isOfMetadata)
-    const values = Map.groupBy(new Set(metadata), nameOf)
-    // A value that is the same in all payments says nothing of one of them.
-    const tells = (told: string) =>
-      !isOfMetadata(told) || (values.get(nameOf(told))?.length ?? 0) > 1
-    return judgement(
-      creates.filter(({ created }) => created?.told?.some(tells)),
-      creates,
-    )
-  },
-}
-
 const isOfMetadata = (told: string): boolean => told.includes(':')
 const nameOf = (told: string): string => told.slice(0, told.indexOf(':'))
-
-const neverCaptured: Rule = {
-  id: 'C7',
-  level: 'warn',
-  title: 'Capturing payments',
-  sentence:
-    'Payments have waited for a capture for a day or more. Its documentation says that they expire after five days.',
-  advice: 'Capture or cancel each payment that you create with delayed_capture.',
-  source: documented('delayed_capture/#delay-taking-a-payment'),
-  lacking: 'No payment was captured.',
-  needs: DAY,
-  judge({ exchanges, now, isLater, newest, ofPayment, capturable }) {
-    const waiting = capturable.filter(({ since }) => since + DAY <= (isLater ? now : newest))
-    const evidence = waiting
-      .flatMap(({ payment_id }) => ofPayment.get(payment_id)?.filter(madePayment) ?? [])
-      .toSorted((one, other) => one.began - other.began)
-    return {
-      broken: waiting.length > 0 ? [{ evidence, times: waiting.length }] : [],
-      right: exchanges.filter(each => each.operation === 'capturePayment' && hasSucceeded(each)),
-    }
-  },
-}
 
 const isRefusal = ({ kind, status, code, ended }: Evidence): boolean =>
   kind === 'api' &&
@@ -240,44 +68,186 @@ const isRefusal = ({ kind, status, code, ended }: Evidence): boolean =>
   (status ?? 0) >= 400 &&
   (status ?? 0) < 500
 
-const refusedAgain: Rule = {
-  id: 'C8',
-  level: 'warn',
-  title: 'Repeating refused requests',
-  sentence:
-    'The same request was refused five times or more within a minute, and none of its kind succeeded in between.',
-  advice:
-    'Read the code and the description of the refusal, and do not repeat the request unchanged.',
-  source: documented('api_reference/#gov-uk-pay-api-error-codes'),
-  lacking: 'No request was refused.',
-  judge({ exchanges }) {
-    const groups = new Map<string, Map<string, Evidence[]>>()
-    const evidence = new Set<Evidence>()
-    for (const each of exchanges) {
-      if (each.kind === 'api' && hasSucceeded(each)) groups.delete(each.operation)
-      if (!isRefusal(each)) continue
-      const { operation, code, field = '', refused = '' } = each
-      const ofOperation = groups.get(operation) ?? new Map<string, Evidence[]>()
-      groups.set(operation, ofOperation)
-      const key = [code, field, refused].join('\n')
-      const newest = [...(ofOperation.get(key) ?? []), each].slice(-LEAST_REFUSALS)
-      ofOperation.set(key, newest)
-      const [first] = newest
-      if (first && newest.length === LEAST_REFUSALS && each.at - first.at < MINUTE)
-        for (const one of newest) evidence.add(one)
-    }
-    return judgement([...evidence], exchanges.filter(isRefusal))
-  },
-}
-
 export const requestRules: readonly Rule[] = [
-  rate,
+  {
+    id: 'P13',
+    level: 'note',
+    title: 'The rate limit',
+    sentence:
+      'Its source and its documentation say that GOV.UK Pay answers 429 P0900 to more than 15 such requests in a second.',
+    advice:
+      'Make fewer at once, and repeat after a 429. A load test needs an agreement with its support, by e-mail.',
+    source: inCode('publicapi settings', 'config.yaml', '42-43'),
+    lacking: 'No three POSTs were under way together.',
+    judge({ exchanges }) {
+      const posts = exchanges.filter(
+        ({ kind, operation }) => kind === 'api' && OTHER_POSTS.test(operation),
+      )
+      const kinds = Map.groupBy(posts, ({ operation }) => LIMITED.indexOf(operation))
+      const [evidence, right]: [Evidence[], Evidence[]] = [[], []]
+      for (const ofKind of kinds.values()) {
+        /** Where the newest three begin that were under way together. */
+        let together = -1
+        ofKind.forEach((each, i) => {
+          const start = Math.max(0, i - MOST_IN_A_SECOND)
+          const before = ofKind.slice(start, i + 1)
+          const inFlight = before.flatMap((one, place) =>
+            one.began + one.ms >= each.began ? [start + place] : [],
+          )
+          together = Math.max(together, inFlight.at(-LEAST_AT_ONCE) ?? -1)
+          if (together < start) return
+          const [first] = before
+          const isOver = before.length > MOST_IN_A_SECOND
+          if (first && isOver && isWithin(SECOND, first, each)) evidence.push(each)
+          else right.push(each)
+        })
+      }
+      return judgement(evidence, right)
+    },
+  },
   ...features,
-  agreementCancelled,
-  withoutKey,
-  repeated,
-  tellsTooMuch,
-  neverCaptured,
-  refusedAgain,
-  refundRepeated,
+  {
+    id: 'P8',
+    level: 'warn',
+    title: 'Cancelling agreements',
+    sentence:
+      'By its source GOV.UK Pay answers 400 P2501: only an active agreement can be cancelled.',
+    advice: 'Leave an agreement as it is that was never used.',
+    source: inCode('connector', 'agreement/service/AgreementService.java', '128-141'),
+    lacking: 'No agreement was cancelled.',
+    judge({ exchanges, neverActive }) {
+      const cancelled = exchanges
+        .filter(hasDone('cancelAgreement'))
+        .filter(({ ended }) => ended !== 'replaced')
+      const evidence = cancelled.filter(({ about = '' }) => neverActive.has(about))
+      return judgement(evidence, cancelled)
+    },
+  },
+  {
+    id: 'C4',
+    level: 'warn',
+    title: 'Idempotency-Key of recurring payments',
+    sentence: 'If the answer is lost and the request is repeated, the user pays twice.',
+    advice:
+      'Send an Idempotency-Key with each payment in agreement mode, the same one when you repeat it.',
+    source: IDEMPOTENCY,
+    lacking: 'No agreement payment was made.',
+    judge({ exchanges }) {
+      const creates = exchanges.filter(each => made(each)?.mode === 'agreement')
+      return judgement(
+        creates.filter(({ created }) => !created?.key),
+        creates,
+      )
+    },
+  },
+  {
+    id: 'C5',
+    level: 'fail',
+    title: 'Repeating a create',
+    sentence: 'The answer to a create was lost and the same create was sent again: two payments.',
+    advice:
+      'After a lost answer search for the reference first. In agreement mode repeat with the same Idempotency-Key.',
+    source: IDEMPOTENCY,
+    lacking:
+      'No answer to a create was lost. A plan can do that: reset, or a fault with when: after.',
+    judge({ exchanges }) {
+      const creates = exchanges.filter(({ created }) => created && !created.key)
+      const equals = Map.groupBy(creates, ({ created }) => created?.content).values()
+      return judgement(repeatedAmong(equals), creates.filter(isLost))
+    },
+  },
+  {
+    id: 'C6',
+    level: 'warn',
+    title: 'What return_url contains',
+    sentence:
+      'return_url contains the reference, the email or metadata of the payment. Whoever guesses another one may see another payment.',
+    advice:
+      'Put a secure random identifier in return_url that you made for this payment only, or a cookie on the user.',
+    source: documented(
+      'integrate_with_govuk_pay/#identifying-your-user-when-they-return-to-your-service',
+    ),
+    lacking: 'No payment was created in web mode.',
+    judge({ exchanges }) {
+      const creates = exchanges.filter(each => made(each)?.mode === 'web')
+      const metadata = creates.flatMap(({ created }) => created?.told ?? []).filter(isOfMetadata)
+      const values = Map.groupBy(new Set(metadata), nameOf)
+      // A value that is the same in all payments says nothing of one of them.
+      const tells = (told: string) =>
+        !isOfMetadata(told) || (values.get(nameOf(told))?.length ?? 0) > 1
+      return judgement(
+        creates.filter(({ created }) => created?.told?.some(tells)),
+        creates,
+      )
+    },
+  },
+  {
+    id: 'C7',
+    level: 'warn',
+    title: 'Capturing payments',
+    sentence:
+      'Payments have waited for a capture for a day or more. Its documentation says that they expire after five days.',
+    advice: 'Capture or cancel each payment that you create with delayed_capture.',
+    source: documented('delayed_capture/#delay-taking-a-payment'),
+    lacking: 'No payment was captured.',
+    needs: DAY,
+    judge({ exchanges, now, isLater, newest, ofPayment, capturable }) {
+      const waiting = capturable.filter(({ since }) => since + DAY <= (isLater ? now : newest))
+      const payments = waiting.flatMap(({ payment_id }) => ofPayment.get(payment_id) ?? [])
+      const right = exchanges.filter(hasDone('capturePayment'))
+      return judgement(payments.filter(made), right, { times: waiting.length })
+    },
+  },
+  {
+    id: 'C8',
+    level: 'warn',
+    title: 'Repeating refused requests',
+    sentence:
+      'The same request was refused five times or more within a minute, and none of its kind succeeded in between.',
+    advice:
+      'Read the code and the description of the refusal, and do not repeat the request unchanged.',
+    source: documented('api_reference/#gov-uk-pay-api-error-codes'),
+    lacking: 'No request was refused.',
+    judge({ exchanges }) {
+      const groups = new Map<string, Map<string, Evidence[]>>()
+      const evidence = new Set<Evidence>()
+      for (const each of exchanges) {
+        if (each.kind === 'api' && hasSucceeded(each)) groups.delete(each.operation)
+        if (!isRefusal(each)) continue
+        const { operation, code, field = '', refused = '' } = each
+        const ofOperation = groups.get(operation) ?? new Map<string, Evidence[]>()
+        groups.set(operation, ofOperation)
+        const key = [code, field, refused].join('\n')
+        const newest = [...(ofOperation.get(key) ?? []), each].slice(-LEAST_REFUSALS)
+        ofOperation.set(key, newest)
+        const [first] = newest
+        if (first && newest.length === LEAST_REFUSALS && each.at - first.at < MINUTE)
+          for (const one of newest) evidence.add(one)
+      }
+      return judgement([...evidence], exchanges.filter(isRefusal))
+    },
+  },
+  {
+    id: 'C11',
+    level: 'fail',
+    title: 'Repeating a refund',
+    sentence:
+      'The answer to a refund was lost and the same refund was sent again without refund_amount_available: it is paid out twice.',
+    advice:
+      'Send refund_amount_available with each refund, from refund_summary of the payment: GOV.UK Pay then refuses the second one with P0604.',
+    source: inCode('publicapi', 'service/CreateRefundService.java', '45-46'),
+    lacking: 'No refund was made.',
+    judge({ exchanges }) {
+      const refunds = exchanges.filter(each => each.operation === 'refundPayment' && each.effect)
+      const unguarded = refunds.filter(({ isGuarded }) => !isGuarded)
+      const equals = Map.groupBy(refunds, each => `${each.payment_id} ${each.refund}`).values()
+      const again = repeatedAmong(equals).filter(({ isGuarded }) => !isGuarded)
+      if (again.length > 0) return judgement(again)
+      return judgement(unguarded, refunds, {
+        level: 'note',
+        sentence:
+          'A refund was made without refund_amount_available: if its answer is lost and it is sent again, it is paid out twice.',
+      })
+    },
+  },
 ]

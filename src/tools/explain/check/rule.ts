@@ -1,16 +1,18 @@
 /** What the check says of an integration: where it would break with GOV.UK Pay. */
 
 import { setImmediate } from 'node:timers/promises'
-import type { AccountTime } from '../../../core/ports.ts'
 import { iso } from '../../../core/time.ts'
 import { type Webhook, webhookName } from '../../../pay/webhooks/webhook.ts'
 import type { Evidence } from '../../record/exchange.ts'
+import type { AccountRecord } from './record.ts'
 
-/** `fail`: will break in production. `warn`: is likely to. `note`: to know before going live. */
-export type Level = 'fail' | 'warn' | 'note'
-
-/** `pass`: evidence was seen, and it is right. `not seen`: there was nothing to judge. */
-export type Verdict = Level | 'pass' | 'not seen'
+/**
+ * `fail`: will break in production. `warn`: is likely to. `note`: to know before going live. `pass`: evidence was seen, and
+ * it is right. `not seen`: there was nothing to judge.
+ */
+export const levels = ['fail', 'warn', 'note', 'pass', 'not seen'] as const
+export type Verdict = (typeof levels)[number]
+export type Level = Exclude<Verdict, 'pass' | 'not seen'>
 
 /** What is shown of a rule that is broken. */
 export type RuleText = {
@@ -61,63 +63,15 @@ export type Rule<Looked = AccountRecord> = RuleText & {
 }
 
 /** What a report says of one rule, with what shows it. */
-export type Finding = {
-  rule: string
-  level: Verdict
-  title: string
-  /** What happens in production; with `not seen`, what is lacking. */
-  sentence: string
-  advice: string
-  source: string
-  /** How often it was seen. */
-  times: number
-  /** The account's times of the first and the newest; null where no exchange shows it. */
-  first: string | null
-  newest: string | null
-  /** Identifiers of exchanges, newest first: at most MOST_EVIDENCE. */
-  evidence: string[]
-  /** The webhook that it is about. */
-  webhook_id?: string
-}
+export type Finding = ReturnType<typeof findingOf>
 
 export const MOST_EVIDENCE = 20
 
-/** The record of an account as the rules see it, without what Farthing's own commands and the console sent. Times in milliseconds. */
-export type AccountRecord = {
-  /** The account's time, or the later one as of which is judged. */
-  now: AccountTime
-  /** True if judged as of a later time, when no client has acted yet. */
-  isLater: boolean
-  /** When the record begins, in milliseconds of the account's time; null where it is empty. */
-  from: number | null
-  /** How many exchanges it has, and how many were only counted. */
-  kept: number
-  not_kept: number
-  /** In the order in which they began. Gaps are apart. */
-  exchanges: readonly Evidence[]
-  ofPayment: ReadonlyMap<string, readonly Evidence[]>
-  /** Times of the machine between which exchanges were only counted. */
-  gaps: readonly { from: number; to: number }[]
-  /** The active ones, without those of `farthing listen`. */
-  webhooks: readonly Webhook[]
-  /** The newest active webhook, of `farthing listen` only if there is no other. */
-  toProbe: Webhook | undefined
-  /** Agreements that were cancelled before they were active. */
-  neverActive: ReadonlySet<string>
-  /** Payments created through the API that have been capturable since this time of the account. */
-  capturable: readonly { payment_id: string; since: AccountTime }[]
-  /** When the newest payment of the account was created; 0 without any. */
-  newest: number
-  /** Payments created through the API that nobody has ended. */
-  open: readonly string[]
-}
-
-/** What is reported of a rule, with the exchanges that show it, in any order. */
 function findingOf(
   rule: RuleText,
   level: Verdict,
   { evidence, times = evidence.length, webhook, ...text }: Omit<Judgement, 'level'>,
-): Finding {
+) {
   const { id, title, sentence, advice, source } = { ...rule, ...text }
   const inTime = evidence.toSorted((one, other) => one.began - other.began)
   const [first, newest] = [inTime[0], inTime.at(-1)]
@@ -125,27 +79,32 @@ function findingOf(
     rule: id,
     level,
     title,
+    /** What happens in production; with `not seen`, what is lacking. */
     sentence: webhook ? `${sentence} It is the webhook ${webhookName(webhook)}.` : sentence,
     advice,
     source,
+    /** How often it was seen. */
     times,
+    /** The account's times of the first and the newest; null where no exchange shows it. */
     first: first ? iso(first.at) : null,
     newest: newest ? iso(newest.at) : null,
+    /** Identifiers of exchanges, newest first: at most MOST_EVIDENCE. */
     evidence: inTime
-      .slice(-MOST_EVIDENCE)
-      .map(({ exchange_id }) => exchange_id)
-      .toReversed(),
+      .toReversed()
+      .slice(0, MOST_EVIDENCE)
+      .map(({ exchange_id }) => exchange_id),
+    /** The webhook that it is about. */
     ...(webhook && { webhook_id: webhook.webhook_id }),
   }
 }
 
-/** The result of a rule that has one judgement at most. */
+/** The result of a rule that has one judgement at most. With `times` the evidence may be empty. */
 export const judgement = (
   evidence: readonly Sighting[],
   right: readonly Sighting[] = [],
   more: Partial<Judgement> = {},
 ): ReturnType<Rule['judge']> => ({
-  broken: evidence.length > 0 ? [{ ...more, evidence }] : [],
+  broken: (more.times ?? evidence.length) > 0 ? [{ ...more, evidence }] : [],
   right,
 })
 
@@ -173,13 +132,7 @@ export const HAS_FAILED =
   'This rule is not judged: it failed by a mistake in Farthing. The log of the service has the error.'
 
 export function judge<Looked>(rule: Rule<Looked>, looked: Looked): Finding[] {
-  const {
-    broken,
-    right,
-    unclear = [],
-    lacking = rule.lacking,
-    passed = PASSED,
-  } = rule.judge(looked)
+  const { broken, right, unclear, lacking = rule.lacking, passed = PASSED } = rule.judge(looked)
   if (broken.length > 0) return broken.map(each => findingOf(rule, each.level ?? rule.level, each))
   if (right.length === 0) return [notSeen(rule, lacking, unclear)]
   return [findingOf(rule, 'pass', { evidence: right, sentence: passed })]
@@ -192,6 +145,11 @@ export const notSeen = (
   sentence: string,
   evidence: readonly Sighting[] = [],
 ): Finding => findingOf(rule, 'not seen', { evidence, sentence })
+
+/** C10 comes after C9. A comparison of texts by number would load a collator, at every start. */
+export const byId = (one: string, other: string): number => rankOf(one) - rankOf(other)
+
+const rankOf = (id: string): number => id.charCodeAt(0) * 1_000 + Number(id.slice(1))
 
 /**
  * Where a rule is true: file and line in the public source of GOV.UK Pay, or page and heading of its documentation, as

@@ -6,22 +6,18 @@ import { isSuccess } from '../../../core/http-status.ts'
 import { timeOf } from '../../../core/ids.ts'
 import { DAY } from '../../../core/time.ts'
 import type { Evidence } from '../../record/exchange.ts'
+import type { AccountRecord } from './record.ts'
 import { isLost } from './requests.ts'
-import type { AccountRecord } from './rule.ts'
 
-export type Situation = {
+type Met = (record: AccountRecord) => readonly Evidence[]
+
+type Row = {
   situation: string
-  met: boolean
-  /** The newest exchange that shows it. */
-  evidence: string | null
+  met: Met
   /** How to make it: a command, with what else is to be done in a comment behind it, and a call of the library. */
   line: string
   library: string
 }
-
-type Met = (record: AccountRecord) => readonly Evidence[]
-
-type Row = Omit<Situation, 'met' | 'evidence'> & { met: Met }
 
 /** A request to the control API. */
 const control = (path: string, body: object, then: string): string =>
@@ -211,12 +207,13 @@ const rows: readonly Row[] = [
 ]
 
 /** The identifiers in the lines are those of a webhook and of an open payment of the application, if there are any. */
-export function situationsOf(record: AccountRecord): Situation[] {
+export function situationsOf(record: AccountRecord) {
   // What Farthing's own commands made has no exchange here.
   const open = record.open.find(payment_id => record.ofPayment.has(payment_id)) ?? 'PAYMENT_ID'
   const webhook = record.toProbe?.webhook_id ?? 'WEBHOOK_ID'
   const named = (text: string) => text.replace('PAYMENT_ID', open).replace('WEBHOOK_ID', webhook)
   return rows.map(({ situation, met, line, library }) => {
+    /** The newest exchange that shows it. */
     const evidence = met(record).at(-1)?.exchange_id ?? null
     const isMet = evidence !== null
     return { situation, met: isMet, evidence, line: named(line), library: named(library) }

@@ -2,9 +2,6 @@
 import { HOUR } from '../../../core/time.ts'
 import { submittedCard } from '../../../pay/card.ts'
 
-export const isBetween = (value: unknown, least: number, most: number): boolean =>
-  typeof value === 'number' && value >= least && value <= most
-
 /** Names that nobody can own. .local, .internal, home.arpa, localhost and addresses are not among them. */
 const NO_NAME = /\.(?:test|example|invalid|lan|corp|home)\.?$|_/i
 const REFUSED_CHARACTERS = /[{}|<>[\]]/

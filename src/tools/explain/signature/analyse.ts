@@ -2,10 +2,34 @@
  * Explains why a signature does not match: it tries the common mistakes with the body, the key and the signature,
  * alone and together, and names the nearest. It stores none of its input.
  */
-import { inSlices } from '../../../core/turns.ts'
-import { compareWithMessage, compareWithoutMessage } from './compare.ts'
+import { inSlices, type Pause } from '../../../core/turns.ts'
+import { AS_IS, otherKey, rawBody, theDigest, theHeader, type Variant } from './advice.ts'
+import { bodyVariants, isPrinted } from './bodies.ts'
 import { signatureOf } from './digests.ts'
-import type { Analysis, BodyAndKey, Input, Question, SentMessage } from './question.ts'
+import { isApiKey, isSigningKey, keyVariants, type NamedKey, otherKeys } from './keys.ts'
+import { type KnownSignatures, knownSignatures, type Recipe } from './known-signatures.ts'
+import {
+  COMPUTED,
+  type Follows,
+  HEADER,
+  inWords,
+  likelyOtherKey,
+  type Mistake,
+  match,
+  mismatch,
+  mistakeOfBody,
+  mistakeOfKey,
+  mistakesOfSignature,
+  unexplained,
+} from './mistakes.ts'
+import {
+  type Analysis,
+  type BodyAndKey,
+  differenceOf,
+  type Input,
+  type Question,
+  type SentMessage,
+} from './question.ts'
 
 /** Body and key have passed `bodyProblem` and `keyProblem`. */
 export function analyse(asIs: Question): Promise<Analysis> {
@@ -14,7 +38,7 @@ export function analyse(asIs: Question): Promise<Analysis> {
     header: withoutName(asIs.header),
     computed: withoutName(asIs.computed),
   }
-  return inSlices(async pause => {
+  return inSlices(pause => {
     if (question.message) return compareWithMessage(question.message, question, pause)
     const message = messageMeant(question)
     return message
@@ -30,13 +54,216 @@ const withoutName = (text: string | undefined): string | undefined =>
 /** The known message that has the given body, or the given header. */
 function messageMeant({ body, key, header, messages = [] }: Input & BodyAndKey) {
   const withBody = messages.filter(message => message.body.equals(body))
+  const isOfHeader = ({ body, signing_key }: SentMessage) =>
+    header === signatureOf(body, Buffer.from(signing_key))
   return (
     withBody.find(({ signing_key }) => signing_key === key) ??
-    withBody.find(message => isSignatureOf(message, header)) ??
+    withBody.find(isOfHeader) ??
     (withBody.length === 1 ? withBody[0] : undefined) ??
-    messages.find(message => isSignatureOf(message, header))
+    messages.find(isOfHeader)
   )
 }
 
-const isSignatureOf = ({ body, signing_key }: SentMessage, text: string | undefined): boolean =>
-  text === signatureOf(body, Buffer.from(signing_key))
+type Compared = Omit<Input, 'body' | 'key' | 'typed'> & {
+  /** Body and key that are right. */
+  right: { body: Buffer; key: Buffer }
+  /** Those of the receiver, if they are known. */
+  receiver: { body?: Buffer | undefined; key?: Buffer | undefined }
+  /** The name of the webhook with the right key. */
+  owner: string | undefined
+  /** Said where there is no mistake. */
+  nothing: Analysis
+  /** What follows where no known mistake explains a signature, and body and key of the receiver show none. */
+  follow: (subject: string) => Follows
+}
+
+const DOES_NOT_MATCH = 'It does not match: '
+const PROVEN = 'Key and body are right.'
+
+/** A message of Farthing: its body and its key are right. */
+function compareWithMessage(message: SentMessage, input: Input, pause: Pause): Promise<Analysis> {
+  const { body, key, typed, ...rest } = input
+  const right = { body: message.body, key: Buffer.from(message.signing_key) }
+  // A browser has changed the line ends of a body that was typed, unless the body had these.
+  const isChanged = body && typed && !body.equals(right.body)
+  const receiver = {
+    body: isChanged ? withoutCarriageReturns(body) : body,
+    key: key === undefined ? undefined : Buffer.from(key),
+  }
+  const follow = (subject: string) => whatFollows(subject, message, receiver)
+  const nothing = noMistake(rest, receiver)
+  return compare({ ...rest, right, receiver, owner: message.webhook, nothing, follow }, pause)
+}
+
+/** Only what is given is known to be right. */
+function whatFollows(
+  subject: string,
+  { signing_key, webhook }: SentMessage,
+  { body, key }: Compared['receiver'],
+): Follows {
+  if (body && key) return { likely: PROVEN, advice: [subject === HEADER ? theHeader : theDigest] }
+  if (key) return { likely: 'The key is right, so most likely the body is not.', advice: [rawBody] }
+  if (subject === HEADER)
+    return {
+      likely: 'It is the header of another message, or it was changed on its way.',
+      advice: [theHeader],
+    }
+  return {
+    likely: likelyOtherKey(signing_key, webhook),
+    advice: [otherKey],
+    keyToCompare: { signing_key, webhook },
+  }
+}
+
+function noMistake(
+  { header, computed }: Pick<Input, 'header' | 'computed'>,
+  { body, key }: Compared['receiver'],
+): Analysis {
+  const names = [
+    header !== undefined && HEADER,
+    computed !== undefined && COMPUTED,
+    key && 'the key',
+    body && 'the body',
+  ].filter(each => typeof each === 'string')
+  const right = `${inWords(names)} ${names.length === 1 ? 'is' : 'are'} right.`
+  if (header !== undefined || computed !== undefined) return match(`It matches: ${right}`)
+  return {
+    ...match(`No known mistake: ${right.replace('the key and the body', 'key and body')}`),
+    verdict: 'no-mistake',
+  }
+}
+
+async function compare(compared: Compared, pause: Pause): Promise<Analysis> {
+  const { right, receiver, header, computed, owner, keys = [] } = compared
+  const others = otherKeys(keys, String(right.key), owner)
+  const ofReceiver: Mistake[] = []
+  if (receiver.body && !receiver.body.equals(right.body))
+    ofReceiver.push(await mistakeOfBody(receiver.body, right.body, pause))
+  if (receiver.key && !receiver.key.equals(right.key))
+    ofReceiver.push(await mistakeOfKey(receiver.key, right.key, others, owner, pause))
+  const causes = ofReceiver.map(({ cause }) => cause)
+  const isOther = causes.includes('body:unknown')
+  if (isOther && header === signatureOfReceiver(compared))
+    if (causes.every(cause => cause === 'body:unknown' || cause === 'key:other-webhook'))
+      return match('It matches, but the header and the body are not those of the message.')
+  const ofSignatures = await mistakesOfSignatures(compared, others, ofReceiver, pause)
+  const mistakes = [...ofReceiver, ...ofSignatures]
+  if (mistakes.length === 0) return compared.nothing
+  const signature = signatureOf(right.body, right.key)
+  const isHeaderRight = ofReceiver.length === 0 && header === signature
+  return {
+    ...mismatch(
+      mistakes,
+      isHeaderRight ? 'The header matches, but ' : DOES_NOT_MATCH,
+      computed === signature ? 'What your code computed is right.' : '',
+    ),
+    ...(receiver.body && isOther && { difference: differenceOf(right.body, receiver.body) }),
+  }
+}
+
+/** What the receiver's code computes with its body and its key. */
+const signatureOfReceiver = ({ right, receiver }: Compared): string =>
+  signatureOf(receiver.body ?? right.body, receiver.key ?? right.key)
+
+/** The mistakes of whoever made the header, and of the receiver's code, that are not those of its body and its key. */
+async function mistakesOfSignatures(
+  compared: Compared,
+  otherKeys: readonly NamedKey[],
+  ofReceiver: readonly Mistake[],
+  pause: Pause,
+): Promise<Mistake[]> {
+  const { right, receiver, apiKeys = [], messages = [], owner } = compared
+  const explained = [signatureOf(right.body, right.key), signatureOfReceiver(compared)]
+  const except = ofReceiver.map(({ cause }) => cause)
+  let signatures: KnownSignatures | undefined
+  const mistakes: Mistake[] = []
+  for (const [subject, text] of [
+    [HEADER, compared.header],
+    [COMPUTED, compared.computed],
+  ] as const) {
+    if (text === undefined || explained.includes(text)) continue
+    explained.push(text)
+    signatures ??= await knownSignatures(
+      () => withOneMore(bodyVariants(right.body), receiver.body),
+      [...withOneMore(keyVariants(right.key, { webhooks: otherKeys, api: apiKeys }), receiver.key)],
+      pause,
+    )
+    const recipe = await signatures.find(text, pause)
+    const follows =
+      except.length > 0 && receiver.key
+        ? { likely: '', advice: [rawBody, theDigest] }
+        : compared.follow(subject)
+    if (recipe) mistakes.push(...mistakesOfSignature(recipe, { subject, owner, except }))
+    else mistakes.push(unexplained(subject, text, messages, signatures.isPartial(), follows))
+  }
+  return mistakes
+}
+
+/** What the receiver has is no further mistake. */
+function* withOneMore(variants: Iterable<Variant>, value: Buffer | undefined): Generator<Variant> {
+  yield* variants
+  if (value) yield { cause: AS_IS, words: 'as it is', advice: rawBody, value }
+}
+
+const MATCHES = 'It matches: these bytes, this key, this signature.'
+const KEY_OR_BODY: Follows = {
+  likely:
+    "Most likely the key given is not that of the webhook: compare the length and the last four characters with those of the webhook's signing_key. Or the body is that of another message.",
+  advice: [otherKey],
+}
+
+/**
+ * Where no message is known: a body or a key in the form that Farthing gives it is right, and the header was made
+ * wrongly; of others the header is right.
+ */
+async function compareWithoutMessage(input: Input & BodyAndKey, pause: Pause): Promise<Analysis> {
+  const { body, header, typed, keys = [], ...rest } = input
+  const key = Buffer.from(input.key)
+  const asSent = typed ? withoutCarriageReturns(body) : body
+  const compareWith = (
+    right: Compared['right'],
+    nothing: string,
+    follows: Follows = { likely: PROVEN, advice: [theDigest] },
+    receiver = {},
+  ) => {
+    const owner = keys.find(each => each.key === String(right.key))?.name
+    const follow = () => follows
+    const compared = { ...rest, header, keys, right, receiver, owner, follow }
+    return compare({ ...compared, nothing: match(nothing) }, pause)
+  }
+  if (header === undefined) return compareWith({ body, key }, MATCHES, KEY_OR_BODY)
+  const isCrlf = typed && body.includes('\r\n')
+  for (const [bytes, nothing] of [
+    [body, isCrlf ? 'It matches, with CRLF at the ends of the lines.' : MATCHES],
+    [asSent, 'It matches, with the line ends of the text as LF. The form made them CRLF.'],
+  ] as const) {
+    if (header === signatureOf(bytes, key)) return compareWith({ body: bytes, key }, nothing)
+  }
+  const variants = keyVariants(key, { webhooks: keys, api: input.apiKeys ?? [] })
+  const signatures = await knownSignatures(() => bodyVariants(asSent), variants, pause)
+  const recipe = await signatures.find(header, pause)
+  if (recipe) {
+    const isKeyRight = recipe.key.cause !== 'other-webhook' && isSigningKey(input.key)
+    const right = {
+      body: isPrinted(asSent) ? asSent : bytesOf(recipe.body, bodyVariants(asSent)),
+      key: isKeyRight ? key : bytesOf(recipe.key, variants),
+    }
+    return compareWith(right, MATCHES, undefined, { body: asSent, key })
+  }
+  const { messages = [] } = input
+  const mistake = isApiKey(input.key)
+    ? await mistakeOfKey(key, key, [], undefined, pause)
+    : unexplained(HEADER, header, messages, signatures.isPartial(), KEY_OR_BODY)
+  return mismatch([mistake], DOES_NOT_MATCH)
+}
+
+/** The bytes that were found, which are made once more. */
+function bytesOf(recipe: Recipe['body'], variants: Iterable<Variant>): Buffer {
+  for (const { cause, words, value } of variants)
+    if (value && cause === recipe.cause && words === recipe.words) return value
+  throw new Error(`the variant ${recipe.cause} cannot be made again`)
+}
+
+/** The body of a form, whose lines the browser ended with CRLF. */
+const withoutCarriageReturns = (body: Buffer): Buffer =>
+  Buffer.from(body.toString('latin1').replaceAll('\r\n', '\n'), 'latin1')

@@ -1,7 +1,8 @@
 import { isAscii, isUtf8 } from 'node:buffer'
+import { unescape as decoded } from 'node:querystring'
 import { BODY_BYTES, EXPLAINED_DEPTH, VARIANT_BYTES } from '../../../core/budgets.ts'
 import { type Advice, AS_IS, encoding, rawBody, readBefore, type Variant } from './advice.ts'
-import { escaping, isTooDeep, type JsonNode, printJson, readJson, type Style } from './json-text.ts'
+import { escaping, isTooDeep, printJson, readJson, type Style } from './json-text.ts'
 
 const NON_ASCII = /[\u0080-\uffff]/g
 const ascii = escaping(/[\u007f-\uffff]/g)
@@ -16,62 +17,60 @@ const python: Style = { comma: ', ', colon: ': ', string: ascii }
 const php: Style = { string: value => slashes(phpUnicode(value)) }
 
 /**
- * The ways in which common libraries print parsed JSON. Of those that print a body alike the first is named, so what
- * several languages do stands before what one of them does.
+ * The ways in which common libraries print parsed JSON, the likeliest first. Of those that print a body alike the first is
+ * named, so what several languages do stands before what one of them does.
  */
 const printers: [cause: string, name: string, style: Style][] = [
   ['printed-javascript', 'JSON.stringify() of JavaScript', {}],
-  ['printed-sorted', 'a library that sorts the keys', { sorted: true }],
   ['printed-pretty-2', 'a library that indents by 2 spaces', { indent: 2 }],
-  ['printed-pretty-4', 'a library that indents by 4 spaces', { indent: 4 }],
+  ['printed-python', 'json.dumps() of Python', python],
   [
     'printed-ascii',
     "a library that escapes what is not ASCII, such as json.dumps(separators=(',', ':')) of Python, or json_encode() of PHP with JSON_UNESCAPED_SLASHES",
     { string: ascii },
   ],
-  [
-    'printed-ascii-sorted',
-    'a library that sorts the keys and escapes what is not ASCII',
-    { string: ascii, sorted: true },
-  ],
+  ['printed-php', 'json_encode() of PHP', php],
   [
     'printed-html',
     'a library that escapes <, > and &, such as to_json of Rails, json.Marshal() of a struct in Go, or Gson of Java',
     { string: forHtml },
   ],
-  [
-    'printed-ruby-pretty',
-    'JSON.pretty_generate() of Ruby before json 2.10',
-    { indent: 2, opensEmpty: true },
-  ],
-  ['printed-python', 'json.dumps() of Python', python],
-  [
-    'printed-python-unicode',
-    'json.dumps(ensure_ascii=False) of Python',
-    { comma: ', ', colon: ': ' },
-  ],
-  ['printed-python-sorted', 'json.dumps(sort_keys=True) of Python', { ...python, sorted: true }],
-  ['printed-python-pretty-2', 'json.dumps(indent=2) of Python', { indent: 2, string: ascii }],
-  ['printed-python-pretty-4', 'json.dumps(indent=4) of Python', { indent: 4, string: ascii }],
-  ['printed-php', 'json_encode() of PHP', php],
+  ['printed-php-array', 'json_encode(json_decode($body, true)) of PHP', { ...php, empty: '[]' }],
   [
     'printed-php-unicode',
     'json_encode() of PHP with JSON_UNESCAPED_UNICODE',
     { string: value => slashes(JSON.stringify(value)) },
   ],
-  ['printed-php-array', 'json_encode(json_decode($body, true)) of PHP', { ...php, empty: '[]' }],
-  ['printed-php-pretty', 'json_encode() of PHP with JSON_PRETTY_PRINT', { ...php, indent: 4 }],
+  [
+    'printed-python-unicode',
+    'json.dumps(ensure_ascii=False) of Python',
+    { comma: ', ', colon: ': ' },
+  ],
+  ['printed-sorted', 'a library that sorts the keys', { sorted: true }],
   ['printed-go', 'json.Marshal() of a map in Go', { string: forHtml, sorted: true }],
+  ['printed-gson', 'Gson of Java', { string: gson }],
+  ['printed-dotnet', 'System.Text.Json of .NET', { string: dotNet }],
+  ['printed-pretty-4', 'a library that indents by 4 spaces', { indent: 4 }],
+  [
+    'printed-ascii-sorted',
+    'a library that sorts the keys and escapes what is not ASCII',
+    { string: ascii, sorted: true },
+  ],
+  ['printed-python-sorted', 'json.dumps(sort_keys=True) of Python', { ...python, sorted: true }],
+  ['printed-python-pretty-2', 'json.dumps(indent=2) of Python', { indent: 2, string: ascii }],
+  ['printed-python-pretty-4', 'json.dumps(indent=4) of Python', { indent: 4, string: ascii }],
+  ['printed-php-pretty', 'json_encode() of PHP with JSON_PRETTY_PRINT', { ...php, indent: 4 }],
+  [
+    'printed-ruby-pretty',
+    'JSON.pretty_generate() of Ruby before json 2.10',
+    { indent: 2, opensEmpty: true },
+  ],
   [
     'printed-jackson-pretty',
     'Jackson of Java with indents',
     { indent: 2, colon: ' : ', empty: '{ }', emptyList: '[ ]' },
   ],
-  ['printed-gson', 'Gson of Java', { string: gson }],
-  ['printed-dotnet', 'System.Text.Json of .NET', { string: dotNet }],
 ]
-
-const BOM = Buffer.from([0xef, 0xbb, 0xbf])
 
 /** True for a body as Farthing prints one: an object of JSON without white space. */
 export function isPrinted(body: Buffer): boolean {
@@ -93,22 +92,26 @@ export function bodyProblem(body: Buffer | undefined): string | undefined {
 
 const inThousands = (count: number): string => count.toLocaleString('en-GB')
 
-/** A change of the body. undefined where the result would have more characters than `most`. */
-type Change = (most: number) => Buffer | string | undefined
-type Row = [advice: Advice, cause: string, words: string, change: Change]
+/** `change` returns undefined where the result would have more characters than `most`. The advice is rawBody if there is none. */
+type Row = [
+  cause: string,
+  words: string,
+  change: (most: number) => Buffer | string | undefined,
+  advice?: Advice,
+]
 
 /** No variant may have more than this share of all bytes, so that making it takes a part of a slice. */
 const LARGEST_SHARE = 8
 
 /**
- * The body unchanged, and as common mistakes change it; some may be equal. Each is made when it is asked for, and all
+ * The body unchanged, and as common mistakes change it, the likeliest first; some may be equal. Each is made when it is asked for, and all
  * together have `VARIANT_BYTES` at most.
  */
 export function* bodyVariants(body: Buffer): Generator<Variant> {
   yield { cause: AS_IS, words: 'as it is', advice: rawBody, value: body }
   if (bodyProblem(body) !== undefined) return
   let left = VARIANT_BYTES
-  for (const [advice, cause, words, change] of changesOf(body)) {
+  for (const [cause, words, change, advice = rawBody] of changesOf(body)) {
     const most = Math.min(left, VARIANT_BYTES / LARGEST_SHARE)
     const changed = change(most)
     const value = changed === undefined ? undefined : Buffer.from(changed)
@@ -121,45 +124,33 @@ export function* bodyVariants(body: Buffer): Generator<Variant> {
 function* changesOf(body: Buffer): Generator<Row> {
   const text = body.toString('utf8')
   const latin1 = body.toString('latin1')
-  const end = (bytes: string) => () => Buffer.concat([body, Buffer.from(bytes)])
-  yield* [
-    [
-      rawBody,
-      'no-newline',
-      'without the newline at its end',
-      () => inBytes(latin1.replace(/\r?\n$/, '')),
-    ],
-    [rawBody, 'newline', 'with a newline at its end', end('\n')],
-    [rawBody, 'crlf-end', 'with CRLF at its end', end('\r\n')],
-    [rawBody, 'space', 'with a space at its end', end(' ')],
-    [rawBody, 'lf', 'with LF instead of CRLF', () => inBytes(latin1.replaceAll('\r\n', '\n'))],
-    [rawBody, 'crlf', 'with CRLF instead of LF', () => inBytes(latin1.replace(/\r?\n/g, '\r\n'))],
-    [
-      encoding,
-      'no-bom',
-      'without the byte order mark',
-      () => (text.startsWith('\ufeff') ? body.subarray(3) : body),
-    ],
-    [encoding, 'bom', 'with a byte order mark before it', () => Buffer.concat([BOM, body])],
-  ] satisfies Row[]
+  yield ['empty', 'left empty, because its stream had been read before', () => '', readBefore]
+  yield ['latin-1', 'with its UTF-8 read as Latin-1', () => latin1, encoding]
+  yield ['in-latin-1', 'encoded in Latin-1', () => inBytes(text), encoding]
+  yield [
+    'object',
+    'replaced by [object Object], the text of a JavaScript object',
+    () => '[object Object]',
+  ]
+  yield ['newline', 'with a newline at its end', () => inBytes(`${latin1}\n`)]
   yield* printed(text)
-  yield* [
-    [encoding, 'latin-1', 'with its UTF-8 read as Latin-1', () => latin1],
-    [encoding, 'in-latin-1', 'encoded in Latin-1', () => inBytes(text)],
-    [encoding, 'in-ascii', 'encoded in ASCII', () => text.replace(/\P{ASCII}/gu, '?')],
-    [encoding, 'in-utf-16', 'encoded in UTF-16', () => Buffer.from(text, 'utf16le')],
-    [rawBody, 'percent-decoded', 'percent-decoded', () => percentDecoded(text)],
-    [rawBody, 'form-decoded', 'decoded as a form', () => percentDecoded(text.replaceAll('+', ' '))],
-    [rawBody, 'string', 'as a JSON string that holds the JSON', () => JSON.stringify(text)],
-    [
-      rawBody,
-      'object',
-      'replaced by [object Object], the text of a JavaScript object',
-      () => '[object Object]',
-    ],
-    [rawBody, 'python-bytes', "as Python prints bytes, b'...'", () => pythonBytes(body)],
-    [readBefore, 'empty', 'left empty, because its stream had been read before', () => ''],
-  ] satisfies Row[]
+  yield ['string', 'as a JSON string that holds the JSON', () => JSON.stringify(text)]
+  yield ['python-bytes', "as Python prints bytes, b'...'", () => pythonBytes(body)]
+  yield ['crlf-end', 'with CRLF at its end', () => inBytes(`${latin1}\r\n`)]
+  yield ['space', 'with a space at its end', () => inBytes(`${latin1} `)]
+  yield [
+    'no-newline',
+    'without the newline at its end',
+    () => inBytes(latin1.replace(/\r?\n$/, '')),
+  ]
+  yield ['lf', 'with LF instead of CRLF', () => inBytes(latin1.replaceAll('\r\n', '\n'))]
+  yield ['crlf', 'with CRLF instead of LF', () => inBytes(latin1.replace(/\r?\n/g, '\r\n'))]
+  yield ['no-bom', 'without the byte order mark', () => text.replace(/^\ufeff/, ''), encoding]
+  yield ['bom', 'with a byte order mark before it', () => `\ufeff${text}`, encoding]
+  yield ['in-ascii', 'encoded in ASCII', () => text.replace(/\P{ASCII}/gu, '?'), encoding]
+  yield ['in-utf-16', 'encoded in UTF-16', () => Buffer.from(text, 'utf16le'), encoding]
+  yield ['percent-decoded', 'percent-decoded', () => decoded(text)]
+  yield ['form-decoded', 'decoded as a form', () => decoded(text.replaceAll('+', ' '))]
 }
 
 /** Each character as one byte. */
@@ -168,21 +159,11 @@ const inBytes = (text: string): Buffer => Buffer.from(text, 'latin1')
 /** str() of bytes in Python. */
 function pythonBytes(body: Buffer): string {
   const quote = body.includes("'") && !body.includes('"') ? '"' : "'"
-  const escapes: Record<string, string> = {
-    '\n': '\\n',
-    '\r': '\\r',
-    '\t': '\\t',
-    '\\': '\\\\',
-    "'": "\\'",
-  }
   const text = body
     .toString('latin1')
-    .replace(/[^ -~]|[\\']/g, unit =>
-      unit === "'" && quote === '"'
-        ? unit
-        : (escapes[unit] ?? `\\x${inBytes(unit).toString('hex')}`),
-    )
-  return `b${quote}${text}${quote}`
+    .replace(/[\\\n\r\t]/g, unit => JSON.stringify(unit).slice(1, -1))
+    .replace(/[^ -~]/g, unit => `\\x${inBytes(unit).toString('hex')}`)
+  return `b${quote}${text.replaceAll(quote, `\\${quote}`)}${quote}`
 }
 
 function* printed(text: string): Generator<Row> {
@@ -190,30 +171,17 @@ function* printed(text: string): Generator<Row> {
   if (!node) return
   if (node.kind === 'string') {
     // The value of a body that is a JSON string.
-    yield [rawBody, 'unwrapped', 'taken out of its JSON string', () => node.value]
+    yield ['unwrapped', 'taken out of its JSON string', () => node.value]
     return
   }
   for (const [cause, name, style] of printers) {
     const words = `parsed and printed again by ${name}`
-    yield [rawBody, cause, words, most => printJson(node, style, most)]
+    yield [cause, words, most => printJson(node, style, most)]
   }
-  const resource = resourceOf(node)
+  const entries = node.kind === 'object' ? node.entries : []
+  const [, resource] = entries.find(([key]) => key === 'resource') ?? []
   if (!resource) return
-  yield [rawBody, 'resource', 'reduced to its resource', most => printJson(resource, {}, most)]
+  yield ['resource', 'reduced to its resource', most => printJson(resource, {}, most)]
   const words = 'reduced to its resource and printed by json.dumps() of Python'
-  yield [rawBody, 'resource-python', words, most => printJson(resource, python, most)]
-}
-
-function resourceOf(node: JsonNode): JsonNode | undefined {
-  if (node.kind !== 'object') return undefined
-  return node.entries.find(([key]) => key === 'resource')?.[1]
-}
-
-/** The text itself where it cannot be decoded. */
-function percentDecoded(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
+  yield ['resource-python', words, most => printJson(resource, python, most)]
 }

@@ -12,20 +12,17 @@ type Other = Digest & { digest: (body: Buffer, key: Buffer) => string }
 const hmac = (algorithm: string, key: Buffer, text: Buffer): string =>
   createHmac(algorithm, key).update(text).digest('hex')
 
-const plain = (...parts: Buffer[]): string => {
-  const hash = createHash('sha256')
-  for (const part of parts) hash.update(part)
-  return hash.digest('hex')
-}
+const plain = (...parts: Buffer[]): string =>
+  parts.reduce((sum, part) => sum.update(part), createHash('sha256')).digest('hex')
 
 export const others: readonly Other[] = [
+  {
+    cause: 'no-key',
+    words: 'made with SHA-256 of the body alone, without the key',
+    digest: body => plain(body),
+  },
   { cause: 'sha1', words: 'made with SHA-1', digest: (body, key) => hmac('sha1', key, body) },
   { cause: 'sha512', words: 'made with SHA-512', digest: (body, key) => hmac('sha512', key, body) },
-  {
-    cause: 'swapped',
-    words: 'made with the body as the key and the key as the text',
-    digest: (body, key) => hmac('sha256', body, key),
-  },
   {
     cause: 'plain',
     words: 'made with SHA-256 of the key and the body, without HMAC',
@@ -37,48 +34,30 @@ export const others: readonly Other[] = [
     digest: (body, key) => plain(body, key),
   },
   {
-    cause: 'no-key',
-    words: 'made with SHA-256 of the body alone, without the key',
-    digest: body => plain(body),
+    cause: 'swapped',
+    words: 'made with the body as the key and the key as the text',
+    digest: (body, key) => hmac('sha256', body, key),
   },
 ]
 
-/** A signature that was written in another form, and what it is in hexadecimal. */
-type Rewritten = Digest & { hex: string }
+const UPPER = { cause: 'upper', words: 'in upper case' }
+const BASE64 = { cause: 'base64', words: 'in base64' }
+const BASE64URL = { cause: 'base64url', words: 'in base64url' }
+const BASE64_OF_HEX = { cause: 'base64-of-hex', words: 'in base64 of its hexadecimal form' }
+const prefixed = (prefix: string) => ({ cause: 'prefixed', words: `with ${prefix} before it` })
 
 /** What a text is in hexadecimal if a right signature was written wrongly. */
-export function rewritten(text: string): Rewritten[] {
-  const bare = text
-    .trim()
-    .replace(/^(["'])(.*)\1$/s, '$2')
-    .trim()
-  const [, prefix, rest = ''] = /^([\w-]{1,20}=)(.*)$/s.exec(bare) ?? []
-  return [
-    { cause: 'upper', words: 'in upper case', hex: text.toLowerCase() },
-    ...fromBase64(text),
-    { cause: 'quoted', words: 'with quotes or white space around it', hex: bare.toLowerCase() },
-    ...(prefix === undefined
-      ? []
-      : [{ cause: 'prefixed', words: `with ${prefix} before it`, hex: rest.toLowerCase() }]),
-  ]
-}
-
-function fromBase64(text: string): Rewritten[] {
+export function rewritten(text: string): (Digest & { hex: string })[] {
+  const [, bare = ''] = /^\s*["']?\s*(.*?)\s*["']?\s*$/s.exec(text) ?? []
+  const [, prefix = '', rest = ''] = /^([\w-]{1,20}=)(.*)$/s.exec(bare) ?? []
   const bytes = Buffer.from(text, 'base64')
-  const base64 = bytes.toString('base64')
-  const hex = bytes.toString('hex')
-  if (text === base64 && bytes.length === 64)
-    return [
-      {
-        cause: 'base64-of-hex',
-        words: 'in base64 of its hexadecimal form',
-        hex: bytes.toString('latin1'),
-      },
-    ]
-  if (text === base64) return [{ cause: 'base64', words: 'in base64', hex }]
-  if (text === bytes.toString('base64url') || text === base64.replace(/=+$/, ''))
-    return [{ cause: 'base64url', words: 'in base64url', hex }]
-  return []
+  return [
+    { ...UPPER, hex: text.toLowerCase() },
+    { ...(text.endsWith('=') ? BASE64 : BASE64URL), hex: bytes.toString('hex') },
+    { ...BASE64_OF_HEX, hex: bytes.toString('latin1') },
+    { cause: 'quoted', words: 'with quotes or white space around it', hex: bare.toLowerCase() },
+    { ...prefixed(prefix), hex: rest.toLowerCase() },
+  ]
 }
 
 /** The first digits of a signature, where the text may be these. Fewer than 8 could match by chance. */
@@ -95,23 +74,16 @@ export const inHex = (text: string): string => {
     : Buffer.from(bare, 'base64').toString('hex')
 }
 
-/** A wrong form of a signature, and the text that code which uses it computes. */
-type WrongDigest = Digest & { text: string }
-
-/** The forms that code computes and compares with the header, each of this body and key. */
-export function wrongDigests(body: Buffer, key: Buffer): WrongDigest[] {
+/** The forms that code computes and compares with the header, the likeliest first, each of this body and key. */
+export function wrongDigests(body: Buffer, key: Buffer): (Digest & { text: string })[] {
   const hex = signatureOf(body, key)
   const bytes = Buffer.from(hex, 'hex')
   return [
-    { cause: 'base64', words: 'in base64', text: bytes.toString('base64') },
-    { cause: 'upper', words: 'in upper case', text: hex.toUpperCase() },
-    { cause: 'prefixed', words: 'with sha256= before it', text: `sha256=${hex}` },
-    { cause: 'base64url', words: 'in base64url', text: bytes.toString('base64url') },
-    {
-      cause: 'base64-of-hex',
-      words: 'in base64 of its hexadecimal form',
-      text: Buffer.from(hex).toString('base64'),
-    },
+    { ...BASE64, text: bytes.toString('base64') },
+    { ...UPPER, text: hex.toUpperCase() },
+    { ...prefixed('sha256='), text: `sha256=${hex}` },
     ...others.map(({ digest, ...other }) => ({ ...other, text: digest(body, key) })),
+    { ...BASE64URL, text: bytes.toString('base64url') },
+    { ...BASE64_OF_HEX, text: Buffer.from(hex).toString('base64') },
   ]
 }

@@ -5,8 +5,8 @@ import { EXPLAINED_DEPTH } from '../../../core/budgets.ts'
  * keeps the order of the keys and the digits of the numbers.
  */
 export type JsonNode =
-  | { kind: 'object'; entries: [key: string, value: JsonNode][] }
-  | { kind: 'array'; items: JsonNode[] }
+  /** The key of an item of an array is ''. */
+  | { kind: 'object' | 'array'; entries: [key: string, value: JsonNode][] }
   | { kind: 'string'; value: string }
   /** A number, true, false or null, as it was written. */
   | { kind: 'literal'; text: string }
@@ -36,24 +36,24 @@ export function readJson(text: string): JsonNode | undefined {
   let at = 0
   const value = (): JsonNode => {
     const token = tokens[at++] ?? ''
-    if (token === '{') return { kind: 'object', entries: list('}', entry) }
-    if (token === '[') return { kind: 'array', items: list(']', value) }
+    if (token === '{' || token === '[') {
+      const kind = token === '{' ? 'object' : 'array'
+      return { kind, entries: entriesOf(kind) }
+    }
     if (token.startsWith('"')) return { kind: 'string', value: JSON.parse(token) as string }
     return { kind: 'literal', text: token }
   }
-  const entry = (): [string, JsonNode] => {
-    const key = JSON.parse(tokens[at] ?? '') as string // JSON.parse has accepted the whole text
-    at += 2
-    return [key, value()]
-  }
-  const list = <Item>(end: string, read: () => Item): Item[] => {
-    const items: Item[] = []
-    while (tokens[at] !== end) {
-      items.push(read())
+  const entriesOf = (kind: 'object' | 'array') => {
+    const entries: [string, JsonNode][] = []
+    while (!/^[}\]]$/.test(tokens[at] ?? '')) {
+      // JSON.parse has accepted the whole text.
+      const key = kind === 'object' ? (JSON.parse(tokens[at] ?? '') as string) : ''
+      if (kind === 'object') at += 2
+      entries.push([key, value()])
       if (tokens[at] === ',') at += 1
     }
     at += 1
-    return items
+    return entries
   }
   return value()
 }
@@ -78,6 +78,9 @@ export function isTooDeep(text: string): boolean {
   return false
 }
 
+const byKey = ([one]: [string, unknown], [other]: [string, unknown]): number =>
+  one < other ? -1 : Number(one > other)
+
 /** Returns undefined where it would have more than `most` characters, and prints no more than these. */
 export function printJson(root: JsonNode, style: Style, most = Infinity): string | undefined {
   const { string = JSON.stringify, sorted, indent, empty = '{}', emptyList = '[]' } = style
@@ -86,42 +89,30 @@ export function printJson(root: JsonNode, style: Style, most = Infinity): string
   let text = ''
   const line = (depth: number): string =>
     indent === undefined ? '' : `\n${' '.repeat(indent * depth)}`
-  const list = <Item>(
-    items: readonly Item[],
-    brackets: string,
-    depth: number,
-    print: (item: Item) => void,
-  ) => {
-    text += brackets[0]
-    for (const [i, item] of items.entries()) {
-      if (text.length > most) return
-      text += `${i > 0 ? comma : ''}${line(depth + 1)}`
-      print(item)
-    }
-    text += line(depth) + brackets[1]
-  }
   const print = (node: JsonNode, depth: number): void => {
     if (node.kind === 'string') text += string(node.value)
     else if (node.kind === 'literal') text += node.text
-    else if (node.kind === 'array') {
-      if (node.items.length > 0) list(node.items, '[]', depth, item => print(item, depth + 1))
-      else text += style.opensEmpty ? `[\n${line(depth)}]` : emptyList
-    } else if (node.entries.length === 0) text += style.opensEmpty ? `{${line(depth)}}` : empty
     else {
-      const byKey = ([a]: [string, unknown], [b]: [string, unknown]) => (a < b ? -1 : Number(a > b))
+      const isObject = node.kind === 'object'
+      const [start, end] = isObject ? '{}' : '[]'
+      if (node.entries.length === 0) {
+        const opened = `${start}${isObject ? '' : '\n'}${line(depth)}${end}`
+        text += style.opensEmpty ? opened : isObject ? empty : emptyList
+        return
+      }
+      text += start
       const entries = sorted ? node.entries.toSorted(byKey) : node.entries
-      list(entries, '{}', depth, ([key, value]) => {
-        text += string(key) + colon
+      for (const [i, [key, value]] of entries.entries()) {
+        if (text.length > most) return
+        text += `${i > 0 ? comma : ''}${line(depth + 1)}${isObject ? string(key) + colon : ''}`
         print(value, depth + 1)
-      })
+      }
+      text += line(depth) + end
     }
   }
   print(root, 0)
   return text.length > most ? undefined : text
 }
-
-const escapeUnit = (unit: string): string =>
-  `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
 
 /**
  * Returns a printer of strings that writes the matching characters as \uXXXX. The pattern must match single UTF-16
@@ -131,6 +122,6 @@ export const escaping =
   (pattern: RegExp, inUpperCase = false) =>
   (value: string): string =>
     JSON.stringify(value).replace(pattern, unit => {
-      const escaped = escapeUnit(unit)
-      return inUpperCase ? `\\u${escaped.slice(2).toUpperCase()}` : escaped
+      const digits = unit.charCodeAt(0).toString(16).padStart(4, '0')
+      return `\\u${inUpperCase ? digits.toUpperCase() : digits}`
     })

@@ -6,7 +6,7 @@ export const PREFIX = 'webhook_test_'
 export type NamedKey = { name: string; key: string }
 
 /** The keys of the other webhooks, which may have the same name as the one with this key. */
-export const otherKeys = (keys: readonly NamedKey[], own: string, owner: string): NamedKey[] =>
+export const otherKeys = (keys: readonly NamedKey[], own: string, owner?: string): NamedKey[] =>
   keys
     .filter(({ key }) => key !== own)
     .map(({ name, key }) => ({
@@ -38,7 +38,7 @@ type OtherKeys = {
 
 type Row = [advice: Advice, cause: string, words: string, value: Buffer | string]
 
-/** The key unchanged, the other keys, and the key as common mistakes change it. If two are equal, the first. */
+/** The key unchanged, the other keys, and the key as common mistakes change it, the likeliest first. If two are equal, the first. */
 export function keyVariants(key: Buffer, { webhooks = [], api = [] }: OtherKeys = {}): Variant[] {
   const text = key.toString('utf8')
   const bare = text.replace(PREFIX, '')
@@ -46,17 +46,15 @@ export function keyVariants(key: Buffer, { webhooks = [], api = [] }: OtherKeys 
     [theKey, AS_IS, 'as it is', key],
     ...webhooks.map(({ name, key }): Row => [otherKey, 'other-webhook', `of ${name}`, key]),
     ...api.map((key): Row => [apiKey, 'api-key', 'replaced by an API key', key]),
-    [theKey, 'no-space', 'without the white space around it', text.trim()],
-    [theKey, 'no-quotes', 'without the quotes around it', text.replace(/^(["'])(.*)\1$/s, '$2')],
-    [theKey, 'no-prefix', `without ${PREFIX}`, bare],
-    [theKey, 'prefix', `with ${PREFIX} before it`, PREFIX + text],
     [theKey, 'newline', 'with a newline at its end', `${text}\n`],
-    [theKey, 'crlf', 'with CRLF at its end', `${text}\r\n`],
-    [theKey, 'space', 'with a space at its end', `${text} `],
+    [missingKey, 'undefined', 'replaced by the word undefined', 'undefined'],
+    [theKey, 'no-prefix', `without ${PREFIX}`, bare],
+    [missingKey, 'empty', 'left empty', ''],
+    [missingKey, 'None', 'replaced by the word None', 'None'],
     [theKey, 'quotes', 'with double quotes around it', `"${text}"`],
     [theKey, 'single-quotes', 'with single quotes around it', `'${text}'`],
-    [theKey, 'upper', 'in upper case', text.toUpperCase()],
-    [theKey, 'lower', 'in lower case', text.toLowerCase()],
+    [theKey, 'space', 'with a space at its end', `${text} `],
+    [theKey, 'crlf', 'with CRLF at its end', `${text}\r\n`],
     [theKey, 'base64-decoded', 'decoded from base64', Buffer.from(text, 'base64')],
     [
       theKey,
@@ -64,16 +62,19 @@ export function keyVariants(key: Buffer, { webhooks = [], api = [] }: OtherKeys 
       `decoded from base64 without ${PREFIX}`,
       Buffer.from(bare, 'base64'),
     ],
-    [missingKey, 'empty', 'left empty', ''],
     [theKey, 'hex-decoded', 'decoded from hexadecimal', Buffer.from(bare, 'hex')],
-    [missingKey, 'undefined', 'replaced by the word undefined', 'undefined'],
-    [missingKey, 'None', 'replaced by the word None', 'None'],
+    [theKey, 'prefix', `with ${PREFIX} before it`, PREFIX + text],
+    [theKey, 'upper', 'in upper case', text.toUpperCase()],
+    [theKey, 'lower', 'in lower case', text.toLowerCase()],
+    [theKey, 'no-space', 'without the white space around it', text.trim()],
+    [theKey, 'no-quotes', 'without the quotes around it', text.replace(/^(["'])(.*)\1$/s, '$2')],
   ]
-  const variants = new Map<string, Variant>()
-  for (const [advice, cause, words, value] of rows) {
-    const variant = { cause, words, advice, value: Buffer.from(value) }
-    const bytes = variant.value.toString('latin1')
-    if (!variants.has(bytes)) variants.set(bytes, variant)
-  }
-  return [...variants.values()]
+  const variants = rows.map(([advice, cause, words, value]) => ({
+    cause,
+    words,
+    advice,
+    value: Buffer.from(value),
+  }))
+  const equal = Map.groupBy(variants, ({ value }) => value.toString('latin1')).values()
+  return [...equal].flatMap(same => same.slice(0, 1))
 }

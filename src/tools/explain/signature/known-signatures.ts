@@ -8,13 +8,13 @@ import { cutOff, type Digest, inHex, others, rewritten, signatureOf } from './di
 /** How a signature was made: of which body, with which key, and how it was computed and written. */
 export type Recipe = { body: Way; key: Way; digest: Digest }
 
-/** By the digest in hexadecimal. */
-type Ways = ReadonlyMap<string, Recipe>
-
 export type KnownSignatures = Awaited<ReturnType<typeof knownSignatures>>
 
-/** What is computed of a pair of a body and a key. */
-type Kind = 'single' | 'other digests' | 'both wrong'
+/**
+ * What is computed of a pair of a body and a key. The first is made as it should be, of a body and a key of which one may
+ * be wrong. The others are made when a text is no signature of the kinds before.
+ */
+const kinds = ['single', 'other digests', 'both wrong'] as const
 
 const asIs: Digest = { cause: AS_IS, words: 'as it is' }
 
@@ -24,35 +24,29 @@ export async function knownSignatures(
   keys: readonly Variant[],
   pause: Pause,
 ) {
-  const made = new Map<Kind, Awaited<ReturnType<typeof waysOf>>>()
-  const waysOfKind = async (kind: Kind, pause: Pause) => {
-    const all = made.get(kind) ?? (await waysOf(bodies(), keys, kind, pause))
-    made.set(kind, all)
-    return all.ways
-  }
+  const single = await waysOf(bodies(), keys, 'single', pause)
+  const made = [single]
   return {
-    /** Made as they should be of a body and a key of which one may be wrong. */
-    ways: await waysOfKind('single', pause),
-    /**
-     * The way to this text with the fewest mistakes. The first that needs another digest, or a wrong body with a wrong key,
-     * has to wait for these.
-     */
+    /** The single ones, by the signature. */
+    ways: single.ways,
+    /** The way to this text with the fewest mistakes. */
     async find(text: string, pause: Pause): Promise<Recipe | undefined> {
-      for (const kind of ['single', 'other digests', 'both wrong'] as const) {
-        const recipe = lookUp(await waysOfKind(kind, pause), text)
+      for (const [i, kind] of kinds.entries()) {
+        made[i] ??= await waysOf(bodies(), keys, kind, pause)
+        const recipe = lookUp(made[i].ways, text)
         if (recipe) return recipe
       }
       return undefined
     },
     /** Whether some were left out until now, because the body is large. */
-    isPartial: () => made.values().some(({ isPartial }) => isPartial),
+    isPartial: () => made.some(({ isPartial }) => isPartial),
   }
 }
 
 async function waysOf(
   bodies: Iterable<Variant>,
   keys: readonly Variant[],
-  kind: Kind,
+  kind: (typeof kinds)[number],
   pause: Pause,
 ) {
   const ways = new Map<string, Recipe>()
@@ -79,7 +73,7 @@ async function waysOf(
 const mistakesOf = ({ body, key, digest }: Recipe): number =>
   [body, key, digest].filter(isWrong).length
 
-function lookUp(ways: Ways, text: string): Recipe | undefined {
+function lookUp(ways: ReadonlyMap<string, Recipe>, text: string): Recipe | undefined {
   const exact = ways.get(text)
   const other = ways.get(inHex(text))
   const start = exact ? undefined : cutOff(text)

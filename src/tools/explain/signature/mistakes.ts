@@ -25,61 +25,60 @@ export type Mistake = {
   messages?: string[]
   /** Sentences that follow. */
   more?: readonly string[]
-  /** Most likely the receiver has another key. */
-  isOfKey?: true
+  /** The right key, where most likely the receiver has another one. */
+  keyToCompare?: Pick<SentMessage, 'webhook' | 'signing_key'>
 }
 
 /** The mistake in a body that differs from the true one. */
-export async function mistakeOfBody(body: Buffer, truth: Buffer, pause: Pause): Promise<Mistake> {
-  const variant = await firstEqual(bodyVariants(truth), body, pause)
-  if (variant) return named('body', variant, `the body given is the message ${variant.words}`)
-  const back = await firstEqual(bodyVariants(body), truth, pause)
-  if (back) return named('body:not', back, `the message is the body given ${back.words}`, '-')
-  return {
+export const mistakeOfBody = async (body: Buffer, truth: Buffer, pause: Pause): Promise<Mistake> =>
+  (await mistakeOf('body', body, truth, bodyVariants, pause)) ?? {
     cause: 'body:unknown',
     words: 'the body given is not that of the message',
     advice: [rawBody],
   }
-}
-
-async function firstEqual(
-  variants: Iterable<Variant>,
-  to: Buffer,
-  pause: Pause,
-): Promise<Variant | undefined> {
-  for (const variant of variants) {
-    if (variant.value?.equals(to)) return variant
-    await pause()
-  }
-  return undefined
-}
 
 /** The mistake in a key that differs from the true one. `owner` is the name of the webhook with the true one. */
-export function mistakeOfKey(
+export async function mistakeOfKey(
   key: Buffer,
   truth: Buffer,
   webhooks: readonly NamedKey[],
   owner: string | undefined,
-): Mistake {
-  const needed = owner === undefined ? '' : `, and the message is signed with the key of ${owner}`
-  if (isApiKey(key.toString()))
-    return {
-      cause: 'key:api-key',
-      words: `the key given is an API key, which signs nothing${needed}`,
-      advice: [apiKey],
-    }
-  const equal = (to: Buffer) => (variant: Variant) => variant.value?.equals(to)
-  const variant = keyVariants(truth, { webhooks }).find(equal(key))
-  if (variant?.cause === 'other-webhook')
-    return named('key', variant, `the key given is that ${variant.words}${needed}`)
-  if (variant) return named('key', variant, `the key given is the signing key ${variant.words}`)
-  const back = keyVariants(key).find(equal(truth))
-  if (back) return named('key:not', back, `the signing key is the key given ${back.words}`, '-')
-  return {
-    cause: 'key:unknown',
-    words: `the key given is not that of ${owner ?? 'the message'}`,
-    advice: [otherKey],
+  pause: Pause,
+): Promise<Mistake> {
+  if (isApiKey(key.toString())) {
+    const words = `the key given is an API key, which signs nothing${signedWith(owner)}`
+    return { cause: 'key:api-key', words, advice: [apiKey] }
   }
+  const found = await mistakeOf('key', key, truth, each => keyVariants(each, { webhooks }), pause)
+  if (found?.cause === 'key:other-webhook')
+    return { ...found, words: found.words + signedWith(owner) }
+  const words = `the key given is not that of ${owner ?? 'the message'}`
+  return found ?? { cause: 'key:unknown', words, advice: [otherKey] }
+}
+
+const signedWith = (owner: string | undefined): string =>
+  owner === undefined ? '' : `, and the message is signed with the key of ${owner}`
+
+/** Whether what is given is a variant of the truth, or the truth one of it. */
+async function mistakeOf(
+  part: 'body' | 'key',
+  given: Buffer,
+  truth: Buffer,
+  variantsOf: (value: Buffer) => Iterable<Variant>,
+  pause: Pause,
+): Promise<Mistake | undefined> {
+  const right = part === 'body' ? 'the message' : 'the signing key'
+  for (const { value, cause, words, advice } of variantsOf(truth)) {
+    const is = `the ${part} given is ${right} ${words}`
+    if (value?.equals(given)) return { cause: `${part}:${cause}`, words: is, advice: [advice] }
+    await pause()
+  }
+  for (const { value, cause, words, advice } of variantsOf(given)) {
+    const is = `${right} is the ${part} given ${words}`
+    if (value?.equals(truth)) return { cause: `${part}:not-${cause}`, words: is, advice: [advice] }
+    await pause()
+  }
+  return undefined
 }
 
 /**
@@ -90,39 +89,23 @@ export function mistakesOfSignature(
   { body, key, digest }: Recipe,
   { subject, owner, except }: { subject: string; owner: string | undefined; except: string[] },
 ): Mistake[] {
-  const needed =
-    key.cause === 'other-webhook' && owner !== undefined
-      ? `, and the message is signed with the key of ${owner}`
-      : ''
+  const needed = key.cause === 'other-webhook' ? signedWith(owner) : ''
   const parts: [part: string, variant: Pick<Way, 'cause' | 'advice'>, words: string][] = [
     ['body', body, `is made of the body ${body.words}`],
     ['key', key, `is made with the key ${key.words}${needed}`],
     ['digest', { ...digest, advice: theDigest }, `is the signature ${digest.words}`],
   ]
   return parts
-    .filter(([, variant]) => isWrong(variant))
-    .map(([part, variant, words]) => named(part, variant, words))
-    .filter(
-      ({ cause }) => !except.includes(cause) && cause !== 'body:given' && cause !== 'key:given',
-    )
-    .map((mistake, i) => ({ ...mistake, words: `${i === 0 ? subject : 'it'} ${mistake.words}` }))
-}
-
-function named(
-  part: string,
-  { cause, advice }: Pick<Way, 'cause' | 'advice'>,
-  words: string,
-  separator = ':',
-): Mistake {
-  return { cause: `${part}${separator}${cause}`, words, advice: [advice] }
+    .filter(([part, { cause }]) => isWrong({ cause }) && !except.includes(`${part}:${cause}`))
+    .map(([part, { cause, advice }, words], i) => ({
+      cause: `${part}:${cause}`,
+      words: `${i === 0 ? subject : 'it'} ${words}`,
+      advice: [advice],
+    }))
 }
 
 export const HEADER = 'the header'
 export const COMPUTED = 'what your code computed'
-
-/** The body of a form, whose lines the browser ended with CRLF. */
-export const withoutCarriageReturns = (body: Buffer): Buffer =>
-  Buffer.from(body.toString('latin1').replaceAll('\r\n', '\n'), 'latin1')
 
 export const inWords = (parts: readonly string[]): string =>
   parts.length < 2 ? parts.join('') : `${parts.slice(0, -1).join(', ')} and ${parts.at(-1)}`
@@ -136,78 +119,60 @@ export const match = (sentence: string): Analysis => ({
 
 /** `start` begins the sentence, which names the mistakes; `end` follows it. */
 export function mismatch(mistakes: readonly Mistake[], start: string, end = ''): Analysis {
-  const more = mistakes.flatMap(({ more = [] }) => more)
+  const sentences = [
+    `${start}${inWords(mistakes.map(({ words }) => words))}.`,
+    ...mistakes.flatMap(({ more = [] }) => more),
+    end,
+  ]
+  const messages = mistakes.flatMap(each => each.messages ?? [])
+  const keyToCompare = mistakes.find(each => each.keyToCompare)?.keyToCompare
   return {
     verdict: 'mismatch',
-    sentence: [`${start}${inWords(mistakes.map(({ words }) => words))}.`, ...more, end]
-      .filter(each => each !== '')
-      .join(' '),
+    sentence: sentences.filter(each => each !== '').join(' '),
     causes: mistakes.map(({ cause }) => cause),
     advice: [...new Set(mistakes.flatMap(({ advice }) => advice))],
-    ...ofOthers(mistakes.flatMap(({ messages = [] }) => messages)),
+    ...(messages.length > 0 && { messages }),
+    ...(keyToCompare && { keyToCompare }),
   }
 }
 
-const ofOthers = (messages: string[]) => messages.length > 0 && { messages }
-
-/** What follows where no known mistake explains a signature. */
-export type Unexplained = {
-  /** Other messages that a signature may belong to. */
-  messages: readonly SentMessage[]
-  isPartial: boolean
-  /** What is likely, in a sentence. */
-  likely: string
-  advice: readonly Advice[]
-  /** Most likely the receiver has another key. */
-  isOfKey?: true
-}
-
-const isDigest = (text: string): boolean => /^[0-9a-f]{64}$/i.test(text)
+/** What follows where no known mistake explains a signature: what is likely, in a sentence, and what to do. */
+export type Follows = Pick<Mistake, 'advice' | 'keyToCompare'> & { likely: string }
 
 const TOO_MANY = 'Not all combinations of mistakes were tried, because the body is large.'
 
-/** A signature that no known mistake explains. It may be that of another message, or no signature. */
+/** A signature that no known mistake explains. It may be that of one of these messages, or no signature. */
 export function unexplained(
   subject: string,
   text: string,
-  { messages, isPartial, likely, advice, isOfKey }: Unexplained,
+  messages: readonly SentMessage[],
+  isPartial: boolean,
+  { likely, ...follows }: Follows,
 ): Mistake {
   const owners = messages.filter(
     ({ body, signing_key }) => text === signatureOf(body, Buffer.from(signing_key)),
   )
   const [owner] = owners
+  const is = (cause: string, words: string, ...advice: Advice[]): Mistake => ({
+    cause,
+    words: `${subject} is ${words}`,
+    advice,
+  })
   if (owner)
     return {
-      cause: 'other-message',
-      words: `${subject} is the signature of another message, to ${owner.webhook}`,
-      advice: [],
+      ...is('other-message', `the signature of another message, to ${owner.webhook}`),
       messages: owners.map(({ message_id }) => message_id),
     }
-  if (text.startsWith(PREFIX))
-    return {
-      cause: 'digest:key',
-      words: `${subject} is no signature: this is a key`,
-      advice: [theDigest],
-    }
-  if (isApiKey(text))
-    return {
-      cause: 'digest:api-key',
-      words: `${subject} is no signature: this is an API key`,
-      advice: [apiKey],
-    }
-  if (!isDigest(text))
-    return {
-      cause: 'digest:unknown',
-      words: `${subject} is not 64 hexadecimal digits, and no known mistake explains it`,
-      advice: [theDigest],
-    }
-  return {
-    cause: 'unknown',
-    words: `no known mistake explains ${subject}`,
-    advice,
-    more: [...(isPartial ? [TOO_MANY] : []), ...(likely === '' ? [] : [likely])],
-    ...(isOfKey && { isOfKey }),
-  }
+  if (text.startsWith(PREFIX)) return is('digest:key', 'no signature: this is a key', theDigest)
+  if (isApiKey(text)) return is('digest:api-key', 'no signature: this is an API key', apiKey)
+  if (!/^[0-9a-f]{64}$/i.test(text))
+    return is(
+      'digest:unknown',
+      'not 64 hexadecimal digits, and no known mistake explains it',
+      theDigest,
+    )
+  const words = `no known mistake explains ${subject}`
+  return { cause: 'unknown', words, more: [isPartial ? TOO_MANY : '', likely], ...follows }
 }
 
 /** Says of a signing key as much as is needed to compare it, and no more. */
