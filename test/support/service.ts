@@ -156,14 +156,45 @@ export function onSharedDatabases(
   define: (service: () => SharedService) => void,
   options: SharedOptions = {},
 ): void {
+  share(title, databaseKinds, define, options)
+}
+
+function share(
+  title: string,
+  kinds: DatabaseKind[],
+  define: (service: () => SharedService) => void,
+  options: SharedOptions,
+): void {
   if (!stopsShared) after(stopShared)
   stopsShared = true
   onEach(
     title,
+    kinds,
     kind => shareService(kind, options),
     async () => {},
     define,
   )
+}
+
+/**
+ * Defines tests that run once, on SQLite, because their promise ends before a row is read or written: of what is refused,
+ * of headers, addresses and texts. With `env` they have a service of their own.
+ */
+export function onOneDatabase(
+  title: string,
+  define: (service: () => SharedService) => void,
+  { env, control = false }: { env?: Record<string, string>; control?: boolean } = {},
+): void {
+  const kinds: DatabaseKind[] = ['sqlite']
+  if (!env) share(title, kinds, define, { control })
+  else
+    onEach(
+      title,
+      kinds,
+      kind => startService(kind, { env, control }),
+      service => service.stop(),
+      define,
+    )
 }
 
 /** Defines the same tests for SQLite and for two instances on one PostgreSQL database. */
@@ -174,6 +205,7 @@ export function onEveryDatabase(
 ): void {
   onEach(
     title,
+    databaseKinds,
     kind => startService(kind, options),
     service => service.stop(),
     define,
@@ -182,11 +214,12 @@ export function onEveryDatabase(
 
 function onEach(
   title: string,
+  kinds: DatabaseKind[],
   start: (kind: DatabaseKind) => Promise<Service>,
   end: (service: Service) => Promise<void>,
   define: (service: () => Service) => void,
 ): void {
-  for (const kind of databaseKinds)
+  for (const kind of kinds)
     describe(`${title} (${kind})`, () => {
       let service: Service | undefined
       before(async () => {
