@@ -1,22 +1,24 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import type { Locator, Page } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import { pages } from '../../src/tools/console/pages.ts'
+import { findExchanges } from '../../src/tools/record/store.ts'
 import { axe } from '../support/axe.ts'
 import {
-  focusOf,
   hiddenWidth,
   look,
   shareBrowser,
   styleOf,
   type Visitor,
+  visit,
   visitInOneWindow,
 } from '../support/browser.ts'
 import type { Body, Client } from '../support/client.ts'
 import { signIn } from '../support/console.ts'
-import { addressesOf, pageStates, press } from '../support/console-pages.ts'
+import { addressesOf, openDetails, pageStates, press, useAs } from '../support/console-pages.ts'
 import { fillAccount, type Shelf } from '../support/console-states.ts'
 import { ask } from '../support/control.ts'
+import { fillWithHostile } from '../support/hostile-account.ts'
 import { type Service, startService } from '../support/service.ts'
 import { receiving } from '../support/subscriber.ts'
 
@@ -57,22 +59,11 @@ const inWindow = visitInOneWindow(browser)
 
 /** Signs in to the window. */
 const signedIn = (use: (visitor: Visitor) => Promise<void>, session = cookie) =>
-  inWindow(async visitor => {
-    const [name = '', value = ''] = session.split('=')
-    await visitor.context.addCookies([{ name, value, url: service.baseUrl }])
-    await use(visitor)
-    assert.deepEqual(visitor.complaints, [])
-  })
+  inWindow(visitor => useAs(service.baseUrl, session, visitor, use))
 
 const at = (page: Page, path: string) => page.goto(`${service.baseUrl}/console/${path}`)
 
 const states = pageStates(at, () => ({ shelf, open, agreement, ended }))
-
-const isFocused = async (locator: Locator) =>
-  (await locator.and(locator.page().locator(':focus')).count()) === 1
-
-/** Moves the clock of the page, which is installed, to its next look for something new. */
-const nextLook = (page: Page) => page.clock.fastForward(2_000)
 
 /** What axe finds, apart from the contrast of numbers of one digit and of signs, which it cannot tell from decoration. */
 const findings = async (page: Page): Promise<string[]> =>
@@ -88,10 +79,12 @@ async function assertAccessible(page: Page): Promise<void> {
 
 describe('The console', () => {
   for (const { path } of pages)
-    test(`axe finds nothing, and on a screen of 320 px only tables scroll: /console/${path}`, () =>
+    test(`axe finds nothing with all details open, and on a screen of 320 px only tables scroll: /console/${path}`, () =>
       signedIn(async ({ page }) => {
         await at(page, addressOf(path))
         assert.doesNotMatch(await page.title(), /^Page not found/)
+        // The attempts of a message have details with the same names.
+        if (path !== 'messages/{message_id}') await openDetails(page)
         await assertAccessible(page)
       }))
 
@@ -105,7 +98,8 @@ describe('The console', () => {
 
   test('axe finds nothing on the pages of an account that has nothing, and where one signs in', async () => {
     await signedIn(async ({ page }) => {
-      for (const { path } of pages.filter(({ path }) => !path.includes('{'))) {
+      // The other lists say in the same place what these say.
+      for (const path of ['', 'deliveries', 'check', 'accounts']) {
         await at(page, path)
         await assertAccessible(page)
         await page.setViewportSize({ width: 1280, height: 640 })
@@ -113,7 +107,6 @@ describe('The console', () => {
     }, emptyCookie)
     await inWindow(async ({ page }) => {
       await at(page, 'sign-in')
-      assert.deepEqual(await findings(page), [])
       await press(page, '#sign-in')
       assert.match(await page.title(), /^Error: Sign in - /)
       assert.deepEqual(await findings(page), [])
@@ -177,6 +170,77 @@ describe('The console', () => {
       await requests.waitFor({ state: 'visible' })
     }))
 
+  test('on a phone each row of a list is a card, which begins with its subject and hides nothing at the right', () =>
+    signedIn(async ({ page }) => {
+      await page.setViewportSize({ width: 390, height: 800 })
+      for (const [path, first] of [
+        ['requests', 'Request'],
+        ['payments', ''],
+        ['deliveries', ''],
+        [`webhooks/${shelf.archive.external_id}`, ''],
+      ] as const) {
+        await at(page, path)
+        const hidden = await look<number>(
+          page,
+          `Math.max(...[...document.querySelectorAll('.farthing-scroll:has(table)')].map(each => each.scrollWidth - each.clientWidth))`,
+        )
+        assert.equal(hidden, 0, path)
+        const heads = await look<string[]>(
+          page,
+          `[...document.querySelectorAll('.farthing-scroll:has(.farthing-leads) tbody tr:not(.farthing-note)')].map(row => {
+            const [first] = [...row.cells].filter(cell => cell.getClientRects().length > 0).sort((a, b) => a.getBoundingClientRect().top - b.getBoundingClientRect().top)
+            return first.dataset.label ?? ''
+          })`,
+        )
+        assert.ok(heads.length > 0 && heads.every(head => head === first), `${path}: ${heads}`)
+      }
+      await at(page, `messages/${shelf.failed[0]?.webhook_message_id}`)
+      const cut = await look<number>(
+        page,
+        `Math.max(...[...document.querySelectorAll('pre')].map(each => each.scrollWidth - each.clientWidth))`,
+      )
+      assert.equal(cut, 0, 'a listing wraps, so it needs no focus to be scrolled')
+    }))
+
+  test('no page runs a script that others wrote, and each keeps to its content security policy', async t => {
+    const { api, room, payment_id, close } = await fillWithHostile(service)
+    t.after(close)
+    const order = { limit: 50, order: 'newest' } as const
+    const exchanges = await findExchanges(service.database, room, {}, order)
+    const ofKind = (wanted: string) => exchanges.find(({ kind }) => kind === wanted)
+    const { exchange_id, message_id } = ofKind('out') ?? {}
+    assert.ok(exchange_id && message_id)
+    const { cookie: session = '' } = await signIn(service, api)
+    const visitAll = async ({ page, requests }: Visitor) => {
+      const dialogs: string[] = []
+      page.on('dialog', dialog => {
+        dialogs.push(dialog.message())
+        void dialog.dismiss()
+      })
+      await page.addInitScript(
+        'window.reports = []; addEventListener("securitypolicyviolation", ({ violatedDirective, sample }) => reports.push(violatedDirective + " " + sample))',
+      )
+      for (const path of [
+        'payments',
+        `payments/${payment_id}`,
+        'requests',
+        `requests/${ofKind('api')?.exchange_id}`,
+        `requests/${exchange_id}`,
+        'webhooks',
+        `messages/${message_id}`,
+        'signature',
+      ]) {
+        await at(page, path)
+        await openDetails(page)
+        assert.deepEqual(await look(page, 'reports'), [], path)
+      }
+      assert.deepEqual(dialogs, [])
+      const foreign = requests.filter(each => !each.includes(` ${service.baseUrl}/`))
+      assert.deepEqual(foreign, [])
+    }
+    await visit(browser(), {}, visitor => useAs(service.baseUrl, session, visitor, visitAll))
+  })
+
   test('a form of another origin does nothing, and a link from there finds nobody signed in', () =>
     signedIn(async ({ page }) => {
       const { payment_id } = await api.createPayment()
@@ -193,20 +257,6 @@ describe('The console', () => {
       assert.equal(state.status, 'created')
     }))
 
-  test('the banner of an action takes the focus, and so do the errors of a form', () =>
-    signedIn(async ({ page }) => {
-      const { payment_id } = await api.createPayment()
-      await at(page, `payments/${payment_id}`)
-      await press(page, '#choose-success')
-      await page.waitForSelector('.govuk-notification-banner:focus')
-      await page.fill('#amount', '0')
-      await press(page, '#refund')
-      await page.waitForSelector('.govuk-error-summary:focus')
-      await page.keyboard.press('Tab')
-      await page.keyboard.press('Enter')
-      assert.equal(await focusOf(page), 'amount')
-    }))
-
   test('in forced colours buttons, tags and banners keep an edge, and every status is a word', () =>
     signedIn(async ({ page }) => {
       await page.emulateMedia({ forcedColors: 'active' })
@@ -217,97 +267,5 @@ describe('The console', () => {
         assert.notEqual(await styleOf(page, selector, 'border-top-style'), 'none', selector)
       assert.equal(await page.locator('h1 .govuk-tag').textContent(), 'success')
       assert.equal(await page.locator('h1 .govuk-tag').isVisible(), true)
-    }))
-
-  test('nothing changes by itself but the notice of what is newer, until Follow is ticked', () =>
-    signedIn(async ({ page }) => {
-      await page.clock.install()
-      await at(page, 'payments')
-      const rows = () => page.locator('tbody tr').count()
-      const before = await rows()
-      await api.createPayment({ reference: 'R-newer' })
-      await nextLook(page)
-      const status = page.locator('.farthing-live [role=status]')
-      await status.getByText('1 newer.').waitFor()
-      assert.equal(await rows(), before)
-      // Later numbers are shown and not read out.
-      assert.equal(await status.getAttribute('aria-live'), 'off')
-      const show = status.getByRole('link', { name: 'Show' })
-      await Promise.all([page.waitForEvent('load'), show.click()])
-      assert.equal(await rows(), before + 1)
-      await page.getByRole('checkbox', { name: 'Follow' }).check()
-      await api.createPayment({ reference: 'R-followed' })
-      await nextLook(page)
-      await page.getByRole('link', { name: 'R-followed' }).waitFor()
-      const follow = page.getByRole('checkbox', { name: 'Follow' })
-      assert.equal(await follow.isChecked(), true, 'it stays ticked')
-      assert.equal(await isFocused(follow), true, 'it keeps the focus')
-      const [first] = await page.locator('nav[aria-label=Menu] a').all()
-      await first?.focus()
-      await api.createPayment({ reference: 'R-beside' })
-      await nextLook(page)
-      await status.getByText('1 newer.').waitFor()
-      assert.ok(first && (await isFocused(first)), 'a link that has the focus stays')
-      await follow.focus()
-      await nextLook(page)
-      await page.getByRole('link', { name: 'R-beside' }).waitFor()
-      await page.getByRole('link', { name: 'R-followed' }).focus()
-      await api.createPayment({ reference: 'R-read' })
-      await nextLook(page)
-      await status.getByText('1 newer.').waitFor()
-      assert.equal(await page.getByRole('link', { name: 'R-read' }).count(), 0, 'somebody reads')
-    }))
-
-  test('the ages of what a page shows grow while it is open, on the clock of the account', () =>
-    signedIn(async ({ page }) => {
-      await page.clock.install()
-      const { payment_id } = await api.createPayment({ reference: 'R-age' })
-      service.clock.advance(5_000)
-      await at(page, `payments/${payment_id}`)
-      const present = page.locator('[aria-current=step] time')
-      const age = async () =>
-        /\((\d+)\s(second|minute)s?\sago\)$/.exec((await present.textContent()) ?? '')
-      const [, seconds, unit] = (await age()) ?? []
-      assert.ok(Number(seconds) >= 5 && unit === 'second', `${await present.textContent()}`)
-      await page.clock.fastForward(120_000)
-      await page
-        .getByText(/\(2\sminutes\sago\)/)
-        .first()
-        .waitFor()
-      const created = page.locator('.farthing-timeline time').first()
-      assert.match((await created.getAttribute('title')) ?? '', /^2 minutes ago$/)
-    }))
-
-  test('a page says that what it shows has changed, and when the session ends or another account signs in', () =>
-    signedIn(async ({ page, context }) => {
-      await page.clock.install()
-      const { payment_id } = await api.createPayment({ reference: 'R-live' })
-      await at(page, 'payments?status=created')
-      await page.getByRole('checkbox', { name: 'Follow' }).check()
-      const payment = await context.newPage()
-      await at(payment, `payments/${payment_id}`)
-      await press(payment, '#choose-error')
-      await payment.close()
-      await nextLook(page)
-      await page
-        .getByRole('link', { name: 'R-live' })
-        .waitFor({ state: 'detached', timeout: 4_000 })
-      await at(page, `payments/${payment_id}`)
-      const status = page.locator('.farthing-live [role=status]')
-      await api.get(`/v1/payments/${payment_id}`)
-      await nextLook(page)
-      await status.getByText(/^Changed \d+ s ago/).waitFor()
-      await status.getByRole('link', { name: 'Show' }).click()
-      await page.getByText('GET /v1/payments').first().waitFor()
-      const [name = '', value = ''] = emptyCookie.split('=')
-      await context.addCookies([{ name, value, url: service.baseUrl }])
-      await nextLook(page)
-      await status.getByText('You are now in another account.').waitFor()
-      await at(page, 'payments')
-      await context.clearCookies()
-      await nextLook(page)
-      await status.getByText('You are signed out.').waitFor()
-      await status.getByRole('link', { name: 'Sign in' }).click()
-      await page.waitForURL(/sign-in\?to=payments$/)
     }))
 })

@@ -86,6 +86,49 @@ for (const kind of ['sqlite', 'postgres'] as const)
       away.found('service', 'fail', /cannot be reached \(ECONNREFUSED\)/)
     })
 
+    test('farthing open prints a link to the console, made with the key or from the database', async () => {
+      const pageOf = async (args: string[]) =>
+        new URL((await farthing(args)).stdout).searchParams.get('to')
+      const { stdout } = await farthing(['open', '--json', '06h0qu8nq4niuu4gr0paa1n99j'])
+      const url = new URL(JSON.parse(stdout).url)
+      assert.equal(url.origin + url.pathname, `${running.baseUrl}/console/enter`)
+      assert.match(url.searchParams.get('code') ?? '', /^default\.configured\.\d+\.[0-9a-f]{64}$/)
+      assert.equal(url.searchParams.get('to'), 'payments/06h0qu8nq4niuu4gr0paa1n99j')
+      const created = await farthing(['keys', 'create', '--account', 'team a.b', '--json'])
+      const { key_id } = JSON.parse(created.stdout)
+      const link = await farthing(['open', '--account', 'team a.b'], { FARTHING_API_KEY: '' })
+      assert.equal(link.code, 0, link.stderr)
+      assert.match(
+        new URL(link.stdout).searchParams.get('code') ?? '',
+        new RegExp(`^team%20a%2Eb\\.${key_id}\\.`),
+      )
+      assert.equal(new URL(link.stdout).searchParams.get('to'), null)
+      for (const [page, to] of [
+        ['home', null],
+        ['payments', 'payments'],
+      ] as const)
+        assert.equal(await pageOf(['open', page]), to)
+      assert.equal(await pageOf(['open']), null, 'the home page')
+      const docs = await farthing(['open', 'docs'])
+      assert.equal(docs.stdout, `${running.baseUrl}/docs\n`)
+      assert.equal((await farthing(['open', 'elsewhere'])).code, 2)
+      const both = await farthing(['open', '--account', 'team a.b'])
+      assert.equal(both.code, 2)
+      assert.match(both.stderr, /with a key --account has no effect/)
+      const nobody = await farthing(['open', '--account', 'nobody'], { FARTHING_API_KEY: '' })
+      assert.equal(nobody.code, 1)
+      assert.match(nobody.stderr, /no active key of the account nobody/)
+    })
+
+    // The rest asks the service, and receivers.
+    if (kind === 'postgres') return
+
+    /** A key of a new account, so that no other test's webhooks and requests are in it. */
+    async function newKey(account: string): Promise<string> {
+      const { stdout } = await farthing(['keys', 'create', '--account', account, '--json'])
+      return JSON.parse(stdout).key
+    }
+
     test('finds another program at the address, another port, and another address of the pages', async () => {
       const other = createServer((_request, response) => response.end('{"ping":"pong"}'))
       other.listen(0, '127.0.0.1')
@@ -100,15 +143,12 @@ for (const kind of ['sqlite', 'postgres'] as const)
       found('service', 'fail', /^Another program answers at http:\/\/127\.0\.0\.1:/)
       found('port', 'warn', /^PORT is 3001, but the commands speak to /)
       const pages = await diagnose({ FARTHING_PAGES_URL: 'https://pay.example' })
-      if (kind === 'sqlite')
-        pages.found('pages', 'warn', /FARTHING_PAGES_URL is https:\/\/pay\.example here/)
+      pages.found('pages', 'warn', /FARTHING_PAGES_URL is https:\/\/pay\.example here/)
     })
 
     test('finds a certificate that is not accepted', async () => {
       const receiver = await startReceiver({ certificate: 'expired' })
-      const account = (await farthing(['keys', 'create', '--account', 'certificate', '--json']))
-        .stdout
-      const { key } = JSON.parse(account)
+      const key = await newKey('certificate')
       const api = createClient([running.baseUrl], key)
       await api.post('/v1/webhooks', { callback_url: receiver.url })
       const { found } = await diagnose({ FARTHING_API_KEY: key })
@@ -131,12 +171,6 @@ for (const kind of ['sqlite', 'postgres'] as const)
       bad.found('settings', 'fail', /^PORT must be a port number/)
     })
 
-    /** A key of a new account, so that no other test's webhooks and requests are in it. */
-    async function newKey(account: string): Promise<string> {
-      const { stdout } = await farthing(['keys', 'create', '--account', account, '--json'])
-      return JSON.parse(stdout).key
-    }
-
     test('A webhook without messages is only ok if its address accepts connections, and a listener never is', async () => {
       const key = await newKey('addresses')
       const api = createClient([running.baseUrl], key)
@@ -155,10 +189,7 @@ for (const kind of ['sqlite', 'postgres'] as const)
           description: 'C',
           subscriptions: [`card_payment_${type}`],
         })
-      await runProcess({
-        args: ['listen', '--name', 'D', '--print-signing-key'],
-        env: settings({ FARTHING_API_KEY: key }),
-      })
+      await farthing(['listen', '--name', 'D', '--print-signing-key'], { FARTHING_API_KEY: key })
       const { found, commandOf } = await diagnose({ FARTHING_API_KEY: key })
       open.close()
       assert.equal(commandOf(/active webhooks have the address/), undefined)
@@ -194,10 +225,7 @@ for (const kind of ['sqlite', 'postgres'] as const)
           callback_url: `http://localhost:${port}/${description}`,
           description,
         })
-      await runProcess({
-        args: ['listen', '--name', 'Me', '--print-signing-key'],
-        env: settings(env),
-      })
+      await farthing(['listen', '--name', 'Me', '--print-signing-key'], env)
       await farthing(['trigger', 'card_payment_cancelled'], env)
       receiver.close()
       const { found, commandOf } = await diagnose(env)
@@ -242,39 +270,5 @@ for (const kind of ['sqlite', 'postgres'] as const)
       const pages = await diagnose({ FARTHING_URL: wrong.baseUrl })
       pages.found('pages', 'fail', /which returns 404/)
       assert.match(pages.commandOf(/which returns 404/) ?? '', /^Correct FARTHING_BASE_URL of the/)
-    })
-
-    test('farthing open prints a link to the console, made with the key or from the database', async () => {
-      const pageOf = async (args: string[]) =>
-        new URL((await farthing(args)).stdout).searchParams.get('to')
-      const { stdout } = await farthing(['open', '--json', '06h0qu8nq4niuu4gr0paa1n99j'])
-      const url = new URL(JSON.parse(stdout).url)
-      assert.equal(url.origin + url.pathname, `${running.baseUrl}/console/enter`)
-      assert.match(url.searchParams.get('code') ?? '', /^default\.configured\.\d+\.[0-9a-f]{64}$/)
-      assert.equal(url.searchParams.get('to'), 'payments/06h0qu8nq4niuu4gr0paa1n99j')
-      const created = await farthing(['keys', 'create', '--account', 'team a.b', '--json'])
-      const { key_id } = JSON.parse(created.stdout)
-      const link = await farthing(['open', '--account', 'team a.b'], { FARTHING_API_KEY: '' })
-      assert.equal(link.code, 0, link.stderr)
-      assert.match(
-        new URL(link.stdout).searchParams.get('code') ?? '',
-        new RegExp(`^team%20a%2Eb\\.${key_id}\\.`),
-      )
-      assert.equal(new URL(link.stdout).searchParams.get('to'), null)
-      for (const [page, to] of [
-        ['home', null],
-        ['payments', 'payments'],
-      ] as const)
-        assert.equal(await pageOf(['open', page]), to)
-      assert.equal(await pageOf(['open']), null, 'the home page')
-      const docs = await farthing(['open', 'docs'])
-      assert.equal(docs.stdout, `${running.baseUrl}/docs\n`)
-      assert.equal((await farthing(['open', 'elsewhere'])).code, 2)
-      const both = await farthing(['open', '--account', 'team a.b'])
-      assert.equal(both.code, 2)
-      assert.match(both.stderr, /with a key --account has no effect/)
-      const nobody = await farthing(['open', '--account', 'nobody'], { FARTHING_API_KEY: '' })
-      assert.equal(nobody.code, 1)
-      assert.match(nobody.stderr, /no active key of the account nobody/)
     })
   })

@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { runHere } from '../support/command.ts'
-import { startCommand, startProcess } from '../support/process.ts'
+import { startCommand } from '../support/process.ts'
 import { startReceiver } from '../support/receiver.ts'
+import { startService } from '../support/service.ts'
 
 test('farthing listen brings messages as GOV.UK Pay sends them, until it is started without that', async t => {
   const FARTHING_API_KEY = 'key-of-the-listener'
-  const settings = { FARTHING_API_KEY, FARTHING_CONTROL: 'true', DATABASE_URL: 'sqlite::memory:' }
-  const controlled = await startProcess({ env: settings })
-  t.after(() => controlled.kill())
+  const service = await startService('sqlite', { control: true, env: { FARTHING_API_KEY } })
+  t.after(() => service.stop())
   const receiver = await startReceiver({ plain: true })
   t.after(() => receiver.close())
-  const env = { FARTHING_API_KEY, FARTHING_URL: controlled.baseUrl }
+  const env = { FARTHING_API_KEY, FARTHING_URL: service.baseUrl }
   const types: string[] = []
   for (const as of [['--as', 'govuk-pay'], []]) {
     const before = receiver.requests.length

@@ -1,15 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import {
-  confirmPage,
-  detailsPage,
-  endPage,
-  errorPage,
-  messages,
-} from '../../src/pay/hosted/pages.ts'
+import { confirmPage, detailsPage, errorPage, messages } from '../../src/pay/hosted/pages.ts'
 import { choices } from '../../src/pay/payments/payment.ts'
 import { elementsOf, type Found, only, tagged, withId } from './document.ts'
-import { card, form, payment, person, returnUrl, site } from './examples.ts'
+import { card, form, payment, person, site } from './examples.ts'
 
 const languages = ['en', 'cy'] as const
 
@@ -84,13 +78,6 @@ describe('The details page', () => {
     assert.ok(!inputs.some(({ attributes }) => 'checked' in attributes))
   })
 
-  it('The hint of success names capturable if the capture is delayed', () => {
-    const hint = (delayed_capture: boolean) =>
-      only(page({ delayed_capture }), withId('scenario-item-hint')).text
-    assert.match(hint(false), /success/)
-    assert.match(hint(true), /capturable/)
-  })
-
   it('On a Welsh page the statuses, which are English words, are marked as English', () => {
     for (const delayed_capture of [false, true]) {
       const elements = page({ delayed_capture, language: 'cy' })
@@ -138,12 +125,6 @@ describe('The details page', () => {
       assert.equal(described, 'scenario-hint scenario-error')
       assert.ok(only(elements, tagged('title')).text.startsWith(`${errorPrefix}: `))
     })
-
-  it('The details page has no error before the form was sent', () => {
-    const elements = page()
-    assert.ok(!elements.some(element => element.attributes.role === 'alert'))
-    assert.doesNotMatch(only(elements, tagged('title')).text, /^Error/)
-  })
 })
 
 describe('The confirm page', () => {
@@ -181,20 +162,7 @@ describe('The confirm page', () => {
   })
 })
 
-describe('The end pages and the error pages', () => {
-  for (const language of languages)
-    it(`The button of an end page links to return_url (${language})`, () => {
-      for (const ending of ['cancelled', 'declined', 'technical'] as const) {
-        const elements = elementsOf(endPage(site, ending, language, returnUrl))
-        assert.equal(only(elements, tagged('h1')).text, messages[language][ending].heading)
-        const { tag, text, attributes } = only(elements, withId('return-url'))
-        assert.deepEqual(
-          [tag, text, attributes.href],
-          ['a', messages[language].continueButton, returnUrl],
-        )
-      }
-    })
-
+describe('The error pages', () => {
   it('The page not found says for how many days links work, in both languages', () => {
     const source = errorPage(site, 404)
     assert.match(source, /7 days/)

@@ -33,7 +33,7 @@ export const CONCERNS: [path: string, tests: string][] = [
   ],
   [
     'src/tools/explain/signature/',
-    'test/{signature/*,cli/verify,contract/console/signature}.test.ts',
+    'test/{signature/*,cli/service-commands,contract/console/signature}.test.ts',
   ],
   ['src/tools/explain/', 'test/contract/check/*.test.ts'],
   ['src/tools/lists/', 'test/contract/console/{deliveries,payments,webhooks}.test.ts'],
@@ -42,7 +42,7 @@ export const CONCERNS: [path: string, tests: string][] = [
   ['src/tools/', 'test/contract/{console/requests,control/reading}.test.ts'],
   ['src/app/docs/', 'test/contract/{documentation,openapi*}.test.ts'],
   ['src/app/', 'test/{config,settings,log,start*}.test.ts'],
-  ['src/cli/', 'test/{command-line,cli/{doctor,listen*,ready,service-commands,verify}}.test.ts'],
+  ['src/cli/', 'test/{command-line,cli/{doctor,listen*,ready,service-commands}}.test.ts'],
   ['src/testing/', 'test/testing/{connection,library,options,receiver}.test.ts'],
   ['bin/', 'test/{command-line,installation}.test.ts'],
   ['scripts/', 'test/package.test.ts'],

@@ -1,6 +1,7 @@
 /** The pages of the console, and every state of them that differs in its parts. */
 import assert from 'node:assert/strict'
 import type { Page } from 'playwright-core'
+import type { Visitor } from './browser.ts'
 import type { Body, Client } from './client.ts'
 import type { Shelf } from './console-states.ts'
 import { ask } from './control.ts'
@@ -31,9 +32,26 @@ export async function addressesOf(
   }
 }
 
+/** Signs in to a window, whose page must complain of nothing. */
+export async function useAs(
+  baseUrl: string,
+  session: string,
+  visitor: Visitor,
+  use: (visitor: Visitor) => Promise<void>,
+): Promise<void> {
+  const [name = '', value = ''] = session.split('=')
+  await visitor.context.addCookies([{ name, value, url: baseUrl }])
+  await use(visitor)
+  assert.deepEqual(visitor.complaints, [])
+}
+
 /** Presses a button and waits for the page that it leads to. */
 export const press = (page: Page, selector: string) =>
   Promise.all([page.waitForEvent('load'), page.click(selector)])
+
+/** Opens all details of a page, those within others too. */
+export const openDetails = (page: Page): Promise<void> =>
+  page.evaluate("for (const each of document.querySelectorAll('details')) each.open = true")
 
 /**
  * States of pages besides those that `addressesOf` opens. `at` opens a page below /console, and `shown` is what there is
@@ -43,21 +61,13 @@ export const pageStates = (
   at: (page: Page, path: string) => Promise<unknown>,
   shown: () => Filled & { ended: string },
 ): Record<string, (page: Page) => Promise<unknown>> => ({
-  'the home page, with the table of its bars open': async page => {
-    await at(page, '')
-    await page.click('summary')
-  },
-  'payments without a match': page => at(page, 'payments?q=nothing'),
   'payments from a day that cannot be read': page => at(page, 'payments?from=tomorrow'),
   'a payment that is open': page => at(page, `payments/${shown().open.payment_id}`),
-  'a payment that is paid, with all details open': async page => {
-    await at(page, `payments/${shown().shelf.paid.payment_id}`)
-    for (const each of await page.locator('summary').all()) await each.click()
-  },
-  'a refund that is too high': async page => {
+  'a refund that is too high, with all details open': async page => {
     await at(page, `payments/${shown().shelf.paid.payment_id}`)
     await page.fill('#amount', '99999999')
     await press(page, '#refund')
+    await openDetails(page)
   },
   'a new payment that is refused, with all details open': async page => {
     await at(page, 'payments/new')
@@ -67,7 +77,6 @@ export const pageStates = (
     await press(page, '#create')
     await page.waitForSelector('#amount-error')
   },
-  'refused requests': page => at(page, 'requests?show=refused'),
   'a test account that has ended': page => at(page, `a/${shown().ended}`),
   'a new webhook that is refused': async page => {
     await at(page, 'webhooks/new')
@@ -77,9 +86,14 @@ export const pageStates = (
   },
   'a message that cannot be sent': page =>
     at(page, `messages/${shown().shelf.unsendable.webhook_message_id}`),
-  'the check, with all details open': async page => {
-    await at(page, 'check')
-    for (const each of await page.locator('summary').all()) await each.click()
+  'a message whose receiver was asked': async page => {
+    await at(page, `messages/${shown().shelf.failed[0]?.webhook_message_id}`)
+    await press(page, '#ask-receiver')
+    await page.click('#copies summary')
+  },
+  'a webhook whose receiver was probed': async page => {
+    await at(page, `webhooks/${shown().shelf.ledger.external_id}`)
+    await press(page, '#probe')
   },
   'an unknown page': page => at(page, 'nothing'),
 })

@@ -121,35 +121,39 @@ export async function signIn(
   return consoleOf(service, cookieIn(entered))
 }
 
+/** A new account, signed in. */
+export async function enter(service: Instances & Pick<Service, 'newNamedAccount'>) {
+  const { api, name } = await service.newNamedAccount()
+  return { api, name, browser: await signIn(service, api) }
+}
+
 /** The heading of a page. */
-export const headingOf = ({ elements }: Shown): string =>
-  only(elements, tagged('h1')).text.replace(/\s+/g, ' ').trim()
+export const headingOf = ({ elements }: Shown): string => textOf(only(elements, tagged('h1')))
 
 /** The element with this id. */
 export const elementWith = ({ elements }: Shown, id: string): Found => only(elements, withId(id))
 
 /** The steps of a timeline, each as one text with single spaces. */
 export const stepsOf = ({ elements }: Shown): string[] =>
-  elements
-    .filter(({ attributes }) => attributes.class === 'farthing-step')
-    .map(({ text }) => text.replace(/\s+/g, ' ').trim())
+  elements.filter(({ attributes }) => attributes.class === 'farthing-step').map(textOf)
 
-/** The texts of the cells of the table with this caption, row by row, without the headings of days. */
-export function rowsOf({ elements }: Shown, caption: string): string[][] {
+/** The texts of the cells of the table with this caption, or of the first table, row by row, without the headings of days. */
+export function rowsOf({ elements }: Shown, caption?: string): string[][] {
   const table = elements.find(
     ({ tag, inside }) =>
-      tag === 'table' && inside.some(each => each.tag === 'caption' && each.text === caption),
+      tag === 'table' &&
+      (caption === undefined ||
+        inside.some(each => each.tag === 'caption' && each.text === caption)),
   )
   const body = table?.inside.find(tagged('tbody'))
   return (body?.inside ?? [])
     .filter(tagged('tr'))
-    .map(({ inside }) =>
-      inside
-        .filter(({ tag }) => tag === 'th' || tag === 'td')
-        .map(({ text }) => text.replace(/\s+/g, ' ').trim()),
-    )
+    .map(({ inside }) => inside.filter(({ tag }) => tag === 'th' || tag === 'td').map(textOf))
     .filter(([first = '']) => !DAY.test(first))
 }
 
+/** The text of an element, with single spaces. */
+export const textOf = ({ text }: Found): string => text.replace(/\s+/g, ' ').trim()
+
 /** The heading of a day in a list. */
-export const DAY = /^\w+day, \d+ \w+ \d{4}$/
+const DAY = /^\w+day, \d+ \w+ \d{4}$/

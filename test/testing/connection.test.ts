@@ -10,8 +10,9 @@ import {
   type ServerResponse,
 } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { type TestContext, test } from 'node:test'
+import { after, before, describe, type TestContext, test } from 'node:test'
 import { ControlError, connectFarthing, startFarthing } from '../../src/testing/library.ts'
+import type { Farthing } from '../../src/testing/public.d.ts'
 import { startService } from '../support/service.ts'
 
 async function listen(t: TestContext, respond: RequestListener): Promise<string> {
@@ -52,64 +53,16 @@ test('On a Node that is too old each way in says in one sentence which it needs'
 })
 
 test('stop() lets the service respond to what is under way, and says why later requests fail', async () => {
-  const farthing = await startFarthing()
-  const { payment_id } = await farthing.payment()
-  const plan = await farthing.plan({ on: 'readPayment', delay: 2_000 })
-  const slow = farthing.send('GET', `/v1/payments/${payment_id}`)
-  const waiting = assert.rejects(farthing.waitForPayment('none'), /stop\(\) was called$/)
+  const stopped = await startFarthing()
+  const { payment_id } = await stopped.payment()
+  const plan = await stopped.plan({ on: 'readPayment', delay: 2_000 })
+  const slow = stopped.send('GET', `/v1/payments/${payment_id}`)
+  const waiting = assert.rejects(stopped.waitForPayment('none'), /stop\(\) was called$/)
   while ((await plan.counts()).seen === 0) await new Promise(setImmediate)
-  await farthing.stop()
+  await stopped.stop()
   assert.equal((await slow).status, 200)
   await waiting
-  await assert.rejects(
-    farthing.send('GET', '/healthz'),
-    /^Error: GET \/healthz has no response: st/,
-  )
-})
-
-test('stop() of a connection ends its waits with the reason', async t => {
-  const farthing = await startFarthing()
-  t.after(() => farthing.stop())
-  const connected = await connectFarthing({ url: farthing.url, key: farthing.key })
-  const waiting = assert.rejects(connected.waitForPayment('none'), /stop\(\) was called$/)
-  await connected.stop()
-  await waiting
-})
-
-test('the error of an account that is kept has no link where the console is off', async t => {
-  const service = await startService('sqlite', {
-    control: true,
-    env: { FARTHING_CONSOLE: 'false', FARTHING_API_KEY: 'key-of-these-tests-1' },
-  })
-  t.after(() => service.stop())
-  const [url = ''] = service.baseUrls
-  const connected = await connectFarthing({ url, key: 'key-of-these-tests-1' })
-  t.after(() => connected.stop())
-  const kept = await connected.account({ keepOnFailure: true })
-  await assert.rejects(kept.waitForPayment('none', { timeout: 0 }), (error: Error) => {
-    const end = `Its account ${kept.name} is kept, without pages: the console is off (FARTHING_CONSOLE=false)`
-    return error.message.endsWith(`\n${end}`)
-  })
-})
-
-test('send sends the key to the service only', async t => {
-  const asked: unknown[] = []
-  const other = await listen(t, ({ headers }, response) => {
-    asked.push(headers.authorization)
-    response.end()
-  })
-  const farthing = await startFarthing()
-  t.after(() => farthing.stop())
-  for (const path of [`${other}/x`, `${farthing.url}.a.test`, 'https://a.test', 'v1/payments'])
-    await assert.rejects(
-      farthing.send('GET', path),
-      /^TypeError: send: .+ is not an address of http/,
-    )
-  assert.equal((await farthing.send('GET', `//${other.slice(7)}/x`)).status, 404)
-  assert.deepEqual(asked, [])
-  const { payment_id, _links } = await farthing.payment()
-  for (const path of [_links.self.href, `/v1/payments/${payment_id}`])
-    assert.equal((await farthing.send('GET', path)).body.payment_id, payment_id)
+  await assert.rejects(stopped.send('GET', '/healthz'), /^Error: GET \/healthz has no response: st/)
 })
 
 /** Sends the request on to `url`. */
@@ -123,67 +76,110 @@ function forward(url: string, incoming: IncomingMessage, response: ServerRespons
   onward.end()
 }
 
-test('connectFarthing keeps the path of an address', async t => {
-  const farthing = await startFarthing()
-  t.after(() => farthing.stop())
-  const proxy = await listen(t, (incoming, response) => {
-    const { url = '' } = incoming
-    assert.match(url, /^\/pay\/control/)
-    forward(farthing.url + url.slice('/pay'.length), incoming, response)
+describe('A connection', () => {
+  let farthing: Farthing
+  before(async () => {
+    farthing = await startFarthing()
   })
-  const { key } = farthing
-  const connected = await connectFarthing({ url: `${proxy}/pay/`, key })
-  assert.equal(connected.url, `${proxy}/pay`)
-  assert.ok(await connected.clock.now())
-  await assert.rejects(connected.send('GET', '/../control'), TypeError)
-  await connected.stop()
-})
+  after(() => farthing.stop())
 
-test('a wait that fails is a WaitError also if the state cannot be read', async t => {
-  const farthing = await startFarthing()
-  t.after(() => farthing.stop())
-  const proxy = await listen(t, (incoming, response) => {
-    const { url = '' } = incoming
-    if (/^\/control$|wait=/.test(url)) forward(farthing.url + url, incoming, response)
-    else response.writeHead(503).end()
+  test('stop() of a connection ends its waits with the reason', async () => {
+    const connected = await connectFarthing({ url: farthing.url, key: farthing.key })
+    const waiting = assert.rejects(connected.waitForPayment('none'), /stop\(\) was called$/)
+    await connected.stop()
+    await waiting
   })
-  const connected = await connectFarthing({ url: proxy, key: farthing.key })
-  await assert.rejects(
-    connected.waitForPayment('R-7', { timeout: 0 }),
-    /^WaitError: waited 0 s for R-7\. More could not be read: GET \/control\/payments.+: 503/,
-  )
-  await connected.stop()
-})
 
-test('connectFarthing says what is wrong with an address, a key and a server', async t => {
-  const farthing = await startFarthing()
-  t.after(() => farthing.stop())
-  const { url, key } = farthing
-  for (const wrong of ['nope', 'ftp://a.test', `${url}/?a=1`, 'http://u:p@a.test', `${url}/v1`])
-    await assert.rejects(
-      connectFarthing({ url: wrong, key }),
-      /^TypeError: connectFarthing: url: '.+' is not an address such as http:\/\/127\.0\.0\.1:3000/,
-    )
-  await assert.rejects(connectFarthing({ url, key: `${key}\n` }), (error: Error) => {
-    assert.match(error.message, /^connectFarthing: key has a space, a line break/)
-    return true
+  test('the error of an account that is kept has no link where the console is off', async t => {
+    const service = await startService('sqlite', {
+      control: true,
+      env: { FARTHING_CONSOLE: 'false', FARTHING_API_KEY: 'key-of-these-tests-1' },
+    })
+    t.after(() => service.stop())
+    const [url = ''] = service.baseUrls
+    const connected = await connectFarthing({ url, key: 'key-of-these-tests-1' })
+    t.after(() => connected.stop())
+    const kept = await connected.account({ keepOnFailure: true })
+    await assert.rejects(kept.waitForPayment('none', { timeout: 0 }), (error: Error) => {
+      const end = `Its account ${kept.name} is kept, without pages: the console is off (FARTHING_CONSOLE=false)`
+      return error.message.endsWith(`\n${end}`)
+    })
   })
-  await assert.rejects(connectFarthing({ url, key: 'wrong' }), ControlError)
-  const bodies = ['<html>', '{"a":1}', '{', 'null', '']
-  for (const [status, body] of bodies.flatMap(body => [
-    [200, body] as const,
-    [404, body] as const,
-  ])) {
-    const other = await listen(t, (_request, response) =>
-      response.writeHead(status, { 'Content-Type': 'application/json' }).end(body),
-    )
+
+  test('send sends the key to the service only', async t => {
+    const asked: unknown[] = []
+    const other = await listen(t, ({ headers }, response) => {
+      asked.push(headers.authorization)
+      response.end()
+    })
+    for (const path of [`${other}/x`, `${farthing.url}.a.test`, 'https://a.test', 'v1/payments'])
+      await assert.rejects(
+        farthing.send('GET', path),
+        /^TypeError: send: .+ is not an address of http/,
+      )
+    assert.equal((await farthing.send('GET', `//${other.slice(7)}/x`)).status, 404)
+    assert.deepEqual(asked, [])
+    const { payment_id, _links } = await farthing.payment()
+    for (const path of [_links.self.href, `/v1/payments/${payment_id}`])
+      assert.equal((await farthing.send('GET', path)).body.payment_id, payment_id)
+  })
+
+  test('connectFarthing keeps the path of an address', async t => {
+    const proxy = await listen(t, (incoming, response) => {
+      const { url = '' } = incoming
+      assert.match(url, /^\/pay\/control/)
+      forward(farthing.url + url.slice('/pay'.length), incoming, response)
+    })
+    const { key } = farthing
+    const connected = await connectFarthing({ url: `${proxy}/pay/`, key })
+    assert.equal(connected.url, `${proxy}/pay`)
+    assert.ok(await connected.clock.now())
+    await assert.rejects(connected.send('GET', '/../control'), TypeError)
+    await connected.stop()
+  })
+
+  test('a wait that fails is a WaitError also if the state cannot be read', async t => {
+    const proxy = await listen(t, (incoming, response) => {
+      const { url = '' } = incoming
+      if (/^\/control$|wait=/.test(url)) forward(farthing.url + url, incoming, response)
+      else response.writeHead(503).end()
+    })
+    const connected = await connectFarthing({ url: proxy, key: farthing.key })
     await assert.rejects(
-      connectFarthing({ url: other, key }),
-      /^Error: connectFarthing: no Farthing responds at http:\S+: GET \/control: (404|200)/,
+      connected.waitForPayment('R-7', { timeout: 0 }),
+      /^WaitError: waited 0 s for R-7\. More could not be read: GET \/control\/payments.+: 503/,
     )
-  }
-  await assert.rejects(
-    connectFarthing({ url: 'http://127.0.0.1:1', key }),
-    /^Error: connectFarthing: no Farthing responds at http:\/\/127\.0\.0\.1:1: connect ECONNREFUSED/,
-  )
+    await connected.stop()
+  })
+
+  test('connectFarthing says what is wrong with an address, a key and a server', async t => {
+    const { url, key } = farthing
+    for (const wrong of ['nope', 'ftp://a.test', `${url}/?a=1`, 'http://u:p@a.test', `${url}/v1`])
+      await assert.rejects(
+        connectFarthing({ url: wrong, key }),
+        /^TypeError: connectFarthing: url: '.+' is not an address such as http:\/\/127\.0\.0\.1:3000/,
+      )
+    await assert.rejects(connectFarthing({ url, key: `${key}\n` }), (error: Error) => {
+      assert.match(error.message, /^connectFarthing: key has a space, a line break/)
+      return true
+    })
+    await assert.rejects(connectFarthing({ url, key: 'wrong' }), ControlError)
+    const bodies = ['<html>', '{"a":1}', '{', 'null', '']
+    for (const [status, body] of bodies.flatMap(body => [
+      [200, body] as const,
+      [404, body] as const,
+    ])) {
+      const other = await listen(t, (_request, response) =>
+        response.writeHead(status, { 'Content-Type': 'application/json' }).end(body),
+      )
+      await assert.rejects(
+        connectFarthing({ url: other, key }),
+        /^Error: connectFarthing: no Farthing responds at http:\S+: GET \/control: (404|200)/,
+      )
+    }
+    await assert.rejects(
+      connectFarthing({ url: 'http://127.0.0.1:1', key }),
+      /^Error: connectFarthing: no Farthing responds at http:\/\/127\.0\.0\.1:1: connect ECONNREFUSED/,
+    )
+  })
 })

@@ -57,7 +57,7 @@ describe('A receiver', () => {
         /no answer today/,
       ],
       [async () => Promise.reject(new Error('no answer today')), /no answer today/],
-      ...wrong.map((value): [Given, RegExp] => [(() => value) as Given, /^TypeError: answer: /]),
+      [() => 99, /^TypeError: answer: 99 is not a status/],
       [(() => undefined) as unknown as Given, /^TypeError: answer: undefined is not a status/],
     ]
     for (const [answer, message] of failing) {
@@ -66,7 +66,7 @@ describe('A receiver', () => {
       await assert.rejects(receiver.next({ payment_id }), message)
       assert.equal((await receiver.next({ payment_id })).payment_id, payment_id)
     }
-    await assert.rejects(account.settled(), /^Undelivered: 10 given up:.+500 .+, then 500/s)
+    await assert.rejects(account.settled(), /^Undelivered: 4 given up:.+500 .+, then 500/s)
     receiver.answer(200)
     await account.payment({ scenario: 'declined' })
     await receiver.next()

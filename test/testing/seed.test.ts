@@ -12,8 +12,6 @@ const options = {
   returnHosts: '',
 }
 
-const scenarios: Choice[] = ['success', 'declined', 'error', 'cancel']
-
 type End = (account: Account, payment_id: string, scenario: Choice) => Promise<unknown>
 
 /** Everything that a client and a webhook receiver see of payments that end by `end`. */
@@ -22,9 +20,10 @@ async function story(seed: number, end: End): Promise<string[]> {
   const account = await farthing.account()
   const receiver = await account.receive()
   const seen = [farthing.key, account.name, account.key, receiver.signingKey]
-  for (const scenario of scenarios)
-    for (const fields of [{}, { delayed_capture: true }, { language: 'cy' as const }, 'agreement'])
-      seen.push(...(await course(account, fields, id => end(account, id, scenario))))
+  for (const scenario of ['success', 'declined', 'error', 'cancel'] as const)
+    seen.push(...(await course(account, {}, id => end(account, id, scenario))))
+  for (const fields of [{ delayed_capture: true }, { language: 'cy' as const }, 'agreement'])
+    seen.push(...(await course(account, fields, id => end(account, id, 'success'))))
   await account.settled()
   seen.push(...receiver.all().map(({ raw }) => raw))
   await account.reset({ at: options.at })
@@ -87,7 +86,7 @@ test('complete leaves byte for byte what the pages leave, in each run with the s
 test('a service that starts anew with its seed and its database makes accounts with further names', async () => {
   const again = { ...options, database: tempDatabase() }
   const keys = new Set<string>()
-  for (let start = 0; start < 3; start++) {
+  for (let start = 0; start < 2; start++) {
     await using farthing = await startFarthing(again)
     for (let n = 0; n < 2; n++) {
       const account = await farthing.account()
@@ -95,20 +94,22 @@ test('a service that starts anew with its seed and its database makes accounts w
       keys.add(account.key)
     }
   }
-  assert.equal(keys.size, 6)
+  assert.equal(keys.size, 4)
 })
 
 test('a scenario plan leaves byte for byte what a picker leaves', async () => {
-  const withPlan = async (scenario: Choice, end: End) => {
+  const withPlan = async (end: End) => {
     await using farthing = await startFarthing(options)
     const account = await farthing.account()
     const receiver = await account.receive()
-    // Both make the plan, because its identifier uses up random digits too.
-    const plan = await account.plan({ scenario })
-    if (end !== byPlan) await plan.remove()
-    const seen = await course(account, {}, id => end(account, id, scenario))
+    const seen: string[] = []
+    for (const scenario of ['success', 'declined'] as const) {
+      // Both make the plan, because its identifier uses up random digits too.
+      const plan = await account.plan({ scenario })
+      if (end !== byPlan) await plan.remove()
+      seen.push(...(await course(account, {}, id => end(account, id, scenario))))
+    }
     return [...seen, ...receiver.all().map(({ raw }) => raw)]
   }
-  for (const scenario of ['success', 'declined'] as const)
-    assert.deepEqual(await withPlan(scenario, byPlan), await withPlan(scenario, byPages))
+  assert.deepEqual(await withPlan(byPlan), await withPlan(byPages))
 })

@@ -30,9 +30,7 @@ onEveryDatabase('Entering the console', service => {
     const api = await service().newAccount()
     for (const [path, back] of [
       ['', undefined],
-      ['payments', 'payments'],
       ['payments?status=failed&q=', 'payments?status=failed&q='],
-      ['payments/06h3k', 'payments/06h3k'],
       ['no-such-page', 'no-such-page'],
       ['payments/a/b/c', undefined],
     ] as const) {
@@ -214,7 +212,6 @@ onEveryDatabase('Entering the console', service => {
       { 'Sec-Fetch-Site': 'same-site' },
       { Origin: 'https://evil.example' },
       { Origin: 'null' },
-      { Origin: 'not a url' },
     ])
       for (const path of ['sign-in', 'sign-out', 'enter']) {
         const answer = await browser.post(path, { key, code }, headers)
@@ -267,40 +264,28 @@ onEveryDatabase('Entering the console', service => {
   })
 })
 
-test('FARTHING_CONSOLE=false leaves nothing of the console', async t => {
-  const off = await startService('sqlite', { env: { FARTHING_CONSOLE: 'false' } })
-  t.after(() => off.stop())
-  const { key = '' } = await off.newAccount()
-  for (const path of ['', '/payments', '/sign-in', '/enter'])
-    for (const accept of ['text/html', 'application/json']) {
-      const get = (at: string) => fetch(off.baseUrl + at, { headers: { accept } })
-      const [console, unknown] = [await get(`/console${path}`), await get('/no-such-path')]
-      assert.equal(console.status, 404)
-      assert.equal(await console.text(), await unknown.text())
-    }
-  const { status } = await consoleOf(off).post('sign-in', { key })
-  assert.equal(status, 404)
-})
-
-test('FARTHING_CONSOLE=false with FARTHING_CONTROL=true keeps the record and what reads it, without pages', async t => {
-  const env = { FARTHING_CONSOLE: 'false', FARTHING_CONTROL: 'true' }
-  const off = await startService('sqlite', { env })
-  t.after(() => off.stop())
-  const api = await off.newAccount()
-  const { payment_id } = await api.createPayment()
-  const { body } = await ask(off, api, `requests?payment_id=${payment_id}`)
-  assert.deepEqual(
-    body.results.map((each: Body) => [each.operation, each.answer.body.payment_id]),
-    [['createPayment', payment_id]],
-  )
-  assert.deepEqual((await ask(off, api, 'messages')).body.results, [])
-  const get = (path: string) =>
-    fetch(off.baseUrl + path, { headers: { accept: 'text/html' }, redirect: 'manual' })
-  const unknown = await (await get('/no-such-path')).text()
-  for (const path of ['', '/payments', '/sign-in', '/enter']) {
-    const page = await get(`/console${path}`)
-    assert.deepEqual([page.status, await page.text()], [404, unknown], path)
-  }
-  for (const path of ['enter', 'listeners'])
-    assert.equal((await ask(off, api, path, { to: '', name: 'laptop' })).status, 404, path)
-})
+for (const control of [false, true])
+  test(`FARTHING_CONSOLE=false leaves no page of the console ${control ? 'with' : 'without'} control, which keeps the record and what reads it`, async t => {
+    const off = await startService('sqlite', { control, env: { FARTHING_CONSOLE: 'false' } })
+    t.after(() => off.stop())
+    const api = await off.newAccount()
+    for (const path of ['', '/payments', '/sign-in', '/enter'])
+      for (const accept of ['text/html', 'application/json']) {
+        const get = (at: string) =>
+          fetch(off.baseUrl + at, { headers: { accept }, redirect: 'manual' })
+        const [console, unknown] = [await get(`/console${path}`), await get('/no-such-path')]
+        assert.equal(console.status, 404)
+        assert.equal(await console.text(), await unknown.text())
+      }
+    assert.equal((await consoleOf(off).post('sign-in', { key: api.key ?? '' })).status, 404)
+    if (!control) return
+    const { payment_id } = await api.createPayment()
+    const { body } = await ask(off, api, `requests?payment_id=${payment_id}`)
+    assert.deepEqual(
+      body.results.map((each: Body) => [each.operation, each.answer.body.payment_id]),
+      [['createPayment', payment_id]],
+    )
+    assert.deepEqual((await ask(off, api, 'messages')).body.results, [])
+    for (const path of ['enter', 'listeners'])
+      assert.equal((await ask(off, api, path, { to: '', name: 'laptop' })).status, 404, path)
+  })

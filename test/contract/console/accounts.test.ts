@@ -8,6 +8,7 @@ import { createClient } from '../../support/client.ts'
 import {
   consoleOf,
   elementWith,
+  enter,
   headingOf,
   type Shown,
   signIn,
@@ -22,12 +23,12 @@ onEveryDatabase(
   'Accounts in the console',
   service => {
     const start = async () => {
-      const { api, name } = await service().newNamedAccount()
+      const entered = await enter(service())
       const made = async (fields = {}) => {
-        const { body } = await ask(service(), api, 'accounts', fields)
+        const { body } = await ask(service(), entered.api, 'accounts', fields)
         return { name: body.account as string, api: createClient(service().baseUrls, body.key) }
       }
-      return { api, name, made, browser: await signIn(service(), api) }
+      return { ...entered, made }
     }
     const linkTo = ({ elements }: Shown, text: RegExp) =>
       elements.find(each => each.tag === 'a' && text.test(each.text))?.attributes.href ?? ''

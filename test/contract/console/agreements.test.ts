@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { tagged } from '../../hosted/document.ts'
-import { elementWith, headingOf, signIn } from '../../support/console.ts'
+import { elementWith, enter, headingOf } from '../../support/console.ts'
 import { onEveryDatabase } from '../../support/service.ts'
 
 onEveryDatabase('Agreements in the console', service => {
   const start = async () => {
-    const api = await service().newAccount()
-    const browser = await signIn(service(), api)
+    const { api, browser } = await enter(service())
     const agree = async (reference: string) => {
       service().clock.advance(5)
       const { body } = await api.post('/v1/agreements', { reference, description: 'A club' })

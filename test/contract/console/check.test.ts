@@ -5,104 +5,108 @@ import { createNewId } from '../../../src/core/ids.ts'
 import { findExchanges, insertExchange } from '../../../src/tools/record/store.ts'
 import { tagged } from '../../hosted/document.ts'
 import { webPayment } from '../../support/client.ts'
-import { signIn } from '../../support/console.ts'
+import { enter, signIn } from '../../support/console.ts'
 import { authorise } from '../../support/journeys.ts'
 import { onSharedDatabases, startService } from '../../support/service.ts'
-import { answering, receiving, subscribe } from '../../support/subscriber.ts'
+import { answering, subscribe } from '../../support/subscriber.ts'
 
 const navigationOf = (html: string) => /\bCheck(?: \([^)]+\))?(?=\s*<)/.exec(html)?.[0]
 
-onSharedDatabases('The check in the console', service => {
-  test('the page has each finding with its evidence, and the navigation the number of fails', async () => {
-    const api = await service().newAccount()
-    const console = await signIn(service(), api)
-    const empty = await console.get('check')
-    assert.doesNotMatch(empty.text, /Nothing that was seen would break/)
-    assert.equal(navigationOf(empty.html), 'Check')
+onSharedDatabases(
+  'The check in the console',
+  service => {
+    test('the page has each finding with its evidence, and the navigation the number of fails', async () => {
+      const { api, browser: console } = await enter(service())
+      const empty = await console.get('check')
+      assert.doesNotMatch(empty.text, /Nothing that was seen would break/)
+      assert.equal(navigationOf(empty.html), 'Check')
 
-    await console.post('payments/new/create', { ready: 'paid' })
-    assert.match((await console.get('check')).text, / 0 exchanges since .* Nothing was judged, so/)
-    await api.get('/v1/payments')
-    assert.match(
-      (await console.get('check')).text,
-      / 1 exchange since .*\. Nothing that was seen would break\..*Seen 1 time(?!s)/,
-    )
+      await console.post('payments/new/create', { ready: 'paid' })
+      assert.match(
+        (await console.get('check')).text,
+        / 0 exchanges since .* Nothing was judged, so/,
+      )
+      await api.get('/v1/payments')
+      assert.match(
+        (await console.get('check')).text,
+        / 1 exchange since .*\. Nothing that was seen would break\..*Seen 1 time(?!s)/,
+      )
 
-    const headers = { 'Idempotency-Key': 'k-1' }
-    await api.createPayment({ amount: 0 }, headers)
-    await api.post('/v1/payments', webPayment, headers)
-    const page = await console.get('check')
-    assert.match(page.text, /^Check Would this .* 3 exchanges since 2026-/)
-    assert.match(page.text, /Will break in production fail P4 .* Likely to break warn P1 /)
-    assert.match(page.text, /What passed \(\d+\).* What was not seen \(\d+\)/)
-    assert.equal(navigationOf(page.html), 'Check (1)')
-    const evidence = page.elements.filter(tagged('a')).flatMap(({ attributes: { href = '' } }) => {
-      return /^requests\/[0-9a-v]{26}$/.test(href) ? [href] : []
+      const headers = { 'Idempotency-Key': 'k-1' }
+      await api.createPayment({ amount: 0 }, headers)
+      await api.post('/v1/payments', webPayment, headers)
+      const page = await console.get('check')
+      assert.match(page.text, /^Check Would this .* 3 exchanges since 2026-/)
+      assert.match(page.text, /Will break in production fail P4 .* Likely to break warn P1 /)
+      assert.match(page.text, /What passed \(\d+\).* What was not seen \(\d+\)/)
+      assert.equal(navigationOf(page.html), 'Check (1)')
+      const evidence = page.elements
+        .filter(tagged('a'))
+        .flatMap(({ attributes: { href = '' } }) => {
+          return /^requests\/[0-9a-v]{26}$/.test(href) ? [href] : []
+        })
+      assert.match(
+        page.html,
+        /Source: <a class="govuk-link" href="https:\/\/github\.com\/alphagov\/pay-connector\/[^"]+">ChargesApiResource\.java#L174<\/a>/,
+      )
+      const [, address = ''] = /Base URL of the API: (\S+)/.exec((await console.get('')).text) ?? []
+      assert.equal(page.text.split(` ${address}/control/`).length - 1, 16)
+      assert.ok(!page.text.includes('FARTHING_URL') && !page.html.includes(String(api.key)))
+      assert.match(
+        page.text,
+        /A card is declinedNocurl .*scenario.*declined.*plans\s*then let your application create a payment/,
+      )
+      const [newest = ''] = evidence
+      assert.match(
+        (await console.get(newest)).text,
+        /In production: By its source GOV\.UK Pay ignores Idempotency-Key here/,
+      )
+      assert.equal(navigationOf((await console.get('payments')).html), 'Check (1)')
     })
-    assert.match(
-      page.html,
-      /Source: <a class="govuk-link" href="https:\/\/github\.com\/alphagov\/pay-connector\/[^"]+">ChargesApiResource\.java#L174<\/a>/,
-    )
-    const [, address = ''] = /Base URL of the API: (\S+)/.exec((await console.get('')).text) ?? []
-    assert.equal(page.text.split(` ${address}/control/`).length - 1, 16)
-    assert.ok(!page.text.includes('FARTHING_URL') && !page.html.includes(String(api.key)))
-    assert.match(
-      page.text,
-      /A card is declinedNocurl .*scenario.*declined.*plans\s*then let your application create a payment/,
-    )
-    const [newest = ''] = evidence
-    assert.match(
-      (await console.get(newest)).text,
-      /In production: By its source GOV\.UK Pay ignores Idempotency-Key here/,
-    )
-    assert.equal(navigationOf((await console.get('payments')).html), 'Check (1)')
-  })
 
-  test('a timeline says at a step what would differ, a filter finds such requests, and no page has a card number', async () => {
-    const api = await service().newAccount()
-    const payment = await api.createPayment({ authorisation_mode: 'moto_api' })
-    const card_number = '4000000000000069'
-    assert.equal((await authorise(api, payment, { card_number })).status, 204)
-    const console = await signIn(service(), api)
-    const pages = [
-      await console.get(`payments/${payment.payment_id}`),
-      await console.get('requests?show=in-production'),
-      await console.get('check'),
-    ]
-    const [timeline, requests, check] = pages
-    assert.match(timeline?.text ?? '', /warn In production: By its source this test card/)
-    assert.match(requests?.text ?? '', /Different in production.*POST \/v1\/auth204/)
-    assert.doesNotMatch(requests?.text ?? '', /POST \/v1\/payments /)
-    assert.match(check?.text ?? '', /P9 Test cards that fail/)
-    for (const { html } of pages) assert.ok(!html.includes(card_number))
-  })
-})
+    test('a timeline says at a step what would differ, a filter finds such requests, and no page has a card number', async () => {
+      const api = await service().newAccount()
+      const payment = await api.createPayment({ authorisation_mode: 'moto_api' })
+      const card_number = '4000000000000069'
+      assert.equal((await authorise(api, payment, { card_number })).status, 204)
+      const console = await signIn(service(), api)
+      const pages = [
+        await console.get(`payments/${payment.payment_id}`),
+        await console.get('requests?show=in-production'),
+        await console.get('check'),
+      ]
+      const [timeline, requests, check] = pages
+      assert.match(timeline?.text ?? '', /warn In production: By its source this test card/)
+      assert.match(requests?.text ?? '', /Different in production.*POST \/v1\/auth204/)
+      assert.doesNotMatch(requests?.text ?? '', /POST \/v1\/payments /)
+      assert.match(check?.text ?? '', /P9 Test cards that fail/)
+      for (const { html } of pages) assert.ok(!html.includes(card_number))
+    })
 
-test('A finding about a webhook has the button that probes its receiver', async t => {
-  const service = await startService('sqlite', receiving)
-  t.after(() => service.stop())
-  const api = await service.newAccount()
-  const browser = await signIn(service, api)
-  const { webhook } = await subscribe(t, api, { behaviour: { onRequest: answering(401) } })
-  for (let i = 0; i < 3; i++) {
-    const { payment_id } = await api.createPayment()
-    await api.post(`/v1/payments/${payment_id}/cancel`)
-  }
-  const page = await browser.get('check')
-  const forms = page.elements.filter(
-    ({ attributes }) => attributes.action === `webhooks/${webhook.external_id}/probe`,
-  )
-  const [button] = forms.flatMap(({ inside }) => inside.filter(tagged('button')))
-  assert.equal(button?.text, 'Probe this receiver')
-  assert.match(page.text, /Sends at most \d+ messages/)
-})
+    test('a finding about a webhook has the button that probes its receiver', async t => {
+      const { api, browser } = await enter(service())
+      const { webhook } = await subscribe(t, api, { behaviour: { onRequest: answering(401) } })
+      for (let i = 0; i < 3; i++) {
+        const { payment_id } = await api.createPayment()
+        await api.post(`/v1/payments/${payment_id}/cancel`)
+      }
+      const page = await browser.get('check')
+      const forms = page.elements.filter(
+        ({ attributes }) => attributes.action === `webhooks/${webhook.external_id}/probe`,
+      )
+      const [button] = forms.flatMap(({ inside }) => inside.filter(tagged('button')))
+      assert.equal(button?.text, 'Probe this receiver')
+      assert.match(page.text, /Sends at most \d+ messages/)
+    })
+  },
+  { receives: true },
+)
 
 test('The number beside Check is that of the page, and with more than 1,000 exchanges elsewhere an older one with its time', async t => {
   const service = await startService('sqlite')
   t.after(() => service.stop())
   const { database, clock, apps } = service
-  const { api, name } = await service.newNamedAccount()
-  const browser = await signIn(service, api)
+  const { api, name, browser } = await enter(service)
   const shown = async (path: string) => navigationOf((await browser.get(path)).html)
   await api.get('/v1/agreements')
   await apps[0]?.recorder?.flush()

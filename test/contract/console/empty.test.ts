@@ -2,16 +2,14 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { tagged } from '../../hosted/document.ts'
 import { createAgreement } from '../../support/agreements.ts'
-import { type Shown, signIn } from '../../support/console.ts'
+import { enter, type Shown, textOf } from '../../support/console.ts'
 import { ask } from '../../support/control.ts'
 import { onEveryDatabase, startService } from '../../support/service.ts'
 import { receiving, subscribe } from '../../support/subscriber.ts'
 
 /** The paragraphs of the page that are not those of its heading. */
 const sentencesIn = ({ elements }: Shown): string[] =>
-  (elements.find(tagged('main'))?.inside ?? [])
-    .filter(tagged('p'))
-    .map(({ text }) => text.replace(/\s+/g, ' ').trim())
+  (elements.find(tagged('main'))?.inside ?? []).filter(tagged('p')).map(textOf)
 
 onEveryDatabase(
   'Empty states of the console',
@@ -39,12 +37,11 @@ onEveryDatabase(
     ]
 
     test('an empty list is one sentence with the one thing to do, and without it where the account has ended', async () => {
-      const api = await service().newAccount()
-      const browser = await signIn(service(), api)
+      const { api, browser } = await enter(service())
       const name = `ended-${service().clock.now()}`
       await browser.post('accounts/make-account', { name })
       await ask(service(), api, `accounts/${name}`, undefined, 'DELETE')
-      const other = await signIn(service(), await service().newAccount())
+      const { browser: other } = await enter(service())
       for (const [path, sentence, link] of empty) {
         const page = await other.get(path)
         const found = sentencesIn(page).filter(each => sentence.test(each))
@@ -63,8 +60,7 @@ onEveryDatabase(
     })
 
     test('a webhook without messages and an agreement without payments say what brings the first', async t => {
-      const api = await service().newAccount()
-      const browser = await signIn(service(), api)
+      const { api, browser } = await enter(service())
       const { webhook } = await subscribe(t, api)
       const { agreement_id } = await createAgreement(api)
       for (const [path, sentence] of [
@@ -84,6 +80,7 @@ onEveryDatabase(
 test('without control the empty list of plans says what they need', async t => {
   const service = await startService('sqlite')
   t.after(() => service.stop())
-  const page = await (await signIn(service, await service.newAccount())).get('accounts')
+  const { browser } = await enter(service)
+  const page = await browser.get('accounts')
   assert.ok(sentencesIn(page).includes('There are no plans: they need FARTHING_CONTROL=true.'))
 })

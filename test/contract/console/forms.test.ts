@@ -42,47 +42,6 @@ onSharedDatabases('Forms of the console', service => {
     assert.equal(bannerIn(await forged.get(address)), undefined)
   })
 
-  test('only a payment that went well has a green banner: a declined card, an error and a cancellation are told neutrally', async () => {
-    const api = await service().newAccount()
-    const browser = await signIn(service(), api)
-    for (const [mode, form, fields, banner, green] of [
-      [{}, 'complete', { scenario: 'success' }, 'The payment succeeded.', true],
-      [
-        {},
-        'complete',
-        { scenario: 'declined' },
-        'The card was declined. The payment has failed (P0010).',
-        false,
-      ],
-      [
-        {},
-        'complete',
-        { scenario: 'error' },
-        'The provider had an error. The payment has ended (P0050).',
-        false,
-      ],
-      [
-        {},
-        'complete',
-        { scenario: 'cancel' },
-        'The user cancelled. The payment has failed (P0030).',
-        false,
-      ],
-      [
-        { authorisation_mode: 'moto_api' },
-        'cancel',
-        {},
-        'The payment was cancelled through the API (P0040).',
-        false,
-      ],
-    ] as const) {
-      const { payment_id } = await api.createPayment(mode)
-      const { location = '' } = await browser.post(`payments/${payment_id}/${form}`, fields)
-      const page = await browser.get(location)
-      assert.deepEqual([bannerIn(page), isGreen(page)], [banner, green])
-    }
-  })
-
   test('a form that is sent after the session has ended does nothing, says so, and leads back to its page', async () => {
     const api = await service().newAccount()
     const { address, payment_id } = await paid(api)

@@ -10,12 +10,10 @@ import { insertExchange } from '../../../src/tools/record/store.ts'
 import { readTraffic } from '../../../src/tools/record/traffic-store.ts'
 import { tagged } from '../../hosted/document.ts'
 import { createClient } from '../../support/client.ts'
-import { elementWith, headingOf, type Shown, signIn } from '../../support/console.ts'
+import { elementWith, enter, headingOf, type Shown, signIn, textOf } from '../../support/console.ts'
 import { onEveryDatabase } from '../../support/service.ts'
 import { answering, receiving, subscribe } from '../../support/subscriber.ts'
 import { watched } from '../../support/watched.ts'
-
-const textOf = ({ text }: { text: string }): string => text.replace(/\s+/g, ' ').trim()
 
 const linksIn = ({ elements }: Shown): Map<string, string> =>
   new Map(
@@ -36,13 +34,8 @@ const attentionIn = ({ elements }: Shown): string[] =>
 onEveryDatabase(
   'The home page of the console',
   service => {
-    const enter = async () => {
-      const { api, name } = await service().newNamedAccount()
-      return { api, name, browser: await signIn(service(), api) }
-    }
-
     test('an account that has nothing is shown three steps, and the same frame with nothing in it', async () => {
-      const { browser } = await enter()
+      const { browser } = await enter(service())
       const page = await browser.get('')
       assert.deepEqual([page.status, headingOf(page)], [200, 'Home'])
       const [steps] = page.elements.filter(tagged('ol'))
@@ -59,7 +52,7 @@ onEveryDatabase(
     })
 
     test('requests are bars and rows by the minute; only those to /v1 count, and what was only counted is said', async () => {
-      const { api, name, browser } = await enter()
+      const { api, name, browser } = await enter(service())
       const start = Math.floor(service().clock.now() / 60_000 + 1) * 60_000
       service().clock.advance(start - service().clock.now() + 1_000)
       for (let i = 0; i < 3; i++) await api.get('/v1/payments')
@@ -95,7 +88,7 @@ onEveryDatabase(
     })
 
     test('older requests that the record has dropped are not shown as if there had been none', async () => {
-      const { api, name, browser } = await enter()
+      const { api, name, browser } = await enter(service())
       for (let i = 0; i < 4; i++) {
         await api.get('/v1/payments')
         await browser.get('')
@@ -111,7 +104,7 @@ onEveryDatabase(
     })
 
     test('at most five lines say what needs attention, each with a button that leads to it', async t => {
-      const { api, browser } = await enter()
+      const { api, browser } = await enter(service())
       const { webhook } = await subscribe(t, api, {
         description: 'Ledger feed',
         behaviour: { onRequest: answering(401) },
@@ -165,7 +158,7 @@ onEveryDatabase(
     })
 
     test('requests without a known key belong to no account, so each account is told how many came', async () => {
-      const { browser } = await enter()
+      const { browser } = await enter(service())
       service().clock.advance(15 * 60_000)
       for (const path of ['', 'requests'])
         assert.ok(!(await browser.get(path)).html.includes('id="refused-keys"'))
@@ -186,7 +179,7 @@ onEveryDatabase(
     })
 
     test('payments are counted by state, and each count leads to them', async () => {
-      const { api, browser } = await enter()
+      const { api, browser } = await enter(service())
       await api.createPayment()
       await browser.post('payments/new/create', { ready: 'paid' })
       await browser.post('payments/new/create', { ready: 'paid' })

@@ -1,21 +1,16 @@
-/** Live pages as an engine: what their script asks. test/browser/console.test.ts has what it then does. */
+/** Live pages as an engine: what their script asks. test/browser/console-live.test.ts has what it then does. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createAgreement } from '../../support/agreements.ts'
-import { consoleOf, type Shown, signIn } from '../../support/console.ts'
+import { consoleOf, enter, type Shown } from '../../support/console.ts'
 import { onEveryDatabase } from '../../support/service.ts'
 import { receiving, subscribe } from '../../support/subscriber.ts'
 
 onEveryDatabase(
   'A live page of the console',
   service => {
-    const withConsole = async () => {
-      const api = await service().newAccount()
-      return { api, browser: await signIn(service(), api) }
-    }
-
     test('every live page says when what it shows has changed, whatever its filter, and not by itself', async t => {
-      const { api, browser } = await withConsole()
+      const { api, browser } = await enter(service())
       const { webhook } = await subscribe(t, api)
       const declined = async () => {
         const payment = await api.createPayment({ reference: 'R-live' })
@@ -67,7 +62,7 @@ onEveryDatabase(
     })
 
     test('a live list counts what is newer than it shows, under its filter, of its account only', async () => {
-      const { api, browser } = await withConsole()
+      const { api, browser } = await enter(service())
       const paths = ['payments', 'payments?q=r-ONE', 'requests', 'requests?operation=cancelPayment']
       const pages = await Promise.all(paths.map(path => browser.get(path)))
       const newer = () =>
@@ -87,8 +82,8 @@ onEveryDatabase(
     })
 
     test('a look is refused where the page would be, and from the page of another account', async () => {
-      const { browser } = await withConsole()
-      const other = await withConsole()
+      const { browser } = await enter(service())
+      const other = await enter(service())
       const { payment_id } = await other.api.createPayment()
       const page = await other.browser.get('payments')
       assert.equal((await browser.look('payments', page)).status, 409)

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { idFloor } from '../../../src/core/ids.ts'
 import { findExchanges, insertExchange } from '../../../src/tools/record/store.ts'
 import { tagged } from '../../hosted/document.ts'
-import { signIn, stepsOf } from '../../support/console.ts'
+import { enter, stepsOf } from '../../support/console.ts'
 import { onEveryDatabase } from '../../support/service.ts'
 import { answering, receiving, subscribe } from '../../support/subscriber.ts'
 
@@ -11,8 +11,7 @@ onEveryDatabase(
   'The page of a payment with a long history',
   service => {
     test('a payment that was read a thousand times, or refused 200 times with 8 KiB on each side, has less than 400 KB', async () => {
-      const { name, api } = await service().newNamedAccount()
-      const browser = await signIn(service(), api)
+      const { api, name, browser } = await enter(service())
       const payment = await api.createPayment()
       const path = `payments/${payment.payment_id}`
       await browser.get(path)
@@ -43,7 +42,6 @@ onEveryDatabase(
         operation: i % 2 === 0 ? 'readPayment' : 'listPaymentEvents',
         method: 'GET',
         path: `/v1/payments/x${i % 2 === 0 ? '' : '/events'}`,
-        response_body: { text },
       }))
       await database.write([
         ...refused.map((each, i) => insertExchange(each)(idOf(i))),
@@ -63,8 +61,7 @@ onEveryDatabase(
     })
 
     test('its summary has at most 15 lines, and says once what to do', async t => {
-      const { api } = await service().newNamedAccount()
-      const browser = await signIn(service(), api)
+      const { api, browser } = await enter(service())
       for (let i = 0; i < 2; i++)
         await subscribe(t, api, { behaviour: { onRequest: answering(401) } })
       const payment = await api.createPayment({ reference: 'R-long' })

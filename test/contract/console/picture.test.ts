@@ -2,13 +2,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { tagged } from '../../hosted/document.ts'
 import type { Body } from '../../support/client.ts'
-import { signIn } from '../../support/console.ts'
+import { enter } from '../../support/console.ts'
 import { onSharedDatabases } from '../../support/service.ts'
 
 onSharedDatabases('The picture of a payment', service => {
   test('the picture has the states that were, the present one and those that are possible, with the buttons that lead there', async () => {
-    const api = await service().newAccount()
-    const browser = await signIn(service(), api)
+    const { api, browser } = await enter(service())
     const picture = async (payment: Body, back = '') => {
       const page = await browser.get(`payments/${payment.payment_id}${back}`)
       const states = page.elements.filter(each =>
@@ -77,8 +76,7 @@ onSharedDatabases('The picture of a payment', service => {
   })
 
   test('the way back leads to the list as it was filtered, also after an action', async () => {
-    const api = await service().newAccount()
-    const browser = await signIn(service(), api)
+    const { api, browser } = await enter(service())
     await api.createPayment({ reference: 'R-back' })
     const list = await browser.get('payments?q=R-back&status=created')
     const row = list.elements.find(({ attributes }) => attributes.href?.startsWith('payments/0'))

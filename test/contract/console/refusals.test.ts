@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Found, tagged } from '../../hosted/document.ts'
-import { rowsOf, type Shown, signIn } from '../../support/console.ts'
+import { enter, rowsOf, type Shown } from '../../support/console.ts'
 import { onEveryDatabase } from '../../support/service.ts'
 
 const LIST = 'Requests, newest first'
@@ -12,10 +12,6 @@ const GROUPS = 'Refused requests of the last 24 hours that are alike'
 const linksIn = ({ elements }: Shown): Found[] => elements.filter(tagged('a'))
 
 onEveryDatabase('Refused requests in the console', service => {
-  const enter = async () => {
-    const api = await service().newAccount()
-    return { api, browser: await signIn(service(), api) }
-  }
   // Instances write in turn, and groups are in the order of their newest row.
   const pass = async () => {
     for (const { recorder } of service().apps) await recorder?.flush()
@@ -23,7 +19,7 @@ onEveryDatabase('Refused requests in the console', service => {
   }
 
   test('the list groups refusals that are alike before all requests, and each group leads to its requests', async () => {
-    const { api, browser } = await enter()
+    const { api, browser } = await enter(service())
     for (let i = 0; i < 3; i++) {
       await pass()
       await api.post('/v1/payments', {
@@ -78,7 +74,7 @@ onEveryDatabase('Refused requests in the console', service => {
   })
 
   test('a group has one sentence, whatever the values in it, and leads to as many requests as it counts', async () => {
-    const { api, browser } = await enter()
+    const { api, browser } = await enter(service())
     await api.createPayment()
     const good = { reference: 'r', description: 'd', return_url: 'https://x.example/' }
     for (const amount of [-1, 10_000_001, -2]) {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { tagged } from '../../hosted/document.ts'
-import type { Body } from '../../support/client.ts'
-import { elementWith, type Shown, signIn, stepsOf } from '../../support/console.ts'
+import type { Body, Client } from '../../support/client.ts'
+import { elementWith, enter, type Shown, stepsOf } from '../../support/console.ts'
 import { startReceiver } from '../../support/receiver.ts'
 import { onEveryDatabase } from '../../support/service.ts'
 import { received, receiving, subscribe } from '../../support/subscriber.ts'
@@ -18,17 +18,13 @@ const ALL = [
 onEveryDatabase(
   'Webhooks made, tested and deactivated in the console',
   service => {
-    const start = async () => {
-      const { api, name } = await service().newNamedAccount()
-      return { api, name, browser: await signIn(service(), api) }
-    }
     const form = (fields: object, events: readonly string[] = ALL) =>
       Object.entries(fields).concat(events.map(event => ['subscriptions', event]))
-    const listed = async ({ get }: Awaited<ReturnType<typeof start>>['api']): Promise<Body[]> =>
+    const listed = async ({ get }: Client): Promise<Body[]> =>
       (await get('/v1/webhooks')).body.results
 
     test('a webhook is registered as the API does it, is marked as made here, and one that is sent twice is made once', async t => {
-      const { api, browser } = await start()
+      const { api, browser } = await enter(service())
       const receiver = await startReceiver()
       t.after(() => receiver.close())
       const given = form({ callback_url: ` ${receiver.url} `, description: 'Ledger' }, ALL.slice(3))
@@ -55,20 +51,13 @@ onEveryDatabase(
     })
 
     test('the errors of the API stand at the fields, with what was typed, and nothing is registered', async () => {
-      const { api, browser } = await start()
+      const { api, browser } = await enter(service())
       for (const [fields, events, field, error] of [
         [
           { callback_url: 'http://10.0.0.1/' },
           ALL,
           'callback_url',
           /must be an absolute https URL/,
-        ],
-        [{ callback_url: '' }, ALL, 'callback_url', /is required/],
-        [
-          { callback_url: 'https://localhost/', description: 'x'.repeat(256) },
-          ALL,
-          'description',
-          /at most 255 characters/,
         ],
         [
           { callback_url: 'https://localhost/' },
@@ -93,7 +82,7 @@ onEveryDatabase(
     })
 
     test('a test message of each event is a real delivery to one webhook, about a payment that is made for it and marked', async t => {
-      const { api, browser } = await start()
+      const { api, browser } = await enter(service())
       const ours = await subscribe(t, api)
       const other = await subscribe(t, api)
       const path = `webhooks/${ours.webhook.external_id}`
@@ -134,7 +123,7 @@ onEveryDatabase(
     })
 
     test('a webhook is deactivated, twice as well as once, and nothing can be sent to it any more', async t => {
-      const { api, browser } = await start()
+      const { api, browser } = await enter(service())
       const { webhook, requests } = await subscribe(t, api)
       const path = `webhooks/${webhook.external_id}`
       elementWith(await browser.get(path), 'deactivate')
@@ -150,7 +139,7 @@ onEveryDatabase(
     })
 
     test('the last deliveries are a row of marks with their number, rate and slowest response', async t => {
-      const { api, browser } = await start()
+      const { api, browser } = await enter(service())
       let status = 500
       const { webhook } = await subscribe(t, api, {
         behaviour: { onRequest: ({ response }) => response.writeHead(status).end() },

@@ -1,0 +1,146 @@
+/** What pages of the console do while they are open. What they ask is in test/contract/console/live.test.ts. */
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import type { Locator, Page } from 'playwright-core'
+import { focusOf, shareBrowser, type Visitor, visitInOneWindow } from '../support/browser.ts'
+import type { Client } from '../support/client.ts'
+import { enter } from '../support/console.ts'
+import { press, useAs } from '../support/console-pages.ts'
+import { type Service, startService } from '../support/service.ts'
+
+const browser = shareBrowser()
+let service: Service
+let api: Client
+let cookie = ''
+
+before(async () => {
+  service = await startService('sqlite')
+  const entered = await enter(service)
+  api = entered.api
+  cookie = entered.browser.cookie ?? ''
+})
+
+after(() => service?.stop())
+
+const inWindow = visitInOneWindow(browser)
+
+/** Signs in to the window. */
+const signedIn = (use: (visitor: Visitor) => Promise<void>) =>
+  inWindow(visitor => useAs(service.baseUrl, cookie, visitor, use))
+
+const at = (page: Page, path: string) => page.goto(`${service.baseUrl}/console/${path}`)
+
+const isFocused = async (locator: Locator) =>
+  (await locator.and(locator.page().locator(':focus')).count()) === 1
+
+/** Moves the clock of the page, which is installed, to its next look for something new. */
+const nextLook = (page: Page) => page.clock.fastForward(2_000)
+
+describe('A page of the console that is open', () => {
+  test('the banner of an action takes the focus, and so do the errors of a form', () =>
+    signedIn(async ({ page }) => {
+      const { payment_id } = await api.createPayment()
+      await at(page, `payments/${payment_id}`)
+      await press(page, '#choose-success')
+      await page.waitForSelector('.govuk-notification-banner:focus')
+      await page.fill('#amount', '0')
+      await press(page, '#refund')
+      await page.waitForSelector('.govuk-error-summary:focus')
+      await page.keyboard.press('Tab')
+      await page.keyboard.press('Enter')
+      assert.equal(await focusOf(page), 'amount')
+    }))
+
+  test('nothing changes by itself but the notice of what is newer, until Follow is ticked', () =>
+    signedIn(async ({ page }) => {
+      await page.clock.install()
+      await at(page, 'payments')
+      const rows = () => page.locator('tbody tr').count()
+      const before = await rows()
+      await api.createPayment({ reference: 'R-newer' })
+      await nextLook(page)
+      const status = page.locator('.farthing-live [role=status]')
+      await status.getByText('1 newer.').waitFor()
+      assert.equal(await rows(), before)
+      // Later numbers are shown and not read out.
+      assert.equal(await status.getAttribute('aria-live'), 'off')
+      const show = status.getByRole('link', { name: 'Show' })
+      await Promise.all([page.waitForEvent('load'), show.click()])
+      assert.equal(await rows(), before + 1)
+      await page.getByRole('checkbox', { name: 'Follow' }).check()
+      await api.createPayment({ reference: 'R-followed' })
+      await nextLook(page)
+      await page.getByRole('link', { name: 'R-followed' }).waitFor()
+      const follow = page.getByRole('checkbox', { name: 'Follow' })
+      assert.equal(await follow.isChecked(), true, 'it stays ticked')
+      assert.equal(await isFocused(follow), true, 'it keeps the focus')
+      const [first] = await page.locator('nav[aria-label=Menu] a').all()
+      await first?.focus()
+      await api.createPayment({ reference: 'R-beside' })
+      await nextLook(page)
+      await status.getByText('1 newer.').waitFor()
+      assert.ok(first && (await isFocused(first)), 'a link that has the focus stays')
+      await follow.focus()
+      await nextLook(page)
+      await page.getByRole('link', { name: 'R-beside' }).waitFor()
+      await page.getByRole('link', { name: 'R-followed' }).focus()
+      await api.createPayment({ reference: 'R-read' })
+      await nextLook(page)
+      await status.getByText('1 newer.').waitFor()
+      assert.equal(await page.getByRole('link', { name: 'R-read' }).count(), 0, 'somebody reads')
+    }))
+
+  test('the ages of what a page shows grow while it is open, on the clock of the account', () =>
+    signedIn(async ({ page }) => {
+      await page.clock.install()
+      const { payment_id } = await api.createPayment({ reference: 'R-age' })
+      service.clock.advance(5_000)
+      await at(page, `payments/${payment_id}`)
+      const present = page.locator('[aria-current=step] time')
+      const age = async () =>
+        /\((\d+)\s(second|minute)s?\sago\)$/.exec((await present.textContent()) ?? '')
+      const [, seconds, unit] = (await age()) ?? []
+      assert.ok(Number(seconds) >= 5 && unit === 'second', `${await present.textContent()}`)
+      await page.clock.fastForward(120_000)
+      await page
+        .getByText(/\(2\sminutes\sago\)/)
+        .first()
+        .waitFor()
+      const created = page.locator('.farthing-timeline time').first()
+      assert.match((await created.getAttribute('title')) ?? '', /^2 minutes ago$/)
+    }))
+
+  test('a page says that what it shows has changed, and when the session ends or another account signs in', () =>
+    signedIn(async ({ page, context }) => {
+      await page.clock.install()
+      const { payment_id } = await api.createPayment({ reference: 'R-live' })
+      await at(page, 'payments?status=created')
+      await page.getByRole('checkbox', { name: 'Follow' }).check()
+      const payment = await context.newPage()
+      await at(payment, `payments/${payment_id}`)
+      await press(payment, '#choose-error')
+      await payment.close()
+      await nextLook(page)
+      await page
+        .getByRole('link', { name: 'R-live' })
+        .waitFor({ state: 'detached', timeout: 4_000 })
+      await at(page, `payments/${payment_id}`)
+      const status = page.locator('.farthing-live [role=status]')
+      await api.get(`/v1/payments/${payment_id}`)
+      await nextLook(page)
+      await status.getByText(/^Changed \d+ s ago/).waitFor()
+      await status.getByRole('link', { name: 'Show' }).click()
+      await page.getByText('GET /v1/payments').first().waitFor()
+      const { browser: other } = await enter(service)
+      const [name = '', value = ''] = other.cookie?.split('=') ?? []
+      await context.addCookies([{ name, value, url: service.baseUrl }])
+      await nextLook(page)
+      await status.getByText('You are now in another account.').waitFor()
+      await at(page, 'payments')
+      await context.clearCookies()
+      await nextLook(page)
+      await status.getByText('You are signed out.').waitFor()
+      await status.getByRole('link', { name: 'Sign in' }).click()
+      await page.waitForURL(/sign-in\?to=payments$/)
+    }))
+})
