@@ -8,11 +8,11 @@ import { runHere } from './support/command.ts'
 import { tempFolder } from './support/folders.ts'
 import { runProcess, startProcess } from './support/process.ts'
 
-/** Ends the process if it loads a module of the command line. */
-const WITHOUT_COMMANDER = `import { registerHooks } from 'node:module'
+/** Ends the process if it loads a module of the command line or of the metrics. */
+const WITHOUT_MODULES = `import { registerHooks } from 'node:module'
 registerHooks({
   resolve(specifier, context, nextResolve) {
-    if (/commander|@bomb.sh/.test(specifier)) throw new Error('loaded ' + specifier)
+    if (/commander|@bomb.sh|prom-client/.test(specifier)) throw new Error('loaded ' + specifier)
     return nextResolve(specifier, context)
   },
 })`
@@ -41,9 +41,9 @@ describe('The command line', () => {
   const env = { PORT: 'abc' }
   const farthing = (...args: string[]) => runHere({ args, env })
 
-  test('Starting the service does not load commander, and every other command does', async t => {
-    const preload = join(tempFolder(), 'without-commander.mjs')
-    writeFileSync(preload, WITHOUT_COMMANDER)
+  test('Starting the service does not load commander, and prom-client only with a metrics port; every other command loads commander', async t => {
+    const preload = join(tempFolder(), 'without-modules.mjs')
+    writeFileSync(preload, WITHOUT_MODULES)
     const env = { DATABASE_URL: 'sqlite::memory:', NODE_OPTIONS: `--import ${preload}` }
     for (const args of [[], ['serve']]) {
       const started = await startProcess({ args, env, fromSources: true })
@@ -52,6 +52,9 @@ describe('The command line', () => {
     }
     const { stderr } = await runProcess({ args: ['keys', 'list'], env, fromSources: true })
     assert.match(stderr, /^farthing: loaded commander/)
+    const metrics = { ...env, PORT: '0', FARTHING_METRICS_PORT: '0' }
+    const measured = await runProcess({ env: metrics, fromSources: true })
+    assert.match(measured.stderr, /^farthing: loaded prom-client\n$/)
   })
 
   test('A start and requests under /v1 load no console, control, explanation or document, which load once for the first request', async t => {

@@ -87,43 +87,40 @@ test('At the level debug the log has requests for assets, and no query', async (
   assert.doesNotMatch(JSON.stringify(lines), /referense|hidden-value/)
 })
 
-test('At a terminal the line of a refused request ends with the code and the field', async t => {
+/** What a program prints that has this logger. */
+async function printed(logger: string, program: string): Promise<string[]> {
   const module = new URL('../src/core/log.ts', import.meta.url)
-  const request = { method: 'POST', route: '/v1/payments', status: 422, ms: 4 }
-  const program = `
-    import { createLogger } from ${JSON.stringify(module)}
-    const logger = createLogger('info', true)
-    logger.info(${JSON.stringify({ ...request, code: 'P0102', field: 'amount' })})
-    logger.info(${JSON.stringify({ ...request, status: 201 })})`
-  const child = spawn(process.execPath, ['--input-type=module', '--eval', program])
-  t.after(() => child.kill('SIGKILL'))
+  const text = `import { createLogger } from ${JSON.stringify(module)}
+    const logger = createLogger(${logger})
+    ${program}`
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', text])
   let output = ''
-  child.stdout.setEncoding('utf8').on('data', text => {
-    output += text
+  child.stdout.setEncoding('utf8').on('data', piece => {
+    output += piece
   })
   await once(child, 'close')
+  return output.trimEnd().split('\n')
+}
+
+test('At a terminal the line of a refused request ends with the code and the field', async () => {
+  const request = { method: 'POST', route: '/v1/payments', status: 422, ms: 4 }
+  const lines = await printed(
+    `'info', true`,
+    `logger.info(${JSON.stringify({ ...request, code: 'P0102', field: 'amount' })})
+     logger.info(${JSON.stringify({ ...request, status: 201 })})`,
+  )
   assert.deepEqual(
-    output
-      .trimEnd()
-      .split('\n')
-      .map(line => line.replace(/^[\d:]+ +/, '')),
+    lines.map(line => line.replace(/^[\d:]+ +/, '')),
     ['POST /v1/payments 422 4 ms P0102 amount', 'POST /v1/payments 201 4 ms'],
   )
 })
 
-test('The last line of an ending process is written, although an earlier write is still under way', async t => {
-  const program = `
-    import { createLogger } from ${JSON.stringify(new URL('../src/core/log.ts', import.meta.url))}
-    const logger = createLogger('info', false)
-    logger.info('x'.repeat(10_000))
-    logger.fatal('the last line')
-    logger.written().then(() => process.exit(1))`
-  const child = spawn(process.execPath, ['--input-type=module', '--eval', program])
-  t.after(() => child.kill('SIGKILL'))
-  let output = ''
-  child.stdout.setEncoding('utf8').on('data', text => {
-    output += text
-  })
-  await once(child, 'close')
-  assert.equal(JSON.parse(output.trimEnd().split('\n').at(-1) ?? '').msg, 'the last line')
+test('The last line of an ending process is written, although an earlier write is still under way', async () => {
+  const lines = await printed(
+    `'info', false`,
+    `logger.info('x'.repeat(10_000))
+     logger.fatal('the last line')
+     logger.written().then(() => process.exit(1))`,
+  )
+  assert.equal(JSON.parse(lines.at(-1) ?? '').msg, 'the last line')
 })

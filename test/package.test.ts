@@ -113,25 +113,6 @@ describe('The package', () => {
       assert.match(licences, new RegExp(`^${name} \\d+\\.\\d+\\.\\d+, licence `, 'm'))
   })
 
-  test('The package starts in the folder of a user and makes a payment', async t => {
-    const farthing = spawn(join(user, 'node_modules/.bin/farthing'), {
-      cwd: user,
-      env: { ...process.env, PORT: '0', FARTHING_API_KEY: KEY },
-      stdio: ['ignore', 'pipe', 'inherit'],
-    })
-    t.after(() => farthing.kill('SIGKILL'))
-    const [line] = await once(createInterface(farthing.stdout), 'line')
-    const address = /http:\/\/\S+/.exec(String(line))?.[0] ?? ''
-    const api = createClient([address], KEY)
-    const payment = await api.createPayment()
-    const page = await api.get(payment._links.next_url.href)
-    assert.match(page.text, /Enter payment details/)
-    assert.ok(readdirSync(join(user, 'data')).includes('farthing.db'))
-    farthing.kill('SIGTERM')
-    const [code] = await once(farthing, 'exit')
-    assert.equal(code, 0)
-  })
-
   test('The types of the library need no other package, for each way to resolve modules', async () => {
     const source = `import { startFarthing, type Payment } from 'farthing/testing'
       export async function pay(): Promise<Payment> {
@@ -161,19 +142,14 @@ describe('The package', () => {
     assert.ok(existsSync(join(unpacked, typesVersions['*'].testing[0])))
   })
 
-  test('The example for node:test runs with the library of the package', async () => {
+  test('The example for node:test and the first test of docs/testing.md run with the library of the package', async () => {
     cpSync(join(ROOT, 'examples/javascript/node.test.mts'), join(user, 'node.test.mts'))
-    const { NODE_TEST_CONTEXT: _, ...env } = process.env
-    const { stdout } = await run(process.execPath, ['--test', 'node.test.mts'], { cwd: user, env })
-    assert.match(stdout, /pass 3\b/)
-  })
-
-  test('The first test of docs/testing.md runs with the package', async () => {
     const [, lines = ''] = /```ts\n([\s\S]+?)```/.exec(read(join(ROOT, 'docs/testing.md'))) ?? []
     writeFileSync(join(user, 'first.test.mts'), lines)
     const { NODE_TEST_CONTEXT: _, ...env } = process.env
-    const { stdout } = await run(process.execPath, ['--test', 'first.test.mts'], { cwd: user, env })
-    assert.match(stdout, /pass 1\b/)
+    const files = ['node.test.mts', 'first.test.mts']
+    const { stdout } = await run(process.execPath, ['--test', ...files], { cwd: user, env })
+    assert.match(stdout, /pass 4\b/)
   })
 
   test('The library connects from an older Node and by require, and starts the service only on a new one', async t => {
@@ -194,23 +170,6 @@ describe('The package', () => {
     assert.match(stdout, /^startFarthing needs Node 24\.18\.1 or newer, and this is .+ failed\n$/)
   })
 
-  test('On an older Node the package says in one line how to install a newer one', () => {
-    const { node, options } = olderNode()
-    const { status, stderr } = spawnSync(
-      node,
-      [...options, join(user, 'node_modules/.bin/farthing')],
-      {
-        cwd: user,
-        encoding: 'utf8',
-      },
-    )
-    assert.equal(status, 1)
-    assert.match(
-      stderr,
-      /^farthing: Node 24\.18\.1 or newer is needed, this is \d+\.\d+\.\d+\. Run: npm install --save-dev node@26\n$/,
-    )
-  })
-
   describe('with the shell lines of its README', () => {
     const [start = '', create = '', script = '', listen = ''] = shellBlocks('docs/package.md')
 
@@ -221,6 +180,8 @@ describe('The package', () => {
       t.after(service.stop)
       const { stdout } = await runLines(create, terminal)
       assert.match(stdout, new RegExp(`^http://127\\.0\\.0\\.1:${port}/secure/`))
+      assert.match(await (await fetch(stdout.trim())).text(), /Enter payment details/)
+      assert.ok(readdirSync(join(user, 'data')).includes('farthing.db'))
       const listening = await startLines(listen, terminal, 'Signing key: webhook_test_')
       await listening.stop()
     })

@@ -37,7 +37,7 @@ const GROUPS: Record<string, string> = {
   commands: 'test/{cli/*,command-line,start}.test.ts',
   // Processes of other languages, each for a second or two.
   languages: 'test/testing/language*.test.ts',
-  contract: 'test/contract/{*,{http,recorder,refunds,retention}/*}.test.ts',
+  contract: 'test/contract/{*,{hosted,http,payments,recorder,refunds,retention}/*}.test.ts',
   package: 'test/{executable,installation,package}.test.ts',
   control: 'test/contract/{accounts,control}/*.test.ts',
   faults: 'test/faults/*.test.ts',
@@ -45,7 +45,6 @@ const GROUPS: Record<string, string> = {
   // They count the objects of the heap, which takes seconds once a process has loaded the service.
   heap: 'test/webhooks/{resolve,slots}.test.ts',
   parts: 'test/{database,domain,hosted,metrics,recorder,signature,webhooks}/*.test.ts',
-  payments: 'test/contract/{hosted,payments}/*.test.ts',
   library:
     'test/{testing/*,config,documents,log,openapi-difference,run,seed,settings,start-farthing,tidy}.test.ts',
 }

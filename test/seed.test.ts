@@ -2,13 +2,12 @@ import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
-import { readConfig } from '../src/app/config.ts'
 import { statuses } from '../src/pay/payments/payment.ts'
-import { openDatabase } from '../src/platform/database/open.ts'
 import { checkInvariants } from './faults/invariants.ts'
 import { type Body, createClient } from './support/client.ts'
 import { runHere } from './support/command.ts'
 import { tempDatabase, tempFolder } from './support/folders.ts'
+import { openAt } from './support/open-database.ts'
 import { createPostgresDatabase } from './support/postgres.ts'
 import { startProcess } from './support/process.ts'
 
@@ -50,10 +49,7 @@ for (const kind of ['sqlite', 'postgres'] as const)
       const found = check.findings.filter(({ level }: Body) => level === 'warn')
       assert.deepEqual(found, [], 'the check is about what the client made')
 
-      const database = await openDatabase(readConfig(env).database, {
-        onUnknownOutcome: assert.ifError,
-        onConnectionError: assert.ifError,
-      })
+      const database = await openAt(url)
       t.after(() => database.close())
       await checkInvariants(database, { now: Date.now(), settled: true })
     })

@@ -9,9 +9,9 @@ import { readConfig } from '../src/app/config.ts'
 import { startFarthing } from '../src/app/start.ts'
 import type { Ports, Value } from '../src/core/ports.ts'
 import { createKey } from '../src/platform/accounts/store.ts'
-import { openDatabase } from '../src/platform/database/open.ts'
 import { createClient } from './support/client.ts'
 import { tempDatabase } from './support/folders.ts'
+import { openAt } from './support/open-database.ts'
 import { open } from './support/raw-http.ts'
 import { startReceiver } from './support/receiver.ts'
 import { gated } from './support/subscriber.ts'
@@ -69,8 +69,7 @@ test('A stop waits for the delivery whose client has gone away, and records how 
   gate.open()
   await stopping
 
-  const unexpected = { onUnknownOutcome: assert.ifError, onConnectionError: assert.ifError }
-  const database = await openDatabase(config.database, unexpected)
+  const database = await openAt(DATABASE_URL)
   t.after(() => database.close())
   const messages = await database.query<{ status: string }>('select status from webhook_messages')
   assert.deepEqual(

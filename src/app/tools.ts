@@ -21,7 +21,7 @@ export function createTools(
     isShared: config.database.kind === 'postgres',
     stopped: given.stopped,
   })
-  const control = controlEndpoints(context, { ...given, waitFor })
+  const control = controlEndpoints({ ...context, ...given, waitFor })
   if (control.length > 0) control.push(controlDescription(context, () => control))
   return {
     routes: [...control, ...consoleRoutes(context, given.operations)],

@@ -4,7 +4,7 @@ import { before, test } from 'node:test'
 import { type Body, type Client, webPayment } from '../support/client.ts'
 import { card, paidPayment } from '../support/journeys.ts'
 import { activeAgreement, newAgreement, ofLength } from '../support/new-payment.ts'
-import { onSharedDatabases } from '../support/service.ts'
+import { onOneDatabase, onSharedDatabases, type SharedService } from '../support/service.ts'
 
 type Schema = Body
 
@@ -34,7 +34,8 @@ function rare(name: string, { enum: values, pattern, format }: Schema): string {
   return format === 'date-time' ? `${day}T00:00:00Z` : 'nobody has this'
 }
 
-onSharedDatabases('OpenAPI: requests', service => {
+/** The document, and an account with something of every kind. */
+function described(service: () => SharedService) {
   let api: Client
   let document: Body
   /** Valid bodies. A template is the path in the document, and `path` the one to send to. */
@@ -64,12 +65,17 @@ onSharedDatabases('OpenAPI: requests', service => {
       ['/v1/auth', '/v1/auth', { ...card, ...moto._links.auth_url_post.params }],
     )
   })
+  return { api: () => api, document: () => document, bodies }
+}
+
+onOneDatabase('OpenAPI: bodies of requests', service => {
+  const { api, document, bodies } = described(service)
 
   const resolved = ({ $ref, ...schema }: Schema): Schema =>
-    $ref ? document.components.schemas[$ref.split('/').at(-1)] : schema
+    $ref ? document().components.schemas[$ref.split('/').at(-1)] : schema
 
   const sentTo = (template: string): Schema | undefined =>
-    document.paths[template].post?.requestBody?.content['application/json']?.schema
+    document().paths[template].post?.requestBody?.content['application/json']?.schema
 
   /** The fields of an object and of the objects in it: their names, from the outermost in, and their schemas. */
   function fieldsOf(schema: Schema): [names: string[], schema: Schema][] {
@@ -88,27 +94,31 @@ onSharedDatabases('OpenAPI: requests', service => {
   }
 
   test('every value that /openapi.json does not allow in the field of a body is refused', async () => {
-    const posts = Object.keys(document.paths).filter(path => sentTo(path))
+    const posts = Object.keys(document().paths).filter(path => sentTo(path))
     assert.deepEqual(new Set(bodies.map(([template]) => template)), new Set(posts))
     for (const [template, path, body] of bodies)
       for (const [names, schema] of fieldsOf(sentTo(template)))
         for (const json of refusedBy(schema)) {
           const sent = replaced(body, names, json)
           const headers = { 'Content-Type': 'application/json' }
-          const answer = await api.request('POST', path, { headers, body: sent })
+          const answer = await api().request('POST', path, { headers, body: sent })
           const what = `POST ${path} ${sent}: ${answer.status} ${answer.text}`
           assert.ok([400, 422].includes(answer.status), what)
           assert.ok(names.includes(answer.body.field), what)
         }
   })
+})
+
+onSharedDatabases('OpenAPI: filters', service => {
+  const { api, document } = described(service)
 
   test('every filter that /openapi.json describes excludes what it does not match', async () => {
     let filters = 0
-    for (const [path, { get }] of Object.entries<Body>(document.paths))
+    for (const [path, { get }] of Object.entries<Body>(document().paths))
       for (const { in: place, name, schema } of get?.parameters ?? [])
         if (place === 'query' && !['page', 'display_size'].includes(name)) {
-          const all = (await api.get(path)).body.total
-          const { status, body } = await api.get(`${path}?${name}=${rare(name, schema)}`)
+          const all = (await api().get(path)).body.total
+          const { status, body } = await api().get(`${path}?${name}=${rare(name, schema)}`)
           assert.equal(status, 200, `${path} ${name}`)
           assert.ok(all > 1 || path === '/v1/refunds', `${path} has too few`)
           assert.ok(body.total < all, `${path}?${name}= finds ${body.total} of ${all}`)

@@ -1,21 +1,19 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { before, test } from 'node:test'
 import { assets } from '../../src/platform/web/assets.ts'
 import { elementsOf, type Found, only, tagged } from '../hosted/document.ts'
 import type { Answer, Body } from '../support/client.ts'
-import { type Service, startService } from '../support/service.ts'
+import { onOneDatabase } from '../support/service.ts'
 
 const withClass = (name: string) => (element: Found) =>
   element.attributes.class?.split(' ').includes(name) ?? false
 
-describe('The pages about the service', () => {
-  let service: Service
+onOneDatabase('The pages about the service', service => {
   let document: Body
   const answers: Record<string, Answer> = {}
   const pages: Record<string, Found[]> = {}
   before(async () => {
-    service = await startService('sqlite')
-    const { anonymous } = service
+    const { anonymous } = service()
     document = (await anonymous.get('/openapi.json')).body
     for (const path of ['/', '/docs']) {
       const answer = await anonymous.get(path)
@@ -23,13 +21,12 @@ describe('The pages about the service', () => {
       pages[path] = elementsOf(answer.text)
     }
   })
-  after(() => service.stop())
 
   const page = (path: string): Found[] => pages[path] ?? []
 
   for (const path of ['/', '/docs']) {
     test(`${path} has the headers of the hosted pages`, async () => {
-      const hosted = await service.anonymous.get('/secure/nothing')
+      const hosted = await service().anonymous.get('/secure/nothing')
       const kept = [
         ...(path === '/docs' ? [] : ['content-security-policy']),
         'cache-control',
@@ -94,7 +91,7 @@ describe('The pages about the service', () => {
 
   test('/ and /openapi.json show the address that the reader used, and no key', () => {
     for (const text of [answers['/']?.text ?? '', JSON.stringify(document)]) {
-      assert.ok(text.includes(service.baseUrl))
+      assert.ok(text.includes(service().baseUrl))
       assert.doesNotMatch(text, /farthing\.example|api_test_/)
     }
     assert.ok(answers['/']?.text.includes('Bearer YOUR_API_KEY'))
@@ -103,13 +100,13 @@ describe('The pages about the service', () => {
   test('/ shows how to make a first payment, and the payment can be made', async () => {
     const [listing] = page('/').filter(withClass('farthing-listing'))
     const [, body = ''] = /-d '(\{.*\})'/s.exec(listing?.text ?? '') ?? []
-    const api = await service.newAccount()
+    const api = await service().newAccount()
     const answer = await api.post('/v1/payments', JSON.parse(body))
     assert.equal(answer.status, 201, answer.text)
   })
 
   test('every example of a body that needs nothing else is taken', async () => {
-    const api = await service.newAccount()
+    const api = await service().newAccount()
     const taken: Record<string, number> = {}
     for (const path of ['/v1/payments', '/v1/agreements', '/v1/webhooks']) {
       const content = document.paths[path].post.requestBody.content['application/json']
@@ -124,22 +121,21 @@ describe('The pages about the service', () => {
   })
 })
 
-describe('The pages about a service with an address of its own', () => {
-  test('The pages about the service stay below the path of its address, and print it as text', async () => {
-    const env = { FARTHING_BASE_URL: "https://pay.example.org/it's$&more" }
-    const service = await startService('sqlite', { env })
-    try {
+const env = { FARTHING_BASE_URL: "https://pay.example.org/it's$&more" }
+
+onOneDatabase(
+  'The pages about a service with an address of its own',
+  service => {
+    test('The pages about the service stay below the path of its address, and print it as text', async () => {
+      const { anonymous } = service()
       for (const path of ['/', '/docs']) {
-        const { text } = await service.anonymous.get(path)
-        const elements = elementsOf(text)
+        const elements = elementsOf((await anonymous.get(path)).text)
         const links = elements.flatMap(({ attributes }) => attributes.href ?? attributes.src ?? [])
         for (const link of links) assert.match(link, /^(#|\/it's\$&more\/)/)
       }
-      const { text } = await service.anonymous.get('/')
-      const { text: shown } = only(elementsOf(text), tagged('main'))
-      assert.ok(shown.includes(`${env.FARTHING_BASE_URL}/v1/payments`))
-    } finally {
-      await service.stop()
-    }
-  })
-})
+      const { text } = only(elementsOf((await anonymous.get('/')).text), tagged('main'))
+      assert.ok(text.includes(`${env.FARTHING_BASE_URL}/v1/payments`))
+    })
+  },
+  { env },
+)

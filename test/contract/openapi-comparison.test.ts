@@ -1,17 +1,14 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { before, test } from 'node:test'
 import { exchangeOf } from '../support/described-exchange.ts'
-import { type Exchange, describe as read } from '../support/description.ts'
-import { type Service, startService } from '../support/service.ts'
+import { type Description, descriptionOf, type Exchange } from '../support/description.ts'
+import { onOneDatabase } from '../support/service.ts'
 
-describe('OpenAPI: comparison of answers with the document', () => {
-  let service: Service
-  let check: ReturnType<typeof read>['check']
+onOneDatabase('OpenAPI: comparison of answers with the document', service => {
+  let check: Description['check']
   before(async () => {
-    service = await startService('sqlite')
-    check = read((await service.anonymous.get('/openapi.json')).body).check
+    check = (await descriptionOf(service().baseUrl)).check
   })
-  after(() => service.stop())
 
   const error = { code: 'P2200', description: 'no such agreement' }
   const name = 'GET /v1/agreements/{agreement_id}'

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, before, describe, test } from 'node:test'
+import { before, test } from 'node:test'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import { meanings, onlyByPlan } from '../../src/core/codes.ts'
@@ -11,16 +11,13 @@ import type { Body } from '../support/client.ts'
 import { exchangeOf } from '../support/described-exchange.ts'
 import { describe as read } from '../support/description.ts'
 import { common, endpoints, others } from '../support/endpoints.ts'
-import { type Service, startService } from '../support/service.ts'
+import { onOneDatabase, startService } from '../support/service.ts'
 
-describe('OpenAPI: document', () => {
-  let service: Service
+onOneDatabase('OpenAPI: document', service => {
   let document: Body
   before(async () => {
-    service = await startService('sqlite')
-    document = (await service.anonymous.get('/openapi.json')).body
+    document = (await service().anonymous.get('/openapi.json')).body
   })
-  after(() => service.stop())
 
   /** The name ("POST /v1/payments") and the description of every operation. */
   const operations = (): [string, Body][] =>
@@ -61,8 +58,8 @@ describe('OpenAPI: document', () => {
     )
   })
 
-  for (const [name, own] of Object.entries(endpoints))
-    test(`the document gives ${name} its statuses, each with its codes`, () => {
+  test('the document gives each endpoint its statuses, each with its codes', () => {
+    for (const [name, own] of Object.entries(endpoints)) {
       const expected = { ...common, ...own }
       if (own[404]) expected[404] = `${own[404]} P0911`
       if (name === 'POST /v1/auth') delete expected[401]
@@ -76,14 +73,13 @@ describe('OpenAPI: document', () => {
         status,
         codes.split(' ').toSorted().join(' '),
       ])
-      assert.deepEqual(Object.fromEntries(described), Object.fromEntries(sorted))
-    })
-
-  for (const [name, statuses] of Object.entries(others))
-    test(`the document gives ${name} its statuses`, () => {
+      assert.deepEqual(Object.fromEntries(described), Object.fromEntries(sorted), name)
+    }
+    for (const [name, statuses] of Object.entries(others)) {
       const [, { responses }] = operations().find(([found]) => found === name) ?? []
-      assert.deepEqual(Object.keys(responses).sort(), statuses.split(' ').sort())
-    })
+      assert.deepEqual(Object.keys(responses).sort(), statuses.split(' ').sort(), name)
+    }
+  })
 
   test('the document has every field of the specification, also those that are never present here', () => {
     const { Payment, PaymentState, SettlementSummary, CardDetails } = document.components.schemas
@@ -184,13 +180,9 @@ describe('OpenAPI: document', () => {
     assert.deepEqual(names('/v1/webhooks/{webhook_id}/messages'), ['page', 'display_size'])
   })
 
-  test('the document has the address of the request in its servers and examples', async t => {
-    const env = { FARTHING_TRUST_PROXY: 'true' }
-    const proxied = await startService('sqlite', { env })
-    t.after(() => proxied.stop())
-    const { body } = await proxied.anonymous.get('/openapi.json', {
-      'X-Forwarded-Host': 'pay.test:8080',
-    })
+  test('the document has the address of the request in its servers and examples', async () => {
+    const headers = { Host: 'pay.test:8080' }
+    const { body } = await service().anonymous.get('/openapi.json', headers)
     assert.equal(body.servers[0].url, 'http://pay.test:8080')
     assert.equal(body.paths['/secure'].servers[0].url, 'http://pay.test:8080')
     assert.doesNotMatch(JSON.stringify(body), /farthing\.example/)
@@ -218,7 +210,7 @@ describe('OpenAPI: document', () => {
 
   test('the example of /assets/{name} is a file that is there', async () => {
     const [{ schema }] = document.paths['/assets/{name}'].get.parameters
-    const { status } = await service.anonymous.get(`/assets/${schema.examples[0]}`)
+    const { status } = await service().anonymous.get(`/assets/${schema.examples[0]}`)
     assert.equal(status, 200)
   })
 

@@ -1,19 +1,11 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { readConfig } from '../../src/app/config.ts'
 import type { Database, Statement } from '../../src/core/ports.ts'
-import { openDatabase } from '../../src/platform/database/open.ts'
 import { tempDatabase } from '../support/folders.ts'
+import { openAt } from '../support/open-database.ts'
 import { createPostgresDatabase } from '../support/postgres.ts'
 
 type Row = { key_id: string; account: string; created: number; revoked: number | null }
-
-/** Opens the database that a DATABASE_URL names, as the service does. */
-function open(url: string): Promise<Database> {
-  const { database } = readConfig({ DATABASE_URL: url })
-  const fail = (error: unknown) => assert.fail(String(error))
-  return openDatabase(database, { onUnknownOutcome: fail, onConnectionError: fail })
-}
 
 const insert = (key_id: string, account = 'a', created = 0): Statement => ({
   sql: 'insert into api_keys (key_id, account, hash, created) values ($1, $2, $3, $4)',
@@ -39,7 +31,7 @@ for (const [kind, newUrl] of Object.entries(kinds))
     let url = ''
     before(async () => {
       url = await newUrl()
-      database = await open(url)
+      database = await openAt(url)
     })
     after(() => database.close())
 
@@ -119,7 +111,7 @@ for (const [kind, newUrl] of Object.entries(kinds))
     })
 
     test('resolves reads that were asked for before it is closed, and rejects later ones', async () => {
-      const closing = await open(url)
+      const closing = await openAt(url)
       const count = () => closing.query<{ total: number }>('select cast(1 as integer) as total')
       const before = [count(), count()]
       const closed = closing.close()
@@ -223,7 +215,7 @@ for (const kind of ['sqlite', 'postgres'] as const)
   describe(`Two instances on one database (${kind})`, () => {
     test('see each other’s writes, and exactly one wins a compare-and-swap', async () => {
       const url = kind === 'sqlite' ? tempDatabase() : await createPostgresDatabase()
-      const [one, two] = [await open(url), await open(url)]
+      const [one, two] = [await openAt(url), await openAt(url)]
       try {
         for (let version = 0; version < 10; version++) {
           if (version === 0) assert.equal(await one.write([insert('m1')]), true)

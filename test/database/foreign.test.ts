@@ -10,6 +10,7 @@ import { startFarthing } from '../../src/app/start.ts'
 import { newestMigration } from '../../src/platform/database/migrate.ts'
 import { runHere } from '../support/command.ts'
 import { tempDatabase } from '../support/folders.ts'
+import { openAt } from '../support/open-database.ts'
 import { createPostgresDatabase } from '../support/postgres.ts'
 
 const pools: pg.Pool[] = []
@@ -99,7 +100,7 @@ async function startProblem(DATABASE_URL: string): Promise<Error | undefined> {
 for (const kind of ['sqlite', 'postgres'] as const)
   describe(`A database of another program (${kind})`, () => {
     for (const [program, statements] of Object.entries(foreign))
-      test(`nothing is written into that of ${program}: each command and the service refuse it in one sentence`, async () => {
+      test(`nothing is written into that of ${program}: the service and its commands refuse it in one sentence`, async () => {
         const { url, contents } = await databaseWith(kind, statements[kind])
         const before = await contents()
         const sentence =
@@ -108,14 +109,13 @@ for (const kind of ['sqlite', 'postgres'] as const)
             : /^the PostgreSQL database \w+ is that of another program, which has the table \w+ in the schema public: set DATABASE_URL to a database for Farthing alone, or unset it$/
         assert.match((await startProblem(url))?.message ?? '', sentence)
         assert.deepEqual(await contents(), before)
-        const lines = [
-          'keys list',
-          'keys create --create',
-          'seed --payments 1 --create',
-          'open',
-          'doctor',
-        ]
-        for (const line of kind === 'sqlite' ? [...lines, 'backup copy.db'] : lines) {
+        // They ask as the service does, so one program is enough for all.
+        const lines =
+          program === 'Laravel'
+            ? ['keys list', 'keys create --create', 'seed --payments 1 --create', 'open', 'doctor']
+            : []
+        if (kind === 'sqlite' && lines.length > 0) lines.push('backup copy.db')
+        for (const line of lines) {
           const args = line.split(' ')
           const env = { DATABASE_URL: url, PORT: '0', FARTHING_URL: 'http://127.0.0.1:1' }
           const { code, stdout, stderr } = await runHere({ args, env })
@@ -140,9 +140,7 @@ for (const kind of ['sqlite', 'postgres'] as const)
           return `${text.trimEnd()}\ninsert into migrations values (${i + 1}, '${name}');`
         })
         const { url } = await databaseWith(kind, [table, ...done].join('\n'))
-        assert.equal(await startProblem(url), undefined, `${version}`)
-        const listed = await runHere({ args: ['keys', 'list'], env: { DATABASE_URL: url } })
-        assert.equal(listed.code, 0, listed.stderr)
+        await (await openAt(url)).close()
       }
       assert.equal(steps.length, newestMigration())
     })
@@ -193,7 +191,7 @@ describe('A schema of PostgreSQL', () => {
   })
 
   test('instances that start at the same moment on an empty database all start', async () => {
-    for (let round = 0; round < 5; round++) {
+    for (let round = 0; round < 2; round++) {
       const url = await createPostgresDatabase()
       const problems = await Promise.all(Array.from({ length: 4 }, () => startProblem(url)))
       assert.deepEqual(problems, [undefined, undefined, undefined, undefined])

@@ -13,15 +13,15 @@ import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, describe, test } from 'node:test'
 import { Worker } from 'node:worker_threads'
-import { readConfig } from '../../src/app/config.ts'
 import type { Database } from '../../src/core/ports.ts'
 import { insertPayment } from '../../src/pay/payments/store.ts'
 import { fold, groupOf } from '../../src/platform/database/fold.ts'
-import { openDatabase } from '../../src/platform/database/open.ts'
 import { openPostgres } from '../../src/platform/database/postgres.ts'
 import { isMountedAlone } from '../../src/platform/database/sqlite/file.ts'
 import { openSqlite } from '../../src/platform/database/sqlite/sqlite.ts'
+import { runHere } from '../support/command.ts'
 import { tempFolder } from '../support/folders.ts'
+import { openAt } from '../support/open-database.ts'
 import type { InStep } from '../support/open-in-step.ts'
 import { createPostgresDatabase } from '../support/postgres.ts'
 import { runProcess } from '../support/process.ts'
@@ -32,10 +32,7 @@ const opened: Database[] = []
 after(() => Promise.allSettled(opened.map(each => each.close())))
 
 async function open(url: string): Promise<Database> {
-  const { database } = readConfig({ DATABASE_URL: url })
-  const fail = (error: unknown) => assert.fail(String(error))
-  const options = { onUnknownOutcome: fail, onConnectionError: fail }
-  const made = await openDatabase(database, options)
+  const made = await openAt(url)
   opened.push(made)
   return made
 }
@@ -141,12 +138,6 @@ for (const kind of ['sqlite', 'postgres'] as const)
       const before = await steps(database)
       await database.close()
       await assert.rejects(open(url), /version 9999.*newer/)
-      const { code, stderr } = await runProcess({
-        args: ['keys', 'list'],
-        env: { DATABASE_URL: url },
-      })
-      assert.equal(code, 1)
-      assert.match(stderr, /^farthing: .*newer.*\n$/)
       assert.ok(before.some(step => step.number === 9999))
     })
   })
@@ -230,14 +221,15 @@ describe('A SQLite file', () => {
   test('A pipe or a device as a database is refused in one line, by the service and by doctor', async () => {
     const pipe = join(folder, 'pipe')
     execFileSync('mkfifo', [pipe])
-    for (const path of [pipe, '/dev/zero'])
-      for (const args of [[], ['keys', 'list'], ['doctor']]) {
-        const env = { DATABASE_URL: `sqlite:${path}`, PORT: '0' }
-        const { code, stdout, stderr } = await runProcess({ args, env })
-        assert.equal(code, args[0] === 'doctor' ? 3 : 1, path)
-        assert.match(`${stdout}${stderr}`, /is a pipe, a socket or a device/)
-        if (args[0] !== 'doctor') assert.match(stderr, /^farthing: [^\n]+\n$/)
-      }
+    for (const path of [pipe, '/dev/zero']) {
+      const env = { DATABASE_URL: `sqlite:${path}`, PORT: '0' }
+      const started = await runProcess({ env })
+      assert.equal(started.code, 1)
+      assert.match(started.stderr, /^farthing: [^\n]+ is a pipe, a socket or a device[^\n]*\n$/)
+      const { code, stdout } = await runHere({ args: ['doctor'], env })
+      assert.equal(code, 3)
+      assert.match(stdout, /is a pipe, a socket or a device/)
+    }
   })
 
   test('A file that is mounted without its folder is found among the mounts of the machine', () => {

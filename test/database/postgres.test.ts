@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import pg from 'pg'
-import { readConfig } from '../../src/app/config.ts'
-import { openDatabase } from '../../src/platform/database/open.ts'
 import { openPostgres } from '../../src/platform/database/postgres.ts'
+import { openAt } from '../support/open-database.ts'
 import { createPostgresDatabase } from '../support/postgres.ts'
 import { startRelay } from '../support/relay.ts'
 
@@ -18,9 +17,7 @@ test('behind a pooler, which is noticed, no statement is prepared with a name', 
     const probe = openPostgres({ url: address, onConnectionError: assert.ifError, pooled: true })
     noticed.push(await probe.isPooled())
     await probe.close()
-    const { database } = readConfig({ DATABASE_URL: address })
-    const options = { onUnknownOutcome: assert.ifError, onConnectionError: assert.ifError }
-    const opened = await openDatabase(database, options)
+    const opened = await openAt(address)
     const count = 'select cast(count(*) as integer) as named from pg_prepared_statements'
     await opened.query(count)
     prepared.push((await opened.query<{ named: number }>(count))[0]?.named ?? -1)
@@ -30,6 +27,14 @@ test('behind a pooler, which is noticed, no statement is prepared with a name', 
   assert.deepEqual(noticed, [false, true])
   assert.deepEqual(prepared, [1, 0])
 })
+
+/** A new database, open until the end of the test. */
+async function opened(t: TestContext) {
+  const url = await createPostgresDatabase()
+  const database = openPostgres({ url, onConnectionError: assert.ifError })
+  t.after(() => database.close())
+  return database
+}
 
 test('a connection that breaks while idle is reported once, and replaced', async t => {
   const url = await createPostgresDatabase()
@@ -48,9 +53,7 @@ test('a connection that breaks while idle is reported once, and replaced', async
 })
 
 test('both of two writes in a deadlock succeed: the one that the server rolls back is retried', async t => {
-  const url = await createPostgresDatabase()
-  const database = openPostgres({ url, onConnectionError: assert.ifError })
-  t.after(() => database.close())
+  const database = await opened(t)
   await database.exec('create table a (b integer primary key, c integer)')
   await database.exec('insert into a values (1, 0), (2, 0)')
   const raise = (b: number) => ({ sql: 'update a set c = c + 1 where b = $1', values: [b] })
@@ -64,11 +67,7 @@ test('both of two writes in a deadlock succeed: the one that the server rolls ba
 })
 
 test('a read-only server is not ready', async t => {
-  const database = openPostgres({
-    url: await createPostgresDatabase(),
-    onConnectionError: assert.ifError,
-  })
-  t.after(() => database.close())
+  const database = await opened(t)
   await database.check()
   await database.exec('set default_transaction_read_only = on')
   await assert.rejects(database.check(), /read-only/)
@@ -78,11 +77,7 @@ test('a read-only server is not ready', async t => {
 const CANCELLED = 'do $$ begin raise query_canceled; end $$'
 
 test('a write whose transaction does not begin writes nothing, not even its first statement', async t => {
-  const database = openPostgres({
-    url: await createPostgresDatabase(),
-    onConnectionError: assert.ifError,
-  })
-  t.after(() => database.close())
+  const database = await opened(t)
   await database.exec('create table a (b integer primary key)')
   const insert = (b: number) => ({ sql: 'insert into a values ($1)', values: [b] })
   const { query } = pg.Client.prototype
@@ -110,11 +105,7 @@ const UNDONE = `
   end $$`
 
 test('a statement with a serialization failure is tried up to five times', async t => {
-  const database = openPostgres({
-    url: await createPostgresDatabase(),
-    onConnectionError: assert.ifError,
-  })
-  t.after(() => database.close())
+  const database = await opened(t)
   await database.exec(UNDONE)
   await database.exec('create table a (b integer)')
   const restart = () => database.exec('alter sequence calls restart')
@@ -136,11 +127,7 @@ test('a statement with a serialization failure is tried up to five times', async
 })
 
 test('a connection keeps at most 200 plans', async t => {
-  const database = openPostgres({
-    url: await createPostgresDatabase(),
-    onConnectionError: assert.ifError,
-  })
-  t.after(() => database.close())
+  const database = await opened(t)
   for (let i = 0; i < 250; i++)
     assert.deepEqual(await database.query(`select $1::int + ${i} as sum`, [1]), [{ sum: i + 1 }])
   const [{ plans } = { plans: 0 }] = await database.query<{ plans: number }>(

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { readConfig } from '../../src/app/config.ts'
 import type { Database } from '../../src/core/ports.ts'
 import { ROOM_TABLES } from '../../src/pay/ended-rooms.ts'
 import { PAYMENT_TABLES } from '../../src/pay/retention.ts'
-import { openDatabase } from '../../src/platform/database/open.ts'
+import { openAt } from '../support/open-database.ts'
 
 /** Their column `account` has the name of an account, not a room: docs/glossary.md. */
 const OF_ACCOUNTS = ['api_keys', 'ended_rooms']
@@ -13,10 +12,7 @@ const NOT_WITH_PAYMENTS = ['exchanges', 'webhook_messages']
 
 let database: Database
 before(async () => {
-  database = await openDatabase(readConfig({ DATABASE_URL: 'sqlite::memory:' }).database, {
-    onUnknownOutcome: assert.ifError,
-    onConnectionError: assert.ifError,
-  })
+  database = await openAt('sqlite::memory:')
 })
 after(() => database?.close())
 

@@ -11,7 +11,7 @@ const API = 'http://127.0.0.1:3000'
 const ADDRESSES = { api: API, pages: API }
 const asItIs = <T>(found: T): T => found
 const sizes = fc.integer({ min: 1, max: 500 })
-const totals = fc.integer({ min: 0, max: 3000 })
+const totals = fc.integer({ min: 0, max: 600 })
 
 /** A page of numbers, as returned by a search with `total` results. */
 function page(total: number, query: Record<string, string>) {

@@ -124,7 +124,8 @@ describe('No secret', () => {
     assert.deepEqual(findCanaries([output], canaries), [])
     assert.ok(stored.join('').includes('510573'))
     assert.deepEqual(findCanaries(stored, unstorable(canaries)), [])
-    assertRecorded(await query(url, RECORDED), canaries)
+    const { rows } = await withClient(url, client => client.query<Recorded>(RECORDED))
+    assertRecorded(rows, canaries)
   })
 
   test('No secret is in the log line of a database error, although PostgreSQL reports the row', async () => {
@@ -136,10 +137,8 @@ describe('No secret', () => {
       const given = { reference: 'canary-reference', email: 'canary@example.org' }
       const { payment_id, _links } = await api.createPayment(given)
       const token: string = _links.next_url_post.params.chargeTokenId
-      await execute(
-        DATABASE_URL,
-        `alter table payments add check (status <> 'cancelled') not valid`,
-      )
+      const uncancellable = `alter table payments add check (status <> 'cancelled') not valid`
+      await withClient(DATABASE_URL, client => client.query(uncancellable))
       const answer = await api.post(`/v1/payments/${payment_id}/cancel`)
       assert.equal(answer.status, 500)
       assert.deepEqual(Object.keys(answer.body).sort(), ['code', 'description'])
@@ -172,23 +171,15 @@ function assertRecorded(exchanges: Recorded[], canaries: Canaries): void {
   assert.deepEqual(findCanaries([text, JSON.stringify(whole)], canaries), [])
 }
 
-async function query(connectionString: string, sql: string): Promise<Recorded[]> {
+async function withClient<R>(connectionString: string, use: (client: pg.Client) => Promise<R>) {
   const client = new pg.Client({ connectionString })
   await client.connect()
-  return (await client.query<Recorded>(sql).finally(() => client.end())).rows
-}
-
-async function execute(connectionString: string, sql: string): Promise<void> {
-  const client = new pg.Client({ connectionString })
-  await client.connect()
-  await client.query(sql).finally(() => client.end())
+  return use(client).finally(() => client.end())
 }
 
 /** All rows of all tables, as text. */
-async function rowsOf(connectionString: string): Promise<string[]> {
-  const client = new pg.Client({ connectionString })
-  await client.connect()
-  try {
+const rowsOf = (url: string): Promise<string[]> =>
+  withClient(url, async client => {
     const { rows: tables } = await client.query<{ name: string }>(
       `select table_name as name from information_schema.tables where table_schema = 'public'`,
     )
@@ -196,10 +187,7 @@ async function rowsOf(connectionString: string): Promise<string[]> {
     for (const { name } of tables)
       texts.push(JSON.stringify((await client.query(`select * from ${name}`)).rows))
     return texts
-  } finally {
-    await client.end()
-  }
-}
+  })
 
 test('A canary is found in plain text and as an array of bytes, but not inside a longer number', () => {
   const canaries = { apiKeys: ['canary-key'], cvcs: ['7319'] }

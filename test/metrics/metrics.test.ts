@@ -145,22 +145,3 @@ test('The metrics port has the time limits of the service and takes at most 100 
   })
   while (sockets.filter(socket => socket.closed).length < 10) await pause(5)
 })
-
-test('Without a metrics port prom-client is not loaded', async () => {
-  const code = `import { registerHooks } from 'node:module'
-registerHooks({
-  resolve(specifier, context, nextResolve) {
-    if (specifier === 'prom-client') throw new Error('loaded ' + specifier)
-    return nextResolve(specifier, context)
-  },
-})`
-  const NODE_OPTIONS = `--import data:text/javascript,${encodeURIComponent(code)}`
-  const env = { DATABASE_URL: 'sqlite::memory:', NODE_OPTIONS }
-  const started = await startProcess({ env, fromSources: true })
-  assert.deepEqual(await started.terminate(), { code: 0, signal: null })
-  const { stderr } = await runProcess({
-    env: { ...env, PORT: '0', FARTHING_METRICS_PORT: '0' },
-    fromSources: true,
-  })
-  assert.match(stderr, /^farthing: loaded prom-client\n$/)
-})

@@ -1,5 +1,6 @@
 /** Bodies of POST /v1/payments as JSON text, so that 1.0, 1e400 and \u0000 are sent unchanged. */
 import assert from 'node:assert/strict'
+import { createAgreement } from './agreements.ts'
 import { assertError } from './assertions.ts'
 import type { Answer, Client } from './client.ts'
 import { payOnPages } from './journeys.ts'
@@ -91,14 +92,8 @@ export async function assertAnswer(api: Client, parts: Parts, expected: string):
 }
 
 /** Creates an agreement. Returns its id. */
-export async function newAgreement(api: Client): Promise<string> {
-  const answer = await api.post('/v1/agreements', {
-    reference: 'PLAN-8',
-    description: 'Monthly plan',
-  })
-  assert.equal(answer.status, 201, answer.text)
-  return answer.body.agreement_id
-}
+export const newAgreement = async (api: Client): Promise<string> =>
+  (await createAgreement(api)).agreement_id
 
 /** Creates an agreement and sets it up with a payment. Returns its id. */
 export async function activeAgreement(api: Client): Promise<string> {

@@ -1,6 +1,6 @@
 /** A thread that opens databases one after the other, each at the same moment as the other threads do. */
 import { parentPort, workerData } from 'node:worker_threads'
-import { openDatabase } from '../../src/platform/database/open.ts'
+import { openAt } from './open-database.ts'
 
 export type InStep = {
   paths: string[]
@@ -14,17 +14,15 @@ const LONGEST_WAIT = 10_000
 
 const { paths, threads, gate } = workerData as InStep // from the test that starts the thread
 const problems: string[] = []
-const fail = (error: unknown) => problems.push(String(error))
 for (const [i, path] of paths.entries()) {
   if (Atomics.add(gate, 0, 1) === (i + 1) * threads - 1) {
     Atomics.store(gate, 1, i + 1)
     Atomics.notify(gate, 1)
   } else Atomics.wait(gate, 1, i, LONGEST_WAIT)
   try {
-    const options = { onUnknownOutcome: fail, onConnectionError: fail }
-    await (await openDatabase({ kind: 'sqlite', path }, options)).close()
+    await (await openAt(`sqlite:${path}`)).close()
   } catch (error) {
-    fail(error)
+    problems.push(String(error))
   }
 }
 parentPort?.postMessage(problems)

@@ -11,8 +11,8 @@ import {
 import { remember } from '../../core/remember.ts'
 import { createPayment, movePayment } from '../../pay/payments/commands.ts'
 import { completeByScenario, MOVED_MEANWHILE, submitHeld } from '../../pay/payments/complete.ts'
-import { type AppliedScenario, type NewPayment, scenarios } from '../../pay/payments/payment.ts'
-import { type Refund, type RefundScenario, refundScenarios } from '../../pay/payments/refund.ts'
+import type { AppliedScenario, NewPayment } from '../../pay/payments/payment.ts'
+import { type Refund, refundScenarios } from '../../pay/payments/refund.ts'
 import { checkMode, newPayment, readNewPayment } from '../../pay/payments/request.ts'
 import {
   paymentAddress,
@@ -28,35 +28,37 @@ import { isObject, type Json } from '../../platform/http/fields.ts'
 import { object } from '../../platform/http/schema.ts'
 import type { ToolContext } from '../context.ts'
 import { recordAction } from '../record/action.ts'
-import { isWhole, trueIn } from './body.ts'
-import { defineEndpoint } from './endpoint.ts'
-import { badField, conflict, noSuchField } from './errors.ts'
-import { builtFields, readWanted } from './scenario-wire.ts'
+import { type ControlContext, defineEndpoint } from './endpoint.ts'
+import { badField, conflict } from './errors.ts'
+import { body, choice, isWhole, onlyTrue, readFields, schemasOf, type Values } from './fields.ts'
+import { builtFields, wantedOf } from './scenario-wire.ts'
 
-const builtPayment = object(
+/** What POST /v1/payments takes: `readNewPayment` reads it. */
+const unread = (schema: object) => ({ schema, rule: '', parse: (given: unknown) => given })
+
+const refundFields = {
+  amount: unread({ type: 'integer', minimum: 1 }),
+  scenario: choice(refundScenarios),
+}
+const builtPayment = body(
   'BuiltPayment',
   {},
   {
-    ...newPayment.properties,
+    ...Object.fromEntries(
+      Object.entries(newPayment.properties).map(([name, schema]) => [name, unread(schema)]),
+    ),
     ...builtFields,
-    capture: { const: true, description: 'Then captures it' },
-    refund: {
+    capture: onlyTrue({ description: 'Then captures it' }),
+    refund: unread({
       anyOf: [
         { const: true },
         { type: 'integer', minimum: 1 },
-        object(
-          'BuiltRefund',
-          {},
-          {
-            amount: { type: 'integer', minimum: 1 },
-            scenario: { type: 'string', enum: refundScenarios },
-          },
-        ),
+        object('BuiltRefund', {}, schemasOf(refundFields)),
       ],
       description:
         'Then refunds these pence; true, or an object without amount, refunds all. The scenario error lets the refund fail',
-    },
-    cancel: { const: true, description: 'Then cancels it through the API' },
+    }),
+    cancel: onlyTrue({ description: 'Then cancels it through the API' }),
   },
 )
 
@@ -65,16 +67,8 @@ const RETURN_URL = 'https://service.example/return'
 
 const MOST_ROOMS = 1_000
 
-/** The steps to take with the payment, in this order. Amounts are in pence. */
-type Steps = {
-  wanted: WantedScenario
-  capture: boolean
-  refund: { amount: number; scenario: RefundScenario } | undefined
-  cancel: boolean
-}
-
 /** Makes a payment in any possible state, with the code of the endpoints that lead there. */
-export const buildPayment = (context: ToolContext): Endpoint => {
+export const buildPayment = (context: ControlContext): Endpoint => {
   const nextReference = createNextReference(context)
   return defineEndpoint({
     method: 'POST',
@@ -85,15 +79,24 @@ export const buildPayment = (context: ToolContext): Endpoint => {
     description:
       'Takes every field of a new payment, each with a default, and then the steps in this order: scenario, capture, refund, cancel. Webhooks are sent as usual. It consumes no plan.',
     response: [201, 'The payment', paymentBody],
-    errors,
-    handler: async (request, { body }, reply) => {
-      const { account } = request
-      const isWeb = (body.authorisation_mode ?? 'web') === 'web'
-      const reference = body.reference ?? (await nextReference(account.room))
+    errors: () => [
+      notCapturable(),
+      missing(fieldCodes.payment, 'return_url'),
+      invalid(fieldCodes.payment, 'moto', 'must be true or false'),
+      unknownAgreement(),
+      unknownSetUpAgreement(),
+      notAllowed('moto', 'in this mode'),
+      outsideLimit(fieldCodes.payment, 'amount', 'must be at most 10000000'),
+      conflict(MOVED_MEANWHILE),
+    ],
+    async handler(_, { account, body, request, reply }) {
+      const fields: Json = body
+      const isWeb = (fields.authorisation_mode ?? 'web') === 'web'
+      const reference = fields.reference ?? (await nextReference(account.room))
       const defaults = { ...DEFAULTS, ...(isWeb && { return_url: RETURN_URL }), reference }
-      const given = readNewPayment({ ...defaults, ...body })
+      const given = readNewPayment({ ...defaults, ...fields })
       checkMode(given, context.config.returnHosts)
-      const steps = readSteps(body, given)
+      const steps = stepsOf(body, given)
       const addresses = addressesOf(request, context.config)
       const { payment_id } = await recordAction(
         context,
@@ -104,14 +107,13 @@ export const buildPayment = (context: ToolContext): Endpoint => {
             refund_id ? `refund_id=${refund_id}` : '',
         },
         async context => {
-          const created = await createPayment(context, {
+          const { payment_id } = await createPayment(context, {
             account,
             address: addresses.api,
             given,
             applyScenario: async () => ({ applied: appliedTo(given, steps.wanted), counted: [] }),
             origin: 'control',
           })
-          const { payment_id } = created
           const refund = await takeSteps(context, { account, payment_id, steps })
           return { payment_id, refund_id: refund?.refund_id }
         },
@@ -120,19 +122,8 @@ export const buildPayment = (context: ToolContext): Endpoint => {
       void reply.header('location', paymentAddress(payment_id, addresses))
       return presentPayment(payment, addresses)
     },
-  })
+  })(context)
 }
-
-const errors = () => [
-  notCapturable(),
-  missing(fieldCodes.payment, 'return_url'),
-  invalid(fieldCodes.payment, 'moto', 'must be true or false'),
-  unknownAgreement(),
-  unknownSetUpAgreement(),
-  notAllowed('moto', 'in this mode'),
-  outsideLimit(fieldCodes.payment, 'amount', 'must be at most 10000000'),
-  conflict(MOVED_MEANWHILE),
-]
 
 /** `payment-1`, `payment-2` and so on. Two instances that are asked at once may return the same. */
 function createNextReference({ database }: ToolContext) {
@@ -147,22 +138,23 @@ function createNextReference({ database }: ToolContext) {
 
 const notCapturable = () => badField('capture', 'needs delayed_capture and the scenario success')
 
-/** Throws a 422 for the first step that the state table does not have. */
-function readSteps(given: Json, payment: NewPayment): Steps {
-  const { amount, authorisation_mode: mode, delayed_capture } = payment
-  const wanted = readWanted(given, scenarios, mode)
-  const capture = trueIn(given, 'capture')
-  const cancel = trueIn(given, 'cancel')
+/** The steps to take with the payment, in this order. Throws a 422 for the first that the state table does not have. */
+function stepsOf(
+  given: Values<typeof builtPayment.fields.optional>,
+  { amount, authorisation_mode: mode, delayed_capture }: NewPayment,
+) {
+  const wanted = wantedOf(given, mode)
+  const { capture = false, cancel = false, refund } = given
   const scenario = wanted.scenario ?? (mode === 'agreement' ? 'success' : undefined)
   const authorised = scenario === 'success' && !wanted.hold
   if (capture && !(authorised && delayed_capture)) throw notCapturable()
   const isSuccess = authorised && (capture || !delayed_capture)
-  if (given.refund !== undefined && !isSuccess)
+  if (refund !== undefined && !isSuccess)
     throw badField('refund', 'needs a payment that is success: see scenario and capture')
   const isSubmitted = wanted.hold && scenario !== undefined && mode !== 'agreement'
   if (cancel && (isSuccess || isSubmitted || (scenario ?? 'success') !== 'success'))
     throw badField('cancel', 'needs a payment that can be cancelled: see scenario and hold')
-  return { wanted, capture, refund: readRefund(given.refund, amount), cancel }
+  return { wanted, capture, refund: readRefund(refund, amount), cancel }
 }
 
 /** What the payment is created with. In agreement mode nobody completes it, unless it is held, or created to expire. */
@@ -175,30 +167,26 @@ function appliedTo(
   return { ...applied, ...(scenario && { scenario }) }
 }
 
-function readRefund(given: unknown, amount: number): Steps['refund'] {
+/** In pence, of so many. */
+function readRefund(given: unknown, amount: number) {
   if (given === undefined) return undefined
   const fields = isObject(given) ? given : { amount: given }
-  const unknown = Object.keys(fields).find(name => !['amount', 'scenario'].includes(name))
-  if (unknown !== undefined) throw noSuchField(`refund.${unknown}`, ['amount', 'scenario'])
-  const { amount: wanted = true, scenario = 'success' } = fields
+  const read = readFields(fields, { optional: refundFields }, 'refund.')
+  const { amount: wanted = true, scenario = 'success' } = read
   const pence = wanted === true ? amount : wanted
   if (!isWhole(pence, 1, amount))
     throw badField('refund', `must be true or pence from 1 to ${amount}`)
-  const end = refundScenarios.find(each => each === scenario)
-  if (end === undefined)
-    throw badField('refund.scenario', `must be one of ${refundScenarios.join(', ')}`)
-  return { amount: pence, scenario: end }
+  return { amount: pence, scenario }
 }
 
-type Built = { account: Account; payment_id: string; steps: Steps }
+type Built = { account: Account; payment_id: string; steps: ReturnType<typeof stepsOf> }
 
 /** Resolves to the refund, if that is one of the steps. */
 async function takeSteps(
   context: ToolContext,
   { account, payment_id, steps }: Built,
 ): Promise<Refund | undefined> {
-  const { wanted, capture, refund, cancel } = steps
-  const { scenario, hold } = wanted
+  const { scenario, hold } = steps.wanted
   const payment = () => readBack(context, account, payment_id)
   const read = async () => ({ account, payment: await payment() })
   const move = (trigger: 'capture' | 'cancel') =>
@@ -212,13 +200,16 @@ async function takeSteps(
     const reason = await completeByScenario(context, made, { scenario })
     if (reason) throw conflict(reason)
   }
-  if (capture) await move('capture')
-  if (cancel) await move('cancel')
-  if (refund === undefined) return undefined
-  const { amount, scenario: end } = refund
-  const newRefund = { amount, available: undefined }
-  const applyScenario = async () => ({ applied: { scenario: end }, counted: [] })
-  return createRefund(context, { account, payment_id, refund: newRefund, applyScenario })
+  if (steps.capture) await move('capture')
+  if (steps.cancel) await move('cancel')
+  if (!steps.refund) return undefined
+  const { amount, scenario: end } = steps.refund
+  return createRefund(context, {
+    account,
+    payment_id,
+    refund: { amount, available: undefined },
+    applyScenario: async () => ({ applied: { scenario: end }, counted: [] }),
+  })
 }
 
 async function readBack({ database, time }: ToolContext, account: Account, payment_id: string) {

@@ -1,7 +1,6 @@
 import { DAY, HOUR, MINUTE, SECOND } from '../../core/time.ts'
 import { oneOf, type QueryParameter } from '../../platform/http/query.ts'
 import { object } from '../../platform/http/schema.ts'
-import type { ToolContext } from '../context.ts'
 import { checkAccount, ruleIds } from '../explain/check/report.ts'
 import { levels, MOST_EVIDENCE } from '../explain/check/rule.ts'
 import { defineEndpoint } from './endpoint.ts'
@@ -23,12 +22,6 @@ const later: QueryParameter<number> = {
   },
   rule: 'at most a year in s, m, h or d, such as 10m or 1d',
   schema: { type: 'string', pattern: '^\\+?\\d{1,8}[smhd]$', examples: ['1d'] },
-}
-
-const filters = {
-  since: instant('Only what happened at this time of the account’s clock or later'),
-  as_of: later,
-  rule: oneOf(ruleIds, 'Only this rule'),
 }
 
 export const finding = object(
@@ -95,17 +88,20 @@ export const report = object('Check', {
   },
 })
 
-export const readCheck = (context: ToolContext) =>
-  defineEndpoint({
-    method: 'GET',
-    path: '/control/check',
-    operationId: 'readCheck',
-    summary: 'Check whether the integration would work in production',
-    query: filters,
-    description:
-      'Looks at the requests and deliveries that are kept of the account, and says where GOV.UK Pay would do something else. Sends nothing.',
-    response: [200, 'What was found', report],
-    errors: () => [badField('rule', 'must be one of P1, P2 …')],
-    handler: (request, { query: { since, as_of, rule } }) =>
-      checkAccount(context, request.account, { since, later: as_of, rule }),
-  })
+export const readCheck = defineEndpoint({
+  method: 'GET',
+  path: '/control/check',
+  operationId: 'readCheck',
+  summary: 'Check whether the integration would work in production',
+  query: {
+    since: instant('Only what happened at this time of the account’s clock or later'),
+    as_of: later,
+    rule: oneOf(ruleIds, 'Only this rule'),
+  },
+  description:
+    'Looks at the requests and deliveries that are kept of the account, and says where GOV.UK Pay would do something else. Sends nothing.',
+  response: [200, 'What was found', report],
+  errors: () => [badField('rule', 'must be one of P1, P2 …')],
+  handler: (context, { account, query: { as_of, ...query } }) =>
+    checkAccount(context, account, { ...query, later: as_of }),
+})

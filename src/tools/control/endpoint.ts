@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Account } from '../../core/account.ts'
 import { type ApiError, notAnObject, wrongMediaType } from '../../core/errors.ts'
 import { JSON_TYPE, jsonBody } from '../../platform/http/body.ts'
 import { type Endpoint, pathParam } from '../../platform/http/endpoint.ts'
@@ -11,22 +12,32 @@ import {
   type Schema,
 } from '../../platform/http/openapi.ts'
 import { type QueryParameters, queryParameters } from '../../platform/http/query.ts'
+import type { ToolContext } from '../context.ts'
 import { noSuchField } from './errors.ts'
-import { readQuery, type Values } from './query.ts'
+import { type body as bodySchema, type Fields, readFields, type Values } from './fields.ts'
+import type { WaitFor } from './wait.ts'
 
-type BodySchema = { properties: object; required: readonly string[] }
+export type ControlContext = ToolContext & {
+  waitFor: WaitFor
+  stopped: () => boolean
+  /** The endpoints whose requests are recorded, and that plans can name. */
+  operations: readonly Endpoint[]
+}
 
-type ControlEndpoint<Query extends QueryParameters> = Omit<
-  Endpoint,
-  'area' | 'accepts' | 'docs' | 'handler'
-> & {
+type None = Record<never, never>
+
+type ControlEndpoint<
+  Query extends QueryParameters,
+  Required extends Fields,
+  Optional extends Fields,
+> = Omit<Endpoint, 'area' | 'accepts' | 'docs' | 'handler'> & {
   /** The rest of its description, in CommonMark. */
   description?: string
   /** What the parameter in its path is. */
   inPath?: string
   query?: Query
   /** A body without a required field may be missing. */
-  body?: BodySchema
+  body?: ReturnType<typeof bodySchema<Required, Optional>>
   /** It may not, because one of its fields is required. */
   needsBody?: true
   /** Of one that succeeds. With 204 the handler returns nothing. */
@@ -35,9 +46,17 @@ type ControlEndpoint<Query extends QueryParameters> = Omit<
   errors?: () => ApiError[]
   /** `id` is the parameter in the path. */
   handler: (
-    request: FastifyRequest,
-    read: { query: Values<Query>; body: Json; id: string },
-    reply: FastifyReply,
+    context: ControlContext,
+    asked: {
+      account: Account
+      query: Values<Query>
+      body: Values<Optional, Required>
+      id: string
+      request: FastifyRequest
+      reply: FastifyReply
+      /** Whether nobody waits for the response any more. */
+      isAbandoned: () => boolean
+    },
   ) => Promise<unknown>
 }
 
@@ -45,62 +64,70 @@ type ControlEndpoint<Query extends QueryParameters> = Omit<
  * An endpoint below /control. It takes the parameters of `query` and the fields of `body`; any other is an error, so
  * that `POST ...?scenario=declined` is not ignored.
  */
-export const defineEndpoint = <const Query extends QueryParameters = Record<never, never>>({
-  query = {} as Query, // absent only where Query has no names
-  body,
-  needsBody,
-  description,
-  inPath,
-  response: [status, content, schema],
-  errors = () => [],
-  handler,
-  ...route
-}: ControlEndpoint<Query>): Endpoint => {
-  const [, name = ''] = /\{(\w+)\}/.exec(route.path) ?? []
-  return {
-    ...route,
-    area: 'control',
-    ...(body && { accepts: 'json' }),
-    docs() {
-      const required = needsBody ?? (body?.required.length ?? 0) > 0
-      const parameters = inPath ? [pathParameter(name, inPath)] : []
-      parameters.push(...queryParameters(query))
-      return {
-        ...(description && { description }),
-        responses: { [status]: schema ? json(content, schema) : noContent(content) },
-        ...(parameters.length > 0 && { parameters }),
-        ...(body && { requestBody: { ...requestBody(body), required } }),
-        errors: body ? withBodyErrors(errors()) : [...errors(), unknownParameter()],
-      }
-    },
-    handler: async (request, reply) => {
-      const read = {
-        query: readQuery(request, query),
-        body: body ? readBody(request, body) : {},
-        id: pathParam(request, name),
-      }
-      const result = await handler(request, read, reply)
-      void reply.code(status)
-      return status === 204 ? reply.send() : result
-    },
+export const defineEndpoint =
+  <
+    const Query extends QueryParameters = None,
+    Required extends Fields = None,
+    Optional extends Fields = None,
+  >({
+    query = {} as Query, // absent only where Query has no names
+    body,
+    needsBody,
+    description,
+    inPath,
+    response: [status, content, schema],
+    errors = () => [],
+    handler,
+    ...route
+  }: ControlEndpoint<Query, Required, Optional>) =>
+  (context: ControlContext): Endpoint => {
+    const [, name = ''] = /\{(\w+)\}/.exec(route.path) ?? []
+    const { fields = { optional: {} as Optional }, ...printed } = body ?? {} // the same
+    return {
+      ...route,
+      area: 'control',
+      ...(body && { accepts: 'json' }),
+      docs() {
+        const required = needsBody ?? (body?.required.length ?? 0) > 0
+        const parameters = inPath ? [pathParameter(name, inPath)] : []
+        parameters.push(...queryParameters(query))
+        return {
+          ...(description && { description }),
+          responses: { [status]: schema ? json(content, schema) : noContent(content) },
+          ...(parameters.length > 0 && { parameters }),
+          ...(body && { requestBody: { ...requestBody(printed), required } }),
+          errors: [
+            ...(body ? [notAnObject('C0197'), wrongMediaType(400, JSON_TYPE)] : []),
+            ...errors(),
+            noSuchField('x', Object.keys(body?.properties ?? query)),
+          ],
+        }
+      },
+      async handler(request, reply) {
+        const result = await handler(context, {
+          account: request.account,
+          query: readFields(onceEach(request), { optional: query }),
+          body: readFields(body ? bodyOf(request) : {}, fields),
+          id: pathParam(request, name),
+          request,
+          reply,
+          isAbandoned: () => context.stopped() || request.raw.socket.destroyed,
+        })
+        void reply.code(status)
+        return status === 204 ? reply.send() : result
+      },
+    }
   }
-}
 
-const unknownParameter = () => noSuchField('refrence', ['reference', 'status', 'wait'])
-
-const withBodyErrors = (errors: ApiError[]) => [
-  notAnObject('C0197'),
-  wrongMediaType(400, JSON_TYPE),
-  ...errors,
-  noSuchField('nam', ['name', 'at', 'frozen']),
-]
+/** The query. A parameter that was given twice has a value that none of them takes. */
+const onceEach = ({ query }: FastifyRequest): Json =>
+  Object.fromEntries(
+    Object.entries(query as Json).map(([name, text]) => [
+      name,
+      typeof text === 'string' ? text : '\0',
+    ]),
+  )
 
 /** A missing body counts as an empty one. */
-function readBody(request: FastifyRequest, { properties }: BodySchema): Json {
-  const isEmpty = !Buffer.isBuffer(request.body) || request.body.length === 0
-  const body = isEmpty ? {} : jsonBody(request, 'C0197')
-  const names = Object.keys(properties)
-  const unknown = Object.keys(body).find(name => !names.includes(name))
-  if (unknown !== undefined) throw noSuchField(unknown, names)
-  return body
-}
+const bodyOf = (request: FastifyRequest): Json =>
+  Buffer.isBuffer(request.body) && request.body.length > 0 ? jsonBody(request, 'C0197') : {}

@@ -1,17 +1,15 @@
-import type { Account } from '../../core/account.ts'
 import type { AccountTime } from '../../core/ports.ts'
 import { followMessages, type KeptMessage } from '../../pay/webhooks/message-store.ts'
 import { eventTypes, headersOf, signature } from '../../pay/webhooks/webhook.ts'
 import { presentMessage, webhookMessage } from '../../pay/webhooks/wire.ts'
 import { oneOf } from '../../platform/http/query.ts'
 import { object, timestamp } from '../../platform/http/schema.ts'
-import type { ToolContext } from '../context.ts'
 import { acceptedByHand } from '../record/by-hand.ts'
 import { defineEndpoint } from './endpoint.ts'
 import { badField } from './errors.ts'
-import { anyText, ends, ID, listQuery, paging, payment_id } from './query.ts'
+import { anyText, ends, followed, ID, paging, payment_id } from './query.ts'
 import { headers, identifier, nullable } from './schemas.ts'
-import { followed, tooManyWaits, type WaitFor } from './wait.ts'
+import { tooManyWaits } from './wait.ts'
 
 const { attempts, last_delivery_status: delivery } = webhookMessage.properties
 
@@ -42,34 +40,29 @@ export const message = object('Message', {
 const messages = object('Messages', { results: { type: 'array', items: message }, ...ends })
 
 /** The messages of all webhooks of the account, oldest first. */
-export const listMessages = ({ database, time, reading }: ToolContext, waitFor: WaitFor) =>
-  defineEndpoint({
-    method: 'GET',
-    path: '/control/messages',
-    operationId: 'listMessages',
-    summary: 'List the webhook messages of the account',
-    query: filters,
-    description:
-      'Messages of all webhooks, oldest first. With `after` it begins there, otherwise it ends with the newest. A client that follows with `next` misses none while nobody advances the clock, and may get one again.',
-    response: [200, 'The messages', messages],
-    errors: () => [badField('delivery', 'must be one of PENDING, SUCCESSFUL'), tooManyWaits()],
-    handler: async (request, { query }) => {
-      const { ms, paging, filter } = listQuery(query)
-      const present = ([message, isAccepted]: Listed) =>
-        presentKeptMessage(message, isAccepted, time.now(request.account))
-      const find = async ({ room }: Account) => {
-        const page = await reading(room, request.url, async () => {
-          const { rows, ...rest } = await followMessages(database, room, filter, paging)
-          const accepted = await acceptedByHand(database, rows)
-          return { ...rest, rows: rows.map((row): Listed => [row, accepted.has(row.message_id)]) }
-        })
-        return page.rows.length > 0 ? [page] : []
-      }
-      return followed(waitFor, request, { ms, after: paging.after }, present, () => ({ find }))
-    },
-  })
-
-type Listed = [message: KeptMessage, isAccepted: boolean]
+export const listMessages = defineEndpoint({
+  method: 'GET',
+  path: '/control/messages',
+  operationId: 'listMessages',
+  summary: 'List the webhook messages of the account',
+  query: filters,
+  description:
+    'Messages of all webhooks, oldest first. With `after` it begins there, otherwise it ends with the newest. A client that follows with `next` misses none while nobody advances the clock, and may get one again.',
+  response: [200, 'The messages', messages],
+  errors: () => [badField('delivery', 'must be one of PENDING, SUCCESSFUL'), tooManyWaits()],
+  handler: (context, { query, request }) =>
+    followed(context, request, query, (paging, filter) => ({
+      async read(account) {
+        const { database, time } = context
+        const { rows, ...page } = await followMessages(database, account.room, filter, paging)
+        const accepted = await acceptedByHand(database, rows)
+        const now = time.now(account)
+        const present = (row: KeptMessage) =>
+          presentKeptMessage(row, accepted.has(row.message_id), now)
+        return { ...page, rows: rows.map(present) }
+      },
+    })),
+})
 
 function presentKeptMessage(message: KeptMessage, accepted_by_hand: boolean, now: AccountTime) {
   const { message_id, webhook_id, event_type, payment_id, signing_key } = message

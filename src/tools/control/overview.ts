@@ -22,15 +22,14 @@ export const overview = object('Control', {
   },
 })
 
-export const readOverview = (context: ToolContext) =>
-  defineEndpoint({
-    method: 'GET',
-    path: '/control',
-    operationId: 'readControl',
-    summary: 'Read what the control API has',
-    response: [200, 'What there is', overview],
-    handler: async ({ account }) => presentOverview(context, account),
-  })
+export const readOverview = defineEndpoint({
+  method: 'GET',
+  path: '/control',
+  operationId: 'readControl',
+  summary: 'Read what the control API has',
+  response: [200, 'What there is', overview],
+  handler: (context, { account }) => presentOverview(context, account),
+})
 
 export const presentOverview = async (
   { config, database, recorder, time }: ToolContext,

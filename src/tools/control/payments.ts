@@ -13,14 +13,14 @@ import { paymentInPath } from '../../pay/payments/routes.ts'
 import { addressesOf } from '../../platform/http/addresses.ts'
 import { oneOf } from '../../platform/http/query.ts'
 import { object } from '../../platform/http/schema.ts'
-import type { ToolContext } from '../context.ts'
 import { newestWanted } from '../lists/payments-store.ts'
 import { recordAction } from '../record/action.ts'
 import { defineEndpoint } from './endpoint.ts'
 import { badField, conflict } from './errors.ts'
+import { body } from './fields.ts'
 import { anyText, ID, wait } from './query.ts'
-import { completionFields, readWanted } from './scenario-wire.ts'
-import { tooManyWaits, type WaitFor } from './wait.ts'
+import { completionFields, wantedOf } from './scenario-wire.ts'
+import { tooManyWaits } from './wait.ts'
 
 /** The most payments that one request examines, and the most that it returns. */
 const MOST_LOOKED_AT = 1_000
@@ -36,81 +36,74 @@ const filters = {
   wait,
 }
 
-const foundPayments = {
-  type: 'object',
-  required: ['results'],
-  properties: { results: { type: 'array', maxItems: MOST_RETURNED, items: paymentBody } },
-}
-
-const completion = object('Completion', {}, completionFields)
+const foundPayments = object('FoundPayments', {
+  results: { type: 'array', maxItems: MOST_RETURNED, items: paymentBody },
+})
 
 /**
  * The newest payments that match. `status` also matches a payment that was in that status before, so that a test
  * which polls misses nothing. With `wait` the response is held until a payment matches.
  */
-export const findPayments = (context: ToolContext, waitFor: WaitFor) =>
-  defineEndpoint({
-    method: 'GET',
-    path: '/control/payments',
-    operationId: 'findPayments',
-    summary: 'Find payments, or wait for one',
-    query: filters,
-    description: `At most ${MOST_RETURNED}, newest first. With \`wait\` the response is held until one matches.`,
-    response: [200, 'The payments', foundPayments],
-    errors: () => [badField('wait', `must be ${wait.rule}`), tooManyWaits()],
-    handler: async (request, { query }) => {
-      const { database, time, config } = context
-      const { wait: ms = 0, status, ...which } = query
-      const isWanted = (payment: Payment) => status === undefined || hasBeen(payment, status)
-      const limits = { limit: MOST_RETURNED, most: MOST_LOOKED_AT }
-      const find = (account: Account) =>
-        newestWanted(database, account.room, which, { ...limits, now: time.now(account) }, isWanted)
-      const found = await waitFor(request, ms, () => ({ find }))
-      const addresses = addressesOf(request, config)
-      return { results: found.map(payment => presentPayment(payment, addresses)) }
-    },
-  })
+export const findPayments = defineEndpoint({
+  method: 'GET',
+  path: '/control/payments',
+  operationId: 'findPayments',
+  summary: 'Find payments, or wait for one',
+  query: filters,
+  description: `At most ${MOST_RETURNED}, newest first. With \`wait\` the response is held until one matches.`,
+  response: [200, 'The payments', foundPayments],
+  errors: () => [badField('wait', `must be ${wait.rule}`), tooManyWaits()],
+  async handler({ database, time, config, waitFor }, { query, request }) {
+    const { wait: ms = 0, status, ...which } = query
+    const isWanted = (payment: Payment) => status === undefined || hasBeen(payment, status)
+    const limits = { limit: MOST_RETURNED, most: MOST_LOOKED_AT }
+    const find = (account: Account) =>
+      newestWanted(database, account.room, which, { ...limits, now: time.now(account) }, isWanted)
+    const found = await waitFor(request, ms, () => ({ find }))
+    const addresses = addressesOf(request, config)
+    return { results: found.map(payment => presentPayment(payment, addresses)) }
+  },
+})
 
 const hasBeen = ({ events, refunded_amount }: Payment, status: string): boolean =>
   status === 'refunded' ? refunded_amount > 0 : events.some(event => event.status === status)
 
 /** Takes a payment through its scenario, as its pages would. The response is that of GET /v1/payments/{payment_id}. */
-export const completePayment = (context: ToolContext) =>
-  defineEndpoint({
-    method: 'POST',
-    path: '/control/payments/{payment_id}/complete',
-    operationId: 'completePayment',
-    summary: 'Take a payment to its end',
-    body: completion,
-    description:
-      'Does what a user does on the hosted pages; a moto_api payment is completed by a test card. It also ends a payment that a plan holds, and `expired` ends every payment that is not finished. The response waits for the webhooks, and is that of GET /v1/payments/{payment_id}.',
-    inPath: 'A payment of the account',
-    response: [200, 'The payment', paymentBody],
-    errors: () => [
-      paymentNotFound('P0200'),
-      unknownOneTimeToken(),
-      usedOneTimeToken(),
-      badField('scenario', `must be one of ${scenarios.join(', ')}`),
-      completed('success'),
-    ],
-    handler: async (request, { body }) => {
-      const { can_retry, ...wanted } = readWanted(body, scenarios)
-      const payment = await paymentInPath(request, context, 'P0200')
-      const planned = payment.hold ? payment.scenario : undefined
-      const scenario = wanted.scenario ?? planned ?? 'success'
-      const status = statusOf(payment)
-      if (isFinished(status) || (status === 'capturable' && scenario !== 'expired'))
-        throw completed(status)
-      const addresses = addressesOf(request, context.config)
-      const reason = await recordAction(
-        context,
-        { by: 'control', operation: 'completePayment', detail: () => `scenario=${scenario}` },
-        context => completeByScenario(context, payment, { scenario, can_retry }),
-      )
-      if (reason) throw conflict(reason)
-      return presentPayment(await paymentInPath(request, context, 'P0200'), addresses)
-    },
-  })
+export const completePayment = defineEndpoint({
+  method: 'POST',
+  path: '/control/payments/{payment_id}/complete',
+  operationId: 'completePayment',
+  summary: 'Take a payment to its end',
+  body: body('Completion', {}, completionFields),
+  description:
+    'Does what a user does on the hosted pages; a moto_api payment is completed by a test card. It also ends a payment that a plan holds, and `expired` ends every payment that is not finished. The response waits for the webhooks, and is that of GET /v1/payments/{payment_id}.',
+  inPath: 'A payment of the account',
+  response: [200, 'The payment', paymentBody],
+  errors: () => [
+    paymentNotFound('P0200'),
+    unknownOneTimeToken(),
+    usedOneTimeToken(),
+    badField('scenario', `must be one of ${scenarios.join(', ')}`),
+    completed('success'),
+  ],
+  async handler(context, { request, body }) {
+    const { can_retry, ...wanted } = wantedOf(body)
+    const payment = await paymentInPath(request, context, 'P0200')
+    const planned = payment.hold ? payment.scenario : undefined
+    const scenario = wanted.scenario ?? planned ?? 'success'
+    const status = statusOf(payment)
+    if (isFinished(status) || (status === 'capturable' && scenario !== 'expired'))
+      throw completed(status)
+    const reason = await recordAction(
+      context,
+      { by: 'control', operation: 'completePayment', detail: () => `scenario=${scenario}` },
+      context => completeByScenario(context, payment, { scenario, can_retry }),
+    )
+    if (reason) throw conflict(reason)
+    const ended = await paymentInPath(request, context, 'P0200')
+    return presentPayment(ended, addressesOf(request, context.config))
+  },
+})
 
 const completed = (status: string) =>
   conflict(`the payment is ${status} and cannot be completed again`)

@@ -2,12 +2,7 @@
 import { PLAN_BYTES, PLANS } from '../../core/budgets.ts'
 import { type Code, isPlanned, meanings, onlyByPlan } from '../../core/codes.ts'
 import { ApiError } from '../../core/errors.ts'
-import {
-  type AppliedScenario,
-  type AuthorisationMode,
-  authorisationModes,
-  choices,
-} from '../../pay/payments/payment.ts'
+import { authorisationModes } from '../../pay/payments/payment.ts'
 import { refundScenarios } from '../../pay/payments/refund.ts'
 import { newPayment, readNewPayment } from '../../pay/payments/request.ts'
 import type { Endpoint } from '../../platform/http/endpoint.ts'
@@ -22,9 +17,19 @@ import {
   type PlannedAnswer,
   REFUND,
 } from '../plans/plan.ts'
-import { choiceIn, integerIn, isWhole, textIn, trueIn } from './body.ts'
 import { badField, missingField, noSuchField } from './errors.ts'
-import { plannedFields, readWanted } from './scenario-wire.ts'
+import {
+  body,
+  choice,
+  integer,
+  isWhole,
+  onlyTrue,
+  readFields,
+  schemasOf,
+  textLike,
+  type Values,
+} from './fields.ts'
+import { plannedFields, wantedOf } from './scenario-wire.ts'
 import { count, identifier, text } from './schemas.ts'
 
 /** Milliseconds. */
@@ -32,55 +37,92 @@ const LONGEST_DELAY = 60_000
 const MOST_REQUESTS = 1_000_000
 
 const whichFields = {
-  on: { ...text, description: 'An operationId of /openapi.json; absent for any' },
+  on: textLike({ ...text, description: 'An operationId of /openapi.json; absent for any' }),
   given: {
-    type: 'object',
-    additionalProperties: true,
-    description: 'Fields with which the payment must have been created; of metadata, these keys',
+    schema: {
+      type: 'object',
+      additionalProperties: true,
+      description: 'Fields with which the payment must have been created; of metadata, these keys',
+    } as const,
+    rule: `an object with fields of a payment, of at most ${PLAN_BYTES} bytes`,
+    parse: (given: unknown) =>
+      isObject(given) && Buffer.byteLength(JSON.stringify(given)) <= PLAN_BYTES
+        ? readGiven(given)
+        : undefined,
   },
-  payment_id: identifier,
-} as const
+  payment_id: textLike(identifier, '26 digits and letters from a to v'),
+}
 const oftenFields = {
-  skip: { ...count, default: 0, description: 'The number of matching requests that pass first' },
+  skip: integer(0, MOST_REQUESTS, {
+    default: 0,
+    description: 'The number of matching requests that pass first',
+  }),
   times: {
-    anyOf: [{ type: 'integer', minimum: 1 }, { const: 'always' }],
-    default: 1,
-    description: 'The number of times that it then acts',
+    schema: {
+      anyOf: [{ type: 'integer', minimum: 1 }, { const: 'always' }],
+      default: 1,
+      description: 'The number of times that it then acts',
+    },
+    rule: `always or a whole number from 1 to ${MOST_REQUESTS}`,
+    parse: (given: unknown): number | 'always' | undefined =>
+      given === 'always' || isWhole(given, 1, MOST_REQUESTS) ? given : undefined,
   },
-  probability: { type: 'number', minimum: 0, maximum: 1, default: 1 },
-  seed: { ...count, default: 0, description: 'Of the draw' },
-} as const
+  probability: {
+    schema: { type: 'number', minimum: 0, maximum: 1, default: 1 },
+    rule: 'a number from 0 to 1',
+    parse: (given: unknown) =>
+      typeof given === 'number' && given >= 0 && given <= 1 ? given : undefined,
+  },
+  seed: integer(0, Number.MAX_SAFE_INTEGER, { default: 0, description: 'Of the draw' }),
+}
+const codes = Object.keys(meanings) as Code[] // its keys
+const answerFields = {
+  status: integer(400, 599),
+  code: {
+    schema: text,
+    rule: 'an error code of /openapi.json',
+    parse: (given: unknown) => codes.find(code => code === given),
+  },
+}
 const faultFields = {
-  when: { type: 'string', enum: ['before', 'after'], default: 'before' },
+  when: choice(['before', 'after'], { default: 'before' }),
   delay: {
-    anyOf: [
-      { type: 'integer', minimum: 0, maximum: LONGEST_DELAY },
-      { type: 'array', minItems: 2, maxItems: 2, items: { type: 'integer' } },
-    ],
-    description: 'Milliseconds, or the least and the most',
+    schema: {
+      anyOf: [
+        { type: 'integer', minimum: 0, maximum: LONGEST_DELAY },
+        { type: 'array', minItems: 2, maxItems: 2, items: { type: 'integer' } },
+      ],
+      description: 'Milliseconds, or the least and the most',
+    },
+    rule: `milliseconds up to ${LONGEST_DELAY}, or a list of the least and the most`,
+    parse: readDelay,
   },
   answer: {
-    type: 'object',
-    properties: { status: { type: 'integer', minimum: 400, maximum: 599 }, code: text },
-    description:
-      'An error. 401, 429 and 503 have a code of their own; a 500 without one has that of its operation. A code that only plans answer with has its status',
+    schema: {
+      type: 'object',
+      properties: schemasOf(answerFields),
+      description:
+        'An error. 401, 429 and 503 have a code of their own; a 500 without one has that of its operation. A code that only plans answer with has its status',
+    } as const,
+    rule: 'an object with a status or a code',
+    parse: (given: unknown) => (isObject(given) ? readAnswer(given) : undefined),
   },
-  reset: { const: true, description: 'A TCP reset in place of a response' },
-} as const
+  reset: onlyTrue({ description: 'A TCP reset in place of a response' }),
+}
 const effectFields = { ...plannedFields, ...faultFields }
 
-export const newPlan = object('NewPlan', {}, { ...whichFields, ...oftenFields, ...effectFields })
+export const newPlan = body('NewPlan', {}, { ...whichFields, ...oftenFields, ...effectFields })
 export const plan = object(
   'Plan',
   {
     plan_id: identifier,
-    ...oftenFields,
+    ...schemasOf(oftenFields),
     seen: { ...count, description: 'The number of requests that matched' },
     acted: { ...count, description: 'The number of times that it acted' },
   },
   {
-    ...whichFields,
-    ...effectFields,
+    ...schemasOf(whichFields),
+    ...schemasOf(effectFields),
     note: { ...text, description: 'Why it did not act on the last payment that it should have' },
   },
 )
@@ -88,25 +130,31 @@ export const plans = object('Plans', {
   results: { type: 'array', maxItems: PLANS, items: plan, description: 'In their order' },
 })
 
-const PAYMENT_ID = {
-  pattern: new RegExp(identifier.pattern),
-  rule: 'must be 26 digits and letters from a to v',
-}
+export const noEffect = () =>
+  missingField('scenario', 'is required, or one of hold, answer, reset and delay')
 
-type ReadPlan = Omit<Plan, 'plan_id' | 'room' | 'seen' | 'acted'>
+type NewPlan = Values<typeof newPlan.fields.optional>
 
-/** Reads a plan, with its defaults. `operations` are those that plans may name. Throws the first error. */
-export function readPlan(body: Json, operations: readonly Endpoint[]): ReadPlan {
-  const which = { ...readOperation(body, operations), ...readGiven(body.given) }
-  const payment_id = textIn(body, 'payment_id', PAYMENT_ID)
-  const often = {
-    skip: integerIn(body, 'skip', 0, MOST_REQUESTS) ?? 0,
-    times: readTimes(body),
-    probability: readProbability(body.probability),
-    seed: integerIn(body, 'seed', 0, Number.MAX_SAFE_INTEGER) ?? 0,
+/** A plan, with its defaults. `operations` are those that plans may name. Throws an error for one that cannot be. */
+export function readPlan(read: NewPlan, operations: readonly Endpoint[]) {
+  const { given, payment_id, skip = 0, times = 1, probability = 1, seed = 0 } = read
+  const isOfScenario = Object.keys(plannedFields).some(name => name in read)
+  const on = read.on ?? (isOfScenario ? CREATION : undefined)
+  if (isOfScenario && on !== CREATION && on !== REFUND)
+    throw badField('on', `must be ${CREATION} (also if absent) or ${REFUND} with a scenario`)
+  const names = operations.map(({ operationId }) => operationId)
+  if (on !== undefined && !names.includes(on))
+    throw badField('on', `must be one of ${names.join(', ')}`)
+  const plan = {
+    ...(on && { on }),
+    ...(given && { given }),
+    ...(payment_id !== undefined && { payment_id }),
+    skip,
+    times,
+    probability,
+    seed,
+    ...(isOfScenario ? scenarioOf(read, on) : faultOf(read)),
   }
-  const effect = hasScenario(body) ? readScenarioPlan(body, which) : readFault(body)
-  const plan = { ...which, ...(payment_id !== undefined && { payment_id }), ...often, ...effect }
   checkPayment(plan, operations)
   return plan
 }
@@ -115,33 +163,8 @@ export function presentPlan({ plan_id, room, seen, acted, ...plan }: Plan) {
   return { plan_id, ...plan, seen, acted }
 }
 
-const hasScenario = (body: Json): boolean =>
-  ['scenario', 'can_retry', 'hold'].some(name => body[name] !== undefined)
-
-/** The mode of the payments that it can act on, where that is known before they are made. */
-function modeOf({ authorisation_mode, ...given }: Json): AuthorisationMode | undefined {
-  if (given.agreement_id !== undefined) return 'agreement'
-  return authorisationModes.find(mode => mode === authorisation_mode)
-}
-
-function readOperation(body: Json, operations: readonly Endpoint[]): { on?: string } {
-  const { on } = body
-  const names = operations.map(({ operationId }) => operationId)
-  if (hasScenario(body)) {
-    if (on !== undefined && on !== CREATION && on !== REFUND)
-      throw badField('on', `must be ${CREATION} (also if absent) or ${REFUND} with a scenario`)
-    return { on: on ?? CREATION }
-  }
-  const name = choiceIn(body, 'on', names)
-  return { ...(name !== undefined && { on: name }) }
-}
-
 /** Adds the required fields of a payment, so that the values are checked as those of a payment. */
-function readGiven(given: unknown): { given?: Json } {
-  if (given === undefined) return {}
-  if (!isObject(given)) throw badField('given', 'must be an object with fields of a payment')
-  if (Buffer.byteLength(JSON.stringify(given)) > PLAN_BYTES)
-    throw badField('given', `must have at most ${PLAN_BYTES} bytes`)
+function readGiven(given: Json): Json {
   const names = Object.keys(given)
   const fields = Object.keys(newPayment.properties)
   const unknown = names.find(name => !fields.includes(name))
@@ -161,7 +184,7 @@ function readGiven(given: unknown): { given?: Json } {
     const fields = fieldsOf(readNewPayment(filled))
     const absent = names.find(name => fields[name] === undefined)
     if (absent !== undefined) throw badField(absent, 'must have a value')
-    return { given: Object.fromEntries(names.map(name => [name, fields[name]])) }
+    return Object.fromEntries(names.map(name => [name, fields[name]]))
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
     throw new ApiError(422, 'C0102', `given: ${error.message}`, {
@@ -170,72 +193,49 @@ function readGiven(given: unknown): { given?: Json } {
   }
 }
 
-function readTimes({ times = 1 }: Json): number | 'always' {
-  if (times === 'always' || isWhole(times, 1, MOST_REQUESTS)) return times
-  throw badTimes()
-}
-
-export const badTimes = () =>
-  badField('times', `must be always or a whole number from 1 to ${MOST_REQUESTS}`)
-
-function readProbability(given: unknown = 1): number {
-  if (typeof given === 'number' && given >= 0 && given <= 1) return given
-  throw badField('probability', 'must be a number from 0 to 1')
-}
-
-function readScenarioPlan(
-  body: Json,
-  { on, given = {} }: Pick<Plan, 'on' | 'given'>,
-): AppliedScenario {
-  const fault = Object.keys(faultFields).find(name => body[name] !== undefined)
+function scenarioOf({ given = {}, ...read }: NewPlan, on: string | undefined) {
+  const fault = Object.keys(faultFields).find(name => name in read)
   if (fault !== undefined)
     throw badField(fault, 'must be absent in a plan with a scenario: make two plans')
-  if (on !== REFUND) return readWanted(body, choices, modeOf(given))
-  const wanted = readWanted(body, refundScenarios)
-  if (wanted.hold) throw badField('hold', `must be absent with ${REFUND}`)
-  return wanted
+  if (on !== REFUND) {
+    // The mode of the payments that it can act on, where that is known before they are made.
+    const wanted = 'agreement_id' in given ? 'agreement' : given.authorisation_mode
+    return wantedOf(
+      read,
+      authorisationModes.find(mode => mode === wanted),
+    )
+  }
+  const { scenario = 'success' } = read
+  if (!refundScenarios.some(each => each === scenario))
+    throw badField('scenario', `must be one of ${refundScenarios.join(', ')}`)
+  if (read.hold) throw badField('hold', `must be absent with ${REFUND}`)
+  return wantedOf(read)
 }
 
-export const noEffect = () =>
-  missingField('scenario', 'is required, or one of hold, answer, reset and delay')
-
-function readFault(body: Json): Pick<Plan, 'when' | 'delay' | 'answer' | 'reset'> {
-  const { when = 'before', delay, answer } = body
-  if (delay === undefined && answer === undefined && body.reset === undefined) throw noEffect()
-  if (when !== 'before' && when !== 'after') throw badField('when', 'must be before or after')
-  const reset = trueIn(body, 'reset')
-  if (reset && answer !== undefined)
-    throw badField('answer', 'must be absent with reset: no response is sent')
+function faultOf({ when = 'before', delay, answer, reset }: NewPlan) {
+  if (delay === undefined && !answer && !reset) throw noEffect()
+  if (reset && answer) throw badField('answer', 'must be absent with reset: no response is sent')
   return {
     when,
-    ...(delay !== undefined && { delay: readDelay(delay) }),
-    ...(answer !== undefined && { answer: readAnswer(answer) }),
+    ...(delay !== undefined && { delay }),
+    ...(answer && { answer }),
     ...(reset && { reset }),
   }
 }
 
-function readDelay(given: unknown): number | [number, number] {
-  const isDelay = (value: unknown): value is number => isWhole(value, 0, LONGEST_DELAY)
+function readDelay(given: unknown): number | [number, number] | undefined {
+  const isDelay = (value: unknown) => isWhole(value, 0, LONGEST_DELAY)
   if (isDelay(given)) return given
   const [least, most, ...more] = Array.isArray(given) ? given : []
-  if (isDelay(least) && isDelay(most) && least <= most && more.length === 0) return [least, most]
-  throw badField(
-    'delay',
-    `must be milliseconds up to ${LONGEST_DELAY}, or a list of the least and the most`,
-  )
+  const isRange = isDelay(least) && isDelay(most) && least <= most && more.length === 0
+  return isRange ? [least, most] : undefined
 }
 
-function readAnswer(given: unknown): PlannedAnswer {
-  if (!isObject(given)) throw badField('answer', 'must be an object with a status or a code')
-  const unknown = Object.keys(given).find(name => name !== 'status' && name !== 'code')
-  if (unknown !== undefined) throw noSuchField(`answer.${unknown}`, ['status', 'code'])
-  const code = Object.keys(meanings).find(name => name === given.code) as Code | undefined // its keys
-  if (given.code !== undefined && code === undefined)
-    throw badField('answer.code', 'must be an error code of /openapi.json')
+function readAnswer(given: Json): PlannedAnswer {
+  const { code, ...read } = readFields(given, { optional: answerFields }, 'answer.')
   const ofCode = code && isPlanned(code) ? onlyByPlan[code].status : undefined
-  const { status = ofCode } = given
-  if (!isWhole(status, 400, 599))
-    throw badField('answer.status', 'must be a status from 400 to 599')
+  const { status = ofCode } = read
+  if (status === undefined) throw badField('answer.status', `must be ${answerFields.status.rule}`)
   if (ofCode !== undefined && status !== ofCode)
     throw badField('answer.status', `must be ${ofCode} or absent: it is the status of ${code}`)
   const own = ownErrors[status]?.().code
@@ -247,15 +247,15 @@ function readAnswer(given: unknown): PlannedAnswer {
 }
 
 /** Refuses a plan that could never match. */
-function checkPayment(plan: ReadPlan, operations: readonly Endpoint[]): void {
+function checkPayment(
+  plan: Pick<Plan, 'on' | 'given' | 'payment_id'>,
+  operations: readonly Endpoint[],
+): void {
   const { on, payment_id } = plan
   if (on === CREATION && payment_id !== undefined)
     throw badField('payment_id', `must be absent with ${CREATION}: the payment does not exist yet`)
   const endpoint = operations.find(({ operationId }) => operationId === on)
-  if (!endpoint || on === CREATION || concernsPayment(endpoint)) return
-  if (asksForPayment({ ...plan, plan_id: '', room: '', seen: 0, acted: 0 }))
+  const concernsPayment = endpoint?.area !== 'api' || endpoint.path.includes('{payment_id}')
+  if (on !== CREATION && !concernsPayment && asksForPayment(plan))
     throw badField(payment_id === undefined ? 'given' : 'payment_id', `must be absent with ${on}`)
 }
-
-const concernsPayment = ({ area, path }: Endpoint): boolean =>
-  path.includes('{payment_id}') || area !== 'api'

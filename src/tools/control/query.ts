@@ -1,15 +1,17 @@
 import type { FastifyRequest } from 'fastify'
-import { isCursor, isEdge } from '../../platform/database/follow.ts'
+import type { Account } from '../../core/account.ts'
+import type { Turns } from '../../core/turns.ts'
 import {
-  dateTime,
-  type QueryParameter,
-  type QueryParameters,
-  textUpTo,
-  whole,
-} from '../../platform/http/query.ts'
-import { badField, noSuchField } from './errors.ts'
+  cursorAt,
+  type FollowedPage,
+  isCursor,
+  isEdge,
+  type Paging,
+} from '../../platform/database/follow.ts'
+import { dateTime, type QueryParameter, textUpTo, whole } from '../../platform/http/query.ts'
+import type { Values } from './fields.ts'
 import { nullable } from './schemas.ts'
-import { LONGEST_WAIT } from './wait.ts'
+import { LONGEST_WAIT, type Look, type WaitFor } from './wait.ts'
 
 /** Of a payment, a message or an exchange. */
 export const ID = '06h3k9v0u2j4m5n6p7q8r9s0t1'
@@ -62,28 +64,29 @@ export const ends = {
   previous: { ...nullable, description: 'For `before`: the identifier of the first result' },
 }
 
-export type Values<Known> = {
-  [Name in keyof Known]?: Known[Name] extends QueryParameter<infer Value> ? Value : never
+/** What a list looks at, for the parameters of its query. */
+type ListLook<Item> = Omit<Look<Item>, 'find'> & {
+  read: (account: Account) => Promise<FollowedPage<Item>>
 }
 
-/** Reads the query parameters. Throws a 422 for the first that is unknown or not valid. */
-export function readQuery<Known extends QueryParameters>(
-  { query }: FastifyRequest,
-  parameters: Known,
-): Values<Known> {
-  const values: Record<string, unknown> = {}
-  for (const [name, text] of Object.entries(query as Record<string, string | string[]>)) {
-    const parameter = Object.hasOwn(parameters, name) ? parameters[name] : undefined
-    if (!parameter) throw noSuchField(name, Object.keys(parameters))
-    const value = typeof text === 'string' ? parameter.parse(text) : undefined
-    if (value === undefined) throw badField(name, `must be ${parameter.rule}`)
-    values[name] = value
-  }
-  return values as Values<Known> // each was parsed by its own parameter
-}
-
-/** Takes the parameters of a list apart: how long it may wait, which page, and the filter. */
-export function listQuery<Query extends Values<typeof paging>>(query: Query) {
+/** A page of a list, for which the request may wait. `look` gets the parameters: which page, and the filter. */
+export async function followed<Query extends Values<typeof paging> & { since?: number }, Item>(
+  { waitFor, reading }: { waitFor: WaitFor; reading: Turns },
+  request: FastifyRequest,
+  query: Query,
+  look: (part: Paging, filter: Omit<Query, keyof typeof paging>) => ListLook<Item>,
+): Promise<{ results: Item[]; next: string; previous: string | null }> {
   const { wait: ms = 0, after, before, limit = MOST_LISTED, ...filter } = query
-  return { ms, paging: { after, before, limit }, filter }
+  const [page] = await waitFor(request, ms, () => {
+    const { read, ...more } = look({ after, before, limit }, filter)
+    return {
+      ...more,
+      async find(account: Account) {
+        const page = await reading(account.room, request.url, () => read(account))
+        return page.rows.length > 0 ? [page] : []
+      },
+    }
+  })
+  const { rows = [], next = after ?? cursorAt(query.since ?? 0), previous = null } = page ?? {}
+  return { results: rows, next, previous }
 }

@@ -5,33 +5,16 @@ import type { Endpoint } from '../../platform/http/endpoint.ts'
 import { oneOf, whole } from '../../platform/http/query.ts'
 import { object, timestamp } from '../../platform/http/schema.ts'
 import { WITHOUT_ENDPOINT } from '../../platform/http/without-endpoint.ts'
-import type { ToolContext } from '../context.ts'
 import { showBroken } from '../explain/check/judge.ts'
 import type { Exchange, KeptBody } from '../record/exchange.ts'
 import { countExchanges, followExchanges } from '../record/store.ts'
-import { defineEndpoint } from './endpoint.ts'
+import { type ControlContext, defineEndpoint } from './endpoint.ts'
 import { badField } from './errors.ts'
-import { ends, flag, instant, listQuery, paging, payment_id, reference } from './query.ts'
+import { ends, flag, followed, instant, paging, payment_id, reference } from './query.ts'
 import { answer, anyJson, cut, headers, identifier, nullable, text } from './schemas.ts'
-import { followed, tooManyWaits, type WaitFor } from './wait.ts'
+import { tooManyWaits } from './wait.ts'
 
 const kinds = ['api', 'page'] as const
-
-const parametersFor = (operations: readonly Endpoint[]) => ({
-  operation: oneOf(
-    [
-      ...operations.map(({ operationId }) => operationId),
-      ...WITHOUT_ENDPOINT.map(({ operation }) => operation),
-    ],
-    'With this operationId',
-  ),
-  payment_id,
-  reference,
-  status: whole(100, 599, 'With this status'),
-  refused: flag('true: with a status of 400 or more, or a reset'),
-  since: instant('That began at this time of the machine’s clock or later'),
-  ...paging,
-})
 
 export const recordedRequest = object(
   'Request',
@@ -67,58 +50,59 @@ export const recordedRequest = object(
   },
   { body_cut: cut },
 )
-const recordedRequests = object('Requests', {
-  results: { type: 'array', items: recordedRequest },
-  ...ends,
-})
 
-/** `operations` are the endpoints whose requests are recorded. */
-export const listRequests = (
-  { database, recorder, reading, time }: ToolContext,
-  waitFor: WaitFor,
-  operations: readonly Endpoint[],
-): Endpoint =>
+const results = { type: 'array', items: recordedRequest } as const
+
+export const listRequests = (context: ControlContext): Endpoint =>
   defineEndpoint({
     method: 'GET',
     path: '/control/requests',
     operationId: 'listRequests',
     summary: 'List the requests of the account',
-    query: parametersFor(operations),
+    query: {
+      operation: oneOf(
+        [
+          ...context.operations.map(({ operationId }) => operationId),
+          ...WITHOUT_ENDPOINT.map(({ operation }) => operation),
+        ],
+        'With this operationId',
+      ),
+      payment_id,
+      reference,
+      status: whole(100, 599, 'With this status'),
+      refused: flag('true: with a status of 400 or more, or a reset'),
+      since: instant('That began at this time of the machine’s clock or later'),
+      ...paging,
+    },
     description:
       'What the application and browsers asked, oldest first. With `after` or `since` it begins there, otherwise it ends with the newest. A client that follows with `next` misses none, and may get one again.',
-    response: [200, 'The requests', recordedRequests],
+    response: [200, 'The requests', object('Requests', { results, ...ends })],
     errors: () => [badField('status', 'must be a whole number'), tooManyWaits()],
-    handler: async (request, { query }) => {
-      const { ms, paging, filter } = listQuery(query)
-      const { after } = paging
-      const { since } = filter
-      // For other accounts this would be a commit after each request.
-      const written = async (account: Account) =>
-        account.parent !== null && (await recorder?.write(account))
-      const look = () => {
+    handler: ({ database, recorder, time, ...context }, { query, request }) =>
+      followed(context, request, query, (paging, filter) => {
         let since = 0
         let found = 0
+        // For other accounts this would be a commit after each request.
+        const written = async (account: Account) =>
+          account.parent !== null && (await recorder?.write(account))
         const count = ({ room }: Account) =>
           countExchanges(database, room, { ...filter, kinds, recordedSince: since }, Infinity)
         return {
-          async find(account: Account) {
+          async read(account) {
             await written(account)
-            const page = await reading(account.room, request.url, async () => {
-              since = time.wall() - LONGEST_COMMIT
-              found = await count(account)
-              return followExchanges(database, account.room, { ...filter, kinds }, paging)
-            })
-            return page.rows.length > 0 ? [page] : []
+            since = time.wall() - LONGEST_COMMIT
+            found = await count(account)
+            const { room } = account
+            const page = await followExchanges(database, room, { ...filter, kinds }, paging)
+            return { ...page, rows: page.rows.map(presentRequest) }
           },
-          async isNewer(account: Account) {
+          async isNewer(account) {
             await written(account)
             return (await count(account)) !== found
           },
         }
-      }
-      return followed(waitFor, request, { ms, after, since }, presentRequest, look)
-    },
-  })
+      }),
+  })(context)
 
 function presentRequest(exchange: Exchange) {
   const { exchange_id, operation, method, path, query, kind, payment_id, status, ms } = exchange

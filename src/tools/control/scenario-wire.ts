@@ -6,53 +6,43 @@ import {
   scenarios,
 } from '../../pay/payments/payment.ts'
 import { impossibleFor, type WantedScenario } from '../../pay/payments/scenario.ts'
-import type { Json } from '../../platform/http/fields.ts'
-import { choiceIn, flagIn, trueIn } from './body.ts'
+import { appliedBy } from '../plans/plan.ts'
 import { badField } from './errors.ts'
+import { boolean, choice, onlyTrue } from './fields.ts'
 
-const canRetry = {
-  type: 'boolean',
+const can_retry = boolean({
   default: true,
   description: 'Of a declined payment in agreement mode. With false its agreement becomes inactive',
-} as const
-const hold = {
-  const: true,
+})
+const hold = onlyTrue({
   description:
     'It stops one step before its end, until it is completed: submitted, or created in agreement mode',
-} as const
+})
 
 /** Of a payment to complete. A choice there is how it ends, and a plan has none that ends it alone. */
 export const completionFields = {
-  scenario: {
-    type: 'string',
-    enum: scenarios,
+  scenario: choice(scenarios, {
     description: 'How it ends: of a payment that is held as its plan says, otherwise success',
-  },
-  can_retry: canRetry,
-} as const
+  }),
+  can_retry,
+}
 export const builtFields = {
   ...completionFields,
-  scenario: { ...completionFields.scenario, description: 'Completes it' },
+  scenario: choice(scenarios, { description: 'Completes it' }),
   hold,
-} as const
+}
 export const plannedFields = {
-  scenario: { type: 'string', enum: choices, description: 'How it ends. A refund: success, error' },
-  can_retry: canRetry,
+  scenario: choice(choices, { description: 'How it ends. A refund: success, error' }),
+  can_retry,
   hold,
-} as const
+}
 
-/** Reads what a test wants, of these scenarios. Throws a 422 for what no payment of the mode can do. */
-export function readWanted<Each extends Scenario>(
-  body: Json,
-  possible: readonly Each[],
+/** What a test wants. Throws a 422 for what no payment of the mode can do. */
+export function wantedOf<Each extends Scenario>(
+  given: Omit<WantedScenario, 'scenario'> & { scenario?: Each },
   mode?: AuthorisationMode,
-): WantedScenario & { scenario?: Each } {
-  const scenario = choiceIn(body, 'scenario', possible)
-  const wanted = {
-    ...(scenario && { scenario }),
-    ...(body.can_retry !== undefined && { can_retry: flagIn(body, 'can_retry') }),
-    ...(trueIn(body, 'hold') && { hold: true as const }),
-  }
+) {
+  const wanted = appliedBy(given)
   const impossible = impossibleFor(mode, wanted)
   if (impossible) throw badField(impossible.field, impossible.rule)
   return wanted

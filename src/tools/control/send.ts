@@ -2,7 +2,6 @@ import type { Account } from '../../core/account.ts'
 import { shapes } from '../../pay/webhooks/govuk-pay.ts'
 import { findMessage } from '../../pay/webhooks/message-store.ts'
 import { webhookMessage } from '../../pay/webhooks/wire.ts'
-import type { Json } from '../../platform/http/fields.ts'
 import { object } from '../../platform/http/schema.ts'
 import { registrationProblem } from '../../platform/outbound/address.ts'
 import type { ToolContext } from '../context.ts'
@@ -10,9 +9,7 @@ import { ALREADY_SENDING } from '../deliver/resend.ts'
 import {
   damages,
   MOST_TIMES,
-  type Resendable,
   resendable,
-  type SendAgain,
   sendAgain,
   WEBHOOK_INACTIVE,
 } from '../deliver/send-again.ts'
@@ -21,116 +18,89 @@ import { MOST_COPIES } from '../explain/check/find-mistake.ts'
 import { adviceText } from '../explain/signature/advice.ts'
 import { answerToWrong, consequenceOf } from '../explain/wrong-signature.ts'
 import type { Exchange } from '../record/exchange.ts'
-import { choiceIn, flagIn, integerIn, textIn } from './body.ts'
 import { defineEndpoint } from './endpoint.ts'
 import { badField, conflict, notFound } from './errors.ts'
+import { body, boolean, choice, integer, textLike } from './fields.ts'
 import { presentBody } from './requests.ts'
 import { answer, count, identifier, nullable, text } from './schemas.ts'
 
-const sendAgainBody = object(
+const sendAgainBody = body(
   'SendAgain',
   {},
   {
-    times: { type: 'integer', minimum: 1, maximum: MOST_TIMES },
-    at_once: { type: 'boolean', description: 'All at once instead of one by one' },
-    body: { ...text, description: 'Another body, which is signed' },
-    new_identifier: { type: 'boolean' },
-    damage: { ...text, enum: damages },
-    as: { ...text, enum: shapes, description: 'As GOV.UK Pay sends it' },
-    to: { ...text, description: 'Another address' },
-    signing_key: text,
+    times: integer(1, MOST_TIMES),
+    at_once: boolean({ description: 'All at once instead of one by one' }),
+    body: textLike({ ...text, description: 'Another body, which is signed' }),
+    new_identifier: boolean(),
+    damage: choice(damages),
+    as: choice(shapes, { description: 'As GOV.UK Pay sends it' }),
+    to: textLike({ ...text, description: 'Another address' }),
+    signing_key: textLike(text),
   },
 )
 
 const sentAgain = object('SentAgain', {
   results: {
     type: 'array',
-    items: {
-      type: 'object',
-      required: [
-        'exchange_id',
-        'status',
-        'status_code',
-        'result',
-        'response_time',
-        'verdict',
-        'sentence',
-        'answer',
-      ],
-      properties: {
-        exchange_id: identifier,
-        status: webhookMessage.properties.attempts.items.properties.status,
-        status_code: { type: ['integer', 'null'] },
-        result: text,
-        response_time: { type: ['integer', 'null'] },
-        verdict: {
-          type: ['string', 'null'],
-          enum: ['accepted', 'refused', null],
-          description:
-            'What the receiver made of a wrong signature. null where the signature was right, or nothing follows from the response: a refusal says something only where the newest undamaged send was accepted',
-        },
-        sentence: { ...nullable, description: 'What follows; null for a message that was taken' },
-        answer,
+    items: object('Sent', {
+      exchange_id: identifier,
+      status: webhookMessage.properties.attempts.items.properties.status,
+      status_code: { type: ['integer', 'null'] },
+      result: text,
+      response_time: { type: ['integer', 'null'] },
+      verdict: {
+        type: ['string', 'null'],
+        enum: ['accepted', 'refused', null],
+        description:
+          'What the receiver made of a wrong signature. null where the signature was right, or nothing follows from the response: a refusal says something only where the newest undamaged send was accepted',
       },
-    },
+      sentence: { ...nullable, description: 'What follows; null for a message that was taken' },
+      answer,
+    }),
   },
 })
 
-export const sendMessage = (context: ToolContext) =>
-  defineEndpoint({
-    method: 'POST',
-    path: '/control/messages/{message_id}/send',
-    operationId: 'sendMessage',
-    summary: 'Send a webhook message again',
-    body: sendAgainBody,
-    description: 'Sends the kept bytes once more, or changed on purpose.',
-    inPath: 'A message of the account',
-    response: [200, 'What came back', sentAgain],
-    errors: () => [
-      notFound('message'),
-      badField('times', 'must be a whole number'),
-      conflict(WEBHOOK_INACTIVE),
-    ],
-    handler: async ({ account }, { body, id }) => {
-      const options = await readSendAgain(body, context)
-      const message = await resendableOf(context, account, id)
-      const sent = await sendAgain(context, account, message, options)
-      return { results: sent.map(presentSend) }
-    },
-  })
+export const sendMessage = defineEndpoint({
+  method: 'POST',
+  path: '/control/messages/{message_id}/send',
+  operationId: 'sendMessage',
+  summary: 'Send a webhook message again',
+  body: sendAgainBody,
+  description: 'Sends the kept bytes once more, or changed on purpose.',
+  inPath: 'A message of the account',
+  response: [200, 'What came back', sentAgain],
+  errors: () => [
+    notFound('message'),
+    badField('times', 'must be a whole number'),
+    conflict(WEBHOOK_INACTIVE),
+  ],
+  async handler(context, { account, body, id }) {
+    const { times = 1, at_once = false, new_identifier = false, signing_key, ...given } = body
+    const { to, as } = given
+    if (as && given.body !== undefined) throw badField('as', 'must be absent with body')
+    const { callbackHosts } = context.config
+    const problem =
+      to !== undefined && (await registrationProblem(to, callbackHosts, context.resolve))
+    if (problem) throw badField('to', problem)
+    const message = await resendableOf(context, account, id)
+    const sent = await sendAgain(context, account, message, {
+      ...given,
+      times,
+      atOnce: at_once,
+      newIdentifier: new_identifier,
+      signingKey: signing_key,
+    })
+    return { results: sent.map(presentSend) }
+  },
+})
 
 /** The message with this identifier. Throws unless its bytes can be sent. */
-async function resendableOf(
-  { database, time }: ToolContext,
-  account: Account,
-  message_id: string,
-): Promise<Resendable> {
-  const found = await findMessage(database, account.room, message_id)
+async function resendableOf({ database, time }: ToolContext, account: Account, id: string) {
+  const found = await findMessage(database, account.room, id)
   if (!found) throw notFound('message')
   const message = resendable(found, time.now(account))
   if ('reason' in message) throw conflict(message.reason)
   return message
-}
-
-/** Throws the first error. */
-async function readSendAgain(fields: Json, { config, resolve }: ToolContext): Promise<SendAgain> {
-  const times = integerIn(fields, 'times', 1, MOST_TIMES) ?? 1
-  const damage = choiceIn(fields, 'damage', damages)
-  const shape = choiceIn(fields, 'as', shapes, `must be ${shapes.join(' or ')}`)
-  if (shape && fields.body !== undefined) throw badField('as', 'must be absent with body')
-  const to = textIn(fields, 'to')
-  const problem = to !== undefined && (await registrationProblem(to, config.callbackHosts, resolve))
-  if (problem) throw badField('to', problem)
-  return {
-    times,
-    atOnce: flagIn(fields, 'at_once'),
-    body: textIn(fields, 'body'),
-    newIdentifier: flagIn(fields, 'new_identifier'),
-    damage,
-    as: shape,
-    to,
-    signingKey: textIn(fields, 'signing_key'),
-  }
 }
 
 function presentSend(exchange: Exchange) {
@@ -166,31 +136,22 @@ const askedReceiver = object('AskedReceiver', {
 })
 
 /** Asks the receiver of a message which mistake it makes with signatures. */
-export const askAboutMessage = (context: ToolContext, stopped: () => boolean) =>
-  defineEndpoint({
-    method: 'POST',
-    path: '/control/messages/{message_id}/ask',
-    operationId: 'askReceiver',
-    summary: 'Ask the receiver of a message how it checks signatures',
-    description: `For a message that its receiver refuses with 400, 401 or 403. First looks at the response to the newest attempt: if that holds 64 hexadecimal digits that a known mistake explains, nothing is sent. Otherwise sends copies of it to the address of its webhook: the right one, one that is signed with a random key, one with each other signing key of the account, the newest first, and then one for each known mistake, until one is accepted. At most ${MOST_COPIES}, one after the other, within 30 seconds. Each is recorded and marked \`asked\`. The message, its attempts and its payment stay as they are.`,
-    inPath: 'A message of the account',
-    response: [200, 'What the receiver checks', askedReceiver],
-    errors: () => [notFound('message'), conflict(WEBHOOK_INACTIVE), conflict(ALREADY_SENDING)],
-    handler: async (request, { id }) => {
-      const message = await resendableOf(context, request.account, id)
-      const result = await askReceiver(context, request.account, message, {
-        by: 'control',
-        isAbandoned: () => stopped() || request.raw.socket.destroyed,
-      })
-      if (!result) throw conflict(ALREADY_SENDING)
-      const { cause, sentence, advice, posts, evidence } = result
-      return {
-        message_id: message.message_id,
-        cause,
-        sentence,
-        advice: adviceText(advice),
-        posts,
-        evidence,
-      }
-    },
-  })
+export const askAboutMessage = defineEndpoint({
+  method: 'POST',
+  path: '/control/messages/{message_id}/ask',
+  operationId: 'askReceiver',
+  summary: 'Ask the receiver of a message how it checks signatures',
+  description: `For a message that its receiver refuses with 400, 401 or 403. First looks at the response to the newest attempt: if that holds 64 hexadecimal digits that a known mistake explains, nothing is sent. Otherwise sends copies of it to the address of its webhook: the right one, one that is signed with a random key, one with each other signing key of the account, the newest first, and then one for each known mistake, until one is accepted. At most ${MOST_COPIES}, one after the other, within 30 seconds. Each is recorded and marked \`asked\`. The message, its attempts and its payment stay as they are.`,
+  inPath: 'A message of the account',
+  response: [200, 'What the receiver checks', askedReceiver],
+  errors: () => [notFound('message'), conflict(WEBHOOK_INACTIVE), conflict(ALREADY_SENDING)],
+  async handler(context, { account, id, isAbandoned }) {
+    const message = await resendableOf(context, account, id)
+    const asking = { by: 'control', isAbandoned } as const
+    const result = await askReceiver(context, account, message, asking)
+    if (!result) throw conflict(ALREADY_SENDING)
+    const { cause, sentence, advice, posts, evidence } = result
+    const { message_id } = message
+    return { message_id, cause, sentence, advice: adviceText(advice), posts, evidence }
+  },
+})

@@ -6,7 +6,6 @@ import { ApiError } from '../../core/errors.ts'
 import type { Database } from '../../core/ports.ts'
 import { createSignal, type Signal } from '../../core/signal.ts'
 import { accountOfName } from '../../platform/accounts/store.ts'
-import { cursorAt, type FollowedPage } from '../../platform/database/follow.ts'
 
 /** Milliseconds. */
 export const LONGEST_WAIT = 10_000
@@ -26,27 +25,14 @@ export const tooManyWaits = () =>
     `at most ${HELD_WAITS} requests of an account and its test accounts wait at once: try again after the seconds in Retry-After`,
   )
 
-type Look<Found> = {
+export type Look<Found> = {
   find: (account: Account) => Promise<Found[]>
   /** Looks only at what is newer than the last look: `find` finds nothing if it is false. */
   isNewer?: (account: Account) => Promise<boolean>
 }
 
-/**
- * Looks until it finds something or `ms` milliseconds have passed. Returns nothing when the client disconnects, the
- * service stops or the account is reset. Throws if too many requests of the account wait.
- */
-export type WaitFor = <Found>(
-  request: FastifyRequest,
-  ms: number,
-  look: () => Look<Found>,
-) => Promise<Found[]>
-
-export type Waits = {
-  waitFor: WaitFor
-  /** Call it after something of the room was written or recorded. */
-  wake(room: string): void
-}
+export type Waits = ReturnType<typeof createWaits>
+export type WaitFor = Waits['waitFor']
 
 /** Requests that wait for the same. */
 type Held = {
@@ -57,55 +43,66 @@ type Held = {
   waiting: Set<(found: unknown[]) => void>
 }
 /** Those of a parent and its test accounts, which one loop serves. */
-type Family = {
-  requests: number
-  held: Map<string, Held>
-  signal: Signal
-  isServed: boolean
-}
+type Family = { requests: number; held: Map<string, Held>; signal: Signal }
 
 type WaitPorts = { database: Database; isShared: boolean; stopped: () => boolean }
 
-export function createWaits(ports: WaitPorts): Waits {
+export function createWaits(ports: WaitPorts) {
   const families = new Map<string, Family>()
   const ofRoom = new Map<string, Family>()
   const every = ports.isShared ? LOOK_EVERY_IF_SHARED : LOOK_EVERY
 
   async function serve(family: Family): Promise<void> {
-    if (family.isServed) return
-    family.isServed = true
     const tick = setInterval(() => {
       for (const held of family.held.values()) held.isWoken = true
       family.signal.set()
     }, every)
-    while (family.held.size > 0) {
+    while (family.requests > 0) {
       const began = performance.now()
       await lookRound(ports, family)
       await sleep(Math.max(BETWEEN_ROUNDS, PAUSE_PER_LOOK * (performance.now() - began)))
-      if (family.held.size > 0) await family.signal.next()
+      if (family.requests > 0) await family.signal.next()
     }
     clearInterval(tick)
-    family.isServed = false
   }
 
-  function leave(family: Family, key: string, { account, waiting }: Held): void {
-    if (waiting.size > 0) return
-    family.held.delete(key)
-    if (!family.held.values().some(other => other.account.room === account.room))
-      ofRoom.delete(account.room)
+  function enter({ name, parent, room }: Account): Family {
+    const key = parent ?? name
+    const family = families.get(key) ?? { requests: 0, held: new Map(), signal: createSignal() }
+    if (family.requests >= HELD_WAITS) throw tooManyWaits()
+    families.set(key, family)
+    ofRoom.set(room, family)
+    family.requests += 1
+    if (family.requests === 1) void serve(family)
+    return family
   }
 
-  /** Waits with all that ask for the same. */
-  async function join<Found>(
+  function leave(family: Family, { name, parent, room }: Account): void {
+    family.requests -= 1
+    if (family.requests === 0) families.delete(parent ?? name)
+    if (!family.held.values().some(({ account }) => account.room === room)) ofRoom.delete(room)
+  }
+
+  /**
+   * Looks until it finds something or `ms` milliseconds have passed, with all that ask for the same. Returns nothing when
+   * the client disconnects, the service stops or the account is reset. Throws if too many requests of the account wait.
+   */
+  async function waitFor<Found>(
     { account, url, raw }: FastifyRequest,
     ms: number,
-    family: Family,
-    look: Look<Found>,
+    look: () => Look<Found>,
   ): Promise<Found[]> {
+    if (ms === 0) return look().find(account)
+    const family = enter(account)
     const key = `${account.room} ${url}`
-    const held = family.held.get(key) ?? newHeld(account, look)
+    const held = family.held.get(key) ?? {
+      account,
+      look: look(),
+      isWoken: false,
+      hasLooked: false,
+      waiting: new Set(),
+    }
     family.held.set(key, held)
-    ofRoom.set(account.room, family)
     const { promise, resolve } = Promise.withResolvers<unknown[]>()
     held.waiting.add(resolve)
     const nothing = () => resolve([])
@@ -114,35 +111,20 @@ export function createWaits(ports: WaitPorts): Waits {
     try {
       // What is written from now on wakes it.
       await lookOnce(held, account)
-      void serve(family)
       return (await promise) as Found[] // of an equal request
     } finally {
       clearTimeout(end)
       raw.socket.removeListener('close', nothing)
       held.waiting.delete(resolve)
-      leave(family, key, held)
-    }
-  }
-
-  async function waitFor<Found>(request: FastifyRequest, ms: number, look: () => Look<Found>) {
-    const { account } = request
-    if (ms === 0) return look().find(account)
-    const name = account.parent ?? account.name
-    const family = families.get(name) ?? newFamily()
-    if (family.requests >= HELD_WAITS) throw tooManyWaits()
-    families.set(name, family)
-    family.requests += 1
-    try {
-      return await join(request, ms, family, look())
-    } finally {
-      family.requests -= 1
-      if (family.requests === 0) families.delete(name)
+      if (held.waiting.size === 0) family.held.delete(key)
+      leave(family, account)
     }
   }
 
   return {
     waitFor,
-    wake(room) {
+    /** Call it after something of the room was written or recorded. */
+    wake(room: string): void {
       const family = ofRoom.get(room)
       if (!family) return
       for (const held of family.held.values()) if (held.account.room === room) held.isWoken = true
@@ -173,32 +155,4 @@ async function lookOnce(held: Held, now: Account | undefined): Promise<void> {
   const found = isOver ? [] : await look.find(now)
   held.hasLooked = true
   if (found.length > 0 || isOver) for (const resolve of waiting) resolve(found)
-}
-
-const newFamily = (): Family => ({
-  requests: 0,
-  held: new Map(),
-  signal: createSignal(),
-  isServed: false,
-})
-
-const newHeld = (account: Account, look: Look<unknown>): Held => ({
-  account,
-  look,
-  isWoken: false,
-  hasLooked: false,
-  waiting: new Set(),
-})
-
-/** Waits for a page of a list, and presents it. `since` is where the list begins without `after`, in milliseconds. */
-export async function followed<Row, Item>(
-  waitFor: WaitFor,
-  request: FastifyRequest,
-  { ms, after, since = 0 }: { ms: number; after?: string | undefined; since?: number | undefined },
-  present: (row: Row) => Item,
-  look: () => Look<FollowedPage<Row>>,
-): Promise<{ results: Item[]; next: string; previous: string | null }> {
-  const [page] = await waitFor(request, ms, look)
-  const next = page?.next ?? after ?? cursorAt(since)
-  return { results: (page?.rows ?? []).map(present), next, previous: page?.previous ?? null }
 }

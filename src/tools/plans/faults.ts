@@ -3,7 +3,8 @@
  * the checks of the key, path, method, media type, size and limits, and before its fields are read.
  */
 import type { Socket } from 'node:net'
-import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
+import { setTimeout } from 'node:timers/promises'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Account } from '../../core/account.ts'
 import type { Database, Time } from '../../core/ports.ts'
 import type { WithScenario } from '../../pay/payments/commands.ts'
@@ -11,16 +12,9 @@ import { accountOfName } from '../../platform/accounts/store.ts'
 import type { PlanHooks } from '../../platform/http/areas.ts'
 import { createFindPlansOfRequest, type Fault, type PlansOfRequest } from './find-plans.ts'
 
-export type Plans = {
-  /** The number of requests that are delayed. They only wait. */
-  delayed(): number
-  hooks(operation: string): PlanHooks
-  withScenario: WithScenario
-}
+export type Plans = ReturnType<typeof createPlans>
 
-type PlanPorts = { database: Database; time: Time }
-
-export function createPlans(ports: PlanPorts, stopped: () => boolean): Plans {
+export function createPlans(ports: { database: Database; time: Time }, stopped: () => boolean) {
   const delays = createDelays(ports.database, stopped)
   const findPlansOfRequest = createFindPlansOfRequest(ports)
   const found = new WeakMap<FastifyRequest, PlansOfRequest>()
@@ -43,31 +37,26 @@ export function createPlans(ports: PlanPorts, stopped: () => boolean): Plans {
     if (error.status === 401) void reply.header('www-authenticate', 'Bearer')
   }
 
-  async function actBeforeHandler(
-    fault: Fault | undefined,
-    request: FastifyRequest,
-    reply: FastifyReply,
-    done: HookHandlerDoneFunction,
-  ): Promise<void> {
-    if (fault?.plan.when !== 'before') return done()
-    await act(fault, request, reply)
-    // The client does not receive it: the connection is reset once the request is recorded.
-    if (fault.plan.reset) void reply.code(500).send()
-    else done(fault.error)
+  const withScenario: WithScenario = (request, create) => {
+    const scenario = found.get(request)?.scenario
+    return scenario ? scenario.withLock(() => create(scenario.apply)) : create(undefined)
   }
 
   return {
+    /** The number of requests that are delayed. They only wait. */
     delayed: delays.count,
-    withScenario(request, create) {
-      const scenario = found.get(request)?.scenario
-      return scenario ? scenario.withLock(() => create(scenario.apply)) : create(undefined)
-    },
-    hooks: operation => ({
+    withScenario,
+    hooks: (operation: string): PlanHooks => ({
       preHandler(request, reply, done) {
         if (request.lastPlan === 'none') return done()
-        findPlansOfRequest(operation, request).then(each => {
+        findPlansOfRequest(operation, request).then(async each => {
           found.set(request, each)
-          void actBeforeHandler(each.fault, request, reply, done)
+          const { fault } = each
+          if (fault?.plan.when !== 'before') return done()
+          await act(fault, request, reply)
+          // The client does not receive it: the connection is reset once the request is recorded.
+          if (fault.plan.reset) void reply.code(500).send()
+          else done(fault.error)
         }, done)
       },
       onSend(request, reply, payload, done) {
@@ -89,49 +78,36 @@ export function createPlans(ports: PlanPorts, stopped: () => boolean): Plans {
 /** Milliseconds between two checks of whether the service stops or an account was reset. */
 const CHECK_EVERY = 100
 
-type DelayedRequest = { account: Account; end: () => void }
-
-type Delays = {
-  count(): number
-  /** Resolves after so many milliseconds; at once if the service stops or the account is reset or ended. */
-  wait(account: Account, socket: Socket, ms: number): Promise<void>
-}
-
 /** Delays requests. They cost no work, and their connections are not idle. */
-function createDelays(database: Database, stopped: () => boolean): Delays {
-  const delayed = new Set<DelayedRequest>()
+function createDelays(database: Database, stopped: () => boolean) {
+  const delayed = new Set<{ account: Account; ending: AbortController }>()
   let checking: NodeJS.Timeout | undefined
 
   async function check(): Promise<void> {
-    if (stopped()) for (const { end } of delayed) end()
+    if (stopped()) for (const { ending } of delayed) ending.abort()
     for (const [name, group] of Map.groupBy(delayed, ({ account }) => account.name)) {
       // An unreachable database says nothing about the account.
       const now = await accountOfName(database, name).catch(() => group[0]?.account)
-      for (const { account, end } of group) if (account.room !== now?.room) end()
+      for (const { account, ending } of group) if (account.room !== now?.room) ending.abort()
     }
   }
 
   return {
     count: () => delayed.size,
-    async wait(account, socket, ms) {
+    /** Resolves after so many milliseconds; at once if the service stops or the account is reset or ended. */
+    async wait(account: Account, socket: Socket, ms: number): Promise<void> {
       if (ms === 0 || stopped()) return
       const { timeout = 0 } = socket
       socket.setTimeout(0)
-      await new Promise<void>(resolve => {
-        const timer = setTimeout(end, ms)
-        const mine = { account, end }
-        function end(): void {
-          clearTimeout(timer)
-          delayed.delete(mine)
-          if (delayed.size === 0) {
-            clearInterval(checking)
-            checking = undefined
-          }
-          resolve()
-        }
-        delayed.add(mine)
-        checking ??= setInterval(() => void check(), CHECK_EVERY)
-      })
+      const mine = { account, ending: new AbortController() }
+      delayed.add(mine)
+      checking ??= setInterval(() => void check(), CHECK_EVERY)
+      await setTimeout(ms, undefined, { signal: mine.ending.signal }).catch(() => undefined)
+      delayed.delete(mine)
+      if (delayed.size === 0) {
+        clearInterval(checking)
+        checking = undefined
+      }
       socket.setTimeout(timeout)
     },
   }

@@ -48,11 +48,9 @@ type ScenarioPlans = {
 /** The fault that acts on a request, and the scenarios for what it makes. */
 export type PlansOfRequest = { fault?: Fault | undefined; scenario?: ScenarioPlans | undefined }
 
-type FindPlansOfRequest = (operation: string, request: FastifyRequest) => Promise<PlansOfRequest>
-
 type PlanPorts = { database: Database; time: Time }
 
-export function createFindPlansOfRequest(ports: PlanPorts): FindPlansOfRequest {
+export function createFindPlansOfRequest(ports: PlanPorts) {
   const { database } = ports
   // One at a time in a room, so that a compare-and-swap fails only against other instances.
   const turns = createTurns(1)
@@ -60,26 +58,35 @@ export function createFindPlansOfRequest(ports: PlanPorts): FindPlansOfRequest {
     turns(room, Symbol(), work)
   const knownPlans = createKnownPlans(database)
 
-  return async (operation, request) => {
-    const target = await targetOf(ports, operation, request)
+  return async (operation: string, request: FastifyRequest): Promise<PlansOfRequest> => {
+    const target = await targetOf(ports, request)
     if (!target) return {}
-    const { account, lastPlan } = target
+    const { account, lastPlan, payment } = target
     const all = await knownPlans(account.room, lastPlan)
     const plans = all.filter(({ on }) => on === undefined || on === operation)
-    const subject = await subjectOf(operation, target, plans)
-    const { faults, scenarios } = sorted(plans.filter(plan => matches(plan, subject)))
-    const scenario = scenarios.length > 0 ? scenarioPlans(operation, account) : undefined
-    if (faults.length === 0) return { scenario }
+    const subject = await subjectOf(operation, request, target, plans)
+    const matching = plans.filter(plan => matches(plan, subject))
+    const scenario = matching.some(setsScenario) ? scenarioPlans(operation, account) : undefined
+    if (matching.every(setsScenario)) return { scenario }
     const fault = await withLock(account.room, () => count(account, subject))
-    if (fault?.plan.when === 'before') await target.recordEffects()
+    // The record learns which payment it is, because the handler will not run.
+    const concerned = fault?.plan.when === 'before' && (await payment())
+    if (concerned) recordEffectsOf(request)?.(account, concerned)
     return { fault, scenario }
   }
 
   async function count(account: Account, subject: PlanSubject): Promise<Fault | undefined> {
     const { fault } = await untilWritten(async () => {
-      const { faults } = sorted(await findPlans(database, account.room))
+      const plans = await findPlans(database, account.room)
+      const faults = plans.filter(plan => !setsScenario(plan))
       const { acting, counted } = evaluate(faults, subject)
-      const fault = acting && faultOf(acting, account, subject.operation)
+      const fault = acting && {
+        plan: acting,
+        account,
+        delay: delayOf(acting, acting.seen + 1),
+        error: acting.answer && errorOf(acting.answer, subject.operation),
+        hasActed: false,
+      }
       const isCounted = counted.length === 0 || (await database.write(counted.map(countRequest)))
       return isCounted ? { fault } : undefined
     })
@@ -91,7 +98,7 @@ export function createFindPlansOfRequest(ports: PlanPorts): FindPlansOfRequest {
       plan_id: undefined,
       withLock: create => withLock(room, create),
       async apply({ given, payment_id }) {
-        const { scenarios } = sorted(await findPlans(database, room))
+        const scenarios = (await findPlans(database, room)).filter(setsScenario)
         const subject = { operation, given: fieldsOf(given), ...(payment_id && { payment_id }) }
         const { acting, counted } = evaluate(scenarios, subject, plan => noteOn(plan, given))
         found.plan_id = acting?.plan_id
@@ -102,86 +109,56 @@ export function createFindPlansOfRequest(ports: PlanPorts): FindPlansOfRequest {
   }
 }
 
-function sorted(plans: Plan[]) {
-  const { fault = [], scenario = [] } = Object.groupBy(plans, plan =>
-    setsScenario(plan) ? 'scenario' : 'fault',
-  )
-  return { faults: fault, scenarios: scenario }
-}
-
-const faultOf = (plan: Plan, account: Account, operation: string): Fault => ({
-  plan,
-  account,
-  delay: delayOf(plan, plan.seen + 1),
-  error: plan.answer && errorOf(plan.answer, operation),
-  hasActed: false,
-})
-
-/** The account of a request, and a function that finds its payment. */
+/** The account of a request, and a function that reads its payment. */
 type Target = {
   account: Account
   /** The plan_id of its last plan, where the look-up of the key has read it. */
   lastPlan?: string
-  find: () => Promise<Omit<PlanSubject, 'operation'>>
-  /** Tells the record which payment it is, because the handler will not run. */
-  recordEffects: () => Promise<void>
+  payment_id: string
+  payment: () => Promise<Payment | undefined>
 }
 
 /** Resolves undefined for a token of no account. */
-async function targetOf(
-  ports: { database: Database; time: Time },
-  operation: string,
-  request: FastifyRequest,
-): Promise<Target | undefined> {
-  const { database, time } = ports
+async function targetOf(ports: PlanPorts, request: FastifyRequest): Promise<Target | undefined> {
   const { account, lastPlan } = request
-  const recordEffects = (account: Account, payment: Payment | undefined) =>
-    payment && recordEffectsOf(request)?.(account, payment)
-  if (lastPlan !== 'unknown') {
-    const payment_id = pathParam(request, 'payment_id')
-    const payment = async () =>
-      payment_id ? findPayment(database, account.room, payment_id, time.now(account)) : undefined
-    return {
-      account,
-      ...(lastPlan !== 'none' && { lastPlan: lastPlan.plan_id }),
-      async find() {
-        if (operation === CREATION) return { given: givenIn(request) }
-        const found = await payment()
-        return { payment_id, ...(found && { given: fieldsOf(found.given) }) }
-      },
-      recordEffects: async () => recordEffects(account, await payment()),
-    }
+  if (lastPlan === 'unknown') {
+    const found = await findByToken(ports, tokenIn(request))
+    if (!found) return undefined
+    const { account, payment } = found
+    return { account, payment_id: payment.payment_id, payment: async () => payment }
   }
-  const found = await findByToken(ports, tokenIn(request))
-  if (!found) return undefined
-  const { payment_id, given } = found.payment
+  const { database, time } = ports
+  const payment_id = pathParam(request, 'payment_id')
   return {
-    account: found.account,
-    find: async () => ({ payment_id, given: fieldsOf(given) }),
-    recordEffects: async () => recordEffects(found.account, found.payment),
+    account,
+    ...(lastPlan !== 'none' && { lastPlan: lastPlan.plan_id }),
+    payment_id,
+    payment: async () =>
+      payment_id ? findPayment(database, account.room, payment_id, time.now(account)) : undefined,
   }
 }
 
 /** The payment is read only if a plan needs it. */
 async function subjectOf(
   operation: string,
-  { find }: Target,
+  request: FastifyRequest,
+  { payment_id, payment }: Target,
   plans: readonly Plan[],
 ): Promise<PlanSubject> {
-  return { operation, ...(plans.some(asksForPayment) && (await find())) }
+  if (!plans.some(asksForPayment)) return { operation }
+  if (operation === CREATION) return { operation, given: givenIn(request) }
+  const found = await payment()
+  return { operation, payment_id, ...(found && { given: fieldsOf(found.given) }) }
 }
 
 /** The fields of a new payment, with their defaults; unchanged if they are not valid. */
 function givenIn(request: FastifyRequest): Json {
+  let body: Json = {}
   try {
-    const body = jsonBody(request, 'P0197', ['amount'])
-    try {
-      return fieldsOf(readNewPayment(body))
-    } catch {
-      return body
-    }
+    body = jsonBody(request, 'P0197', ['amount'])
+    return fieldsOf(readNewPayment(body))
   } catch {
-    return {}
+    return body
   }
 }
 

@@ -9,12 +9,9 @@ import {
   unexpectedFault,
   unknownBearerKey,
 } from '../../core/errors.ts'
-import type { AppliedScenario, NewPayment } from '../../pay/payments/payment.ts'
+import type { AppliedScenario, NewPayment, Scenario } from '../../pay/payments/payment.ts'
 import { impossibleFor } from '../../pay/payments/scenario.ts'
 import type { Json } from '../../platform/http/fields.ts'
-
-/** `before` the handler runs, or `after` the request has had its effect, so that only the response changes. */
-type When = 'before' | 'after'
 
 /** An error of the API. Without a code it has that of its status, and a 500 that of its operation. */
 export type PlannedAnswer = { status: number; code?: Code }
@@ -39,8 +36,11 @@ export type Plan = AppliedScenario & {
   seed: number
   /** Why it did not act on the last payment that it should have acted on. */
   note?: string
-  /** A plan has a scenario or holds payments, or it has any of the fields below. */
-  when?: When
+  /**
+   * A plan has a scenario or holds payments, or it has any of the fields below. `before` the handler runs, or `after` the
+   * request has had its effect, so that only the response changes.
+   */
+  when?: 'before' | 'after'
   /** Milliseconds, or the least and the most. */
   delay?: number | [least: number, most: number]
   answer?: PlannedAnswer
@@ -55,7 +55,12 @@ export const REFUND = 'refundPayment'
 export const setsScenario = ({ scenario, hold }: Plan): boolean =>
   scenario !== undefined || hold === true
 
-export const appliedBy = ({ scenario, can_retry, hold }: AppliedScenario): AppliedScenario => ({
+/** The part of a plan, or of another wish, that says how a payment or refund ends. */
+export const appliedBy = <Each extends Scenario>({
+  scenario,
+  can_retry,
+  hold,
+}: Omit<AppliedScenario, 'scenario'> & { scenario?: Each }) => ({
   ...(scenario && { scenario }),
   ...(can_retry !== undefined && { can_retry }),
   ...(hold && { hold }),
@@ -76,19 +81,16 @@ export type PlanSubject = { operation: string; payment_id?: string; given?: Json
 /** A plan that a request matched, with its counts after the request, and why it did not act if it should have. */
 export type Counted = { plan: Plan; seen: number; acted: number; note?: string }
 
-/** `acting` is the plan that acts, if one does. All of `counted` matched. */
-type Evaluation = { acting: Plan | undefined; counted: Counted[] }
-
 /**
  * Checks the plans in their order. A matching plan counts the request. It acts if enough requests have passed, it has
  * not acted often enough, and its draw succeeds, unless `refuse` returns why it cannot. The first plan that acts ends the
- * search.
+ * search. All of `counted` matched.
  */
 export function evaluate(
   plans: readonly Plan[],
   subject: PlanSubject,
   refuse?: (plan: Plan) => string | undefined,
-): Evaluation {
+): { acting: Plan | undefined; counted: Counted[] } {
   const counted: Counted[] = []
   for (const plan of plans) {
     if (!matches(plan, subject)) continue
@@ -115,7 +117,7 @@ function isGiven(name: string, wanted: unknown, value: unknown): boolean {
   return Object.entries(wanted as Json).every(([key, each]) => metadata[key] === each)
 }
 
-export const asksForPayment = ({ given, payment_id }: Plan): boolean =>
+export const asksForPayment = ({ given, payment_id }: Pick<Plan, 'given' | 'payment_id'>) =>
   payment_id !== undefined || Object.keys(given ?? {}).length > 0
 
 /** The fields of a payment by the names of the request that created it. */

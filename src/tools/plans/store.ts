@@ -25,17 +25,15 @@ export const LAST_PLAN_SQL =
 
 const MOST_ROOMS = 200
 
-/** Perhaps with some that were removed, and with old counts. `last` is the plan_id of the last plan, if known. */
-type KnownPlans = (room: string, last: string | undefined) => Promise<readonly Plan[]>
-
 /**
- * Remembers plans by the last of their room. New plans come after it, and nothing but the counts and the note of a plan change. So
- * while a room has the same last plan, no plan is missing here.
+ * Remembers plans by the last of their room. New plans come after it, and nothing but the counts and the note of a plan
+ * change. So while a room has the same last plan, no plan is missing here: perhaps some were removed, or have old counts.
  */
-export function createKnownPlans(database: Database): KnownPlans {
+export function createKnownPlans(database: Database) {
   const byLast = new Map<string, readonly Plan[]>()
-  return async (room, last) => {
-    const remembered = last === undefined ? undefined : byLast.get(last)
+  /** `last` is the plan_id of the last plan, if known. */
+  return async (room: string, last = ''): Promise<readonly Plan[]> => {
+    const remembered = byLast.get(last)
     if (remembered) return remembered
     const plans = await findPlans(database, room)
     const newest = plans.at(-1)
@@ -53,18 +51,16 @@ export async function countPlans(database: Database, room: string): Promise<numb
 }
 
 /** Returns false if the room has all the plans that it may have, or another plan took its position. */
-export const insertPlan = (database: Database, plan: Plan): Promise<boolean> => {
-  const { plan_id, room } = plan
-  return database.write([
+export const insertPlan = (database: Database, plan: Plan): Promise<boolean> =>
+  database.write([
     {
       sql: `insert into plans (plan_id, account, position, seen, acted, body)
             select $1, $2, coalesce(max(position), 0) + 1, 0, 0, $3 from plans where account = $4
             having count(*) < ${PLANS} on conflict do nothing`,
-      values: [plan_id, room, bodyOf(plan), room],
+      values: [plan.plan_id, plan.room, bodyOf(plan), plan.room],
       expect: 1,
     },
   ])
-}
 
 /** Counts a request, unless another request was counted after the plan was read. */
 export const countRequest = ({ plan, seen, acted, note = plan.note }: Counted): Statement => ({

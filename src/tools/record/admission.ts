@@ -34,8 +34,8 @@ export type Quota = { room: string; unlimited: boolean }
 export type Gap = { count: number; refused: number; from: number; to: number; bounds: Bound[] }
 
 export function createAdmission() {
-  const accounts = new Map<string, Each<Bucket>>()
-  let instance: Each<Bucket> | undefined
+  const accounts: Each<Map<string, Bucket>> = { all: new Map(), refused: new Map() }
+  const instance: Each<Bucket | undefined> = { all: undefined, refused: undefined }
   let pausedUntil = 0
   const gaps = new Map<string, Gap>()
 
@@ -61,12 +61,10 @@ export function createAdmission() {
       if (now < pausedUntil) return 'database'
       if (unlimited) return undefined
       const kind = refused ? 'refused' : 'all'
-      instance ??= full(INSTANCE, now)
-      const buckets = accounts.get(room) ?? full(ACCOUNT, now)
-      accounts.set(room, buckets)
-      const [ofAccount, ofInstance] = [buckets[kind], instance[kind]]
-      refill(ofAccount, ACCOUNT[kind], now)
-      refill(ofInstance, INSTANCE[kind], now)
+      const ofAccount = refilled(accounts[kind].get(room), ACCOUNT[kind], now)
+      accounts[kind].set(room, ofAccount)
+      const ofInstance = refilled(instance[kind], INSTANCE[kind], now)
+      instance[kind] = ofInstance
       if (ofAccount.left < 1) return 'account'
       if (ofInstance.left < 1) return 'instance'
       ofAccount.left -= 1
@@ -86,28 +84,23 @@ export function createAdmission() {
     putBack(taken: Map<string, Gap>): void {
       for (const [room, gap] of taken) add(room, gap)
     },
-    hasGaps: (until: MachineTime): boolean => gaps.values().some(({ from }) => from <= until),
-    /** Removes the accounts whose buckets are full again. */
+    hasGaps: (): boolean => gaps.size > 0,
+    /** Removes the buckets of accounts that are full again. */
     forget(now: MachineTime): void {
-      for (const [room, buckets] of accounts) {
-        const isFull = (kind: keyof typeof buckets) =>
-          refill(buckets[kind], ACCOUNT[kind], now) >= ACCOUNT[kind].burst
-        if (isFull('all') && isFull('refused')) accounts.delete(room)
-      }
+      for (const kind of ['all', 'refused'] as const)
+        for (const [room, bucket] of accounts[kind])
+          if (refilled(bucket, ACCOUNT[kind], now).left >= ACCOUNT[kind].burst)
+            accounts[kind].delete(room)
     },
   }
 }
 
-const full = ({ all, refused }: Each<Size>, at: MachineTime): Each<Bucket> => ({
-  all: { left: all.burst, at },
-  refused: { left: refused.burst, at },
-})
-
-/** Returns how much is left. */
-function refill(bucket: Bucket, { burst, rate }: Size, now: MachineTime): number {
+/** A new bucket is full. */
+function refilled(bucket: Bucket | undefined, { burst, rate }: Size, now: MachineTime): Bucket {
+  if (!bucket) return { left: burst, at: now }
   if (now > bucket.at) {
     bucket.left = Math.min(burst, bucket.left + ((now - bucket.at) * rate) / 1_000)
     bucket.at = now
   }
-  return bucket.left
+  return bucket
 }

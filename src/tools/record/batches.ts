@@ -1,6 +1,6 @@
 import { HELD_RESPONSE_BYTES, UNWRITTEN_BYTES, UNWRITTEN_ROWS } from '../../core/budgets.ts'
-import type { Database, MachineTime, Statement, Time } from '../../core/ports.ts'
-import { createAdmission, type Gap, type Quota } from './admission.ts'
+import type { Database, Statement, Time } from '../../core/ports.ts'
+import { createAdmission, type Quota } from './admission.ts'
 import type { Exchange } from './exchange.ts'
 import { bytesOf, makeGapRow, type RawExchange, type RowMaker } from './row.ts'
 import type { Space } from './space-store.ts'
@@ -34,15 +34,7 @@ type BatchPorts = {
 type OnRow = (row: Exchange) => void
 type Arrived = { quota: Quota; raw: RawExchange; onRow: OnRow | undefined }
 
-type Row = {
-  quota: Quota
-  refused: boolean
-  began: MachineTime
-  insert: (exchange_id: string) => Statement
-  bytes: number
-  /** Gets the identifier. */
-  onDone: ((exchange_id: string) => void) | undefined
-}
+type Row = ReturnType<typeof rowOf>
 
 /** Makes rows of exchanges, and writes them in batches, one batch after the other. */
 export function createBatches(ports: BatchPorts) {
@@ -63,8 +55,7 @@ export function createBatches(ports: BatchPorts) {
   }
 
   /** Under load, when exchanges are only counted, the others may wait longer. */
-  const scheduleNext = () =>
-    schedule(admission.hasGaps(Infinity) ? WRITE_EVERY_UNDER_LOAD : WRITE_EVERY)
+  const scheduleNext = () => schedule(admission.hasGaps() ? WRITE_EVERY_UNDER_LOAD : WRITE_EVERY)
 
   function flushDue(gapsUntil: number): Promise<void> {
     flushing ??= writeRows(ports, queue, admission, gapsUntil)
@@ -74,7 +65,7 @@ export function createBatches(ports: BatchPorts) {
       })
       .finally(() => {
         flushing = undefined
-        if (queue.length() > 0 || admission.hasGaps(Infinity)) scheduleNext()
+        if (queue.length() > 0 || admission.hasGaps()) scheduleNext()
       })
     return flushing
   }
@@ -129,14 +120,18 @@ async function writeRows(
   admission: ReturnType<typeof createAdmission>,
   gapsUntil: number,
 ): Promise<void> {
+  const { database, nextId, space, onRecorded } = ports
   const gaps = admission.takeGaps(gapsUntil)
   for (let due = queue.length(); due > 0 || gaps.size > 0; ) {
-    const some = queue.take(Math.min(due, MOST_ROWS))
-    due -= some.length
-    const ids = some.map(() => ports.nextId())
+    const taken = queue.take(Math.min(due, MOST_ROWS))
+    due -= taken.length
+    const some = taken.map(row => ({ ...row, exchange_id: nextId() }))
     try {
-      await ports.space.makeRoom()
-      await write(ports, some, ids, gaps)
+      await space.makeRoom()
+      const ofGaps = [...gaps].map(([room, gap]) => insertExchange(makeGapRow(room, gap))(nextId()))
+      await database.write([...some.map(row => row.insert(row.exchange_id)), ...ofGaps])
+      for (const { quota, bytes } of some) space.written(quota, bytes)
+      for (const room of new Set(some.map(({ quota }) => quota.room))) onRecorded(room)
       gaps.clear()
     } catch (error) {
       admission.putBack(gaps)
@@ -144,7 +139,7 @@ async function writeRows(
         admission.count(quota.room, refused, began, 'database')
       throw error
     } finally {
-      for (const [i, { onDone }] of some.entries()) onDone?.(ids[i] ?? '')
+      for (const { onDone, exchange_id } of some) onDone?.(exchange_id)
     }
   }
   await ports.space.keep()
@@ -193,7 +188,7 @@ function createQueue(ports: BatchPorts) {
   }
 }
 
-function rowOf({ makeRow }: BatchPorts, { quota, raw, onRow }: Arrived): Row {
+function rowOf({ makeRow }: BatchPorts, { quota, raw, onRow }: Arrived) {
   const exchange = makeRow(raw)
   const insert = insertExchange(exchange)
   return {
@@ -202,22 +197,10 @@ function rowOf({ makeRow }: BatchPorts, { quota, raw, onRow }: Arrived): Row {
     began: raw.began,
     insert,
     bytes: sizeOf(insert('')),
-    onDone: onRow && (exchange_id => onRow({ exchange_id, ...exchange })),
+    onDone: onRow && ((exchange_id: string) => onRow({ exchange_id, ...exchange })),
   }
 }
 
 /** Roughly the bytes that a statement takes: those of its texts. */
 const sizeOf = ({ values }: Statement): number =>
   values.reduce<number>((sum, value) => sum + Buffer.byteLength(String(value ?? '')), 0)
-
-async function write(
-  { database, nextId, space, onRecorded }: BatchPorts,
-  some: Row[],
-  ids: string[],
-  gaps: Map<string, Gap>,
-): Promise<void> {
-  const ofGaps = [...gaps].map(([room, gap]) => insertExchange(makeGapRow(room, gap))(nextId()))
-  await database.write([...some.map(({ insert }, i) => insert(ids[i] ?? '')), ...ofGaps])
-  for (const { quota, bytes } of some) space.written(quota, bytes)
-  for (const room of new Set(some.map(({ quota }) => quota.room))) onRecorded(room)
-}

@@ -1,7 +1,7 @@
 /** Messages that somebody sent by hand: whether their receivers accepted them, and copies that asked a receiver. */
 
 import type { Database } from '../../core/ports.ts'
-import { findPart, where } from '../../platform/database/select.ts'
+import { type Condition, findPart, where } from '../../platform/database/select.ts'
 import { evidenceRows } from './columns.ts'
 import type { ByHand, Evidence, Exchange } from './exchange.ts'
 import { among, byBeginning, exchangeRows } from './store.ts'
@@ -56,40 +56,29 @@ const byMessage = <Sent extends Evidence | Exchange>(sends: readonly Sent[]): Ma
 
 type MessageKey = { room: string; payment_id: string; message_id: string }
 
-const ofMessage = ({ room, payment_id, message_id }: MessageKey) =>
-  where('payment_id = ? and account = ? and message_id = ?', payment_id, room, message_id)
+/** What was recorded of a message, newest first. */
+const newestOf = (
+  database: Database,
+  { room, payment_id, message_id }: MessageKey,
+  limit: number,
+  ...conditions: Condition[]
+): Promise<Exchange[]> => {
+  const ofMessage = 'payment_id = ? and account = ? and message_id = ?'
+  const all = [where(ofMessage, payment_id, room, message_id), ...conditions]
+  return findPart(database, exchangeRows, all, { limit, order: 'newest' })
+}
 
 /** The attempts of a message, newest first, also those by hand, without copies that asked its receiver. */
-export const attemptsOfMessage = (
-  database: Database,
-  key: MessageKey,
-  limit: number,
-): Promise<Exchange[]> =>
-  findPart(
-    database,
-    exchangeRows,
-    [ofMessage(key), where(`kind = 'out' and not ${isKind('asked')}`)],
-    {
-      limit,
-      order: 'newest',
-    },
-  )
+export const attemptsOfMessage = (database: Database, key: MessageKey, limit: number) =>
+  newestOf(database, key, limit, where(`kind = 'out' and not ${isKind('asked')}`))
 
 /** The newest sends of a message by hand that are looked at for one without damage. */
 const MOST_UNDAMAGED = 100
 
 /** The newest send by hand of the message as it is to this address, also as a copy that asked its receiver. */
-export async function newestUndamaged(
-  database: Database,
-  key: MessageKey,
-  address: string,
-): Promise<Exchange | undefined> {
-  const sends = await findPart(
-    database,
-    exchangeRows,
-    [ofMessage(key), where(`kind = 'out' and (${isKind('again')} or ${isKind('asked')})`)],
-    { limit: MOST_UNDAMAGED, order: 'newest' },
-  )
+export async function newestUndamaged(database: Database, key: MessageKey, address: string) {
+  const isWhole = where(`kind = 'out' and (${isKind('again')} or ${isKind('asked')})`)
+  const sends = await newestOf(database, key, MOST_UNDAMAGED, isWhole)
   const [path] = address.split('?')
   return sends.find(
     ({ by_hand, path: sentTo }) => !by_hand?.damage && !by_hand?.other_key && sentTo === path,
@@ -100,10 +89,7 @@ export async function newestUndamaged(
  * The newest attempt with the message as it is at its own receiver, if nobody has asked since. Its response may hold what
  * the receiver computes.
  */
-export async function newestUnasked(
-  database: Database,
-  key: MessageKey,
-): Promise<Exchange | undefined> {
+export async function newestUnasked(database: Database, key: MessageKey) {
   const [newest] = await attemptsOfMessage(database, key, 1)
   if (newest?.facts?.hand === 'other') return undefined
   const ask = newest && (await newestAsked(database, key))
@@ -111,22 +97,14 @@ export async function newestUnasked(
 }
 
 /** The newest time that the receiver of a message was asked, and the copies that it was sent, newest first. */
-export async function newestAsked(
-  database: Database,
-  key: MessageKey,
-): Promise<{ action: Exchange; copies: Exchange[] } | undefined> {
+export async function newestAsked(database: Database, key: MessageKey) {
   const isAsk = where(`kind = 'action' and operation = 'askReceiver'`)
-  const last = { limit: 1, order: 'newest' } as const
-  const [action] = await findPart(database, exchangeRows, [ofMessage(key), isAsk], last)
+  const [action] = await newestOf(database, key, 1, isAsk)
   if (!action?.asked) return undefined
+  const { posts } = action.asked
+  const isCopy = where(`kind = 'out' and ${isKind('asked')}`)
   const before = where('exchange_id < ?', action.exchange_id)
-  if (action.asked.posts === 0) return { action, copies: [] }
-  const copies = await findPart(
-    database,
-    exchangeRows,
-    [ofMessage(key), where(`kind = 'out' and ${isKind('asked')}`), before],
-    { limit: action.asked.posts, order: 'newest' },
-  )
+  const copies = posts === 0 ? [] : await newestOf(database, key, posts, isCopy, before)
   return { action, copies }
 }
 

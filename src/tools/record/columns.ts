@@ -1,4 +1,5 @@
 /** How an exchange is spread over the columns of its row. */
+import type { Headers } from '../../core/exchange.ts'
 import { timeOf } from '../../core/ids.ts'
 import {
   type Evidence,
@@ -24,48 +25,31 @@ const SHOWN =
 export const INSERTED = `${SHOWN}, reference_folded`
 export const COLUMNS = SHOWN.replace('account', 'account as room')
 
-/** What the JSON of a row leaves out. */
-const DEFAULTS = {
-  query: '',
-  request_headers: {},
-  response_headers: {},
-} as const satisfies Partial<ExchangeBody>
-
 /** The JSON of `facts`. */
 type StoredFacts = Facts & Pick<Exchange, 'at'> & Partial<Pick<Exchange, ExchangeTiming>>
 
-/** The JSON of the two columns. */
-export function columnsOf({
-  began,
-  at,
-  ms,
-  ended,
-  webhook_id,
-  result,
-  gap,
-  facts,
-  query,
-  request_headers,
-  response_headers,
-  ...rest
-}: ExchangeBody): [body: string, facts: string] {
-  const body = JSON.stringify({
+const orNothing = (headers: Headers) => (Object.keys(headers).length > 0 ? headers : undefined)
+
+/** The JSON of the two columns. It leaves out what is undefined, and what `fromRow` fills in. */
+export function columnsOf(exchange: ExchangeBody): [body: string, facts: string] {
+  const { began, at, ms, ended, webhook_id, result, gap, facts, ...rest } = exchange
+  const body = {
     ...rest,
-    ...(query !== '' && { query }),
-    ...(Object.keys(request_headers).length > 0 && { request_headers }),
-    ...(Object.keys(response_headers).length > 0 && { response_headers }),
-  })
-  const stored: StoredFacts = {
+    query: rest.query || undefined,
+    request_headers: orNothing(rest.request_headers),
+    response_headers: orNothing(rest.response_headers),
+  }
+  const stored = {
     ...facts,
     at,
     ms,
-    ...(began - at !== 0 && { began }),
-    ...(ended !== 'sent' && { ended }),
-    ...(webhook_id !== undefined && { webhook_id }),
-    ...(result !== undefined && { result }),
-    ...(gap && { gap }),
+    began: began - at === 0 ? undefined : began,
+    ended: ended === 'sent' ? undefined : ended,
+    webhook_id,
+    result,
+    gap,
   }
-  return [body, JSON.stringify(stored)]
+  return [JSON.stringify(body), JSON.stringify(stored)]
 }
 
 /** undefined if the row is damaged. */
@@ -78,32 +62,22 @@ export function readJson<Stored>(text: string): Stored | undefined {
   }
 }
 
-export function fromRow({
-  refused: isRefused,
-  code,
-  field,
-  told,
-  body,
-  facts: timing,
-  ...columns
-}: Row): Exchange {
-  const refused = isRefused === 1
+export function fromRow(row: Row): Exchange {
+  const { refused, code, field, told, body, facts: timing, ...columns } = row
   const stored = readJson<Partial<ExchangeBody>>(body)
   const facts = timing === null ? stored : readJson<StoredFacts>(timing)
+  // A damaged row counts as an exchange that was not kept, so that a page shows the others.
   if (typeof stored?.path !== 'string' || typeof facts?.at !== 'number')
-    return lost({ ...columns, refused })
-  const { method = '', path } = stored
+    return { ...columns, ...NO_REQUEST, ...lostAt(row), refused: refused === 1 }
   const { at, began = Number(at), ms = 0, ended = 'sent', webhook_id, result, gap } = facts
   return {
     ...columns,
-    refused,
+    refused: refused === 1,
     ...(code !== null && { code }),
     ...(field !== null && { field }),
     ...(told !== null && { told }),
-    ...DEFAULTS,
+    ...NO_REQUEST,
     ...stored,
-    method,
-    path,
     at,
     began,
     ms,
@@ -115,18 +89,16 @@ export function fromRow({
   }
 }
 
-type EvidenceRow = Omit<Row, 'room' | 'body' | 'told'>
-
 /** Rows as the rules of the check see them, without bodies. A row of an older version, or a damaged one, is a gap. */
 export const evidenceRows = {
   from: 'exchanges',
   columns:
     'exchange_id, payment_id, message_id, kind, operation, status, refused, code, field, facts',
   id: 'exchange_id',
-  fromRow({ refused, code, field, facts, ...columns }: EvidenceRow): Evidence {
+  fromRow(row: Omit<Row, 'room' | 'body' | 'told'>): Evidence {
+    const { refused, code, field, facts, ...columns } = row
     const stored = facts === null ? undefined : readJson<StoredFacts>(facts)
-    if (typeof stored?.at !== 'number')
-      return { ...columns, ...lostAt(columns.exchange_id, refused) }
+    if (typeof stored?.at !== 'number') return { ...columns, ...lostAt(row) }
     return {
       ...columns,
       ...(code !== null && { code }),
@@ -139,12 +111,7 @@ export const evidenceRows = {
   },
 }
 
-/** A damaged row counts as an exchange that was not kept, so that a page shows the others. */
-function lost(columns: Omit<Exchange, keyof ExchangeBody>): Exchange {
-  return { ...columns, ...NO_REQUEST, ...lostAt(columns.exchange_id, Number(columns.refused)) }
-}
-
-function lostAt(exchange_id: string, refused: number) {
+function lostAt({ exchange_id, refused }: Pick<Row, 'exchange_id' | 'refused'>) {
   const at = timeOf(exchange_id)
   const gap = { count: 1, refused, from: at, to: at, bounds: ['damage'] }
   return { kind: 'gap', ended: 'sent', began: at, at, ms: 0, gap } as const

@@ -117,18 +117,8 @@ export type Created = {
 
 /** An exchange as the rules of the check see it. */
 export type Evidence = Facts &
-  Pick<
-    Exchange,
-    | 'exchange_id'
-    | 'payment_id'
-    | 'message_id'
-    | 'kind'
-    | 'operation'
-    | 'status'
-    | 'code'
-    | 'field'
-    | ExchangeTiming
-  >
+  Omit<ExchangeColumns, 'room' | 'refused'> &
+  Pick<ExchangeBody, 'code' | 'field' | ExchangeTiming>
 
 /** What is in the same column as the facts. */
 export type ExchangeTiming = 'began' | 'at' | 'ms' | 'ended' | 'webhook_id' | 'result' | 'gap'
@@ -178,7 +168,8 @@ export type ExchangeBody = {
   gap?: { count: number; refused: number; from: number; to: number; bounds: string[] }
 }
 
-export type Exchange = {
+/** The part that is searched. */
+type ExchangeColumns = {
   /** Begins with the machine's time at which it was written, so that a reader who polls the record also gets exchanges that were written late. */
   exchange_id: string
   /** The account's room. */
@@ -192,7 +183,9 @@ export type Exchange = {
   status: number | null
   /** A response of 4xx or 5xx, or an attempt that failed. */
   refused: boolean
-} & ExchangeBody
+}
+
+export type Exchange = ExchangeColumns & ExchangeBody
 
 /** An exchange gets its identifier when it is written. */
 export type NewExchange = Omit<Exchange, 'exchange_id'>

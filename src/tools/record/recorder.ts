@@ -2,13 +2,10 @@
  * The recorder keeps requests and responses as they crossed the wire. It works beside the requests: its rows are made
  * and written in batches, four times a second, under load every two seconds. Exchanges beyond its limits are only counted.
  */
-import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Account } from '../../core/account.ts'
-import type { RawAttempt } from '../../core/exchange.ts'
 import { createNewId, newSecret } from '../../core/ids.ts'
 import type { Database, MachineTime, Statement, Time } from '../../core/ports.ts'
 import type { Recorded, RecordingHooks } from '../../platform/http/areas.ts'
-import { methodOf } from '../../platform/http/fastify.ts'
 import type { Quota } from './admission.ts'
 import { createBatches } from './batches.ts'
 import type { AttemptToRecord, Exchange, Recorder } from './exchange.ts'
@@ -17,7 +14,7 @@ import {
   createRowMaker,
   type Judge,
   type RawExchange,
-  type RawRequest,
+  rawRequest,
 } from './row.ts'
 import { createSpace, deleteOldExchanges } from './space-store.ts'
 
@@ -40,19 +37,9 @@ type RecorderPorts = {
 }
 
 /** The recorder, and what only the app needs of it. */
-export type RunningRecorder = Recorder & {
-  hooks(kind: 'api' | 'page', recorded: Recorded): RecordingHooks
-  /** Deletes all but the newest exchanges of each account. */
-  trim(stop?: AbortSignal): Promise<void>
-  /** Frees space after a write has found the disk full, and records nothing for some seconds. Never rejects. */
-  giveWay(): Promise<void>
-  /** Deletes exchanges that are too old. `now` is the machine's time. */
-  sweep(now: MachineTime, stop?: AbortSignal): Promise<void>
-  /** As `flush`, and stops the timer that writes. */
-  close(): Promise<void>
-}
+export type RunningRecorder = ReturnType<typeof createRecorder>
 
-export function createRecorder(ports: RecorderPorts): RunningRecorder {
+export function createRecorder(ports: RecorderPorts) {
   const { time, secrets, isTestAccount, isShared, onRecorded, judge } = ports
   const { database, onFault } = reportingOnce(ports)
   const makeRow = createRowMaker(newSecret().slice(0, 6), secrets, judge)
@@ -77,36 +64,13 @@ export function createRecorder(ports: RecorderPorts): RunningRecorder {
     return done
   }
 
-  async function record(account: Account, raw: RawAttempt): Promise<void> {
-    const attempt = await answered(account, raw)
-    batches.add(quotaOf(account), attempt.failed, () => attempt)
-    if (isShared && isTestAccount(account)) await batches.write()
-  }
-
-  function onSendOf(kind: 'api' | 'page', recorded: Recorded): RecordingHooks['onSend'] {
-    return (request, reply, payload, done) => {
-      const account = request.effects?.account ?? request.account
-      // `began` is 0 where nothing is recorded, such as at an unknown path below /control.
-      if (!account || request.began === 0) return done(null, payload)
-      const raw = () => rawRequest(kind, recorded, time, { request, reply, payload, account })
-      batches.add(quotaOf(account), reply.statusCode >= 400, raw)
-      if (!isTestAccount(account)) return done(null, payload)
-      if (isShared || batches.isBehind()) void write().then(() => done(null, payload))
-      else done(null, payload)
-    }
-  }
-
-  return {
-    hooks: (kind, recorded) => ({
-      onRequest: hook => (request, reply, done) => {
-        request.began = time.wall()
-        hook(request, reply, done)
-      },
-      onSend: onSendOf(kind, recorded),
-    }),
+  const recorder: Recorder = {
     attempt(account, raw) {
       onRecorded(account.room)
-      const recording = record(account, raw)
+      const recording = answered(account, raw).then(async attempt => {
+        batches.add(quotaOf(account), attempt.failed, () => attempt)
+        if (isShared && isTestAccount(account)) await batches.write()
+      })
       arriving.add(recording)
       void recording.finally(() => arriving.delete(recording))
     },
@@ -118,16 +82,39 @@ export function createRecorder(ports: RecorderPorts): RunningRecorder {
       await Promise.all(arriving)
       await batches.flush()
     },
-    async trim(stop) {
+  }
+  return {
+    ...recorder,
+    hooks: (kind: 'api' | 'page', recorded: Recorded): RecordingHooks => ({
+      onRequest: hook => (request, reply, done) => {
+        request.began = time.wall()
+        hook(request, reply, done)
+      },
+      onSend(request, reply, payload, done) {
+        const account = request.effects?.account ?? request.account
+        // `began` is 0 where nothing is recorded, such as at an unknown path below /control.
+        if (!account || request.began === 0) return done(null, payload)
+        const raw = () => rawRequest(kind, recorded, time, { request, reply, payload, account })
+        batches.add(quotaOf(account), reply.statusCode >= 400, raw)
+        if (!isTestAccount(account)) return done(null, payload)
+        if (isShared || batches.isBehind()) void write().then(() => done(null, payload))
+        else done(null, payload)
+      },
+    }),
+    /** Deletes all but the newest exchanges of each account. */
+    async trim(stop?: AbortSignal): Promise<void> {
       batches.forget()
       await space.trim(stop)
     },
-    async giveWay() {
+    /** Frees space after a write has found the disk full, and records nothing for some seconds. Never rejects. */
+    async giveWay(): Promise<void> {
       batches.pause(time.wall() + PAUSE)
       await space.giveWay()
     },
-    sweep: (now, stop) => deleteOldExchanges(database, now, stop),
-    async close() {
+    /** Deletes exchanges that are too old. `now` is the machine's time. */
+    sweep: (now: MachineTime, stop?: AbortSignal) => deleteOldExchanges(database, now, stop),
+    /** As `flush`, and stops the timer that writes. */
+    async close(): Promise<void> {
       await Promise.all(arriving)
       await batches.close()
     },
@@ -182,42 +169,3 @@ const answered = async (
   { room }: Account,
   { answer, ...attempt }: AttemptToRecord,
 ): Promise<AnsweredAttempt> => ({ ...attempt, kind: 'out', room, answer: await answer })
-
-type Handled = { request: FastifyRequest; reply: FastifyReply; payload: unknown; account: Account }
-
-function rawRequest(
-  kind: 'api' | 'page',
-  { operationId: operation, secretBody }: Recorded,
-  time: Time,
-  { request, reply, payload, account }: Handled,
-): RawRequest {
-  const { began, actingPlan, effects, raw } = request
-  return {
-    kind,
-    operation,
-    room: account.room,
-    began,
-    at: time.now(account, began),
-    ms: Math.round(reply.elapsedTime * 10) / 10,
-    method: methodOf(request),
-    url: request.url,
-    rawHeaders: raw.rawHeaders,
-    requestBody: request.body,
-    ...(secretBody && { secret_body: true }),
-    // A plan that reset the connection before the handler ran left no response.
-    status: actingPlan?.isUnanswered ? null : reply.statusCode,
-    responseHeaders: RESPONSE_HEADERS.flatMap(name => {
-      const value = reply.getHeader(name)
-      return value === undefined ? [] : [[name, value]]
-    }),
-    responseBody: payload,
-    ...(kind === 'api' && request.key_id && { key_id: request.key_id }),
-    ended: actingPlan?.ended ?? (raw.socket.destroyed ? 'gone' : 'sent'),
-    ...(actingPlan && { plan: actingPlan.plan_id }),
-    refusal: request.refusal ?? undefined,
-    payment: effects?.payment,
-    ...(effects?.caused && { caused: effects.caused }),
-  }
-}
-
-const RESPONSE_HEADERS = ['content-type', 'location', 'retry-after']

@@ -1,16 +1,19 @@
 /** Makes the row of an exchange. Until then the recorder keeps only references to objects of the request. */
 
 import { hash } from 'node:crypto'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Account } from '../../core/account.ts'
 import { ADDRESS_PART_BYTES, RECORD_ROW_BYTES, RECORDED_BODY_BYTES } from '../../core/budgets.ts'
 import type { Headers } from '../../core/exchange.ts'
-import type { ReceiverResponse } from '../../core/ports.ts'
+import type { ReceiverResponse, Time } from '../../core/ports.ts'
+import type { Recorded } from '../../platform/http/areas.ts'
+import { methodOf } from '../../platform/http/fastify.ts'
 import { inUtf8, isStorable } from '../../platform/http/fields.ts'
 import type { RecordedPayment } from '../../platform/http/request-state.ts'
 import type { Gap } from './admission.ts'
 import {
   type AttemptToRecord,
   type Exchange,
-  type ExchangeKind,
   type Facts,
   type KeptBody,
   type NewAction,
@@ -19,35 +22,52 @@ import {
 } from './exchange.ts'
 import { createMask, MASK, type Mask, truncated } from './mask.ts'
 
+type Refusal = { code: string; message: string; at: { field?: string; header?: string } }
+type Handled = { request: FastifyRequest; reply: FastifyReply; payload: unknown; account: Account }
+
+const RESPONSE_HEADERS = ['content-type', 'location', 'retry-after']
+
 /**
  * A request to this service as it came, and its response. Nothing is masked. What needs no masking has the names and
  * values of the row.
  */
-export type RawRequest = Pick<
-  Exchange,
-  | 'operation'
-  | 'room'
-  | 'began'
-  | 'at'
-  | 'ms'
-  | 'method'
-  | 'status'
-  | 'ended'
-  | 'key_id'
-  | 'plan'
-  | 'caused'
-  | 'secret_body'
-> & {
-  kind: 'api' | 'page'
-  url: string
-  /** Names and values in turn. */
-  rawHeaders: string[]
-  requestBody: unknown
-  /** Content-Type, Location and Retry-After. */
-  responseHeaders: [string, unknown][]
-  responseBody: unknown
-  refusal: { code: string; message: string; at: { field?: string; header?: string } } | undefined
-  payment: RecordedPayment | undefined
+export type RawRequest = ReturnType<typeof rawRequest>
+
+export function rawRequest(
+  kind: 'api' | 'page',
+  { operationId: operation, secretBody }: Recorded,
+  time: Time,
+  { request, reply, payload, account }: Handled,
+) {
+  const { began, actingPlan, effects, raw } = request
+  const refusal: Refusal | null = request.refusal
+  return {
+    kind,
+    operation,
+    room: account.room,
+    began,
+    at: time.now(account, began),
+    ms: Math.round(reply.elapsedTime * 10) / 10,
+    method: methodOf(request),
+    url: request.url,
+    /** Names and values in turn. */
+    rawHeaders: raw.rawHeaders,
+    requestBody: request.body,
+    ...(secretBody && { secret_body: secretBody }),
+    // A plan that reset the connection before the handler ran left no response.
+    status: actingPlan?.isUnanswered ? null : reply.statusCode,
+    responseHeaders: RESPONSE_HEADERS.flatMap((name): [name: string, value: unknown][] => {
+      const value = reply.getHeader(name)
+      return value === undefined ? [] : [[name, value]]
+    }),
+    responseBody: payload,
+    ...(kind === 'api' && request.key_id && { key_id: request.key_id }),
+    ended: actingPlan?.ended ?? (raw.socket.destroyed ? 'gone' : 'sent'),
+    ...(actingPlan && { plan: actingPlan.plan_id }),
+    refusal: refusal ?? undefined,
+    payment: effects?.payment,
+    ...(effects?.caused && { caused: effects.caused }),
+  } as const
 }
 
 /** An attempt to deliver a message whose response has arrived. */
@@ -96,12 +116,9 @@ export function effectFacts(
 export type RowMaker = (raw: RawExchange) => NewExchange
 
 /** `secrets` are the keys of the settings. */
-export function createRowMaker(
-  instance: string,
-  secrets: (string | undefined)[],
-  judge: Judge,
-): RowMaker {
-  return raw => {
+export const createRowMaker =
+  (instance: string, secrets: (string | undefined)[], judge: Judge): RowMaker =>
+  raw => {
     if (raw.kind === 'action') return raw
     const row =
       raw.kind === 'out'
@@ -109,7 +126,6 @@ export function createRowMaker(
         : requestRow(raw, secrets, judge)
     return { instance, ...shortened(row) }
   }
-}
 
 /** A character of a text has at most this many bytes in the JSON of a row. */
 const MOST_BYTES_OF_CHARACTER = 6
@@ -169,7 +185,7 @@ function requestRow(raw: RawRequest, secrets: (string | undefined)[], judge: Jud
     payment_id: payment?.payment_id ?? null,
     message_id: null,
     refused: asIs.ended === 'reset' || (status ?? 0) >= 400,
-    path: recordedPath(kind, path, payment, mask),
+    path: recordedPath(raw, path, mask),
     query: mask.url(query.join('?'), ADDRESS_PART_BYTES),
     request_headers: mask.headers(requestHeaders),
     ...(request_body && { request_body }),
@@ -199,22 +215,15 @@ function referenceOfRefused({ operation, status, requestBody }: RawRequest): str
 }
 
 /** The path of a page ends with the payment's token, in any encoding. */
-function recordedPath(
-  kind: ExchangeKind,
-  path: string,
-  payment: RecordedPayment | undefined,
-  mask: Mask,
-) {
-  if (kind !== 'page' || !payment) return mask.url(path, ADDRESS_PART_BYTES)
+function recordedPath({ kind, payment }: RawRequest, path: string, mask: Mask): string {
+  const masked = (part: string) => mask.url(part, ADDRESS_PART_BYTES)
+  if (kind !== 'page' || !payment) return masked(path)
   const [, prefix = '', token, rest = ''] = /^(.*\/secure)(?:\/([^/]+))?(.*)$/.exec(path) ?? []
-  if (token === undefined) return mask.url(path, ADDRESS_PART_BYTES)
-  return `${mask.url(prefix, ADDRESS_PART_BYTES)}/${payment.payment_id}${MASK}${mask.url(rest, ADDRESS_PART_BYTES)}`
+  if (token === undefined) return masked(path)
+  return `${masked(prefix)}/${payment.payment_id}${MASK}${masked(rest)}`
 }
 
-function requestBodyOf(
-  { kind, secret_body, requestBody }: RawRequest,
-  mask: Mask,
-): KeptBody | undefined {
+function requestBodyOf({ kind, secret_body, requestBody }: RawRequest, mask: Mask) {
   if (secret_body) return undefined
   const bytes = bytesOf(requestBody)
   if (kind === 'api' || bytes === undefined) return mask.body(bytes)
@@ -234,35 +243,28 @@ function headersOf(raw: string[]): Headers {
 }
 
 function attemptRow(raw: AnsweredAttempt, mask: Mask, judge: Judge): NewExchange {
-  const { kind, room, began, at, payment_id, message_id, webhook_id, status, answer, byHand } = raw
-  const sent = { ...raw.headers, ...answer?.sent }
-  const request_body = mask.body(raw.body)
+  const { event_type, url, headers, body, failed, result, ms, answer, byHand, ...asIs } = raw
+  const sent = { ...headers, ...answer?.sent }
+  const request_body = mask.body(body)
   const response_body = mask.body(answer?.body, answer?.size)
-  const [path = '', ...query] = raw.url.split('?')
+  const [path = '', ...query] = url.split('?')
   return {
-    kind,
-    room,
-    began,
-    at,
-    payment_id,
-    message_id,
-    webhook_id,
-    operation: raw.event_type,
-    status,
-    refused: raw.failed,
+    ...asIs,
+    operation: event_type,
+    refused: failed,
     method: 'POST',
     path: mask.url(path, ADDRESS_PART_BYTES),
     query: mask.url(query.join('?'), ADDRESS_PART_BYTES),
     request_headers: mask.headers(Object.entries(sent)),
     ...(request_body && { request_body }),
-    result: mask.text(raw.result),
+    result: mask.text(result),
     response_headers: mask.headers(
       (answer?.headers ?? [])
         .slice(0, MOST_RESPONSE_HEADERS)
         .map(([name, value]) => [name, inUtf8(value)]),
     ),
     ...(response_body && { response_body }),
-    ms: Math.round(raw.ms),
+    ms: Math.round(ms),
     ended: 'sent',
     facts: judge.attempt(raw),
     ...(byHand && { by_hand: byHand }),

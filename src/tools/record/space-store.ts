@@ -23,25 +23,18 @@ const DELETED_AT_ONCE = 16 * 1024 * 1024
 /** After so much of a budget was written, the rows are counted. Their sum is looked up and not kept: it cannot drift. */
 const COUNTED_AFTER = 1 / 8
 
-type Written = { rows: number; bytes: number }
-
 export type Space = ReturnType<typeof createSpace>
 
-type SpacePorts = {
-  database: Database
-  /** The most bytes that the records of all accounts may take together. */
-  most: number
-  isShared: boolean
-}
-
-export function createSpace({ database, most, isShared }: SpacePorts) {
+/** `most`: how many bytes the records of all accounts may take together. */
+export function createSpace(ports: { database: Database; most: number; isShared: boolean }) {
+  const { database, most, isShared } = ports
   const ofAccount = Math.min(most, ACCOUNT_RECORD_BYTES)
   /** The rooms with new rows since they were last trimmed: how many rows each may keep, and what was written. */
-  const rooms = new Map<string, Written>()
+  const rooms = new Map<string, { rows: number; bytes: number }>()
   let sinceAll = 0
   /** An earlier start may have left any number of bytes. */
   let isCounted = false
-  let giving: Promise<void> | undefined
+  let giving: Promise<unknown> | undefined
 
   const isDue = (bytes: number, budget: number) => bytes >= budget * COUNTED_AFTER
   /** What is written until the next count is within the budget too. */
@@ -55,12 +48,6 @@ export function createSpace({ database, most, isShared }: SpacePorts) {
   async function trimAll(stop?: AbortSignal): Promise<void> {
     sinceAll = 0
     await trimExchanges(database, { rows: Infinity, bytes: within(most) }, stop)
-  }
-
-  async function give(): Promise<void> {
-    // PostgreSQL keeps the files of deleted rows.
-    if (isShared) await deleteAll(database)
-    else await deleteOldest(database, DELETED_AT_ONCE)
   }
 
   return {
@@ -92,15 +79,16 @@ export function createSpace({ database, most, isShared }: SpacePorts) {
         )
     },
     /** Deletes rows after a write has found no room at all. Never rejects. */
-    giveWay(): Promise<void> {
-      giving ??= give()
+    async giveWay(): Promise<void> {
+      // PostgreSQL keeps the files of deleted rows.
+      giving ??= (isShared ? deleteAll(database) : deleteOldest(database, DELETED_AT_ONCE))
         // To delete some, SQLite needs more room in its log than to delete all.
         .catch(() => deleteAll(database))
         .catch(() => undefined)
         .finally(() => {
           giving = undefined
         })
-      return giving
+      await giving
     },
   }
 }
@@ -144,12 +132,8 @@ async function trimExchanges(
     for (const { exchange_id, bytes: size } of some) {
       sum = { rows: sum.rows + 1, bytes: sum.bytes + size }
       if (sum.rows <= rows && sum.bytes <= bytes) continue
-      const { sql, values } = where(
-        `exchange_id <= ? and ${ofRoom.sql}`,
-        exchange_id,
-        ...ofRoom.values,
-      )
-      return deleteInSteps(database, TABLE, numbered(sql), values, stop)
+      const older = numbered(`exchange_id <= ? and ${ofRoom.sql}`)
+      return deleteInSteps(database, TABLE, older, [exchange_id, ...ofRoom.values], stop)
     }
     const last = some.at(-1)
     if (!last || some.length < STEP) return
@@ -177,6 +161,5 @@ async function deleteOldest(database: Database, bytes: number): Promise<number> 
 }
 
 /** Deletes everything. PostgreSQL gives back its files, and SQLite frees the pages without writing to each of them. */
-async function deleteAll(database: Database): Promise<void> {
-  await database.write([{ sql: 'truncate exchanges', values: [] }])
-}
+const deleteAll = (database: Database): Promise<boolean> =>
+  database.write([{ sql: 'truncate exchanges', values: [] }])

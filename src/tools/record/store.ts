@@ -5,6 +5,7 @@ import { type FollowedPage, findFollowed, type Paging } from '../../platform/dat
 import {
   allOf,
   type Condition,
+  findOne,
   findPart,
   findWithin,
   ifGiven,
@@ -15,7 +16,7 @@ import {
   selectPart,
   where,
 } from '../../platform/database/select.ts'
-import { COLUMNS, columnsOf, fromRow, INSERTED, type Row } from './columns.ts'
+import { COLUMNS, columnsOf, fromRow, INSERTED } from './columns.ts'
 import type { Exchange, ExchangeKind, NewExchange } from './exchange.ts'
 
 /** As an SQL expression: about the bytes that a row takes. The databases read its length without reading the text. */
@@ -57,28 +58,22 @@ export type ExchangeFilter = Range & {
   reference?: string
 }
 
+const COMPARED = ['operation', 'status', 'code', 'field', 'told', 'payment_id'] as const
+
 export function conditionsOf(room: string, filter: ExchangeFilter): Condition[] {
-  const { kinds, refused, operation, status, code, field, told, payment_id, reference } = filter
-  const { class: hundreds, recordedSince } = filter
+  const { kinds, refused, reference, recordedSince } = filter
+  const since = recordedSince === undefined ? undefined : idFloor(recordedSince)
   return [
     where('account = ?', room),
     ...inRange('exchange_id', filter),
     ...(kinds ? [where(among('kind', kinds), ...kinds)] : []),
     ...(refused === undefined ? [] : [where(`refused = ${refused ? 1 : 0}`)]),
     ...(filter.broken ? [where(`facts like '%"broken":[%'`)] : []),
-    ...ifGiven('operation = ?', operation),
-    ...ifGiven('status = ?', status),
-    ...(hundreds === undefined
-      ? []
-      : [where('status >= ? and status < ?', hundreds * 100, (hundreds + 1) * 100)]),
-    ...ifGiven(
-      'exchange_id >= ?',
-      recordedSince === undefined ? undefined : idFloor(recordedSince),
+    ...ifGiven('status / 100 = ?', filter.class),
+    ...ifGiven('exchange_id >= ?', since),
+    ...COMPARED.flatMap(name =>
+      filter[name] === null ? where(`${name} is null`) : ifGiven(`${name} = ?`, filter[name]),
     ),
-    ...(code === null ? [where('code is null')] : ifGiven('code = ?', code)),
-    ...(field === null ? [where('field is null')] : ifGiven('field = ?', field)),
-    ...(told === null ? [where('told is null')] : ifGiven('told = ?', told)),
-    ...ifGiven('payment_id = ?', payment_id),
     ...(reference === undefined ? [] : [ofReference(room, fold(reference))]),
   ]
 }
@@ -161,23 +156,13 @@ export async function countExchanges(
 }
 
 /** The most exchanges that are looked at. No account keeps more. */
-export const MOST_GROUPED = 10_000
-
-/** What is left without gaps, so without damaged rows. */
-const readable = (exchanges: Exchange[]): Exchange[] =>
-  exchanges.filter(({ kind }) => kind !== 'gap')
+const MOST_GROUPED = 10_000
 
 /** One exchange; undefined when the account does not have it, or its row is damaged. */
-export async function findExchange(
-  database: Database,
-  room: string,
-  exchange_id: string,
-): Promise<Exchange | undefined> {
-  const rows = await database.query<Row>(
-    `select ${COLUMNS} from exchanges where exchange_id = $1 and account = $2`,
-    [exchange_id, room],
-  )
-  return readable(rows.map(fromRow))[0]
+export async function findExchange(database: Database, room: string, exchange_id: string) {
+  const condition = where('exchange_id = ? and account = ?', exchange_id, room)
+  const found = await findOne(database, exchangeRows, condition)
+  return found?.kind === 'gap' ? undefined : found
 }
 
 /** A read of a payment through the API, without what it sent and got. */
@@ -225,7 +210,7 @@ export async function countReads(
   return new Map(rows.map(({ payment_id, found }) => [payment_id, found]))
 }
 
-/** The exchanges of a payment that are no reads, and of the reads those with these identifiers. */
+/** The exchanges of a payment that are no reads, and of the reads those with these identifiers. Without damaged rows. */
 export async function exchangesWithout(
   database: Database,
   key: PaymentKey,
@@ -235,7 +220,8 @@ export async function exchangesWithout(
   const { operations, but } = reads
   const condition = `(not ${among('operation', operations)} or ${among('exchange_id', but)})`
   const conditions = [ofPayment(key), where(condition, ...operations, ...but)]
-  return readable(await findWithin(database, exchangeRows, conditions, part, PAYMENT_BYTES))
+  const found = await findWithin(database, exchangeRows, conditions, part, PAYMENT_BYTES)
+  return found.filter(({ kind }) => kind !== 'gap')
 }
 
 /** Bytes of the exchanges that the page of a payment reads. */

@@ -2,13 +2,7 @@
 
 import type { Database } from '../../core/ports.ts'
 import { containingExactly, fold } from '../../platform/database/fold.ts'
-import {
-  findPart,
-  idsWithin,
-  type Part,
-  type Range,
-  where,
-} from '../../platform/database/select.ts'
+import { findPart, idsWithin, type Part, where } from '../../platform/database/select.ts'
 import type { Exchange } from './exchange.ts'
 import { conditionsOf, type ExchangeFilter, exchangeRows } from './store.ts'
 
@@ -20,22 +14,15 @@ const STEP_BYTES = 512 * 1024
 export async function findWithText(
   database: Database,
   room: string,
-  { text, before, after, ...filter }: ExchangeFilter & { text: string },
-  part: Part,
+  { text, ...filter }: ExchangeFilter & { text: string },
+  { limit, order }: Part,
 ): Promise<Exchange[]> {
   const matches: Exchange[] = []
-  let range: Range = {
-    ...(before !== undefined && { before }),
-    ...(after !== undefined && { after }),
-  }
-  while (matches.length < part.limit) {
-    const ids = await idsWithin(
-      database,
-      exchangeRows,
-      conditionsOf(room, { ...filter, ...range }),
-      { ...part, limit: STEP },
-      STEP_BYTES,
-    )
+  const part = { limit: STEP, order }
+  let rest = filter
+  while (matches.length < limit) {
+    const conditions = conditionsOf(room, rest)
+    const ids = await idsWithin(database, exchangeRows, conditions, part, STEP_BYTES)
     const [first, last] = [ids[0], ids.at(-1)]
     if (first === undefined || last === undefined) break
     const [low, high] = first < last ? [first, last] : [last, first]
@@ -44,16 +31,16 @@ export async function findWithText(
       database,
       exchangeRows,
       [
-        ...conditionsOf(room, filter),
+        ...conditions,
         where('exchange_id >= ? and exchange_id <= ?', low, high),
         where(`lower(body) like ? escape '\\'`, patternOf(text)),
       ],
-      { ...part, limit: STEP },
+      part,
     )
     matches.push(...rows.filter(row => hasText(row, fold(text))))
-    range = part.order === 'newest' ? { ...range, before: last } : { ...range, after: last }
+    rest = { ...rest, [order === 'newest' ? 'before' : 'after']: last }
   }
-  return matches.slice(0, part.limit)
+  return matches.slice(0, limit)
 }
 
 /** The body of a row is JSON. The databases differ in the lower case of other letters than those of ASCII. */

@@ -13,50 +13,40 @@ export const MINUTES = 15
 /** `unkept`: how many requests, page steps and attempts were only counted. Times in milliseconds of the machine. */
 export type Minute = { from: number; requests: number; refused: number; unkept: number }
 
-export type Traffic = {
-  /** Oldest first; the last is the present minute. */
-  minutes: Minute[]
-  /** Older requests are kept no longer, although they may be of these minutes. undefined if all are kept. */
-  keptSince: number | undefined
-}
+export type Traffic = Awaited<ReturnType<typeof readTraffic>>
 
 /** When the first of the minutes begins. */
 export const firstMinute = (wall: MachineTime): number =>
   Math.floor(wall / MINUTE) * MINUTE - (MINUTES - 1) * MINUTE
 
-/** `most`: the record keeps that many exchanges of the account. */
+/**
+ * Oldest first; the last is the present minute. `most`: the record keeps that many exchanges of the account. `keptSince`:
+ * older requests are kept no longer, although they may be of these minutes; undefined if all are kept.
+ */
 export async function readTraffic(
   database: Database,
   room: string,
   { wall, most }: { wall: MachineTime; most: number },
-): Promise<Traffic> {
+) {
   const first = firstMinute(wall)
   const begins = Array.from({ length: MINUTES }, (_, i) => first + i * MINUTE)
-  const since = await keptFrom(database, room, { first, most })
-  const from = idFloor(since ?? first)
+  const keptSince = await keptFrom(database, room, first, most)
+  const from = idFloor(keptSince ?? first)
   const [counted, gaps] = await Promise.all([
     countMinutes(database, room, begins, from),
     readGaps(database, room, from),
   ])
   const minutes = begins.map((begin, i): Minute => {
     const { requests = 0, refused = 0 } = counted.find(({ minute }) => minute === i) ?? {}
-    const unkept = gaps.filter(({ at }) => at >= begin && at < begin + MINUTE)
-    return {
-      from: begin,
-      requests,
-      refused,
-      unkept: unkept.reduce((sum, { count }) => sum + count, 0),
-    }
+    const inside = gaps.filter(({ at }) => at >= begin && at < begin + MINUTE)
+    const unkept = inside.reduce((sum, { count }) => sum + count, 0)
+    return { from: begin, requests, refused, unkept }
   })
-  return { minutes, keptSince: since }
+  return { minutes, keptSince }
 }
 
 /** When the record of the account begins, if that is after `first` because older requests had to go. */
-async function keptFrom(
-  database: Database,
-  room: string,
-  { first, most }: { first: number; most: number },
-): Promise<number | undefined> {
+async function keptFrom(database: Database, room: string, first: number, most: number) {
   const [oldest] = await database.query<{ exchange_id: string }>(
     'select exchange_id from exchanges where account = $1 order by exchange_id limit 1',
     [room],
@@ -85,15 +75,8 @@ export function createMinuteCounts(wall: () => MachineTime) {
   }
 }
 
-type Counted = { minute: number; requests: number; refused: number }
-
 /** The index has every column that is read. Each range is counted by itself: a row is compared with two limits. */
-function countMinutes(
-  database: Database,
-  room: string,
-  begins: readonly number[],
-  from: string,
-): Promise<Counted[]> {
+function countMinutes(database: Database, room: string, begins: number[], from: string) {
   const counts = begins.map((begin, i) => {
     const [low, high] = [idFloor(begin), idFloor(begin + MINUTE)]
     return where(
@@ -105,18 +88,14 @@ function countMinutes(
       high,
     )
   })
-  return database.query<Counted>(
+  return database.query<{ minute: number; requests: number; refused: number }>(
     numbered(counts.map(({ sql }) => sql).join(' union all ')),
     counts.flatMap(({ values }) => values),
   )
 }
 
 /** A second of an instance has one gap at most. */
-async function readGaps(
-  database: Database,
-  room: string,
-  from: string,
-): Promise<{ at: number; count: number }[]> {
+async function readGaps(database: Database, room: string, from: string) {
   const rows = await database.query<{ exchange_id: string; facts: string | null }>(
     `select exchange_id, facts from exchanges
      where account = $1 and exchange_id >= $2 and kind = 'gap' order by exchange_id`,

@@ -7,63 +7,17 @@ import { onSharedDatabases } from '../../support/service.ts'
 const DAY_MS = 86_400_000
 const moto = { authorisation_mode: 'moto_api' }
 
-const brands: [digits: string, brand: string | undefined][] = [
-  ['4', 'Visa'],
-  ['51', 'Mastercard'],
-  ['55', 'Mastercard'],
-  ['22', 'Mastercard'],
-  ['27', 'Mastercard'],
-  ['34', 'American Express'],
-  ['37', 'American Express'],
-  ['6011', 'Discover'],
-  ['35', 'Jcb'],
-  ['30', 'Diners Club'],
-  ['36', 'Diners Club'],
-  ['38', 'Diners Club'],
-  ['62', 'Union Pay'],
-  ['50', undefined],
-  ['56', undefined],
-  ['21', undefined],
-  ['28', undefined],
-  ['31', undefined],
-  ['6010', undefined],
-  ['9', undefined],
-]
-
 onSharedDatabases(
   'Card authorisation: outcome',
   service => {
     test('POST /v1/auth needs no API key, returns 204 and makes the payment success', async () => {
       const api = await service().newAccount()
-      const payment = await api.createPayment({ ...moto, email: 'caller@example.org' })
-      await api.advance(60_000)
-      const now = new Date(await api.now()).toISOString()
-
+      const payment = await api.createPayment(moto)
       const answer = await authorise(service().anonymous, payment)
       assert.equal(answer.status, 204)
       assert.equal(answer.text, '')
       assert.equal(answer.headers.get('cache-control'), 'no-store')
 
-      const { auth_url_post, cancel, ...links } = payment._links
-      assert.deepEqual(await read(api, payment), {
-        ...payment,
-        state: { status: 'success', finished: true },
-        refund_summary: { status: 'available', amount_available: 4650, amount_submitted: 0 },
-        settlement_summary: { capture_submit_time: now, captured_date: now.slice(0, 10) },
-        card_brand: 'Visa',
-        card_details: {
-          first_digits_card_number: '424242',
-          last_digits_card_number: '4242',
-          cardholder_name: 'A Caller',
-          expiry_date: '04/31',
-          card_brand: 'Visa',
-          card_type: 'credit',
-        },
-        authorisation_summary: { three_d_secure: { required: false } },
-        fee: 0,
-        net_amount: 4650,
-        _links: links,
-      })
       const steps = ['created', 'started', 'submitted', 'success']
       assert.deepEqual(await statusesOf(api, payment), steps)
     })
@@ -72,12 +26,7 @@ onSharedDatabases(
       const api = await service().newAccount()
       const payment = await api.createPayment({ ...moto, delayed_capture: true })
       assertError(await authorise(api, payment, { card_number: DECLINED }), 402, 'P0010')
-      const { state, fee, net_amount, card_details, refund_summary } = await read(api, payment)
-      assert.equal(state.status, 'failed')
-      assert.equal(state.code, 'P0010')
-      assert.deepEqual([fee, net_amount], [0, 0])
-      assert.equal(card_details.last_digits_card_number, '0002')
-      assert.equal(refund_summary.status, 'unavailable')
+      assert.equal((await read(api, payment)).state.code, 'P0010')
       assert.deepEqual(await statusesOf(api, payment), ['created', 'started', 'failed'])
     })
 
@@ -93,55 +42,16 @@ onSharedDatabases(
       const api = await service().newAccount()
       const payment = await api.createPayment({ ...moto, delayed_capture: true })
       assert.equal((await authorise(api, payment)).status, 204)
-      const capturable = await read(api, payment)
-      assert.equal(capturable.state.status, 'capturable')
-      assert.deepEqual(Object.keys(capturable._links).sort(), [
-        'cancel',
-        'capture',
-        'events',
-        'refunds',
-        'self',
-      ])
-      assert.equal((await api.post(capturable._links.capture.href)).status, 204)
-      assert.equal((await read(api, payment)).state.status, 'success')
+      const { _links } = await read(api, payment)
+      assert.equal((await api.post(_links.capture.href)).status, 204)
       const steps = ['created', 'started', 'submitted', 'capturable', 'success']
       assert.deepEqual(await statusesOf(api, payment), steps)
-    })
-
-    for (const [digits, brand] of brands)
-      test(`a card that begins with ${digits} has the brand ${brand ?? 'none'}`, async () => {
-        const api = await service().newAccount()
-        const payment = await api.createPayment(moto)
-        const card_number = digits.padEnd(16, '0')
-        assert.equal((await authorise(api, payment, { card_number })).status, 204)
-        const { card_brand, card_details } = await read(api, payment)
-        assert.equal(card_brand, brand)
-        assert.equal(card_details.card_brand, brand)
-        assert.equal('card_brand' in card_details, brand !== undefined)
-        assert.equal(card_details.first_digits_card_number, card_number.slice(0, 6))
-        assert.equal(card_details.last_digits_card_number, '0000')
-      })
-
-    test('card_details have the posted card and nothing of the prefilled details', async () => {
-      const api = await service().newAccount()
-      const payment = await api.createPayment({
-        ...moto,
-        prefilled_cardholder_details: {
-          cardholder_name: 'Somebody Else',
-          billing_address: { line1: '1 Road', postcode: 'ZZ1 1ZZ' },
-        },
-      })
-      assert.equal(payment.card_details.cardholder_name, 'Somebody Else')
-      await authorise(api, payment)
-      const { card_details } = await read(api, payment)
-      assert.equal(card_details.cardholder_name, 'A Caller')
-      assert.equal('billing_address' in card_details, false)
     })
 
     test('POST /v1/auth ignores every Authorization header', async () => {
       const api = await service().newAccount()
       const other = await service().newAccount()
-      for (const value of ['Bearer wrong', 'Basic eDp5', '', `Bearer ${other.key}`]) {
+      for (const value of ['Bearer wrong', `Bearer ${other.key}`]) {
         const payment = await api.createPayment(moto)
         const { href, params } = payment._links.auth_url_post
         const answer = await service().anonymous.post(
@@ -211,21 +121,16 @@ onSharedDatabases(
       assertError(await authorise(api, inTime), 400, 'P1211')
     })
 
-    for (const [what, fields, status] of [
-      ['accepted', {}, 204],
-      ['declined', { card_number: DECLINED }, 402],
-    ] as const)
-      test(`of twenty POST /v1/auth at once with one token one is ${what} and nineteen return 400 P1212`, async () => {
-        const api = await service().newAccount()
-        const payment = await api.createPayment(moto)
-        const twenty = Array.from({ length: 20 }, () => authorise(api, payment, fields))
-        const answers = await Promise.all(twenty)
-        const refused = answers.filter(answer => answer.status !== status)
-        assert.equal(refused.length, 19)
-        for (const answer of refused) assertError(answer, 400, 'P1212')
-        const steps = status === 204 ? ['started', 'submitted', 'success'] : ['started', 'failed']
-        assert.deepEqual(await statusesOf(api, payment), ['created', ...steps])
-      })
+    test('of twenty POST /v1/auth at once with one token one is accepted and nineteen return 400 P1212', async () => {
+      const api = await service().newAccount()
+      const payment = await api.createPayment(moto)
+      const twenty = Array.from({ length: 20 }, () => authorise(api, payment))
+      const refused = (await Promise.all(twenty)).filter(({ status }) => status !== 204)
+      assert.equal(refused.length, 19)
+      for (const answer of refused) assertError(answer, 400, 'P1212')
+      const steps = ['created', 'started', 'submitted', 'success']
+      assert.deepEqual(await statusesOf(api, payment), steps)
+    })
 
     test('neither the card number nor the security code is stored', async () => {
       const api = await service().newAccount()

@@ -259,7 +259,11 @@ function define(service: () => Service): void {
       [`listeners/${webhook_id}/results`, { status_code: 99, result: '' }, 'status_code'],
       [`listeners/${webhook_id}/results`, { status_code: 200, result: 'a\nb' }, 'result'],
       [`listeners/${webhook_id}/results`, { status_code: 200, result: 'x'.repeat(201) }, 'result'],
-      [`listeners/${webhook_id}/results`, { status_code: null, result: 'broken' }, 'result'],
+      [
+        `listeners/${webhook_id}/results`,
+        { attempt_id: 'x', status_code: null, result: 'broken' },
+        'result',
+      ],
       [
         `listeners/${webhook_id}/results`,
         { status_code: null, result: 'timeout', cause: 'a b' },

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { assertError } from '../../support/assertions.ts'
 import type { Body, Client } from '../../support/client.ts'
-import { onEveryDatabase } from '../../support/service.ts'
+import { onOneDatabase } from '../../support/service.ts'
 
 const records = [
   {
@@ -70,89 +70,90 @@ const filters: [query: string, statuses: string[]][] = [
   ['from_settled_date=2026-07-24&to_settled_date=2026-07-25', ['lost']],
 ]
 
-onEveryDatabase('Disputes', service => {
-  const statuses = async (api: Client, query: string): Promise<string[]> => {
-    const { status, body, text } = await api.get(`/v1/disputes?${query}`)
-    assert.equal(status, 200, text)
-    assert.equal(body.total, body.count)
-    return body.results.map((dispute: Body) => dispute.status)
-  }
-
-  test('every account has the same four disputes, newest first, at any time', async () => {
-    for (const years of [0, 1, 10]) {
-      service().clock.advance(years * 365 * 86_400_000)
-      const api = await service().newAccount()
-      const { body } = await api.get('/v1/disputes')
-      const { origin } = new URL(body._links.self.href)
-      const expected = records.map(record => ({
-        ...record,
-        _links: {
-          payment: { href: `${origin}/v1/payments/${record.payment_id}`, method: 'GET' },
-        },
-      }))
-      assert.deepEqual(body.results, expected)
-      assert.deepEqual([body.total, body.count, body.page], [4, 4, 1])
-      assert.deepEqual(body.links, body._links)
+onOneDatabase(
+  'Disputes',
+  service => {
+    const statuses = async (api: Client, query: string): Promise<string[]> => {
+      const { status, body, text } = await api.get(`/v1/disputes?${query}`)
+      assert.equal(status, 200, text)
+      assert.equal(body.total, body.count)
+      return body.results.map((dispute: Body) => dispute.status)
     }
-  })
 
-  test('the payments of the disputes do not exist', async () => {
-    const api = await service().newAccount()
-    for (const { payment_id } of records)
-      assertError(await api.get(`/v1/payments/${payment_id}`), 404, 'P0200')
-  })
-
-  test('GET /v1/disputes/{id} returns 404 P0911', async () => {
-    const api = await service().newAccount()
-    for (const { dispute_id } of records)
-      assertError(await api.get(`/v1/disputes/${dispute_id}`), 404, 'P0911')
-  })
-
-  for (const [query, expected] of filters)
-    test(`a dispute search with ${query} finds ${expected.join(', ') || 'nothing'}`, async () => {
-      assert.deepEqual(await statuses(await service().newAccount(), query), expected)
+    test('every account has the same four disputes, newest first, at any time', async () => {
+      for (const years of [0, 10]) {
+        const api = await service().newAccount()
+        await api.advance(years * 365 * 86_400_000)
+        const { body } = await api.get('/v1/disputes')
+        const { origin } = new URL(body._links.self.href)
+        const expected = records.map(record => ({
+          ...record,
+          _links: {
+            payment: { href: `${origin}/v1/payments/${record.payment_id}`, method: 'GET' },
+          },
+        }))
+        assert.deepEqual(body.results, expected)
+        assert.deepEqual([body.total, body.count, body.page], [4, 4, 1])
+        assert.deepEqual(body.links, body._links)
+      }
     })
 
-  test('a dispute search has pages, whose links contain its filters before page and display_size', async () => {
-    const api = await service().newAccount()
-    const { body } = await api.get(
-      '/v1/disputes?display_size=1&status=won&page=1&from_date=2026-07-01T00:00:00Z',
-    )
-    const { origin } = new URL(body._links.self.href)
-    const page = {
-      href: `${origin}/v1/disputes?from_date=2026-07-01T00%3A00%3A00Z&status=won&page=1&display_size=1`,
-      method: 'GET',
-    }
-    assert.deepEqual(body._links, { self: page, first_page: page, last_page: page })
-    for (const [number, status] of ['needs_response', 'under_review', 'won', 'lost'].entries())
-      assert.equal(
-        (await api.get(`/v1/disputes?display_size=1&page=${number + 1}`)).body.results[0].status,
-        status,
-      )
-    const second = (await api.get('/v1/disputes?display_size=3&page=2')).body
-    assert.deepEqual([second.total, second.count, second.page], [4, 1, 2])
-    assert.ok('prev_page' in second._links && !('next_page' in second._links))
-    assertError(await api.get('/v1/disputes?display_size=3&page=3'), 404, 'P0402')
-    assert.equal(
-      (await api.get('/v1/disputes?status=lost&to_date=2000-01-01T00:00Z&page=9')).status,
-      200,
-    )
-  })
+    test('the payments of the disputes do not exist, and a dispute has no address', async () => {
+      const api = await service().newAccount()
+      for (const { payment_id, dispute_id } of records) {
+        assertError(await api.get(`/v1/payments/${payment_id}`), 404, 'P0200')
+        assertError(await api.get(`/v1/disputes/${dispute_id}`), 404, 'P0911')
+      }
+    })
 
-  test('the error of a dispute search lists all wrong parameters in their order', async () => {
-    const api = await service().newAccount()
-    const answer = await api.get(
-      '/v1/disputes?status=LOST&display_size=x&page=0&to_settled_date=x&from_settled_date=x&to_date=x&from_date=x',
-    )
-    assertError(answer, 422, 'P0401')
-    assert.deepEqual(answer.body.description.match(/\w+_date|page|display_size|status/g), [
-      'from_date',
-      'to_date',
-      'from_settled_date',
-      'to_settled_date',
-      'page',
-      'display_size',
-      'status',
-    ])
-  })
-})
+    test('a dispute search finds by status, by the time of creation and by the day of settlement', async () => {
+      const api = await service().newAccount()
+      for (const [query, expected] of filters)
+        assert.deepEqual(await statuses(api, query), expected, query)
+    })
+
+    test('a dispute search has pages, whose links contain its filters before page and display_size', async () => {
+      const api = await service().newAccount()
+      const { body } = await api.get(
+        '/v1/disputes?display_size=1&status=won&page=1&from_date=2026-07-01T00:00:00Z',
+      )
+      const { origin } = new URL(body._links.self.href)
+      const page = {
+        href: `${origin}/v1/disputes?from_date=2026-07-01T00%3A00%3A00Z&status=won&page=1&display_size=1`,
+        method: 'GET',
+      }
+      assert.deepEqual(body._links, { self: page, first_page: page, last_page: page })
+      for (const [number, status] of ['needs_response', 'under_review', 'won', 'lost'].entries())
+        assert.equal(
+          (await api.get(`/v1/disputes?display_size=1&page=${number + 1}`)).body.results[0].status,
+          status,
+        )
+      const second = (await api.get('/v1/disputes?display_size=3&page=2')).body
+      assert.deepEqual([second.total, second.count, second.page], [4, 1, 2])
+      assert.ok('prev_page' in second._links && !('next_page' in second._links))
+      assertError(await api.get('/v1/disputes?display_size=3&page=3'), 404, 'P0402')
+      assert.equal(
+        (await api.get('/v1/disputes?status=lost&to_date=2000-01-01T00:00Z&page=9')).status,
+        200,
+      )
+    })
+
+    test('the error of a dispute search lists all wrong parameters in their order', async () => {
+      const api = await service().newAccount()
+      const answer = await api.get(
+        '/v1/disputes?status=LOST&display_size=x&page=0&to_settled_date=x&from_settled_date=x&to_date=x&from_date=x',
+      )
+      assertError(answer, 422, 'P0401')
+      assert.deepEqual(answer.body.description.match(/\w+_date|page|display_size|status/g), [
+        'from_date',
+        'to_date',
+        'from_settled_date',
+        'to_settled_date',
+        'page',
+        'display_size',
+        'status',
+      ])
+    })
+  },
+  { control: true },
+)

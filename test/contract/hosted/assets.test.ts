@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import http from 'node:http'
 import { test } from 'node:test'
-import { onSharedDatabases } from '../../support/service.ts'
+import { onOneDatabase } from '../../support/service.ts'
 
 /** The addresses of the style sheet, the script and the icon, as a page has them. */
 const addressesIn = (page: string): string[] =>
@@ -24,7 +24,7 @@ function rawGet(url: string, headers: Record<string, string>) {
   )
 }
 
-onSharedDatabases('Assets', service => {
+onOneDatabase('Assets', service => {
   test('The assets are three files with a hash in their names, which browsers may cache for a year', async () => {
     const { anonymous } = service()
     const addresses = addressesIn((await anonymous.get('/secure/x')).text)

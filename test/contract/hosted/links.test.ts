@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { elementsOf, only, withId } from '../../hosted/document.ts'
 import type { Body } from '../../support/client.ts'
 import { formOf, met, pageOf } from '../../support/hosted-page.ts'
 import { choose, read } from '../../support/journeys.ts'
-import { onSharedDatabases, type Service, startService } from '../../support/service.ts'
+import { onOneDatabase, onSharedDatabases } from '../../support/service.ts'
 
 const NOT_FOUND: [number, string] = [404, 'Page not found']
 
@@ -91,42 +91,41 @@ onSharedDatabases('Hosted pages: links', service => {
       assert.deepEqual(met(await api.get('/secure//confirm')), NOT_FOUND)
     })
   })
+})
 
-  describe('return_url', () => {
-    const asGiven = [
-      'https://markets.example.org',
-      'https://markets.example.org/paid?pitch=22&week=38#top',
-      'HTTPS://Markets.Example.ORG:443/Paid/../41?a=%7e&b="<>\'',
-      'https://localhost/',
-      'https://user:word@markets.example.org/a;b,c|d^e`f{g}',
-    ]
-    for (const return_url of asGiven)
-      test(`the browser is redirected to the exact return_url ${return_url}`, async () => {
-        const api = await service().newAccount()
-        const payment = await api.createPayment({ return_url })
-        const declined = await choose(api, payment, 'declined')
-        const link = only(elementsOf(declined.text), withId('return-url'))
-        assert.equal(link.attributes.href, return_url)
-        assert.deepEqual(met(await api.get(pageOf(payment))), [303, return_url])
-      })
-
-    const inAscii: [given: string, location: string][] = [
-      ['https://example.org/tâl?q=£', 'https://example.org/t%C3%A2l?q=%C2%A3'],
-      ['https://tŷ.example/\u{1F4B7}#ôl', 'https://xn--t-foa.example/%F0%9F%92%B7#%C3%B4l'],
-    ]
-    for (const [return_url, location] of inAscii)
-      test(`a return_url with non-ASCII characters is redirected to in ASCII: ${return_url}`, async () => {
-        const api = await service().newAccount()
-        const payment = await api.createPayment({ return_url })
-        const cancelled = await choose(api, payment, 'cancel')
-        const link = only(elementsOf(cancelled.text), withId('return-url'))
-        assert.equal(link.attributes.href, return_url)
-        const [status, where] = met(await api.get(pageOf(payment)))
-        assert.deepEqual([status, where], [303, location])
-        assert.equal(new URL(return_url).href, location)
-        assert.equal((await read(api, payment)).return_url, return_url)
-      })
+onOneDatabase('Hosted pages: return_url', service => {
+  const asGiven = [
+    'https://markets.example.org/paid?pitch=22&week=38#top',
+    'HTTPS://Markets.Example.ORG:443/Paid/../41?a=%7e&b="<>\'',
+    'https://user:word@markets.example.org/a;b,c|d^e`f{g}',
+  ]
+  test('the browser is redirected to the exact return_url', async () => {
+    const api = await service().newAccount()
+    for (const return_url of asGiven) {
+      const payment = await api.createPayment({ return_url })
+      const declined = await choose(api, payment, 'declined')
+      const link = only(elementsOf(declined.text), withId('return-url'))
+      assert.equal(link.attributes.href, return_url)
+      assert.deepEqual(met(await api.get(pageOf(payment))), [303, return_url])
+    }
   })
+
+  const inAscii: [given: string, location: string][] = [
+    ['https://example.org/tâl?q=£', 'https://example.org/t%C3%A2l?q=%C2%A3'],
+    ['https://tŷ.example/\u{1F4B7}#ôl', 'https://xn--t-foa.example/%F0%9F%92%B7#%C3%B4l'],
+  ]
+  for (const [return_url, location] of inAscii)
+    test(`a return_url with non-ASCII characters is redirected to in ASCII: ${return_url}`, async () => {
+      const api = await service().newAccount()
+      const payment = await api.createPayment({ return_url })
+      const cancelled = await choose(api, payment, 'cancel')
+      const link = only(elementsOf(cancelled.text), withId('return-url'))
+      assert.equal(link.attributes.href, return_url)
+      const [status, where] = met(await api.get(pageOf(payment)))
+      assert.deepEqual([status, where], [303, location])
+      assert.equal(new URL(return_url).href, location)
+      assert.equal((await read(api, payment)).return_url, return_url)
+    })
 })
 
 /** Decodes a path for a form field, or returns it unchanged when it cannot be decoded. */
@@ -138,38 +137,36 @@ function decodeLoosely(path: string): string {
   }
 }
 
-describe('Hosted pages: FARTHING_PAGES_URL', () => {
-  let service: Service
-  before(async () => {
-    service = await startService('sqlite', {
-      env: { FARTHING_PAGES_URL: 'https://pay.example.org/demo/farthing/' },
+onOneDatabase(
+  'Hosted pages: FARTHING_PAGES_URL',
+  service => {
+    test('links, forms, redirects and assets are below the path of FARTHING_PAGES_URL', async () => {
+      const api = await service().newAccount()
+      const payment = await api.createPayment()
+      const token = tokenOf(payment)
+      const base = 'https://pay.example.org/demo/farthing'
+      assert.equal(pageOf(payment), `${base}/secure/${token}`)
+      assert.equal(payment._links.next_url_post.href, `${base}/secure`)
+
+      const here = `/secure/${token}`
+      const page = await api.get(here)
+      assert.equal(formOf(page, 'submit-card-details').action, `/demo/farthing${here}`)
+      assert.equal(formOf(page, 'cancel-payment').action, `/demo/farthing${here}`)
+      const notChosen = await api.get(`${here}/confirm`)
+      assert.deepEqual(met(notChosen), [303, `/demo/farthing${here}`])
+      const chosen = await api.postForm(here, { scenario: 'success' })
+      assert.deepEqual(met(chosen), [303, `/demo/farthing${here}/confirm`])
+      const confirm = await api.get(`${here}/confirm`)
+      assert.equal(formOf(confirm, 'confirm').action, `/demo/farthing${here}/confirm`)
+      const hidden = await api.postForm('/secure', { chargeTokenId: token })
+      assert.equal(formOf(hidden, 'submit-card-details').action, '/demo/farthing/secure')
+
+      for (const { text } of [page, confirm, hidden, await api.get('/secure/mistyped')])
+        for (const [, address = ''] of text.matchAll(
+          /<(?:link|script)[^>]*(?:href|src)="([^"]*)"/g,
+        ))
+          assert.match(address, /^\/demo\/farthing\/assets\//)
     })
-  })
-  after(() => service.stop())
-
-  test('links, forms, redirects and assets are below the path of FARTHING_PAGES_URL', async () => {
-    const api = await service.newAccount()
-    const payment = await api.createPayment()
-    const token = tokenOf(payment)
-    const base = 'https://pay.example.org/demo/farthing'
-    assert.equal(pageOf(payment), `${base}/secure/${token}`)
-    assert.equal(payment._links.next_url_post.href, `${base}/secure`)
-
-    const here = `/secure/${token}`
-    const page = await api.get(here)
-    assert.equal(formOf(page, 'submit-card-details').action, `/demo/farthing${here}`)
-    assert.equal(formOf(page, 'cancel-payment').action, `/demo/farthing${here}`)
-    const notChosen = await api.get(`${here}/confirm`)
-    assert.deepEqual(met(notChosen), [303, `/demo/farthing${here}`])
-    const chosen = await api.postForm(here, { scenario: 'success' })
-    assert.deepEqual(met(chosen), [303, `/demo/farthing${here}/confirm`])
-    const confirm = await api.get(`${here}/confirm`)
-    assert.equal(formOf(confirm, 'confirm').action, `/demo/farthing${here}/confirm`)
-    const hidden = await api.postForm('/secure', { chargeTokenId: token })
-    assert.equal(formOf(hidden, 'submit-card-details').action, '/demo/farthing/secure')
-
-    for (const { text } of [page, confirm, hidden, await api.get('/secure/mistyped')])
-      for (const [, address = ''] of text.matchAll(/<(?:link|script)[^>]*(?:href|src)="([^"]*)"/g))
-        assert.match(address, /^\/demo\/farthing\/assets\//)
-  })
-})
+  },
+  { env: { FARTHING_PAGES_URL: 'https://pay.example.org/demo/farthing/' } },
+)

@@ -77,16 +77,6 @@ onEveryDatabase(
       assert.equal(messages().length, 2)
     })
 
-    test('20 confirms at once through POST /secure complete a payment once', async () => {
-      const api = await service().newAccount()
-      const { payment, messages } = await watchedPayment(api)
-      const token = payment._links.next_url_post.params
-      await api.postForm('/secure', { ...token, step: 'details', scenario: 'success' })
-      const answers = await times(20, () => api.postForm('/secure', { ...token, step: 'confirm' }))
-      for (const answer of answers) assert.deepEqual(met(answer), [303, payment.return_url])
-      assert.deepEqual(messages(), ['card_payment_succeeded', 'card_payment_captured'])
-    })
-
     test('of the scenarios declined, error and cancel at once one wins and the others redirect to return_url', async () => {
       const api = await service().newAccount()
       const { payment, messages } = await watchedPayment(api)
@@ -127,17 +117,6 @@ onEveryDatabase(
             : ['card_payment_succeeded', 'card_payment_captured'],
         )
       }
-    })
-
-    test('a first visit and a cancel through the API at once leave the payment cancelled', async () => {
-      const api = await service().newAccount()
-      const payment = await api.createPayment()
-      const [page] = await Promise.all([
-        api.get(payment._links.next_url.href),
-        api.post(payment._links.cancel.href),
-      ])
-      assert.ok([200, 303].includes(page.status))
-      assert.equal((await read(api, payment)).state.status, 'cancelled')
     })
   },
   { send },

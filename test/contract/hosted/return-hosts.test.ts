@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { assertError } from '../../support/assertions.ts'
 import { webPayment } from '../../support/client.ts'
-import { onEveryDatabase } from '../../support/service.ts'
+import { onOneDatabase } from '../../support/service.ts'
 
-onEveryDatabase(
+onOneDatabase(
   'Hosted pages: FARTHING_RETURN_HOSTS',
   service => {
     test('a return_url may be http if its host is listed, alone or with this port', async () => {

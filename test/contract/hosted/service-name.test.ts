@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { elementsOf, only, tagged } from '../../hosted/document.ts'
-import { onEveryDatabase } from '../../support/service.ts'
+import { onOneDatabase } from '../../support/service.ts'
 
 const FARTHING_SERVICE_NAME = "Rowan's <b>market</b> & more"
 
-onEveryDatabase(
+onOneDatabase(
   'Hosted pages: FARTHING_SERVICE_NAME',
   service => {
     /** The title and header of the page that `path` shows. */

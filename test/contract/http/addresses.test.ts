@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import { type Body, webPayment } from '../../support/client.ts'
 import { exchangeBytes, parseAnswer } from '../../support/raw-http.ts'
-import { onEveryDatabase, type Service, startService } from '../../support/service.ts'
-import { openMessage, receiving, subscribe } from '../../support/subscriber.ts'
+import { onSharedDatabases, type Service, startService } from '../../support/service.ts'
+import { openMessage, subscribe } from '../../support/subscriber.ts'
 
 const payment = JSON.stringify(webPayment)
 
@@ -135,9 +135,7 @@ async function sendTo(host: string, base: string, head: string[], body: string):
   return answer.body
 }
 
-const PAGES = 'https://pages.example.org'
-
-onEveryDatabase(
+onSharedDatabases(
   'HTTP: links in webhook messages',
   service => {
     test('every message has the links that the creator of the payment sees, whoever causes it', async t => {
@@ -166,5 +164,5 @@ onEveryDatabase(
       assert.deepEqual(messages.at(-1)?.resource, seen)
     })
   },
-  { ...receiving, env: { ...receiving.env, FARTHING_PAGES_URL: PAGES } },
+  { receives: true },
 )

@@ -3,13 +3,13 @@ import { before, test } from 'node:test'
 import { assertError } from '../../support/assertions.ts'
 import { type Answer, type Client, webPayment } from '../../support/client.ts'
 import { exchangeBytes, parseAnswer, sendRaw } from '../../support/raw-http.ts'
-import { onSharedDatabases } from '../../support/service.ts'
+import { onOneDatabase } from '../../support/service.ts'
 
 const LARGEST = 65_536
 const json = JSON.stringify(webPayment)
 const ofSize = (size: number) => json + ' '.repeat(size - json.length)
 
-onSharedDatabases('HTTP: request bodies', service => {
+onOneDatabase('HTTP: request bodies', service => {
   let api: Client
   before(async () => {
     api = await service().newAccount()
@@ -33,28 +33,19 @@ onSharedDatabases('HTTP: request bodies', service => {
     return sendRaw(service().baseUrl, head(path, ...headers), text)
   }
 
-  for (const type of [
-    'application/json',
-    'APPLICATION/JSON',
-    'application/json;charset=utf-8',
-    'application/json ; charset=ISO-8859-1; q="a;b"',
-    'application/json;',
-    'application/json; =',
-    'application/vnd.example.v1+json',
-    'application/problem+JSON; a=b',
-  ])
-    test(`a body with Content-Type ${type} is read as JSON`, async () => {
-      assert.equal((await send(json, [`Content-Type: ${type}`])).status, 201)
-    })
-
-  test('a body with no Content-Type or an empty one is read as JSON', async () => {
+  test('a body is read as JSON by its media type, whatever its parameters and case, or without one', async () => {
+    for (const header of [
+      'Content-Type: application/json',
+      'Content-Type: APPLICATION/JSON',
+      'Content-Type: application/json ; charset=ISO-8859-1; q="a;b"',
+      'Content-Type: application/json; =',
+      'Content-Type: application/vnd.example.v1+json',
+      'Content-Type: application/problem+JSON; a=b',
+      'Content-Type: ',
+      'Content-Encoding: Identity',
+    ])
+      assert.equal((await send(json, [header])).status, 201, header)
     assert.equal((await send(json, [])).status, 201)
-    assert.equal((await send(json, ['Content-Type: '])).status, 201)
-  })
-
-  test('a body with Content-Encoding identity is read as JSON', async () => {
-    for (const encoding of ['identity', 'Identity'])
-      assert.equal((await send(json, [`Content-Encoding: ${encoding}`])).status, 201)
   })
 
   test('a body in one or several chunks is read as JSON', async () => {
@@ -62,43 +53,34 @@ onSharedDatabases('HTTP: request bodies', service => {
     assert.equal((await sendChunked(ofSize(50_000))).status, 201)
   })
 
-  for (const type of [
-    'text/plain',
-    'text/json',
-    'application/x-www-form-urlencoded',
-    'multipart/form-data; boundary=a',
-    'application/jsonp',
-    'application/json-seq',
-    'application/xml',
-    'application/json, text/plain',
-    'application/ json',
-    'application',
-    'json',
-    '*/*',
-    'nonsense;=;',
-  ])
-    test(`a body with Content-Type ${type} returns 400 P0920`, async () => {
-      for (const path of [
-        '/v1/payments',
-        '/v1/agreements',
-        '/v1/webhooks',
-        '/v1/payments/a/refunds',
-      ])
-        assertError(await send(json, [`Content-Type: ${type}`], path), 400, 'P0920')
-    })
+  const withBody = ['/v1/payments', '/v1/agreements', '/v1/webhooks', '/v1/payments/a/refunds']
+
+  test('a body with another Content-Type returns 400 P0920', async () => {
+    const others = [
+      'text/json',
+      'application/x-www-form-urlencoded',
+      'application/jsonp',
+      'application/json-seq',
+      'application/json, text/plain',
+      'application/ json',
+      'application',
+      '*/*',
+      'nonsense;=;',
+    ]
+    const sent = (type: string, path: string) => send(json, [`Content-Type: ${type}`], path)
+    for (const path of withBody) assertError(await sent('text/plain', path), 400, 'P0920')
+    for (const type of others) assertError(await sent(type, '/v1/payments'), 400, 'P0920')
+  })
 
   test('a compressed body returns 400 P0920', async () => {
+    const sent = (encoding: string, path: string, type = 'application/json') =>
+      send(json, [`Content-Type: ${type}`, `Content-Encoding: ${encoding}`], path)
     for (const encoding of ['gzip', 'br', 'identity, gzip', 'x'])
-      for (const [path, type] of [
-        ['/v1/payments', 'application/json'],
-        ['/v1/agreements', 'application/json'],
-        ['/v1/webhooks', 'application/json'],
-        ['/v1/auth', 'application/json'],
-        ['/v1/auth', 'application/x-www-form-urlencoded'],
-      ]) {
-        const headers = [`Content-Type: ${type}`, `Content-Encoding: ${encoding}`]
-        assertError(await send(json, headers, path), 400, 'P0920')
-      }
+      assertError(await sent(encoding, '/v1/payments'), 400, 'P0920')
+    for (const path of [...withBody, '/v1/auth'])
+      assertError(await sent('gzip', path), 400, 'P0920')
+    const form = 'application/x-www-form-urlencoded'
+    assertError(await sent('gzip', '/v1/auth', form), 400, 'P0920')
   })
 
   test('a body in chunks with Content-Type text/plain returns 400 P0920', async () => {

@@ -3,7 +3,7 @@ import { before, test } from 'node:test'
 import { assertError } from '../../support/assertions.ts'
 import { type Answer, type Client, webPayment } from '../../support/client.ts'
 import { sendRaw } from '../../support/raw-http.ts'
-import { onSharedDatabases } from '../../support/service.ts'
+import { onOneDatabase } from '../../support/service.ts'
 
 const TOO_LARGE = 'x'.repeat(65_537)
 const UNKNOWN = '06g5petm8gpatdosqb0u8c1mv7'
@@ -17,7 +17,7 @@ type Request = {
   body?: string
 }
 
-onSharedDatabases('HTTP: order of checks', service => {
+onOneDatabase('HTTP: order of checks', service => {
   let api: Client
   before(async () => {
     api = await service().newAccount()

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { assertError } from '../../support/assertions.ts'
 import { sendRaw } from '../../support/raw-http.ts'
-import { onSharedDatabases } from '../../support/service.ts'
+import { onOneDatabase } from '../../support/service.ts'
 
 const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,image/webp,*/*;q=0.8'
 
-onSharedDatabases('HTTP: unknown addresses in a browser', service => {
+onOneDatabase('HTTP: unknown addresses in a browser', service => {
   const send = (accept: string | undefined, path: string, method = 'GET') =>
     sendRaw(service().baseUrl, [
       `${method} ${path} HTTP/1.1`,

@@ -4,14 +4,14 @@ import type { Socket } from 'node:net'
 import { before, test } from 'node:test'
 import { type Client, webPayment } from '../../support/client.ts'
 import { open, sendRaw } from '../../support/raw-http.ts'
-import { onSharedDatabases } from '../../support/service.ts'
+import { onOneDatabase } from '../../support/service.ts'
 
 const json = JSON.stringify(webPayment)
 
 /** Java's HttpClient sends these headers with every request and accepts an answer in HTTP/1.1. */
 const ASKS = ['Connection: Upgrade, HTTP2-Settings', 'Upgrade: h2c', 'HTTP2-Settings: AAE']
 
-onSharedDatabases('HTTP: upgrade requests', service => {
+onOneDatabase('HTTP: upgrade requests', service => {
   let api: Client
   before(async () => {
     api = await service().newAccount()

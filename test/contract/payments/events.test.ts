@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Body, Client } from '../../support/client.ts'
-import { authorise, choose, DECLINED, payOnPages } from '../../support/journeys.ts'
+import { authorise, choose, payOnPages } from '../../support/journeys.ts'
 import { activeAgreement } from '../../support/new-payment.ts'
 import { onSharedDatabases } from '../../support/service.ts'
 
@@ -10,8 +10,6 @@ const SECOND = 1000
 type Walk = (api: Client, payment: Body, wait: () => Promise<number>) => Promise<unknown>
 type Journey = { fields?: Record<string, unknown>; walk?: Walk; events: string[] }
 
-const moto = { authorisation_mode: 'moto_api' }
-const delayed = { delayed_capture: true }
 const open: Walk = (api, payment) => api.get(payment._links.next_url.href)
 const picks =
   (scenario: string): Walk =>
@@ -39,27 +37,14 @@ const journeys: Record<string, Journey> = {
     },
     events: ['0 created', '1 started', '3 submitted', '3 success'],
   },
-  'was paid without opening the first page': {
-    walk: payOnPages,
-    events: ['0 created', '1 started', '1 submitted', '1 success'],
-  },
   'was paid with delayed capture and then captured': {
-    fields: delayed,
+    fields: { delayed_capture: true },
     walk: async (api, payment, wait) => {
       const waiting = await payOnPages(api, payment)
       await wait()
       await api.post(waiting._links.capture.href)
     },
     events: ['0 created', '1 started', '1 submitted', '1 capturable', '2 success'],
-  },
-  'was paid with delayed capture and then cancelled': {
-    fields: delayed,
-    walk: async (api, payment, wait) => {
-      const waiting = await payOnPages(api, payment)
-      await wait()
-      await api.post(waiting._links.cancel.href)
-    },
-    events: ['0 created', '1 started', '1 submitted', '1 capturable', '2 cancelled P0040'],
   },
   'was declined on the pages': {
     walk: picks('declined'),
@@ -73,18 +58,6 @@ const journeys: Record<string, Journey> = {
     walk: picks('cancel'),
     events: ['0 created', '1 failed P0030'],
   },
-  'was cancelled by the user after opening the first page': {
-    walk: async (api, payment, wait) => {
-      await open(api, payment, wait)
-      await wait()
-      await picks('cancel')(api, payment, wait)
-    },
-    events: ['0 created', '1 started', '2 failed P0030'],
-  },
-  'was cancelled through the API': {
-    walk: (api, payment) => api.post(payment._links.cancel.href),
-    events: ['0 created', '1 cancelled P0040'],
-  },
   'was cancelled through the API after the user opened the first page': {
     walk: async (api, payment, wait) => {
       await open(api, payment, wait)
@@ -94,21 +67,8 @@ const journeys: Record<string, Journey> = {
     events: ['0 created', '1 started', '2 cancelled P0040'],
   },
   'was paid by a posted card': {
-    fields: moto,
+    fields: { authorisation_mode: 'moto_api' },
     walk: (api, payment) => authorise(api, payment),
-    events: ['0 created', '1 started', '1 submitted', '1 success'],
-  },
-  'was declined for a posted card': {
-    fields: moto,
-    walk: (api, payment) => authorise(api, payment, { card_number: DECLINED }),
-    events: ['0 created', '1 started', '1 failed P0010'],
-  },
-  'was refunded': {
-    walk: async (api, payment, wait) => {
-      await payOnPages(api, payment)
-      await wait()
-      await api.post(`/v1/payments/${payment.payment_id}/refunds`, { amount: 1 })
-    },
     events: ['0 created', '1 started', '1 submitted', '1 success'],
   },
 }

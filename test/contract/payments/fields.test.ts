@@ -9,24 +9,24 @@ import {
   type Parts,
   webParts,
 } from '../../support/new-payment.ts'
-import { onSharedDatabases } from '../../support/service.ts'
+import { onOneDatabase } from '../../support/service.ts'
 
 const ABSENT = undefined
 const ID = '"06g5petm8gpatdosqb0u8c1mv7"'
 const blanks = ['""', '" "', '"\\t\\r\\n\\u00a0\\u2003"']
-const noString = ['5', 'true', '[]', '{}', '["a"]']
-const noBoolean = ['"true"', '0', '1', '""', '[]', '{}']
-const noObject = ['"a"', '5', 'true', '[]', '[{}]', '""']
+const noString = ['5', 'true', '["a"]', '{}']
+const noBoolean = ['"true"', '0', '[]']
+const noObject = ['"a"', '5', '[{}]', '""']
 
 type Row = [sentence: string, path: string, values: (string | undefined)[], expected: string]
 
-/** The fields in web mode, in the order in which they are checked. */
+/** The fields in web mode, in the order in which they are checked. Other wrong types are in order.test.ts. */
 const webRows: Row[] = [
   ['amount is required', 'amount', [ABSENT, 'null'], '400 P0101 amount'],
   [
     'amount must be a whole number, not text',
     'amount',
-    ['10.5', '0.1', '-0.5', '"10"', '""', '" "', 'true', 'false', '[]', '[10]', '{}'],
+    ['10.5', '-0.5', '"10"', '""', 'true', '[10]', '{}'],
     '400 P0102 amount',
   ],
   [
@@ -51,11 +51,9 @@ const webRows: Row[] = [
     ['"<b>"', '"a|b"'],
     '400 P0102 description',
   ],
-  ['return_url must be a string', 'return_url', noString, '400 P0102 return_url'],
   ['moto is optional', 'moto', [ABSENT, 'true', 'false'], '201'],
   ['moto must be a boolean', 'moto', ['null', ...noBoolean], '400 P0102 moto'],
   ['set_up_agreement is optional', 'set_up_agreement', [ABSENT, 'null'], '201'],
-  ['set_up_agreement must be a string', 'set_up_agreement', noString, '400 P0102 set_up_agreement'],
   [
     'a blank set_up_agreement is too short',
     'set_up_agreement',
@@ -119,7 +117,6 @@ const webRows: Row[] = [
     [ABSENT, 'null', ...blanks, '"trader@example.org"', '"no address"', '"<>|"'],
     '201',
   ],
-  ['email must be a string', 'email', noString, '400 P0102 email'],
   [
     `${DETAILS} is optional, and what is no object counts as absent`,
     DETAILS,
@@ -142,7 +139,6 @@ const detailRows: Row[] = [
           [ABSENT, 'null', ...blanks, '"a"'],
           '201',
         ],
-        [`${name} must be a string`, path, noString, `400 P0102 ${name}`],
       ]
     }),
   [
@@ -153,7 +149,7 @@ const detailRows: Row[] = [
   ],
 ]
 
-onSharedDatabases('Payments: fields of POST /v1/payments', service => {
+onOneDatabase('Payments: fields of POST /v1/payments', service => {
   let api: Client
   let agreement: Parts
   let setUp: Parts
@@ -231,7 +227,12 @@ onSharedDatabases('Payments: fields of POST /v1/payments', service => {
         '201',
       ],
       ['email may be blank', 'email', ['null', ...blanks], '201'],
-      [`${DETAILS} may be empty`, DETAILS, ['null', '{}'], '201'],
+      [
+        `${DETAILS} may be empty`,
+        DETAILS,
+        ['null', '{}', '{"cardholder_name":"","billing_address":{}}'],
+        '201',
+      ],
       ['moto may be false', 'moto', ['false'], '201'],
     ],
     () => agreement,

@@ -12,7 +12,7 @@ import {
   type Parts,
   webParts,
 } from '../../support/new-payment.ts'
-import { onSharedDatabases } from '../../support/service.ts'
+import { onOneDatabase, onSharedDatabases } from '../../support/service.ts'
 
 const url = (length: number) =>
   ofLength(length - 'https://a.org/'.length).replace('"', '"https://a.org/')
@@ -36,7 +36,7 @@ const lengths: [path: string, most: string, tooMuch: string, field: string][] = 
 const pairs = (count: number) =>
   JSON.stringify(Object.fromEntries(Array.from({ length: count }, (_, i) => [`key ${i}`, i])))
 
-onSharedDatabases('Payments: limits of POST /v1/payments', service => {
+onOneDatabase('Payments: limits of POST /v1/payments', service => {
   let api: Client
   before(async () => {
     api = await service().newAccount()
@@ -44,11 +44,12 @@ onSharedDatabases('Payments: limits of POST /v1/payments', service => {
   const expectAnswer = (parts: Parts, expected: string) =>
     assertAnswer(api, { ...webParts, ...parts }, expected)
 
-  for (const [path, most, tooMuch, field] of lengths)
-    test(`${field} is accepted at its limit and refused one beyond it`, async () => {
+  test('each field is accepted at its limit and refused one beyond it', async () => {
+    for (const [path, most, tooMuch, field] of lengths) {
       await expectAnswer({ [path]: most }, '201')
       await expectAnswer({ [path]: tooMuch }, `422 P0102 ${field}`)
-    })
+    }
+  })
 
   test('amount may be 0 and not negative', async () => {
     await expectAnswer({ amount: '0' }, '201')
@@ -56,12 +57,7 @@ onSharedDatabases('Payments: limits of POST /v1/payments', service => {
   })
 
   test('an amount out of range returns 422 P0102 however large it is', async () => {
-    for (const amount of [
-      '1000000000',
-      '9007199254740993',
-      `1${'0'.repeat(400)}`,
-      `-1${'0'.repeat(400)}`,
-    ])
+    for (const amount of ['9007199254740993', `1${'0'.repeat(400)}`, `-1${'0'.repeat(400)}`])
       await expectAnswer({ amount }, '422 P0102 amount')
   })
 
@@ -80,7 +76,7 @@ onSharedDatabases('Payments: limits of POST /v1/payments', service => {
   })
 
   test('set_up_agreement and agreement_id must have exactly 26 characters', async () => {
-    for (const length of [1, 25, 27, 300]) {
+    for (const length of [25, 27]) {
       await expectAnswer({ set_up_agreement: ofLength(length) }, '422 P0102 set_up_agreement')
       const parts = { ...agreementParts(''), agreement_id: ofLength(length) }
       await assertAnswer(api, parts, '422 P0102 agreement_id')
@@ -107,35 +103,12 @@ onSharedDatabases('Payments: limits of POST /v1/payments', service => {
     }
   })
 
-  const accepted: [sentence: string, value: string][] = [
-    ['no keys', '{}'],
-    ['15 keys', pairs(15)],
-    ['a key of 30 characters', `{${ofLength(30)}:1}`],
-    ['a value of 100 characters', `{"a":${ofLength(100)}}`],
-    ['an empty value, a blank value and a blank key', '{"a":"","b":" "," ":1}'],
-    ['strings, numbers and booleans', '{"a":"b","c":1.5,"d":-3,"e":true,"f":false,"g":1e21}'],
-    [
-      'keys that every JavaScript object inherits',
-      '{"constructor":1,"toString":"b","hasOwnProperty":true}',
-    ],
-    ['equal keys, of which the last is used', '{"a":null,"a":1}'],
-    ['any characters', '{"<a|b>":"<script>","é":"\\ud83d\\ude00\\n"}'],
-  ]
-  for (const [sentence, metadata] of accepted)
-    test(`metadata with ${sentence} is accepted and returned as sent`, async () => {
-      const { body } = await expectAnswer({ metadata }, '201')
-      assert.deepEqual(body.metadata, JSON.parse(metadata))
-      const read = await api.get(`/v1/payments/${body.payment_id}`)
-      assert.deepEqual(read.body.metadata, JSON.parse(metadata))
-    })
-
   const refused: [sentence: string, value: string][] = [
     ['16 keys', pairs(16)],
     ['an empty key', '{"":1}'],
     ['a key of 31 characters', `{${ofLength(31)}:1}`],
     ['keys that differ only in case', '{"Plan":1,"plan":2}'],
     ['keys that differ only in the form of a sigma', '{"ΑΣ":1,"ασ":2}'],
-    ['keys that differ only in the case of non-ASCII letters', '{"É":1,"é":2}'],
     ['null as a value', '{"a":null}'],
     ['an object as a value', '{"a":{}}'],
     ['an array as a value', '{"a":["b"]}'],
@@ -151,31 +124,19 @@ onSharedDatabases('Payments: limits of POST /v1/payments', service => {
       await expectAnswer({ metadata }, '422 P0102 metadata')
     })
 
-  const fields: [path: string, field: string][] = [
-    ...(['reference', 'description', 'email', 'return_url'].map(name => [name, name]) as [
-      string,
-      string,
-    ][]),
-    ...['cardholder_name', 'billing_address.line1', 'billing_address.line2']
-      .concat('billing_address.city', 'billing_address.postcode', 'billing_address.country')
-      .map((name): [string, string] => [`${DETAILS}.${name}`, DETAILS]),
-  ]
-  for (const [path, field] of fields)
-    test(`${path} must not contain U+0000 or an unpaired surrogate`, async () => {
-      for (const text of ['"\\u0000"', '"a\\u0000b"', '"\\ud800"', '"a\\udc00"', '"\\ud83da"'])
-        await expectAnswer({ [path]: text }, `422 P0102 ${field}`)
-    })
+  // contract/described-requests.test.ts tries every field.
+  test('a text must not contain U+0000 or an unpaired surrogate', async () => {
+    for (const text of ['"a\\u0000b"', '"\\ud800"', '"a\\udc00"']) {
+      await expectAnswer({ reference: text }, '422 P0102 reference')
+      await expectAnswer({ [`${ADDRESS}.country`]: text }, `422 P0102 ${DETAILS}`)
+    }
+  })
 
   test('set_up_agreement and agreement_id must not contain U+0000', async () => {
     const text = `"${'a'.repeat(25)}\\u0000"`
     await expectAnswer({ set_up_agreement: text }, '422 P0102 set_up_agreement')
     const parts = { ...agreementParts(''), agreement_id: text }
     await assertAnswer(api, parts, '422 P0102 agreement_id')
-  })
-
-  test('a surrogate pair is accepted and returned as sent', async () => {
-    const { body } = await expectAnswer({ reference: '"\\ud83d\\ude00"' }, '201')
-    assert.equal(body.reference, '😀')
   })
 
   test('unknown fields may contain any character', async () => {
@@ -197,5 +158,29 @@ onSharedDatabases('Payments: limits of POST /v1/payments', service => {
     await assertAnswer(api, agreementParts(agreement_id), '201')
     await assertAnswer(api, agreementParts(`${agreement_id}0`), '422 P0102 agreement_id')
     await assertAnswer(api, agreementParts(agreement_id.toUpperCase()), '400 P0102 agreement_id')
+  })
+})
+
+onSharedDatabases('Payments: metadata', service => {
+  const accepted: Record<string, string> = {
+    'no keys': '{}',
+    '15 keys': pairs(15),
+    'a key of 30 characters': `{${ofLength(30)}:1}`,
+    'a value of 100 characters': `{"a":${ofLength(100)}}`,
+    'an empty value, a blank value and a blank key': '{"a":"","b":" "," ":1}',
+    'strings, numbers and booleans': '{"a":"b","c":1.5,"d":-3,"e":true,"f":false,"g":1e21}',
+    'keys that every JavaScript object inherits':
+      '{"constructor":1,"toString":"b","hasOwnProperty":true}',
+    'equal keys, of which the last is used': '{"a":null,"a":1}',
+    'any characters': '{"<a|b>":"<script>","é":"\\ud83d\\ude00\\n"}',
+  }
+  test('metadata within its limits is accepted and returned as sent', async () => {
+    const api = await service().newAccount()
+    for (const [sentence, metadata] of Object.entries(accepted)) {
+      const { body } = await assertAnswer(api, { ...webParts, metadata }, '201')
+      assert.deepEqual(body.metadata, JSON.parse(metadata), sentence)
+      const read = await api.get(`/v1/payments/${body.payment_id}`)
+      assert.deepEqual(read.body.metadata, JSON.parse(metadata), sentence)
+    }
   })
 })

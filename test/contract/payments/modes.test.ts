@@ -11,86 +11,63 @@ import {
   type Parts,
   webParts,
 } from '../../support/new-payment.ts'
-import { onSharedDatabases } from '../../support/service.ts'
+import { onOneDatabase, onSharedDatabases } from '../../support/service.ts'
 
 const UNKNOWN = '06g5petm8gpatdosqb0u8c1mv7'
 
-onSharedDatabases('Payments: modes', service => {
-  describe('web mode', () => {
-    let api: Client
-    before(async () => {
-      api = await service().newAccount()
-    })
-    const expectAnswer = (parts: Parts, expected: string) =>
-      assertAnswer(api, { ...webParts, ...parts }, expected)
+onOneDatabase('Payments: return_url', service => {
+  let api: Client
+  before(async () => {
+    api = await service().newAccount()
+  })
+  const expectAnswer = (parts: Parts, expected: string) =>
+    assertAnswer(api, { ...webParts, ...parts }, expected)
 
-    test('POST /v1/payments in web mode returns 400 P0101 without a return_url', async () => {
-      for (const return_url of [undefined, 'null', '""', '" "'])
-        await expectAnswer({ return_url }, '400 P0101 return_url')
-    })
-
-    for (const [sentence, url] of [
-      ['an https address', 'https://example.org'],
-      ['any host, this machine included', 'https://localhost:8443/back?a=1&b=2#end'],
-      ['an address of a private network', 'https://192.168.1.1/'],
-      ['an IPv6 address', 'https://[::1]/'],
-      ['a scheme in any case', 'HTTPS://Example.Org/'],
-      ['letters beyond ASCII', 'https://bücher.example/zurück?q=ü'],
-      ['a user name and a password', 'https://me:secret@example.org/'],
-      ['percent-encoded white space', 'https://example.org/a%20b%0A'],
-    ])
-      test(`a return_url with ${sentence} is accepted and returned as sent`, async () => {
-        const { body } = await expectAnswer({ return_url: JSON.stringify(url) }, '201')
-        assert.equal(body.return_url, url)
-      })
-
-    for (const [sentence, urls] of Object.entries({
-      'is not https': ['http://example.org/', 'ftp://example.org/', 'HTTP://localhost/'],
-      'is not an absolute address': ['/paid', 'example.org', '//example.org/', 'https', 'https:'],
-      'has no host': ['https://', 'https:///path', 'https://?a', 'https://#a'],
-      'has fewer than two slashes after the scheme': ['https:example.org', 'https:/example.org'],
-      'has an impossible host': ['https://a b/', 'https://[::1', 'https://ex%00ample/'],
-      'has a scheme without an authority': [
-        'javascript:alert(1)',
-        'mailto:a@example.org',
-        'data:,a',
-      ],
-      'contains white space': [
-        'https://example.org/a b',
-        ' https://example.org/',
-        'https://example.org/\t',
-      ],
-      'contains a line break': ['https://example.org/\r\nSet-Cookie:a', 'https://example.org/\n'],
-      'contains a control character': ['https://example.org/\u0001', 'https://example.org/\u007f'],
-      'contains non-ASCII white space': [
-        'https://example.org/\u00a0',
-        'https://example.org/\u2028',
-      ],
-      'has an impossible port': ['https://example.org:65536/', 'https://example.org:a/'],
-    }))
-      test(`a return_url that ${sentence} returns 422 P0102`, async () => {
-        for (const url of urls)
-          await expectAnswer({ return_url: JSON.stringify(url) }, '422 P0102 return_url')
-      })
-
-    test('set_up_agreement may name an agreement that is created or active', async () => {
-      for (const id of [await newAgreement(api), await activeAgreement(api)])
-        await expectAnswer({ set_up_agreement: JSON.stringify(id) }, '201')
-    })
-
-    test('web mode accepts moto, delayed_capture, email and prefilled details', async () => {
-      await expectAnswer(
-        {
-          moto: 'true',
-          delayed_capture: 'true',
-          email: '"a@example.org"',
-          [`${DETAILS}.cardholder_name`]: '"A"',
-        },
-        '201',
-      )
-    })
+  test('POST /v1/payments in web mode returns 400 P0101 without a return_url', async () => {
+    for (const return_url of [undefined, 'null', '""', '" "'])
+      await expectAnswer({ return_url }, '400 P0101 return_url')
   })
 
+  test('a return_url with any host, scheme in any case and letters beyond ASCII is accepted and returned as sent', async () => {
+    for (const url of [
+      'https://example.org',
+      'https://localhost:8443/back?a=1&b=2#end',
+      'https://192.168.1.1/',
+      'https://[::1]/',
+      'HTTPS://Example.Org/',
+      'https://bücher.example/zurück?q=ü',
+      'https://me:secret@example.org/',
+      'https://example.org/a%20b%0A',
+    ]) {
+      const { body } = await expectAnswer({ return_url: JSON.stringify(url) }, '201')
+      assert.equal(body.return_url, url)
+    }
+  })
+
+  for (const [sentence, urls] of Object.entries({
+    'is not https': ['http://example.org/', 'HTTP://localhost/'],
+    'is not an absolute address': ['/paid', 'example.org', '//example.org/', 'https:'],
+    'has no host': ['https://', 'https:///path', 'https://?a'],
+    'has fewer than two slashes after the scheme': ['https:example.org', 'https:/example.org'],
+    'has an impossible host': ['https://a b/', 'https://[::1', 'https://ex%00ample/'],
+    'has a scheme without an authority': ['javascript:alert(1)'],
+    'contains white space': [
+      'https://example.org/a b',
+      ' https://example.org/',
+      'https://example.org/\t',
+    ],
+    'contains a line break': ['https://example.org/\r\nSet-Cookie:a', 'https://example.org/\n'],
+    'contains a control character': ['https://example.org/\u0001', 'https://example.org/\u007f'],
+    'contains non-ASCII white space': ['https://example.org/\u00a0', 'https://example.org/\u2028'],
+    'has an impossible port': ['https://example.org:65536/', 'https://example.org:a/'],
+  }))
+    test(`a return_url that ${sentence} returns 422 P0102`, async () => {
+      for (const url of urls)
+        await expectAnswer({ return_url: JSON.stringify(url) }, '422 P0102 return_url')
+    })
+})
+
+onSharedDatabases('Payments: modes', service => {
   describe('moto_api mode', () => {
     let api: Client
     before(async () => {
@@ -148,12 +125,6 @@ onSharedDatabases('Payments: modes', service => {
       test(`agreement mode returns 400 P0104 for ${name} ${value}`, async () => {
         await expectAnswer({ [name]: value }, `400 P0104 ${name}`)
       })
-
-    test('agreement mode accepts delayed_capture and metadata', async () => {
-      const parts = { delayed_capture: 'true', metadata: '{"a":1}', moto: 'false' }
-      const { body } = await expectAnswer(parts, '201')
-      assert.equal(body.state.status, 'capturable')
-    })
 
     test('agreement_id returns 400 P0102 for an agreement that the account does not have', async () => {
       const other = await activeAgreement(await service().newAccount())

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { assertError } from '../../support/assertions.ts'
 import type { Answer } from '../../support/client.ts'
-import { choose, payOnPages, read, statusesOf } from '../../support/journeys.ts'
+import { payOnPages, read, statusesOf } from '../../support/journeys.ts'
 import { onSharedDatabases } from '../../support/service.ts'
 
 const MANY = 20
@@ -30,47 +30,17 @@ onSharedDatabases('Payments: races', service => {
   }
   const paid = ['created', 'started', 'submitted', 'capturable']
 
-  test(`${MANY} captures at once capture a payment once`, async () => {
-    const { api, payment, capture } = await capturable()
-    const [answers = []] = await race(capture)
-    assert.equal(count(answers, 204), 1)
-    for (const answer of answers) if (answer.status !== 204) assertError(answer, 409, 'P1003')
-    assert.deepEqual(await statusesOf(api, payment), [...paid, 'success'])
-  })
-
-  test(`${MANY} cancels at once cancel a payment once`, async () => {
-    const { api, payment, cancel } = await capturable()
-    const [answers = []] = await race(cancel)
-    assert.equal(count(answers, 204), 1)
-    for (const answer of answers) if (answer.status !== 204) assertError(answer, 400, 'P0501')
-    assert.deepEqual(await statusesOf(api, payment), [...paid, 'cancelled'])
-  })
-
   test(`of ${MANY} cancels and ${MANY} captures at once one wins, and the others return the error for the new state`, async () => {
     const { api, payment, cancel, capture } = await capturable()
     const [cancels, captures] = await race(cancel, capture)
     const won = [count(cancels, 204), count(captures, 204)]
     assert.deepEqual([...won].sort(), [0, 1])
-    assert.equal(count(cancels, 400) + (won[0] ?? 0), MANY)
-    assert.equal(count(captures, 409) + (won[1] ?? 0), MANY)
+    for (const answer of cancels ?? []) if (answer.status !== 204) assertError(answer, 400, 'P0501')
+    for (const answer of captures ?? [])
+      if (answer.status !== 204) assertError(answer, 409, 'P1003')
     const { state } = await read(api, payment)
     assert.equal(state.status, won[0] === 1 ? 'cancelled' : 'success')
     assert.deepEqual(await statusesOf(api, payment), [...paid, state.status])
-  })
-
-  test(`of ${MANY} cancels and ${MANY} confirms at once one wins`, async () => {
-    const api = await service().newAccount()
-    const payment = await api.createPayment()
-    await choose(api, payment, 'success')
-    const [cancels, confirms] = await race(
-      () => api.post(payment._links.cancel.href),
-      () => api.postForm(`${payment._links.next_url.href}/confirm`, {}),
-    )
-    assert.equal(count(confirms, 303), MANY)
-    const { state } = await read(api, payment)
-    assert.equal(state.status, count(cancels, 204) === 1 ? 'cancelled' : 'success')
-    const steps = state.status === 'cancelled' ? ['cancelled'] : ['submitted', 'success']
-    assert.deepEqual(await statusesOf(api, payment), ['created', 'started', ...steps])
   })
 
   test(`${MANY} reads during a capture see the payment before or after it and never between`, async () => {

@@ -3,13 +3,13 @@ import { describe, test } from 'node:test'
 import { CLAIM_MS } from '../../../src/pay/webhooks/deliver.ts'
 import { assertError } from '../../support/assertions.ts'
 import type { Answer, Body, Client } from '../../support/client.ts'
-import { authorise, card, choose, payOnPages, read } from '../../support/journeys.ts'
+import { choose, payOnPages } from '../../support/journeys.ts'
 import { activeAgreement, newAgreement } from '../../support/new-payment.ts'
-import { onEveryDatabase } from '../../support/service.ts'
+import { onEveryDatabase, onSharedDatabases } from '../../support/service.ts'
 
 const SEVEN_DAYS = 604_800_000
 
-onEveryDatabase(
+onSharedDatabases(
   'Retention: expired payments',
   service => {
     /** Moves the clock to the last millisecond of the newest payment. */
@@ -37,24 +37,6 @@ onEveryDatabase(
       assertError(await api.post(`${href}/cancel`), 404, 'P0500')
       assertError(await api.post(`${href}/capture`), 404, 'P1000')
       assertError(await api.post(`${href}/refunds`, { amount: 1 }), 404, 'P0600')
-    })
-
-    test('a payment expires 7 days after its creation in every status, whatever happened to it later', async () => {
-      const api = await service().newAccount()
-      const started = await api.createPayment()
-      const capturable = await payOnPages(api, await api.createPayment({ delayed_capture: true }))
-      const captured = await payOnPages(api, await api.createPayment({ delayed_capture: true }))
-      const declined = await api.createPayment()
-      await choose(api, declined, 'declined')
-      const moto = await api.createPayment({ authorisation_mode: 'moto_api' })
-      await api.advance(SEVEN_DAYS - 1)
-      await api.get(started._links.next_url.href)
-      await api.post(captured._links.capture.href)
-      await authorise(api, moto)
-      assert.equal((await read(api, captured)).state.status, 'success')
-      await pastTheEnd(api)
-      for (const payment of [started, capturable, captured, declined, moto])
-        assertError(await api.get(payment._links.self.href), 404, 'P0200')
     })
 
     test('an expired payment and its refunds are in no search, total or page', async () => {
@@ -114,46 +96,24 @@ onEveryDatabase(
       }
     })
 
-    test('the one-time token of an expired payment returns 400 P1211, used or not', async () => {
-      const api = await service().newAccount()
-      const unused = await api.createPayment({ authorisation_mode: 'moto_api' })
-      const used = await api.createPayment({ authorisation_mode: 'moto_api' })
-      await authorise(api, used)
-      await toTheEnd(api)
-      assertError(await authorise(api, used), 400, 'P1212')
-      await pastTheEnd(api)
-      assertError(await authorise(api, used), 400, 'P1211')
-      assertError(await authorise(api, unused), 400, 'P1211')
-      const { params } = unused._links.auth_url_post
-      const form = await api.postForm('/v1/auth', { ...params, ...card })
-      assertError(form, 400, 'P1211')
-    })
-
-    test('an agreement outlives its set-up payment and can still be used', async () => {
+    test('a webhook does not expire, and an agreement outlives its set-up payment and can still be used', async () => {
       const api = await service().newAccount()
       const agreement_id = await activeAgreement(api)
       const cancelled = await newAgreement(api)
       await api.post(`/v1/agreements/${cancelled}/cancel`)
-      const before = await api.get('/v1/agreements')
+      await api.post('/v1/webhooks', { callback_url: 'https://hooks.example.org/' })
+      const both = () => Promise.all(['agreements', 'webhooks'].map(each => api.get(`/v1/${each}`)))
+      const before = (await both()).map(({ body }) => body)
       await api.advance(SEVEN_DAYS * 3)
-      assert.deepEqual((await api.get('/v1/agreements')).body, before.body)
+      assert.deepEqual(
+        (await both()).map(({ body }) => body),
+        before,
+      )
       const payment = await api.createPayment({ authorisation_mode: 'agreement', agreement_id })
       assert.equal(payment.state.status, 'success')
       assert.equal(payment.card_details.last_digits_card_number, '4242')
       const listed = await api.get(`/v1/payments?agreement_id=${agreement_id}`)
       assert.equal(listed.body.total, 1)
-    })
-
-    test('disputes and webhooks do not expire', async () => {
-      const api = await service().newAccount()
-      await api.post('/v1/webhooks', { callback_url: 'https://hooks.example.org/' })
-      const both = async () => [
-        (await api.get('/v1/disputes')).body,
-        (await api.get('/v1/webhooks')).body,
-      ]
-      const before = await both()
-      await api.advance(SEVEN_DAYS * 3)
-      assert.deepEqual(await both(), before)
     })
   },
   { control: true },
@@ -169,7 +129,7 @@ describe('Retention: messages of expired payments', () => {
     return history
   }
 
-  onEveryDatabase(
+  onSharedDatabases(
     'Retention: delivered and failed messages',
     service => {
       test('delivered and failed messages of an expired payment stay in the history without their bodies', async () => {

@@ -5,9 +5,9 @@ import { readConfig } from '../../../src/app/config.ts'
 import { startFarthing } from '../../../src/app/start.ts'
 import { createNewId } from '../../../src/core/ids.ts'
 import { insertPayment } from '../../../src/pay/payments/store.ts'
-import { openDatabase } from '../../../src/platform/database/open.ts'
 import { createClient } from '../../support/client.ts'
 import { tempDatabase } from '../../support/folders.ts'
+import { openAt } from '../../support/open-database.ts'
 import { startProcess } from '../../support/process.ts'
 import { samplePayment } from '../../support/sample-payment.ts'
 
@@ -15,10 +15,7 @@ const NINE_DAYS = 9 * 24 * 60 * 60 * 1000
 
 test('a service that starts with a clock that is ahead deletes no payment, but the rooms that were left', async t => {
   const env = { DATABASE_URL: tempDatabase() }
-  const database = await openDatabase(readConfig(env).database, {
-    onUnknownOutcome: assert.ifError,
-    onConnectionError: assert.ifError,
-  })
+  const database = await openAt(env.DATABASE_URL)
   const payment_id = createNewId()(Date.now() - NINE_DAYS)
   await database.write([insertPayment({ ...samplePayment('created'), payment_id })])
   const left = `insert into ended_rooms (room, account, since) values ('left', 'somebody', 0)`

@@ -4,20 +4,16 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
-import { readConfig } from '../../../src/app/config.ts'
-import { openDatabase } from '../../../src/platform/database/open.ts'
-import { openSqlite } from '../../../src/platform/database/sqlite/sqlite.ts'
 import { createClient } from '../../support/client.ts'
 import { runHere } from '../../support/command.ts'
 import { tempFolder } from '../../support/folders.ts'
+import { openAt } from '../../support/open-database.ts'
 import { runProcess, startProcess } from '../../support/process.ts'
 import { checkInvariants } from '../invariants.ts'
 import { checkEntry, statusOf } from './ledger.ts'
 import { createWorkload, inParallel, seeded } from './workload.ts'
 
 const KEY = 'key-of-the-default-account'
-
-const fail = (error: unknown) => assert.fail(String(error))
 
 function countPayments(url: string): number {
   const database = new DatabaseSync(url.slice('sqlite:'.length))
@@ -74,18 +70,14 @@ test('A backup under load has everything that was acknowledged before it', async
     assert.equal((await api.get(`/v1/payments/${created.payment_id}`)).status, 200)
   })
   await api.createPayment()
-  const database = openSqlite({ path, onUnknownOutcome: fail })
+  const database = await openAt(`sqlite:${path}`)
   await checkInvariants(database, { now: Date.now() }).finally(() => database.close())
 })
 
 test('A backup is in the named file, also if SQLite would read the name as a URI', async t => {
   const folder = tempFolder()
   const env = environment(join(folder, 'farthing.db'))
-  const database = await openDatabase(readConfig(env).database, {
-    onUnknownOutcome: fail,
-    onConnectionError: fail,
-  })
-  await database.close()
+  await (await openAt(env.DATABASE_URL)).close()
   const home = process.cwd()
   process.chdir(folder)
   t.after(() => process.chdir(home))

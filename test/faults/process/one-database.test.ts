@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict'
-import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import pg from 'pg'
-import { openSqlite } from '../../../src/platform/database/sqlite/sqlite.ts'
-import { tempFolder } from '../../support/folders.ts'
+import { tempDatabase } from '../../support/folders.ts'
+import { openAt } from '../../support/open-database.ts'
 import { createPostgresDatabase } from '../../support/postgres.ts'
 import { startProcess } from '../../support/process.ts'
 import { checkInvariants } from '../invariants.ts'
@@ -13,9 +12,8 @@ import { createWorkload, seeded } from './workload.ts'
 const KEY = 'key-of-the-default-account'
 
 test('Two processes on one SQLite file lose nothing', async t => {
-  const path = join(tempFolder(), 'farthing.db')
   const env = {
-    DATABASE_URL: `sqlite:${path}`,
+    DATABASE_URL: tempDatabase(),
     FARTHING_API_KEY: KEY,
     FARTHING_BASE_URL: 'http://farthing.test',
     LOG_LEVEL: 'warn',
@@ -30,8 +28,7 @@ test('Two processes on one SQLite file lose nothing', async t => {
   clearInterval(counting)
   assert.ok(workload.answered() >= 1_000, first.output() + second.output())
   await workload.check()
-  const fail = (error: unknown) => assert.fail(String(error))
-  const database = openSqlite({ path, onUnknownOutcome: fail })
+  const database = await openAt(env.DATABASE_URL)
   await checkInvariants(database, { now: Date.now() }).finally(() => database.close())
 })
 
