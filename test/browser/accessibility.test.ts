@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
+import { errorPage } from '../../src/pay/hosted/pages.ts'
 import { axe } from '../support/axe.ts'
 import {
   atRest,
@@ -40,8 +41,7 @@ const inState = (state: string, language: Language, use: (visitor: Visitor) => P
 const onDetails = (use: (visitor: Visitor) => Promise<void>) => inState('details', 'en', use)
 
 describe('axe', () => {
-  // The other end pages and the error pages differ from these in their words.
-  for (const state of ['details', 'details-error', 'confirm', 'declined', 'not-found'])
+  for (const state of Object.keys(pageStates))
     test(`axe finds nothing against WCAG 2.2 AA or best practice: ${state}`, () =>
       inState(state, 'en', async ({ page }) => assert.deepEqual(await axe(page), [])))
 
@@ -56,6 +56,15 @@ describe('axe', () => {
     inWindow(async ({ page }) => {
       await page.route('**/assets/*.js', route => route.abort())
       await showState(page, api, 'details-error', 'en')
+      assert.deepEqual(await axe(page), [])
+    }))
+
+  test('axe finds nothing on an error page', () =>
+    inWindow(async ({ page }) => {
+      const body = errorPage({ basePath: '' }, 400)
+      const url = `${service.baseUrl}/secure/fault`
+      await page.route(url, route => route.fulfill({ status: 400, body, contentType: 'text/html' }))
+      await page.goto(url)
       assert.deepEqual(await axe(page), [])
     }))
 })

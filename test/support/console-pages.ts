@@ -61,6 +61,7 @@ export const pageStates = (
   at: (page: Page, path: string) => Promise<unknown>,
   shown: () => Filled & { ended: string },
 ): Record<string, (page: Page) => Promise<unknown>> => ({
+  'payments without a match': page => at(page, 'payments?q=nothing'),
   'payments from a day that cannot be read': page => at(page, 'payments?from=tomorrow'),
   'a payment that is open': page => at(page, `payments/${shown().open.payment_id}`),
   'a refund that is too high, with all details open': async page => {
@@ -77,6 +78,7 @@ export const pageStates = (
     await press(page, '#create')
     await page.waitForSelector('#amount-error')
   },
+  'refused requests': page => at(page, 'requests?show=refused'),
   'a test account that has ended': page => at(page, `a/${shown().ended}`),
   'a new webhook that is refused': async page => {
     await at(page, 'webhooks/new')

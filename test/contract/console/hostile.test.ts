@@ -101,6 +101,8 @@ onEveryDatabase(
       })
       assertHarmless({ ...faulty, status: 200 }, 'the form')
       const [script = ''] = HOSTILE
+      const requests = new URLSearchParams({ operation: ALL_HOSTILE })
+      assertHarmless(await browser.get(`requests?${requests}`), 'an unknown operation')
       const query = new URLSearchParams({ q: script, status: script })
       const list = await browser.get(`payments?${query}`)
       assertHarmless(list, 'the filter')

@@ -146,7 +146,7 @@ export function attemptsPart(attempts: readonly ShownAttempt[], root: string): H
       attempt.ms === null ? 'nothing was sent' : `${inDigits(attempt.ms)} ms`,
     ]),
   })}
-${attempts.map((each, i) => attemptDetails(each, i === 0, root))}`
+${attempts.map((each, i) => attemptDetails(each, `attempt ${attempts.length - i}`, i === 0, root))}`
 }
 
 /** A wrong signature that is accepted is no success, and one that is refused is no failure. */
@@ -158,7 +158,13 @@ export function attemptTag(attempt: ShownAttempt): Html {
   return deliveryTag(statusOf(attempt))
 }
 
-function attemptDetails({ at, ending, exchange }: ShownAttempt, open: boolean, root: string): Html {
+/** `name` tells the parts of one attempt from those of another, for screen readers. */
+function attemptDetails(
+  { at, ending, exchange }: ShownAttempt,
+  name: string,
+  open: boolean,
+  root: string,
+): Html {
   const by_hand = exchange?.by_hand
   const cause = consequenceOf(by_hand, ending)
   // The page begins with that of the newest.
@@ -169,9 +175,9 @@ function attemptDetails({ at, ending, exchange }: ShownAttempt, open: boolean, r
     ? html`${why}
 <h4 class="govuk-heading-s">Headers sent</h4>
 ${headersPart(exchange.request_headers)}
-${differs && bodyPart('the attempt', exchange.request_body)}
+${differs && bodyPart(name, exchange.request_body)}
 <h4 class="govuk-heading-s">The receiver’s response</h4>
-${exchange.status === null ? paragraph('There was none.') : headersAndBody('the response', exchange.response_headers, exchange.response_body)}
+${exchange.status === null ? paragraph('There was none.') : headersAndBody(`the response to ${name}`, exchange.response_headers, exchange.response_body)}
 ${paragraph(link(`${root}requests/${exchange.exchange_id}`, 'This attempt alone, and as curl'))}`
     : html`${why}
 ${paragraph('The request and the response were not recorded, or are older than 24 hours.')}`

@@ -87,7 +87,7 @@ ${
         'No request of the last 24 hours is recorded',
         html`send one to ${code(visit.addresses.api)} with the key of this account`,
       )
-    : html`<h2 class="govuk-heading-m">${searched(visit).join(', ') || 'All requests'}</h2>
+    : html`<h2 class="govuk-heading-m">${isFiltered(visit) ? untrusted(searched(visit).join(', ')) : 'All requests'}</h2>
 ${filterForm(visit, { operation })}
 ${!isFiltered(visit) && paragraph(link('requests?show=refused', 'Only refused'))}
 ${isEmpty ? noMatch(visit) : list(visit, page, gaps)}
