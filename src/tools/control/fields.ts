@@ -50,7 +50,7 @@ export function readFields<Optional extends Fields, Required extends Fields>(
     if (values[name] === undefined) throw badField(within + name, `must be ${fields[name]?.rule}`)
   }
   for (const [name, { rule }] of Object.entries(required ?? {}))
-    if (given[name] === undefined) throw missingField(name, `is required: ${rule}`)
+    if (given[name] === undefined) throw missingField(within + name, `is required: ${rule}`)
   return values as Values<Optional, Required> // each was parsed by its own field
 }
 
