@@ -68,11 +68,7 @@ const LONGEST_SILENCE = 300_000
 export function serviceAt(url: string, key: string | undefined): Service {
   const client = url.startsWith('https:') ? loadHttps() : http
   // Node's own agent would not know of `exceptLoopback`.
-  const agent = new client.Agent({
-    keepAlive: true,
-    timeout: LONGEST_SILENCE,
-    ...proxyOptions(url),
-  })
+  let agent: InstanceType<typeof client.Agent> | undefined
   async function request(method: string, path: string, sent: Sent = {}): Promise<ServiceAnswer> {
     const { json, form, signal } = sent
     const text = form ? String(new URLSearchParams(form)) : JSON.stringify(json)
@@ -84,8 +80,15 @@ export function serviceAt(url: string, key: string | undefined): Service {
       ...(form && { 'Content-Type': 'application/x-www-form-urlencoded' }),
       ...(json !== undefined && { 'Content-Type': 'application/json' }),
     }
-    const asking = client.request(url + path, { agent, method, headers, signal })
-    const { response, body } = await exchange(asking, text).catch(error => {
+    const ask = async () => {
+      agent ??= new client.Agent({
+        keepAlive: true,
+        timeout: LONGEST_SILENCE,
+        ...proxyOptions(url),
+      })
+      return exchange(client.request(url + path, { agent, method, headers, signal }), text)
+    }
+    const { response, body } = await ask().catch(error => {
       if (signal?.aborted) throw error
       // A proxy that refuses CONNECT has answered.
       throw error.statusCode

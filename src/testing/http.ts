@@ -56,11 +56,16 @@ export function connect(address: string): Connection {
       },
       ...(signal && { signal: signal as AbortSignal }), // one of any platform
     })
+    let failure: unknown
+    // `once` listens only until the response begins.
+    sending.on('error', error => {
+      failure ??= error
+    })
     try {
       const [response] = (await once(sending.end(text), 'response')) as [IncomingMessage]
       return answerOf(response, await readText(response))
     } catch (error) {
-      throw hasEnded ? ended() : error
+      throw hasEnded ? ended() : (failure ?? error)
     }
   }
 

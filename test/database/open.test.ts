@@ -103,6 +103,15 @@ for (const kind of ['sqlite', 'postgres'] as const)
       await database.close()
     })
 
+    test('A database whose next step of the migration fails is not opened, and keeps its version', async () => {
+      const url = await newUrl(kind)
+      const old = await open(url)
+      const newest = (await steps(old)).length
+      await old.write([{ sql: `delete from migrations where number = ${newest}`, values: [] }])
+      await old.close()
+      await assert.rejects(open(url))
+    })
+
     test('A database is migrated once by instances that start at the same moment', async () => {
       const url = await newUrl(kind)
       const all = await Promise.all([open(url), open(url), open(url), open(url)])

@@ -13,6 +13,7 @@ import { inSlices } from '../../src/core/turns.ts'
 import { findMistake } from '../../src/tools/explain/check/find-mistake.ts'
 import { analyse } from '../../src/tools/explain/signature/analyse.ts'
 import { bodyProblem, bodyVariants } from '../../src/tools/explain/signature/bodies.ts'
+import { rewritten } from '../../src/tools/explain/signature/digests.ts'
 import { keyVariants } from '../../src/tools/explain/signature/keys.ts'
 import { knownSignatures } from '../../src/tools/explain/signature/known-signatures.ts'
 import type { Exchange } from '../../src/tools/record/exchange.ts'
@@ -114,6 +115,11 @@ test('long work gives the event loop back in slices, and one piece of it runs at
     /a fault/,
   )
   assert.equal(await inSlices(async () => 'the next one'), 'the next one')
+})
+
+test('a signature with much white space in it is looked up in a time that grows with its length only', () => {
+  const [upper] = rewritten(`a${' '.repeat(BODY_BYTES)}b`)
+  assert.equal(upper?.hex.length, BODY_BYTES + 2)
 })
 
 test('of the texts in an answer of a receiver 8 are looked up', async () => {

@@ -22,12 +22,13 @@ export async function migrate(database: Database, has: number): Promise<void> {
       throw new NewerDatabaseError(
         `the database has version ${done}, from a newer Farthing; this Farthing knows versions up to ${steps.length}`,
       )
-    const statements = steps.slice(done).flatMap(statementsOf)
+    const table = done === 0 ? [{ sql: TABLE, values: [] }] : []
+    const before = done
     try {
-      await database.write([{ sql: TABLE, values: [] }, ...statements])
+      await database.write([...table, ...steps.slice(done).flatMap(statementsOf)])
     } catch (error) {
       // On PostgreSQL one of two concurrent `create table if not exists` may fail. The other instance has migrated then.
-      if (!(await newestStep(database).catch(() => 0))) throw error
+      if ((await newestStep(database).catch(() => before)) <= before) throw error
     }
   }
 }

@@ -13,7 +13,7 @@ import {
 } from '../../platform/http/openapi.ts'
 import { type QueryParameters, queryParameters } from '../../platform/http/query.ts'
 import type { ToolContext } from '../context.ts'
-import { noSuchField } from './errors.ts'
+import { missingField, noSuchField } from './errors.ts'
 import { type body as bodySchema, type Fields, readFields, type Values } from './fields.ts'
 import type { WaitFor } from './wait.ts'
 
@@ -98,6 +98,7 @@ export const defineEndpoint =
           ...(body && { requestBody: { ...requestBody(printed), required } }),
           errors: [
             ...(body ? [notAnObject('C0197'), wrongMediaType(400, JSON_TYPE)] : []),
+            ...(body?.required.slice(0, 1).map(field => missingField(field, 'is required')) ?? []),
             ...errors(),
             noSuchField('x', Object.keys(body?.properties ?? query)),
           ],

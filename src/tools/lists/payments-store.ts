@@ -77,16 +77,15 @@ export async function deliveriesOf(
 ): Promise<Map<string, Delivery[]>> {
   if (payments.length === 0) return new Map()
   const ids = payments.map(({ payment_id }) => payment_id)
-  const again = `status = 'FAILED' and exists (select 1 from exchanges
-    where exchanges.payment_id = webhook_messages.payment_id
-    and exchanges.message_id = webhook_messages.message_id and ${ACCEPTED_BY_HAND})`
+  const again = `status = 'FAILED' and message_id in (select message_id from exchanges
+    where ${among('payment_id', ids)} and ${ACCEPTED_BY_HAND})`
   const shown = `case when ${again} then 'sent again' else ${SHOWN_STATUS} end`
   const rows = await database.query<Delivery & { payment_id: string }>(
     numbered(`select payment_id, shown as status, cast(count(*) as integer) as found, min(message_id) as message_id
      from (select payment_id, message_id, ${shown} as shown
            from webhook_messages where ${among('payment_id', ids)} and body is not null) messages
      group by payment_id, shown`),
-    ids,
+    [...ids, ...ids],
   )
   return Map.groupBy(rows, ({ payment_id }) => payment_id)
 }

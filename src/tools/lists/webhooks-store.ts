@@ -40,7 +40,8 @@ export async function listWebhooks(
   limit: number,
 ): Promise<{ total: number; webhooks: ListedWebhook[] }> {
   const rows = await database.query<WebhookRow & { total: number; last_id: string | null }>(
-    `select ${COLUMNS}, cast(count(*) over () as integer) as total,
+    `select ${COLUMNS},
+       (select cast(count(*) as integer) from webhooks where account = $1 and status = $2) as total,
        (select message_id from webhook_messages messages
         where messages.webhook_id = webhooks.webhook_id and attempts <> '[]'
         order by message_id desc limit 1) as last_id

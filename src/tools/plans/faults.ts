@@ -84,7 +84,10 @@ function createDelays(database: Database, stopped: () => boolean) {
   let checking: NodeJS.Timeout | undefined
 
   async function check(): Promise<void> {
-    if (stopped()) for (const { ending } of delayed) ending.abort()
+    if (stopped()) {
+      for (const { ending } of delayed) ending.abort()
+      return
+    }
     for (const [name, group] of Map.groupBy(delayed, ({ account }) => account.name)) {
       // An unreachable database says nothing about the account.
       const now = await accountOfName(database, name).catch(() => group[0]?.account)

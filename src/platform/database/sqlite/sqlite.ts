@@ -34,6 +34,8 @@ export function openSqlite(
   // The thread starts while this one opens the file.
   const thread = options.path === ':memory:' ? undefined : ownThread(options.path)
   const connection = connectBeside(thread, options.path)
+  // The thread opens the file now: later its path may lead to another one. A failure is that of the first write.
+  void thread?.exec('select 1').catch(() => {})
   const writer = thread ?? sameThread(connection)
   const queue = createQueue(writer, options)
   /** If only the log was deleted, what was acknowledged is saved: the log is still open. */

@@ -22,7 +22,6 @@ import { acceptedByHand } from '../../record/by-hand.ts'
 import { actionForm, definePage } from '../frame/define-page.ts'
 import {
   filterForm,
-  isFiltered,
   oneOf,
   type PageVisit,
   pageAddress,
@@ -128,9 +127,9 @@ function nothing(visit: Visit, webhooks: readonly Webhook[]): Html {
       'webhooks/new',
     )
   const { webhook, event, status } = visit.values
-  if (!isFiltered(visit))
+  if (webhook === '' && event === '' && status === '')
     return emptyState(visit, 'There are no messages yet', 'make a payment', 'payments/new')
-  const isSearched = event !== '' || status === 'SUCCESSFUL'
+  const isSearched = event !== '' || (status !== '' && status !== 'PENDING')
   return noMatch(chosenOf(webhooks, webhook).length, isSearched)
 }
 

@@ -80,11 +80,30 @@ type Definition<F extends Filters, Data, A extends Answer> = {
   fails?: (data: Data) => Fails
   /** The identifiers of what a live list shows, if it begins with the newest. */
   entries?: (data: Data) => readonly string[]
-  /** By the last part of its address. */
-  actions?: Readonly<Record<string, FormAction<F, A>>>
+  actions?: { readonly [Name in ActionName]?: FormAction<F, A> }
 }
 
 type Group = 'Webhooks' | 'More'
+
+/** The last part of a form's address. */
+type ActionName =
+  | 'agree'
+  | 'ask'
+  | 'cancel'
+  | 'capture'
+  | 'charge'
+  | 'compare'
+  | 'complete'
+  | 'create'
+  | 'deactivate'
+  | 'make-account'
+  | 'probe'
+  | 'refund'
+  | 'register'
+  | 'resend'
+  | 'send'
+  | 'set-up'
+  | 'test'
 
 export type ConsolePage = {
   path: string
@@ -118,7 +137,7 @@ export function definePage<const F extends Filters, Data, A extends Answer>(
 /** The form of an action of the page; none in an account that has ended. */
 export const actionForm = (
   { account, here, back, hasEnded }: PageVisit,
-  purpose: string,
+  purpose: ActionName,
   content: Part,
   className?: string,
 ): Html | false =>

@@ -5,7 +5,12 @@ import { type Table, tag } from '../../../platform/web/components.ts'
 import { type Html, html, type Part } from '../../../platform/web/html.ts'
 import { answerToWrong } from '../../explain/wrong-signature.ts'
 import type { Exchange } from '../../record/exchange.ts'
-import { byBeginning, type ExchangeFilter, findExchanges } from '../../record/store.ts'
+import {
+  byBeginning,
+  countExchanges,
+  type ExchangeFilter,
+  findExchanges,
+} from '../../record/store.ts'
 import { MINUTES } from '../../record/traffic-store.ts'
 import { definePage } from '../frame/define-page.ts'
 import { agentOf, orderNote, refusalText, shortened } from '../frame/exchange.ts'
@@ -107,24 +112,24 @@ ${refusedKeysPart(refusedKeys)}`
     const last = { limit: 1, order: 'newest' } as const
     const { text, ...others } = filterOf(values, time.wall())
     const kinds = isFiltered(visit) ? KINDS : [...KINDS, 'gap' as const]
+    const newerWith = async (text: string) => {
+      if (since === '') return 0
+      const part = { limit: MOST_NEWER, order: 'oldest' } as const
+      return (await findRequests(database, room, { ...others, text, after: since }, part)).length
+    }
     const [newest, listed, refused, newer] = await Promise.all([
       findExchanges(database, room, {}, last),
       // Only what is newer is searched for the text.
       text === undefined ? findExchanges(database, room, { ...others, kinds }, last) : [],
       findExchanges(database, room, { kinds: KINDS, refused: true }, last),
-      text !== undefined && since === ''
-        ? []
-        : findRequests(
-            database,
-            room,
-            { ...others, text, after: since },
-            { limit: MOST_NEWER, order: 'oldest' },
-          ),
+      text === undefined
+        ? countExchanges(database, room, { ...others, kinds: KINDS, after: since }, MOST_NEWER)
+        : newerWith(text),
     ])
     return {
       version: [listed, refused].map(([each]) => each?.exchange_id),
       newest: newest[0]?.exchange_id,
-      newer: newer.length,
+      newer,
     }
   },
 })

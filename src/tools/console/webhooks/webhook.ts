@@ -100,7 +100,7 @@ const webhookOf = async ({ context, account, id }: Visit): Promise<Webhook> =>
 
 const noneOf = (visit: Visit, webhook: Webhook): Html =>
   visit.values.delivery
-    ? noMatch(1, visit.values.delivery === 'SUCCESSFUL')
+    ? noMatch(1, visit.values.delivery !== 'PENDING')
     : emptyState(visit, 'It got no message yet', canTest(webhook) && 'send a test message above')
 
 const rowsFor = (webhook: Webhook, wall: number): SummaryRow[] =>

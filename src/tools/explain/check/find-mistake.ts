@@ -141,6 +141,7 @@ async function fromWrong(
 ): Promise<Conclusion> {
   const copies = [...(await shownIn(subject, [first, forged])), ...subject.wrong]
   const tried = new Set<string>()
+  let otherwise = 0
   for (const { text, short, cause, words, advice } of copies) {
     if (tried.has(text)) continue
     if (!mayPost()) break
@@ -157,6 +158,7 @@ async function fromWrong(
         evidence: [sent, first],
       }
     }
+    if (!isRefused(sent)) otherwise += 1
     if (sent.status === 429)
       return {
         cause: 'stopped',
@@ -177,7 +179,10 @@ async function fromWrong(
   const facts = [
     tried.size === 0
       ? 'No known mistake was tried.'
-      : `None of the ${tried.size} known mistakes that were tried is accepted.`,
+      : tried.size === 1
+        ? 'The one known mistake that was tried is not accepted.'
+        : `None of the ${tried.size} known mistakes that were tried is accepted.`,
+    ...(otherwise > 0 ? [`${otherwise} of them got another answer than a refusal.`] : []),
     ...(notTried.length > 0 ? [`Not tried: ${inWords(notTried)} (${BOUNDS}).`] : []),
     likelyOtherKey(String(truth.key), truth.owner),
   ]

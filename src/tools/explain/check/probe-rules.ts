@@ -70,7 +70,7 @@ function probeRule({
 
 /** The same with other fields of the resource. */
 function changed(message: Message, fields: Record<string, unknown>): Message {
-  const { resource, ...rest } = JSON.parse(message.body)
+  const { resource, ...rest } = JSON.parse(message.body) as Record<string, object>
   return { ...message, body: JSON.stringify({ ...rest, resource: { ...resource, ...fields } }) }
 }
 

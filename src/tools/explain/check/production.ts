@@ -67,6 +67,17 @@ const IGNORED_KEY = {
   source: inCode('connector', 'charge/resource/ChargesApiResource.java', '174'),
 }
 
+const BY_PROVIDER = {
+  among: CREATES,
+  level: 'note',
+  source: documented('making_payments/#amount'),
+} as const
+const IGNORED_FILTER = {
+  among: never('No search had state=capturable or card_brand.'),
+  level: 'note',
+  source: inCode('publicapi', 'validation/PaymentSearchValidator.java', '32'),
+} as const
+
 const FIREWALL = documented('api_reference/#gov-uk-pay-api-error-codes')
 const FAILING_CARDS = ['4000000000000069', '4000000000000127', '4000000000000119']
 
@@ -218,18 +229,21 @@ export const requestRows: readonly ProductionRow<ReadRequest>[] = [
     breaks: read => authorised(read) && isForm(read.headers),
   },
   {
-    key: 'P12',
-    among: never('No search had state=capturable or card_brand.'),
-    level: 'note',
-    title: 'Searches for capturable payments, and by card brand',
+    ...IGNORED_FILTER,
+    key: 'P12-state',
+    title: 'Searches for capturable payments',
     sentence:
-      'By its source GOV.UK Pay refuses state=capturable in a search with 422 P0401, which its documentation lists, and card_brand has no effect.',
-    advice:
-      'Read the payments that wait for a capture one by one. Compare card_details.card_brand of the results.',
-    source: inCode('publicapi', 'validation/PaymentSearchValidator.java', '32'),
-    breaks: read =>
-      searched(read) &&
-      (read.query.get('state') === 'capturable' || Boolean(read.query.get('card_brand'))),
+      'By its source GOV.UK Pay refuses state=capturable in a search with 422 P0401. Its documentation lists it.',
+    advice: 'Read the payments that wait for a capture one by one.',
+    breaks: read => searched(read) && read.query.get('state') === 'capturable',
+  },
+  {
+    ...IGNORED_FILTER,
+    key: 'P12-brand',
+    title: 'Searches by card brand',
+    sentence: 'By its source card_brand has no effect in a search of GOV.UK Pay.',
+    advice: 'Compare card_details.card_brand of the results.',
+    breaks: read => searched(read) && Boolean(read.query.get('card_brand')),
   },
   {
     key: 'P16',
@@ -251,19 +265,22 @@ export const requestRows: readonly ProductionRow<ReadRequest>[] = [
       !(authorised(read) && isForm(read.headers)),
   },
   {
-    key: 'P17',
-    among: CREATES,
-    level: 'note',
-    title: 'Small and large amounts',
+    ...BY_PROVIDER,
+    key: 'P17-least',
+    title: 'Small amounts',
     sentence:
-      'Its documentation says that the least amount is 30 with Stripe as the payment provider, and with Worldpay the most is 500,000 pence, in every mode.',
-    advice:
-      'Ask for 30 pence or more if your provider is Stripe. Ask the support of GOV.UK Pay for payments of more than 500,000 if it is Worldpay.',
-    source: documented('making_payments/#amount'),
-    breaks: read => {
-      const amount = Number(read.body.amount)
-      return created(read) && ((amount > 0 && amount < 30) || amount > 500_000)
-    },
+      'Its documentation says that with Stripe as the payment provider the least amount is 30.',
+    advice: 'Ask for 30 pence or more, if your provider is Stripe.',
+    breaks: read => created(read) && Number(read.body.amount) > 0 && Number(read.body.amount) < 30,
+  },
+  {
+    ...BY_PROVIDER,
+    key: 'P17-most',
+    title: 'Large amounts',
+    sentence:
+      'Its documentation says that with Worldpay as the payment provider the most is 500,000 pence, in every mode.',
+    advice: 'Ask the support of GOV.UK Pay for larger payments, if your provider is Worldpay.',
+    breaks: read => created(read) && Number(read.body.amount) > 500_000,
   },
   {
     key: 'P18',

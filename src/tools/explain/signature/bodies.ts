@@ -133,9 +133,9 @@ function* changesOf(body: Buffer): Generator<Row> {
     () => '[object Object]',
   ]
   yield ['newline', 'with a newline at its end', () => inBytes(`${latin1}\n`)]
-  yield* printed(text)
   yield ['string', 'as a JSON string that holds the JSON', () => JSON.stringify(text)]
   yield ['python-bytes', "as Python prints bytes, b'...'", () => pythonBytes(body)]
+  yield* printed(text)
   yield ['crlf-end', 'with CRLF at its end', () => inBytes(`${latin1}\r\n`)]
   yield ['space', 'with a space at its end', () => inBytes(`${latin1} `)]
   yield [
@@ -174,14 +174,15 @@ function* printed(text: string): Generator<Row> {
     yield ['unwrapped', 'taken out of its JSON string', () => node.value]
     return
   }
+  const entries = node.kind === 'object' ? node.entries : []
+  const [, resource] = entries.find(([key]) => key === 'resource') ?? []
+  if (resource) {
+    yield ['resource', 'reduced to its resource', most => printJson(resource, {}, most)]
+    const words = 'reduced to its resource and printed by json.dumps() of Python'
+    yield ['resource-python', words, most => printJson(resource, python, most)]
+  }
   for (const [cause, name, style] of printers) {
     const words = `parsed and printed again by ${name}`
     yield [cause, words, most => printJson(node, style, most)]
   }
-  const entries = node.kind === 'object' ? node.entries : []
-  const [, resource] = entries.find(([key]) => key === 'resource') ?? []
-  if (!resource) return
-  yield ['resource', 'reduced to its resource', most => printJson(resource, {}, most)]
-  const words = 'reduced to its resource and printed by json.dumps() of Python'
-  yield ['resource-python', words, most => printJson(resource, python, most)]
 }

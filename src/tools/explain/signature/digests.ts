@@ -48,12 +48,15 @@ const prefixed = (prefix: string) => ({ cause: 'prefixed', words: `with ${prefix
 
 /** What a text is in hexadecimal if a right signature was written wrongly. */
 export function rewritten(text: string): (Digest & { hex: string })[] {
-  const [, bare = ''] = /^\s*["']?\s*(.*?)\s*["']?\s*$/s.exec(text) ?? []
+  const bare = text
+    .trim()
+    .replace(/^["']?(.*?)["']?$/s, '$1')
+    .trim()
   const [, prefix = '', rest = ''] = /^([\w-]{1,20}=)(.*)$/s.exec(bare) ?? []
   const bytes = Buffer.from(text, 'base64')
   return [
     { ...UPPER, hex: text.toLowerCase() },
-    { ...(text.endsWith('=') ? BASE64 : BASE64URL), hex: bytes.toString('hex') },
+    { ...(text.includes('=') ? BASE64 : BASE64URL), hex: bytes.toString('hex') },
     { ...BASE64_OF_HEX, hex: bytes.toString('latin1') },
     { cause: 'quoted', words: 'with quotes or white space around it', hex: bare.toLowerCase() },
     { ...prefixed(prefix), hex: rest.toLowerCase() },
