@@ -5,6 +5,7 @@ import { pages } from '../../src/tools/console/pages.ts'
 import { findExchanges } from '../../src/tools/record/store.ts'
 import { axe } from '../support/axe.ts'
 import {
+  focusOf,
   hiddenWidth,
   look,
   shareBrowser,
@@ -156,6 +157,21 @@ describe('The console', () => {
       assert.match(stops.at(-1) ?? '', /^A ./)
       await page.keyboard.press('Enter')
       await page.waitForURL(/payments\/[0-9a-v]{26}$/)
+    }))
+
+  test('the keyboard reaches the controls of a message once each, and leaves the page', () =>
+    signedIn(async ({ page }) => {
+      await at(page, `messages/${shelf.failed[0]?.webhook_message_id}`)
+      const stops: string[] = []
+      while (stops.at(-1) !== 'BODY' && stops.length < 80) {
+        await page.keyboard.press('Tab')
+        stops.push(await focusOf(page))
+      }
+      assert.equal(stops.at(-1), 'BODY')
+      // What has no id is seen by its tag, in capitals.
+      const ids = stops.filter(stop => stop !== stop.toUpperCase())
+      assert.deepEqual(ids, [...new Set(ids)])
+      assert.ok(ids.includes('send-again'), ids.join())
     }))
 
   test('on a phone the navigation folds into a menu', () =>

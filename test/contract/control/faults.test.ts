@@ -32,8 +32,6 @@ onEveryDatabase(
       for (const [on, perform] of operations)
         for (const when of ['before', 'after'] as const)
           for (const fault of [{ answer: { status: 503 } }, { reset: true }, { delay: 20 }]) {
-            // It takes effect in any case, so one operation is enough.
-            if ('delay' in fault && on !== 'createPayment') continue
             const payment = await api.createPayment()
             const [before, sent] = [await total(), receiver.requests.length]
             const { plan_id } = await plan(api, { on, when, ...fault })
@@ -163,6 +161,32 @@ onEveryDatabase(
         await counts(api),
         model.map(({ seen, acted }) => [seen, acted]),
       )
+    })
+
+    test('a plan whose probability is 0 changes no byte of an answer', async () => {
+      const api = await service().newAccount()
+      const { payment_id, _links } = await api.createPayment()
+      const { href } = _links.next_url
+      // The first view changes the payment.
+      await send(api, href)
+      const requests: [path: string, options?: object][] = [
+        [`/v1/payments/${payment_id}`],
+        ['/v1/payments'],
+        ['/v1/payments', { method: 'POST', json: {} }],
+        [href],
+      ]
+      const answers = async () => {
+        const seen = []
+        for (const [path, options] of requests) {
+          const { status, headers, text } = await send(api, path, options)
+          seen.push([status, [...headers].filter(([name]) => name !== 'date'), text])
+        }
+        return seen
+      }
+      const without = await answers()
+      await plan(api, { reset: true, probability: 0, times: 'always' })
+      assert.deepEqual(await answers(), without)
+      assert.deepEqual(await counts(api), [[requests.length, 0]])
     })
 
     test('requests at once count each, and a plan acts as often as it says', async () => {

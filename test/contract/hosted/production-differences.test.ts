@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { choose, payOnPages, read } from '../../support/journeys.ts'
-import { onOneDatabase } from '../../support/service.ts'
+import { onSharedDatabases } from '../../support/service.ts'
 
-onOneDatabase('Pages as those of production', service => {
+onSharedDatabases('Pages as those of production', service => {
   test('a prefilled address without a country, or with one that does not exist, is in the United Kingdom', async () => {
     const api = await service().newAccount()
     for (const [given, country, name] of [

@@ -183,4 +183,22 @@ onSharedDatabases('Payments: metadata', service => {
       assert.deepEqual(read.body.metadata, JSON.parse(metadata), sentence)
     }
   })
+
+  test('values at their limits and beyond ASCII are kept', async () => {
+    const api = await service().newAccount()
+    for (const parts of [
+      Object.fromEntries(lengths.map(([path, most]) => [path, most])),
+      { reference: ofLength(255, 'é'), return_url: '"https://é.example.org/tâl?ŵ=😀"' },
+    ]) {
+      const { body } = await assertAnswer(api, { ...webParts, ...parts }, '201')
+      const read = await api.get(`/v1/payments/${body.payment_id}`)
+      assert.deepEqual(read.body, body)
+      const { cardholder_name, billing_address } = read.body.card_details ?? {}
+      const found = { ...read.body, ...billing_address, cardholder_name }
+      for (const [path, value] of Object.entries(parts)) {
+        const name = path.split('.').at(-1) ?? path
+        assert.equal(found[name], JSON.parse(value), path)
+      }
+    }
+  })
 })

@@ -147,4 +147,13 @@ onOneDatabase('Payments: order of checks of POST /v1/payments', service => {
   test('in moto_api mode, the first of several faults is reported', () => walk(motoParts, moto))
   test('in agreement mode, the first of several faults is reported', () =>
     walk(agreementParts(agreement_id), agreement))
+
+  // The walks have other faults of return_url after a fault, because one request cannot have two.
+  test('a return_url without a host is reported after all that stands before it', async () => {
+    const at = web.findIndex(([parts]) => parts.return_url === '"https://"')
+    const [hostless, expected] = web[at] ?? assert.fail('no such fault')
+    for (const first of web.slice(0, at).filter(fault => !exclude(fault, [hostless, expected])))
+      await assertAnswer(api, { ...webParts, ...hostless, ...first[0] }, first[1])
+    await assertAnswer(api, { ...webParts, ...hostless }, expected)
+  })
 })

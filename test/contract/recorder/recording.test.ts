@@ -258,6 +258,7 @@ onEveryDatabase(
 
     test('Requests without an account are not recorded, and with a key those of unknown paths are', async () => {
       const { name, api } = await service().newNamedAccount()
+      await flush(service())
       const [{ found: before } = { found: 0 }] = await countAll(service())
       for (const path of ['/v1/payments', '/v1/v1', '/secure/unknown', '/healthz', '/', '/nowhere'])
         await service().anonymous.request('GET', path)
