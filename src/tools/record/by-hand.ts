@@ -57,7 +57,7 @@ const byMessage = <Sent extends Evidence | Exchange>(sends: readonly Sent[]): Ma
 type MessageKey = { room: string; payment_id: string; message_id: string }
 
 /** What was recorded of a message, newest first. */
-const newestOf = (
+export const newestOf = (
   database: Database,
   { room, payment_id, message_id }: MessageKey,
   limit: number,

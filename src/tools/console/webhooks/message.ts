@@ -31,7 +31,7 @@ import {
 } from '../../deliver/send-again.ts'
 import { causeOf } from '../../explain/causes.ts'
 import { answerToWrong, consequenceOf } from '../../explain/wrong-signature.ts'
-import { acceptedAmong, attemptsOfMessage } from '../../record/by-hand.ts'
+import { acceptedAmong, attemptsOfMessage, newestOf } from '../../record/by-hand.ts'
 import { actionForm, definePage } from '../frame/define-page.ts'
 import { prettyJson } from '../frame/exchange.ts'
 import type { PageVisit } from '../frame/list.ts'
@@ -101,7 +101,15 @@ ${summaryList(rowsFor(message, payment, visit))}
 ${bodyPart(message.body)}
 <h2 class="govuk-heading-m">Delivery attempts</h2>
 ${attemptsPart(attempts, visit.root)}`,
-  live: true,
+  live: async visit => {
+    const message = await messageOf(visit)
+    const key = { ...message, room: visit.account.room }
+    const [newest] = await newestOf(visit.context.database, key, 1)
+    const { attempts, webhook_status } = message
+    return {
+      version: [statusAt(message, visit.now), attempts, webhook_status, newest?.exchange_id],
+    }
+  },
   actions: {
     send: { run: sendFromPage },
     ask: { run: async visit => ask(visit, await messageOf(visit)) },
