@@ -12,7 +12,7 @@ export type Refund = {
 }
 
 export const refundScenarios = ['success', 'error'] as const
-export type RefundScenario = (typeof refundScenarios)[number]
+type RefundScenario = (typeof refundScenarios)[number]
 
 /** What the client asked for. `available` is the amount that it believes can still be refunded. */
 export type NewRefund = { amount: number; available: number | undefined }

@@ -8,7 +8,7 @@ import { DAY } from '../../core/time.ts'
 import { findOne, type Part, type Range, where } from '../database/select.ts'
 import type { LastPlan } from '../http/request-state.ts'
 
-export type ApiKey = { key_id: string; account: string; created: number; revoked: number | null }
+type ApiKey = { key_id: string; account: string; created: number; revoked: number | null }
 
 const sha256 = (text: string): Buffer => hash('sha256', text, 'buffer')
 

@@ -35,7 +35,7 @@ const POLL_FOR_ANSWER = 20
 
 type ListenerPorts = { database: Database; time: Time; signals: Signals }
 
-export type ListenerAnswer = Omit<AttemptResult, 'answer'> & {
+type ListenerAnswer = Omit<AttemptResult, 'answer'> & {
   /** The receiver's response; `body` is base64. */
   answer?: { headers: [string, string][]; body: string; size: number }
 }

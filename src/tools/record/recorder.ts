@@ -36,9 +36,6 @@ type RecorderPorts = {
   onRecorded: (room: string) => void
 }
 
-/** The recorder, and what only the app needs of it. */
-export type RunningRecorder = ReturnType<typeof createRecorder>
-
 export function createRecorder(ports: RecorderPorts) {
   const { time, secrets, isTestAccount, isShared, onRecorded, judge } = ports
   const { database, onFault } = reportingOnce(ports)

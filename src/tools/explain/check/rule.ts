@@ -32,7 +32,7 @@ export type RuleText = {
 type Sighting = Pick<Evidence, 'exchange_id' | 'began' | 'at'>
 
 /** What a rule says, with the exchanges that show it. */
-export type Judgement = Partial<RuleText> & {
+type Judgement = Partial<RuleText> & {
   evidence: readonly Sighting[]
   /** How often it was seen, if not every time is among the evidence. */
   times?: number

@@ -4,7 +4,7 @@ import { EXPLAINED_DEPTH } from '../../../core/budgets.ts'
  * JSON as a text: read so that it can be printed as the libraries of several languages print it. Unlike JSON.parse it
  * keeps the order of the keys and the digits of the numbers.
  */
-export type JsonNode =
+type JsonNode =
   /** The key of an item of an array is ''. */
   | { kind: 'object' | 'array'; entries: [key: string, value: JsonNode][] }
   | { kind: 'string'; value: string }
