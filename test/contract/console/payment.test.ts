@@ -125,6 +125,7 @@ onEveryDatabase(
       const { api, browser } = await enter(service())
       await subscribe(t, api)
       const payment = await api.createPayment()
+      service().clock.advance(8)
       await ask(service(), api, `payments/${payment.payment_id}/complete`, { scenario: 'expired' })
       const steps = stepsOf(await shown(browser, payment))
       assert.match(steps.at(-1) ?? '', /failed, P0020/)
