@@ -115,7 +115,6 @@ export async function startService(
 
 /** What the describes of a process share: a service for each database and each choice of the options. */
 const shared = new Map<string, Promise<Service>>()
-let stopsShared = false
 
 function shareService(
   kind: DatabaseKind,
@@ -165,8 +164,8 @@ function share(
   define: (service: () => SharedService) => void,
   options: SharedOptions,
 ): void {
-  if (!stopsShared) after(stopShared)
-  stopsShared = true
+  // At the end of the file, or of the describe in which this is called.
+  after(stopShared)
   onEach(
     title,
     kinds,

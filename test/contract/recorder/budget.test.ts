@@ -147,7 +147,8 @@ onEveryDatabase(
       }
       const found = await recorded(service(), name)
       const kept = found.filter(({ by_hand }) => by_hand).length
-      assert.ok(kept <= 500 && kept > 490, `${kept}`)
+      // `sent` may have been sent by the other instance.
+      assert.ok(kept <= 501 && kept > 490, `${kept}`)
       assert.ok(found.some(({ gap }) => gap?.bounds.includes('account')))
     })
   },
