@@ -19,13 +19,14 @@ export const common: BuildOptions = {
   lineLimit: 200,
 }
 /**
- * Fastify requires these and never uses them here: TLS, HTTP/2, the versions of plugins, compilers of schemas
- * (src/platform/http/fastify.ts) and requests without a connection. Without them a start takes 5 % less: P7.
+ * Fastify requires these and never uses them here: TLS, HTTP/2, the versions of plugins, addresses of proxies, compilers
+ * of schemas (src/platform/http/fastify.ts) and requests without a connection. Without them a start takes 5 % less: P7.
  */
 const UNUSED = [
   'node:https',
   'node:http2',
   'semver',
+  '@fastify/proxy-addr',
   '@fastify/ajv-compiler',
   '@fastify/fast-json-stringify-compiler',
   'light-my-request',

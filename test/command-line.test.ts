@@ -32,8 +32,8 @@ registerHooks({
 const RULES = ['judge', 'facts', 'finding', 'production', 'rule', 'sources', 'values'].map(
   name => `tools/explain/check/${name}.ts`,
 )
-const isTool = (path: string) =>
-  /^(tools\/(console|control|lists|explain)\/|app\/(tools|docs\/(?!routes))|testing\/)/.test(
+const isLate = (path: string) =>
+  /^(tools\/(console|control|lists|explain)\/|app\/(tools|docs\/(?!routes))|pay\/hosted\/(?!routes)|testing\/)/.test(
     path,
   ) && !RULES.includes(path)
 
@@ -57,7 +57,7 @@ describe('The command line', () => {
     assert.match(measured.stderr, /^farthing: loaded prom-client\n$/)
   })
 
-  test('A start and requests under /v1 load no console, control, explanation or document, which load once for the first request', async t => {
+  test('A start and requests under /v1 load no hosted page, console, control, explanation or document, which load once for the first request', async t => {
     const folder = tempFolder()
     const preload = join(folder, 'listing.mjs')
     writeFileSync(preload, LISTING)
@@ -80,13 +80,19 @@ describe('The command line', () => {
     })
     assert.equal(paid.status, 201)
     assert.deepEqual(await statuses(send('/v1/payments'), send('/v1/none')), [200, 404])
-    assert.deepEqual(loaded().filter(isTool), [])
+    assert.deepEqual(loaded().filter(isLate), [])
+    assert.deepEqual(await statuses(send('/secure/none'), send('/secure/none')), [404, 404])
     const first = [send('/control/reset', 'POST'), send('/console/sign-in'), send('/control/none')]
     assert.deepEqual(
       await statuses(...first, send('/console/sign-in', 'PUT')),
       [200, 200, 404, 405],
     )
-    for (const file of ['app/tools.ts', 'tools/console/pages.ts', 'tools/control/routes.ts'])
+    for (const file of [
+      'pay/hosted/pages.ts',
+      'app/tools.ts',
+      'tools/console/pages.ts',
+      'tools/control/routes.ts',
+    ])
       assert.deepEqual(
         loaded().filter(path => path === file),
         [file],

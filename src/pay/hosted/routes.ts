@@ -18,16 +18,11 @@ import { object } from '../../platform/http/schema.ts'
 import { isCrossSite, pagePolicy, sendHtml, setPageHeaders } from '../../platform/web/headers.ts'
 import { type Context, contextOf } from '../context.ts'
 import { choices } from '../payments/payment.ts'
-import {
-  choose,
-  confirm,
-  findWayBack,
-  type JourneyStep,
-  type PageOrRedirect,
-  showConfirm,
-  showDetails,
-} from './journey.ts'
-import { errorPage, type ReturnLink, type Site } from './pages.ts'
+import type { JourneyStep, PageOrRedirect } from './journey.ts'
+import type { ReturnLink, Site } from './pages.ts'
+
+/** The pages are loaded for the first request to one of them. */
+const loadJourney = () => import('./journey.ts')
 
 const pagesSite = ({ pagesUrl, baseUrl, serviceName }: Config): Site => ({
   basePath: pathOf(pagesUrl ?? baseUrl),
@@ -41,16 +36,22 @@ export function pageArea(context: Context): Pick<Area, 'setHeaders' | 'sendError
   const policy = pagePolicy(config.returnHosts)
   const setHeaders = (request: FastifyRequest, reply: FastifyReply) =>
     setPageHeaders(reply, addressesOf(request, config), policy, false)
+  /** An unknown path has no payment, and a service that is overloaded must refuse without a query. */
+  async function wayBack(request: FastifyRequest, status: number): Promise<ReturnLink | undefined> {
+    if (status === 404 || status === 503) return undefined
+    const token = pathParam(request, 'token') || (formBody(request).get('chargeTokenId') ?? '')
+    const { findWayBack } = await loadJourney()
+    return findWayBack({ context: contextOf(request, context), token })
+  }
   return {
     setHeaders,
     sendError(error, request, reply) {
       const { status } = toApiError(error, request, reply)
       setHeaders(request, reply)
-      const show = (way?: ReturnLink) => void sendHtml(reply, status, errorPage(site, status, way))
-      // An unknown path has no payment, and a service that is overloaded must refuse without a query.
-      if (status === 404 || status === 503) return show()
-      const token = pathParam(request, 'token') || (formBody(request).get('chargeTokenId') ?? '')
-      void findWayBack({ context: contextOf(request, context), token }).then(show)
+      void wayBack(request, status).then(async way => {
+        const { errorPage } = await import('./pages.ts')
+        sendHtml(reply, status, errorPage(site, status, way))
+      })
     },
   }
 }
@@ -103,8 +104,11 @@ const detailsEndpoints = (visit: Visit): Endpoint[] => [
         303: redirect('The payment is finished or capturable', RETURN),
       },
     }),
-    handler: async (request, reply) =>
-      send(reply, await showDetails(visit(request), { starts: methodOf(request) !== 'HEAD' })),
+    handler: async (request, reply) => {
+      const { showDetails } = await loadJourney()
+      const starts = methodOf(request) !== 'HEAD'
+      return send(reply, await showDetails(visit(request), { starts }))
+    },
   },
   {
     method: 'POST',
@@ -130,6 +134,7 @@ const detailsEndpoints = (visit: Visit): Endpoint[] => [
     }),
     handler: async (request, reply) => {
       refuseOtherSites(request)
+      const { choose } = await loadJourney()
       return send(reply, await choose(visit(request), formBody(request)))
     },
   },
@@ -152,7 +157,10 @@ const confirmEndpoints = (visit: Visit): Endpoint[] => [
         ),
       },
     }),
-    handler: async (request, reply) => send(reply, await showConfirm(visit(request))),
+    handler: async (request, reply) => {
+      const { showConfirm } = await loadJourney()
+      return send(reply, await showConfirm(visit(request)))
+    },
   },
   {
     method: 'POST',
@@ -182,6 +190,7 @@ const confirmEndpoints = (visit: Visit): Endpoint[] => [
     }),
     handler: async (request, reply) => {
       refuseOtherSites(request)
+      const { confirm } = await loadJourney()
       return send(reply, await confirm(visit(request), formBody(request)))
     },
   },
@@ -213,6 +222,7 @@ const journeyByForm = (visit: Visit): Endpoint => ({
     // Only the first request, which has no step, comes from the client's site.
     if (step !== null) refuseOtherSites(request)
     const here = visit(request, token)
+    const { choose, confirm, showDetails } = await loadJourney()
     if (step === 'details') return send(reply, await choose(here, fields))
     if (step === 'confirm') return send(reply, await confirm(here, fields))
     return send(reply, await showDetails(here, { starts: true }))
