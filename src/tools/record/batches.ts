@@ -25,6 +25,7 @@ type BatchPorts = {
   /** The identifier of a row that is written now. */
   nextId: () => string
   makeRow: RowMaker
+  /** Receives the first error, and the next one only after a write has succeeded. */
   onFault: (error: unknown) => void
   /** Called when something of the room is in memory, and again when it is written. */
   onRecorded: (room: string) => void
@@ -44,6 +45,7 @@ export function createBatches(ports: BatchPorts) {
   let timer: NodeJS.Timeout | undefined
   let flushing: Promise<void> | undefined
   let closed = false
+  let isFailing = false
 
   function schedule(ms: number): void {
     if (timer || closed) return
@@ -59,8 +61,12 @@ export function createBatches(ports: BatchPorts) {
 
   function flushDue(gapsUntil: number): Promise<void> {
     flushing ??= writeRows(ports, queue, admission, gapsUntil)
+      .then(() => {
+        isFailing = false
+      })
       .catch(error => {
-        onFault(error)
+        if (!isFailing) onFault(error)
+        isFailing = true
         schedule(RETRY_AFTER)
       })
       .finally(() => {

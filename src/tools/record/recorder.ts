@@ -4,7 +4,7 @@
  */
 import type { Account } from '../../core/account.ts'
 import { createNewId, newSecret } from '../../core/ids.ts'
-import type { Database, MachineTime, Statement, Time } from '../../core/ports.ts'
+import type { Database, MachineTime, Time } from '../../core/ports.ts'
 import type { Recorded, RecordingHooks } from '../../platform/http/areas.ts'
 import type { Quota } from './admission.ts'
 import { createBatches } from './batches.ts'
@@ -37,11 +37,10 @@ type RecorderPorts = {
 }
 
 export function createRecorder(ports: RecorderPorts) {
-  const { time, secrets, isTestAccount, isShared, onRecorded, judge } = ports
-  const { database, onFault } = reportingOnce(ports)
+  const { database, time, secrets, isTestAccount, isShared, onFault, onRecorded, judge } = ports
   const makeRow = createRowMaker(newSecret().slice(0, 6), secrets, judge)
   const nextId = createNextId(time)
-  const space = createSpace({ ...ports, database })
+  const space = createSpace(ports)
   const batches = createBatches({ database, time, nextId, makeRow, onFault, onRecorded, space })
   const arriving = new Set<Promise<void>>()
   const quotaOf = (account: Account): Quota => ({
@@ -129,23 +128,6 @@ async function withinReason(writing: Promise<unknown>): Promise<void> {
   const timer = setTimeout(resolve, LONGEST_WAIT)
   await Promise.race([writing, late])
   clearTimeout(timer)
-}
-
-/** Reports the first failure, and the next one only after a write has succeeded. */
-function reportingOnce(ports: Pick<RecorderPorts, 'database' | 'onFault'>): typeof ports {
-  let isFailing = false
-  async function write(statements: Statement[]): Promise<boolean> {
-    const written = await ports.database.write(statements)
-    isFailing = false
-    return written
-  }
-  return {
-    database: Object.assign(Object.create(ports.database), { write }),
-    onFault(error) {
-      if (!isFailing) ports.onFault(error)
-      isFailing = true
-    },
-  }
 }
 
 /** Milliseconds. If the machine's clock goes back by no more than this, identifiers keep the latest time seen. */
