@@ -7,7 +7,7 @@ import tls from 'node:tls'
 import { shellWord } from '../core/invocation.ts'
 import { DAY } from '../core/time.ts'
 import { isListenerAddress, NOBODY_LISTENS } from '../pay/webhooks/listener.ts'
-import { duplicatesIn, webhookName } from '../pay/webhooks/webhook.ts'
+import { webhookName } from '../pay/webhooks/webhook.ts'
 import { causeOf } from '../tools/explain/causes.ts'
 import { isSignatureRefusal } from '../tools/explain/wrong-signature.ts'
 import { type Check, checksOf } from './doctor-check.ts'
@@ -22,11 +22,6 @@ export async function* checkWebhooks(service: Service): AsyncGenerator<Check> {
     yield warn(
       'There is no active webhook.',
       'farthing listen --forward-to http://localhost:4000/webhooks',
-    )
-  for (const same of duplicatesIn<Body>(active))
-    yield warn(
-      `${same.length} active webhooks have the address ${same[0].callback_url} and events in common: it gets messages several times, signed with different keys. Delete what you do not need: ${same.map(({ external_id }) => external_id).join(', ')}.`,
-      `curl -X DELETE ${service.url}/v1/webhooks/${same[0]?.external_id} -H "Authorization: Bearer $FARTHING_API_KEY"`,
     )
   for (const webhook of active) yield await checkWebhook(service, webhook)
 }

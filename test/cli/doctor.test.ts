@@ -182,17 +182,10 @@ for (const kind of ['sqlite', 'postgres'] as const)
         description: 'A',
       })
       await api.post('/v1/webhooks', { callback_url: 'http://localhost:1/', description: 'B' })
-      // They have no event in common, so no message arrives twice.
-      for (const type of ['captured', 'refunded'])
-        await api.post('/v1/webhooks', {
-          callback_url: 'https://localhost:1/',
-          description: 'C',
-          subscriptions: [`card_payment_${type}`],
-        })
+      await api.post('/v1/webhooks', { callback_url: 'https://localhost:1/', description: 'C' })
       await farthing(['listen', '--name', 'D', '--print-signing-key'], { FARTHING_API_KEY: key })
       const { found, commandOf } = await diagnose({ FARTHING_API_KEY: key })
       open.close()
-      assert.equal(commandOf(/active webhooks have the address/), undefined)
       found(
         'webhooks',
         'warn',
@@ -208,12 +201,11 @@ for (const kind of ['sqlite', 'postgres'] as const)
         )
     })
 
-    test('farthing doctor finds a webhook that is registered twice, and advises what fits the cause of a failure', async () => {
+    test('farthing doctor advises what fits the cause of a failed message', async () => {
       const key = await newKey('failures')
       const env = { FARTHING_API_KEY: key }
       const api = createClient([running.baseUrl], key)
-      for (let n = 0; n < 2; n++)
-        await api.post('/v1/webhooks', { callback_url: 'http://localhost:1/hook' })
+      await api.post('/v1/webhooks', { callback_url: 'http://localhost:1/hook' })
       const receiver = createServer((request, response) => {
         response.statusCode = Number(request.url?.slice(1))
         response.end()
@@ -229,7 +221,6 @@ for (const kind of ['sqlite', 'postgres'] as const)
       await farthing(['trigger', 'card_payment_cancelled'], env)
       receiver.close()
       const { found, commandOf } = await diagnose(env)
-      found('webhooks', 'warn', /^2 active webhooks have the address http:\/\/localhost:1\/hook/)
       found('webhooks', 'warn', /1 of the last 1 messages failed\. .*is it running, and is the/)
       assert.equal(commandOf(/^localhost:1: 1 of/), undefined)
       assert.match(commandOf(/^401: .*signature does not match/) ?? '', /^farthing verify --ask /)
