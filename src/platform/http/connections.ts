@@ -47,7 +47,8 @@ export function createHttpServer(handle: Handle): Server {
     headersTimeout: HEADERS_MS,
     requestTimeout: REQUEST_MS,
     keepAliveTimeout: IDLE_MS,
-    connectionsCheckingInterval: 1_000,
+    // Connections that are late are closed at one go: with a second between, 9,900 idle ones stopped all others for 0.5 s.
+    connectionsCheckingInterval: 100,
     optimizeEmptyRequests: true,
   }
   return http.createServer(options, oneAtATime(handle)).setTimeout(IDLE_MS)
