@@ -66,8 +66,9 @@ export type KeptBody = {
 export type Facts = {
   /** Which rules looked at it; absent where none did. */
   judged?: string
-  /** The keys of those that it breaks. */
+  /** The keys of those that it breaks, and of those that failed by a mistake in them. */
   broken?: string[]
+  unjudged?: string[]
   /** It is about something that Farthing's own commands or the console made. */
   own?: true
   /** It had an effect on its payment, or could have had one. */

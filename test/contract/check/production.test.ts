@@ -209,7 +209,7 @@ onEveryDatabase(
   },
 )
 
-test('an exchange for which a rule throws is kept as one that was not judged, and that is reported once', () => {
+test('a rule that throws is reported once, kept as one that has not judged, and hides no other', () => {
   const faults: unknown[] = []
   const judge = createJudge(error => faults.push(error))
   const request: RawRequest = {
@@ -238,8 +238,8 @@ test('an exchange for which a rule throws is kept as one that was not judged, an
   }
   const headers = { 'content-type': 'application/json' }
   for (let times = 0; times < 2; times++) {
-    const { judged, broken, created } = judge.request(request, headers)
-    assert.deepEqual([judged, broken, created?.mode], [undefined, undefined, 'web'])
+    const { broken, unjudged } = judge.request(request, headers)
+    assert.deepEqual([broken, unjudged], [['P1'], ['P4-used']])
   }
   assert.equal(faults.length, 1)
 })

@@ -7,7 +7,7 @@ import type { Judge, RawRequest } from '../../record/row.ts'
 import { factsOfAttempt, factsOfRequest, readRequest } from './facts.ts'
 import { attemptRows, type ProductionRow, requestRows } from './production.ts'
 import type { AccountRecord } from './record.ts'
-import type { Rule } from './rule.ts'
+import { HAS_FAILED, type Rule } from './rule.ts'
 
 type ProductionRule = ProductionRow & { id: string }
 
@@ -28,8 +28,8 @@ export const showBroken = (keys: readonly string[] = []) =>
     .map(({ id, level, sentence, advice }) => ({ rule: id, level, sentence, advice }))
 
 /**
- * The rules run beside the requests, on what clients send. Where one throws, the exchange is kept as one that was not
- * judged. Only the first error is reported.
+ * The rules run beside the requests, on what clients send. One that throws breaks nothing, and is kept as one that has
+ * not judged the exchange. Only the first error is reported.
  */
 export function createJudge(onFault: (error: unknown) => void): Judge {
   let isReported = false
@@ -43,8 +43,9 @@ export function createJudge(onFault: (error: unknown) => void): Judge {
     }
   }
   function judge<Looked>(among: readonly ProductionRow<Looked>[], looked: Looked): Facts {
-    const broken = among.filter(({ breaks }) => breaks(looked)).map(({ key }) => key)
-    return { judged: RULE_SET, ...(broken.length > 0 && { broken }) }
+    const judged = Map.groupBy(among, ({ breaks }) => guarded(() => breaks(looked)))
+    const [broken, unjudged] = [true, undefined].map(as => judged.get(as)?.map(({ key }) => key))
+    return { judged: RULE_SET, ...(broken && { broken }), ...(unjudged && { unjudged }) }
   }
   const factsOf = (raw: RawRequest, headers: Headers): Facts => {
     if (raw.kind === 'page' || !raw.url.startsWith('/v1/')) return factsOfRequest(raw, headers)
@@ -52,19 +53,20 @@ export function createJudge(onFault: (error: unknown) => void): Judge {
     const facts = factsOfRequest(raw, headers, read)
     // A response that a plan made says nothing about the request.
     const isJudged = raw.ended !== 'replaced' && !facts.own
-    return { ...(isJudged && guarded(() => judge(requestRows, read))), ...facts }
+    return { ...(isJudged && judge(requestRows, read)), ...facts }
   }
   return {
     request: (raw, headers) => guarded(() => factsOf(raw, headers)) ?? {},
-    attempt: raw => ({
-      ...(!raw.byHand && guarded(() => judge(attemptRows, raw))),
-      ...guarded(() => factsOfAttempt(raw)),
-    }),
+    attempt: raw =>
+      guarded(() => ({
+        ...(!raw.byHand && judge(attemptRows, raw)),
+        ...factsOfAttempt(raw),
+      })) ?? {},
   }
 }
 
-const UNJUDGED =
-  'This rule is not judged: another version of Farthing recorded what was seen, or a rule failed by a mistake in Farthing, which is in the log of the service.'
+const OTHER_VERSION =
+  'This rule is not judged: another version of Farthing recorded what was seen, with other rules.'
 
 /** The rules over the record. Rows linked by `with` are reported as one rule, at the worst level that was broken. */
 export const productionRules: readonly Rule[] = productionRows
@@ -76,7 +78,7 @@ export const productionRules: readonly Rule[] = productionRows
 
 function judgeRows(
   rows: ProductionRule[],
-  { among }: ProductionRule,
+  { key, among }: ProductionRule,
   { exchanges }: AccountRecord,
 ) {
   for (const { level, sentence, key: broken } of rows) {
@@ -85,6 +87,11 @@ function judgeRows(
   }
   const could = exchanges.filter(each => among.could(each) && !each.hand)
   const right = could.filter(({ judged }) => judged === RULE_SET)
-  const isUnjudged = could.length > 0 && right.length === 0
-  return { broken: [], right, ...(isUnjudged && { lacking: UNJUDGED }) }
+  const hasFailed = exchanges.some(({ unjudged }) => unjudged?.includes(key))
+  const isUnjudged = hasFailed || (could.length > 0 && right.length === 0)
+  return {
+    broken: [],
+    right: hasFailed ? [] : right,
+    ...(isUnjudged && { lacking: hasFailed ? HAS_FAILED : OTHER_VERSION }),
+  }
 }
