@@ -49,12 +49,12 @@ const search: RawRequest = {
   payment: undefined,
 }
 
-/** Batches of one account, whose writes wait until `resolve`. */
-function createHeldBatches() {
+/** Batches of one account, whose writes wait until `resolve` or `reject`. */
+function createHeldBatches(onFault: (error: unknown) => void = assert.ifError) {
   const writes: number[] = []
   const made: RawExchange[] = []
   const makeRow = createRowMaker('an instance', [], createJudge(assert.ifError))
-  const { promise, resolve } = Promise.withResolvers<boolean>()
+  const { promise, resolve, reject } = Promise.withResolvers<boolean>()
   const batches = createBatches({
     database: {
       write: rows => {
@@ -68,13 +68,13 @@ function createHeldBatches() {
       made.push(raw)
       return makeRow(raw)
     },
-    onFault: assert.ifError,
+    onFault,
     onRecorded: () => {},
     space: { written() {}, async keep() {}, async makeRoom() {} },
   })
   const record = (raw: RawExchange = attempt) =>
     batches.add({ room: 'default', unlimited: true }, false, () => raw)
-  return { batches, record, resolve, writes, made }
+  return { batches, record, resolve, reject, writes, made }
 }
 
 test('2,000 rows wait to be written, and what comes then is one row that counts', async t => {
@@ -128,4 +128,19 @@ test('a long response is not held in memory until the next write', async t => {
   }
   resolve(true)
   await batches.close()
+})
+
+test('a record that cannot be written is reported once, also if there is nothing to write in between', async t => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const faults: unknown[] = []
+  const { batches, record, reject, writes } = createHeldBatches(error => faults.push(error))
+  const error = new Error('the disk is full')
+  reject(error)
+  record()
+  await batches.write()
+  await batches.write()
+  assert.deepEqual(writes, [1], 'the second had nothing to write')
+  record()
+  await batches.close()
+  assert.deepEqual([writes, faults], [[1, 2], [error]])
 })

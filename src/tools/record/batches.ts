@@ -61,8 +61,8 @@ export function createBatches(ports: BatchPorts) {
 
   function flushDue(gapsUntil: number): Promise<void> {
     flushing ??= writeRows(ports, queue, admission, gapsUntil)
-      .then(() => {
-        isFailing = false
+      .then(written => {
+        if (written) isFailing = false
       })
       .catch(error => {
         if (!isFailing) onFault(error)
@@ -117,17 +117,18 @@ export function createBatches(ports: BatchPorts) {
 }
 
 /**
- * Rows that cannot be written are counted. Exchanges that arrive meanwhile wait for the next write: otherwise each would
- * be a commit of its own.
+ * Resolves to whether there was anything to write. Rows that cannot be written are counted. Exchanges that arrive
+ * meanwhile wait for the next write: otherwise each would be a commit of its own.
  */
 async function writeRows(
   ports: BatchPorts,
   queue: ReturnType<typeof createQueue>,
   admission: ReturnType<typeof createAdmission>,
   gapsUntil: number,
-): Promise<void> {
+): Promise<boolean> {
   const { database, nextId, space, onRecorded } = ports
   const gaps = admission.takeGaps(gapsUntil)
+  const isDue = queue.length() > 0 || gaps.size > 0
   for (let due = queue.length(); due > 0 || gaps.size > 0; ) {
     const taken = queue.take(Math.min(due, MOST_ROWS))
     due -= taken.length
@@ -148,7 +149,8 @@ async function writeRows(
       for (const { onDone, exchange_id } of some) onDone?.(exchange_id)
     }
   }
-  await ports.space.keep()
+  await space.keep()
+  return isDue
 }
 
 const isLong = (raw: RawExchange): boolean =>
