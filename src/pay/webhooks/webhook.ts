@@ -62,14 +62,6 @@ export const sendsTheSame = (one: Subscription, other: Subscription): boolean =>
   new URL(one.callback_url).href === new URL(other.callback_url).href &&
   one.subscriptions.some(type => other.subscriptions.includes(type))
 
-/** The webhooks whose receiver gets messages more than once, one list for each address. */
-export function duplicatesIn<Each extends Subscription>(webhooks: readonly Each[]): Each[][] {
-  const byAddress = Map.groupBy(webhooks, ({ callback_url }) => new URL(callback_url).href)
-  return [...byAddress.values()]
-    .map(same => same.filter(one => same.some(other => other !== one && sendsTheSame(one, other))))
-    .filter(same => same.length > 0)
-}
-
 /** For the log. It names the host only, because the rest of an address may be secret. */
 export function duplicateWarning(callback_url: string, others: Webhook[]): string {
   const ids = others.map(({ webhook_id }) => webhook_id).join(', ')

@@ -1,6 +1,6 @@
 /** Rules about the receivers of an account, from what they answered. */
 import { MINUTE, SECOND } from '../../../core/time.ts'
-import { duplicatesIn, type Webhook } from '../../../pay/webhooks/webhook.ts'
+import { sendsTheSame, type Webhook } from '../../../pay/webhooks/webhook.ts'
 import type { Evidence } from '../../record/exchange.ts'
 import { causeOf } from '../causes.ts'
 import { hasSucceeded, isGapSince } from './outcomes.ts'
@@ -48,6 +48,12 @@ const withoutFirst = (attempts: Evidence[]): Evidence[] =>
     const before = attempts[i - 1]
     return before !== undefined && each.at - before.at < QUIET
   })
+
+/** The webhooks whose receiver gets messages more than once, one list for each address. */
+const duplicatesIn = (webhooks: readonly Webhook[]): Webhook[][] =>
+  [...Map.groupBy(webhooks, ({ callback_url }) => new URL(callback_url).href).values()]
+    .map(same => same.filter(one => same.some(other => other !== one && sendsTheSame(one, other))))
+    .filter(same => same.length > 0)
 
 /** The first two attempts without an answer in time that are in one minute of the machine with an answered one. */
 function timeoutsIn(attempts: Evidence[]): Evidence[] {
