@@ -5,7 +5,7 @@ import { addressesOf, pathOf } from '../../platform/http/addresses.ts'
 import type { Area } from '../../platform/http/areas.ts'
 import { FORM_TYPE, formBody } from '../../platform/http/body.ts'
 import { type Endpoint, pathParam } from '../../platform/http/endpoint.ts'
-import { pageFault, toApiError } from '../../platform/http/errors.ts'
+import { pageFault, sendApiError, toApiError } from '../../platform/http/errors.ts'
 import { methodOf } from '../../platform/http/fastify.ts'
 import {
   html,
@@ -48,10 +48,12 @@ export function pageArea(context: Context): Pick<Area, 'setHeaders' | 'sendError
     sendError(error, request, reply) {
       const { status } = toApiError(error, request, reply)
       setHeaders(request, reply)
-      void wayBack(request, status).then(async way => {
-        const { errorPage } = await import('./pages.ts')
-        sendHtml(reply, status, errorPage(site, status, way))
-      })
+      wayBack(request, status)
+        .then(async way => {
+          const { errorPage } = await import('./pages.ts')
+          sendHtml(reply, status, errorPage(site, status, way))
+        })
+        .catch(failure => sendApiError(failure, request, reply))
     },
   }
 }
