@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { chmodSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { snapshot, test } from 'node:test'
+import { shellWord } from '../../src/core/invocation.ts'
 import { runHere } from '../support/command.ts'
 import { tempFolder } from '../support/folders.ts'
 import { COMMAND, startProcess } from '../support/process.ts'
@@ -100,15 +101,12 @@ test('The help of each command has its examples first, and fits a terminal', asy
 })
 
 test('The examples of a help stand on one line each, however the command is typed', async () => {
-  const clone = join(import.meta.dirname, '../..')
-  const typed = `node ${relative(folder, join(clone, 'bin/farthing.js'))}`
-  const { stdout } = await runLines(
-    `'${process.execPath}' ${clone}/bin/farthing.js listen --help`,
-    {
-      cwd: folder,
-      port: 1,
-    },
-  )
+  const path = join(import.meta.dirname, '../../bin/farthing.js')
+  const { stdout } = await runLines(`'${process.execPath}' '${path}' listen --help`, {
+    cwd: folder,
+    port: 1,
+  })
+  const typed = `node ${shellWord(relative(folder, path))}`
   assert.ok(
     stdout.includes(`\n  ${typed} listen --forward-to http://localhost:4000/webhooks\n`),
     stdout,
