@@ -32,6 +32,8 @@ const GROUPS: Record<string, string> = {
   processes: 'test/faults/process/*.test.ts',
   // One browser for all.
   windows: 'test/browser/*.test.ts',
+  // It waits too, for receivers that do not respond.
+  webhooks: 'test/contract/webhooks/*.test.ts',
   // Before the groups whose names fit its files too.
   services: 'test/cli/{doctor,listen}.test.ts',
   commands: 'test/{cli/*,command-line,start}.test.ts',
@@ -41,7 +43,6 @@ const GROUPS: Record<string, string> = {
   package: 'test/{executable,installation,package}.test.ts',
   control: 'test/contract/{accounts,control}/*.test.ts',
   faults: 'test/faults/*.test.ts',
-  webhooks: 'test/contract/webhooks/*.test.ts',
   // They count the objects of the heap, which takes seconds once a process has loaded the service.
   heap: 'test/webhooks/{resolve,slots}.test.ts',
   parts: 'test/{database,domain,hosted,metrics,recorder,signature,webhooks}/*.test.ts',
