@@ -208,11 +208,10 @@ async function refund(
     return { form, errors: { [AMOUNT]: `Enter an amount in pounds ${range}` } }
   }
   const { payment_id } = payment
-  const part = { amount, available: undefined }
   const done = act(
     context,
     'refundPayment',
-    context => createRefund(context, { account, payment_id, refund: part }),
+    context => createRefund(context, { account, payment_id, refund: { amount } }),
     ({ refund_id }: Refund) => `refund_id=${refund_id}&amount=${amount}`,
   )
   const result = await unlessRefused(done, undefined)

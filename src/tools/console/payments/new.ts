@@ -261,8 +261,7 @@ async function makePayment(
       const overtaken = await completeByScenario(context, payment, { scenario })
       if (overtaken || !refunded) return { payment, overtaken }
       const { payment_id } = payment
-      const whole = { amount: fields.amount, available: undefined }
-      const refund = { account, payment_id, refund: whole }
+      const refund = { account, payment_id, refund: { amount: fields.amount } }
       return { payment, refund: await createRefund(context, refund) }
     },
     ({ refund }: { refund?: Refund }) => (refund ? `refund_id=${refund.refund_id}` : ''),
