@@ -13,7 +13,7 @@ import {
   type Status,
   statusOf,
 } from '../../../pay/payments/payment.ts'
-import { type Refund, refundSummary } from '../../../pay/payments/refund.ts'
+import { refundSummary } from '../../../pay/payments/refund.ts'
 import { findPayment } from '../../../pay/payments/store.ts'
 import { createRefund } from '../../../pay/refunds/commands.ts'
 import { formBody } from '../../../platform/http/body.ts'
@@ -212,7 +212,7 @@ async function refund(
     context,
     'refundPayment',
     context => createRefund(context, { account, payment_id, refund: { amount } }),
-    ({ refund_id }: Refund) => `refund_id=${refund_id}&amount=${amount}`,
+    ({ refund_id }) => `refund_id=${refund_id}&amount=${amount}`,
   )
   const result = await unlessRefused(done, undefined)
   return result && { code: 'refunded', pence: amount }

@@ -11,7 +11,6 @@ import {
   type Scenario,
   statusOf,
 } from '../../../pay/payments/payment.ts'
-import type { Refund } from '../../../pay/payments/refund.ts'
 import { checkMode, readNewPayment } from '../../../pay/payments/request.ts'
 import { findPayment } from '../../../pay/payments/store.ts'
 import { createRefund } from '../../../pay/refunds/commands.ts'
@@ -206,7 +205,7 @@ ${postForm(account, action, fields)}`
 }
 
 const readyButtons = buttonGroup(
-  Object.entries(readyMade).map(([value, { text }]: [string, Ready]) =>
+  Object.entries(readyMade).map(([value, { text }]) =>
     button({ id: `ready-${value}`, text, secondary: true, field: { name: 'ready', value } }),
   ),
 )
@@ -264,7 +263,7 @@ async function makePayment(
       const refund = { account, payment_id, refund: { amount: fields.amount } }
       return { payment, refund: await createRefund(context, refund) }
     },
-    ({ refund }: { refund?: Refund }) => (refund ? `refund_id=${refund.refund_id}` : ''),
+    ({ refund }) => (refund ? `refund_id=${refund.refund_id}` : ''),
   )
   const code = overtaken ? 'overtaken' : refund ? 'refunded' : codeOf(payment, ready)
   return { to: `payments/${payment.payment_id}`, done: { code, pence: refund?.amount } }
