@@ -15,7 +15,7 @@ export const refundScenarios = ['success', 'error'] as const
 type RefundScenario = (typeof refundScenarios)[number]
 
 /** What the client asked for. `available` is the amount that it believes can still be refunded. */
-export type NewRefund = { amount: number; available: number | undefined }
+export type NewRefund = { amount: number; available?: number | undefined }
 
 /** Specification, *Limits*: a refund is submitted for 5 seconds, then success. Under control it may then be an error. */
 const SUBMITTED_MS = 5_000

@@ -207,7 +207,7 @@ async function takeSteps(
   return createRefund(context, {
     account,
     payment_id,
-    refund: { amount, available: undefined },
+    refund: { amount },
     applyScenario: async () => ({ applied: { scenario: end }, counted: [] }),
   })
 }

@@ -75,7 +75,7 @@ export const sendMessage = defineEndpoint({
     conflict(WEBHOOK_INACTIVE),
   ],
   async handler(context, { account, body, id }) {
-    const { times = 1, at_once = false, new_identifier = false, signing_key, ...given } = body
+    const { at_once: atOnce, new_identifier: newIdentifier, signing_key, ...given } = body
     const { to, as } = given
     if (as && given.body !== undefined) throw badField('as', 'must be absent with body')
     const { callbackHosts } = context.config
@@ -85,9 +85,8 @@ export const sendMessage = defineEndpoint({
     const message = await resendableOf(context, account, id)
     const sent = await sendAgain(context, account, message, {
       ...given,
-      times,
-      atOnce: at_once,
-      newIdentifier: new_identifier,
+      atOnce,
+      newIdentifier,
       signingKey: signing_key,
     })
     return { results: sent.map(presentSend) }

@@ -12,46 +12,48 @@ export type Resend = {
   skipped: number
 }
 
-/** Its row as it was read: a run goes on only if nobody else changed it. */
-export type ResendRow = { body: string; claimed_until: number }
+/** The newest run of an account, and until when an instance claims the account. */
+export type KnownResend = Resend & { claimed_until: number }
 
-export const resendIn = ({ body }: ResendRow): Resend => JSON.parse(body) as Resend // written here
+export const isRunning = (resend: KnownResend | undefined, now: MachineTime): boolean =>
+  resend !== undefined && resend.claimed_until > now && resend.left.length > 0
 
-export const isRunning = (row: ResendRow | undefined, now: MachineTime): boolean =>
-  row !== undefined && row.claimed_until > now && resendIn(row).left.length > 0
-
-export async function findResend(database: Database, room: string): Promise<ResendRow | undefined> {
-  const [row] = await database.query<ResendRow>(
+export async function findResend(
+  database: Database,
+  room: string,
+): Promise<KnownResend | undefined> {
+  const [row] = await database.query<{ body: string; claimed_until: number }>(
     'select body, claimed_until from resends where account = $1',
     [room],
   )
-  return row
+  return row && { ...(JSON.parse(row.body) as Resend), claimed_until: row.claimed_until } // written here
 }
 
 /**
- * Begins a run, or without `body` claims the account for other messages that are sent by hand, and leaves what is known of
+ * Begins a run, or without `resend` claims the account for other messages that are sent by hand, and leaves what is known of
  * the newest run. Fails its `expect` while the account is claimed. `now` is the machine's time.
  */
 export const claimSending = (
   room: string,
-  { body, claimed_until }: Pick<ResendRow, 'claimed_until'> & { body?: string },
+  { resend, claimed_until }: { resend?: Resend; claimed_until: number },
   now: MachineTime,
 ): Statement => ({
   sql: `insert into resends (account, claimed_until, body) values ($1, $2, $3)
         on conflict (account) do update set claimed_until = excluded.claimed_until
-        ${body === undefined ? '' : ', body = excluded.body'} where resends.claimed_until <= $4`,
-  values: [room, claimed_until, body ?? JSON.stringify(NO_RUN), now],
+        ${resend ? ', body = excluded.body' : ''} where resends.claimed_until <= $4`,
+  values: [room, claimed_until, JSON.stringify(resend ?? NO_RUN), now],
   expect: 1,
 })
 
-/** Fails its `expect` when somebody else has changed the row since. */
+/** Fails its `expect` when somebody else has changed the run since: it goes on only if nobody did. */
 export const saveResend = (
   room: string,
-  before: ResendRow,
-  { body, claimed_until }: ResendRow,
+  before: Resend,
+  after: Resend,
+  claimed_until: number,
 ): Statement => ({
   sql: 'update resends set claimed_until = $3, body = $4 where account = $1 and body = $2',
-  values: [room, before.body, claimed_until, body],
+  values: [room, JSON.stringify(before), claimed_until, JSON.stringify(after)],
   expect: 1,
 })
 

@@ -3,20 +3,8 @@ import type { Account } from '../../core/account.ts'
 import { CLAIM_MS } from '../../pay/webhooks/deliver.ts'
 import { findMessage } from '../../pay/webhooks/message-store.ts'
 import type { ToolContext } from '../context.ts'
-import {
-  claimSending,
-  endSending,
-  type Resend,
-  type ResendRow,
-  resendIn,
-  saveResend,
-} from './resend-store.ts'
+import { claimSending, endSending, type Resend, saveResend } from './resend-store.ts'
 import { resendable, sendAgain } from './send-again.ts'
-
-const rowOf = (resend: Resend, claimed_until: number): ResendRow => ({
-  body: JSON.stringify(resend),
-  claimed_until,
-})
 
 /** Begins to send these messages again, in this order. Resolves false while an earlier run of the account goes on. */
 export async function resendAll(
@@ -28,9 +16,9 @@ export async function resendAll(
   const at = time.now(account)
   const resend = { at, left: [...message_ids], accepted: 0, failed: 0, skipped: 0 }
   const now = time.wall()
-  const first = rowOf(resend, now + CLAIM_MS)
-  if (!(await database.write([claimSending(account.room, first, now)]))) return false
-  deliveries.beside(isStopping => run(context, account, first, isStopping))
+  const claim = { resend, claimed_until: now + CLAIM_MS }
+  if (!(await database.write([claimSending(account.room, claim, now)]))) return false
+  deliveries.beside(isStopping => run(context, account, resend, isStopping))
   return true
 }
 
@@ -65,23 +53,23 @@ export async function sendingAlone<Result>(
 async function run(
   context: ToolContext,
   account: Account,
-  first: ResendRow,
+  first: Resend,
   isStopping: () => boolean,
 ): Promise<void> {
   const { database, time } = context
-  let row = first
+  let resend = first
   for (;;) {
-    const resend = resendIn(row)
     const [message_id, ...left] = resend.left
     const isEnd = message_id === undefined || isStopping()
-    let next = rowOf(resend, 0)
+    let [next, claimed_until] = [resend, 0]
     if (!isEnd) {
       const outcome = await sendOne(context, account, message_id)
-      const sent = { ...resend, left, [outcome]: resend[outcome] + 1 }
-      next = rowOf(sent, time.wall() + CLAIM_MS)
+      next = { ...resend, left, [outcome]: resend[outcome] + 1 }
+      claimed_until = time.wall() + CLAIM_MS
     }
-    if (!(await database.write([saveResend(account.room, row, next)])) || isEnd) return
-    row = next
+    const saved = saveResend(account.room, resend, next, claimed_until)
+    if (!(await database.write([saved])) || isEnd) return
+    resend = next
   }
 }
 
@@ -93,7 +81,6 @@ async function sendOne(
   const found = await findMessage(context.database, account.room, message_id)
   const message = found && resendable(found, context.time.now(account))
   if (!message || 'reason' in message) return 'skipped'
-  const once = { times: 1, atOnce: false, newIdentifier: false }
-  const [exchange] = await sendAgain(context, account, message, once)
+  const [exchange] = await sendAgain(context, account, message, {})
   return exchange?.refused ? 'failed' : 'accepted'
 }

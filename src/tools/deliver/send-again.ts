@@ -37,13 +37,14 @@ export const signed = (body: string, key: string, damage: Damage | undefined): S
 export const MOST_TIMES = 10
 
 export type SendAgain = {
-  times: number
-  /** All at once; false: one after another. */
-  atOnce: boolean
+  /** How often, if not once. */
+  times?: number
+  /** All at once, and not one after another. */
+  atOnce?: boolean | undefined
   /** Instead of the kept bytes. */
   body?: string | undefined
   /** Whether the message gets another identifier wherever its own stands in the body. */
-  newIdentifier: boolean
+  newIdentifier?: boolean | undefined
   damage?: Damage | undefined
   /** The shape in which to send it; without one, its own. */
   as?: Shape | undefined
@@ -88,7 +89,7 @@ export async function sendAgain(
   const url = options.to ?? message.callback_url
   const byHand = await withUndamaged(context, account, message, url, byHandOf(options, message))
   const once = () => sendByHand(context, account, message, { ...bytes, url, byHand })
-  const times = { length: options.times }
+  const times = { length: options.times ?? 1 }
   return options.atOnce ? Promise.all(Array.from(times, once)) : Array.fromAsync(times, once)
 }
 

@@ -37,8 +37,6 @@ type TestMessageRequest = {
   return_url: string
 }
 
-export type TestMessage = { message_id: string; refund_id: string | undefined }
-
 /**
  * Makes a payment that has come to the event, and sends the message about it to this webhook alone. Resolves after the
  * delivery. Nothing is made if the webhook is not active: then it resolves to undefined.
@@ -46,7 +44,7 @@ export type TestMessage = { message_id: string; refund_id: string | undefined }
 export async function sendTestMessage(
   context: ToolContext,
   { account, webhook, event_type, address, return_url }: TestMessageRequest,
-): Promise<TestMessage | undefined> {
+): Promise<{ message_id: string; refund_id: string | undefined } | undefined> {
   const { config, deliveries, newId, time } = context
   const { room } = account
   const now = time.now(account)

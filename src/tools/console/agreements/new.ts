@@ -4,15 +4,13 @@ import { penceIn } from '../../../core/money.ts'
 import { createAgreement } from '../../../pay/agreements/commands.ts'
 import { readNewAgreement } from '../../../pay/agreements/wire.ts'
 import { formBody } from '../../../platform/http/body.ts'
-import type { Json } from '../../../platform/http/fields.ts'
 import { button } from '../../../platform/web/components.ts'
 import { html } from '../../../platform/web/html.ts'
 import { actionForm, definePage } from '../frame/define-page.ts'
 import { submit, type Typed, typedInput } from '../frame/form.ts'
 import type { PageVisit } from '../frame/list.ts'
 import type { Next } from '../frame/page.ts'
-import { backAddress, makePayment, readFields } from '../payments/new.ts'
-import { labels as paymentLabels, readyMade, sentences } from '../payments/new-form.ts'
+import { backAddress, readyMade, submitPayment } from '../payments/new.ts'
 
 const labels = { reference: 'Reference', description: 'Description' }
 type Field = keyof typeof labels
@@ -49,28 +47,17 @@ async function agree({ context, request, account }: PageVisit): Promise<Next | T
   })
 }
 
+const named = { reference: 'CONSOLE-AGREEMENT', description: 'A payment made in the console' }
+
 /** A paid payment whose card is stored in the agreement. */
-export const setUp = (visit: PageVisit): Promise<Next | Typed> =>
-  pay(visit, '14.50', { set_up_agreement: visit.id, return_url: backAddress(visit) })
+export function setUp(visit: PageVisit): Promise<Next | Typed> {
+  const fields = { set_up_agreement: visit.id, return_url: backAddress(visit) }
+  return submitPayment(visit, { amount: 1450, ...named, ...fields }, readyMade.paid)
+}
 
 /** A payment with the card that is stored in the agreement. */
-export const charge = (visit: PageVisit): Promise<Next | Typed> =>
-  pay(visit, formBody(visit.request).get('amount') ?? '', {
-    agreement_id: visit.id,
-    authorisation_mode: 'agreement',
-  })
-
-function pay(visit: PageVisit, amount: string, fields: Json): Promise<Next | Typed> {
-  const back = backAddress(visit)
-  const named = { reference: 'CONSOLE-AGREEMENT', description: 'A payment made in the console' }
-  const rules = {
-    body: { amount: penceIn(amount), ...named, ...fields },
-    read: (body: Json) => readFields(visit.context, body, back),
-    labels: paymentLabels,
-    sentences,
-  }
-  const ready = 'set_up_agreement' in fields ? readyMade.paid : undefined
-  return submit(formBody(visit.request), rules, fields =>
-    makePayment(visit, { fields, back, ready }),
-  )
+export function charge(visit: PageVisit): Promise<Next | Typed> {
+  const amount = penceIn(formBody(visit.request).get('amount') ?? '')
+  const fields = { agreement_id: visit.id, authorisation_mode: 'agreement' }
+  return submitPayment(visit, { amount, ...named, ...fields })
 }

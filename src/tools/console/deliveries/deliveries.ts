@@ -9,7 +9,7 @@ import { formBody } from '../../../platform/http/body.ts'
 import { button, insetText } from '../../../platform/web/components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import { resendAll } from '../../deliver/resend.ts'
-import { findResend, isRunning, type ResendRow, resendIn } from '../../deliver/resend-store.ts'
+import { findResend, isRunning, type KnownResend } from '../../deliver/resend-store.ts'
 import {
   type DeliveryFilter,
   type DeliveryRow,
@@ -70,7 +70,7 @@ export const deliveries = definePage({
       accepted: await acceptedByHand(database, page.items),
       open: await failedToSend(visit, chosen, ofEvent),
       // The newest run, if it began within a day.
-      resent: run && visit.now - resendIn(run).at < DAY ? run : undefined,
+      resent: run && visit.now - run.at < DAY ? run : undefined,
       wall: time.wall(),
     }
   },
@@ -187,8 +187,8 @@ const resendFields = (
 ${button({ id: 'send-all', text: `Send all failed again (${count === MOST_RESENT ? `the newest ${MOST_RESENT}` : count})` })}`
 
 /** How far a run is. `now` is the account's time, `wall` the machine's. */
-function progressOf(row: ResendRow, now: number, wall: MachineTime): string {
-  const { at, left, accepted, failed, skipped } = resendIn(row)
+function progressOf(resend: KnownResend, now: number, wall: MachineTime): string {
+  const { at, left, accepted, failed, skipped } = resend
   const done = accepted + failed + skipped
   const of = `${done} of ${done + left.length}`
   const results = [
@@ -200,7 +200,7 @@ function progressOf(row: ResendRow, now: number, wall: MachineTime): string {
     .join(', ')
   const begun = shortTime(at, now)
   if (left.length === 0) return `Sent again at ${begun}: ${of}, ${results}.`
-  return isRunning(row, wall)
+  return isRunning(resend, wall)
     ? `Being sent again since ${begun}: ${of} so far, ${results}.`
     : `Sending again, begun at ${begun}, has stopped after ${of}, because the service stopped: ${results}.`
 }

@@ -13,7 +13,7 @@ import {
   type Status,
   statusOf,
 } from '../../../pay/payments/payment.ts'
-import { type Refund, refundSummary } from '../../../pay/payments/refund.ts'
+import { refundSummary } from '../../../pay/payments/refund.ts'
 import { findPayment } from '../../../pay/payments/store.ts'
 import { createRefund } from '../../../pay/refunds/commands.ts'
 import { formBody } from '../../../platform/http/body.ts'
@@ -208,12 +208,11 @@ async function refund(
     return { form, errors: { [AMOUNT]: `Enter an amount in pounds ${range}` } }
   }
   const { payment_id } = payment
-  const part = { amount, available: undefined }
   const done = act(
     context,
     'refundPayment',
-    context => createRefund(context, { account, payment_id, refund: part }),
-    ({ refund_id }: Refund) => `refund_id=${refund_id}&amount=${amount}`,
+    context => createRefund(context, { account, payment_id, refund: { amount } }),
+    ({ refund_id }) => `refund_id=${refund_id}&amount=${amount}`,
   )
   const result = await unlessRefused(done, undefined)
   return result && { code: 'refunded', pence: amount }

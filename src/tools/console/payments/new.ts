@@ -1,21 +1,29 @@
-/** Making a payment on a page, and the page to which its user returns. */
+/** Making a payment on a page: its form becomes the body of the API's own create. And the page to which its user returns. */
 
-import { inPounds } from '../../../core/money.ts'
+import { inPounds, penceIn } from '../../../core/money.ts'
+import { iso } from '../../../core/time.ts'
 import { createPayment } from '../../../pay/payments/commands.ts'
 import { completeByScenario } from '../../../pay/payments/complete.ts'
-import { type NewPayment, type Payment, statusOf } from '../../../pay/payments/payment.ts'
-import type { Refund } from '../../../pay/payments/refund.ts'
+import {
+  languages,
+  type NewPayment,
+  type Payment,
+  type Scenario,
+  statusOf,
+} from '../../../pay/payments/payment.ts'
 import { checkMode, readNewPayment } from '../../../pay/payments/request.ts'
 import { findPayment } from '../../../pay/payments/store.ts'
 import { createRefund } from '../../../pay/refunds/commands.ts'
 import { askedFor } from '../../../platform/http/addresses.ts'
 import { formBody } from '../../../platform/http/body.ts'
 import type { Json } from '../../../platform/http/fields.ts'
+import { button, buttonGroup, details } from '../../../platform/web/components.ts'
+import { checkbox, select } from '../../../platform/web/form-components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import type { ToolContext } from '../../context.ts'
 import type { Code } from '../frame/banners.ts'
 import { definePage } from '../frame/define-page.ts'
-import { submit, type Typed } from '../frame/form.ts'
+import { amountInput, submit, type Typed, typedInput } from '../frame/form.ts'
 import type { PageVisit } from '../frame/list.ts'
 import {
   type AccountVisit,
@@ -24,19 +32,8 @@ import {
   signInFirst,
   type Visit,
 } from '../frame/page.ts'
-import { link, paragraph, statusTag, untrusted } from '../frame/parts.ts'
+import { link, paragraph, postForm, statusTag, untrusted } from '../frame/parts.ts'
 import { act, endOf } from './actions.ts'
-import {
-  aliases,
-  bodyIn,
-  defaults,
-  labels,
-  mended,
-  newPaymentForm,
-  type Ready,
-  readyMade,
-  sentences,
-} from './new-form.ts'
 
 export const newPayment = definePage({
   path: 'payments/new',
@@ -71,20 +68,168 @@ function returned({ request, site }: Visit): Html {
 ${paragraph(link(`${site}/console/${signInFirst(page)}`, 'Sign in to see the payment'))}`
 }
 
+/** A payment that is made in a state, with the code of the endpoints that lead there. */
+type Ready = {
+  text: string
+  scenario: Scenario
+  /** What its form has beside what the fields have at first. */
+  fields?: Readonly<Record<string, string>>
+  refunded?: boolean
+}
+
+export const readyMade: Record<string, Ready> = {
+  paid: { text: 'Paid', scenario: 'success' },
+  declined: { text: 'Declined', scenario: 'declined' },
+  error: { text: 'Error', scenario: 'error' },
+  cancelled: { text: 'Cancelled by the user', scenario: 'cancel' },
+  capturable: { text: 'Capturable', scenario: 'success', fields: { delayed_capture: 'true' } },
+  refunded: { text: 'Refunded', scenario: 'success', refunded: true },
+}
+
+/** What the form calls its text fields, in the order of the page. */
+const labels = {
+  amount: 'Amount in pounds',
+  reference: 'Reference',
+  description: 'Description',
+  return_url: 'Return URL',
+  email: 'Email',
+  cardholder_name: 'Name on the card',
+  line1: 'Address line 1',
+  line2: 'Address line 2',
+  city: 'Town or city',
+  postcode: 'Postcode',
+  country: 'Country',
+}
+type Text = keyof typeof labels
+
+const TEXTS = Object.keys(labels) as Text[] // its keys
+const PREFILLED = TEXTS.slice(TEXTS.indexOf('email'))
+const ADDRESS = ['line1', 'line2', 'city', 'postcode', 'country'] as const
+
+const modes = {
+  web: 'The user pays on the payment pages',
+  moto: 'By post or telephone, on the payment pages (moto)',
+  moto_api: 'Your service sends the card (moto_api)',
+}
+
+/** The body for the API, without an amount where none can be read. `back` is where the user returns unless said otherwise. */
+function bodyIn(form: URLSearchParams, back: string): Json {
+  const text = (name: Text) => form.get(name)?.trim() || undefined
+  const mode = form.get('mode')
+  const isWeb = mode !== 'moto_api'
+  const billing_address = Object.fromEntries(ADDRESS.map(name => [name, text(name)]))
+  return {
+    amount: penceIn(form.get('amount') ?? ''),
+    reference: text('reference'),
+    description: text('description'),
+    return_url: text('return_url') ?? (isWeb ? back : undefined),
+    email: text('email'),
+    language: languages.find(each => each === form.get('language')) ?? 'en',
+    moto: mode === 'moto',
+    authorisation_mode: isWeb ? 'web' : 'moto_api',
+    delayed_capture: form.has('delayed_capture'),
+    prefilled_cardholder_details: { cardholder_name: text('cardholder_name'), billing_address },
+  }
+}
+
+const aliases = { prefilled_cardholder_details: 'cardholder_name' }
+
+/** What of a body is right in place of an error in a field. */
+const mended =
+  (back: string) =>
+  (field: string): Json | undefined =>
+    ({
+      amount: { amount: 1 },
+      reference: { reference: 'R' },
+      description: { description: 'D' },
+      return_url: { return_url: back, authorisation_mode: 'web' },
+      email: { email: undefined },
+    })[field] ??
+    (field in aliases || PREFILLED.some(name => name === field)
+      ? { prefilled_cardholder_details: undefined }
+      : undefined)
+
+const sentences = { amount: 'Enter an amount in pounds, from 0.00 to 100000.00' }
+
+const hints: Partial<Record<Text, string>> = {
+  return_url: 'Without one the user returns to a page of this console',
+  country: 'Two letters, such as GB',
+}
+
+/** What the fields have at first. */
+const defaults = (now: number) => ({
+  amount: '14.50',
+  reference: `CONSOLE-${iso(now).slice(11, 19).replaceAll(':', '')}`,
+  description: 'A payment made in the console',
+})
+
+/** With `typed` it is the response to the form. */
+function newPaymentForm(visit: AccountVisit, typed: Typed | undefined): Html {
+  const { account, root, now } = visit
+  const first: Partial<Record<string, string>> = defaults(now)
+  const field = (name: Text) => {
+    const input = name === 'amount' ? amountInput : typedInput
+    return input(typed, { name, label: labels[name], value: first[name] ?? '', hint: hints[name] })
+  }
+  const isPrefilled = PREFILLED.some(name => typed?.form.get(name) || typed?.errors[name])
+  const action = `${root}payments/new/create`
+  const fields = html`${TEXTS.filter(name => !PREFILLED.includes(name)).map(field)}
+${select({
+  name: 'mode',
+  label: 'How it is paid',
+  options: Object.entries(modes).map(([value, text]) => ({ value, text })),
+  value: typed?.form.get('mode') ?? 'web',
+})}
+${select({
+  name: 'language',
+  label: 'Language of the payment pages',
+  options: [
+    { value: 'en', text: 'English' },
+    { value: 'cy', text: 'Welsh' },
+  ],
+  value: typed?.form.get('language') ?? 'en',
+})}
+${checkbox({
+  name: 'delayed_capture',
+  label: 'Capture it later',
+  hint: 'Once it is paid it waits in capturable until it is captured',
+  checked: typed?.form.has('delayed_capture') ?? false,
+})}
+${details('Prefilled details', html`${PREFILLED.map(field)}`, { id: 'prefilled', open: isPrefilled })}
+${button({ id: 'create', text: 'Create the payment' })}`
+  return html`<h2 class="govuk-heading-m">Ready-made</h2>
+${paragraph('Each makes a payment of £14.50 and brings it into its state. Webhooks are sent as usual.')}
+${postForm(account, action, readyButtons)}
+<h2 class="govuk-heading-m">Your own</h2>
+${postForm(account, action, fields)}`
+}
+
+const readyButtons = buttonGroup(
+  Object.entries(readyMade).map(([value, { text }]) =>
+    button({ id: `ready-${value}`, text, secondary: true, field: { name: 'ready', value } }),
+  ),
+)
+
 async function create(visit: PageVisit): Promise<Next | Typed> {
   const form = formBody(visit.request)
   const name = form.get('ready') ?? ''
   const ready = Object.hasOwn(readyMade, name) ? readyMade[name] : undefined
+  const fields = ready ? new URLSearchParams({ ...defaults(visit.now), ...ready.fields }) : form
+  return submitPayment(visit, bodyIn(fields, backAddress(visit)), ready)
+}
+
+/** Makes the payment of a form, or returns the form with its errors. */
+export function submitPayment(visit: PageVisit, body: Json, ready?: Ready): Promise<Next | Typed> {
   const back = backAddress(visit)
-  const made = ready ? new URLSearchParams({ ...defaults(visit.now), ...ready.fields }) : form
-  const body = bodyIn(made, back)
   const read = (body: Json) => readFields(visit.context, body, back)
   const rules = { body, read, labels, sentences, mended: mended(back), aliases }
-  return submit(form, rules, fields => makePayment(visit, { fields, back, ready }))
+  return submit(formBody(visit.request), rules, fields =>
+    makePayment(visit, { fields, back, ready }),
+  )
 }
 
 /** As the API reads it, but that the page of the console to which a user returns may be at http. */
-export function readFields({ config }: ToolContext, body: Json, back: string): NewPayment {
+function readFields({ config }: ToolContext, body: Json, back: string): NewPayment {
   const fields = readNewPayment(body)
   const isOwn = fields.return_url === back
   const hosts = isOwn ? new Set([new URL(back).host, new URL(back).hostname]) : config.returnHosts
@@ -93,7 +238,7 @@ export function readFields({ config }: ToolContext, body: Json, back: string): N
 }
 
 /** The API's own create, and then the steps of a ready-made payment. No plan of the account acts on it. */
-export async function makePayment(
+async function makePayment(
   { context, account, addresses }: AccountVisit,
   { fields, back, ready }: { fields: NewPayment; back: string; ready: Ready | undefined },
 ): Promise<Next> {
@@ -115,11 +260,10 @@ export async function makePayment(
       const overtaken = await completeByScenario(context, payment, { scenario })
       if (overtaken || !refunded) return { payment, overtaken }
       const { payment_id } = payment
-      const whole = { amount: fields.amount, available: undefined }
-      const refund = { account, payment_id, refund: whole }
+      const refund = { account, payment_id, refund: { amount: fields.amount } }
       return { payment, refund: await createRefund(context, refund) }
     },
-    ({ refund }: { refund?: Refund }) => (refund ? `refund_id=${refund.refund_id}` : ''),
+    ({ refund }) => (refund ? `refund_id=${refund.refund_id}` : ''),
   )
   const code = overtaken ? 'overtaken' : refund ? 'refunded' : codeOf(payment, ready)
   return { to: `payments/${payment.payment_id}`, done: { code, pence: refund?.amount } }

@@ -64,9 +64,7 @@ export function timelineOf(rows: Rows): Step[] {
   const messages = rows.messages.map(message => ({
     message,
     again: acceptedSince(message, accepted),
-    webhook: webhookTitle(
-      rows.webhooks.find(({ webhook_id }) => webhook_id === message.webhook_id) ?? message,
-    ),
+    webhook: webhookTitle(message),
     attempts: mergeAttempts(attemptsOf(message), attempts.get(message.message_id) ?? []).reverse(),
   }))
   const recorded = rows.exchanges

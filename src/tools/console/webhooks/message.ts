@@ -219,7 +219,7 @@ function readSend(form: URLSearchParams): SendAgain | undefined {
   const damage = damages.find(each => each === name)
   if (name !== null && !damage) return undefined
   const as = shapes.find(each => each === form.get(AS))
-  return { times: 1, atOnce: false, newIdentifier: false, damage, as }
+  return { damage, as }
 }
 
 function sendForms(visit: PageVisit): Html {

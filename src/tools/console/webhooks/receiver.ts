@@ -127,19 +127,16 @@ export async function probe(visit: PageVisit, webhook: Webhook): Promise<Next | 
   const probed = await probeReceiver(context, account, webhook, isAbandoned)
   if (!probed) return busyPage(link(`${root}webhooks/${webhook_id}`, 'Back to the webhook'))
   const { posts, findings } = probed
+  const ofLevel = (level: Finding['level']) => findings.filter(each => each.level === level)
+  const count = (level: Finding['level']) => ofLevel(level).length
   const name = untrusted(webhookTitle(webhook))
   const above = backLink(`${root}webhooks/${webhook_id}`, name)
-  const content = html`${paragraph(countsOf(posts, findings))}
-${(['fail', 'warn', 'note'] as const).map(level => findings.filter(each => each.level === level).map(each => findingView(visit, each, level)))}
-${table('What passed', findings, 'pass')}
-${nothingJudged(findings) ?? table('What was not seen', findings, 'not seen')}
+  const content = html`${paragraph(`${counted(posts, 'message')} ${posts === 1 ? 'was' : 'were'} sent. ${count('fail')} fail, ${count('warn')} warn, ${count('pass')} passed, ${count('not seen')} not seen.`)}
+${(['fail', 'warn', 'note'] as const).map(level => ofLevel(level).map(each => findingView(visit, each, level)))}
+${table('What passed', ofLevel('pass'))}
+${nothingJudged(findings) ?? table('What was not seen', ofLevel('not seen'))}
 ${probeForm(visit, webhook, 'Probe again')}`
   return { title: 'What the receiver does', section: 'webhooks', above, content }
-}
-
-function countsOf(posts: number, findings: readonly Finding[]): string {
-  const count = (level: Finding['level']) => findings.filter(each => each.level === level).length
-  return `${counted(posts, 'message')} ${posts === 1 ? 'was' : 'were'} sent. ${count('fail')} fail, ${count('warn')} warn, ${count('pass')} passed, ${count('not seen')} not seen.`
 }
 
 /** Where no rule could be judged, the reason is the same for all. */
@@ -149,14 +146,8 @@ function nothingJudged(findings: readonly Finding[]): Html | undefined {
   return reasons.size === 1 && reason ? insetText(untrusted(reason)) : undefined
 }
 
-function table(
-  heading: string,
-  findings: readonly Finding[],
-  level: Finding['level'],
-): Html | false {
-  const rows = findings
-    .filter(each => each.level === level)
-    .map(({ rule, title, sentence }) => [rule, title, untrusted(sentence)])
+function table(heading: string, findings: readonly Finding[]): Html | false {
+  const rows = findings.map(({ rule, title, sentence }) => [rule, title, untrusted(sentence)])
   const columns = ['Rule', 'About', 'Result']
   return (
     rows.length > 0 &&

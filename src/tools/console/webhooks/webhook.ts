@@ -19,7 +19,7 @@ import {
 } from '../../../platform/web/components.ts'
 import { select } from '../../../platform/web/form-components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
-import { sendTestMessage, type TestMessage, testEvents } from '../../deliver/test-message.ts'
+import { sendTestMessage, testEvents } from '../../deliver/test-message.ts'
 import { type DeliveryRow, listDeliveries } from '../../lists/webhooks-store.ts'
 import { acceptedByHand } from '../../record/by-hand.ts'
 import { actionForm, definePage } from '../frame/define-page.ts'
@@ -195,7 +195,7 @@ async function sendTest(visit: Visit): Promise<Next> {
     context,
     'buildPayment',
     context => sendTestMessage(context, options),
-    (result: TestMessage | undefined) => (result?.refund_id ? `refund_id=${result.refund_id}` : ''),
+    result => (result?.refund_id ? `refund_id=${result.refund_id}` : ''),
   )
   // The page of the message says what came of it.
   return message ? { to: `messages/${message.message_id}` } : notSent
