@@ -172,9 +172,11 @@ export const messageRows = {
 
 /** A message with the fields of its webhook that sending it needs. */
 export type KeptMessage = MessageRow &
-  Pick<Webhook, 'webhook_id' | 'callback_url' | 'signing_key'> & { webhook_status: WebhookStatus }
+  Pick<Webhook, 'webhook_id' | InBody> & { webhook_status: WebhookStatus }
 
-type KeptRow = Omit<KeptMessage, 'callback_url' | 'signing_key'> & { webhook_body: string }
+/** What is read from the webhook's body. */
+type InBody = 'description' | 'callback_url' | 'signing_key'
+type KeptRow = Omit<KeptMessage, InBody> & { webhook_body: string }
 
 const OUTLINE_COLUMNS = `message_id, event_type, payment_id, created, messages.status, attempts,
   webhooks.webhook_id, webhooks.status as webhook_status, webhooks.body as webhook_body`

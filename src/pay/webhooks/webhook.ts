@@ -32,7 +32,7 @@ export type Webhook = {
   /** Only of `farthing listen`: until when it counts as connected, in milliseconds on the machine's clock. */
   listening_until?: number | null
   callback_url: string
-  description?: string
+  description?: string | undefined
   subscriptions: readonly EventType[]
   signing_key: string
   /** It comes from FARTHING_WEBHOOK_URL and FARTHING_SIGNING_KEY. */
