@@ -13,15 +13,15 @@ export type Resend = {
 }
 
 /** The newest run of an account, and until when an instance claims the account. */
-export type KnownResend = Resend & { claimed_until: number }
+export type NewestResend = Resend & { claimed_until: number }
 
-export const isRunning = (resend: KnownResend | undefined, now: MachineTime): boolean =>
+export const isRunning = (resend: NewestResend | undefined, now: MachineTime): boolean =>
   resend !== undefined && resend.claimed_until > now && resend.left.length > 0
 
 export async function findResend(
   database: Database,
   room: string,
-): Promise<KnownResend | undefined> {
+): Promise<NewestResend | undefined> {
   const [row] = await database.query<{ body: string; claimed_until: number }>(
     'select body, claimed_until from resends where account = $1',
     [room],

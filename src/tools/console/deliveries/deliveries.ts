@@ -9,7 +9,7 @@ import { formBody } from '../../../platform/http/body.ts'
 import { button, insetText } from '../../../platform/web/components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import { resendAll } from '../../deliver/resend.ts'
-import { findResend, isRunning, type KnownResend } from '../../deliver/resend-store.ts'
+import { findResend, isRunning, type NewestResend } from '../../deliver/resend-store.ts'
 import {
   type DeliveryFilter,
   type DeliveryRow,
@@ -187,7 +187,7 @@ const resendFields = (
 ${button({ id: 'send-all', text: `Send all failed again (${count === MOST_RESENT ? `the newest ${MOST_RESENT}` : count})` })}`
 
 /** How far a run is. `now` is the account's time, `wall` the machine's. */
-function progressOf(resend: KnownResend, now: number, wall: MachineTime): string {
+function progressOf(resend: NewestResend, now: number, wall: MachineTime): string {
   const { at, left, accepted, failed, skipped } = resend
   const done = accepted + failed + skipped
   const of = `${done} of ${done + left.length}`
