@@ -46,20 +46,20 @@ export type App = Awaited<ReturnType<typeof createApp>>
 
 /** The server does not listen yet. `watch` gets it before its routes, to add hooks. */
 export async function createApp(
-  given: Ports,
+  real: Ports,
   config: Config,
   logger?: FastifyBaseLogger,
   watch?: (server: FastifyInstance) => void,
 ) {
   const signals = createSignals()
-  const database = givingWay(given.database, async () => recorder?.giveWay())
-  const ports = { ...given, database }
+  const database = givingWay(real.database, async () => recorder?.giveWay())
+  const ports = { ...real, database }
   const { onFault, onAttempt, onToolsFault, onRuleFault } = linesOf(logger)
   const stopped = () => limits.draining()
   let tools: Tools | undefined
   const onRecorded = (room: string) => tools?.wake(room)
   const recorder = recorderOf(
-    { ...given, judge: createJudge(onRuleFault), onRecorded },
+    { ...real, judge: createJudge(onRuleFault), onRecorded },
     config,
     logger,
   )

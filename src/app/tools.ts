@@ -13,19 +13,19 @@ export type Tools = ReturnType<typeof createTools>
 /** Everything below the prefixes that app.ts names. It is loaded for the first request to one of them. */
 export function createTools(
   context: ToolContext,
-  given: { areas: Areas; operations: readonly Endpoint[]; stopped: () => boolean },
+  service: { areas: Areas; operations: readonly Endpoint[]; stopped: () => boolean },
 ) {
   const { config, database } = context
   const { waitFor, wake } = createWaits({
     database,
     isShared: config.database.kind === 'postgres',
-    stopped: given.stopped,
+    stopped: service.stopped,
   })
-  const control = controlEndpoints({ ...context, ...given, waitFor })
+  const control = controlEndpoints({ ...context, ...service, waitFor })
   if (control.length > 0) control.push(controlDescription(context, () => control))
   return {
-    routes: [...control, ...consoleRoutes(context, given.operations)],
-    areas: { ...given.areas, ...(config.console && consoleAreas(context)) },
+    routes: [...control, ...consoleRoutes(context, service.operations)],
+    areas: { ...service.areas, ...(config.console && consoleAreas(context)) },
     routedAs: routedInConsole,
     wake,
   }
