@@ -5,6 +5,7 @@ import { setTimeout } from 'node:timers/promises'
 import type { Body } from '../support/client.ts'
 import { runHere } from '../support/command.ts'
 import { tempDatabase } from '../support/folders.ts'
+import { freePort } from '../support/ports.ts'
 import { type FarthingProcess, startCommand, startProcess } from '../support/process.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
 
@@ -12,10 +13,11 @@ type Message = { webhook_id: string; message_id: string }
 
 describe('farthing listen', () => {
   const FARTHING_API_KEY = 'key-of-the-listener'
-  const settings = { DATABASE_URL: tempDatabase(), FARTHING_API_KEY }
+  const settings = { DATABASE_URL: tempDatabase(), FARTHING_API_KEY, PORT: '' }
   let running: FarthingProcess
   let receiver: Receiver
   before(async () => {
+    settings.PORT = String(await freePort())
     running = await startProcess({ env: settings })
     receiver = await startReceiver({
       plain: true,
@@ -124,11 +126,10 @@ describe('farthing listen', () => {
   })
 
   test('farthing listen continues after a restart of the service', async t => {
-    const port = new URL(running.baseUrl).port
     const listen = await listening(t, '"ready":true', '--json', '--forward-to', receiver.url)
     await running.terminate()
     while (!listen.stderr().includes('Trying again')) await setTimeout(20)
-    running = await startProcess({ env: { ...settings, PORT: port } })
+    running = await startProcess({ env: settings })
     while (!listen.stderr().includes('The service is back')) await setTimeout(20)
     const { stdout } = await farthing('trigger', 'card_payment_cancelled')
     assert.match(stdout, /card_payment_cancelled {3}200 OK/)

@@ -3,13 +3,25 @@ import { once } from 'node:events'
 import { connect, createServer } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 
+/** Below the ports that systems give to connections: other tests have thousands of those at once. */
+const [FIRST, LAST] = [10_000, 32_000]
+let next = FIRST + ((process.pid * 100) % (LAST - FIRST))
+
+/** A port on which nothing listens. No other call in this process returns it, and other processes begin elsewhere. */
 export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  return typeof address === 'object' ? (address?.port ?? 0) : 0
+  for (;;) {
+    const port = next
+    next = port < LAST ? port + 1 : FIRST
+    const server = createServer().listen(port, '127.0.0.1')
+    const isFree = await once(server, 'listening').then(
+      () => true,
+      () => false,
+    )
+    if (!isFree) continue
+    server.close()
+    await once(server, 'close')
+    return port
+  }
 }
 
 export async function isListening(port: number): Promise<boolean> {

@@ -1,4 +1,5 @@
 /** Clients that send a byte now and then. */
+import { setImmediate, setTimeout } from 'node:timers/promises'
 import { open } from '../../support/raw-http.ts'
 
 /** A request that stays in the middle of its headers, and one that stays in the middle of its body. */
@@ -27,11 +28,16 @@ export function drip(baseUrl: string, head: string): SlowClient {
     socket.setEncoding('utf8').on('data', text => {
       answer += text
     })
+    socket.on('close', () => {
+      isOpen = false
+    })
     socket.write(head)
-    const dripping = setInterval(() => socket.write('x'), 500)
-    await new Promise(resolve => socket.on('close', resolve))
-    clearInterval(dripping)
-    isOpen = false
+    while (isOpen) {
+      await setTimeout(500)
+      // An answer that has come is read first: a write to a closed connection would discard it.
+      await setImmediate()
+      if (answer === '') socket.write('x')
+    }
     return answer
   }
   return { connected, isOpen: () => isOpen, answer: sendSlowly() }
