@@ -19,7 +19,7 @@ import { createGate } from '../../support/gate.ts'
 import { startProcess } from '../../support/process.ts'
 import { closed, open } from '../../support/raw-http.ts'
 import { endsWithin } from '../../support/time.ts'
-import { drip, slowRequests } from './slow-client.ts'
+import { sendSlowly, slowRequests } from './slow-client.ts'
 import { inParallel } from './workload.ts'
 
 const KEY = 'key-of-the-default-account'
@@ -197,19 +197,21 @@ test('2,500 creates at once are 201 or 503, none is cut off, and afterwards all 
 test('More slow clients than the limit delay nobody, and get 408', async t => {
   const { service, api } = await start(t)
   const [inHeaders = '', inBody = ''] = slowRequests(KEY)
-  const slow = [inHeaders, ...Array.from({ length: REQUESTS_IN_PROGRESS + 50 }, () => inBody)].map(
-    text => drip(service.baseUrl, text),
+  const all = [inHeaders, ...Array.from({ length: REQUESTS_IN_PROGRESS + 50 }, () => inBody)]
+  const silent = all.map(text => sendSlowly(service.baseUrl, text))
+  const dripping = [inHeaders, inBody].map(text =>
+    sendSlowly(service.baseUrl, text, { drips: true }),
   )
+  const slow = [...silent, ...dripping]
   await Promise.all(slow.map(({ connected }) => connected))
   for (let i = 0; i < 30; i++) await api.createPayment()
   assert.ok(
     slow.every(({ isOpen }) => isOpen()),
     'the creates did not wait for a slow client',
   )
-  const answering = Promise.all(slow.map(({ answer }) => answer))
-  assert.ok(await endsWithin(answering, HEADERS_MS + REQUEST_MS + 15_000))
-  const answers = await answering
-  for (const answer of answers) assert.match(answer, /^HTTP\/1\.1 408 /)
+  const closing = Promise.all(slow.map(({ answer }) => answer))
+  assert.ok(await endsWithin(closing, HEADERS_MS + REQUEST_MS + 15_000))
+  for (const { answer } of silent) assert.match(await answer, /^HTTP\/1\.1 408 /)
 })
 
 test('The log says once a minute how many connections were closed because too many are open', async t => {

@@ -1,6 +1,5 @@
-/** Clients that send a byte now and then. */
-import { setImmediate, setTimeout } from 'node:timers/promises'
-import { open } from '../../support/raw-http.ts'
+/** Clients whose request does not end. */
+import { closed, open } from '../../support/raw-http.ts'
 
 /** A request that stays in the middle of its headers, and one that stays in the middle of its body. */
 export function slowRequests(key: string): string[] {
@@ -14,31 +13,29 @@ export function slowRequests(key: string): string[] {
 export type SlowClient = {
   connected: Promise<unknown>
   isOpen(): boolean
-  /** What the service has sent when it closes the connection. */
+  /**
+   * What the service has sent when it closes the connection. A client that drips may miss it: if a byte of its crosses
+   * the answer, its system may discard that.
+   */
   answer: Promise<string>
 }
 
-/** Sends `head`, then one byte every half second until the service closes the connection. */
-export function drip(baseUrl: string, head: string): SlowClient {
+/** Sends `head`, and then nothing or, if it `drips`, one byte every half second until the service closes the connection. */
+export function sendSlowly(baseUrl: string, head: string, { drips = false } = {}): SlowClient {
   const connected = open(baseUrl)
   let isOpen = true
-  async function sendSlowly(): Promise<string> {
+  async function send(): Promise<string> {
     const socket = await connected
     let answer = ''
     socket.setEncoding('utf8').on('data', text => {
       answer += text
     })
-    socket.on('close', () => {
-      isOpen = false
-    })
     socket.write(head)
-    while (isOpen) {
-      await setTimeout(500)
-      // An answer that has come is read first: a write to a closed connection would discard it.
-      await setImmediate()
-      if (answer === '') socket.write('x')
-    }
+    const dripping = drips ? setInterval(() => socket.write('x'), 500) : undefined
+    await closed(socket)
+    clearInterval(dripping)
+    isOpen = false
     return answer
   }
-  return { connected, isOpen: () => isOpen, answer: sendSlowly() }
+  return { connected, isOpen: () => isOpen, answer: send() }
 }
