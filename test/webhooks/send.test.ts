@@ -220,5 +220,16 @@ describe('Sending', { concurrency: true, timeout: 120_000 }, () => {
       const { body, size } = (await answer) ?? {}
       assert.deepEqual([body?.length, size], [KEPT_ANSWER_BYTES, 20_000])
     })
+
+    test('Of an answer with the same Content-Length twice the whole body is kept, also after an empty line in it.', async () => {
+      const lengths = 'Content-Length: 9\r\n'.repeat(2)
+      const receiver = await receiverThat({
+        onRequest: ({ socket }) => socket.write(`HTTP/1.1 200 OK\r\n${lengths}\r\none\n\n\ntwo`),
+        plain: true,
+      })
+      const send = loopbackSend()
+      const { answer } = await send({ ...postTo(receiver.url), keepsAnswer: true })
+      assert.equal((await answer)?.body.toString(), 'one\n\n\ntwo')
+    })
   })
 })

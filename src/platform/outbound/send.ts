@@ -214,7 +214,8 @@ type ParseError = NodeJS.ErrnoException & { rawPacket?: Buffer }
 function repeatedLengthIn({ code, rawPacket }: ParseError): { head: Head; body: Body } | undefined {
   if (code !== 'HPE_UNEXPECTED_CONTENT_LENGTH' || !rawPacket) return undefined
   const text = rawPacket.toString('latin1')
-  const [head = '', rest = ''] = text.split(/\r?\n\r?\n/, 2)
+  const [head = ''] = text.split(/\r?\n\r?\n/, 1)
+  const rest = text.slice(head.length).replace(/^\r?\n\r?\n/, '')
   const [status = '', ...lines] = head.split(/\r?\n/)
   const [, statusCode, statusMessage = ''] = /^HTTP\/1\.[01] ([2-5]\d\d) ?(.*)$/.exec(status) ?? []
   const headers = lines.map(line => /^([^:]+):[ \t]*(.*?)[ \t]*$/.exec(line)?.slice(1) ?? [])
