@@ -1,13 +1,16 @@
 import type { Database } from '../../core/ports.ts'
+import { createTurns } from '../../core/turns.ts'
 import type { Endpoint } from './endpoint.ts'
 import { json } from './openapi.ts'
 import { object } from './schema.ts'
 
 /** For process managers and load balancers. They need no key and give no detail. */
 export function healthEndpoints(
-  { database }: { database: Database },
+  { database }: { database: Pick<Database, 'check'> },
   draining: () => boolean,
 ): Endpoint[] {
+  /** Needs no key and is never refused, so requests that come meanwhile share one question to the database. */
+  const inTurn = createTurns(1)
   return [
     {
       method: 'GET',
@@ -37,7 +40,7 @@ export function healthEndpoints(
         },
       }),
       handler: async (_request, reply) => {
-        const usable = await database.check().then(
+        const usable = await inTurn('', 'check', () => database.check()).then(
           () => true,
           () => false,
         )

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { healthEndpoints } from '../../../src/platform/http/health.ts'
 import type { Answer, Client } from '../../support/client.ts'
 import { payOnPages } from '../../support/journeys.ts'
 import { onOneDatabase, onSharedDatabases } from '../../support/service.ts'
@@ -121,4 +124,21 @@ onSharedDatabases('HTTP: health checks', service => {
     assert.equal(status, 200)
     assert.deepEqual(body, { ping: { healthy: true }, deadlocks: { healthy: true } })
   })
+})
+
+test('100 requests to /readyz at once ask the database twice at most', async () => {
+  let checks = 0
+  const check = async () => {
+    checks += 1
+    await setImmediate()
+  }
+  const endpoints = healthEndpoints({ database: { check } }, () => false)
+  const readiness = endpoints.find(({ path }) => path === '/readyz')
+  const request = {} as FastifyRequest
+  const reply = {} as FastifyReply
+  const bodies = await Promise.all(
+    Array.from({ length: 100 }, () => readiness?.handler(request, reply)),
+  )
+  for (const body of bodies) assert.deepEqual(body, { status: 'ok' })
+  assert.equal(checks, 2)
 })
