@@ -1,7 +1,7 @@
 /** The files that come with the code: migrations, assets, and the code of threads. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { getAsset, getAssetKeys, isSea } from 'node:sea'
-import { Worker, type WorkerOptions } from 'node:worker_threads'
+import { Worker } from 'node:worker_threads'
 
 const INSIDE = 'executable:'
 
@@ -26,7 +26,7 @@ export function listShipped(folder: URL): string[] {
 }
 
 /** Starts the thread whose code is the file of this name below ROOT, such as `platform/database/sqlite/thread`. */
-export function startThread(name: string, options: WorkerOptions): Worker {
-  if (isSea()) return new Worker(getAsset(`${name}.cjs`, 'utf8'), { ...options, eval: true })
-  return new Worker(new URL(`${name}.${isSource ? 'ts' : 'cjs'}`, ROOT), options)
+export function startThread(name: string): Worker {
+  if (isSea()) return new Worker(getAsset(`${name}.cjs`, 'utf8'), { eval: true })
+  return new Worker(new URL(`${name}.${isSource ? 'ts' : 'cjs'}`, ROOT))
 }

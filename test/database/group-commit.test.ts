@@ -18,7 +18,8 @@ test('Concurrent writes share commits and keep their order', async t => {
     onCommit: writes => commits.push(writes),
   })
   t.after(() => database.close())
-  await database.exec('create table a (b integer)')
+  await database.write([{ sql: 'create table a (b integer)', values: [] }])
+  commits.length = 0
   const values = Array.from({ length: 500 }, (_, i) => i)
   await Promise.all(values.map(value => database.write(put(value))))
   const rows = await database.query<{ b: number }>('select b from a order by rowid')

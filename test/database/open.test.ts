@@ -208,7 +208,7 @@ describe('A SQLite file', () => {
     for (const path of [join(folder, 'closed.db'), ':memory:']) {
       const told: unknown[] = []
       const database = openSqlite({ path, onUnknownOutcome: error => told.push(error) })
-      await database.exec('create table a (b integer)')
+      await database.write([{ sql: 'create table a (b integer)', values: [] }])
       const closing = database.close()
       const late = [{ sql: 'insert into a values (1)', values: [] }]
       await assert.rejects(database.write(late), /closed/)
@@ -222,7 +222,7 @@ describe('A SQLite file', () => {
     const [path, target] = [join(folder, 'link.db'), join(folder, 'target.db')]
     symlinkSync(target, path)
     const database = openSqlite({ path, onUnknownOutcome: () => {} })
-    await database.exec('create table a (b integer)')
+    await database.write([{ sql: 'create table a (b integer)', values: [] }])
     await database.close()
     assert.ok(existsSync(target))
   })
@@ -273,7 +273,7 @@ test('On PostgreSQL the record of requests is an unlogged table, also when sever
   for (const database of await Promise.all([open(url), open(url), open(url)]))
     await database.close()
   assert.deepEqual(await kind(), ['u', 'p'])
-  await admin.exec('alter table exchanges set logged')
+  await admin.query('alter table exchanges set logged')
   await (await open(url)).close()
   assert.deepEqual(await kind(), ['u', 'p'])
 })
@@ -286,11 +286,11 @@ test('A PostgreSQL database whose settings would lose writes or refuse texts is 
   t.after(() => admin.close())
   const hasty = await createPostgresDatabase()
   const name = new URL(hasty).pathname.slice(1)
-  await admin.exec(`alter database ${name} set synchronous_commit = off`)
+  await admin.query(`alter database ${name} set synchronous_commit = off`)
   await assert.rejects(open(hasty), /synchronous_commit/)
 
   const narrow = `narrow_${name}`
-  await admin.exec(`create database ${narrow} encoding 'LATIN1' locale 'C' template template0`)
+  await admin.query(`create database ${narrow} encoding 'LATIN1' locale 'C' template template0`)
   await assert.rejects(open(hasty.replace(name, narrow)), /must be UTF8: it is LATIN1/)
 })
 
@@ -299,12 +299,12 @@ test('A PostgreSQL older than 14 is refused in one sentence, and another databas
   const admin = openPostgres({ url, onConnectionError: assert.ifError })
   t.after(() => admin.close())
   const { pathname } = new URL(url)
-  await admin.exec('create schema pretended')
-  await admin.exec(
+  await admin.query('create schema pretended')
+  await admin.query(
     `alter database ${pathname.slice(1)} set search_path = pretended, pg_catalog, public`,
   )
   const pretend = (version: string) =>
-    admin.exec(
+    admin.query(
       `create or replace function pretended.version() returns text language sql as $$ select '${version}' $$`,
     )
 

@@ -54,8 +54,8 @@ test('a connection that breaks while idle is reported once, and replaced', async
 
 test('both of two writes in a deadlock succeed: the one that the server rolls back is retried', async t => {
   const database = await opened(t)
-  await database.exec('create table a (b integer primary key, c integer)')
-  await database.exec('insert into a values (1, 0), (2, 0)')
+  await database.query('create table a (b integer primary key, c integer)')
+  await database.query('insert into a values (1, 0), (2, 0)')
   const raise = (b: number) => ({ sql: 'update a set c = c + 1 where b = $1', values: [b] })
   const sleep = { sql: 'select pg_sleep(0.2)', values: [] }
   const written = await Promise.all([
@@ -69,7 +69,7 @@ test('both of two writes in a deadlock succeed: the one that the server rolls ba
 test('a read-only server is not ready', async t => {
   const database = await opened(t)
   await database.check()
-  await database.exec('set default_transaction_read_only = on')
+  await database.query('set default_transaction_read_only = on')
   await assert.rejects(database.check(), /read-only/)
 })
 
@@ -78,7 +78,7 @@ const CANCELLED = 'do $$ begin raise query_canceled; end $$'
 
 test('a write whose transaction does not begin writes nothing, not even its first statement', async t => {
   const database = await opened(t)
-  await database.exec('create table a (b integer primary key)')
+  await database.query('create table a (b integer primary key)')
   const insert = (b: number) => ({ sql: 'insert into a values ($1)', values: [b] })
   const { query } = pg.Client.prototype
   const cancelled = t.mock.method(
@@ -97,7 +97,6 @@ test('a write whose transaction does not begin writes nothing, not even its firs
 
 /** `undone(n)` fails with a serialization failure until it has been called `n` times. */
 const UNDONE = `
-  create sequence calls;
   create function undone(n integer) returns integer language plpgsql as $$
   begin
     if nextval('calls') < n then raise sqlstate '40001'; end if;
@@ -106,9 +105,10 @@ const UNDONE = `
 
 test('a statement with a serialization failure is tried up to five times', async t => {
   const database = await opened(t)
-  await database.exec(UNDONE)
-  await database.exec('create table a (b integer)')
-  const restart = () => database.exec('alter sequence calls restart')
+  await database.query('create sequence calls')
+  await database.query(UNDONE)
+  await database.query('create table a (b integer)')
+  const restart = () => database.query('alter sequence calls restart')
   const insert = (n: number) => ({ sql: 'insert into a select undone($1)', values: [n] })
 
   assert.deepEqual(await database.query('select undone($1) as calls', [3]), [{ calls: 3 }])
@@ -140,15 +140,15 @@ test('a server that gives fewer connections than the pool wants fails no read an
   const url = new URL(await createPostgresDatabase())
   const role = url.pathname.slice(1)
   const owner = openPostgres({ url: url.href, onConnectionError: assert.ifError })
-  await owner.exec('create table a (b integer primary key)')
-  await owner.exec(`create role ${role} login password 'few' connection limit 3`)
-  await owner.exec(`grant all on a to ${role}`)
+  await owner.query('create table a (b integer primary key)')
+  await owner.query(`create role ${role} login password 'few' connection limit 3`)
+  await owner.query(`grant all on a to ${role}`)
   Object.assign(url, { username: role, password: 'few' })
   const few = openPostgres({ url: url.href, onConnectionError: assert.ifError })
   t.after(async () => {
     await few.close()
-    await owner.exec(`drop owned by ${role}`)
-    await owner.exec(`drop role ${role}`)
+    await owner.query(`drop owned by ${role}`)
+    await owner.query(`drop role ${role}`)
     await owner.close()
   })
   const insert = (b: number) => ({ sql: 'insert into a values ($1)', values: [b] })
@@ -163,13 +163,13 @@ test('a server without any connection left is waited for, and then the error say
   const url = new URL(await createPostgresDatabase())
   const role = url.pathname.slice(1)
   const owner = openPostgres({ url: url.href, onConnectionError: assert.ifError })
-  await owner.exec(`create role ${role} login password 'one' connection limit 1`)
+  await owner.query(`create role ${role} login password 'one' connection limit 1`)
   Object.assign(url, { username: role, password: 'one' })
   const first = openPostgres({ url: url.href, onConnectionError: assert.ifError })
   const second = openPostgres({ url: url.href, onConnectionError: assert.ifError })
   t.after(async () => {
     await second.close()
-    await owner.exec(`drop role ${role}`)
+    await owner.query(`drop role ${role}`)
     await owner.close()
   })
   await first.query('select 1 as one')

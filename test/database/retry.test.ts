@@ -6,9 +6,7 @@ import { openPostgres } from '../../src/platform/database/postgres.ts'
 import { openSqlite } from '../../src/platform/database/sqlite/sqlite.ts'
 import { createPostgresDatabase } from '../support/postgres.ts'
 
-type Opened = Database & { exec(sql: string): Promise<void> }
-
-const kinds: Record<string, () => Promise<Opened>> = {
+const kinds: Record<string, () => Promise<Database>> = {
   sqlite: async () => openSqlite({ path: ':memory:', onUnknownOutcome: assert.ifError }),
   postgres: async () =>
     openPostgres({ url: await createPostgresDatabase(), onConnectionError: assert.ifError }),
@@ -24,8 +22,10 @@ for (const [kind, open] of Object.entries(kinds)) {
   /** A database with one row, and what reads that row's version. */
   async function openRow() {
     const database = await open()
-    await database.exec('create table rows (version integer)')
-    await database.exec('insert into rows values (0)')
+    await database.write([
+      { sql: 'create table rows (version integer)', values: [] },
+      { sql: 'insert into rows values (0)', values: [] },
+    ])
     const version = async () =>
       (await database.query<{ version: number }>('select version from rows'))[0]?.version ?? 0
     return { database, version }

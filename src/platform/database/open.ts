@@ -55,13 +55,13 @@ const UNLOGGED = 'exchanges'
  * that start at once one alters it, and the others wait. Where this user may not alter it, or the database has no such
  * tables, it stays as it is: that costs time only.
  */
-async function makeUnlogged(database: Database & { exec(sql: string): Promise<void> }) {
+async function makeUnlogged(database: Database): Promise<void> {
   const [row] = await database.query<{ relpersistence: string }>(
     'select relpersistence from pg_class where oid = to_regclass($1)',
     [UNLOGGED],
   )
   if (row?.relpersistence === 'p')
-    await database.exec(`alter table ${UNLOGGED} set unlogged`).catch(() => undefined)
+    await database.query(`alter table ${UNLOGGED} set unlogged`).catch(() => undefined)
 }
 
 /** The server encodings that can store every text. */

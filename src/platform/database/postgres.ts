@@ -40,7 +40,6 @@ const types: pg.CustomTypesConfig = {
 }
 
 type Postgres = Database & {
-  exec(sql: string): Promise<void>
   /**
    * Whether a pooler is between this process and the server, which may run each transaction on another connection of
    * the server. Statements with a name would then be missing, or be those of others. And it takes no time limits when a
@@ -82,9 +81,6 @@ export function openPostgres(options: PostgresOptions): Postgres {
       const written = await retries(() => writeAll(pool, statements, named))
       if (written) options.onCommit?.(1)
       return written
-    },
-    async exec(sql) {
-      await retries(() => pool.query(sql))
     },
     async isPooled() {
       const client = await pool.connect()

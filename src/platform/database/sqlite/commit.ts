@@ -21,7 +21,6 @@ export type Result = boolean | Failure
 export type Writer = {
   /** Resolves to one result per write once the batch is on disk. Never rejects. */
   commit(batch: Statement[][]): Promise<Result[]>
-  exec(sql: string): Promise<void>
   close(): Promise<void>
 }
 
@@ -133,7 +132,7 @@ export function failureOf(error: unknown): Failure {
 }
 
 /** An Error with the codes that node:sqlite gives to its own errors. */
-export const errorOf = ({ message, errcode }: Failure): Error =>
+const errorOf = ({ message, errcode }: Failure): Error =>
   Object.assign(new Error(message), errcode !== undefined && { code: 'ERR_SQLITE_ERROR', errcode })
 
 export type QueueOptions = {

@@ -1,11 +1,11 @@
 import { promises } from 'node:fs'
+import type { Worker } from 'node:worker_threads'
 import { SLICE_MS } from '../../../core/budgets.ts'
 import { startThread } from '../../../core/files.ts'
 import type { Database, Statement, Value } from '../../../core/ports.ts'
 import {
   createCommit,
   createQueue,
-  errorOf,
   type Failure,
   failureOf,
   type QueueOptions,
@@ -14,12 +14,13 @@ import {
 } from './commit.ts'
 import { type Connection, connect } from './connection.ts'
 import { watchFile } from './file.ts'
-import type { Command } from './thread.ts'
 
 type SqliteOptions = QueueOptions & {
   /** A file, which is created if it does not exist, or `:memory:`. */
   path: string
 }
+
+const THREAD = 'platform/database/sqlite/thread'
 
 /** Kilobytes: room for the indexes of a million payments, and for the payments of a day's tests. */
 const READ_CACHE = 96_000
@@ -28,26 +29,25 @@ const READ_CACHE = 96_000
  * Opens an SQLite database with two connections. One reads on the main thread, all reads of a turn of the event
  * loop together. The other writes on a thread of its own, with group commit.
  */
-export function openSqlite(
-  options: SqliteOptions,
-): Database & { exec(sql: string): Promise<void> } {
+export function openSqlite(options: SqliteOptions): Database {
   // The thread starts while this one opens the file.
-  const thread = options.path === ':memory:' ? undefined : ownThread(options.path)
+  const thread = options.path === ':memory:' ? undefined : startThread(THREAD)
   const connection = connectBeside(thread, options.path)
-  // The thread opens the file now: later its path may lead to another one. A failure is that of the first write.
-  void thread?.exec('select 1').catch(() => {})
-  const writer = thread ?? sameThread(connection)
+  const writer = thread ? onThread(thread, options.path) : onSameThread(connection)
   const queue = createQueue(writer, options)
   /** If only the log was deleted, what was acknowledged is saved: the log is still open. */
-  async function save(gone: Error): Promise<void> {
-    await writer.exec('pragma wal_checkpoint(truncate)').catch(() => {})
+  function save(gone: Error): void {
+    try {
+      connection.exec('pragma wal_checkpoint(truncate)')
+    } catch {
+      // Then the log is lost.
+    }
     queue.abandon(gone)
   }
   const stopWatch = options.path === ':memory:' ? () => {} : watchFile(options.path, save)
   const reader = createReader(connection, queue.broken)
 
   return {
-    exec: sql => writer.exec(sql),
     query: reader.query,
     write: queue.write,
     check: queue.check,
@@ -67,11 +67,11 @@ export function openSqlite(
   }
 }
 
-function connectBeside(thread: Writer | undefined, path: string): Connection {
+function connectBeside(thread: Worker | undefined, path: string): Connection {
   try {
     return connect(path, READ_CACHE)
   } catch (error) {
-    void thread?.close()
+    void thread?.terminate()
     throw error
   }
 }
@@ -150,17 +150,17 @@ export function createReader(connection: Connection, broken: () => Error | undef
 }
 
 /** A database in memory exists only in its connection, so reads and writes share that. */
-function sameThread(connection: Connection): Writer {
+function onSameThread(connection: Connection): Writer {
   const commit = createCommit(connection)
   return {
     commit: async batch => commit(batch),
-    exec: async sql => connection.exec(sql),
     async close() {},
   }
 }
 
-function ownThread(path: string): Writer {
-  const thread = startThread('platform/database/sqlite/thread', { workerData: path })
+/** The thread opens the file now: later its path may lead to another one. A failure is that of the first write. */
+function onThread(thread: Worker, path: string): Writer {
+  thread.postMessage(path)
   const waiting: ((results: Result[]) => void)[] = []
   let dead: Failure | undefined
 
@@ -168,25 +168,17 @@ function ownThread(path: string): Writer {
   thread.on('message', (results: Result[]) => waiting.shift()?.(results))
   thread.on('error', error => {
     dead = { ...failureOf(error), kind: 'unknown' }
-    for (const resolve of waiting.splice(0)) resolve([dead])
+    for (const resolve of waiting.splice(0)) resolve([])
   })
-
-  function send(command: Command): Promise<Result[]> {
-    return new Promise(resolve => {
-      if (dead) return resolve([dead])
-      waiting.push(resolve)
-      thread.postMessage(command)
-    })
-  }
 
   return {
     async commit(batch) {
-      const results = await send({ commit: batch })
+      const results = await new Promise<Result[]>(resolve => {
+        if (dead) return resolve([])
+        waiting.push(resolve)
+        thread.postMessage(batch)
+      })
       return dead ? batch.map(() => dead ?? false) : results
-    },
-    async exec(sql) {
-      const [failure] = await send({ exec: sql })
-      if (typeof failure === 'object') throw errorOf(failure)
     },
     async close() {
       thread.postMessage('close')
