@@ -126,18 +126,11 @@ function namedOnce(text: string, values: Value[]): pg.QueryConfig {
   return { name, text, values }
 }
 
-const combined = new Map<string, string>()
-
 /** Combines `sql` and `also` into one statement, which returns the row count of `sql`. */
 function toQuery({ sql, values, also }: Statement, named: ToQuery): pg.QueryConfig {
   if (!also) return named(sql, values)
-  let text = combined.get(sql)
-  if (!text) {
-    const shifted = also.sql.replace(/\$(\d+)/g, (_, place) => `$${Number(place) + values.length}`)
-    text = `with also as (${shifted}) ${sql}`
-    combined.set(sql, text)
-  }
-  return named(text, [...values, ...also.values])
+  const shifted = also.sql.replace(/\$(\d+)/g, (_, place) => `$${Number(place) + values.length}`)
+  return named(`with also as (${shifted}) ${sql}`, [...values, ...also.values])
 }
 
 const missed = ({ expect }: Statement, rowCount: number | null | undefined): boolean =>
