@@ -1,4 +1,4 @@
-import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { noSuchEndpoint } from '../../core/errors.ts'
 import { decodeAscii } from './addresses.ts'
 
@@ -29,7 +29,7 @@ export type Area = {
   sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): void
   /** The recording hooks for one of its endpoints, if its requests are recorded. */
   record?: (recorded: Recorded) => RecordingHooks | undefined
-  /** Of an area whose requests meet plans: the hooks for one of its endpoints. */
+  /** The hooks that apply plans to one of its endpoints, in an area that has plans. */
   plan?: ((operation: string) => PlanHooks) | undefined
   /** The error for an unknown path, if it is not the usual one. */
   unknown?: (() => Error) | undefined
@@ -41,28 +41,33 @@ export type Area = {
 
 export type Areas = Readonly<Record<AreaName, Area>>
 
-type Sent = (error: Error | null, payload?: unknown) => void
+/** A hook before the handler. */
+export type Hook = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  done: (error?: Error) => void,
+) => void
 
-type OnRequest = (request: FastifyRequest, reply: FastifyReply, done: () => void) => void
+type OnSend = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  payload: unknown,
+  done: (error: Error | null, payload?: unknown) => void,
+) => void
 
 export type Recorded = { operationId: string; secretBody?: true | undefined }
 
 export type RecordingHooks = {
   /** Wraps the endpoint's own hook, because one hook is faster than two. */
-  onRequest(hook: OnRequest): OnRequest
-  onSend(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    payload: unknown,
-    done: (error: null, payload: unknown) => void,
-  ): void
+  onRequest(hook: Hook): Hook
+  onSend: OnSend
 }
 
 export type PlanHooks = {
-  preHandler(request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void
+  preHandler: Hook
   /** Before the response is recorded. */
-  onSend(request: FastifyRequest, reply: FastifyReply, payload: unknown, done: Sent): void
-  afterRecord(request: FastifyRequest, reply: FastifyReply, payload: unknown, done: Sent): void
+  onSend: OnSend
+  afterRecord: OnSend
 }
 
 /**
@@ -86,7 +91,7 @@ export type PlanHooks = {
 export function beforeHandler(
   area: Area,
   refuse: (request: FastifyRequest, reply: FastifyReply) => Error | undefined,
-): (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction) => void {
+): Hook {
   const refusal = (request: FastifyRequest, reply: FastifyReply) =>
     hasEmptySegment(request.url) ? noSuchEndpoint('empty') : refuse(request, reply)
   return (request, reply, done) => {

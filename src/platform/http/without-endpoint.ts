@@ -1,5 +1,5 @@
 /** Requests that reach no endpoint: the path is unknown, or has other methods. Their error, and their record. */
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import findMyWay from 'find-my-way'
 import { methodNotAllowed, noSuchEndpoint } from '../../core/errors.ts'
 import {
@@ -9,6 +9,7 @@ import {
   areaOfPath,
   beforeHandler,
   decodedPath,
+  type Hook,
 } from './areas.ts'
 import { fastifyOptions, methodOf } from './fastify.ts'
 
@@ -20,10 +21,8 @@ export const WITHOUT_ENDPOINT = [
   { operation: NO_ENDPOINT, summary: 'An address that the API does not have' },
 ]
 
-type Refuse = (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) => void
-
 /** Refuses such a request before its body is read. Unknown paths below `/` and `/v1` are recorded, with a good key. */
-export function createRefuse(app: FastifyInstance, areas: Areas): Refuse {
+export function createRefuse(app: FastifyInstance, areas: Areas): Hook {
   const findPath = createFindPath(app)
   // In a plugin of its own, because the hooks of the server run for all requests.
   void app.register((plugin, _options, done) => {
@@ -44,10 +43,7 @@ export function createRefuse(app: FastifyInstance, areas: Areas): Refuse {
     return noSuchEndpoint(findPath(`/v1${path}`) ? 'missing' : undefined)
   }
 
-  function refuseMethod(
-    request: FastifyRequest,
-    { url, area: name, methods, params }: Path,
-  ): Refuse {
+  function refuseMethod(request: FastifyRequest, { url, area: name, methods, params }: Path): Hook {
     const area = areas[name]
     const recording = area.record?.({ operationId: NO_OPERATION })
     request.withoutEndpoint = { area, route: url, recording }
@@ -60,7 +56,7 @@ export function createRefuse(app: FastifyInstance, areas: Areas): Refuse {
     return recording ? recording.onRequest(refuse) : refuse
   }
 
-  function refusePath(request: FastifyRequest): Refuse {
+  function refusePath(request: FastifyRequest): Hook {
     const area = areaOfPath(areas, request)
     const refuse = beforeHandler(area, area.unknown ?? unknownPath)
     const isOpen = area === areas.open
@@ -109,7 +105,7 @@ function createFindPath(app: FastifyInstance): (url: string) => Path | undefined
 
 /** Sets the account of a good key where none is needed. Without a good key nothing changes. */
 const afterIdentifying =
-  ({ api }: Areas, next: Refuse): Refuse =>
+  ({ api }: Areas, next: Hook): Hook =>
   (request, reply, done) => {
     const goOn = () => {
       void reply.removeHeader('www-authenticate')
