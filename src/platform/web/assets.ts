@@ -15,15 +15,10 @@ const contentTypes: Record<string, string> = {
 }
 
 /** File names, to be put behind `/assets/`. The files of the viewer on /docs begin with `docs`, those of the console with `console`. */
-type Names = {
-  css: string
-  js: string
-  docsCss: string
-  docsJs: string
-  consoleCss: string
-  consoleJs: string
-  icon: string
-}
+type Names = Record<
+  'css' | 'js' | 'docsCss' | 'docsJs' | 'consoleCss' | 'consoleJs' | 'icon',
+  string
+>
 
 /** Reads the manifest of a build. Throws an Error whose message says what to do if `folder` has none. */
 export function readAssets(folder: URL) {

@@ -4,18 +4,14 @@ import { genericHeader, phaseBanner, skipLink } from './components.ts'
 import { type Html, html } from './html.ts'
 
 /** Everything on a page that does not change from page to page. */
-type Shell = {
+type Shell = typeof englishShell & {
   /** The path of the site's public address, such as `/farthing`. It has no slash at its end and may be empty. */
   basePath: string
   language: string
-  serviceName: string
-  skipLink: string
-  banner: { tag: string; text: string }
-  footer: string
 }
 
 type PageOptions = {
-  /** Whose style sheet and script the page has besides those of all pages: the viewer's on /docs, or the console's. */
+  /** Adds the style sheet and the script of the viewer on /docs, or those of the console. */
   more?: 'viewer' | 'console'
   navigation?: Html
   links?: { text: string; href: string }[]
