@@ -72,10 +72,13 @@ function countArriving(): typeof IncomingMessage {
         return false
       }
       const bytes = piece.length + BYTES_PER_PIECE
-      if (this.isCut || arriving + bytes > ARRIVING_BYTES) {
-        this.cut()
-        return true
+      if (!this.isCut && arriving + bytes > ARRIVING_BYTES) {
+        this.isCut = true
+        this.release()
+        // The body is already being read, or http/fastify.ts will see `isCut` before it begins.
+        if (this.listenerCount('error') > 0) this.emit('error', overloaded())
       }
+      if (this.isCut) return true
       this.bytes += bytes
       arriving += bytes
       return super.push(piece)
@@ -89,14 +92,6 @@ function countArriving(): typeof IncomingMessage {
     private release(): void {
       arriving -= this.bytes
       this.bytes = 0
-    }
-
-    /** The body is already being read, or http/fastify.ts will see `isCut` before it begins. */
-    private cut(): void {
-      if (this.isCut) return
-      this.isCut = true
-      this.release()
-      if (this.listenerCount('error') > 0) this.emit('error', overloaded())
     }
   }
 }
