@@ -133,14 +133,9 @@ export function createLazyApp(
 ) {
   let made: Promise<FastifyInstance> | undefined
   async function makeReady(): Promise<FastifyInstance> {
-    try {
-      const app = await make()
-      await app.ready()
-      return app
-    } catch (error) {
-      made = undefined // the next request tries again
-      throw error
-    }
+    const app = await make()
+    await app.ready()
+    return app
   }
   return {
     /** Handles a request below its prefixes. Returns false for any other. */
@@ -151,6 +146,7 @@ export function createLazyApp(
       made.then(
         app => app.routing(raw, response),
         error => {
+          made = undefined // the next request tries again
           onFault(error)
           response
             .writeHead(500, { 'content-type': JSON_TYPE })
