@@ -2,7 +2,7 @@
 import { after } from 'node:test'
 import type { Resolve } from '../../src/core/ports.ts'
 import { parseAllowedHosts } from '../../src/platform/outbound/address.ts'
-import { type ClosableSend, createSend } from '../../src/platform/outbound/send.ts'
+import { createSend } from '../../src/platform/outbound/send.ts'
 import { authority } from './certificates.ts'
 import { type Behaviour, type Receiver, startReceiver } from './receiver.ts'
 
@@ -14,7 +14,7 @@ after(async () => {
 export const HOSTS = ['a.test', 'b.test', 'c.test', 'd.test', 'e.test']
 
 /** Resolves every name to loopback. The hosts `localhost` and `receiver.test` and five more are exempt from the address rule. */
-export function loopbackSend(resolve: Resolve = async () => ['127.0.0.1']): ClosableSend {
+export function loopbackSend(resolve: Resolve = async () => ['127.0.0.1']) {
   const allowed = parseAllowedHosts(['localhost, receiver.test', ...HOSTS].join()).hosts
   const send = createSend({ resolve, allowed, ca: authority, userAgent: 'Farthing/1.2.3' })
   open.push(send)

@@ -3,7 +3,7 @@ import { describe, type TestContext, test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { TLSSocket } from 'node:tls'
 import { parseAllowedHosts } from '../../src/platform/outbound/address.ts'
-import { type ClosableSend, createSend } from '../../src/platform/outbound/send.ts'
+import { createSend } from '../../src/platform/outbound/send.ts'
 import { authority } from '../support/certificates.ts'
 import { type Behaviour, postTo, type Receiver, startReceiver } from '../support/receiver.ts'
 
@@ -11,7 +11,7 @@ import { type Behaviour, postTo, type Receiver, startReceiver } from '../support
 async function start(
   t: TestContext,
   behaviours: [Behaviour, Behaviour],
-): Promise<[ClosableSend, Receiver, Receiver]> {
+): Promise<[ReturnType<typeof createSend>, Receiver, Receiver]> {
   const allowed = parseAllowedHosts('localhost, receiver.test').hosts
   const send = createSend({ resolve: async () => ['127.0.0.1'], allowed, ca: authority })
   const [one, other] = [await startReceiver(behaviours[0]), await startReceiver(behaviours[1])]

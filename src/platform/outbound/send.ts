@@ -50,9 +50,6 @@ type SendOptions = {
   insecure?: boolean
 }
 
-/** `close` ends all connections, including those in use. */
-export type ClosableSend = ((post: Post) => Promise<AttemptResult>) & { close(): void }
-
 /**
  * Makes the real Send. Its guarantees beyond those of the port:
  * - A request is written at most once. A broken connection is a failed attempt and is never retried
@@ -62,7 +59,7 @@ export type ClosableSend = ((post: Post) => Promise<AttemptResult>) & { close():
  * - `response_time` starts when the request gets its slot. It is null when no connection was established,
  *   because nothing was sent then.
  */
-export function createSend(options: SendOptions): ClosableSend {
+export function createSend(options: SendOptions) {
   const { resolve, allowed, userAgent } = options
   const agents: Agents = { http: createAgent() }
   const takeSlot = createSlots(DELIVERIES_TO_HOST, DELIVERIES)
@@ -126,6 +123,7 @@ export function createSend(options: SendOptions): ClosableSend {
     }
   }
 
+  /** Ends all connections, including those in use. */
   const close = () => {
     for (const agent of Object.values(agents)) agent.destroy()
   }
