@@ -54,8 +54,8 @@ const windowOf = (id: string): string => startOf(Math.max(0, slotOf(id) - SLOTS 
 export const cursorAt = (time: number): string => printCursor(idFloor(time), new Map())
 
 /**
- * A page ends at 1 MB. The newest rows without `after`; with `since`, which is an identifier, the oldest from there on. Conditions must not
- * change between two pages.
+ * Returns a page of at most 1 MB. With `after` it has the rows that follow. Without, it has the newest rows, or with
+ * `since`, an identifier, the oldest from there on. The filters must not change between two pages.
  */
 export async function findFollowed<Row, Item>(
   database: Database,

@@ -76,9 +76,9 @@ async function inFile<Result>(path: string, look: (database: DatabaseSync) => Pr
 }
 
 /**
- * Looks at a database without changing it: which migration it has, 0 without tables, and this Farthing knows, whether a
- * key with this hash works there, and the bytes of the write-ahead log of an SQLite file, which must exist. Throws if it
- * cannot be read, or is another program's.
+ * Reads a database without changing it. `has` is its newest migration, 0 without tables; `knows` is the newest of this
+ * Farthing. `hasKey` says whether a key with this hash works there. `walBytes` is the size of the write-ahead log of an
+ * SQLite file. The file must exist. Throws if the database cannot be read or another program made it.
  */
 export async function inspectDatabase(address: DatabaseAddress, keyHash: string) {
   const knows = newestMigration()

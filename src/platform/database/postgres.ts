@@ -26,7 +26,7 @@ const DEADLOCK = '40P01'
 const READ_ONLY = '25006'
 /** The server, the database or the role has no connection left. */
 const TOO_MANY_CONNECTIONS = '53300'
-/** With the longest pause in milliseconds: some five seconds in all, if there is no connection at all. */
+/** Tries to get a connection, and the longest pause after each in milliseconds: some five seconds together. */
 const MOST_CONNECTS = 20
 const CONNECT_PAUSE = 500
 /** Milliseconds until the pool may try again for more connections than the server gave. */

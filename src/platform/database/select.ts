@@ -43,7 +43,7 @@ export type Searchable<Row, Item> = {
   fromRow: (row: Row) => Item
 }
 
-/** One whose rows may be large. `bytes` is an SQL expression. */
+/** A searchable table whose rows may be large. `bytes` is an SQL expression for their size. */
 export type Sized<Row, Item> = Searchable<Row, Item> & { bytes: string }
 
 /** At most `limit` rows: the newest, newest first, or the oldest, oldest first. */

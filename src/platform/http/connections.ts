@@ -37,9 +37,9 @@ type Connection = {
 const connections = new WeakMap<Socket, Connection>()
 
 /**
- * A server with the time limits of its budgets. It handles a request when the response before it on its connection has left: Node
- * would handle all requests of one read at once, and keep their responses for a client that does not read. A connection
- * with more requests waiting is closed. Bytes that are not HTTP go to the event `clientError`.
+ * A server with the time limits of its budgets. It handles a request when the response before it on its connection has
+ * left: Node would handle all requests of one read at once, and keep their responses for a client that does not read. A
+ * connection on which more than PIPELINED requests wait is closed. Bytes that are not HTTP go to the event `clientError`.
  */
 export function createHttpServer(handle: Handle): Server {
   const options = {

@@ -18,7 +18,7 @@ export type Route = {
   accepts?: Accepts
   /** Its body is a card or another secret: the record does not keep it. */
   secretBody?: true
-  /** Of a search: its parameters. It ignores others. */
+  /** The parameters of a search, which ignores all others. */
   search?: SearchKind
   /** Its response has as many items as there are, so it takes turns with the searches. */
   isLong?: true

@@ -90,7 +90,7 @@ async function acceptWaiting(server: Server): Promise<void> {
   server.off('connection', note)
 }
 
-/** Milliseconds between two looks, and looks between two lines. */
+/** Milliseconds between two checks, and checks between two lines of the log. */
 const CHECK_INTERVAL = 1_000
 const LOOKS_PER_LINE = 60
 

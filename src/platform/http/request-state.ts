@@ -20,7 +20,7 @@ export type RecordedPayment = {
 
 export type Effects = { account: Account; payment: RecordedPayment; caused: Caused | undefined }
 
-/** Of the account, as the look-up of the key saw it. `unknown`: no key was looked up, or control is off. */
+/** The last plan of the account when its key was looked up. `unknown`: no key was looked up, or control is off. */
 export type LastPlan = 'unknown' | 'none' | { plan_id: string }
 
 type ActingPlan = {

@@ -19,7 +19,7 @@ import { areaOf, createRefuse } from './without-endpoint.ts'
 const ASSETS = '/assets/:name'
 
 type ServerOptions = {
-  /** The address under which the router looks for a request; without it, its own. */
+  /** The address that the router uses for a request. By default it is the request's own. */
   routedAs?: (raw: IncomingMessage) => string
   /** Another app, which handles the requests below its prefixes. */
   lazyApp?: ReturnType<typeof createLazyApp>

@@ -258,8 +258,8 @@ function reasonOf(error: NodeJS.ErrnoException, handshaking: boolean): Reason {
 type Body = Pick<ReceiverResponse, 'body' | 'size'>
 
 /**
- * Reads the body to its end, so that the connection can be reused. Closes the connection of a long body, or of one in many pieces. Returns the
- * beginning of the body if it is to be kept.
+ * Reads the body to its end, so that the connection can be reused. Closes the connection if the body is long or has many
+ * pieces. Returns the beginning of the body if it is to be kept.
  */
 function readToEnd(response: IncomingMessage, keepsBody: boolean): Promise<Body> | undefined {
   const chunks: Buffer[] = []

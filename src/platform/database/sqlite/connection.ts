@@ -47,7 +47,7 @@ export function connect(path: string, cacheKilobytes: number) {
   applySettings(database, { cache_size: -cacheKilobytes, ...SETTINGS }, path === ':memory:')
   const cache = new Map<string, ReturnType<typeof prepare>>()
 
-  /** A Map keeps the order of insertion, so the first entry is the oldest. One that is needed again comes back. */
+  /** Evicts the oldest statement, which a Map has first. It is prepared anew when it is needed again. */
   function prepared(sql: string) {
     const cached = cache.get(sql)
     if (cached) return cached
