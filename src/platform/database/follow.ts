@@ -55,7 +55,7 @@ export const cursorAt = (time: number): string => printCursor(idFloor(time), new
 
 /**
  * Returns a page of at most 1 MB. With `after` it has the rows that follow. Without, it has the newest rows, or with
- * `since`, an identifier, the oldest from there on. The filters must not change between two pages.
+ * `since`, which is `idFloor` of a time, the oldest from then on. The filters must not change between two pages.
  */
 export async function findFollowed<Row, Item>(
   database: Database,
@@ -68,20 +68,19 @@ export async function findFollowed<Row, Item>(
   const count = (from: string, to: Condition) =>
     countBySlot(database, table, [...conditions, where(`${table.id} > ?`, from), to])
 
-  if (after === undefined) {
-    const order = since === undefined || before !== undefined ? 'newest' : 'oldest'
+  const start = after ?? (before === undefined ? since : undefined)
+  if (start === undefined) {
     const range = [...conditions, ...ifGiven(`${table.id} < ?`, before)]
-    const found = await findWithin(database, table, range, { limit, order }, LIST_PAGE_BYTES)
-    const rows = order === 'newest' ? found.reverse() : found
+    const part = { limit, order: 'newest' } as const
+    const rows = (await findWithin(database, table, range, part, LIST_PAGE_BYTES)).reverse()
     const [first, last] = [rows[0], rows.at(-1)]
-    if (!first || !last)
-      return { rows, next: printCursor(since ?? idFloor(0), new Map()), previous: null }
+    if (!first || !last) return { rows, next: cursorAt(0), previous: null }
     // What is before the first of the newest is not owed.
     const older = await count(windowOf(idOf(last)), where(`${table.id} < ?`, idOf(first)))
     return pageOf(rows, idOf, older)
   }
 
-  const cursor = readCursor(after)
+  const cursor = readCursor(start)
   let from = cursor.id
   let listed: Counts = new Map()
   if (cursor.counts) {
@@ -98,7 +97,7 @@ export async function findFollowed<Row, Item>(
     ...ifGiven(`${table.id} < ?`, before),
   ]
   const rows = await findWithin(database, table, range, { limit, order: 'oldest' }, LIST_PAGE_BYTES)
-  return rows.length === 0 ? { rows, next: after, previous: null } : pageOf(rows, idOf, listed)
+  return rows.length === 0 ? { rows, next: start, previous: null } : pageOf(rows, idOf, listed)
 }
 
 function pageOf<Item>(
