@@ -58,7 +58,7 @@ export function docsPage(site: Site, { hasConsole }: { hasConsole: boolean }): s
     ...(hasConsole ? [{ text: 'Console', href: `${site.basePath}/console` }] : []),
   ]
   return page(site, 'en', 'API documentation – Farthing payments', content, {
-    more: 'viewer',
+    more: 'docs',
     links,
   })
 }

@@ -11,8 +11,7 @@ import { pageSchema } from './schema.ts'
 import { type SearchKind, wrongFilters } from './search.ts'
 
 export type Schema = { readonly [keyword: string]: unknown }
-type Example = { summary: string; value: unknown }
-type Examples = Record<string, Example>
+type Examples = Record<string, { summary: string; value: unknown }>
 type Content = Record<string, { schema: Schema; examples?: Examples }>
 type Header = { description: string; required?: boolean; schema: Schema }
 export type Parameter = Header & { name: string; in: 'path' | 'query' | 'header' }

@@ -12,14 +12,9 @@ type Shell = typeof englishShell & {
 
 type PageOptions = {
   /** Adds the style sheet and the script of the viewer on /docs, or those of the console. */
-  more?: 'viewer' | 'console'
+  more?: 'docs' | 'console'
   navigation?: Html
   links?: { text: string; href: string }[]
-}
-
-const moreAssets = {
-  viewer: { css: assets.docsCss, js: assets.docsJs },
-  console: { css: assets.consoleCss, js: assets.consoleJs },
 }
 
 export const englishShell = {
@@ -58,8 +53,8 @@ export function page(
 <script type="module" src="${asset(assets.js)}"></script>
 ${
   more &&
-  html`<link rel="stylesheet" href="${asset(moreAssets[more].css)}">
-<script type="module" src="${asset(moreAssets[more].js)}"></script>
+  html`<link rel="stylesheet" href="${asset(assets[`${more}Css`])}">
+<script type="module" src="${asset(assets[`${more}Js`])}"></script>
 `
 }<link rel="icon" sizes="any" href="${asset(assets.icon)}" type="image/svg+xml">
 </head>
