@@ -41,11 +41,7 @@ export function insertAgreement(agreement: Agreement): Statement {
   }
 }
 
-export const findAgreement = (
-  database: Database,
-  room: string,
-  agreement_id: string,
-): Promise<Agreement | undefined> =>
+export const findAgreement = (database: Database, room: string, agreement_id: string) =>
   findOne(database, agreementRows, where('agreement_id = ? and account = ?', agreement_id, room))
 
 /** Writes an agreement whose version was incremented, by compare-and-swap on that version. */

@@ -43,15 +43,10 @@ export const disputesPage = {
   },
 }
 
-type DisputeBody = FromSchema<typeof dispute>
-
-export function presentDispute(
-  { settled_date, ...dispute }: Dispute,
-  addresses: Addresses,
-): DisputeBody {
+export function presentDispute({ settled_date, ...record }: Dispute, addresses: Addresses) {
   return {
-    ...dispute,
+    ...record,
     ...(settled_date && { settlement_summary: { settled_date } }),
-    _links: { payment: getLink(paymentAddress(dispute.payment_id, addresses)) },
-  }
+    _links: { payment: getLink(paymentAddress(record.payment_id, addresses)) },
+  } satisfies FromSchema<typeof dispute>
 }

@@ -13,7 +13,6 @@ import {
   type Ending,
   endPage,
   type Form,
-  type PaymentSummary,
   type ReturnLink,
   type Site,
 } from './pages.ts'
@@ -140,10 +139,7 @@ async function confirmation(visit: JourneyStep, payment: Payment): Promise<PageO
 }
 
 /** With the description of the agreement that the payment sets up: its user must know that the card is kept. */
-async function summaryOf(
-  { context }: JourneyStep,
-  { given, room }: Payment,
-): Promise<PaymentSummary> {
+async function summaryOf({ context }: JourneyStep, { given, room }: Payment) {
   const { prefilled, set_up_agreement: id } = given
   const address = prefilled?.billing_address
   const agreement = id === undefined ? undefined : await findAgreement(context.database, room, id)

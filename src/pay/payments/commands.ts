@@ -163,8 +163,6 @@ async function isKeyTaken(
 
 type Read = () => Promise<{ payment: Payment; account: Account } | undefined>
 
-export type ChangeResult = { moved: boolean; payment: Payment }
-
 /**
  * Changes a payment: reads it, decides, and writes the change, the webhook messages and `also` in one commit. Repeats
  * all of it when the compare-and-swap fails. Delivers the messages afterwards, so that a fault in delivery cannot
@@ -176,7 +174,7 @@ export async function changePayment(
   read: Read,
   decide: (payment: Payment, now: AccountTime) => Change | undefined,
   also: () => Statement[] = () => [],
-): Promise<ChangeResult | undefined> {
+) {
   const { recordEffects } = context
   const { found, payment, messages } = await untilWritten(async () => {
     const found = await read()
@@ -208,7 +206,7 @@ export const movePayment = (
   read: Read,
   trigger: Trigger | ((payment: Payment) => Trigger),
   refuse?: (status: Status) => Error,
-): Promise<ChangeResult | undefined> =>
+) =>
   changePayment(context, read, (payment, now) => {
     const change = advance(payment, typeof trigger === 'string' ? trigger : trigger(payment), now)
     if (!change && refuse) throw refuse(statusOf(payment))
@@ -245,10 +243,7 @@ const useAgreement = (agreement: Agreement, payment: Payment): Statement => {
  * Specification, *States and transitions*: an agreement becomes active when a payment that sets it up
  * is authorised. One that was cancelled meanwhile stays cancelled. Returns the update, for the same commit as the payment.
  */
-async function agreementAfter(
-  database: Database,
-  { after, at, sends }: Change,
-): Promise<Statement[]> {
+async function agreementAfter(database: Database, { after, at, sends }: Change) {
   const { set_up_agreement, agreement_id } = after.given
   if (agreement_id && isLastOfAgreement(after)) {
     const agreement = await findAgreement(database, after.room, agreement_id)

@@ -3,7 +3,7 @@ import { findAgreement } from '../agreements/store.ts'
 import { DECLINED_CARD, MOCK_CARD } from '../card.ts'
 import type { Context } from '../context.ts'
 import { submitCard } from './authorise.ts'
-import { type ChangeResult, changePayment, movePayment } from './commands.ts'
+import { changePayment, movePayment } from './commands.ts'
 import {
   advance,
   mockCardOf,
@@ -40,10 +40,7 @@ export async function findByPageToken({ context, token }: TokenHolder) {
 }
 
 /** Moves the web payment with this token. Undefined if there is none; not moved if its state does not allow it. */
-export const moveByToken = (
-  holder: TokenHolder,
-  trigger: Trigger | ((payment: Payment) => Trigger),
-): Promise<ChangeResult | undefined> =>
+export const moveByToken = (holder: TokenHolder, trigger: Parameters<typeof movePayment>[2]) =>
   movePayment(holder.context, () => findByPageToken(holder), trigger)
 
 export const MOVED_MEANWHILE = 'another request moved the payment meanwhile: read it'

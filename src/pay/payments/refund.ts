@@ -21,11 +21,8 @@ export type NewRefund = { amount: number; available?: number | undefined }
 const SUBMITTED_MS = 5_000
 
 /** `created` and `now` in milliseconds. */
-export const refundStatus = (
-  created: number,
-  scenario: RefundScenario,
-  now: AccountTime,
-): 'submitted' | RefundScenario => (now - created < SUBMITTED_MS ? 'submitted' : scenario)
+export const refundStatus = (created: number, scenario: RefundScenario, now: AccountTime) =>
+  now - created < SUBMITTED_MS ? 'submitted' : scenario
 
 /**
  * Refunds `amount` pence at `now`, in milliseconds. The caller checks first that the payment allows it. With `fails` the
@@ -43,11 +40,7 @@ export function refund(payment: Payment, amount: number, now: AccountTime, fails
 }
 
 /** Refunds of one moment are one entry, so that the list does not grow while a clock stands still. */
-function withFailing(
-  failing: FailingRefund[] = [],
-  amount: number,
-  at: AccountTime,
-): FailingRefund[] {
+function withFailing(failing: FailingRefund[] = [], amount: number, at: AccountTime) {
   const last = failing.at(-1)
   if (last?.at !== at) return [...failing, { at, amount }]
   return [...failing.slice(0, -1), { at, amount: last.amount + amount }]
@@ -67,11 +60,7 @@ export function paymentAt(payment: Payment, now: AccountTime): Payment {
 }
 
 /** Specification, *Payment*: whether a refund is possible. Amounts are in pence. */
-export function refundSummary(payment: Payment): {
-  status: 'pending' | 'unavailable' | 'available' | 'full'
-  amount_available: number
-  amount_submitted: number
-} {
+export function refundSummary(payment: Payment) {
   const { amount } = payment.given
   const status = statusOf(payment)
   const refunded = payment.refunded_amount
@@ -80,11 +69,11 @@ export function refundSummary(payment: Payment): {
       status: refunded < amount ? 'available' : 'full',
       amount_available: amount - refunded,
       amount_submitted: refunded,
-    }
+    } as const
   const pending = isPayable(status) || status === 'submitted'
   return {
     status: pending ? 'pending' : 'unavailable',
     amount_available: amount,
     amount_submitted: 0,
-  }
+  } as const
 }

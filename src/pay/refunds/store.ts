@@ -23,12 +23,7 @@ export function insertRefund({ refund_id, payment_id, room, amount, scenario }: 
 }
 
 /** The first refunds of a payment, oldest first, or those after one. */
-export const refundsOf = (
-  database: Database,
-  payment_id: string,
-  limit: number,
-  after?: string,
-): Promise<Refund[]> =>
+export const refundsOf = (database: Database, payment_id: string, limit: number, after?: string) =>
   findPart(
     database,
     refundRows,
@@ -39,10 +34,7 @@ export const refundsOf = (
 const READ_AT_ONCE = 500
 
 /** All refunds of a payment: there may be as many as it has pence. */
-export async function* allRefundsOf(
-  database: Database,
-  payment_id: string,
-): AsyncGenerator<Refund> {
+export async function* allRefundsOf(database: Database, payment_id: string) {
   let last: Refund | undefined
   do {
     const some = await refundsOf(database, payment_id, READ_AT_ONCE, last?.refund_id)
@@ -51,16 +43,8 @@ export async function* allRefundsOf(
   } while (last)
 }
 
-export const findRefund = (
-  database: Database,
-  payment_id: string,
-  refund_id: string,
-): Promise<Refund | undefined> =>
+export const findRefund = (database: Database, payment_id: string, refund_id: string) =>
   findOne(database, refundRows, where('payment_id = ? and refund_id = ?', payment_id, refund_id))
 
-export const findRefundOfAccount = (
-  database: Database,
-  room: string,
-  refund_id: string,
-): Promise<Refund | undefined> =>
+export const findRefundOfAccount = (database: Database, room: string, refund_id: string) =>
   findOne(database, refundRows, where('account = ? and refund_id = ?', room, refund_id))

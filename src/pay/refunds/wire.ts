@@ -66,7 +66,6 @@ export const refundsOfPayment = object('RefundsOfPayment', {
 })
 
 type RefundBody = FromSchema<typeof refund>
-type CreatedRefundBody = FromSchema<typeof createdRefund>
 
 /** The refund as every response but that to its creation shows it. Its status depends on `now`, in milliseconds. */
 export function presentRefund(refund: Refund, now: AccountTime, addresses: Addresses): RefundBody {
@@ -85,13 +84,9 @@ export function presentRefund(refund: Refund, now: AccountTime, addresses: Addre
 }
 
 /** The refund as the response to its creation shows it. `now` in milliseconds. */
-export function presentCreated(
-  refund: Refund,
-  now: AccountTime,
-  addresses: Addresses,
-): CreatedRefundBody {
+export function presentCreated(refund: Refund, now: AccountTime, addresses: Addresses) {
   const { payment_id, settlement_summary, ...created } = presentRefund(refund, now, addresses)
-  return created
+  return created satisfies FromSchema<typeof createdRefund>
 }
 
 export function presentAll<Refunds>(payment_id: string, refunds: Refunds, addresses: Addresses) {

@@ -34,11 +34,7 @@ type SendableRow = KeptRow & (Account | Record<keyof Account, null>) & { webhook
  * expired or was reset since, its webhook counts as inactive: a request that began before the reset may register a
  * webhook after it.
  */
-export async function findSendable(
-  database: Database,
-  message_id: string,
-  time: Time,
-): Promise<(KeptMessage & { account: Account }) | undefined> {
+export async function findSendable(database: Database, message_id: string, time: Time) {
   const [row] = await database.query<SendableRow>(FIND_SENDABLE, [message_id, time.wall()])
   if (!row) return undefined
   const isOfAccount = row.name !== null
@@ -83,11 +79,7 @@ export async function webhooksToRecover(database: Database, now: MachineTime): P
 }
 
 /** Whether a message of the room is being sent. `now` is the machine's time. */
-export async function isSending(
-  database: Database,
-  room: string,
-  now: MachineTime,
-): Promise<boolean> {
+export async function isSending(database: Database, room: string, now: MachineTime) {
   const found = await database.query(
     `select message_id from webhook_messages join webhooks on webhooks.webhook_id = webhook_messages.webhook_id
      where webhooks.account = $1 and webhook_messages.status = 'PENDING' and claimed_until > $2 limit 1`,
@@ -99,16 +91,13 @@ export async function isSending(
 type Unsent = { message_id: string; claimed_until: number }
 
 /** The oldest PENDING message of a webhook, claimed or not. */
-export async function oldestUnsent(
-  database: Database,
-  webhook_id: string,
-): Promise<Unsent | undefined> {
-  const rows = await database.query<Unsent>(
+export async function oldestUnsent(database: Database, webhook_id: string) {
+  const [unsent] = await database.query<Unsent>(
     `select message_id, claimed_until from webhook_messages
      where webhook_id = $1 and status = 'PENDING' order by message_id limit 1`,
     [webhook_id],
   )
-  return rows[0]
+  return unsent
 }
 
 /** Fails its `expect` when another instance has claimed the message first. */
@@ -238,9 +227,5 @@ export const followMessages = (
     paging,
   )
 
-export const findMessage = (
-  database: Database,
-  room: string,
-  message_id: string,
-): Promise<KeptMessage | undefined> =>
+export const findMessage = (database: Database, room: string, message_id: string) =>
   findOne(database, keptRows, where('webhooks.account = ? and message_id = ?', room, message_id))

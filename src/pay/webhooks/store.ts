@@ -76,11 +76,7 @@ export const insertWithinLimit = (webhook: Webhook, duplicate?: Duplicate): Stat
   },
 ]
 
-export async function duplicateOf(
-  database: Database,
-  room: string,
-  duplicate: Duplicate,
-): Promise<Webhook | undefined> {
+export async function duplicateOf(database: Database, room: string, duplicate: Duplicate) {
   const [found] = await webhooksWhere(database, isDuplicate('$1', '$2', '$3'), [
     room,
     duplicate.after,
@@ -90,24 +86,16 @@ export async function duplicateOf(
 }
 
 /** Those that match a condition on the columns of webhooks, which may end with an order and a limit. */
-export async function webhooksWhere(
-  database: Database,
-  condition: string,
-  values: Value[],
-): Promise<Webhook[]> {
+export async function webhooksWhere(database: Database, condition: string, values: Value[]) {
   const sql = `select ${COLUMNS} from webhooks where ${condition}`
   return (await database.query<WebhookRow>(sql, values)).map(fromRow)
 }
 
-export const findWebhook = (
-  database: Database,
-  room: string,
-  webhook_id: string,
-): Promise<Webhook | undefined> =>
+export const findWebhook = (database: Database, room: string, webhook_id: string) =>
   findOne(database, webhookRows, where('webhook_id = ? and account = ?', webhook_id, room))
 
 /** The active webhooks of the account, oldest first. */
-export const activeWebhooks = (database: Database, room: string): Promise<Webhook[]> =>
+export const activeWebhooks = (database: Database, room: string) =>
   webhooksWhere(database, `account = $1 and status = 'ACTIVE' order by webhook_id`, [room])
 
 /**

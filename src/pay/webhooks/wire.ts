@@ -160,10 +160,7 @@ const presentAttempt = ({ at, ...outcome }: Attempt): FromSchema<typeof attempt>
 })
 
 /** `now` in milliseconds. A message whose payment is gone has no body and is never sent. */
-export function presentMessage(
-  row: MessageRow,
-  now: AccountTime,
-): FromSchema<typeof webhookMessage> {
+export function presentMessage(row: MessageRow, now: AccountTime) {
   const gone = row.payment_id < oldestKept(now)
   const attempts = attemptsOf(row).map(presentAttempt).reverse()
   return {
@@ -178,7 +175,7 @@ export function presentMessage(
     latest_attempt: attempts[0] ?? null,
     attempts,
     body: gone || row.body === null ? null : JSON.parse(row.body),
-  }
+  } satisfies FromSchema<typeof webhookMessage>
 }
 
 const messageHead = {
