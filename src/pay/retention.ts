@@ -35,8 +35,13 @@ export const COUNTER_PREFIX = 5
 const oldestStored = (now: number): string =>
   idFloor(now - RETENTION_MS - DELETION_DELAY_MS + 1).slice(0, COUNTER_PREFIX)
 
-/** Tables whose rows are deleted with their payment. The payment is last. */
-export const PAYMENT_TABLES = ['refunds', 'idempotency_keys', 'payments']
+/** Tables whose rows are deleted with their payment, each with the key of its rows. The payment is last. */
+export const PAYMENT_TABLES = {
+  // A payment may have as many refunds as it has pence.
+  refunds: 'payment_id, refund_id',
+  idempotency_keys: 'payment_id',
+  payments: 'payment_id',
+}
 
 /** Rooms whose clock is behind the machine's. They are swept by their own time. */
 export const BEHIND = 'select room from accounts where frozen_at is not null or clock_offset < 0'
@@ -49,13 +54,14 @@ function statementsFor(inScope: string) {
   const scoped =
     inScope && ` and webhook_id in (select webhook_id from webhooks where true${inScope})`
   const oldMessages = `webhook_messages where payment_id < $1 and body is not null${scoped}`
-  const old = PAYMENT_TABLES.map(table => `${table} where payment_id < $1${inScope}`)
+  const tables = Object.entries(PAYMENT_TABLES)
+  const old = tables.map(([table]) => `${table} where payment_id < $1${inScope}`)
   return {
     find: [...old, oldMessages].map(from => `(select payment_id from ${from} limit 1)`).join(', '),
     change: [
-      ...PAYMENT_TABLES.map(
-        (table, i) => `delete from ${table} where payment_id in
-          (select payment_id from ${old[i]} order by payment_id limit ${STEP})`,
+      ...tables.map(
+        ([table, key], i) => `delete from ${table} where (${key}) in
+          (select ${key} from ${old[i]} order by payment_id limit ${STEP})`,
       ),
       `delete from payment_counts where bucket < $1${inScope}
          and not exists (select 1 from ${old.at(-1)})`,
