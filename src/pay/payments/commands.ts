@@ -60,6 +60,7 @@ export type WithScenario = <Result>(
  * delivered. Throws an ApiError when an agreement cannot be used or the key is taken.
  */
 export async function createPayment(context: Context, creation: Creation): Promise<Payment> {
+  const { database } = context
   const { account, given, idempotencyKey } = creation
   const base_url = context.config.baseUrl === undefined ? creation.address : undefined
   const { payment, messages } = await untilWritten(async () => {
@@ -79,7 +80,12 @@ export async function createPayment(context: Context, creation: Creation): Promi
     ]
     const written = await context.deliveries.write(account.room, statements, messages)
     if (written) return { payment: change.after, messages }
-    if (await isKeyTaken(context, creation, Boolean(agreement ?? plans))) throw idempotencyKeyUsed()
+    // It missed because of the key, or because the agreement or a plan changed after it was read.
+    if (
+      idempotencyKey &&
+      (await isIdempotencyKeyTaken(database, account.room, idempotencyKey, now))
+    )
+      throw idempotencyKeyUsed()
     return undefined
   })
   context.recordEffects?.(account, payment, causedBy(payment, 0, messages))
@@ -149,16 +155,6 @@ export function makePayment(
     hasCardTrigger(scenario) &&
     advance(payment, cardTriggers[scenario], now, agreement.instrument?.card)
   return used || { after: payment, at: now, sends: [] }
-}
-
-/** Tells a write that missed because of the key from one whose agreement or plan (`others`) changed after it was read. */
-async function isKeyTaken(
-  { database, time }: Context,
-  { account, idempotencyKey }: Creation,
-  others: boolean,
-): Promise<boolean> {
-  if (!idempotencyKey) return false
-  return !others || isIdempotencyKeyTaken(database, account.room, idempotencyKey, time.now(account))
 }
 
 type Read = () => Promise<{ payment: Payment; account: Account } | undefined>
