@@ -204,10 +204,7 @@ const cancel = (context: Context): Endpoint => ({
     responses: { 204: noContent('It is cancelled') },
     errors: [cannotCancelPayment('success'), paymentNotFound('P0500')],
   }),
-  handler: async (request, reply) => {
-    await move(request, context, 'cancel', 'P0500', cannotCancelPayment)
-    return reply.code(204).send()
-  },
+  handler: moving(context, 'cancel', 'P0500', cannotCancelPayment),
 })
 
 const capture = (context: Context): Endpoint => ({
@@ -223,24 +220,23 @@ const capture = (context: Context): Endpoint => ({
     responses: { 204: noContent('It is captured') },
     errors: [paymentNotFound('P1000'), cannotCapture('success')],
   }),
-  handler: async (request, reply) => {
-    await move(request, context, 'capture', 'P1000', cannotCapture)
-    return reply.code(204).send()
-  },
+  handler: moving(context, 'capture', 'P1000', cannotCapture),
 })
 
 /** Moves the payment in the path. Where its state does not allow that, `refuse` makes the error. */
-async function move(
-  request: FastifyRequest,
-  context: Context,
-  trigger: Trigger,
-  unknown: 'P0500' | 'P1000',
-  refuse: (status: string) => Error,
-): Promise<void> {
-  const { account } = request
-  const read = async () => ({ account, payment: await paymentInPath(request, context, unknown) })
-  await movePayment(contextOf(request, context), read, trigger, refuse)
-}
+const moving =
+  (
+    context: Context,
+    trigger: Trigger,
+    unknown: 'P0500' | 'P1000',
+    refuse: (status: string) => Error,
+  ): Endpoint['handler'] =>
+  async (request, reply) => {
+    const { account } = request
+    const read = async () => ({ account, payment: await paymentInPath(request, context, unknown) })
+    await movePayment(contextOf(request, context), read, trigger, refuse)
+    return reply.code(204).send()
+  }
 
 /** The payment in the path. Throws the endpoint's error when the account has no such payment. */
 export async function paymentInPath(
