@@ -172,11 +172,11 @@ export async function changePayment(
   also: () => Statement[] = () => [],
 ) {
   const { recordEffects } = context
-  const { found, payment, messages } = await untilWritten(async () => {
+  const { found, change, messages } = await untilWritten(async () => {
     const found = await read()
     if (found) recordEffects?.(found.account, found.payment)
     const change = found && decide(found.payment, context.time.now(found.account))
-    if (!change) return { found, payment: found?.payment, messages: undefined }
+    if (!change) return { found }
     const messages = await messagesOf(context, change)
     const statements = [
       savePayment(change),
@@ -184,16 +184,13 @@ export async function changePayment(
       ...(await agreementAfter(context.database, change)),
     ]
     const written = await context.deliveries.write(change.after.room, statements, messages)
-    return written ? { found, payment: change.after, messages } : undefined
+    return written ? { found, change, messages } : undefined
   })
-  if (found && payment && messages)
-    recordEffects?.(
-      found.account,
-      payment,
-      causedBy(payment, found.payment.events.length, messages),
-    )
-  if (messages) await context.deliveries.deliver(messages)
-  return payment && { payment, moved: messages !== undefined }
+  if (!change) return found && { payment: found.payment, moved: false }
+  const { before, after } = change
+  recordEffects?.(found.account, after, causedBy(after, before.events.length, messages))
+  await context.deliveries.deliver(messages)
+  return { payment: after, moved: true }
 }
 
 /** As `changePayment`, by a trigger. Where the state does not allow it `refuse` makes the error; without it nothing is done. */
