@@ -9,20 +9,22 @@ import {
   usedOneTimeToken,
   wrongMediaType,
 } from '../../core/errors.ts'
-import type { AccountTime } from '../../core/ports.ts'
 import { FORM_TYPE, formBody, isForm, JSON_TYPE, jsonBody } from '../../platform/http/body.ts'
 import type { Endpoint } from '../../platform/http/endpoint.ts'
-import { isStorable, type Json, readFields } from '../../platform/http/fields.ts'
+import { type Json, readFields } from '../../platform/http/fields.ts'
 import { noContent, requestBody } from '../../platform/http/openapi.ts'
 import { object } from '../../platform/http/schema.ts'
 import { DECLINED_CARD, submittedCard } from '../card.ts'
 import { type Context, contextOf } from '../context.ts'
 import { changePayment } from './commands.ts'
-import { advance, type Payment, statusOf } from './payment.ts'
+import { advance, type Payment, type Scenario, statusOf } from './payment.ts'
 import { cardTriggers, isHeld } from './scenario.ts'
 import { findByToken } from './store.ts'
 
 type CardScenario = 'success' | 'declined'
+
+export const isCardScenario = (scenario?: Scenario): scenario is CardScenario =>
+  scenario === 'success' || scenario === 'declined'
 
 const codes = fieldCodes.authorisation
 
@@ -69,8 +71,7 @@ async function readRecorded(context: Context, body: Json) {
     return readCardAuthorisation(body)
   } catch (error) {
     const { one_time_token: token } = body
-    const found =
-      typeof token === 'string' && isStorable(token) && (await findByToken(context, token))
+    const found = typeof token === 'string' && (await findByToken(context, token))
     if (found) context.recordEffects?.(found.account, found.payment)
     throw error
   }
@@ -85,33 +86,25 @@ export async function submitCard(
   details: CardAuthorisation,
   scenario?: CardScenario,
 ): Promise<Payment> {
+  const { one_time_token, card_number, cardholder_name, expiry_date } = details
+  const card = submittedCard(card_number, cardholder_name, expiry_date)
+  const ofNumber = card_number === DECLINED_CARD ? 'declined' : 'success'
   const result = await changePayment(
     context,
-    () => findByToken(context, details.one_time_token),
-    (found, now) => authorisation(context, found, details, now, scenario),
+    () => findByToken(context, one_time_token),
+    (found, now) => {
+      if (found.given.authorisation_mode !== 'moto_api') throw unknownOneTimeToken()
+      if (found.card) throw usedOneTimeToken()
+      const planned = isCardScenario(found.scenario) ? found.scenario : ofNumber
+      const trigger =
+        !scenario && isHeld(context, found) ? 'authorise_held' : cardTriggers[scenario ?? planned]
+      const change = advance(found, trigger, now, card)
+      if (!change) throw unknownOneTimeToken()
+      return change
+    },
   )
   if (!result) throw unknownOneTimeToken()
   return result.payment
-}
-
-function authorisation(
-  context: Context,
-  found: Payment,
-  details: CardAuthorisation,
-  now: AccountTime,
-  scenario: CardScenario | undefined,
-) {
-  if (found.given.authorisation_mode !== 'moto_api') throw unknownOneTimeToken()
-  if (found.card) throw usedOneTimeToken()
-  const card = submittedCard(details.card_number, details.cardholder_name, details.expiry_date)
-  const ofNumber = details.card_number === DECLINED_CARD ? 'declined' : 'success'
-  const planned =
-    found.scenario === 'declined' || found.scenario === 'success' ? found.scenario : ofNumber
-  const trigger =
-    !scenario && isHeld(context, found) ? 'authorise_held' : cardTriggers[scenario ?? planned]
-  const change = advance(found, trigger, now, card)
-  if (!change) throw unknownOneTimeToken()
-  return change
 }
 
 /** Specification, *POST /v1/auth*: the body, as JSON or as a form. */
@@ -137,13 +130,12 @@ function readCardAuthorisation(body: Json): CardAuthorisation {
   const { required: names } = cardAuthorisation
   for (const name of names)
     if (body[name] !== undefined && body[name] !== null && typeof body[name] !== 'string')
-      throw invalid(fieldCodes.authorisation, name, 'must be a string')
+      throw invalid(codes, name, 'must be a string')
   for (const name of names) {
     const value = body[name]
     const blankIsMissing = name === 'one_time_token' || name === 'cardholder_name'
-    if (typeof value !== 'string' || (blankIsMissing && !value.trim()))
-      throw missing(fieldCodes.authorisation, name)
+    if (typeof value !== 'string' || (blankIsMissing && !value.trim())) throw missing(codes, name)
   }
-  readFields(body, cardAuthorisation, fieldCodes.authorisation).checkLimits()
+  readFields(body, cardAuthorisation, codes).checkLimits()
   return body as CardAuthorisation // every field has been checked to be text
 }

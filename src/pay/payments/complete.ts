@@ -2,7 +2,7 @@
 import { findAgreement } from '../agreements/store.ts'
 import { DECLINED_CARD, MOCK_CARD } from '../card.ts'
 import type { Context } from '../context.ts'
-import { submitCard } from './authorise.ts'
+import { isCardScenario, submitCard } from './authorise.ts'
 import { changePayment, movePayment } from './commands.ts'
 import {
   advance,
@@ -119,8 +119,7 @@ async function completeByCard(
   const card_number = scenario === 'declined' ? DECLINED_CARD : MOCK_CARD
   const card = { card_number, cvc: '123', cardholder_name, expiry_date }
   const details = { ...card, one_time_token: tokenOf(payment) }
-  const end = scenario === 'declined' || scenario === 'success' ? scenario : undefined
-  await submitCard(context, details, end)
+  await submitCard(context, details, isCardScenario(scenario) ? scenario : undefined)
 }
 
 /** Does what the user of a payment does until it is held. In agreement mode there is no user. */
