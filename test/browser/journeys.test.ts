@@ -172,7 +172,7 @@ test('Cancel on the first page cancels, whichever scenario is chosen', () =>
     await visitor.page.goto(pageOf(payment))
     await visitor.page.check('#scenario')
     await press(visitor.page, '#cancel-payment')
-    assert.equal(await heading(visitor), messages.en.cancelled.heading)
+    assert.equal(await heading(visitor), messages.en.cancel.heading)
     assert.deepEqual(await codeOf(payment), ['failed', 'P0030'])
   }))
 
@@ -255,7 +255,7 @@ describe('Going back, reloading and pressing twice', () => {
       await page.reload()
       assert.equal(await heading(visitor), messages.en.confirm.heading)
       await press(page, '#cancel-payment')
-      assert.equal(await heading(visitor), messages.en.cancelled.heading)
+      assert.equal(await heading(visitor), messages.en.cancel.heading)
       await page.reload()
       await page.waitForURL(returnUrl())
       assert.deepEqual(await statusesOf(api, payment), ['created', 'started', 'failed'])

@@ -36,7 +36,7 @@ const pages: Record<string, (text: string) => string> = {
     const given = { ...payment, description: text, reference: text, email: text }
     return confirmPage(site, { ...given, card: { ...card, ...shown } }, form)
   },
-  'end page': text => endPage(site, 'declined', 'cy', text),
+  'end page': text => endPage(site, 'declined', { language: 'cy', returnUrl: text }),
   'not found page': text => errorPage({ basePath: text, serviceName: text }, 404),
 }
 
@@ -50,7 +50,10 @@ describe('Escaping', () => {
     for (const text of hostile.slice(0, -1)) {
       const details = detailsPage(site, { ...payment, description: text }, form, { error: false })
       assert.equal(only(elementsOf(details), withId('payment-description')).text, text)
-      const link = only(elementsOf(endPage(site, 'cancelled', 'en', text)), withId('return-url'))
+      const link = only(
+        elementsOf(endPage(site, 'cancel', { language: 'en', returnUrl: text })),
+        withId('return-url'),
+      )
       assert.equal(link.attributes.href, text)
     }
   })

@@ -51,9 +51,9 @@ export const examples: Example[] = [
       named('details, prefilled', detailsPage(site, full, form, { error: false })),
       named('details, nothing chosen', detailsPage(site, full, form, { error: true })),
       named('confirm', confirmPage(site, { ...full, card }, form)),
-      named('cancelled', endPage(site, 'cancelled', language, returnUrl)),
-      named('declined', endPage(site, 'declined', language, returnUrl)),
-      named('technical problems', endPage(site, 'technical', language, returnUrl)),
+      named('cancelled', endPage(site, 'cancel', { language, returnUrl })),
+      named('declined', endPage(site, 'declined', { language, returnUrl })),
+      named('technical problems', endPage(site, 'error', { language, returnUrl })),
       named('refused', errorPage(site, 403, { language, returnUrl })),
     ]
   }),

@@ -10,18 +10,11 @@ import { choiceTriggers, isHeld } from '../payments/scenario.ts'
 import {
   confirmPage,
   detailsPage,
-  type Ending,
   endPage,
   type Form,
   type ReturnLink,
   type Site,
 } from './pages.ts'
-
-const endings: Record<Exclude<Choice, 'success'>, Ending> = {
-  declined: 'declined',
-  error: 'technical',
-  cancel: 'cancelled',
-}
 
 /** One request of a journey. The token alone authorises it. */
 export type JourneyStep = Site &
@@ -80,11 +73,13 @@ export async function confirm(visit: JourneyStep, form: URLSearchParams): Promis
 }
 
 /** Shows the page of an ending, unless another request ended the payment first. */
-async function end(visit: JourneyStep, scenario: keyof typeof endings): Promise<PageOrRedirect> {
+async function end(
+  visit: JourneyStep,
+  scenario: Exclude<Choice, 'success'>,
+): Promise<PageOrRedirect> {
   const result = await moveByToken(visit, choiceTriggers[scenario])
   if (!result?.moved) return result && leave(result.payment)
-  const { language, returnUrl } = wayBack(result.payment)
-  return { status: 200, page: endPage(visit, endings[scenario], language, returnUrl) }
+  return { status: 200, page: endPage(visit, scenario, wayBack(result.payment)) }
 }
 
 /**

@@ -17,7 +17,7 @@ import {
 import { type Html, html } from '../../platform/web/html.ts'
 import * as layout from '../../platform/web/layout.ts'
 import type { BillingAddress, CardDetails, Prefilled } from '../card.ts'
-import type { Language, NewPayment } from '../payments/payment.ts'
+import type { Choice, Language, NewPayment } from '../payments/payment.ts'
 import { cy } from './text.cy.ts'
 import { en, type Messages } from './text.en.ts'
 
@@ -51,9 +51,6 @@ const pageHeaded = (site: Site, language: Language, heading: string, content: Ht
 /** The form of a page: the address it posts to, and its hidden fields. */
 export type Form = { id?: string; action: string; hidden: Record<string, string> }
 
-/** The pages that end a journey (Specification, *States and transitions*). */
-export type Ending = 'cancelled' | 'declined' | 'technical'
-
 /** The first page. With `error` it shows that no scenario was chosen. */
 export function detailsPage(
   site: Site,
@@ -68,7 +65,7 @@ export function detailsPage(
 ${error && errorSummary(errorSummaryTitle, [{ text: nothingChosen, href: '#scenario' }])}
 <h1 class="govuk-heading-l">${heading}</h1>`
   // Cancel has a form of its own, so that it works whichever scenario is chosen in the picker.
-  const cancel = { id: 'cancel', action: form.action, hidden: form.hidden }
+  const cancel = { ...form, id: 'cancel' }
   const rest = html`
 ${person.length > 0 && section(text.person.heading, person)}
 ${formElement(form, [
@@ -136,10 +133,10 @@ const cancelButton = (text: Messages, form?: string): Html =>
 
 export type ReturnLink = { language: Language; returnUrl: string }
 
-export function endPage(site: Site, ending: Ending, language: Language, returnUrl: string): string {
-  const { [ending]: text, continueHint } = messages[language]
-  const body = [...text.body, continueHint]
-  return messagePage(site, { language, returnUrl }, text.heading, body)
+/** The page that ends a journey with this scenario (Specification, *States and transitions*). */
+export function endPage(site: Site, scenario: Exclude<Choice, 'success'>, way: ReturnLink): string {
+  const { [scenario]: text, continueHint } = messages[way.language]
+  return messagePage(site, way, text.heading, [...text.body, continueHint])
 }
 
 function messagePage(site: Site, way: ReturnLink, heading: string, body: string[]): string {

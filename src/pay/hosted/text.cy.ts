@@ -66,7 +66,7 @@ export const cy: Messages = {
     confirmButton: 'Cadarnhau’r taliad',
   },
 
-  cancelled: {
+  cancel: {
     heading: 'Mae eich taliad wedi’i ganslo',
     body: ['Nid oes unrhyw arian wedi’i gymryd o’ch cyfrif.'],
   },
@@ -77,7 +77,7 @@ export const cy: Messages = {
       'Pe bai hwn yn daliad go iawn, gallech roi cynnig ar gerdyn arall neu ofyn i’ch banc pam y cafodd ei wrthod.',
     ],
   },
-  technical: {
+  error: {
     heading: 'Mae’n ddrwg gennym, rydym yn cael problemau technegol',
     body: [
       'Nid yw eich taliad wedi mynd drwodd. Nid oes unrhyw arian wedi’i gymryd o’ch cyfrif.',

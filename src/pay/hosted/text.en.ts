@@ -62,7 +62,7 @@ export const en = {
     confirmButton: 'Confirm payment',
   },
 
-  cancelled: {
+  cancel: {
     heading: 'Your payment has been cancelled',
     body: ['No money has been taken from your account.'],
   },
@@ -73,7 +73,7 @@ export const en = {
       'If this were a real payment, you could try another card or ask your bank why it was declined.',
     ],
   },
-  technical: {
+  error: {
     heading: 'Sorry, we are having technical problems',
     body: [
       'Your payment has not gone through. No money has been taken from your account.',
