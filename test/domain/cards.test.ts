@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { brandId, mockCard, prefilledCard, submittedCard } from '../../src/pay/card.ts'
+import { brandId, mockCard, submittedCard } from '../../src/pay/card.ts'
 import { fc } from '../support/properties.ts'
 
 /** The leading digits of each brand, and the id of the brand in the card_brand filter. */
@@ -81,10 +81,5 @@ describe('Cards: mock card of the hosted pages', () => {
     const placed = mockCard({ billing_address: { city: 'Bangor' } }, created)
     const blank = { line1: '', line2: '', city: '', postcode: '', country: 'GB' }
     assert.deepEqual(placed, { ...mock, billing_address: { ...blank, city: 'Bangor' } })
-  })
-
-  test('card_type is null while only prefilled details are known', () => {
-    const prefilled = { cardholder_name: 'Gwen Hughes', billing_address: { city: 'Bangor' } }
-    assert.deepEqual(prefilledCard(prefilled), { ...prefilled, card_type: null })
   })
 })

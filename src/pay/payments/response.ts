@@ -4,7 +4,6 @@ import { timeOf } from '../../core/ids.ts'
 import { iso } from '../../core/time.ts'
 import { type Addresses, getLink, postLink } from '../../platform/http/addresses.ts'
 import { id, link, object, postLinkSchema, timestamp } from '../../platform/http/schema.ts'
-import { prefilledCard } from '../card.ts'
 import {
   capturedAt,
   type FailureCode,
@@ -122,7 +121,7 @@ export function presentFound(payment: Payment, addresses: Addresses): PaymentBod
 /** Its type lists the fields that it prints: test/testing/public-types.ts. */
 export function presentWith(payment: Payment, links: Links) {
   const { given } = payment
-  const card = payment.card ?? (given.prefilled && prefilledCard(given.prefilled))
+  const card = payment.card ?? (given.prefilled && { ...given.prefilled, card_type: null })
   return {
     payment_id: payment.payment_id,
     amount: given.amount,
