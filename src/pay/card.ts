@@ -1,12 +1,9 @@
 /** The details of a card that Farthing keeps (Specification, *Payment*): never the full number, never the cvc. */
 
-export type BillingAddress = {
-  line1?: string
-  line2?: string
-  city?: string
-  postcode?: string
-  country?: string
-}
+/** A form that the user leaves blank: a submitted address has every part. Its list of countries begins with this one. */
+const BLANK_ADDRESS = { line1: '', line2: '', postcode: '', city: '', country: 'GB' }
+
+export type BillingAddress = Partial<typeof BLANK_ADDRESS>
 
 export type CardDetails = {
   first_digits_card_number?: string
@@ -70,23 +67,14 @@ export function submittedCard(
 /** The cardholder details that a client may send when it creates a payment. */
 export type Prefilled = { cardholder_name?: string; billing_address?: BillingAddress }
 
-/** A form that the user leaves blank: a submitted address has every part. Its list of countries begins with this one. */
-const BLANK_ADDRESS = { line1: '', line2: '', postcode: '', city: '', country: 'GB' }
-
 /** Codes that have a name and are no country. */
 const NO_COUNTRIES = ['ZZ', 'XA', 'XB', 'EU', 'EZ', 'UN', 'QO']
 let regions: Intl.DisplayNames | undefined
-/** By two letters. Intl takes 1 % of the time of a journey. */
-const countries = new Map([['GB', true]])
 
 function isCountry(code: string): boolean {
-  const found = countries.get(code)
-  if (found !== undefined) return found
   regions ??= new Intl.DisplayNames('en', { type: 'region', fallback: 'none' })
   const upper = code.toUpperCase()
-  const isKnown = !NO_COUNTRIES.includes(upper) && regions.of(upper) !== undefined
-  countries.set(code, isKnown)
-  return isKnown
+  return !NO_COUNTRIES.includes(upper) && regions.of(upper) !== undefined
 }
 
 /** A prefilled address as the form of the pages has it: where the country is missing or unknown, it is the United Kingdom. */
@@ -105,8 +93,3 @@ export function mockCard(prefilled: Prefilled | undefined, created: number): Car
     },
   }
 }
-
-export const prefilledCard = (prefilled: Prefilled): CardDetails => ({
-  ...prefilled,
-  card_type: null,
-})
