@@ -52,12 +52,8 @@ function fromRow({ payment_id, room, version, refunded_amount, body }: Row): Pay
   return Object.assign(rest, { payment_id, room, version, refunded_amount })
 }
 
-function bodyOf(payment: Payment): string {
-  const { given, provider_id, secret, events, success_chosen, card, scenario } = payment
-  const { origin, base_url, can_retry, hold, failing_refunds } = payment
-  const state = { events, success_chosen, card, scenario, can_retry, hold, failing_refunds }
-  const body = { given, provider_id, secret, ...state, origin, base_url }
-  return JSON.stringify(body satisfies Record<keyof Body, unknown>)
+function bodyOf({ payment_id, room, version, refunded_amount, ...body }: Payment): string {
+  return JSON.stringify(body satisfies Body)
 }
 
 /** undefined when the account has no such payment, or when it is gone at `now`, in milliseconds. */
@@ -260,30 +256,15 @@ export async function countPayments(database: Database, room: string): Promise<n
 /** Counts the payments of an account with identifiers from `from` (included) to `until` (excluded). */
 function totalBetween(room: string, from: string, until: string): Condition {
   const [first, last] = [prefixOf(from), prefixOf(until)]
-  if (first >= last) return rows(room, from, until)
-  return sum(
-    rows(room, from, first + AFTER),
-    where(
-      `select coalesce(sum(payments), 0) from payment_counts
-       where account = ? and bucket >= ? and bucket < ?`,
-      room,
-      first + AFTER,
-      last,
-    ),
-    rows(room, last, until),
+  if (first >= last) return where(COUNT_ROWS, room, from, until)
+  const whole = [room, first + AFTER, last]
+  return where(
+    `select (${COUNT_ROWS}) + (${SUM_COUNTERS}) + (${COUNT_ROWS})`,
+    ...[room, from, first + AFTER, ...whole, room, last, until],
   )
 }
 
-const rows = (room: string, from: string, until: string): Condition =>
-  where(
-    'select count(*) from payments where account = ? and payment_id >= ? and payment_id < ?',
-    room,
-    from,
-    until,
-  )
-
-const sum = (...parts: Condition[]): Condition =>
-  where(
-    `select ${parts.map(({ sql }) => `(${sql})`).join(' + ')}`,
-    ...parts.flatMap(({ values }) => values),
-  )
+const COUNT_ROWS =
+  'select count(*) from payments where account = ? and payment_id >= ? and payment_id < ?'
+const SUM_COUNTERS =
+  'select coalesce(sum(payments), 0) from payment_counts where account = ? and bucket >= ? and bucket < ?'
