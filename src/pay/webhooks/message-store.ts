@@ -6,14 +6,7 @@ import { findOne, ifGiven, where } from '../../platform/database/select.ts'
 import { oldestKept } from '../retention.ts'
 import { NOBODY_LISTENS } from './listener.ts'
 import type { WebhookBody } from './store.ts'
-import type {
-  Attempt,
-  DeliveryStatus,
-  EventType,
-  Message,
-  Webhook,
-  WebhookStatus,
-} from './webhook.ts'
+import type { Attempt, DeliveryStatus, Message, Webhook, WebhookStatus } from './webhook.ts'
 
 /** Writes nothing when the webhook has been deactivated since it was read. */
 export function insertMessage(message: Message, claimedUntil: number): Statement {
@@ -110,11 +103,7 @@ export function claimMessage(unsent: Unsent, claimedUntil: number): Statement {
   }
 }
 
-export type MessageRow = {
-  message_id: string
-  event_type: EventType
-  payment_id: string
-  created: number
+export type MessageRow = Omit<Message, 'webhook_id' | 'body'> & {
   status: DeliveryStatus
   /** JSON, unparsed: `recordAttempts` compares it. */
   attempts: string
