@@ -14,19 +14,22 @@ export type WebhookRow = Pick<Webhook, 'webhook_id' | 'room' | 'status'> & {
 /** The JSON of its row. */
 export type WebhookBody = Omit<Webhook, keyof WebhookRow>
 
-export const COLUMNS = columnsFor<WebhookRow>({
-  webhook_id: 'webhook_id',
-  room: 'account',
-  status: 'status',
-  listening_until: 'listening_until',
-  body: 'body',
-})
+export const webhookRows = {
+  from: 'webhooks',
+  columns: columnsFor<WebhookRow>({
+    webhook_id: 'webhook_id',
+    room: 'account',
+    status: 'status',
+    listening_until: 'listening_until',
+    body: 'body',
+  }),
+  id: 'webhook_id',
+  fromRow: ({ body, ...columns }: WebhookRow): Webhook => ({
+    ...columns,
+    ...(JSON.parse(body) as WebhookBody), // written by bodyOf
+  }),
+}
 const INSERTED = 'webhook_id, account, status, listening_until, body'
-
-export const fromRow = ({ body, ...columns }: WebhookRow): Webhook => ({
-  ...columns,
-  ...(JSON.parse(body) as WebhookBody), // written by bodyOf
-})
 
 export const bodyOf = (webhook: Webhook): string => {
   const { webhook_id, room, status, listening_until, ...body } = webhook
@@ -87,7 +90,8 @@ export async function duplicateOf(database: Database, room: string, duplicate: D
 
 /** Those that match a condition on the columns of webhooks, which may end with an order and a limit. */
 export async function webhooksWhere(database: Database, condition: string, values: Value[]) {
-  const sql = `select ${COLUMNS} from webhooks where ${condition}`
+  const { columns, fromRow } = webhookRows
+  const sql = `select ${columns} from webhooks where ${condition}`
   return (await database.query<WebhookRow>(sql, values)).map(fromRow)
 }
 
@@ -165,11 +169,4 @@ export function deactivateWebhook(room: string, webhook_id: string): Statement {
     values: [webhook_id, room],
     expect: 1,
   }
-}
-
-export const webhookRows = {
-  from: 'webhooks',
-  columns: COLUMNS,
-  id: 'webhook_id',
-  fromRow,
 }

@@ -10,7 +10,7 @@ import {
   type ShownStatus,
   wasNotListening,
 } from '../../pay/webhooks/message-store.ts'
-import { COLUMNS, fromRow, type WebhookRow, webhookRows } from '../../pay/webhooks/store.ts'
+import { type WebhookRow, webhookRows } from '../../pay/webhooks/store.ts'
 import type {
   DeliveryStatus,
   EventType,
@@ -40,7 +40,7 @@ export async function listWebhooks(
   limit: number,
 ): Promise<{ total: number; webhooks: ListedWebhook[] }> {
   const rows = await database.query<WebhookRow & { total: number; last_id: string | null }>(
-    `select ${COLUMNS},
+    `select ${webhookRows.columns},
        (select cast(count(*) as integer) from webhooks where account = $1 and status = $2) as total,
        (select message_id from webhook_messages messages
         where messages.webhook_id = webhooks.webhook_id and attempts <> '[]'
@@ -53,7 +53,7 @@ export async function listWebhooks(
   const part = { limit: Math.max(1, ids.length), order: 'newest' } as const
   const messages = await findPart(database, messageRows, named, part)
   const webhooks = rows.map(({ total, last_id, ...row }) => ({
-    ...fromRow(row),
+    ...webhookRows.fromRow(row),
     last: messages.find(({ message_id }) => message_id === last_id),
   }))
   return { total: rows[0]?.total ?? 0, webhooks }
