@@ -153,17 +153,13 @@ const listMessages = (context: Context, resource: Schema): Endpoint => ({
   search: webhookSearch,
   summary: "Read a webhook's delivery history",
   docs: () => {
-    const {
-      parameters = [],
-      errors = [],
-      ...search
-    } = searchDocs(webhookSearch, historyItem(resource), ['display_size'])
+    const search = searchDocs(webhookSearch, historyItem(resource), ['display_size'])
     return {
       description:
         'Every message, newest first, with its attempts and the body that was sent. After 7 days, when its payment has expired, a message stays and its body is null.',
       ...search,
-      parameters: [webhookId, ...parameters],
-      errors: [webhookNotFound(), ...errors],
+      parameters: [webhookId, ...search.parameters],
+      errors: [webhookNotFound(), ...search.errors],
     }
   },
   handler: async request => {

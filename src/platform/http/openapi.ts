@@ -62,7 +62,7 @@ export function searchDocs(
   kind: SearchKind,
   item: Schema & { readonly title: string },
   wrong: string[],
-): Docs {
+) {
   return {
     parameters: queryParameters(kind.filters),
     responses: { 200: json('One page of results, newest first', pageSchema(item)) },
