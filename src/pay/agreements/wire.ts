@@ -29,13 +29,6 @@ export function readNewAgreement(body: Json): NewAgreement {
   return { reference, description, ...(user_identifier !== undefined && { user_identifier }) }
 }
 
-const paymentInstrument = object('PaymentInstrument', {
-  type: { type: 'string', const: 'card' },
-  created_date: { ...timestamp, description: 'When it was set up' },
-  CardDetails: cardDetails,
-  card_details: { ...cardDetails, description: 'The same as CardDetails' },
-})
-
 /** Specification, *Agreement*. */
 export const agreement = object(
   'Agreement',
@@ -55,7 +48,12 @@ export const agreement = object(
     user_identifier: { type: 'string', description: 'Present if it was sent' },
     cancelled_date: { ...timestamp, description: 'Present once the agreement is cancelled' },
     payment_instrument: {
-      ...paymentInstrument,
+      ...object('PaymentInstrument', {
+        type: { type: 'string', const: 'card' },
+        created_date: { ...timestamp, description: 'When it was set up' },
+        CardDetails: cardDetails,
+        card_details: { ...cardDetails, description: 'The same as CardDetails' },
+      }),
       description: 'The card of the payment that last set the agreement up',
     },
   },

@@ -31,21 +31,6 @@ export const state = object(
   },
 )
 
-const refundSummarySchema = object('RefundSummary', {
-  status: {
-    type: 'string',
-    enum: ['pending', 'unavailable', 'available', 'full'],
-    description:
-      'pending: not paid yet. unavailable: not refundable in this status. available: an amount is left to refund. full: nothing is left to refund',
-  },
-  amount_available: { ...pence, description: 'The amount left to refund, in pence' },
-  amount_submitted: { ...pence, description: 'The sum of all refunds, in pence' },
-})
-
-const threeDSecure = object('ThreeDSecure', {
-  required: { type: 'boolean', description: 'Always false here' },
-})
-
 export const alwaysPresent = {
   payment_id: id,
   amount: { ...pence, description: 'In pence, as given' },
@@ -56,7 +41,16 @@ export const alwaysPresent = {
   payment_provider: { type: 'string', const: 'sandbox' },
   provider_id: { type: 'string', format: 'uuid', description: "The provider's own reference" },
   created_date: timestamp,
-  refund_summary: refundSummarySchema,
+  refund_summary: object('RefundSummary', {
+    status: {
+      type: 'string',
+      enum: ['pending', 'unavailable', 'available', 'full'],
+      description:
+        'pending: not paid yet. unavailable: not refundable in this status. available: an amount is left to refund. full: nothing is left to refund',
+    },
+    amount_available: { ...pence, description: 'The amount left to refund, in pence' },
+    amount_submitted: { ...pence, description: 'The sum of all refunds, in pence' },
+  }),
   settlement_summary: {
     ...object(
       'SettlementSummary',
@@ -98,7 +92,11 @@ export const sometimesPresent = {
       'Present once a card was submitted. Before that, the prefilled cardholder details, if any',
   },
   authorisation_summary: {
-    ...object('AuthorisationSummary', { three_d_secure: threeDSecure }),
+    ...object('AuthorisationSummary', {
+      three_d_secure: object('ThreeDSecure', {
+        required: { type: 'boolean', description: 'Always false here' },
+      }),
+    }),
     description: 'Present once a card was submitted',
   },
   fee: {
