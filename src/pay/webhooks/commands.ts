@@ -2,8 +2,9 @@ import type { Account } from '../../core/account.ts'
 import { ACTIVE_WEBHOOKS } from '../../core/budgets.ts'
 import { tooManyWebhooks } from '../../core/errors.ts'
 import { idFloor } from '../../core/ids.ts'
+import { untilWritten } from '../../core/retry.ts'
 import type { Context } from '../context.ts'
-import { activeWebhooks, duplicateOf, insertWithinLimit } from './store.ts'
+import { activeWebhooks, insertWithinLimit } from './store.ts'
 import { sendsTheSame, signingKeyOf, type Webhook } from './webhook.ts'
 import type { NewWebhook } from './wire.ts'
 
@@ -32,11 +33,19 @@ export async function registerWebhook(
     signing_key: signingKeyOf(secrets.secret(room)),
     ...(from && { from }),
   }
-  const duplicate = from && { fields, after: idFloor(now - TWICE_MS) }
-  const active = await activeWebhooks(database, room)
-  const others = active.filter(other => sendsTheSame(other, fields))
-  if (await database.write(insertWithinLimit(webhook, duplicate))) return { webhook, others }
-  const same = duplicate && (await duplicateOf(database, room, duplicate))
-  if (same) return { webhook: same, others }
-  throw tooManyWebhooks(ACTIVE_WEBHOOKS)
+  return untilWritten(async () => {
+    const active = await activeWebhooks(database, room)
+    const others = active.filter(other => sendsTheSame(other, fields))
+    const recent = active.filter(({ webhook_id }) => webhook_id > idFloor(now - TWICE_MS))
+    const same = from && recent.find(other => fieldsOf(other) === fieldsOf(fields))
+    if (same) return { webhook: same, others }
+    if (await database.write(insertWithinLimit(webhook, from && active.length)))
+      return { webhook, others }
+    if (!from || active.length >= ACTIVE_WEBHOOKS) throw tooManyWebhooks(ACTIVE_WEBHOOKS)
+    return undefined
+  })
 }
+
+/** What two webhooks have in common if a form was sent twice. */
+const fieldsOf = ({ callback_url, description, subscriptions }: NewWebhook): string =>
+  JSON.stringify([callback_url, description, subscriptions])

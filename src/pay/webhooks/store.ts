@@ -46,9 +46,10 @@ const insertWebhook = (webhook: Webhook): Statement => ({
   values: valuesOf(webhook),
 })
 
-/** True in a statement that has the room as this parameter. */
-export const hasPlace = (room: string): string =>
-  `(select count(*) from webhooks where account = ${room} and status = 'ACTIVE') < ${ACTIVE_WEBHOOKS}`
+/** Both are SQL, in a statement that has the room as this parameter. */
+const countActive = (room: string): string =>
+  `(select count(*) from webhooks where account = ${room} and status = 'ACTIVE')`
+export const hasPlace = (room: string): string => `${countActive(room)} < ${ACTIVE_WEBHOOKS}`
 
 /** Row lock: serialises writers of the account until commit. Put it first. */
 export const lockWebhooks = (room: string): Statement => ({
@@ -56,37 +57,20 @@ export const lockWebhooks = (room: string): Statement => ({
   values: [room],
 })
 
-/** An active webhook that was made with the same fields, and whose identifier sorts after `after`. */
-type Duplicate = { fields: object; after: string }
-
-/** The fields that a client gives are the first in the JSON of the row. */
-const startOf = ({ fields }: Duplicate): string => JSON.stringify(fields).slice(0, -1)
-
-/** True for a duplicate in the room with the first of these parameters; the others are its `after` and its `startOf`. */
-const isDuplicate = (room: string, after: string, start: string): string =>
-  `account = ${room} and status = 'ACTIVE' and webhook_id > ${after}
-   and substr(body, 1, length(cast(${start} as text))) = ${start}`
-
-/** Fails its `expect` when the account has as many active webhooks as it may, or already has the duplicate. */
-export const insertWithinLimit = (webhook: Webhook, duplicate?: Duplicate): Statement[] => [
+/**
+ * Fails its `expect` when the account has as many active webhooks as it may; with `active` also unless it still has so
+ * many.
+ */
+export const insertWithinLimit = (webhook: Webhook, active: number | null = null): Statement[] => [
   lockWebhooks(webhook.room),
   {
     sql: `insert into webhooks (${INSERTED})
-          select $1, $2, $3, cast($4 as bigint), $5 where ${hasPlace('$2')}
-          ${duplicate ? `and not exists (select 1 from webhooks where ${isDuplicate('$2', '$6', '$7')})` : ''}`,
-    values: [...valuesOf(webhook), ...(duplicate ? [duplicate.after, startOf(duplicate)] : [])],
+          select $1, $2, $3, cast($4 as bigint), $5
+          where ${hasPlace('$2')} and coalesce(${countActive('$2')} = cast($6 as bigint), true)`,
+    values: [...valuesOf(webhook), active],
     expect: 1,
   },
 ]
-
-export async function duplicateOf(database: Database, room: string, duplicate: Duplicate) {
-  const [found] = await webhooksWhere(database, isDuplicate('$1', '$2', '$3'), [
-    room,
-    duplicate.after,
-    startOf(duplicate),
-  ])
-  return found
-}
 
 /** Those that match a condition on the columns of webhooks, which may end with an order and a limit. */
 export async function webhooksWhere(database: Database, condition: string, values: Value[]) {
