@@ -43,8 +43,9 @@ export const PAYMENT_TABLES = {
   payments: 'payment_id',
 }
 
-/** Rooms whose clock is behind the machine's. They are swept by their own time. */
-export const BEHIND = 'select room from accounts where frozen_at is not null or clock_offset < 0'
+/** Rooms whose clock is behind the machine's. They are swept by their own time. An account that has ended has an empty one. */
+export const BEHIND =
+  'select room from accounts where ended = 0 and (frozen_at is not null or clock_offset < 0)'
 
 /**
  * Statements for the rooms of a sweep, with a condition for the column `account`. Each begins with the same rows: those of

@@ -209,6 +209,28 @@ onEveryDatabase('Retention: sweep', service => {
     assert.ok(done.length > 0 && !done.includes('write'), done.join())
   })
 
+  test('a sweep takes no step for a test account that has ended while its clock stood still', async () => {
+    await clean()
+    const { database, clock } = service()
+    const stepsOfSweep = async () => {
+      const steps: Statement[] = []
+      await sweep(
+        watched(database, statements => steps.push(...statements)),
+        clock.now(),
+      )
+      return steps.length
+    }
+    const before = await stepsOfSweep()
+    await database.write([
+      {
+        sql: `insert into accounts (name, room, clock_offset, frozen_at, epoch, ended)
+              values ('frozen', 'frozen#1', 0, $1, 1, 1)`,
+        values: [clock.now()],
+      },
+    ])
+    assert.equal(await stepsOfSweep(), before)
+  })
+
   test('a sweep makes a message of an expired payment that was never delivered FAILED', async () => {
     await clean()
     const { database, clock } = service()
