@@ -48,32 +48,6 @@ export const BEHIND =
   'select room from accounts where ended = 0 and (frozen_at is not null or clock_offset < 0)'
 
 /**
- * Statements for the rooms of a sweep, with a condition for the column `account`. Each begins with the same rows: those of
- * payments with an identifier below `$1`.
- */
-function statementsFor(inScope: string) {
-  const scoped =
-    inScope && ` and webhook_id in (select webhook_id from webhooks where true${inScope})`
-  const oldMessages = `webhook_messages where payment_id < $1 and body is not null${scoped}`
-  const tables = Object.entries(PAYMENT_TABLES)
-  const old = tables.map(([table]) => `${table} where payment_id < $1${inScope}`)
-  return {
-    find: [...old, oldMessages].map(from => `(select payment_id from ${from} limit 1)`).join(', '),
-    change: [
-      ...tables.map(
-        ([table, key], i) => `delete from ${table} where (${key}) in
-          (select ${key} from ${old[i]} order by payment_id limit ${STEP})`,
-      ),
-      `delete from payment_counts where bucket < $1${inScope}
-         and not exists (select 1 from ${old.at(-1)})`,
-      `update webhook_messages set body = null,
-         status = case when status = 'PENDING' then 'FAILED' else status end
-       where message_id in (select message_id from ${oldMessages} order by payment_id limit ${STEP})`,
-    ],
-  }
-}
-
-/**
  * Deletes the rows of payments that have been gone for a day, in small steps, until none is left or `stop` is aborted. A message
  * that was never delivered becomes FAILED, which is how the API already shows it. `now` is the machine's time.
  */
@@ -95,16 +69,36 @@ export async function sweep(
   await sweepScope(database, others, [oldestStored(now)], stop)
 }
 
+/**
+ * Sweeps the rooms of a condition for the column `account`, with its `values`. The first is an identifier: the rows are
+ * those of payments below it.
+ */
 async function sweepScope(
   database: Database,
   inScope: string,
   values: Value[],
   stop: AbortSignal | undefined,
 ): Promise<void> {
-  const { find, change } = statementsFor(inScope)
+  const tables = Object.entries(PAYMENT_TABLES)
+  const old = tables.map(([table]) => `${table} where payment_id < $1${inScope}`)
+  const scoped =
+    inScope && ` and webhook_id in (select webhook_id from webhooks where true${inScope})`
+  const oldMessages = `webhook_messages where payment_id < $1 and body is not null${scoped}`
+  const first = [...old, oldMessages].map(from => `(select payment_id from ${from} limit 1)`)
+  const change = [
+    ...tables.map(
+      ([table, key], i) => `delete from ${table} where (${key}) in
+        (select ${key} from ${old[i]} order by payment_id limit ${STEP})`,
+    ),
+    `delete from payment_counts where bucket < $1${inScope}
+       and not exists (select 1 from ${old.at(-1)})`,
+    `update webhook_messages set body = null,
+       status = case when status = 'PENDING' then 'FAILED' else status end
+     where message_id in (select message_id from ${oldMessages} order by payment_id limit ${STEP})`,
+  ]
   while (!stop?.aborted) {
     const [any] = await database.query<{ payment_id: string | null }>(
-      `select coalesce(${find}) as payment_id`,
+      `select coalesce(${first.join(', ')}) as payment_id`,
       values,
     )
     if (!any?.payment_id) return
