@@ -1,6 +1,6 @@
 /** The details of a card that Farthing keeps (Specification, *Payment*): never the full number, never the cvc. */
 
-/** A form that the user leaves blank: a submitted address has every part. Its list of countries begins with this one. */
+/** The parts of a submitted address where the user fills in nothing: the list of countries begins with GB. */
 const BLANK_ADDRESS = { line1: '', line2: '', postcode: '', city: '', country: 'GB' }
 
 export type BillingAddress = Partial<typeof BLANK_ADDRESS>

@@ -48,7 +48,7 @@ export async function choose(visit: JourneyStep, form: URLSearchParams): Promise
   )
 }
 
-/** Does what the forms would do, and returns what the last of them would return. A payment that is held was confirmed. */
+/** Does what the forms would do, and returns what the last of them would return. A payment that is held is confirmed and stays submitted. */
 async function carryOut(visit: JourneyStep, scenario: Choice): Promise<PageOrRedirect> {
   if (scenario !== 'success') return end(visit, scenario)
   await moveByToken(visit, choiceTriggers.success)

@@ -65,7 +65,7 @@ export const authorise = (context: Context): Endpoint => ({
   },
 })
 
-/** A refused card is recorded with the payment of its token too. */
+/** Reads the body. If it is refused, the record of the request names the payment of its token all the same. */
 async function readRecorded(context: Context, body: Json) {
   try {
     return readCardAuthorisation(body)

@@ -51,7 +51,7 @@ type Completion = { scenario: Scenario; can_retry?: boolean | undefined }
  * Takes a payment that has not ended to the end of its scenario: a web payment by the steps of its pages, a moto_api
  * payment by a test card, one in agreement mode by the card of its agreement.
  * Resolves to the reason if the payment was not completed: another request was faster, or such a payment cannot end so.
- * Throws an ApiError that the card endpoint has.
+ * Throws the ApiErrors of POST /v1/auth.
  */
 export async function completeByScenario(
   context: Context,

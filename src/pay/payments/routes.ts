@@ -87,7 +87,7 @@ Checks run in this order: the type of every field, and whether agreement_id and 
         name: 'Idempotency-Key',
         in: 'header',
         description:
-          'Ensures that a payment is created only once. A valid request with a key that has created a payment returns 409 until that payment expires. A request that is refused with 4xx uses no key up, unless a plan refuses it after it was done. After a 5xx, or without a response, the payment may exist: send the request again, and 409 says that it does',
+          'Ensures that a payment is created only once. A valid request with a key that has created a payment returns 409 until that payment is 7 days old. A request that is refused with 4xx uses no key up, unless a plan refuses it after it was done. After a 5xx, or without a response, the payment may exist: send the request again, and 409 says that it does',
         schema: { ...idempotencyKey, examples: ['boat-1187-try-1'] },
       },
     ],

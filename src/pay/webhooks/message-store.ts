@@ -131,7 +131,7 @@ export function shownStatus(
   return status === 'FAILED' && wasNotListening(row) ? 'not listening' : status
 }
 
-/** Of a message that failed. */
+/** For a FAILED message: whether nobody listened at its last attempt. */
 export const wasNotListening = (row: Pick<MessageRow, 'attempts'>): boolean =>
   attemptsOf(row).at(-1)?.result === NOBODY_LISTENS
 

@@ -156,7 +156,7 @@ const listMessages = (context: Context, resource: Schema): Endpoint => ({
     const search = searchDocs(webhookSearch, historyItem(resource), ['display_size'])
     return {
       description:
-        'Every message, newest first, with its attempts and the body that was sent. After 7 days, when its payment has expired, a message stays and its body is null.',
+        'Every message, newest first, with its attempts and the body that was sent. After 7 days, when its payment is gone, a message stays and its body is null.',
       ...search,
       parameters: [webhookId, ...search.parameters],
       errors: [webhookNotFound(), ...search.errors],

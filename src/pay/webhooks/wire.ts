@@ -132,7 +132,7 @@ export const webhookMessage = object('WebhookMessage', {
   attempts: { type: 'array', maxItems: 2, items: attempt, description: 'Newest first' },
   body: {
     type: ['object', 'null'],
-    description: 'Exactly what was sent; null after the payment was deleted',
+    description: 'Exactly what was sent; null once the payment is 7 days old',
   },
 })
 
@@ -186,7 +186,7 @@ const messageHead = {
   event_type: { type: 'string', enum: eventTypes },
 } as const
 
-/** The body of a message to a webhook of which a test wants those of GOV.UK Pay: govuk-pay.ts. */
+/** The body of a message in the shape of GOV.UK Pay, which a test can ask for: govuk-pay.ts. */
 export const otherMessageBody = object('MessageBodyAsGovukPay', {
   ...messageHead,
   resource_type: { type: 'string', const: 'PAYMENT' },
