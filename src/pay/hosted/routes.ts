@@ -121,7 +121,7 @@ const detailsEndpoints = (visit: Visit): Endpoint[] => [
     accepts: 'form',
     docs: () => ({
       parameters: [token],
-      requestBody: form('The form of the page', scenarioForm),
+      requestBody: form('The form of the page', object('ScenarioForm', { scenario })),
       responses: {
         200: html(
           'For `declined`, `error` and `cancel`: a page that says so, with a Continue button, which is a link to return_url',
@@ -272,8 +272,6 @@ const scenario = {
   description:
     '`success` leads to the confirm page. `declined` ends as failed with P0010, `error` as error with P0050, `cancel` as failed with P0030',
 } as const
-
-const scenarioForm = object('ScenarioForm', { scenario })
 
 const confirmForm = object(
   'ConfirmForm',
