@@ -2,14 +2,7 @@ import type { Account } from '../../core/account.ts'
 import { DELIVERING_BYTES } from '../../core/budgets.ts'
 import { overloaded } from '../../core/errors.ts'
 import type { RawAttempt } from '../../core/exchange.ts'
-import type {
-  AttemptResult,
-  Database,
-  OutgoingMessage,
-  Send,
-  Statement,
-  Time,
-} from '../../core/ports.ts'
+import type { AttemptResult, Database, Post, Send, Statement, Time } from '../../core/ports.ts'
 import { createShares } from '../../core/shares.ts'
 import { NOBODY_LISTENS } from './listener.ts'
 import {
@@ -167,25 +160,15 @@ async function deliverMessage(ports: DeliveryPorts, message_id: string): Promise
   for (;;) {
     const sendable = await findSendable(database, message_id, time)
     if (!sendable) return true
-    const { webhook_id, payment_id, event_type, account } = sendable
-    const { body, webhook_status, callback_url, signing_key } = sendable
+    const { account, body, webhook_status, callback_url: url, signing_key } = sendable
     const attempts = attemptsOf(sendable)
     let status: DeliveryStatus = 'FAILED'
     let made: RawAttempt | undefined
     if (body !== null && webhook_status === 'ACTIVE') {
       const at = time.now(account)
-      const outgoing = {
-        account,
-        webhook_id,
-        message_id,
-        payment_id,
-        event_type,
-        url: callback_url,
-        body,
-        headers: headersOf(signature(body, signing_key)),
-        keepsAnswer: record !== undefined,
-      }
-      const { result, attempted } = await attempt(ports, outgoing)
+      const headers = headersOf(signature(body, signing_key))
+      const post = { url, headers, body, keepsAnswer: record !== undefined }
+      const { result, attempted } = await attempt(ports, account, sendable, post)
       made = attempted
       onAttempt?.(attempted)
       const { cause, answer, ...rest } = result
@@ -206,16 +189,21 @@ async function deliverMessage(ports: DeliveryPorts, message_id: string): Promise
 /** Sends a message once. Returns the result, and the attempt for the record. */
 export async function attempt(
   { send, time }: { send: Send; time: Time },
-  message: OutgoingMessage & Pick<Message, 'payment_id' | 'event_type'>,
+  account: Account,
+  { webhook_id, message_id, payment_id, event_type }: Omit<Message, 'created' | 'body'>,
+  { keepsAnswer = false, ...post }: Post,
 ): Promise<{ result: AttemptResult; attempted: RawAttempt }> {
-  const { account, keepsAnswer, ...post } = message
   const started = performance.now()
   const began = time.wall()
   const at = time.now(account)
-  const result = await send(message)
+  const result = await send({ ...post, keepsAnswer, account, webhook_id, message_id })
   const { cause, answer } = result
   const attempted = {
     ...post,
+    webhook_id,
+    message_id,
+    payment_id,
+    event_type,
     began,
     at,
     answer,

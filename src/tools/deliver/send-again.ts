@@ -93,27 +93,16 @@ export async function sendAgain(
   return options.atOnce ? Promise.all(Array.from(times, once)) : Array.fromAsync(times, once)
 }
 
-type SentByHand = Pick<KeptMessage, 'message_id' | 'webhook_id' | 'payment_id' | 'event_type'>
-
 /** Sends a message once, signed as given, and records it. Neither the message nor the payment changes. */
 export async function sendByHand(
   context: ToolContext,
   account: Account,
-  { message_id, webhook_id, payment_id, event_type }: SentByHand,
+  message: Parameters<typeof attempt>[2],
   { body, signature, url, byHand }: Signed & { url: string; byHand: ByHand },
 ): Promise<Exchange> {
   if (!context.recorder) throw new Error('a message that is sent by hand is recorded')
-  const { result, attempted } = await attempt(context, {
-    account,
-    webhook_id,
-    message_id,
-    payment_id,
-    event_type,
-    body,
-    keepsAnswer: true,
-    url,
-    headers: headersOf(signature),
-  })
+  const post = { url, headers: headersOf(signature), body, keepsAnswer: true }
+  const { result, attempted } = await attempt(context, account, message, post)
   return context.recorder.attemptByHand(account, {
     ...attempted,
     ...(byHand.kind === 'probe' && { message_id: null }),
