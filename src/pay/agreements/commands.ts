@@ -2,14 +2,11 @@ import type { Account } from '../../core/account.ts'
 import { agreementNotFound, cannotCancelAgreement } from '../../core/errors.ts'
 import { untilWritten } from '../../core/retry.ts'
 import type { Context } from '../context.ts'
-import { type Agreement, cancel, makeAgreement, type NewAgreement } from './agreement.ts'
+import { cancel, makeAgreement, type NewAgreement } from './agreement.ts'
 import { findAgreement, insertAgreement, saveAgreement } from './store.ts'
 
-export async function createAgreement(
-  { database, time, newId }: Pick<Context, 'database' | 'time' | 'newId'>,
-  account: Account,
-  fields: NewAgreement,
-): Promise<Agreement> {
+export async function createAgreement(context: Context, account: Account, fields: NewAgreement) {
+  const { database, time, newId } = context
   const { room } = account
   const made = makeAgreement(newId(time.now(account), room), room, fields)
   await database.write([insertAgreement(made)])
@@ -18,7 +15,7 @@ export async function createAgreement(
 
 /** Throws an ApiError if the account has no such agreement, or it is cancelled already. */
 export async function cancelAgreement(
-  { database, time }: Pick<Context, 'database' | 'time'>,
+  { database, time }: Context,
   account: Account,
   agreement_id: string,
 ): Promise<void> {

@@ -165,14 +165,13 @@ async function deliverMessage(ports: DeliveryPorts, message_id: string): Promise
     let status: DeliveryStatus = 'FAILED'
     let made: RawAttempt | undefined
     if (body !== null && webhook_status === 'ACTIVE') {
-      const at = time.now(account)
       const headers = headersOf(signature(body, signing_key))
       const post = { url, headers, body, keepsAnswer: record !== undefined }
       const { result, attempted } = await attempt(ports, account, sendable, post)
       made = attempted
       onAttempt?.(attempted)
       const { cause, answer, ...rest } = result
-      attempts.push({ ...rest, at })
+      attempts.push({ ...rest, at: attempted.at })
       status = rest.result === NOBODY_LISTENS ? 'FAILED' : deliveryStatus(attempts)
     }
     const before = sendable.attempts
