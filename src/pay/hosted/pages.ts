@@ -223,19 +223,12 @@ export type PaymentSummary = Pick<
 type Person = Pick<PaymentSummary, 'cardholder_name' | 'billing_address' | 'email'>
 
 function paymentRows(payment: PaymentSummary, { summary: text }: Messages): SummaryRow[] {
+  const agreement = payment.agreement && html`${payment.agreement}<br>${text.cardKept}`
   return [
     { id: 'payment-description', key: text.description, value: payment.description },
     { id: 'payment-reference', key: text.reference, value: payment.reference },
     { id: 'amount', key: text.total, value: inPounds(payment.amount), emphasised: true },
-    ...(payment.agreement === undefined
-      ? []
-      : [
-          {
-            id: 'agreement-description',
-            key: text.agreement,
-            value: html`${payment.agreement}<br>${text.cardKept}`,
-          },
-        ]),
+    ...presentRows([['agreement-description', text.agreement, agreement]]),
   ]
 }
 
