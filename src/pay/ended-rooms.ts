@@ -40,11 +40,7 @@ const FORGOTTEN = `select name from accounts where ended = 1 and expires <= $1
  * Ends the test accounts that expired a day ago: until then a wrong clock can be set right, and their keys work again.
  * Stops when `stop` is aborted. `now` is the machine's time.
  */
-export async function endExpiredAccounts(
-  database: Database,
-  now: MachineTime,
-  stop?: AbortSignal,
-): Promise<void> {
+export async function endExpiredAccounts(database: Database, now: MachineTime, stop?: AbortSignal) {
   const expired = await database.query<Account>(
     `select ${ACCOUNT_COLUMNS} from accounts where ended = 0 and expires <= $1`,
     [now - DELETION_DELAY_MS],
@@ -57,11 +53,7 @@ export async function endExpiredAccounts(
  * Deletes the rows of rooms that ended a while ago, in small steps, until none is left or `stop` is aborted, and forgets
  * the accounts that expired and have none. `now` is the machine's time.
  */
-export async function deleteEndedRooms(
-  database: Database,
-  now: MachineTime,
-  stop?: AbortSignal,
-): Promise<void> {
+export async function deleteEndedRooms(database: Database, now: MachineTime, stop?: AbortSignal) {
   const until = now - LATE_REQUESTS
   if (!(await emptyRooms(database, [0, until], stop))) return
   const ended = { sql: 'delete from ended_rooms where since < $1', values: [until] }

@@ -51,11 +51,7 @@ export const BEHIND =
  * Deletes the rows of payments that have been gone for a day, in small steps, until none is left or `stop` is aborted. A message
  * that was never delivered becomes FAILED, which is how the API already shows it. `now` is the machine's time.
  */
-export async function sweep(
-  database: Database,
-  now: MachineTime,
-  stop?: AbortSignal,
-): Promise<void> {
+export async function sweep(database: Database, now: MachineTime, stop?: AbortSignal) {
   const behind = await database.query<Account>(
     `select ${ACCOUNT_COLUMNS} from accounts where room in (${BEHIND})`,
     [],

@@ -14,11 +14,8 @@ export async function createAgreement(context: Context, account: Account, fields
 }
 
 /** Throws an ApiError if the account has no such agreement, or it is cancelled already. */
-export async function cancelAgreement(
-  { database, time }: Context,
-  account: Account,
-  agreement_id: string,
-): Promise<void> {
+export async function cancelAgreement(context: Context, account: Account, agreement_id: string) {
+  const { database, time } = context
   await untilWritten(async () => {
     const agreement = await findAgreement(database, account.room, agreement_id)
     if (!agreement) throw agreementNotFound('P2500')

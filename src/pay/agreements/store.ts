@@ -1,4 +1,4 @@
-import type { Database, Statement, Value } from '../../core/ports.ts'
+import type { Database, Statement } from '../../core/ports.ts'
 import { fold } from '../../platform/database/fold.ts'
 import { columnsFor, findOne, where } from '../../platform/database/select.ts'
 import type { Agreement, AgreementStatus } from './agreement.ts'
@@ -33,11 +33,10 @@ const bodyOf = ({ agreement_id, room, version, status, ...body }: Agreement): st
 
 export function insertAgreement(agreement: Agreement): Statement {
   const { agreement_id, room, version, status, reference } = agreement
-  const values: Value[] = [agreement_id, room, version, status, fold(reference), bodyOf(agreement)]
   return {
     sql: `insert into agreements (agreement_id, account, version, status, reference_folded, body)
           values ($1, $2, $3, $4, $5, $6)`,
-    values,
+    values: [agreement_id, room, version, status, fold(reference), bodyOf(agreement)],
   }
 }
 

@@ -2,7 +2,7 @@ import type { Account } from '../../core/account.ts'
 import { DELIVERING_BYTES } from '../../core/budgets.ts'
 import { overloaded } from '../../core/errors.ts'
 import type { RawAttempt } from '../../core/exchange.ts'
-import type { AttemptResult, Database, Post, Send, Statement, Time } from '../../core/ports.ts'
+import type { AttemptResult, Ports, Post, Statement } from '../../core/ports.ts'
 import { createShares } from '../../core/shares.ts'
 import { NOBODY_LISTENS } from './listener.ts'
 import {
@@ -63,10 +63,7 @@ export type Deliveries = {
   settled(): Promise<void>
 }
 
-type DeliveryPorts = {
-  database: Database
-  time: Time
-  send: Send
+type DeliveryPorts = Pick<Ports, 'database' | 'time' | 'send'> & {
   /** Receives faults of this service, not of the receiver. The message stays PENDING. */
   onFault: (error: unknown) => void
   /** Called after every attempt. */
@@ -136,11 +133,7 @@ export function createDeliveries(ports: DeliveryPorts): Deliveries {
 }
 
 /** Sends the unsent messages of a webhook. Stops when another instance or request has a claim on the oldest: it sends the rest. */
-async function recoverWebhook(
-  ports: DeliveryPorts,
-  webhook_id: string,
-  stop?: AbortSignal,
-): Promise<void> {
+async function recoverWebhook(ports: DeliveryPorts, webhook_id: string, stop?: AbortSignal) {
   const { database, time } = ports
   while (!stop?.aborted) {
     const unsent = await oldestUnsent(database, webhook_id)
@@ -187,7 +180,7 @@ async function deliverMessage(ports: DeliveryPorts, message_id: string): Promise
 
 /** Sends a message once. Returns the result, and the attempt for the record. */
 export async function attempt(
-  { send, time }: { send: Send; time: Time },
+  { send, time }: Pick<Ports, 'send' | 'time'>,
   account: Account,
   { webhook_id, message_id, payment_id, event_type }: Omit<Message, 'created' | 'body'>,
   { keepsAnswer = false, ...post }: Post,

@@ -45,10 +45,7 @@ export const newWebhook = object(
 export type NewWebhook = Pick<Webhook, 'callback_url' | 'description' | 'subscriptions'>
 
 /** Reads and checks the body of POST /v1/webhooks. Throws the first error. */
-export async function readNewWebhook(
-  body: Json,
-  { resolve, config }: Pick<Context, 'resolve' | 'config'>,
-): Promise<NewWebhook> {
+export async function readNewWebhook(body: Json, { resolve, config }: Context) {
   const fields = readFields(body, newWebhook, codes)
   const callback_url = fields.text('callback_url')
   fields.checkLimits(['callback_url'])
