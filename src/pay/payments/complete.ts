@@ -117,8 +117,8 @@ async function completeByCard(
 ): Promise<undefined> {
   const { cardholder_name = '', expiry_date = '' } = mockCardOf(payment)
   const card_number = scenario === 'declined' ? DECLINED_CARD : MOCK_CARD
-  const card = { card_number, cvc: '123', cardholder_name, expiry_date }
-  const details = { ...card, one_time_token: tokenOf(payment) }
+  const one_time_token = tokenOf(payment)
+  const details = { one_time_token, card_number, cvc: '123', cardholder_name, expiry_date }
   await submitCard(context, details, isCardScenario(scenario) ? scenario : undefined)
 }
 

@@ -21,10 +21,7 @@ import { alwaysPresent, sometimesPresent, state } from './response-fields.ts'
 const alwaysLinked = { self: link, events: link, refunds: link } as const
 
 const linkedByState = {
-  cancel: {
-    ...postLinkSchema,
-    description: 'Present while the payment can be cancelled',
-  },
+  cancel: { ...postLinkSchema, description: 'Present while the payment can be cancelled' },
   capture: { ...postLinkSchema, description: 'Present while the payment is capturable' },
 } as const
 

@@ -166,11 +166,10 @@ const read = (context: Context): Endpoint => ({
     responses: { 200: json('The payment', payment) },
     errors: [paymentNotFound('P0200')],
   }),
-  handler: async request =>
-    presentPayment(
-      await paymentInPath(request, context, 'P0200'),
-      addressesOf(request, context.config),
-    ),
+  handler: async request => {
+    const found = await paymentInPath(request, context, 'P0200')
+    return presentPayment(found, addressesOf(request, context.config))
+  },
 })
 
 const listEvents = (context: Context): Endpoint => ({
@@ -184,11 +183,10 @@ const listEvents = (context: Context): Endpoint => ({
     responses: { 200: json('Every state that it has had', paymentEvents) },
     errors: [paymentNotFound('P0300')],
   }),
-  handler: async request =>
-    presentEvents(
-      await paymentInPath(request, context, 'P0300'),
-      addressesOf(request, context.config),
-    ),
+  handler: async request => {
+    const found = await paymentInPath(request, context, 'P0300')
+    return presentEvents(found, addressesOf(request, context.config))
+  },
 })
 
 const cancel = (context: Context): Endpoint => ({
