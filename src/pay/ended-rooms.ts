@@ -11,13 +11,13 @@ const LATE_REQUESTS = 5 * MINUTE
 /** Rooms that ended at or after `$1` and before `$2`. */
 const ENDED = 'select room from ended_rooms where since >= $1 and since < $2'
 
-/** The tables with rows of rooms, each with a column of its rows. Messages go before their webhooks. */
+/** The tables with rows of rooms, each with the key of its rows. Messages go before their webhooks. */
 export const ROOM_TABLES = {
   webhook_messages: 'message_id',
   refunds: 'refund_id',
   idempotency_keys: 'payment_id',
   payments: 'payment_id',
-  payment_counts: 'bucket',
+  payment_counts: 'account, bucket',
   agreements: 'agreement_id',
   listener_attempts: 'attempt_id',
   webhooks: 'webhook_id',

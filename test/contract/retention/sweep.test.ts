@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Database, Statement } from '../../../src/core/ports.ts'
+import { deleteEndedRooms } from '../../../src/pay/ended-rooms.ts'
 import { sweep } from '../../../src/pay/retention.ts'
 import type { Body, Client } from '../../support/client.ts'
 import { payOnPages } from '../../support/journeys.ts'
@@ -15,15 +16,17 @@ const TOGETHER = 8_388_608
 const DELETED = SEVEN_DAYS + DAY + TOGETHER
 const TABLES = ['payments', 'refunds', 'idempotency_keys', 'webhook_messages']
 
+async function countRows(database: Database, table: string): Promise<number> {
+  const [row] = await database.query<{ count: number }>(
+    `select cast(count(*) as integer) as count from ${table}`,
+  )
+  return row?.count ?? 0
+}
+
 /** The number of rows in each table, and of messages that have a body. */
 async function rows(database: Database): Promise<Record<string, number>> {
   const counts: Record<string, number> = {}
-  for (const table of TABLES) {
-    const [row] = await database.query<{ count: number }>(
-      `select cast(count(*) as integer) as count from ${table}`,
-    )
-    counts[table] = row?.count ?? 0
-  }
+  for (const table of TABLES) counts[table] = await countRows(database, table)
   const [bodies] = await database.query<{ count: number }>(
     'select cast(count(*) as integer) as count from webhook_messages where body is not null',
   )
@@ -52,9 +55,9 @@ const older = (id: string, end: string): string => `00${id.slice(2, -end.length)
 const countingDeleted = (database: Database, table: string, counts: number[]): Database => ({
   ...database,
   async write(statements) {
-    const before = await rows(database)
+    const before = await countRows(database, table)
     const written = await database.write(statements)
-    counts.push((before[table] ?? 0) - ((await rows(database))[table] ?? 0))
+    counts.push(before - (await countRows(database, table)))
     return written
   },
 })
@@ -207,6 +210,30 @@ onEveryDatabase('Retention: sweep', service => {
       clock.now(),
     )
     assert.ok(done.length > 0 && !done.includes('write'), done.join())
+  })
+
+  test('the counters of rooms that ended are deleted at most 200 in one write, also if the rooms were used at one time', async () => {
+    const { database, clock } = service()
+    const rooms = Array.from({ length: 450 }, (_, i) => `room-${i}`)
+    await database.write(
+      rooms.flatMap((room): Statement[] => [
+        {
+          sql: 'insert into ended_rooms (room, account, since) values ($1, $1, 0)',
+          values: [room],
+        },
+        {
+          sql: `insert into payment_counts (account, bucket, payments) values ($1, '06g29a', 1)`,
+          values: [room],
+        },
+      ]),
+    )
+    const counts: number[] = []
+    await deleteEndedRooms(countingDeleted(database, 'payment_counts', counts), clock.now())
+    assert.equal(
+      counts.reduce((sum, count) => sum + count, 0),
+      450,
+    )
+    assert.ok(Math.max(...counts) <= 200, counts.join())
   })
 
   test('a sweep takes no step for a test account that has ended while its clock stood still', async () => {
