@@ -257,11 +257,8 @@ export async function countPayments(database: Database, room: string): Promise<n
 function totalBetween(room: string, from: string, until: string): Condition {
   const [first, last] = [prefixOf(from), prefixOf(until)]
   if (first >= last) return where(COUNT_ROWS, room, from, until)
-  const whole = [room, first + AFTER, last]
-  return where(
-    `select (${COUNT_ROWS}) + (${SUM_COUNTERS}) + (${COUNT_ROWS})`,
-    ...[room, from, first + AFTER, ...whole, room, last, until],
-  )
+  const sql = `select (${COUNT_ROWS}) + (${SUM_COUNTERS}) + (${COUNT_ROWS})`
+  return where(sql, room, from, first + AFTER, room, first + AFTER, last, room, last, until)
 }
 
 const COUNT_ROWS =
