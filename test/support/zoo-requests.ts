@@ -39,8 +39,13 @@ const tryToRefund = (
   return sendUnchecked(url, { key: api.key, method: 'POST', json }).catch(() => {})
 }
 
-/** Creates as they would have been recorded: one each 60 milliseconds, which takes so many. */
-async function recordCreates({ service, room }: Keeper, count: number, ms: number): Promise<void> {
+/** Requests as they would have been recorded: one each 60 milliseconds, which takes so many. */
+async function recordPosts(
+  { service, room }: Keeper,
+  count: number,
+  ms: number,
+  operation = 'createPayment',
+): Promise<void> {
   const newId = createNewId()
   const rows = Array.from({ length: count }, () => {
     service.clock.advance(60)
@@ -50,7 +55,7 @@ async function recordCreates({ service, room }: Keeper, count: number, ms: numbe
       payment_id: null,
       message_id: null,
       kind: 'api',
-      operation: 'createPayment',
+      operation,
       status: 201,
       refused: false,
       began,
@@ -78,17 +83,22 @@ export const requests: Integration[] = [
   integration('an active agreement that is cancelled', ['P14 note'], async ({ api }) => {
     assert.equal((await cancelAgreement(api, await activeAgreement(api))).status, 204)
   }),
-  integration('sixteen creates in a second', ['P13 note'], keeper =>
-    recordCreates(keeper, 16, 150),
+  integration('sixteen creates in a second', ['P13 note'], keeper => recordPosts(keeper, 16, 150)),
+  integration('sixteen captures in a second', ['P13 note'], keeper =>
+    recordPosts(keeper, 16, 150, 'capturePayment'),
   ),
-  integration('fifteen creates in a second', [], keeper => recordCreates(keeper, 15, 150)),
+  integration('fifteen captures and fifteen creates in two seconds', [], async keeper => {
+    await recordPosts(keeper, 15, 150, 'capturePayment')
+    await recordPosts(keeper, 15, 150)
+  }),
+  integration('fifteen creates in a second', [], keeper => recordPosts(keeper, 15, 150)),
   integration('sixteen creates in a second, one after the other', [], keeper =>
-    recordCreates(keeper, 16, 50),
+    recordPosts(keeper, 16, 50),
   ),
   integration('sixteen creates in two seconds', [], async keeper => {
-    await recordCreates(keeper, 8, 150)
+    await recordPosts(keeper, 8, 150)
     keeper.service.clock.advance(SECOND)
-    await recordCreates(keeper, 8, 150)
+    await recordPosts(keeper, 8, 150)
   }),
   integration('moto and moto_api', ['P14 note', 'P14 note'], async ({ api }) => {
     await authorise(api, await api.createPayment({ authorisation_mode: 'moto_api' }))

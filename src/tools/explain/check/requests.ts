@@ -20,7 +20,7 @@ const isWithin = (ms: number, first: Evidence, later: Evidence): boolean =>
 export const isLost = ({ ended, effect }: Evidence): boolean => ended !== 'sent' && effect === true
 
 const LIMITED = ['createPayment', 'capturePayment']
-const OTHER_POSTS = /^(?:create|cancel|refund|authorise)/
+const POSTS = /^(?:create|capture|cancel|refund|authorise)/
 
 const featureRule = (feature: string, uses: (each: Evidence) => boolean): Rule => ({
   id: 'P14',
@@ -81,7 +81,7 @@ export const requestRules: readonly Rule[] = [
     lacking: 'No three POSTs were under way together.',
     judge({ exchanges }) {
       const posts = exchanges.filter(
-        ({ kind, operation }) => kind === 'api' && OTHER_POSTS.test(operation),
+        ({ kind, operation }) => kind === 'api' && POSTS.test(operation),
       )
       const kinds = Map.groupBy(posts, ({ operation }) => LIMITED.indexOf(operation))
       const [evidence, right]: [Evidence[], Evidence[]] = [[], []]
