@@ -119,6 +119,22 @@ export const requests: Integration[] = [
       await times(2, () => tryToCreate(keeper))
     },
   ),
+  integration(
+    'a create that is refused after a reset, and repeated again',
+    ['C5 fail'],
+    async keeper => {
+      await plan(keeper, { on: 'createPayment', reset: true, when: 'after' })
+      await tryToCreate(keeper)
+      await plan(keeper, { on: 'createPayment', answer: { status: 429 } })
+      await times(2, () => tryToCreate(keeper))
+    },
+  ),
+  integration('a create that is refused after a reset', [], async keeper => {
+    await plan(keeper, { on: 'createPayment', reset: true, when: 'after' })
+    await tryToCreate(keeper)
+    await plan(keeper, { on: 'createPayment', answer: { status: 429 } })
+    await tryToCreate(keeper)
+  }),
   integration('a create that is repeated after a reset before it took effect', [], async keeper => {
     await plan(keeper, { on: 'createPayment', reset: true })
     await times(2, () => tryToCreate(keeper))

@@ -151,7 +151,7 @@ export const requestRules: readonly Rule[] = [
     lacking:
       'No answer to a create was lost. A plan can do that: reset, or a fault with when: after.',
     judge({ exchanges }) {
-      const creates = exchanges.filter(({ created }) => created && !created.key)
+      const creates = exchanges.filter(({ created, effect }) => created && !created.key && effect)
       const equals = Map.groupBy(creates, ({ created }) => created?.content).values()
       return judgement(repeatedAmong(equals), creates.filter(isLost))
     },
