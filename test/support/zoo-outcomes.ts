@@ -222,6 +222,11 @@ export const outcomes: Integration[] = [
     await readRefund(api, await refund(api))
     await api.advance(30 * MINUTE)
   }),
+  integration('a refund whose first read is refused', [], async ({ api }) => {
+    const { payment_id } = await refund(api)
+    await readRefund(api, { payment_id, refund_id: '0'.repeat(26) })
+    await api.advance(30 * MINUTE)
+  }),
   integration(
     'a refund that is read at once and later, and one that is never read',
     [],

@@ -256,7 +256,7 @@ export const outcomeRules: readonly Rule[] = [
       const next = new Map<string | null, Evidence>()
       for (const each of record.exchanges.toReversed()) {
         const { payment_id, operation, effect, at } = each
-        const isOfRefund = READS_REFUND.includes(operation)
+        const isOfRefund = READS_REFUND.includes(operation) && hasSucceeded(each)
         if (isOfRefund) next.set(payment_id, each)
         if (isOfRefund || isTaken(each) || isRead(each))
           newest.set(payment_id, Math.max(at, newest.get(payment_id) ?? 0))
