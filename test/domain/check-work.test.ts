@@ -94,7 +94,7 @@ function recordOf(make: (i: number) => Partial<Evidence>) {
     not_kept: 0,
     exchanges,
     ofPayment: Map.groupBy(exchanges, ({ payment_id }) => payment_id ?? ''),
-    gaps: [],
+    lastGap: -Infinity,
     webhooks,
     toProbe: undefined,
     neverActive: new Set(),

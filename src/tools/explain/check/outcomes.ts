@@ -41,8 +41,8 @@ const sinceOf = (record: AccountRecord, { payment_id, began }: Evidence): Eviden
   (record.ofPayment.get(payment_id ?? '') ?? []).filter(each => each.began >= began)
 
 /** Something that is missing from the record proves nothing if a gap touches the time since then. */
-export const isGapSince = ({ gaps }: AccountRecord, { began }: Evidence): boolean =>
-  gaps.some(({ to }) => to >= began)
+export const isGapSince = ({ lastGap }: AccountRecord, { began }: Evidence): boolean =>
+  lastGap >= began
 
 const isOld = ({ now }: AccountRecord, { at }: Evidence, ms = READ_WITHIN): boolean =>
   at <= now - ms

@@ -69,8 +69,8 @@ export async function readRecord(
       exchanges.filter(({ payment_id }) => payment_id !== null),
       ({ payment_id }) => payment_id ?? '',
     ),
-    /** Times of the machine between which exchanges were only counted. */
-    gaps,
+    /** When the last gap ends, on the machine's clock; -Infinity without one. */
+    lastGap: gaps.reduce((last, { to }) => Math.max(last, to), -Infinity),
     /** The active ones, without those of `farthing listen`. */
     webhooks: ofOthers,
     /** The newest active webhook, of `farthing listen` only if there is no other. */
