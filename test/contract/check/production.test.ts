@@ -209,24 +209,30 @@ onEveryDatabase(
   },
 )
 
+const posted: RawRequest = {
+  kind: 'api',
+  operation: 'createPayment',
+  room: 'default',
+  began: 0,
+  at: 0,
+  ms: 1,
+  method: 'POST',
+  status: 201,
+  ended: 'sent',
+  url: '/v1/payments',
+  rawHeaders: [],
+  requestBody: '{"amount":0}',
+  responseHeaders: [],
+  responseBody: '{}',
+  refusal: undefined,
+  payment: undefined,
+}
+
 test('a rule that throws is reported once, kept as one that has not judged, and hides no other', () => {
   const faults: unknown[] = []
   const judge = createJudge(error => faults.push(error))
   const request: RawRequest = {
-    kind: 'api',
-    operation: 'createPayment',
-    room: 'default',
-    began: 0,
-    at: 0,
-    ms: 1,
-    method: 'POST',
-    status: 201,
-    ended: 'sent',
-    url: '/v1/payments',
-    rawHeaders: [],
-    requestBody: '{"amount":0}',
-    responseHeaders: [],
-    responseBody: '{}',
+    ...posted,
     refusal: {
       get code(): string {
         throw new Error('a mistake in a rule')
@@ -234,7 +240,6 @@ test('a rule that throws is reported once, kept as one that has not judged, and 
       message: '',
       at: {},
     },
-    payment: undefined,
   }
   const headers = { 'content-type': 'application/json' }
   for (let times = 0; times < 2; times++) {
@@ -242,6 +247,16 @@ test('a rule that throws is reported once, kept as one that has not judged, and 
     assert.deepEqual([broken, unjudged], [['P1'], ['P4-used']])
   }
   assert.equal(faults.length, 1)
+})
+
+test('what return_url of a refused create tells is not compared, because nothing limits its size', () => {
+  const metadata = Object.fromEntries(
+    Array.from({ length: 2_000 }, (_, i) => [`${i}`, `value${i}`]),
+  )
+  const return_url = `https://a.example/${'a/'.repeat(15_000)}value1`
+  const requestBody = JSON.stringify({ ...webPayment, metadata, return_url })
+  const { created } = createJudge(() => {}).request({ ...posted, status: 422, requestBody }, {})
+  assert.deepEqual([created?.mode, created?.told], ['web', undefined])
 })
 
 const read = (file: string) =>
