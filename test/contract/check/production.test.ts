@@ -246,6 +246,9 @@ test('a rule that throws is reported once, kept as one that has not judged, and 
     const { broken, unjudged } = judge.request(request, headers)
     assert.deepEqual([broken, unjudged], [['P1'], ['P4-used']])
   }
+  const exchange = { ...request, ...judge.request(request, headers) }
+  const p4 = rules.find(({ id }) => id === 'P4')?.judge({ exchanges: [exchange] } as never)
+  assert.match(p4?.lacking ?? '', /^This rule is not judged: it failed/)
   assert.equal(faults.length, 1)
 })
 

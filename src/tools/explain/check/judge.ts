@@ -78,7 +78,7 @@ export const productionRules: readonly Rule[] = productionRows
 
 function judgeRows(
   rows: ProductionRule[],
-  { key, among }: ProductionRule,
+  { among }: ProductionRule,
   { exchanges }: AccountRecord,
 ) {
   for (const { level, sentence, key: broken } of rows) {
@@ -87,7 +87,8 @@ function judgeRows(
   }
   const could = exchanges.filter(each => among.could(each) && !each.hand)
   const right = could.filter(({ judged }) => judged === RULE_SET)
-  const hasFailed = exchanges.some(({ unjudged }) => unjudged?.includes(key))
+  const keys = rows.map(({ key }) => key)
+  const hasFailed = exchanges.some(({ unjudged }) => unjudged?.some(key => keys.includes(key)))
   const isUnjudged = hasFailed || (could.length > 0 && right.length === 0)
   return {
     broken: [],
