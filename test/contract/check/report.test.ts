@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { eventTypes } from '../../../src/pay/webhooks/webhook.ts'
-import { judgeAll } from '../../../src/tools/explain/check/rule.ts'
+import { judgeAll } from '../../../src/tools/explain/check/report.ts'
 import { type Body, type Client, createClient } from '../../support/client.ts'
 import { ask } from '../../support/control.ts'
 import {
@@ -294,7 +294,7 @@ test('a rule that throws is not judged, which the log has, and hides no other', 
       },
       { ...rule, judge: () => ({ broken: [{ evidence: [] }], right: [] }) },
     ],
-    undefined,
+    {} as never,
     error => faults.push(error),
   )
   assert.deepEqual(

@@ -2,12 +2,12 @@
 import { hash } from 'node:crypto'
 import type { Headers } from '../../../core/exchange.ts'
 import { version } from '../../../core/version.ts'
-import type { Facts } from '../../record/exchange.ts'
+import type { Evidence, Facts } from '../../record/exchange.ts'
 import type { Judge, RawRequest } from '../../record/row.ts'
 import { factsOfAttempt, factsOfRequest, readRequest } from './facts.ts'
 import { attemptRows, type ProductionRow, requestRows } from './production.ts'
 import type { AccountRecord } from './record.ts'
-import { HAS_FAILED, type Rule } from './rule.ts'
+import type { Judged, Rule } from './rule.ts'
 
 type ProductionRule = ProductionRow & { id: string }
 
@@ -65,6 +65,8 @@ export function createJudge(onFault: (error: unknown) => void): Judge {
   }
 }
 
+export const HAS_FAILED =
+  'This rule is not judged: it failed by a mistake in Farthing. The log of the service has the error.'
 const OTHER_VERSION =
   'This rule is not judged: another version of Farthing recorded what was seen, with other rules.'
 
@@ -80,19 +82,14 @@ function judgeRows(
   rows: ProductionRule[],
   { among }: ProductionRule,
   { exchanges }: AccountRecord,
-) {
+): Judged {
   for (const { level, sentence, key: broken } of rows) {
     const evidence = exchanges.filter(each => each.broken?.includes(broken))
-    if (evidence.length > 0) return { broken: [{ level, sentence, evidence }], right: [] }
+    if (evidence.length > 0) return { broken: [{ level, sentence, evidence }] }
   }
+  const isUnjudged = ({ unjudged }: Evidence) => rows.some(({ key }) => unjudged?.includes(key))
+  if (exchanges.some(isUnjudged)) return { lacking: HAS_FAILED }
   const could = exchanges.filter(each => among.could(each) && !each.hand)
   const right = could.filter(({ judged }) => judged === RULE_SET)
-  const keys = rows.map(({ key }) => key)
-  const hasFailed = exchanges.some(({ unjudged }) => unjudged?.some(key => keys.includes(key)))
-  const isUnjudged = hasFailed || (could.length > 0 && right.length === 0)
-  return {
-    broken: [],
-    right: hasFailed ? [] : right,
-    ...(isUnjudged && { lacking: hasFailed ? HAS_FAILED : OTHER_VERSION }),
-  }
+  return right.length === 0 && could.length > 0 ? { lacking: OTHER_VERSION } : { right }
 }

@@ -7,16 +7,8 @@ import { MINUTE } from '../../../core/time.ts'
 import type { Payment } from '../../../pay/payments/payment.ts'
 import type { Exchange } from '../../record/exchange.ts'
 import { countReads } from '../../record/store.ts'
-import {
-  CONTROL,
-  type Forgery,
-  isAccepted,
-  OUT_OF_TIME,
-  type Probe,
-  SIGNING,
-  type Unjudged,
-} from './probing.ts'
-import { type Finding, judge, type Rule, type RuleText } from './rule.ts'
+import { CONTROL, type Forgery, isAccepted, OUT_OF_TIME, type Probe, SIGNING } from './probing.ts'
+import { type Finding, findingsOf, type Judged, type RuleText } from './rule.ts'
 
 /** A payment that was over for so long, on the account's clock, is read by nothing else. */
 const OVER_FOR = 10 * MINUTE
@@ -28,11 +20,8 @@ const POLL_INTERVAL = 200
 /** One message of a pair, of which one is true and the other forged. It is followed if its payment is read soon after it. */
 type Sent = { suspect: Suspect | undefined; exchange: Exchange; isFollowed: boolean }
 
-/** `once`: the answers to one of each. The pairs were sent where one of them was accepted. */
-type Forged = Unjudged | { once: Exchange[]; pairs?: { controls: Sent[]; forged: Sent[] } }
-
 /** Every forgery is sent once; of those of a rule that are accepted, one is compared with true messages. */
-type ForgeryRule = Rule<Forged> & { forgeries: [Forgery, words: string][] }
+type ForgeryRule = RuleText & { forgeries: [Forgery, words: string][] }
 
 const TOO_FEW = `The receiver answers 2xx. Whether it ignores the message can be told with ${PAIRS} more payments that were paid ten minutes ago or more.`
 const ANSWERS = 'The receiver answers 2xx. Look into your log whether it ignored the message.'
@@ -42,28 +31,39 @@ const IGNORES =
   'The receiver answers 2xx and ignores the message: it reads the payments of true messages only.'
 const NO_ANSWER = 'The receiver did not answer it.'
 
-function judgeForged(looked: Forged): ReturnType<ForgeryRule['judge']> {
-  if ('lacking' in looked) return { broken: [], right: [], ...looked }
-  const { once, pairs } = looked
-  const unclear = (lacking: string) => ({ broken: [], right: [], lacking, unclear: once })
-  if (!once.some(isAccepted)) {
+/** A forgery that was accepted. */
+type Suspect = { rule: ForgeryRule; forgery: Forgery; words: string }
+
+/** `once`: the answers to one of each forgery. */
+type Tried = { rule: ForgeryRule; once: readonly Exchange[]; suspect: Suspect | undefined }
+
+/** `sent` is empty where there are too few payments, and undefined without the time for all messages. */
+function judgeForged({ rule, once, suspect }: Tried, sent: readonly Sent[] | undefined): Judged {
+  if (once.length < rule.forgeries.length) return OUT_OF_TIME
+  const unclear = (lacking: string): Judged => ({ lacking, unclear: once })
+  if (!suspect) {
     if (once.some(({ status }) => status === null)) return unclear(NO_ANSWER)
-    return { broken: [], right: once, passed: 'The receiver refused it.' }
+    return { right: once, passed: 'The receiver refused it.' }
   }
-  if (!pairs) return unclear(TOO_FEW)
-  const evidence = pairs.forged.map(({ exchange }) => exchange)
+  if (!sent) return OUT_OF_TIME
+  if (sent.length === 0) return unclear(TOO_FEW)
+  const forged = sent.filter(each => each.suspect === suspect)
+  const evidence = forged.map(({ exchange }) => exchange)
   const isFollowed = (each: Sent) => each.isFollowed
-  if (!pairs.controls.every(isFollowed)) return unclear(ANSWERS)
-  if (pairs.forged.every(isFollowed)) return { broken: [{ evidence }], right: [] }
-  if (pairs.forged.some(isFollowed)) return unclear(SOMETIMES)
-  return { broken: [], right: evidence, passed: IGNORES }
+  if (!sent.filter(each => !each.suspect).every(isFollowed)) return unclear(ANSWERS)
+  if (forged.every(isFollowed)) return { broken: [{ evidence }] }
+  if (forged.some(isFollowed)) return unclear(SOMETIMES)
+  return { right: evidence, passed: IGNORES }
 }
 
 const actsOn = (what: string): string =>
   `The receiver acts on a message ${what}: it read the payment of each one, as it does for a true message.`
 
-const rows: readonly (Omit<RuleText, 'level' | 'source'> & Pick<ForgeryRule, 'forgeries'>)[] = [
+const FORGERY = { level: 'fail', source: SIGNING } as const
+
+export const forgeryRules: readonly ForgeryRule[] = [
   {
+    ...FORGERY,
     id: 'R1',
     title: 'A signature that is wrong',
     sentence: actsOn('with one digit of the signature changed'),
@@ -72,6 +72,7 @@ const rows: readonly (Omit<RuleText, 'level' | 'source'> & Pick<ForgeryRule, 'fo
     forgeries: [['digit', 'one digit of the signature changed']],
   },
   {
+    ...FORGERY,
     id: 'R2',
     title: 'No signature',
     sentence: actsOn('without the header Pay-Signature'),
@@ -79,6 +80,7 @@ const rows: readonly (Omit<RuleText, 'level' | 'source'> & Pick<ForgeryRule, 'fo
     forgeries: [['missing', 'without the signature']],
   },
   {
+    ...FORGERY,
     id: 'R11',
     title: 'A key that anybody knows',
     sentence:
@@ -94,24 +96,12 @@ const rows: readonly (Omit<RuleText, 'level' | 'source'> & Pick<ForgeryRule, 'fo
   },
 ]
 
-export const forgeryRules: readonly ForgeryRule[] = rows.map(row => ({
-  ...row,
-  level: 'fail',
-  source: SIGNING,
-  lacking: NO_ANSWER,
-  judge: judgeForged,
-}))
-
-/** A forgery that was accepted. */
-type Suspect = { rule: ForgeryRule; forgery: Forgery; words: string }
-
 export async function probeForgeries(
   probe: Probe,
   first: Payment,
   others: readonly Payment[],
 ): Promise<Finding[]> {
-  const suspects: Suspect[] = []
-  const all = new Map<ForgeryRule, Forged>()
+  const tried: Tried[] = []
   for (const rule of forgeryRules) {
     const once: Exchange[] = []
     let suspect: Suspect | undefined
@@ -120,21 +110,14 @@ export async function probeForgeries(
       if (sent) once.push(sent)
       if (sent && isAccepted(sent)) suspect ??= { rule, forgery, words }
     }
-    all.set(rule, once.length === rule.forgeries.length ? { once } : OUT_OF_TIME)
-    if (suspect) suspects.push(suspect)
+    tried.push({ rule, once, suspect })
   }
   const now = probe.context.time.now(probe.account)
   const over = others.filter(({ events }) => now - (events.at(-1)?.at ?? now) >= OVER_FOR)
-  if (suspects.length > 0 && over.length >= PAIRS) {
-    const sent = await sendPairs(probe, over, suspects)
-    const of = (suspect?: Suspect) => sent?.filter(each => each.suspect === suspect) ?? []
-    for (const suspect of suspects) {
-      const once = all.get(suspect.rule)
-      const pairs = { controls: of(), forged: of(suspect) }
-      all.set(suspect.rule, sent && once && 'once' in once ? { ...once, pairs } : OUT_OF_TIME)
-    }
-  }
-  return [...all].flatMap(([rule, forged]) => judge(rule, forged))
+  const suspects = tried.flatMap(({ suspect }) => suspect ?? [])
+  const canCompare = suspects.length > 0 && over.length >= PAIRS
+  const sent = canCompare ? await sendPairs(probe, over, suspects) : []
+  return tried.flatMap(each => findingsOf(each.rule, judgeForged(each, sent)))
 }
 
 /** A forged message, or a true one. */

@@ -2,15 +2,10 @@
 import { asGovukPay } from '../../../pay/webhooks/govuk-pay.ts'
 import type { EventType, Message } from '../../../pay/webhooks/webhook.ts'
 import type { Exchange } from '../../record/exchange.ts'
-import { isAccepted, SIGNING, type Unjudged } from './probing.ts'
-import { documented, inCode, type Rule } from './rule.ts'
+import { SIGNING } from './probing.ts'
+import { documented, inCode, type RuleText } from './rule.ts'
 
-/** What the receiver answered. One that breaks the rule is probed twice, with a true message in between. */
-export type Answered =
-  | Unjudged
-  | { answers: readonly Exchange[]; control?: Exchange; again?: readonly Exchange[] }
-
-export type ProbeRule = Rule<Answered> & {
+export type ProbeRule = RuleText & {
   /** What is special about its messages, for the record. */
   words: string
   /**
@@ -26,46 +21,14 @@ export type ProbeRule = Rule<Answered> & {
   atOnce?: true
   /** It is about a payment that does not exist, which a receiver may read. */
   isUnknown?: true
-  breaks: (answers: readonly Exchange[]) => boolean
-}
-
-type Described = Omit<ProbeRule, 'judge' | 'breaks' | 'lacking'> & {
-  breaks?: ProbeRule['breaks']
+  /** Without it the rule is broken where a message is refused. */
+  breaks?: (answers: readonly Exchange[]) => boolean
   /** The number of messages, from the first, that must be accepted before anything is judged. */
   after?: number
+  /** Said where nothing could be judged. */
   lacking?: string
+  /** Said where it passes. */
   passed?: string
-}
-
-const VARY = 'The answers of the receiver vary: it does not answer equal messages alike.'
-
-const refused = (answers: readonly Exchange[]): boolean => !answers.every(isAccepted)
-const isFault = ({ status }: Exchange): boolean => status !== null && status >= 500
-
-function probeRule({
-  after = 0,
-  passed = 'The receiver accepted it.',
-  ...rule
-}: Described): ProbeRule {
-  const { breaks = refused, lacking = '' } = rule
-  return {
-    ...rule,
-    breaks,
-    lacking,
-    judge(looked) {
-      if ('lacking' in looked) return { broken: [], right: [], ...looked }
-      const { answers, control, again = [] } = looked
-      if (!breaks(answers)) return { broken: [], right: answers, passed }
-      const all = [...answers, ...(control ? [control] : []), ...again]
-      const first = [answers, again].flatMap(each => each.slice(0, after))
-      if (after > 0 && lacking && !first.some(isAccepted))
-        return { broken: [], right: [], lacking, unclear: all }
-      const isSteady = control && isAccepted(control) && breaks(again) && first.every(isAccepted)
-      if (!isSteady) return { broken: [], right: [], lacking: VARY, unclear: all }
-      const evidence = [...answers, ...again].filter(each => !isAccepted(each))
-      return { broken: [{ evidence }], right: [] }
-    },
-  }
 }
 
 /** The same with other fields of the resource. */
@@ -106,7 +69,7 @@ function failures(made: Message, newId: () => string): Message[] {
 const ORDER = documented('webhooks/#receiving-webhook-messages')
 const RETRIES = documented('webhooks/#retry-mechanism')
 
-const rows: readonly Described[] = [
+export const probeRules: readonly ProbeRule[] = [
   {
     id: 'R3',
     level: 'warn',
@@ -183,7 +146,7 @@ const rows: readonly Described[] = [
     words: 'sent twice at the same moment',
     atOnce: true,
     passed: 'The receiver did not fail.',
-    breaks: answers => answers.some(isFault),
+    breaks: answers => answers.some(({ status }) => status !== null && status >= 500),
     messages: message => [message, message],
   },
   {
@@ -218,5 +181,3 @@ const rows: readonly Described[] = [
     },
   },
 ]
-
-export const probeRules: readonly ProbeRule[] = rows.map(probeRule)

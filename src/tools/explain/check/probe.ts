@@ -17,7 +17,7 @@ import type { Exchange } from '../../record/exchange.ts'
 import { countExchanges } from '../../record/store.ts'
 import { causeOf } from '../causes.ts'
 import { forgeryRules, probeForgeries } from './probe-forgeries.ts'
-import { type Answered, type ProbeRule, probeRules } from './probe-rules.ts'
+import { type ProbeRule, probeRules } from './probe-rules.ts'
 import {
   CONTROL,
   isAccepted,
@@ -26,9 +26,8 @@ import {
   OUT_OF_TIME,
   POST_MS,
   type Probe,
-  type Unjudged,
 } from './probing.ts'
-import { byId, type Finding, judge, type Rule } from './rule.ts'
+import { byId, type Finding, findingsOf, type Judged } from './rule.ts'
 
 /** Paid payments that are looked at. */
 const MOST_PAYMENTS = 50
@@ -52,7 +51,7 @@ export const probeReceiver = (
     let posts = 0
     const { config, newId, time } = context
     const nextId = () => newId(time.now(account), account.room)
-    const findings = await findingsOf({
+    const findings = await probeAll({
       context,
       account,
       newId: nextId,
@@ -88,7 +87,7 @@ export const probeReceiver = (
     return { posts, findings: findings.toSorted((one, other) => byId(one.rule, other.rule)) }
   })
 
-async function findingsOf(probe: Probe): Promise<Finding[]> {
+async function probeAll(probe: Probe): Promise<Finding[]> {
   const { context, account } = probe
   const paid = await findPayments(
     context.database,
@@ -105,31 +104,44 @@ async function findingsOf(probe: Probe): Promise<Finding[]> {
   const control = await probe.post(message, CONTROL)
   if (!isAccepted(control)) return nothingSeen({ lacking: firstMend(control), unclear: [control] })
   const findings = await probeForgeries(probe, first, others)
-  for (const rule of probeRules) findings.push(...judge(rule, await answersTo(probe, rule, first)))
+  for (const rule of probeRules)
+    findings.push(...findingsOf(rule, await judgeRule(probe, rule, first)))
   return findings
 }
 
 const firstMend = ({ status, result = '', response_body }: Exchange): string =>
   `The receiver did not accept the true message, so nothing can be judged: mend that first (W3). ${causeOf({ status, result, answer: response_body }) ?? ''}`.trim()
 
-const nothingSeen = (why: Unjudged): Finding[] =>
-  [...forgeryRules, ...probeRules].flatMap((rule: Rule<Unjudged>) => judge(rule, why))
+const nothingSeen = (why: Judged): Finding[] =>
+  [...forgeryRules, ...probeRules].flatMap(rule => findingsOf(rule, why))
 
 /** A receiver that breaks the rule must break it twice, and accept the true message in between. */
-async function answersTo(probe: Probe, rule: ProbeRule, first: Payment): Promise<Answered> {
+async function judgeRule(probe: Probe, rule: ProbeRule, first: Payment): Promise<Judged> {
+  const { after = 0, breaks = isRefused, passed = 'The receiver accepted it.' } = rule
   if (!probe.maySend(MOST_AT_ONCE)) return OUT_OF_TIME
   const missing = await countMissing(probe)
   const answers = await sendFor(probe, rule, first)
-  if (!answers) return { lacking: rule.lacking }
-  if (!rule.breaks(answers)) return { answers }
+  if (!answers) return {}
+  if (!breaks(answers)) return { right: answers, passed }
   const message = probe.make(first)
   if (!message || !probe.maySend(1 + MOST_AT_ONCE)) return OUT_OF_TIME
   const control = await probe.post(message, CONTROL)
   const again = (await sendFor(probe, rule, first)) ?? []
+  const unclear = [...answers, control, ...again]
   if (rule.isUnknown && (await countMissing(probe)) > missing)
-    return { lacking: READS_UNKNOWN, unclear: [...answers, control, ...again] }
-  return { answers, control, again }
+    return { lacking: READS_UNKNOWN, unclear }
+  const before = [answers, again].flatMap(each => each.slice(0, after))
+  if (rule.lacking && after > 0 && !before.some(isAccepted)) return { unclear }
+  const isSteady = isAccepted(control) && breaks(again) && before.every(isAccepted)
+  if (!isSteady) return { lacking: VARY, unclear }
+  return { broken: [{ evidence: [...answers, ...again].filter(each => !isAccepted(each)) }] }
 }
+
+const isRefused = (answers: readonly Exchange[]): boolean => !answers.every(isAccepted)
+
+const VARY = 'The answers of the receiver vary: it does not answer equal messages alike.'
+const READS_UNKNOWN =
+  'The receiver reads the payment, and this one does not exist, so its refusal shows nothing.'
 
 /**
  * How many requests of the account were about something that does not exist. They are counted before and after, because
@@ -156,6 +168,3 @@ async function sendFor(
   if (!rule.atOnce) return messages && Array.fromAsync(messages, send)
   return messages && Promise.all(messages.map(send))
 }
-
-const READS_UNKNOWN =
-  'The receiver reads the payment, and this one does not exist, so its refusal shows nothing.'

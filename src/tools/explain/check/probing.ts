@@ -5,7 +5,7 @@ import type { Payment } from '../../../pay/payments/payment.ts'
 import type { EventType, Message } from '../../../pay/webhooks/webhook.ts'
 import type { ToolContext } from '../../context.ts'
 import type { Exchange } from '../../record/exchange.ts'
-import { documented } from './rule.ts'
+import { documented, type Judged } from './rule.ts'
 
 /** All messages together. */
 export const MOST_POSTS = 48
@@ -29,12 +29,9 @@ export type Probe = {
   maySend: (messages: number, ms?: number) => boolean
 }
 
-/** Why a rule cannot be judged. */
-export type Unjudged = { lacking: string; unclear?: readonly Exchange[] }
-
 export const CONTROL = 'the true message, as a control'
 
-export const OUT_OF_TIME: Unjudged = {
+export const OUT_OF_TIME: Judged = {
   lacking: `The probe ended before: it takes at most ${MOST_MS / 1000} seconds and sends at most ${MOST_POSTS} messages.`,
 }
 

@@ -5,7 +5,7 @@ import type { Evidence } from '../../record/exchange.ts'
 import { causeOf } from '../causes.ts'
 import { hasSucceeded, isGapSince } from './outcomes.ts'
 import type { AccountRecord } from './record.ts'
-import { documented, inCode, judgement, type Rule } from './rule.ts'
+import { documented, inCode, type Judged, judgement, type Rule } from './rule.ts'
 
 const TOO_SLOW = SECOND
 const ATTEMPTS = 10
@@ -16,8 +16,6 @@ const MOST_ATTEMPTS = 2
 
 /** An active webhook with all attempts to it. */
 type Receiver = { webhook: Webhook; attempts: readonly Evidence[] }
-
-type Judged = ReturnType<Rule['judge']>
 
 /** Judges each receiver, but for those of tests, which say so. Nothing is right while the rule cannot tell of one. */
 function judgeEach(
@@ -31,8 +29,10 @@ function judgeEach(
     .filter(({ attempts }) => !attempts.some(({ test }) => test))
     .map(receiver => ({ ...judgeOne(receiver), webhook: receiver.webhook }))
   return {
-    broken: judged.flatMap(({ broken, webhook }) => broken.map(each => ({ ...each, webhook }))),
-    right: judged.some(({ unclear }) => unclear) ? [] : judged.flatMap(({ right }) => right),
+    broken: judged.flatMap(({ broken = [], webhook }) =>
+      broken.map(each => ({ ...each, webhook })),
+    ),
+    right: judged.some(({ unclear }) => unclear) ? [] : judged.flatMap(({ right = [] }) => right),
   }
 }
 
@@ -184,8 +184,7 @@ export const receiverRules: readonly Rule[] = [
           !last.flat().some(hasSucceeded) &&
           !isRedirect(end) &&
           !isGapSince(record, first)
-        if (!isRefusing)
-          return { broken: [], right, ...(right.length === 0 && newest[0] && { unclear: newest }) }
+        if (!isRefusing) return right.length === 0 && newest[0] ? { unclear: newest } : { right }
         const { status, result = '' } = end
         const sentence = `${ACCEPTED_NONE} ${causeOf({ status, result }) ?? ''}`.trim()
         return judgement(last.flat(), right, { sentence })

@@ -56,6 +56,8 @@ export async function readRecord(
   return {
     /** The account's time, or the later one as of which is judged. */
     now,
+    /** When what is looked at begins, on the account's clock. */
+    since,
     /** True if judged as of a later time, when no client has acted yet. */
     isLater: later > 0,
     /** When the record begins, in milliseconds of the account's time; null where it is empty. */

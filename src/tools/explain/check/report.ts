@@ -1,27 +1,29 @@
 /** The check of an account: every rule over the record that is kept of it. */
+import { setImmediate } from 'node:timers/promises'
 import type { Account } from '../../../core/account.ts'
 import { iso } from '../../../core/time.ts'
 import { version } from '../../../core/version.ts'
 import type { ToolContext } from '../../context.ts'
-import { productionRules } from './judge.ts'
+import { HAS_FAILED, productionRules } from './judge.ts'
 import { outcomeRules } from './outcomes.ts'
 import { receiverRules } from './receivers.ts'
-import { readRecord, type Window } from './record.ts'
+import { type AccountRecord, readRecord, type Window } from './record.ts'
 import { requestRules } from './requests.ts'
-import { byId, type Finding, HAS_FAILED, judgeAll, levels, notSeen, type Rule } from './rule.ts'
+import { byId, type Finding, findingsOf, type Judged, levels, type Rule } from './rule.ts'
 import { situationsOf } from './situations.ts'
 
 export type Report = Awaited<ReturnType<typeof checkAccount>>
 
+/** In the order of their identifiers. */
 export const rules: readonly Rule[] = [
   ...productionRules,
   ...requestRules,
   ...outcomeRules,
   ...receiverRules,
-]
+].toSorted((one, other) => byId(one.id, other.id))
 
 /** The identifiers of all rules but those of probes, in order. */
-export const ruleIds: readonly string[] = [...new Set(rules.map(({ id }) => id))].toSorted(byId)
+export const ruleIds: readonly string[] = [...new Set(rules.map(({ id }) => id))]
 
 /** `rule`: looks only at this one. */
 export const checkAccount = (
@@ -31,29 +33,48 @@ export const checkAccount = (
 ) =>
   context.reading(account.room, `check ${window.since} ${window.later} ${rule}`, async () => {
     const record = await readRecord(context, account, window)
-    const { kept, not_kept, from } = record
-    const { since } = window
-    const isTooShort = ({ needs }: Rule) =>
-      since !== undefined && needs !== undefined && record.now - since <= needs
-    const all = rules.filter(({ id }) => rule === undefined || id === rule)
-    const judged = all.filter(each => !isTooShort(each))
-    const findings = [
-      ...(await judgeAll(judged, record, context.onRuleFault)),
-      ...all.filter(isTooShort).map(each => notSeen(each, TOO_SHORT)),
-    ]
+    const { kept, not_kept, from, now } = record
+    const judged = rules.filter(({ id }) => rule === undefined || id === rule)
+    const findings = await judgeAll(judged, record, context.onRuleFault)
     return {
       version,
       account: account.name,
       /** The account's times; null where nothing is kept. */
       from: from === null ? null : iso(from),
-      to: iso(record.now),
+      to: iso(now),
       /** Exchanges, and those that were only counted. */
       kept,
       not_kept,
-      findings: inOrder(together(findings).toSorted((one, other) => byId(one.rule, other.rule))),
+      findings: inOrder(together(findings)),
       situations: rule === undefined ? situationsOf(record) : [],
     }
   })
+
+/** A rule that throws has judged nothing, and hides no other. */
+export async function judgeAll(
+  rules: readonly Rule[],
+  record: AccountRecord,
+  onFault: (error: unknown) => void,
+): Promise<Finding[]> {
+  const findings: Finding[] = []
+  for (const rule of rules) {
+    findings.push(...findingsOf(rule, judge(rule, record, onFault)))
+    // One rule takes some milliseconds over 10,000 exchanges. Requests are answered in between.
+    await setImmediate()
+  }
+  return findings
+}
+
+function judge(rule: Rule, record: AccountRecord, onFault: (error: unknown) => void): Judged {
+  const { needs } = rule
+  if (needs !== undefined && record.now - record.since <= needs) return { lacking: TOO_SHORT }
+  try {
+    return rule.judge(record)
+  } catch (error) {
+    onFault(error)
+    return { lacking: HAS_FAILED }
+  }
+}
 
 const TOO_SHORT = 'The time that is looked at is too short for this rule: see since and as_of.'
 

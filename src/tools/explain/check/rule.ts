@@ -1,6 +1,5 @@
 /** What the check says of an integration: where it would break with GOV.UK Pay. */
 
-import { setImmediate } from 'node:timers/promises'
 import { iso } from '../../../core/time.ts'
 import { type Webhook, webhookName } from '../../../pay/webhooks/webhook.ts'
 import type { Evidence } from '../../record/exchange.ts'
@@ -40,26 +39,26 @@ type Judgement = Partial<RuleText> & {
   webhook?: Webhook
 }
 
-/**
- * A pure function with a text. What it looks at is the record of an account, or what a receiver answered to the messages
- * of a probe.
- */
-export type Rule<Looked = AccountRecord> = RuleText & {
+/** The result of a rule. If nothing is broken or right, nothing could be judged. */
+export type Judged = {
+  broken?: readonly Judgement[]
+  /** What could have broken it, and did not. */
+  right?: readonly Sighting[]
+  /** Why nothing could be judged, in place of the rule's own sentence. */
+  lacking?: string
+  /** Exchanges from which the rule cannot tell. */
+  unclear?: readonly Sighting[]
+  /** Said where it passes. */
+  passed?: string
+}
+
+/** A pure function over the record of an account, with a text. */
+export type Rule = RuleText & {
   /** Said where nothing could be judged. */
   lacking: string
   /** Milliseconds of account time that must have passed since what it judges. */
   needs?: number
-  judge: (looked: Looked) => {
-    broken: readonly Judgement[]
-    /** What could have broken it, and did not. */
-    right: readonly Sighting[]
-    /** In place of the rule's own. */
-    lacking?: string
-    /** Exchanges from which the rule cannot tell. */
-    unclear?: readonly Sighting[]
-    /** Said where it passes. */
-    passed?: string
-  }
+  judge: (record: AccountRecord) => Judged
 }
 
 /** What a report says of one rule, with what shows it. */
@@ -103,48 +102,22 @@ export const judgement = (
   evidence: readonly Sighting[],
   right: readonly Sighting[] = [],
   more: Partial<Judgement> = {},
-): ReturnType<Rule['judge']> => ({
+): Judged => ({
   broken: (more.times ?? evidence.length) > 0 ? [{ ...more, evidence }] : [],
   right,
 })
 
-/** A rule that throws has judged nothing, and hides no other. */
-export async function judgeAll<Looked>(
-  rules: readonly Rule<Looked>[],
-  looked: Looked,
-  onFault: (error: unknown) => void,
-): Promise<Finding[]> {
-  const findings: Finding[] = []
-  for (const rule of rules) {
-    try {
-      findings.push(...judge(rule, looked))
-    } catch (error) {
-      onFault(error)
-      findings.push(notSeen(rule, HAS_FAILED))
-    }
-    // One rule takes some milliseconds over 10,000 exchanges. Requests are answered in between.
-    await setImmediate()
-  }
-  return findings
-}
-
-export const HAS_FAILED =
-  'This rule is not judged: it failed by a mistake in Farthing. The log of the service has the error.'
-
-export function judge<Looked>(rule: Rule<Looked>, looked: Looked): Finding[] {
-  const { broken, right, unclear, lacking = rule.lacking, passed = PASSED } = rule.judge(looked)
+/** Of a rule without `lacking`, the result must have it where nothing could be judged. */
+export function findingsOf(
+  rule: RuleText & { lacking?: string },
+  { broken = [], right = [], unclear = [], lacking = rule.lacking ?? '', passed = PASSED }: Judged,
+): Finding[] {
   if (broken.length > 0) return broken.map(each => findingOf(rule, each.level ?? rule.level, each))
-  if (right.length === 0) return [notSeen(rule, lacking, unclear)]
-  return [findingOf(rule, 'pass', { evidence: right, sentence: passed })]
+  if (right.length > 0) return [findingOf(rule, 'pass', { evidence: right, sentence: passed })]
+  return [findingOf(rule, 'not seen', { evidence: unclear, sentence: lacking })]
 }
 
 const PASSED = 'Nothing that was seen breaks this rule.'
-
-export const notSeen = (
-  rule: RuleText,
-  sentence: string,
-  evidence: readonly Sighting[] = [],
-): Finding => findingOf(rule, 'not seen', { evidence, sentence })
 
 /** C10 comes after C9. A comparison of texts by number would load a collator, at every start. */
 export const byId = (one: string, other: string): number => rankOf(one) - rankOf(other)
