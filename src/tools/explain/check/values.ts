@@ -1,4 +1,5 @@
 /** Values that GOV.UK Pay takes and those that it refuses. */
+import { posix } from 'node:path'
 import { HOUR } from '../../../core/time.ts'
 import { submittedCard } from '../../../pay/card.ts'
 
@@ -35,14 +36,7 @@ export function isOfPages({ return_url }: { return_url?: unknown }, response: st
 }
 
 /** Above its root, as /../b does and /a/../b does not. */
-function climbs(path: string): boolean {
-  let depth = 0
-  return path.split('/').some(segment => {
-    if (segment === '..') depth -= 1
-    else if (segment !== '' && segment !== '.') depth += 1
-    return depth < 0
-  })
-}
+const climbs = (path: string): boolean => /^\.\.(?:\/|$)/.test(posix.normalize(`.${path}`))
 
 /** In a JSON value a quotation mark, and what is written as \u003c, has a backslash. */
 export const hasText = (
