@@ -2,6 +2,7 @@
  * What the documentation of GOV.UK Pay tells a client to handle, and whether the account has met it: the situations of
  * production in which integrations break.
  */
+import { inspect } from 'node:util'
 import { isSuccess } from '../../../core/http-status.ts'
 import { timeOf } from '../../../core/ids.ts'
 import { DAY } from '../../../core/time.ts'
@@ -23,18 +24,12 @@ type Row = {
 const control = (path: string, body: object, then: string): string =>
   `curl -H "Authorization: Bearer $FARTHING_API_KEY" --json '${JSON.stringify(body)}' $FARTHING_URL/control/${path} # ${then}`
 
-const written = (body: object): string =>
-  JSON.stringify(body)
-    .replaceAll(/"(\w+)":/g, ' $1: ')
-    .replaceAll('"', "'")
-    .replaceAll(/\}/g, ' }')
-
 /** A plan, after which the application does something. */
 function planned(body: object, then: string): Pick<Row, 'line' | 'library'> {
   const after = `then let your application ${then}`
   return {
     line: control('plans', body, after),
-    library: `await account.plan(${written(body)}); ${after}`,
+    library: `await account.plan(${inspect(body, { breakLength: Infinity })}); ${after}`,
   }
 }
 
