@@ -69,7 +69,7 @@ export const forgeryRules: readonly ForgeryRule[] = [
     sentence: actsOn('with one digit of the signature changed'),
     advice:
       'Compare the header Pay-Signature with the HMAC-SHA256 of the bytes as they arrived before anything else, and answer 401 if they differ.',
-    forgeries: [['digit', 'one digit of the signature changed']],
+    forgeries: [[{ damage: 'digit' }, 'one digit of the signature changed']],
   },
   {
     ...FORGERY,
@@ -77,7 +77,7 @@ export const forgeryRules: readonly ForgeryRule[] = [
     title: 'No signature',
     sentence: actsOn('without the header Pay-Signature'),
     advice: 'Answer 401 to a message without the header Pay-Signature.',
-    forgeries: [['missing', 'without the signature']],
+    forgeries: [[{ damage: 'missing' }, 'without the signature']],
   },
   {
     ...FORGERY,

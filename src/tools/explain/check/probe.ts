@@ -65,17 +65,17 @@ export const probeReceiver = (
       },
       post(message, words, forgery) {
         posts += 1
-        const damage = typeof forgery === 'string' ? forgery : undefined
-        const key = typeof forgery === 'object' ? forgery.key : webhook.signing_key
+        const { damage, key } = forgery ?? {}
         return sendByHand(context, account, message, {
-          ...signed(message.body, key, damage),
+          ...signed(message.body, key ?? webhook.signing_key, damage),
           url: webhook.callback_url,
           // Nothing is forged before the receiver has accepted a true message.
           byHand: {
             kind: 'probe',
             words,
             ...(forgery && { undamaged: 'accepted' }),
-            ...(damage ? { damage } : forgery && { other_key: true }),
+            ...(damage && { damage }),
+            ...(key !== undefined && { other_key: true }),
           },
         })
       },

@@ -14,7 +14,7 @@ export const MOST_MS = 20_000
 export const POST_MS = 2_000
 
 /** What is wrong with a signature: one digit is changed, it is missing, or it is made with a key that anybody knows. */
-export type Forgery = 'digit' | 'missing' | { key: string }
+export type Forgery = { damage?: 'digit' | 'missing'; key?: string }
 
 /** A probe under way, and what it may do. */
 export type Probe = {
