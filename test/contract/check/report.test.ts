@@ -292,7 +292,7 @@ test('a rule that throws is not judged, which the log has, and hides no other', 
           throw mistake
         },
       },
-      { ...rule, judge: () => ({ broken: [{ evidence: [] }], right: [] }) },
+      { ...rule, judge: () => ({ broken: [{ evidence: [], times: 1 }] }) },
     ],
     {} as never,
     error => faults.push(error),

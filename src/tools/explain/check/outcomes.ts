@@ -5,7 +5,7 @@ import type { EventType } from '../../../pay/webhooks/webhook.ts'
 import type { Evidence } from '../../record/exchange.ts'
 import { LISTED_ENDS } from './facts.ts'
 import type { AccountRecord } from './record.ts'
-import { documented, judgement, type Rule } from './rule.ts'
+import { documented, type Judged, type Rule } from './rule.ts'
 
 /** Milliseconds of account time after which an outcome should have been read. */
 const READ_WITHIN = 10 * MINUTE
@@ -64,18 +64,20 @@ function createLearnt(record: AccountRecord): (since: Evidence) => boolean | und
   }
 }
 
+/** Within so many milliseconds of the account's time and of the machine's. */
+export const isWithin = (ms: number, first: Evidence, later: Evidence): boolean =>
+  later.began - first.began < ms && later.at - first.at < ms
+
 const isEnd = ({ kind, state = '' }: Evidence): boolean =>
   kind === 'page' && /^(?:success|capturable|failed|error|cancelled)/.test(state)
 
 const ifEnough = <Found>(found: Found[]): Found[] => (found.length >= LEAST_PAYMENTS ? found : [])
 
 /** These payments should be learnt of, unless they are young. */
-function judgeLearnt(record: AccountRecord, creates: readonly Evidence[]) {
+function judgeLearnt(record: AccountRecord, creates: readonly Evidence[]): Judged {
   const hasLearnt = createLearnt(record)
-  return judgement(
-    creates.filter(each => isOld(record, each) && hasLearnt(each) === false),
-    creates.filter(hasLearnt),
-  )
+  const evidence = creates.filter(each => isOld(record, each) && hasLearnt(each) === false)
+  return { broken: [{ evidence }], right: creates.filter(hasLearnt) }
 }
 
 const eventsOf = ({ state = '' }: Evidence): EventType[] =>
@@ -91,8 +93,7 @@ function excessiveRead(ofPayment: readonly Evidence[]): Evidence | undefined {
     else if (hasDone('readPayment')(each)) {
       reads.push(each)
       const first = reads.at(-1 - MOST_READS)
-      if (first && each.began - first.began < READS_WITHIN && each.at - first.at < READS_WITHIN)
-        return each
+      if (first && isWithin(READS_WITHIN, first, each)) return each
     }
   }
   return undefined
@@ -133,7 +134,7 @@ export const outcomeRules: readonly Rule[] = [
         each => isOld(record, each) && hasLearnt(each) === false && isWanted(each),
       )
       const level = ends.every(each => hasLearnt(each) === false) ? 'fail' : 'warn'
-      return judgement(ifEnough(unread), learnt, { level })
+      return { broken: [{ evidence: ifEnough(unread), level }], right: learnt }
     },
   },
   {
@@ -157,7 +158,7 @@ export const outcomeRules: readonly Rule[] = [
         else if (search && search.at <= each.at + SEARCH_AFTER_RETURN && !isGapSince(record, each))
           evidence.push(search)
       }
-      return judgement(ifEnough(evidence), right)
+      return { broken: [{ evidence: ifEnough(evidence) }], right }
     },
   },
   {
@@ -171,9 +172,8 @@ export const outcomeRules: readonly Rule[] = [
     source: documented('api_reference/#rate-limits'),
     lacking: 'No payment was read.',
     judge({ exchanges, ofPayment }) {
-      const excessive = ofPayment.values().map(excessiveRead)
-      const found = [...excessive.filter(each => each !== undefined)]
-      return judgement(ifEnough(found), exchanges.filter(isRead))
+      const excessive = [...ofPayment.values()].flatMap(each => excessiveRead(each) ?? [])
+      return { broken: [{ evidence: ifEnough(excessive) }], right: exchanges.filter(isRead) }
     },
   },
   {
@@ -213,7 +213,8 @@ export const outcomeRules: readonly Rule[] = [
       }
       const again = [...ofPayment.values()].map(openingsAgain).filter(({ length }) => length > 0)
       const found = ifEnough(again)
-      return judgement(found.flat(), exchanges.filter(isOpening), { times: found.length })
+      const broken = [{ evidence: found.flat(), times: found.length }]
+      return { broken, right: exchanges.filter(isOpening) }
     },
   },
   {
@@ -227,7 +228,7 @@ export const outcomeRules: readonly Rule[] = [
     lacking: 'No payment was open for three hours while others were read.',
     needs: OPEN_FOR,
     judge(record) {
-      if (!record.exchanges.some(isRead)) return judgement([])
+      if (!record.exchanges.some(isRead)) return {}
       const creates = record.open
         .flatMap(payment_id => record.ofPayment.get(payment_id) ?? [])
         .filter(each => made(each)?.mode === 'web')
@@ -266,7 +267,7 @@ export const outcomeRules: readonly Rule[] = [
         else if (read && isOld(record, each, REFUND_LASTS) && !isGapSince(record, each))
           evidence.push(read)
       }
-      return judgement(evidence, right)
+      return { broken: [{ evidence }], right }
     },
   },
 ]

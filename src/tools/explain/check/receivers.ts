@@ -5,7 +5,7 @@ import type { Evidence } from '../../record/exchange.ts'
 import { causeOf } from '../causes.ts'
 import { hasSucceeded, isGapSince } from './outcomes.ts'
 import type { AccountRecord } from './record.ts'
-import { documented, inCode, type Judged, judgement, type Rule } from './rule.ts'
+import { documented, inCode, type Judged, type Rule } from './rule.ts'
 
 const TOO_SLOW = SECOND
 const ATTEMPTS = 10
@@ -111,9 +111,8 @@ export const receiverRules: readonly Rule[] = [
     lacking: 'The account has no active webhook whose registration is kept.',
     judge(record) {
       const others = record.webhooks.filter(each => !hasLiveHost(each))
-      return judgement(registrations(record, others), registrations(record, record.webhooks), {
-        times: others.length,
-      })
+      const broken = [{ evidence: registrations(record, others), times: others.length }]
+      return { broken, right: registrations(record, record.webhooks) }
     },
   },
   {
@@ -132,11 +131,11 @@ export const receiverRules: readonly Rule[] = [
         const right = answered.length >= ATTEMPTS ? answered : []
         const timeouts = timeoutsIn(attempts)
         if (timeouts.length > 0)
-          return judgement(timeouts, right, { level: 'fail', sentence: LATE })
+          return { broken: [{ evidence: timeouts, level: 'fail', sentence: LATE }] }
         const last = right.slice(-ATTEMPTS)
         const times = last.map(({ ms }) => ms).toSorted((one, other) => one - other)
         const [before = 0, after = 0] = times.slice(ATTEMPTS / 2 - 1)
-        return judgement((before + after) / 2 > TOO_SLOW ? last : [], right)
+        return { broken: [{ evidence: (before + after) / 2 > TOO_SLOW ? last : [] }], right }
       }),
   },
   {
@@ -154,7 +153,8 @@ export const receiverRules: readonly Rule[] = [
         const answered = sinceChange(receiver).filter(isAnswered)
         const evidence = answered.filter(isRedirect)
         const isLost = evidence.some(({ status }) => LOSING.includes(status ?? 0))
-        return judgement(evidence, answered, isLost ? {} : { level: 'note', sentence: FOLLOWED })
+        const kept = isLost ? {} : ({ level: 'note', sentence: FOLLOWED } as const)
+        return { broken: [{ ...kept, evidence }], right: answered }
       }),
   },
   {
@@ -187,7 +187,7 @@ export const receiverRules: readonly Rule[] = [
         if (!isRefusing) return right.length === 0 && newest[0] ? { unclear: newest } : { right }
         const { status, result = '' } = end
         const sentence = `${ACCEPTED_NONE} ${causeOf({ status, result }) ?? ''}`.trim()
-        return judgement(last.flat(), right, { sentence })
+        return { broken: [{ evidence: last.flat(), sentence }], right }
       }),
   },
   {

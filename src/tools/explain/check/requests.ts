@@ -1,8 +1,8 @@
 /** Rules about the requests of a client. */
 import { DAY, MINUTE, SECOND } from '../../../core/time.ts'
 import type { Evidence } from '../../record/exchange.ts'
-import { hasDone, hasSucceeded, made } from './outcomes.ts'
-import { documented, inCode, judgement, type Rule } from './rule.ts'
+import { hasDone, hasSucceeded, isWithin, made } from './outcomes.ts'
+import { documented, inCode, type Rule } from './rule.ts'
 
 /** Requests in a second of each kind. */
 const MOST_IN_A_SECOND = 15
@@ -12,37 +12,23 @@ const LEAST_AT_ONCE = 3
 const REPEATED_WITHIN = 30 * SECOND
 const LEAST_REFUSALS = 5
 
-/** Within so many milliseconds of the account's time and of the machine's. */
-const isWithin = (ms: number, first: Evidence, later: Evidence): boolean =>
-  later.began - first.began < ms && later.at - first.at < ms
-
 /** The client cannot know what it did: it had left, or a plan reset the connection or replaced the response. */
 export const isLost = ({ ended, effect }: Evidence): boolean => ended !== 'sent' && effect === true
 
 const LIMITED = ['createPayment', 'capturePayment']
 const POSTS = /^(?:create|capture|cancel|refund|authorise)/
 
-const featureRule = (feature: string, uses: (each: Evidence) => boolean): Rule => ({
-  id: 'P14',
-  level: 'note',
-  title: `Before you go live: ${feature}`,
-  sentence: `Its documentation says that GOV.UK Pay must switch on ${feature} for the service first.`,
-  advice: 'Ask its support before you go live.',
-  source: documented('moto_payments/#take-a-payment-over-the-phone-moto-payments'),
-  lacking: 'No payment needed a feature that must be switched on.',
-  judge: ({ exchanges }) => judgement(exchanges.filter(each => each.kind === 'api' && uses(each))),
-})
-
-const features = [
-  featureRule('moto: true', each => made(each)?.moto === true),
-  featureRule('the mode moto_api', each => made(each)?.mode === 'moto_api'),
-  featureRule(
+/** Features that must be switched on, and what uses them. */
+const features: [feature: string, uses: (each: Evidence) => boolean][] = [
+  ['moto: true', each => made(each)?.moto === true],
+  ['the mode moto_api', each => made(each)?.mode === 'moto_api'],
+  [
     'agreements',
     each =>
       hasDone('createAgreement')(each) ||
       made(each)?.mode === 'agreement' ||
       made(each)?.agreement === true,
-  ),
+  ],
 ]
 
 const IDEMPOTENCY = documented(
@@ -102,10 +88,26 @@ export const requestRules: readonly Rule[] = [
           else right.push(each)
         })
       }
-      return judgement(evidence, right)
+      return { broken: [{ evidence }], right }
     },
   },
-  ...features,
+  {
+    id: 'P14',
+    level: 'note',
+    title: 'Before you go live',
+    sentence: 'Its documentation says that GOV.UK Pay must switch on some features first.',
+    advice: 'Ask its support before you go live.',
+    source: documented('moto_payments/#take-a-payment-over-the-phone-moto-payments'),
+    lacking: 'No payment needed a feature that must be switched on.',
+    judge({ exchanges }) {
+      const broken = features.map(([feature, uses]) => ({
+        title: `Before you go live: ${feature}`,
+        sentence: `Its documentation says that GOV.UK Pay must switch on ${feature} for the service first.`,
+        evidence: exchanges.filter(each => each.kind === 'api' && uses(each)),
+      }))
+      return { broken }
+    },
+  },
   {
     id: 'P8',
     level: 'warn',
@@ -120,7 +122,7 @@ export const requestRules: readonly Rule[] = [
         .filter(hasDone('cancelAgreement'))
         .filter(({ ended }) => ended !== 'replaced')
       const evidence = cancelled.filter(({ about = '' }) => neverActive.has(about))
-      return judgement(evidence, cancelled)
+      return { broken: [{ evidence }], right: cancelled }
     },
   },
   {
@@ -134,10 +136,8 @@ export const requestRules: readonly Rule[] = [
     lacking: 'No agreement payment was made.',
     judge({ exchanges }) {
       const creates = exchanges.filter(each => made(each)?.mode === 'agreement')
-      return judgement(
-        creates.filter(({ created }) => !created?.key),
-        creates,
-      )
+      const evidence = creates.filter(({ created }) => !created?.key)
+      return { broken: [{ evidence }], right: creates }
     },
   },
   {
@@ -153,7 +153,7 @@ export const requestRules: readonly Rule[] = [
     judge({ exchanges }) {
       const creates = exchanges.filter(({ created, effect }) => created && !created.key && effect)
       const equals = Map.groupBy(creates, ({ created }) => created?.content).values()
-      return judgement(repeatedAmong(equals), creates.filter(isLost))
+      return { broken: [{ evidence: repeatedAmong(equals) }], right: creates.filter(isLost) }
     },
   },
   {
@@ -175,10 +175,8 @@ export const requestRules: readonly Rule[] = [
       // A value that is the same in all payments says nothing of one of them.
       const tells = (told: string) =>
         !isOfMetadata(told) || (values.get(nameOf(told))?.length ?? 0) > 1
-      return judgement(
-        creates.filter(({ created }) => created?.told?.some(tells)),
-        creates,
-      )
+      const evidence = creates.filter(({ created }) => created?.told?.some(tells))
+      return { broken: [{ evidence }], right: creates }
     },
   },
   {
@@ -194,8 +192,9 @@ export const requestRules: readonly Rule[] = [
     judge({ exchanges, now, isLater, newest, ofPayment, capturable }) {
       const waiting = capturable.filter(({ since }) => since + DAY <= (isLater ? now : newest))
       const payments = waiting.flatMap(({ payment_id }) => ofPayment.get(payment_id) ?? [])
+      const evidence = payments.filter(made)
       const right = exchanges.filter(hasDone('capturePayment'))
-      return judgement(payments.filter(made), right, { times: waiting.length })
+      return { broken: [{ evidence, times: waiting.length }], right }
     },
   },
   {
@@ -224,7 +223,7 @@ export const requestRules: readonly Rule[] = [
         if (first && newest.length === LEAST_REFUSALS && each.at - first.at < MINUTE)
           for (const one of newest) evidence.add(one)
       }
-      return judgement([...evidence], exchanges.filter(isRefusal))
+      return { broken: [{ evidence: [...evidence] }], right: exchanges.filter(isRefusal) }
     },
   },
   {
@@ -242,12 +241,10 @@ export const requestRules: readonly Rule[] = [
       const unguarded = refunds.filter(({ isGuarded }) => !isGuarded)
       const equals = Map.groupBy(refunds, each => `${each.payment_id} ${each.refund}`).values()
       const again = repeatedAmong(equals).filter(({ isGuarded }) => !isGuarded)
-      if (again.length > 0) return judgement(again)
-      return judgement(unguarded, refunds, {
-        level: 'note',
-        sentence:
-          'A refund was made without refund_amount_available: if its answer is lost and it is sent again, it is paid out twice.',
-      })
+      if (again.length > 0) return { broken: [{ evidence: again }] }
+      const sentence =
+        'A refund was made without refund_amount_available: if its answer is lost and it is sent again, it is paid out twice.'
+      return { broken: [{ evidence: unguarded, level: 'note', sentence }], right: refunds }
     },
   },
 ]

@@ -66,12 +66,9 @@ export type Finding = ReturnType<typeof findingOf>
 
 export const MOST_EVIDENCE = 20
 
-function findingOf(
-  rule: RuleText,
-  level: Verdict,
-  { evidence, times = evidence.length, webhook, ...text }: Omit<Judgement, 'level'>,
-) {
-  const { id, title, sentence, advice, source } = { ...rule, ...text }
+function findingOf(found: Omit<RuleText & Judgement, 'level'> & { level: Verdict }) {
+  const { id, level, title, sentence, advice, source, webhook } = found
+  const { evidence, times = evidence.length } = found
   const inTime = evidence.toSorted((one, other) => one.began - other.began)
   const [first, newest] = [inTime[0], inTime.at(-1)]
   return {
@@ -97,24 +94,16 @@ function findingOf(
   }
 }
 
-/** The result of a rule that has one judgement at most. With `times` the evidence may be empty. */
-export const judgement = (
-  evidence: readonly Sighting[],
-  right: readonly Sighting[] = [],
-  more: Partial<Judgement> = {},
-): Judged => ({
-  broken: (more.times ?? evidence.length) > 0 ? [{ ...more, evidence }] : [],
-  right,
-})
-
 /** Of a rule without `lacking`, the result must have it where nothing could be judged. */
 export function findingsOf(
   rule: RuleText & { lacking?: string },
   { broken = [], right = [], unclear = [], lacking = rule.lacking ?? '', passed = PASSED }: Judged,
 ): Finding[] {
-  if (broken.length > 0) return broken.map(each => findingOf(rule, each.level ?? rule.level, each))
-  if (right.length > 0) return [findingOf(rule, 'pass', { evidence: right, sentence: passed })]
-  return [findingOf(rule, 'not seen', { evidence: unclear, sentence: lacking })]
+  const found = broken.filter(({ evidence, times = evidence.length }) => times > 0)
+  if (found.length > 0) return found.map(each => findingOf({ ...rule, ...each }))
+  if (right.length > 0)
+    return [findingOf({ ...rule, level: 'pass', sentence: passed, evidence: right })]
+  return [findingOf({ ...rule, level: 'not seen', sentence: lacking, evidence: unclear })]
 }
 
 const PASSED = 'Nothing that was seen breaks this rule.'
