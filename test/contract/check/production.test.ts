@@ -290,7 +290,7 @@ test('each rule has a source: file and line in the code of GOV.UK Pay, or page a
   const CODE =
     /^https:\/\/github\.com\/alphagov\/pay-\w+\/blob\/[0-9a-f]{7}\/src\/main\/\S+\.\w+#L\d+(-L\d+)?$/
   const PAGE = /^https:\/\/docs\.payments\.service\.gov\.uk\/[\w/]+\/#[\w-]+$/
-  for (const { id, source } of [...rules, ...probeRules, ...forgeryRules])
+  for (const { id, source } of [...rules, ...productionRows, ...probeRules, ...forgeryRules])
     assert.ok(CODE.test(source) || PAGE.test(source), `${id}: ${source}`)
 })
 

@@ -70,26 +70,24 @@ export const HAS_FAILED =
 const OTHER_VERSION =
   'This rule is not judged: another version of Farthing recorded what was seen, with other rules.'
 
-/** The rules over the record. Rows linked by `with` are reported as one rule, at the worst level that was broken. */
+/** The rules over the record: one for all rows of an id, with the text of the first. */
 export const productionRules: readonly Rule[] = productionRows
-  .filter(row => row.with === undefined)
-  .map((row): Rule => {
-    const rows = [...productionRows.filter(each => each.with === row.key), row]
-    return { ...row, lacking: row.among.lacking, judge: record => judgeRows(rows, row, record) }
+  .filter((row, i) => productionRows.findIndex(({ id }) => id === row.id) === i)
+  .map(first => {
+    const rows = productionRows.filter(({ id }) => id === first.id)
+    return { ...first, lacking: first.among.lacking, judge: record => judgeRows(rows, record) }
   })
 
-function judgeRows(
-  rows: ProductionRule[],
-  { among }: ProductionRule,
-  { exchanges }: AccountRecord,
-): Judged {
-  for (const { level, sentence, key: broken } of rows) {
-    const evidence = exchanges.filter(each => each.broken?.includes(broken))
-    if (evidence.length > 0) return { broken: [{ level, sentence, evidence }] }
-  }
+function judgeRows(rows: readonly ProductionRule[], { exchanges }: AccountRecord): Judged {
+  const broken = rows
+    .map(row => ({ ...row, evidence: exchanges.filter(each => each.broken?.includes(row.key)) }))
+    .filter(({ evidence }) => evidence.length > 0)
+  if (broken.length > 0)
+    return { broken: broken.filter(({ key }) => !broken.some(each => each.insteadOf === key)) }
   const isUnjudged = ({ unjudged }: Evidence) => rows.some(({ key }) => unjudged?.includes(key))
   if (exchanges.some(isUnjudged)) return { lacking: HAS_FAILED }
-  const could = exchanges.filter(each => among.could(each) && !each.hand)
-  const right = could.filter(({ judged }) => judged === RULE_SET)
-  return right.length === 0 && could.length > 0 ? { lacking: OTHER_VERSION } : { right }
+  const could = (each: Evidence) => rows.some(({ among }) => among.could(each))
+  const seen = exchanges.filter(each => could(each) && !each.hand)
+  const right = seen.filter(({ judged }) => judged === RULE_SET)
+  return right.length === 0 && seen.length > 0 ? { lacking: OTHER_VERSION } : { right }
 }

@@ -20,8 +20,8 @@ type Among = { could: (each: Evidence) => boolean; lacking: string }
 export type ProductionRow<Looked = never> = Omit<RuleText, 'id'> & {
   /** Kept with the exchange: the id, and behind a hyphen what tells it from other rows of that id. */
   key: string
-  /** The key of the row with which it makes one finding, at the worse level. */
-  with?: string
+  /** The key of the row that is not reported where this one is broken. */
+  insteadOf?: string
   among: Among
   breaks: (looked: Looked) => boolean
 }
@@ -126,7 +126,7 @@ export const requestRows: readonly ProductionRow<ReadRequest>[] = [
   {
     ...IGNORED_KEY,
     key: 'P4-used',
-    with: 'P4',
+    insteadOf: 'P4',
     level: 'fail',
     sentence:
       'By its source GOV.UK Pay ignores Idempotency-Key here: this request would make a second payment.',

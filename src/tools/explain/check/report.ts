@@ -23,7 +23,7 @@ export const rules: readonly Rule[] = [
 ].toSorted((one, other) => byId(one.id, other.id))
 
 /** The identifiers of all rules but those of probes, in order. */
-export const ruleIds: readonly string[] = [...new Set(rules.map(({ id }) => id))]
+export const ruleIds: readonly string[] = rules.map(({ id }) => id)
 
 /** `rule`: looks only at this one. */
 export const checkAccount = (
@@ -45,7 +45,9 @@ export const checkAccount = (
       /** Exchanges, and those that were only counted. */
       kept,
       not_kept,
-      findings: inOrder(together(findings)),
+      findings: findings.toSorted(
+        (one, other) => levels.indexOf(one.level) - levels.indexOf(other.level),
+      ),
       situations: rule === undefined ? situationsOf(record) : [],
     }
   })
@@ -77,16 +79,3 @@ function judge(rule: Rule, record: AccountRecord, onFault: (error: unknown) => v
 }
 
 const TOO_SHORT = 'The time that is looked at is too short for this rule: see since and as_of.'
-
-const inOrder = (findings: readonly Finding[]): Finding[] =>
-  findings.toSorted((one, other) => levels.indexOf(one.level) - levels.indexOf(other.level))
-
-/** Of the parts of one rule those that are broken; if none is, one of them: one that failed before one that passed. */
-function together(findings: Finding[]): Finding[] {
-  return [...Map.groupBy(findings, ({ rule }) => rule).values()].flatMap(ofRule => {
-    const broken = ofRule.filter(({ level }) => level !== 'pass' && level !== 'not seen')
-    if (broken.length > 0) return broken
-    const failed = ofRule.filter(({ sentence }) => sentence === HAS_FAILED)
-    return [...failed, ...inOrder(ofRule)].slice(0, 1)
-  })
-}
