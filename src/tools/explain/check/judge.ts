@@ -86,7 +86,7 @@ function judgeRows(rows: readonly ProductionRule[], { exchanges }: AccountRecord
     return { broken: broken.filter(({ key }) => !broken.some(each => each.insteadOf === key)) }
   const isUnjudged = ({ unjudged }: Evidence) => rows.some(({ key }) => unjudged?.includes(key))
   if (exchanges.some(isUnjudged)) return { lacking: HAS_FAILED }
-  const could = (each: Evidence) => rows.some(({ among }) => among.could(each))
+  const could = (each: Evidence) => rows.some(({ among }) => among.could?.(each))
   const seen = exchanges.filter(each => could(each) && !each.hand)
   const right = seen.filter(({ judged }) => judged === RULE_SET)
   return right.length === 0 && seen.length > 0 ? { lacking: OTHER_VERSION } : { right }

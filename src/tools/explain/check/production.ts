@@ -14,8 +14,8 @@ import {
   takesJson,
 } from './values.ts'
 
-/** The exchanges that could break a rule. */
-type Among = { could: (each: Evidence) => boolean; lacking: string }
+/** The exchanges that could break a rule. Without `could` none passes: without a break the rule is `not seen`. */
+type Among = { could?: (each: Evidence) => boolean; lacking: string }
 
 export type ProductionRow<Looked = never> = Omit<RuleText, 'id'> & {
   /** Kept with the exchange: the id, and behind a hyphen what tells it from other rows of that id. */
@@ -26,8 +26,8 @@ export type ProductionRow<Looked = never> = Omit<RuleText, 'id'> & {
   breaks: (looked: Looked) => boolean
 }
 
-const among = (operation: string, lacking: string): Among => ({
-  could: each => each.operation === operation && isSuccess(each.status),
+const among = (operation: string, lacking: string) => ({
+  could: (each: Evidence) => each.operation === operation && isSuccess(each.status),
   lacking,
 })
 const CREATES = among('createPayment', 'No payment was created.')
@@ -40,13 +40,10 @@ const RETURNS: Among = {
   lacking: 'No payment was created with a return_url.',
 }
 const CARDS = among('authorisePayment', 'No card was posted to /v1/auth and accepted.')
-const REQUESTS: Among = {
-  could: each => each.kind === 'api' && isSuccess(each.status),
+const REQUESTS = {
+  could: (each: Evidence) => each.kind === 'api' && isSuccess(each.status),
   lacking: 'No request to /v1 succeeded.',
 }
-/** For rules that no request can pass: without a break they are `not seen`. */
-const never = (lacking: string): Among => ({ could: () => false, lacking })
-
 const succeeded = ({ status }: ReadRequest): boolean => isSuccess(status)
 const created = (read: ReadRequest): boolean =>
   read.operation === 'createPayment' && read.status === 201
@@ -73,7 +70,7 @@ const BY_PROVIDER = {
   source: documented('making_payments/#amount'),
 } as const
 const IGNORED_FILTER = {
-  among: never('No search had state=capturable or card_brand.'),
+  among: { lacking: 'No search had state=capturable or card_brand.' },
   level: 'note',
   source: inCode('publicapi', 'validation/PaymentSearchValidator.java', '32'),
 } as const
@@ -167,7 +164,7 @@ export const requestRows: readonly ProductionRow<ReadRequest>[] = [
   },
   {
     key: 'P7',
-    among: never('No captured payment was captured again.'),
+    among: { lacking: 'No captured payment was captured again.' },
     level: 'note',
     title: 'A second capture',
     sentence:
