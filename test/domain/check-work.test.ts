@@ -89,7 +89,6 @@ function recordOf(make: (i: number) => Partial<Evidence>) {
   const record: AccountRecord = {
     now: Date.UTC(2026, 8, 14),
     since: 0,
-    isLater: false,
     from: 0,
     kept: EXCHANGES,
     not_kept: 0,

@@ -11,8 +11,6 @@ import { partsOf } from './values.ts'
 /** A request under /v1 and its response as the production rules see them. */
 export type ReadRequest = ReturnType<typeof readRequest>
 
-const NO_QUERY = new URLSearchParams()
-
 /** `headers`: in lower case. */
 export function readRequest(raw: RawRequest, headers: Readonly<Headers>) {
   const [, query] = raw.url.split(/\?(.*)/s)
@@ -20,7 +18,7 @@ export function readRequest(raw: RawRequest, headers: Readonly<Headers>) {
   return {
     ...raw,
     headers,
-    query: query ? new URLSearchParams(query) : NO_QUERY,
+    query: new URLSearchParams(query),
     /** '' without a body. */
     text,
     /** The fields of the JSON or of the form; {} without any. */

@@ -58,8 +58,6 @@ export async function readRecord(
     now,
     /** When what is looked at begins, on the account's clock. */
     since,
-    /** True if judged as of a later time, when no client has acted yet. */
-    isLater: later > 0,
     /** When the record begins, in milliseconds of the account's time; null where it is empty. */
     from: oldest ? Math.max(since, oldest.gap ? atOf(oldest.gap.to) : oldest.at) : null,
     /** How many exchanges it has, and how many were only counted. */
@@ -81,8 +79,8 @@ export async function readRecord(
     neverActive: await neverActive(database, room, exchanges),
     /** Payments created through the API that have been capturable since this time of the account. */
     capturable: capturable.filter(each => each.since >= since),
-    /** When the newest payment of the account was created; 0 without any. */
-    newest: newest ? timeOf(newest.payment_id) : 0,
+    /** When the account created its newest payment; 0 without any. As of a later time, when nobody can create one, that time. */
+    newest: later > 0 ? now : newest ? timeOf(newest.payment_id) : 0,
     /** Payments created through the API that nobody has ended. */
     open: open.map(({ payment_id }) => payment_id),
   }
@@ -118,7 +116,6 @@ async function neverActive(
     operation === 'cancelAgreement' && about ? [about] : [],
   )
   const ids = [...new Set(cancelled)].slice(-MOST_ROWS)
-  if (ids.length === 0) return new Set()
   const conditions = [where('account = ?', room), where(among('agreement_id', ids), ...ids)]
   const part = { limit: MOST_ROWS, order: 'newest' } as const
   const agreements = await findPart(database, agreementRows, conditions, part)

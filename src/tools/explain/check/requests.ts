@@ -189,8 +189,8 @@ export const requestRules: readonly Rule[] = [
     source: documented('delayed_capture/#delay-taking-a-payment'),
     lacking: 'No payment was captured.',
     needs: DAY,
-    judge({ exchanges, now, isLater, newest, ofPayment, capturable }) {
-      const waiting = capturable.filter(({ since }) => since + DAY <= (isLater ? now : newest))
+    judge({ exchanges, newest, ofPayment, capturable }) {
+      const waiting = capturable.filter(({ since }) => since + DAY <= newest)
       const payments = waiting.flatMap(({ payment_id }) => ofPayment.get(payment_id) ?? [])
       const evidence = payments.filter(made)
       const right = exchanges.filter(hasDone('capturePayment'))
