@@ -234,6 +234,22 @@ onSharedDatabases(
         assert.deepEqual(await history(api, subscriber.webhook), [], 'they are no messages')
     })
 
+    test('a probe of a receiver that is slow ends within 20 seconds', async t => {
+      let waited = 0
+      const slow: Judge = arrived => {
+        waited += 1_900
+        return right401(arrived)
+      }
+      const { api, subscriber } = await withReceiver(t, slow)
+      const now = performance.now.bind(performance)
+      const clock = t.mock.method(performance, 'now', () => now() + waited)
+      const { findings } = await probe(api, subscriber.webhook.external_id)
+      clock.mock.restore()
+      assert.ok(waited <= 20_000, `${waited} ms`)
+      assert.match(findings.at(-1).level, /pass/)
+      assert.match(findings[9].sentence, /^The probe ended before/)
+    })
+
     test('nothing is judged where the true message is refused, and where no payment is paid', async t => {
       const wrong = expecting((body, key) => hex(JSON.stringify(JSON.parse(body), null, 2), key))
       const { api, subscriber } = await withReceiver(t, wrong)

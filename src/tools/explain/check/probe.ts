@@ -118,15 +118,17 @@ const nothingSeen = (why: Judged): Finding[] =>
 /** A receiver that breaks the rule must break it twice, and accept the true message in between. */
 async function judgeRule(probe: Probe, rule: ProbeRule, first: Payment): Promise<Judged> {
   const { after = 0, breaks = isRefused, passed = 'The receiver accepted it.' } = rule
-  if (!probe.maySend(MOST_AT_ONCE)) return OUT_OF_TIME
+  const messages = messagesOf(probe, rule, first)
+  if (!messages) return {}
+  const ms = POST_MS * (rule.atOnce ? 1 : messages.length)
+  if (!probe.maySend(messages.length, ms)) return OUT_OF_TIME
   const missing = await countMissing(probe)
-  const answers = await sendFor(probe, rule, first)
-  if (!answers) return {}
+  const answers = await sendAll(probe, rule, messages)
   if (!breaks(answers)) return { right: answers, passed }
   const message = probe.make(first)
-  if (!message || !probe.maySend(1 + MOST_AT_ONCE)) return OUT_OF_TIME
+  if (!message || !probe.maySend(1 + messages.length, POST_MS + ms)) return OUT_OF_TIME
   const control = await probe.post(message, CONTROL)
-  const again = (await sendFor(probe, rule, first)) ?? []
+  const again = await sendAll(probe, rule, messagesOf(probe, rule, first) ?? [])
   const unclear = [...answers, control, ...again]
   if (rule.isUnknown && (await countMissing(probe)) > missing)
     return { lacking: READS_UNKNOWN, unclear }
@@ -153,18 +155,17 @@ async function countMissing({ context: { database, recorder }, account }: Probe)
   return countExchanges(database, account.room, filter, Infinity)
 }
 
-/** The most messages of a rule. */
-const MOST_AT_ONCE = 3
-
-async function sendFor(
-  probe: Probe,
-  rule: ProbeRule,
-  payment: Payment,
-): Promise<Exchange[] | undefined> {
+function messagesOf(probe: Probe, rule: ProbeRule, payment: Payment): Message[] | undefined {
   const made = probe.make(payment)
   const make = (event_type: EventType) => probe.make(payment, event_type)
-  const messages = made && rule.messages(made, make, probe.newId)
+  return made && rule.messages(made, make, probe.newId)
+}
+
+async function sendAll(
+  probe: Probe,
+  rule: ProbeRule,
+  messages: readonly Message[],
+): Promise<Exchange[]> {
   const send = (message: Message) => probe.post(message, `${rule.id}: ${rule.words}`)
-  if (!rule.atOnce) return messages && Array.fromAsync(messages, send)
-  return messages && Promise.all(messages.map(send))
+  return rule.atOnce ? Promise.all(messages.map(send)) : Array.fromAsync(messages, send)
 }

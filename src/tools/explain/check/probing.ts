@@ -25,7 +25,7 @@ export type Probe = {
   newId: () => string
   /** `words` say in the record what is special about it. */
   post: (message: Message, words: string, forgery?: Forgery) => Promise<Exchange>
-  /** Whether so many more messages may be sent, of which the last takes this long. */
+  /** Whether so many more messages may be sent, which together take at most so many milliseconds. */
   maySend: (messages: number, ms?: number) => boolean
 }
 
