@@ -17,7 +17,7 @@ const MOST_READS = 10
 const READS_WITHIN = 10 * SECOND
 /** Payments that are younger may still be paid. */
 const OPEN_FOR = 3 * HOUR
-/** A refund that is read sooner is as it was sent, and it lasts so long until it has its status. */
+/** A refund that is read sooner has the status with which it was made, which may change for half an hour. */
 const REFUND_READ_AFTER = 5 * SECOND
 const REFUND_LASTS = 30 * MINUTE
 

@@ -85,7 +85,7 @@ export const requestRows: readonly ProductionRow<ReadRequest>[] = [
     level: 'warn',
     title: 'Amount 0',
     sentence:
-      'By its source GOV.UK Pay answers an amount of 0 with 422 P0102, unless the account may.',
+      'By its source GOV.UK Pay answers an amount of 0 with 422 P0102, unless its support has allowed it for the account.',
     advice: 'Ask its support to allow payments of 0 for the account, or make no payment.',
     source: inCode('connector', 'charge/service/ChargeService.java', '1223'),
     breaks: read => created(read) && read.body.amount === 0,
@@ -106,7 +106,7 @@ export const requestRows: readonly ProductionRow<ReadRequest>[] = [
     level: 'note',
     title: 'The address in return_url',
     sentence:
-      'The validator in its source takes this return_url for no address, so GOV.UK Pay answers 422 P0102: the host ends in a name that nobody can own or has an underscore, or the path has characters that must be encoded or leads above its root.',
+      'The validator in its source does not accept this return_url as an address, so GOV.UK Pay answers 422 P0102: the host ends in a name that nobody can own or has an underscore, or the path has characters that must be encoded or leads above its root.',
     advice:
       'Use a public name, .local, .internal or localhost with a test account, and encode the path.',
     source: inCode('connector', 'charge/validation/ReturnUrlValidator.java', '29'),

@@ -123,7 +123,7 @@ export const receiverRules: readonly Rule[] = [
     advice: 'Answer 2xx first, and do the work afterwards.',
     source: inCode('webhooks settings', 'config.yaml', '99'),
     lacking:
-      'No receiver but those of tests answered ten attempts, besides those after a pause of ten minutes.',
+      'No receiver, apart from those of tests, answered ten attempts. One after a pause of ten minutes does not count.',
     judge: record =>
       judgeEach(record, receiver => {
         const attempts = withoutFirst(sinceChange(receiver))

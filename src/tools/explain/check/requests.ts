@@ -64,7 +64,7 @@ export const requestRules: readonly Rule[] = [
     advice:
       'Make fewer at once, and repeat after a 429. A load test needs an agreement with its support, by e-mail.',
     source: inCode('publicapi settings', 'config.yaml', '42-43'),
-    lacking: 'No three POSTs were under way together.',
+    lacking: 'There were never three POSTs under way at the same time.',
     judge({ exchanges }) {
       const posts = exchanges.filter(
         ({ kind, operation }) => kind === 'api' && POSTS.test(operation),
@@ -114,7 +114,7 @@ export const requestRules: readonly Rule[] = [
     title: 'Cancelling agreements',
     sentence:
       'By its source GOV.UK Pay answers 400 P2501: only an active agreement can be cancelled.',
-    advice: 'Leave an agreement as it is that was never used.',
+    advice: 'Do not cancel an agreement that was never active: leave it as it is.',
     source: inCode('connector', 'agreement/service/AgreementService.java', '128-141'),
     lacking: 'No agreement was cancelled.',
     judge({ exchanges, neverActive }) {

@@ -14,7 +14,7 @@ export function isNoAddress(return_url: unknown): boolean {
   return REFUSED_CHARACTERS.test(path + query) || BEYOND_ASCII.test(path) || climbs(path)
 }
 
-/** As they are written: a parser would encode them. `query` is without its question mark. */
+/** The parts of an address as they are written, which a parser would encode. `query` is without its question mark. */
 export function partsOf(url: unknown): { host: string; path: string; query: string } {
   const [, host = '', path = '', query = ''] =
     /^[a-z]+:\/\/(?:[^/?#@]*@)?([^/?#:]*)[^/?#]*([^?#]*)\??([^#]*)/i.exec(String(url)) ?? []
