@@ -66,7 +66,6 @@ function failures(made: Message, newId: () => string): Message[] {
   })
 }
 
-const ORDER = documented('webhooks/#receiving-webhook-messages')
 const RETRIES = documented('webhooks/#retry-mechanism')
 
 export const probeRules: readonly ProbeRule[] = [
@@ -90,7 +89,7 @@ export const probeRules: readonly ProbeRule[] = [
       'The receiver refuses messages about a payment that it does not know: captured, then succeeded.',
     advice:
       'Messages may arrive in any order, and before your service has stored the payment. Answer 2xx, and read the payment when you know it.',
-    source: ORDER,
+    source: documented('webhooks/#receiving-webhook-messages'),
     words: 'of an unknown payment, captured before succeeded',
     isUnknown: true,
     lacking:

@@ -46,13 +46,8 @@ const isState = (pattern: RegExp) => seenWith(({ state = '' }) => pattern.test(s
 
 const isByAgreement = ({ created }: Evidence): boolean => created?.mode === 'agreement'
 
-const declinedByAgreement = (isFinal: boolean): Met =>
-  seenWith(
-    each =>
-      isByAgreement(each) &&
-      /P0010/.test(each.state ?? '') &&
-      each.state?.endsWith('final') === isFinal,
-  )
+const isStateByAgreement = (pattern: RegExp) =>
+  seenWith(each => isByAgreement(each) && pattern.test(each.state ?? ''))
 
 /** An attempt that was accepted after one of the same webhook was not. */
 const downAndUp: Met = ({ exchanges }) => {
@@ -142,17 +137,17 @@ const rows: readonly Row[] = [
   },
   {
     situation: 'A recurring payment is declined and may be tried again',
-    met: declinedByAgreement(false),
+    met: isStateByAgreement(/P0010$/),
     ...planned({ scenario: 'declined', can_retry: true }, CHARGE),
   },
   {
     situation: 'A recurring payment is declined for good',
-    met: declinedByAgreement(true),
+    met: isStateByAgreement(/P0010 final$/),
     ...planned({ scenario: 'declined', can_retry: false }, CHARGE),
   },
   {
     situation: 'A recurring payment is answered created first',
-    met: seenWith(each => isByAgreement(each) && each.state === 'created'),
+    met: isStateByAgreement(/^created$/),
     ...planned({ hold: true }, CHARGE),
   },
   {
