@@ -76,7 +76,7 @@ export function factsOfAttempt({ url, answer, byHand, body, failed }: AnsweredAt
 }
 
 /** A hash for comparisons among the exchanges of one account. */
-const short = (text: string): string => hash('sha1', text, 'base64url').slice(0, 10)
+export const short = (text: string): string => hash('sha1', text, 'base64url').slice(0, 10)
 
 const IDENTIFIERS = /"payment_id":"[0-9a-v]{21}([0-9a-v]{5})"/g
 /** Splits `listed` into its ends of five characters, which tell the payments of one account apart. */

@@ -1,10 +1,9 @@
 /** The production rules at work: on an exchange when it is recorded, and on what was kept. */
-import { hash } from 'node:crypto'
 import type { Headers } from '../../../core/exchange.ts'
 import { version } from '../../../core/version.ts'
 import type { Evidence, Facts } from '../../record/exchange.ts'
 import type { Judge, RawRequest } from '../../record/row.ts'
-import { factsOfAttempt, factsOfRequest, readRequest } from './facts.ts'
+import { factsOfAttempt, factsOfRequest, readRequest, short } from './facts.ts'
 import { attemptRows, type ProductionRow, requestRows } from './production.ts'
 import type { AccountRecord } from './record.ts'
 import type { Judged, Rule } from './rule.ts'
@@ -16,10 +15,7 @@ export const productionRows: readonly ProductionRule[] = [...requestRows, ...att
 )
 
 /** Kept with each exchange, because what another version recorded says nothing of a rule that it did not have. */
-const RULE_SET = hash('sha1', [version, ...productionRows.map(({ key }) => key)].join(' ')).slice(
-  0,
-  8,
-)
+const RULE_SET = short([version, ...productionRows.map(({ key }) => key)].join(' '))
 
 /** Returns the texts of the broken rules of an exchange by their keys. Skips keys that this version does not know. */
 export const showBroken = (keys: readonly string[] = []) =>
