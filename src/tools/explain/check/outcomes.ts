@@ -102,8 +102,6 @@ function excessiveRead(ofPayment: readonly Evidence[]): Evidence | undefined {
 const isOpening = ({ kind, operation }: Evidence): boolean =>
   kind === 'page' && operation === 'openPaymentPage'
 
-const MOST_OPENINGS = 2
-
 const READS_REFUND = ['readRefund', 'listRefunds']
 
 export const outcomeRules: readonly Rule[] = [
@@ -204,12 +202,11 @@ export const outcomeRules: readonly Rule[] = [
     judge({ exchanges, ofPayment }) {
       const openingsAgain = (all: readonly Evidence[]) => {
         const end = all.find(isEnd)?.began ?? Infinity
-        const [first, ...before] = all.filter(each => isOpening(each) && each.began < end)
-        const after = all.filter(each => isOpening(each) && each.began >= end)
-        return [
-          ...(first && before.length >= MOST_OPENINGS ? before : []),
-          ...(after.length > 1 ? after : []),
-        ]
+        const openings = all.filter(isOpening)
+        const [, ...before] = openings.filter(({ began }) => began < end)
+        const after = openings.filter(({ began }) => began >= end)
+        // Twice before the end, and once after it, do not count.
+        return [before, after].flatMap(again => (again.length > 1 ? again : []))
       }
       const again = [...ofPayment.values()].map(openingsAgain).filter(({ length }) => length > 0)
       const found = ifEnough(again)

@@ -76,15 +76,13 @@ export const requestRules: readonly Rule[] = [
         let together = -1
         ofKind.forEach((each, i) => {
           const start = Math.max(0, i - MOST_IN_A_SECOND)
-          const before = ofKind.slice(start, i + 1)
-          const inFlight = before.flatMap((one, place) =>
-            one.began + one.ms >= each.began ? [start + place] : [],
-          )
+          const inFlight = ofKind
+            .slice(start, i + 1)
+            .flatMap((one, place) => (one.began + one.ms >= each.began ? [start + place] : []))
           together = Math.max(together, inFlight.at(-LEAST_AT_ONCE) ?? -1)
           if (together < start) return
-          const [first] = before
-          const isOver = before.length > MOST_IN_A_SECOND
-          if (first && isOver && isWithin(SECOND, first, each)) evidence.push(each)
+          const first = ofKind[i - MOST_IN_A_SECOND]
+          if (first && isWithin(SECOND, first, each)) evidence.push(each)
           else right.push(each)
         })
       }
