@@ -172,9 +172,10 @@ export function createMask(secrets: readonly (string | undefined)[]) {
       const bytes = typeof body === 'string' ? Buffer.from(body) : body
       const whole = size ?? bytes.length
       const window = bytes.subarray(0, WINDOW_BYTES)
-      const text = textOf(window)
+      const isBeginning = whole > window.length
+      const text = textOf(window, isBeginning)
       const masked = json(text ?? window.toString('latin1'))
-      const cutText = whole > window.length ? masked.slice(0, -longest) : masked
+      const cutText = isBeginning ? masked.slice(0, -longest) : masked
       const isCut = whole > RECORDED_BODY_BYTES
       if (text !== undefined)
         return { text: truncated(cutText, RECORDED_BODY_BYTES), ...(isCut && { cut: whole }) }
@@ -197,9 +198,9 @@ function spellings(secret: string | undefined): string[] {
 const unescaped = (text: string): string =>
   text.replace(/\\u([0-9a-f]{4})/gi, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)))
 
-/** undefined unless the bytes are UTF-8; a character that was cut off at the end does not count. */
-function textOf(bytes: Buffer): string | undefined {
-  for (let cut = 0; cut < 4; cut++) {
+/** undefined unless the bytes are UTF-8. Only the beginning of a body may end within a character, which is left out. */
+function textOf(bytes: Buffer, isBeginning: boolean): string | undefined {
+  for (let cut = 0; cut < (isBeginning ? 4 : 1); cut++) {
     const whole = bytes.subarray(0, bytes.length - cut)
     if (isUtf8(whole)) return whole.toString('utf8')
   }
@@ -209,5 +210,6 @@ function textOf(bytes: Buffer): string | undefined {
 /** The first bytes of text in UTF-8, without half a character at the end. */
 export function truncated(text: string, most: number): string {
   if (Buffer.byteLength(text) <= most) return text
-  return textOf(Buffer.from(text).subarray(0, most)) ?? ''
+  const { read } = new TextEncoder().encodeInto(text, new Uint8Array(most))
+  return text.slice(0, read)
 }

@@ -99,6 +99,19 @@ onEveryDatabase(
       }
     })
 
+    test('The record of a body that is not UTF-8 has all of its bytes, also if it ends within a character', async () => {
+      const { name, api } = await service().newNamedAccount()
+      const bodies = ['"\xe2', '\xff', '"\xff"'].map(text => Buffer.from(text, 'latin1'))
+      for (const body of bodies) {
+        service().clock.advance(1)
+        await api.request('POST', '/v1/payments', { body })
+      }
+      assert.deepEqual(
+        (await recorded(service(), name)).map(({ request_body }) => request_body),
+        bodies.map(body => ({ text: body.toString('base64'), base64: true })),
+      )
+    })
+
     test('While the record cannot be written, lost exchanges are counted and nothing else is affected, and it continues later', async () => {
       const { name, api } = await service().newNamedAccount()
       const rename = (from: string, to: string) =>
