@@ -79,12 +79,7 @@ type Did = Pick<NewAction, 'began' | 'by' | 'payment_id'> &
 export const newAction = (time: Time, account: Account, did: Did): NewAction => ({
   ...NO_REQUEST,
   room: account.room,
-  message_id: null,
   kind: 'action',
-  status: null,
-  refused: false,
   at: time.now(account, did.began),
-  ms: 0,
-  ended: 'sent',
   ...did,
 })

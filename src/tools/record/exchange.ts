@@ -195,11 +195,16 @@ export type NewAction = NewExchange & { kind: 'action' }
 
 /** What an action and a gap have instead of a request and a response. */
 export const NO_REQUEST = {
+  message_id: null,
+  status: null,
+  refused: false,
   method: '',
   path: '',
   query: '',
   request_headers: {},
   response_headers: {},
+  ms: 0,
+  ended: 'sent',
 } as const
 
 /** An attempt that the service made by itself, or that somebody made by hand. */

@@ -273,17 +273,12 @@ function attemptRow(raw: AnsweredAttempt, mask: Mask, judge: Judge): NewExchange
 
 /** The row of exchanges that were only counted. Its time is that of the first. */
 export const makeGapRow = (room: string, gap: Gap): NewExchange => ({
+  ...NO_REQUEST,
   room,
   payment_id: null,
-  message_id: null,
   kind: 'gap',
   operation: 'gap',
-  status: null,
-  refused: false,
   began: gap.from,
   at: gap.from,
-  ...NO_REQUEST,
-  ms: 0,
-  ended: 'sent',
   gap,
 })
