@@ -16,21 +16,31 @@ import {
   selectPart,
   where,
 } from '../../platform/database/select.ts'
-import { COLUMNS, columnsOf, fromRow, INSERTED } from './columns.ts'
+import { COLUMNS, fromRow, INSERTED } from './columns.ts'
 import type { Exchange, ExchangeKind, NewExchange } from './exchange.ts'
 
 /** As an SQL expression: about the bytes that a row takes. The databases read its length without reading the text. */
 export const BYTES = 'octet_length(body) + coalesce(octet_length(facts), 0) + 256'
 
-/** The statement that writes the exchange with this identifier. */
+/** The statement that writes the exchange with this identifier. The JSON of its facts leaves out what `fromRow` fills in. */
 export function insertExchange(exchange: NewExchange): (exchange_id: string) => Statement {
   const { room, payment_id, message_id, kind, operation, status, refused, ...rest } = exchange
-  const { code, field, told, ...body } = rest
+  const { code, field, told, facts, began, at, ms, ended, webhook_id, result, gap, ...body } = rest
+  const timing = {
+    at,
+    ms,
+    began: began - at === 0 ? undefined : began,
+    ended: ended === 'sent' ? undefined : ended,
+    webhook_id,
+    result,
+    gap,
+  }
   const columns = [room, payment_id, message_id, kind, operation, status, Number(refused)]
+  const refusal = [code ?? null, field ?? null, told ?? null]
+  const json = [JSON.stringify(body), JSON.stringify({ ...facts, ...timing })]
   // Other requests are found by the reference of their payment.
   const refusedReference = payment_id === null && body.reference ? fold(body.reference) : null
-  const refusal = [code ?? null, field ?? null, told ?? null]
-  const values = [...columns, ...refusal, ...columnsOf(body), refusedReference]
+  const values = [...columns, ...refusal, ...json, refusedReference]
   return exchange_id => ({
     sql: `insert into exchanges (${INSERTED}) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
     values: [exchange_id, ...values],

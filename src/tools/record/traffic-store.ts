@@ -103,6 +103,6 @@ async function readGaps(database: Database, room: string, from: string) {
   )
   return rows.map(({ exchange_id, facts }) => ({
     at: timeOf(exchange_id),
-    count: readJson<Partial<Exchange>>(facts ?? '')?.gap?.count ?? 1,
+    count: readJson<Partial<Exchange>>(facts)?.gap?.count ?? 1,
   }))
 }
