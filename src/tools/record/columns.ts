@@ -27,7 +27,7 @@ export const COLUMNS = SHOWN.replace('account', 'account as room')
 type StoredFacts = Facts & Pick<Exchange, 'at'> & Partial<Pick<Exchange, ExchangeTiming>>
 
 /** undefined if the row is damaged. */
-export function readJson<Stored>(text: string | null): Stored | undefined {
+function readJson<Stored>(text: string | null): Stored | undefined {
   try {
     const stored: unknown = JSON.parse(text ?? '')
     return typeof stored === 'object' && stored !== null ? (stored as Stored) : undefined // written by insertExchange

@@ -4,9 +4,8 @@ import { idFloor, timeOf } from '../../core/ids.ts'
 import type { Database, MachineTime } from '../../core/ports.ts'
 import { remember } from '../../core/remember.ts'
 import { MINUTE } from '../../core/time.ts'
-import { numbered, where } from '../../platform/database/select.ts'
-import { readJson } from './columns.ts'
-import type { Exchange } from './exchange.ts'
+import { findPart, numbered, where } from '../../platform/database/select.ts'
+import { evidenceRows } from './columns.ts'
 
 export const MINUTES = 15
 
@@ -15,9 +14,11 @@ export type Minute = { from: number; requests: number; refused: number; unkept: 
 
 export type Traffic = Awaited<ReturnType<typeof readTraffic>>
 
+/** When the minute of a time begins. */
+const minuteOf = (time: number): number => Math.floor(time / MINUTE) * MINUTE
+
 /** When the first of the minutes begins. */
-export const firstMinute = (wall: MachineTime): number =>
-  Math.floor(wall / MINUTE) * MINUTE - (MINUTES - 1) * MINUTE
+export const firstMinute = (wall: MachineTime): number => minuteOf(wall) - (MINUTES - 1) * MINUTE
 
 /**
  * Oldest first; the last is the present minute. `most`: the record keeps that many exchanges of the account. `keptSince`:
@@ -38,8 +39,8 @@ export async function readTraffic(
   ])
   const minutes = begins.map((begin, i): Minute => {
     const { requests = 0, refused = 0 } = counted.find(({ minute }) => minute === i) ?? {}
-    const inside = gaps.filter(({ at }) => at >= begin && at < begin + MINUTE)
-    const unkept = inside.reduce((sum, { count }) => sum + count, 0)
+    const inside = gaps.filter(({ exchange_id }) => minuteOf(timeOf(exchange_id)) === begin)
+    const unkept = inside.reduce((sum, { gap }) => sum + (gap?.count ?? 1), 0)
     return { from: begin, requests, refused, unkept }
   })
   return { minutes, keptSince }
@@ -47,15 +48,10 @@ export async function readTraffic(
 
 /** When the record of the account begins, if that is after `first` because older requests had to go. */
 async function keptFrom(database: Database, room: string, first: number, most: number) {
-  const [oldest] = await database.query<{ exchange_id: string }>(
-    'select exchange_id from exchanges where account = $1 order by exchange_id limit 1',
-    [room],
-  )
-  if (!oldest || oldest.exchange_id < idFloor(first)) return undefined
   const [last] = await database.query<{ exchange_id: string }>(
-    `select exchange_id from exchanges where account = $1
+    `select exchange_id from exchanges where account = $1 and exchange_id >= $2
      order by exchange_id desc limit 1 offset ${most - 1}`,
-    [room],
+    [room, idFloor(first)],
   )
   return last && timeOf(last.exchange_id)
 }
@@ -65,7 +61,7 @@ export function createMinuteCounts(wall: () => MachineTime) {
   const counts = new Map<number, number>()
   return {
     count() {
-      const minute = Math.floor(wall() / MINUTE) * MINUTE
+      const minute = minuteOf(wall())
       remember(counts, minute, (counts.get(minute) ?? 0) + 1, MINUTES)
     },
     sum() {
@@ -94,15 +90,13 @@ function countMinutes(database: Database, room: string, begins: number[], from: 
   )
 }
 
-/** A second of an instance has one gap at most. */
-async function readGaps(database: Database, room: string, from: string) {
-  const rows = await database.query<{ exchange_id: string; facts: string | null }>(
-    `select exchange_id, facts from exchanges
-     where account = $1 and exchange_id >= $2 and kind = 'gap' order by exchange_id`,
-    [room, from],
+/** More than the gaps of the minutes: a second of an instance has one at most. */
+const MOST_GAPS = 10_000
+
+const readGaps = (database: Database, room: string, from: string) =>
+  findPart(
+    database,
+    evidenceRows,
+    [where(`account = ? and exchange_id >= ? and kind = 'gap'`, room, from)],
+    { limit: MOST_GAPS, order: 'newest' },
   )
-  return rows.map(({ exchange_id, facts }) => ({
-    at: timeOf(exchange_id),
-    count: readJson<Partial<Exchange>>(facts)?.gap?.count ?? 1,
-  }))
-}
