@@ -1,5 +1,5 @@
 import { HELD_RESPONSE_BYTES, UNWRITTEN_BYTES, UNWRITTEN_ROWS } from '../../core/budgets.ts'
-import type { Database, Statement, Time } from '../../core/ports.ts'
+import type { Database, Time } from '../../core/ports.ts'
 import { createAdmission, type Quota } from './admission.ts'
 import type { Exchange } from './exchange.ts'
 import { bytesOf, makeGapRow, type RawExchange, type RowMaker } from './row.ts'
@@ -91,7 +91,7 @@ export function createBatches(ports: BatchPorts) {
       const bound = queue.isFull() ? 'memory' : admission.refuse(quota, refused, now)
       if (bound) {
         admission.count(quota.room, refused, now, bound)
-        onRow?.({ exchange_id: ports.nextId(), ...ports.makeRow(exchange()) })
+        onRow?.({ exchange_id: ports.nextId(), ...ports.makeRow(exchange()).row })
       } else queue.add({ quota, raw: exchange(), onRow })
       if (!timer) scheduleNext()
       ports.onRecorded(quota.room)
@@ -197,18 +197,13 @@ function createQueue(ports: BatchPorts) {
 }
 
 function rowOf({ makeRow }: BatchPorts, { quota, raw, onRow }: Arrived) {
-  const exchange = makeRow(raw)
-  const insert = insertExchange(exchange)
+  const { row, insert, bytes } = makeRow(raw)
   return {
     quota,
-    refused: exchange.refused,
+    refused: row.refused,
     began: raw.began,
     insert,
-    bytes: sizeOf(insert('')),
-    onDone: onRow && ((exchange_id: string) => onRow({ exchange_id, ...exchange })),
+    bytes,
+    onDone: onRow && ((exchange_id: string) => onRow({ exchange_id, ...row })),
   }
 }
-
-/** Roughly the bytes that a statement takes: those of its texts. */
-const sizeOf = ({ values }: Statement): number =>
-  values.reduce<number>((sum, value) => sum + Buffer.byteLength(String(value ?? '')), 0)

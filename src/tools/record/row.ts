@@ -5,7 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Account } from '../../core/account.ts'
 import { ADDRESS_PART_BYTES, RECORD_ROW_BYTES, RECORDED_BODY_BYTES } from '../../core/budgets.ts'
 import type { Headers } from '../../core/exchange.ts'
-import type { ReceiverResponse, Time } from '../../core/ports.ts'
+import type { ReceiverResponse, Statement, Time } from '../../core/ports.ts'
 import type { Recorded } from '../../platform/http/areas.ts'
 import { methodOf } from '../../platform/http/fastify.ts'
 import { inUtf8, isStorable } from '../../platform/http/fields.ts'
@@ -21,6 +21,7 @@ import {
   NO_REQUEST,
 } from './exchange.ts'
 import { createMask, MASK, type Mask, truncated } from './mask.ts'
+import { insertExchange } from './store.ts'
 
 type Refusal = { code: string; message: string; at: { field?: string; header?: string } }
 type Handled = { request: FastifyRequest; reply: FastifyReply; payload: unknown; account: Account }
@@ -113,45 +114,43 @@ export function effectFacts(
   }
 }
 
-export type RowMaker = (raw: RawExchange) => NewExchange
+export type RowMaker = ReturnType<typeof createRowMaker>
 
-/** `secrets` are the keys of the settings. */
+/** Makes a row, the statement that writes it, and how many bytes that takes. `secrets` are the keys of the settings. */
 export const createRowMaker =
-  (instance: string, secrets: (string | undefined)[], judge: Judge): RowMaker =>
-  raw => {
-    if (raw.kind === 'action') return raw
+  (instance: string, secrets: (string | undefined)[], judge: Judge) =>
+  (raw: RawExchange): ReturnType<typeof shortened> => {
+    if (raw.kind === 'action') return shortened(raw)
     const row =
       raw.kind === 'out'
         ? attemptRow(raw, createMask(secrets), judge)
         : requestRow(raw, secrets, judge)
-    return { instance, ...shortened(row) }
+    return shortened({ instance, ...row })
   }
 
-/** A character of a text has at most this many bytes in the JSON of a row. */
-const MOST_BYTES_OF_CHARACTER = 6
 const SHORTEST = 256
 
 /** Cuts bodies, and values of headers, to halves until the row has no more bytes than a row may have. */
-function shortened(row: NewExchange): NewExchange {
-  const { request_headers, request_body, response_headers, response_body, path, query } = row
-  const headers = [...Object.entries(request_headers), ...Object.entries(response_headers)].flat()
-  const texts = [request_body?.text ?? '', response_body?.text ?? '', path, query, ...headers]
-  const characters = texts.reduce((sum, { length }) => sum + length, 0)
-  if (characters * MOST_BYTES_OF_CHARACTER < RECORD_ROW_BYTES) return row
-  let shorter = row
-  for (let most = RECORDED_BODY_BYTES / 2; isTooLarge(shorter) && most >= SHORTEST; most /= 2)
-    shorter = {
-      ...row,
+function shortened(whole: NewExchange) {
+  const { request_headers, request_body, response_headers, response_body } = whole
+  let row = whole
+  for (let most = RECORDED_BODY_BYTES / 2; ; most /= 2) {
+    const insert = insertExchange(row)
+    const bytes = sizeOf(insert(''))
+    if (bytes <= RECORD_ROW_BYTES || most < SHORTEST) return { row, insert, bytes }
+    row = {
+      ...whole,
       request_headers: cutHeaders(request_headers, most / 8),
       response_headers: cutHeaders(response_headers, most / 8),
       ...(request_body && { request_body: cutBody(request_body, most) }),
       ...(response_body && { response_body: cutBody(response_body, most) }),
     }
-  return shorter
+  }
 }
 
-const isTooLarge = (row: NewExchange): boolean =>
-  Buffer.byteLength(JSON.stringify(row)) > RECORD_ROW_BYTES
+/** Roughly the bytes that a statement takes: those of its texts. */
+const sizeOf = ({ values }: Statement): number =>
+  values.reduce<number>((sum, value) => sum + Buffer.byteLength(String(value ?? '')), 0)
 
 const cutHeaders = (headers: Headers, most: number): Headers =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, truncated(value, most)]))
