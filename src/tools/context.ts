@@ -1,7 +1,7 @@
 import type { Signals } from '../core/signal.ts'
 import type { Turns } from '../core/turns.ts'
 import type { Context } from '../pay/context.ts'
-import type { Recorder } from './record/exchange.ts'
+import type { Recorder } from './record/recorder.ts'
 
 /** What every tool gets beside what the slices get. */
 export type ToolContext = Context & {

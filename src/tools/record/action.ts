@@ -5,7 +5,8 @@ import {
   mergeEffects,
   type RecordEffects,
 } from '../../platform/http/request-state.ts'
-import { type Actor, type NewAction, NO_REQUEST, type Recorder } from './exchange.ts'
+import { type Actor, type NewAction, NO_REQUEST } from './exchange.ts'
+import type { Recorder } from './recorder.ts'
 import { effectFacts } from './row.ts'
 
 /**

@@ -1,6 +1,5 @@
 /** What is recorded: requests and responses as they crossed the wire. */
 
-import type { Account } from '../../core/account.ts'
 import type { Caused, Headers, RawAttempt } from '../../core/exchange.ts'
 import type { AccountTime, MachineTime } from '../../core/ports.ts'
 
@@ -209,23 +208,3 @@ export const NO_REQUEST = {
 
 /** An attempt that the service made by itself, or that somebody made by hand. */
 export type AttemptToRecord = RawAttempt & { byHand?: ByHand }
-
-/** What the service tells the recorder beside the requests, which the recorder sees itself. */
-export type Recorder = {
-  /** Records an attempt within the limits, once its response has arrived. Records every attempt of a test account. */
-  attempt(account: Account, attempt: RawAttempt): void
-  /**
-   * Records a delivery by hand within the limits, and waits for the write. Resolves to the row, also when it was only
-   * counted.
-   */
-  attemptByHand(account: Account, attempt: AttemptToRecord): Promise<Exchange>
-  /** The same for an action without a request. */
-  action(account: Account, action: NewAction): Promise<void>
-  /**
-   * Writes what is in memory, so that a reader finds it; with an account only if an exchange of it is there. Takes a
-   * second at most. Never rejects.
-   */
-  write(account?: Account): Promise<void>
-  /** Waits for responses, and writes everything in memory. Never rejects. */
-  flush(): Promise<void>
-}

@@ -3,12 +3,13 @@
  * and written in batches, four times a second, under load every two seconds. Exchanges beyond its limits are only counted.
  */
 import type { Account } from '../../core/account.ts'
+import type { RawAttempt } from '../../core/exchange.ts'
 import { createNewId, newSecret } from '../../core/ids.ts'
 import type { Database, MachineTime, Time } from '../../core/ports.ts'
 import type { Recorded, RecordingHooks } from '../../platform/http/areas.ts'
 import type { Quota } from './admission.ts'
 import { createBatches } from './batches.ts'
-import type { AttemptToRecord, Exchange, Recorder } from './exchange.ts'
+import type { AttemptToRecord, Exchange, NewAction } from './exchange.ts'
 import {
   type AnsweredAttempt,
   createRowMaker,
@@ -36,6 +37,8 @@ type RecorderPorts = {
   onRecorded: (room: string) => void
 }
 
+export type Recorder = ReturnType<typeof createRecorder>
+
 export function createRecorder(ports: RecorderPorts) {
   const { database, time, secrets, isTestAccount, isShared, onFault, onRecorded, judge } = ports
   const makeRow = createRowMaker(newSecret().slice(0, 6), secrets, judge)
@@ -48,11 +51,15 @@ export function createRecorder(ports: RecorderPorts) {
     unlimited: isTestAccount(account),
   })
 
+  /**
+   * Writes what is in memory, so that a reader finds it; with an account only if an exchange of it is there. Takes a
+   * second at most. Never rejects.
+   */
   async function write(account?: Account): Promise<void> {
     if (!account || batches.mayHave(account.room)) await withinReason(batches.write())
   }
 
-  /** Records what somebody waits for. */
+  /** Records what somebody waits for, within the limits. Resolves to the row, also when it was only counted. */
   async function recordNow(account: Account, raw: RawExchange, failed: boolean): Promise<Exchange> {
     const { promise: done, resolve } = Promise.withResolvers<Exchange>()
     batches.add(quotaOf(account), failed, () => raw, resolve)
@@ -60,8 +67,10 @@ export function createRecorder(ports: RecorderPorts) {
     return done
   }
 
-  const recorder: Recorder = {
-    attempt(account, raw) {
+  return {
+    write,
+    /** Records an attempt within the limits, once its response has arrived. Records every attempt of a test account. */
+    attempt(account: Account, raw: RawAttempt): void {
       onRecorded(account.room)
       const recording = answered(account, raw).then(async attempt => {
         batches.add(quotaOf(account), attempt.failed, () => attempt)
@@ -70,17 +79,15 @@ export function createRecorder(ports: RecorderPorts) {
       arriving.add(recording)
       void recording.finally(() => arriving.delete(recording))
     },
-    attemptByHand: async (account, raw) =>
+    attemptByHand: async (account: Account, raw: AttemptToRecord): Promise<Exchange> =>
       recordNow(account, await answered(account, raw), raw.failed),
-    action: (account, action) => withinReason(recordNow(account, action, false)),
-    write,
-    async flush() {
+    action: (account: Account, action: NewAction): Promise<void> =>
+      withinReason(recordNow(account, action, false)),
+    /** Waits for responses, and writes everything in memory. Never rejects. */
+    async flush(): Promise<void> {
       await Promise.all(arriving)
       await batches.flush()
     },
-  }
-  return {
-    ...recorder,
     hooks: (kind: 'api' | 'page', recorded: Recorded): RecordingHooks => ({
       onRequest: hook => (request, reply, done) => {
         request.began = time.wall()
