@@ -1,8 +1,7 @@
 import type { Account } from '../../core/account.ts'
 import { DELIVERING_BYTES } from '../../core/budgets.ts'
 import { overloaded } from '../../core/errors.ts'
-import type { RawAttempt } from '../../core/exchange.ts'
-import type { AttemptResult, Ports, Post, Statement } from '../../core/ports.ts'
+import type { Ports, Post, Statement } from '../../core/ports.ts'
 import { createShares } from '../../core/shares.ts'
 import { NOBODY_LISTENS } from './listener.ts'
 import {
@@ -178,13 +177,16 @@ async function deliverMessage(ports: DeliveryPorts, message_id: string): Promise
   }
 }
 
+/** An attempt to deliver a message, before it is masked. The body of the response may still be arriving. */
+export type RawAttempt = Awaited<ReturnType<typeof attempt>>['attempted']
+
 /** Sends a message once. Returns the result, and the attempt for the record. */
 export async function attempt(
   { send, time }: Pick<Ports, 'send' | 'time'>,
   account: Account,
   { webhook_id, message_id, payment_id, event_type }: Omit<Message, 'created' | 'body'>,
   { keepsAnswer = false, ...post }: Post,
-): Promise<{ result: AttemptResult; attempted: RawAttempt }> {
+) {
   const started = performance.now()
   const began = time.wall()
   const at = time.now(account)

@@ -1,7 +1,8 @@
 /** What is recorded: requests and responses as they crossed the wire. */
 
-import type { Caused, Headers, RawAttempt } from '../../core/exchange.ts'
+import type { Caused, Headers } from '../../core/exchange.ts'
 import type { AccountTime, MachineTime } from '../../core/ports.ts'
+import type { RawAttempt } from '../../pay/webhooks/deliver.ts'
 
 /**
  * `api`: from a client. `page`: from a browser. `out`: to a webhook's receiver. `gap`: the number of exchanges that
@@ -206,5 +207,8 @@ export const NO_REQUEST = {
   ended: 'sent',
 } as const
 
-/** An attempt that the service made by itself, or that somebody made by hand. */
-export type AttemptToRecord = RawAttempt & { byHand?: ByHand }
+/** An attempt that the service made by itself, or that somebody made by hand. A probe is no message of the account. */
+export type AttemptToRecord = Omit<RawAttempt, 'message_id'> & {
+  message_id: string | null
+  byHand?: ByHand
+}

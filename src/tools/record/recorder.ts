@@ -3,9 +3,9 @@
  * and written in batches, four times a second, under load every two seconds. Exchanges beyond its limits are only counted.
  */
 import type { Account } from '../../core/account.ts'
-import type { RawAttempt } from '../../core/exchange.ts'
 import { createNewId, newSecret } from '../../core/ids.ts'
 import type { Database, MachineTime, Time } from '../../core/ports.ts'
+import type { RawAttempt } from '../../pay/webhooks/deliver.ts'
 import type { Recorded, RecordingHooks } from '../../platform/http/areas.ts'
 import type { Quota } from './admission.ts'
 import { createBatches } from './batches.ts'
