@@ -125,9 +125,9 @@ export function messagesFor(
   )
 }
 
-/** HMAC-SHA256 of the UTF-8 bytes of the body, in lower-case hexadecimal. Specification, *Authentication*. */
-export const signature = (body: string, signing_key: string): string =>
-  createHmac('sha256', signing_key).update(body, 'utf8').digest('hex')
+/** HMAC-SHA256 of the body, in lower-case hexadecimal. Texts count as their UTF-8 bytes. Specification, *Authentication*. */
+export const signature = (body: string | Buffer, signing_key: string | Buffer): string =>
+  createHmac('sha256', signing_key).update(body).digest('hex')
 
 /** The headers of a message, except those that every request has. */
 export const headersOf = (signature: string | undefined): Record<string, string> => ({

@@ -4,7 +4,7 @@ import { asTypedHere } from '../../../core/invocation.ts'
 import type { AccountTime } from '../../../core/ports.ts'
 import { oldestKept } from '../../../pay/retention.ts'
 import { findMessage, type MessageRow } from '../../../pay/webhooks/message-store.ts'
-import { type Webhook, webhookTitle } from '../../../pay/webhooks/webhook.ts'
+import { signature as signatureOf, type Webhook, webhookTitle } from '../../../pay/webhooks/webhook.ts'
 import { multipartBody } from '../../../platform/http/body.ts'
 import { pageFault } from '../../../platform/http/errors.ts'
 import { button, details, summaryList, tag } from '../../../platform/web/components.ts'
@@ -12,7 +12,6 @@ import { fileUpload, input, select, textarea } from '../../../platform/web/form-
 import { type Html, html } from '../../../platform/web/html.ts'
 import type { Advice } from '../../explain/signature/advice.ts'
 import { analyse } from '../../explain/signature/analyse.ts'
-import { signatureOf } from '../../explain/signature/digests.ts'
 import type {
   Analysis,
   Difference,
@@ -148,7 +147,7 @@ const rightValues = ({ root }: AccountVisit, message: OwnMessage): Html =>
     {
       id: 'right-signature',
       key: 'Right signature',
-      value: code(signatureOf(message.body, Buffer.from(message.signing_key))),
+      value: code(signatureOf(message.body, message.signing_key)),
     },
     { id: 'key-of', key: 'Signing key', value: html`that of ${untrusted(message.webhook)}` },
     {

@@ -3,9 +3,9 @@
  * alone and together, and names the nearest. It stores none of its input.
  */
 import { inSlices, type Pause } from '../../../core/turns.ts'
+import { signature } from '../../../pay/webhooks/webhook.ts'
 import { AS_IS, otherKey, rawBody, theDigest, theHeader, type Variant } from './advice.ts'
 import { bodyVariants, isPrinted } from './bodies.ts'
-import { signatureOf } from './digests.ts'
 import { isApiKey, isSigningKey, keyVariants, type NamedKey, otherKeys } from './keys.ts'
 import { type KnownSignatures, knownSignatures, type Recipe } from './known-signatures.ts'
 import {
@@ -54,8 +54,7 @@ const withoutName = (text: string | undefined): string | undefined =>
 /** The known message that has the given body, or the given header. */
 function messageMeant({ body, key, header, messages = [] }: Input & BodyAndKey) {
   const withBody = messages.filter(message => message.body.equals(body))
-  const isOfHeader = ({ body, signing_key }: SentMessage) =>
-    header === signatureOf(body, Buffer.from(signing_key))
+  const isOfHeader = ({ body, signing_key }: SentMessage) => header === signature(body, signing_key)
   return (
     withBody.find(({ signing_key }) => signing_key === key) ??
     withBody.find(isOfHeader) ??
@@ -149,13 +148,13 @@ async function compare(compared: Compared, pause: Pause): Promise<Analysis> {
   const ofSignatures = await mistakesOfSignatures(compared, others, ofReceiver, pause)
   const mistakes = [...ofReceiver, ...ofSignatures]
   if (mistakes.length === 0) return compared.nothing
-  const signature = signatureOf(right.body, right.key)
-  const isHeaderRight = ofReceiver.length === 0 && header === signature
+  const rightSignature = signature(right.body, right.key)
+  const isHeaderRight = ofReceiver.length === 0 && header === rightSignature
   return {
     ...mismatch(
       mistakes,
       isHeaderRight ? 'The header matches, but ' : DOES_NOT_MATCH,
-      computed === signature ? 'What your code computed is right.' : '',
+      computed === rightSignature ? 'What your code computed is right.' : '',
     ),
     ...(receiver.body && isOther && { difference: differenceOf(right.body, receiver.body) }),
   }
@@ -163,7 +162,7 @@ async function compare(compared: Compared, pause: Pause): Promise<Analysis> {
 
 /** What the receiver's code computes with its body and its key. */
 const signatureOfReceiver = ({ right, receiver }: Compared): string =>
-  signatureOf(receiver.body ?? right.body, receiver.key ?? right.key)
+  signature(receiver.body ?? right.body, receiver.key ?? right.key)
 
 /** The mistakes of whoever made the header, and of the receiver's code, that are not those of its body and its key. */
 async function mistakesOfSignatures(
@@ -173,7 +172,7 @@ async function mistakesOfSignatures(
   pause: Pause,
 ): Promise<Mistake[]> {
   const { right, receiver, apiKeys = [], messages = [], owner } = compared
-  const explained = [signatureOf(right.body, right.key), signatureOfReceiver(compared)]
+  const explained = [signature(right.body, right.key), signatureOfReceiver(compared)]
   const except = ofReceiver.map(({ cause }) => cause)
   let signatures: KnownSignatures | undefined
   const mistakes: Mistake[] = []
@@ -237,7 +236,7 @@ async function compareWithoutMessage(input: Input & BodyAndKey, pause: Pause): P
     [body, isCrlf ? 'It matches, with CRLF at the ends of the lines.' : MATCHES],
     [asSent, 'It matches, with the line ends of the text as LF. The form made them CRLF.'],
   ] as const) {
-    if (header === signatureOf(bytes, key)) return compareWith({ body: bytes, key }, nothing)
+    if (header === signature(bytes, key)) return compareWith({ body: bytes, key }, nothing)
   }
   const variants = keyVariants(key, { webhooks: keys, api: input.apiKeys ?? [] })
   const signatures = await knownSignatures(() => bodyVariants(asSent), variants, pause)

@@ -1,8 +1,6 @@
 import { createHash, createHmac } from 'node:crypto'
+import { signature } from '../../../pay/webhooks/webhook.ts'
 import type { Way } from './advice.ts'
-
-export const signatureOf = (body: Buffer, key: Buffer): string =>
-  createHmac('sha256', key).update(body).digest('hex')
 
 export type Digest = Pick<Way, 'cause' | 'words'>
 
@@ -36,7 +34,7 @@ export const others: readonly Other[] = [
   {
     cause: 'swapped',
     words: 'made with the body as the key and the key as the text',
-    digest: (body, key) => hmac('sha256', body, key),
+    digest: (body, key) => signature(key, body),
   },
 ]
 
@@ -79,7 +77,7 @@ export const inHex = (text: string): string => {
 
 /** The forms that code computes and compares with the header, the likeliest first, each of this body and key. */
 export function wrongDigests(body: Buffer, key: Buffer): (Digest & { text: string })[] {
-  const hex = signatureOf(body, key)
+  const hex = signature(body, key)
   const bytes = Buffer.from(hex, 'hex')
   return [
     { ...BASE64, text: bytes.toString('base64') },

@@ -2,8 +2,9 @@
 
 import { PAIR_BYTES } from '../../../core/budgets.ts'
 import type { Pause } from '../../../core/turns.ts'
+import { signature } from '../../../pay/webhooks/webhook.ts'
 import { AS_IS, isWrong, type Variant, type Way } from './advice.ts'
-import { cutOff, type Digest, inHex, others, rewritten, signatureOf } from './digests.ts'
+import { cutOff, type Digest, inHex, others, rewritten } from './digests.ts'
 
 /** How a signature was made: of which body, with which key, and how it was computed and written. */
 export type Recipe = { body: Way; key: Way; digest: Digest }
@@ -63,7 +64,7 @@ async function waysOf(
       if (kind === 'other digests')
         for (const { digest, ...other } of others)
           add(digest(body, key), { body: ofBody, key: ofKey, digest: other })
-      else add(signatureOf(body, key), { body: ofBody, key: ofKey, digest: asIs })
+      else add(signature(body, key), { body: ofBody, key: ofKey, digest: asIs })
       await pause()
     }
   }

@@ -1,4 +1,5 @@
 import type { Pause } from '../../../core/turns.ts'
+import { signature } from '../../../pay/webhooks/webhook.ts'
 import {
   type Advice,
   apiKey,
@@ -10,7 +11,6 @@ import {
   type Way,
 } from './advice.ts'
 import { bodyVariants } from './bodies.ts'
-import { signatureOf } from './digests.ts'
 import { isApiKey, keyVariants, type NamedKey, PREFIX } from './keys.ts'
 import type { Recipe } from './known-signatures.ts'
 import type { Analysis, SentMessage } from './question.ts'
@@ -150,7 +150,7 @@ export function unexplained(
   { likely, ...follows }: Follows,
 ): Mistake {
   const owners = messages.filter(
-    ({ body, signing_key }) => text === signatureOf(body, Buffer.from(signing_key)),
+    ({ body, signing_key }) => text === signature(body, signing_key),
   )
   const [owner] = owners
   const is = (cause: string, words: string, ...advice: Advice[]): Mistake => ({

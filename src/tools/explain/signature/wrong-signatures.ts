@@ -1,6 +1,7 @@
 /** The signatures that code with one known mistake computes of a message. */
+import { signature } from '../../../pay/webhooks/webhook.ts'
 import { isWrong } from './advice.ts'
-import { signatureOf, wrongDigests } from './digests.ts'
+import { wrongDigests } from './digests.ts'
 import type { KnownSignatures, Recipe } from './known-signatures.ts'
 import { type Mistake, mistakesOfSignature } from './mistakes.ts'
 
@@ -22,7 +23,7 @@ export function wrongSignatures(
   { body, key, owner }: Truth,
   { ways }: KnownSignatures,
 ): WrongSignature[] {
-  const rightWay = ways.get(signatureOf(body, key))
+  const rightWay = ways.get(signature(body, key))
   if (!rightWay) throw new Error('the signature without a mistake is among those that are known')
   const all: [string, Recipe][] = [...ways]
   for (const { text, ...digest } of wrongDigests(body, key))
