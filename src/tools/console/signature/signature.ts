@@ -4,7 +4,11 @@ import { asTypedHere } from '../../../core/invocation.ts'
 import type { AccountTime } from '../../../core/ports.ts'
 import { oldestKept } from '../../../pay/retention.ts'
 import { findMessage, type MessageRow } from '../../../pay/webhooks/message-store.ts'
-import { signature as signatureOf, type Webhook, webhookTitle } from '../../../pay/webhooks/webhook.ts'
+import {
+  signature as signatureOf,
+  type Webhook,
+  webhookTitle,
+} from '../../../pay/webhooks/webhook.ts'
 import { multipartBody } from '../../../platform/http/body.ts'
 import { pageFault } from '../../../platform/http/errors.ts'
 import { button, details, summaryList, tag } from '../../../platform/web/components.ts'
@@ -12,12 +16,7 @@ import { fileUpload, input, select, textarea } from '../../../platform/web/form-
 import { type Html, html } from '../../../platform/web/html.ts'
 import type { Advice } from '../../explain/signature/advice.ts'
 import { analyse } from '../../explain/signature/analyse.ts'
-import type {
-  Analysis,
-  Difference,
-  SentMessage,
-  Verdict,
-} from '../../explain/signature/question.ts'
+import type { Analysis, Difference, SentMessage } from '../../explain/signature/question.ts'
 import { listDeliveries, newestWebhooks } from '../../lists/webhooks-store.ts'
 import { definePage } from '../frame/define-page.ts'
 import { type Typed, typedInput } from '../frame/form.ts'
@@ -187,7 +186,7 @@ ${textarea({
 })}
 </fieldset>`
 
-const verdictTags: Record<Verdict, Html> = {
+const verdictTags: Record<Analysis['verdict'], Html> = {
   match: tag('Match', 'green'),
   'no-mistake': tag('No mistake found', 'grey'),
   mismatch: tag('No match', 'red'),

@@ -68,8 +68,8 @@ async function subjectOf(
   const owner = own ? webhookName(own) : webhook_id
   const truth: Truth = { body: Buffer.from(body), key: Buffer.from(signing_key), owner }
   const keys = keyVariants(truth.key, {
-    webhooks: otherKeys(named, signing_key, owner),
-    api: config.fixedKeys.filter(({ account }) => account === name).map(({ key }) => key),
+    keys: otherKeys(named, signing_key, owner),
+    apiKeys: config.fixedKeys.filter(({ account }) => account === name).map(({ key }) => key),
   })
   const signatures = await inSlices(pause =>
     knownSignatures(() => bodyVariants(truth.body), keys, pause),

@@ -6,7 +6,7 @@ import { inSlices, type Pause } from '../../../core/turns.ts'
 import { signature } from '../../../pay/webhooks/webhook.ts'
 import { AS_IS, otherKey, rawBody, theDigest, theHeader, type Variant } from './advice.ts'
 import { bodyVariants, isPrinted } from './bodies.ts'
-import { isApiKey, isSigningKey, keyVariants, type NamedKey, otherKeys } from './keys.ts'
+import { isApiKey, isSigningKey, keyVariants, otherKeys } from './keys.ts'
 import { type KnownSignatures, knownSignatures, type Recipe } from './known-signatures.ts'
 import {
   COMPUTED,
@@ -27,6 +27,7 @@ import {
   type BodyAndKey,
   differenceOf,
   type Input,
+  type NamedKey,
   type Question,
   type SentMessage,
 } from './question.ts'
@@ -184,7 +185,7 @@ async function mistakesOfSignatures(
     explained.push(text)
     signatures ??= await knownSignatures(
       () => withOneMore(bodyVariants(right.body), receiver.body),
-      [...withOneMore(keyVariants(right.key, { webhooks: otherKeys, api: apiKeys }), receiver.key)],
+      [...withOneMore(keyVariants(right.key, { keys: otherKeys, apiKeys }), receiver.key)],
       pause,
     )
     const recipe = await signatures.find(text, pause)
@@ -238,7 +239,7 @@ async function compareWithoutMessage(input: Input & BodyAndKey, pause: Pause): P
   ] as const) {
     if (header === signature(bytes, key)) return compareWith({ body: bytes, key }, nothing)
   }
-  const variants = keyVariants(key, { webhooks: keys, api: input.apiKeys ?? [] })
+  const variants = keyVariants(key, input)
   const signatures = await knownSignatures(() => bodyVariants(asSent), variants, pause)
   const recipe = await signatures.find(header, pause)
   if (recipe) {

@@ -1,9 +1,7 @@
 import { type Advice, AS_IS, apiKey, missingKey, otherKey, theKey, type Variant } from './advice.ts'
+import type { Input, NamedKey } from './question.ts'
 
 export const PREFIX = 'webhook_test_'
-
-/** A signing key of the account, and the webhook that has it. */
-export type NamedKey = { name: string; key: string }
 
 /** The keys of the other webhooks, which may have the same name as the one with this key. */
 export const otherKeys = (keys: readonly NamedKey[], own: string, owner?: string): NamedKey[] =>
@@ -29,23 +27,22 @@ export const keyProblem = (key: string): string | undefined =>
 /** The form of the API keys of GOV.UK Pay. Farthing's may have any. */
 export const isApiKey = (key: string): boolean => /^api_(test|live)_/.test(key)
 
-/** Keys that are used by mistake. */
-type OtherKeys = {
-  /** The signing keys of other webhooks. */
-  webhooks?: readonly NamedKey[]
-  api?: readonly string[]
-}
-
 type Row = [advice: Advice, cause: string, words: string, value: Buffer | string]
 
-/** The key unchanged, the other keys, and the key as common mistakes change it, the likeliest first. If two are equal, the first. */
-export function keyVariants(key: Buffer, { webhooks = [], api = [] }: OtherKeys = {}): Variant[] {
+/**
+ * The key unchanged, other keys that are used by mistake, and the key as common mistakes change it, the likeliest first.
+ * Of equal ones the first.
+ */
+export function keyVariants(
+  key: Buffer,
+  { keys = [], apiKeys = [] }: Pick<Input, 'keys' | 'apiKeys'> = {},
+): Variant[] {
   const text = key.toString('utf8')
   const bare = text.replace(PREFIX, '')
   const rows: Row[] = [
     [theKey, AS_IS, 'as it is', key],
-    ...webhooks.map(({ name, key }): Row => [otherKey, 'other-webhook', `of ${name}`, key]),
-    ...api.map((key): Row => [apiKey, 'api-key', 'replaced by an API key', key]),
+    ...keys.map(({ name, key }): Row => [otherKey, 'other-webhook', `of ${name}`, key]),
+    ...apiKeys.map((key): Row => [apiKey, 'api-key', 'replaced by an API key', key]),
     [theKey, 'newline', 'with a newline at its end', `${text}\n`],
     [missingKey, 'undefined', 'replaced by the word undefined', 'undefined'],
     [theKey, 'no-prefix', `without ${PREFIX}`, bare],

@@ -11,9 +11,9 @@ import {
   type Way,
 } from './advice.ts'
 import { bodyVariants } from './bodies.ts'
-import { isApiKey, keyVariants, type NamedKey, PREFIX } from './keys.ts'
+import { isApiKey, keyVariants, PREFIX } from './keys.ts'
 import type { Recipe } from './known-signatures.ts'
-import type { Analysis, SentMessage } from './question.ts'
+import type { Analysis, NamedKey, SentMessage } from './question.ts'
 
 export type Mistake = {
   /** Stable, for programs: `body:newline`, `key:other-webhook`, `digest:base64`. */
@@ -41,7 +41,7 @@ export const mistakeOfBody = async (body: Buffer, truth: Buffer, pause: Pause): 
 export async function mistakeOfKey(
   key: Buffer,
   truth: Buffer,
-  webhooks: readonly NamedKey[],
+  keys: readonly NamedKey[],
   owner: string | undefined,
   pause: Pause,
 ): Promise<Mistake> {
@@ -49,7 +49,7 @@ export async function mistakeOfKey(
     const words = `the key given is an API key, which signs nothing${signedWith(owner)}`
     return { cause: 'key:api-key', words, advice: [apiKey] }
   }
-  const found = await mistakeOf('key', key, truth, each => keyVariants(each, { webhooks }), pause)
+  const found = await mistakeOf('key', key, truth, each => keyVariants(each, { keys }), pause)
   if (found?.cause === 'key:other-webhook')
     return { ...found, words: found.words + signedWith(owner) }
   const words = `the key given is not that of ${owner ?? 'the message'}`
@@ -149,9 +149,7 @@ export function unexplained(
   isPartial: boolean,
   { likely, ...follows }: Follows,
 ): Mistake {
-  const owners = messages.filter(
-    ({ body, signing_key }) => text === signature(body, signing_key),
-  )
+  const owners = messages.filter(({ body, signing_key }) => text === signature(body, signing_key))
   const [owner] = owners
   const is = (cause: string, words: string, ...advice: Advice[]): Mistake => ({
     cause,

@@ -1,6 +1,8 @@
 /** What somebody wants to know of a signature, and what is said of it. */
 import type { Advice } from './advice.ts'
-import type { NamedKey } from './keys.ts'
+
+/** A signing key of the account, and the webhook that has it. */
+export type NamedKey = { name: string; key: string }
 
 /** A message as it was sent. */
 export type SentMessage = {
@@ -36,11 +38,9 @@ export type BodyAndKey = { body: Buffer; key: string }
 /** With a message, body and key are given only where the receiver may have others. At least one value is given. */
 export type Question = Input & ({ message: SentMessage } | (BodyAndKey & { message?: undefined }))
 
-/** `no-mistake`: no signature was given, and what was given is right. */
-export type Verdict = 'match' | 'no-mistake' | 'mismatch'
-
 export type Analysis = {
-  verdict: Verdict
+  /** `no-mistake`: no signature was given, and what was given is right. */
+  verdict: 'match' | 'no-mistake' | 'mismatch'
   /** The result in one or two sentences. */
   sentence: string
   /** Each mistake that was found, as `body:newline`, `key:other-webhook` or `digest:base64`. */
