@@ -40,11 +40,7 @@ export async function acceptedByHand(
 
 /** As acceptedByHand, among exchanges that were read already. */
 export const acceptedAmong = (exchanges: readonly Exchange[]): Map<string, AcceptedSend> =>
-  byMessage(
-    exchanges.filter(
-      ({ kind, refused, facts }) => kind === 'out' && !refused && facts?.hand === 'again',
-    ),
-  )
+  byMessage(exchanges.filter(({ refused, facts }) => !refused && facts?.hand === 'again'))
 
 /** The newest of each message. */
 const byMessage = <Sent extends Evidence | Exchange>(sends: readonly Sent[]): Map<string, Sent> =>
