@@ -103,7 +103,7 @@ async function resendableOf({ database, time }: ToolContext, account: Account, i
 }
 
 function presentSend(exchange: Exchange) {
-  const { exchange_id, refused, status, result = '', ms, by_hand } = exchange
+  const { exchange_id, refused, status, result = '', ms } = exchange
   const { response_headers, response_body } = exchange
   return {
     exchange_id,
@@ -111,8 +111,8 @@ function presentSend(exchange: Exchange) {
     status_code: status,
     result,
     response_time: ms,
-    verdict: answerToWrong(by_hand, status) ?? null,
-    sentence: consequenceOf(by_hand, { status, result, answer: response_body }) ?? null,
+    verdict: answerToWrong(exchange) ?? null,
+    sentence: consequenceOf(exchange) ?? null,
     answer: { headers: response_headers, ...presentBody(response_body) },
   }
 }

@@ -3,19 +3,13 @@
 import { isSuccess } from '../../core/http-status.ts'
 import { asTypedHere } from '../../core/invocation.ts'
 import { NOBODY_LISTENS } from '../../pay/webhooks/listener.ts'
-import type { KeptBody } from '../record/exchange.ts'
+import type { Exchange } from '../record/exchange.ts'
 
-/** How an attempt ended: the status, or without one the reason and, if it is known, Node's code in brackets. */
-export type AttemptEnding = {
-  status: number | null
-  result: string
-  /** The beginning of the receiver's answer. */
-  answer?: KeptBody | undefined
-}
+/** How an attempt ended. `result` is, without a status, the reason and, if it is known, Node's code in brackets. */
+export type AttemptEnding = Pick<Exchange, 'status' | 'result' | 'response_body' | 'by_hand'>
 
 /** undefined for an attempt that succeeded. */
-export function causeOf(ending: AttemptEnding): string | undefined {
-  const { status, result } = ending
+export function causeOf({ status, result = '', response_body }: AttemptEnding): string | undefined {
   if (status === null) return withoutStatus(result)
   if (isSuccess(status)) return undefined
   const answered = `The receiver answered ${withoutControls(result)}`
@@ -26,7 +20,7 @@ export function causeOf(ending: AttemptEnding): string | undefined {
     (status >= 500
       ? 'The receiver has a fault: its log says more.'
       : 'Only 2xx counts as delivered.')
-  return `${answered}${firstLine(ending.answer)}. ${meaning}`
+  return `${answered}${firstLine(response_body)}. ${meaning}`
 }
 
 const SIGNATURE = 'Most often the signature does not match there: compare the signatures.'
@@ -100,7 +94,7 @@ export const withoutControls = (text: string): string =>
 const LONGEST_LINE = 200
 
 /** The first line of the receiver's answer, after a colon. */
-function firstLine(answer: KeptBody | undefined): string {
+function firstLine(answer: AttemptEnding['response_body']): string {
   const [line] = answer && !answer.base64 ? (/\S.*/.exec(answer.text) ?? []) : []
   if (line === undefined) return ''
   const printed = withoutControls(line.trim())

@@ -23,32 +23,29 @@ const isWrong = ({ damage, other_key }: ByHand): boolean =>
   damage !== undefined || other_key === true
 
 /**
- * `status` is that of the response; null without one. undefined if the signature was right, or nothing follows from the
- * response: a refusal says something only about a receiver that accepts the undamaged message.
+ * undefined if the signature was right, or nothing follows from the response: a refusal says something only about a
+ * receiver that accepts the undamaged message.
  */
-export function answerToWrong(
-  byHand: ByHand | undefined,
-  status: number | null,
-): 'accepted' | 'refused' | undefined {
-  if (!byHand || !isWrong(byHand)) return undefined
+export function answerToWrong({
+  status,
+  by_hand,
+}: Pick<AttemptEnding, 'status' | 'by_hand'>): 'accepted' | 'refused' | undefined {
+  if (!by_hand || !isWrong(by_hand)) return undefined
   if (isSuccess(status)) return 'accepted'
-  return isSignatureRefusal(status) && byHand.undamaged === 'accepted' ? 'refused' : undefined
+  return isSignatureRefusal(status) && by_hand.undamaged === 'accepted' ? 'refused' : undefined
 }
 
 /** What follows from the end of an attempt, in one or two sentences. undefined for one that succeeded. */
-export function consequenceOf(
-  byHand: ByHand | undefined,
-  ending: AttemptEnding,
-): string | undefined {
-  const { status } = ending
-  const answer = answerToWrong(byHand, status)
+export function consequenceOf(ending: AttemptEnding): string | undefined {
+  const { status, by_hand } = ending
+  const answer = answerToWrong(ending)
   if (answer === 'accepted')
-    return `${ACCEPTED_WRONG} ${byHand?.kind === 'asked' ? ASKED_ADVICE : ACCEPTED_ADVICE}`
+    return `${ACCEPTED_WRONG} ${by_hand?.kind === 'asked' ? ASKED_ADVICE : ACCEPTED_ADVICE}`
   if (answer === 'refused') return REFUSED_WRONG
   // A copy that asks is expected to be refused, and the page of the message says what follows from all.
-  if (!byHand || byHand.kind === 'asked' || !isWrong(byHand) || !isSignatureRefusal(status))
+  if (!by_hand || by_hand.kind === 'asked' || !isWrong(by_hand) || !isSignatureRefusal(status))
     return causeOf(ending)
-  return byHand.undamaged === 'refused' ? REFUSES_BOTH : NOT_COMPARED
+  return by_hand.undamaged === 'refused' ? REFUSES_BOTH : NOT_COMPARED
 }
 
 const ASKED_ADVICE = 'The page of the message says what that means.'

@@ -87,7 +87,7 @@ export function deliveryOf(
 export type ShownAttempt = {
   at: number
   ms: number | null
-  ending: AttemptEnding
+  ending: AttemptEnding & { result: string }
   exchange?: Exchange
 }
 
@@ -120,11 +120,7 @@ export function mergeAttempts(
 const fromExchange = (exchange: Exchange): ShownAttempt => ({
   at: exchange.at,
   ms: exchange.ms,
-  ending: {
-    status: exchange.status,
-    result: exchange.result ?? '',
-    answer: exchange.response_body,
-  },
+  ending: { result: '', ...exchange },
   exchange,
 })
 
@@ -151,8 +147,7 @@ ${attempts.map((each, i) => attemptDetails(each, `attempt ${attempts.length - i}
 
 /** A wrong signature that is accepted is no success, and one that is refused is no failure. */
 export function attemptTag(attempt: ShownAttempt): Html {
-  const { ending, exchange } = attempt
-  const answer = answerToWrong(exchange?.by_hand, ending.status)
+  const answer = answerToWrong(attempt.ending)
   if (answer === 'accepted') return tag('ACCEPTED, SIGNATURE WRONG', 'red')
   if (answer === 'refused') return tag('REFUSED, AS IT MUST', 'green')
   return deliveryTag(statusOf(attempt))
@@ -166,7 +161,7 @@ function attemptDetails(
   root: string,
 ): Html {
   const by_hand = exchange?.by_hand
-  const cause = consequenceOf(by_hand, ending)
+  const cause = consequenceOf(ending)
   // The page begins with that of the newest.
   const why = !open && cause !== undefined && paragraph(untrusted(cause))
   // The bytes of the message itself are on the page already.

@@ -103,7 +103,7 @@ function headingOf({ root, payment }: Timeline, { exchange, refunds }: Step): Pa
 
 /** How long it took, with which key or in what browser, and how it ended. */
 function factsOf({ root }: Timeline, exchange: Exchange): Html | undefined {
-  const { kind, ms, key_id, code, field, ended, by_hand, status } = exchange
+  const { kind, ms, key_id, code, field, ended, by_hand } = exchange
   if (exchange.asked)
     return html`<p class="farthing-step__facts">${link(`${root}messages/${exchange.message_id}`, untrusted(exchange.asked.sentence))}</p>`
   if (kind === 'action') return undefined
@@ -114,7 +114,7 @@ function factsOf({ root }: Timeline, exchange: Exchange): Html | undefined {
     key_id && `key ${nameOfKey(key_id)}`,
     kind === 'page' && agentOf(exchange),
     by_hand && nameOfAttempt(by_hand),
-    answerToWrong(by_hand, status) === 'accepted' && tag(ACCEPTED_WRONG, 'red'),
+    answerToWrong(exchange) === 'accepted' && tag(ACCEPTED_WRONG, 'red'),
     endings[ended],
   ]
   return html`<p class="farthing-step__facts">${joined(facts, ' · ')}</p>`

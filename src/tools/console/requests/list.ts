@@ -237,7 +237,7 @@ function requestRow(visit: Visit, exchange: Exchange, time: Html): Part[] {
 /** The status, and the code and the field of a refusal. */
 export function statusPart(exchange: Exchange): string | Html {
   const text = statusText(exchange)
-  const answer = answerToWrong(exchange.by_hand, exchange.status)
+  const answer = answerToWrong(exchange)
   if (answer)
     return html`${tag(text, answer === 'accepted' ? 'red' : 'green')} ${answer} a wrong signature`
   if (!exchange.refused) return text

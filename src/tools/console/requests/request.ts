@@ -66,14 +66,12 @@ ${curlPart(exchange, visit.addresses.api)}`
 })
 
 function rowsFor(exchange: Exchange, { root, context }: AccountVisit): SummaryRow[] {
-  const { kind, operation, began, at, status, result = '', key_id } = exchange
+  const { kind, operation, began, at, result = '', key_id } = exchange
   const { payment_id, message_id, reference, ended, field, by_hand } = exchange
-  const cause =
-    kind === 'out' && consequenceOf(by_hand, { status, result, answer: exchange.response_body })
   return summaryRows([
     ['Status', statusPart(exchange)],
     ['Result', kind === 'out' && untrusted(result)],
-    ['Why', cause],
+    ['Why', kind === 'out' && consequenceOf(exchange)],
     ['Code', exchange.code],
     ['Field', field !== undefined && code(field)],
     ['Sent by hand', by_hand && nameOfAttempt(by_hand)],

@@ -135,7 +135,7 @@ async function sendFromPage(visit: PageVisit): Promise<Next> {
 
 /** What a receiver made of a signature that was wrong on purpose, in the newest attempt. */
 function answerToWrongPart([newest]: readonly ShownAttempt[]): Html | undefined {
-  if (!newest || !answerToWrong(newest.exchange?.by_hand, newest.ending.status)) return undefined
+  if (!newest || !answerToWrong(newest.ending)) return undefined
   return html`<p id="answer-to-wrong">${attemptTag(newest)}</p>
 `
 }
@@ -149,7 +149,7 @@ function outcomeOf(message: KeptMessage, attempts: readonly ShownAttempt[], now:
   const { at, ending } = newest
   return [
     `${nameOfAttempt(by_hand)} at ${shortTime(at, now)}: ${ending.result}.`,
-    consequenceOf(by_hand, ending),
+    consequenceOf(ending),
     deliveryText(status, attemptsOf(message).length),
   ]
     .filter(Boolean)

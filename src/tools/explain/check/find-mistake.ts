@@ -207,8 +207,7 @@ const COMPARE: Advice = {
 }
 
 /** What the receiver answered, and what that means. */
-const endingOf = ({ status, result = '', response_body }: Exchange): string =>
-  causeOf({ status, result, answer: response_body }) ?? result
+const endingOf = (exchange: Exchange): string => causeOf(exchange) ?? exchange.result ?? ''
 
 /** All texts of 64 hexadecimal digits in what the receiver answered. */
 function signaturesIn({ response_headers, response_body }: Exchange): string[] {

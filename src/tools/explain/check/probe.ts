@@ -109,8 +109,8 @@ async function probeAll(probe: Probe): Promise<Finding[]> {
   return findings
 }
 
-const firstMend = ({ status, result = '', response_body }: Exchange): string =>
-  `The receiver did not accept the true message, so nothing can be judged: mend that first (W3). ${causeOf({ status, result, answer: response_body }) ?? ''}`.trim()
+const firstMend = (control: Exchange): string =>
+  `The receiver did not accept the true message, so nothing can be judged: mend that first (W3). ${causeOf(control) ?? ''}`.trim()
 
 const nothingSeen = (why: Judged): Finding[] =>
   [...forgeryRules, ...probeRules].flatMap(rule => findingsOf(rule, why))
