@@ -8,6 +8,7 @@ import {
   REFUSALS_AT_ONCE,
 } from '../../core/budgets.ts'
 import type { MachineTime } from '../../core/ports.ts'
+import type { Bound, Gap } from './exchange.ts'
 
 type Bucket = { left: number; at: MachineTime }
 /** `burst` at once, then `rate` a second. */
@@ -24,14 +25,8 @@ const INSTANCE: Each<Size> = {
   refused: { burst: RECORDED_AT_ONCE, rate: ALL_REFUSALS_A_SECOND },
 }
 
-/** Why an exchange was only counted: a limit, or a write of the record that failed or would take room from payments. */
-type Bound = 'account' | 'instance' | 'memory' | 'database'
-
 /** Whose exchange it is. `unlimited`: all exchanges of the room are recorded, as far as there is space for them. */
 export type Quota = { room: string; unlimited: boolean }
-
-/** The exchanges of one account that were only counted. Times in milliseconds. */
-export type Gap = { count: number; refused: number; from: number; to: number; bounds: Bound[] }
 
 export function createAdmission() {
   const accounts: Each<Map<string, Bucket>> = { all: new Map(), refused: new Map() }

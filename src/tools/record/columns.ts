@@ -6,6 +6,7 @@ import {
   type ExchangeBody,
   type ExchangeTiming,
   type Facts,
+  type Gap,
   NO_REQUEST,
 } from './exchange.ts'
 
@@ -87,6 +88,6 @@ export const evidenceRows = {
 
 function lostAt({ exchange_id, refused }: Pick<Row, 'exchange_id' | 'refused'>) {
   const at = timeOf(exchange_id)
-  const gap = { count: 1, refused, from: at, to: at, bounds: ['damage'] }
+  const gap: Gap = { count: 1, refused, from: at, to: at, bounds: ['damage'] }
   return { kind: 'gap', ended: 'sent', began: at, at, ms: 0, gap } as const
 }

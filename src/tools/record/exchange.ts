@@ -164,9 +164,17 @@ export type ExchangeBody = {
   by?: Actor
   /** For the action that asked a receiver: the answer. */
   asked?: AskResult
-  /** For a gap: the number of exchanges that were only counted, the times of the first and the last, and why. */
-  gap?: { count: number; refused: number; from: number; to: number; bounds: string[] }
+  gap?: Gap
 }
+
+/** Exchanges of one account that were only counted. Times in milliseconds, of the first and the last. */
+export type Gap = { count: number; refused: number; from: number; to: number; bounds: Bound[] }
+
+/**
+ * Why an exchange was only counted: a limit, or a write of the record that failed or would take room from payments.
+ * `damage`: its row cannot be read.
+ */
+export type Bound = 'account' | 'instance' | 'memory' | 'database' | 'damage'
 
 /** The part that is searched. */
 type ExchangeColumns = {

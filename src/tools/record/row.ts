@@ -10,11 +10,11 @@ import type { Recorded } from '../../platform/http/areas.ts'
 import { methodOf } from '../../platform/http/fastify.ts'
 import { inUtf8, isStorable } from '../../platform/http/fields.ts'
 import type { RecordedPayment } from '../../platform/http/request-state.ts'
-import type { Gap } from './admission.ts'
 import {
   type AttemptToRecord,
   type Exchange,
   type Facts,
+  type Gap,
   type KeptBody,
   type NewAction,
   type NewExchange,
@@ -167,7 +167,7 @@ function requestRow(raw: RawRequest, secrets: (string | undefined)[], judge: Jud
   const { kind, status } = asIs
   const headers = headersOf(rawHeaders)
   const { authorization = '' } = headers
-  const key = Buffer.from(authorization.replace(/^bearer\s*/i, ''), 'latin1').toString('utf8')
+  const key = inUtf8(authorization.replace(/^bearer\s*/i, ''))
   // Only the secret of a token is masked, so that the payment's identifier stays readable.
   const mask = createMask([...secrets, key, payment?.secret])
   const [path = '', ...query] = url.split('?')

@@ -4,7 +4,7 @@ import type { Database } from '../../../core/ports.ts'
 import { type Table, tag } from '../../../platform/web/components.ts'
 import { type Html, html, type Part } from '../../../platform/web/html.ts'
 import { answerToWrong } from '../../explain/wrong-signature.ts'
-import type { Exchange } from '../../record/exchange.ts'
+import type { Bound, Exchange } from '../../record/exchange.ts'
 import {
   byBeginning,
   countExchanges,
@@ -194,8 +194,7 @@ function rowsOf(visit: Visit, requests: Exchange[], gaps: Exchange[]): Table['ro
   )
 }
 
-/** The bounds of src/tools/record: admission.ts, batches.ts and store.ts. */
-const REASONS: Record<string, string> = {
+const REASONS: Record<Bound, string> = {
   account: 'more than 100 a second of this account, or 20 refusals',
   instance: 'more than 400 a second of all accounts, or 200 refusals',
   memory: 'too many waited to be written',
