@@ -198,12 +198,7 @@ function createQueue(ports: BatchPorts) {
 
 function rowOf({ makeRow }: BatchPorts, { quota, raw, onRow }: Arrived) {
   const { row, insert, bytes } = makeRow(raw)
-  return {
-    quota,
-    refused: row.refused,
-    began: raw.began,
-    insert,
-    bytes,
-    onDone: onRow && ((exchange_id: string) => onRow({ exchange_id, ...row })),
-  }
+  const { refused, began } = row
+  const onDone = onRow && ((exchange_id: string) => onRow({ exchange_id, ...row }))
+  return { quota, refused, began, insert, bytes, onDone }
 }

@@ -93,8 +93,6 @@ export function createSpace(ports: { database: Database; most: number; isShared:
   }
 }
 
-/** Deletes exchanges that are kept no longer. */
-
 const TABLE = ['exchanges', 'exchange_id'] as const
 /** Rows whose sizes are read at once: some 2 ms. */
 const STEP = 1_000

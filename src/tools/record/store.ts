@@ -243,7 +243,7 @@ export type Refusals = {
   status: number | null
   code: string | null
   field: string | null
-  /** Of the sentence without its values, see row.ts; null for those from before it was kept. */
+  /** Of the sentence without its values, see row.ts. */
   told: string | null
   found: number
   /** The identifier of the newest. */
