@@ -33,3 +33,18 @@ test('2,000 exchanges of an account are recorded at once and 100 a second, and 5
   )
   assert.equal(refuse({ room: 'one', unlimited: true }, false, 1_000 as MachineTime), undefined)
 })
+
+test('after the clock was put back, the limits count from there, and a pause is over', () => {
+  const DAY = 24 * 60 * 60 * 1_000
+  const { refuse, pause } = createAdmission()
+  const admitted = (ms: number): number => {
+    for (let count = 0; ; count++)
+      if (refuse({ room: 'one', unlimited: false }, false, ms as MachineTime)) return count
+  }
+  assert.equal(admitted(DAY), RECORDED_AT_ONCE)
+  assert.equal(admitted(0), 0)
+  assert.equal(admitted(1_000), RECORDED_A_SECOND)
+  pause(DAY as MachineTime)
+  assert.equal(admitted(DAY + 9_999), 0)
+  assert.equal(admitted(2_000), RECORDED_A_SECOND)
+})

@@ -25,13 +25,16 @@ const INSTANCE: Each<Size> = {
   refused: { burst: RECORDED_AT_ONCE, rate: ALL_REFUSALS_A_SECOND },
 }
 
+/** Milliseconds that the record leaves a disk that was full to payments. */
+const PAUSE = 10_000
+
 /** Whose exchange it is. `unlimited`: all exchanges of the room are recorded, as far as there is space for them. */
 export type Quota = { room: string; unlimited: boolean }
 
 export function createAdmission() {
   const accounts: Each<Map<string, Bucket>> = { all: new Map(), refused: new Map() }
   const instance: Each<Bucket | undefined> = { all: undefined, refused: undefined }
-  let pausedUntil = 0
+  let pausedAt = -Infinity
   const gaps = new Map<string, Gap>()
 
   function add(room: string, { count, refused, from, to, bounds }: Gap): void {
@@ -47,13 +50,13 @@ export function createAdmission() {
   }
 
   return {
-    /** Refuses everything until then. */
-    pause(until: number): void {
-      pausedUntil = until
+    /** Refuses everything for some seconds. */
+    pause(now: MachineTime): void {
+      pausedAt = now
     },
     /** The limit that keeps an exchange of this room from being recorded, if one does. */
     refuse({ room, unlimited }: Quota, refused: boolean, now: MachineTime): Bound | undefined {
-      if (now < pausedUntil) return 'database'
+      if (now >= pausedAt && now < pausedAt + PAUSE) return 'database'
       if (unlimited) return undefined
       const kind = refused ? 'refused' : 'all'
       const ofAccount = refilled(accounts[kind].get(room), ACCOUNT[kind], now)
@@ -93,9 +96,9 @@ export function createAdmission() {
 /** A new bucket is full. */
 function refilled(bucket: Bucket | undefined, { burst, rate }: Size, now: MachineTime): Bucket {
   if (!bucket) return { left: burst, at: now }
-  if (now > bucket.at) {
-    bucket.left = Math.min(burst, bucket.left + ((now - bucket.at) * rate) / 1_000)
-    bucket.at = now
-  }
+  // From a clock that was put back, time counts from there.
+  const elapsed = Math.max(0, now - bucket.at)
+  bucket.left = Math.min(burst, bucket.left + (elapsed * rate) / 1_000)
+  bucket.at = now
   return bucket
 }

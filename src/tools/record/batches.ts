@@ -106,8 +106,8 @@ export function createBatches(ports: BatchPorts) {
     flush,
     /** Removes the accounts that may record as much as new ones. */
     forget: () => admission.forget(time.wall()),
-    /** Records nothing until then, in milliseconds of the machine. */
-    pause: admission.pause,
+    /** Records nothing for some seconds. */
+    pause: () => admission.pause(time.wall()),
     async close(): Promise<void> {
       closed = true
       clearTimeout(timer)

@@ -111,7 +111,7 @@ export function createRecorder(ports: RecorderPorts) {
     },
     /** Frees space after a write has found the disk full, and records nothing for some seconds. Never rejects. */
     async giveWay(): Promise<void> {
-      batches.pause(time.wall() + PAUSE)
+      batches.pause()
       await space.giveWay()
     },
     /** Deletes exchanges that are too old. `now` is the machine's time. */
@@ -123,9 +123,6 @@ export function createRecorder(ports: RecorderPorts) {
     },
   }
 }
-
-/** Milliseconds that the record leaves a disk that was full to payments. */
-const PAUSE = 10_000
 
 /** Milliseconds that a response waits for the record: a database whose record is locked delays no payment longer. */
 const LONGEST_WAIT = 1_000
