@@ -120,19 +120,14 @@ export function createMask(secrets: readonly (string | undefined)[]) {
   }
 
   /** Masks all of the text if decoding shows a secret that is still in it. */
-  function unlessHidden(masked: string, decoded: string): string {
+  function encoded(text: string, decode: (text: string) => string): string {
+    const masked = plain(text)
+    const decoded = decode(masked)
     return decoded === masked || plain(decoded) === decoded ? masked : MASK
   }
 
-  function json(text: string): string {
-    const masked = plain(text)
-    return masked.includes('\\u') ? unlessHidden(masked, unescaped(masked)) : masked
-  }
-
-  function address(text: string): string {
-    const masked = plain(text)
-    return masked.includes('%') ? unlessHidden(masked, decodeAscii(masked)) : masked
-  }
+  const json = (text: string): string => encoded(text, unescaped)
+  const address = (text: string): string => encoded(text, decodeAscii)
 
   /** Masks no more than can be kept. The end is dropped: half of a secret would not match BY_FORM. */
   function cut(maskAll: (text: string) => string, text: string, most: number): string {
