@@ -83,7 +83,7 @@ export async function findOne<Row, Item>(
 }
 
 /** The identifiers of a part of the rows, as many as have no more than `most` bytes together, and one at least. */
-export async function idsWithin(
+async function idsWithin(
   database: Database,
   { from, id, bytes }: Sized<never, unknown>,
   conditions: Condition[],

@@ -106,17 +106,56 @@ export const exchangeRows = {
   fromRow,
 }
 
-export function findExchanges(
+/** `text`: only those that have it in their address or their bodies, in any case. */
+export async function findExchanges(
   database: Database,
   room: string,
-  filter: ExchangeFilter,
+  { text, ...filter }: ExchangeFilter & { text?: string | undefined },
   part: Part,
 ): Promise<Exchange[]> {
+  if (text !== undefined) return findWithText(database, room, filter, fold(text), part)
   const conditions = conditionsOf(room, filter)
   if (!filter.refused) return findPart(database, exchangeRows, conditions, part)
   // SQLite would scan the account's rows; for identifiers alone it takes the index of refusals, which has all columns.
   const { sql, values } = selectPart({ ...exchangeRows, columns: 'exchange_id' }, conditions, part)
   return findPart(database, exchangeRows, [where(`exchange_id in (${sql})`, ...values)], part)
+}
+
+/** Rows that are read and looked at in one turn of the event loop: other requests wait meanwhile, some milliseconds. */
+const STEP = 250
+const STEP_BYTES = 256 * 1024
+
+/** All that the account keeps is looked at, if need be. */
+async function findWithText(
+  database: Database,
+  room: string,
+  filter: ExchangeFilter,
+  folded: string,
+  { limit, order }: Part,
+): Promise<Exchange[]> {
+  const matches: Exchange[] = []
+  const step = { limit: STEP, order }
+  for (let rest = filter; matches.length < limit; ) {
+    const rows = await findWithin(
+      database,
+      exchangeRows,
+      conditionsOf(room, rest),
+      step,
+      STEP_BYTES,
+    )
+    const last = rows.at(-1)
+    if (!last) break
+    matches.push(...rows.filter(row => hasText(row, folded)))
+    rest = { ...rest, [order === 'newest' ? 'before' : 'after']: last.exchange_id }
+  }
+  return matches.slice(0, limit)
+}
+
+function hasText({ path, query, request_body, response_body }: Exchange, folded: string): boolean {
+  const address = query === '' ? path : `${path}?${query}`
+  return [address, request_body?.text, response_body?.text].some(
+    each => each !== undefined && fold(each).includes(folded),
+  )
 }
 
 /** A page of exchanges to follow. `since`: that began then or later, in milliseconds on the machine's clock. */

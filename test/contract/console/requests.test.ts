@@ -72,7 +72,7 @@ onEveryDatabase('The pages of requests', service => {
     const { api, browser } = await enter(service())
     const { payment_id } = await api.createPayment({
       reference: 'Stall 9 È',
-      description: '50%_\\ "off"',
+      description: '50%_\\ "off" in the Hauptstraße',
     })
     service().clock.advance(10)
     await api.get(`/v1/payments/${payment_id}/events?x=Needle-1`)
@@ -100,6 +100,7 @@ onEveryDatabase('The pages of requests', service => {
       [{ text: 'needle' }, [events]],
       [{ text: 'STALL 9 È' }, [created]],
       [{ text: '50%_\\\\ \\"off\\"' }, [created]],
+      [{ text: 'HAUPTSTRASSE' }, [created]],
       [{ text: '50%__' }, []],
       [{ text: 'application/json' }, []],
       [{ text: 'payment', show: '4xx' }, [unknown]],

@@ -2,19 +2,14 @@
 
 import { RECORDED_BODY_BYTES } from '../../../core/budgets.ts'
 import { timeOf } from '../../../core/ids.ts'
-import type { Database } from '../../../core/ports.ts'
 import { MINUTE } from '../../../core/time.ts'
-import type { Part } from '../../../platform/database/select.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
-import type { Exchange } from '../../record/exchange.ts'
 import {
   type ExchangeFilter,
   findExchange,
-  findExchanges,
   groupRefusals,
   type Refusals,
 } from '../../record/store.ts'
-import { findWithText } from '../../record/text-store.ts'
 import { refusalText } from '../frame/exchange.ts'
 import { isId, linkOnly, oneOf, type PageVisit, pageAddress, text } from '../frame/list.ts'
 import type { AccountVisit } from '../frame/page.ts'
@@ -93,16 +88,6 @@ export function filterOf(
     ...(told && { told: orNone(told) }),
   }
 }
-
-export const findRequests = (
-  database: Database,
-  room: string,
-  { text, ...filter }: ExchangeFilter & { text?: string | undefined },
-  part: Part,
-): Promise<Exchange[]> =>
-  text === undefined
-    ? findExchanges(database, room, filter, part)
-    : findWithText(database, room, { ...filter, text }, part)
 
 /** No results: what was searched, and what the fields that were used understand. */
 export const noMatch = (visit: Visit): Html =>

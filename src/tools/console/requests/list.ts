@@ -44,7 +44,6 @@ import {
 import {
   filterOf,
   filters,
-  findRequests,
   KINDS,
   noMatch,
   readRefusals,
@@ -67,7 +66,7 @@ export const requests = definePage({
       readPage<Exchange>(
         cursor,
         ({ exchange_id }) => exchange_id,
-        (range, part) => findRequests(database, account.room, { ...filter, ...range }, part),
+        (range, part) => findExchanges(database, account.room, { ...filter, ...range }, part),
       ),
     )
     const [oldest] = await findExchanges(database, account.room, {}, { limit: 1, order: 'oldest' })
@@ -115,7 +114,7 @@ ${refusedKeysPart(refusedKeys)}`
     const newerWith = async (text: string) => {
       if (since === '') return 0
       const part = { limit: MOST_NEWER, order: 'oldest' } as const
-      return (await findRequests(database, room, { ...others, text, after: since }, part)).length
+      return (await findExchanges(database, room, { ...others, text, after: since }, part)).length
     }
     const [newest, listed, refused, newer] = await Promise.all([
       findExchanges(database, room, {}, last),
