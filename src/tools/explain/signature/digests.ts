@@ -5,7 +5,7 @@ import type { Way } from './advice.ts'
 export type Digest = Pick<Way, 'cause' | 'words'>
 
 /** Code that computes something else than HMAC-SHA256 of the body with the key. */
-type Other = Digest & { digest: (body: Buffer, key: Buffer) => string }
+type Other = [cause: string, words: string, digest: (body: Buffer, key: Buffer) => string]
 
 const hmac = (algorithm: string, key: Buffer, text: Buffer): string =>
   createHmac(algorithm, key).update(text).digest('hex')
@@ -14,28 +14,20 @@ const plain = (...parts: Buffer[]): string =>
   parts.reduce((sum, part) => sum.update(part), createHash('sha256')).digest('hex')
 
 export const others: readonly Other[] = [
-  {
-    cause: 'no-key',
-    words: 'made with SHA-256 of the body alone, without the key',
-    digest: body => plain(body),
-  },
-  { cause: 'sha1', words: 'made with SHA-1', digest: (body, key) => hmac('sha1', key, body) },
-  { cause: 'sha512', words: 'made with SHA-512', digest: (body, key) => hmac('sha512', key, body) },
-  {
-    cause: 'plain',
-    words: 'made with SHA-256 of the key and the body, without HMAC',
-    digest: (body, key) => plain(key, body),
-  },
-  {
-    cause: 'plain-after',
-    words: 'made with SHA-256 of the body and the key, without HMAC',
-    digest: (body, key) => plain(body, key),
-  },
-  {
-    cause: 'swapped',
-    words: 'made with the body as the key and the key as the text',
-    digest: (body, key) => signature(key, body),
-  },
+  ['no-key', 'made with SHA-256 of the body alone, without the key', body => plain(body)],
+  ['sha1', 'made with SHA-1', (body, key) => hmac('sha1', key, body)],
+  ['sha512', 'made with SHA-512', (body, key) => hmac('sha512', key, body)],
+  [
+    'plain',
+    'made with SHA-256 of the key and the body, without HMAC',
+    (body, key) => plain(key, body),
+  ],
+  ['plain-after', 'made with SHA-256 of the body and the key, without HMAC', plain],
+  [
+    'swapped',
+    'made with the body as the key and the key as the text',
+    (body, key) => signature(key, body),
+  ],
 ]
 
 const UPPER = { cause: 'upper', words: 'in upper case' }
@@ -83,7 +75,7 @@ export function wrongDigests(body: Buffer, key: Buffer): (Digest & { text: strin
     { ...BASE64, text: bytes.toString('base64') },
     { ...UPPER, text: hex.toUpperCase() },
     { ...prefixed('sha256='), text: `sha256=${hex}` },
-    ...others.map(({ digest, ...other }) => ({ ...other, text: digest(body, key) })),
+    ...others.map(([cause, words, digest]) => ({ cause, words, text: digest(body, key) })),
     { ...BASE64URL, text: bytes.toString('base64url') },
     { ...BASE64_OF_HEX, text: Buffer.from(hex).toString('base64') },
   ]

@@ -62,8 +62,8 @@ async function waysOf(
       if (areBothWrong) left -= body.length
       if (left < 0) return { ways, isPartial: true }
       if (kind === 'other digests')
-        for (const { digest, ...other } of others)
-          add(digest(body, key), { body: ofBody, key: ofKey, digest: other })
+        for (const [cause, words, digest] of others)
+          add(digest(body, key), { body: ofBody, key: ofKey, digest: { cause, words } })
       else add(signature(body, key), { body: ofBody, key: ofKey, digest: asIs })
       await pause()
     }
