@@ -25,7 +25,7 @@ export const INSERTED = `${SHOWN}, reference_folded`
 export const COLUMNS = SHOWN.replace('account', 'account as room')
 
 /** The JSON of `facts`. */
-type StoredFacts = Facts & Pick<Exchange, 'at'> & Partial<Pick<Exchange, ExchangeTiming>>
+type StoredFacts = Facts & Pick<Exchange, 'at' | 'ms'> & Partial<Pick<Exchange, ExchangeTiming>>
 
 /** undefined if the row is damaged. */
 function readJson<Stored>(text: string | null): Stored | undefined {
@@ -44,7 +44,7 @@ export function fromRow(row: Row): Exchange {
   // A damaged row counts as an exchange that was not kept, so that a page shows the others.
   if (typeof stored?.path !== 'string' || typeof facts?.at !== 'number')
     return { ...NO_REQUEST, ...columns, ...lostAt(row), refused: refused === 1 }
-  const { at, began = Number(at), ms = 0, ended = 'sent', webhook_id, result, gap } = facts
+  const { at, began = Number(at), ms, ended = 'sent', webhook_id, result, gap } = facts
   return {
     ...NO_REQUEST,
     ...columns,
@@ -79,7 +79,6 @@ export const evidenceRows = {
       ...(code !== null && { code }),
       ...(field !== null && { field }),
       began: Number(stored.at),
-      ms: 0,
       ended: 'sent',
       ...stored,
     }

@@ -16,7 +16,7 @@ import {
   selectPart,
   where,
 } from '../../platform/database/select.ts'
-import { COLUMNS, fromRow, INSERTED } from './columns.ts'
+import { COLUMNS, fromRow, INSERTED, type Row } from './columns.ts'
 import type { Exchange, ExchangeKind, NewExchange } from './exchange.ts'
 
 /** As an SQL expression: about the bytes that a row takes. The databases read its length without reading the text. */
@@ -277,13 +277,7 @@ export async function exchangesWithout(
 const PAYMENT_BYTES = 5 * 1024 * 1024
 
 /** A group of refused requests that were told the same. */
-export type Refusals = {
-  operation: string
-  status: number | null
-  code: string | null
-  field: string | null
-  /** Of the sentence without its values, see row.ts. */
-  told: string | null
+export type Refusals = Pick<Row, 'operation' | 'status' | 'code' | 'field' | 'told'> & {
   found: number
   /** The identifier of the newest. */
   newest: string
