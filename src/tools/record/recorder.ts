@@ -40,11 +40,10 @@ type RecorderPorts = {
 export type Recorder = ReturnType<typeof createRecorder>
 
 export function createRecorder(ports: RecorderPorts) {
-  const { database, time, secrets, isTestAccount, isShared, onFault, onRecorded, judge } = ports
-  const makeRow = createRowMaker(newSecret().slice(0, 6), secrets, judge)
-  const nextId = createNextId(time)
+  const { database, time, isTestAccount, isShared, onRecorded } = ports
+  const makeRow = createRowMaker(newSecret().slice(0, 6), ports.secrets, ports.judge)
   const space = createSpace(ports)
-  const batches = createBatches({ database, time, nextId, makeRow, onFault, onRecorded, space })
+  const batches = createBatches({ ...ports, nextId: createNextId(time), makeRow, space })
   const arriving = new Set<Promise<void>>()
   const quotaOf = (account: Account): Quota => ({
     room: account.room,

@@ -118,8 +118,7 @@ export type RowMaker = ReturnType<typeof createRowMaker>
 
 /** Makes a row, the statement that writes it, and how many bytes that takes. `secrets` are the keys of the settings. */
 export const createRowMaker =
-  (instance: string, secrets: (string | undefined)[], judge: Judge) =>
-  (raw: RawExchange): ReturnType<typeof shortened> => {
+  (instance: string, secrets: (string | undefined)[], judge: Judge) => (raw: RawExchange) => {
     if (raw.kind === 'action') return shortened(raw)
     const row =
       raw.kind === 'out'
