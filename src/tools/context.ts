@@ -9,7 +9,7 @@ export type ToolContext = Context & {
   signals: Signals
   /** undefined where nothing is recorded. */
   recorder: Recorder | undefined
-  /** Reads the record of a room, by the room and the address of the request: few at once, and equal ones together. */
+  /** For long work of a room, such as reading its record: few at once, and together what has the same address. */
   reading: Turns
   /** How many requests to this instance had no key, or an unknown one, in the last `MINUTES`: they belong to no account. */
   refusedKeys: () => number

@@ -142,6 +142,19 @@ describe('What the signature workbench takes and says', () => {
     )
   })
 
+  test('lets another account compare although many comparisons of one account wait', async () => {
+    const [{ browser: busy }, { browser: other }] = [await enter(service), await enter(service)]
+    const text = `[${'0,'.repeat(12_000)}0]`
+    const ended: string[] = []
+    const run = async (name: string, sent: Console) => {
+      await compare(service.baseUrl, sent, { header: 'f'.repeat(64), key: 'a key', text })
+      ended.push(name)
+    }
+    const many = Array.from({ length: 12 }, () => run('busy', busy))
+    await Promise.all([...many, run('other', other)])
+    assert.ok(ended.indexOf('other') < 6, `${ended}`)
+  })
+
   test('shows a fault at its field, and never the secret that was entered', async () => {
     const good = { header: 'f', key: 'a secret of somebody', text: 'x' }
     for (const [fields, field] of [

@@ -48,7 +48,13 @@ export const signature = definePage({
   ) => html`${compared?.analysis ? result(visit, compared.analysis) : intro}
 ${formPart(visit, compared, candidates)}`,
   actions: {
-    compare: { isAtPage: true, changesNothing: true, accepts: 'multipart', run: compare },
+    compare: {
+      isAtPage: true,
+      changesNothing: true,
+      accepts: 'multipart',
+      // One comparison runs at a time, whoever asked for it. Only few of an account are in that queue.
+      run: visit => visit.context.reading(visit.account.room, Symbol(), () => compare(visit)),
+    },
   },
 })
 
