@@ -84,13 +84,11 @@ export function isPrinted(body: Buffer): boolean {
 export function bodyProblem(body: Buffer | undefined): string | undefined {
   if (!body) return undefined
   if (body.length > BODY_BYTES)
-    return `The body has ${inThousands(body.length)} bytes: at most ${inThousands(BODY_BYTES)} are compared, as a body of the API has no more`
+    return `The body has ${body.length.toLocaleString('en-GB')} bytes: at most ${BODY_BYTES.toLocaleString('en-GB')} are compared, as a body of the API has no more`
   return isTooDeep(body.toString('utf8'))
     ? `The body is nested deeper than ${EXPLAINED_DEPTH} levels: it is no message of Farthing`
     : undefined
 }
-
-const inThousands = (count: number): string => count.toLocaleString('en-GB')
 
 /** `change` returns undefined where the result would have more characters than `most`. The advice is rawBody if there is none. */
 type Row = [
