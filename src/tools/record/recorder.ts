@@ -10,13 +10,7 @@ import type { Recorded, RecordingHooks } from '../../platform/http/areas.ts'
 import type { Quota } from './admission.ts'
 import { createBatches } from './batches.ts'
 import type { AttemptToRecord, Exchange, NewAction } from './exchange.ts'
-import {
-  type AnsweredAttempt,
-  createRowMaker,
-  type Judge,
-  type RawExchange,
-  rawRequest,
-} from './row.ts'
+import { answered, createRowMaker, type Judge, type RawExchange, rawRequest } from './row.ts'
 import { createSpace, deleteOldExchanges } from './space-store.ts'
 
 type RecorderPorts = {
@@ -146,8 +140,3 @@ function createNextId({ wall }: Pick<Time, 'wall'>): () => string {
     return newId(latest)
   }
 }
-
-const answered = async (
-  { room }: Account,
-  { answer, ...attempt }: AttemptToRecord,
-): Promise<AnsweredAttempt> => ({ ...attempt, kind: 'out', room, answer: await answer })

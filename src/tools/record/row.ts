@@ -5,7 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Account } from '../../core/account.ts'
 import { ADDRESS_PART_BYTES, RECORD_ROW_BYTES, RECORDED_BODY_BYTES } from '../../core/budgets.ts'
 import type { Headers } from '../../core/exchange.ts'
-import type { ReceiverResponse, Statement, Time } from '../../core/ports.ts'
+import type { Statement, Time } from '../../core/ports.ts'
 import type { Recorded } from '../../platform/http/areas.ts'
 import { methodOf } from '../../platform/http/fastify.ts'
 import { inUtf8, isStorable } from '../../platform/http/fields.ts'
@@ -72,11 +72,14 @@ export function rawRequest(
 }
 
 /** An attempt to deliver a message whose response has arrived. */
-export type AnsweredAttempt = Omit<AttemptToRecord, 'answer'> & {
-  kind: 'out'
-  room: string
-  answer: ReceiverResponse | undefined
-}
+export type AnsweredAttempt = Awaited<ReturnType<typeof answered>>
+
+export const answered = async ({ room }: Account, { answer, ...attempt }: AttemptToRecord) => ({
+  ...attempt,
+  kind: 'out' as const,
+  room,
+  answer: await answer,
+})
 
 /** What the recorder keeps of an exchange until its row is made. */
 export type RawExchange = RawRequest | AnsweredAttempt | NewAction
@@ -169,7 +172,6 @@ function requestRow(raw: RawRequest, secrets: (string | undefined)[], judge: Jud
   const key = inUtf8(authorization.replace(/^bearer\s*/i, ''))
   // Only the secret of a token is masked, so that the payment's identifier stays readable.
   const mask = createMask([...secrets, key, payment?.secret])
-  const [path = '', ...query] = url.split('?')
   const requestHeaders = REQUEST_HEADERS.flatMap(name => {
     const value = headers[name]
     return value === undefined ? [] : [[name, inUtf8(value)] as const]
@@ -183,8 +185,7 @@ function requestRow(raw: RawRequest, secrets: (string | undefined)[], judge: Jud
     payment_id: payment?.payment_id ?? null,
     message_id: null,
     refused: asIs.ended === 'reset' || (status ?? 0) >= 400,
-    path: recordedPath(raw, path, mask),
-    query: mask.url(query.join('?'), ADDRESS_PART_BYTES),
+    ...addressOf(raw, mask),
     request_headers: mask.headers(requestHeaders),
     ...(request_body && { request_body }),
     response_headers: mask.headers(responseHeaders.map(([name, value]) => [name, String(value)])),
@@ -212,13 +213,15 @@ function referenceOfRefused({ operation, status, requestBody }: RawRequest): str
   }
 }
 
-/** The path of a page ends with the payment's token, in any encoding. */
-function recordedPath({ kind, payment }: RawRequest, path: string, mask: Mask): string {
+function addressOf(raw: RawRequest | AnsweredAttempt, mask: Mask) {
+  const [path = '', ...query] = raw.url.split('?')
   const masked = (part: string) => mask.url(part, ADDRESS_PART_BYTES)
-  if (kind !== 'page' || !payment) return masked(path)
+  const address = { path: masked(path), query: masked(query.join('?')) }
+  if (raw.kind !== 'page' || !raw.payment) return address
+  // The path of a page ends with the payment's token, in any encoding.
   const [, prefix = '', token, rest = ''] = /^(.*\/secure)(?:\/([^/]+))?(.*)$/.exec(path) ?? []
-  if (token === undefined) return masked(path)
-  return `${masked(prefix)}/${payment.payment_id}${MASK}${masked(rest)}`
+  if (token === undefined) return address
+  return { ...address, path: `${masked(prefix)}/${raw.payment.payment_id}${MASK}${masked(rest)}` }
 }
 
 function requestBodyOf({ kind, secret_body, requestBody }: RawRequest, mask: Mask) {
@@ -245,14 +248,12 @@ function attemptRow(raw: AnsweredAttempt, mask: Mask, judge: Judge): NewExchange
   const sent = { ...headers, ...answer?.sent }
   const request_body = mask.body(body)
   const response_body = mask.body(answer?.body, answer?.size)
-  const [path = '', ...query] = url.split('?')
   return {
     ...asIs,
     operation: event_type,
     refused: failed,
     method: 'POST',
-    path: mask.url(path, ADDRESS_PART_BYTES),
-    query: mask.url(query.join('?'), ADDRESS_PART_BYTES),
+    ...addressOf(raw, mask),
     request_headers: mask.headers(Object.entries(sent)),
     ...(request_body && { request_body }),
     result: mask.text(result),
