@@ -18,10 +18,7 @@ export const ACCEPTED_BY_HAND = `kind = 'out' and refused = 0 and facts like '%"
 /** A send by hand of a message as it is that its own receiver accepted. */
 export type AcceptedSend = Pick<Exchange, 'at' | 'result'>
 
-/**
- * Of the failed ones of these messages: the newest such send, by message. The caller has found them, and knows that those
- * without a status failed.
- */
+/** The newest such send of each of these messages that failed. A message without a status counts as failed. */
 export async function acceptedByHand(
   database: Database,
   messages: readonly { payment_id: string; status?: string }[],

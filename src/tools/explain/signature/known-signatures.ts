@@ -12,8 +12,8 @@ export type Recipe = { body: Way; key: Way; digest: Digest }
 export type KnownSignatures = Awaited<ReturnType<typeof knownSignatures>>
 
 /**
- * What is computed of a pair of a body and a key. The first is made as it should be, of a body and a key of which one may
- * be wrong. The others are made when a text is no signature of the kinds before.
+ * The kinds of signatures that are computed from bodies and keys. `single`: as it should be, from a body and a key of
+ * which at most one is wrong. The next kind is computed when those before do not explain a text.
  */
 const kinds = ['single', 'other digests', 'both wrong'] as const
 
