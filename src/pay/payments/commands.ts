@@ -7,10 +7,10 @@ import {
   unknownAgreement,
   unknownSetUpAgreement,
 } from '../../core/errors.ts'
-import type { Caused } from '../../core/exchange.ts'
 import type { AccountTime, Database, Ports, Statement } from '../../core/ports.ts'
 import { untilWritten } from '../../core/retry.ts'
 import { keptAddresses } from '../../platform/http/addresses.ts'
+import type { Caused } from '../../platform/http/request-state.ts'
 import { type Agreement, activate, canBeSetUp, deactivate } from '../agreements/agreement.ts'
 import { findAgreement, holdAgreement, saveAgreement } from '../agreements/store.ts'
 import type { Context } from '../context.ts'

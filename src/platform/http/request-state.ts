@@ -3,7 +3,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Account } from '../../core/account.ts'
 import type { ApiError } from '../../core/errors.ts'
-import type { Caused } from '../../core/exchange.ts'
 import type { MachineTime } from '../../core/ports.ts'
 import type { Area, RecordingHooks } from './areas.ts'
 import type { Turn } from './leaving.ts'
@@ -17,6 +16,9 @@ export type RecordedPayment = {
   /** Who made it without the API. */
   origin?: string
 }
+
+/** The effects of a request: positions in the payment's events, from 0, and the webhook messages that it wrote. */
+export type Caused = { events: number[]; messages: string[] }
 
 export type Effects = { account: Account; payment: RecordedPayment; caused: Caused | undefined }
 

@@ -1,8 +1,10 @@
 /** What is recorded: requests and responses as they crossed the wire. */
 
-import type { Caused, Headers } from '../../core/exchange.ts'
 import type { AccountTime, MachineTime } from '../../core/ports.ts'
 import type { RawAttempt } from '../../pay/webhooks/deliver.ts'
+import type { Caused } from '../../platform/http/request-state.ts'
+
+export type Headers = Record<string, string>
 
 /**
  * `api`: from a client. `page`: from a browser. `out`: to a webhook's receiver. `gap`: the number of exchanges that

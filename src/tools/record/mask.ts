@@ -1,9 +1,8 @@
 /** Secrets are masked before a row is made: the database, its backups and exports never hold them. */
 import { isUtf8 } from 'node:buffer'
 import { HEADER_VALUE_BYTES, HEADERS_BYTES, RECORDED_BODY_BYTES } from '../../core/budgets.ts'
-import type { Headers } from '../../core/exchange.ts'
 import { decodeAscii } from '../../platform/http/addresses.ts'
-import type { KeptBody } from './exchange.ts'
+import type { Headers, KeptBody } from './exchange.ts'
 
 export const MASK = '…'
 

@@ -4,7 +4,6 @@ import { hash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Account } from '../../core/account.ts'
 import { ADDRESS_PART_BYTES, RECORD_ROW_BYTES, RECORDED_BODY_BYTES } from '../../core/budgets.ts'
-import type { Headers } from '../../core/exchange.ts'
 import type { Statement, Time } from '../../core/ports.ts'
 import type { Recorded } from '../../platform/http/areas.ts'
 import { methodOf } from '../../platform/http/fastify.ts'
@@ -15,6 +14,7 @@ import {
   type Exchange,
   type Facts,
   type Gap,
+  type Headers,
   type KeptBody,
   type NewAction,
   type NewExchange,

@@ -1,10 +1,9 @@
 /** Reads from an exchange, when it is recorded, what the rules need of it: bodies and card numbers are at hand only then. */
 import { hash } from 'node:crypto'
 import { unescape as decoded } from 'node:querystring'
-import type { Headers } from '../../../core/exchange.ts'
 import { isSuccess } from '../../../core/http-status.ts'
 import { isListenerAddress } from '../../../pay/webhooks/listener.ts'
-import type { Created, Facts } from '../../record/exchange.ts'
+import type { Created, Facts, Headers } from '../../record/exchange.ts'
 import { type AnsweredAttempt, bytesOf, effectFacts, type RawRequest } from '../../record/row.ts'
 import { partsOf } from './values.ts'
 

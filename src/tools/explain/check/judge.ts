@@ -1,7 +1,6 @@
 /** The production rules at work: on an exchange when it is recorded, and on what was kept. */
-import type { Headers } from '../../../core/exchange.ts'
 import { version } from '../../../core/version.ts'
-import type { Evidence, Facts } from '../../record/exchange.ts'
+import type { Evidence, Facts, Headers } from '../../record/exchange.ts'
 import type { Judge, RawRequest } from '../../record/row.ts'
 import { factsOfAttempt, factsOfRequest, readRequest, short } from './facts.ts'
 import { attemptRows, type ProductionRow, requestRows } from './production.ts'
