@@ -19,13 +19,13 @@ const MOST_BYTES = 512 * 1024
 /** Exchanges whose rows are made together: one alone takes several times as long, because its code is cold again. */
 const ROWS_AT_ONCE = 16
 
-type BatchPorts = {
+export type BatchPorts = {
   database: Database
   time: Pick<Time, 'wall'>
   /** The identifier of a row that is written now. */
   nextId: () => string
   makeRow: RowMaker
-  /** Receives the first error, and the next one only after a write has succeeded. */
+  /** Receives the first error, and the next one only after a write has succeeded. Recording goes on, and nothing else is affected. */
   onFault: (error: unknown) => void
   /** Called when something of the room is in memory, and again when it is written. */
   onRecorded: (room: string) => void

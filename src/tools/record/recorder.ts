@@ -4,20 +4,17 @@
  */
 import type { Account } from '../../core/account.ts'
 import { createNewId, newSecret } from '../../core/ids.ts'
-import type { Database, MachineTime, Time } from '../../core/ports.ts'
+import type { MachineTime, Time } from '../../core/ports.ts'
 import type { RawAttempt } from '../../pay/webhooks/deliver.ts'
 import type { Recorded, RecordingHooks } from '../../platform/http/areas.ts'
 import type { Quota } from './admission.ts'
-import { createBatches } from './batches.ts'
+import { type BatchPorts, createBatches } from './batches.ts'
 import type { AttemptToRecord, Exchange, NewAction } from './exchange.ts'
 import { answered, createRowMaker, type Judge, type RawExchange, rawRequest } from './row.ts'
 import { createSpace, deleteOldExchanges } from './space-store.ts'
 
-type RecorderPorts = {
-  database: Database
+type RecorderPorts = Pick<BatchPorts, 'database' | 'onFault' | 'onRecorded'> & {
   time: Time
-  /** Receives the error when writing begins to fail. Recording continues later, and nothing else is affected. */
-  onFault: (error: unknown) => void
   judge: Judge
   /** Keys of the settings, never to be written. */
   secrets: (string | undefined)[]
@@ -27,8 +24,6 @@ type RecorderPorts = {
   most: number
   /** Other instances read the record too: responses of test accounts wait until their rows are written. */
   isShared: boolean
-  /** Called when something of the room was recorded: in memory, and again in the database. */
-  onRecorded: (room: string) => void
 }
 
 export type Recorder = ReturnType<typeof createRecorder>
