@@ -234,12 +234,7 @@ export const readsOfPayment = (
 ): Promise<Outline[]> =>
   findPart(
     database,
-    {
-      from: 'exchanges',
-      columns: 'exchange_id, operation, status',
-      id: 'exchange_id',
-      fromRow: (row: Outline) => row,
-    },
+    { ...exchangeRows, columns: 'exchange_id, operation, status', fromRow: (row: Outline) => row },
     [ofPayment(key), where(among('operation', operations), ...operations)],
     { limit: MOST_GROUPED, order: 'oldest' },
   )
