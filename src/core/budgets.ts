@@ -60,7 +60,7 @@ export const HELD_RESPONSE_BYTES = 64 * KB
 
 /** Bytes of a page of a list of the control API; the cursor leads to the rest. Held by test/contract/recorder/budget.test.ts. */
 export const LIST_PAGE_BYTES = 1 * MB
-/** Requests of an account that read its record at once. Held by test/contract/control/waiting.test.ts. */
+/** Requests of an account that read its record, or compare signatures, at once. Held by test/contract/control/waiting.test.ts. */
 export const RECORD_READERS = 2
 /** Requests of an account and its test accounts that wait at once for something to happen. Held by test/contract/control/accounts.test.ts. */
 export const HELD_WAITS = 200
