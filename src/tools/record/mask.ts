@@ -137,9 +137,8 @@ export function createMask(secrets: readonly (string | undefined)[]) {
   }
 
   return {
-    /** Masks a text, and cuts it where it has more than `most` bytes. */
-    text: (text: string, most = Infinity) => cut(plain, text, most),
-    /** As `text` for a path or a query; all of it is masked if percent-encoding hides a secret. */
+    text: plain,
+    /** Masks a path or a query, all of it if percent-encoding hides a secret, and cuts it where it has more than `most` bytes. */
     url: (text: string, most = Infinity) => cut(address, text, most),
     /** The headers, whose names and values have HEADERS_BYTES together at most. */
     headers(headers: readonly (readonly [name: string, value: string])[]): Headers {
