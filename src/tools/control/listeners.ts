@@ -93,7 +93,7 @@ export const takeNext = defineEndpoint({
   async handler(context, { account, query: { wait = LONGEST_REQUEST }, id, request, reply }) {
     const webhook = await findListener(context, account, id)
     const ending = createEnding(context, request, reply, wait)
-    const attempt = await waitForAttempt(context, webhook, { wait, ...ending })
+    const attempt = await waitForAttempt(context, webhook, { wait, ...ending }).finally(ending.stop)
     const why = ending.stop()
     const isLost = why === 'gone' || why === 'revoked'
     if (attempt && isLost) await giveBack(context, webhook, attempt)

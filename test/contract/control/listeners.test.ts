@@ -235,6 +235,27 @@ function define(service: () => Service): void {
     assert.equal((await listener.ask('GET', `${path}?wait=0`)).status, 200)
   })
 
+  test('a request for an attempt leaves no timer behind when the database fails', async t => {
+    const api = await service().newAccount()
+    const { webhook_id } = await listenerOf(service(), api).start()
+    const { database, baseUrl } = service()
+    const query = database.query.bind(database)
+    t.mock.method(database, 'query', async (sql: string, values: never[]) => {
+      if (sql.includes('listener_attempts')) throw new Error('the database fails')
+      return query(sql, values)
+    })
+    const begun = t.mock.method(globalThis, 'setInterval')
+    const ended = t.mock.method(globalThis, 'clearTimeout')
+    const headers = { Authorization: `Bearer ${api.key}` }
+    const next = await fetch(`${baseUrl}/control/listeners/${webhook_id}/next`, { headers })
+    assert.equal(next.status, 500)
+    // Of its key.
+    const checks = begun.mock.calls.filter(({ arguments: [, ms] }) => ms === 900)
+    const cleared = ended.mock.calls.map(({ arguments: [timer] }) => timer)
+    assert.equal(checks.length, 1)
+    assert.ok(cleared.includes(checks[0]?.result))
+  })
+
   test('only a listener has the requests of one, and they are checked', async () => {
     const api = await service().newAccount()
     const listener = listenerOf(service(), api)
