@@ -168,7 +168,7 @@ const wholeOrNull = (least: number, most: number) => ({
 const attemptResult = body(
   'AttemptResult',
   {
-    attempt_id: textLike(text),
+    attempt_id: textLike(text, 'text without U+0000', /^[^\0]*$/),
     status_code: wholeOrNull(100, 599),
     result: textLike(
       text,

@@ -279,6 +279,11 @@ function define(service: () => Service): void {
       ['listeners', { name: 'a', port: 1 }, 'port'],
       [`listeners/${webhook_id}/results`, { status_code: 99, result: '' }, 'status_code'],
       [`listeners/${webhook_id}/results`, { status_code: 200, result: 'a\nb' }, 'result'],
+      [
+        `listeners/${webhook_id}/results`,
+        { attempt_id: 'a\0b', status_code: 200, result: '' },
+        'attempt_id',
+      ],
       [`listeners/${webhook_id}/results`, { status_code: 200, result: 'x'.repeat(201) }, 'result'],
       [
         `listeners/${webhook_id}/results`,
