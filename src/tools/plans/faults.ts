@@ -81,7 +81,17 @@ const CHECK_EVERY = 100
 /** Delays requests. They cost no work, and their connections are not idle. */
 function createDelays(database: Database, stopped: () => boolean) {
   const delayed = new Set<{ account: Account; ending: AbortController }>()
-  let checking: NodeJS.Timeout | undefined
+  let isWatching = false
+
+  /** One check after the other, however long the database takes. */
+  async function watch(): Promise<void> {
+    isWatching = true
+    while (delayed.size > 0) {
+      await setTimeout(CHECK_EVERY)
+      await check()
+    }
+    isWatching = false
+  }
 
   async function check(): Promise<void> {
     if (stopped()) {
@@ -104,13 +114,9 @@ function createDelays(database: Database, stopped: () => boolean) {
       socket.setTimeout(0)
       const mine = { account, ending: new AbortController() }
       delayed.add(mine)
-      checking ??= setInterval(() => void check(), CHECK_EVERY)
+      if (!isWatching) void watch()
       await setTimeout(ms, undefined, { signal: mine.ending.signal }).catch(() => undefined)
       delayed.delete(mine)
-      if (delayed.size === 0) {
-        clearInterval(checking)
-        checking = undefined
-      }
       socket.setTimeout(timeout)
     },
   }

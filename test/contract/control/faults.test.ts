@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { test } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
 import { faultCodeOf, onlyByPlan } from '../../../src/core/codes.ts'
 import type { Answer, Body } from '../../support/client.ts'
 import { card, read } from '../../support/journeys.ts'
@@ -117,6 +118,25 @@ onEveryDatabase(
         [201, 200],
       )
       assert.deepEqual(await listed(api), [])
+    })
+
+    test('delayed requests are checked for a reset one time after the other, also while the database is slow', async t => {
+      const api = await service().newAccount()
+      await plan(api, { on: 'readPayment', delay: 1_000 })
+      const { database, baseUrl } = service()
+      const query = database.query.bind(database)
+      let [current, most] = [0, 0]
+      t.mock.method(database, 'query', async (sql: string, values: never[]) => {
+        if (!/from accounts where name = /.test(sql)) return query(sql, values)
+        most = Math.max(most, ++current)
+        await setTimeout(400)
+        current -= 1
+        return query(sql, values)
+      })
+      await fetch(`${baseUrl}/v1/payments/unknown`, {
+        headers: { Authorization: `Bearer ${api.key}` },
+      })
+      assert.equal(most, 1)
     })
 
     test('random plans and requests do what a model of thirty lines says', async () => {
