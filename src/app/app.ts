@@ -29,7 +29,7 @@ import {
   setApiHeaders,
 } from '../platform/http/server.ts'
 import { assetEndpoints } from '../platform/web/assets.ts'
-import type { ToolContext } from '../tools/context.ts'
+import { recordedIn, type ToolContext } from '../tools/context.ts'
 import { withListeners } from '../tools/deliver/listeners.ts'
 import { createJudge } from '../tools/explain/check/judge.ts'
 import { createPlans, type Plans } from '../tools/plans/faults.ts'
@@ -39,7 +39,6 @@ import type { Judge } from '../tools/record/row.ts'
 import { createMinuteCounts } from '../tools/record/traffic-store.ts'
 import type { Chapters } from './docs/openapi.ts'
 import { docsEndpoints } from './docs/routes.ts'
-import type { Tools } from './tools.ts'
 
 export type App = Awaited<ReturnType<typeof createApp>>
 
@@ -55,8 +54,7 @@ export async function createApp(
   const ports = { ...real, database }
   const { onFault, onAttempt, onToolsFault, onRuleFault } = linesOf(logger)
   const stopped = () => limits.draining()
-  let tools: Tools | undefined
-  const onRecorded = (room: string) => tools?.wake(room)
+  const onRecorded = (room: string) => signals.set(recordedIn(room))
   const recorder = recorderOf(
     { ...real, judge: createJudge(onRuleFault), onRecorded },
     config,
@@ -114,7 +112,7 @@ export async function createApp(
 
   async function makeTools(): Promise<FastifyInstance> {
     const { createTools } = await import('./tools.ts')
-    tools = createTools(context, { areas, operations, stopped })
+    const tools = createTools(context, { areas, operations, stopped })
     const app = createServer(logger?.child({}), tools.areas, tools)
     prepare(app)
     registerRoutes(app, tools.routes, tools.areas, limits)

@@ -5,28 +5,21 @@ import { routedInConsole } from '../tools/console/frame/session.ts'
 import { consoleRoutes } from '../tools/console/pages.ts'
 import type { ToolContext } from '../tools/context.ts'
 import { controlEndpoints } from '../tools/control/routes.ts'
-import { createWaits } from '../tools/control/wait.ts'
+import { createWaitFor } from '../tools/control/wait.ts'
 import { controlDescription } from './docs/routes.ts'
-
-export type Tools = ReturnType<typeof createTools>
 
 /** Everything below the prefixes that app.ts names. It is loaded for the first request to one of them. */
 export function createTools(
   context: ToolContext,
   service: { areas: Areas; operations: readonly Endpoint[]; stopped: () => boolean },
 ) {
-  const { config, database } = context
-  const { waitFor, wake } = createWaits({
-    database,
-    isShared: config.database.kind === 'postgres',
-    stopped: service.stopped,
-  })
+  const { config } = context
+  const waitFor = createWaitFor(context, service.stopped)
   const control = controlEndpoints({ ...context, ...service, waitFor })
   if (control.length > 0) control.push(controlDescription(context, () => control))
   return {
     routes: [...control, ...consoleRoutes(context, service.operations)],
     areas: { ...service.areas, ...(config.console && consoleAreas(context)) },
     routedAs: routedInConsole,
-    wake,
   }
 }

@@ -1,24 +1,10 @@
 import { EventEmitter } from 'node:events'
 
-/** Wakes one waiter. `next` resolves at the next `set`, or at once if there was one since it last resolved. */
-export type Signal = { set(): void; next(): Promise<void> }
-
-export function createSignal(): Signal {
-  let current = Promise.withResolvers<void>()
-  return {
-    set: () => current.resolve(),
-    async next() {
-      await current.promise
-      current = Promise.withResolvers()
-    },
-  }
-}
-
-type Waiting = {
+type Polling = {
   /** Milliseconds between two looks, for what another instance writes. */
   every: number
-  /** To wake this waiter for another reason. */
-  signal?: Signal
+  /** When it aborts, `look` is called once more at once. */
+  ending: AbortSignal
 }
 
 /** The waiters of this process, by what they wait for. The state is in the database: a signal only saves time. */
@@ -34,20 +20,25 @@ export function createSignals() {
     /** Calls `look` at once, after each signal and every so often, until it finds something. Rejects when `look` does. */
     async pollUntilFound<Found>(
       name: string,
-      { every, signal = createSignal() }: Waiting,
+      { every, ending }: Polling,
       look: () => Promise<Found | undefined>,
     ): Promise<Found> {
-      const tick = setInterval(signal.set, every)
-      waiters.on(name, signal.set)
+      let woken = Promise.withResolvers<void>()
+      const wake = () => woken.resolve()
+      const tick = setInterval(wake, every)
+      waiters.on(name, wake)
+      ending.addEventListener('abort', wake)
       try {
         for (;;) {
           const found = await look()
           if (found !== undefined) return found
-          await signal.next()
+          await woken.promise
+          woken = Promise.withResolvers()
         }
       } finally {
         clearInterval(tick)
-        waiters.off(name, signal.set)
+        waiters.off(name, wake)
+        ending.removeEventListener('abort', wake)
       }
     },
   }

@@ -3,6 +3,9 @@ import type { Turns } from '../core/turns.ts'
 import type { Context } from '../pay/context.ts'
 import type { Recorder } from './record/recorder.ts'
 
+/** The signal that something of the room was recorded. */
+export const recordedIn = (room: string): string => `recorded ${room}`
+
 /** What every tool gets beside what the slices get. */
 export type ToolContext = Context & {
   /** Wake requests of this process that wait for a row. */

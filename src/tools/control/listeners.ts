@@ -3,7 +3,6 @@ import type { Account } from '../../core/account.ts'
 import { ACTIVE_WEBHOOKS } from '../../core/budgets.ts'
 import { unknownBearerKey } from '../../core/errors.ts'
 import { isSuccess } from '../../core/http-status.ts'
-import { createSignal } from '../../core/signal.ts'
 import { LONGEST_REQUEST, labelOf, RECONNECT_TIME } from '../../pay/webhooks/listener.ts'
 import { findWebhook } from '../../pay/webhooks/store.ts'
 import { eventTypes, eventTypesIn } from '../../pay/webhooks/webhook.ts'
@@ -92,9 +91,9 @@ export const takeNext = defineEndpoint({
   errors: () => [notFound('listener'), deleted()],
   async handler(context, { account, query: { wait = LONGEST_REQUEST }, id, request, reply }) {
     const webhook = await findListener(context, account, id)
-    const ending = createEnding(context, request, reply, wait)
-    const attempt = await waitForAttempt(context, webhook, { wait, ...ending }).finally(ending.stop)
-    const why = ending.stop()
+    const { ending, stop } = createEnding(context, request, reply, wait)
+    const attempt = await waitForAttempt(context, webhook, { wait, ending }).finally(stop)
+    const why: EndReason | undefined = ending.reason
     const isLost = why === 'gone' || why === 'revoked'
     if (attempt && isLost) await giveBack(context, webhook, attempt)
     // The listener may ask again: another instance, this one after its restart, or after a proxy has cut it off.
@@ -109,19 +108,15 @@ export const takeNext = defineEndpoint({
 
 type EndReason = 'over' | 'gone' | 'revoked' | 'stopped'
 
-/** Sets the signal when the request must end without an attempt; `stop` returns the reason. */
+/** `ending` is aborted, with an `EndReason`, when the request must end without an attempt. */
 function createEnding(
   { database, config, stopped }: ControlContext,
   request: FastifyRequest,
   reply: FastifyReply,
   wait: number,
 ) {
-  let why: EndReason | undefined
-  const signal = createSignal()
-  const end = (reason: EndReason) => {
-    why ??= reason
-    signal.set()
-  }
+  const ending = new AbortController()
+  const end = (why: EndReason) => ending.abort(why)
   const left = () => !reply.raw.writableFinished && end('gone')
   reply.raw.once('close', left)
   if (reply.raw.destroyed) left()
@@ -139,12 +134,10 @@ function createEnding(
     if (account?.room !== request.account.room) end('over')
   }
   return {
-    signal,
-    mustReturn: () => why !== undefined,
-    stop: (): EndReason | undefined => {
+    ending: ending.signal,
+    stop() {
       for (const timer of timers) clearTimeout(timer)
       reply.raw.removeListener('close', left)
-      return why
     },
   }
 }

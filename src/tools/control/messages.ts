@@ -51,17 +51,15 @@ export const listMessages = defineEndpoint({
   response: [200, 'The messages', messages],
   errors: () => [badField('delivery', 'must be one of PENDING, SUCCESSFUL'), tooManyWaits()],
   handler: (context, { query, request }) =>
-    followed(context, request, query, (paging, filter) => ({
-      async read(account) {
-        const { database, time } = context
-        const { rows, ...page } = await followMessages(database, account.room, filter, paging)
-        const accepted = await acceptedByHand(database, rows)
-        const now = time.now(account)
-        const present = (row: KeptMessage) =>
-          presentKeptMessage(row, accepted.has(row.message_id), now)
-        return { ...page, rows: rows.map(present) }
-      },
-    })),
+    followed(context, request, query, async (account, paging, filter) => {
+      const { database, time } = context
+      const { rows, ...page } = await followMessages(database, account.room, filter, paging)
+      const accepted = await acceptedByHand(database, rows)
+      const now = time.now(account)
+      const present = (row: KeptMessage) =>
+        presentKeptMessage(row, accepted.has(row.message_id), now)
+      return { ...page, rows: rows.map(present) }
+    }),
 })
 
 function presentKeptMessage(message: KeptMessage, accepted_by_hand: boolean, now: AccountTime) {

@@ -1,4 +1,3 @@
-import type { Account } from '../../core/account.ts'
 import { paymentNotFound, unknownOneTimeToken, usedOneTimeToken } from '../../core/errors.ts'
 import { completeByScenario } from '../../pay/payments/complete.ts'
 import {
@@ -57,9 +56,10 @@ export const findPayments = defineEndpoint({
     const { wait: ms = 0, status, ...which } = query
     const isWanted = (payment: Payment) => status === undefined || hasBeen(payment, status)
     const limits = { limit: MOST_RETURNED, most: MOST_LOOKED_AT }
-    const find = (account: Account) =>
-      newestWanted(database, account.room, which, { ...limits, now: time.now(account) }, isWanted)
-    const found = await waitFor(request, ms, () => ({ find }))
+    const found = await waitFor(request, ms, async account => {
+      const options = { ...limits, now: time.now(account) }
+      return { found: await newestWanted(database, account.room, which, options, isWanted) }
+    })
     const addresses = addressesOf(request, config)
     return { results: found.map(payment => presentPayment(payment, addresses)) }
   },

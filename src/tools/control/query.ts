@@ -64,28 +64,23 @@ export const ends = {
   previous: { ...nullable, description: 'For `before`: the identifier of the first result' },
 }
 
-/** What a list looks at, for the parameters of its query. */
-type ListLook<Item> = Omit<Look<Item>, 'find'> & {
-  read: (account: Account) => Promise<FollowedPage<Item>>
-}
-
-/** A page of a list, for which the request may wait. `look` gets the parameters: which page, and the filter. */
+/** A page of a list, for which the request may wait. `read` gets the parameters: which page, and the filter. */
 export async function followed<Query extends Values<typeof paging> & { since?: number }, Item>(
   { waitFor, reading }: { waitFor: WaitFor; reading: Turns },
   request: FastifyRequest,
   query: Query,
-  look: (part: Paging, filter: Omit<Query, keyof typeof paging>) => ListLook<Item>,
+  read: (
+    account: Account,
+    part: Paging,
+    filter: Omit<Query, keyof typeof paging>,
+  ) => Promise<FollowedPage<Item> & Pick<Look<Item>, 'isNewer'>>,
 ): Promise<{ results: Item[]; next: string; previous: string | null }> {
   const { wait: ms = 0, after, before, limit = MOST_LISTED, ...filter } = query
-  const [page] = await waitFor(request, ms, () => {
-    const { read, ...more } = look({ after, before, limit }, filter)
-    return {
-      ...more,
-      async find(account: Account) {
-        const page = await reading(account.room, request.url, () => read(account))
-        return page.rows.length > 0 ? [page] : []
-      },
-    }
+  const [page] = await waitFor(request, ms, async account => {
+    const page = await reading(account.room, request.url, () =>
+      read(account, { after, before, limit }, filter),
+    )
+    return { found: page.rows.length > 0 ? [page] : [], isNewer: page.isNewer }
   })
   const { rows = [], next = after ?? cursorAt(query.since ?? 0), previous = null } = page ?? {}
   return { results: rows, next, previous }

@@ -1,4 +1,3 @@
-import type { Account } from '../../core/account.ts'
 import { iso } from '../../core/time.ts'
 import { LONGEST_COMMIT } from '../../platform/database/follow.ts'
 import type { Endpoint } from '../../platform/http/endpoint.ts'
@@ -79,26 +78,22 @@ export const listRequests = (context: ControlContext): Endpoint =>
     response: [200, 'The requests', object('Requests', { results, ...ends })],
     errors: () => [badField('status', 'must be a whole number'), tooManyWaits()],
     handler: ({ database, recorder, time, ...context }, { query, request }) =>
-      followed(context, request, query, (paging, filter) => {
-        let since = 0
-        let found = 0
+      followed(context, request, query, async (account, paging, filter) => {
+        const { room, parent } = account
+        const wanted = { ...filter, kinds }
         // For other accounts this would be a commit after each request.
-        const written = async (account: Account) =>
-          account.parent !== null && (await recorder?.write(account))
-        const count = ({ room }: Account) =>
-          countExchanges(database, room, { ...filter, kinds, recordedSince: since }, Infinity)
+        const written = async () => parent !== null && (await recorder?.write(account))
+        await written()
+        const recordedSince = time.wall() - LONGEST_COMMIT
+        const count = () => countExchanges(database, room, { ...wanted, recordedSince }, Infinity)
+        const before = await count()
+        const page = await followExchanges(database, room, wanted, paging)
         return {
-          async read(account) {
-            await written(account)
-            since = time.wall() - LONGEST_COMMIT
-            found = await count(account)
-            const { room } = account
-            const page = await followExchanges(database, room, { ...filter, kinds }, paging)
-            return { ...page, rows: page.rows.map(presentRequest) }
-          },
-          async isNewer(account) {
-            await written(account)
-            return (await count(account)) !== found
+          ...page,
+          rows: page.rows.map(presentRequest),
+          async isNewer() {
+            await written()
+            return (await count()) !== before
           },
         }
       }),

@@ -3,9 +3,10 @@ import type { FastifyRequest } from 'fastify'
 import type { Account } from '../../core/account.ts'
 import { HELD_WAITS } from '../../core/budgets.ts'
 import { ApiError } from '../../core/errors.ts'
-import type { Database } from '../../core/ports.ts'
-import { createSignal, type Signal } from '../../core/signal.ts'
+import { createSlots } from '../../core/slots.ts'
+import { createTurns } from '../../core/turns.ts'
 import { accountOfName } from '../../platform/accounts/store.ts'
+import { recordedIn, type ToolContext } from '../context.ts'
 
 /** Milliseconds. */
 export const LONGEST_WAIT = 10_000
@@ -13,8 +14,6 @@ export const LONGEST_WAIT = 10_000
 const LOOK_EVERY = 250
 /** The same where other instances write. */
 const LOOK_EVERY_IF_SHARED = 100
-/** Milliseconds between two rounds of looks. */
-const BETWEEN_ROUNDS = 5
 /** The waits of a parent and its test accounts take a third of the time at most. */
 const PAUSE_PER_LOOK = 2
 
@@ -25,134 +24,84 @@ export const tooManyWaits = () =>
     `at most ${HELD_WAITS} requests of an account and its test accounts wait at once: try again after the seconds in Retry-After`,
   )
 
-export type Look<Found> = {
-  find: (account: Account) => Promise<Found[]>
-  /** Looks only at what is newer than the last look: `find` finds nothing if it is false. */
-  isNewer?: (account: Account) => Promise<boolean>
-}
+/** What a look found. `isNewer` looks only at what was written since: another look finds nothing if it is false. */
+export type Look<Found> = { found: Found[]; isNewer?: (() => Promise<boolean>) | undefined }
 
-export type Waits = ReturnType<typeof createWaits>
-export type WaitFor = Waits['waitFor']
+export type WaitFor = ReturnType<typeof createWaitFor>
 
-/** Requests that wait for the same. */
-type Held = {
-  account: Account
-  look: Look<unknown>
-  isWoken: boolean
-  hasLooked: boolean
-  waiting: Set<(found: unknown[]) => void>
-}
-/** Those of a parent and its test accounts, which one loop serves. */
-type Family = { requests: number; held: Map<string, Held>; signal: Signal }
+/** Equal requests that wait. `empty` is the latest look that found nothing. */
+type Held = { requests: number; empty?: Look<unknown> }
 
-type WaitPorts = { database: Database; isShared: boolean; stopped: () => boolean }
-
-export function createWaits(ports: WaitPorts) {
-  const families = new Map<string, Family>()
-  const ofRoom = new Map<string, Family>()
-  const every = ports.isShared ? LOOK_EVERY_IF_SHARED : LOOK_EVERY
-
-  async function serve(family: Family): Promise<void> {
-    const tick = setInterval(() => {
-      for (const held of family.held.values()) held.isWoken = true
-      family.signal.set()
-    }, every)
-    while (family.requests > 0) {
-      const began = performance.now()
-      await lookRound(ports, family)
-      await sleep(Math.max(BETWEEN_ROUNDS, PAUSE_PER_LOOK * (performance.now() - began)))
-      if (family.requests > 0) await family.signal.next()
-    }
-    clearInterval(tick)
-  }
-
-  function enter({ name, parent, room }: Account): Family {
-    const key = parent ?? name
-    const family = families.get(key) ?? { requests: 0, held: new Map(), signal: createSignal() }
-    if (family.requests >= HELD_WAITS) throw tooManyWaits()
-    families.set(key, family)
-    ofRoom.set(room, family)
-    family.requests += 1
-    if (family.requests === 1) void serve(family)
-    return family
-  }
-
-  function leave(family: Family, { name, parent, room }: Account): void {
-    family.requests -= 1
-    if (family.requests === 0) families.delete(parent ?? name)
-    if (!family.held.values().some(({ account }) => account.room === room)) ofRoom.delete(room)
-  }
+export function createWaitFor({ database, signals, config }: ToolContext, stopped: () => boolean) {
+  const every = config.database.kind === 'postgres' ? LOOK_EVERY_IF_SHARED : LOOK_EVERY
+  const takePlace = createSlots(HELD_WAITS, Infinity, 0)
+  const takeTurn = createTurns(1)
+  const allHeld = new Map<string, Held>()
 
   /**
-   * Looks until it finds something or `ms` milliseconds have passed, with all that ask for the same. Returns nothing when
-   * the client disconnects, the service stops or the account is reset. Throws if too many requests of the account wait.
+   * Looks until it finds something or `ms` milliseconds have passed. Equal requests look together. Returns nothing when the
+   * client disconnects, the service stops or the account is reset. Throws if too many requests of the account wait.
    */
-  async function waitFor<Found>(
-    { account, url, raw }: FastifyRequest,
+  return async function waitFor<Found>(
+    { account, url, raw: { socket } }: FastifyRequest,
     ms: number,
-    look: () => Look<Found>,
+    look: (account: Account) => Promise<Look<Found>>,
   ): Promise<Found[]> {
-    if (ms === 0) return look().find(account)
-    const family = enter(account)
-    const key = `${account.room} ${url}`
-    const held = family.held.get(key) ?? {
-      account,
-      look: look(),
-      isWoken: false,
-      hasLooked: false,
-      waiting: new Set(),
+    if (ms === 0) return (await look(account)).found
+    const { name, parent, room } = account
+    const family = parent ?? name
+    const leave = takePlace(family)
+    if (leave instanceof Promise) throw tooManyWaits()
+    const key = `${room} ${url}`
+    const held = allHeld.get(key) ?? { requests: 0 }
+    allHeld.set(key, held)
+    held.requests += 1
+
+    async function lookAt(now: Account): Promise<Found[] | undefined> {
+      const { found, isNewer } = await look(now)
+      if (found.length > 0) return found
+      held.empty = { found, isNewer }
+      return undefined
     }
-    family.held.set(key, held)
-    const { promise, resolve } = Promise.withResolvers<unknown[]>()
-    held.waiting.add(resolve)
-    const nothing = () => resolve([])
-    const end = setTimeout(nothing, ms)
-    raw.socket.once('close', nothing)
+    async function lookAgain(): Promise<Found[] | undefined> {
+      const now = await accountOfName(database, name).catch(() => account)
+      if (stopped() || now?.room !== room) return []
+      if (held.empty?.isNewer && !(await held.empty.isNewer())) return undefined
+      return lookAt(now)
+    }
+
+    const ending = new AbortController()
+    const over = Promise.withResolvers<Found[]>()
+    const end = () => {
+      over.resolve([])
+      ending.abort()
+    }
+    const timer = setTimeout(end, ms)
+    socket.once('close', end)
+    const polling = { every, ending: ending.signal }
+    const found = signals.pollUntilFound(recordedIn(room), polling, async () => {
+      if (ending.signal.aborted) return []
+      if (!held.empty) return lookAt(account)
+      return takeTurn(family, key, () => inThirdOfTime(lookAgain))
+    })
     try {
-      // What is written from now on wakes it.
-      await lookOnce(held, account)
-      return (await promise) as Found[] // of an equal request
+      return await Promise.race([found, over.promise])
     } finally {
-      clearTimeout(end)
-      raw.socket.removeListener('close', nothing)
-      held.waiting.delete(resolve)
-      if (held.waiting.size === 0) family.held.delete(key)
-      leave(family, account)
+      clearTimeout(timer)
+      socket.removeListener('close', end)
+      held.requests -= 1
+      if (held.requests === 0) allHeld.delete(key)
+      leave()
     }
   }
-
-  return {
-    waitFor,
-    /** Call it after something of the room was written or recorded. */
-    wake(room: string): void {
-      const family = ofRoom.get(room)
-      if (!family) return
-      for (const held of family.held.values()) if (held.account.room === room) held.isWoken = true
-      family.signal.set()
-    },
-  }
 }
 
-/** A round of looks. One that fails ends no wait: the next may not. */
-async function lookRound(ports: WaitPorts, { held }: Family): Promise<void> {
-  const { database, stopped } = ports
-  const accounts = new Map<string, Account | undefined>()
-  for (const each of held.values()) {
-    if (!each.isWoken) continue
-    const { name } = each.account
-    if (!accounts.has(name))
-      accounts.set(name, await accountOfName(database, name).catch(() => each.account))
-    await lookOnce(each, stopped() ? undefined : accounts.get(name)).catch(() => undefined)
-  }
-}
-
-/** `now` is the account; undefined when the wait is over. */
-async function lookOnce(held: Held, now: Account | undefined): Promise<void> {
-  const { account, look, waiting } = held
-  held.isWoken = false
-  const isOver = now?.room !== account.room
-  if (!isOver && held.hasLooked && look.isNewer && !(await look.isNewer(now))) return
-  const found = isOver ? [] : await look.find(now)
-  held.hasLooked = true
-  if (found.length > 0 || isOver) for (const resolve of waiting) resolve(found)
+/** Runs a look, and pauses if it found nothing. One that fails finds nothing: the next may not fail. */
+async function inThirdOfTime<Found>(
+  look: () => Promise<Found | undefined>,
+): Promise<Found | undefined> {
+  const began = performance.now()
+  const found = await look().catch(() => undefined)
+  if (!found) await sleep(PAUSE_PER_LOOK * (performance.now() - began))
+  return found
 }

@@ -6,7 +6,7 @@ import type {
   Send,
   Time,
 } from '../../core/ports.ts'
-import { createSignal, type Signal, type Signals } from '../../core/signal.ts'
+import type { Signals } from '../../core/signal.ts'
 import { version } from '../../core/version.ts'
 import {
   isListenerAddress,
@@ -66,11 +66,8 @@ async function sendToListener(
   if (!(await database.write([offerAttempt(key, offer, [now, now + DEADLINE])])))
     return failed(NOBODY_LISTENS)
   signals.set(attemptSignal(webhook_id))
-  const signal = createSignal()
-  const deadline = AbortSignal.timeout(DEADLINE)
-  deadline.addEventListener('abort', signal.set)
-  const waiting = { every: POLL_FOR_ANSWER, signal }
-  return signals.pollUntilFound(answerSignal(key), waiting, async () => {
+  const ending = AbortSignal.timeout(DEADLINE)
+  return signals.pollUntilFound(answerSignal(key), { every: POLL_FOR_ANSWER, ending }, async () => {
     const row = await findOffered(database, key)
     if (!row) return failed('timeout', DEADLINE)
     if (row.answer) {
@@ -79,7 +76,7 @@ async function sendToListener(
       return fromStored(row.answer)
     }
     const isAlone = !row.taken && row.listening_until <= time.wall()
-    if (!isAlone && !deadline.aborted) return undefined
+    if (!isAlone && !ending.aborted) return undefined
     if (!(await database.write([deleteAttempt(key, row)]))) return undefined
     return isAlone ? failed(NOBODY_LISTENS) : failed('timeout', DEADLINE)
   })
@@ -95,20 +92,20 @@ function fromStored(stored: string): AttemptResult {
 type TakenAttempt = Offer & { attempt_id: string }
 
 /**
- * Waits for an attempt, and takes it. Resolves to null when `mustReturn`, or when somebody has said that the listener
- * stopped: one that is still there then asks again. `wait` is the most milliseconds until `mustReturn`.
+ * Waits for an attempt, and takes it. Resolves to null once `ending` is aborted, or when somebody has said that the
+ * listener stopped: one that is still there then asks again. `wait` is the most milliseconds until `ending`.
  */
 export async function waitForAttempt(
   { database, time, signals }: ListenerPorts,
   webhook: Webhook,
-  { wait, signal, mustReturn }: { wait: number; signal: Signal; mustReturn: () => boolean },
+  { wait, ending }: { wait: number; ending: AbortSignal },
 ): Promise<TakenAttempt | null> {
   const { webhook_id, room, listening_until } = webhook
   const connect = () =>
     database.write([listenUntil(webhook, 'at least', time.wall() + wait + STORED_BEYOND)])
   if ((listening_until ?? 0) < time.wall() + wait + RECONNECT_TIME) await connect()
-  const waiting = { every: POLL_FOR_ATTEMPT, signal }
-  return signals.pollUntilFound(attemptSignal(webhook_id), waiting, async () => {
+  const polling = { every: POLL_FOR_ATTEMPT, ending }
+  return signals.pollUntilFound(attemptSignal(webhook_id), polling, async function look() {
     const now = time.wall()
     const due = await findDue(database, webhook, now)
     if (!due || due.listening_until <= now) return null
@@ -116,10 +113,12 @@ export async function waitForAttempt(
     if (attempt_id && offer) {
       if (await database.write([setTaken({ room, webhook_id, attempt_id }, 1)]))
         return { attempt_id, ...(JSON.parse(offer) as Offer) } // written by offerAttempt
-      signal.set()
-    } else if (mustReturn()) return null
+      // Another request of this listener has taken it.
+      return look()
+    }
+    if (ending.aborted) return null
     // Another request of this listener was cut off.
-    else if (due.listening_until <= now + RECONNECT_TIME) await connect()
+    if (due.listening_until <= now + RECONNECT_TIME) await connect()
     return undefined
   })
 }
