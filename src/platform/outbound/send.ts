@@ -26,12 +26,15 @@ const DEADLINE_MS = 2000
 const SLOT_TIMEOUT_MS = 1900
 const REASON_PHRASE_CHARACTERS = 100
 const MAX_INTERIM_RESPONSES = 100
-type Reason =
-  | 'timeout'
-  | 'connection failed'
-  | 'tls failed'
-  | 'name not resolved'
-  | 'address refused'
+/** Why there is no status. */
+export const reasons = [
+  'timeout',
+  'connection failed',
+  'tls failed',
+  'name not resolved',
+  'address refused',
+] as const
+type Reason = (typeof reasons)[number]
 
 /** This service ended the request: its look-up failed or its time ran out. */
 class Aborted extends Error {
@@ -239,9 +242,13 @@ function answered(response: Head, responseTime: number | null): AttemptResult {
   }
 }
 
-function failed(reason: Reason, responseTime: number | null): AttemptResult {
-  return { status: 'FAILED', status_code: null, response_time: responseTime, result: reason }
-}
+/** `response_time` is in milliseconds. */
+export const failed = (result: string, response_time: number | null): AttemptResult => ({
+  status: 'FAILED',
+  status_code: null,
+  response_time,
+  result,
+})
 
 /**
  * A broken connection is `connection failed`, also during the handshake. A TLS error is `tls failed`, also

@@ -9,6 +9,7 @@ import { eventTypes, eventTypesIn } from '../../pay/webhooks/webhook.ts'
 import { accountOfName, findLivingKey } from '../../platform/accounts/store.ts'
 import { whole } from '../../platform/http/query.ts'
 import { object } from '../../platform/http/schema.ts'
+import { reasons } from '../../platform/outbound/send.ts'
 import type { ToolContext } from '../context.ts'
 import { keepListener } from '../deliver/listener-store.ts'
 import { endAttempt, giveBack, leave, waitForAttempt } from '../deliver/listeners.ts'
@@ -143,13 +144,6 @@ function createEnding(
 }
 
 const LONGEST_RESULT = 200
-const REASONS = [
-  'timeout',
-  'connection failed',
-  'tls failed',
-  'name not resolved',
-  'address refused',
-]
 const LONGEST_TIME = 60_000
 
 const wholeOrNull = (least: number, most: number) => ({
@@ -200,8 +194,8 @@ export const giveResult = defineEndpoint({
   errors: () => [notFound('listener'), badField('result', 'must be text')],
   async handler(context, { account: { room }, body, id: webhook_id }) {
     const { attempt_id, status_code, response_time = null, result, cause } = body
-    if (status_code === null && !REASONS.includes(result))
-      throw badField('result', `must be one of ${REASONS.join(', ')}, as there is no status_code`)
+    if (status_code === null && !reasons.some(reason => reason === result))
+      throw badField('result', `must be one of ${reasons.join(', ')}, as there is no status_code`)
     const { headers = [], body: response = '', size = 0 } = body
     const { length } = Buffer.from(response, 'base64')
     const isKnown = await endAttempt(

@@ -1,11 +1,4 @@
-import type {
-  AttemptResult,
-  Database,
-  NewId,
-  OutgoingMessage,
-  Send,
-  Time,
-} from '../../core/ports.ts'
+import type { AttemptResult, OutgoingMessage, Ports, Send } from '../../core/ports.ts'
 import type { Signals } from '../../core/signal.ts'
 import { version } from '../../core/version.ts'
 import {
@@ -15,6 +8,7 @@ import {
   STORED_BEYOND,
 } from '../../pay/webhooks/listener.ts'
 import type { Webhook } from '../../pay/webhooks/webhook.ts'
+import { failed } from '../../platform/outbound/send.ts'
 import {
   type AttemptKey,
   answerAttempt,
@@ -33,38 +27,31 @@ const DEADLINE = 2_000
 const POLL_FOR_ATTEMPT = 25
 const POLL_FOR_ANSWER = 20
 
-type ListenerPorts = { database: Database; time: Time; signals: Signals }
+type ListenerPorts = Pick<Ports, 'database' | 'time' | 'newId'> & { signals: Signals }
 
 type ListenerAnswer = Omit<AttemptResult, 'answer'> & {
   /** The receiver's response; `body` is base64. */
   answer?: { headers: [string, string][]; body: string; size: number }
 }
 
-const failed = (result: string, response_time: number | null = null): AttemptResult => ({
-  status: 'FAILED',
-  status_code: null,
-  response_time,
-  result,
-})
-
 const answerSignal = ({ attempt_id }: AttemptKey): string => `answer ${attempt_id}`
 const attemptSignal = (webhook_id: string): string => `attempt ${webhook_id}`
 
 /** As `send`, but leaves messages to listeners to those, and waits for their answers. */
 export const withListeners =
-  (send: Send, ports: ListenerPorts & { newId: NewId }): Send =>
+  (send: Send, ports: ListenerPorts): Send =>
   message =>
     isListenerAddress(message.url) ? sendToListener(ports, message) : send(message)
 
 async function sendToListener(
-  { database, time, newId, signals }: ListenerPorts & { newId: NewId },
+  { database, time, newId, signals }: ListenerPorts,
   { account: { room }, webhook_id, message_id, headers, body }: OutgoingMessage,
 ): Promise<AttemptResult> {
   const now = time.wall()
   const key = { room, webhook_id, attempt_id: newId(now, room) }
   const offer = { message_id, headers: { 'User-Agent': `Farthing/${version}`, ...headers }, body }
   if (!(await database.write([offerAttempt(key, offer, [now, now + DEADLINE])])))
-    return failed(NOBODY_LISTENS)
+    return failed(NOBODY_LISTENS, null)
   signals.set(attemptSignal(webhook_id))
   const ending = AbortSignal.timeout(DEADLINE)
   return signals.pollUntilFound(answerSignal(key), { every: POLL_FOR_ANSWER, ending }, async () => {
@@ -78,7 +65,7 @@ async function sendToListener(
     const isAlone = !row.taken && row.listening_until <= time.wall()
     if (!isAlone && !ending.aborted) return undefined
     if (!(await database.write([deleteAttempt(key, row)]))) return undefined
-    return isAlone ? failed(NOBODY_LISTENS) : failed('timeout', DEADLINE)
+    return isAlone ? failed(NOBODY_LISTENS, null) : failed('timeout', DEADLINE)
   })
 }
 
