@@ -4,7 +4,7 @@ import type { Ports } from '../core/ports.ts'
 import { DAY, HOUR } from '../core/time.ts'
 import { deleteEndedRooms, emptyRooms, endExpiredAccounts } from '../pay/ended-rooms.ts'
 import { sweep } from '../pay/retention.ts'
-import { deactivateIdle, deleteLeftOver } from '../tools/deliver/listener-store.ts'
+import { sweepListeners } from '../tools/deliver/listener-store.ts'
 import type { App } from './app.ts'
 
 /** Milliseconds. */
@@ -83,8 +83,7 @@ export function createSweep(ports: SweepPorts, report: (error: unknown) => void)
     signal => sweep(database, time.wall(), signal),
     signal => endExpiredAccounts(database, time.wall(), signal),
     async signal => recorder?.sweep(time.wall(), signal),
-    () => deactivateIdle(database, time.wall()),
-    () => deleteLeftOver(database, time.wall()),
+    () => sweepListeners(database, time.wall()),
   ]
   const byCount: BackgroundStep[] = [
     signal => deleteEndedRooms(database, time.wall(), signal),

@@ -94,12 +94,6 @@ const retireWhere = (condition: string, values: Statement['values']): Statement 
   values,
 })
 
-/** Retires the listeners that nobody has used for a day. */
-export async function deactivateIdle(database: Database, now: MachineTime): Promise<void> {
-  const idle = `listening_until is not null and listening_until < $1 and status = 'ACTIVE'`
-  await database.write([retireWhere(idle, [now - DAY])])
-}
-
 export type AttemptKey = { room: string; webhook_id: string; attempt_id: string }
 
 /** For the listener. It sends the body unchanged, with these headers. */
@@ -181,9 +175,11 @@ export const deleteAttempt = (key: AttemptKey, { taken, answer }: Offered): Stat
   expect: 1,
 })
 
-/** Deletes what instances that stopped have left. `now` is the machine's time. */
-export async function deleteLeftOver(database: Database, now: MachineTime): Promise<void> {
+/** Retires the listeners that nobody has used for a day, and deletes attempts that instances which stopped have left. */
+export async function sweepListeners(database: Database, now: MachineTime): Promise<void> {
+  const idle = `listening_until is not null and listening_until < $1 and status = 'ACTIVE'`
   await database.write([
+    retireWhere(idle, [now - DAY]),
     { sql: 'delete from listener_attempts where expires < $1', values: [now - LEFT_OVER] },
   ])
 }

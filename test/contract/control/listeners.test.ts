@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { RECONNECT_TIME } from '../../../src/pay/webhooks/listener.ts'
 import { listKeys, revokeKey } from '../../../src/platform/accounts/store.ts'
-import { deactivateIdle } from '../../../src/tools/deliver/listener-store.ts'
+import { sweepListeners } from '../../../src/tools/deliver/listener-store.ts'
 import type { Body, Client } from '../../support/client.ts'
 import { signIn } from '../../support/console.ts'
 import { ask } from '../../support/control.ts'
@@ -314,10 +314,10 @@ function define(service: () => Service): void {
     const listener = listenerOf(service(), api)
     const webhook = await listener.start()
     const { database, clock } = service()
-    await deactivateIdle(database, clock.now() + DAY)
+    await sweepListeners(database, clock.now() + DAY)
     const status = async () => (await api.get(`/v1/webhooks/${webhook.webhook_id}`)).body.status
     assert.equal(await status(), 'ACTIVE')
-    await deactivateIdle(database, clock.now() + DAY + 3_000)
+    await sweepListeners(database, clock.now() + DAY + 3_000)
     assert.equal(await status(), 'INACTIVE')
     assert.equal((await listener.ask('GET', `listeners/${webhook.webhook_id}/next`)).status, 404)
   })
