@@ -58,19 +58,16 @@ async function run(
 ): Promise<void> {
   const { database, time } = context
   let resend = first
-  for (;;) {
-    const [message_id, ...left] = resend.left
-    const isEnd = message_id === undefined || isStopping()
-    let [next, claimed_until] = [resend, 0]
-    if (!isEnd) {
-      const outcome = await sendOne(context, account, message_id)
-      next = { ...resend, left, [outcome]: resend[outcome] + 1 }
-      claimed_until = time.wall() + CLAIM_MS
-    }
-    const saved = saveResend(account.room, resend, next, claimed_until)
-    if (!(await database.write([saved])) || isEnd) return
+  const save = (next: Resend, claimed_until: number) =>
+    database.write([saveResend(account.room, resend, next, claimed_until)])
+  for (const message_id of first.left) {
+    if (isStopping()) break
+    const outcome = await sendOne(context, account, message_id)
+    const next = { ...resend, left: resend.left.slice(1), [outcome]: resend[outcome] + 1 }
+    if (!(await save(next, time.wall() + CLAIM_MS))) return
     resend = next
   }
+  await save(resend, 0)
 }
 
 async function sendOne(
