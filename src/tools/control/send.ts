@@ -75,20 +75,14 @@ export const sendMessage = defineEndpoint({
     conflict(WEBHOOK_INACTIVE),
   ],
   async handler(context, { account, body, id }) {
-    const { at_once: atOnce, new_identifier: newIdentifier, signing_key, ...given } = body
-    const { to, as } = given
-    if (as && given.body !== undefined) throw badField('as', 'must be absent with body')
+    const { to, as } = body
+    if (as && body.body !== undefined) throw badField('as', 'must be absent with body')
     const { callbackHosts } = context.config
     const problem =
       to !== undefined && (await registrationProblem(to, callbackHosts, context.resolve))
     if (problem) throw badField('to', problem)
     const message = await resendableOf(context, account, id)
-    const sent = await sendAgain(context, account, message, {
-      ...given,
-      atOnce,
-      newIdentifier,
-      signingKey: signing_key,
-    })
+    const sent = await sendAgain(context, account, message, body)
     return { results: sent.map(presentSend) }
   },
 })

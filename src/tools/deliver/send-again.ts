@@ -40,17 +40,17 @@ export type SendAgain = {
   /** How often, if not once. */
   times?: number
   /** All at once, and not one after another. */
-  atOnce?: boolean | undefined
+  at_once?: boolean | undefined
   /** Instead of the kept bytes. */
   body?: string | undefined
   /** Whether the message gets another identifier wherever its own stands in the body. */
-  newIdentifier?: boolean | undefined
+  new_identifier?: boolean | undefined
   damage?: Damage | undefined
   /** The shape in which to send it; without one, its own. */
   as?: Shape | undefined
   /** Instead of the webhook's callback_url. The caller has checked it. */
   to?: string | undefined
-  signingKey?: string | undefined
+  signing_key?: string | undefined
 }
 
 /** A message whose bytes are kept. */
@@ -82,15 +82,15 @@ export async function sendAgain(
 ): Promise<Exchange[]> {
   const { message_id, signing_key } = message
   const original = options.body ?? (options.as ? asGovukPay(message.body) : message.body)
-  const body = options.newIdentifier
+  const body = options.new_identifier
     ? original.replaceAll(message_id, context.newId(context.time.now(account), account.room))
     : original
-  const bytes = signed(body, options.signingKey ?? signing_key, options.damage)
+  const bytes = signed(body, options.signing_key ?? signing_key, options.damage)
   const url = options.to ?? message.callback_url
   const byHand = await withUndamaged(context, account, message, url, byHandOf(options, message))
   const once = () => sendByHand(context, account, message, { ...bytes, url, byHand })
   const times = { length: options.times ?? 1 }
-  return options.atOnce ? Promise.all(Array.from(times, once)) : Array.fromAsync(times, once)
+  return options.at_once ? Promise.all(Array.from(times, once)) : Array.fromAsync(times, once)
 }
 
 /** Sends a message once, signed as given, and records it. Neither the message nor the payment changes. */
@@ -131,15 +131,16 @@ async function withUndamaged(
 
 /** A key counts as wrong only at the webhook's own address: a receiver at another one may have it. */
 function byHandOf(
-  { body, newIdentifier, damage, as, signingKey, to }: SendAgain,
-  { signing_key, callback_url }: KeptMessage,
+  { body, new_identifier, damage, as, signing_key, to }: SendAgain,
+  webhook: Pick<KeptMessage, 'signing_key' | 'callback_url'>,
 ): ByHand {
-  const isSame = !to || to === callback_url
+  const isSame = !to || to === webhook.callback_url
+  const isOtherKey = signing_key && signing_key !== webhook.signing_key
   const other = {
-    ...(isSame && signingKey && signingKey !== signing_key && ({ other_key: true } as const)),
+    ...(isSame && isOtherKey && ({ other_key: true } as const)),
     ...(!isSame && ({ other_address: true } as const)),
   }
   if (damage) return { kind: 'damaged', damage, ...other }
-  const isEdited = body !== undefined || newIdentifier || as !== undefined
+  const isEdited = body !== undefined || new_identifier || as !== undefined
   return { kind: isEdited ? 'edited' : 'again', ...other }
 }
