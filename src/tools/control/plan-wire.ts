@@ -146,9 +146,9 @@ export function readPlan(read: NewPlan, operations: readonly Endpoint[]) {
   if (on !== undefined && !names.includes(on))
     throw badField('on', `must be one of ${names.join(', ')}`)
   const plan = {
-    ...(on && { on }),
-    ...(given && { given }),
-    ...(payment_id !== undefined && { payment_id }),
+    on,
+    given,
+    payment_id,
     skip,
     times,
     probability,
@@ -215,12 +215,7 @@ function scenarioOf({ given = {}, ...read }: NewPlan, on: string | undefined) {
 function faultOf({ when = 'before', delay, answer, reset }: NewPlan) {
   if (delay === undefined && !answer && !reset) throw noEffect()
   if (reset && answer) throw badField('answer', 'must be absent with reset: no response is sent')
-  return {
-    when,
-    ...(delay !== undefined && { delay }),
-    ...(answer && { answer }),
-    ...(reset && { reset }),
-  }
+  return { when, delay, answer, reset }
 }
 
 function readDelay(given: unknown): number | [number, number] | undefined {

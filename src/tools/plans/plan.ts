@@ -24,10 +24,10 @@ export type Plan = AppliedScenario & {
   seen: number
   acted: number
   /** An operationId; undefined for every operation. */
-  on?: string
+  on?: string | undefined
   /** Fields with which the payment must have been created; of metadata, these keys. */
-  given?: Json
-  payment_id?: string
+  given?: Json | undefined
+  payment_id?: string | undefined
   /** The number of matching requests that pass first. */
   skip: number
   /** The number of times that it then acts. */
@@ -40,11 +40,11 @@ export type Plan = AppliedScenario & {
    * A plan has a scenario or holds payments, or it has any of the fields below. `before` the handler runs, or `after` the
    * request has had its effect, so that only the response changes.
    */
-  when?: 'before' | 'after'
+  when?: 'before' | 'after' | undefined
   /** Milliseconds, or the least and the most. */
-  delay?: number | [least: number, most: number]
-  answer?: PlannedAnswer
-  reset?: true
+  delay?: number | [least: number, most: number] | undefined
+  answer?: PlannedAnswer | undefined
+  reset?: true | undefined
 }
 
 /** The operation that creates payments. Plans compare the fields of its body. */
