@@ -39,7 +39,7 @@ export function createPlans(ports: { database: Database; time: Time }, stopped: 
 
   const withScenario: WithScenario = (request, create) => {
     const scenario = found.get(request)?.scenario
-    return scenario ? scenario.withLock(() => create(scenario.apply)) : create(undefined)
+    return scenario ? scenario.inTurn(() => create(scenario.apply)) : create(undefined)
   }
 
   return {

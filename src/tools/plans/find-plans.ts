@@ -41,7 +41,7 @@ export type Fault = {
 
 type ScenarioPlans = {
   apply: ApplyScenario
-  withLock<Result>(create: () => Promise<Result>): Promise<Result>
+  inTurn<Result>(create: () => Promise<Result>): Promise<Result>
   plan_id: string | undefined
 }
 
@@ -53,9 +53,7 @@ type PlanPorts = { database: Database; time: Time }
 export function createFindPlansOfRequest(ports: PlanPorts) {
   const { database } = ports
   // One at a time in a room, so that a compare-and-swap fails only against other instances.
-  const turns = createTurns(1)
-  const withLock = <Result>(room: string, work: () => Promise<Result>): Promise<Result> =>
-    turns(room, Symbol(), work)
+  const takeTurn = createTurns(1)
   const knownPlans = createKnownPlans(database)
 
   return async (operation: string, request: FastifyRequest): Promise<PlansOfRequest> => {
@@ -68,7 +66,7 @@ export function createFindPlansOfRequest(ports: PlanPorts) {
     const matching = plans.filter(plan => matches(plan, subject))
     const scenario = matching.some(setsScenario) ? scenarioPlans(operation, account) : undefined
     if (matching.every(setsScenario)) return { scenario }
-    const fault = await withLock(account.room, () => count(account, subject))
+    const fault = await takeTurn(account.room, Symbol(), () => count(account, subject))
     // The record learns which payment it is, because the handler will not run.
     const concerned = fault?.plan.when === 'before' && (await payment())
     if (concerned) recordEffectsOf(request)?.(account, concerned)
@@ -96,7 +94,7 @@ export function createFindPlansOfRequest(ports: PlanPorts) {
   function scenarioPlans(operation: string, { room }: Account): ScenarioPlans {
     const found: ScenarioPlans = {
       plan_id: undefined,
-      withLock: create => withLock(room, create),
+      inTurn: create => takeTurn(room, Symbol(), create),
       async apply({ given, payment_id }) {
         const scenarios = (await findPlans(database, room)).filter(setsScenario)
         const subject = { operation, given: fieldsOf(given), ...(payment_id && { payment_id }) }
