@@ -3,6 +3,7 @@ import type { AccountTime, MachineTime, Time } from '../../core/ports.ts'
 import { untilWritten } from '../../core/retry.ts'
 import { DAY, iso } from '../../core/time.ts'
 import { accountOfName, moveClock } from '../../platform/accounts/store.ts'
+import { instant } from '../../platform/http/query.ts'
 import { object, timestamp } from '../../platform/http/schema.ts'
 import { defineEndpoint } from './endpoint.ts'
 import { accountEnded, badField, conflict, missingField } from './errors.ts'
@@ -16,10 +17,8 @@ const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,3})?Z$/
 
 /** In milliseconds; undefined for what is no time before 2100. */
 function readTime(text: unknown): number | undefined {
-  if (typeof text !== 'string' || !TIME.test(text)) return undefined
-  const time = Date.parse(text)
-  const exists = time < LAST_TIME && iso(time).startsWith(text.slice(0, 19))
-  return exists ? time : undefined
+  const time = typeof text === 'string' && TIME.test(text) ? instant(text) : Number.NaN
+  return time < LAST_TIME ? time : undefined
 }
 
 export const clock = object('Clock', {
