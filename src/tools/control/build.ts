@@ -11,7 +11,7 @@ import {
 import { remember } from '../../core/remember.ts'
 import { createPayment, movePayment } from '../../pay/payments/commands.ts'
 import { completeByScenario, MOVED_MEANWHILE, submitHeld } from '../../pay/payments/complete.ts'
-import type { AppliedScenario, NewPayment } from '../../pay/payments/payment.ts'
+import type { AppliedScenario, NewPayment, Payment } from '../../pay/payments/payment.ts'
 import { type Refund, refundScenarios } from '../../pay/payments/refund.ts'
 import { checkMode, newPayment, readNewPayment } from '../../pay/payments/request.ts'
 import {
@@ -107,15 +107,15 @@ export const buildPayment = (context: ControlContext): Endpoint => {
             refund_id ? `refund_id=${refund_id}` : '',
         },
         async context => {
-          const { payment_id } = await createPayment(context, {
+          const made = await createPayment(context, {
             account,
             address: addresses.api,
             given,
             applyScenario: async () => ({ applied: appliedTo(given, steps.wanted), counted: [] }),
             origin: 'control',
           })
-          const refund = await takeSteps(context, { account, payment_id, steps })
-          return { payment_id, refund_id: refund?.refund_id }
+          const refund = await takeSteps(context, account, made, steps)
+          return { payment_id: made.payment_id, refund_id: refund?.refund_id }
         },
       )
       const payment = await readBack(context, account, payment_id)
@@ -179,21 +179,20 @@ function readRefund(given: unknown, amount: number) {
   return { amount: pence, scenario }
 }
 
-type Built = { account: Account; payment_id: string; steps: ReturnType<typeof stepsOf> }
-
 /** Resolves to the refund, if that is one of the steps. */
 async function takeSteps(
   context: ToolContext,
-  { account, payment_id, steps }: Built,
+  account: Account,
+  made: Payment,
+  steps: ReturnType<typeof stepsOf>,
 ): Promise<Refund | undefined> {
+  const { payment_id } = made
   const { scenario, hold } = steps.wanted
-  const payment = () => readBack(context, account, payment_id)
-  const read = async () => ({ account, payment: await payment() })
+  const read = async () => ({ account, payment: await readBack(context, account, payment_id) })
   const move = (trigger: 'capture' | 'cancel') =>
     movePayment(context, read, trigger, status =>
       conflict(`another request moved the payment: it is ${status}`),
     )
-  const made = await payment()
   const hasEnded = made.given.authorisation_mode === 'agreement' && scenario !== 'expired'
   if (scenario && hold) await submitHeld(context, made)
   else if (scenario && !hasEnded) {
