@@ -9,10 +9,11 @@ import {
 } from '../../pay/payments/payment.ts'
 import { payment as paymentBody, presentPayment } from '../../pay/payments/response.ts'
 import { paymentInPath } from '../../pay/payments/routes.ts'
+import type { Range } from '../../platform/database/select.ts'
 import { addressesOf } from '../../platform/http/addresses.ts'
 import { oneOf } from '../../platform/http/query.ts'
 import { object } from '../../platform/http/schema.ts'
-import { newestWanted } from '../lists/payments-store.ts'
+import { findPayments as findListed, findWanted } from '../lists/find-payments-store.ts'
 import { recordAction } from '../record/action.ts'
 import { defineEndpoint } from './endpoint.ts'
 import { badField, conflict } from './errors.ts'
@@ -53,12 +54,13 @@ export const findPayments = defineEndpoint({
   response: [200, 'The payments', foundPayments],
   errors: () => [badField('wait', `must be ${wait.rule}`), tooManyWaits()],
   async handler({ database, time, config, waitFor }, { query, request }) {
-    const { wait: ms = 0, status, ...which } = query
+    const { wait: ms = 0, status, ...filter } = query
     const isWanted = (payment: Payment) => status === undefined || hasBeen(payment, status)
-    const limits = { limit: MOST_RETURNED, most: MOST_LOOKED_AT }
+    const part = { limit: MOST_RETURNED, order: 'newest' } as const
     const found = await waitFor(request, ms, async account => {
-      const options = { ...limits, now: time.now(account) }
-      return { found: await newestWanted(database, account.room, which, options, isWanted) }
+      const search = { room: account.room, now: time.now(account), filter }
+      const find = (range: Range) => findListed(database, search, range, part)
+      return { found: await findWanted(find, {}, part, isWanted, MOST_LOOKED_AT) }
     })
     const addresses = addressesOf(request, config)
     return { results: found.map(payment => presentPayment(payment, addresses)) }

@@ -1,4 +1,4 @@
-/** Finds payments for the console by parts of them, within limits that keep each query short. */
+/** Finds payments for the tools, also by parts of them, within limits that keep each query short. */
 
 import { idFloor } from '../../core/ids.ts'
 import type { AccountTime, Database } from '../../core/ports.ts'
@@ -33,6 +33,11 @@ export type Sought =
 
 /** Created at `from` or later and before `until`, in milliseconds. */
 export type PaymentFilter = {
+  payment_id?: string
+  /** The whole one, in any case. */
+  reference?: string
+  /** That set this agreement up, or were made with it. */
+  agreement_id?: string
   status?: string | undefined
   /** Wholly or partly. No index has it, so it is looked for as parts are. */
   refunded?: boolean
@@ -71,16 +76,40 @@ export async function findPayments(
       [...conditionsOf(search, range, least), ...(sought ? [ofSought(sought)] : [])],
       part,
     )
-  return sought?.by === 'metadata' ? findExactly(find, range, part, sought) : find(range)
+  if (sought?.by !== 'metadata') return find(range)
+  // The text in the row may be another field than one of the metadata, so the payments are looked at once more.
+  const isMatch = ({ given: { metadata = {} } }: Payment) =>
+    Object.hasOwn(metadata, sought.name) && String(metadata[sought.name]) === sought.value
+  return findWanted(find, range, part, isMatch)
 }
 
-/** The account, the status and the time. One lower limit: SQLite would seek by either of two. */
+/** The first payments that `find` finds and `isWanted` takes, at most `limit`. At most `most` are looked at. */
+export async function findWanted(
+  find: (range: Range) => Promise<Payment[]>,
+  range: Range,
+  { limit, order }: Part,
+  isWanted: (payment: Payment) => boolean,
+  most = Infinity,
+): Promise<Payment[]> {
+  const wanted: Payment[] = []
+  let from = range
+  for (let seen = 0; seen < most && wanted.length < limit; seen += limit) {
+    const payments = await find(from)
+    wanted.push(...payments.filter(isWanted))
+    const last = payments[limit - 1]?.payment_id
+    if (last === undefined) break
+    from = order === 'newest' ? { ...from, before: last } : { ...from, after: last }
+  }
+  return wanted.slice(0, limit)
+}
+
+/** All but what is sought. One lower limit: SQLite would seek by either of two. */
 function conditionsOf(
   { room, now, filter }: Search,
   { before, after }: Range,
   least: string,
 ): Condition[] {
-  const { status, refunded, from, until } = filter
+  const { payment_id, reference, agreement_id, status, refunded, from, until } = filter
   const low = [least, oldestKept(now), from === undefined ? '' : idFloor(from)]
   // The text sorts next after the identifier.
   const lowest = [...low, after === undefined ? '' : `${after}0`].reduce((a, b) => (a > b ? a : b))
@@ -90,9 +119,17 @@ function conditionsOf(
     where('account = ?', room),
     where('payment_id >= ?', lowest),
     ...ifGiven(BELOW, highest),
+    ...ifGiven('payment_id = ?', payment_id),
+    ...ifGiven('agreement_id = ?', agreement_id),
+    ...(reference === undefined ? [] : [isReference(reference)]),
     ...ifGiven('status = ?', status),
     ...(refunded ? [where('refunded_amount > 0')] : []),
   ]
+}
+
+function isReference(reference: string): Condition {
+  const folded = fold(reference)
+  return where('reference_group = ? and reference_folded = ?', groupOf(folded), folded)
 }
 
 /** The lowest identifier among the newest payments of the account, or of those with the status; '' if it has fewer. */
@@ -130,27 +167,6 @@ function ofSought(sought: Exclude<Sought, { by: 'reference' }>): Condition {
   }
 }
 
-/** The text in the row may be another field than one of the metadata, so the payments are looked at once more. */
-async function findExactly(
-  find: (range: Range) => Promise<Payment[]>,
-  range: Range,
-  { limit, order }: Part,
-  { name, value }: { name: string; value: string },
-): Promise<Payment[]> {
-  const matches: Payment[] = []
-  let from = range
-  for (;;) {
-    const payments = await find(from)
-    const isMatch = ({ given: { metadata = {} } }: Payment) =>
-      Object.hasOwn(metadata, name) && String(metadata[name]) === value
-    matches.push(...payments.filter(isMatch))
-    const last = payments.at(-1)?.payment_id
-    if (payments.length < limit || matches.length >= limit || last === undefined)
-      return matches.slice(0, limit)
-    from = order === 'newest' ? { ...from, before: last } : { ...from, after: last }
-  }
-}
-
 async function findByReference(
   database: Database,
   search: Search,
@@ -182,8 +198,7 @@ async function setsWith(
   text: string,
   range: Range,
 ): Promise<Condition[][]> {
-  const folded = fold(text)
-  const whole = where('reference_group = ? and reference_folded = ?', groupOf(folded), folded)
+  const whole = isReference(text)
   const newest = await newestFrom(database, search, MOST_SEARCHED)
   if (search.filter.status !== undefined)
     return [

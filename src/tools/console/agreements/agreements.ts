@@ -8,7 +8,7 @@ import type { Payment } from '../../../pay/payments/payment.ts'
 import { findPart, inRange, where } from '../../../platform/database/select.ts'
 import { backLink, button, buttonLink, summaryList, tag } from '../../../platform/web/components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
-import { listPayments } from '../../lists/payments-store.ts'
+import { findPayments } from '../../lists/find-payments-store.ts'
 import { actionForm, definePage } from '../frame/define-page.ts'
 import { amountInput, type Typed } from '../frame/form.ts'
 import { type PageVisit, pageLinks, readPage } from '../frame/list.ts'
@@ -84,8 +84,9 @@ export const agreement = definePage({
   path: 'agreements/{agreement_id}',
   async read({ context: { database }, account, now, id }) {
     const agreement = existing(await findAgreement(database, account.room, id))
-    const part = { now, limit: MOST_PAYMENTS + 1, order: 'newest' } as const
-    const payments = await listPayments(database, account.room, { agreement_id: id }, part)
+    const search = { room: account.room, now, filter: { agreement_id: id } }
+    const part = { limit: MOST_PAYMENTS + 1, order: 'newest' } as const
+    const payments = await findPayments(database, search, {}, part)
     return { agreement, payments }
   },
   title: (_, { agreement }) => `Agreement ${agreement.reference}`,

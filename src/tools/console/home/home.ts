@@ -12,7 +12,8 @@ import { type Html, html } from '../../../platform/web/html.ts'
 import { findResend, isRunning } from '../../deliver/resend-store.ts'
 import { MOST_COPIES } from '../../explain/check/find-mistake.ts'
 import { isSignatureRefusal } from '../../explain/wrong-signature.ts'
-import { countStatuses, listPayments } from '../../lists/payments-store.ts'
+import { findPayments } from '../../lists/find-payments-store.ts'
+import { countStatuses } from '../../lists/payments-store.ts'
 import { newestFailures } from '../../lists/webhooks-store.ts'
 import { acceptedByHand } from '../../record/by-hand.ts'
 import { keptOf } from '../../record/space-store.ts'
@@ -84,7 +85,7 @@ async function newestOf({ context: { database }, account, now }: AccountVisit) {
   const newest = { limit: 1, order: 'newest' } as const
   const [[exchange], [payment]] = await Promise.all([
     findExchanges(database, account.room, {}, newest),
-    listPayments(database, account.room, {}, { now, ...newest }),
+    findPayments(database, { room: account.room, now, filter: {} }, {}, newest),
   ])
   return { exchange, payment }
 }
