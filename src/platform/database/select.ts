@@ -15,11 +15,11 @@ export const columnsFor = <Row>(columns: { [Name in keyof Row]-?: string }): str
     .map(([name, column]) => (name === column ? column : `${column} as ${name}`))
     .join(', ')
 
-export const allOf = (conditions: Condition[]): Condition =>
-  where(
-    conditions.map(({ sql }) => sql).join(' and '),
-    ...conditions.flatMap(({ values }) => values),
-  )
+/** Parts of a query with `between` in between. */
+export const join = (parts: Condition[], between: string): Condition =>
+  where(parts.map(({ sql }) => sql).join(between), ...parts.flatMap(({ values }) => values))
+
+export const allOf = (conditions: Condition[]): Condition => join(conditions, ' and ')
 
 /** SQL whose `?` are numbered, as the databases read it. */
 export function numbered(sql: string): string {
@@ -80,6 +80,13 @@ export async function findOne<Row, Item>(
 ): Promise<Item | undefined> {
   const [item] = await findPart(database, table, [condition], { limit: 1, order: 'oldest' })
   return item
+}
+
+/** The number of rows. `from` is what stands after it in SQL. */
+export async function countRows(database: Database, from: Condition): Promise<number> {
+  const sql = `select cast(count(*) as integer) as found from ${from.sql}`
+  const [row] = await database.query<{ found: number }>(numbered(sql), from.values)
+  return row?.found ?? 0
 }
 
 /** The identifiers of a part of the rows, as many as have no more than `most` bytes together, and one at least. */

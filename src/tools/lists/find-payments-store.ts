@@ -16,8 +16,10 @@ import {
 import {
   allOf,
   type Condition,
+  countRows,
   findPart,
   ifGiven,
+  join,
   numbered,
   type Part,
   type Range,
@@ -184,11 +186,8 @@ async function findByReference(
       ...values,
     )
   })
-  const ids = where(
-    `payment_id in (${sets.map(({ sql }) => sql).join(' union all ')})`,
-    ...sets.flatMap(({ values }) => values),
-  )
-  return findPart(database, paymentRows, [ids], part)
+  const { sql, values } = join(sets, ' union all ')
+  return findPart(database, paymentRows, [where(`payment_id in (${sql})`, ...values)], part)
 }
 
 /** Sets of payments, by their conditions: those with the whole reference, and those with a part of it. */
@@ -236,17 +235,13 @@ const conditionsOfWhole = (search: Search, range: Range): Condition[] =>
   )
 
 /** How many payments match the filter, which looks for nothing, within the range. At most `most` are counted. */
-export async function countListed(
+export function countListed(
   database: Database,
   search: Search,
   range: Range,
   most: number,
 ): Promise<number> {
   const { sql, values } = allOf(conditionsOf(search, range, ''))
-  const [row] = await database.query<{ found: number }>(
-    numbered(`select cast(count(*) as integer) as found
-     from (select payment_id from payments where ${sql} limit ?) listed`),
-    [...values, most],
-  )
-  return row?.found ?? 0
+  const listed = `(select payment_id from payments where ${sql} limit ?) listed`
+  return countRows(database, where(listed, ...values, most))
 }

@@ -4,7 +4,7 @@ import type { AccountTime, Database } from '../../core/ports.ts'
 import { type Payment, type Status, statuses } from '../../pay/payments/payment.ts'
 import { oldestKept } from '../../pay/retention.ts'
 import { SHOWN_STATUS, type ShownStatus } from '../../pay/webhooks/message-store.ts'
-import { numbered, where } from '../../platform/database/select.ts'
+import { join, numbered, where } from '../../platform/database/select.ts'
 import { ACCEPTED_BY_HAND } from '../record/by-hand.ts'
 import { among } from '../record/store.ts'
 
@@ -43,17 +43,15 @@ export async function countStatuses(
 ): Promise<Map<Status, number>> {
   const counts = statuses.map((status, i) =>
     where(
-      `select cast(count(*) as integer) as found from
-         (select payment_id from payments where account = ? and status = ? and payment_id >= ? limit ?) status_${i}`,
+      `(select cast(count(*) as integer) from
+         (select payment_id from payments where account = ? and status = ? and payment_id >= ? limit ?) status_${i}) as found_${i}`,
       room,
       status,
       oldestKept(now),
       most,
     ),
   )
-  const [row] = await database.query<Record<string, number>>(
-    numbered(`select ${counts.map(({ sql }, i) => `(${sql}) as found_${i}`).join(', ')}`),
-    counts.flatMap(({ values }) => values),
-  )
+  const { sql, values } = join(counts, ', ')
+  const [row] = await database.query<Record<string, number>>(numbered(`select ${sql}`), values)
   return new Map(statuses.map((status, i) => [status, row?.[`found_${i}`] ?? 0]))
 }

@@ -19,9 +19,11 @@ import type {
 } from '../../pay/webhooks/webhook.ts'
 import {
   allOf,
+  countRows,
   findPart,
   ifGiven,
   inRange,
+  join,
   numbered,
   type Part,
   type Range,
@@ -71,13 +73,8 @@ export const newestWebhooks = (
   findPart(database, webhookRows, [where('account = ?', room)], { limit, order: 'newest' })
 
 /** How many webhooks the account has, active or not. */
-export async function countWebhooks(database: Database, room: string): Promise<number> {
-  const [row] = await database.query<{ total: number }>(
-    'select cast(count(*) as integer) as total from webhooks where account = $1',
-    [room],
-  )
-  return row?.total ?? 0
-}
+export const countWebhooks = (database: Database, room: string): Promise<number> =>
+  countRows(database, where('webhooks where account = ?', room))
 
 /** Each refund of a payment makes one for each webhook. */
 const MOST_OF_PAYMENT = 1_000
@@ -117,10 +114,8 @@ export async function newestFailures(
       limit,
     ),
   )
-  return database.query<Failure>(
-    numbered(parts.map(({ sql }) => sql).join(' union all ')),
-    parts.flatMap(({ values }) => values),
-  )
+  const { sql, values } = join(parts, ' union all ')
+  return database.query<Failure>(numbered(sql), values)
 }
 
 /** A message in the list of an account. */
@@ -177,15 +172,14 @@ export async function listDeliveries(
       ...others.values,
     )
   })
-  const { columns } = messageRows
+  const { sql, values } = join(parts, ' union all ')
   return database.query<DeliveryRow>(
     numbered(
-      `select webhook_id, ${columns} from webhook_messages where message_id in (
-         select message_id from (${parts.map(({ sql }) => sql).join(' union all ')}) found
-         order by message_id ${direction} limit ?)
+      `select webhook_id, ${messageRows.columns} from webhook_messages where message_id in (
+         select message_id from (${sql}) found order by message_id ${direction} limit ?)
        order by message_id ${direction}`,
     ),
-    [...parts.flatMap(({ values }) => values), limit],
+    [...values, limit],
   )
 }
 

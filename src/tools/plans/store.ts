@@ -1,6 +1,7 @@
 import { PLANS } from '../../core/budgets.ts'
 import type { Database, Statement } from '../../core/ports.ts'
 import { remember } from '../../core/remember.ts'
+import { countRows, where } from '../../platform/database/select.ts'
 import type { Counted, Plan } from './plan.ts'
 
 /** `body` is JSON with every field of the plan that is not a column here. */
@@ -42,13 +43,8 @@ export function createKnownPlans(database: Database) {
   }
 }
 
-export async function countPlans(database: Database, room: string): Promise<number> {
-  const [counted] = await database.query<{ plans: number }>(
-    'select cast(count(*) as integer) as plans from plans where account = $1',
-    [room],
-  )
-  return counted?.plans ?? 0
-}
+export const countPlans = (database: Database, room: string): Promise<number> =>
+  countRows(database, where('plans where account = ?', room))
 
 /** Returns false if the room has all the plans that it may have, or another plan took its position. */
 export const insertPlan = (database: Database, plan: Plan): Promise<boolean> =>
