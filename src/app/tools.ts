@@ -5,7 +5,7 @@ import { routedInConsole } from '../tools/console/frame/session.ts'
 import { consoleRoutes } from '../tools/console/pages.ts'
 import type { ToolContext } from '../tools/context.ts'
 import { controlEndpoints } from '../tools/control/routes.ts'
-import { createWaitFor } from '../tools/control/wait.ts'
+import { createWaits } from '../tools/control/wait.ts'
 import { controlDescription } from './docs/routes.ts'
 
 /** Everything below the prefixes that app.ts names. It is loaded for the first request to one of them. */
@@ -14,8 +14,8 @@ export function createTools(
   service: { areas: Areas; operations: readonly Endpoint[]; stopped: () => boolean },
 ) {
   const { config } = context
-  const waitFor = createWaitFor(context, service.stopped)
-  const control = controlEndpoints({ ...context, ...service, waitFor })
+  const waits = createWaits(context, service.stopped)
+  const control = controlEndpoints({ ...context, ...service, ...waits })
   if (control.length > 0) control.push(controlDescription(context, () => control))
   return {
     routes: [...control, ...consoleRoutes(context, service.operations)],

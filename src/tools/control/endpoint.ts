@@ -15,14 +15,14 @@ import { type QueryParameters, queryParameters } from '../../platform/http/query
 import type { ToolContext } from '../context.ts'
 import { missingField, noSuchField } from './errors.ts'
 import { type body as bodySchema, type Fields, readFields, type Values } from './fields.ts'
-import type { WaitFor } from './wait.ts'
+import type { Waits } from './wait.ts'
 
-export type ControlContext = ToolContext & {
-  waitFor: WaitFor
-  stopped: () => boolean
-  /** The endpoints whose requests are recorded, and that plans can name. */
-  operations: readonly Endpoint[]
-}
+export type ControlContext = ToolContext &
+  Waits & {
+    stopped: () => boolean
+    /** The endpoints whose requests are recorded, and that plans can name. */
+    operations: readonly Endpoint[]
+  }
 
 type None = Record<never, never>
 

@@ -17,6 +17,7 @@ import { type ControlContext, defineEndpoint } from './endpoint.ts'
 import { badField, conflict, notFound, tooMany } from './errors.ts'
 import { body, integer, isWhole, textLike } from './fields.ts'
 import { headers, identifier, text } from './schemas.ts'
+import { tooManyWaits } from './wait.ts'
 import { as } from './webhooks.ts'
 
 /** Milliseconds between two checks whether the service stops, and whether the key is still good. */
@@ -89,7 +90,7 @@ export const takeNext = defineEndpoint({
   query: { wait: whole(0, LONGEST_REQUEST, 'Milliseconds to wait for an attempt') },
   inPath: A_LISTENER,
   response: [200, 'The attempt', nextAttempt],
-  errors: () => [notFound('listener'), deleted()],
+  errors: () => [notFound('listener'), deleted(), tooManyWaits()],
   async handler(context, { account, query: { wait = LONGEST_REQUEST }, id, request, reply }) {
     const webhook = await findListener(context, account, id)
     const { ending, stop } = createEnding(context, request, reply, wait)
@@ -109,13 +110,14 @@ export const takeNext = defineEndpoint({
 
 type EndReason = 'over' | 'gone' | 'revoked' | 'stopped'
 
-/** `ending` is aborted, with an `EndReason`, when the request must end without an attempt. */
+/** Throws if too many requests of the account wait. `ending` is aborted, with an `EndReason`, when the request must end without an attempt. */
 function createEnding(
-  { database, config, stopped }: ControlContext,
+  { database, config, stopped, takePlace }: ControlContext,
   request: FastifyRequest,
   reply: FastifyReply,
   wait: number,
 ) {
+  const leavePlace = takePlace(request.account)
   const ending = new AbortController()
   const end = (why: EndReason) => ending.abort(why)
   const left = () => !reply.raw.writableFinished && end('gone')
@@ -139,6 +141,7 @@ function createEnding(
     stop() {
       for (const timer of timers) clearTimeout(timer)
       reply.raw.removeListener('close', left)
+      leavePlace()
     },
   }
 }

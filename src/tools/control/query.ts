@@ -11,7 +11,7 @@ import {
 import { dateTime, type QueryParameter, textUpTo, whole } from '../../platform/http/query.ts'
 import type { Values } from './fields.ts'
 import { nullable } from './schemas.ts'
-import { LONGEST_WAIT, type Look, type WaitFor } from './wait.ts'
+import { LONGEST_WAIT, type Look, type Waits } from './wait.ts'
 
 /** Of a payment, a message or an exchange. */
 export const ID = '06h3k9v0u2j4m5n6p7q8r9s0t1'
@@ -66,7 +66,7 @@ export const ends = {
 
 /** A page of a list, for which the request may wait. `read` gets the parameters: which page, and the filter. */
 export async function followed<Query extends Values<typeof paging> & { since?: number }, Item>(
-  { waitFor, reading }: { waitFor: WaitFor; reading: Turns },
+  { waitFor, reading }: Pick<Waits, 'waitFor'> & { reading: Turns },
   request: FastifyRequest,
   query: Query,
   read: (

@@ -27,31 +27,36 @@ export const tooManyWaits = () =>
 /** What a look found. `isNewer` looks only at what was written since: another look finds nothing if it is false. */
 export type Look<Found> = { found: Found[]; isNewer?: (() => Promise<boolean>) | undefined }
 
-export type WaitFor = ReturnType<typeof createWaitFor>
+export type Waits = ReturnType<typeof createWaits>
 
 /** Equal requests that wait. `empty` is the latest look that found nothing. */
 type Held = { requests: number; empty?: Look<unknown> }
 
-export function createWaitFor({ database, signals, config }: ToolContext, stopped: () => boolean) {
+export function createWaits({ database, signals, config }: ToolContext, stopped: () => boolean) {
   const every = config.database.kind === 'postgres' ? LOOK_EVERY_IF_SHARED : LOOK_EVERY
-  const takePlace = createSlots(HELD_WAITS, Infinity, 0)
+  const takeSlot = createSlots(HELD_WAITS, Infinity, 0)
   const takeTurn = createTurns(1)
   const allHeld = new Map<string, Held>()
+
+  /** Returns a function that leaves the place. Throws if too many requests of the account and its relatives wait. */
+  function takePlace({ name, parent }: Account): () => void {
+    const leave = takeSlot(parent ?? name)
+    if (leave instanceof Promise) throw tooManyWaits()
+    return leave
+  }
 
   /**
    * Looks until it finds something or `ms` milliseconds have passed. Equal requests look together. Returns nothing when the
    * client disconnects, the service stops or the account is reset. Throws if too many requests of the account wait.
    */
-  return async function waitFor<Found>(
+  async function waitFor<Found>(
     { account, url, raw: { socket } }: FastifyRequest,
     ms: number,
     look: (account: Account) => Promise<Look<Found>>,
   ): Promise<Found[]> {
     if (ms === 0) return (await look(account)).found
     const { name, parent, room } = account
-    const family = parent ?? name
-    const leave = takePlace(family)
-    if (leave instanceof Promise) throw tooManyWaits()
+    const leave = takePlace(account)
     const key = `${room} ${url}`
     const held = allHeld.get(key) ?? { requests: 0 }
     allHeld.set(key, held)
@@ -82,7 +87,7 @@ export function createWaitFor({ database, signals, config }: ToolContext, stoppe
     const found = signals.pollUntilFound(recordedIn(room), polling, async () => {
       if (ending.signal.aborted) return []
       if (!held.empty) return lookAt(account)
-      return takeTurn(family, key, () => inThirdOfTime(lookAgain))
+      return takeTurn(parent ?? name, key, () => inThirdOfTime(lookAgain))
     })
     try {
       return await Promise.race([found, over.promise])
@@ -94,6 +99,8 @@ export function createWaitFor({ database, signals, config }: ToolContext, stoppe
       leave()
     }
   }
+
+  return { waitFor, takePlace }
 }
 
 /** Runs a look, and pauses if it found nothing. One that fails finds nothing: the next may not fail. */

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { RECORD_READERS } from '../../../src/core/budgets.ts'
+import { HELD_WAITS, RECORD_READERS } from '../../../src/core/budgets.ts'
 import { createTurns } from '../../../src/core/turns.ts'
 import type { Body } from '../../support/client.ts'
+import { ask } from '../../support/control.ts'
 import { flush } from '../../support/record.ts'
 import { onSharedDatabases } from '../../support/service.ts'
 
@@ -43,6 +44,19 @@ onSharedDatabases(
       })
       await api.get('/v1/payments/unknown')
       for (const { results } of await Promise.all(waits)) assert.equal(results[0]?.status, 404)
+    })
+
+    test('the requests of listeners count among the 200 of an account that wait at once', async () => {
+      const api = await service().newAccount()
+      const { body } = await ask(service(), api, 'listeners', { name: 'a' })
+      const url = `${service().baseUrl}/control/listeners/${body.webhook_id}`
+      const headers = { Authorization: `Bearer ${api.key}` }
+      const waits = Array.from({ length: HELD_WAITS + 1 }, () => fetch(`${url}/next`, { headers }))
+      const first = await Promise.race(waits)
+      assert.deepEqual([first.status, ((await first.json()) as Body).code], [503, 'C0429'])
+      await fetch(url, { method: 'DELETE', headers })
+      const statuses = await Promise.all(waits.map(async each => (await each).status))
+      assert.deepEqual(statuses.sort(), [...Array(HELD_WAITS).fill(200), 503])
     })
   },
   { control: true },
