@@ -24,7 +24,8 @@ export async function findPlans(database: Database, room: string): Promise<Plan[
 export const LAST_PLAN_SQL =
   '(select plan_id from plans where plans.account = accounts.room order by position desc limit 1)'
 
-const MOST_ROOMS = 200
+/** With 100 plans of 4 KB each they take some 10 MB. */
+const MOST_ROOMS = 20
 
 /**
  * Remembers plans by the last of their room. New plans come after it, and nothing but the counts and the note of a plan
