@@ -110,7 +110,7 @@ export const takeNext = defineEndpoint({
 
 type EndReason = 'over' | 'gone' | 'revoked' | 'stopped'
 
-/** Throws if too many requests of the account wait. `ending` is aborted, with an `EndReason`, when the request must end without an attempt. */
+/** Throws as `takePlace` does. `ending` is aborted, with an `EndReason`, when the request must end without an attempt. */
 function createEnding(
   { database, config, stopped, takePlace }: ControlContext,
   request: FastifyRequest,

@@ -38,7 +38,7 @@ export function createWaits({ database, signals, config }: ToolContext, stopped:
   const takeTurn = createTurns(1)
   const allHeld = new Map<string, Held>()
 
-  /** Returns a function that leaves the place. Throws if too many requests of the account and its relatives wait. */
+  /** Returns a function that leaves the place. Throws if too many requests of the parent and its test accounts wait. */
   function takePlace({ name, parent }: Account): () => void {
     const leave = takeSlot(parent ?? name)
     if (leave instanceof Promise) throw tooManyWaits()
@@ -47,7 +47,7 @@ export function createWaits({ database, signals, config }: ToolContext, stopped:
 
   /**
    * Looks until it finds something or `ms` milliseconds have passed. Equal requests look together. Returns nothing when the
-   * client disconnects, the service stops or the account is reset. Throws if too many requests of the account wait.
+   * client disconnects, the service stops or the account is reset. Throws as `takePlace` does.
    */
   async function waitFor<Found>(
     { account, url, raw: { socket } }: FastifyRequest,

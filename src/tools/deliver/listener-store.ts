@@ -175,7 +175,7 @@ export const deleteAttempt = (key: AttemptKey, { taken, answer }: Offered): Stat
   expect: 1,
 })
 
-/** Retires the listeners that nobody has used for a day, and deletes attempts that instances which stopped have left. */
+/** Retires the listeners that nobody has used for a day, and deletes the attempts that stopped instances left behind. */
 export async function sweepListeners(database: Database, now: MachineTime): Promise<void> {
   const idle = `listening_until is not null and listening_until < $1 and status = 'ACTIVE'`
   await database.write([
