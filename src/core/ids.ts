@@ -15,18 +15,14 @@ const RANDOM_LENGTH = LENGTH - TIME_LENGTH
 const pool = Buffer.alloc(4096)
 let used = pool.length
 
-/** Five random bits. The operating system is asked for 4,096 bytes at a time. */
-function randomDigit(): number {
-  if (used === pool.length) {
+/** So many digits of five random bits. The operating system is asked for 4,096 bytes at a time. */
+function randomDigits(count: number): number[] {
+  if (used + count > pool.length) {
     randomFillSync(pool)
     used = 0
   }
-  return (pool[used++] ?? 0) & 31
-}
-
-function randomDigits(count: number): number[] {
   const digits: number[] = []
-  for (let i = 0; i < count; i++) digits.push(randomDigit())
+  for (let i = 0; i < count; i++) digits.push((pool[used++] ?? 0) & 31)
   return digits
 }
 
@@ -62,14 +58,11 @@ function increment(digits: number[], first: number): boolean {
 /** A message has the time of its change, a while before it gets its identifier. An account's clock may stand still. */
 const MILLISECONDS_REMEMBERED = 20_000
 
-/** So many random digits, each of five bits. */
-type Digits = (count: number) => number[]
-
 /**
  * The real `NewId`. Within one millisecond each identifier is greater than the ones before it. With `digits` each call
  * uses up as many, so that what comes later does not depend on the time.
  */
-export function createNewId(digits?: Digits): NewId {
+export function createNewId(digits?: typeof randomDigits): NewId {
   const latest = new Map<number, string>()
   return now => {
     const drawn = digits?.(RANDOM_LENGTH)
@@ -102,7 +95,7 @@ export const secrets: Secrets = { secret: newSecret, uuid: newUuid }
 
 /** Identifiers and secrets that are the same in each run, for tests only: anyone who knows the seed can guess them. */
 export function createSeededIds(seed: string): { newId: NewId; secrets: Secrets } {
-  const rooms = new Map<string, { newId: NewId; digits: Digits }>()
+  const rooms = new Map<string, ReturnType<typeof seededRoom>>()
   function of(room = '') {
     const ids = rooms.get(room) ?? seededRoom(seed, room)
     rooms.set(room, ids)
@@ -126,7 +119,7 @@ const hexOf = (digits: number[]): string => digits.map(digit => (digit & 15).toS
 function seededRoom(seed: string, room: string) {
   let made = 0
   let left: number[] = []
-  const digits: Digits = count => {
+  const digits = (count: number): number[] => {
     while (left.length < count) {
       const block = hash('sha256', JSON.stringify([seed, room, made++]), 'buffer')
       left = left.concat(Array.from(block, byte => byte & 31))
