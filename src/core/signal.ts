@@ -17,7 +17,10 @@ export function createSignals() {
     set(name: string): void {
       waiters.emit(name)
     },
-    /** Calls `look` at once, after each signal and every so often, until it finds something. Rejects when `look` does. */
+    /**
+     * Calls `look` until it finds something: at once, when `name` is set, and every so many milliseconds, because another
+     * instance may have written. Rejects when `look` does.
+     */
     async pollUntilFound<Found>(
       name: string,
       { every, ending }: Polling,
