@@ -55,28 +55,15 @@ type StartOptions = {
   ca?: string
 }
 
-export type Farthing = {
-  /** The address at which it listens, such as http://127.0.0.1:3000. */
-  url: string
-  /** undefined if there were keys in the database: only their hashes are stored. Otherwise the configured or the new one. */
-  apiKey: string | undefined
-  metricsUrl: string | undefined
-  /**
-   * Finishes requests and deliveries in progress, within 10 seconds, and releases every resource. Idle keep-alive
-   * connections are closed after `graceMs` milliseconds: at once, unless said otherwise.
-   */
-  close(graceMs?: number): Promise<void>
-  app: App
-  ports: Ports
-}
+export type Farthing = Awaited<ReturnType<typeof startFarthing>>
 
 /** Starts the service: the only way to do so. Throws if the database cannot be opened or the port is taken. */
-export async function startFarthing(options: StartOptions): Promise<Farthing> {
-  const { config, logger, ca } = options
+export async function startFarthing(options: StartOptions) {
+  const { config, logger, ca, onFatal = throwError } = options
   const metrics = await createMetrics(config)
   const opening = openDatabase(config.database, {
     onCommit: metrics?.committed,
-    onUnknownOutcome: error => void setTimeout(fatal, LAST_RESPONSES, options, error),
+    onUnknownOutcome: error => void setTimeout(onFatal, LAST_RESPONSES, error),
     onConnectionError: error => logger?.warn(`a database connection was lost: ${error.message}`),
   })
   opening.catch(() => undefined)
@@ -134,10 +121,12 @@ export async function startFarthing(options: StartOptions): Promise<Farthing> {
       await withTimeout(closePorts(), CLOSE_TIMEOUT)
     }
     return {
-      url: linkTo(config.host, server.server),
+      url: linkTo(config.host, server.server), // such as http://127.0.0.1:3000
+      /** undefined if there were keys in the database: only their hashes are stored. Otherwise the configured or the new one. */
       apiKey,
       metricsUrl,
-      close(graceMs = 0) {
+      /** Ends what is in progress, within 10 seconds, and releases all. Idle connections end after `graceMs` milliseconds. */
+      close(graceMs = 0): Promise<void> {
         closing ??= close(graceMs)
         return closing
       },
@@ -156,9 +145,8 @@ const createMetrics = async ({ metricsPort }: Config) =>
     ? undefined
     : (await import('../platform/metrics/metrics.ts')).createMetrics()
 
-function fatal({ onFatal }: StartOptions, error: unknown): void {
-  if (!onFatal) throw error
-  onFatal(error)
+function throwError(error: unknown): never {
+  throw error
 }
 
 async function listen(server: FastifyInstance, { port, host }: Config): Promise<void> {

@@ -13,9 +13,6 @@ async function main(): Promise<void> {
     config,
     ...(workerData.seed !== undefined && { seed: workerData.seed }),
     ...(logger && { logger }),
-    onFatal: error => {
-      throw error
-    },
   })
   parentPort?.on('message', async () => {
     await farthing.close()
