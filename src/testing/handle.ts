@@ -97,14 +97,7 @@ function idOf(payment: Payment | string): string {
 }
 
 /** The body that makes or resets an account. */
-export const accountStart = ({
-  at,
-  ...rest
-}: {
-  name?: string
-  at?: Moment
-  frozen?: boolean
-}) => ({
+export const accountStart = ({ at, ...rest }: { at?: Moment | undefined }) => ({
   ...rest,
   at: at && isoOf(at),
 })

@@ -3,7 +3,7 @@ import { accountRules, accountStart, createAccount, type Identity } from './hand
 import { HostPromise, onlyOnce } from './host-globals.ts'
 import { type Connection, connect } from './http.ts'
 import { payOnPages } from './pages.ts'
-import type { Account, AccountOptions, Farthing, Moment, StartOptions } from './public.d.ts'
+import type { Account, Farthing, Moment, StartOptions } from './public.d.ts'
 import { anyText, check, checkOptions, moment, oneOf, type Rule, text, whole } from './values.ts'
 
 export { CheckFailed, ControlError, payOnPages, Undelivered, WaitError }
@@ -80,10 +80,7 @@ function isAddress(value: unknown): boolean {
 }
 
 /** Rejects if control is off there, and for whatever is not Farthing. */
-async function accountBehind(
-  connection: Connection,
-  key: string,
-): Promise<{ name: string; hasConsole: boolean }> {
+async function accountBehind(connection: Connection, key: string) {
   const { url } = connection
   const where = `connectFarthing: no Farthing responds at ${url}`
   const overview = await connection
@@ -94,8 +91,8 @@ async function accountBehind(
     })
   if (!Array.isArray(overview?.has))
     throw new Error(`${where}: GET /control: 200 without an account`)
-  if (overview.has.includes('accounts'))
-    return { name: overview.account, hasConsole: overview.has.includes('console') }
+  const hasConsole: boolean = overview.has.includes('console')
+  if (overview.has.includes('accounts')) return { name: overview.account as string, hasConsole }
   throw new ControlError(`control is off at ${url}: start Farthing with FARTHING_CONTROL=true`, 404)
 }
 
@@ -105,16 +102,35 @@ function createFarthing(
   { at: first, stop }: { at?: Moment | undefined; stop: () => Promise<void> },
 ): Farthing {
   const accounts = new Set<Account>()
+  const call = connection.callWith(key)
   const own = createAccount(connection, { name, key }, { finish: async () => {}, keep: () => '' })
   const farthing: Farthing = {
     ...own,
     env: { FARTHING_URL: connection.url, FARTHING_API_KEY: key },
     async account(options = {}) {
       checkOptions('account', options, accountRules)
-      const at = options.at ?? first
-      const given = { ...options, ...(at !== undefined && { at }) }
-      const ended = () => accounts.delete(account)
-      const account = await makeAccount(connection, { key, hasConsole }, given, ended)
+      const { keepOnFailure, at = first, ...others } = options
+      const start = accountStart({ ...others, at })
+      const made = await call('POST', '/control/accounts', start)
+      const name = encodeURIComponent(made.account)
+      let isKept = false
+      const account = createAccount(
+        connection,
+        { name: made.account, key: made.key },
+        {
+          async finish() {
+            accounts.delete(account)
+            if (!isKept) await call('DELETE', `/control/accounts/${name}`)
+          },
+          keep() {
+            if (!keepOnFailure) return ''
+            isKept = true
+            return hasConsole
+              ? `\nIts account is kept: ${connection.url}/console/a/${name}`
+              : `\nIts account ${made.account} is kept, without pages: the console is off (FARTHING_CONSOLE=false)`
+          },
+        },
+      )
       accounts.add(account)
       return account
     },
@@ -126,37 +142,6 @@ function createFarthing(
     [Symbol.asyncDispose]: () => farthing.stop(),
   }
   return farthing
-}
-
-async function makeAccount(
-  connection: Connection,
-  parent: { key: string; hasConsole: boolean },
-  options: AccountOptions,
-  ended: () => unknown,
-): Promise<Account> {
-  const { keepOnFailure, ...start } = options
-  const call = connection.callWith(parent.key)
-  const { account, key } = await call('POST', '/control/accounts', accountStart(start))
-  const name = encodeURIComponent(account)
-  let isKept = false
-  return createAccount(
-    connection,
-    { name: account, key },
-    {
-      async finish() {
-        ended()
-        if (isKept) return
-        await call('DELETE', `/control/accounts/${name}`)
-      },
-      keep() {
-        if (!keepOnFailure) return ''
-        isKept = true
-        return parent.hasConsole
-          ? `\nIts account is kept: ${connection.url}/console/a/${name}`
-          : `\nIts account ${account} is kept, without pages: the console is off (FARTHING_CONSOLE=false)`
-      },
-    },
-  )
 }
 
 function refuseOldNode(call: keyof typeof NEEDED): void {
