@@ -15,24 +15,10 @@ import { parseUrl } from './parse.ts'
 // biome-ignore lint/suspicious/noExplicitAny: see above
 export type Body = any
 
-export type ServiceAnswer = {
-  status: number
-  body: Body
-  date: string | undefined
-  /** Why not, of status 400 and above. An `AnotherAnswered` where that was not Farthing. */
-  refused: CommandError | undefined
-}
-
 type Sent = { json?: unknown; form?: Record<string, string>; signal?: AbortSignal }
 
-export type Service = {
-  /** Without a slash at its end. */
-  url: string
-  /** Rejects with exit code 4 if the service cannot be reached or refuses the key. */
-  request(method: string, path: string, sent?: Sent): Promise<ServiceAnswer>
-  /** As `request`, and rejects with exit code 1 if the response is an error. Resolves to the body. */
-  ask(method: string, path: string, sent?: Sent): Promise<Body>
-}
+export type Service = ReturnType<typeof serviceAt>
+export type ServiceAnswer = Awaited<ReturnType<Service['request']>>
 
 /** The last options of every command that speaks to a service. */
 export const serviceOptions = {
@@ -64,13 +50,13 @@ export async function connect(config: Config, options: ServiceOptions): Promise<
 /** Milliseconds without a byte. */
 const LONGEST_SILENCE = 300_000
 
-/** Without a key for endpoints that need none. */
-export function serviceAt(url: string, key: string | undefined): Service {
+/** `url` has no slash at its end. Without a key for endpoints that need none. */
+export function serviceAt(url: string, key: string | undefined) {
   const client = url.startsWith('https:') ? loadHttps() : http
   // Node's own agent would not know of `exceptLoopback`.
   let agent: InstanceType<typeof client.Agent> | undefined
-  async function request(method: string, path: string, sent: Sent = {}): Promise<ServiceAnswer> {
-    const { json, form, signal } = sent
+  /** Rejects with exit code 4 if the service cannot be reached or refuses the key. */
+  async function request(method: string, path: string, { json, form, signal }: Sent = {}) {
     const text = form ? String(new URLSearchParams(form)) : JSON.stringify(json)
     const headers = {
       // The check leaves out what the commands send.
@@ -96,6 +82,7 @@ export function serviceAt(url: string, key: string | undefined): Service {
         : new Unreachable(url, error)
     })
     const { statusCode: status = 0 } = response
+    /** An `AnotherAnswered` where it was not Farthing that refused. */
     const refused = status < 400 ? undefined : whyRefused(url, `${method} ${path}`, response, body)
     // A 502 or 504 passes: `listen` asks again.
     if (refused instanceof AnotherAnswered && status < 500) throw refused
@@ -109,7 +96,8 @@ export function serviceAt(url: string, key: string | undefined): Service {
   return {
     url,
     request,
-    async ask(method, path, sent) {
+    /** As `request`, and rejects with exit code 1 if the response is an error. Resolves to the body. */
+    async ask(method: string, path: string, sent?: Sent): Promise<Body> {
       const { body, refused } = await request(method, path, sent)
       if (refused) throw refused
       return body
