@@ -6,14 +6,7 @@ import { CommandError, EXIT, wrongUsage } from './command-error.ts'
 import { defineCommand, type OptionsOf } from './define-command.ts'
 import { colour, note, oneLine, print, printJson } from './output.ts'
 import { parseAge } from './parse.ts'
-import {
-  accountTime,
-  type Body,
-  connect,
-  NEEDS_SERVICE,
-  type Service,
-  serviceOptions,
-} from './running-service.ts'
+import { accountTime, type Body, connect, type Service, serviceOptions } from './running-service.ts'
 
 /** The worst first. */
 const LEVELS = ['fail', 'warn', 'note'] as const
@@ -70,7 +63,6 @@ export const check = defineCommand({
       'nothing was judged, the webhook of --probe is unknown, or the report could not be written',
     [EXIT.wrong]: 'a rule is broken, at the level of --fail-on or a worse one',
   },
-  after: NEEDS_SERVICE,
   async run({ config, options }) {
     const { failOn, ignore = [], junit, json } = options
     const service = await connect(config(), options)

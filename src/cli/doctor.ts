@@ -12,7 +12,7 @@ import { type Check, checksOf } from './doctor-check.ts'
 import { checkService } from './doctor-service.ts'
 import { explainError } from './explain-error.ts'
 import { colour, oneLine, print, printJson } from './output.ts'
-import { NEEDS_SERVICE, type ServiceOptions, serviceOptions } from './running-service.ts'
+import { type ServiceOptions, serviceOptions } from './running-service.ts'
 
 export const doctor = defineCommand({
   summary: 'look for mistakes in your set-up',
@@ -23,7 +23,6 @@ export const doctor = defineCommand({
   ],
   options: serviceOptions,
   exitCodes: { [EXIT.wrong]: 'a check failed' },
-  after: NEEDS_SERVICE,
   async run({ env, options }) {
     const checks: Check[] = []
     for await (const check of checkAll(env, options)) {

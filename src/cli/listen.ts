@@ -14,7 +14,6 @@ import {
   type Body,
   connect,
   keepAsking,
-  NEEDS_SERVICE,
   RETRY_AFTER,
   type Service,
   type ServiceAnswer,
@@ -61,7 +60,6 @@ export const listen = defineCommand({
     'farthing listen --json | jq -r .event_type',
   ],
   options,
-  after: NEEDS_SERVICE,
   async run({ config, options }) {
     refuseWithoutEffect(options)
     const receive = createReceive(options)

@@ -2,7 +2,7 @@ import { remember } from '../core/remember.ts'
 import { defineCommand, type OptionsOf } from './define-command.ts'
 import { colour, note, oneLine, print, printable, printJson, timeOfDay } from './output.ts'
 import { parseAge } from './parse.ts'
-import { type Body, connect, keepAsking, NEEDS_SERVICE, serviceOptions } from './running-service.ts'
+import { type Body, connect, keepAsking, serviceOptions } from './running-service.ts'
 
 const OPERATIONS = `
   createPayment searchPayments readPayment listPaymentEvents cancelPayment capturePayment
@@ -40,7 +40,6 @@ export const logs = defineCommand({
     'farthing logs --since 10m --json | jq -r .path',
   ],
   options,
-  after: NEEDS_SERVICE,
   async run({ config, options }) {
     if (options.follow)
       for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => process.exit(0))

@@ -10,13 +10,7 @@ import { CommandError, EXIT, wrongUsage } from './command-error.ts'
 import { defineCommand, type OptionsOf } from './define-command.ts'
 import { colour, colouredStatus, money, oneLine, print, printJson } from './output.ts'
 import { didYouMean, numberFrom } from './parse.ts'
-import {
-  type Body,
-  connect,
-  NEEDS_SERVICE,
-  type Service,
-  serviceOptions,
-} from './running-service.ts'
+import { type Body, connect, type Service, serviceOptions } from './running-service.ts'
 
 const DEFAULT_AMOUNT = 1450
 
@@ -73,7 +67,6 @@ export const pay = defineCommand({
   },
   options,
   exitCodes: ENDED_OTHERWISE,
-  after: NEEDS_SERVICE,
   async run({ config, argument: scenario, options }) {
     const { moto, agreement, capture, hold } = options
     if (moto && agreement !== undefined)

@@ -12,6 +12,9 @@ import { CommandError } from './command-error.ts'
 import type { Command, CommandGroup, Description, Env, Row } from './define-command.ts'
 import { oneOf } from './parse.ts'
 
+/** The end of the help of a command that speaks to a service, unless it says something else. */
+const NEEDS_SERVICE = 'Needs FARTHING_URL (default: http://127.0.0.1:3000) and FARTHING_API_KEY.'
+
 /** What a command gets beside its options. `end` takes its exit code. */
 export type Shell = {
   config: Parameters<Command['run']>[0]['config']
@@ -29,7 +32,11 @@ export function addCommand(
 ): void {
   const added = parent.command(name)
   added.configureHelp({ argumentDescription: meaningOf, optionDescription: meaningOf })
-  const described = describe(added, command)
+  const isOfService = !isGroup(command) && command.options?.url !== undefined
+  const described = describe(added, {
+    ...(isOfService && { after: NEEDS_SERVICE }),
+    ...command,
+  })
   if (isGroup(command)) {
     for (const [each, part] of Object.entries(command.commands))
       addCommand(described, each, part, shell)

@@ -7,7 +7,7 @@ import { CommandError, EXIT, wrongUsage } from './command-error.ts'
 import { defineCommand } from './define-command.ts'
 import { colouredStatus, oneLine, print, printable, printJson } from './output.ts'
 import { numberFrom } from './parse.ts'
-import { type Body, connect, NEEDS_SERVICE, serviceOptions } from './running-service.ts'
+import { type Body, connect, serviceOptions } from './running-service.ts'
 
 const options = {
   times: {
@@ -43,7 +43,6 @@ export const resend = defineCommand({
     [EXIT.failed]: 'the receiver did not accept it, or accepted a wrong signature',
     [EXIT.wrong]: 'the receiver refuses the undamaged message too, so a damaged one says nothing',
   },
-  after: NEEDS_SERVICE,
   async run({ config, argument: message_id, options }) {
     const { times, damage, signingKey: signing_key, as, to } = options
     if (as && options.body !== undefined) throw wrongUsage('give --as or --body, not both')

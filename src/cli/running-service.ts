@@ -31,10 +31,6 @@ export const serviceOptions = {
 } as const
 export type ServiceOptions = OptionsOf<typeof serviceOptions>
 
-/** The end of the help of such a command. */
-export const NEEDS_SERVICE =
-  'Needs FARTHING_URL (default: http://127.0.0.1:3000) and FARTHING_API_KEY.'
-
 /** The service and the key that the options or the settings name. */
 export async function connect(config: Config, options: ServiceOptions): Promise<Service> {
   const url = options.url ?? config.url

@@ -1,7 +1,7 @@
 import type { EventType } from '../pay/webhooks/webhook.ts'
 import { defineCommand } from './define-command.ts'
 import { carryOutAndShow, ENDED_OTHERWISE, type PaymentToMake } from './pay.ts'
-import { connect, NEEDS_SERVICE, serviceOptions } from './running-service.ts'
+import { connect, serviceOptions } from './running-service.ts'
 
 /** The other one is never sent. */
 type Sent = Exclude<EventType, 'card_payment_settled'>
@@ -24,7 +24,6 @@ export const trigger = defineCommand({
   argument: { value: '<event-type>', meaning: sent.join(', '), values: sent },
   options: serviceOptions,
   exitCodes: ENDED_OTHERWISE,
-  after: NEEDS_SERVICE,
   run: async ({ config, argument, options }) =>
     carryOutAndShow(await connect(config(), options), { ...payments[argument], ...options }),
 })
