@@ -76,28 +76,19 @@ type Collected = {
 
 function collect({ chapters, info, tags, meanings, errorBody, webhooks }: Collected) {
   const paths: Record<string, Record<string, unknown>> = {}
-  const used: Responses[] = []
   for (const [tag, endpoints] of Object.entries(chapters))
     for (const endpoint of endpoints) {
       const operation = operationOf(tag, endpoint, errorBody)
-      used.push(operation.responses)
       // A browser may see the pages at another address than clients see the API.
       const servers = endpoint.area === 'pages' && { servers: [PAGE_SERVER] }
       const methods = paths[endpoint.path] ?? { ...servers }
       paths[endpoint.path] = { ...methods, [endpoint.method.toLowerCase()]: operation }
     }
-  const errors = Object.values(chapters)
-    .flat()
-    .flatMap(({ area, docs }) => [
-      ...(docs().errors ?? []),
-      ...errorsOf[area].map(name => sharedErrors[name]()),
-    ])
-  const referred = new Set(used.flatMap(Object.values).map(response => response.$ref))
-  const responses = Object.fromEntries(
-    Object.entries(sharedErrors)
-      .filter(([name]) => referred.has(`#/components/responses/${name}`))
-      .map(([name, make]) => [name, errorResponse([make()], errorBody)]),
-  )
+  const described = Object.values(chapters).flat()
+  const names = new Set<string>(described.flatMap(({ area }) => errorsOf[area]))
+  const shared = Object.entries(sharedErrors).filter(([name]) => names.has(name))
+  const own = described.flatMap(({ docs }) => docs().errors ?? [])
+  const errors = [...own, ...shared.map(([, make]) => make())]
   return shareSchemas({
     openapi: '3.1.0',
     info: { ...info, version, license: { name: 'MIT', identifier: 'MIT' } },
@@ -113,7 +104,9 @@ function collect({ chapters, info, tags, meanings, errorBody, webhooks }: Collec
           description: 'An API key, as farthing keys create prints it',
         },
       },
-      responses,
+      responses: Object.fromEntries(
+        shared.map(([name, make]) => [name, errorResponse([make()], errorBody)]),
+      ),
     },
   })
 }
