@@ -73,15 +73,13 @@ async function copyChecked(path: string, file: string): Promise<number> {
 }
 
 async function copy(path: string, file: string): Promise<void> {
-  const source = new DatabaseSync(path, { readOnly: true, timeout: LONGEST_WAIT })
+  using source = new DatabaseSync(path, { readOnly: true, timeout: LONGEST_WAIT })
   try {
     await copyPages(source, file, { rate: ALL_PAGES })
   } catch (error) {
     // Either error code can mean a full disk. The source is only read, so the fault is the copy's.
     const full = primaryCode(error) === SQLITE.FULL || extendedCode(error) === SQLITE_IOERR_WRITE
     throw full ? new Error('the copy cannot be written: is there room for it?') : error
-  } finally {
-    source.close()
   }
 }
 
@@ -101,12 +99,8 @@ function makeEmpty(file: string): void {
 
 /** Returns the number of payments. Throws if the copy is damaged. */
 function check(file: string): number {
-  const copy = new DatabaseSync(file)
-  try {
-    const [found] = copy.prepare('pragma integrity_check').all().map(Object.values)
-    if (found?.[0] !== 'ok') throw new Error(`the copy is damaged: ${found}`)
-    return Number(copy.prepare('select count(*) as n from payments').get()?.n)
-  } finally {
-    copy.close()
-  }
+  using copy = new DatabaseSync(file)
+  const [found] = copy.prepare('pragma integrity_check').all().map(Object.values)
+  if (found?.[0] !== 'ok') throw new Error(`the copy is damaged: ${found}`)
+  return Number(copy.prepare('select count(*) as n from payments').get()?.n)
 }
