@@ -29,11 +29,9 @@ type ValueOf<Parameter> = Parameter extends { parse: (...given: never[]) => infe
 type AlwaysThere = { initial: string } | { isRequired: true }
 
 export type OptionsOf<Options> = {
-  -readonly [Name in keyof Options as Options[Name] extends AlwaysThere ? Name : never]: ValueOf<
-    Options[Name]
-  >
+  -readonly [Name in keyof Options]?: ValueOf<Options[Name]>
 } & {
-  -readonly [Name in keyof Options as Options[Name] extends AlwaysThere ? never : Name]?: ValueOf<
+  -readonly [Name in keyof Options as Options[Name] extends AlwaysThere ? Name : never]: ValueOf<
     Options[Name]
   >
 }
