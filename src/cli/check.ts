@@ -77,10 +77,7 @@ export const check = defineCommand({
     if (junit !== undefined) write(junit, junitOf(report, failing))
     if (json) printJson(options.situations ? report.situations : report)
     else if (options.situations) await showSituations(report, service)
-    else {
-      show(report, service.url)
-      showUnjudged(report)
-    }
+    else show(report, service.url)
     if (options.situations) return 0
     if (failing.length > 0) return EXIT.wrong
     refuseUnjudged(report, options)
@@ -158,6 +155,11 @@ function show({ kept, not_kept, from, to, findings, situations }: Body, url: str
   )
   if (count('fail') + count('warn') + count('note') > 0)
     note(`${url}/console/check has all rules. --ignore leaves some out.`)
+  const unjudged = findings.filter(isOfProbe).filter(isUnjudged)
+  for (const [sentence, rules] of Map.groupBy(unjudged, ({ sentence }: Body) => sentence)) {
+    const ids = rules.map(({ rule }: Body) => rule)
+    print(`\nNot judged: ${ids.join(', ')}\n  ${oneLine(sentence, 500)}`)
+  }
 }
 
 async function showSituations({ situations }: Body, { ask, url }: Service): Promise<void> {
@@ -167,14 +169,6 @@ async function showSituations({ situations }: Body, { ask, url }: Service): Prom
   for (const { situation, met, evidence, line } of situations) {
     print(`${met ? 'met    ' : 'not met'}  ${oneLine(situation)}`)
     print(`         ${met ? `${url}/console/requests/${evidence}` : oneLine(line, 500)}`)
-  }
-}
-
-function showUnjudged({ findings }: Body): void {
-  const unjudged = findings.filter(isOfProbe).filter(isUnjudged)
-  for (const [sentence, rules] of Map.groupBy(unjudged, ({ sentence }: Body) => sentence)) {
-    const ids = rules.map(({ rule }: Body) => rule)
-    print(`\nNot judged: ${ids.join(', ')}\n  ${oneLine(sentence, 500)}`)
   }
 }
 
