@@ -43,6 +43,8 @@ export async function connect(config: Config, options: ServiceOptions): Promise<
   return serviceAt(url, key)
 }
 
+const NO_CONTENT = 204
+
 /** Milliseconds without a byte. */
 const LONGEST_SILENCE = 300_000
 
@@ -78,8 +80,10 @@ export function serviceAt(url: string, key: string | undefined) {
         : new Unreachable(url, error)
     })
     const { statusCode: status = 0 } = response
-    /** An `AnotherAnswered` where it was not Farthing that refused. */
-    const refused = status < 400 ? undefined : whyRefused(url, `${method} ${path}`, response, body)
+    // Farthing redirects, and returns a page, only for a form.
+    const isSuccess = status < 400 && (form || status === NO_CONTENT || body !== undefined)
+    /** An `AnotherAnswered` where that was not Farthing. */
+    const refused = isSuccess ? undefined : whyRefused(url, `${method} ${path}`, response, body)
     // A 502 or 504 passes: `listen` asks again.
     if (refused instanceof AnotherAnswered && status < 500) throw refused
     if (status === 401)
@@ -105,7 +109,7 @@ export function serviceAt(url: string, key: string | undefined) {
 async function exchange(request: ClientRequest, sent?: string) {
   request.on('timeout', () => request.destroy(new Error('it does not respond')))
   const [response] = (await once(request.end(sent), 'response')) as [IncomingMessage]
-  return { response, body: parsed(await text(response).catch(() => '')) }
+  return { response, body: parsed(await text(response)) }
 }
 
 /** undefined for what is not JSON, such as a page. */
@@ -126,7 +130,8 @@ function whyRefused(
   const { code, status, field, header, description } = body ?? {}
   // Every error of Farthing but those of the hosted pages is JSON, and these have a header that a proxy's seldom have.
   const isJson = typeof code === 'string' || typeof status === 'string'
-  if (!isJson && !headers['content-security-policy']) return new AnotherAnswered(url, statusCode)
+  const isPage = statusCode >= 400 && headers['content-security-policy'] !== undefined
+  if (!isJson && !isPage) return new AnotherAnswered(url, statusCode)
   const about = [statusCode, code, field ?? header].filter(Boolean).join(' ')
   return new CommandError(
     `${request.replace(/\?.*/, '')} was refused with ${about}: ${description ?? 'no description'}`,

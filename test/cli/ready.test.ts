@@ -55,6 +55,24 @@ describe('How commands find the service', () => {
     }
   })
 
+  test('The error for a page, or for a redirection, where Farthing answers with JSON says that it was not Farthing', async t => {
+    const other = createServer(({ url }, response) =>
+      url?.startsWith('/moved')
+        ? response.writeHead(301, { Location: 'https://farthing.example' }).end()
+        : response.end('<h1>Sign in</h1>'),
+    )
+    await once(other.listen(0, '127.0.0.1'), 'listening')
+    t.after(() => other.close())
+    const address = `http://127.0.0.1:${(other.address() as AddressInfo).port}`
+    for (const [url, status] of Object.entries({ [address]: 200, [`${address}/moved`]: 301 }))
+      for (const command of ['pay', 'logs', 'listen', 'ready', 'check', 'resend 0']) {
+        const { code, stdout, stderr } = await farthing(`${command} --url ${url}`)
+        const says = `farthing: not Farthing answered ${status} at ${url}, but a proxy`
+        assert.ok(stderr.startsWith(says), `${command}: ${stderr}`)
+        assert.deepEqual([code, stdout], [4, ''])
+      }
+  })
+
   test('farthing ready needs no key, finds the service by the settings that start it, and is recorded nowhere', async () => {
     const url = service.baseUrl
     const requests = async () => (await farthing('logs --since 1m --json')).stdout
