@@ -94,10 +94,11 @@ function parseEvents(text: string): EventType[] {
   throw wrongUsage(`It must be some of ${eventTypes.join(', ')}.`)
 }
 
+/** Node refuses to send other characters than these, of the value those of Latin-1. */
 function addHeader(text: string, headers: [string, string][] = []): [string, string][] {
-  const [, name = '', value = ''] = /^([\w-]+):\s*(.*)$/.exec(text) ?? []
+  const [, name = '', value = ''] = /^([\w-]+):\s*([\t\x20-\x7e\x80-\xff]*)$/.exec(text) ?? []
   if (name) return [...headers, [name, value]]
-  throw wrongUsage("It must be 'Name: value'.")
+  throw wrongUsage("It must be 'Name: value', in characters of Latin-1.")
 }
 
 /** Milliseconds. */

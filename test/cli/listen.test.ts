@@ -231,13 +231,14 @@ describe('farthing listen', () => {
       ['--forward-to', 'localhost:port'],
       ['--header', 'nonsense'],
       ['--header', 'X-Team: a'],
+      ['--forward-to', 'localhost:4000', '--header', 'X-Team: ✓'],
       ['--insecure'],
       ['--forget', '--missed'],
       ['--forget', '--forward-to', 'localhost:4000'],
     ]) {
       const { code, stdout, stderr } = await farthing('listen', ...args)
       assert.deepEqual({ code, stdout }, { code: 2, stdout: '' })
-      if (args[0] === '--forward-to')
+      if (args.length === 2 && args[0] === '--forward-to')
         assert.match(
           stderr,
           /--forward-to must be an http or https address, such as localhost:4000/,
