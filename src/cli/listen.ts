@@ -188,10 +188,11 @@ async function untilServed(
   listener: Listener,
   ask: () => Promise<ServiceAnswer>,
 ): Promise<ServiceAnswer> {
-  const answer = await ask()
-  if (answer.status < 500 || listener.stopping) return answer
-  await sleep(RETRY_AFTER)
-  return untilServed(listener, ask)
+  for (;;) {
+    const answer = await ask()
+    if (answer.status < 500 || listener.stopping) return answer
+    await sleep(RETRY_AFTER)
+  }
 }
 
 async function renew(listener: Listener): Promise<void> {
