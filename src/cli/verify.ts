@@ -148,14 +148,16 @@ async function signingKeys(service: Service): Promise<NamedKey[]> {
 }
 
 function printAnalysis({ sentence, advice, difference }: Analysis, matches: boolean): void {
-  print(colour(matches ? 'green' : 'red', sentence))
+  print(colour(matches ? 'green' : 'red', line(sentence)))
   if (difference)
     for (const name of ['sent', 'given'] as const) {
       const { hex, text } = difference[name]
-      print(`  byte ${difference.offset}, ${name.padEnd(5)}  ${hex}  ${JSON.stringify(text)}`)
+      print(
+        `  byte ${difference.offset}, ${name.padEnd(5)}  ${hex}  ${oneLine(JSON.stringify(text))}`,
+      )
     }
   for (const { text, calls = [] } of advice) {
-    print(`\n${text}`)
+    print(`\n${line(text)}`)
     for (const { framework, call } of calls) print(`  ${framework.padEnd(13)} ${call}`)
   }
 }

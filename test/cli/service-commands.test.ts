@@ -208,6 +208,21 @@ describe('The commands that speak to a service', () => {
     assert.match(wrong.body.sentence, /the key given is the signing key with a newline at its end/)
   })
 
+  test('farthing verify prints the name of a webhook without control characters', async t => {
+    const { body } = await json('trigger card_payment_failed')
+    const webhooks = `${service.baseUrl}/v1/webhooks`
+    const headers = { Authorization: `Bearer ${KEY}`, 'Content-Type': 'application/json' }
+    const wanted = { callback_url: receiver.url, description: `an${ESCAPE}[2Jother` }
+    const made = await fetch(webhooks, { method: 'POST', headers, body: JSON.stringify(wanted) })
+    const { external_id, signing_key } = (await made.json()) as Record<string, string>
+    t.after(() => fetch(`${webhooks}/${external_id}`, { method: 'DELETE', headers }))
+    const { code, stdout } = await farthing(`verify --message ${body.messages[0].message_id}`, {
+      env: { SIGNING_KEY: signing_key ?? '' },
+    })
+    assert.equal(code, 3)
+    assert.match(stdout, /an \[2Jother/)
+  })
+
   test('farthing pay makes a payment of 0 pence', async () => {
     const { code, body } = await json('pay --amount 0')
     assert.deepEqual([code, body.payment.amount, body.payment.state.status], [0, 0, 'success'])
