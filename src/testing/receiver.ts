@@ -48,13 +48,15 @@ export async function startReceiver(
   checkOptions('receive', options, receiveRules)
   let { answer: reply = 200 } = options
   checkAnswer('receive: answer', reply)
-  let signingKey = ''
+  let registering: Promise<{ external_id: string; signing_key: string }> | undefined
   const inbox = createInbox()
 
   async function respond(request: IncomingMessage): Promise<number> {
     const arriving = await readMessage(request).catch(() => undefined)
-    if (!arriving) return 400
-    if (!isSigned(arriving, signingKey)) {
+    // A message may come before the response that has its key.
+    const webhook = await registering?.catch(() => undefined)
+    if (!arriving || !webhook) return 400
+    if (!isSigned(arriving, webhook.signing_key)) {
       inbox.addForgery(arriving)
       return 401
     }
@@ -73,20 +75,19 @@ export async function startReceiver(
 
   const { address, close } = await listen(options, respond)
   const { events: subscriptions, as, url = address } = options
-  let webhook: string
+  registering = call('POST', '/v1/webhooks', { callback_url: url, subscriptions })
   try {
-    const made = await call('POST', '/v1/webhooks', { callback_url: url, subscriptions })
-    webhook = `/v1/webhooks/${made.external_id}`
-    signingKey = made.signing_key
-    if (as) await call('PUT', `/control/webhooks/${made.external_id}`, { as })
+    const { external_id } = await registering
+    if (as) await call('PUT', `/control/webhooks/${external_id}`, { as })
   } catch (error) {
     await close()
     throw error
   }
+  const { external_id, signing_key } = await registering
 
   const receiver: Receiver = {
     url,
-    signingKey,
+    signingKey: signing_key,
     async next(which = {}, waitOptions = {}) {
       checkFields('next', which, wantedRules)
       const { signal, left, duration } = startWait('next', waitOptions)
@@ -106,7 +107,7 @@ export async function startReceiver(
     },
     close: onlyOnce(async () => {
       // A reset or the end of the account may have removed it.
-      await call('DELETE', webhook).catch(() => {})
+      await call('DELETE', `/v1/webhooks/${external_id}`).catch(() => {})
       await close()
     }),
     [Symbol.asyncDispose]: () => receiver.close(),

@@ -1,8 +1,11 @@
 /** What a receiver of the library responds. */
 import assert from 'node:assert/strict'
+import { createHmac } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
 import { startFarthing } from '../../src/testing/library.ts'
 import type { Farthing, ReceiveOptions } from '../../src/testing/public.d.ts'
+import { startReceiver } from '../../src/testing/receiver.ts'
 
 type Given = ReceiveOptions['answer'] & {}
 
@@ -116,6 +119,23 @@ describe('A receiver', () => {
       [message_id],
     )
     assert.deepEqual(shown, [message_id])
+  })
+
+  test('takes a message that comes before the response to its registration', async () => {
+    const signing_key = 'webhook_test_of_this_test'
+    const body = JSON.stringify({ event_type: 'card_payment_failed', webhook_message_id: 'M' })
+    const digest = createHmac('sha256', signing_key).update(body).digest('hex')
+    let early: Promise<Response> | undefined
+    const call = async (method: string, _path: string, given?: unknown) => {
+      if (method !== 'POST') return undefined
+      const { callback_url } = given as { callback_url: string }
+      early = fetch(callback_url, { method: 'POST', body, headers: { 'Pay-Signature': digest } })
+      await Promise.race([early, setTimeout(100)])
+      return { external_id: 'W', signing_key }
+    }
+    await using receiver = await startReceiver(call, () => '', {})
+    assert.equal((await early)?.status, 200)
+    assert.equal((await receiver.next()).message_id, 'M')
   })
 
   test('counts the attempts at each message, so that the first can fail and the second succeed', async () => {
