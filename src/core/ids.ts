@@ -1,4 +1,5 @@
 import { hash, randomFillSync, randomUUID } from 'node:crypto'
+import { flat } from './flat.ts'
 import type { NewId, Secrets } from './ports.ts'
 import { remember } from './remember.ts'
 
@@ -35,25 +36,11 @@ function spell(digits: number[]): string {
   return spelt.toString('latin1', 0, digits.length)
 }
 
-function timeDigits(now: number): number[] {
-  const digits = Array<number>(TIME_LENGTH)
-  let rest = Math.floor(now / 8)
-  for (let i = TIME_LENGTH - 1; i >= 0; i--) {
-    digits[i] = rest % 32
-    rest = Math.floor(rest / 32)
-  }
-  return digits
-}
-
-/** Adds one to the base-32 number in `digits` from the index `first` on. Returns false on overflow. */
-function increment(digits: number[], first: number): boolean {
-  for (let i = digits.length - 1; i >= first; i--) {
-    const next = (digits[i] ?? 0) + 1
-    digits[i] = next % 32
-    if (next < 32) return true
-  }
-  return false
-}
+/** The first digits of an identifier: the time but for its last three bits. */
+const timeText = (now: number): string =>
+  Math.floor(now / 8)
+    .toString(32)
+    .padStart(TIME_LENGTH, '0')
 
 /** A message has the time of its change, a while before it gets its identifier. An account's clock may stand still. */
 const MILLISECONDS_REMEMBERED = 20_000
@@ -67,7 +54,7 @@ export function createNewId(digits?: typeof randomDigits): NewId {
   return now => {
     const drawn = digits?.(RANDOM_LENGTH)
     const before = latest.get(now)
-    const id = (before && idAfter(before)) || firstId(now, drawn ?? randomDigits(RANDOM_LENGTH))
+    const id = before ? idAfter(before) : firstId(now, drawn ?? randomDigits(RANDOM_LENGTH))
     remember(latest, now, id, MILLISECONDS_REMEMBERED)
     return id
   }
@@ -76,14 +63,14 @@ export function createNewId(digits?: typeof randomDigits): NewId {
 function firstId(now: number, digits: number[]): string {
   // The tenth digit has the last three bits of the time and two random bits.
   const [chance = 0, ...rest] = digits
-  return spell([...timeDigits(now), (now % 8) * 4 + (chance & 3), ...rest])
+  return flat(timeText(now), spell([(now % 8) * 4 + (chance & 3), ...rest]))
 }
 
-/** undefined on overflow. */
-function idAfter(id: string): string | undefined {
-  const digits = Array.from(id, letter => ALPHABET.indexOf(letter))
-  return increment(digits, TIME_LENGTH) ? spell(digits) : undefined
-}
+/** Adds one. It never reaches the digits of the time: 16 random ones would have to be `v` before. */
+const idAfter = (id: string): string =>
+  id.replace(/([^v])(v*)$/, (_, digit: string, full: string) =>
+    flat((Number.parseInt(digit, 32) + 1).toString(32), '0'.repeat(full.length)),
+  )
 
 /** A secret of 26 characters, 130 random bits. */
 export const newSecret = (): string => spell(randomDigits(LENGTH))
@@ -139,5 +126,5 @@ export const timeOf = (id: string): number =>
 /** A text that sorts at or before every identifier made at `time` or later, and after every earlier one. */
 export function idFloor(time: number): string {
   const whole = Math.max(0, Math.ceil(time))
-  return spell([...timeDigits(whole), (whole % 8) * 4])
+  return timeText(whole) + spell([(whole % 8) * 4])
 }
