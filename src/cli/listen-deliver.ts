@@ -84,13 +84,10 @@ export async function deliver(
   }
 }
 
-const MOST_HEADERS = 20
-
-/** As many as the service records, so that the report fits into a request whatever the receiver answers. */
+/** As many bytes as the service records, so that the report fits into a request whatever the receiver answers. */
 function keptHeaders(headers: ReceiverResponse['headers']): ReceiverResponse['headers'] {
   let left = HEADERS_BYTES
   return headers
-    .slice(0, MOST_HEADERS)
     .map(([name, value]): [string, string] => [
       name.slice(0, HEADER_VALUE_BYTES),
       value.slice(0, HEADER_VALUE_BYTES),
