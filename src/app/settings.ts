@@ -187,11 +187,7 @@ export const settings = {
   }),
 }
 
-export type Settings = {
-  [Key in keyof typeof settings]: (typeof settings)[Key] extends Setting<infer Value>
-    ? Value
-    : never
-}
+export type Settings = { [Key in keyof typeof settings]: (typeof settings)[Key]['unset'] }
 
 export const SETTINGS: readonly string[] = Object.values(settings).map(({ name }) => name)
 
