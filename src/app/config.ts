@@ -24,7 +24,7 @@ export class ConfigError extends Error {
 }
 
 /** Reads the configuration. A blank variable counts as not set. Throws a ConfigError that has every problem. */
-export function readConfig(env: Record<string, string | undefined>): Config {
+export function readConfig(env: NodeJS.ProcessEnv): Config {
   const problems: string[] = []
   const isSet = ({ name }: Setting) => Boolean(env[name]?.trim())
   const values = Object.fromEntries(
@@ -104,7 +104,7 @@ const isLink = (name: string, value = ''): boolean => /PORT$/.test(name) && valu
 const BESIDE_LINK = /_(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT_\d+_(TCP|UDP|SCTP)(_\w+)?)$/
 
 /** A link is one warning, with all variables that come with it. */
-function warningsOf(env: Record<string, string | undefined>): string[] {
+function warningsOf(env: NodeJS.ProcessEnv): string[] {
   const names = Object.keys(env).filter(name => PREFIX.test(name) || SETTINGS.includes(name))
   const links = names.filter(name => isLink(name, env[name]))
   const others = names.filter(name => !SETTINGS.includes(name) && !links.includes(name))

@@ -5,7 +5,7 @@ import { asTypedHere, exceptLoopback } from '../core/invocation.ts'
 import { version } from '../core/version.ts'
 import { CommandError, EXIT } from './command-error.ts'
 import { addCompletion } from './completion.ts'
-import type { Command, CommandGroup, Env } from './define-command.ts'
+import type { Command, CommandGroup } from './define-command.ts'
 import { note } from './output.ts'
 import { addCommand, moreHelp, type Shell, usageHere } from './program.ts'
 
@@ -46,7 +46,7 @@ export async function loadCommands(
  * cannot explain. Reads the settings in `env` only when a command needs them, so that help works with invalid
  * settings.
  */
-export async function runCommand(args: string[], env: Env): Promise<number> {
+export async function runCommand(args: string[], env: NodeJS.ProcessEnv): Promise<number> {
   exceptLoopback(env)
   let exitCode = 0
   const end = (code: number) => {

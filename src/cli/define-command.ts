@@ -2,8 +2,6 @@
 
 import type { Config } from '../core/config.ts'
 
-export type Env = Record<string, string | undefined>
-
 /** An argument or an option. The key of an option is its name: `delayedCapture` is --delayed-capture. */
 export type Row = {
   /** As the help shows it: `<pence>`, or `[pence]` if it may be missing. An option without it is a switch. */
@@ -51,7 +49,7 @@ type Invocation<Options, Argument> = {
   argument: Argument extends Row ? ValueOf<Argument> : undefined
   /** Reads the settings when it is called. Throws ConfigError. */
   config: () => Config
-  env: Env
+  env: NodeJS.ProcessEnv
 }
 
 type CommandOf<Options, Argument, Code extends number> = Description & {

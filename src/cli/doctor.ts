@@ -7,7 +7,7 @@ import { isLoopback } from '../core/invocation.ts'
 import { inspectDatabase } from '../platform/database/inspect.ts'
 import { EXIT } from './command-error.ts'
 import { isInMemory, locationOf, requireDatabase } from './database.ts'
-import { defineCommand, type Env } from './define-command.ts'
+import { defineCommand } from './define-command.ts'
 import { type Check, checksOf } from './doctor-check.ts'
 import { checkService } from './doctor-service.ts'
 import { explainError } from './explain-error.ts'
@@ -42,7 +42,7 @@ function show({ name, status, sentence, command }: Check): void {
   if (command) print(`${' '.repeat(18)}${oneLine(command, 400)}`)
 }
 
-async function* checkAll(env: Env, options: ServiceOptions): AsyncGenerator<Check> {
+async function* checkAll(env: NodeJS.ProcessEnv, options: ServiceOptions): AsyncGenerator<Check> {
   yield checksOf('node').ok(`Node ${process.versions.node} runs this command.`)
   const config = yield* checkSettings(env)
   if (!config) return
@@ -54,7 +54,7 @@ async function* checkAll(env: Env, options: ServiceOptions): AsyncGenerator<Chec
   yield* checkService({ url, key, keyIsHere, pagesUrl })
 }
 
-function* checkSettings(env: Env): Generator<Check, Config | undefined> {
+function* checkSettings(env: NodeJS.ProcessEnv): Generator<Check, Config | undefined> {
   const { ok, warn, fail } = checksOf('settings')
   try {
     const config = readConfig(env)
@@ -69,7 +69,7 @@ function* checkSettings(env: Env): Generator<Check, Config | undefined> {
 }
 
 /** A service that is started with these settings listens elsewhere than the commands look for it. */
-function* checkPort({ PORT }: Env, config: Config, url: string): Generator<Check> {
+function* checkPort({ PORT }: NodeJS.ProcessEnv, config: Config, url: string): Generator<Check> {
   const { hostname, port, protocol } = new URL(url)
   const wanted = Number(port || (protocol === 'https:' ? 443 : 80))
   if (!PORT || !isLoopback(hostname) || config.port === wanted) return

@@ -5,7 +5,7 @@ import { ENTER_MS, enterUrl, seal } from '../platform/accounts/seal.ts'
 import { findLivingKey, listKeys } from '../platform/accounts/store.ts'
 import { CommandError, wrongUsage } from './command-error.ts'
 import { useDatabase } from './database.ts'
-import { defineCommand, type Env, type OptionsOf } from './define-command.ts'
+import { defineCommand, type OptionsOf } from './define-command.ts'
 import { note, print, printJson } from './output.ts'
 import { connect, serviceOptions } from './running-service.ts'
 
@@ -74,7 +74,7 @@ const codeFromDatabase = (config: Config, account: string): Promise<string> =>
   })
 
 /** Returns false where there is no desktop. */
-function openBrowser(url: string, env: Env): boolean {
+function openBrowser(url: string, env: NodeJS.ProcessEnv): boolean {
   const [program, ...args] = openerOf(env)
   if (program === undefined) return false
   const opener = spawn(program, [...args, url], { stdio: 'ignore', detached: true })
@@ -83,7 +83,7 @@ function openBrowser(url: string, env: Env): boolean {
   return true
 }
 
-function openerOf(env: Env): string[] {
+function openerOf(env: NodeJS.ProcessEnv): string[] {
   if (process.platform === 'darwin') return ['open']
   if (process.platform === 'win32') return ['rundll32', 'url.dll,FileProtocolHandler']
   return env.DISPLAY || env.WAYLAND_DISPLAY ? ['xdg-open'] : []

@@ -9,7 +9,7 @@ import {
 } from 'commander'
 import { asTypedHere } from '../core/invocation.ts'
 import { CommandError } from './command-error.ts'
-import type { Command, CommandGroup, Description, Env, Row } from './define-command.ts'
+import type { Command, CommandGroup, Description, Row } from './define-command.ts'
 import { oneOf } from './parse.ts'
 
 /** The end of the help of a command that speaks to a service, unless it says something else. */
@@ -18,7 +18,7 @@ const NEEDS_SERVICE = 'Needs FARTHING_URL (default: http://127.0.0.1:3000) and F
 /** What a command gets beside its options. `end` takes its exit code. */
 export type Shell = {
   config: Parameters<Command['run']>[0]['config']
-  env: Env
+  env: NodeJS.ProcessEnv
   end: (exitCode: number) => void
 }
 

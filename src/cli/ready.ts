@@ -1,6 +1,6 @@
 import type { Config } from '../core/config.ts'
 import { CommandError, EXIT } from './command-error.ts'
-import { defineCommand, type Env, JSON_OPTION } from './define-command.ts'
+import { defineCommand, JSON_OPTION } from './define-command.ts'
 import { print, printJson } from './output.ts'
 import { AnotherAnswered, serviceAt, serviceOptions } from './running-service.ts'
 
@@ -35,8 +35,8 @@ export const ready = defineCommand({
 })
 
 /** In a container the settings of the service are those of the command, so that a health check needs no others. */
-function addressHere({ url, host, port }: Config, { FARTHING_URL, PORT }: Env): string {
-  if (FARTHING_URL || !PORT || port === 0) return url
+function addressHere({ url, host, port }: Config, env: NodeJS.ProcessEnv): string {
+  if (env.FARTHING_URL || !env.PORT || port === 0) return url
   const isAny = host === '0.0.0.0' || host === '::'
   return `http://${isAny ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host}:${port}`
 }

@@ -3,23 +3,14 @@ import { existsSync } from 'node:fs'
 import { delimiter, dirname, join, relative } from 'node:path'
 import { isSea } from 'node:sea'
 
-type Env = Record<string, string | undefined>
-
-/** How this process was started. */
-export type Started = {
-  /** The path of the script or, for the single executable, of the program. */
-  script: string
-  folder: string
-  env: Env
-  isExecutable: boolean
-}
-
-const thisProcess = (): Started => ({
+/** How this process was started. `script` is its path or, for the single executable, that of the program. */
+const thisProcess = () => ({
   script: (isSea() ? process.execPath : process.argv[1]) ?? '',
   folder: process.cwd(),
   env: process.env,
   isExecutable: isSea(),
 })
+export type Started = ReturnType<typeof thisProcess>
 
 /** What to type for `farthing`. `npm start` needs two hyphens before further words. */
 function programName({ script, folder, env, isExecutable }: Started): string {
@@ -57,7 +48,7 @@ export const isLoopback = (host: string): boolean =>
   LOOPBACK.includes(host) || /^127\.[\d.]+$/.test(host)
 
 /** No proxy can reach a service on this machine. fetch reads the variables before each request. */
-export function exceptLoopback(env: Env): void {
+export function exceptLoopback(env: NodeJS.ProcessEnv): void {
   const exceptions = [env.no_proxy ?? env.NO_PROXY, ...LOOPBACK].filter(Boolean).join(',')
   env.no_proxy = exceptions
   env.NO_PROXY = exceptions
