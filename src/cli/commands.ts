@@ -7,12 +7,10 @@ import { CommandError, EXIT } from './command-error.ts'
 import { addCompletion } from './completion.ts'
 import type { Command, CommandGroup } from './define-command.ts'
 import { note } from './output.ts'
-import { addCommand, moreHelp, type Shell, usageHere } from './program.ts'
-
-type Load = () => Promise<Command | CommandGroup>
+import { addCommand, moreHelp, usageHere } from './program.ts'
 
 /** Every command, in the order of the help. */
-const loaders: Record<string, Load> = {
+const loaders: Record<string, () => Promise<Command | CommandGroup>> = {
   serve: async () => (await import('./serve.ts')).serve,
   pay: async () => (await import('./pay.ts')).pay,
   trigger: async () => (await import('./trigger.ts')).trigger,
@@ -52,8 +50,18 @@ export async function runCommand(args: string[], env: NodeJS.ProcessEnv): Promis
   const end = (code: number) => {
     exitCode = code
   }
-  const shell = { config: () => readConfig(env), env, end }
-  const program = createProgram(await loadCommands(args), shell)
+  const program = new CommanderCommand('farthing')
+    .description('The payment service that moves no money.')
+    .version(version, '-v, --version')
+    .usage('[command] [options]')
+    .exitOverride()
+    .configureOutput({ outputError: (text, write) => write(explainUsage(text)) })
+    .showHelpAfterError(asTypedHere('(farthing --help lists the commands and settings)'))
+    .configureHelp({ commandUsage: usageHere })
+    .addHelpText('after', settingsHelp)
+  for (const [name, command] of Object.entries(await loadCommands(args)))
+    addCommand(program, name, command, { config: () => readConfig(env), env, end })
+  addCompletion(program)
   try {
     await program.parseAsync(withEmptyRefund(args), { from: 'user' })
     return exitCode
@@ -79,24 +87,6 @@ export function endWithReader(): void {
 }
 
 const LONGEST_NAME = 23
-
-function createProgram(
-  commands: Record<string, Command | CommandGroup>,
-  shell: Shell,
-): CommanderCommand {
-  const program = new CommanderCommand('farthing')
-    .description('The payment service that moves no money.')
-    .version(version, '-v, --version')
-    .usage('[command] [options]')
-    .exitOverride()
-    .configureOutput({ outputError: (text, write) => write(explainUsage(text)) })
-    .showHelpAfterError(asTypedHere('(farthing --help lists the commands and settings)'))
-    .configureHelp({ commandUsage: usageHere })
-    .addHelpText('after', settingsHelp)
-  for (const [name, command] of Object.entries(commands)) addCommand(program, name, command, shell)
-  addCompletion(program)
-  return program
-}
 
 const settingsHelp = (): string => `
 Settings are environment variables. All are optional.

@@ -16,7 +16,7 @@ import { oneOf } from './parse.ts'
 const NEEDS_SERVICE = 'Needs FARTHING_URL (default: http://127.0.0.1:3000) and FARTHING_API_KEY.'
 
 /** What a command gets beside its options. `end` takes its exit code. */
-export type Shell = {
+type Shell = {
   config: Parameters<Command['run']>[0]['config']
   env: NodeJS.ProcessEnv
   end: (exitCode: number) => void
