@@ -116,18 +116,14 @@ function warningsOf(env: NodeJS.ProcessEnv): string[] {
   ]
 }
 
-function unknownWarning(name: string): string {
-  const meant = nearestSetting(name)
-  const advice = meant ? `Did you mean ${meant}?` : 'farthing --help lists the settings.'
-  return `${name} is not a Farthing setting and was ignored. ${advice}`
-}
-
 /**
- * The setting whose name is most like this one, or undefined if none is like it. The prefix does not
- * count, because some settings have none: FARTHING_PORT is like PORT.
+ * Asks whether the setting whose name is most like this one is meant. The prefix does not count, because some settings
+ * have none: FARTHING_PORT is like PORT.
  */
-function nearestSetting(name: string): string | undefined {
+function unknownWarning(name: string): string {
   const bare = (setting: string) => setting.replace(PREFIX, '')
   const nearest = nearestOf(bare(name), SETTINGS.map(bare))
-  return SETTINGS.find(setting => bare(setting) === nearest)
+  const meant = SETTINGS.find(setting => bare(setting) === nearest)
+  const advice = meant ? `Did you mean ${meant}?` : 'farthing --help lists the settings.'
+  return `${name} is not a Farthing setting and was ignored. ${advice}`
 }
