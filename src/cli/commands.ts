@@ -74,7 +74,7 @@ export async function runCommand(args: string[], env: NodeJS.ProcessEnv): Promis
   }
 }
 
-/** --refund takes a value only if that is digits, so that an outcome may follow it. */
+/** --refund takes a value only if that is digits, so that a scenario may follow it. */
 const withEmptyRefund = (args: string[]): string[] =>
   args.map((arg, i) => (arg === '--refund' && !/^\d+$/.test(args[i + 1] ?? '') ? '--refund=' : arg))
 
