@@ -28,9 +28,7 @@ const loaders: Record<string, () => Promise<Command | CommandGroup>> = {
 }
 
 /** Loads the command that the arguments name or, for the list of commands, all of them. */
-export async function loadCommands(
-  args: string[] = [],
-): Promise<Record<string, Command | CommandGroup>> {
+export async function loadCommands(args: string[] = []) {
   const [named = ''] = args.filter(arg => !arg.startsWith('-'))
   const isNamed = Object.hasOwn(loaders, named)
   const chosen = Object.entries(loaders).filter(([name]) => !isNamed || name === named)

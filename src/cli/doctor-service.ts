@@ -69,11 +69,7 @@ function checkClock(header: string | undefined, sentAt: number): Check {
   )
 }
 
-async function checkKey(
-  service: Service,
-  key: string | undefined,
-  isHere: boolean | undefined,
-): Promise<Check> {
+async function checkKey(service: Service, key: string | undefined, isHere: boolean | undefined) {
   const { ok, fail } = checksOf('key')
   if (!key)
     return fail(

@@ -80,10 +80,7 @@ function* checkPort({ PORT }: NodeJS.ProcessEnv, config: Config, url: string): G
 }
 
 /** Returns whether the database has the key; undefined if it cannot be looked at. */
-async function* checkDatabase(
-  address: DatabaseAddress,
-  key = '',
-): AsyncGenerator<Check, boolean | undefined> {
+async function* checkDatabase(address: DatabaseAddress, key = '') {
   const { ok, warn, fail } = checksOf('database')
   if (isInMemory(address)) {
     yield warn('DATABASE_URL is sqlite::memory:, so nothing is kept.')

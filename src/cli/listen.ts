@@ -184,10 +184,7 @@ const printReady = ({ options: { forwardTo }, webhook: { webhook_id } }: Listene
   printJson({ ready: true, forward_to: forwardTo ?? null, webhook_id })
 
 /** Asks again while the service, or a proxy before it, has an error. */
-async function untilServed(
-  listener: Listener,
-  ask: () => Promise<ServiceAnswer>,
-): Promise<ServiceAnswer> {
+async function untilServed(listener: Listener, ask: () => Promise<ServiceAnswer>) {
   for (;;) {
     const answer = await ask()
     if (answer.status < 500 || listener.stopping) return answer

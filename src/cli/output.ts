@@ -2,8 +2,6 @@ import { styleText } from 'node:util'
 import { asTypedHere } from '../core/invocation.ts'
 import { NOBODY_LISTENS } from '../pay/webhooks/listener.ts'
 
-type Format = Parameters<typeof styleText>[0]
-
 export const printJson = (value: unknown): void =>
   void process.stdout.write(`${JSON.stringify(value)}\n`)
 
@@ -17,7 +15,7 @@ export const print = (line: string): void => void process.stdout.write(`${line}\
 export const note = (line: string): void => void process.stderr.write(`${asTypedHere(line)}\n`)
 
 /** Colours text for standard output, unless that is no terminal or NO_COLOR is set. */
-export const colour = (format: Format, text: string): string =>
+export const colour = (format: Parameters<typeof styleText>[0], text: string): string =>
   styleText(format, text, { stream: process.stdout })
 
 const UNSAFE = /[\p{Cc}\p{Cf}\u2028\u2029]/gu

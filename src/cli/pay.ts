@@ -101,10 +101,7 @@ const endOf = ({ hold, cannotRetry }: PayOptions) => ({
   ...(cannotRetry && { can_retry: false }),
 })
 
-export async function carryOutAndShow(
-  service: Service,
-  wanted: PaymentToMake,
-): Promise<0 | typeof EXIT.failed> {
+export async function carryOutAndShow(service: Service, wanted: PaymentToMake) {
   const began = performance.now()
   const { payment_id } = await carryOut(service, wanted)
   const ms = Math.round(performance.now() - began)

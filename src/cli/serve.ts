@@ -109,10 +109,7 @@ function logFirstLines({ url, apiKey }: Farthing, config: Config, logger: Logger
 }
 
 /** Where the key of this start comes from or, if it is not known, how to make another in the shell. */
-function keyLines(
-  apiKey: string | undefined,
-  { apiKey: configured, fixedKeys, database }: Config,
-): string {
+function keyLines(apiKey: string | undefined, { apiKey: configured, fixedKeys, database }: Config) {
   if (configured) return 'The API key is the one in FARTHING_API_KEY.\n'
   if (fixedKeys.length > 0) return 'The API keys are those in FARTHING_API_KEYS.\n'
   if (apiKey) return `Your API key, shown only now:\n\n  ${apiKey}\n`

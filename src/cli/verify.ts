@@ -74,11 +74,7 @@ export const verify = defineCommand({
 })
 
 /** `farthing verify --ask`: exit code 3 unless the receiver accepts the message and refuses a wrong signature. */
-async function askReceiver(
-  config: Config,
-  id: string,
-  options: VerifyOptions,
-): Promise<0 | typeof EXIT.wrong> {
+async function askReceiver(config: Config, id: string, options: VerifyOptions) {
   const { message, signature, keyEnv, computed } = options
   if ([message, signature, keyEnv, computed].some(each => each !== undefined))
     throw wrongUsage(

@@ -2,12 +2,7 @@
 const oldestFirst = new WeakMap<object, Iterator<unknown>>()
 
 /** Sets the newest entry of a map. Beyond `most` entries it deletes the oldest, which a Map has first. */
-export function remember<Key, Value>(
-  map: Map<Key, Value>,
-  key: Key,
-  value: Value,
-  most: number,
-): void {
+export function remember<Key, Value>(map: Map<Key, Value>, key: Key, value: Value, most: number) {
   map.delete(key)
   map.set(key, value)
   if (map.size <= most) return

@@ -17,11 +17,7 @@ const rules: Record<keyof CheckOptions, Rule> = {
 }
 
 /** Rejects with a CheckFailed when a rule is broken at the level of `failOn` or a worse one. */
-export async function checkAccount(
-  call: Call,
-  keep: () => string,
-  options: CheckOptions = {},
-): Promise<CheckReport> {
+export async function checkAccount(call: Call, keep: () => string, options: CheckOptions = {}) {
   checkOptions('check', options, rules)
   const { since, asOf, failOn = 'fail', ignore = [] } = options
   const query = new URLSearchParams({

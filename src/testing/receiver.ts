@@ -40,11 +40,7 @@ const wantedRules: Record<keyof MessageFilter, Rule> = { event: text, payment_id
  * Starts a server and registers it as a webhook of the account. `keep` is called when a wait fails, and returns the
  * line that says that the account is kept, or ''.
  */
-export async function startReceiver(
-  call: Call,
-  keep: () => string,
-  options: ReceiveOptions,
-): Promise<Receiver> {
+export async function startReceiver(call: Call, keep: () => string, options: ReceiveOptions) {
   checkOptions('receive', options, receiveRules)
   let { answer: reply = 200 } = options
   checkAnswer('receive: answer', reply)

@@ -92,11 +92,7 @@ async function describeRequests(call: Call): Promise<string> {
 }
 
 /** Polls until no message is PENDING. Then none may be FAILED. */
-export async function settled(
-  call: Call,
-  keep: () => string,
-  options: WaitOptions = {},
-): Promise<void> {
+export async function settled(call: Call, keep: () => string, options: WaitOptions = {}) {
   const { signal, left, duration } = startWait('settled', options)
   const find = async (delivery: string): Promise<UndeliveredMessage[]> => {
     const path = `/control/messages?delivery=${delivery}`

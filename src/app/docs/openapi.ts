@@ -196,15 +196,11 @@ function errorTable(meanings: Record<string, string>, errors: ApiError[]): strin
   return ['| Code | Status | Meaning |', '|---|---|---|', ...rows].join('\n')
 }
 
-type Components = { schemas: Record<string, Schema> }
-
 /**
  * Moves each schema that has a title to the document's components and refers to it from everywhere else. Descriptions
  * stay in place. Throws when two different schemas share a title.
  */
-function shareSchemas<Document extends { components: object }>(
-  document: Document,
-): Document & { components: Components } {
+function shareSchemas<Document extends { components: object }>(document: Document) {
   const schemas: Record<string, Schema> = {}
   const printed = new Map<string, string>()
 

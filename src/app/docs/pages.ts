@@ -10,11 +10,7 @@ const code = (text: string): Html => html`<code class="farthing-code">${text}</c
 const listing = (text: string): Html => html`<pre class="farthing-listing">${text}</pre>`
 
 /** For people who open the service's address in a browser. `api` is that address as they see it. */
-export function frontPage(
-  site: Site,
-  api: string,
-  { hasConsole }: { hasConsole: boolean },
-): string {
+export function frontPage(site: Site, api: string, { hasConsole }: { hasConsole: boolean }) {
   const docs = `${site.basePath}/docs`
   const payment = `curl -i ${api}/v1/payments \\
   -H 'Authorization: Bearer YOUR_API_KEY' \\
