@@ -79,10 +79,8 @@ async function checkKey(service: Service, key: string | undefined, isHere: boole
   const answer = await service
     .request('GET', '/v1/payments?display_size=1')
     .catch((error: Error) => error)
-  if (!(answer instanceof Error)) {
-    if (answer.status === 200) return ok('The service accepts the key.')
-    return fail(sentence(answer.refused ?? new AnotherAnswered(service.url, answer.status)))
-  }
+  if (!(answer instanceof Error))
+    return answer.refused ? fail(sentence(answer.refused)) : ok('The service accepts the key.')
   if (isHere)
     return fail(
       'The service refuses the key, but the database that DATABASE_URL names here has it: the service uses another database.',
