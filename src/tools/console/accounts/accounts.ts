@@ -31,6 +31,7 @@ import {
   paragraph,
   summaryRows,
   time,
+  untrusted,
   wideTable,
 } from '../frame/parts.ts'
 import { shortTime } from '../frame/times.ts'
@@ -186,29 +187,17 @@ ${tests.ended.length > 0 && html`<h2 class="govuk-heading-m">Ended</h2>\n${ended
 ${tests.ended.length > MOST_ENDED && paragraph(`The newest ${MOST_ENDED} are shown.`)}`
 
 const livingTable = ({ root }: AccountVisit, { living, counts, now }: Tests): Html =>
-  wideTable({
+  wideTable(living.items, {
     caption: 'Test accounts, newest first',
-    columns: [
-      'Name',
-      'Age',
-      'Clock',
-      numeric('Payments'),
-      numeric('Refused requests'),
-      numeric('Failed messages'),
-      'Look inside',
-    ],
-    rows: living.items.map(account => {
-      const { payments, refused, failed } = counts(account.room)
-      return [
-        html`<bdi class="farthing-text">${account.name}</bdi>`,
-        ageOf(Math.max(0, now - account.expires + TEST_ACCOUNT_LIVES)),
-        clockOf(account),
-        payments,
-        refused,
-        failed,
-        lookInside(root, account.name),
-      ]
-    }),
+    columns: {
+      Name: ({ name }) => untrusted(name),
+      Age: ({ expires }) => ageOf(Math.max(0, now - expires + TEST_ACCOUNT_LIVES)),
+      Clock: clockOf,
+      Payments: numeric(({ room }) => counts.payments.get(room) ?? 0),
+      'Refused requests': numeric(({ room }) => counts.refused.get(room) ?? 0),
+      'Failed messages': numeric(({ room }) => counts.failed.get(room) ?? 0),
+      'Look inside': ({ name }) => lookInside(root, name),
+    },
   })
 
 const lookInside = (root: string, name: string): Html =>
@@ -218,14 +207,12 @@ const lookInside = (root: string, name: string): Html =>
   )
 
 const endedTable = ({ root }: AccountVisit, { ended }: Tests): Html =>
-  wideTable({
+  wideTable(ended.slice(0, MOST_ENDED), {
     caption: 'Ended test accounts, newest first',
-    columns: ['Name', 'Ended', 'Look inside'],
-    rows: ended
-      .slice(0, MOST_ENDED)
-      .map(({ name, since }) => [
-        html`<bdi class="farthing-text">${name}</bdi>`,
-        since === null ? 'earlier' : time(since),
+    columns: {
+      Name: ({ name }) => untrusted(name),
+      Ended: ({ since }) => (since === null ? 'earlier' : time(since)),
+      'Look inside': ({ name, since }) =>
         since === null ? 'All of it is deleted' : lookInside(root, name),
-      ]),
+    },
   })

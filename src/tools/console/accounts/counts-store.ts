@@ -2,7 +2,7 @@ import type { Database } from '../../../core/ports.ts'
 import { numbered } from '../../../platform/database/select.ts'
 import { among } from '../../record/store.ts'
 
-/** Of each room: its payments, the refused requests that are recorded, and the messages that were not delivered. */
+/** By room: its payments, the refused requests that are recorded, and the messages that were not delivered. */
 export async function countsOf(database: Database, rooms: readonly string[]) {
   const read = async (columns: string, condition = '') => {
     const rows = await database.query<{ room: string; found: number }>(
@@ -23,9 +23,5 @@ export async function countsOf(database: Database, rooms: readonly string[]) {
       `and messages.status = 'FAILED'`,
     ),
   ])
-  return (room: string) => ({
-    payments: payments.get(room) ?? 0,
-    refused: refused.get(room) ?? 0,
-    failed: failed.get(room) ?? 0,
-  })
+  return { payments, refused, failed }
 }

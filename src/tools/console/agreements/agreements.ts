@@ -14,12 +14,12 @@ import { amountInput, type Typed } from '../frame/form.ts'
 import { type PageVisit, pageLinks, readPage } from '../frame/list.ts'
 import { existing, type Next } from '../frame/page.ts'
 import {
-  byDay,
   code,
   emptyState,
   leading,
   link,
   paragraph,
+  secondOfDay,
   summaryRows,
   time,
   untrusted,
@@ -59,22 +59,20 @@ const agreementTag = (status: AgreementStatus): Html =>
   tag(status, status === 'active' ? 'green' : 'grey')
 
 const table = (root: string, agreements: readonly Agreement[]): Html =>
-  wideTable({
+  wideTable(agreements, {
     caption: 'Agreements, newest first',
-    columns: ['Reference', leading('Status'), 'Description', 'Card', 'Created'],
-    rows: byDay(
-      agreements,
-      ({ agreement_id }) => timeOf(agreement_id),
-      ({ agreement_id, reference, description, status, instrument }, time) => [
+    at: ({ agreement_id }) => timeOf(agreement_id),
+    columns: {
+      Reference: ({ agreement_id, reference }) =>
         link(`${root}agreements/${agreement_id}`, untrusted(reference)),
-        agreementTag(status),
-        untrusted(description),
+      Status: leading(({ status }) => agreementTag(status)),
+      Description: ({ description }) => untrusted(description),
+      Card: ({ instrument }) =>
         instrument
           ? `${instrument.card.card_brand} … ${instrument.card.last_digits_card_number}`
           : 'none',
-        time,
-      ],
-    ),
+      Created: ({ agreement_id }) => secondOfDay(timeOf(agreement_id)),
+    },
   })
 
 /** The most payments that are shown. */

@@ -76,14 +76,15 @@ const situationsPart = (
 ): Html => html`<h2 class="govuk-heading-m">Situations of production</h2>
 ${paragraph('What the documentation of GOV.UK Pay tells a client to handle, and whether this account has met it.')}
 ${!config.control && paragraph(html`Control is off: the lines with curl need ${code('FARTHING_CONTROL=true')}.`)}
-${wideTable({
+${wideTable(situations, {
   caption: 'Situations of production',
-  columns: ['Situation', 'Met', 'How'],
-  rows: situations.map(({ situation, evidence, line }) => [
-    situation,
-    evidence === null ? 'No' : link(`${root}requests/${evidence}`, timeIn(evidence)),
-    evidence === null && howPart(situation, line.replace('$FARTHING_URL', addresses.api)),
-  ]),
+  columns: {
+    Situation: ({ situation }) => situation,
+    Met: ({ evidence }) =>
+      evidence === null ? 'No' : link(`${root}requests/${evidence}`, timeIn(evidence)),
+    How: ({ situation, evidence, line }) =>
+      evidence === null && howPart(situation, line.replace('$FARTHING_URL', addresses.api)),
+  },
 })}`
 
 /** The command, and what else is to be done. */
@@ -92,13 +93,17 @@ function howPart(situation: string, line: string): Html {
   return html`${command && copied(situation, asTypedHere(command.trim()))}${more && html`<div>${more}</div>`}`
 }
 
-function restPart(heading: string, findings: Finding[]): Html | false {
-  if (findings.length === 0) return false
-  const rows = findings.map(({ rule, title, sentence, times }) => [
-    rule,
-    title,
-    times > 0 ? `Seen ${counted(times, 'time')}` : untrusted(sentence),
-  ])
-  const columns = ['Rule', 'About', 'Evidence']
-  return details(`${heading} (${findings.length})`, wideTable({ caption: heading, columns, rows }))
-}
+const restPart = (heading: string, findings: Finding[]): Html | false =>
+  findings.length > 0 &&
+  details(
+    `${heading} (${findings.length})`,
+    wideTable(findings, {
+      caption: heading,
+      columns: {
+        Rule: ({ rule }) => rule,
+        About: ({ title }) => title,
+        Evidence: ({ times, sentence }) =>
+          times > 0 ? `Seen ${counted(times, 'time')}` : untrusted(sentence),
+      },
+    }),
+  )

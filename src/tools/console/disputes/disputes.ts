@@ -11,25 +11,16 @@ export const disputes = definePage({
   navigation: 'Disputes',
   below: 'More',
   show: () => html`${paragraph(html`Four fixed records, the same for every account, as ${code('GET /v1/disputes')} returns them. Their payments do not exist here.`)}
-${wideTable({
+${wideTable(samples, {
   caption: 'Disputes, newest first',
-  columns: [
-    'Reason',
-    'Status',
-    numeric('Amount'),
-    'Date created',
-    'Evidence due',
-    'Settled',
-    'Dispute ID',
-  ],
-  rows: samples.map(dispute => [
-    dispute.reason.replaceAll('_', ' '),
-    dispute.status.replaceAll('_', ' '),
-    inPounds(dispute.amount),
-    dispute.created_date.slice(0, 10),
-    dispute.evidence_due_date.slice(0, 10),
-    dispute.settled_date ?? 'not settled',
-    code(dispute.dispute_id),
-  ]),
+  columns: {
+    Reason: ({ reason }) => reason.replaceAll('_', ' '),
+    Status: ({ status }) => status.replaceAll('_', ' '),
+    Amount: numeric(({ amount }) => inPounds(amount)),
+    'Date created': ({ created_date }) => created_date.slice(0, 10),
+    'Evidence due': ({ evidence_due_date }) => evidence_due_date.slice(0, 10),
+    Settled: ({ settled_date }) => settled_date ?? 'not settled',
+    'Dispute ID': ({ dispute_id }) => code(dispute_id),
+  },
 })}`,
 })

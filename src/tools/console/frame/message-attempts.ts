@@ -21,7 +21,6 @@ import { bodyPart, headersAndBody, headersPart } from './exchange.ts'
 import { oneOf } from './list.ts'
 import type { AccountVisit } from './page.ts'
 import {
-  byDay,
   deliveryName,
   deliveryTag,
   inDigits,
@@ -30,6 +29,7 @@ import {
   numeric,
   paragraph,
   type ShownDelivery,
+  secondOfDay,
   time,
   unbroken,
   untrusted,
@@ -131,16 +131,16 @@ function statusOf({ ending: { status, result } }: ShownAttempt): ShownStatus {
 
 export function attemptsPart(attempts: readonly ShownAttempt[], root: string): Html {
   if (attempts.length === 0) return paragraph('It was never sent.')
-  return html`${wideTable({
+  return html`${wideTable(attempts, {
     caption: 'Delivery attempts, newest first',
-    columns: ['Attempt date', 'Status', 'Status code', 'Result', numeric('Took')],
-    rows: attempts.map(attempt => [
-      time(attempt.at),
-      html`${attemptTag(attempt)} ${attempt.exchange?.by_hand && nameOfAttempt(attempt.exchange.by_hand)}`,
-      attempt.ending.status ?? 'none',
-      untrusted(attempt.ending.result),
-      attempt.ms === null ? 'nothing was sent' : `${inDigits(attempt.ms)} ms`,
-    ]),
+    columns: {
+      'Attempt date': ({ at }) => time(at),
+      Status: attempt =>
+        html`${attemptTag(attempt)} ${attempt.exchange?.by_hand && nameOfAttempt(attempt.exchange.by_hand)}`,
+      'Status code': ({ ending }) => ending.status ?? 'none',
+      Result: ({ ending }) => untrusted(ending.result),
+      Took: numeric(({ ms }) => (ms === null ? 'nothing was sent' : `${inDigits(ms)} ms`)),
+    },
   })}
 ${attempts.map((each, i) => attemptDetails(each, `attempt ${attempts.length - i}`, i === 0, root))}`
 }
@@ -203,29 +203,20 @@ export const messageTable = (
   { root, now }: AccountVisit,
   { caption, messages, accepted, webhookOf }: List,
 ): Html =>
-  wideTable({
+  wideTable(messages, {
     caption,
-    columns: [
-      'Payment',
-      leading('Event name'),
-      leading('Delivery status'),
-      ...(webhookOf ? ['Webhook'] : []),
-      'Event date',
-    ],
-    rows: byDay(
-      messages,
-      ({ created }) => created,
-      (message, time) => {
-        const { message_id, payment_id, event_type } = message
-        return [
-          link(`${root}payments/${payment_id}`, unbroken(payment_id)),
-          link(`${root}messages/${message_id}`, event_type),
-          deliveryPart(message, now, accepted.get(message_id)),
-          ...(webhookOf ? [webhookOf(message)] : []),
-          time,
-        ]
-      },
-    ),
+    at: ({ created }) => created,
+    columns: {
+      Payment: ({ payment_id }) => link(`${root}payments/${payment_id}`, unbroken(payment_id)),
+      'Event name': leading(({ message_id, event_type }) =>
+        link(`${root}messages/${message_id}`, event_type),
+      ),
+      'Delivery status': leading(message =>
+        deliveryPart(message, now, accepted.get(message.message_id)),
+      ),
+      Webhook: webhookOf,
+      'Event date': ({ created }) => secondOfDay(created),
+    },
   })
 
 /** The status, and of a message that was not delivered why. `again` is the send by hand that was accepted. */

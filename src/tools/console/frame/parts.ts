@@ -82,24 +82,11 @@ export const briefTime = (ms: number, now: number): Html =>
 /** The time of day with milliseconds, in a list below the heading of its day. */
 export const timeOfDay = (ms: number): Html => timeAs(ms, iso(ms).slice(11, 23))
 
+/** The same without milliseconds. */
+export const secondOfDay = (ms: number): Html => timeAs(ms, iso(ms).slice(11, 19))
+
 const timeAs = (ms: number, text: string): Html =>
   html`<time class="farthing-time" datetime="${iso(ms)}">${text}</time>`
-
-/** Rows of a table in the order of time, below headings of their days. */
-export function byDay<Item>(
-  items: readonly Item[],
-  at: (item: Item) => number,
-  rowOf: (item: Item, time: Html) => Table['rows'][number],
-): Table['rows'] {
-  let day = ''
-  return items.flatMap(item => {
-    const [itsDay = '', time = ''] = iso(at(item)).split('T')
-    const row = rowOf(item, timeAs(at(item), time.slice(0, 8)))
-    if (itsDay === day) return [row]
-    day = itsDay
-    return [{ note: html`<strong>${dayName(at(item))}</strong>` }, row]
-  })
-}
 
 /** A time of which the script also says how long ago it was. */
 export const timeWithAge = (ms: number): Html =>
@@ -144,19 +131,45 @@ export const summaryRows = (
     return value ? [{ id, key, value }] : []
   })
 
+type Cell<Item> = (item: Item) => Part
+type LookOfColumn<Item> = Omit<Column, 'text'> & { cell: Cell<Item> }
+
+/** What each column of a table shows of an item, by its heading. One without a cell is left out. */
+export type Columns<Item> = Readonly<
+  Record<string, Cell<Item> | LookOfColumn<Item> | false | undefined>
+>
+
 /** A column that is first in a card, such as the status. */
-export const leading = (text: string): Column => ({ text, leads: true })
+export const leading = <Item>(cell: Cell<Item>): LookOfColumn<Item> => ({ cell, leads: true })
 
 /** A column of numbers. */
-export const numeric = (text: string): Column => ({ text, numeric: true })
+export const numeric = <Item>(cell: Cell<Item>): LookOfColumn<Item> => ({ cell, numeric: true })
 
-type WideTable = Omit<Table, 'columns'> & {
-  columns: readonly (string | Column)[]
+type WideTable<Item> = Pick<Table, 'caption' | 'showsCaption'> & {
+  columns: Columns<Item>
+  /** The items are in the order of these times, and stand below headings of their days. */
+  at?: (item: Item) => number
+  /** What stands in place of the cells of an item, if anything does. */
+  noteOf?: (item: Item) => Part
 }
 
 /** A table that scrolls sideways where it is too wide, and has a card for each row on a phone. The live notice leaves it alone while the focus is inside. */
-export function wideTable({ caption, showsCaption, columns, rows }: WideTable): Html {
-  const all = columns.map(column => (typeof column === 'string' ? { text: column } : column))
+export function wideTable<Item>(
+  items: readonly Item[],
+  { caption, showsCaption, columns, at, noteOf }: WideTable<Item>,
+): Html {
+  const all = Object.entries(columns).flatMap(([text, column]) =>
+    column ? { text, ...(typeof column === 'function' ? { cell: column } : column) } : [],
+  )
+  let day = ''
+  const rows = items.flatMap((item): Table['rows'] => {
+    const note = noteOf?.(item)
+    const row = note ? { note } : all.map(({ cell }) => cell(item))
+    const itsDay = at ? iso(at(item)).slice(0, 10) : ''
+    if (itsDay === day) return [row]
+    day = itsDay
+    return [{ note: html`<strong>${dayName(Date.parse(day))}</strong>` }, row]
+  })
   return html`<div class="farthing-scroll" tabindex="0" role="region" aria-label="${caption}" data-list>
 ${table({ caption, showsCaption, columns: all, rows })}
 </div>`

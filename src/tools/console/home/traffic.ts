@@ -54,19 +54,14 @@ function bar({ from, requests, refused }: Minute, position: number, most: number
 
 const round = (length: number): string => String(Math.round(length * 10) / 10)
 
-function table(minutes: readonly Minute[]): Html {
-  const hasUnkept = minutes.some(({ unkept }) => unkept > 0)
-  const columns = ['Requests', 'Refused', ...(hasUnkept ? ['Only counted'] : [])]
-  return wideTable({
+const table = (minutes: readonly Minute[]): Html =>
+  wideTable(minutes.toReversed(), {
     caption: 'Requests to /v1 by the minute, newest first',
-    columns: ['Minute (UTC)', ...columns.map(numeric)],
-    rows: minutes
-      .toReversed()
-      .map(({ from, requests, refused, unkept }) => [
-        minuteOf(from),
-        inDigits(requests),
-        inDigits(refused),
-        ...(hasUnkept ? [inDigits(unkept)] : []),
-      ]),
+    columns: {
+      'Minute (UTC)': ({ from }) => minuteOf(from),
+      Requests: numeric(({ requests }) => inDigits(requests)),
+      Refused: numeric(({ refused }) => inDigits(refused)),
+      'Only counted':
+        minutes.some(({ unkept }) => unkept > 0) && numeric(({ unkept }) => inDigits(unkept)),
+    },
   })
-}

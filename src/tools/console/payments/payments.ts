@@ -26,7 +26,7 @@ import {
 } from '../frame/list.ts'
 import type { AccountVisit } from '../frame/page.ts'
 import {
-  byDay,
+  type Columns,
   counted,
   deliveryNames,
   emptyState,
@@ -34,9 +34,9 @@ import {
   joined,
   leading,
   link,
-  numeric,
   paragraph,
   refundedText,
+  secondOfDay,
   statusTag,
   untrusted,
   wideTable,
@@ -158,30 +158,20 @@ type PaymentTable = {
   payments: readonly Payment[]
   addressOf: (payment: Payment) => string
   /** The columns before the time. */
-  more: Readonly<Record<string, (payment: Payment) => Part>>
+  more: Columns<Payment>
 }
 
 export const paymentTable = ({ caption, payments, addressOf, more }: PaymentTable): Html =>
-  wideTable({
+  wideTable(payments, {
     caption,
-    columns: [
-      'Reference',
-      { ...numeric('Amount'), leads: true },
-      leading('Status'),
-      ...Object.keys(more),
-      'Created',
-    ],
-    rows: byDay(
-      payments,
-      ({ payment_id }) => timeOf(payment_id),
-      (payment, time) => [
-        link(addressOf(payment), untrusted(payment.given.reference)),
-        inPounds(payment.given.amount),
-        html`${statusTag(statusOf(payment))} ${refundedText(payment)}`,
-        ...Object.values(more).map(cell => cell(payment)),
-        time,
-      ],
-    ),
+    at: ({ payment_id }) => timeOf(payment_id),
+    columns: {
+      Reference: payment => link(addressOf(payment), untrusted(payment.given.reference)),
+      Amount: { cell: ({ given }) => inPounds(given.amount), numeric: true, leads: true },
+      Status: leading(payment => html`${statusTag(statusOf(payment))} ${refundedText(payment)}`),
+      ...more,
+      Created: ({ payment_id }) => secondOfDay(timeOf(payment_id)),
+    },
   })
 
 /** A failure leads to its message, which says why. */

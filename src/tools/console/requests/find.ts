@@ -1,7 +1,6 @@
 /** The filters of the list of requests, and the refused requests in groups that are alike. */
 
 import { RECORDED_BODY_BYTES } from '../../../core/budgets.ts'
-import { timeOf } from '../../../core/ids.ts'
 import { MINUTE } from '../../../core/time.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import {
@@ -21,6 +20,7 @@ import {
   numeric,
   paragraph,
   time,
+  timeIn,
   unbroken,
   untrusted,
   wideTable,
@@ -129,26 +129,18 @@ export const refusalsPart = (
 ): Html | false =>
   total > 0 &&
   html`<h2 class="govuk-heading-m" id="refusals">Refusals</h2>
-${wideTable({
+${wideTable(groups, {
   caption: 'Refused requests of the last 24 hours that are alike',
-  columns: [
-    'Operation',
-    'Code',
-    'Field',
-    numeric('How often'),
-    'Newest',
-    'What the newest was told',
-  ],
-  rows: groups.map(group => {
-    const { operation, field, newest, found, exchange } = group
-    return [
-      link(addressOfGroup(group), context.summaries.get(operation) ?? operation),
-      group.code ?? `${group.status}`,
-      field === null ? '' : unbroken(code(field)),
-      inDigits(found),
-      exchange ? link(`${root}requests/${newest}`, time(exchange.at)) : time(timeOf(newest)),
+  columns: {
+    Operation: group =>
+      link(addressOfGroup(group), context.summaries.get(group.operation) ?? group.operation),
+    Code: group => group.code ?? `${group.status}`,
+    Field: ({ field }) => field !== null && unbroken(code(field)),
+    'How often': numeric(({ found }) => inDigits(found)),
+    Newest: ({ newest, exchange }) =>
+      exchange ? link(`${root}requests/${newest}`, time(exchange.at)) : timeIn(newest),
+    'What the newest was told': ({ exchange }) =>
       untrusted((exchange && refusalText(exchange)) ?? ''),
-    ]
-  }),
+  },
 })}
 ${total > groups.length && paragraph(`The newest ${groups.length} of ${total} kinds are shown.`)}`

@@ -1,8 +1,8 @@
 /** The list of requests: refusals in groups, then all of them, with what was only counted between. */
 
 import type { Database } from '../../../core/ports.ts'
-import { type Table, tag } from '../../../platform/web/components.ts'
-import { type Html, html, type Part } from '../../../platform/web/html.ts'
+import { tag } from '../../../platform/web/components.ts'
+import { type Html, html } from '../../../platform/web/html.ts'
 import { answerToWrong } from '../../explain/wrong-signature.ts'
 import type { Bound, Exchange } from '../../record/exchange.ts'
 import {
@@ -26,7 +26,6 @@ import {
 } from '../frame/list.ts'
 import { MOST_NEWER } from '../frame/live.ts'
 import {
-  byDay,
   code,
   counted,
   emptyState,
@@ -36,6 +35,7 @@ import {
   numeric,
   paragraph,
   paymentName,
+  secondOfDay,
   time,
   unbroken,
   untrusted,
@@ -160,38 +160,42 @@ const list = (
   page: CursorPage<Exchange>,
   gaps: Exchange[],
 ): Html => html`${orderNote(page.items)}
-${wideTable({
+${wideTable(inOrder([...page.items, ...gaps]), {
   caption: 'Requests, newest first',
-  columns: [
-    'Time',
-    { ...leading('Request'), wide: true },
-    leading('Status'),
-    numeric('Took'),
-    'Payment',
-  ],
-  rows: rowsOf(visit, page.items, gaps),
+  at: ({ at }) => at,
+  noteOf: ({ gap }) => gap && gapNote(gap),
+  columns: {
+    Time: ({ at }) => secondOfDay(at),
+    Request: { cell: exchange => requestLink(visit, exchange), leads: true, wide: true },
+    Status: leading(statusPart),
+    Took: numeric(exchange => unbroken(tookText(exchange))),
+    Payment: ({ payment_id, reference }) =>
+      payment_id !== null &&
+      link(`${visit.root}payments/${payment_id}`, untrusted(paymentName(payment_id, reference))),
+  },
 })}
 ${pageLinks(visit, 'Requests', page)}`
 
-/** By the time at which each began, newest first, below headings of their days. Adjacent gaps are one row. */
-function rowsOf(visit: Visit, requests: Exchange[], gaps: Exchange[]): Table['rows'] {
-  const runs: Exchange[][] = []
-  for (const each of [...requests, ...gaps].sort(byBeginning).reverse()) {
-    const run = runs.at(-1)
-    if (each.kind === 'gap' && run?.[0]?.kind === 'gap') run.push(each)
-    else runs.push([each])
+/** By the time at which each began, newest first. Adjacent gaps become one. */
+function inOrder(exchanges: Exchange[]): Exchange[] {
+  const rows: Exchange[] = []
+  for (const each of exchanges.sort(byBeginning).reverse()) {
+    const last = rows.at(-1)
+    if (each.gap && last?.gap) rows.splice(-1, 1, { ...last, gap: together(last.gap, each.gap) })
+    else rows.push(each)
   }
-  return byDay(
-    runs,
-    ([first]) => first?.at ?? 0,
-    (run, time) => {
-      const [first] = run
-      return !first || first.kind === 'gap'
-        ? { note: gapNote(run) }
-        : requestRow(visit, first, time)
-    },
-  )
+  return rows
 }
+
+type Gap = NonNullable<Exchange['gap']>
+
+const together = (one: Gap, other: Gap): Gap => ({
+  count: one.count + other.count,
+  refused: one.refused + other.refused,
+  from: Math.min(one.from, other.from),
+  to: Math.max(one.to, other.to),
+  bounds: [...new Set([...one.bounds, ...other.bounds])],
+})
 
 const REASONS: Record<Bound, string> = {
   account: 'more than 100 a second of this account, or 20 refusals',
@@ -201,14 +205,8 @@ const REASONS: Record<Bound, string> = {
   damage: 'the record is damaged',
 }
 
-function gapNote(run: Exchange[]): Html {
-  const gaps = run.flatMap(({ gap }) => gap ?? [])
-  const sum = (of: 'count' | 'refused') => gaps.reduce((all, gap) => all + gap[of], 0)
-  const [count, refused] = [sum('count'), sum('refused')]
-  const from = Math.min(...gaps.map(gap => gap.from))
-  const to = Math.max(...gaps.map(gap => gap.to))
-  const bounds = new Set(gaps.flatMap(gap => gap.bounds))
-  const reasons = [...bounds].sort().map(bound => REASONS[bound])
+function gapNote({ count, refused, from, to, bounds }: Gap): Html {
+  const reasons = bounds.toSorted().map(bound => REASONS[bound])
   return html`${counted(count, 'request')} between ${time(from)} and ${time(to)} ${count === 1 ? 'was' : 'were'} not kept${refused > 0 && `, ${inDigits(refused)} of them refused`}: ${reasons.join('; ')}`
 }
 
@@ -218,18 +216,9 @@ export const requestLine = ({ method, path, query }: Exchange): string =>
 
 export const tookText = ({ ms }: Exchange): string => `${inDigits(ms)} ms`
 
-function requestRow(visit: Visit, exchange: Exchange, time: Html): Part[] {
-  const { exchange_id, kind, payment_id, reference } = exchange
-  const address = addressFrom(visit, `${visit.root}requests/${exchange_id}`)
-  return [
-    time,
-    html`${link(address, untrusted(requestLine(exchange)))}${kind === 'page' && html` (${agentOf(exchange)})`}`,
-    statusPart(exchange),
-    unbroken(tookText(exchange)),
-    payment_id === null
-      ? ''
-      : link(`${visit.root}payments/${payment_id}`, untrusted(paymentName(payment_id, reference))),
-  ]
+function requestLink(visit: Visit, exchange: Exchange): Html {
+  const address = addressFrom(visit, `${visit.root}requests/${exchange.exchange_id}`)
+  return html`${link(address, untrusted(requestLine(exchange)))}${exchange.kind === 'page' && html` (${agentOf(exchange)})`}`
 }
 
 /** The status, and the code and the field of a refusal. */

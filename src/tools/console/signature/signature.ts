@@ -212,14 +212,14 @@ ${advicePart(advice)}
 }
 
 const differencePart = ({ offset, sent, given }: Difference): Html =>
-  wideTable({
+  wideTable(Object.entries({ Sent: sent, Given: given }), {
     caption: `The first byte that differs is byte ${inDigits(offset)}, counted from 0`,
     showsCaption: true,
-    columns: ['Body', 'Bytes around it', 'As text'],
-    rows: [
-      ['Sent', code(sent.hex), code(untrusted(sent.text))],
-      ['Given', code(given.hex), code(untrusted(given.text))],
-    ],
+    columns: {
+      Body: ([name]) => name,
+      'Bytes around it': ([, { hex }]) => code(hex),
+      'As text': ([, { text }]) => code(untrusted(text)),
+    },
   })
 
 /** What to change in a receiver, with the calls of frameworks. */
@@ -228,10 +228,9 @@ export const advicePart = (advice: readonly Advice[]): Html =>
     ({ text, calls = [] }) => html`${paragraph(asTypedHere(text))}
 ${
   calls.length > 0 &&
-  wideTable({
+  wideTable(calls, {
     caption: 'The call that gives the bytes, by framework',
-    columns: ['Framework', 'Call'],
-    rows: calls.map(({ framework, call }) => [framework, code(call)]),
+    columns: { Framework: ({ framework }) => framework, Call: ({ call }) => code(call) },
   })
 }`,
   )}`

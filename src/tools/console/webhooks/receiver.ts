@@ -102,16 +102,13 @@ ${
   asked.posts > 0 &&
   details(
     `${asked.posts} ${asked.posts === 1 ? 'copy' : 'copies'} sent, asked at ${shortTime(at, now, 'seconds')}`,
-    wideTable({
+    wideTable(copies, {
       caption: 'The copies that were sent, newest first',
-      columns: ['Copy', 'Response'],
-      rows: copies.map(copy => [
-        link(
-          `${root}requests/${copy.exchange_id}`,
-          untrusted(copy.by_hand ? nameOfAttempt(copy.by_hand) : ''),
-        ),
-        statusPart(copy),
-      ]),
+      columns: {
+        Copy: ({ exchange_id, by_hand }) =>
+          link(`${root}requests/${exchange_id}`, untrusted(by_hand ? nameOfAttempt(by_hand) : '')),
+        Response: statusPart,
+      },
     }),
     { id: 'copies' },
   )
@@ -146,15 +143,17 @@ function nothingJudged(findings: readonly Finding[]): Html | undefined {
   return reasons.size === 1 && reason ? insetText(untrusted(reason)) : undefined
 }
 
-function table(heading: string, findings: readonly Finding[]): Html | false {
-  const rows = findings.map(({ rule, title, sentence }) => [rule, title, untrusted(sentence)])
-  const columns = ['Rule', 'About', 'Result']
-  return (
-    rows.length > 0 &&
-    html`<h2 class="govuk-heading-m">${heading}</h2>
-${wideTable({ caption: heading, columns, rows })}`
-  )
-}
+const table = (heading: string, findings: readonly Finding[]): Html | false =>
+  findings.length > 0 &&
+  html`<h2 class="govuk-heading-m">${heading}</h2>
+${wideTable(findings, {
+  caption: heading,
+  columns: {
+    Rule: ({ rule }) => rule,
+    About: ({ title }) => title,
+    Result: ({ sentence }) => untrusted(sentence),
+  },
+})}`
 
 export function probeForm(
   visit: PageVisit,
