@@ -59,14 +59,11 @@ export const accounts = definePage({
   ) => html`<h2 class="govuk-heading-m">This account</h2>
 ${summaryList(
   summaryRows(
-    [
-      ['Name', html`<bdi>${visit.account.name}</bdi>`],
-      [
-        'Test account of',
-        visit.account.parent !== null && html`<bdi>${visit.account.parent}</bdi>`,
-      ],
-      ['Clock', clockOf(visit.account)],
-    ],
+    {
+      Name: html`<bdi>${visit.account.name}</bdi>`,
+      'Test account of': visit.account.parent !== null && html`<bdi>${visit.account.parent}</bdi>`,
+      Clock: clockOf(visit.account),
+    },
     'account',
   ),
 )}

@@ -118,15 +118,15 @@ ${account && html`${hidden(ACCOUNT_FIELD, account.name)}\n`}${content}
 export const listing = (label: string, text: string): Html =>
   html`<pre class="farthing-listing" role="region" aria-label="${label}" data-copy>\n${text}</pre>`
 
+/** By their keys. */
+export type SummaryValues = Readonly<Record<string, string | Html | false | undefined>>
+
 /**
  * Rows of a summary list, without those that have no value. Each has its key as element id, behind `prefix` if there is
  * one.
  */
-export const summaryRows = (
-  rows: [key: string, value: string | Html | false | undefined][],
-  prefix?: string,
-): SummaryRow[] =>
-  rows.flatMap(([key, value]) => {
+export const summaryRows = (values: SummaryValues, prefix?: string): SummaryRow[] =>
+  Object.entries(values).flatMap(([key, value]) => {
     const id = [prefix, ...key.toLowerCase().split(' ')].filter(Boolean).join('-')
     return value ? [{ id, key, value }] : []
   })

@@ -161,7 +161,7 @@ function detailRows({ root }: AccountVisit, payment: Payment, { refunds }: Rows)
   return [
     { id: 'detail-created', key: 'Date created', value: time(timeOf(payment_id)) },
     ...summaryRows(
-      [['Agreement', agreement_id && link(`${root}agreements/${agreement_id}`, agreement_id)]],
+      { Agreement: agreement_id && link(`${root}agreements/${agreement_id}`, agreement_id) },
       'detail',
     ),
     ...filled.map(([key, value = ''], i) => ({ id: `detail-${i}`, key, value: untrusted(value) })),

@@ -68,26 +68,24 @@ ${curlPart(exchange, visit.addresses.api)}`
 function rowsFor(exchange: Exchange, { root, context }: AccountVisit): SummaryRow[] {
   const { kind, operation, began, at, result = '', key_id } = exchange
   const { payment_id, message_id, reference, ended, field, by_hand } = exchange
-  return summaryRows([
-    ['Status', statusPart(exchange)],
-    ['Result', kind === 'out' && untrusted(result)],
-    ['Why', kind === 'out' && consequenceOf(exchange)],
-    ['Code', exchange.code],
-    ['Field', field !== undefined && code(field)],
-    ['Sent by hand', by_hand && nameOfAttempt(by_hand)],
-    ['Operation', context.summaries.get(operation) ?? operation],
-    ['Time', time(at)],
-    ['Time of the machine', began - at !== 0 && time(began)],
-    ['Took', tookText(exchange)],
-    ['Key', key_id !== undefined && nameOfKey(key_id)],
-    ['Ended', endings[ended]],
-    [
-      'Payment',
+  return summaryRows({
+    Status: statusPart(exchange),
+    Result: kind === 'out' && untrusted(result),
+    Why: kind === 'out' && consequenceOf(exchange),
+    Code: exchange.code,
+    Field: field !== undefined && code(field),
+    'Sent by hand': by_hand && nameOfAttempt(by_hand),
+    Operation: context.summaries.get(operation) ?? operation,
+    Time: time(at),
+    'Time of the machine': began - at !== 0 && time(began),
+    Took: tookText(exchange),
+    Key: key_id !== undefined && nameOfKey(key_id),
+    Ended: endings[ended],
+    Payment:
       payment_id !== null &&
-        link(`${root}payments/${payment_id}`, untrusted(reference ?? payment_id)),
-    ],
-    ['Message', message_id !== null && link(`${root}messages/${message_id}`, message_id)],
-  ])
+      link(`${root}payments/${payment_id}`, untrusted(reference ?? payment_id)),
+    Message: message_id !== null && link(`${root}messages/${message_id}`, message_id),
+  })
 }
 
 /** Names the parameters in the query of a search that it does not know. */

@@ -37,6 +37,7 @@ import {
   inDigits,
   link,
   paragraph,
+  type SummaryValues,
   summaryRows,
   time,
   untrusted,
@@ -79,9 +80,9 @@ ${total > webhooks.length && paragraph(`The newest ${webhooks.length} are shown.
 ${webhooks.map(webhook =>
   summaryCard(
     link(`webhooks/${webhook.webhook_id}`, untrusted(webhookTitle(webhook))),
-    webhookRows(webhook, wall, webhook.webhook_id, [
-      ['Last response', lastResponse(webhook, accepted, now)],
-    ]),
+    webhookRows(webhook, wall, webhook.webhook_id, {
+      'Last response': lastResponse(webhook, accepted, now),
+    }),
   ),
 )}`
 
@@ -90,21 +91,19 @@ export const webhookRows = (
   webhook: Webhook,
   wall: number,
   prefix: string,
-  more: Parameters<typeof summaryRows>[0],
+  more: SummaryValues,
 ): SummaryRow[] =>
   summaryRows(
-    [
-      ['Callback URL', untrusted(webhook.callback_url)],
-      [
-        'Events',
+    {
+      'Callback URL': untrusted(webhook.callback_url),
+      Events:
         webhook.subscriptions.length === eventTypes.length
           ? 'All'
           : webhook.subscriptions.join(', '),
-      ],
       ...more,
-      ['farthing listen', listenerState(webhook, wall)],
-      ['Date created', time(timeOf(webhook.webhook_id))],
-    ],
+      'farthing listen': listenerState(webhook, wall),
+      'Date created': time(timeOf(webhook.webhook_id)),
+    },
     prefix,
   )
 

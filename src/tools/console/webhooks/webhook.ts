@@ -104,12 +104,12 @@ const noneOf = (visit: Visit, webhook: Webhook): Html =>
     : emptyState(visit, 'It got no message yet', canTest(webhook) && 'send a test message above')
 
 const rowsFor = (webhook: Webhook, wall: number): SummaryRow[] =>
-  webhookRows(webhook, wall, 'webhook', [
-    ['Status', webhook.status],
-    ['Messages', webhook.as && 'as GOV.UK Pay sends them'],
-    ['From', webhook.fixed ? 'the settings of the service' : webhook.from && 'this console'],
-    ['Webhook ID', webhook.webhook_id],
-  ])
+  webhookRows(webhook, wall, 'webhook', {
+    Status: webhook.status,
+    Messages: webhook.as && 'as GOV.UK Pay sends them',
+    From: webhook.fixed ? 'the settings of the service' : webhook.from && 'this console',
+    'Webhook ID': webhook.webhook_id,
+  })
 
 /** `messages` are the newest, newest first; `accepted` are those that were accepted when they were sent again by hand. */
 function recentPart(
