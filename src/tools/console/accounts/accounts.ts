@@ -13,11 +13,12 @@ import {
 } from '../../../platform/accounts/store.ts'
 import { formBody } from '../../../platform/http/body.ts'
 import { backLink, button, details, summaryList } from '../../../platform/web/components.ts'
+import { input } from '../../../platform/web/form-components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import type { Plan } from '../../plans/plan.ts'
 import { findPlans } from '../../plans/store.ts'
 import { actionForm, definePage } from '../frame/define-page.ts'
-import { type Typed, typedInput } from '../frame/form.ts'
+import { type Typed, textIn, typedIn } from '../frame/form.ts'
 import { type PageVisit, pageLinks, readPage } from '../frame/list.ts'
 import { type AccountVisit, insideOf, notFound, type Page } from '../frame/page.ts'
 import {
@@ -77,7 +78,7 @@ const makeForm = (visit: PageVisit, refused: Typed | undefined): Html | false =>
   actionForm(
     visit,
     'make-account',
-    html`${typedInput(refused, { name: 'name', label: 'Name of a new test account' })}
+    html`${input({ ...typedIn(refused, 'name'), label: 'Name of a new test account' })}
 ${button({ id: 'make-account', text: 'Make a test account', secondary: true })}`,
   )
 
@@ -86,7 +87,7 @@ async function makeAccount(visit: PageVisit): Promise<Page | Typed> {
   const { context, account, request, now, root } = visit
   if (account.parent !== null) throw notFound()
   const form = formBody(request)
-  const name = (form.get('name') ?? '').trim()
+  const name = textIn(form, 'name') ?? ''
   const refused = (error: string): Typed => ({ form, errors: { name: error } })
   if (!isAccountName(name))
     return refused(

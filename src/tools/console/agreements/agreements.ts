@@ -7,10 +7,11 @@ import { agreementRows, findAgreement } from '../../../pay/agreements/store.ts'
 import type { Payment } from '../../../pay/payments/payment.ts'
 import { findPart, inRange, where } from '../../../platform/database/select.ts'
 import { backLink, button, buttonLink, summaryList, tag } from '../../../platform/web/components.ts'
+import { input } from '../../../platform/web/form-components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import { findPayments } from '../../lists/find-payments-store.ts'
 import { actionForm, definePage } from '../frame/define-page.ts'
-import { amountInput, type Typed } from '../frame/form.ts'
+import { POUNDS, type Typed, typedIn } from '../frame/form.ts'
 import { type PageVisit, pageLinks, readPage } from '../frame/list.ts'
 import { existing, type Next } from '../frame/page.ts'
 import {
@@ -139,8 +140,11 @@ function payForms(
   if (status === 'created')
     return html`${actionForm(visit, 'set-up', button({ id: 'set-up', text: 'Set it up with a paid payment' }))}${refused && paragraph(untrusted(refused.errors.amount ?? ''))}`
   if (status !== 'active') return false
-  const field = { name: 'amount', label: 'Amount in pounds', value: '14.50' }
-  const amount = amountInput(refused, field)
+  const amount = input({
+    ...typedIn(refused, 'amount', '14.50'),
+    ...POUNDS,
+    label: 'Amount in pounds',
+  })
   return html`${actionForm(visit, 'charge', html`${amount}${button({ id: 'charge', text: 'Charge it' })}`)}`
 }
 

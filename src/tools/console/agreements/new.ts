@@ -5,17 +5,18 @@ import { createAgreement } from '../../../pay/agreements/commands.ts'
 import { readNewAgreement } from '../../../pay/agreements/wire.ts'
 import { formBody } from '../../../platform/http/body.ts'
 import { button } from '../../../platform/web/components.ts'
+import { input } from '../../../platform/web/form-components.ts'
 import { html } from '../../../platform/web/html.ts'
 import { actionForm, definePage } from '../frame/define-page.ts'
-import { submit, type Typed, typedInput } from '../frame/form.ts'
+import { submit, type Typed, textIn, typedIn } from '../frame/form.ts'
 import type { PageVisit } from '../frame/list.ts'
 import type { Next } from '../frame/page.ts'
 import { backAddress, readyMade, submitPayment } from '../payments/new.ts'
 
-const labels = { reference: 'Reference', description: 'Description' }
-type Field = keyof typeof labels
-
-const FIELDS = Object.keys(labels) as Field[] // its keys
+const fields = {
+  reference: { label: 'Reference', right: { reference: 'R' } },
+  description: { label: 'Description', right: { description: 'D' } },
+}
 
 export const newAgreement = definePage({
   path: 'agreements/new',
@@ -26,7 +27,7 @@ export const newAgreement = definePage({
     actionForm(
       visit,
       'agree',
-      html`${FIELDS.map(name => typedInput(typed, { name, label: labels[name] }))}
+      html`${Object.entries(fields).map(([name, { label }]) => input({ ...typedIn(typed, name), label }))}
 ${button({ id: 'make-agreement', text: 'Make the agreement' })}`,
     ),
   actions: { agree: { run: agree } },
@@ -34,15 +35,9 @@ ${button({ id: 'make-agreement', text: 'Make the agreement' })}`,
 
 async function agree({ context, request, account }: PageVisit): Promise<Next | Typed> {
   const form = formBody(request)
-  const body = Object.fromEntries(FIELDS.map(name => [name, form.get(name)?.trim() || undefined]))
-  const rules = {
-    body,
-    read: readNewAgreement,
-    labels,
-    mended: (field: string) => ({ [field]: 'x' }),
-  }
-  return submit(form, rules, async fields => {
-    const { agreement_id } = await createAgreement(context, account, fields)
+  const body = Object.fromEntries(Object.keys(fields).map(name => [name, textIn(form, name)]))
+  return submit(form, { fields, body, read: readNewAgreement }, async agreement => {
+    const { agreement_id } = await createAgreement(context, account, agreement)
     return { to: `agreements/${agreement_id}`, done: { code: 'agreed' } }
   })
 }

@@ -1,39 +1,42 @@
 /** Forms that the API's own rules judge. The API tells the first error only, a form all of them, in its own words. */
 import { ApiError } from '../../../core/errors.ts'
 import type { Json } from '../../../platform/http/fields.ts'
-import { input } from '../../../platform/web/form-components.ts'
-import type { Html } from '../../../platform/web/html.ts'
 import type { Errors } from './list.ts'
 import type { Next } from './page.ts'
 
 /** What was typed, and the errors in it by field. */
 export type Typed = { form: URLSearchParams; errors: Errors }
 
+/** A field of a form, with the name that the API has for it. */
+type Field = {
+  label: string
+  /** A whole sentence for its errors, in place of the API's. */
+  sentence?: string
+  /** What of the body has no error in its place, so that the next error is found. */
+  right: Json
+}
+
 type Rules<Value> = {
-  /** What the form calls the fields of the API, in its order. */
-  labels: Readonly<Record<string, string>>
-  /** Whole sentences for errors of some of them. */
-  sentences?: Readonly<Record<string, string>>
+  /** In the order of the page. Errors without a field are shown at the first. */
+  fields: Readonly<Record<string, Field>>
   /** What the API gets. */
   body: Json
   /** Reads it as the API does. */
   read: (body: Json) => Value | Promise<Value>
-  /** What of the body has no error in place of one in this field, so that the next error is found. */
-  mended?: (field: string) => Json | undefined
-  /** The field of the form for one of the API with another name. Errors without a field are shown at the first. */
+  /** The field of the form for one of the API with another name. */
   aliases?: Readonly<Record<string, string>>
 }
 
 /** Makes what the form asks for, or returns it with its errors. */
 export async function submit<Value>(
   form: URLSearchParams,
-  { labels, sentences = {}, body, read, mended, aliases = {} }: Rules<Value>,
+  { fields, body, read, aliases = {} }: Rules<Value>,
   make: (value: Value) => Promise<Next>,
 ): Promise<Next | Typed> {
-  const places = Object.keys(labels)
-  const placeOf = (field = '') => places.find(name => name === (aliases[field] ?? field))
+  const names = Object.keys(fields)
+  const labels = new Map(Object.entries(fields).map(([name, { label }]) => [name, label]))
   const errors: Record<string, string> = {}
-  const refused = new Set<string | undefined>()
+  const refused = new Set<string>()
   let tried: Json | undefined = body
   while (tried) {
     try {
@@ -42,34 +45,32 @@ export async function submit<Value>(
       break
     } catch (error) {
       if (!(error instanceof ApiError) || error.status >= 500) throw error
-      const { field } = error.at
+      const { field = '' } = error.at
+      const place = names.find(name => name === (aliases[field] ?? field))
+      const { sentence, right } = fields[place ?? ''] ?? {}
       // `return_url must be ...` as `Return URL must be ...`.
-      const text =
-        sentences[field ?? ''] ??
-        error.message.replace(/^\S*/, name => new Map(Object.entries(labels)).get(name) ?? name)
-      errors[placeOf(field) ?? places[0] ?? ''] ??= text
-      const right = field === undefined || refused.has(field) ? undefined : mended?.(field)
+      const text = sentence ?? error.message.replace(/^\S*/, name => labels.get(name) ?? name)
+      errors[place ?? names[0] ?? ''] ??= text
+      tried = right && !refused.has(field) ? { ...tried, ...right } : undefined
       refused.add(field)
-      tried = right && { ...tried, ...right }
     }
   }
   const inOrder = Object.entries(errors).sort(
-    ([one], [other]) => places.indexOf(one) - places.indexOf(other),
+    ([one], [other]) => names.indexOf(one) - names.indexOf(other),
   )
   return { form, errors: Object.fromEntries(inOrder) }
 }
 
-/** The field of an amount in pounds. */
-export const amountInput = (typed: Typed | undefined, field: Parameters<typeof input>[0]): Html =>
-  typedInput(typed, { ...field, inputmode: 'decimal', width: 10 })
+/** What a field has: its name, what was typed or `value` at first, and its error. */
+export const typedIn = (typed: Typed | undefined, name: string, value = '') => ({
+  name,
+  value: typed?.form.get(name) ?? value,
+  error: typed?.errors[name],
+})
 
-/** A field with what was typed and its error. `value` is what it has at first. */
-export const typedInput = (
-  typed: Typed | undefined,
-  { value = '', ...field }: Parameters<typeof input>[0],
-): Html =>
-  input({
-    ...field,
-    value: typed?.form.get(field.name) ?? value,
-    error: typed?.errors[field.name],
-  })
+/** How an amount in pounds is typed. */
+export const POUNDS = { inputmode: 'decimal', width: 10 } as const
+
+/** What a form has in a field; undefined if that is blank. */
+export const textIn = (form: URLSearchParams, name: string): string | undefined =>
+  form.get(name)?.trim() || undefined

@@ -18,12 +18,12 @@ import { askedFor } from '../../../platform/http/addresses.ts'
 import { formBody } from '../../../platform/http/body.ts'
 import type { Json } from '../../../platform/http/fields.ts'
 import { button, buttonGroup, details } from '../../../platform/web/components.ts'
-import { checkbox, select } from '../../../platform/web/form-components.ts'
+import { checkbox, input, select } from '../../../platform/web/form-components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import type { ToolContext } from '../../context.ts'
 import type { Code } from '../frame/banners.ts'
 import { definePage } from '../frame/define-page.ts'
-import { amountInput, submit, type Typed, typedInput } from '../frame/form.ts'
+import { POUNDS, submit, type Typed, textIn, typedIn } from '../frame/form.ts'
 import type { PageVisit } from '../frame/list.ts'
 import {
   type AccountVisit,
@@ -86,23 +86,34 @@ export const readyMade: Record<string, Ready> = {
   refunded: { text: 'Refunded', scenario: 'success', refunded: true },
 }
 
-/** What the form calls its text fields, in the order of the page. */
-const labels = {
-  amount: 'Amount in pounds',
-  reference: 'Reference',
-  description: 'Description',
-  return_url: 'Return URL',
-  email: 'Email',
-  cardholder_name: 'Name on the card',
-  line1: 'Address line 1',
-  line2: 'Address line 2',
-  city: 'Town or city',
-  postcode: 'Postcode',
-  country: 'Country',
-}
-type Text = keyof typeof labels
+const NO_DETAILS = { prefilled_cardholder_details: undefined }
 
-const TEXTS = Object.keys(labels) as Text[] // its keys
+/** The text fields, in the order of the page. */
+const fields = {
+  amount: {
+    ...POUNDS,
+    label: 'Amount in pounds',
+    sentence: 'Enter an amount in pounds, from 0.00 to 100000.00',
+    right: { amount: 1 },
+  },
+  reference: { label: 'Reference', right: { reference: 'R' } },
+  description: { label: 'Description', right: { description: 'D' } },
+  return_url: {
+    label: 'Return URL',
+    hint: 'Without one the user returns to a page of this console',
+    right: { return_url: 'https://example.org/', authorisation_mode: 'web' },
+  },
+  email: { label: 'Email', right: { email: undefined } },
+  cardholder_name: { label: 'Name on the card', right: NO_DETAILS },
+  line1: { label: 'Address line 1', right: NO_DETAILS },
+  line2: { label: 'Address line 2', right: NO_DETAILS },
+  city: { label: 'Town or city', right: NO_DETAILS },
+  postcode: { label: 'Postcode', right: NO_DETAILS },
+  country: { label: 'Country', hint: 'Two letters, such as GB', right: NO_DETAILS },
+}
+type Text = keyof typeof fields
+
+const TEXTS = Object.keys(fields) as Text[] // its keys
 const PREFILLED = TEXTS.slice(TEXTS.indexOf('email'))
 const ADDRESS = ['line1', 'line2', 'city', 'postcode', 'country'] as const
 
@@ -114,7 +125,7 @@ const modes = {
 
 /** The body for the API, without an amount where none can be read. `back` is where the user returns unless said otherwise. */
 function bodyIn(form: URLSearchParams, back: string): Json {
-  const text = (name: Text) => form.get(name)?.trim() || undefined
+  const text = (name: Text) => textIn(form, name)
   const mode = form.get('mode')
   const isWeb = mode !== 'moto_api'
   const billing_address = Object.fromEntries(ADDRESS.map(name => [name, text(name)]))
@@ -134,28 +145,6 @@ function bodyIn(form: URLSearchParams, back: string): Json {
 
 const aliases = { prefilled_cardholder_details: 'cardholder_name' }
 
-/** What of a body is right in place of an error in a field. */
-const mended =
-  (back: string) =>
-  (field: string): Json | undefined =>
-    ({
-      amount: { amount: 1 },
-      reference: { reference: 'R' },
-      description: { description: 'D' },
-      return_url: { return_url: back, authorisation_mode: 'web' },
-      email: { email: undefined },
-    })[field] ??
-    (field in aliases || PREFILLED.some(name => name === field)
-      ? { prefilled_cardholder_details: undefined }
-      : undefined)
-
-const sentences = { amount: 'Enter an amount in pounds, from 0.00 to 100000.00' }
-
-const hints: Partial<Record<Text, string>> = {
-  return_url: 'Without one the user returns to a page of this console',
-  country: 'Two letters, such as GB',
-}
-
 /** What the fields have at first. */
 const defaults = (now: number) => ({
   amount: '14.50',
@@ -167,27 +156,22 @@ const defaults = (now: number) => ({
 function newPaymentForm(visit: AccountVisit, typed: Typed | undefined): Html {
   const { account, root, now } = visit
   const first: Partial<Record<string, string>> = defaults(now)
-  const field = (name: Text) => {
-    const input = name === 'amount' ? amountInput : typedInput
-    return input(typed, { name, label: labels[name], value: first[name] ?? '', hint: hints[name] })
-  }
+  const field = (name: Text) => input({ ...typedIn(typed, name, first[name]), ...fields[name] })
   const isPrefilled = PREFILLED.some(name => typed?.form.get(name) || typed?.errors[name])
   const action = `${root}payments/new/create`
-  const fields = html`${TEXTS.filter(name => !PREFILLED.includes(name)).map(field)}
+  const content = html`${TEXTS.filter(name => !PREFILLED.includes(name)).map(field)}
 ${select({
-  name: 'mode',
+  ...typedIn(typed, 'mode', 'web'),
   label: 'How it is paid',
   options: Object.entries(modes).map(([value, text]) => ({ value, text })),
-  value: typed?.form.get('mode') ?? 'web',
 })}
 ${select({
-  name: 'language',
+  ...typedIn(typed, 'language', 'en'),
   label: 'Language of the payment pages',
   options: [
     { value: 'en', text: 'English' },
     { value: 'cy', text: 'Welsh' },
   ],
-  value: typed?.form.get('language') ?? 'en',
 })}
 ${checkbox({
   name: 'delayed_capture',
@@ -201,7 +185,7 @@ ${button({ id: 'create', text: 'Create the payment' })}`
 ${paragraph('Each makes a payment of £14.50 and brings it into its state. Webhooks are sent as usual.')}
 ${postForm(account, action, readyButtons)}
 <h2 class="govuk-heading-m">Your own</h2>
-${postForm(account, action, fields)}`
+${postForm(account, action, content)}`
 }
 
 const readyButtons = buttonGroup(
@@ -222,8 +206,7 @@ async function create(visit: PageVisit): Promise<Next | Typed> {
 export function submitPayment(visit: PageVisit, body: Json, ready?: Ready): Promise<Next | Typed> {
   const back = backAddress(visit)
   const read = (body: Json) => readFields(visit.context, body, back)
-  const rules = { body, read, labels, sentences, mended: mended(back), aliases }
-  return submit(formBody(visit.request), rules, fields =>
+  return submit(formBody(visit.request), { fields, body, read, aliases }, fields =>
     makePayment(visit, { fields, back, ready }),
   )
 }

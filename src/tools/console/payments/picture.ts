@@ -12,9 +12,10 @@ import {
 import { type Refund, refundSummary } from '../../../pay/payments/refund.ts'
 import { shownStatus } from '../../../pay/webhooks/message-store.ts'
 import { button, buttonGroup, buttonLink } from '../../../platform/web/components.ts'
+import { input } from '../../../platform/web/form-components.ts'
 import { type Html, html, type Part } from '../../../platform/web/html.ts'
 import { actionForm } from '../frame/define-page.ts'
-import { amountInput, type Typed } from '../frame/form.ts'
+import { POUNDS, type Typed, typedIn } from '../frame/form.ts'
 import type { PageVisit } from '../frame/list.ts'
 import { deliveryOf } from '../frame/message-attempts.ts'
 import type { AccountVisit } from '../frame/page.ts'
@@ -123,11 +124,11 @@ function refundFields(
   refused: Typed | undefined,
 ): Html {
   const { amount_available } = refundSummary(payment)
-  return html`${amountInput(refused, {
-    name: AMOUNT,
+  return html`${input({
+    ...typedIn(refused, AMOUNT, plainPounds(amount_available)),
+    ...POUNDS,
     label: 'Refund in pounds',
     hint: `Of ${inPounds(amount_available)}`,
-    value: plainPounds(amount_available),
   })}
 ${actions.map(({ id, button: text }) => button({ id, text, secondary: true }))}`
 }

@@ -19,7 +19,7 @@ import { analyse } from '../../explain/signature/analyse.ts'
 import type { Analysis, Difference, SentMessage } from '../../explain/signature/question.ts'
 import { listDeliveries, newestWebhooks } from '../../lists/webhooks-store.ts'
 import { definePage } from '../frame/define-page.ts'
-import { type Typed, typedInput } from '../frame/form.ts'
+import { type Typed, typedIn } from '../frame/form.ts'
 import { linkOnly, type PageVisit } from '../frame/list.ts'
 import type { AccountVisit } from '../frame/page.ts'
 import { code, inDigits, joined, link, paragraph, untrusted, wideTable } from '../frame/parts.ts'
@@ -116,7 +116,7 @@ function formPart(visit: Visit, typed: Typed | undefined, candidates: Candidates
   const more = ['header', 'key', 'file', 'base64', 'text'] as const
   return html`<form method="post" action="${visit.root}signature" enctype="multipart/form-data">
 ${select({
-  name: 'message',
+  ...typedIn(typed, 'message', visit.values.message),
   label: 'Message',
   ...(options.length === 0 && {
     hint: 'There is none yet: enter the header, the key and the body below',
@@ -128,12 +128,10 @@ ${select({
       text: `${each.event_type} ${each.message_id} to ${each.webhook}`,
     })),
   ],
-  value: typed?.form.get('message') ?? visit.values.message,
-  error: typed?.errors.message,
 })}
 ${message && rightValues(visit, message)}
-${typedInput(typed, {
-  name: 'computed',
+${input({
+  ...typedIn(typed, 'computed'),
   label: 'What your code computed',
   hint: 'The signature that your code compared with the header.',
   autocomplete: 'off',
@@ -165,8 +163,8 @@ const rightValues = ({ root }: AccountVisit, message: OwnMessage): Html =>
 const moreFields = (typed: Typed | undefined): Html => html`${paragraph(
   'What you leave empty is taken from the message.',
 )}
-${typedInput(typed, {
-  name: 'header',
+${input({
+  ...typedIn(typed, 'header'),
   label: 'Pay-Signature',
   hint: 'The value of the header, as your code got it.',
   autocomplete: 'off',
@@ -181,14 +179,12 @@ ${input({
 <fieldset class="govuk-fieldset">
 <legend class="govuk-fieldset__legend govuk-fieldset__legend--s">The body whose signature your code checked</legend>
 ${fileUpload({ name: 'file', label: 'As a file', hint: 'Best: its bytes arrive as they are.', error: typed?.errors.file })}
-${textarea({ name: 'base64', label: 'In base64', value: typed?.form.get('base64') ?? '', rows: 2, error: typed?.errors.base64 })}
+${textarea({ ...typedIn(typed, 'base64'), label: 'In base64', rows: 2 })}
 ${textarea({
-  name: 'text',
+  ...typedIn(typed, 'text'),
   label: 'As text',
   hint: 'A browser turns each LF into CRLF on its way, so both are tried.',
-  value: typed?.form.get('text') ?? '',
   rows: 6,
-  error: typed?.errors.text,
 })}
 </fieldset>`
 

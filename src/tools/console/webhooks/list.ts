@@ -19,13 +19,13 @@ import {
   type SummaryRow,
   summaryCard,
 } from '../../../platform/web/components.ts'
-import { checkboxes } from '../../../platform/web/form-components.ts'
+import { checkboxes, input } from '../../../platform/web/form-components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import { testEvents } from '../../deliver/test-message.ts'
 import { type ListedWebhook, listWebhooks } from '../../lists/webhooks-store.ts'
 import { acceptedByHand } from '../../record/by-hand.ts'
 import { actionForm, definePage } from '../frame/define-page.ts'
-import { submit, type Typed, typedInput } from '../frame/form.ts'
+import { submit, type Typed, textIn, typedIn } from '../frame/form.ts'
 import type { PageVisit } from '../frame/list.ts'
 import { type Accepted, acceptedSince, againPart } from '../frame/message-attempts.ts'
 import type { AccountVisit, Next } from '../frame/page.ts'
@@ -136,7 +136,7 @@ export const newWebhook = definePage({
     _,
     typed?: Typed,
   ) => html`${paragraph('Farthing sends it a signed message about each change of a payment. You see the signing key when it is registered.')}
-${actionForm(visit, 'register', fields(visit, typed))}
+${actionForm(visit, 'register', fieldsPart(visit, typed))}
 ${paragraph(html`For a receiver on your own machine, start Farthing with its host and port: ${code('FARTHING_CALLBACK_HOSTS=localhost:4000')}. Or register nothing: ${command('farthing listen')} fetches the messages from there.`)}`,
   actions: { register: { run: register } },
 })
@@ -144,47 +144,42 @@ ${paragraph(html`For a receiver on your own machine, start Farthing with its hos
 async function register({ context, request, account }: PageVisit): Promise<Next | Typed> {
   const form = formBody(request)
   const body = {
-    callback_url: form.get('callback_url')?.trim() || undefined,
-    description: form.get('description')?.trim() || undefined,
+    callback_url: textIn(form, 'callback_url'),
+    description: textIn(form, 'description'),
     subscriptions: form.getAll('subscriptions'),
   }
   const read = (body: Json) => readNewWebhook(body, context)
-  const mended = (field: string) =>
-    Object.hasOwn(valid, field) ? { [field]: valid[field] } : undefined
-  return submit(form, { body, read, labels, mended }, async fields => {
+  return submit(form, { fields, body, read }, async fields => {
     const { webhook } = await registerWebhook(context, { account, fields, from: 'console' })
     return { to: `webhooks/${webhook.webhook_id}`, done: { code: 'registered' } }
   })
 }
 
-const labels = { callback_url: 'Callback URL', description: 'Description', subscriptions: 'Events' }
-
-/** Right in place of an error, so that the next one is found. */
-const valid: Json = {
-  callback_url: 'https://192.0.43.8/',
-  description: 'D',
-  subscriptions: eventTypes,
+const fields = {
+  callback_url: { label: 'Callback URL', right: { callback_url: 'https://192.0.43.8/' } },
+  description: { label: 'Description', right: { description: 'D' } },
+  subscriptions: { label: 'Events', right: { subscriptions: eventTypes } },
 }
 
-function fields(visit: PageVisit, typed: Typed | undefined): Html {
+function fieldsPart(visit: PageVisit, typed: Typed | undefined): Html {
   const hosts = [...visit.config.callbackHosts]
   const chosen = typed?.form.getAll('subscriptions') ?? testEvents({ subscriptions: eventTypes })
-  return html`${typedInput(typed, {
-    name: 'callback_url',
-    label: labels.callback_url,
+  return html`${input({
+    ...typedIn(typed, 'callback_url'),
+    label: fields.callback_url.label,
     hint:
       hosts.length > 0
         ? `An https address that is public, or a host of FARTHING_CALLBACK_HOSTS: ${hosts.join(', ')}`
         : 'An https address that is public',
   })}
-${typedInput(typed, {
-  name: 'description',
-  label: labels.description,
+${input({
+  ...typedIn(typed, 'description'),
+  label: fields.description.label,
   hint: 'Its name on these pages. You may leave it out',
 })}
 ${checkboxes({
   name: 'subscriptions',
-  legend: labels.subscriptions,
+  legend: fields.subscriptions.label,
   items: eventTypes.map(value => ({
     value,
     text: value,
