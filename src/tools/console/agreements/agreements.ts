@@ -1,17 +1,20 @@
-/** The agreements of the account. */
+/** The agreements of the account, making one, and the payments that set it up and charge it. */
 
 import { timeOf } from '../../../core/ids.ts'
+import { penceIn } from '../../../core/money.ts'
 import type { Agreement, AgreementStatus } from '../../../pay/agreements/agreement.ts'
-import { cancelAgreement } from '../../../pay/agreements/commands.ts'
+import { cancelAgreement, createAgreement } from '../../../pay/agreements/commands.ts'
 import { agreementRows, findAgreement } from '../../../pay/agreements/store.ts'
+import { readNewAgreement } from '../../../pay/agreements/wire.ts'
 import type { Payment } from '../../../pay/payments/payment.ts'
 import { findPart, inRange, where } from '../../../platform/database/select.ts'
+import { formBody } from '../../../platform/http/body.ts'
 import { backLink, button, buttonLink, summaryList, tag } from '../../../platform/web/components.ts'
 import { input } from '../../../platform/web/form-components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import { findPayments } from '../../lists/find-payments-store.ts'
 import { actionForm, definePage } from '../frame/define-page.ts'
-import { POUNDS, type Typed, typedIn } from '../frame/form.ts'
+import { POUNDS, submit, type Typed, textIn, typedIn } from '../frame/form.ts'
 import { type PageVisit, pageLinks, readPage } from '../frame/list.ts'
 import { existing, type Next } from '../frame/page.ts'
 import {
@@ -27,8 +30,8 @@ import {
   wideTable,
 } from '../frame/parts.ts'
 import { unlessRefused } from '../payments/actions.ts'
+import { backAddress, readyMade, submitPayment } from '../payments/new.ts'
 import { paymentTable } from '../payments/payments.ts'
-import { charge, setUp } from './new.ts'
 
 export const agreements = definePage({
   path: 'agreements',
@@ -76,6 +79,35 @@ const table = (root: string, agreements: readonly Agreement[]): Html =>
     },
   })
 
+const fields = {
+  reference: { label: 'Reference', right: { reference: 'R' } },
+  description: { label: 'Description', right: { description: 'D' } },
+}
+
+export const newAgreement = definePage({
+  path: 'agreements/new',
+  title: 'Make an agreement',
+  makes: true,
+  narrow: true,
+  show: (visit, _, typed?: Typed) =>
+    actionForm(
+      visit,
+      'agree',
+      html`${Object.entries(fields).map(([name, { label }]) => input({ ...typedIn(typed, name), label }))}
+${button({ id: 'make-agreement', text: 'Make the agreement' })}`,
+    ),
+  actions: { agree: { run: agree } },
+})
+
+async function agree({ context, request, account }: PageVisit): Promise<Next | Typed> {
+  const form = formBody(request)
+  const body = Object.fromEntries(Object.keys(fields).map(name => [name, textIn(form, name)]))
+  return submit(form, { fields, body, read: readNewAgreement }, async agreement => {
+    const { agreement_id } = await createAgreement(context, account, agreement)
+    return { to: `agreements/${agreement_id}`, done: { code: 'agreed' } }
+  })
+}
+
 /** The most payments that are shown. */
 const MOST_PAYMENTS = 50
 
@@ -104,6 +136,21 @@ ${payments.length > 0 ? paymentsPart(visit.root, payments) : emptyState(visit, '
   live: true,
   actions: { cancel: { run: cancel }, 'set-up': { run: setUp }, charge: { run: charge } },
 })
+
+const named = { reference: 'CONSOLE-AGREEMENT', description: 'A payment made in the console' }
+
+/** A paid payment whose card is stored in the agreement. */
+function setUp(visit: PageVisit): Promise<Next | Typed> {
+  const more = { set_up_agreement: visit.id, return_url: backAddress(visit) }
+  return submitPayment(visit, { amount: 1450, ...named, ...more }, readyMade.paid)
+}
+
+/** A payment with the card that is stored in the agreement. */
+function charge(visit: PageVisit): Promise<Next | Typed> {
+  const amount = penceIn(formBody(visit.request).get('amount') ?? '')
+  const more = { agreement_id: visit.id, authorisation_mode: 'agreement' }
+  return submitPayment(visit, { amount, ...named, ...more })
+}
 
 async function cancel({ context, account, id }: PageVisit): Promise<Next> {
   existing(await findAgreement(context.database, account.room, id))
