@@ -80,30 +80,11 @@ type Definition<F extends Filters, Data, A extends Answer> = {
   fails?: (data: Data) => Fails
   /** The identifiers of what a live list shows, if it begins with the newest. */
   entries?: (data: Data) => readonly string[]
-  actions?: { readonly [Name in ActionName]?: FormAction<F, A> }
+  /** The forms of the page, by the last part of their addresses. */
+  actions?: Readonly<Record<string, FormAction<F, A>>>
 }
 
 type Group = 'Webhooks' | 'More'
-
-/** The last part of a form's address. */
-type ActionName =
-  | 'agree'
-  | 'ask'
-  | 'cancel'
-  | 'capture'
-  | 'charge'
-  | 'compare'
-  | 'complete'
-  | 'create'
-  | 'deactivate'
-  | 'make-account'
-  | 'probe'
-  | 'refund'
-  | 'register'
-  | 'resend'
-  | 'send'
-  | 'set-up'
-  | 'test'
 
 export type ConsolePage = {
   path: string
@@ -136,12 +117,15 @@ export function definePage<const F extends Filters, Data, A extends Answer>(
 
 /** The form of an action of the page; none in an account that has ended. */
 export const actionForm = (
-  { account, here, back, hasEnded }: PageVisit,
-  purpose: ActionName,
+  { account, here, back, hasEnded, actions }: PageVisit,
+  purpose: string,
   content: Part,
   className?: string,
-): Html | false =>
-  !hasEnded && postForm(account, pageAddress(`${here}/${purpose}`, { back }), content, className)
+): Html | false => {
+  if (!actions.includes(purpose)) throw new Error(`this page has no action ${purpose}`)
+  const address = pageAddress(`${here}/${purpose}`, { back })
+  return !hasEnded && postForm(account, address, content, className)
+}
 
 const pathBelow = (...parts: string[]): string =>
   ['/console', ...parts].filter(part => part !== '').join('/')
@@ -206,7 +190,7 @@ const actionRoute = (
 function pageVisitOf(
   request: FastifyRequest,
   context: ConsoleContext,
-  { path, filters = {} }: AnyPage,
+  { path, filters = {}, actions = {} }: AnyPage,
 ): PageVisit {
   const visit = accountVisitOf(request, context)
   const [, parameter = ''] = /\{(\w+)\}/.exec(path) ?? []
@@ -222,6 +206,7 @@ function pageVisitOf(
     errors: problemsIn(filters, values, visit.now),
     cursor: { before: before || undefined, after: after || undefined },
     back,
+    actions: Object.keys(actions),
   }
 }
 

@@ -184,4 +184,6 @@ export type PageVisit<F extends Filters = Filters> = AccountVisit & {
   cursor: Cursor
   /** The query of the list from which somebody came. */
   back: string
+  /** The names of the page's forms. */
+  actions: readonly string[]
 }
