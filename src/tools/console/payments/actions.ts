@@ -25,8 +25,9 @@ import type { Typed } from '../frame/form.ts'
 import { type PageVisit, pageAddress } from '../frame/list.ts'
 import type { AccountVisit, Next } from '../frame/page.ts'
 
-/** The last part of the address of a form. */
-export type Path = 'complete' | 'capture' | 'cancel' | 'refund'
+/** The last parts of the addresses of the forms. */
+export const paths = ['complete', 'capture', 'cancel', 'refund'] as const
+type Path = (typeof paths)[number]
 
 /** The field of the refund form: pounds. */
 export const AMOUNT = 'amount'
@@ -36,8 +37,6 @@ type Outcome = Done | Typed | undefined
 
 export type PaymentAction = {
   path: Path
-  /** The element id of its button. */
-  id: string
   button: string
   /** Which of the actions of its path it is. */
   scenario?: Scenario
@@ -80,7 +79,6 @@ const ending = (
   button: string,
 ): PaymentAction => ({
   path: 'complete',
-  id: `choose-${scenario}`,
   button,
   scenario,
   when,
@@ -101,7 +99,6 @@ export const paymentActions: readonly PaymentAction[] = [
   ending('expired', canExpire, 'It expires'),
   {
     path: 'capture',
-    id: 'capture',
     button: 'Capture the payment',
     when: isCapturable,
     to: () => 'success',
@@ -109,7 +106,6 @@ export const paymentActions: readonly PaymentAction[] = [
   },
   {
     path: 'cancel',
-    id: 'cancel',
     button: 'Cancel by the API',
     when: payment => isOpen(payment) || isCapturable(payment),
     to: () => 'cancelled',
@@ -117,7 +113,6 @@ export const paymentActions: readonly PaymentAction[] = [
   },
   {
     path: 'refund',
-    id: 'refund',
     button: 'Refund',
     when: payment => refundSummary(payment).status === 'available',
     to: () => 'success',

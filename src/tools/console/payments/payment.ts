@@ -26,15 +26,11 @@ import {
   time,
   untrusted,
 } from '../frame/parts.ts'
-import { type Path, perform } from './actions.ts'
+import { paths, perform } from './actions.ts'
 import { statesPart, webhooksPart } from './picture.ts'
 import { report, summary } from './report.ts'
 import { type Rows, rowsOf, type Step, timelineOf } from './timeline.ts'
 import { reasonFor, timelineView } from './timeline-view.ts'
-
-const actionAt = (path: Path) => ({
-  run: async (visit: PageVisit) => perform(visit, path, await paymentOf(visit)),
-})
 
 export const payment = definePage({
   path: 'payments/{payment_id}',
@@ -81,12 +77,12 @@ ${details('The payment as GET returns it', listing('Payment', JSON.stringify(mas
     ]
     return { version, ago: visit.now - Math.max(...changes.map(({ at }) => at)) }
   },
-  actions: {
-    complete: actionAt('complete'),
-    capture: actionAt('capture'),
-    cancel: actionAt('cancel'),
-    refund: actionAt('refund'),
-  },
+  actions: Object.fromEntries(
+    paths.map(path => [
+      path,
+      { run: async (visit: PageVisit) => perform(visit, path, await paymentOf(visit)) },
+    ]),
+  ),
 })
 
 /** All of it as JSON. */

@@ -63,7 +63,9 @@ export function statesPart(
       actionForm(
         visit,
         path,
-        path === 'refund' ? refundFields(payment, alike, refused) : buttonsOf(alike),
+        path === 'refund'
+          ? html`${refundField(payment, refused)}${alike.map(actionButton)}`
+          : buttonGroup(alike.map(actionButton)),
       ),
     )
   const path = wayToSuccess(payment)
@@ -106,31 +108,22 @@ const paymentPageLink = ({ addresses, hasEnded }: AccountVisit, payment: Payment
     `${addresses.pages}/secure/${tokenOf(payment)}`,
   )
 
-const buttonsOf = (actions: readonly PaymentAction[]): Html =>
-  buttonGroup(
-    actions.map(({ id, button: text, scenario }) =>
-      button({
-        id,
-        text,
-        secondary: true,
-        ...(scenario && { field: { name: 'scenario', value: scenario } }),
-      }),
-    ),
-  )
+const actionButton = ({ path, button: text, scenario }: PaymentAction): Html =>
+  button({
+    id: scenario ? `choose-${scenario}` : path,
+    text,
+    secondary: true,
+    ...(scenario && { field: { name: 'scenario', value: scenario } }),
+  })
 
-function refundFields(
-  payment: Payment,
-  actions: readonly PaymentAction[],
-  refused: Typed | undefined,
-): Html {
+function refundField(payment: Payment, refused: Typed | undefined): Html {
   const { amount_available } = refundSummary(payment)
-  return html`${input({
+  return input({
     ...typedIn(refused, AMOUNT, plainPounds(amount_available)),
     ...POUNDS,
     label: 'Refund in pounds',
     hint: `Of ${inPounds(amount_available)}`,
-  })}
-${actions.map(({ id, button: text }) => button({ id, text, secondary: true }))}`
+  })
 }
 
 /** The most webhooks that are shown. */
