@@ -171,7 +171,7 @@ export function sendSignedOut(
   reply: FastifyReply,
   purpose: string,
 ): FastifyReply {
-  const page = pageOfAddress(request.originalUrl.replace(new RegExp(`/${purpose}$`), ''))
+  const page = pageOfAddress(request.originalUrl.replace(new RegExp(`/${purpose}(?=[?]|$)`), ''))
   const next: Next = { to: signInFirst(page), done: { code: 'lost' } }
   return sendNext(reply, outside(visitOf(request, context)), next)
 }
