@@ -3,6 +3,7 @@ import { get, type IncomingMessage } from 'node:http'
 import { test } from 'node:test'
 import { readSeal } from '../../../src/platform/accounts/seal.ts'
 import { listKeys, revokeKey } from '../../../src/platform/accounts/store.ts'
+import { pages } from '../../../src/tools/console/pages.ts'
 import type { Body, Client } from '../../support/client.ts'
 import {
   consoleOf,
@@ -44,6 +45,24 @@ onEveryDatabase('Entering the console', service => {
       assert.equal(headingOf(page), 'Sign in to the console')
       const entered = await stranger().post('sign-in', { key: api.key ?? '', to: toIn(page) ?? '' })
       assert.deepEqual([entered.status, entered.location], [303, back ?? ''])
+    }
+  })
+
+  test('the links of a page lead to the same pages if its address ends with a slash', async () => {
+    const api = await service().newAccount()
+    await api.get('/v1/payments/unknown')
+    await api.post('/v1/webhooks', { callback_url: 'https://localhost:1/' })
+    const browser = await signIn(service(), api)
+    for (const { path } of pages.filter(({ path }) => !path.includes('{'))) {
+      const targets = async (address: string) => {
+        const { elements } = await browser.get(address)
+        const { pathname: base } = new URL(`/console/${address}`, 'http://x')
+        return elements.flatMap(({ attributes: { href, action } }) => {
+          const link = href ?? action
+          return link?.startsWith('#') === false ? [new URL(link, `http://x${base}`).href] : []
+        })
+      }
+      if (path !== '') assert.deepEqual(await targets(`${path}/`), await targets(path), path)
     }
   })
 

@@ -133,7 +133,7 @@ ${wideTable(groups, {
   caption: 'Refused requests of the last 24 hours that are alike',
   columns: {
     Operation: group =>
-      link(addressOfGroup(group), context.summaries.get(group.operation) ?? group.operation),
+      link(root + addressOfGroup(group), context.summaries.get(group.operation) ?? group.operation),
     Code: group => group.code ?? `${group.status}`,
     Field: ({ field }) => field !== null && unbroken(code(field)),
     'How often': numeric(({ found }) => inDigits(found)),

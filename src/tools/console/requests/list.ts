@@ -93,7 +93,7 @@ ${
       )
     : html`<h2 class="govuk-heading-m">${isFiltered(visit) ? untrusted(searched(visit).join(', ')) : 'All requests'}</h2>
 ${filterForm(visit, { operation })}
-${!isFiltered(visit) && paragraph(link('requests?show=refused', 'Only refused'))}
+${!isFiltered(visit) && paragraph(link(`${visit.here}?show=refused`, 'Only refused'))}
 ${isEmpty ? noMatch(visit) : list(visit, page, gaps)}
 ${oldest && paragraph(html`The record of this account begins at ${time(oldest.at)}.`)}`
 }

@@ -53,7 +53,7 @@ export const webhooks = definePage({
   show: (
     visit,
     data,
-  ) => html`${!visit.hasEnded && buttonLink('register-webhook', 'Register a webhook', 'webhooks/new')}
+  ) => html`${!visit.hasEnded && buttonLink('register-webhook', 'Register a webhook', `${visit.root}webhooks/new`)}
 ${data.active.total === 0 && emptyState(visit, 'There is no active webhook, so no messages are sent', 'register one', 'webhooks/new')}
 ${cards('Active webhooks', visit, data.active, data)}
 ${cards('Deactivated', visit, data.ended, data)}`,
@@ -70,7 +70,7 @@ async function read({ context, account: { room } }: AccountVisit) {
 
 const cards = (
   heading: string,
-  { now }: AccountVisit,
+  { root, now }: AccountVisit,
   { total, webhooks }: { total: number; webhooks: ListedWebhook[] },
   { accepted, wall }: { accepted: Accepted; wall: number },
 ): Html | false =>
@@ -79,7 +79,7 @@ const cards = (
 ${total > webhooks.length && paragraph(`The newest ${webhooks.length} are shown.`)}
 ${webhooks.map(webhook =>
   summaryCard(
-    link(`webhooks/${webhook.webhook_id}`, untrusted(webhookTitle(webhook))),
+    link(`${root}webhooks/${webhook.webhook_id}`, untrusted(webhookTitle(webhook))),
     webhookRows(webhook, wall, webhook.webhook_id, {
       'Last response': lastResponse(webhook, accepted, now),
     }),
