@@ -112,7 +112,6 @@ ${refusedKeysPart(refusedKeys)}`
     const { text, ...others } = filterOf(values, time.wall())
     const kinds = isFiltered(visit) ? KINDS : [...KINDS, 'gap' as const]
     const newerWith = async (text: string) => {
-      if (since === '') return 0
       const part = { limit: MOST_NEWER, order: 'oldest' } as const
       return (await findExchanges(database, room, { ...others, text, after: since }, part)).length
     }
