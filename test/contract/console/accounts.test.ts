@@ -58,6 +58,13 @@ onEveryDatabase(
       assert.equal((await own.post('accounts/make-account', { name: `${inner}-2` })).status, 404)
     })
 
+    test('when a test account ends is said with its day, whatever the clock of its parent shows', async () => {
+      const { api, browser, name } = await start()
+      await ask(service(), api, 'clock', { advance: 7 * DAY })
+      const made = await browser.post('accounts/make-account', { name: `${name}-ends` })
+      assert.match(made.text, /It ends \d{4}-\d\d-\d\d \d\d:\d\d\./)
+    })
+
     test('a plan is called by its effect and its operation', async () => {
       const { api, browser } = await start()
       const answer = { status: 429 }

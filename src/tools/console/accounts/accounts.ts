@@ -84,7 +84,7 @@ ${button({ id: 'make-account', text: 'Make a test account', secondary: true })}`
 
 /** Its key is shown once, as everywhere. */
 async function makeAccount(visit: PageVisit): Promise<Page | Typed> {
-  const { context, account, request, now, root } = visit
+  const { context, account, request, wall, root } = visit
   if (account.parent !== null) throw notFound()
   const form = formBody(request)
   const name = textIn(form, 'name') ?? ''
@@ -93,7 +93,7 @@ async function makeAccount(visit: PageVisit): Promise<Page | Typed> {
     return refused(
       'Enter a name of 1 to 64 letters, digits, spaces, dots, hyphens or underscores, that begins with a letter or a digit',
     )
-  if (await hasAllTestAccounts(context.database, account.name, context.time.wall()))
+  if (await hasAllTestAccounts(context.database, account.name, wall))
     return refused(`An account has at most ${TEST_ACCOUNTS} test accounts`)
   const child = { ...newAccount(name), parent: account.name }
   const testAccount = await createTestAccount(context, child)
@@ -103,7 +103,7 @@ async function makeAccount(visit: PageVisit): Promise<Page | Typed> {
     section: 'accounts',
     above: backLink(`${root}accounts`, 'Test accounts'),
     heading: heading(html`The test account <bdi>${name}</bdi> is made`),
-    content: html`${paragraph(html`Its key is shown only now. It ends ${shortTime(testAccount.expires, now)}.`)}
+    content: html`${paragraph(html`Its key is shown only now. It ends ${shortTime(testAccount.expires, wall)}.`)}
 ${listing('Its API key', testAccount.key)}
 ${paragraph(lookInside(root, name))}`,
   }
@@ -157,9 +157,9 @@ function titleOf({ scenario, hold, delay, answer, reset, on }: Partial<Plan>): s
   return `${effects.filter(Boolean).join(', ')} on ${on ?? 'every operation'}`
 }
 
-async function readTestAccounts({ context, account, cursor }: PageVisit) {
-  const { database, time } = context
-  const of = { parent: account.name, now: time.wall() }
+async function readTestAccounts({ context, account, cursor, wall }: PageVisit) {
+  const { database } = context
+  const of = { parent: account.name, now: wall }
   const [living, ended] = await Promise.all([
     readPage(
       cursor,
@@ -170,7 +170,7 @@ async function readTestAccounts({ context, account, cursor }: PageVisit) {
     endedTestAccounts(database, of, MOST_ENDED + 1),
   ])
   const rooms = living.items.map(({ room }) => room)
-  return { living, ended, counts: await countsOf(database, rooms), now: of.now }
+  return { living, ended, counts: await countsOf(database, rooms) }
 }
 
 type Tests = Awaited<ReturnType<typeof readTestAccounts>>
@@ -184,12 +184,12 @@ ${pageLinks(visit, 'Test accounts', tests.living)}
 ${tests.ended.length > 0 && html`<h2 class="govuk-heading-m">Ended</h2>\n${endedTable(visit, tests)}`}
 ${tests.ended.length > MOST_ENDED && paragraph(`The newest ${MOST_ENDED} are shown.`)}`
 
-const livingTable = ({ root }: AccountVisit, { living, counts, now }: Tests): Html =>
+const livingTable = ({ root, wall }: AccountVisit, { living, counts }: Tests): Html =>
   wideTable(living.items, {
     caption: 'Test accounts, newest first',
     columns: {
       Name: ({ name }) => untrusted(name),
-      Age: ({ expires }) => ageOf(Math.max(0, now - expires + TEST_ACCOUNT_LIVES)),
+      Age: ({ expires }) => ageOf(Math.max(0, wall - expires + TEST_ACCOUNT_LIVES)),
       Clock: clockOf,
       Payments: numeric(({ room }) => counts.payments.get(room) ?? 0),
       'Refused requests': numeric(({ room }) => counts.refused.get(room) ?? 0),

@@ -1,5 +1,4 @@
 /** The messages of all webhooks of the account. */
-import type { MachineTime } from '../../../core/ports.ts'
 import { DAY } from '../../../core/time.ts'
 import { oldestKept } from '../../../pay/retention.ts'
 import { shownStatus } from '../../../pay/webhooks/message-store.ts'
@@ -51,7 +50,7 @@ export const deliveries = definePage({
   below: 'Webhooks',
   filters,
   async read(visit) {
-    const { database, time } = visit.context
+    const { database } = visit.context
     const { webhook, event, status } = visit.values
     const run = await findResend(database, visit.account.room)
     const webhooks = await webhooksOf(visit)
@@ -71,10 +70,9 @@ export const deliveries = definePage({
       open: await failedToSend(visit, chosen, ofEvent),
       // The newest run, if it began within a day.
       resent: run && visit.now - run.at < DAY ? run : undefined,
-      wall: time.wall(),
     }
   },
-  show(visit, { webhooks, page, accepted, open, resent, wall }) {
+  show(visit, { webhooks, page, accepted, open, resent }) {
     const { root, now, values } = visit
     const names = new Map(webhooks.map(webhook => [webhook.webhook_id, webhookTitle(webhook)]))
     const choices = webhooks.map(({ webhook_id, status }) => ({
@@ -93,8 +91,8 @@ export const deliveries = definePage({
         link(`${root}webhooks/${webhook_id}`, untrusted(names.get(webhook_id) ?? webhook_id)),
     }
     return html`${webhooks.length > 0 && filterForm(visit, { webhook: choices })}
-${resent && html`<div id="resent">${insetText(progressOf(resent, now, wall))}</div>`}
-${open.length > 0 && !isRunning(resent, wall) && actionForm(visit, 'resend', resendFields(open.length, values))}
+${resent && html`<div id="resent">${insetText(progressOf(resent, visit))}</div>`}
+${open.length > 0 && !isRunning(resent, visit.wall) && actionForm(visit, 'resend', resendFields(open.length, values))}
 ${page.items.length === 0 ? nothing(visit, webhooks) : messageTable(visit, list)}
 ${pageLinks(visit, 'Messages', page)}`
   },
@@ -186,8 +184,8 @@ const resendFields = (
 ): Html => html`${webhook && hidden('webhook', webhook)}${event && hidden('event', event)}
 ${button({ id: 'send-all', text: `Send all failed again (${count === MOST_RESENT ? `the newest ${MOST_RESENT}` : count})` })}`
 
-/** How far a run is. `now` is the account's time, `wall` the machine's. */
-function progressOf(resend: NewestResend, now: number, wall: MachineTime): string {
+/** How far a run is. */
+function progressOf(resend: NewestResend, { now, wall }: AccountVisit): string {
   const { at, left, accepted, failed, skipped } = resend
   const done = accepted + failed + skipped
   const of = `${done} of ${done + left.length}`

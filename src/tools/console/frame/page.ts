@@ -3,7 +3,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Account } from '../../../core/account.ts'
 import type { Config } from '../../../core/config.ts'
-import type { AccountTime } from '../../../core/ports.ts'
+import type { AccountTime, MachineTime } from '../../../core/ports.ts'
 import { CONSOLE_PAGE } from '../../../platform/accounts/seal.ts'
 import { type Addresses, addressesOf } from '../../../platform/http/addresses.ts'
 import type { Endpoint } from '../../../platform/http/endpoint.ts'
@@ -63,8 +63,14 @@ export type Visit = {
   hasEnded?: boolean | undefined
 }
 
-/** A request by a person who is signed in, and the service that answers it. `now` is the account's time. */
-export type AccountVisit = Visit & { context: ConsoleContext; account: Account; now: AccountTime }
+/** A request by a person who is signed in, and the service that answers it. */
+export type AccountVisit = Visit & {
+  context: ConsoleContext
+  account: Account
+  /** The account's time, and the machine's. */
+  now: AccountTime
+  wall: MachineTime
+}
 
 export type Page = {
   /** The title, and the heading unless there is another. */
@@ -131,8 +137,9 @@ export const visitOf = (
 export function accountVisitOf(request: FastifyRequest, context: ConsoleContext): AccountVisit {
   const { account } = request
   const { hasEnded } = request.raw
-  const now = context.time.now(account)
-  return { ...visitOf(request, context), context, account, now, hasEnded }
+  const { time } = context
+  const times = { now: time.now(account), wall: time.wall() }
+  return { ...visitOf(request, context), context, account, ...times, hasEnded }
 }
 
 /** The named parameters of the query. Missing, repeated and unusable ones are ''. */

@@ -46,13 +46,13 @@ export const home = definePage({
   path: '',
   navigation: 'Home',
   async read(visit) {
-    const { context, account, now } = visit
-    const { database, time, refusedKeys } = context
+    const { context, account, now, wall } = visit
+    const { database, refusedKeys } = context
     const fails = await countFails(context, account)
     const most = keptOf(account.parent !== null)
     const [newest, traffic, attention, counts] = await Promise.all([
       newestOf(visit),
-      readTraffic(database, account.room, { wall: time.wall(), most }),
+      readTraffic(database, account.room, { wall, most }),
       readAttention(visit, fails),
       countStatuses(database, account.room, { now, most: MOST_COUNTED + 1 }),
     ])
@@ -161,13 +161,14 @@ const helpPart = (
 }
 
 /** A line for the failed messages of one webhook that ended alike. */
-async function failedLines({ context, account, now, root }: AccountVisit): Promise<Line[]> {
-  const { database, time } = context
+async function failedLines(visit: AccountVisit): Promise<Line[]> {
+  const { account, now, root } = visit
+  const { database } = visit.context
   const webhooks = (await activeWebhooks(database, account.room)).slice(-MOST_WEBHOOKS)
   const since = now - DAY
   const failures = await newestFailures(database, webhooks, { since, limit: MOST_FAILED })
   const accepted = await acceptedByHand(database, failures)
-  const isSending = isRunning(await findResend(database, account.room), time.wall())
+  const isSending = isRunning(await findResend(database, account.room), visit.wall)
   const open = failures.filter(({ message_id }) => !accepted.has(message_id))
   return webhooks.flatMap(webhook => {
     const { webhook_id } = webhook
@@ -215,8 +216,8 @@ function checkLines({ root, now }: AccountVisit, { fails, at }: Fails): Line[] {
 
 /** A line for each group of refused requests that are alike, of the newest groups, and how many groups there are. */
 async function refusedLines(visit: AccountVisit) {
-  const { context, now, root } = visit
-  const since = firstMinute(context.time.wall())
+  const { context, now, wall, root } = visit
+  const since = firstMinute(wall)
   const { groups, total } = await readRefusals(visit, { most: MOST_LINES, since })
   const lines = groups.flatMap((group): Line[] => {
     const { operation, found, exchange } = group

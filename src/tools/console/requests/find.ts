@@ -69,11 +69,8 @@ export const addressOfGroup = ({ operation, code, field, told }: Refusals): stri
     told: told ?? NONE,
   })
 
-/** `wall` is the machine's time. */
-export function filterOf(
-  { show, operation, payment, text, last, code, field, told }: Visit['values'],
-  wall: number,
-): ExchangeFilter & { text?: string } {
+export function filterOf({ values, wall }: Visit): ExchangeFilter & { text?: string } {
+  const { show, operation, payment, text, last, code, field, told } = values
   const orNone = (value: string) => (value === NONE ? null : value)
   return {
     kinds: KINDS,

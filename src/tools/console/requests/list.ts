@@ -60,8 +60,8 @@ export const requests = definePage({
   filters,
   async read(visit) {
     const { context, values, cursor, account } = visit
-    const { database, time } = context
-    const filter = filterOf(values, time.wall())
+    const { database } = context
+    const filter = filterOf(visit)
     const page = await context.reading(account.room, visit.request.url, () =>
       readPage<Exchange>(
         cursor,
@@ -104,12 +104,11 @@ ${refusedKeysPart(refusedKeys)}`
    * exchange of any kind: what comes later is newer than the list.
    */
   async live(visit, since) {
-    const { database, time } = visit.context
+    const { database } = visit.context
     const { room } = visit.account
-    const { values } = visit
     if (!isFirst(visit)) return { version: 'older' }
     const last = { limit: 1, order: 'newest' } as const
-    const { text, ...others } = filterOf(values, time.wall())
+    const { text, ...others } = filterOf(visit)
     const kinds = isFiltered(visit) ? KINDS : [...KINDS, 'gap' as const]
     const newerWith = async (text: string) => {
       const part = { limit: MOST_NEWER, order: 'oldest' } as const

@@ -55,41 +55,41 @@ export const webhooks = definePage({
     data,
   ) => html`${!visit.hasEnded && buttonLink('register-webhook', 'Register a webhook', `${visit.root}webhooks/new`)}
 ${data.active.total === 0 && emptyState(visit, 'There is no active webhook, so no messages are sent', 'register one', 'webhooks/new')}
-${cards('Active webhooks', visit, data.active, data)}
-${cards('Deactivated', visit, data.ended, data)}`,
+${cards('Active webhooks', visit, data.active, data.accepted)}
+${cards('Deactivated', visit, data.ended, data.accepted)}`,
   live: true,
 })
 
 async function read({ context, account: { room } }: AccountVisit) {
-  const { database, time } = context
+  const { database } = context
   const active = await listWebhooks(database, room, 'ACTIVE', MOST_SHOWN)
   const ended = await listWebhooks(database, room, 'INACTIVE', MOST_SHOWN)
   const messages = [...active.webhooks, ...ended.webhooks].flatMap(({ last }) => last ?? [])
-  return { active, ended, accepted: await acceptedByHand(database, messages), wall: time.wall() }
+  return { active, ended, accepted: await acceptedByHand(database, messages) }
 }
 
 const cards = (
   heading: string,
-  { root, now }: AccountVisit,
+  visit: AccountVisit,
   { total, webhooks }: { total: number; webhooks: ListedWebhook[] },
-  { accepted, wall }: { accepted: Accepted; wall: number },
+  accepted: Accepted,
 ): Html | false =>
   total > 0 &&
   html`<h2 class="govuk-heading-m">${heading} (${inDigits(total)})</h2>
 ${total > webhooks.length && paragraph(`The newest ${webhooks.length} are shown.`)}
 ${webhooks.map(webhook =>
   summaryCard(
-    link(`${root}webhooks/${webhook.webhook_id}`, untrusted(webhookTitle(webhook))),
-    webhookRows(webhook, wall, webhook.webhook_id, {
-      'Last response': lastResponse(webhook, accepted, now),
+    link(`${visit.root}webhooks/${webhook.webhook_id}`, untrusted(webhookTitle(webhook))),
+    webhookRows(visit, webhook, webhook.webhook_id, {
+      'Last response': lastResponse(webhook, accepted, visit.now),
     }),
   ),
 )}`
 
-/** What its card and its page say of a webhook. `wall` is the machine's time. */
+/** What its card and its page say of a webhook. */
 export const webhookRows = (
+  { wall }: AccountVisit,
   webhook: Webhook,
-  wall: number,
   prefix: string,
   more: SummaryValues,
 ): SummaryRow[] =>

@@ -57,7 +57,7 @@ export const webhook = definePage({
   path: 'webhooks/{webhook_id}',
   filters,
   async read(visit) {
-    const { database, time } = visit.context
+    const { database } = visit.context
     const webhook = await webhookOf(visit)
     const status = visit.values.delivery || undefined
     const page = await readPage<DeliveryRow>(
@@ -68,14 +68,14 @@ export const webhook = definePage({
     const newest = { limit: MOST_RECENT, order: 'newest' } as const
     const recent = await listDeliveries(database, [webhook], {}, newest)
     const accepted = await acceptedByHand(database, [...page.items, ...recent])
-    return { webhook, page, recent, accepted, wall: time.wall() }
+    return { webhook, page, recent, accepted }
   },
   title: (_, { webhook }) => webhookTitle(webhook),
   heading: (_, { webhook }) => untrusted(webhookTitle(webhook)),
   above: ({ root }) => backLink(`${root}webhooks`, 'Endpoints'),
-  show(visit, { webhook, page, recent, accepted, wall }) {
+  show(visit, { webhook, page, recent, accepted }) {
     const list = { caption: 'Messages, newest first', messages: page.items, accepted }
-    return html`${summaryList(rowsFor(webhook, wall))}
+    return html`${summaryList(rowsFor(visit, webhook))}
 ${details('Signing key', listing('Signing key', webhook.signing_key), { id: 'signing-key' })}
 ${recentPart(visit, recent, accepted)}
 ${testForm(visit, webhook)}
@@ -103,8 +103,8 @@ const noneOf = (visit: Visit, webhook: Webhook): Html =>
     ? noMatch(1, visit.values.delivery !== 'PENDING')
     : emptyState(visit, 'It got no message yet', canTest(webhook) && 'send a test message above')
 
-const rowsFor = (webhook: Webhook, wall: number): SummaryRow[] =>
-  webhookRows(webhook, wall, 'webhook', {
+const rowsFor = (visit: Visit, webhook: Webhook): SummaryRow[] =>
+  webhookRows(visit, webhook, 'webhook', {
     Status: webhook.status,
     Messages: webhook.as && 'as GOV.UK Pay sends them',
     From: webhook.fixed ? 'the settings of the service' : webhook.from && 'this console',
