@@ -44,57 +44,21 @@ import {
   startSession,
 } from './session.ts'
 
-type Fields = Pick<URLSearchParams, 'get'>
-
 /** The page of the console to open then; home if the address or the form names none. */
-const pageIn = (fields: Fields): string => pageOfAddress(fields.get('to') ?? '') ?? ''
-
-type Entry = {
-  page: (visit: Visit, query: Fields) => Page
-  /** The session that the form of the page opens. */
-  find: (context: ToolContext, form: Fields) => Promise<Session | undefined>
-  /** The error where it opens none. */
-  refused: string
-}
-
-const entries: Readonly<Record<string, Entry>> = {
-  'sign-in': {
-    page: (visit, query) => signInPage(visit, pageIn(query)),
-    find: sessionForKey,
-    refused: 'Enter a key of this Farthing',
-  },
-  enter: {
-    page: enterPage,
-    find: (context, form) => findSession(context, form.get('code') ?? '', 'enter'),
-    refused: asTypedHere(
-      'This link has expired. Enter a key of this Farthing, or run farthing open',
-    ),
-  },
-}
+const pageIn = (fields: URLSearchParams): string => pageOfAddress(fields.get('to') ?? '') ?? ''
 
 export const signInRoutes = (context: ConsoleContext): Route[] => [
-  ...Object.entries(entries).flatMap(([path, { page, find, refused }]) => [
-    {
-      method: 'GET',
-      path: `/console/${path}`,
-      area: 'sign-in',
-      handler: async (request, reply) => {
-        const visit = visitOf(request, context)
-        const query = new URLSearchParams(/\?.*/s.exec(request.url)?.[0])
-        return sendPage(reply, visit, page(visit, query))
-      },
-    } satisfies Route,
-    formRoute(context, path, async (form, request, reply) => {
-      const visit = visitOf(request, context)
-      const session = await find(context, form)
-      const to = pageIn(form)
-      if (session && (await startSession(context, request, reply, session)))
-        return sendNext(reply, visit, { to })
-      return sendPage(reply, visit, signInPage(visit, to, refused))
-    }),
-  ]),
-  formRoute(context, 'sign-out', async (_, request, reply) => {
-    const visit = visitOf(request, context)
+  pageRoute(context, 'sign-in', (visit, query) => signInPage(visit, pageIn(query))),
+  entryRoute(context, 'sign-in', 'Enter a key of this Farthing', sessionForKey),
+  pageRoute(context, 'enter', enterPage),
+  entryRoute(
+    context,
+    'enter',
+    asTypedHere('This link has expired. Enter a key of this Farthing, or run farthing open'),
+    form => findSession(context, form.get('code') ?? '', 'enter'),
+  ),
+  formRoute(context, 'sign-out', async (visit, _, reply) => {
+    const { request } = visit
     if (await signedIn(context, request)) {
       const inAccount = { ...visit, account: request.account }
       const page = otherAccount(inAccount)
@@ -105,24 +69,54 @@ export const signInRoutes = (context: ConsoleContext): Route[] => [
   }),
 ]
 
-const formRoute = (
-  { config }: ConsoleContext,
+const pageRoute = (
+  context: ConsoleContext,
   path: string,
-  run: (form: Fields, request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>,
+  pageOf: (visit: Visit, query: URLSearchParams) => Page,
+): Route => ({
+  method: 'GET',
+  path: `/console/${path}`,
+  area: 'sign-in',
+  handler: async (request, reply) => {
+    const visit = visitOf(request, context)
+    const query = new URLSearchParams(/\?.*/s.exec(request.url)?.[0])
+    return sendPage(reply, visit, pageOf(visit, query))
+  },
+})
+
+/** Signs in with the session that the form opens. Without one it shows the page to sign in, with the error `refused`. */
+const entryRoute = (
+  context: ConsoleContext,
+  path: string,
+  refused: string,
+  find: (form: URLSearchParams, context: ToolContext) => Promise<Session | undefined>,
+): Route =>
+  formRoute(context, path, async (visit, form, reply) => {
+    const session = await find(form, context)
+    const to = pageIn(form)
+    if (session && (await startSession(context, visit.request, reply, session)))
+      return sendNext(reply, visit, { to })
+    return sendPage(reply, visit, signInPage(visit, to, refused))
+  })
+
+const formRoute = (
+  context: ConsoleContext,
+  path: string,
+  run: (visit: Visit, form: URLSearchParams, reply: FastifyReply) => Promise<FastifyReply>,
 ): Route => ({
   method: 'POST',
   path: `/console/${path}`,
   area: 'sign-in',
   accepts: 'form',
   handler: async (request, reply) => {
-    if (isFromOtherSite(request, config)) throw pageFault(403)
-    return run(formBody(request), request, reply)
+    if (isFromOtherSite(request, context.config)) throw pageFault(403)
+    return run(visitOf(request, context), formBody(request), reply)
   },
 })
 
 async function sessionForKey(
+  form: URLSearchParams,
   { database, config, time }: ToolContext,
-  form: Fields,
 ): Promise<Session | undefined> {
   // A key that was pasted often has a line feed.
   const key = (form.get('key') ?? '').trim()
@@ -155,7 +149,7 @@ ${button({ id: 'sign-in', text: 'Sign in' })}`
   }
 }
 
-function enterPage({ root }: Visit, query: Fields): Page {
+function enterPage({ root }: Visit, query: URLSearchParams): Page {
   const fields = html`${hidden('code', query.get('code') ?? '')}
 ${hidden('to', pageIn(query))}
 ${button({ id: 'enter', text: 'Enter' })}`
