@@ -18,17 +18,7 @@ import { exchangesWithout, type Outline, readsOfPayment } from '../../record/sto
 import { acceptedSince, mergeAttempts, type ShownAttempt } from '../frame/message-attempts.ts'
 import type { AccountVisit } from '../frame/page.ts'
 
-/** What the timeline is made of: rows of one payment, and the webhooks of its account. */
-export type Rows = {
-  payment: Payment
-  /** In the order in which they began; of equal reads between two changes only the first. */
-  exchanges: readonly Exchange[]
-  /** How many equal ones followed such a read, by its identifier. */
-  folded: ReadonlyMap<string, number>
-  messages: readonly MessageOutline[]
-  refunds: readonly Refund[]
-  webhooks: readonly Webhook[]
-}
+export type Rows = Awaited<ReturnType<typeof rowsOf>>
 
 /** `attempts` are in the order in which they were made. */
 export type ShownMessage = {
@@ -178,10 +168,14 @@ function foldReads(steps: Step[]): Step[] {
 const MOST_EXCHANGES = 1_000
 const MOST_WEBHOOKS = 100
 
+/**
+ * What the timeline is made of: rows of one payment, and the webhooks of its account. `exchanges` are in the order in
+ * which they began; of equal reads between two changes only the first, and `folded` has how many followed it.
+ */
 export async function rowsOf(
   { context, account: { room } }: Pick<AccountVisit, 'context' | 'account'>,
   payment: Payment,
-): Promise<Rows> {
+) {
   const { database } = context
   const { payment_id } = payment
   const key = { room, payment_id }
