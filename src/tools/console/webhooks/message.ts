@@ -70,8 +70,7 @@ export const message = definePage({
     const { context, account, now } = visit
     const message = await messageOf(visit)
     const { payment_id, message_id } = message
-    const key = { ...message, room: account.room }
-    const exchanges = await attemptsOfMessage(context.database, key, MOST_ATTEMPTS)
+    const exchanges = await attemptsOfMessage(context.database, message, MOST_ATTEMPTS)
     const payment = await findPayment(context.database, account.room, payment_id, now)
     const accepted = acceptedAmong(exchanges).get(message_id)
     return {
@@ -103,8 +102,7 @@ ${bodyPart(message.body)}
 ${attemptsPart(attempts, visit.root)}`,
   live: async visit => {
     const message = await messageOf(visit)
-    const key = { ...message, room: visit.account.room }
-    const [newest] = await newestOf(visit.context.database, key, 1)
+    const [newest] = await newestOf(visit.context.database, message, 1)
     const { attempts, webhook_status } = message
     return {
       version: [statusAt(message, visit.now), attempts, webhook_status, newest?.exchange_id],
@@ -116,9 +114,9 @@ ${attemptsPart(attempts, visit.root)}`,
   },
 })
 
-async function messageOf({ context, account, now, id }: PageVisit) {
-  const message = existing(await findMessage(context.database, account.room, id))
-  return message.payment_id < oldestKept(now) ? { ...message, body: null } : message
+async function messageOf({ context, account: { room }, now, id }: PageVisit) {
+  const message = existing(await findMessage(context.database, room, id))
+  return { ...message, room, ...(message.payment_id < oldestKept(now) && { body: null }) }
 }
 
 async function sendFromPage(visit: PageVisit): Promise<Next> {

@@ -51,11 +51,10 @@ ${paragraph(back)}`,
  */
 export async function askPart(
   visit: PageVisit,
-  message: KeptMessage,
+  message: KeptMessage & { room: string },
   accepted: AcceptedSend | undefined,
 ): Promise<Html | false> {
-  const key = { ...message, room: visit.account.room }
-  const answer = await newestAsked(visit.context.database, key)
+  const answer = await newestAsked(visit.context.database, message)
   const form = askForm(visit, message, answer !== undefined)
   if (!answer && !form) return false
   return html`<h2 class="govuk-heading-m" id="ask">Ask the receiver</h2>
