@@ -9,7 +9,7 @@ import {
   type PaymentFilter,
   type Sought,
 } from '../../lists/find-payments-store.ts'
-import { type PageVisit, text } from '../frame/list.ts'
+import { oneOf, type PageVisit, text } from '../frame/list.ts'
 import type { AccountVisit } from '../frame/page.ts'
 import { code, inDigits, joined, link, paragraph, untrusted } from '../frame/parts.ts'
 import { spanIn, TIME_RULE } from '../frame/times.ts'
@@ -26,11 +26,8 @@ const REFUNDED = 'refunded'
 
 export const filters = {
   q: text('Reference, ID, email, amount or metadata', { type: 'search', isSlow: true }),
-  status: text('Status', {
-    options: [
-      ...statuses.map(each => ({ value: each, text: each })),
-      { value: REFUNDED, text: 'refunded, wholly or partly' },
-    ],
+  status: oneOf('Status', [...statuses, REFUNDED], {
+    nameOf: status => (status === REFUNDED ? 'refunded, wholly or partly' : status),
   }),
   from: day('From (UTC)'),
   to: day('To (UTC)'),
