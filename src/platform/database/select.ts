@@ -28,7 +28,7 @@ export function numbered(sql: string): string {
 }
 
 /** Identifiers, both exclusive. */
-export type Range = { before?: string; after?: string }
+export type Range = { before?: string | undefined; after?: string | undefined }
 
 export const inRange = (id: string, { before, after }: Range): Condition[] => [
   ...ifGiven(`${id} < ?`, before),

@@ -164,8 +164,7 @@ async function failedToSend(
   const open: DeliveryRow[] = []
   let before: string | undefined
   for (let count = 0; count < MOST_LOOKED_AT && open.length < MOST_RESENT; count += MOST_RESENT) {
-    const range = before === undefined ? failed : { ...failed, before }
-    const rows = await listDeliveries(database, active, range, part)
+    const rows = await listDeliveries(database, active, { ...failed, before }, part)
     const sendable = rows.filter(
       ({ payment_id, body }) => body !== null && payment_id >= oldestKept(now),
     )

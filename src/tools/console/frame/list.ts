@@ -6,20 +6,17 @@ import { type Html, html } from '../../../platform/web/html.ts'
 import { type AccountVisit, textsIn } from './page.ts'
 import { hidden, link } from './parts.ts'
 
-/** Identifiers, exclusive. At most one of them is used: `after` if both are given. */
-export type Cursor = { before?: string | undefined; after?: string | undefined }
-
 export type CursorPage<Item> = {
   /** Newest first. */
   items: Item[]
   /** For the links Newer and Older: undefined where there are no more. */
-  newer: Cursor | undefined
-  older: Cursor | undefined
+  newer: Range | undefined
+  older: Range | undefined
 }
 
 /** `size` items from the cursor on. One more is read, to learn whether there are more. */
 export async function readPage<Item>(
-  { before, after }: Cursor,
+  { before, after }: Range,
   idOf: (item: Item) => string,
   find: (range: Range, part: Part) => Promise<Item[]>,
   size = 50,
@@ -68,7 +65,7 @@ export function pageLinks(
   { newer, older }: CursorPage<unknown>,
 ): Html | false {
   if (!newer && !older) return false
-  const to = (cursor: Cursor | undefined) => cursor && pageAddress(here, { ...values, ...cursor })
+  const to = (cursor: Range | undefined) => cursor && pageAddress(here, { ...values, ...cursor })
   return pagination({ label, newer: to(newer), older: to(older) })
 }
 
@@ -181,7 +178,8 @@ export type PageVisit<F extends Filters = Filters> = AccountVisit & {
   values: Values<F>
   /** What is wrong with the filters. */
   errors: Errors
-  cursor: Cursor
+  /** At most one of them is used: `after` if both are given. */
+  cursor: Range
   /** The query of the list from which somebody came. */
   back: string
   /** The names of the page's forms. */

@@ -1,6 +1,7 @@
 /** The list of requests: refusals in groups, then all of them, with what was only counted between. */
 
 import type { Database } from '../../../core/ports.ts'
+import type { Range } from '../../../platform/database/select.ts'
 import { tag } from '../../../platform/web/components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import { answerToWrong } from '../../explain/wrong-signature.ts'
@@ -16,7 +17,6 @@ import { definePage } from '../frame/define-page.ts'
 import { agentOf, orderNote, refusalText, shortened } from '../frame/exchange.ts'
 import {
   addressFrom,
-  type Cursor,
   type CursorPage,
   filterForm,
   isFiltered,
@@ -141,7 +141,7 @@ function gapsAmong(
   database: Database,
   room: string,
   { items, newer, older }: CursorPage<Exchange>,
-  { before }: Cursor,
+  { before }: Range,
 ): Promise<Exchange[]> {
   const last = items.at(-1)?.exchange_id
   const until = newer ? (before ?? items[0]?.exchange_id) : undefined
