@@ -53,11 +53,8 @@ export const accounts = definePage({
       tests: account.parent === null ? await readTestAccounts(visit) : undefined,
     }
   },
-  show: (
-    visit,
-    { plans, tests },
-    refused?: Typed,
-  ) => html`<h2 class="govuk-heading-m">This account</h2>
+  show: (visit, { plans, tests }, refused?: Typed) =>
+    html`<h2 class="govuk-heading-m">This account</h2>
 ${summaryList(
   summaryRows(
     {
@@ -175,10 +172,8 @@ async function readTestAccounts({ context, account, cursor, wall }: PageVisit) {
 
 type Tests = Awaited<ReturnType<typeof readTestAccounts>>
 
-const testAccountsPart = (
-  visit: PageVisit,
-  tests: Tests,
-): Html => html`<h2 class="govuk-heading-m">Test accounts</h2>
+const testAccountsPart = (visit: PageVisit, tests: Tests): Html =>
+  html`<h2 class="govuk-heading-m">Test accounts</h2>
 ${tests.living.items.length === 0 ? emptyState(visit, 'There are no test accounts', 'make one below') : livingTable(visit, tests)}
 ${pageLinks(visit, 'Test accounts', tests.living)}
 ${tests.ended.length > 0 && html`<h2 class="govuk-heading-m">Ended</h2>\n${endedTable(visit, tests)}`}

@@ -49,10 +49,8 @@ export const agreements = definePage({
           part,
         ),
     ),
-  show: (
-    visit,
-    page,
-  ) => html`${!visit.hasEnded && buttonLink('make-agreement', 'Make an agreement', `${visit.root}agreements/new`)}
+  show: (visit, page) =>
+    html`${!visit.hasEnded && buttonLink('make-agreement', 'Make an agreement', `${visit.root}agreements/new`)}
 ${page.items.length > 0 ? table(visit.root, page.items) : emptyState(visit, 'There are no agreements', 'make one', 'agreements/new')}
 ${pageLinks(visit, 'Agreements', page)}`,
   live: true,

@@ -59,10 +59,8 @@ export const home = definePage({
     const isEmpty = !newest.exchange && !newest.payment
     return { isEmpty, traffic, attention, counts, fails, refusedKeys: refusedKeys() }
   },
-  show: (
-    visit,
-    { isEmpty, traffic, attention, counts, refusedKeys },
-  ) => html`${!visit.hasEnded && (isEmpty ? firstSteps(visit) : buttons(visit))}
+  show: (visit, { isEmpty, traffic, attention, counts, refusedKeys }) =>
+    html`${!visit.hasEnded && (isEmpty ? firstSteps(visit) : buttons(visit))}
 <h2 class="govuk-heading-m">Last ${MINUTES} minutes</h2>
 ${trafficPart(traffic)}
 ${refusedKeysPart(refusedKeys)}

@@ -52,10 +52,8 @@ export const payments = definePage({
   filters,
   instead: pageOfId,
   read,
-  show: (
-    visit,
-    data,
-  ) => html`${!visit.hasEnded && buttonLink('make-payment', 'Make a payment', `${visit.root}payments/new`)}
+  show: (visit, data) =>
+    html`${!visit.hasEnded && buttonLink('make-payment', 'Make a payment', `${visit.root}payments/new`)}
 ${filterForm(visit, {}, { id: 'search', text: 'Search' })}
 ${paragraph(daysOf(visit))}
 ${data && listPart(visit, data)}`,

@@ -153,11 +153,8 @@ function gapsAmong(
   return findExchanges(database, room, filter, { limit: MOST_GAPS, order: 'newest' })
 }
 
-const list = (
-  visit: Visit,
-  page: CursorPage<Exchange>,
-  gaps: Exchange[],
-): Html => html`${orderNote(page.items)}
+const list = (visit: Visit, page: CursorPage<Exchange>, gaps: Exchange[]): Html =>
+  html`${orderNote(page.items)}
 ${wideTable(inOrder([...page.items, ...gaps]), {
   caption: 'Requests, newest first',
   at: ({ at }) => at,

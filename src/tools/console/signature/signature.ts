@@ -41,11 +41,8 @@ export const signature = definePage({
   filters,
   read: async (visit, compared?: Compared) =>
     compared?.candidates ?? candidatesFor(visit, visit.values.message),
-  show: (
-    visit,
-    candidates,
-    compared,
-  ) => html`${compared?.analysis ? result(visit, compared.analysis) : intro}
+  show: (visit, candidates, compared) =>
+    html`${compared?.analysis ? result(visit, compared.analysis) : intro}
 ${formPart(visit, compared, candidates)}`,
   actions: {
     compare: {

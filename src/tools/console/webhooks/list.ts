@@ -50,10 +50,8 @@ export const webhooks = definePage({
   navigation: 'Endpoints',
   below: 'Webhooks',
   read,
-  show: (
-    visit,
-    data,
-  ) => html`${!visit.hasEnded && buttonLink('register-webhook', 'Register a webhook', `${visit.root}webhooks/new`)}
+  show: (visit, data) =>
+    html`${!visit.hasEnded && buttonLink('register-webhook', 'Register a webhook', `${visit.root}webhooks/new`)}
 ${data.active.total === 0 && emptyState(visit, 'There is no active webhook, so no messages are sent', 'register one', 'webhooks/new')}
 ${cards('Active webhooks', visit, data.active, data.accepted)}
 ${cards('Deactivated', visit, data.ended, data.accepted)}`,
@@ -131,11 +129,8 @@ export const newWebhook = definePage({
   title: 'Register a webhook',
   makes: true,
   narrow: true,
-  show: (
-    visit,
-    _,
-    typed?: Typed,
-  ) => html`${paragraph('Farthing sends it a signed message about each change of a payment. You see the signing key when it is registered.')}
+  show: (visit, _, typed?: Typed) =>
+    html`${paragraph('Farthing sends it a signed message about each change of a payment. You see the signing key when it is registered.')}
 ${actionForm(visit, 'register', fieldsPart(visit, typed))}
 ${paragraph(html`For a receiver on your own machine, start Farthing with its host and port: ${code('FARTHING_CALLBACK_HOSTS=localhost:4000')}. Or register nothing: ${command('farthing listen')} fetches the messages from there.`)}`,
   actions: { register: { run: register } },

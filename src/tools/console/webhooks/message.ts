@@ -89,10 +89,8 @@ export const message = definePage({
     html`${joined(message.event_type.split('_'), html`_<wbr>`)} ${deliveryTag(deliveryOf(message, now, accepted))}`,
   above: ({ root }, { message, webhook }) =>
     backLink(`${root}webhooks/${message.webhook_id}`, untrusted(webhook)),
-  show: (
-    visit,
-    { message, payment, attempts, asking },
-  ) => html`${answerToWrongPart(attempts)}<p class="govuk-body-l" id="cause">${untrusted(outcomeOf(message, attempts, visit.now))}</p>
+  show: (visit, { message, payment, attempts, asking }) =>
+    html`${answerToWrongPart(attempts)}<p class="govuk-body-l" id="cause">${untrusted(outcomeOf(message, attempts, visit.now))}</p>
 ${asking}
 ${actions(visit, message)}
 ${summaryList(rowsFor(message, payment, visit))}
