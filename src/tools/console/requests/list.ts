@@ -107,27 +107,24 @@ ${refusedKeysPart(refusedKeys)}`
     const { database } = visit.context
     const { room } = visit.account
     if (!isFirst(visit)) return { version: 'older' }
-    const last = { limit: 1, order: 'newest' } as const
     const { text, ...others } = filterOf(visit)
     const kinds = isFiltered(visit) ? KINDS : [...KINDS, 'gap' as const]
-    const newerWith = async (text: string) => {
-      const part = { limit: MOST_NEWER, order: 'oldest' } as const
-      return (await findExchanges(database, room, { ...others, text, after: since }, part)).length
+    const newestOf = async (filter: ExchangeFilter) => {
+      const [newest] = await findExchanges(database, room, filter, { limit: 1, order: 'newest' })
+      return newest?.exchange_id
     }
+    const after = { ...others, after: since }
+    const part = { limit: MOST_NEWER, order: 'oldest' } as const
     const [newest, listed, refused, newer] = await Promise.all([
-      findExchanges(database, room, {}, last),
+      newestOf({}),
       // Only what is newer is searched for the text.
-      text === undefined ? findExchanges(database, room, { ...others, kinds }, last) : [],
-      findExchanges(database, room, { kinds: KINDS, refused: true }, last),
+      text === undefined && newestOf({ ...others, kinds }),
+      newestOf({ kinds: KINDS, refused: true }),
       text === undefined
-        ? countExchanges(database, room, { ...others, kinds: KINDS, after: since }, MOST_NEWER)
-        : newerWith(text),
+        ? countExchanges(database, room, after, MOST_NEWER)
+        : findExchanges(database, room, { ...after, text }, part).then(({ length }) => length),
     ])
-    return {
-      version: [listed, refused].map(([each]) => each?.exchange_id),
-      newest: newest[0]?.exchange_id,
-      newer,
-    }
+    return { version: [listed, refused], newest, newer }
   },
 })
 
