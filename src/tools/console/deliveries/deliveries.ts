@@ -26,7 +26,6 @@ import {
   pageAddress,
   pageLinks,
   readPage,
-  text,
 } from '../frame/list.ts'
 import { deliveryFilter, messageTable, noMatch } from '../frame/message-attempts.ts'
 import type { AccountVisit, Next } from '../frame/page.ts'
@@ -37,7 +36,7 @@ import { shortTime } from '../frame/times.ts'
 const MOST_ENDED = 100
 
 const filters = {
-  webhook: text('Webhook'),
+  webhook: { label: 'Webhook' },
   event: oneOf('Event', eventTypes),
   status: deliveryFilter,
   order: oneOf('Order', ['newest'], { all: 'Failed first', nameOf: () => 'Newest first' }),

@@ -69,7 +69,7 @@ export function pageLinks(
   return pagination({ label, newer: to(newer), older: to(older) })
 }
 
-type Filter<Value extends string = string> = {
+export type Filter<Value extends string = string> = {
   /** Without a label it has no field, and the form carries it along. */
   label?: string
   /** Any other value is read as ''. Without them every text is a value. */
@@ -95,11 +95,6 @@ export type Values<F extends Filters> = {
 }
 
 export type Errors = Readonly<Record<string, string>>
-
-export const text = (label: string, filter: Omit<Filter, 'label'> = {}): Filter => ({
-  label,
-  ...filter,
-})
 
 /** A filter that only links set. */
 export const linkOnly: Filter = {}

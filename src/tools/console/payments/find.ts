@@ -9,29 +9,29 @@ import {
   type PaymentFilter,
   type Sought,
 } from '../../lists/find-payments-store.ts'
-import { oneOf, type PageVisit, text } from '../frame/list.ts'
+import { type Filter, type Filters, oneOf, type PageVisit } from '../frame/list.ts'
 import type { AccountVisit } from '../frame/page.ts'
 import { code, inDigits, joined, link, paragraph, untrusted } from '../frame/parts.ts'
 import { spanIn, TIME_RULE } from '../frame/times.ts'
 
-const day = (label: string) =>
-  text(label, {
-    problem: (value, now) => (spanIn(value, now) ? undefined : TIME_RULE),
-    hint: '14/9/2026 or today',
-    width: 10,
-  })
+const day = (label: string): Filter => ({
+  label,
+  problem: (value, now) => (spanIn(value, now) ? undefined : TIME_RULE),
+  hint: '14/9/2026 or today',
+  width: 10,
+})
 
 /** In the filter of the status. */
 const REFUNDED = 'refunded'
 
 export const filters = {
-  q: text('Reference, ID, email, amount or metadata', { type: 'search', isSlow: true }),
+  q: { label: 'Reference, ID, email, amount or metadata', type: 'search', isSlow: true },
   status: oneOf('Status', [...statuses, REFUNDED], {
     nameOf: status => (status === REFUNDED ? 'refunded, wholly or partly' : status),
   }),
   from: day('From (UTC)'),
   to: day('To (UTC)'),
-}
+} satisfies Filters
 export type Visit = PageVisit<typeof filters>
 type Filtered = Visit['values']
 

@@ -10,7 +10,7 @@ import {
   type Refusals,
 } from '../../record/store.ts'
 import { refusalText } from '../frame/exchange.ts'
-import { isId, linkOnly, oneOf, type PageVisit, pageAddress, text } from '../frame/list.ts'
+import { type Filters, isId, linkOnly, oneOf, type PageVisit, pageAddress } from '../frame/list.ts'
 import type { AccountVisit } from '../frame/page.ts'
 import {
   code,
@@ -46,9 +46,9 @@ const LAST_MINUTES = '5'
 /** `code`, `field` and `told` are those of a group of refusals. */
 export const filters = {
   show: oneOf('Status', Object.keys(shows) as Show[], { nameOf: show => shows[show][0] }),
-  operation: text('Operation'),
-  payment: text('Payment: ID or whole reference'),
-  text: text('Text in the address or a body', { type: 'search', isSlow: true }),
+  operation: { label: 'Operation' },
+  payment: { label: 'Payment: ID or whole reference' },
+  text: { label: 'Text in the address or a body', type: 'search', isSlow: true },
   last: oneOf('When', [LAST_MINUTES], {
     all: 'The last 24 hours',
     nameOf: minutes => `The last ${minutes} minutes`,
@@ -56,7 +56,7 @@ export const filters = {
   code: linkOnly,
   field: linkOnly,
   told: linkOnly,
-}
+} satisfies Filters
 export type Visit = PageVisit<typeof filters>
 
 /** The address of the requests of a group of refusals. */
