@@ -56,14 +56,11 @@ export const accounts = definePage({
   show: (visit, { plans, tests }, refused?: Typed) =>
     html`<h2 class="govuk-heading-m">This account</h2>
 ${summaryList(
-  summaryRows(
-    {
-      Name: html`<bdi>${visit.account.name}</bdi>`,
-      'Test account of': visit.account.parent !== null && html`<bdi>${visit.account.parent}</bdi>`,
-      Clock: clockOf(visit.account),
-    },
-    'account',
-  ),
+  summaryRows('account', {
+    Name: html`<bdi>${visit.account.name}</bdi>`,
+    'Test account of': visit.account.parent !== null && html`<bdi>${visit.account.parent}</bdi>`,
+    Clock: clockOf(visit.account),
+  }),
 )}
 <h2 class="govuk-heading-m">Plans</h2>
 ${plansPart(visit, plans)}

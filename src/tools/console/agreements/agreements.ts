@@ -160,20 +160,17 @@ async function cancel({ context, account, id }: PageVisit): Promise<Next> {
 function rowsFor(agreement: Agreement) {
   const { agreement_id, description, user_identifier, cancelled_at, instrument } = agreement
   const card = instrument?.card
-  return summaryRows(
-    {
-      Description: untrusted(description),
-      'User identifier': user_identifier !== undefined && untrusted(user_identifier),
-      'Date created': time(timeOf(agreement_id)),
-      'Date cancelled': cancelled_at !== undefined && time(cancelled_at),
-      'Agreement ID': code(agreement_id),
-      Card: card
-        ? html`${card.card_brand} ${card.first_digits_card_number ?? ''} … ${card.last_digits_card_number}, expires ${card.expiry_date}, ${untrusted(card.cardholder_name ?? '')}`
-        : 'none yet: a payment that sets the agreement up brings one',
-      'Set up': instrument && time(instrument.at),
-    },
-    'agreement',
-  )
+  return summaryRows('agreement', {
+    Description: untrusted(description),
+    'User identifier': user_identifier !== undefined && untrusted(user_identifier),
+    'Date created': time(timeOf(agreement_id)),
+    'Date cancelled': cancelled_at !== undefined && time(cancelled_at),
+    'Agreement ID': code(agreement_id),
+    Card: card
+      ? html`${card.card_brand} ${card.first_digits_card_number ?? ''} … ${card.last_digits_card_number}, expires ${card.expiry_date}, ${untrusted(card.cardholder_name ?? '')}`
+      : 'none yet: a payment that sets the agreement up brings one',
+    'Set up': instrument && time(instrument.at),
+  })
 }
 
 /** What makes the next payment of the agreement. */

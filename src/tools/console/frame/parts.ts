@@ -121,11 +121,8 @@ export const listing = (label: string, text: string): Html =>
 /** By their keys. */
 export type SummaryValues = Readonly<Record<string, string | Html | false | undefined>>
 
-/**
- * Rows of a summary list, without those that have no value. Each has its key as element id, behind `prefix` if there is
- * one.
- */
-export const summaryRows = (values: SummaryValues, prefix?: string): SummaryRow[] =>
+/** Rows of a summary list, without those that have no value. Each has its key as element id, behind the prefix. */
+export const summaryRows = (prefix: string, values: SummaryValues): SummaryRow[] =>
   Object.entries(values).flatMap(([key, value]) => {
     const id = [prefix, ...key.toLowerCase().split(' ')].filter(Boolean).join('-')
     return value ? [{ id, key, value }] : []

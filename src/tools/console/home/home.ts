@@ -159,14 +159,13 @@ const helpPart = (
 }
 
 /** A line for the failed messages of one webhook that ended alike. */
-async function failedLines(visit: AccountVisit): Promise<Line[]> {
-  const { account, now, root } = visit
-  const { database } = visit.context
+async function failedLines({ context, account, now, wall, root }: AccountVisit): Promise<Line[]> {
+  const { database } = context
   const webhooks = (await activeWebhooks(database, account.room)).slice(-MOST_WEBHOOKS)
   const since = now - DAY
   const failures = await newestFailures(database, webhooks, { since, limit: MOST_FAILED })
   const accepted = await acceptedByHand(database, failures)
-  const isSending = isRunning(await findResend(database, account.room), visit.wall)
+  const isSending = isRunning(await findResend(database, account.room), wall)
   const open = failures.filter(({ message_id }) => !accepted.has(message_id))
   return webhooks.flatMap(webhook => {
     const { webhook_id } = webhook

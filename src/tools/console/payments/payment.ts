@@ -156,10 +156,9 @@ function detailRows({ root }: AccountVisit, payment: Payment, { refunds }: Rows)
   const filled = Object.entries(facts).filter(([, value]) => value)
   return [
     { id: 'detail-created', key: 'Date created', value: time(timeOf(payment_id)) },
-    ...summaryRows(
-      { Agreement: agreement_id && link(`${root}agreements/${agreement_id}`, agreement_id) },
-      'detail',
-    ),
+    ...summaryRows('detail', {
+      Agreement: agreement_id && link(`${root}agreements/${agreement_id}`, agreement_id),
+    }),
     ...filled.map(([key, value = ''], i) => ({ id: `detail-${i}`, key, value: untrusted(value) })),
     ...refunds.map(({ refund_id, amount }, i) => ({
       id: `refund-${i}`,

@@ -68,7 +68,7 @@ ${curlPart(exchange, visit.addresses.api)}`
 function rowsFor(exchange: Exchange, { root, context }: AccountVisit): SummaryRow[] {
   const { kind, operation, began, at, result = '', key_id } = exchange
   const { payment_id, message_id, reference, ended, field, by_hand } = exchange
-  return summaryRows({
+  return summaryRows('', {
     Status: statusPart(exchange),
     Result: kind === 'out' && untrusted(result),
     Why: kind === 'out' && consequenceOf(exchange),

@@ -91,19 +91,14 @@ export const webhookRows = (
   prefix: string,
   more: SummaryValues,
 ): SummaryRow[] =>
-  summaryRows(
-    {
-      'Callback URL': untrusted(webhook.callback_url),
-      Events:
-        webhook.subscriptions.length === eventTypes.length
-          ? 'All'
-          : webhook.subscriptions.join(', '),
-      ...more,
-      'farthing listen': listenerState(webhook, wall),
-      'Date created': time(timeOf(webhook.webhook_id)),
-    },
-    prefix,
-  )
+  summaryRows(prefix, {
+    'Callback URL': untrusted(webhook.callback_url),
+    Events:
+      webhook.subscriptions.length === eventTypes.length ? 'All' : webhook.subscriptions.join(', '),
+    ...more,
+    'farthing listen': listenerState(webhook, wall),
+    'Date created': time(timeOf(webhook.webhook_id)),
+  })
 
 function lastResponse({ last }: ListedWebhook, accepted: Accepted, now: number): string | Html {
   const attempt = last && attemptsOf(last).at(-1)

@@ -187,13 +187,13 @@ ${message.body !== null && paragraph(link(`${visit.root}signature?message=${mess
 }
 
 const rowsFor = (message: KeptMessage, payment: string, { root, now }: AccountVisit) => [
-  ...summaryRows({
+  ...summaryRows('', {
     'Delivery status': deliveryName(shownStatus(message, now)),
     Payment: link(`${root}payments/${message.payment_id}`, untrusted(payment)),
     'Callback URL': untrusted(message.callback_url),
   }),
   { id: 'message-id', key: 'webhook_message_id', value: message.message_id },
-  ...summaryRows({ 'Event date': time(message.created) }),
+  ...summaryRows('', { 'Event date': time(message.created) }),
 ]
 
 function bodyPart(body: string | null): Html {
