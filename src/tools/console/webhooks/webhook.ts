@@ -10,13 +10,7 @@ import {
 import { deactivateWebhook, findWebhook } from '../../../pay/webhooks/store.ts'
 import { type Webhook, webhookTitle } from '../../../pay/webhooks/webhook.ts'
 import { formBody } from '../../../platform/http/body.ts'
-import {
-  backLink,
-  button,
-  details,
-  type SummaryRow,
-  summaryList,
-} from '../../../platform/web/components.ts'
+import { backLink, button, details, summaryList } from '../../../platform/web/components.ts'
 import { select } from '../../../platform/web/form-components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import { sendTestMessage, testEvents } from '../../deliver/test-message.ts'
@@ -75,7 +69,13 @@ export const webhook = definePage({
   above: ({ root }) => backLink(`${root}webhooks`, 'Endpoints'),
   show(visit, { webhook, page, recent, accepted }) {
     const list = { caption: 'Messages, newest first', messages: page.items, accepted }
-    return html`${summaryList(rowsFor(visit, webhook))}
+    const rows = webhookRows(visit, webhook, 'webhook', {
+      Status: webhook.status,
+      Messages: webhook.as && 'as GOV.UK Pay sends them',
+      From: webhook.fixed ? 'the settings of the service' : webhook.from && 'this console',
+      'Webhook ID': webhook.webhook_id,
+    })
+    return html`${summaryList(rows)}
 ${details('Signing key', listing('Signing key', webhook.signing_key), { id: 'signing-key' })}
 ${recentPart(visit, recent, accepted)}
 ${testForm(visit, webhook)}
@@ -102,14 +102,6 @@ const noneOf = (visit: Visit, webhook: Webhook): Html =>
   visit.values.delivery
     ? noMatch(1, visit.values.delivery !== 'PENDING')
     : emptyState(visit, 'It got no message yet', canTest(webhook) && 'send a test message above')
-
-const rowsFor = (visit: Visit, webhook: Webhook): SummaryRow[] =>
-  webhookRows(visit, webhook, 'webhook', {
-    Status: webhook.status,
-    Messages: webhook.as && 'as GOV.UK Pay sends them',
-    From: webhook.fixed ? 'the settings of the service' : webhook.from && 'this console',
-    'Webhook ID': webhook.webhook_id,
-  })
 
 /** `messages` are the newest, newest first; `accepted` are those that were accepted when they were sent again by hand. */
 function recentPart(
