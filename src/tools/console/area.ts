@@ -68,7 +68,7 @@ ${account && paragraph(html`Go to the ${link(visit.home, 'home page')}, or searc
 /** The same for a name that does not exist, and for an account of somebody else. */
 function sendNotInside(visit: Visit & { account: Account }, reply: FastifyReply): void {
   const { account } = visit
-  const content = html`${paragraph('Nothing was done. The address is that of a test account which this account has not, or whose data is deleted.')}
+  const content = html`${paragraph('Nothing was done. The address belongs to a test account that this account does not have, or whose data is deleted.')}
 ${paragraph(link(`${visit.root}accounts`, 'Go to the accounts of this one'))}`
   void sendPage(reply, visit, { ...inAnother(account), content, status: 404 })
 }

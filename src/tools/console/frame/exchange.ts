@@ -15,7 +15,7 @@ const CLOCKS_AGREE = 1_000
  * another one, but the order is certain.
  */
 export function orderNote(exchanges: readonly Exchange[]): Html | false {
-  // Actions of a person have none.
+  // Actions have no instance.
   const recorded = exchanges.filter(({ instance }) => instance !== undefined)
   const isUncertain = recorded.some(({ instance, began }, i) => {
     const { [i + 1]: next } = recorded

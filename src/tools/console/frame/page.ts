@@ -167,7 +167,7 @@ export function pageOfAddress(url: string): string | undefined {
 export const signInFirst = (page: string | undefined): string =>
   page === undefined ? 'sign-in' : `sign-in?${new URLSearchParams({ to: page })}`
 
-/** For whatever the account has not: unknown, gone, or another account's. */
+/** For what the account does not have: it is unknown, gone, or another account's. */
 export const notFound = (): Error => pageFault(404)
 
 /** Throws `notFound` where there is nothing. */

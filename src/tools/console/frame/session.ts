@@ -55,7 +55,7 @@ async function sessionOf(
   return undefined
 }
 
-/** The address is one of a test account that the account which is signed in has not. */
+/** The account that is signed in does not have the test account in the address. */
 export class NotInside extends Error {}
 
 /** Sends `/console/a/NAME/payments` to the route of `/console/payments`, and keeps the name. */
