@@ -10,28 +10,19 @@ export const FORM_TYPE = 'application/x-www-form-urlencoded'
 const INTEGER = /^-?\d+$/
 const MAYBE_FRACTION = /\d[.e]/i
 
-/** What an endpoint may take, and the status for a body of any other type. One without Content-Type counts as JSON. */
+/** What counts as each media type. A body without Content-Type counts as JSON. */
+const patterns = {
+  [JSON_TYPE]: /^(application\/(json|[^;\s]+\+json)\s*(;|$)|$)/i,
+  [FORM_TYPE]: /^application\/x-www-form-urlencoded\s*(;|$)/i,
+  'multipart/form-data': /^multipart\/form-data\s*(;|$)/i,
+}
+
+/** What an endpoint may take, and the status for a body of any other type. */
 const accepted = {
-  json: {
-    types: [JSON_TYPE],
-    pattern: /^(application\/(json|[^;\s]+\+json)\s*(;|$)|$)/i,
-    status: 400,
-  },
-  form: {
-    types: [FORM_TYPE],
-    pattern: /^application\/x-www-form-urlencoded\s*(;|$)/i,
-    status: 415,
-  },
-  'json or form': {
-    types: [JSON_TYPE, FORM_TYPE],
-    pattern: /^(application\/(json|[^;\s]+\+json|x-www-form-urlencoded)\s*(;|$)|$)/i,
-    status: 400,
-  },
-  multipart: {
-    types: ['multipart/form-data'],
-    pattern: /^multipart\/form-data\s*(;|$)/i,
-    status: 415,
-  },
+  json: { types: [JSON_TYPE], status: 400 },
+  form: { types: [FORM_TYPE], status: 415 },
+  'json or form': { types: [JSON_TYPE, FORM_TYPE], status: 400 },
+  multipart: { types: ['multipart/form-data'], status: 415 },
 } as const
 
 export type Accepts = keyof typeof accepted
@@ -42,16 +33,16 @@ export const hasBody = ({ headers }: FastifyRequest): boolean =>
 const isEncoded = ({ headers }: FastifyRequest): boolean =>
   (headers['content-encoding'] ?? 'identity').toLowerCase() !== 'identity'
 
-const isOfType = ({ headers }: FastifyRequest, accepts: Accepts): boolean =>
-  accepted[accepts].pattern.test(headers['content-type'] ?? '')
+const isOfType = ({ headers }: FastifyRequest, type: keyof typeof patterns): boolean =>
+  patterns[type].test(headers['content-type'] ?? '')
 
-export const isForm = (request: FastifyRequest): boolean => isOfType(request, 'form')
+export const isForm = (request: FastifyRequest): boolean => isOfType(request, FORM_TYPE)
 
 /** The error for a body of another media type, or with a Content-Encoding; undefined when it may be read. */
 export function wrongMediaTypeOf(request: FastifyRequest, accepts: Accepts): Error | undefined {
   if (!hasBody(request)) return undefined
-  if (isOfType(request, accepts) && !isEncoded(request)) return undefined
-  const { status, types } = accepted[accepts]
+  const { types, status } = accepted[accepts]
+  if (types.some(type => isOfType(request, type)) && !isEncoded(request)) return undefined
   return wrongMediaType(status, ...types)
 }
 
