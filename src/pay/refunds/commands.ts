@@ -29,13 +29,8 @@ export async function createRefund(
   const { room } = account
   const now = time.now(account)
   const { amount } = refund
-  const made: Refund = {
-    refund_id: newId(now, room),
-    payment_id,
-    room,
-    amount,
-    scenario: 'success',
-  }
+  const refund_id = newId(now, room)
+  const made: Refund = { refund_id, payment_id, room, amount, scenario: 'success' }
   let counted: Statement[] = []
   const result = await changePayment(
     context,
