@@ -6,7 +6,6 @@ import type { Database, Time } from '../../core/ports.ts'
 import { untilWritten } from '../../core/retry.ts'
 import { createTurns } from '../../core/turns.ts'
 import type { ApplyScenario } from '../../pay/payments/commands.ts'
-import type { Payment } from '../../pay/payments/payment.ts'
 import { readNewPayment } from '../../pay/payments/request.ts'
 import { findByToken, findPayment } from '../../pay/payments/store.ts'
 import { formBody, isForm, jsonBody } from '../../platform/http/body.ts'
@@ -107,29 +106,26 @@ export function createFindPlansOfRequest(ports: PlanPorts) {
   }
 }
 
-/** The account of a request, and a function that reads its payment. */
-type Target = {
-  account: Account
-  /** The plan_id of its last plan, where the look-up of the key has read it. */
-  lastPlan?: string
-  payment_id: string
-  payment: () => Promise<Payment | undefined>
-}
+type Target = NonNullable<Awaited<ReturnType<typeof targetOf>>>
 
-/** Resolves undefined for a token of no account. */
-async function targetOf(ports: PlanPorts, request: FastifyRequest): Promise<Target | undefined> {
+/**
+ * The account of a request, the plan_id of its last plan where the look-up of the key has read it, and a function that
+ * reads the payment. Resolves undefined for a token of no account.
+ */
+async function targetOf(ports: PlanPorts, request: FastifyRequest) {
   const { account, lastPlan } = request
   if (lastPlan === 'unknown') {
     const found = await findByToken(ports, tokenIn(request))
     if (!found) return undefined
     const { account, payment } = found
-    return { account, payment_id: payment.payment_id, payment: async () => payment }
+    const { payment_id } = payment
+    return { account, lastPlan: undefined, payment_id, payment: async () => payment }
   }
   const { database, time } = ports
   const payment_id = pathParam(request, 'payment_id')
   return {
     account,
-    ...(lastPlan !== 'none' && { lastPlan: lastPlan.plan_id }),
+    lastPlan: lastPlan === 'none' ? undefined : lastPlan.plan_id,
     payment_id,
     payment: async () =>
       payment_id ? findPayment(database, account.room, payment_id, time.now(account)) : undefined,
