@@ -5,7 +5,7 @@ import type { FixedKey } from '../../core/config.ts'
 import { secrets as randomSecrets } from '../../core/ids.ts'
 import type { Database, MachineTime, NewId, Secrets, Statement, Time } from '../../core/ports.ts'
 import { DAY } from '../../core/time.ts'
-import { findOne, type Part, type Range, where } from '../database/select.ts'
+import { countRows, findOne, type Part, type Range, where } from '../database/select.ts'
 import type { LastPlan } from '../http/request-state.ts'
 
 type ApiKey = { key_id: string; account: string; created: number; revoked: number | null }
@@ -278,10 +278,8 @@ export async function leaveRoom(
   return written ? after : undefined
 }
 
-export async function countMovedClocks(database: Database): Promise<number> {
-  const [counted] = await database.query<{ moved: number }>(
-    `select cast(count(*) as integer) as moved from accounts
-     where ended = 0 and (frozen_at is not null or clock_offset <> 0)`,
+export const countMovedClocks = (database: Database): Promise<number> =>
+  countRows(
+    database,
+    where('accounts where ended = 0 and (frozen_at is not null or clock_offset <> 0)'),
   )
-  return counted?.moved ?? 0
-}
