@@ -37,6 +37,6 @@ export const roomOf = (name: string, epoch: number): string =>
   epoch === 0 ? name : `${name}#${epoch}`
 
 /** Names are shown in lists, so they hold no control characters and do not begin with a space. */
-const NAME = /^[A-Za-z0-9][A-Za-z0-9 ._-]{0,63}$/
+export const ACCOUNT_NAME = /^[A-Za-z0-9][A-Za-z0-9 ._-]{0,63}$/
 
-export const isAccountName = (name: string): boolean => NAME.test(name)
+export const isAccountName = (name: string): boolean => ACCOUNT_NAME.test(name)

@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
-import { type Account, DEFAULT_ACCOUNT, newAccount } from '../../core/account.ts'
+import { ACCOUNT_NAME, type Account, DEFAULT_ACCOUNT, newAccount } from '../../core/account.ts'
 import { TEST_ACCOUNTS } from '../../core/budgets.ts'
 import { untilWritten } from '../../core/retry.ts'
 import { iso } from '../../core/time.ts'
@@ -24,7 +24,7 @@ import { MOST_LISTED } from './query.ts'
 import { text } from './schemas.ts'
 
 const name = textLike(
-  { type: 'string', pattern: '^[A-Za-z0-9][A-Za-z0-9 ._-]{0,63}$' },
+  { type: 'string', pattern: ACCOUNT_NAME.source },
   '1 to 64 letters, digits, spaces, dots, hyphens or underscores, and begin with a letter or a digit',
 )
 
