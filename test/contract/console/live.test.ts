@@ -32,6 +32,7 @@ onEveryDatabase(
         `payments/${payment_id}`,
         'requests',
         'requests?operation=readPayment',
+        'requests?last=5',
         'agreements',
         `agreements/${agreement_id}`,
         'deliveries',
@@ -52,7 +53,7 @@ onEveryDatabase(
         return found
       }
       assert.deepEqual(await changed(), [])
-      service().clock.advance(61_000)
+      service().clock.advance(5 * 60_000 + 1)
       assert.deepEqual(await changed(), [], 'time alone changes nothing')
       await browser.post(`payments/${payment_id}/complete`, { scenario: 'error' })
       await api.get(`/v1/payments/${payment_id}`)

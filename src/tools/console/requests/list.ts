@@ -107,7 +107,8 @@ ${refusedKeysPart(refusedKeys)}`
     const { database } = visit.context
     const { room } = visit.account
     if (!isFirst(visit)) return { version: 'older' }
-    const { text, ...others } = filterOf(visit)
+    // A request that becomes older than the last minutes is no change.
+    const { text, recordedSince, ...others } = filterOf(visit)
     const kinds = isFiltered(visit) ? KINDS : [...KINDS, 'gap' as const]
     const newestOf = async (filter: ExchangeFilter) => {
       const [newest] = await findExchanges(database, room, filter, { limit: 1, order: 'newest' })
