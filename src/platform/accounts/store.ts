@@ -205,11 +205,7 @@ export function endedTestAccounts(
   )
 }
 
-export async function hasAllTestAccounts(
-  database: Database,
-  parent: string,
-  now: MachineTime,
-): Promise<boolean> {
+export async function hasAllTestAccounts(database: Database, parent: string, now: MachineTime) {
   const last = await database.query(
     `select name from accounts where parent = $2 and ${livesAt('$1')} limit 1 offset ${TEST_ACCOUNTS - 1}`,
     [now, parent],

@@ -100,11 +100,7 @@ export async function findFollowed<Row, Item>(
   return rows.length === 0 ? { rows, next: start, previous: null } : pageOf(rows, idOf, listed)
 }
 
-function pageOf<Item>(
-  rows: Item[],
-  idOf: (item: Item) => string,
-  before: Counts,
-): FollowedPage<Item> {
+function pageOf<Item>(rows: Item[], idOf: (item: Item) => string, before: Counts) {
   const ids = rows.map(idOf)
   const [first = '', last = ''] = [ids[0], ids.at(-1)]
   const counts = new Map(before)

@@ -163,11 +163,7 @@ async function writeAll(pool: pg.Pool, statements: Statement[], named: ToQuery):
 }
 
 /** Sends all after `begin` has succeeded: without a transaction each would commit by itself. */
-async function runAll(
-  client: pg.PoolClient,
-  statements: Statement[],
-  named: ToQuery,
-): Promise<boolean> {
+async function runAll(client: pg.PoolClient, statements: Statement[], named: ToQuery) {
   await client.query('begin')
   const sent = statements.map(statement => client.query(toQuery(statement, named)))
   const results = await Promise.allSettled(sent)

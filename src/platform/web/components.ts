@@ -120,12 +120,7 @@ export function button({ id, text, secondary, field, form }: Button): Html {
 }
 
 /** A link that looks like a button. Its script lets the space bar activate it. */
-export const buttonLink = (
-  id: string,
-  text: Part,
-  href: string,
-  { secondary = false } = {},
-): Html =>
+export const buttonLink = (id: string, text: Part, href: string, { secondary = false } = {}) =>
   html`<a href="${href}" role="button" draggable="false" class="govuk-button${secondary && ' govuk-button--secondary'}" data-module="govuk-button" id="${id}">${text}</a>`
 
 export function buttonGroup(buttons: Part[]): Html {

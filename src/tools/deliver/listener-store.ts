@@ -155,10 +155,7 @@ export const answerAttempt = (key: AttemptKey, answer: string): Statement => ({
 
 type Offered = { taken: number; answer: string | null; listening_until: number }
 
-export async function findOffered(
-  database: Database,
-  key: AttemptKey,
-): Promise<Offered | undefined> {
+export async function findOffered(database: Database, key: AttemptKey) {
   const [row] = await database.query<Offered>(
     `select taken, answer,
        (select listening_until from webhooks where account = $1 and webhook_id = $2) as listening_until

@@ -70,11 +70,7 @@ async function run(
   await save(resend, 0)
 }
 
-async function sendOne(
-  context: ToolContext,
-  account: Account,
-  message_id: string,
-): Promise<'accepted' | 'failed' | 'skipped'> {
+async function sendOne(context: ToolContext, account: Account, message_id: string) {
   const found = await findMessage(context.database, account.room, message_id)
   const message = found && resendable(found, context.time.now(account))
   if (!message || 'reason' in message) return 'skipped'

@@ -62,12 +62,7 @@ const BELOW = 'payment_id < ?'
 type Search = { room: string; now: AccountTime; filter: PaymentFilter }
 
 /** Payments that are not gone at `now` and match the filter. */
-export async function findPayments(
-  database: Database,
-  search: Search,
-  range: Range,
-  part: Part,
-): Promise<Payment[]> {
+export async function findPayments(database: Database, search: Search, range: Range, part: Part) {
   const { sought, refunded } = search.filter
   if (sought?.by === 'reference') return findByReference(database, search, sought.text, range, part)
   const least = sought || refunded ? await newestFrom(database, search, MOST_SEARCHED) : ''
@@ -106,11 +101,7 @@ export async function findWanted(
 }
 
 /** All but what is sought. One lower limit: SQLite would seek by either of two. */
-function conditionsOf(
-  { room, now, filter }: Search,
-  { before, after }: Range,
-  least: string,
-): Condition[] {
+function conditionsOf({ room, now, filter }: Search, { before, after }: Range, least: string) {
   const { payment_id, reference, agreement_id, status, refunded, from, until } = filter
   const low = [least, oldestKept(now), from === undefined ? '' : idFloor(from)]
   // The text sorts next after the identifier.
@@ -135,11 +126,7 @@ function isReference(reference: string): Condition {
 }
 
 /** The lowest identifier among the newest payments of the account, or of those with the status; '' if it has fewer. */
-async function newestFrom(
-  database: Database,
-  { room, filter: { status } }: Search,
-  most: number,
-): Promise<string> {
+async function newestFrom(database: Database, { room, filter: { status } }: Search, most: number) {
   const { sql, values } = allOf([where('account = ?', room), ...ifGiven('status = ?', status)])
   const [row] = await database.query<{ payment_id: string }>(
     numbered(
@@ -191,12 +178,7 @@ async function findByReference(
 }
 
 /** Sets of payments, by their conditions: those with the whole reference, and those with a part of it. */
-async function setsWith(
-  database: Database,
-  search: Search,
-  text: string,
-  range: Range,
-): Promise<Condition[][]> {
+async function setsWith(database: Database, search: Search, text: string, range: Range) {
   const whole = isReference(text)
   const newest = await newestFrom(database, search, MOST_SEARCHED)
   if (search.filter.status !== undefined)
@@ -235,12 +217,7 @@ const conditionsOfWhole = (search: Search, range: Range): Condition[] =>
   )
 
 /** How many payments match the filter, which looks for nothing, within the range. At most `most` are counted. */
-export function countListed(
-  database: Database,
-  search: Search,
-  range: Range,
-  most: number,
-): Promise<number> {
+export function countListed(database: Database, search: Search, range: Range, most: number) {
   const { sql, values } = allOf(conditionsOf(search, range, ''))
   const listed = `(select payment_id from payments where ${sql} limit ?) listed`
   return countRows(database, where(listed, ...values, most))

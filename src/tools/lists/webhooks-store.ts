@@ -65,11 +65,7 @@ export async function listWebhooks(
 const isDelivery = (status: DeliveryStatus): string => `status = '${status}'`
 
 /** The newest webhooks of the account, active or not, at most `limit`. */
-export const newestWebhooks = (
-  database: Database,
-  room: string,
-  limit: number,
-): Promise<Webhook[]> =>
+export const newestWebhooks = (database: Database, room: string, limit: number) =>
   findPart(database, webhookRows, [where('account = ?', room)], { limit, order: 'newest' })
 
 /** How many webhooks the account has, active or not. */

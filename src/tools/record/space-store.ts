@@ -101,11 +101,7 @@ const STEP = 1_000
  * Deletes exchanges that began more than 24 hours ago or belong to a payment that is gone by `now`, the machine's time.
  * A clock that is behind keeps its payments longer, so those of its account have their 24 hours.
  */
-export async function deleteOldExchanges(
-  database: Database,
-  now: MachineTime,
-  stop?: AbortSignal,
-): Promise<void> {
+export async function deleteOldExchanges(database: Database, now: MachineTime, stop?: AbortSignal) {
   await deleteInSteps(database, TABLE, 'exchange_id < $1', [idFloor(now - DAY)], stop)
   const gone = `payment_id is not null and payment_id < $1 and account not in (${BEHIND})`
   await deleteInSteps(database, TABLE, gone, [idFloor(now - RETENTION_MS + 1)], stop)

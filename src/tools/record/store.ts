@@ -240,11 +240,7 @@ export const readsOfPayment = (
   )
 
 /** How often each of the payments was read through the API. Those that were not are absent. */
-export async function countReads(
-  database: Database,
-  room: string,
-  payment_ids: readonly string[],
-): Promise<Map<string, number>> {
+export async function countReads(database: Database, room: string, payment_ids: readonly string[]) {
   const rows = await database.query<{ payment_id: string; found: number }>(
     numbered(`select payment_id, cast(count(*) as integer) as found from exchanges
       where account = ? and ${among('payment_id', payment_ids)} and kind = 'api' and refused = 0

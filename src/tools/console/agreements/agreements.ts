@@ -174,11 +174,7 @@ function rowsFor(agreement: Agreement) {
 }
 
 /** What makes the next payment of the agreement. */
-function payForms(
-  visit: PageVisit,
-  { status }: Agreement,
-  refused: Typed | undefined,
-): Html | false {
+function payForms(visit: PageVisit, { status }: Agreement, refused: Typed | undefined) {
   if (status === 'created')
     return html`${actionForm(visit, 'set-up', button({ id: 'set-up', text: 'Set it up with a paid payment' }))}${refused && paragraph(untrusted(refused.errors.amount ?? ''))}`
   if (status !== 'active') return false

@@ -211,12 +211,7 @@ function pageVisitOf(
 }
 
 /** The page, or what has changed since the browser opened it. `answer` is that of an action. */
-async function respond(
-  page: AnyPage,
-  visit: PageVisit,
-  reply: FastifyReply,
-  answer?: Answer,
-): Promise<FastifyReply> {
+async function respond(page: AnyPage, visit: PageVisit, reply: FastifyReply, answer?: Answer) {
   const { path, navigation = path, title = navigation, section = path.replace(/\/.*/, '') } = page
   const live = Object.keys(visit.errors).length > 0 ? undefined : page.live
   const browserTag = live && shownBy(visit.request)
@@ -264,12 +259,7 @@ function lookAt(visit: PageVisit, entries: readonly string[], content: Html): Lo
   }
 }
 
-async function sendWhole(
-  reply: FastifyReply,
-  visit: PageVisit,
-  page: Page,
-  fails?: Fails,
-): Promise<FastifyReply> {
+async function sendWhole(reply: FastifyReply, visit: PageVisit, page: Page, fails?: Fails) {
   return sendPage(
     reply,
     { ...visit, fails: fails ?? (await countFails(visit.context, visit.account)) },

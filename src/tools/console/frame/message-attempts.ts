@@ -97,10 +97,7 @@ const isByHand = ({ exchange }: ShownAttempt): boolean => exchange?.by_hand !== 
 const APART = 1_000
 
 /** The message's own attempts and those by hand, newest first. */
-export function mergeAttempts(
-  attempts: readonly Attempt[],
-  exchanges: readonly Exchange[],
-): ShownAttempt[] {
+export function mergeAttempts(attempts: readonly Attempt[], exchanges: readonly Exchange[]) {
   const left = new Set(exchanges)
   const own = attempts.map((attempt): ShownAttempt => {
     const { at, status_code: status, result, response_time: ms } = attempt

@@ -143,10 +143,7 @@ export function accountVisitOf(request: FastifyRequest, context: ConsoleContext)
 }
 
 /** The named parameters of the query. Missing, repeated and unusable ones are ''. */
-export function textsIn<Name extends string>(
-  { request }: Visit,
-  names: readonly Name[],
-): Record<Name, string> {
+export function textsIn<Name extends string>({ request }: Visit, names: readonly Name[]) {
   const query = request.query as Record<string, unknown> // Fastify types it as unknown
   const read = names.map(name => {
     const value = Object.hasOwn(query, name) ? query[name] : undefined

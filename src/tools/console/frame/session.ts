@@ -44,10 +44,7 @@ export async function findSession(
 }
 
 /** The session of the browser that sends the request. */
-async function sessionOf(
-  context: ToolContext,
-  request: FastifyRequest,
-): Promise<Session | undefined> {
+async function sessionOf(context: ToolContext, request: FastifyRequest) {
   for (const value of cookiesNamed(request, COOKIE)) {
     const session = await findSession(context, value, 'session')
     if (session) return session
@@ -85,11 +82,7 @@ export async function signedIn(context: ToolContext, request: FastifyRequest): P
   return true
 }
 
-async function accountInside(
-  { database, time }: ToolContext,
-  own: Account,
-  name: string,
-): Promise<{ account: Account; hasEnded: boolean }> {
+async function accountInside({ database, time }: ToolContext, own: Account, name: string) {
   if (own.parent !== null && own.name === name) return { account: own, hasEnded: false }
   const testAccount = isAccountName(name)
     ? await findTestAccount(database, own.name, name)

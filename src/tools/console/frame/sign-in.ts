@@ -114,10 +114,7 @@ const formRoute = (
   },
 })
 
-async function sessionForKey(
-  form: URLSearchParams,
-  { database, config, time }: ToolContext,
-): Promise<Session | undefined> {
+async function sessionForKey(form: URLSearchParams, { database, config, time }: ToolContext) {
   // A key that was pasted often has a line feed.
   const key = (form.get('key') ?? '').trim()
   return key === '' ? undefined : findKey(database, key, config.fixedKeys, time.wall())

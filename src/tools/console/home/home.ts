@@ -148,11 +148,7 @@ ${lines.map(
 )}</ul>
 ${more > 0 && paragraph(html`And ${more} more: ${link(`${visit.root}requests?show=refused`, 'all refused requests')}, ${link(`${visit.root}deliveries?status=FAILED`, 'all failed messages')}.`)}`
 
-const helpPart = (
-  { account, hasEnded }: AccountVisit,
-  { text, href, posts }: Help,
-  id: string,
-): Html | false => {
+const helpPart = ({ account, hasEnded }: AccountVisit, { text, href, posts }: Help, id: string) => {
   if (!posts) return buttonLink(id, text, href, { secondary: true })
   const fields = Object.entries(posts).map(([name, value]) => hidden(name, value))
   return !hasEnded && postForm(account, href, [fields, button({ id, text, secondary: true })])

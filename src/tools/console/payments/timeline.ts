@@ -91,11 +91,7 @@ const namesRefund = ({ operation, kind, query, response_body }: Exchange, refund
   (kind === 'action' && query.includes(refund_id))
 
 /** What no recorded request has caused: a step for each time at which the payment changed. */
-function unrecordedSteps(
-  { payment, refunds }: Rows,
-  messages: ShownMessage[],
-  recorded: Drawn[],
-): Drawn[] {
+function unrecordedSteps({ payment, refunds }: Rows, messages: ShownMessage[], recorded: Drawn[]) {
   const hasStep = new Set(
     recorded.flatMap(step => [step.events, step.refunds, step.messages].flat()),
   )
@@ -205,10 +201,7 @@ export async function rowsOf(
  * Equal reads between two changes become one: by the identifier of the first, how many followed it. The changes are in
  * their order.
  */
-function foldOutlines(
-  reads: readonly Outline[],
-  changes: readonly Exchange[],
-): Map<string, number> {
+function foldOutlines(reads: readonly Outline[], changes: readonly Exchange[]) {
   const folded = new Map<string, number>()
   const firsts = new Map<string, string>()
   let next = 0

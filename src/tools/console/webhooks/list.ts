@@ -109,10 +109,7 @@ function lastResponse({ last }: ListedWebhook, accepted: Accepted, now: number):
 }
 
 /** Whether somebody listens; undefined if it is not the webhook of a listener. */
-function listenerState(
-  { callback_url, status, listening_until }: Webhook,
-  wall: number,
-): string | undefined {
+function listenerState({ callback_url, status, listening_until }: Webhook, wall: number) {
   if (!isListenerAddress(callback_url)) return undefined
   return status === 'ACTIVE' && (listening_until ?? 0) > wall
     ? 'Somebody listens now'

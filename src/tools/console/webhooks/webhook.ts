@@ -104,11 +104,7 @@ const noneOf = (visit: Visit, webhook: Webhook): Html =>
     : emptyState(visit, 'It got no message yet', canTest(webhook) && 'send a test message above')
 
 /** `messages` are the newest, newest first; `accepted` are those that were accepted when they were sent again by hand. */
-function recentPart(
-  visit: Visit,
-  messages: readonly MessageRow[],
-  accepted: Accepted,
-): Html | false {
+function recentPart(visit: Visit, messages: readonly MessageRow[], accepted: Accepted) {
   if (messages.length === 0) return false
   const marks = messages.map(message => markOf(visit, message, accepted)).toReversed()
   const label = `The last ${messages.length} deliveries, the newest at the end`

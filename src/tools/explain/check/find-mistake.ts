@@ -47,10 +47,7 @@ const isRefused = ({ status }: Exchange): boolean => isSignatureRefusal(status)
  * Looks at what the receiver answered before. If that does not tell enough, sends the right copy, one with a random key,
  * and then the wrong ones until one is accepted.
  */
-export async function findMistake(
-  subject: Subject,
-  { post, mayPost }: Sending,
-): Promise<Conclusion> {
+export async function findMistake(subject: Subject, { post, mayPost }: Sending) {
   const answered = subject.answer && (await fromAnswer(subject, subject.answer))
   if (answered) return answered
   const first = await post(rightCopy(subject))
@@ -224,10 +221,7 @@ function computedIn(exchange: Exchange): string[] {
 }
 
 /** The mistakes of signatures that the receiver shows in its answers. */
-async function shownIn(
-  { truth, find }: Subject,
-  exchanges: readonly Exchange[],
-): Promise<WrongSignature[]> {
+async function shownIn({ truth, find }: Subject, exchanges: readonly Exchange[]) {
   const signatures: WrongSignature[] = []
   for (const text of new Set(exchanges.flatMap(computedIn))) {
     const recipe = await find(text)

@@ -121,22 +121,14 @@ export async function probeForgeries(
 }
 
 /** A forged message, or a true one. */
-async function send(
-  probe: Probe,
-  payment: Payment,
-  suspect?: Suspect,
-): Promise<Exchange | undefined> {
+async function send(probe: Probe, payment: Payment, suspect?: Suspect) {
   const message = probe.make(payment)
   const words = suspect ? `${suspect.rule.id}: ${suspect.words}` : CONTROL
   return message && probe.maySend(1) ? probe.post(message, words, suspect?.forgery) : undefined
 }
 
 /** Three true messages and three of each forgery. undefined without the time for all. */
-async function sendPairs(
-  probe: Probe,
-  over: readonly Payment[],
-  suspects: readonly Suspect[],
-): Promise<Sent[] | undefined> {
+async function sendPairs(probe: Probe, over: readonly Payment[], suspects: readonly Suspect[]) {
   const plan = Array.from({ length: PAIRS }, () => [undefined, ...suspects]).flat()
   const sent: Sent[] = []
   // The reads of two messages about one payment could not be told apart, so they have a turn each.

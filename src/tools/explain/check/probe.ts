@@ -161,11 +161,7 @@ function messagesOf(probe: Probe, rule: ProbeRule, payment: Payment): Message[] 
   return made && rule.messages(made, make, probe.newId)
 }
 
-async function sendAll(
-  probe: Probe,
-  rule: ProbeRule,
-  messages: readonly Message[],
-): Promise<Exchange[]> {
+async function sendAll(probe: Probe, rule: ProbeRule, messages: readonly Message[]) {
   const send = (message: Message) => probe.post(message, `${rule.id}: ${rule.words}`)
   return rule.atOnce ? Promise.all(messages.map(send)) : Array.fromAsync(messages, send)
 }

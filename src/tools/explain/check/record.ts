@@ -107,11 +107,7 @@ function withoutOwn(all: readonly Evidence[]): Evidence[] {
 }
 
 /** Of the agreements that were cancelled: those without a payment instrument. */
-async function neverActive(
-  database: Database,
-  room: string,
-  exchanges: readonly Evidence[],
-): Promise<Set<string>> {
+async function neverActive(database: Database, room: string, exchanges: readonly Evidence[]) {
   const cancelled = exchanges.flatMap(({ operation, about }) =>
     operation === 'cancelAgreement' && about ? [about] : [],
   )
