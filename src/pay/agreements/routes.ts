@@ -1,13 +1,4 @@
-import {
-  agreementNotFound,
-  cannotCancelAgreement,
-  fieldCodes,
-  invalid,
-  missing,
-  notAnObject,
-  outsideLimit,
-  wrongMediaType,
-} from '../../core/errors.ts'
+import * as errors from '../../core/errors.ts'
 import { fold } from '../../platform/database/fold.ts'
 import { findPage, where } from '../../platform/database/select.ts'
 import { addressesOf } from '../../platform/http/addresses.ts'
@@ -49,7 +40,7 @@ export const agreementEndpoints = (context: Context): Endpoint[] => [
 
 const agreementId = pathParameter('agreement_id', 'An agreement of the account')
 
-const codes = fieldCodes.agreement
+const codes = errors.fieldCodes.agreement
 
 const create = (context: Context): Endpoint => ({
   method: 'POST',
@@ -64,11 +55,11 @@ const create = (context: Context): Endpoint => ({
     requestBody: requestBody(newAgreement),
     responses: { 201: json('The agreement', agreement) },
     errors: [
-      missing(codes, 'reference'),
-      invalid(codes, 'description', 'must be a string'),
-      notAnObject('P2197'),
-      wrongMediaType(400, JSON_TYPE),
-      outsideLimit(codes, 'reference', 'must be at most 255 characters long'),
+      errors.missing(codes, 'reference'),
+      errors.invalid(codes, 'description', 'must be a string'),
+      errors.notAnObject('P2197'),
+      errors.wrongMediaType(400, JSON_TYPE),
+      errors.outsideLimit(codes, 'reference', 'must be at most 255 characters long'),
     ],
   }),
   handler: async (request, reply) => {
@@ -112,12 +103,12 @@ const read = ({ database }: Context): Endpoint => ({
   docs: () => ({
     parameters: [agreementId],
     responses: { 200: json('The agreement', agreement) },
-    errors: [agreementNotFound('P2200')],
+    errors: [errors.agreementNotFound('P2200')],
   }),
   handler: async request => {
     const agreement_id = pathParam(request, 'agreement_id')
     const found = await findAgreement(database, request.account.room, agreement_id)
-    if (!found) throw agreementNotFound('P2200')
+    if (!found) throw errors.agreementNotFound('P2200')
     return presentAgreement(found)
   },
 })
@@ -132,7 +123,7 @@ const cancel = (context: Context): Endpoint => ({
     description: 'Allowed in every status but cancelled. A body is ignored.',
     parameters: [agreementId],
     responses: { 204: noContent('It is cancelled') },
-    errors: [cannotCancelAgreement(), agreementNotFound('P2500')],
+    errors: [errors.cannotCancelAgreement(), errors.agreementNotFound('P2500')],
   }),
   handler: async (request, reply) => {
     const { account } = request

@@ -1,14 +1,4 @@
-import {
-  cardDeclined,
-  fieldCodes,
-  invalid,
-  missing,
-  notAnObject,
-  outsideLimit,
-  unknownOneTimeToken,
-  usedOneTimeToken,
-  wrongMediaType,
-} from '../../core/errors.ts'
+import * as errors from '../../core/errors.ts'
 import { FORM_TYPE, formBody, isForm, JSON_TYPE, jsonBody } from '../../platform/http/body.ts'
 import type { Endpoint } from '../../platform/http/endpoint.ts'
 import { type Json, readFields } from '../../platform/http/fields.ts'
@@ -26,7 +16,7 @@ type CardScenario = 'success' | 'declined'
 export const isCardScenario = (scenario?: Scenario): scenario is CardScenario =>
   scenario === 'success' || scenario === 'declined'
 
-const codes = fieldCodes.authorisation
+const codes = errors.fieldCodes.authorisation
 
 /** Specification, *POST /v1/auth*: completes a moto_api payment. The one-time token is the authorisation. */
 export const authorise = (context: Context): Endpoint => ({
@@ -45,13 +35,13 @@ export const authorise = (context: Context): Endpoint => ({
       204: noContent('The payment is success or, with delayed_capture, capturable'),
     },
     errors: [
-      notAnObject('P0197'),
-      unknownOneTimeToken(),
-      usedOneTimeToken(),
-      cardDeclined(),
-      wrongMediaType(400, JSON_TYPE, FORM_TYPE),
-      missing(codes, 'cvc'),
-      outsideLimit(codes, 'card_number', 'must be 12 to 19 digits'),
+      errors.notAnObject('P0197'),
+      errors.unknownOneTimeToken(),
+      errors.usedOneTimeToken(),
+      errors.cardDeclined(),
+      errors.wrongMediaType(400, JSON_TYPE, FORM_TYPE),
+      errors.missing(codes, 'cvc'),
+      errors.outsideLimit(codes, 'card_number', 'must be 12 to 19 digits'),
     ],
   }),
   handler: async (request, reply) => {
@@ -60,7 +50,7 @@ export const authorise = (context: Context): Endpoint => ({
       : jsonBody(request, 'P0197')
     const own = contextOf(request, context)
     const payment = await submitCard(own, await readRecorded(own, body))
-    if (statusOf(payment) === 'failed') throw cardDeclined()
+    if (statusOf(payment) === 'failed') throw errors.cardDeclined()
     return reply.code(204).send()
   },
 })
@@ -93,17 +83,17 @@ export async function submitCard(
     context,
     () => findByToken(context, one_time_token),
     (found, now) => {
-      if (found.given.authorisation_mode !== 'moto_api') throw unknownOneTimeToken()
-      if (found.card) throw usedOneTimeToken()
+      if (found.given.authorisation_mode !== 'moto_api') throw errors.unknownOneTimeToken()
+      if (found.card) throw errors.usedOneTimeToken()
       const planned = isCardScenario(found.scenario) ? found.scenario : ofNumber
       const trigger =
         !scenario && isHeld(context, found) ? 'authorise_held' : cardTriggers[scenario ?? planned]
       const change = advance(found, trigger, now, card)
-      if (!change) throw unknownOneTimeToken()
+      if (!change) throw errors.unknownOneTimeToken()
       return change
     },
   )
-  if (!result) throw unknownOneTimeToken()
+  if (!result) throw errors.unknownOneTimeToken()
   return result.payment
 }
 
@@ -130,11 +120,12 @@ function readCardAuthorisation(body: Json): CardAuthorisation {
   const { required: names } = cardAuthorisation
   for (const name of names)
     if (body[name] !== undefined && body[name] !== null && typeof body[name] !== 'string')
-      throw invalid(codes, name, 'must be a string')
+      throw errors.invalid(codes, name, 'must be a string')
   for (const name of names) {
     const value = body[name]
     const blankIsMissing = name === 'one_time_token' || name === 'cardholder_name'
-    if (typeof value !== 'string' || (blankIsMissing && !value.trim())) throw missing(codes, name)
+    if (typeof value !== 'string' || (blankIsMissing && !value.trim()))
+      throw errors.missing(codes, name)
   }
   readFields(body, cardAuthorisation, codes).checkLimits()
   return body as CardAuthorisation // every field has been checked to be text

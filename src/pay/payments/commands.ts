@@ -1,12 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import type { Account } from '../../core/account.ts'
-import {
-  endedSetUpAgreement,
-  idempotencyKeyUsed,
-  inactiveAgreement,
-  unknownAgreement,
-  unknownSetUpAgreement,
-} from '../../core/errors.ts'
+import * as errors from '../../core/errors.ts'
 import type { AccountTime, Database, Ports, Statement } from '../../core/ports.ts'
 import { untilWritten } from '../../core/retry.ts'
 import { keptAddresses } from '../../platform/http/addresses.ts'
@@ -85,7 +79,7 @@ export async function createPayment(context: Context, creation: Creation): Promi
       idempotencyKey &&
       (await isIdempotencyKeyTaken(database, account.room, idempotencyKey, now))
     )
-      throw idempotencyKeyUsed()
+      throw errors.idempotencyKeyUsed()
     return undefined
   })
   context.recordEffects?.(account, payment, causedBy(payment, 0, messages))
@@ -107,14 +101,14 @@ async function usedAgreement(
 ): Promise<Agreement | undefined> {
   if (set_up_agreement) {
     const agreement = await findAgreement(database, room, set_up_agreement)
-    if (!agreement) throw unknownSetUpAgreement()
-    if (!canBeSetUp(agreement)) throw endedSetUpAgreement(agreement.status)
+    if (!agreement) throw errors.unknownSetUpAgreement()
+    if (!canBeSetUp(agreement)) throw errors.endedSetUpAgreement(agreement.status)
   }
   if (authorisation_mode !== 'agreement' || !agreement_id) return undefined
   const agreement = await findAgreement(database, room, agreement_id)
-  if (!agreement) throw unknownAgreement()
+  if (!agreement) throw errors.unknownAgreement()
   if (agreement.status !== 'active' || !agreement.instrument)
-    throw inactiveAgreement(agreement.status)
+    throw errors.inactiveAgreement(agreement.status)
   return agreement
 }
 

@@ -1,20 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import {
-  badIdempotencyKey,
-  cannotCancelPayment,
-  cannotCapture,
-  fieldCodes,
-  idempotencyKeyUsed,
-  invalid,
-  missing,
-  notAllowed,
-  notAnObject,
-  outsideLimit,
-  paymentNotFound,
-  unknownAgreement,
-  unknownSetUpAgreement,
-  wrongMediaType,
-} from '../../core/errors.ts'
+import * as errors from '../../core/errors.ts'
 import { findPage } from '../../platform/database/select.ts'
 import { addressesOf } from '../../platform/http/addresses.ts'
 import { JSON_TYPE, jsonBody } from '../../platform/http/body.ts'
@@ -69,7 +54,7 @@ export const paymentId = pathParameter(
   'A payment of the account from the last 7 days',
 )
 
-const codes = fieldCodes.payment
+const codes = errors.fieldCodes.payment
 
 const create = (context: Context, withScenario: WithScenario): Endpoint => ({
   method: 'POST',
@@ -98,16 +83,20 @@ Checks run in this order: the type of every field, and whether agreement_id and 
       }),
     },
     errors: [
-      missing(codes, 'amount'),
-      invalid(codes, 'amount', PENCE_RULE),
-      unknownAgreement(),
-      unknownSetUpAgreement(),
-      notAllowed('return_url', 'when authorisation_mode is moto_api'),
-      notAnObject('P0197'),
-      idempotencyKeyUsed(),
-      wrongMediaType(400, JSON_TYPE),
-      outsideLimit(codes, 'amount', `must be at most ${newPayment.properties.amount.maximum}`),
-      badIdempotencyKey(),
+      errors.missing(codes, 'amount'),
+      errors.invalid(codes, 'amount', PENCE_RULE),
+      errors.unknownAgreement(),
+      errors.unknownSetUpAgreement(),
+      errors.notAllowed('return_url', 'when authorisation_mode is moto_api'),
+      errors.notAnObject('P0197'),
+      errors.idempotencyKeyUsed(),
+      errors.wrongMediaType(400, JSON_TYPE),
+      errors.outsideLimit(
+        codes,
+        'amount',
+        `must be at most ${newPayment.properties.amount.maximum}`,
+      ),
+      errors.badIdempotencyKey(),
     ],
   }),
   handler: async (request, reply) => {
@@ -164,7 +153,7 @@ const read = (context: Context): Endpoint => ({
   docs: () => ({
     parameters: [paymentId],
     responses: { 200: json('The payment', payment) },
-    errors: [paymentNotFound('P0200')],
+    errors: [errors.paymentNotFound('P0200')],
   }),
   handler: async request => {
     const found = await paymentInPath(request, context, 'P0200')
@@ -181,7 +170,7 @@ const listEvents = (context: Context): Endpoint => ({
   docs: () => ({
     parameters: [paymentId],
     responses: { 200: json('Every state that it has had', paymentEvents) },
-    errors: [paymentNotFound('P0300')],
+    errors: [errors.paymentNotFound('P0300')],
   }),
   handler: async request => {
     const found = await paymentInPath(request, context, 'P0300')
@@ -200,9 +189,9 @@ const cancel = (context: Context): Endpoint => ({
       'Allowed while its status is created, started or capturable. It becomes cancelled, with the code P0040. The response waits for the webhooks. A body is ignored.',
     parameters: [paymentId],
     responses: { 204: noContent('It is cancelled') },
-    errors: [cannotCancelPayment('success'), paymentNotFound('P0500')],
+    errors: [errors.cannotCancelPayment('success'), errors.paymentNotFound('P0500')],
   }),
-  handler: moving(context, 'cancel', 'P0500', cannotCancelPayment),
+  handler: moving(context, 'cancel', 'P0500', errors.cannotCancelPayment),
 })
 
 const capture = (context: Context): Endpoint => ({
@@ -216,9 +205,9 @@ const capture = (context: Context): Endpoint => ({
       'Allowed while its status is capturable, which a payment with `delayed_capture` reaches when it is authorised. It becomes success. The response waits for the webhooks. A body is ignored.',
     parameters: [paymentId],
     responses: { 204: noContent('It is captured') },
-    errors: [paymentNotFound('P1000'), cannotCapture('success')],
+    errors: [errors.paymentNotFound('P1000'), errors.cannotCapture('success')],
   }),
-  handler: moving(context, 'capture', 'P1000', cannotCapture),
+  handler: moving(context, 'capture', 'P1000', errors.cannotCapture),
 })
 
 /** Moves the payment in the path. Where its state does not allow that, `refuse` makes the error. */
@@ -240,12 +229,12 @@ const moving =
 export async function paymentInPath(
   request: FastifyRequest,
   { database, time }: Context,
-  code: Parameters<typeof paymentNotFound>[0],
+  code: Parameters<typeof errors.paymentNotFound>[0],
 ): Promise<Payment> {
   const { account } = request
   const payment_id = pathParam(request, 'payment_id')
   const found = await findPayment(database, account.room, payment_id, time.now(account))
-  if (!found) throw paymentNotFound(code)
+  if (!found) throw errors.paymentNotFound(code)
   recordEffectsOf(request)?.(account, found)
   return found
 }

@@ -1,15 +1,4 @@
-import {
-  fieldCodes,
-  invalid,
-  missing,
-  notAnObject,
-  notRefundable,
-  outsideLimit,
-  paymentNotFound,
-  refundAmountMismatch,
-  refundNotFound,
-  wrongMediaType,
-} from '../../core/errors.ts'
+import * as errors from '../../core/errors.ts'
 import { findPage, where } from '../../platform/database/select.ts'
 import { addressesOf } from '../../platform/http/addresses.ts'
 import { JSON_TYPE, jsonBody } from '../../platform/http/body.ts'
@@ -55,7 +44,7 @@ export const refundEndpoints = (context: Context, withScenario: WithScenario): E
   search(context),
 ]
 
-const codes = fieldCodes.refund
+const codes = errors.fieldCodes.refund
 
 const create = (context: Context, withScenario: WithScenario): Endpoint => ({
   method: 'POST',
@@ -71,14 +60,14 @@ const create = (context: Context, withScenario: WithScenario): Endpoint => ({
     requestBody: requestBody(newRefund),
     responses: { 202: json('The refund', createdRefund) },
     errors: [
-      missing(codes, 'amount'),
-      invalid(codes, 'amount', PENCE_RULE),
-      notRefundable('pending', 'its refund_summary.status must be available'),
-      notAnObject('P0697'),
-      paymentNotFound('P0600'),
-      refundAmountMismatch(7000),
-      wrongMediaType(400, JSON_TYPE),
-      outsideLimit(codes, 'amount', 'must be at least 1'),
+      errors.missing(codes, 'amount'),
+      errors.invalid(codes, 'amount', PENCE_RULE),
+      errors.notRefundable('pending', 'its refund_summary.status must be available'),
+      errors.notAnObject('P0697'),
+      errors.paymentNotFound('P0600'),
+      errors.refundAmountMismatch(7000),
+      errors.wrongMediaType(400, JSON_TYPE),
+      errors.outsideLimit(codes, 'amount', 'must be at least 1'),
     ],
   }),
   handler: async (request, reply) => {
@@ -105,7 +94,7 @@ const list = (context: Context): Endpoint => ({
   docs: () => ({
     parameters: [paymentId],
     responses: { 200: json('All of them, oldest first', refundsOfPayment) },
-    errors: [paymentNotFound('P0800')],
+    errors: [errors.paymentNotFound('P0800')],
   }),
   handler: async request => {
     const { payment_id } = await paymentInPath(request, context, 'P0800')
@@ -128,12 +117,12 @@ const read = (context: Context): Endpoint => ({
   docs: () => ({
     parameters: [paymentId, pathParameter('refund_id', 'A refund of this payment')],
     responses: { 200: json('The refund', refund) },
-    errors: [refundNotFound()],
+    errors: [errors.refundNotFound()],
   }),
   handler: async request => {
     const { payment_id } = await paymentInPath(request, context, 'P0700')
     const found = await findRefund(context.database, payment_id, pathParam(request, 'refund_id'))
-    if (!found) throw refundNotFound()
+    if (!found) throw errors.refundNotFound()
     const now = context.time.now(request.account)
     return presentRefund(found, now, addressesOf(request, context.config))
   },

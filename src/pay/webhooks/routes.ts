@@ -1,14 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { ACTIVE_WEBHOOKS } from '../../core/budgets.ts'
-import {
-  fieldCodes,
-  invalid,
-  missing,
-  notAnObject,
-  tooManyWebhooks,
-  webhookNotFound,
-  wrongMediaType,
-} from '../../core/errors.ts'
+import * as errors from '../../core/errors.ts'
 import { findPage, where } from '../../platform/database/select.ts'
 import { addressesOf } from '../../platform/http/addresses.ts'
 import { JSON_TYPE, jsonBody } from '../../platform/http/body.ts'
@@ -58,7 +50,7 @@ export const webhookEndpoints = (context: Context, resource: Schema): Endpoint[]
 
 const webhookId = pathParameter('webhook_id', 'A webhook of the account')
 
-const codes = fieldCodes.webhook
+const codes = errors.fieldCodes.webhook
 
 const create = (context: Context): Endpoint => ({
   method: 'POST',
@@ -74,11 +66,11 @@ Keep the signing_key, which signs every message. You cannot change a webhook or 
     requestBody: requestBody(newWebhook),
     responses: { 201: json('The webhook, with its signing key', webhook) },
     errors: [
-      notAnObject('P0197'),
-      wrongMediaType(400, JSON_TYPE),
-      missing(codes, 'callback_url'),
-      invalid(codes, 'callback_url', MUST_BE_PUBLIC),
-      tooManyWebhooks(ACTIVE_WEBHOOKS),
+      errors.notAnObject('P0197'),
+      errors.wrongMediaType(400, JSON_TYPE),
+      errors.missing(codes, 'callback_url'),
+      errors.invalid(codes, 'callback_url', MUST_BE_PUBLIC),
+      errors.tooManyWebhooks(ACTIVE_WEBHOOKS),
     ],
   }),
   handler: async (request, reply) => {
@@ -119,7 +111,7 @@ const read = (context: Context): Endpoint => ({
   docs: () => ({
     parameters: [webhookId],
     responses: { 200: json('The webhook, with its signing key', webhook) },
-    errors: [webhookNotFound()],
+    errors: [errors.webhookNotFound()],
   }),
   handler: async request => presentWebhook(await webhookInPath(request, context)),
 })
@@ -135,12 +127,12 @@ const deactivate = ({ database }: Context): Endpoint => ({
       'It gets no more messages and its status is INACTIVE. You can still read it and its history. Deleting it again changes nothing. A body is ignored.',
     parameters: [webhookId],
     responses: { 204: noContent('It is deactivated') },
-    errors: [webhookNotFound()],
+    errors: [errors.webhookNotFound()],
   }),
   handler: async (request, reply) => {
     const webhook_id = pathParam(request, 'webhook_id')
     const exists = await database.write([deactivateWebhook(request.account.room, webhook_id)])
-    if (!exists) throw webhookNotFound()
+    if (!exists) throw errors.webhookNotFound()
     return reply.code(204).send()
   },
 })
@@ -159,7 +151,7 @@ const listMessages = (context: Context, resource: Schema): Endpoint => ({
         'Every message, newest first, with its attempts and the body that was sent. After 7 days, when its payment is gone, a message stays and its body is null.',
       ...search,
       parameters: [webhookId, ...search.parameters],
-      errors: [webhookNotFound(), ...search.errors],
+      errors: [errors.webhookNotFound(), ...search.errors],
     }
   },
   handler: async request => {
@@ -178,7 +170,7 @@ const listMessages = (context: Context, resource: Schema): Endpoint => ({
 async function webhookInPath(request: FastifyRequest, { database }: Context): Promise<Webhook> {
   const webhook_id = pathParam(request, 'webhook_id')
   const found = await findWebhook(database, request.account.room, webhook_id)
-  if (!found) throw webhookNotFound()
+  if (!found) throw errors.webhookNotFound()
   return found
 }
 

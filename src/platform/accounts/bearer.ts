@@ -1,11 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Config } from '../../core/config.ts'
-import {
-  type ApiError,
-  malformedBearerKey,
-  missingBearerKey,
-  unknownBearerKey,
-} from '../../core/errors.ts'
+import * as errors from '../../core/errors.ts'
 import type { MachineTime, Ports } from '../../core/ports.ts'
 import { remember } from '../../core/remember.ts'
 import { inUtf8 } from '../http/fields.ts'
@@ -17,9 +12,9 @@ const MAX_CACHED = 1_000
 const BEARER = 'Bearer '
 
 /** The error for a header that names no account. No key begins with a space. */
-function refusalOf(header: string | undefined): ApiError {
-  if (header === undefined) return missingBearerKey()
-  return /^Bearer [^ ]/.test(header) ? unknownBearerKey() : malformedBearerKey()
+function refusalOf(header: string | undefined): errors.ApiError {
+  if (header === undefined) return errors.missingBearerKey()
+  return /^Bearer [^ ]/.test(header) ? errors.unknownBearerKey() : errors.malformedBearerKey()
 }
 
 /**

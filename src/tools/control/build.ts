@@ -1,13 +1,5 @@
 import type { Account } from '../../core/account.ts'
-import {
-  fieldCodes,
-  invalid,
-  missing,
-  notAllowed,
-  outsideLimit,
-  unknownAgreement,
-  unknownSetUpAgreement,
-} from '../../core/errors.ts'
+import * as errors from '../../core/errors.ts'
 import { remember } from '../../core/remember.ts'
 import { createPayment, movePayment } from '../../pay/payments/commands.ts'
 import { completeByScenario, MOVED_MEANWHILE, submitHeld } from '../../pay/payments/complete.ts'
@@ -81,12 +73,12 @@ export const buildPayment = (context: ControlContext): Endpoint => {
     response: [201, 'The payment', paymentBody],
     errors: () => [
       notCapturable(),
-      missing(fieldCodes.payment, 'return_url'),
-      invalid(fieldCodes.payment, 'moto', 'must be true or false'),
-      unknownAgreement(),
-      unknownSetUpAgreement(),
-      notAllowed('moto', 'in this mode'),
-      outsideLimit(fieldCodes.payment, 'amount', 'must be at most 10000000'),
+      errors.missing(errors.fieldCodes.payment, 'return_url'),
+      errors.invalid(errors.fieldCodes.payment, 'moto', 'must be true or false'),
+      errors.unknownAgreement(),
+      errors.unknownSetUpAgreement(),
+      errors.notAllowed('moto', 'in this mode'),
+      errors.outsideLimit(errors.fieldCodes.payment, 'amount', 'must be at most 10000000'),
       conflict(MOVED_MEANWHILE),
     ],
     async handler(_, { account, body, request, reply }) {

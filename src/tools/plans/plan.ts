@@ -2,13 +2,7 @@
 import { hash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import { type Code, faultCodeOf, isPlanned, meanings, onlyByPlan } from '../../core/codes.ts'
-import {
-  ApiError,
-  overloaded,
-  tooManyRequests,
-  unexpectedFault,
-  unknownBearerKey,
-} from '../../core/errors.ts'
+import * as errors from '../../core/errors.ts'
 import type { AppliedScenario, NewPayment, Scenario } from '../../pay/payments/payment.ts'
 import { impossibleFor } from '../../pay/payments/scenario.ts'
 import type { Json } from '../../platform/http/fields.ts'
@@ -139,18 +133,18 @@ export function delayOf({ delay = 0, seed }: Plan, seen: number): number {
   return least + Math.floor(draw(seed, seen).share * (most - least + 1))
 }
 
-export const ownErrors: Record<number, () => ApiError> = {
-  401: unknownBearerKey,
-  429: tooManyRequests,
-  500: unexpectedFault,
-  503: overloaded,
+export const ownErrors: Record<number, () => errors.ApiError> = {
+  401: errors.unknownBearerKey,
+  429: errors.tooManyRequests,
+  500: errors.unexpectedFault,
+  503: errors.overloaded,
 }
 
-export function errorOf(answer: PlannedAnswer, operation: string): ApiError {
+export function errorOf(answer: PlannedAnswer, operation: string): errors.ApiError {
   const { status } = answer
   const code = answer.code ?? (status === 500 ? faultCodeOf(operation) : undefined)
   const own = ownErrors[status]?.()
   if (own && (code === undefined || code === own.code)) return own
   const text = code && isPlanned(code) ? onlyByPlan[code].text : meanings[code ?? 'P0999']
-  return new ApiError(status, code ?? 'P0999', text)
+  return new errors.ApiError(status, code ?? 'P0999', text)
 }
