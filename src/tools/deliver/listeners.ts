@@ -1,5 +1,6 @@
 import type { AttemptResult, OutgoingMessage, Ports, Send } from '../../core/ports.ts'
 import type { Signals } from '../../core/signal.ts'
+import { createTurns } from '../../core/turns.ts'
 import { version } from '../../core/version.ts'
 import {
   isListenerAddress,
@@ -26,6 +27,9 @@ const DEADLINE = 2_000
 /** Milliseconds after which a request looks for what another instance wrote: an attempt, or the answer to one. */
 const POLL_FOR_ATTEMPT = 25
 const POLL_FOR_ANSWER = 20
+
+/** One look at a time for an account: 200 requests that look would take all connections to the database. */
+const takeTurn = createTurns(1)
 
 type ListenerPorts = Pick<Ports, 'database' | 'time' | 'newId'> & { signals: Signals }
 
@@ -92,7 +96,7 @@ export async function waitForAttempt(
     database.write([listenUntil(webhook, 'at least', time.wall() + wait + STORED_BEYOND)])
   if ((listening_until ?? 0) < time.wall() + wait + RECONNECT_TIME) await connect()
   const polling = { every: POLL_FOR_ATTEMPT, ending }
-  return signals.pollUntilFound(attemptSignal(webhook_id), polling, async function look() {
+  async function look(): Promise<TakenAttempt | null | undefined> {
     const now = time.wall()
     const due = await findDue(database, webhook, now)
     if (!due || due.listening_until <= now) return null
@@ -107,7 +111,9 @@ export async function waitForAttempt(
     // Another request of this listener was cut off.
     if (due.listening_until <= now + RECONNECT_TIME) await connect()
     return undefined
-  })
+  }
+  const inTurn = () => takeTurn(room, Symbol(), look)
+  return signals.pollUntilFound(attemptSignal(webhook_id), polling, inTurn)
 }
 
 /** Offers an attempt again, because the request that took it is gone. */

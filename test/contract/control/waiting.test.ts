@@ -46,7 +46,19 @@ onSharedDatabases(
       for (const { results } of await Promise.all(waits)) assert.equal(results[0]?.status, 404)
     })
 
-    test('the requests of listeners count among the 200 of an account that wait at once', async () => {
+    test('the requests of listeners count among the 200 of an account that wait at once, and look one at a time', async t => {
+      const { database } = service()
+      const query = database.query.bind(database)
+      let looking = 0
+      let most = 0
+      t.mock.method(database, 'query', async (sql: string, values: never[]) => {
+        if (!sql.includes('left join listener_attempts')) return query(sql, values)
+        looking += 1
+        most = Math.max(most, looking)
+        return query(sql, values).finally(() => {
+          looking -= 1
+        })
+      })
       const api = await service().newAccount()
       const { body } = await ask(service(), api, 'listeners', { name: 'a' })
       const url = `${service().baseUrl}/control/listeners/${body.webhook_id}`
@@ -57,6 +69,7 @@ onSharedDatabases(
       await fetch(url, { method: 'DELETE', headers })
       const statuses = await Promise.all(waits.map(async each => (await each).status))
       assert.deepEqual(statuses.sort(), [...Array(HELD_WAITS).fill(200), 503])
+      assert.equal(most, 1)
     })
   },
   { control: true },
