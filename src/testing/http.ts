@@ -12,15 +12,7 @@ export type Call = (
   // biome-ignore lint/suspicious/noExplicitAny: the callers name the shape.
 ) => Promise<any>
 
-/** One service, with the connections to it that are kept. */
-export type Connection = {
-  url: string
-  /** `path` begins with a slash, or is a whole address of the service. Rejects only if there is no response. */
-  send(key: string, request: Outgoing): Promise<Answer>
-  callWith(key: string): Call
-  /** Ends the service with `stop`, which lets it respond to what is under way. No later request is sent. */
-  end(stop: () => Promise<void>): Promise<void>
-}
+export type Connection = ReturnType<typeof connect>
 
 type Outgoing = {
   method: string
@@ -30,7 +22,8 @@ type Outgoing = {
   signal?: Signal | undefined
 }
 
-export function connect(address: string): Connection {
+/** One service, with the connections to it that are kept. */
+export function connect(address: string) {
   const url = new URL(address).href.replace(/\/+$/, '')
   // Loaded here, so that importing the library costs little. `import()` does not work in Jest.
   const { request, Agent } = process.getBuiltinModule(
@@ -39,6 +32,7 @@ export function connect(address: string): Connection {
   const agent = new Agent({ keepAlive: true, maxSockets: Infinity })
   let hasEnded = false
 
+  /** `path` begins with a slash, or is a whole address of the service. Rejects only if there is no response. */
   async function send(key: string, { method, path, body, headers, signal }: Outgoing) {
     const ended = () => new Error(`${method} ${path} has no response: stop() was called`)
     if (hasEnded) throw ended()
@@ -72,14 +66,17 @@ export function connect(address: string): Connection {
   return {
     url,
     send,
-    callWith: key => async (method, path, body, signal) => {
-      const answer = await send(key, { method, path, body, signal })
-      if (answer.status < 300) return answer.body
-      const { description, code, field } = answer.body ?? {}
-      const said = [answer.status, code, description].filter(Boolean).join(' ')
-      throw new ControlError(`${method} ${path}: ${said}`, answer.status, code, field)
-    },
-    async end(stop) {
+    callWith:
+      (key: string): Call =>
+      async (method, path, body, signal) => {
+        const answer = await send(key, { method, path, body, signal })
+        if (answer.status < 300) return answer.body
+        const { description, code, field } = answer.body ?? {}
+        const said = [answer.status, code, description].filter(Boolean).join(' ')
+        throw new ControlError(`${method} ${path}: ${said}`, answer.status, code, field)
+      },
+    /** Ends the service with `stop`, which lets it respond to what is under way. No later request is sent. */
+    async end(stop: () => Promise<void>) {
       hasEnded = true
       await stop()
       agent.destroy()

@@ -90,7 +90,3 @@ function timeOf(value: unknown): number {
 }
 
 const isDate = (value: unknown): boolean => isObject(value) && 'getTime' in value
-
-/** `5 s`, `250 ms`. */
-export const durationText = (ms: number): string =>
-  ms % 1000 === 0 ? `${ms / 1000} s` : `${ms} ms`

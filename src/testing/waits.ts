@@ -2,15 +2,7 @@ import { Undelivered, WaitError } from './errors.ts'
 import { elapsed, HostPromise, sleep } from './host-globals.ts'
 import type { Call } from './http.ts'
 import type { LoggedRequest, Payment, UndeliveredMessage, WaitOptions, Which } from './public.d.ts'
-import {
-  check,
-  checkFields,
-  checkOptions,
-  durationText,
-  milliseconds,
-  text,
-  waitRules,
-} from './values.ts'
+import { check, checkFields, checkOptions, milliseconds, text, waitRules } from './values.ts'
 
 /** Milliseconds that the service holds one request. */
 const LONGEST_WAIT = 10_000
@@ -20,14 +12,14 @@ const MOST_EXPLAINED = 5
 const whichRules = { payment_id: text, reference: text, status: text }
 const PAYMENT_ID = /^[0-9a-v]{26}$/
 
-/** Checks the options of a wait, and begins it. `left` returns milliseconds. */
+/** Checks the options of a wait, and begins it. `left` returns milliseconds, `duration` is `5 s` or `250 ms`. */
 export function startWait(call: string, options: WaitOptions) {
   checkOptions(call, options, waitRules)
   const { timeout = 5_000, signal } = options
   const ms = milliseconds(timeout)
   const end = elapsed() + ms
   const left = () => Math.max(0, Math.round(end - elapsed()))
-  return { signal, left, duration: durationText(ms) }
+  return { signal, left, duration: ms % 1000 === 0 ? `${ms / 1000} s` : `${ms} ms` }
 }
 
 /** `keep` keeps the account, if that was asked for, and returns the line that says so, or ''. */
