@@ -29,10 +29,7 @@ function makeKey({ time, newId, secrets = randomSecrets }: KeyPorts, account: st
  * Makes a key of the account, and the account if there is none. Only the key's hash is kept, so it cannot be shown
  * again. Throws if the account was a test account and has ended.
  */
-export async function createKey(
-  ports: KeyPorts,
-  account: string,
-): Promise<{ key_id: string; key: string; isNewAccount: boolean }> {
+export async function createKey(ports: KeyPorts, account: string) {
   const isNewAccount = (await accountOfName(ports.database, account)) === undefined
   await findOrMakeAccount(ports.database, account)
   const { key_id, key, insert } = makeKey(ports, account)
@@ -151,12 +148,9 @@ export const moveClock = (
 export const TEST_ACCOUNT_LIVES = 7 * DAY
 
 /** Resolves undefined when the name is taken, also by an account that expired within a day. */
-export async function createTestAccount(
-  ports: KeyPorts,
-  account: Account,
-): Promise<{ key: string; expires: MachineTime } | undefined> {
+export async function createTestAccount(ports: KeyPorts, account: Account) {
   const { key, insert } = makeKey(ports, account.name)
-  const expires = ports.time.wall() + TEST_ACCOUNT_LIVES
+  const expires: MachineTime = ports.time.wall() + TEST_ACCOUNT_LIVES
   const made = { ...insertAccount(account, expires), expect: 1 as const }
   return (await ports.database.write([made, insert])) ? { key, expires } : undefined
 }
@@ -226,10 +220,7 @@ export async function findTestAccount(
 }
 
 /** An account that has ended, in its last room; undefined once the rows of that are deleted. */
-export async function accountBeforeEnd(
-  database: Database,
-  account: Account,
-): Promise<Account | undefined> {
+export async function accountBeforeEnd(database: Database, account: Account) {
   const epoch = account.epoch - 1
   const room = roomOf(account.name, epoch)
   const [ended] = await database.query('select room from ended_rooms where room = $1', [room])

@@ -13,10 +13,7 @@ type OpenOptions = QueueOptions & Pick<PostgresOptions, 'onConnectionError'>
  * Opens the database that DATABASE_URL names and migrates it. Throws if it cannot be reached or written, or if a
  * newer Farthing or another program made it. Errors about a file have its `path`.
  */
-export async function openDatabase(
-  address: DatabaseAddress,
-  options: OpenOptions,
-): Promise<Database> {
+export async function openDatabase(address: DatabaseAddress, options: OpenOptions) {
   if (address.kind === 'postgres') return openPostgresDatabase(address.url, options)
   const { path } = address
   const isFile = path !== ':memory:'

@@ -10,11 +10,7 @@ const PLACE = '\0'
  * The JSON of a body in which one list is an iterator. Its items are read, made and written a few at a time, between
  * two turns of the event loop, and their bytes are counted.
  */
-export async function longJson(
-  body: unknown,
-  { turn }: FastifyRequest,
-  reply: FastifyReply,
-): Promise<Buffer> {
+export async function longJson(body: unknown, { turn }: FastifyRequest, reply: FastifyReply) {
   let items: Iterable<unknown> | AsyncIterable<unknown> = []
   const around = JSON.stringify(body, (_, value) => {
     if (!isLazy(value)) return value

@@ -81,11 +81,7 @@ export function callbackUrlProblem(raw: string, allowed: AllowedHosts): string |
 }
 
 /** Also checks the addresses of the host name. One without addresses is accepted: each connection resolves it again. */
-export async function registrationProblem(
-  raw: string,
-  allowed: AllowedHosts,
-  resolve: Resolve,
-): Promise<string | undefined> {
+export async function registrationProblem(raw: string, allowed: AllowedHosts, resolve: Resolve) {
   const problem = callbackUrlProblem(raw, allowed)
   const url = URL.parse(raw)
   if (url === null) return problem
