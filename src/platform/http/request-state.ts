@@ -25,24 +25,19 @@ export type Effects = { account: Account; payment: RecordedPayment; caused: Caus
 /** The last plan of the account when its key was looked up. `unknown`: no key was looked up, or control is off. */
 export type LastPlan = 'unknown' | 'none' | { plan_id: string }
 
-type ActingPlan = {
-  plan_id: string
-  /** The response that it replaced, or the connection that it reset; absent if it did neither. */
-  ended?: 'replaced' | 'reset'
-  /** It reset the connection before there was a response. */
-  isUnanswered?: boolean
-}
-
-/** Of a request that reaches no endpoint. `route` is that of a path which has other methods. */
-type WithoutEndpoint = { area: Area; route?: string; recording: RecordingHooks | undefined }
-
 declare module 'fastify' {
   interface FastifyRequest {
     /** Of the bearer key, or of the session in the console. Only endpoints of the areas `api`, `control` and `console` have it. */
     account: Account
     key_id: string
     lastPlan: LastPlan
-    actingPlan: ActingPlan | null
+    actingPlan: {
+      plan_id: string
+      /** The response that it replaced, or the connection that it reset; absent if it did neither. */
+      ended?: 'replaced' | 'reset'
+      /** It reset the connection before there was a response. */
+      isUnanswered?: boolean
+    } | null
     /** It has arrived, counts towards REQUESTS_IN_PROGRESS, and has no response yet. */
     isInProgress: boolean
     /** Of a search that is at work. */
@@ -52,7 +47,8 @@ declare module 'fastify' {
     /** The machine's time at which it began, in milliseconds; 0 where it is not recorded. */
     began: MachineTime
     effects: Effects | null
-    withoutEndpoint: WithoutEndpoint | null
+    /** Of a request that reaches no endpoint. `route` is that of a path which has other methods. */
+    withoutEndpoint: { area: Area; route?: string; recording: RecordingHooks | undefined } | null
   }
 }
 

@@ -10,15 +10,13 @@ type Field = {
   error?: string | undefined
 }
 
-/** In characters: two of the widths that the design system has. */
-type Width = 3 | 10
-
 type Input = Field & {
   value?: string
   type?: 'text' | 'password' | 'search' | undefined
   autocomplete?: string
   inputmode?: 'numeric' | 'decimal'
-  width?: Width | undefined
+  /** In characters: two of the widths that the design system has. */
+  width?: 3 | 10 | undefined
 }
 
 export function input(field: Input): Html {
@@ -32,9 +30,7 @@ export function input(field: Input): Html {
 
 export type Option = { value: string; text: string }
 
-type Select = Field & { options: Option[]; value?: string }
-
-export function select(field: Select): Html {
+export function select(field: Field & { options: Option[]; value?: string }): Html {
   const options = field.options.map(
     ({ value, text }) =>
       html`<option value="${value}"${value === field.value && html` selected`}>${text}</option>\n`,
@@ -42,10 +38,8 @@ export function select(field: Select): Html {
   return group(field, html`<select${attributes(field, 'govuk-select')}>\n${options}</select>`)
 }
 
-type Textarea = Field & { value?: string; rows: number }
-
 /** HTML drops a line feed that follows the start tag, so there is one more. */
-export const textarea = (field: Textarea): Html =>
+export const textarea = (field: Field & { value?: string; rows: number }): Html =>
   group(
     field,
     html`<textarea${attributes(field, 'govuk-textarea')} rows="${field.rows}" spellcheck="false">\n${field.value}</textarea>`,
