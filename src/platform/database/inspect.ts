@@ -86,7 +86,8 @@ export async function inspectDatabase(address: DatabaseAddress, keyHash: string)
     return inFile(address.path, async database => {
       const has = await versionInFile(database, address.path)
       const hasKey = has > 0 && database.prepare(KEY).get({ $1: keyHash }) !== undefined
-      return { has, knows, hasKey, walBytes: sizeOf(`${address.path}-wal`) }
+      const log = statSync(`${address.path}-wal`, { throwIfNoEntry: false })
+      return { has, knows, hasKey, walBytes: log?.size ?? 0 }
     })
   const { openPostgres } = await import('./postgres.ts')
   const database = openPostgres({ url: address.url, onConnectionError() {}, pooled: true })
@@ -98,5 +99,3 @@ export async function inspectDatabase(address: DatabaseAddress, keyHash: string)
     await database.close()
   }
 }
-
-const sizeOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0

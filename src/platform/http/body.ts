@@ -30,9 +30,6 @@ export type Accepts = keyof typeof accepted
 export const hasBody = ({ headers }: FastifyRequest): boolean =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 
-const isEncoded = ({ headers }: FastifyRequest): boolean =>
-  (headers['content-encoding'] ?? 'identity').toLowerCase() !== 'identity'
-
 const isOfType = ({ headers }: FastifyRequest, type: keyof typeof patterns): boolean =>
   patterns[type].test(headers['content-type'] ?? '')
 
@@ -42,7 +39,9 @@ export const isForm = (request: FastifyRequest): boolean => isOfType(request, FO
 export function wrongMediaTypeOf(request: FastifyRequest, accepts: Accepts): Error | undefined {
   if (!hasBody(request)) return undefined
   const { types, status } = accepted[accepts]
-  if (types.some(type => isOfType(request, type)) && !isEncoded(request)) return undefined
+  const encoding = request.headers['content-encoding'] ?? 'identity'
+  const isPlain = encoding.toLowerCase() === 'identity'
+  if (isPlain && types.some(type => isOfType(request, type))) return undefined
   return wrongMediaType(status, ...types)
 }
 

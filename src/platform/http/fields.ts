@@ -167,8 +167,10 @@ export function checkLimit(codes: FieldCodes, name: string, value: unknown, limi
     if (value < minimum) fail(`must be at least ${minimum}`)
     if (value > maximum) fail(`must be at most ${maximum}`)
   }
-  if (typeof value !== 'string' || (BLANK.test(value) && countsAsAbsent(limits))) return
+  if (typeof value !== 'string') return
   const { minLength = 0, maxLength = Infinity, pattern } = limits
+  // Blank text counts as absent, unless the schema has a least length or a pattern.
+  if (limits.minLength === undefined && pattern === undefined && BLANK.test(value)) return
   if (minLength === maxLength && value.length !== maxLength)
     fail(`must be exactly ${maxLength} characters long`)
   if (value.length < minLength)
@@ -177,7 +179,3 @@ export function checkLimit(codes: FieldCodes, name: string, value: unknown, limi
   if (pattern && !patternOf(pattern).test(value)) fail(`must be ${limits.description ?? pattern}`)
   if (!isStorable(value)) fail(STORABLE_RULE)
 }
-
-/** Blank text counts as absent, unless the schema has a least length or a pattern. */
-const countsAsAbsent = ({ minLength, pattern }: Limits): boolean =>
-  minLength === undefined && pattern === undefined
