@@ -10,13 +10,8 @@ export class ApiError extends Error {
   readonly code: Code | ControlCode
   readonly at: { field?: string; header?: string }
 
-  constructor(
-    status: number,
-    code: Code | ControlCode,
-    description: string,
-    at: { field?: string; header?: string } = {},
-  ) {
-    super(description)
+  constructor(status: number, code: ApiError['code'], text: string, at: ApiError['at'] = {}) {
+    super(text)
     this.status = status
     this.code = code
     this.at = at

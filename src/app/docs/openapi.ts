@@ -17,10 +17,10 @@ import { exampleAddresses } from '../../platform/http/addresses.ts'
 import type { AreaName } from '../../platform/http/areas.ts'
 import type { Endpoint } from '../../platform/http/endpoint.ts'
 import {
+  type Docs,
   errorHeaders,
   errorResponse,
   html,
-  type Response,
   type Schema,
 } from '../../platform/http/openapi.ts'
 import { errorBody } from '../../platform/http/schema.ts'
@@ -113,8 +113,6 @@ function collect({ chapters, info, tags, meanings, errorBody, webhooks }: Collec
 
 const PAGE_SERVER = { url: exampleAddresses.pages, description: 'The hosted pages' }
 
-type Responses = Record<string, Response>
-
 /** Errors that many endpoints have in common, by their names among the document's components. */
 const sharedErrors = {
   Unauthorised: missingBearerKey,
@@ -145,7 +143,7 @@ const errorsOf: Record<AreaName, SharedError[]> = {
 }
 
 /** Errors of the hosted pages are pages too. */
-const pageErrors: Responses = {
+const pageErrors: Docs['responses'] = {
   404: html('No web payment of the last 7 days has this token'),
   405: { ...html('The page has no such method'), headers: errorHeaders[405] },
   500: html('A fault of the service'),
@@ -172,9 +170,9 @@ function errorResponses(
   { method, area }: Pick<Endpoint, 'method' | 'area'>,
   errors: ApiError[],
   errorBody: Schema,
-): Responses {
+): Docs['responses'] {
   const own = Map.groupBy(errors, error => error.status)
-  const all: Responses = {}
+  const all: Docs['responses'] = {}
   for (const name of errorsOf[area]) {
     // The body of a GET is not read.
     if (name === 'BodyTooLarge' && method === 'GET') continue
