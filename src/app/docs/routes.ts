@@ -67,46 +67,43 @@ export const controlDescription = ({ config }: Context, endpoints: () => readonl
     },
   )
 
-/** The document that `make` returns. It needs no key, so that tools can read it. */
-const documentEndpoint = (
+/** A client chooses the Host, so there must be a limit. Most services have one or two addresses. */
+const MAX_DESCRIBED = 8
+
+/** The document that `make` returns, with the addresses of the reader. It needs no key, so that tools can read it. */
+function documentEndpoint(
   config: Config,
   subject: string,
   [operationId, path]: [operationId: string, path: string],
   make: () => Promise<object>,
-): Endpoint => ({
-  method: 'GET',
-  path,
-  area: 'open',
-  operationId,
-  summary: 'Read this document',
-  docs: () => ({
-    responses: { 200: json(`The description of ${subject}, in OpenAPI 3.1`, openapiSchema) },
-  }),
-  handler: sendDescription(config, make),
-})
-
-/** A client chooses the Host, so there must be a limit. Most services have one or two addresses. */
-const MAX_DESCRIBED = 8
-
-/** Sends the document that `make` returns, with the addresses of the reader. */
-function sendDescription(config: Config, make: () => Promise<object>): Endpoint['handler'] {
+): Endpoint {
   const description = onFirstUse(async () => JSON.stringify(await make()))
   /** One Buffer for each pair of addresses: responses that clients have not read yet share it. */
   const described = new Map<string, Buffer>()
-  return async (request, reply) => {
-    const { api, pages } = addressesOf(request, config)
-    const key = `${api} ${pages}`
-    const text = await description()
-    const bytes =
-      described.get(key) ??
-      Buffer.from(
-        text
-          .replaceAll(exampleAddresses.pages, () => pages)
-          .replaceAll(exampleAddresses.api, () => api),
-      )
-    remember(described, key, bytes, MAX_DESCRIBED)
-    void reply.type(JSON_TYPE)
-    return bytes
+  return {
+    method: 'GET',
+    path,
+    area: 'open',
+    operationId,
+    summary: 'Read this document',
+    docs: () => ({
+      responses: { 200: json(`The description of ${subject}, in OpenAPI 3.1`, openapiSchema) },
+    }),
+    handler: async (request, reply) => {
+      const { api, pages } = addressesOf(request, config)
+      const key = `${api} ${pages}`
+      const text = await description()
+      const bytes =
+        described.get(key) ??
+        Buffer.from(
+          text
+            .replaceAll(exampleAddresses.pages, () => pages)
+            .replaceAll(exampleAddresses.api, () => api),
+        )
+      remember(described, key, bytes, MAX_DESCRIBED)
+      void reply.type(JSON_TYPE)
+      return bytes
+    },
   }
 }
 
