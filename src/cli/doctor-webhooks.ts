@@ -55,8 +55,10 @@ async function checkWebhook(service: Service, webhook: Body): Promise<Check> {
       `${name}: there is no message yet, so nothing shows that it is listening.`,
       'farthing trigger card_payment_succeeded',
     )
+  const delivered = newest?.last_delivery_status === 'PENDING' ? 'is on its way' : 'was delivered'
+  const state = newest ? `the newest message ${delivered}` : 'there is no message yet'
   const reached = isListener ? '' : ', and its address accepts connections from this machine'
-  return ok(`${name}: ${stateOf(newest)}${reached}.`)
+  return ok(`${name}: ${state}${reached}.`)
 }
 
 /** Of these messages those that failed and that nobody has sent by hand since, with success. */
@@ -71,13 +73,6 @@ async function failedAmong(service: Service, messages: Body[]): Promise<Body[]> 
     }),
   )
   return failed.filter((_, i) => !isAccepted[i])
-}
-
-/** `newest` is one that did not fail, if there is any. */
-function stateOf(newest: Body): string {
-  if (!newest) return 'there is no message yet'
-  const isOnItsWay = newest.last_delivery_status === 'PENDING'
-  return `the newest message ${isOnItsWay ? 'is on its way' : 'was delivered'}`
 }
 
 /** The sentence about the newest message, and the command that helps with its cause. */

@@ -106,11 +106,14 @@ export async function carryOutAndShow(service: Service, wanted: PaymentToMake) {
   const { payment_id } = await carryOut(service, wanted)
   const ms = Math.round(performance.now() - began)
   const payment = await service.ask('GET', `/v1/payments/${payment_id}`)
-  const messages = await messagesOf(service, payment_id)
-  const console = messages && `${service.url}/console/payments/${payment_id}`
+  const path = `/control/messages?payment_id=${payment_id}`
+  const { status, body } = await service.request('GET', path)
+  const hasConsole = status === 200
+  const messages: Body[] = hasConsole ? body.results : []
+  const console = hasConsole ? `${service.url}/console/payments/${payment_id}` : null
   const isAsAsked = endedAsAsked(payment, wanted)
-  if (wanted.json) printJson({ payment, messages: messages ?? [], console: console ?? null })
-  else await show(service, payment, messages ?? [], { ms, console, isAsAsked })
+  if (wanted.json) printJson({ payment, messages, console })
+  else await show(service, payment, messages, { ms, console, isAsAsked })
   return isAsAsked ? 0 : EXIT.failed
 }
 
@@ -189,13 +192,6 @@ async function payByCard(service: Service, payment: Body, scenario: Scenario): P
     throw new CommandError(`the card was refused with ${status}: ${body?.description}`)
 }
 
-/** undefined where the service shows no messages. */
-async function messagesOf(service: Service, payment_id: string): Promise<Body[] | undefined> {
-  const path = `/control/messages?payment_id=${payment_id}`
-  const { status, body } = await service.request('GET', path)
-  return status === 200 ? body.results : undefined
-}
-
 /** The status, or the code if there is one. */
 const ends: Record<PaymentToMake['scenario'], string> = {
   success: 'success',
@@ -219,7 +215,7 @@ async function show(
   service: Service,
   { payment_id, reference, amount, state, refund_summary }: Body,
   messages: Body[],
-  { ms, console, isAsAsked }: { ms: number; console: string | undefined; isAsAsked: boolean },
+  { ms, console, isAsAsked }: { ms: number; console: string | null; isAsAsked: boolean },
 ): Promise<void> {
   const { events } = await service.ask('GET', `/v1/payments/${payment_id}/events`)
   const end = [state.status, state.code].filter(Boolean).join(' ')

@@ -107,6 +107,9 @@ async function pipedInput(): Promise<Buffer | undefined> {
   return isPiped ? buffer(process.stdin) : undefined
 }
 
+/** Those whose signing keys are tried. */
+const MOST_WEBHOOKS = 20
+
 async function compareWith(
   id: string,
   { body, ...given }: Input,
@@ -127,20 +130,14 @@ async function compareWith(
     signing_key: webhook.signing_key,
     webhook: webhookName(webhook),
   }
-  const keys = await signingKeys(service)
-  return analyse({ ...given, body: body?.length ? body : undefined, message, keys })
-}
-
-const MOST_WEBHOOKS = 20
-
-async function signingKeys(service: Service): Promise<NamedKey[]> {
   const { results } = await service.ask('GET', `/v1/webhooks?display_size=${MOST_WEBHOOKS}`)
-  return Promise.all(
+  const keys: NamedKey[] = await Promise.all(
     results.map(async ({ external_id }: Body) => {
-      const webhook = await service.ask('GET', `/v1/webhooks/${external_id}`)
-      return { name: webhookName(webhook), key: webhook.signing_key }
+      const other = await service.ask('GET', `/v1/webhooks/${external_id}`)
+      return { name: webhookName(other), key: other.signing_key }
     }),
   )
+  return analyse({ ...given, body: body?.length ? body : undefined, message, keys })
 }
 
 function printAnalysis({ sentence, advice, difference }: Analysis, matches: boolean): void {

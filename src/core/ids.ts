@@ -92,15 +92,14 @@ export function createSeededIds(seed: string): { newId: NewId; secrets: Secrets 
     secrets: {
       secret: room => spell(of(room).digits(LENGTH)),
       uuid(room) {
-        const hex = hexOf(of(room).digits(30))
+        const digits = of(room).digits(30)
+        const hex = digits.map(digit => (digit & 15).toString(16)).join('')
         const [version, variant] = [`4${hex.slice(12, 15)}`, `8${hex.slice(15, 18)}`]
         return [hex.slice(0, 8), hex.slice(8, 12), version, variant, hex.slice(18)].join('-')
       },
     },
   }
 }
-
-const hexOf = (digits: number[]): string => digits.map(digit => (digit & 15).toString(16)).join('')
 
 function seededRoom(seed: string, room: string) {
   let made = 0
