@@ -207,11 +207,7 @@ export async function hasAllTestAccounts(database: Database, parent: string, now
   return last.length > 0
 }
 
-export async function findTestAccount(
-  database: Database,
-  parent: string,
-  name: string,
-): Promise<(TestAccount & { ended: number }) | undefined> {
+export async function findTestAccount(database: Database, parent: string, name: string) {
   const [found] = await database.query<TestAccount & { ended: number }>(
     `select ${ACCOUNT_COLUMNS}, ended, expires from accounts where name = $1 and parent = $2`,
     [name, parent],

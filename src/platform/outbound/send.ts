@@ -86,12 +86,7 @@ export function createSend(options: SendOptions) {
     })
   }
 
-  const send = async ({
-    url: target,
-    headers,
-    body,
-    keepsAnswer = false,
-  }: Post): Promise<AttemptResult> => {
+  const send = async ({ url: target, headers, body, keepsAnswer = false }: Post) => {
     const started = performance.now()
     const url = URL.parse(target)
     if (url === null || callbackUrlProblem(target, allowed)) return failed('address refused', null)
@@ -159,12 +154,8 @@ export function createLookup(
 }
 
 /** Resolves at the status or the failure, whichever is first. Ignores later events. */
-function resultOf(
-  request: ClientRequest,
-  began: number,
-  keepsAnswer: boolean,
-): Promise<AttemptResult> {
-  return new Promise(resolve => {
+function resultOf(request: ClientRequest, began: number, keepsAnswer: boolean) {
+  return new Promise<AttemptResult>(resolve => {
     let connected = false
     let handshaking = false
     const elapsed = () => (connected ? Math.round(performance.now() - began) : null)
