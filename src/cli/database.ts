@@ -82,13 +82,7 @@ export async function useDatabase<Result>(
 ): Promise<Result> {
   if (!options?.create || isInMemory(address))
     requireDatabase(address, options && '. Add --create to make a new one')
-  try {
-    await refuseOlder(address, options !== undefined)
-  } catch (error) {
-    if (address.kind === 'sqlite' && error instanceof Error)
-      Object.assign(error, { path: address.path })
-    throw error
-  }
+  await refuseOlder(address, options !== undefined)
   // A failed write ends the command with its error, so nothing else needs to be reported.
   const database = await openDatabase(address, {
     onUnknownOutcome: () => {},

@@ -67,11 +67,11 @@ async function inFile<Result>(path: string, look: (database: DatabaseSync) => Pr
   // A connection that may only read leaves the files of a write-ahead log behind. Any other removes them, and copies
   // into the file what a process that has died left in them.
   const readOnly = [`${path}-wal`, `${path}-journal`].some(beside => existsSync(beside))
-  const database = new DatabaseSync(path, { readOnly, timeout: LONGEST_WAIT })
   try {
+    using database = new DatabaseSync(path, { readOnly, timeout: LONGEST_WAIT })
     return await look(database)
-  } finally {
-    database.close()
+  } catch (error) {
+    throw error instanceof Error ? Object.assign(error, { path }) : error
   }
 }
 
