@@ -1,15 +1,6 @@
 /** Collects one OpenAPI 3.1 document from the endpoints that are registered. */
 import { controlMeanings, meanings } from '../../core/codes.ts'
-import {
-  type ApiError,
-  bodyTooLarge,
-  methodNotAllowed,
-  missingBearerKey,
-  noSuchEndpoint,
-  overloaded,
-  tooManyRequests,
-  unexpectedFault,
-} from '../../core/errors.ts'
+import * as catalogue from '../../core/errors.ts'
 import { version } from '../../core/version.ts'
 import { payment } from '../../pay/payments/response.ts'
 import { messageDocs } from '../../pay/webhooks/message-docs.ts'
@@ -115,14 +106,14 @@ const PAGE_SERVER = { url: exampleAddresses.pages, description: 'The hosted page
 
 /** Errors that many endpoints have in common, by their names among the document's components. */
 const sharedErrors = {
-  Unauthorised: missingBearerKey,
-  NoSuchEndpoint: () => noSuchEndpoint(),
-  MethodNotAllowed: () => methodNotAllowed('PUT', 'GET, HEAD'),
-  BodyTooLarge: bodyTooLarge,
-  TooManyRequests: tooManyRequests,
-  UnexpectedFault: unexpectedFault,
-  Overloaded: overloaded,
-} satisfies Record<string, () => ApiError>
+  Unauthorised: catalogue.missingBearerKey,
+  NoSuchEndpoint: () => catalogue.noSuchEndpoint(),
+  MethodNotAllowed: () => catalogue.methodNotAllowed('PUT', 'GET, HEAD'),
+  BodyTooLarge: catalogue.bodyTooLarge,
+  TooManyRequests: catalogue.tooManyRequests,
+  UnexpectedFault: catalogue.unexpectedFault,
+  Overloaded: catalogue.overloaded,
+} satisfies Record<string, () => catalogue.ApiError>
 
 type SharedError = keyof typeof sharedErrors
 
@@ -168,7 +159,7 @@ function operationOf(
 
 function errorResponses(
   { method, area }: Pick<Endpoint, 'method' | 'area'>,
-  errors: ApiError[],
+  errors: catalogue.ApiError[],
   errorBody: Schema,
 ): Docs['responses'] {
   const own = Map.groupBy(errors, error => error.status)
@@ -185,7 +176,7 @@ function errorResponses(
 }
 
 /** A table of all error codes, with their statuses and their meanings. */
-function errorTable(meanings: Record<string, string>, errors: ApiError[]): string {
+function errorTable(meanings: Record<string, string>, errors: catalogue.ApiError[]): string {
   const byCode = Map.groupBy(errors, ({ code }): string => code)
   const rows = Object.entries(meanings).map(([code, meaning]) => {
     const statuses = new Set(byCode.get(code)?.map(({ status }) => status))
