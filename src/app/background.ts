@@ -90,17 +90,13 @@ export function createSweep(ports: SweepPorts, report: (error: unknown) => void)
     async signal => recorder?.trim(signal),
   ]
 
-  async function run(steps: BackgroundStep[], signal?: AbortSignal): Promise<void> {
-    for (const step of steps) if (!signal?.aborted) await step(signal).catch(report)
-  }
-
   return async signal => {
     const trusted = await isClockTrusted().catch(error => {
       report(error)
       return false
     })
-    if (trusted) await run(byAge, signal)
-    await run(byCount, signal)
+    for (const step of trusted ? [...byAge, ...byCount] : byCount)
+      if (!signal?.aborted) await step(signal).catch(report)
   }
 }
 

@@ -29,12 +29,6 @@ export function createAuthenticate(
 ) {
   const cache = new Map<string, KnownKey & { until: MachineTime }>()
 
-  function cached(key: string): KnownKey | undefined {
-    const now = time.wall()
-    const entry = cache.get(key)
-    return entry && now < entry.until && now >= entry.until - CACHE_MS ? entry : undefined
-  }
-
   async function lookUp(key: string): Promise<KnownKey | undefined> {
     const at = time.wall() // before the query: the key may be revoked during it
     const entry = await findKey(database, inUtf8(key), config.fixedKeys, at, lastPlanSql)
@@ -59,8 +53,10 @@ export function createAuthenticate(
     const { authorization = '' } = request.headers
     const key = authorization.startsWith(BEARER) ? authorization.slice(BEARER.length) : ''
     // With control on, another instance may have moved the account's clock.
-    const entry = config.control ? undefined : cached(key)
-    if (entry === undefined) return admit(key, request, reply)
+    const entry = config.control ? undefined : cache.get(key)
+    const now = time.wall()
+    if (!entry || now >= entry.until || now < entry.until - CACHE_MS)
+      return admit(key, request, reply)
     request.account = entry.account
     request.key_id = entry.key_id
     return undefined

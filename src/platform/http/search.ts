@@ -66,7 +66,8 @@ export function readSearch(query: unknown, kind: SearchKind) {
   const wrong: string[] = []
   const unreadable: string[] = []
   for (const [name, { parse }] of Object.entries(kind.filters)) {
-    const text = firstText((query as Record<string, unknown>)[name]) // Fastify parses it to an object
+    const given = (query as Record<string, unknown>)[name] // Fastify parses it to an object
+    const text = String([given].flat()[0] ?? '')
     if (!text.trim()) continue
     if (isStorable(text) && parse(text) !== undefined) read[name] = text
     else wrong.push(name)
@@ -76,9 +77,6 @@ export function readSearch(query: unknown, kind: SearchKind) {
   const { page = '1', display_size = String(LARGEST_DISPLAY_SIZE), ...filters } = read
   return { kind, filters, page: Number(page), displaySize: Number(display_size) }
 }
-
-const firstText = (value: unknown): string =>
-  String((Array.isArray(value) ? value[0] : value) ?? '')
 
 /** Specification, *Search result page*. `present` makes each result when it is read. Throws for a page after the last. */
 export function pageOf<Found, Item>(

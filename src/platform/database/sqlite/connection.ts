@@ -44,7 +44,7 @@ const SETTINGS = {
 /** Opens a file, or `:memory:`. Throws if that fails. The page cache grows as pages are read. */
 export function connect(path: string, cacheKilobytes: number) {
   const database = new DatabaseSync(path)
-  applySettings(database, { cache_size: -cacheKilobytes, ...SETTINGS }, path === ':memory:')
+  applySettings(database, cacheKilobytes, path === ':memory:')
   const cache = new Map<string, ReturnType<typeof prepare>>()
 
   /** Evicts the oldest statement, which a Map has first. It is prepared anew when it is needed again. */
@@ -109,12 +109,8 @@ function checked(values: Value[]): Value[] {
   return values
 }
 
-function applySettings(
-  database: DatabaseSync,
-  settings: Record<string, number | string>,
-  inMemory: boolean,
-): void {
-  for (const [name, wanted] of Object.entries(settings)) {
+function applySettings(database: DatabaseSync, cacheKilobytes: number, inMemory: boolean): void {
+  for (const [name, wanted] of Object.entries({ cache_size: -cacheKilobytes, ...SETTINGS })) {
     const read = whenFree(() => {
       database.exec(`pragma ${name} = ${wanted}`)
       return Object.values(database.prepare(`pragma ${name}`).get() ?? {})[0]
