@@ -40,7 +40,7 @@ const BACKLOG = 4_096
 type StartOptions = {
   config: Config
   /** Without one nothing is logged. Its level is left alone. */
-  logger?: Logger
+  logger?: Logger | undefined
   /** Called when the process must end, because the state of the disk is unknown. Without it the error is thrown. */
   onFatal?: (error: unknown) => void
   /** Replaces ports: gets the real ones and returns those to use. */

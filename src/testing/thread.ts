@@ -9,11 +9,7 @@ async function main(): Promise<void> {
   const line = (text: string) => parentPort?.postMessage({ line: text })
   const logger =
     config.logLevel === 'silent' ? undefined : pino({ level: config.logLevel }, { write: line })
-  const farthing = await startFarthing({
-    config,
-    ...(workerData.seed !== undefined && { seed: workerData.seed }),
-    ...(logger && { logger }),
-  })
+  const farthing = await startFarthing({ config, logger, seed: workerData.seed })
   parentPort?.on('message', async () => {
     await farthing.close()
     parentPort?.close()
