@@ -83,7 +83,7 @@ export async function createApp(
     onRuleFault,
     signals,
   }
-  const areas = createAreas(context, recorder, plans, refused.count)
+  const areas = createAreas(context, plans, refused.count)
   const lazyApp = createLazyApp(['/control', '/console'], makeTools, onToolsFault)
   const server = createServer(logger?.child({}), areas, { lazyApp })
   const waiting = () => deliveries.waiting() + (plans?.delayed() ?? 0)
@@ -154,13 +154,8 @@ function recorderOf(
 }
 
 /** One row for each kind of endpoint. While control or the console is off, its paths are unknown paths. */
-function createAreas(
-  context: ToolContext,
-  recorder: ReturnType<typeof recorderOf>,
-  plans: Plans | undefined,
-  onRefused: () => void,
-): Areas {
-  const { config } = context
+function createAreas(context: ToolContext, plans: Plans | undefined, onRefused: () => void): Areas {
+  const { config, recorder } = context
   const lastPlanSql = config.control ? LAST_PLAN_SQL : undefined
   const authenticate = createAuthenticate(context, { lastPlanSql, onRefused })
   const json = { setHeaders: setApiHeaders, sendError: sendApiError }

@@ -1,12 +1,5 @@
 import { EventEmitter } from 'node:events'
 
-type Polling = {
-  /** Milliseconds between two looks, for what another instance writes. */
-  every: number
-  /** When it aborts, `look` is called once more at once. */
-  ending: AbortSignal
-}
-
 /** The waiters of this process, by what they wait for. The state is in the database: a signal only saves time. */
 export type Signals = ReturnType<typeof createSignals>
 
@@ -18,12 +11,12 @@ export function createSignals() {
       waiters.emit(name)
     },
     /**
-     * Calls `look` until it finds something: at once, when `name` is set, and every so many milliseconds, because another
-     * instance may have written. Rejects when `look` does.
+     * Calls `look` until it finds something: at once, when `name` is set, and after each `every` milliseconds, because
+     * another instance may have written. When `ending` aborts, it is called once more at once. Rejects when `look` does.
      */
     async pollUntilFound<Found>(
       name: string,
-      { every, ending }: Polling,
+      { every, ending }: { every: number; ending: AbortSignal },
       look: () => Promise<Found | undefined>,
     ): Promise<Found> {
       let woken = Promise.withResolvers<void>()
