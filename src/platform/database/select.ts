@@ -89,14 +89,15 @@ export async function countRows(database: Database, from: Condition): Promise<nu
   return row?.found ?? 0
 }
 
-/** The identifiers of a part of the rows, as many as have no more than `most` bytes together, and one at least. */
-async function idsWithin(
+/** As `findPart`, with as many rows as have no more than `most` bytes together, and one at least. */
+export async function findWithin<Row, Item>(
   database: Database,
-  { from, id, bytes }: Sized<never, unknown>,
+  table: Sized<Row, Item>,
   conditions: Condition[],
   part: Part,
   most: number,
-): Promise<string[]> {
+): Promise<Item[]> {
+  const { from, id, bytes } = table
   const columns = `${id} as id, ${bytes} as bytes`
   const sized = { from, columns, id, fromRow: (row: { id: string; bytes: number }) => row }
   const ids: string[] = []
@@ -106,22 +107,10 @@ async function idsWithin(
     if (sum > most && ids.length > 0) break
     ids.push(row.id)
   }
-  return ids
-}
-
-/** As `findPart`, with as many rows as have no more than `most` bytes together, and one at least. */
-export async function findWithin<Row, Item>(
-  database: Database,
-  table: Sized<Row, Item>,
-  conditions: Condition[],
-  part: Part,
-  most: number,
-): Promise<Item[]> {
-  const ids = await idsWithin(database, table, conditions, part, most)
   const [first, last] = [ids[0], ids.at(-1)]
   if (first === undefined || last === undefined) return []
   const [low, high] = first < last ? [first, last] : [last, first]
-  const range = where(`${table.id} >= ? and ${table.id} <= ?`, low, high)
+  const range = where(`${id} >= ? and ${id} <= ?`, low, high)
   return findPart(database, table, [...conditions, range], { ...part, limit: ids.length })
 }
 

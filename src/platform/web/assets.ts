@@ -22,17 +22,14 @@ type Names = Record<
 
 /** Reads the manifest of a build. Throws an Error whose message says what to do if `folder` has none. */
 export function readAssets(folder: URL) {
-  const names = readManifest(folder)
-  const files = new Map(Object.values(names).map(name => [name, assetIn(folder, name)]))
-  return { names, files }
-}
-
-function readManifest(folder: URL): Names {
+  let names: Names
   try {
-    return JSON.parse(readShipped(new URL('manifest.json', folder)).toString())
+    names = JSON.parse(readShipped(new URL('manifest.json', folder)).toString())
   } catch (cause) {
     throw new Error('The assets of the pages are not built: run `npm run build:assets`.', { cause })
   }
+  const files = new Map(Object.values(names).map(name => [name, assetIn(folder, name)]))
+  return { names, files }
 }
 
 function assetIn(folder: URL, name: string) {
