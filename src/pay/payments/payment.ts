@@ -107,22 +107,6 @@ export type Origin = 'seed' | 'test message' | 'console' | 'control'
 /** A change of a payment. `at` is in milliseconds; `sends` lists the event types of the webhook messages. */
 export type Change = { before: Payment; after: Payment; at: AccountTime; sends: EventType[] }
 
-export type Trigger =
-  | 'open_page'
-  | 'choose_success'
-  | 'confirm'
-  | 'choose_declined'
-  | 'choose_error'
-  | 'choose_cancel'
-  | 'authorise'
-  | 'authorise_declined'
-  | 'authorise_error'
-  | 'cancel'
-  | 'capture'
-  | 'confirm_held'
-  | 'authorise_held'
-  | 'expire'
-
 type Transition = {
   from: Status
   /** The statuses in order; the payment keeps the last. "authorised" is success, or capturable with delayed_capture. */
@@ -145,7 +129,7 @@ const rows = (from: Status[], row: Omit<Transition, 'from'>): Transition[] =>
  * it can hold a payment, and all of `authorise_error`, `confirm_held`, `authorise_held` and `expire`. No other transition
  * is allowed.
  */
-export const transitions: Record<Trigger, Transition[]> = {
+export const transitions = {
   open_page: rows(['created'], { through: ['started'] }),
   choose_success: [
     ...rows(['created'], { through: ['started'] }),
@@ -185,7 +169,9 @@ export const transitions: Record<Trigger, Transition[]> = {
     through: ['failed'],
     code: 'P0020',
   }),
-}
+} satisfies Record<string, Transition[]>
+
+export type Trigger = keyof typeof transitions
 
 /** Specification, *Webhook event types*: those of a transition. It has none for a payment that expired. */
 export function eventTypesBetween(from: Status, to: Status, code?: FailureCode): EventType[] {
