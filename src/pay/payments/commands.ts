@@ -9,7 +9,7 @@ import { type Agreement, activate, canBeSetUp, deactivate } from '../agreements/
 import { findAgreement, holdAgreement, saveAgreement } from '../agreements/store.ts'
 import type { Context } from '../context.ts'
 import { activeWebhooks } from '../webhooks/store.ts'
-import { type Message, messagesFor } from '../webhooks/webhook.ts'
+import { type Message, messagesFor, type Webhook } from '../webhooks/webhook.ts'
 import {
   type AppliedScenario,
   advance,
@@ -35,7 +35,7 @@ type Creation = {
   applyScenario?: ApplyScenario | undefined
   /** The return_url of a payment with this identifier, instead of the given one. */
   returnTo?: ((payment_id: string) => string) | undefined
-  origin?: Origin
+  origin?: Origin | undefined
 }
 
 /** How a new payment or refund is to end, and statements for the same commit that update the counts of the matching plans. */
@@ -61,8 +61,7 @@ export async function createPayment(context: Context, creation: Creation): Promi
     const agreement = await usedAgreement(context, account.room, given)
     const plans = await creation.applyScenario?.({ given })
     const now = context.time.now(account)
-    const { returnTo, origin } = creation
-    const made = { applied: plans?.applied, base_url, returnTo, origin }
+    const made = { ...creation, applied: plans?.applied, base_url }
     const change = makePayment(context, account.room, now, given, agreement, made)
     const messages = await messagesOf(context, change)
     const statements = [
@@ -88,7 +87,7 @@ export async function createPayment(context: Context, creation: Creation): Promi
 }
 
 /** The events after the first `before`, and the messages, for the record. */
-function causedBy({ events }: Payment, before: number, messages: Message[]): Caused {
+export function causedBy({ events }: Payment, before: number, messages: Message[]): Caused {
   const positions = [...events.keys().drop(before)]
   return { events: positions, messages: messages.map(({ message_id }) => message_id) }
 }
@@ -112,8 +111,7 @@ async function usedAgreement(
   return agreement
 }
 
-type Made = Pick<Creation, 'returnTo'> & {
-  origin?: Origin | undefined
+type Made = Pick<Creation, 'returnTo' | 'origin'> & {
   applied?: AppliedScenario | undefined
   base_url?: string | undefined
 }
@@ -200,13 +198,14 @@ export const movePayment = (
     return change
   })
 
-/** The webhook messages of a change. Each contains the payment as GET returns it to its creator. */
-async function messagesOf(
+/** The messages of a change to these webhooks, if not to all. Each contains the payment as GET returns it to its creator. */
+export async function messagesOf(
   { config, database, newId }: Context,
   { after, at, sends }: Omit<Change, 'before'>,
+  only?: Webhook[],
 ): Promise<Message[]> {
   if (sends.length === 0) return []
-  const webhooks = await activeWebhooks(database, after.room)
+  const webhooks = only ?? (await activeWebhooks(database, after.room))
   if (webhooks.length === 0) return []
   const news = {
     payment_id: after.payment_id,

@@ -1,13 +1,11 @@
 import type { Account } from '../../core/account.ts'
-import { makePayment } from '../../pay/payments/commands.ts'
+import { causedBy, makePayment, messagesOf } from '../../pay/payments/commands.ts'
 import { advance, type Payment, type Trigger } from '../../pay/payments/payment.ts'
 import { refund } from '../../pay/payments/refund.ts'
 import { readNewPayment } from '../../pay/payments/request.ts'
-import { presentPayment } from '../../pay/payments/response.ts'
 import { insertPayment } from '../../pay/payments/store.ts'
 import { insertRefund } from '../../pay/refunds/store.ts'
-import { type EventType, messagesFor, type Webhook } from '../../pay/webhooks/webhook.ts'
-import { keptAddresses } from '../../platform/http/addresses.ts'
+import type { EventType, Webhook } from '../../pay/webhooks/webhook.ts'
 import type { ToolContext } from '../context.ts'
 
 const PAID: Trigger[] = ['open_page', 'choose_success', 'confirm']
@@ -66,9 +64,8 @@ export async function sendTestMessage(
   const refund_id = event_type === 'card_payment_refunded' ? newId(now, room) : undefined
   const payment = refund_id ? refund(ended, AMOUNT, now).after : ended
   const { payment_id } = payment
-  const resource = presentPayment(payment, keptAddresses(config, base_url))
-  const change = { payment_id, at: now, eventTypes: [event_type], resource }
-  const messages = messagesFor(change, [webhook], newId)
+  const change = { after: payment, at: now, sends: [event_type] }
+  const messages = await messagesOf(context, change, [webhook])
   const statements = [
     insertPayment(payment),
     ...(refund_id
@@ -78,11 +75,7 @@ export async function sendTestMessage(
   const written = await deliveries.write(room, statements, messages, { expect: 1 })
   const [message] = messages
   if (!written || !message) return undefined
-  const { message_id } = message
-  context.recordEffects?.(account, payment, {
-    events: [...payment.events.keys()],
-    messages: [message_id],
-  })
+  context.recordEffects?.(account, payment, causedBy(payment, 0, messages))
   await deliveries.deliver(messages)
-  return { message_id, refund_id }
+  return { message_id: message.message_id, refund_id }
 }
