@@ -1,15 +1,9 @@
 import type { Database, Statement } from '../../core/ports.ts'
 import { fold } from '../../platform/database/fold.ts'
 import { columnsFor, findOne, where } from '../../platform/database/select.ts'
-import type { Agreement, AgreementStatus } from './agreement.ts'
+import type { Agreement } from './agreement.ts'
 
-type Row = {
-  agreement_id: string
-  room: string
-  version: number
-  status: AgreementStatus
-  body: string
-}
+type Row = Pick<Agreement, 'agreement_id' | 'room' | 'version' | 'status'> & { body: string }
 type Body = Omit<Agreement, keyof Row>
 
 export const agreementRows = {

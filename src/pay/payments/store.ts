@@ -23,13 +23,7 @@ import { paymentAt } from './refund.ts'
 import { newPayment } from './request.ts'
 
 /** `body` is JSON with every field of the payment that is not a column here. */
-type Row = {
-  payment_id: string
-  room: string
-  version: number
-  refunded_amount: number
-  body: string
-}
+type Row = Pick<Payment, 'payment_id' | 'room' | 'version' | 'refunded_amount'> & { body: string }
 type Body = Omit<Payment, keyof Row>
 
 /**

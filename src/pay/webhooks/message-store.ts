@@ -188,18 +188,11 @@ function keptFromRow<Row extends Omit<KeptRow, 'body'>>({ webhook_body, ...messa
   return { ...message, callback_url, signing_key, description }
 }
 
-type MessageFilter = {
-  message_id?: string
-  payment_id?: string
-  event_type?: string
-  delivery?: string
-}
-
 /** The messages of all webhooks of the account. `delivery` is compared at the time of each page. */
 export const followMessages = (
   database: Database,
   room: string,
-  filter: MessageFilter,
+  filter: Partial<Record<'message_id' | 'payment_id' | 'event_type' | 'delivery', string>>,
   paging: Paging,
 ): Promise<FollowedPage<KeptMessage>> =>
   findFollowed(
