@@ -13,12 +13,24 @@ export async function resendAll(
   message_ids: readonly string[],
 ): Promise<boolean> {
   const { database, deliveries, time } = context
-  const at = time.now(account)
-  const resend = { at, left: [...message_ids], accepted: 0, failed: 0, skipped: 0 }
   const now = time.wall()
+  const at = time.now(account)
+  let resend: Resend = { at, left: [...message_ids], accepted: 0, failed: 0, skipped: 0 }
   const claim = { resend, claimed_until: now + CLAIM_MS }
   if (!(await database.write([claimSending(account.room, claim, now)]))) return false
-  deliveries.beside(isStopping => run(context, account, resend, isStopping))
+  const save = (next: Resend, claimed_until: number) =>
+    database.write([saveResend(account.room, resend, next, claimed_until)])
+  // It stops when the service stops or another run has replaced it.
+  deliveries.beside(async isStopping => {
+    for (const message_id of message_ids) {
+      if (isStopping()) break
+      const outcome = await sendOne(context, account, message_id)
+      const next = { ...resend, left: resend.left.slice(1), [outcome]: resend[outcome] + 1 }
+      if (!(await save(next, time.wall() + CLAIM_MS))) return
+      resend = next
+    }
+    await save(resend, 0)
+  })
   return true
 }
 
@@ -47,27 +59,6 @@ export async function sendingAlone<Result>(
     // If this write fails, the claim runs out at `until`.
     await database.write([endSending(room, until)]).catch(() => {})
   }
-}
-
-/** Stops when the service stops or another run has replaced this one. */
-async function run(
-  context: ToolContext,
-  account: Account,
-  first: Resend,
-  isStopping: () => boolean,
-): Promise<void> {
-  const { database, time } = context
-  let resend = first
-  const save = (next: Resend, claimed_until: number) =>
-    database.write([saveResend(account.room, resend, next, claimed_until)])
-  for (const message_id of first.left) {
-    if (isStopping()) break
-    const outcome = await sendOne(context, account, message_id)
-    const next = { ...resend, left: resend.left.slice(1), [outcome]: resend[outcome] + 1 }
-    if (!(await save(next, time.wall() + CLAIM_MS))) return
-    resend = next
-  }
-  await save(resend, 0)
 }
 
 async function sendOne(context: ToolContext, account: Account, message_id: string) {

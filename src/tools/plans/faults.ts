@@ -88,21 +88,15 @@ function createDelays(database: Database, stopped: () => boolean) {
     isWatching = true
     while (delayed.size > 0) {
       await setTimeout(CHECK_EVERY)
-      await check()
+      for (const [name, group] of Map.groupBy(delayed, ({ account }) => account.name)) {
+        // An unreachable database says nothing about the account.
+        const now = stopped()
+          ? undefined
+          : await accountOfName(database, name).catch(() => group[0]?.account)
+        for (const { account, ending } of group) if (account.room !== now?.room) ending.abort()
+      }
     }
     isWatching = false
-  }
-
-  async function check(): Promise<void> {
-    if (stopped()) {
-      for (const { ending } of delayed) ending.abort()
-      return
-    }
-    for (const [name, group] of Map.groupBy(delayed, ({ account }) => account.name)) {
-      // An unreachable database says nothing about the account.
-      const now = await accountOfName(database, name).catch(() => group[0]?.account)
-      for (const { account, ending } of group) if (account.room !== now?.room) ending.abort()
-    }
   }
 
   return {
