@@ -212,15 +212,13 @@ function readAddress(address: Json): BillingAddress | undefined {
 function checkLimits(fields: Fields): void {
   fields.checkLimits()
   const details = fields.optionalObject('prefilled_cardholder_details')
-  if (details) checkPrefilledLimits(details)
+  if (details) {
+    const address = isObject(details.billing_address) ? details.billing_address : {}
+    checkInnerLimits(details, prefilledDetails.properties)
+    checkInnerLimits(address, prefilledAddress.properties)
+  }
   const metadata = fields.object('metadata')
   if (metadata) checkMetadata(metadata)
-}
-
-function checkPrefilledLimits(details: Json): void {
-  const address = isObject(details.billing_address) ? details.billing_address : {}
-  checkInnerLimits(details, prefilledDetails.properties)
-  checkInnerLimits(address, prefilledAddress.properties)
 }
 
 function checkInnerLimits(object: Json, properties: Record<string, object>): void {

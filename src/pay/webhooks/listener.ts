@@ -25,7 +25,5 @@ export const labelOf = (name: string): string =>
 /** An address that cannot exist, and with which no webhook can be registered. */
 export const listenerAddress = (label: string): string => `https://${label}${HOSTS}/`
 
-export const isListenerAddress = (url: string): boolean => {
-  const host = URL.parse(url)?.hostname ?? ''
-  return host.endsWith(HOSTS)
-}
+export const isListenerAddress = (url: string): boolean =>
+  URL.parse(url)?.hostname.endsWith(HOSTS) ?? false

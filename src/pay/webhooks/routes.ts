@@ -145,7 +145,13 @@ const listMessages = (context: Context, resource: Schema): Endpoint => ({
   search: webhookSearch,
   summary: "Read a webhook's delivery history",
   docs: () => {
-    const search = searchDocs(webhookSearch, historyItem(resource), ['display_size'])
+    const { properties } = webhookMessage
+    const body = {
+      anyOf: [messageBody(resource), otherMessageBody, { type: 'null' }],
+      description: properties.body.description,
+    }
+    const item = { ...webhookMessage, properties: { ...properties, body } }
+    const search = searchDocs(webhookSearch, item, ['display_size'])
     return {
       description:
         'Every message, newest first, with its attempts and the body that was sent. After 7 days, when its payment is gone, a message stays and its body is null.',
@@ -173,14 +179,3 @@ async function webhookInPath(request: FastifyRequest, { database }: Context): Pr
   if (!found) throw errors.webhookNotFound()
   return found
 }
-
-const historyItem = (resource: Schema) => ({
-  ...webhookMessage,
-  properties: {
-    ...webhookMessage.properties,
-    body: {
-      anyOf: [messageBody(resource), otherMessageBody, { type: 'null' }],
-      description: webhookMessage.properties.body.description,
-    },
-  },
-})

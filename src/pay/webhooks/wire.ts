@@ -11,7 +11,7 @@ import { registrationProblem } from '../../platform/outbound/address.ts'
 import type { Context } from '../context.ts'
 import { oldestKept } from '../retention.ts'
 import { attemptsOf, type MessageRow, statusAt } from './message-store.ts'
-import { type Attempt, type EventType, eventTypes, eventTypesIn, type Webhook } from './webhook.ts'
+import { type Attempt, eventTypes, eventTypesIn, type Webhook } from './webhook.ts'
 
 const codes = fieldCodes.webhook
 
@@ -53,16 +53,14 @@ export async function readNewWebhook(body: Json, { resolve, config }: Context) {
   if (problem) throw invalid(codes, 'callback_url', problem)
   const description = fields.optionalRawText('description')
   fields.checkLimits(['description'])
-  const subscriptions = readSubscriptions(body.subscriptions)
+  const subscriptions = eventTypesIn(body.subscriptions ?? eventTypes)
+  if (!subscriptions)
+    throw invalid(
+      codes,
+      'subscriptions',
+      `must be a list of one or more of ${eventTypes.join(', ')}`,
+    )
   return { callback_url, ...(description !== undefined && { description }), subscriptions }
-}
-
-/** All event types when absent or null; duplicates are removed. */
-function readSubscriptions(value: unknown): readonly EventType[] {
-  if (value === undefined || value === null) return eventTypes
-  const read = eventTypesIn(value)
-  if (read) return read
-  throw invalid(codes, 'subscriptions', `must be a list of one or more of ${eventTypes.join(', ')}`)
 }
 
 const alwaysPresent = {
