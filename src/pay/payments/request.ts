@@ -1,11 +1,5 @@
 import type { AllowedHosts } from '../../core/config.ts'
-import {
-  badIdempotencyKey,
-  fieldCodes,
-  missing,
-  notAllowed,
-  outsideLimit,
-} from '../../core/errors.ts'
+import * as errors from '../../core/errors.ts'
 import { fold } from '../../platform/database/fold.ts'
 import {
   checkLimit,
@@ -115,7 +109,7 @@ export const newPayment = object('NewPayment', required, {
   },
 })
 
-const codes = fieldCodes.payment
+const codes = errors.fieldCodes.payment
 const limits = newPayment.properties
 
 /**
@@ -142,7 +136,7 @@ export function readTypes(fields: Fields, body: Json) {
   const set_up_agreement = fields.optionalRawText('set_up_agreement')
   const mode = fields.choice<AuthorisationMode>('authorisation_mode') ?? 'web'
   if (mode !== 'agreement' && 'agreement_id' in body)
-    throw notAllowed('agreement_id', 'unless authorisation_mode is agreement')
+    throw errors.notAllowed('agreement_id', 'unless authorisation_mode is agreement')
   const agreement_id = mode === 'agreement' ? fields.text('agreement_id') : undefined
   const agreement_payment_type = readAgreementPaymentType(fields, mode, set_up_agreement)
   const language = fields.choice<Language>('language') ?? 'en'
@@ -176,7 +170,8 @@ function readAgreementPaymentType(
   const name = 'agreement_payment_type'
   const allowed = mode === 'agreement' || setUp !== undefined
   if (fields.filledText(name) === undefined) return allowed ? 'recurring' : undefined
-  if (!allowed) throw notAllowed(name, 'without set_up_agreement or authorisation_mode agreement')
+  if (!allowed)
+    throw errors.notAllowed(name, 'without set_up_agreement or authorisation_mode agreement')
   return fields.choice<AgreementPaymentType>(name)
 }
 
@@ -225,7 +220,7 @@ function checkInnerLimits(object: Json, properties: Record<string, object>): voi
   for (const [name, limits] of Object.entries(properties)) {
     const value = object[name]
     if (typeof value === 'string' && !isStorable(value))
-      throw outsideLimit(codes, 'prefilled_cardholder_details', STORABLE_RULE)
+      throw errors.outsideLimit(codes, 'prefilled_cardholder_details', STORABLE_RULE)
     checkLimit(codes, name, value, limits)
   }
 }
@@ -233,7 +228,7 @@ function checkInnerLimits(object: Json, properties: Record<string, object>): voi
 /** Specification, *Payment*: metadata maps names to texts, numbers and booleans. */
 function checkMetadata(metadata: Json): void {
   const fail = (rule: string) => {
-    throw outsideLimit(codes, 'metadata', rule)
+    throw errors.outsideLimit(codes, 'metadata', rule)
   }
   const { maxProperties, propertyNames: key, additionalProperties: text } = limits.metadata
   const pairs = Object.entries(metadata)
@@ -258,18 +253,18 @@ function checkMetadata(metadata: Json): void {
 export function checkMode(payment: NewPayment, returnHosts: AllowedHosts): void {
   const { authorisation_mode: mode, return_url } = payment
   if (mode === 'web') {
-    if (return_url === undefined) throw missing(codes, 'return_url')
+    if (return_url === undefined) throw errors.missing(codes, 'return_url')
     const problem = returnUrlProblem(return_url, returnHosts)
-    if (problem) throw outsideLimit(codes, 'return_url', problem)
+    if (problem) throw errors.outsideLimit(codes, 'return_url', problem)
     return
   }
   const reason = `when authorisation_mode is ${mode}`
-  if (return_url !== undefined) throw notAllowed('return_url', reason)
-  if (payment.set_up_agreement !== undefined) throw notAllowed('set_up_agreement', reason)
+  if (return_url !== undefined) throw errors.notAllowed('return_url', reason)
+  if (payment.set_up_agreement !== undefined) throw errors.notAllowed('set_up_agreement', reason)
   if (mode === 'moto_api') return
-  if (payment.moto) throw notAllowed('moto', reason)
-  if (payment.email !== undefined) throw notAllowed('email', reason)
-  if (payment.prefilled) throw notAllowed('prefilled_cardholder_details', reason)
+  if (payment.moto) throw errors.notAllowed('moto', reason)
+  if (payment.email !== undefined) throw errors.notAllowed('email', reason)
+  if (payment.prefilled) throw errors.notAllowed('prefilled_cardholder_details', reason)
 }
 
 /**
@@ -296,6 +291,6 @@ const IDEMPOTENCY_KEY = new RegExp(idempotencyKey.pattern)
 export function readIdempotencyKey(header: string | string[] | undefined): string | undefined {
   if (header === undefined) return undefined
   // Node joins a header that was sent twice with a comma, which no key may contain.
-  if (typeof header !== 'string' || !IDEMPOTENCY_KEY.test(header)) throw badIdempotencyKey()
+  if (typeof header !== 'string' || !IDEMPOTENCY_KEY.test(header)) throw errors.badIdempotencyKey()
   return header
 }

@@ -41,11 +41,6 @@ const valuesOf = (webhook: Webhook): Value[] => {
   return [webhook_id, room, status, listening_until, bodyOf(webhook)]
 }
 
-const insertWebhook = (webhook: Webhook): Statement => ({
-  sql: `insert into webhooks (${INSERTED}) values ($1, $2, $3, $4, $5)`,
-  values: valuesOf(webhook),
-})
-
 /** Both are SQL, in a statement that has the room as this parameter. */
 const countActive = (room: string): string =>
   `(select count(*) from webhooks where account = ${room} and status = 'ACTIVE')`
@@ -112,8 +107,11 @@ export async function keepFixedWebhook(
     ...(found && { changed: time.wall() }),
     ...(found?.as && { as: found.as }),
   }
-  if (!found) await database.write([insertWebhook(webhook)])
-  else if (found.signing_key !== signing_key) await database.write([updateWebhook(webhook)])
+  if (found?.signing_key !== signing_key) {
+    const sql = `insert into webhooks (${INSERTED}) values ($1, $2, $3, $4, $5)
+      on conflict (webhook_id) do update set body = excluded.body`
+    await database.write([{ sql, values: valuesOf(webhook) }])
+  }
   const active = await activeWebhooks(database, room)
   const current = active.find(isKept)
   const outdated = active.filter(other => other.fixed && other !== current)
@@ -121,11 +119,6 @@ export async function keepFixedWebhook(
     await database.write(outdated.map(({ webhook_id }) => deactivateWebhook(room, webhook_id)))
   return active.filter(other => !other.fixed && sendsTheSame(other, webhook))
 }
-
-const updateWebhook = (webhook: Webhook): Statement => ({
-  sql: 'update webhooks set body = $2 where webhook_id = $1',
-  values: [webhook.webhook_id, bodyOf(webhook)],
-})
 
 /**
  * Sets how its messages look from `now` on. `changed` and `as` are the last keys of its JSON. Misses when the webhook has
