@@ -66,19 +66,17 @@ export const foundPayment = object(
   sometimesPresent,
 )
 
-const paymentEvent = object('PaymentEvent', {
-  payment_id: id,
-  state,
-  updated: timestamp,
-  _links: object('PaymentEventLinks', { payment_url: link }),
-})
-
 export const paymentEvents = object('PaymentEvents', {
   payment_id: id,
   events: {
     type: 'array',
     description: 'Oldest first. Refunds are not included',
-    items: paymentEvent,
+    items: object('PaymentEvent', {
+      payment_id: id,
+      state,
+      updated: timestamp,
+      _links: object('PaymentEventLinks', { payment_url: link }),
+    }),
   },
   _links: object('PaymentEventsLinks', { self: link }),
 })

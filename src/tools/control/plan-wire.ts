@@ -145,16 +145,8 @@ export function readPlan(read: NewPlan, operations: readonly Endpoint[]) {
   const names = operations.map(({ operationId }) => operationId)
   if (on !== undefined && !names.includes(on))
     throw badField('on', `must be one of ${names.join(', ')}`)
-  const plan = {
-    on,
-    given,
-    payment_id,
-    skip,
-    times,
-    probability,
-    seed,
-    ...(isOfScenario ? scenarioOf(read, on) : faultOf(read)),
-  }
+  const effect = isOfScenario ? scenarioOf(read, on) : faultOf(read)
+  const plan = { on, given, payment_id, skip, times, probability, seed, ...effect }
   checkPayment(plan, operations)
   return plan
 }
