@@ -155,34 +155,6 @@ const wholeOrNull = (least: number, most: number) => ({
   parse: (given: unknown) => (given === null || isWhole(given, least, most) ? given : undefined),
 })
 
-const attemptResult = body(
-  'AttemptResult',
-  {
-    attempt_id: textLike(text, 'text without U+0000', /^[^\0]*$/),
-    status_code: wholeOrNull(100, 599),
-    result: textLike(
-      text,
-      `text of at most ${LONGEST_RESULT} characters`,
-      new RegExp(`^\\P{Cc}{0,${LONGEST_RESULT}}$`, 'u'),
-    ),
-  },
-  {
-    response_time: wholeOrNull(0, LONGEST_TIME),
-    headers: {
-      schema: { type: 'array', items: { type: 'array', items: text }, description: 'Pairs' },
-      rule: 'a list of pairs of name and value',
-      parse: (given: unknown) => (Array.isArray(given) && given.every(isPair) ? given : undefined),
-    },
-    body: textLike({ ...text, description: 'In base64' }, 'base64'),
-    size: integer(0, Number.MAX_SAFE_INTEGER),
-    cause: textLike(
-      { ...text, description: 'The code of an error, such as ECONNREFUSED; only recorded' },
-      'upper-case letters, digits and underscores',
-      /^[A-Z0-9_]{1,60}$/,
-    ),
-  },
-)
-
 const isPair = (pair: unknown): pair is [name: string, value: string] =>
   Array.isArray(pair) && pair.length === 2 && pair.every(each => typeof each === 'string')
 
@@ -191,7 +163,34 @@ export const giveResult = defineEndpoint({
   path: '/control/listeners/{webhook_id}/results',
   operationId: 'giveAttemptResult',
   summary: 'Report the result of an attempt to deliver a message',
-  body: attemptResult,
+  body: body(
+    'AttemptResult',
+    {
+      attempt_id: textLike(text, 'text without U+0000', /^[^\0]*$/),
+      status_code: wholeOrNull(100, 599),
+      result: textLike(
+        text,
+        `text of at most ${LONGEST_RESULT} characters`,
+        new RegExp(`^\\P{Cc}{0,${LONGEST_RESULT}}$`, 'u'),
+      ),
+    },
+    {
+      response_time: wholeOrNull(0, LONGEST_TIME),
+      headers: {
+        schema: { type: 'array', items: { type: 'array', items: text }, description: 'Pairs' },
+        rule: 'a list of pairs of name and value',
+        parse: (given: unknown) =>
+          Array.isArray(given) && given.every(isPair) ? given : undefined,
+      },
+      body: textLike({ ...text, description: 'In base64' }, 'base64'),
+      size: integer(0, Number.MAX_SAFE_INTEGER),
+      cause: textLike(
+        { ...text, description: 'The code of an error, such as ECONNREFUSED; only recorded' },
+        'upper-case letters, digits and underscores',
+        /^[A-Z0-9_]{1,60}$/,
+      ),
+    },
+  ),
   inPath: A_LISTENER,
   response: [204, 'The attempt has this result'],
   errors: () => [notFound('listener'), badField('result', 'must be text')],

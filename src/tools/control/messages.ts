@@ -13,14 +13,6 @@ import { tooManyWaits } from './wait.ts'
 
 const { attempts, last_delivery_status: delivery } = webhookMessage.properties
 
-const filters = {
-  message_id: anyText('This message', ID),
-  payment_id,
-  event_type: oneOf(eventTypes, 'Of this event type'),
-  delivery: oneOf(delivery.enum, 'With this delivery status'),
-  ...paging,
-}
-
 export const message = object('Message', {
   message_id: identifier,
   webhook_id: identifier,
@@ -45,7 +37,13 @@ export const listMessages = defineEndpoint({
   path: '/control/messages',
   operationId: 'listMessages',
   summary: 'List the webhook messages of the account',
-  query: filters,
+  query: {
+    message_id: anyText('This message', ID),
+    payment_id,
+    event_type: oneOf(eventTypes, 'Of this event type'),
+    delivery: oneOf(delivery.enum, 'With this delivery status'),
+    ...paging,
+  },
   description:
     'Messages of all webhooks, oldest first. With `after` it begins there, otherwise it ends with the newest. A client that follows with `next` misses none while nobody advances the clock, and may get one again.',
   response: [200, 'The messages', messages],

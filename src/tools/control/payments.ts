@@ -26,16 +26,6 @@ import { tooManyWaits } from './wait.ts'
 const MOST_LOOKED_AT = 1_000
 const MOST_RETURNED = 100
 
-const filters = {
-  payment_id: anyText('This payment', ID),
-  reference: anyText('Only payments with this reference, in any case', 'PITCH-41'),
-  status: oneOf(
-    [...statuses, 'refunded'],
-    'Only payments that are or were in this status; `refunded` once something was refunded',
-  ),
-  wait,
-}
-
 const foundPayments = object('FoundPayments', {
   results: { type: 'array', maxItems: MOST_RETURNED, items: paymentBody },
 })
@@ -49,7 +39,15 @@ export const findPayments = defineEndpoint({
   path: '/control/payments',
   operationId: 'findPayments',
   summary: 'Find payments, or wait for one',
-  query: filters,
+  query: {
+    payment_id: anyText('This payment', ID),
+    reference: anyText('Only payments with this reference, in any case', 'PITCH-41'),
+    status: oneOf(
+      [...statuses, 'refunded'],
+      'Only payments that are or were in this status; `refunded` once something was refunded',
+    ),
+    wait,
+  },
   description: `At most ${MOST_RETURNED}, newest first. With \`wait\` the response is held until one matches.`,
   response: [200, 'The payments', foundPayments],
   errors: () => [badField('wait', `must be ${wait.rule}`), tooManyWaits()],

@@ -24,21 +24,6 @@ import { body, boolean, choice, integer, textLike } from './fields.ts'
 import { presentBody } from './requests.ts'
 import { answer, count, identifier, nullable, text } from './schemas.ts'
 
-const sendAgainBody = body(
-  'SendAgain',
-  {},
-  {
-    times: integer(1, MOST_TIMES),
-    at_once: boolean({ description: 'All at once instead of one by one' }),
-    body: textLike({ ...text, description: 'Another body, which is signed' }),
-    new_identifier: boolean(),
-    damage: choice(damages),
-    as: choice(shapes, { description: 'As GOV.UK Pay sends it' }),
-    to: textLike({ ...text, description: 'Another address' }),
-    signing_key: textLike(text),
-  },
-)
-
 const sentAgain = object('SentAgain', {
   results: {
     type: 'array',
@@ -65,7 +50,20 @@ export const sendMessage = defineEndpoint({
   path: '/control/messages/{message_id}/send',
   operationId: 'sendMessage',
   summary: 'Send a webhook message again',
-  body: sendAgainBody,
+  body: body(
+    'SendAgain',
+    {},
+    {
+      times: integer(1, MOST_TIMES),
+      at_once: boolean({ description: 'All at once instead of one by one' }),
+      body: textLike({ ...text, description: 'Another body, which is signed' }),
+      new_identifier: boolean(),
+      damage: choice(damages),
+      as: choice(shapes, { description: 'As GOV.UK Pay sends it' }),
+      to: textLike({ ...text, description: 'Another address' }),
+      signing_key: textLike(text),
+    },
+  ),
   description: 'Sends the kept bytes once more, or changed on purpose.',
   inPath: 'A message of the account',
   response: [200, 'What came back', sentAgain],

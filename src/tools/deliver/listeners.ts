@@ -64,20 +64,16 @@ async function sendToListener(
     if (row.answer) {
       // Nobody has to wait for this. A row that stays is deleted later.
       database.write([deleteAttempt(key, row)]).catch(() => {})
-      return fromStored(row.answer)
+      const { answer, ...result } = JSON.parse(row.answer) as ListenerAnswer // written by endAttempt
+      if (!answer) return result
+      const body = Buffer.from(answer.body, 'base64')
+      return { ...result, answer: Promise.resolve({ ...answer, body, sent: {} }) }
     }
     const isAlone = !row.taken && row.listening_until <= time.wall()
     if (!isAlone && !ending.aborted) return undefined
     if (!(await database.write([deleteAttempt(key, row)]))) return undefined
     return isAlone ? failed(NOBODY_LISTENS, null) : failed('timeout', DEADLINE)
   })
-}
-
-function fromStored(stored: string): AttemptResult {
-  const { answer, ...result } = JSON.parse(stored) as ListenerAnswer // written by endAttempt
-  if (!answer) return result
-  const body = Buffer.from(answer.body, 'base64')
-  return { ...result, answer: Promise.resolve({ ...answer, body, sent: {} }) }
 }
 
 type TakenAttempt = Offer & { attempt_id: string }

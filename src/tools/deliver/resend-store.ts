@@ -18,10 +18,7 @@ export type NewestResend = Resend & { claimed_until: number }
 export const isRunning = (resend: NewestResend | undefined, now: MachineTime): boolean =>
   resend !== undefined && resend.claimed_until > now && resend.left.length > 0
 
-export async function findResend(
-  database: Database,
-  room: string,
-): Promise<NewestResend | undefined> {
+export async function findResend(database: Database, room: string) {
   const [row] = await database.query<{ body: string; claimed_until: number }>(
     'select body, claimed_until from resends where account = $1',
     [room],

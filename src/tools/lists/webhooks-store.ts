@@ -3,7 +3,6 @@ import { idFloor } from '../../core/ids.ts'
 import type { Database } from '../../core/ports.ts'
 import {
   IS_NOT_LISTENING,
-  type MessageOutline,
   type MessageRow,
   messageRows,
   outlineRows,
@@ -76,10 +75,7 @@ export const countWebhooks = (database: Database, room: string): Promise<number>
 const MOST_OF_PAYMENT = 1_000
 
 /** The first messages of a payment that the caller has found and that is not gone, oldest first. */
-export const messagesOfPayment = (
-  database: Database,
-  payment_id: string,
-): Promise<MessageOutline[]> =>
+export const messagesOfPayment = (database: Database, payment_id: string) =>
   findPart(
     database,
     outlineRows,

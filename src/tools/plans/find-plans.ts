@@ -127,8 +127,7 @@ async function targetOf(ports: PlanPorts, request: FastifyRequest) {
     account,
     lastPlan: lastPlan === 'none' ? undefined : lastPlan.plan_id,
     payment_id,
-    payment: async () =>
-      payment_id ? findPayment(database, account.room, payment_id, time.now(account)) : undefined,
+    payment: () => findPayment(database, account.room, payment_id, time.now(account)),
   }
 }
 
