@@ -71,15 +71,12 @@ export type Prefilled = { cardholder_name?: string; billing_address?: BillingAdd
 const NO_COUNTRIES = ['ZZ', 'XA', 'XB', 'EU', 'EZ', 'UN', 'QO']
 let regions: Intl.DisplayNames | undefined
 
-function isCountry(code: string): boolean {
-  regions ??= new Intl.DisplayNames('en', { type: 'region', fallback: 'none' })
-  const upper = code.toUpperCase()
-  return !NO_COUNTRIES.includes(upper) && regions.of(upper) !== undefined
-}
-
 /** A prefilled address as the form of the pages has it: where the country is missing or unknown, it is the United Kingdom. */
-export function withCountry({ country, ...address }: BillingAddress): BillingAddress {
-  return { ...address, country: country && isCountry(country) ? country : 'GB' }
+export function withCountry({ country = '', ...address }: BillingAddress): BillingAddress {
+  regions ??= new Intl.DisplayNames('en', { type: 'region', fallback: 'none' })
+  const code = country.toUpperCase()
+  const isCountry = code && !NO_COUNTRIES.includes(code) && regions.of(code)
+  return { ...address, country: isCountry ? country : 'GB' }
 }
 
 /** The card that the hosted pages submit. `created` is the creation of the payment, in milliseconds. */

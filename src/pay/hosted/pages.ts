@@ -220,8 +220,6 @@ export type PaymentSummary = Pick<
     agreement?: string | undefined
   }
 
-type Person = Pick<PaymentSummary, 'cardholder_name' | 'billing_address' | 'email'>
-
 function paymentRows(payment: PaymentSummary, { summary: text }: Messages): SummaryRow[] {
   const agreement = payment.agreement && html`${payment.agreement}<br>${text.cardKept}`
   return [
@@ -233,7 +231,7 @@ function paymentRows(payment: PaymentSummary, { summary: text }: Messages): Summ
 }
 
 /** The details of the payer that are known, so there may be no rows. */
-function personRows(person: Person, { person: text, language }: Messages): SummaryRow[] {
+function personRows(person: PaymentSummary, { person: text, language }: Messages): SummaryRow[] {
   return presentRows([
     ['cardholder-name', text.name, person.cardholder_name],
     ['address', text.address, addressLines(person.billing_address, language)],

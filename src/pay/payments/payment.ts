@@ -210,9 +210,8 @@ export function advance(
   if (!transition) return undefined
   if (transition.chosen && !payment.success_chosen) return undefined
   const at = Math.max(now, latest)
-  const through = transition.through.map(step =>
-    step === 'authorised' ? authorisedStatus(payment) : step,
-  )
+  const authorised = payment.given.delayed_capture ? 'capturable' : 'success'
+  const through = transition.through.map(step => (step === 'authorised' ? authorised : step))
   const to = through.at(-1) ?? from
   const { code } = transition
   const isRecurring = code === 'P0010' && payment.given.authorisation_mode === 'agreement'
@@ -232,9 +231,6 @@ export function advance(
 /** The card that the hosted pages submit for the payment. */
 export const mockCardOf = ({ given, payment_id }: Payment): CardDetails =>
   mockCard(given.prefilled, timeOf(payment_id))
-
-const authorisedStatus = (payment: Payment): Status =>
-  payment.given.delayed_capture ? 'capturable' : 'success'
 
 /** The last event of the payment. Throws when there is none, which is a bug. */
 export const stateOf = (payment: Payment): PaymentEvent => {

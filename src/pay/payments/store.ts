@@ -229,13 +229,11 @@ const prefixOf = (id: string): string => id.slice(0, COUNTER_PREFIX)
 /** Sorts after every identifier, whose characters are 0-9 and a-v. */
 const AFTER = 'w'
 
-/** Ends with the last character of the identifier, so that concurrent inserts rarely lock the same row. */
-const bucketOf = ({ payment_id }: Payment): string => prefixOf(payment_id) + payment_id.slice(-1)
-
-const countPayment = (payment: Payment): Statement => ({
+/** The bucket ends with the last character of the identifier, so that concurrent inserts rarely lock the same row. */
+const countPayment = ({ payment_id, room }: Payment): Statement => ({
   sql: `insert into payment_counts (account, bucket, payments) values ($1, $2, 1)
         on conflict (account, bucket) do update set payments = payment_counts.payments + 1`,
-  values: [payment.room, bucketOf(payment)],
+  values: [room, prefixOf(payment_id) + payment_id.slice(-1)],
 })
 
 /** How many payments the account has made in its present room, apart from those that the sweep has deleted. */

@@ -49,11 +49,7 @@ const STATES: Record<string, { status: string; code?: string; message?: string }
   P0010: { status: 'declined' },
   P0020: { status: 'timedout' },
   P0030: { status: 'cancelled' },
-  P0040: {
-    status: 'cancelled',
-    code: 'P0030',
-    message: 'Payment was cancelled by the user',
-  },
+  P0040: { status: 'cancelled', code: 'P0030', message: 'Payment was cancelled by the user' },
 }
 
 const withNulls = (names: readonly string[], given: Printed) =>

@@ -11,7 +11,7 @@ import { registrationProblem } from '../../platform/outbound/address.ts'
 import type { Context } from '../context.ts'
 import { oldestKept } from '../retention.ts'
 import { attemptsOf, type MessageRow, statusAt } from './message-store.ts'
-import { type Attempt, eventTypes, eventTypesIn, type Webhook } from './webhook.ts'
+import { eventTypes, eventTypesIn, type Webhook } from './webhook.ts'
 
 const codes = fieldCodes.webhook
 
@@ -148,16 +148,12 @@ export const presentWebhook = (found: Webhook): FromSchema<typeof webhook> => ({
   signing_key: found.signing_key,
 })
 
-const presentAttempt = ({ at, ...outcome }: Attempt): FromSchema<typeof attempt> => ({
-  created_date: iso(at),
-  send_at: iso(at),
-  ...outcome,
-})
-
 /** `now` in milliseconds. A message whose payment is gone has no body and is never sent. */
 export function presentMessage(row: MessageRow, now: AccountTime) {
   const gone = row.payment_id < oldestKept(now)
-  const attempts = attemptsOf(row).map(presentAttempt).reverse()
+  const attempts = attemptsOf(row)
+    .map(({ at, ...outcome }) => ({ created_date: iso(at), send_at: iso(at), ...outcome }))
+    .reverse()
   return {
     webhook_message_id: row.message_id,
     external_id: row.message_id,
