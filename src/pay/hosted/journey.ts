@@ -5,7 +5,14 @@
 import { findAgreement } from '../agreements/store.ts'
 import { withCountry } from '../card.ts'
 import { confirming, findByPageToken, moveByToken, type TokenHolder } from '../payments/complete.ts'
-import { type Choice, isPayable, mockCardOf, type Payment, statusOf } from '../payments/payment.ts'
+import {
+  type Choice,
+  choices,
+  isPayable,
+  mockCardOf,
+  type Payment,
+  statusOf,
+} from '../payments/payment.ts'
 import { choiceTriggers, isHeld } from '../payments/scenario.ts'
 import {
   confirmPage,
@@ -39,7 +46,8 @@ export async function showDetails(
 
 /** Applies the chosen scenario. Without exactly one valid choice it shows the first page again, with an error. */
 export async function choose(visit: JourneyStep, form: URLSearchParams): Promise<PageOrRedirect> {
-  const scenario = readScenario(form)
+  const [given, ...more] = form.getAll('scenario')
+  const scenario = choices.find(choice => choice === given && more.length === 0)
   if (!scenario) return unlessOver(await find(visit), payment => details(visit, payment, true))
   if (scenario !== 'success') return end(visit, scenario)
   const result = await moveByToken(visit, choiceTriggers.success)
@@ -96,14 +104,6 @@ const wayBack = ({ given: { language, return_url = '' } }: Payment): ReturnLink 
   language,
   returnUrl: return_url,
 })
-
-/** Returns the one valid scenario in the form; undefined if there is none, or more than one value. */
-function readScenario(form: URLSearchParams): Choice | undefined {
-  const [scenario, ...more] = form.getAll('scenario')
-  return scenario !== undefined && more.length === 0 && Object.hasOwn(choiceTriggers, scenario)
-    ? (scenario as Choice) // hasOwn has checked it
-    : undefined
-}
 
 async function find(visit: JourneyStep): Promise<Payment | undefined> {
   return (await findByPageToken(visit))?.payment

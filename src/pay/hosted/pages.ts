@@ -9,7 +9,6 @@ import {
   buttonGroup,
   buttonLink,
   errorSummary,
-  type RadioItem,
   radios,
   type SummaryRow,
   summaryList,
@@ -86,18 +85,17 @@ function scenarioPicker(
   error: boolean,
 ): Html {
   const successHint = delayed_capture ? text.capturableHint : text.successHint
-  const items: RadioItem[] = [
-    { value: 'success', text: text.success, hint: successHint },
-    { value: 'declined', text: text.declined, hint: text.declinedHint },
-    { value: 'error', text: text.error, hint: text.errorHint },
-    { divider: text.or },
-    { value: 'cancel', text: text.cancel, hint: text.cancelHint },
-  ]
   return radios({
     name: 'scenario',
     legend: text.legend,
     hint: text.hint,
-    items,
+    items: [
+      { value: 'success', text: text.success, hint: successHint },
+      { value: 'declined', text: text.declined, hint: text.declinedHint },
+      { value: 'error', text: text.error, hint: text.errorHint },
+      { divider: text.or },
+      { value: 'cancel', text: text.cancel, hint: text.cancelHint },
+    ],
     error: error ? { text: text.nothingChosen, prefix: text.errorPrefix } : undefined,
   })
 }
@@ -268,8 +266,6 @@ function addressLines(address: BillingAddress | undefined, language: Language): 
   return html`${filled.map((line, i) => html`${i > 0 && html`<br>`}<bdi>${line}</bdi>`)}`
 }
 
-type Row = [id: string, key: string, value: string | Html | undefined]
-
-function presentRows(rows: Row[]): SummaryRow[] {
+function presentRows(rows: [id: string, key: string, value: string | Html | undefined][]) {
   return rows.flatMap(([id, key, value]) => (value ? [{ id, key, value }] : []))
 }

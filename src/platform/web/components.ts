@@ -62,7 +62,7 @@ export function hint(id: string, text: Part, className?: string): Html {
   return html`<div id="${id}" class="govuk-hint${className && ` ${className}`}">${text}</div>`
 }
 
-export type RadioItem = { value: string; text: string; hint: Part } | { divider: string }
+type RadioItem = { value: string; text: string; hint: Part } | { divider: string }
 
 type Radios = {
   name: string
