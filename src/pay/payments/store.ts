@@ -216,7 +216,11 @@ export function quickTotal(search: Search, room: string, now: AccountTime): Cond
   if (Object.keys(others).length > 0) return undefined
   const { from = '', until = AFTER } = createdRange(search)
   const oldest = oldestKept(now)
-  return totalBetween(room, from > oldest ? from : oldest, until)
+  const start = from > oldest ? from : oldest
+  const [first, last] = [prefixOf(start), prefixOf(until)]
+  if (first >= last) return where(COUNT_ROWS, room, start, until)
+  const sql = `select (${COUNT_ROWS}) + (${SUM_COUNTERS}) + (${COUNT_ROWS})`
+  return where(sql, room, start, first + AFTER, room, first + AFTER, last, room, last, until)
 }
 
 /**
@@ -243,14 +247,6 @@ export async function countPayments(database: Database, room: string): Promise<n
     [room],
   )
   return counted?.payments ?? 0
-}
-
-/** Counts the payments of an account with identifiers from `from` (included) to `until` (excluded). */
-function totalBetween(room: string, from: string, until: string): Condition {
-  const [first, last] = [prefixOf(from), prefixOf(until)]
-  if (first >= last) return where(COUNT_ROWS, room, from, until)
-  const sql = `select (${COUNT_ROWS}) + (${SUM_COUNTERS}) + (${COUNT_ROWS})`
-  return where(sql, room, from, first + AFTER, room, first + AFTER, last, room, last, until)
 }
 
 const COUNT_ROWS =

@@ -146,9 +146,14 @@ export function readPlan(read: NewPlan, operations: readonly Endpoint[]) {
   if (on !== undefined && !names.includes(on))
     throw badField('on', `must be one of ${names.join(', ')}`)
   const effect = isOfScenario ? scenarioOf(read, on) : faultOf(read)
-  const plan = { on, given, payment_id, skip, times, probability, seed, ...effect }
-  checkPayment(plan, operations)
-  return plan
+  // What is refused from here on could never match.
+  if (on === CREATION && payment_id !== undefined)
+    throw badField('payment_id', `must be absent with ${CREATION}: the payment does not exist yet`)
+  const endpoint = operations.find(({ operationId }) => operationId === on)
+  const concernsPayment = endpoint?.area !== 'api' || endpoint.path.includes('{payment_id}')
+  if (on !== CREATION && !concernsPayment && asksForPayment(read))
+    throw badField(payment_id === undefined ? 'given' : 'payment_id', `must be absent with ${on}`)
+  return { on, given, payment_id, skip, times, probability, seed, ...effect }
 }
 
 export function presentPlan({ plan_id, room, seen, acted, ...plan }: Plan) {
@@ -231,18 +236,4 @@ function readAnswer(given: Json): PlannedAnswer {
   if (own !== undefined && status !== 500 && code !== undefined && code !== own)
     throw badField('answer.code', `must be ${own} or absent: it is the code of ${status}`)
   return { status, ...(code && { code }) }
-}
-
-/** Refuses a plan that could never match. */
-function checkPayment(
-  plan: Pick<Plan, 'on' | 'given' | 'payment_id'>,
-  operations: readonly Endpoint[],
-): void {
-  const { on, payment_id } = plan
-  if (on === CREATION && payment_id !== undefined)
-    throw badField('payment_id', `must be absent with ${CREATION}: the payment does not exist yet`)
-  const endpoint = operations.find(({ operationId }) => operationId === on)
-  const concernsPayment = endpoint?.area !== 'api' || endpoint.path.includes('{payment_id}')
-  if (on !== CREATION && !concernsPayment && asksForPayment(plan))
-    throw badField(payment_id === undefined ? 'given' : 'payment_id', `must be absent with ${on}`)
 }
