@@ -21,8 +21,10 @@ describe('Concurrent messages:', { timeout: 120_000 }, () => {
     const ended = await Promise.all(outcomes)
     assert.ok(ended.every(({ result }) => result === 'timeout'))
     // Six; fewer where starting all of them took longer than the first ones waited.
-    const queued = ended.filter(({ response_time }) => response_time === null)
-    assert.equal(queued.length, 70 - hanging.connections())
+    const queued = ended.filter(({ response_time }) => response_time === null).length
+    // A busy receiver accepts the last connections after the messages have timed out.
+    while (hanging.connections() < 70 - queued) await setTimeout(10)
+    assert.equal(hanging.connections(), 70 - queued)
   })
 
   test('A queued request is sent when a slot is free, and its response_time starts then.', async () => {
