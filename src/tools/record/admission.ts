@@ -8,7 +8,7 @@ import {
   REFUSALS_AT_ONCE,
 } from '../../core/budgets.ts'
 import type { MachineTime } from '../../core/ports.ts'
-import type { Bound, Gap } from './exchange.ts'
+import { type Bound, type Gap, together } from './exchange.ts'
 
 type Bucket = { left: number; at: MachineTime }
 /** `burst` at once, then `rate` a second. */
@@ -37,16 +37,9 @@ export function createAdmission() {
   let pausedAt = -Infinity
   const gaps = new Map<string, Gap>()
 
-  function add(room: string, { count, refused, from, to, bounds }: Gap): void {
-    const gap = gaps.get(room)
-    if (!gap) gaps.set(room, { count, refused, from, to, bounds })
-    else {
-      gap.count += count
-      gap.refused += refused
-      gap.from = Math.min(gap.from, from)
-      gap.to = Math.max(gap.to, to)
-      for (const bound of bounds) if (!gap.bounds.includes(bound)) gap.bounds.push(bound)
-    }
+  function add(room: string, gap: Gap): void {
+    const before = gaps.get(room)
+    gaps.set(room, before ? together(before, gap) : gap)
   }
 
   return {

@@ -172,6 +172,14 @@ export type ExchangeBody = {
 /** Exchanges of one account that were only counted. Times in milliseconds, of the first and the last. */
 export type Gap = { count: number; refused: number; from: number; to: number; bounds: Bound[] }
 
+export const together = (one: Gap, other: Gap): Gap => ({
+  count: one.count + other.count,
+  refused: one.refused + other.refused,
+  from: Math.min(one.from, other.from),
+  to: Math.max(one.to, other.to),
+  bounds: [...new Set([...one.bounds, ...other.bounds])],
+})
+
 /**
  * Why an exchange was only counted: a limit, or a write of the record that failed or would take room from payments.
  * `damage`: its row cannot be read.

@@ -5,7 +5,7 @@ import type { Range } from '../../../platform/database/select.ts'
 import { tag } from '../../../platform/web/components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import { answerToWrong } from '../../explain/wrong-signature.ts'
-import type { Bound, Exchange } from '../../record/exchange.ts'
+import { type Bound, type Exchange, type Gap, together } from '../../record/exchange.ts'
 import {
   byBeginning,
   countExchanges,
@@ -179,16 +179,6 @@ function inOrder(exchanges: Exchange[]): Exchange[] {
   }
   return rows
 }
-
-type Gap = NonNullable<Exchange['gap']>
-
-const together = (one: Gap, other: Gap): Gap => ({
-  count: one.count + other.count,
-  refused: one.refused + other.refused,
-  from: Math.min(one.from, other.from),
-  to: Math.max(one.to, other.to),
-  bounds: [...new Set([...one.bounds, ...other.bounds])],
-})
 
 const REASONS: Record<Bound, string> = {
   account: 'more than 100 a second of this account, or 20 refusals',
