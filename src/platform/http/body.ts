@@ -30,10 +30,12 @@ export type Accepts = keyof typeof accepted
 export const hasBody = ({ headers }: FastifyRequest): boolean =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 
-const isOfType = ({ headers }: FastifyRequest, type: keyof typeof patterns): boolean =>
+type Typed = { headers: { 'content-type'?: string | undefined } }
+
+const isOfType = ({ headers }: Typed, type: keyof typeof patterns): boolean =>
   patterns[type].test(headers['content-type'] ?? '')
 
-export const isForm = (request: FastifyRequest): boolean => isOfType(request, FORM_TYPE)
+export const isForm = (request: Typed): boolean => isOfType(request, FORM_TYPE)
 
 /** The error for a body of another media type, or with a Content-Encoding; undefined when it may be read. */
 export function wrongMediaTypeOf(request: FastifyRequest, accepts: Accepts): Error | undefined {

@@ -3,6 +3,7 @@ import { hash } from 'node:crypto'
 import { unescape as decoded } from 'node:querystring'
 import { isSuccess } from '../../../core/http-status.ts'
 import { isListenerAddress } from '../../../pay/webhooks/listener.ts'
+import { isForm } from '../../../platform/http/body.ts'
 import type { Created, Facts, Headers } from '../../record/exchange.ts'
 import { type AnsweredAttempt, bytesOf, effectFacts, type RawRequest } from '../../record/row.ts'
 import { partsOf } from './values.ts'
@@ -31,7 +32,7 @@ type Fields = Readonly<Record<string, unknown>>
 
 function fieldsOf(headers: Headers, text: string): Fields {
   if (text === '') return {}
-  if (isForm(headers)) return Object.fromEntries(new URLSearchParams(text))
+  if (isForm({ headers })) return Object.fromEntries(new URLSearchParams(text))
   try {
     const parsed: unknown = JSON.parse(text)
     return typeof parsed === 'object' && parsed !== null ? { ...parsed } : {}
@@ -39,9 +40,6 @@ function fieldsOf(headers: Headers, text: string): Fields {
     return {}
   }
 }
-
-export const isForm = (headers: Headers): boolean =>
-  /^application\/x-www-form-urlencoded\b/i.test(headers['content-type'] ?? '')
 
 /** The User-Agent of Farthing's own commands. */
 const OWN = /^farthing\//

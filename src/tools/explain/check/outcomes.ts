@@ -1,11 +1,10 @@
 /** Rules about how a client learns the outcome of a payment or a refund. */
-import { isSuccess } from '../../../core/http-status.ts'
 import { HOUR, MINUTE, SECOND } from '../../../core/time.ts'
 import type { EventType } from '../../../pay/webhooks/webhook.ts'
 import type { Evidence } from '../../record/exchange.ts'
 import { LISTED_ENDS } from './facts.ts'
 import type { AccountRecord } from './record.ts'
-import { documented, type Judged, type Rule } from './rule.ts'
+import { documented, hasDone, hasSucceeded, type Judged, type Rule } from './rule.ts'
 
 /** Milliseconds of account time after which an outcome should have been read. */
 const READ_WITHIN = 10 * MINUTE
@@ -22,11 +21,6 @@ const REFUND_READ_AFTER = 5 * SECOND
 const REFUND_LASTS = 30 * MINUTE
 
 const READS = ['readPayment', 'listPaymentEvents']
-
-export const hasSucceeded = ({ status }: Evidence): boolean => isSuccess(status)
-
-export const hasDone = (operation: string) => (each: Evidence) =>
-  each.operation === operation && hasSucceeded(each)
 
 /** What the request for a payment that was made asked for. */
 export const made = ({ status, created }: Evidence) => (status === 201 ? created : undefined)

@@ -1,9 +1,9 @@
 /** Rules about what Farthing does and GOV.UK Pay does not. They look at one exchange when it is recorded. */
-import { isSuccess } from '../../../core/http-status.ts'
+import { isForm } from '../../../platform/http/body.ts'
 import type { Evidence } from '../../record/exchange.ts'
 import type { AnsweredAttempt } from '../../record/row.ts'
-import { isForm, type ReadRequest } from './facts.ts'
-import { documented, inCode, type RuleText } from './rule.ts'
+import type { ReadRequest } from './facts.ts'
+import { documented, hasDone, hasSucceeded, inCode, type RuleText } from './rule.ts'
 import {
   hasCheckDigit,
   hasText,
@@ -26,10 +26,7 @@ export type ProductionRow<Looked = never> = Omit<RuleText, 'id'> & {
   breaks: (looked: Looked) => boolean
 }
 
-const among = (operation: string, lacking: string) => ({
-  could: (each: Evidence) => each.operation === operation && isSuccess(each.status),
-  lacking,
-})
+const among = (operation: string, lacking: string) => ({ could: hasDone(operation), lacking })
 const CREATES = among('createPayment', 'No payment was created.')
 const KEYED: Among = {
   could: each => CREATES.could(each) && each.created?.mode !== 'agreement',
@@ -41,16 +38,13 @@ const RETURNS: Among = {
 }
 const CARDS = among('authorisePayment', 'No card was posted to /v1/auth and accepted.')
 const REQUESTS = {
-  could: (each: Evidence) => each.kind === 'api' && isSuccess(each.status),
+  could: (each: Evidence) => each.kind === 'api' && hasSucceeded(each),
   lacking: 'No request to /v1 succeeded.',
 }
-const succeeded = ({ status }: ReadRequest): boolean => isSuccess(status)
 const created = (read: ReadRequest): boolean =>
   read.operation === 'createPayment' && read.status === 201
-const authorised = (read: ReadRequest): boolean =>
-  read.operation === 'authorisePayment' && succeeded(read)
-const searched = (read: ReadRequest): boolean =>
-  read.operation === 'searchPayments' && succeeded(read)
+const authorised = hasDone('authorisePayment')
+const searched = hasDone('searchPayments')
 
 const hasUselessKey = ({ operation, headers, body }: ReadRequest): boolean =>
   operation === 'createPayment' &&
@@ -138,7 +132,7 @@ export const requestRows: readonly ProductionRow<ReadRequest>[] = [
       'Its documentation says that the firewall of GOV.UK Pay blocks <, > and | in a request, with P0920.',
     advice: 'Replace or remove these characters.',
     source: FIREWALL,
-    breaks: read => succeeded(read) && hasText(read, /[<>|]/),
+    breaks: read => hasSucceeded(read) && hasText(read, /[<>|]/),
   },
   {
     key: 'P5-quote',
@@ -149,7 +143,7 @@ export const requestRows: readonly ProductionRow<ReadRequest>[] = [
       'Its documentation says that the firewall of GOV.UK Pay blocks " and \\ in a request, with P0920. Two of its own programs take them.',
     advice: 'Try it with a test account of GOV.UK Pay, or replace them.',
     source: FIREWALL,
-    breaks: read => succeeded(read) && hasText(read, /["\\]/),
+    breaks: read => hasSucceeded(read) && hasText(read, /["\\]/),
   },
   {
     key: 'P6',
@@ -223,7 +217,7 @@ export const requestRows: readonly ProductionRow<ReadRequest>[] = [
     sentence: 'By its source GOV.UK Pay takes the card as JSON only, not as a form.',
     advice: 'Send JSON with Content-Type: application/json.',
     source: inCode('publicapi', 'resources/AuthorisationResource.java', '43'),
-    breaks: read => authorised(read) && isForm(read.headers),
+    breaks: read => authorised(read) && isForm(read),
   },
   {
     ...IGNORED_FILTER,
@@ -255,11 +249,11 @@ export const requestRows: readonly ProductionRow<ReadRequest>[] = [
     advice: 'Send Content-Type: application/json with each body.',
     source: inCode('publicapi', 'resources/PaymentsResource.java', '266'),
     breaks: read =>
-      succeeded(read) &&
+      hasSucceeded(read) &&
       read.method === 'POST' &&
       read.text !== '' &&
       !/^application\/json\s*(?:;|$)/i.test(read.headers['content-type'] ?? '') &&
-      !(authorised(read) && isForm(read.headers)),
+      !(authorised(read) && isForm(read)),
   },
   {
     ...BY_PROVIDER,

@@ -3,9 +3,9 @@ import { MINUTE, SECOND } from '../../../core/time.ts'
 import { sendsTheSame, type Webhook } from '../../../pay/webhooks/webhook.ts'
 import type { Evidence } from '../../record/exchange.ts'
 import { causeOf } from '../causes.ts'
-import { hasSucceeded, isGapSince } from './outcomes.ts'
+import { isGapSince } from './outcomes.ts'
 import type { AccountRecord } from './record.ts'
-import { documented, inCode, type Judged, type Rule } from './rule.ts'
+import { documented, hasSucceeded, inCode, type Judged, type Rule } from './rule.ts'
 
 const TOO_SLOW = SECOND
 const ATTEMPTS = 10

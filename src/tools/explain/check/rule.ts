@@ -1,5 +1,6 @@
 /** What the check says of an integration: where it would break with GOV.UK Pay. */
 
+import { isSuccess } from '../../../core/http-status.ts'
 import { iso } from '../../../core/time.ts'
 import { type Webhook, webhookName } from '../../../pay/webhooks/webhook.ts'
 import type { Evidence } from '../../record/exchange.ts'
@@ -29,6 +30,11 @@ export type RuleText = {
 
 /** An exchange that shows something. */
 type Sighting = Pick<Evidence, 'exchange_id' | 'began' | 'at'>
+
+export const hasSucceeded = ({ status }: Pick<Evidence, 'status'>): boolean => isSuccess(status)
+
+export const hasDone = (operation: string) => (each: Pick<Evidence, 'operation' | 'status'>) =>
+  each.operation === operation && hasSucceeded(each)
 
 /** What a rule says, with the exchanges that show it. */
 type Judgement = Partial<RuleText> & {

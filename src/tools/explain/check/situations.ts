@@ -3,12 +3,12 @@
  * production in which integrations break.
  */
 import { inspect } from 'node:util'
-import { isSuccess } from '../../../core/http-status.ts'
 import { timeOf } from '../../../core/ids.ts'
 import { DAY } from '../../../core/time.ts'
 import type { Evidence } from '../../record/exchange.ts'
 import type { AccountRecord } from './record.ts'
 import { isLost } from './requests.ts'
+import { hasDone, hasSucceeded } from './rule.ts'
 
 type Met = (record: AccountRecord) => readonly Evidence[]
 
@@ -54,8 +54,8 @@ const downAndUp: Met = ({ exchanges }) => {
   const down = new Set<string | undefined>()
   return exchanges.filter(each => {
     if (each.kind !== 'out' || each.hand === 'other' || each.printed) return false
-    if (!isSuccess(each.status)) down.add(each.webhook_id)
-    return isSuccess(each.status) && down.has(each.webhook_id)
+    if (!hasSucceeded(each)) down.add(each.webhook_id)
+    return hasSucceeded(each) && down.has(each.webhook_id)
   })
 }
 
@@ -63,7 +63,7 @@ const downAndUp: Met = ({ exchanges }) => {
 const twice: Met = ({ exchanges }) => {
   const accepted = new Set<string | null>()
   return exchanges.filter(each => {
-    if (each.kind !== 'out' || !isSuccess(each.status)) return false
+    if (each.kind !== 'out' || !hasSucceeded(each)) return false
     const isAgain = accepted.has(each.message_id) && each.hand !== 'other'
     if (each.hand !== 'other') accepted.add(each.message_id)
     return isAgain || each.probe === 'R3'
@@ -109,11 +109,10 @@ const rows: readonly Row[] = [
   {
     situation: 'A payment is captured days after it was made',
     met: seenWith(
-      ({ operation, status, payment_id, at }) =>
-        operation === 'capturePayment' &&
-        isSuccess(status) &&
-        payment_id !== null &&
-        at - timeOf(payment_id) >= DAY,
+      each =>
+        hasDone('capturePayment')(each) &&
+        each.payment_id !== null &&
+        each.at - timeOf(each.payment_id) >= DAY,
     ),
     line: control(
       'clock',
@@ -185,12 +184,12 @@ const rows: readonly Row[] = [
   { situation: 'A message comes twice', met: twice, ...PROBE },
   {
     situation: 'Messages come out of order',
-    met: seenWith(({ probe, status }) => probe === 'R4' && isSuccess(status)),
+    met: seenWith(each => each.probe === 'R4' && hasSucceeded(each)),
     ...PROBE,
   },
   {
     situation: 'A message is as GOV.UK Pay prints it',
-    met: seenWith(({ govuk, status }) => govuk === true && isSuccess(status)),
+    met: seenWith(each => each.govuk === true && hasSucceeded(each)),
     line: `curl -X PUT -H "Authorization: Bearer $FARTHING_API_KEY" --json '{"as":"govuk-pay"}' $FARTHING_URL/control/webhooks/WEBHOOK_ID`,
     library: "await account.receive({ as: 'govuk-pay' })",
   },
