@@ -4,7 +4,7 @@ import { asTypedHere } from '../../../core/invocation.ts'
 import { details } from '../../../platform/web/components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import type { Report } from '../../explain/check/report.ts'
-import type { Finding, Level } from '../../explain/check/rule.ts'
+import type { Finding, Level, Verdict } from '../../explain/check/rule.ts'
 import { definePage } from '../frame/define-page.ts'
 import { checkAndCount, failsIn } from '../frame/fails.ts'
 import type { PageVisit } from '../frame/list.ts'
@@ -29,17 +29,16 @@ export const check = definePage({
   navigation: 'Check',
   read: ({ context, account }) => checkAndCount(context, account),
   show(visit, report) {
-    const ofLevel = (level: Finding['level']) =>
-      report.findings.filter(each => each.level === level)
-    const open = groups.map(([level, heading]) => [level, heading, ofLevel(level)] as const)
+    const ofLevel = (level: Verdict) => report.findings.filter(each => each.level === level)
+    const open = groups.map(([level, heading]) => [heading, ofLevel(level)] as const)
     return html`${paragraph(`Would this integration work in production? What GOV.UK Pay does differently, as far as the requests and deliveries show it.`)}
 ${windowPart(visit, report)}
-${report.from !== null && open.every(([, , findings]) => findings.length === 0) && paragraph(ofLevel('pass').length > 0 ? 'Nothing that was seen would break.' : 'Nothing was judged, so nothing has passed.')}
+${report.from !== null && open.every(([, findings]) => findings.length === 0) && paragraph(ofLevel('pass').length > 0 ? 'Nothing that was seen would break.' : 'Nothing was judged, so nothing has passed.')}
 ${open.map(
-  ([level, heading, findings]) =>
+  ([heading, findings]) =>
     findings.length > 0 &&
     html`<h2 class="govuk-heading-m">${heading}</h2>
-${findings.map(each => findingView(visit, each, level))}
+${findings.map(each => findingView(visit, each))}
 `,
 )}
 ${situationsPart(visit, report)}

@@ -1,10 +1,10 @@
 /** Findings of the check as parts of pages. */
 import { asTypedHere } from '../../../core/invocation.ts'
-import { button, insetText, tag } from '../../../platform/web/components.ts'
+import { button, insetText, type TagColour, tag } from '../../../platform/web/components.ts'
 import { type Html, html, type Part } from '../../../platform/web/html.ts'
 import { showBroken } from '../../explain/check/judge.ts'
 import { MOST_MS, MOST_POSTS } from '../../explain/check/probing.ts'
-import { type Finding, type Level, sourceName } from '../../explain/check/rule.ts'
+import { type Finding, sourceName, type Verdict } from '../../explain/check/rule.ts'
 import type { AccountVisit } from '../frame/page.ts'
 import {
   inDigits,
@@ -17,9 +17,9 @@ import {
   untrusted,
 } from '../frame/parts.ts'
 
-const colours = { fail: 'red', warn: 'orange', note: 'blue' } as const
+const colours: Partial<Record<Verdict, TagColour>> = { fail: 'red', warn: 'orange', note: 'blue' }
 
-const levelTag = (level: Level): Html => tag(level, colours[level])
+const levelTag = (level: Verdict): Html => tag(level, colours[level])
 
 /** What GOV.UK Pay would do differently with a request or an attempt, from the keys that are kept with it. */
 export function inProduction(keys: readonly string[] | undefined): Html | false {
@@ -35,12 +35,12 @@ export function inProduction(keys: readonly string[] | undefined): Html | false 
 /** Links of one finding. */
 const MOST_LINKS = 5
 
-export function findingView(visit: AccountVisit, finding: Finding, level: Level): Html {
+export function findingView(visit: AccountVisit, finding: Finding): Html {
   const { root } = visit
   const { rule, title, sentence, advice, source, times, newest, evidence, webhook_id } = finding
   const often = times === 1 ? 'Once, at' : `${inDigits(times)} times, the newest at`
   const links = evidence.slice(0, MOST_LINKS).map(id => link(`${root}requests/${id}`, timeIn(id)))
-  return html`<h3 class="govuk-heading-s" id="${rule}">${levelTag(level)} ${rule} ${title}</h3>
+  return html`<h3 class="govuk-heading-s" id="${rule}">${levelTag(finding.level)} ${rule} ${title}</h3>
 ${paragraph(untrusted(sentence))}
 ${paragraph(html`<strong>What to do:</strong> ${untrusted(asTypedHere(advice))}`)}
 ${paragraph(html`${newest !== null && html`${often} ${time(Date.parse(newest))}.`}${links.length > 0 && html` Evidence: ${joined(links)}.`} Source: ${link(source, sourceName(source))}.`)}

@@ -9,7 +9,7 @@ import { resendable } from '../../deliver/send-again.ts'
 import { askReceiver } from '../../explain/check/ask.ts'
 import { MOST_COPIES } from '../../explain/check/find-mistake.ts'
 import { probeReceiver } from '../../explain/check/probe.ts'
-import type { Finding } from '../../explain/check/rule.ts'
+import type { Finding, Verdict } from '../../explain/check/rule.ts'
 import { isSignatureRefusal } from '../../explain/wrong-signature.ts'
 import { type AcceptedSend, newestAsked } from '../../record/by-hand.ts'
 import type { AskResult, Exchange } from '../../record/exchange.ts'
@@ -123,12 +123,12 @@ export async function probe(visit: PageVisit, webhook: Webhook): Promise<Next | 
   const probed = await probeReceiver(context, account, webhook, isAbandoned)
   if (!probed) return busyPage(link(`${root}webhooks/${webhook_id}`, 'Back to the webhook'))
   const { posts, findings } = probed
-  const ofLevel = (level: Finding['level']) => findings.filter(each => each.level === level)
-  const count = (level: Finding['level']) => ofLevel(level).length
+  const ofLevel = (level: Verdict) => findings.filter(each => each.level === level)
+  const count = (level: Verdict) => ofLevel(level).length
   const name = untrusted(webhookTitle(webhook))
   const above = backLink(`${root}webhooks/${webhook_id}`, name)
   const content = html`${paragraph(`${counted(posts, 'message')} ${posts === 1 ? 'was' : 'were'} sent. ${count('fail')} fail, ${count('warn')} warn, ${count('pass')} passed, ${count('not seen')} not seen.`)}
-${(['fail', 'warn', 'note'] as const).map(level => ofLevel(level).map(each => findingView(visit, each, level)))}
+${(['fail', 'warn', 'note'] as const).map(level => ofLevel(level).map(each => findingView(visit, each)))}
 ${table('What passed', ofLevel('pass'))}
 ${nothingJudged(findings) ?? table('What was not seen', ofLevel('not seen'))}
 ${probeForm(visit, webhook, 'Probe again')}`
