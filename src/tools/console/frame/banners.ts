@@ -9,9 +9,6 @@ import { cookiesNamed, setCookie } from './session.ts'
 
 type BannerRequest = { request: FastifyRequest; config: Config }
 
-/** `success` is green. */
-type Banner = { text: string; success: boolean }
-
 /** What went well. */
 const successes = {
   created: 'The payment is created. Open its page to pay it.',
@@ -70,7 +67,7 @@ export function leaveBanner(
 export function takeBanner(
   { request, config, base }: BannerRequest & { base: string },
   reply: FastifyReply,
-): Banner | undefined {
+) {
   const [path] = request.originalUrl.split('?', 1)
   for (const value of cookiesNamed(request, COOKIE)) {
     const [code = '', pence = '', page] = value.split('.', 3)
@@ -81,7 +78,8 @@ export function takeBanner(
   return undefined
 }
 
-function bannerOf(code: string, pence: string): Banner | undefined {
+/** `success`: it is green. */
+function bannerOf(code: string, pence: string) {
   if (code === 'refunded' && /^\d{1,9}$/.test(pence))
     return { text: `A refund of ${inPounds(Number(pence))} is submitted.`, success: true }
   const text = new Map(Object.entries({ ...successes, ...others })).get(code)

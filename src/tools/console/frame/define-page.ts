@@ -51,7 +51,7 @@ type Definition<F extends Filters, Data, A extends Answer> = {
   /** Its entry in the navigation, which is its title too unless it has one. */
   navigation?: string
   /** The entry below which it stands. The first page of a group is that which the entry leads to. */
-  below?: Group
+  below?: 'Webhooks' | 'More'
   /** The path of the entry that is current, if it is not the first part of `path`. */
   section?: string
   filters?: F
@@ -84,31 +84,23 @@ type Definition<F extends Filters, Data, A extends Answer> = {
   actions?: Readonly<Record<string, FormAction<F, A>>>
 }
 
-type Group = 'Webhooks' | 'More'
-
-export type ConsolePage = {
-  path: string
-  /** The paths of its forms. */
-  forms: readonly string[]
-  navigation: string | undefined
-  below: Group | undefined
-  routes: (context: ConsoleContext) => Route[]
-}
+export type ConsolePage = ReturnType<typeof definePage>
 
 /** Any page, for the code that serves them all. */
 type AnyPage = Definition<Filters, unknown, Answer>
 
 export function definePage<const F extends Filters, Data, A extends Answer>(
   definition: Definition<F, Data, A>,
-): ConsolePage {
+) {
   const page = definition as unknown as AnyPage // its functions get what it has returned itself
   const actions = Object.entries(page.actions ?? {})
   return {
     path: page.path,
+    /** The paths of its forms. */
     forms: actions.map(([name, { isAtPage }]) => (isAtPage ? page.path : `${page.path}/${name}`)),
     navigation: page.navigation,
     below: page.below,
-    routes: context => [
+    routes: (context: ConsoleContext): Route[] => [
       pageRoute(context, page),
       ...actions.map(([name, action]) => actionRoute(context, page, name, action)),
     ],

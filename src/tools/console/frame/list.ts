@@ -6,23 +6,20 @@ import { type Html, html } from '../../../platform/web/html.ts'
 import { type AccountVisit, textsIn } from './page.ts'
 import { hidden, link } from './parts.ts'
 
-export type CursorPage<Item> = {
-  /** Newest first. */
-  items: Item[]
-  /** For the links Newer and Older: undefined where there are no more. */
-  newer: Range | undefined
-  older: Range | undefined
-}
+export type CursorPage<Item> = Awaited<ReturnType<typeof readPage<Item>>>
 
-/** `size` items from the cursor on. One more is read, to learn whether there are more. */
+/**
+ * `size` items from the cursor on, newest first. One more is read, to learn whether there are more. `newer` and `older`
+ * are for the links: undefined where there are no more.
+ */
 export async function readPage<Item>(
   { before, after }: Range,
   idOf: (item: Item) => string,
   find: (range: Range, part: Part) => Promise<Item[]>,
   size = 50,
-): Promise<CursorPage<Item>> {
+) {
   const limit = size + 1
-  const pageOf = (items: Item[], hasNewer: boolean, hasOlder: boolean): CursorPage<Item> => {
+  const pageOf = (items: Item[], hasNewer: boolean, hasOlder: boolean) => {
     const ids = items.map(idOf)
     return {
       items,
