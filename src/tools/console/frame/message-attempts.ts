@@ -2,12 +2,7 @@
 
 import { isSuccess } from '../../../core/http-status.ts'
 import { NOBODY_LISTENS } from '../../../pay/webhooks/listener.ts'
-import {
-  attemptsOf,
-  type MessageRow,
-  type ShownStatus,
-  shownStatus,
-} from '../../../pay/webhooks/message-store.ts'
+import { attemptsOf, type MessageRow, shownStatus } from '../../../pay/webhooks/message-store.ts'
 import type { Attempt } from '../../../pay/webhooks/webhook.ts'
 import { details, tag } from '../../../platform/web/components.ts'
 import { type Html, html, type Part } from '../../../platform/web/html.ts'
@@ -121,11 +116,6 @@ const fromExchange = (exchange: Exchange): ShownAttempt => ({
   exchange,
 })
 
-function statusOf({ ending: { status, result } }: ShownAttempt): ShownStatus {
-  if (status === null && result === NOBODY_LISTENS) return 'not listening'
-  return isSuccess(status) ? 'SUCCESSFUL' : 'FAILED'
-}
-
 export function attemptsPart(attempts: readonly ShownAttempt[], root: string): Html {
   if (attempts.length === 0) return paragraph('It was never sent.')
   return html`${wideTable(attempts, {
@@ -143,11 +133,13 @@ ${attempts.map((each, i) => attemptDetails(each, `attempt ${attempts.length - i}
 }
 
 /** A wrong signature that is accepted is no success, and one that is refused is no failure. */
-export function attemptTag(attempt: ShownAttempt): Html {
-  const answer = answerToWrong(attempt.ending)
+export function attemptTag({ ending }: ShownAttempt): Html {
+  const { status, result } = ending
+  const answer = answerToWrong(ending)
   if (answer === 'accepted') return tag('ACCEPTED, SIGNATURE WRONG', 'red')
   if (answer === 'refused') return tag('REFUSED, AS IT MUST', 'green')
-  return deliveryTag(statusOf(attempt))
+  if (status === null && result === NOBODY_LISTENS) return deliveryTag('not listening')
+  return deliveryTag(isSuccess(status) ? 'SUCCESSFUL' : 'FAILED')
 }
 
 /** `name` tells the parts of one attempt from those of another, for screen readers. */

@@ -20,7 +20,6 @@ import type { Json } from '../../../platform/http/fields.ts'
 import { button, buttonGroup, details } from '../../../platform/web/components.ts'
 import { checkbox, input, select } from '../../../platform/web/form-components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
-import type { ToolContext } from '../../context.ts'
 import type { Code } from '../frame/banners.ts'
 import { definePage } from '../frame/define-page.ts'
 import { POUNDS, submit, type Typed, textIn, typedIn } from '../frame/form.ts'
@@ -205,19 +204,17 @@ async function create(visit: PageVisit): Promise<Next | Typed> {
 /** Makes the payment of a form, or returns the form with its errors. */
 export function submitPayment(visit: PageVisit, body: Json, ready?: Ready): Promise<Next | Typed> {
   const back = backAddress(visit)
-  const read = (body: Json) => readFields(visit.context, body, back)
+  /** As the API does, but that the page of the console to which a user returns may be at http. */
+  const read = (body: Json) => {
+    const fields = readNewPayment(body)
+    const { host, hostname } = new URL(back)
+    const isOwn = fields.return_url === back
+    checkMode(fields, isOwn ? new Set([host, hostname]) : visit.config.returnHosts)
+    return fields
+  }
   return submit(formBody(visit.request), { fields, body, read, aliases }, fields =>
     makePayment(visit, { fields, back, ready }),
   )
-}
-
-/** As the API reads it, but that the page of the console to which a user returns may be at http. */
-function readFields({ config }: ToolContext, body: Json, back: string): NewPayment {
-  const fields = readNewPayment(body)
-  const isOwn = fields.return_url === back
-  const hosts = isOwn ? new Set([new URL(back).host, new URL(back).hostname]) : config.returnHosts
-  checkMode(fields, hosts)
-  return fields
 }
 
 /** The API's own create, and then the steps of a ready-made payment. No plan of the account acts on it. */

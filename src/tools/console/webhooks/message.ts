@@ -22,13 +22,7 @@ import {
 } from '../../../platform/web/components.ts'
 import { select } from '../../../platform/web/form-components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
-import {
-  type Damage,
-  damages,
-  resendable,
-  type SendAgain,
-  sendAgain,
-} from '../../deliver/send-again.ts'
+import { type Damage, damages, resendable, sendAgain } from '../../deliver/send-again.ts'
 import { causeOf } from '../../explain/causes.ts'
 import { answerToWrong, consequenceOf } from '../../explain/wrong-signature.ts'
 import { acceptedAmong, attemptsOfMessage, newestOf } from '../../record/by-hand.ts'
@@ -121,11 +115,13 @@ async function sendFromPage(visit: PageVisit): Promise<Next> {
   const message = resendable(await messageOf(visit), visit.now)
   const to = `messages/${visit.id}`
   if ('reason' in message) return { to, done: { code: 'not-sent' } }
-  const options = readSend(formBody(visit.request))
+  const form = formBody(visit.request)
+  const damage = damages.find(each => each === form.get(DAMAGE))
   // The page has each damage in a list.
-  if (!options) throw pageFault(400)
+  if (form.has(DAMAGE) && !damage) throw pageFault(400)
+  const as = shapes.find(each => each === form.get(AS))
   // The page of the message says what came of it.
-  await sendAgain(visit.context, visit.account, message, options)
+  await sendAgain(visit.context, visit.account, message, { damage, as })
   return { to }
 }
 
@@ -208,15 +204,6 @@ ${pretty !== undefined && details('With indents', listing('Body with indents', p
 const DAMAGE = 'damage'
 /** With this field it is sent in another shape. */
 const AS = 'as'
-
-/** What a form asks for; undefined for a damage that there is not. */
-function readSend(form: URLSearchParams): SendAgain | undefined {
-  const name = form.get(DAMAGE)
-  const damage = damages.find(each => each === name)
-  if (name !== null && !damage) return undefined
-  const as = shapes.find(each => each === form.get(AS))
-  return { damage, as }
-}
 
 function sendForms(visit: PageVisit): Html {
   const damage = html`${select({
