@@ -267,6 +267,12 @@ export async function exchangesWithout(
 /** Bytes of the exchanges that the page of a payment reads. */
 const PAYMENT_BYTES = 5 * 1024 * 1024
 
+/** The identifier of the newest exchange; undefined without any. */
+export async function newestId(database: Database, room: string, filter: ExchangeFilter = {}) {
+  const [newest] = await findExchanges(database, room, filter, { limit: 1, order: 'newest' })
+  return newest?.exchange_id
+}
+
 /** A group of refused requests that were told the same. */
 export type Refusals = Pick<Row, 'operation' | 'status' | 'code' | 'field' | 'told'> & {
   found: number

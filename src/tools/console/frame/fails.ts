@@ -4,7 +4,7 @@ import type { Database } from '../../../core/ports.ts'
 import { remember } from '../../../core/remember.ts'
 import type { ToolContext } from '../../context.ts'
 import { checkAccount, type Report } from '../../explain/check/report.ts'
-import { findExchanges } from '../../record/store.ts'
+import { newestId } from '../../record/store.ts'
 
 /** `at` is when they were counted, on the account's clock, if that was before the newest request. */
 export type Fails = { fails: number; at?: number }
@@ -24,7 +24,8 @@ export async function countFails(context: ToolContext, account: Account): Promis
   const { database, time } = context
   const last = counts.get(database)?.get(account.room)
   const isYoung = last && time.wall() - last.wall < VALID
-  if (isYoung && last.newest === (await newestOf(database, account))) return { fails: last.fails }
+  if (isYoung && last.newest === (await newestId(database, account.room)))
+    return { fails: last.fails }
   if (!last || last.kept <= MANY) return { fails: failsIn(await checkAndCount(context, account)) }
   // A check that fails is repeated by the next page. That of its own page shows the error.
   if (!isYoung) void checkAndCount(context, account).catch(() => undefined)
@@ -35,7 +36,7 @@ export async function countFails(context: ToolContext, account: Account): Promis
 export async function checkAndCount(context: ToolContext, account: Account): Promise<Report> {
   const { database, time } = context
   const [at, wall] = [time.now(account), time.wall()]
-  const newest = await newestOf(database, account)
+  const newest = await newestId(database, account.room)
   const report = await checkAccount(context, account)
   const ofService = counts.get(database) ?? new Map<string, Counted>()
   counts.set(database, ofService)
@@ -46,8 +47,3 @@ export async function checkAndCount(context: ToolContext, account: Account): Pro
 
 export const failsIn = ({ findings }: Report): number =>
   findings.filter(({ level }) => level === 'fail').length
-
-async function newestOf(database: Database, { room }: Account): Promise<string | undefined> {
-  const [row] = await findExchanges(database, room, {}, { limit: 1, order: 'newest' })
-  return row?.exchange_id
-}

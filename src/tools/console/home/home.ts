@@ -17,7 +17,7 @@ import { countStatuses } from '../../lists/payments-store.ts'
 import { newestFailures } from '../../lists/webhooks-store.ts'
 import { acceptedByHand } from '../../record/by-hand.ts'
 import { keptOf } from '../../record/space-store.ts'
-import { findExchanges } from '../../record/store.ts'
+import { newestId } from '../../record/store.ts'
 import { firstMinute, MINUTES, readTraffic } from '../../record/traffic-store.ts'
 import { definePage } from '../frame/define-page.ts'
 import { refusalText } from '../frame/exchange.ts'
@@ -56,7 +56,7 @@ export const home = definePage({
       readAttention(visit, fails),
       countStatuses(database, account.room, { now, most: MOST_COUNTED + 1 }),
     ])
-    const isEmpty = !newest.exchange && !newest.payment
+    const isEmpty = !newest.exchange_id && !newest.payment
     return { isEmpty, traffic, attention, counts, fails, refusedKeys: refusedKeys() }
   },
   show: (visit, { isEmpty, traffic, attention, counts, refusedKeys }) =>
@@ -73,19 +73,19 @@ ${paragraph(html`Base URL of the API: ${copied('Base URL', visit.addresses.api)}
 ${paragraph(link(`${visit.site}/docs`, 'API documentation'))}`,
   fails: data => data.fails,
   live: async visit => {
-    const { exchange, payment } = await newestOf(visit)
-    return { version: [exchange?.exchange_id, payment?.payment_id, payment?.version] }
+    const { exchange_id, payment } = await newestOf(visit)
+    return { version: [exchange_id, payment?.payment_id, payment?.version] }
   },
 })
 
 /** The newest exchange and the newest payment: what changes anything on the page is one of them. */
 async function newestOf({ context: { database }, account, now }: AccountVisit) {
-  const newest = { limit: 1, order: 'newest' } as const
-  const [[exchange], [payment]] = await Promise.all([
-    findExchanges(database, account.room, {}, newest),
-    findPayments(database, { room: account.room, now, filter: {} }, {}, newest),
+  const { room } = account
+  const [exchange_id, [payment]] = await Promise.all([
+    newestId(database, room),
+    findPayments(database, { room, now, filter: {} }, {}, { limit: 1, order: 'newest' }),
   ])
-  return { exchange, payment }
+  return { exchange_id, payment }
 }
 
 const buttons = ({ root }: AccountVisit): Html =>

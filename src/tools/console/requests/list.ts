@@ -11,6 +11,7 @@ import {
   countExchanges,
   type ExchangeFilter,
   findExchanges,
+  newestId,
 } from '../../record/store.ts'
 import { MINUTES } from '../../record/traffic-store.ts'
 import { definePage } from '../frame/define-page.ts'
@@ -110,17 +111,13 @@ ${refusedKeysPart(refusedKeys)}`
     // A request that becomes older than the last minutes is no change.
     const { text, recordedSince, ...others } = filterOf(visit)
     const kinds = isFiltered(visit) ? KINDS : [...KINDS, 'gap' as const]
-    const newestOf = async (filter: ExchangeFilter) => {
-      const [newest] = await findExchanges(database, room, filter, { limit: 1, order: 'newest' })
-      return newest?.exchange_id
-    }
     const after = { ...others, after: since }
     const part = { limit: MOST_NEWER, order: 'oldest' } as const
     const [newest, listed, refused, newer] = await Promise.all([
-      newestOf({}),
+      newestId(database, room),
       // Only what is newer is searched for the text.
-      text === undefined && newestOf({ ...others, kinds }),
-      newestOf({ kinds: KINDS, refused: true }),
+      text === undefined && newestId(database, room, { ...others, kinds }),
+      newestId(database, room, { kinds: KINDS, refused: true }),
       text === undefined
         ? countExchanges(database, room, after, MOST_NEWER)
         : findExchanges(database, room, { ...after, text }, part).then(({ length }) => length),
