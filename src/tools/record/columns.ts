@@ -30,8 +30,7 @@ type StoredFacts = Facts & Pick<Exchange, 'at' | 'ms'> & Partial<Pick<Exchange, 
 /** undefined if the row is damaged. */
 function readJson<Stored>(text: string | null): Stored | undefined {
   try {
-    const stored: unknown = JSON.parse(text ?? '')
-    return typeof stored === 'object' && stored !== null ? (stored as Stored) : undefined // written by insertExchange
+    return JSON.parse(text ?? '') // written by insertExchange
   } catch {
     return undefined
   }

@@ -125,9 +125,6 @@ export function createMask(secrets: readonly (string | undefined)[]) {
     return decoded === masked || plain(decoded) === decoded ? masked : MASK
   }
 
-  const json = (text: string): string => encoded(text, unescaped)
-  const address = (text: string): string => encoded(text, decodeAscii)
-
   /** Masks no more than can be kept. The end is dropped: half of a secret would not match BY_FORM. */
   function cut(maskAll: (text: string) => string, text: string, most: number): string {
     const window = text.slice(0, most + 2 * longest)
@@ -139,7 +136,7 @@ export function createMask(secrets: readonly (string | undefined)[]) {
   return {
     text: plain,
     /** Masks a path or a query, all of it if percent-encoding hides a secret, and cuts it where it has more than `most` bytes. */
-    url: (text: string, most = Infinity) => cut(address, text, most),
+    url: (text: string, most = Infinity) => cut(part => encoded(part, decodeAscii), text, most),
     /** The headers, whose names and values have HEADERS_BYTES together at most. */
     headers(headers: readonly (readonly [name: string, value: string])[]): Headers {
       const lines: [name: string, value: string][] = []
@@ -167,7 +164,7 @@ export function createMask(secrets: readonly (string | undefined)[]) {
       const window = bytes.subarray(0, WINDOW_BYTES)
       const isBeginning = whole > window.length
       const text = textOf(window, isBeginning)
-      const masked = json(text ?? window.toString('latin1'))
+      const masked = encoded(text ?? window.toString('latin1'), unescaped)
       const cutText = isBeginning ? masked.slice(0, -longest) : masked
       const isCut = whole > RECORDED_BODY_BYTES
       if (text !== undefined)

@@ -75,15 +75,13 @@ ${more > 0 && html`<p class="farthing-step__facts">and ${more} more like it</p>`
 `
 }
 
-const didBy = { console: 'In the console', control: 'Through /control' }
-
 function headingOf({ root, payment }: Timeline, { exchange, refunds }: Step): Part {
   if (!exchange) return refunds.length > 0 ? 'Refund: request not recorded' : 'Request not recorded'
   const { kind, by, operation, query, exchange_id, result, method, path, status } = exchange
   if (kind === 'action') {
     const scenario = new URLSearchParams(query).get('scenario')
     const what = actionText(operation)
-    return `${didBy[by ?? 'console']}: ${what}${scenario ? `, ${scenario}` : ''}`
+    return `${by === 'control' ? 'Through /control' : 'In the console'}: ${what}${scenario ? `, ${scenario}` : ''}`
   }
   if (kind === 'out')
     return link(

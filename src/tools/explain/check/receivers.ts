@@ -43,12 +43,6 @@ const sinceChange = ({ webhook: { changed = 0 }, attempts }: Receiver): Evidence
 const isAnswered = ({ status }: Evidence): boolean => status !== null
 const isTimeout = ({ result = '' }: Evidence): boolean => result.startsWith('timeout')
 
-const withoutFirst = (attempts: Evidence[]): Evidence[] =>
-  attempts.filter((each, i) => {
-    const before = attempts[i - 1]
-    return before !== undefined && each.at - before.at < QUIET
-  })
-
 /** The webhooks whose receiver gets messages more than once, one list for each address. */
 const duplicatesIn = (webhooks: readonly Webhook[]): Webhook[][] =>
   [...Map.groupBy(webhooks, ({ callback_url }) => new URL(callback_url).href).values()]
@@ -126,7 +120,10 @@ export const receiverRules: readonly Rule[] = [
       'No receiver, apart from those of tests, answered ten attempts. One after a pause of ten minutes does not count.',
     judge: record =>
       judgeEach(record, receiver => {
-        const attempts = withoutFirst(sinceChange(receiver))
+        const attempts = sinceChange(receiver).filter((each, i, all) => {
+          const before = all[i - 1]
+          return before !== undefined && each.at - before.at < QUIET
+        })
         const answered = attempts.filter(isAnswered)
         const right = answered.length >= ATTEMPTS ? answered : []
         const timeouts = timeoutsIn(attempts)
