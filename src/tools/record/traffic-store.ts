@@ -9,10 +9,8 @@ import { evidenceRows } from './columns.ts'
 
 export const MINUTES = 15
 
-/** `unkept`: how many requests, page steps and attempts were only counted. Times in milliseconds of the machine. */
-export type Minute = { from: number; requests: number; refused: number; unkept: number }
-
 export type Traffic = Awaited<ReturnType<typeof readTraffic>>
+export type Minute = Traffic['minutes'][number]
 
 /** When the minute of a time begins. */
 const minuteOf = (time: number): number => Math.floor(time / MINUTE) * MINUTE
@@ -22,7 +20,8 @@ export const firstMinute = (wall: MachineTime): number => minuteOf(wall) - (MINU
 
 /**
  * Oldest first; the last is the present minute. `most`: the record keeps that many exchanges of the account. `keptSince`:
- * older requests are kept no longer, although they may be of these minutes; undefined if all are kept.
+ * older requests are kept no longer, although they may be of these minutes; undefined if all are kept. `unkept`: how many
+ * requests, page steps and attempts were only counted. Times in milliseconds of the machine.
  */
 export async function readTraffic(
   database: Database,
@@ -37,7 +36,7 @@ export async function readTraffic(
     countMinutes(database, room, begins, from),
     readGaps(database, room, from),
   ])
-  const minutes = begins.map((begin, i): Minute => {
+  const minutes = begins.map((begin, i) => {
     const { requests = 0, refused = 0 } = counted.find(({ minute }) => minute === i) ?? {}
     const inside = gaps.filter(({ exchange_id }) => minuteOf(timeOf(exchange_id)) === begin)
     const unkept = inside.reduce((sum, { gap }) => sum + (gap?.count ?? 1), 0)

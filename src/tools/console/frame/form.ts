@@ -7,18 +7,13 @@ import type { Next } from './page.ts'
 /** What was typed, and the errors in it by field. */
 export type Typed = { form: URLSearchParams; errors: Errors }
 
-/** A field of a form, with the name that the API has for it. */
-type Field = {
-  label: string
-  /** A whole sentence for its errors, in place of the API's. */
-  sentence?: string
-  /** What of the body has no error in its place, so that the next error is found. */
-  right: Json
-}
-
 type Rules<Value> = {
-  /** In the order of the page. Errors without a field are shown at the first. */
-  fields: Readonly<Record<string, Field>>
+  /**
+   * By the names that the API has for them, in the order of the page. Errors without a field are shown at the first.
+   * `sentence`: a whole one for its errors, in place of the API's. `right`: what of the body has no error in its place, so
+   * that the next error is found.
+   */
+  fields: Readonly<Record<string, { label: string; sentence?: string; right: Json }>>
   /** What the API gets. */
   body: Json
   /** Reads it as the API does. */
