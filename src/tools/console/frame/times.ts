@@ -21,9 +21,6 @@ export const dayName = (at: number): string =>
 export const TIME_RULE =
   'Enter a day such as 14/09/2026, 2026-09-14, today or yesterday, a time such as 08:20, or both'
 
-/** All that the text may mean, in milliseconds: a day or a minute, for example. `end` is excluded. */
-type Span = { begin: number; end: number }
-
 const TEXT = /^(?:(\d{4}-\d\d-\d\d)(?:[T\s]+|$))?(?:(\d\d?:\d\d)(?::(\d\d)(?:\.(\d{3}))?)?)?\s*Z?$/i
 
 const WORDS = ['today', 'yesterday']
@@ -41,10 +38,11 @@ const withPlainDay = (text: string, now: number): string =>
     )
 
 /**
+ * All that the text may mean, in milliseconds: a day or a minute, for example. `end` is excluded. The text is
  * `2026-09-14`, `14/09/2026`, `today`, `08:20` (of the day of `now`), both, or a time as the API prints it. undefined for
  * any other text.
  */
-export function spanIn(text: string, now: number): Span | undefined {
+export function spanIn(text: string, now: number) {
   const [, day, minute, second, ms] = TEXT.exec(withPlainDay(text.trim(), now)) ?? []
   if (day === undefined && minute === undefined) return undefined
   const date = day ?? new Date(now).toISOString().slice(0, 10)
