@@ -8,7 +8,7 @@ import { createTurns } from '../core/turns.ts'
 import { agreementEndpoints } from '../pay/agreements/routes.ts'
 import { disputeEndpoints } from '../pay/disputes/routes.ts'
 import { pageArea, pageEndpoints } from '../pay/hosted/routes.ts'
-import type { WithScenario } from '../pay/payments/commands.ts'
+import type { ScenariosOf } from '../pay/payments/commands.ts'
 import { payment } from '../pay/payments/response.ts'
 import { paymentEndpoints } from '../pay/payments/routes.ts'
 import { refundEndpoints } from '../pay/refunds/routes.ts'
@@ -70,7 +70,7 @@ export async function createApp(
     isStopping: stopped,
   })
   const plans = config.control ? createPlans(ports, stopped) : undefined
-  const withScenario: WithScenario = plans?.withScenario ?? ((_, create) => create(undefined))
+  const scenariosOf: ScenariosOf = plans?.scenariosOf ?? (() => undefined)
   const refused = createMinuteCounts(ports.time.wall)
   const context: ToolContext = {
     ...ports,
@@ -95,8 +95,8 @@ export async function createApp(
   }
   prepare(server)
   const chapters: Chapters = {
-    Payments: paymentEndpoints(context, withScenario),
-    Refunds: refundEndpoints(context, withScenario),
+    Payments: paymentEndpoints(context, scenariosOf),
+    Refunds: refundEndpoints(context, scenariosOf),
     Agreements: agreementEndpoints(context),
     Disputes: disputeEndpoints(context),
     Webhooks: webhookEndpoints(context, payment),

@@ -32,7 +32,7 @@ type Creation = {
   address: string
   given: NewPayment
   idempotencyKey?: string | undefined
-  applyScenario?: ApplyScenario | undefined
+  scenarios?: Scenarios | undefined
   /** The return_url of a payment with this identifier, instead of the given one. */
   returnTo?: ((payment_id: string) => string) | undefined
   origin?: Origin | undefined
@@ -43,11 +43,15 @@ export type ApplyScenario = (
   payment: Pick<Payment, 'given'> & { payment_id?: string },
 ) => Promise<{ applied: AppliedScenario | undefined; counted: Statement[] }>
 
-/** Runs `create` with the scenarios that plans have for the request. Creations that count the same plans take turns. */
-export type WithScenario = <Result>(
-  request: FastifyRequest,
-  create: (applyScenario: ApplyScenario | undefined) => Promise<Result>,
-) => Promise<Result>
+/** The scenarios that plans have for what a request creates. */
+export type Scenarios = {
+  apply: ApplyScenario
+  /** Writes that count the same plans take turns. Messages are delivered after the turn: their receivers may send requests. */
+  inTurn?: <Written>(write: () => Promise<Written>) => Promise<Written>
+}
+
+/** undefined if no plan has one. */
+export type ScenariosOf = (request: FastifyRequest) => Scenarios | undefined
 
 /**
  * Creates a payment. In agreement mode it has its final state, unless a plan holds it. Resolves once the webhook messages were
@@ -57,9 +61,10 @@ export async function createPayment(context: Context, creation: Creation): Promi
   const { database } = context
   const { account, given, idempotencyKey } = creation
   const base_url = context.config.baseUrl === undefined ? creation.address : undefined
-  const { payment, messages } = await untilWritten(async () => {
+  const { apply, inTurn = runAtOnce } = creation.scenarios ?? {}
+  const write = async () => {
     const agreement = await usedAgreement(context, account.room, given)
-    const plans = await creation.applyScenario?.({ given })
+    const plans = await apply?.({ given })
     const now = context.time.now(account)
     const made = { ...creation, applied: plans?.applied, base_url }
     const change = makePayment(context, account.room, now, given, agreement, made)
@@ -80,11 +85,14 @@ export async function createPayment(context: Context, creation: Creation): Promi
     )
       throw errors.idempotencyKeyUsed()
     return undefined
-  })
+  }
+  const { payment, messages } = await inTurn(() => untilWritten(write))
   context.recordEffects?.(account, payment, causedBy(payment, 0, messages))
   await context.deliveries.deliver(messages)
   return payment
 }
+
+const runAtOnce = <Written>(write: () => Promise<Written>): Promise<Written> => write()
 
 /** The events after the first `before`, and the messages, for the record. */
 export function causedBy({ events }: Payment, before: number, messages: Message[]): Caused {
@@ -162,9 +170,10 @@ export async function changePayment(
   read: Read,
   decide: (payment: Payment, now: AccountTime) => Change | undefined,
   also: () => Statement[] = () => [],
+  inTurn: Scenarios['inTurn'] = runAtOnce,
 ) {
   const { recordEffects } = context
-  const { found, change, messages } = await untilWritten(async () => {
+  const write = async () => {
     const found = await read()
     if (found) recordEffects?.(found.account, found.payment)
     const change = found && decide(found.payment, context.time.now(found.account))
@@ -177,7 +186,8 @@ export async function changePayment(
     ]
     const written = await context.deliveries.write(change.after.room, statements, messages)
     return written ? { found, change, messages } : undefined
-  })
+  }
+  const { found, change, messages } = await inTurn(() => untilWritten(write))
   if (!change) return found && { payment: found.payment, moved: false }
   const { before, after } = change
   recordEffects?.(found.account, after, causedBy(after, before.events.length, messages))
@@ -198,7 +208,7 @@ export const movePayment = (
     return change
   })
 
-/** The messages of a change to these webhooks, if not to all. Each contains the payment as GET returns it to its creator. */
+/** The messages of a change, to the webhooks `only` or else to all active ones. Each has the payment as GET returns it to its creator. */
 export async function messagesOf(
   { config, database, newId }: Context,
   { after, at, sends }: Omit<Change, 'before'>,
@@ -219,7 +229,7 @@ export async function messagesOf(
 /** True if the payment was declined with can_retry false, which ends its agreement. */
 const isLastOfAgreement = (payment: Payment): boolean => stateOf(payment).can_retry === false
 
-/** Keeps the agreement of a new payment as it was read until the commit, or ends it. */
+/** Fails the commit if the agreement changed after it was read. Ends it if the new payment is declined for good. */
 const useAgreement = (agreement: Agreement, payment: Payment): Statement => {
   const ended = isLastOfAgreement(payment) ? deactivate(agreement) : undefined
   return ended ? saveAgreement(ended) : holdAgreement(agreement)

@@ -17,7 +17,7 @@ import { recordEffectsOf } from '../../platform/http/request-state.ts'
 import { pageOf, readSearch } from '../../platform/http/search.ts'
 import { type Context, contextOf } from '../context.ts'
 import { authorise } from './authorise.ts'
-import { createPayment, movePayment, type WithScenario } from './commands.ts'
+import { createPayment, movePayment, type ScenariosOf } from './commands.ts'
 import type { Payment, Trigger } from './payment.ts'
 import { paymentAt } from './refund.ts'
 import {
@@ -39,8 +39,8 @@ import {
 import { findPayment, paymentRows, paymentSearch, quickTotal, searchConditions } from './store.ts'
 
 /** Specification, *Endpoints*: payments, what their links lead to, and POST /v1/auth. */
-export const paymentEndpoints = (context: Context, withScenario: WithScenario): Endpoint[] => [
-  create(context, withScenario),
+export const paymentEndpoints = (context: Context, scenariosOf: ScenariosOf): Endpoint[] => [
+  create(context, scenariosOf),
   search(context),
   read(context),
   listEvents(context),
@@ -56,7 +56,7 @@ export const paymentId = pathParameter(
 
 const codes = errors.fieldCodes.payment
 
-const create = (context: Context, withScenario: WithScenario): Endpoint => ({
+const create = (context: Context, scenariosOf: ScenariosOf): Endpoint => ({
   method: 'POST',
   path: '/v1/payments',
   area: 'api',
@@ -105,15 +105,13 @@ Checks run in this order: the type of every field, and whether agreement_id and 
     checkMode(given, context.config.returnHosts)
     const { account } = request
     const addresses = addressesOf(request, context.config)
-    const created = await withScenario(request, applyScenario =>
-      createPayment(contextOf(request, context), {
-        account,
-        address: addresses.api,
-        given,
-        idempotencyKey: key,
-        applyScenario,
-      }),
-    )
+    const created = await createPayment(contextOf(request, context), {
+      account,
+      address: addresses.api,
+      given,
+      idempotencyKey: key,
+      scenarios: scenariosOf(request),
+    })
     void reply.code(201).header('location', paymentAddress(created.payment_id, addresses))
     return presentPayment(created, addresses)
   },

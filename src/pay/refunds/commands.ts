@@ -2,7 +2,7 @@ import type { Account } from '../../core/account.ts'
 import { notRefundable, paymentNotFound, refundAmountMismatch } from '../../core/errors.ts'
 import type { Statement } from '../../core/ports.ts'
 import type { Context } from '../context.ts'
-import { type ApplyScenario, changePayment } from '../payments/commands.ts'
+import { changePayment, type Scenarios } from '../payments/commands.ts'
 import type { Payment } from '../payments/payment.ts'
 import {
   type NewRefund,
@@ -17,13 +17,13 @@ type NewRefundOf = {
   account: Account
   payment_id: string
   refund: NewRefund
-  applyScenario?: ApplyScenario | undefined
+  scenarios?: Scenarios | undefined
 }
 
 /** Resolves once the webhook messages were delivered. Throws an ApiError when the payment does not allow it. */
 export async function createRefund(
   context: Context,
-  { account, payment_id, refund, applyScenario }: NewRefundOf,
+  { account, payment_id, refund, scenarios }: NewRefundOf,
 ): Promise<Refund> {
   const { database, time, newId } = context
   const { room } = account
@@ -36,7 +36,7 @@ export async function createRefund(
     context,
     async () => {
       const payment = await findPayment(database, room, payment_id, time.now(account))
-      const plans = payment && (await applyScenario?.(payment))
+      const plans = payment && (await scenarios?.apply(payment))
       made.scenario = plans?.applied?.scenario === 'error' ? 'error' : 'success'
       counted = plans?.counted ?? []
       return payment && { payment, account }
@@ -46,6 +46,7 @@ export async function createRefund(
       return refundPayment(payment, amount, now, made.scenario === 'error')
     },
     () => [insertRefund(made), ...counted],
+    scenarios?.inTurn,
   )
   if (!result) throw paymentNotFound('P0600')
   return made

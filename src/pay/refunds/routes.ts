@@ -14,7 +14,7 @@ import {
   settledBetween,
 } from '../../platform/http/search.ts'
 import { type Context, contextOf } from '../context.ts'
-import type { WithScenario } from '../payments/commands.ts'
+import type { ScenariosOf } from '../payments/commands.ts'
 import { paymentId, paymentInPath } from '../payments/routes.ts'
 import { oldestKept } from '../retention.ts'
 import { createRefund } from './commands.ts'
@@ -37,8 +37,8 @@ const refundSearch: SearchKind = {
 }
 
 /** Specification, *Other resources*: refunds. */
-export const refundEndpoints = (context: Context, withScenario: WithScenario): Endpoint[] => [
-  create(context, withScenario),
+export const refundEndpoints = (context: Context, scenariosOf: ScenariosOf): Endpoint[] => [
+  create(context, scenariosOf),
   list(context),
   read(context),
   search(context),
@@ -46,7 +46,7 @@ export const refundEndpoints = (context: Context, withScenario: WithScenario): E
 
 const codes = errors.fieldCodes.refund
 
-const create = (context: Context, withScenario: WithScenario): Endpoint => ({
+const create = (context: Context, scenariosOf: ScenariosOf): Endpoint => ({
   method: 'POST',
   path: '/v1/payments/{payment_id}/refunds',
   area: 'api',
@@ -75,10 +75,9 @@ const create = (context: Context, withScenario: WithScenario): Endpoint => ({
     const refund = readNewRefund(jsonBody(request, 'P0697', ['amount']))
     const addresses = addressesOf(request, context.config)
     const payment_id = pathParam(request, 'payment_id')
+    const scenarios = scenariosOf(request)
     const own = contextOf(request, context)
-    const made = await withScenario(request, applyScenario =>
-      createRefund(own, { account, payment_id, refund, applyScenario }),
-    )
+    const made = await createRefund(own, { account, payment_id, refund, scenarios })
     void reply.code(202)
     return presentCreated(made, context.time.now(account), addresses)
   },

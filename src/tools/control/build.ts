@@ -103,7 +103,9 @@ export const buildPayment = (context: ControlContext): Endpoint => {
             account,
             address: addresses.api,
             given,
-            applyScenario: async () => ({ applied: appliedTo(given, steps.wanted), counted: [] }),
+            scenarios: {
+              apply: async () => ({ applied: appliedTo(given, steps.wanted), counted: [] }),
+            },
             origin: 'control',
           })
           const refund = await takeSteps(context, account, made, steps)
@@ -199,7 +201,7 @@ async function takeSteps(
     account,
     payment_id,
     refund: { amount },
-    applyScenario: async () => ({ applied: { scenario: end }, counted: [] }),
+    scenarios: { apply: async () => ({ applied: { scenario: end }, counted: [] }) },
   })
 }
 

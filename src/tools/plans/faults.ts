@@ -7,7 +7,7 @@ import { setTimeout } from 'node:timers/promises'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Account } from '../../core/account.ts'
 import type { Database, Time } from '../../core/ports.ts'
-import type { WithScenario } from '../../pay/payments/commands.ts'
+import type { ScenariosOf } from '../../pay/payments/commands.ts'
 import { accountOfName } from '../../platform/accounts/store.ts'
 import type { PlanHooks } from '../../platform/http/areas.ts'
 import { createFindPlansOfRequest, type Fault, type PlansOfRequest } from './find-plans.ts'
@@ -37,27 +37,26 @@ export function createPlans(ports: { database: Database; time: Time }, stopped: 
     if (error.status === 401) void reply.header('www-authenticate', 'Bearer')
   }
 
-  const withScenario: WithScenario = (request, create) => {
-    const scenario = found.get(request)?.scenario
-    return scenario ? scenario.inTurn(() => create(scenario.apply)) : create(undefined)
-  }
+  const scenariosOf: ScenariosOf = request => found.get(request)?.scenario
 
   return {
     /** The number of requests that are delayed. They only wait. */
     delayed: delays.count,
-    withScenario,
+    scenariosOf,
     hooks: (operation: string): PlanHooks => ({
       preHandler(request, reply, done) {
         if (request.lastPlan === 'none') return done()
-        findPlansOfRequest(operation, request).then(async each => {
-          found.set(request, each)
-          const { fault } = each
-          if (fault?.plan.when !== 'before') return done()
-          await act(fault, request, reply)
-          // The client does not receive it: the connection is reset once the request is recorded.
-          if (fault.plan.reset) void reply.code(500).send()
-          else done(fault.error)
-        }, done)
+        findPlansOfRequest(operation, request)
+          .then(async each => {
+            found.set(request, each)
+            const { fault } = each
+            if (fault?.plan.when !== 'before') return done()
+            await act(fault, request, reply)
+            // The client does not receive it: the connection is reset once the request is recorded.
+            if (fault.plan.reset) void reply.code(500).send()
+            else done(fault.error)
+          })
+          .catch(done)
       },
       onSend(request, reply, payload, done) {
         const { fault, scenario } = found.get(request) ?? {}
@@ -83,20 +82,28 @@ function createDelays(database: Database, stopped: () => boolean) {
   const delayed = new Set<{ account: Account; ending: AbortController }>()
   let isWatching = false
 
-  /** One check after the other, however long the database takes. */
+  /** One look at the accounts after the other, however long the database takes. A stop waits for none. */
   async function watch(): Promise<void> {
     isWatching = true
+    let isLooking = false
     while (delayed.size > 0) {
       await setTimeout(CHECK_EVERY)
-      for (const [name, group] of Map.groupBy(delayed, ({ account }) => account.name)) {
-        // An unreachable database says nothing about the account.
-        const now = stopped()
-          ? undefined
-          : await accountOfName(database, name).catch(() => group[0]?.account)
-        for (const { account, ending } of group) if (account.room !== now?.room) ending.abort()
-      }
+      if (stopped()) for (const { ending } of delayed) ending.abort()
+      if (isLooking) continue
+      isLooking = true
+      void endWithAccounts().finally(() => {
+        isLooking = false
+      })
     }
     isWatching = false
+  }
+
+  async function endWithAccounts(): Promise<void> {
+    for (const [name, group] of Map.groupBy(delayed, ({ account }) => account.name)) {
+      // An unreachable database says nothing about the account.
+      const now = await accountOfName(database, name).catch(() => group[0]?.account)
+      for (const { account, ending } of group) if (account.room !== now?.room) ending.abort()
+    }
   }
 
   return {

@@ -5,7 +5,7 @@ import type { ApiError } from '../../core/errors.ts'
 import type { Database, Time } from '../../core/ports.ts'
 import { untilWritten } from '../../core/retry.ts'
 import { createTurns } from '../../core/turns.ts'
-import type { ApplyScenario } from '../../pay/payments/commands.ts'
+import type { Scenarios } from '../../pay/payments/commands.ts'
 import { readNewPayment } from '../../pay/payments/request.ts'
 import { findByToken, findPayment } from '../../pay/payments/store.ts'
 import { formBody, isForm, jsonBody } from '../../platform/http/body.ts'
@@ -38,11 +38,7 @@ export type Fault = {
   hasActed: boolean
 }
 
-type ScenarioPlans = {
-  apply: ApplyScenario
-  inTurn<Result>(create: () => Promise<Result>): Promise<Result>
-  plan_id: string | undefined
-}
+type ScenarioPlans = Scenarios & { plan_id: string | undefined }
 
 /** The fault that acts on a request, and the scenarios for what it makes. */
 export type PlansOfRequest = { fault?: Fault | undefined; scenario?: ScenarioPlans | undefined }

@@ -7,8 +7,9 @@ import type { Answer, Body } from '../../support/client.ts'
 import { card, read } from '../../support/journeys.ts'
 import { newAgreement } from '../../support/new-payment.ts'
 import { planning } from '../../support/plans.ts'
+import type { Behaviour } from '../../support/receiver.ts'
 import { onEveryDatabase } from '../../support/service.ts'
-import { receiving, subscribe } from '../../support/subscriber.ts'
+import { history, receiving, subscribe } from '../../support/subscriber.ts'
 
 const reset = { code: 'ECONNRESET' }
 
@@ -16,6 +17,22 @@ onEveryDatabase(
   'Faults that a plan makes, and their codes',
   service => {
     const { control, plan, listed, counts, send, create, records } = planning(service)
+
+    test('a receiver may read a payment while it handles the message of what a plan has ended', async t => {
+      const api = await service().newAccount()
+      const { payment_id } = (await control(api, 'payments', { scenario: 'success' })).body
+      const url = `/v1/payments/${payment_id}`
+      const onRequest: Behaviour['onRequest'] = async ({ response }) => {
+        await api.get(url)
+        response.end()
+      }
+      const { webhook } = await subscribe(t, api, { behaviour: { onRequest } })
+      await plan(api, { on: 'refundPayment', scenario: 'success' })
+      await plan(api, { on: 'readPayment', delay: 1, skip: 1_000 })
+      await api.post(`${url}/refunds`, { amount: 1 })
+      const [message] = await history(api, webhook)
+      assert.equal(message.latest_attempt.result, '200 OK')
+    })
 
     test('a fault before the handler leaves nothing, and one after it leaves everything', async t => {
       const api = await service().newAccount()
