@@ -79,6 +79,7 @@ export async function createApp(
     deliveries,
     recorder,
     reading: createTurns(RECORD_READERS),
+    listening: createTurns(1),
     refusedKeys: refused.sum,
     onRuleFault,
     signals,

@@ -14,6 +14,8 @@ export type ToolContext = Context & {
   recorder: Recorder | undefined
   /** For long work of a room, such as reading its record: few at once, and together what has the same address. */
   reading: Turns
+  /** For looks of an account's listeners, one at a time: 200 that look would take all connections to the database. */
+  listening: Turns
   /** How many requests to this instance had no key, or an unknown one, in the last `MINUTES`: they belong to no account. */
   refusedKeys: () => number
   /** Receives what went wrong in the check, which then says less: the error of a rule, or of a row that it could not read. */

@@ -1,6 +1,6 @@
 import type { AttemptResult, OutgoingMessage, Ports, Send } from '../../core/ports.ts'
 import type { Signals } from '../../core/signal.ts'
-import { createTurns } from '../../core/turns.ts'
+import type { Turns } from '../../core/turns.ts'
 import { version } from '../../core/version.ts'
 import {
   isListenerAddress,
@@ -27,9 +27,6 @@ const DEADLINE = 2_000
 /** Milliseconds after which a request looks for what another instance wrote: an attempt, or the answer to one. */
 const POLL_FOR_ATTEMPT = 25
 const POLL_FOR_ANSWER = 20
-
-/** One look at a time for an account: 200 requests that look would take all connections to the database. */
-const takeTurn = createTurns(1)
 
 type ListenerPorts = Pick<Ports, 'database' | 'time' | 'newId'> & { signals: Signals }
 
@@ -83,7 +80,7 @@ type TakenAttempt = Offer & { attempt_id: string }
  * listener stopped: one that is still there then asks again. `wait` is the most milliseconds until `ending`.
  */
 export async function waitForAttempt(
-  { database, time, signals }: ListenerPorts,
+  { database, time, signals, listening }: ListenerPorts & { listening: Turns },
   webhook: Webhook,
   { wait, ending }: { wait: number; ending: AbortSignal },
 ): Promise<TakenAttempt | null> {
@@ -108,7 +105,7 @@ export async function waitForAttempt(
     if (due.listening_until <= now + RECONNECT_TIME) await connect()
     return undefined
   }
-  const inTurn = () => takeTurn(room, Symbol(), look)
+  const inTurn = () => listening(room, Symbol(), look)
   return signals.pollUntilFound(attemptSignal(webhook_id), polling, inTurn)
 }
 
