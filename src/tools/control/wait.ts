@@ -96,7 +96,8 @@ export function createWaits({ database, signals, config }: ToolContext, stopped:
       socket.removeListener('close', end)
       held.requests -= 1
       if (held.requests === 0) allHeld.delete(key)
-      leave()
+      // A look that has begun keeps the place until it ends.
+      void found.catch(() => undefined).finally(leave)
     }
   }
 

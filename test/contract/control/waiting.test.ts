@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
 import { HELD_WAITS, RECORD_READERS } from '../../../src/core/budgets.ts'
 import { createTurns } from '../../../src/core/turns.ts'
 import type { Body } from '../../support/client.ts'
@@ -44,6 +45,30 @@ onSharedDatabases(
       })
       await api.get('/v1/payments/unknown')
       for (const { results } of await Promise.all(waits)) assert.equal(results[0]?.status, 404)
+    })
+
+    test('a look that has begun keeps its place after the end of the wait, so that looks do not pile up', async t => {
+      const { database, baseUrl } = service()
+      const api = await service().newAccount()
+      const query = database.query.bind(database)
+      const looks = Promise.withResolvers<void>()
+      t.after(() => looks.resolve())
+      t.mock.method(database, 'query', async (sql: string, values: never[]) => {
+        if (sql.includes('from exchanges')) await looks.promise
+        return query(sql, values)
+      })
+      const headers = { Authorization: `Bearer ${api.key}` }
+      const wait = async (reference: string): Promise<number> => {
+        const url = `${baseUrl}/control/requests?reference=${reference}&wait=1`
+        return (await fetch(url, { headers })).status
+      }
+      const statuses = await Promise.all(
+        Array.from({ length: HELD_WAITS }, (_, i) => wait(`R-${i}`)),
+      )
+      assert.deepEqual(new Set(statuses), new Set([200]))
+      assert.equal(await wait('one-more'), 503)
+      looks.resolve()
+      while ((await wait('later')) === 503) await setImmediate()
     })
 
     test('the requests of listeners count among the 200 of an account that wait at once, and look one at a time', async t => {
@@ -92,7 +117,7 @@ test('of a key a few run at once, and equal work that waits shares a run that be
   await assert.rejects(failing, /failed/)
   while (ends.length > 0) {
     ends.shift()?.()
-    await new Promise(setImmediate)
+    await setImmediate()
   }
   assert.deepEqual(await Promise.all([...results, other]), ['a', 'a', 'a', 'b', 'a', 'of other'])
   assert.deepEqual(begun, ['a', 'a', 'of other', 'a', 'b'])
