@@ -1,5 +1,4 @@
 import type { Database } from '../../core/ports.ts'
-import { createTurns } from '../../core/turns.ts'
 import type { Endpoint } from './endpoint.ts'
 import { json } from './openapi.ts'
 import { object } from './schema.ts'
@@ -9,8 +8,18 @@ export function healthEndpoints(
   { database }: { database: Pick<Database, 'check'> },
   draining: () => boolean,
 ): Endpoint[] {
-  /** Needs no key and is never refused, so requests that come meanwhile share one question to the database. */
-  const inTurn = createTurns(1)
+  /** The question to the database that is under way. Requests share it, because they need no key and are never refused. */
+  let checking: Promise<boolean> | undefined
+  const isUsable = () =>
+    database
+      .check()
+      .then(
+        () => true,
+        () => false,
+      )
+      .finally(() => {
+        checking = undefined
+      })
   return [
     {
       method: 'GET',
@@ -40,11 +49,8 @@ export function healthEndpoints(
         },
       }),
       handler: async (_request, reply) => {
-        const usable = await inTurn('', 'check', () => database.check()).then(
-          () => true,
-          () => false,
-        )
-        if (usable && !draining()) return { status: 'ok' }
+        checking ??= isUsable()
+        if ((await checking) && !draining()) return { status: 'ok' }
         return reply.code(503).send({ status: 'unavailable' })
       },
     },

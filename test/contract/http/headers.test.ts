@@ -126,7 +126,7 @@ onSharedDatabases('HTTP: health checks', service => {
   })
 })
 
-test('100 requests to /readyz at once ask the database twice at most', async () => {
+test('100 requests to /readyz at once ask the database once', async () => {
   let checks = 0
   const check = async () => {
     checks += 1
@@ -140,5 +140,5 @@ test('100 requests to /readyz at once ask the database twice at most', async () 
     Array.from({ length: 100 }, () => readiness?.handler(request, reply)),
   )
   for (const body of bodies) assert.deepEqual(body, { status: 'ok' })
-  assert.equal(checks, 2)
+  assert.equal(checks, 1)
 })
