@@ -1,12 +1,15 @@
-/** By map: its keys, the oldest first. A new iterator would first pass every place of a deleted key. */
-const oldestFirst = new WeakMap<object, Iterator<unknown>>()
-
-/** Sets the newest entry of a map. Beyond `most` entries it deletes the oldest, which a Map has first. */
+/**
+ * Sets the newest entry of a map. Beyond `most` entries it deletes the oldest, which a Map has first: one of a hundred at
+ * once, because an iterator first passes the places of all that were deleted before.
+ */
 export function remember<Key, Value>(map: Map<Key, Value>, key: Key, value: Value, most: number) {
   map.delete(key)
   map.set(key, value)
   if (map.size <= most) return
-  const keys = oldestFirst.get(map) ?? map.keys()
-  oldestFirst.set(map, keys)
-  map.delete(keys.next().value as Key)
+  let left = Math.ceil(most / 100)
+  for (const oldest of map.keys()) {
+    map.delete(oldest)
+    left -= 1
+    if (left === 0) return
+  }
 }
