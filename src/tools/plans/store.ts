@@ -24,8 +24,10 @@ export async function findPlans(database: Database, room: string): Promise<Plan[
 export const LAST_PLAN_SQL =
   '(select plan_id from plans where plans.account = accounts.room order by position desc limit 1)'
 
-/** With 100 plans of 4 KB each they take some 10 MB. */
-const MOST_ROOMS = 20
+/** With 10 plans of 4 KB each they take some 10 MB. */
+const MOST_ROOMS = 200
+/** A room with more plans reads them for each request. */
+const MOST_REMEMBERED = 10
 
 /**
  * Remembers plans by the last of their room. New plans come after it, and nothing but the counts and the note of a plan
@@ -39,7 +41,8 @@ export function createKnownPlans(database: Database) {
     if (remembered) return remembered
     const plans = await findPlans(database, room)
     const newest = plans.at(-1)
-    if (newest) remember(byLast, newest.plan_id, plans, MOST_ROOMS)
+    if (newest && plans.length <= MOST_REMEMBERED)
+      remember(byLast, newest.plan_id, plans, MOST_ROOMS)
     return plans
   }
 }
