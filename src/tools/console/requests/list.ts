@@ -105,7 +105,7 @@ ${refusedKeysPart(refusedKeys)}`
    * exchange of any kind: what comes later is newer than the list.
    */
   async live(visit, since) {
-    const { database } = visit.context
+    const { database, reading } = visit.context
     const { room } = visit.account
     if (!isFirst(visit)) return { version: 'older' }
     // A request that becomes older than the last minutes is no change.
@@ -120,7 +120,9 @@ ${refusedKeysPart(refusedKeys)}`
       newestId(database, room, { kinds: KINDS, refused: true }),
       text === undefined
         ? countExchanges(database, room, after, MOST_NEWER)
-        : findExchanges(database, room, { ...after, text }, part).then(({ length }) => length),
+        : reading(room, `newer ${since} ${visit.request.url}`, () =>
+            findExchanges(database, room, { ...after, text }, part),
+          ).then(({ length }) => length),
     ])
     return { version: [listed, refused], newest, newer }
   },
