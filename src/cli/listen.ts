@@ -94,7 +94,7 @@ function parseEvents(text: string): EventType[] {
   throw wrongUsage(`It must be some of ${eventTypes.join(', ')}.`)
 }
 
-/** Node refuses to send other characters than these, of the value those of Latin-1. */
+/** Node sends only these: in a name letters, digits, _ and -; in a value visible Latin-1, spaces and tabs. */
 function addHeader(text: string, headers: [string, string][] = []): [string, string][] {
   const [, name = '', value = ''] = /^([\w-]+):\s*([\t\x20-\x7e\x80-\xff]*)$/.exec(text) ?? []
   if (name) return [...headers, [name, value]]

@@ -11,7 +11,7 @@ const LATE_REQUESTS = 5 * MINUTE
 /** Rooms that ended at or after `$1` and before `$2`. */
 const ENDED = 'select room from ended_rooms where since >= $1 and since < $2'
 
-/** The tables with rows of rooms, each with the key of its rows. Messages go before their webhooks. */
+/** The tables with rows of rooms, each with the columns that choose rows to delete. Messages go before their webhooks. */
 export const ROOM_TABLES = {
   webhook_messages: 'message_id',
   refunds: 'refund_id',

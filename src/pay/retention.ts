@@ -35,7 +35,7 @@ export const COUNTER_PREFIX = 5
 const oldestStored = (now: number): string =>
   idFloor(now - RETENTION_MS - DELETION_DELAY_MS + 1).slice(0, COUNTER_PREFIX)
 
-/** Tables whose rows are deleted with their payment, each with the key of its rows. The payment is last. */
+/** Tables whose rows are deleted with their payment, each with the columns that choose rows to delete. The payment is last. */
 export const PAYMENT_TABLES = {
   // A payment may have as many refunds as it has pence.
   refunds: 'payment_id, refund_id',
@@ -43,7 +43,7 @@ export const PAYMENT_TABLES = {
   payments: 'payment_id',
 }
 
-/** Rooms whose clock is behind the machine's. They are swept by their own time. An account that has ended has an empty one. */
+/** Rooms whose clock is behind the machine's. They are swept by their own time. The room of an ended account is empty. */
 export const BEHIND =
   'select room from accounts where ended = 0 and (frozen_at is not null or clock_offset < 0)'
 

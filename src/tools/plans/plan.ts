@@ -30,10 +30,8 @@ export type Plan = AppliedScenario & {
   seed: number
   /** Why it did not act on the last payment that it should have acted on. */
   note?: string
-  /**
-   * A plan has a scenario or holds payments, or it has any of the fields below. `before` the handler runs, or `after` the
-   * request has had its effect, so that only the response changes.
-   */
+  // A plan has a scenario or holds payments, or it is a fault and has any of these:
+  /** `before` the handler runs, or `after` the request has had its effect, so that only the response changes. */
   when?: 'before' | 'after' | undefined
   /** Milliseconds, or the least and the most. */
   delay?: number | [least: number, most: number] | undefined
@@ -49,7 +47,7 @@ export const REFUND = 'refundPayment'
 export const setsScenario = ({ scenario, hold }: Plan): boolean =>
   scenario !== undefined || hold === true
 
-/** The part of a plan, or of another wish, that says how a payment or refund ends. */
+/** The part of a plan, or of a request to build or complete a payment, that says how a payment or refund ends. */
 export const appliedBy = <Each extends Scenario>({
   scenario,
   can_retry,
@@ -60,7 +58,7 @@ export const appliedBy = <Each extends Scenario>({
   ...(hold && { hold }),
 })
 
-/** Why the plan cannot act on such a payment, which may have another mode than its maker believed. */
+/** Why the plan cannot act on this payment, for example because of its mode. */
 export function noteOn(plan: Plan, given: NewPayment): string | undefined {
   if (plan.on === REFUND) return undefined
   const impossible = impossibleFor(given.authorisation_mode, plan)
@@ -133,6 +131,7 @@ export function delayOf({ delay = 0, seed }: Plan, seen: number): number {
   return least + Math.floor(draw(seed, seen).share * (most - least + 1))
 }
 
+/** The errors of Farthing itself, by the status that a plan names without a code. */
 export const ownErrors: Record<number, () => errors.ApiError> = {
   401: errors.unknownBearerKey,
   429: errors.tooManyRequests,

@@ -130,9 +130,10 @@ export const createRowMaker =
     return shortened({ instance, ...row })
   }
 
+/** Bytes to which a body is cut at least. */
 const SHORTEST = 256
 
-/** Cuts bodies, and values of headers, to halves until the row has no more bytes than a row may have. */
+/** Cuts bodies, and values of headers, to half and half again, until the row fits or bodies are as short as SHORTEST. */
 function shortened(whole: NewExchange) {
   const { request_headers, request_body, response_headers, response_body } = whole
   let row = whole

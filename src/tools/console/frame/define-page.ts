@@ -61,7 +61,7 @@ type Definition<F extends Filters, Data, A extends Answer> = {
   makes?: true
   /** The page that is opened instead, if there is one. */
   instead?: (visit: PageVisit<F>) => Promise<string | undefined>
-  /** Returns what the page shows. Throws `notFound`. The compiler infers the data of `title` and `show`, which follow. */
+  /** Returns what the page shows. Throws `notFound`. Keep it above `title` and `show`: the compiler infers their data from it. */
   read?: (visit: PageVisit<F>, answer?: A) => Promise<Data>
   title?: string | ((visit: PageVisit<F>, data: Data) => string)
   /** Its heading, if that is not its title. */
@@ -76,7 +76,7 @@ type Definition<F extends Filters, Data, A extends Answer> = {
    * `since` is the newest entry that the browser shows.
    */
   live?: true | ((visit: PageVisit<F>, since: string) => Promise<Look>)
-  /** The number beside *Check*, of a page that shows it too. */
+  /** The number beside *Check* in the navigation, if `read` has counted it already. */
   fails?: (data: Data) => Fails
   /** The identifiers of what a live list shows, if it begins with the newest. */
   entries?: (data: Data) => readonly string[]

@@ -129,11 +129,11 @@ export const problemsIn = (filters: Filters, values: Values<Filters>, now: numbe
 export const isFiltered = ({ values }: PageVisit): boolean =>
   Object.values(values).some(value => value !== '')
 
-/** It shows the newest. */
+/** Whether this is the page of the newest. */
 export const isFirst = ({ cursor }: PageVisit): boolean =>
   cursor.before === undefined && cursor.after === undefined
 
-/** Of whatever has one. */
+/** Whether a text is an identifier. */
 export const isId = (text: string): boolean => /^[0-9a-v]{26}$/i.test(text)
 
 /** `options` are choices that only the page knows. */

@@ -79,7 +79,7 @@ export async function readRecord(
     neverActive: await neverActive(database, room, exchanges),
     /** Payments created through the API that have been capturable since this time of the account. */
     capturable: capturable.filter(each => each.since >= since),
-    /** When the account created its newest payment; 0 without any. As of a later time, when nobody can create one, that time. */
+    /** When the account created its newest payment; 0 without any. Judged as of a later time, that time: by then one can have been created. */
     newest: later > 0 ? now : newest ? timeOf(newest.payment_id) : 0,
     /** Payments created through the API that nobody has ended. */
     open: open.map(({ payment_id }) => payment_id),
