@@ -1,12 +1,12 @@
 /**
- * Sets the newest entry of a map. Beyond `most` entries it deletes the oldest, which a Map has first: one of a hundred at
+ * Sets the newest entry of a map. Beyond `most` entries it deletes the oldest, which a Map has first: one of a thousand at
  * once, because an iterator first passes the places of all that were deleted before.
  */
 export function remember<Key, Value>(map: Map<Key, Value>, key: Key, value: Value, most: number) {
   map.delete(key)
   map.set(key, value)
   if (map.size <= most) return
-  let left = Math.ceil(most / 100)
+  let left = Math.ceil(most / 1_000)
   for (const oldest of map.keys()) {
     map.delete(oldest)
     left -= 1

@@ -19,15 +19,15 @@ describe('A map that remembers so many entries', () => {
     assert.equal(set('i', 'j', 'k', 'l'), 'jkl')
   })
 
-  test('has at most so many, and with many entries deletes one of a hundred at once', () => {
+  test('has at most so many, and with many entries deletes one of a thousand at once', () => {
     const map = new Map<number, number>()
     const sizes = new Set<number>()
-    for (let i = 0; i < 5_000; i++) {
-      remember(map, i, i, 1_000)
-      if (i >= 1_000) sizes.add(map.size)
+    for (let i = 0; i < 50_000; i++) {
+      remember(map, i, i, 10_000)
+      if (i >= 10_000) sizes.add(map.size)
     }
-    assert.deepEqual([Math.min(...sizes), Math.max(...sizes)], [991, 1_000])
-    assert.deepEqual([...map.keys()].at(-1), 4_999)
-    assert.equal(Math.min(...map.keys()), 5_000 - map.size)
+    assert.deepEqual([Math.min(...sizes), Math.max(...sizes)], [9_991, 10_000])
+    assert.deepEqual([...map.keys()].at(-1), 49_999)
+    assert.equal(Math.min(...map.keys()), 50_000 - map.size)
   })
 })
