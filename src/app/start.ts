@@ -1,4 +1,5 @@
 import { lookup } from 'node:dns/promises'
+import net from 'node:net'
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
@@ -156,7 +157,7 @@ async function listen(server: FastifyInstance, { port, host }: Config): Promise<
   try {
     // One address: the name localhost can have two, and of two servers Fastify closes only one gracefully.
     const { address } = await lookup(host, { order: 'ipv4first' })
-    await server.listen({ port, host: address, backlog: BACKLOG })
+    await server.listen(optionsOfListen(server.server, address, port))
   } catch (error) {
     const unknownName = error instanceof Error && 'hostname' in error
     if (!unknownName) throw error
@@ -166,6 +167,18 @@ async function listen(server: FastifyInstance, { port, host }: Config): Promise<
   } finally {
     server.log.level = level
   }
+}
+
+/**
+ * Before it listens on an address, Node compiles an expression for IPv6 addresses: 4 % of a start. It does not for a socket
+ * that is bound already, as Node has them from 26.4 on. Of that it takes the backlog only as a second argument.
+ */
+function optionsOfListen(server: net.Server, host: string, port: number) {
+  const { BoundSocket } = net as Partial<typeof net>
+  if (!BoundSocket) return { port, host, backlog: BACKLOG }
+  const socket = new BoundSocket({ host, port })
+  server.listen = () => Reflect.apply(net.Server.prototype.listen, server, [socket, BACKLOG])
+  return { host }
 }
 
 /**
