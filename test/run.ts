@@ -97,7 +97,7 @@ function run(paths: string[]): void {
   if (!times) return
   const wall = (performance.now() - began) / 1000
   process.stdout.write(
-    `\n${table(readFileSync(output, 'utf8'), MOST)}\nAll: ${usedCpu().toFixed(0)} s of processor time, with PostgreSQL and the browsers, in ${wall.toFixed(0)} s\n`,
+    `\n${table(readFileSync(output, 'utf8'), MOST)}\nAll: ${usedCpu().toFixed(0)} s of processor time, with PostgreSQL, without most of Chromium, in ${wall.toFixed(0)} s\n`,
   )
 }
 
