@@ -38,14 +38,12 @@ type Creation = {
   origin?: Origin | undefined
 }
 
-/** How a new payment or refund is to end, and statements for the same commit that update the counts of the matching plans. */
-export type ApplyScenario = (
-  payment: Pick<Payment, 'given'> & { payment_id?: string },
-) => Promise<{ applied: AppliedScenario | undefined; counted: Statement[] }>
-
 /** The scenarios that plans have for what a request creates. */
 export type Scenarios = {
-  apply: ApplyScenario
+  /** How a new payment or refund is to end, and statements for the same commit that update the counts of the matching plans. */
+  apply: (
+    payment: Pick<Payment, 'given'> & { payment_id?: string },
+  ) => Promise<{ applied: AppliedScenario | undefined; counted: Statement[] }>
   /** Writes that count the same plans take turns. Messages are delivered after the turn: their receivers may send requests. */
   inTurn?: <Written>(write: () => Promise<Written>) => Promise<Written>
 }
