@@ -252,6 +252,12 @@ test('a rule that throws is reported once, kept as one that has not judged, and 
   assert.equal(faults.length, 1)
 })
 
+test('no rule has judged a request that could not be read by a mistake', () => {
+  const kept = createJudge(() => {}).request({ ...posted, url: undefined as never }, {})
+  const p1 = rules.find(({ id }) => id === 'P1')?.judge({ exchanges: [kept] } as never)
+  assert.match(p1?.lacking ?? '', /^This rule is not judged: it failed/)
+})
+
 test('what return_url of a refused create tells is not compared, because nothing limits its size', () => {
   const metadata = Object.fromEntries(
     Array.from({ length: 2_000 }, (_, i) => [`${i}`, `value${i}`]),

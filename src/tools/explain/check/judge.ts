@@ -51,14 +51,20 @@ export function createJudge(onFault: (error: unknown) => void): Judge {
     return { ...(isJudged && judge(requestRows, read)), ...facts }
   }
   return {
-    request: (raw, headers) => guarded(() => factsOf(raw, headers)) ?? {},
+    request: (raw, headers) => guarded(() => factsOf(raw, headers)) ?? unjudgedBy(requestRows),
     attempt: raw =>
       guarded(() => ({
         ...(!raw.byHand && judge(attemptRows, raw)),
         ...factsOfAttempt(raw),
-      })) ?? {},
+      })) ?? unjudgedBy(attemptRows),
   }
 }
+
+/** The facts of what could not be read by a mistake in Farthing. */
+const unjudgedBy = (rows: readonly { key: string }[]): Facts => ({
+  judged: RULE_SET,
+  unjudged: rows.map(({ key }) => key),
+})
 
 export const HAS_FAILED =
   'This rule is not judged: it failed by a mistake in Farthing. The log of the service has the error.'
