@@ -67,21 +67,6 @@ describe('A start of the service', () => {
     assert.ok(!logged(second.output()).some(entry => entry.api_key))
   })
 
-  test('A terminal is told in text where payments are kept, and the addresses of the console and the documentation', async t => {
-    const terminal = { NODE_OPTIONS: '--import=data:text/javascript,process.stdout.isTTY=true' }
-    for (const console of [true, false]) {
-      const env = { DATABASE_URL: newDatabase(), FARTHING_CONSOLE: String(console), ...terminal }
-      const started = await start(t, env)
-      await started.terminate()
-      const lines = started.output().split('\n')
-      assert.equal(lines[0], `Farthing is listening on ${started.baseUrl}`)
-      assert.match(lines[1] ?? '', /^Payments are kept in .*farthing\.db/)
-      const line = `Console:       ${started.baseUrl}/console`
-      assert.equal(lines.includes(line), console, started.output())
-      assert.ok(lines.includes(`Documentation: ${started.baseUrl}/docs`))
-    }
-  })
-
   test('The place of a database is told without the password of PostgreSQL', () => {
     assert.equal(locationOf({ kind: 'sqlite', path: ':memory:' }), 'memory until Farthing stops')
     for (const [url, place] of Object.entries({
@@ -131,11 +116,7 @@ describe('A start of the service', () => {
     t.after(() => taken.close())
     const { port } = taken.address() as AddressInfo // a TCP server has no other kind
     const env = { DATABASE_URL: newDatabase(), LOG_LEVEL: 'silent' }
-    await oneLine(
-      { ...env, PORT: `${port}` },
-      new RegExp(`port ${port} .*in use.*PORT`),
-      runProcess,
-    )
+    await oneLine({ ...env, PORT: `${port}` }, new RegExp(`port ${port} .*in use.*PORT`))
     const next = await start(t, env)
     await next.terminate()
     assert.match(next.output(), /"api_key":"api_test_[0-9a-v]{52}"/)

@@ -4,10 +4,11 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
 import { createClient } from '../support/client.ts'
 import { runHere } from '../support/command.ts'
 import { tempFolder } from '../support/folders.ts'
-import { createPostgresDatabase } from '../support/postgres.ts'
+import { copyMigratedDatabase } from '../support/postgres.ts'
 import { type FarthingProcess, runProcess, startProcess } from '../support/process.ts'
 import { startReceiver } from '../support/receiver.ts'
 
@@ -22,7 +23,7 @@ for (const kind of ['sqlite', 'postgres'] as const)
     let DATABASE_URL: string
     before(async () => {
       DATABASE_URL =
-        kind === 'sqlite' ? `sqlite:${join(folder, 'farthing.db')}` : await createPostgresDatabase()
+        kind === 'sqlite' ? `sqlite:${join(folder, 'farthing.db')}` : await copyMigratedDatabase()
       const own = { FARTHING_API_KEY: KEY, FARTHING_CALLBACK_HOSTS: 'localhost' }
       const pages = kind === 'postgres' && { FARTHING_PAGES_URL: 'http://127.0.0.1:2' }
       running = await startProcess({ env: { DATABASE_URL, ...own, ...pages } })
@@ -59,7 +60,7 @@ for (const kind of ['sqlite', 'postgres'] as const)
     }
 
     test('a set-up without mistakes is ok, or names the pages that do not open', async () => {
-      const { code, found } = await diagnose({}, runProcess)
+      const { code, found } = await diagnose({}, kind === 'sqlite' ? runProcess : runHere)
       for (const name of ['node', 'settings', 'database', 'service', 'clock', 'key'])
         found(name, 'ok', /./)
       found('webhooks', 'warn', /no active webhook/)
@@ -228,24 +229,30 @@ for (const kind of ['sqlite', 'postgres'] as const)
       assert.equal(commandOf(/^me: nobody was listening/), 'farthing listen --name me --missed')
     })
 
-    test('An http return_url that was refused is a warning only while it would be refused again', async t => {
+    /** A second service on the database, which allows a return_url and names its pages wrongly. */
+    let other: FarthingProcess
+    before(async () => {
+      const FARTHING_BASE_URL = `${running.baseUrl}/elsewhere`
+      const own = { FARTHING_BASE_URL, FARTHING_RETURN_HOSTS: 'localhost:8080' }
+      other = await startProcess({ env: { DATABASE_URL, FARTHING_API_KEY: KEY, ...own } })
+    })
+    after(() => other.kill())
+
+    test('An http return_url that was refused is a warning only while it would be refused again', async () => {
       const key = await newKey('returns')
       const env = { FARTHING_API_KEY: key }
       await farthing(['pay', '--set', 'return_url=http://localhost:8080/return'], env)
       // The record is written within half a second.
-      while (!(await farthing(['logs', '--refused'], env)).stdout.includes('P0102'));
+      while (!(await farthing(['logs', '--refused'], env)).stdout.includes('P0102'))
+        await setTimeout(50)
       const { found, commandOf } = await diagnose(env)
       found('return_url', 'warn', /sent the return_url http:\/\/localhost:8080\/return, which is/)
       assert.equal(commandOf(/return_url http/), 'FARTHING_RETURN_HOSTS=localhost:8080 farthing')
-      const allowing = await startProcess({
-        env: { DATABASE_URL, FARTHING_API_KEY: KEY, FARTHING_RETURN_HOSTS: 'localhost:8080' },
-      })
-      t.after(() => allowing.kill())
-      const { names } = await diagnose({ ...env, FARTHING_URL: allowing.baseUrl })
+      const { names } = await diagnose({ ...env, FARTHING_URL: other.baseUrl })
       assert.ok(!names.includes('return_url'), String(names))
     })
 
-    test('A wrong path in FARTHING_URL or FARTHING_BASE_URL is named, with the setting to correct', async t => {
+    test('A wrong path in FARTHING_URL or FARTHING_BASE_URL is named, with the setting to correct', async () => {
       const { found, commandOf } = await diagnose({ FARTHING_URL: `${running.baseUrl}/api` })
       found(
         'service',
@@ -253,12 +260,7 @@ for (const kind of ['sqlite', 'postgres'] as const)
         /^A Farthing answers at http:\/\/127\.0\.0\.1:\d+, but not below \/api/,
       )
       assert.equal(commandOf(/but not below/), `FARTHING_URL=${running.baseUrl} farthing doctor`)
-      const FARTHING_BASE_URL = `${running.baseUrl}/elsewhere`
-      const wrong = await startProcess({
-        env: { DATABASE_URL, FARTHING_API_KEY: KEY, FARTHING_BASE_URL },
-      })
-      t.after(() => wrong.kill())
-      const pages = await diagnose({ FARTHING_URL: wrong.baseUrl })
+      const pages = await diagnose({ FARTHING_URL: other.baseUrl })
       pages.found('pages', 'fail', /which returns 404/)
       assert.match(pages.commandOf(/which returns 404/) ?? '', /^Correct FARTHING_BASE_URL of the/)
     })

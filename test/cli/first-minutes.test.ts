@@ -35,19 +35,32 @@ const inTerminal = (lines: string, port: number) => runLines(lines, { cwd: ROOT,
 describe('The first minutes', () => {
   const KEY = 'my-first-farthing-key'
   const env = newDatabase()
+  /** Other machines reach the second, which has no console. */
   let running: Awaited<ReturnType<typeof start>>
+  let shared: typeof running
   before(async () => {
     running = await start({ ...env, FARTHING_API_KEY: KEY })
+    const own = { HOST: '0.0.0.0', FARTHING_CONSOLE: 'false', FARTHING_API_KEY: KEY }
+    shared = await start({ ...newDatabase(), ...own })
   })
-  after(() => running.kill())
+  after(() => Promise.all([running.kill(), shared.kill()]))
 
-  test('A terminal gets commands with the key only where no other machine reaches the service', async t => {
+  test('A terminal gets commands with the key only where no other machine reaches the service', () => {
     assert.ok(running.output().includes(KEY))
     assert.ok(!running.output().includes('$FARTHING_API_KEY'))
-    const shared = await start({ ...newDatabase(), HOST: '0.0.0.0', FARTHING_API_KEY: KEY })
-    t.after(() => shared.kill())
     assert.ok(!shared.output().includes(KEY))
     assert.ok(shared.output().includes('$FARTHING_API_KEY'))
+  })
+
+  test('A terminal is told in text where payments are kept, and the addresses of the console and the documentation', () => {
+    for (const { baseUrl, output } of [running, shared]) {
+      const lines = output().split('\n')
+      assert.equal(lines[0], `Farthing is listening on ${baseUrl}`)
+      assert.match(lines[1] ?? '', /^Payments are kept in .*farthing\.db/)
+      const line = `Console:       ${baseUrl}/console`
+      assert.equal(lines.includes(line), baseUrl === running.baseUrl, output())
+      assert.ok(lines.includes(`Documentation: ${baseUrl}/docs`))
+    }
   })
 
   /** The lines of a start that are indented are commands. */
@@ -88,14 +101,19 @@ describe('The first minutes', () => {
   test('What a start prints at a terminal works in another terminal, for a key in the settings and for a new one', async t => {
     const withNewKey = await start({ DATABASE_URL: 'sqlite::memory:' })
     t.after(() => withNewKey.kill())
-    for (const started of [running, withNewKey]) {
-      const commands = printed(started.output()).filter(line => line.includes(' '))
-      assert.equal(commands.length, 2, started.output())
-      for (const command of commands) {
-        const { code, stdout } = await inTerminal(command, 0)
-        assert.equal(code, 0, command)
-        assert.match(stdout, /"payment_id":"|created › started › submitted › success/)
-      }
+    const commandsOf = (started: typeof running) =>
+      printed(started.output()).filter(line => line.includes(' '))
+    const [key = ''] = /api_test_\w+/.exec(withNewKey.output()) ?? []
+    const commands = commandsOf(withNewKey)
+    const sameOfOther = commands.map(command =>
+      command.replace(withNewKey.baseUrl, running.baseUrl).replace(key, KEY),
+    )
+    assert.deepEqual(commandsOf(running), sameOfOther)
+    assert.equal(commands.length, 2, withNewKey.output())
+    for (const command of commands) {
+      const { code, stdout } = await inTerminal(command, 0)
+      assert.equal(code, 0, command)
+      assert.match(stdout, /"payment_id":"|created › started › submitted › success/)
     }
   })
 

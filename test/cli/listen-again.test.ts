@@ -4,18 +4,22 @@ import { createHmac } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { test } from 'node:test'
+import { after, before, test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { runHere } from '../support/command.ts'
-import { startCommand, startProcess } from '../support/process.ts'
+import { type FarthingProcess, startCommand, startProcess } from '../support/process.ts'
 import { startRelay } from '../support/relay.ts'
 
 const FARTHING_API_KEY = 'key-of-the-listener'
+const settings = { DATABASE_URL: 'sqlite::memory:', FARTHING_API_KEY }
+
+let service: FarthingProcess
+before(async () => {
+  service = await startProcess({ env: settings })
+})
+after(() => service.kill())
 
 test('farthing listen receives with a new signing key after a restart of a service in memory', async t => {
-  const settings = { DATABASE_URL: 'sqlite::memory:', FARTHING_API_KEY }
-  let service = await startProcess({ env: settings })
-  t.after(() => service.kill())
   const env = { FARTHING_API_KEY, FARTHING_URL: service.baseUrl }
   const args = ['listen', '--name', 'test', '--json']
   const listen = await startCommand({ args, env }, '"ready":true')
@@ -43,7 +47,7 @@ test('farthing listen asks for the webhook that it registered last, and pauses a
   const errors = [404, 503, 404]
   const asked: string[] = []
   let registered = 0
-  const service = createServer(({ method, url }, response) => {
+  const other = createServer(({ method, url }, response) => {
     asked.push(`${method} ${url}`)
     const isLook = url?.includes('/next') && !url.endsWith('?wait=0')
     if (isLook && errors.length === 0) return // it waits
@@ -53,9 +57,9 @@ test('farthing listen asks for the webhook that it registered last, and pauses a
     // The code is of its errors.
     response.end(JSON.stringify({ webhook_id: registered, signing_key, code: 'C0200' }))
   })
-  await once(service.listen(0, '127.0.0.1'), 'listening')
-  t.after(() => service.close().closeAllConnections())
-  const { port } = service.address() as AddressInfo
+  await once(other.listen(0, '127.0.0.1'), 'listening')
+  t.after(() => other.close().closeAllConnections())
+  const { port } = other.address() as AddressInfo
   const began = performance.now()
   const listen = await startCommand(
     { args: ['listen', '--key', 'any', '--url', `http://127.0.0.1:${port}`] },
@@ -83,9 +87,6 @@ test('farthing listen asks for the webhook that it registered last, and pauses a
 })
 
 test('farthing listen ends with a sentence when its webhook is deleted, also while it cannot reach the service', async t => {
-  const settings = { DATABASE_URL: 'sqlite::memory:', FARTHING_API_KEY }
-  const service = await startProcess({ env: settings })
-  t.after(() => service.kill())
   const port = Number(new URL(service.baseUrl).port)
   const relay = await startRelay(port)
   t.after(() => relay.close())

@@ -152,24 +152,27 @@ describe('farthing listen', () => {
   })
 
   test('farthing listen delivers a message once, whatever the receiver writes into its response', async t => {
-    for (const [reason, headers, body] of [
+    const responses = [
       // As JSON some bytes of a header have six characters, and those of a body a third more.
       ['Taken', Array.from({ length: 15 }, (_, i) => [`X-${i}`, 'ü"\x01'.repeat(1_300)]), 16_384],
       ['d\xe9j\xe0 \x85 vu', [['X-Long', 'x'.repeat(60_000)]], 70_000],
       ['', [['X-Empty', '']], 0],
-    ] as const) {
-      const lines = headers.map(([name, value]) => `${name}: ${value}`)
-      const head = [`HTTP/1.1 200 ${reason}`, ...lines, `Content-Length: ${body}`]
-      const large = await startReceiver({
-        plain: true,
-        onRequest: ({ socket }) =>
-          socket.end(Buffer.from(`${head.join('\r\n')}\r\n\r\n${'é'.repeat(body)}`, 'latin1')),
-      })
-      t.after(() => large.close())
-      const listen = await listening(t, 'Ready', '--forward-to', large.url)
+    ] as const
+    const large = await startReceiver({
+      plain: true,
+      onRequest: ({ socket, nth }) => {
+        const [reason, headers, body] = responses[nth - 1] ?? ['', [], 0]
+        const lines = headers.map(([name, value]) => `${name}: ${value}`)
+        const head = [`HTTP/1.1 200 ${reason}`, ...lines, `Content-Length: ${body}`]
+        socket.end(Buffer.from(`${head.join('\r\n')}\r\n\r\n${'é'.repeat(body)}`, 'latin1'))
+      },
+    })
+    t.after(() => large.close())
+    const listen = await listening(t, 'Ready', '--forward-to', large.url)
+    for (const nth of [1, 2, 3]) {
       const { stdout } = await farthing('trigger', 'card_payment_cancelled', '--json')
       const [message] = JSON.parse(stdout).messages.slice(-1)
-      assert.equal(large.requests.length, 1)
+      assert.equal(large.requests.length, nth)
       assert.deepEqual(
         [
           message.delivery,
@@ -177,9 +180,9 @@ describe('farthing listen', () => {
         ],
         ['SUCCESSFUL', [200]],
       )
-      await listen.terminate()
-      assert.equal(listen.stderr(), '')
     }
+    await listen.terminate()
+    assert.equal(listen.stderr(), '')
   })
 
   test('farthing listen prints of a receiver that does not answer in time only the line of the message', async t => {

@@ -6,12 +6,12 @@ import { newestMigration } from '../../src/platform/database/migrate.ts'
 import { openDatabase } from '../../src/platform/database/open.ts'
 import { runHere } from '../support/command.ts'
 import { tempDatabase } from '../support/folders.ts'
-import { createPostgresDatabase } from '../support/postgres.ts'
+import { copyMigratedDatabase } from '../support/postgres.ts'
 
 for (const kind of ['sqlite', 'postgres'] as const)
   describe(`Commands and a database of an older version (${kind})`, () => {
     test('no command migrates it, and each says that the next start does', async () => {
-      const DATABASE_URL = kind === 'sqlite' ? tempDatabase() : await createPostgresDatabase()
+      const DATABASE_URL = kind === 'sqlite' ? tempDatabase() : await copyMigratedDatabase()
       const address = readConfig({ DATABASE_URL }).database
       const database = await openDatabase(address, {
         onUnknownOutcome: () => {},

@@ -10,8 +10,11 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { userInfo } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
+import { createClient } from '../support/client.ts'
+import { runHere } from '../support/command.ts'
 import { tempFolder } from '../support/folders.ts'
 import { freePort, isListening } from '../support/ports.ts'
 import { COMMAND } from '../support/process.ts'
@@ -42,17 +45,23 @@ const NOT_HERE = {
 const isHere = (block: string): boolean =>
   !Object.keys(NOT_HERE).some(start => block.startsWith(start))
 
-/** Makes a folder look like a new clone after `npm ci`, with another port in place of 4000. */
+/**
+ * Makes a folder look like a new clone after `npm ci`, with another port in place of 4000. It has the bundled command:
+ * test/cli/first-minutes.test.ts starts the sources.
+ */
 function fillAsClone(folder: string, receiver: string): void {
-  const names = readdirSync(ROOT).filter(name => !/^(\.git|data|farthing\.log)$/.test(name))
+  const names = readdirSync(ROOT).filter(name => !/^(\.git|bin|data|farthing\.log)$/.test(name))
   for (const name of names.filter(name => name !== 'package.json'))
     symlinkSync(join(ROOT, name), join(folder, name))
+  symlinkSync(dirname(COMMAND), join(folder, 'bin'))
   const scripts = readFileSync(join(ROOT, 'package.json'), 'utf8')
   writeFileSync(join(folder, 'package.json'), scripts.replaceAll(/\b4000\b/g, receiver))
 }
 
+type Place = { folder?: string; env?: Record<string, string> }
+
 /** Terminals in a clone or in another folder, with free ports in place of 3000 and 4000. */
-async function terminals(t: TestContext, folder?: string, more: Record<string, string> = {}) {
+async function terminals(t: TestContext, { folder, env: more = {} }: Place = {}) {
   const port = await freePort()
   const receiver = String(await freePort())
   const cwd = folder ?? tempFolder()
@@ -61,6 +70,13 @@ async function terminals(t: TestContext, folder?: string, more: Record<string, s
   const moved = (lines: string) => lines.replaceAll(/\b4000\b/g, receiver)
   return {
     port,
+    /** What a command of `farthing` prints that no document has. */
+    async farthing(line: string, key = 'my-first-farthing-key'): Promise<string> {
+      const set = { FARTHING_URL: env.FARTHING_URL, FARTHING_API_KEY: key }
+      const { code, stdout, stderr } = await runHere({ args: line.split(' '), env: set })
+      assert.equal(code, 0, stderr)
+      return stdout
+    },
     /** Runs lines to their end. No command of a pipe reports an error. */
     async run(lines: string): Promise<string> {
       const { code, stdout, stderr } = await runLines(moved(lines), { cwd, port, env })
@@ -99,7 +115,7 @@ describe('The blocks of the documents work when they are pasted', () => {
   })
 
   test('docs/laptop.md, each block in a new terminal', async t => {
-    const { run, runWithWrongKey, start } = await terminals(t)
+    const { run, runWithWrongKey, start, farthing } = await terminals(t)
     const [logged = '', http = '', pay = '', fixed = '', exceptions = '', ...others] =
       shellBlocks('docs/laptop.md')
     const [register = '', remove = '', receive = '', history = ''] = others
@@ -118,27 +134,34 @@ describe('The blocks of the documents work when they are pasted', () => {
     await second.stop()
     const receiver = await start(receive, 'http://127.0.0.1:')
     const third = await start(fixed)
-    assert.match(await run(pay), /"amount": 500/)
-    assert.match(receiver.output.stdout, /card_payment_succeeded/)
+    await farthing('pay')
+    while (!receiver.output.stdout.includes('card_payment_succeeded')) await setTimeout(20)
     await third.stop()
     await start(exceptions)
     assert.match(await run(register), /"signing_key": "webhook_test_/)
-    await run(pay)
+    await farthing('pay')
     const [{ results: messages }] = printed(await run(history))
     assert.equal(messages[0].latest_attempt.status_code, 401, 'it has the key of the other webhook')
     assert.equal(await run(remove), '')
     assert.match(await runWithWrongKey(history), UNKNOWN_KEY)
   })
 
-  test('docs/control.md, in two terminals', async t => {
-    const { run, runWithWrongKey, start } = await terminals(t)
+  test('docs/testing.md and docs/control.md, in two terminals', async t => {
+    const { run, runWithWrongKey, start, farthing, port } = await terminals(t)
+    const [agreement = '', pay = '', ...rest] = shellBlocks('docs/testing.md').filter(isHere)
+    assert.deepEqual(rest, [])
     const [service = '', variables = '', ...examples] = shellBlocks('docs/control.md')
     await start(service)
+    assert.equal(JSON.parse(await run(agreement)).acted, 0)
+    assert.equal(await run(pay), '')
+    const api = createClient([`http://127.0.0.1:${port}`], 'my-first-farthing-key')
+    const { body } = await api.get('/v1/payments?reference=R-7')
+    assert.equal(body.results[0].state.status, 'success')
+    assert.match(await runWithWrongKey(agreement), UNKNOWN_KEY)
     const answers = []
     for (const example of examples) {
       // It is about the newest webhook, and an earlier example has emptied the account.
-      if (example.includes('WEBHOOK_ID'))
-        await run(`${variables}npm -s start -- listen --print-signing-key`)
+      if (example.includes('WEBHOOK_ID')) await farthing('listen --print-signing-key')
       const answer = JSON.parse(await run(variables + example))
       assert.equal(answer.code, undefined, `${example} ${answer.description}`)
       answers.push(answer)
@@ -153,18 +176,6 @@ describe('The blocks of the documents work when they are pasted', () => {
     assert.equal(plan.acted, 0)
     assert.equal(clock.frozen, false)
     assert.equal(webhook.as, 'govuk-pay')
-  })
-
-  test('docs/testing.md, with a Farthing that runs', async t => {
-    const { run, runWithWrongKey, start } = await terminals(t)
-    const [plan = '', pay = '', ...rest] = shellBlocks('docs/testing.md').filter(isHere)
-    assert.deepEqual(rest, [])
-    await start('FARTHING_CONTROL=true FARTHING_API_KEY=my-first-farthing-key npm start')
-    assert.equal(JSON.parse(await run(plan)).acted, 0)
-    assert.equal(await run(pay), '')
-    const read = 'FARTHING_API_KEY=my-first-farthing-key npm -s start -- logs --json | tail -1'
-    assert.match(await run(read), /"operation":"confirmPayment"/)
-    assert.match(await runWithWrongKey(plan), UNKNOWN_KEY)
   })
 
   test('docs/pipeline.md, of which the first block ends by itself', async t => {
@@ -184,7 +195,7 @@ describe('The blocks of the documents work when they are pasted', () => {
     mkdirSync(join(folder, 'backup'))
     mkdirSync(join(folder, 'var/lib'), { recursive: true })
     const PATH = `${folder}:${process.env.PATH}`
-    const { run, start } = await terminals(t, folder, { PATH })
+    const { run, start, farthing } = await terminals(t, { folder, env: { PATH } })
     const [executable = '', key = '', backup = '', restore = ''] = shellBlocks(
       'docs/shared-environment.md',
     ).map(block =>
@@ -199,11 +210,11 @@ describe('The blocks of the documents work when they are pasted', () => {
     const [made = ''] = /api_test_\w+/.exec(await run(key)) ?? []
     const service = `DATABASE_URL=sqlite:${folder}/var/lib/farthing/farthing.db farthing`
     const second = await start(service)
-    await run(`farthing pay --key ${made}`)
+    await farthing('pay', made)
     await run(backup)
     await second.stop()
     await run(restore)
     await start(service)
-    assert.match(await run(`farthing pay --key ${made}`), /created › started › submitted › success/)
+    assert.match(await farthing('pay', made), /created › started › submitted › success/)
   })
 })
