@@ -1,6 +1,6 @@
 /** Messages through `farthing listen`, behind a balancer with two instances. */
 import { createPostgresDatabase } from './postgres.ts'
-import { runProcess, startCommand, startProcess } from './process.ts'
+import { startCommand, startProcess } from './process.ts'
 import { startReceiver } from './receiver.ts'
 import { startRoundRobin } from './round-robin.ts'
 
@@ -26,18 +26,8 @@ export type Listened = {
 }
 
 const FARTHING_API_KEY = 'key-of-the-listener'
-
-/** A key of another account, whose messages go to this address. */
-async function directAccount(
-  env: Record<string, string>,
-  service: string,
-  callback_url: string,
-): Promise<string> {
-  const made = await runProcess({ args: ['keys', 'create', '--account', 'direct', '--json'], env })
-  const { key } = JSON.parse(made.stdout)
-  await post(`${service}/v1/webhooks`, key, { callback_url })
-  return key
-}
+/** Of another account, whose messages go to the receiver without the listener. */
+const DIRECT_KEY = 'key-of-the-direct-account'
 
 /** The command and the payments go through the balancer. The first payment follows *Ready* at once. */
 export async function listenThroughBalancer(options: Options): Promise<Listened> {
@@ -47,6 +37,7 @@ export async function listenThroughBalancer(options: Options): Promise<Listened>
   const env = {
     DATABASE_URL: await createPostgresDatabase(),
     FARTHING_API_KEY,
+    FARTHING_API_KEYS: `direct=${DIRECT_KEY}`,
     FARTHING_CALLBACK_HOSTS: 'localhost',
   }
   const first = await startProcess({ env })
@@ -55,7 +46,7 @@ export async function listenThroughBalancer(options: Options): Promise<Listened>
     services.map(({ baseUrl }) => baseUrl),
     cutAfter,
   )
-  const directKey = await directAccount(env, first.baseUrl, direct.url)
+  await post(`${first.baseUrl}/v1/webhooks`, DIRECT_KEY, { callback_url: direct.url })
   const listener = await startCommand(
     {
       args: ['listen', '--forward-to', receiver.url],
@@ -70,7 +61,7 @@ export async function listenThroughBalancer(options: Options): Promise<Listened>
     const client = async () => {
       while (begun++ < count) {
         times.push(await cancelOne(balancer.url, FARTHING_API_KEY))
-        directTimes.push(await cancelOne(balancer.url, directKey))
+        directTimes.push(await cancelOne(balancer.url, DIRECT_KEY))
         await pause()
       }
     }

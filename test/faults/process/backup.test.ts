@@ -4,6 +4,8 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
+import { readConfig } from '../../../src/app/config.ts'
+import { startFarthing } from '../../../src/app/start.ts'
 import { createClient } from '../../support/client.ts'
 import { runHere } from '../../support/command.ts'
 import { tempFolder } from '../../support/folders.ts'
@@ -36,7 +38,7 @@ test('A backup under load has everything that was acknowledged before it', async
   t.after(() => service.kill())
   const workload = createWorkload([service.baseUrl], KEY, seeded(1))
   const working = workload.run(16)
-  while (workload.answered() < 500) await setTimeout(10)
+  while (workload.answered() < 150) await setTimeout(10)
 
   const before = structuredClone([...workload.ledger.entries.values()])
   const answered = workload.answered()
@@ -49,7 +51,7 @@ test('A backup under load has everything that was acknowledged before it', async
   workload.stop()
   await working
   await service.kill()
-  const again = await runProcess({ env, args: ['backup', join(folder, 'again.db')] })
+  const again = await runHere({ env, args: ['backup', join(folder, 'again.db')] })
   const copied = /with (\d+) payments/.exec(again.stdout)?.[1]
   assert.equal(copied, String(countPayments(env.DATABASE_URL)), again.stderr)
 
@@ -57,9 +59,12 @@ test('A backup under load has everything that was acknowledged before it', async
   mkdirSync(elsewhere)
   const path = join(elsewhere, 'farthing.db')
   renameSync(copy, path)
-  const restored = await startProcess({ env: environment(path) })
-  t.after(() => restored.kill())
-  const api = createClient([restored.baseUrl], KEY)
+  const restored = await startFarthing({
+    config: readConfig({ ...environment(path), PORT: '0' }),
+    backgroundWork: false,
+  })
+  t.after(() => restored.close())
+  const api = createClient([restored.url], KEY)
   // Finished payments are exactly as they were; others may have changed before the copy.
   const final = before.filter(
     ({ state, unknown }) => !unknown && /cancelled|failed/.test(statusOf(state)),
@@ -92,7 +97,7 @@ test('A backup is in the named file, also if SQLite would read the name as a URI
 test('A backup without enough room says so and leaves no file', async () => {
   const folder = tempFolder()
   const env = environment(join(folder, 'farthing.db'))
-  await runProcess({ env, args: ['seed', '--create', '--payments', '500'] })
+  await (await openAt(env.DATABASE_URL)).close()
   const wrapper = ['bash', '-c', 'ulimit -f 100; exec "$@"', 'bash']
   const copy = join(folder, 'copy.db')
   const { code, stderr } = await runProcess({ env, args: ['backup', copy], wrapper })
@@ -116,7 +121,7 @@ test('A backup overwrites no file, and says why it cannot copy', async () => {
   other.close()
   writeFileSync(join(folder, 'taken.db.part'), 'precious')
   const run = async (DATABASE_URL: string, ...args: string[]) => {
-    const { code, stderr, stdout } = await runProcess({ env: { DATABASE_URL }, args })
+    const { code, stderr, stdout } = await runHere({ env: { DATABASE_URL }, args })
     return `${code} ${stdout || stderr}`
   }
   const [exists, missing, text, alien, taken, nowhere, postgres, memory, none, two] =

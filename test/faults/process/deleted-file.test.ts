@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { copyFileSync, renameSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { test } from 'node:test'
+import { describe, test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { createClient } from '../../support/client.ts'
 import { scratchFolder } from '../../support/folders.ts'
@@ -19,58 +19,61 @@ const losses: Record<string, (path: string) => void> = {
   },
 }
 
-for (const [what, lose] of Object.entries(losses))
-  test(`If the SQLite file ${what}, the service is not ready, says so in one line and ends with code 1`, async t => {
-    const path = join(scratchFolder(), 'data', 'farthing.db')
+// At once, because they wait for looks at the file.
+describe('A SQLite file', { concurrency: true }, () => {
+  for (const [what, lose] of Object.entries(losses))
+    test(`If the SQLite file ${what}, the service is not ready, says so in one line and ends with code 1`, async t => {
+      const path = join(scratchFolder(), 'data', 'farthing.db')
+      const env = { DATABASE_URL: `sqlite:${path}`, FARTHING_API_KEY }
+      const service = await startProcess({ env })
+      t.after(() => service.kill())
+      const api = createClient([service.baseUrl], FARTHING_API_KEY)
+      await api.createPayment()
+      await setTimeout(1_500) // at least one look at the file that is there
+      assert.equal((await api.get('/readyz')).status, 200)
+      lose(path)
+      const statuses = new Set<number>()
+      const exited = service.exited.then(() => 'exited' as const)
+      while ((await Promise.race([exited, setTimeout(50, 'running')])) === 'running') {
+        const ready = await api.get('/readyz').catch(() => undefined)
+        if (ready) statuses.add(ready.status)
+      }
+      assert.deepEqual(await service.exited, { code: 1, signal: null })
+      assert.ok(statuses.has(503), [...statuses].join())
+      const fatal = service
+        .output()
+        .split('\n')
+        .filter(line => line.includes('"level":60'))
+      assert.equal(fatal.length, 1, service.output())
+      assert.match(fatal[0] ?? '', /the SQLite file \S*farthing\.db was deleted or replaced/)
+    })
+
+  test('If only the write-ahead log is deleted, the service ends too, and what it acknowledged is in the file', async t => {
+    const path = join(scratchFolder(), 'farthing.db')
     const env = { DATABASE_URL: `sqlite:${path}`, FARTHING_API_KEY }
     const service = await startProcess({ env })
     t.after(() => service.kill())
     const api = createClient([service.baseUrl], FARTHING_API_KEY)
-    await api.createPayment()
-    await setTimeout(1_500) // at least one look at the file that is there
-    assert.equal((await api.get('/readyz')).status, 200)
-    lose(path)
-    const statuses = new Set<number>()
-    const exited = service.exited.then(() => 'exited' as const)
-    while ((await Promise.race([exited, setTimeout(20, 'running')])) === 'running') {
-      const ready = await api.get('/readyz').catch(() => undefined)
-      if (ready) statuses.add(ready.status)
-    }
+    await setTimeout(2_500) // at least one look at the log that is there
+    const { _links } = await api.createPayment()
+    rmSync(`${path}-wal`)
     assert.deepEqual(await service.exited, { code: 1, signal: null })
-    assert.ok(statuses.has(503), [...statuses].join())
-    const fatal = service
-      .output()
-      .split('\n')
-      .filter(line => line.includes('"level":60'))
-    assert.equal(fatal.length, 1, service.output())
-    assert.match(fatal[0] ?? '', /the SQLite file \S*farthing\.db was deleted or replaced/)
+    assert.match(service.output(), /the SQLite file \S*farthing\.db-wal was deleted or replaced/)
+    const again = await startProcess({ env })
+    t.after(() => again.kill())
+    const kept = await createClient([again.baseUrl], FARTHING_API_KEY).get(
+      new URL(_links.self.href).pathname,
+    )
+    assert.equal(kept.status, 200)
   })
 
-test('If only the write-ahead log is deleted, the service ends too, and what it acknowledged is in the file', async t => {
-  const path = join(scratchFolder(), 'farthing.db')
-  const env = { DATABASE_URL: `sqlite:${path}`, FARTHING_API_KEY }
-  const service = await startProcess({ env })
-  t.after(() => service.kill())
-  const api = createClient([service.baseUrl], FARTHING_API_KEY)
-  await setTimeout(2_500) // at least one look at the log that is there
-  const { _links } = await api.createPayment()
-  rmSync(`${path}-wal`)
-  assert.deepEqual(await service.exited, { code: 1, signal: null })
-  assert.match(service.output(), /the SQLite file \S*farthing\.db-wal was deleted or replaced/)
-  const again = await startProcess({ env })
-  t.after(() => again.kill())
-  const kept = await createClient([again.baseUrl], FARTHING_API_KEY).get(
-    new URL(_links.self.href).pathname,
-  )
-  assert.equal(kept.status, 200)
-})
-
-test('A database in memory is not watched', async t => {
-  const env = { DATABASE_URL: 'sqlite::memory:', FARTHING_API_KEY }
-  const service = await startProcess({ env })
-  t.after(() => service.kill())
-  const api = createClient([service.baseUrl], FARTHING_API_KEY)
-  await setTimeout(1_500)
-  await api.createPayment()
-  assert.deepEqual(await service.terminate(), { code: 0, signal: null })
+  test('A database in memory is not watched', async t => {
+    const env = { DATABASE_URL: 'sqlite::memory:', FARTHING_API_KEY }
+    const service = await startProcess({ env })
+    t.after(() => service.kill())
+    const api = createClient([service.baseUrl], FARTHING_API_KEY)
+    await setTimeout(1_500)
+    await api.createPayment()
+    assert.deepEqual(await service.terminate(), { code: 0, signal: null })
+  })
 })

@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 import type { Database } from '../../../src/core/ports.ts'
 import { createClient } from '../../support/client.ts'
-import { runProcess } from '../../support/process.ts'
+import { runHere } from '../../support/command.ts'
 
 export type HookReceiver = {
   /** For FARTHING_CALLBACK_HOSTS. */
@@ -57,7 +57,7 @@ export async function startHookReceiver(): Promise<HookReceiver> {
 
 /** Creates the account with the command line and returns its key. */
 export async function makeKey(env: Record<string, string>): Promise<string> {
-  const made = await runProcess({ env, args: ['keys', 'create', '--account', 'hooked'] })
+  const made = await runHere({ env, args: ['keys', 'create', '--account', 'hooked'] })
   assert.equal(made.code, 0, made.stderr)
   return made.stdout.trim()
 }
@@ -75,7 +75,7 @@ export async function checkAllDelivered(
     )
     if (left.length === 0) break
     assert.ok(Date.now() < deadline, `${left.length} messages are not delivered`)
-    await setTimeout(50)
+    await setTimeout(200)
   }
   const messages = await database.query<{ message_id: string; status: string }>(
     'select message_id, status from webhook_messages',

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import http from 'node:http'
 import { connect, type Socket } from 'node:net'
-import { type TestContext, test } from 'node:test'
+import { after, before, describe, type TestContext, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { pino } from 'pino'
 import { readConfig } from '../../../src/app/config.ts'
@@ -13,16 +14,18 @@ import {
   REQUEST_MS,
   REQUESTS_IN_PROGRESS,
 } from '../../../src/core/budgets.ts'
-import { type Answer, createClient, webPayment } from '../../support/client.ts'
+import { type Client, createClient, webPayment } from '../../support/client.ts'
 import { tempDatabase } from '../../support/folders.ts'
 import { createGate } from '../../support/gate.ts'
-import { startProcess } from '../../support/process.ts'
+import { type FarthingProcess, startProcess } from '../../support/process.ts'
 import { closed, open } from '../../support/raw-http.ts'
 import { endsWithin } from '../../support/time.ts'
+import { createOnce } from './create-once.ts'
 import { sendSlowly, slowRequests } from './slow-client.ts'
 import { inParallel } from './workload.ts'
 
 const KEY = 'key-of-the-default-account'
+
 /** The service in this process, with gates before its writes and its deliveries. */
 async function startGated(t: TestContext) {
   const [writes, sends] = [createGate(), createGate()]
@@ -57,16 +60,57 @@ async function startGated(t: TestContext) {
 const headOf = (key: string | undefined, length: number): string =>
   `POST /v1/payments HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n`
 
-test('Beyond 1,000 requests in progress the next is 503 with Retry-After, and health checks are still 200', async t => {
-  const { api, baseUrl, writes } = await startGated(t)
-  const page = (await api.createPayment())._links.next_url.href
+/** Creates on connections of their own. `statuses` fills with those of the responses as they come. */
+function sendCreates(baseUrl: string, key: string | undefined) {
+  const body = JSON.stringify(webPayment)
+  const head = headOf(key, body.length)
+  const sockets: Socket[] = []
+  const statuses: string[] = []
+  return {
+    sockets,
+    statuses,
+    async send(text = body) {
+      const socket = await open(baseUrl)
+      socket.once('data', bytes => statuses.push(bytes.toString('latin1', 9, 12)))
+      socket.write(head + text)
+      sockets.push(socket)
+    },
+  }
+}
+
+test('Beyond 1,000 requests in progress, without those whose clients have left and those that wait for a webhook receiver, the next is 503 with Retry-After, and health checks are still 200', async t => {
+  const { api, baseUrl, writes, sends } = await startGated(t)
+  const hook = { callback_url: 'https://hooks.example.org/all' }
+  assert.equal((await api.post('/v1/webhooks', hook)).status, 201)
+  const payments = await Promise.all(Array.from({ length: 20 }, () => api.createPayment()))
+  const page = payments[0]._links.next_url.href
   const late = await open(baseUrl)
   late.write(headOf(api.key, 2))
+
+  const left = sendCreates(baseUrl, api.key)
   writes.close()
-  const taken: Promise<Answer>[] = []
-  while (taken.length < REQUESTS_IN_PROGRESS) {
-    for (let i = 0; i < 100; i++) taken.push(api.post('/v1/payments', webPayment))
-    while (writes.waiting() < taken.length) await pause(5)
+  for (let nth = 1; nth <= 20; nth++) {
+    await left.send('{"amount":')
+    await left.send()
+  }
+  while (writes.waiting() < 20) await pause(5)
+  for (const socket of left.sockets) socket.destroy()
+  await Promise.all(left.sockets.map(socket => closed(socket)))
+  writes.open()
+  while (writes.waiting() > 0) await pause(5)
+
+  sends.close()
+  const cancelling = payments.map(({ payment_id }) => api.post(`/v1/payments/${payment_id}/cancel`))
+  while (sends.waiting() < payments.length) await pause(5)
+
+  const taken = sendCreates(baseUrl, api.key)
+  writes.close()
+  while (taken.sockets.length < REQUESTS_IN_PROGRESS) {
+    await Promise.all(Array.from({ length: 100 }, () => taken.send()))
+    while (writes.waiting() < taken.sockets.length) {
+      assert.deepEqual(taken.statuses, [], 'none is refused')
+      await pause(5)
+    }
   }
 
   let answered = false
@@ -96,11 +140,15 @@ test('Beyond 1,000 requests in progress the next is 503 with Retry-After, and he
   assert.equal((await api.get('/healthz')).status, 200)
   assert.equal((await api.get('/readyz')).status, 200)
 
-  writes.open()
-  const statuses = (await Promise.all(taken)).map(({ status }) => status)
-  assert.deepEqual(new Set(statuses), new Set([201]))
+  for (const gate of [writes, sends]) gate.open()
+  while (taken.statuses.length < REQUESTS_IN_PROGRESS) await pause(5)
+  assert.deepEqual(new Set(taken.statuses), new Set(['201']))
+  for (const socket of taken.sockets) socket.destroy()
+  const statuses = (await Promise.all(cancelling)).map(({ status }) => status)
+  assert.deepEqual(new Set(statuses), new Set([204]))
   await api.createPayment()
-  assert.equal((await api.get('/v1/payments')).body.total, REQUESTS_IN_PROGRESS + 2)
+  const made = payments.length + left.sockets.length / 2 + REQUESTS_IN_PROGRESS + 1
+  assert.equal((await api.get('/v1/payments')).body.total, made)
 })
 
 test('Beyond 10,000 requests that wait for the one before them a connection is closed', async t => {
@@ -125,93 +173,49 @@ test('Beyond 10,000 requests that wait for the one before them a connection is c
   for (const socket of sockets) socket.destroy()
 })
 
-test('A client that disconnects before its response does not keep its place', async t => {
-  const { api, baseUrl, writes } = await startGated(t)
-  const body = JSON.stringify(webPayment)
-  const head = headOf(api.key, body.length)
-  const sockets: Socket[] = []
-  const connect = async (bytes: string) => {
-    const socket = await open(baseUrl)
-    socket.write(bytes)
-    sockets.push(socket)
-  }
-  writes.close()
-  for (let nth = 1; nth < REQUESTS_IN_PROGRESS; nth++) {
-    await connect(`${head}{"amount":`)
-    await connect(head + body)
-    if (nth % 100 === 0) while (writes.waiting() < nth) await pause(5)
-  }
-  while (writes.waiting() < REQUESTS_IN_PROGRESS - 1) await pause(5)
-  for (const socket of sockets) socket.destroy()
-  await Promise.all(sockets.map(socket => closed(socket)))
-  writes.open()
-  while (writes.waiting() > 0) await pause(5)
-  const answers = Array.from({ length: REQUESTS_IN_PROGRESS / 2 }, () =>
-    api.post('/v1/payments', webPayment),
-  )
-  const statuses = (await Promise.all(answers)).map(({ status }) => status)
-  assert.deepEqual(new Set(statuses), new Set([201]))
-  assert.equal(
-    (await api.get('/v1/payments')).body.total,
-    REQUESTS_IN_PROGRESS - 1 + answers.length,
-  )
-})
-
-test('Requests that wait for a webhook receiver do not count towards the limit', async t => {
-  const { api, sends } = await startGated(t)
-  const hook = { callback_url: 'https://hooks.example.org/all' }
-  assert.equal((await api.post('/v1/webhooks', hook)).status, 201)
-  const ids: string[] = []
-  await inParallel(Array.from({ length: REQUESTS_IN_PROGRESS + 1 }), async () => {
-    ids.push((await api.createPayment()).payment_id)
+describe('Against a process', () => {
+  let service: FarthingProcess
+  let api: Client
+  before(async () => {
+    const DATABASE_URL = tempDatabase()
+    service = await startProcess({
+      env: { DATABASE_URL, FARTHING_API_KEY: KEY, LOG_LEVEL: 'warn' },
+    })
+    api = createClient([service.baseUrl], KEY)
   })
-  sends.close()
-  const cancelling = ids.map(id => api.post(`/v1/payments/${id}/cancel`))
-  while (sends.waiting() < ids.length) await pause(5)
-  await api.createPayment()
-  sends.open()
-  const statuses = (await Promise.all(cancelling)).map(({ status }) => status)
-  assert.deepEqual(new Set(statuses), new Set([204]))
-})
+  after(() => service.kill())
 
-async function start(t: TestContext) {
-  const DATABASE_URL = tempDatabase()
-  const env = { DATABASE_URL, FARTHING_API_KEY: KEY, LOG_LEVEL: 'warn' }
-  const service = await startProcess({ env })
-  t.after(() => service.kill())
-  return { service, api: createClient([service.baseUrl], KEY) }
-}
+  test('2,500 creates at once are 201 or 503, none is cut off, and afterwards all are 201', async t => {
+    const agent = new http.Agent({ keepAlive: true })
+    const answers = await Promise.all(
+      Array.from({ length: 2_500 }, () => createOnce(service.baseUrl, agent, KEY)),
+    )
+    agent.destroy()
+    const count = (status: number) => answers.filter(answer => answer.status === status).length
+    t.diagnostic(`${count(201)} times 201, ${count(503)} times 503`)
+    assert.equal(count(201) + count(503), answers.length)
+    await inParallel(answers.slice(0, 50), async () => void (await api.createPayment()))
+    assert.equal((await api.get('/v1/payments')).body.total, count(201) + 50)
+  })
 
-test('2,500 creates at once are 201 or 503, none is cut off, and afterwards all are 201', async t => {
-  const { api } = await start(t)
-  const answers: Answer[] = await Promise.all(
-    Array.from({ length: 2_500 }, () => api.post('/v1/payments', webPayment)),
-  )
-  const count = (status: number) => answers.filter(answer => answer.status === status).length
-  t.diagnostic(`${count(201)} times 201, ${count(503)} times 503`)
-  assert.equal(count(201) + count(503), answers.length)
-  await inParallel(answers.slice(0, 200), async () => void (await api.createPayment()))
-  assert.equal((await api.get('/v1/payments')).body.total, count(201) + 200)
-})
-
-test('More slow clients than the limit delay nobody, and get 408', async t => {
-  const { service, api } = await start(t)
-  const [inHeaders = '', inBody = ''] = slowRequests(KEY)
-  const all = [inHeaders, ...Array.from({ length: REQUESTS_IN_PROGRESS + 50 }, () => inBody)]
-  const silent = all.map(text => sendSlowly(service.baseUrl, text))
-  const dripping = [inHeaders, inBody].map(text =>
-    sendSlowly(service.baseUrl, text, { drips: true }),
-  )
-  const slow = [...silent, ...dripping]
-  await Promise.all(slow.map(({ connected }) => connected))
-  for (let i = 0; i < 30; i++) await api.createPayment()
-  assert.ok(
-    slow.every(({ isOpen }) => isOpen()),
-    'the creates did not wait for a slow client',
-  )
-  const closing = Promise.all(slow.map(({ answer }) => answer))
-  assert.ok(await endsWithin(closing, HEADERS_MS + REQUEST_MS + 15_000))
-  for (const { answer } of silent) assert.match(await answer, /^HTTP\/1\.1 408 /)
+  test('more slow clients than the limit delay nobody, and get 408', async () => {
+    const [inHeaders = '', inBody = ''] = slowRequests(KEY)
+    const all = [inHeaders, ...Array.from({ length: REQUESTS_IN_PROGRESS + 1 }, () => inBody)]
+    const silent = all.map(text => sendSlowly(service.baseUrl, text))
+    const dripping = [inHeaders, inBody].map(text =>
+      sendSlowly(service.baseUrl, text, { drips: true }),
+    )
+    const slow = [...silent, ...dripping]
+    await Promise.all(slow.map(({ connected }) => connected))
+    for (let i = 0; i < 30; i++) await api.createPayment()
+    assert.ok(
+      slow.every(({ isOpen }) => isOpen()),
+      'the creates did not wait for a slow client',
+    )
+    const closing = Promise.all(slow.map(({ answer }) => answer))
+    assert.ok(await endsWithin(closing, HEADERS_MS + REQUEST_MS + 15_000))
+    for (const { answer } of silent) assert.match(await answer, /^HTTP\/1\.1 408 /)
+  })
 })
 
 test('The log says once a minute how many connections were closed because too many are open', async t => {

@@ -39,9 +39,9 @@ test('Payments work in partitions by day as examples/partitions.sql creates them
     assert.deepEqual(await service.terminate(), { code: 0, signal: null })
   }
 
-  await work(300)
+  await work(100)
   await client.query(statements)
-  await work(300)
+  await work(100)
 
   const fail = (error: unknown) => assert.fail(String(error))
   const database = openPostgres({ url: DATABASE_URL, onConnectionError: fail })

@@ -6,6 +6,8 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { type Client, createClient, webPayment } from '../../support/client.ts'
 import { createPostgresDatabase } from '../../support/postgres.ts'
 import { type FarthingProcess, runProcess, startProcess } from '../../support/process.ts'
+import { seed } from '../../support/properties.ts'
+import { crashUnderInstances } from './crashes.ts'
 import { type CrashablePostgres, startCrashablePostgres } from './postgres-server.ts'
 
 const KEY = 'key-of-the-default-account'
@@ -83,6 +85,18 @@ describe('While PostgreSQL is away', () => {
     assert.deepEqual(await service.terminate(), { code: 0, signal: null })
     assert.ok(performance.now() - begun < 10_000, `${performance.now() - begun} ms`)
     await cut
+  })
+
+  // With the server of the tests before it, because another one costs a second.
+  test('kill -9 of it loses no acknowledged change, and two instances continue without a restart', async t => {
+    const url = await createPostgresDatabase(server.url)
+    const report = await crashUnderInstances({ cycles: 1, seed }, url, url, async () => {
+      server.crash()
+      await server.restart()
+    })
+    t.diagnostic(JSON.stringify(report))
+    assert.ok(report.unanswered > 0, 'the crashes hit requests in flight')
+    assert.ok(report.messages > 0)
   })
 })
 
