@@ -18,8 +18,8 @@ after(() => Promise.all(pools.map(pool => pool.end())))
 
 type Kind = 'sqlite' | 'postgres'
 
-/** A new database with these statements run, and what is in it: bytes and files, or tables. */
-async function databaseWith(kind: Kind, statements: string) {
+/** A database with these statements run, new unless it is given, and what is in it: bytes and files, or tables. */
+async function databaseWith(kind: Kind, statements: string, given?: string) {
   if (kind === 'sqlite') {
     const url = tempDatabase()
     const path = url.slice('sqlite:'.length)
@@ -32,7 +32,7 @@ async function databaseWith(kind: Kind, statements: string) {
     ]
     return { url, contents }
   }
-  const url = await createPostgresDatabase()
+  const url = given ?? (await createPostgresDatabase())
   const pool = new pg.Pool({ connectionString: url, max: 1 })
   pools.push(pool)
   await pool.query(statements)
@@ -86,6 +86,9 @@ const foreign: Record<string, Record<Kind, string>> = {
   },
 }
 
+/** Makes a database of PostgreSQL empty, in a tenth of the time that a new one takes. */
+const EMPTIED = 'drop schema public cascade; create schema public;'
+
 /** Starts the service, and stops it. Resolves to the error. */
 async function startProblem(DATABASE_URL: string): Promise<Error | undefined> {
   const config = readConfig({ DATABASE_URL, PORT: '0' })
@@ -133,13 +136,16 @@ for (const kind of ['sqlite', 'postgres'] as const)
       const folder = new URL('../../src/platform/database/migrations/', import.meta.url)
       const steps = readdirSync(folder).sort()
       const table = 'create table migrations (number integer primary key, name text not null);'
+      let url: string | undefined
       for (let version = 0; version < steps.length; version++) {
         const done = steps.slice(0, version).map((name, i) => {
           const sql = readFileSync(new URL(name, folder), 'utf8')
           const text = kind === 'sqlite' ? sql.replaceAll(' collate "C"', '') : sql
           return `${text.trimEnd()}\ninsert into migrations values (${i + 1}, '${name}');`
         })
-        const { url } = await databaseWith(kind, [table, ...done].join('\n'))
+        const emptied = url && kind === 'postgres' ? [EMPTIED] : []
+        const made = await databaseWith(kind, [...emptied, table, ...done].join('\n'), url)
+        url = made.url
         await (await openAt(url)).close()
       }
       assert.equal(steps.length, newestMigration())
@@ -191,10 +197,8 @@ describe('A schema of PostgreSQL', () => {
   })
 
   test('instances that start at the same moment on an empty database all start', async () => {
-    for (let round = 0; round < 2; round++) {
-      const url = await createPostgresDatabase()
-      const problems = await Promise.all(Array.from({ length: 4 }, () => startProblem(url)))
-      assert.deepEqual(problems, [undefined, undefined, undefined, undefined])
-    }
+    const url = await createPostgresDatabase()
+    const problems = await Promise.all(Array.from({ length: 4 }, () => startProblem(url)))
+    assert.deepEqual(problems, [undefined, undefined, undefined, undefined])
   })
 })

@@ -63,7 +63,10 @@ const pieces = fc.record({
 export type ByteAttack = { seed: number; requests: number; key: string }
 
 /** Throws if the response to a damaged request is a 5xx or the connection stays open. */
-export async function attackBytes(service: Service, { seed, requests, key }: ByteAttack) {
+export async function attackBytes(
+  service: Pick<Service, 'baseUrl'>,
+  { seed, requests, key }: ByteAttack,
+) {
   const body = JSON.stringify({
     amount: 1,
     reference: 'R',

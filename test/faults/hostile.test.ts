@@ -1,6 +1,6 @@
 import { test } from 'node:test'
 import { seed } from '../support/properties.ts'
-import { onEveryDatabase } from '../support/service.ts'
+import { onEveryDatabase, onOneDatabase } from '../support/service.ts'
 import { attack, sendNowhere, stillWorks } from './hostile.ts'
 import { attackBytes } from './hostile-bytes.ts'
 
@@ -8,13 +8,16 @@ onEveryDatabase(
   'Under hostile requests',
   service => {
     test('every response follows the rules of errors and the invariants hold', () =>
-      attack(service(), { seed, requests: 400 }))
-
-    test('damaged bytes cause no 5xx and leave no connection open', async () => {
-      const { key = '' } = await service().newAccount()
-      await attackBytes(service(), { seed, requests: 200, key })
-      await stillWorks(await service().newAccount())
-    })
+      attack(service(), { seed, requests: 260 }))
   },
   { send: sendNowhere },
 )
+
+// Most end in the parser. What passes it is written as any other request is.
+onOneDatabase('Under damaged requests', service => {
+  test('damaged bytes cause no 5xx and leave no connection open', async () => {
+    const { key = '' } = await service().newAccount()
+    await attackBytes(service(), { seed, requests: 200, key })
+    await stillWorks(await service().newAccount())
+  })
+})

@@ -2,5 +2,5 @@ import { test } from 'node:test'
 import { seed } from '../support/properties.ts'
 import { explore } from './model-explore.ts'
 
-test(`500 commands change states, amounts and messages as in the model, on SQLite and PostgreSQL`, () =>
-  explore({ seed, commands: 500, postgres: true }).then(() => {}))
+test(`300 commands change states, amounts and messages as in the model, on SQLite and PostgreSQL`, () =>
+  explore({ seed, commands: 300, postgres: true }).then(() => {}))

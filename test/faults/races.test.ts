@@ -6,7 +6,7 @@ import { runRaces } from './race.ts'
 
 for (const kind of ['sqlite', 'postgres'] as const)
   test(`Concurrent requests to payments and agreements are linearizable on ${kind}`, () =>
-    runRaces({ kind, seed, rounds: 30 }))
+    runRaces({ kind, seed, rounds: 12 }))
 
 /** Ignores how many rows a statement changed, so a lost compare-and-swap is not noticed. */
 const uncounted = (database: Database): Database => ({
@@ -15,4 +15,4 @@ const uncounted = (database: Database): Database => ({
 })
 
 test('The races detect a database that does not count the rows it changes', () =>
-  assert.rejects(runRaces({ kind: 'sqlite', seed, rounds: 20, wrap: uncounted }), /"read": /))
+  assert.rejects(runRaces({ kind: 'sqlite', seed, rounds: 4, wrap: uncounted }), /"read": /))

@@ -6,17 +6,18 @@ import { describe, test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import pg from 'pg'
 import { createClient } from '../support/client.ts'
+import { runHere } from '../support/command.ts'
 import { signIn } from '../support/console.ts'
 import { scratchFolder } from '../support/folders.ts'
 import { createPostgresDatabase } from '../support/postgres.ts'
-import { runProcess, startProcess } from '../support/process.ts'
+import { startProcess } from '../support/process.ts'
 import { type Canaries, findCanaries, plant } from './secrets.ts'
 
 /** Runs the service at log level trace. Returns its output, its stored data, what `visit` returns and the canaries. */
 async function plantEverywhere(
   DATABASE_URL: string,
   look: () => Promise<string[]>,
-  visit: (baseUrl: string, key: string) => Promise<Pages> = async () => new Map(),
+  visit: (baseUrl: string, key: string) => Promise<Pages>,
 ): Promise<{ output: string; stored: string[]; pages: Pages; canaries: Canaries }> {
   const FARTHING_API_KEY = 'canary-key-of-the-default-account'
   const env = {
@@ -29,7 +30,7 @@ async function plantEverywhere(
   }
   const farthing = await startProcess({ env })
   try {
-    const made = await runProcess({ env, args: ['keys', 'create'] })
+    const made = await runHere({ env, args: ['keys', 'create'] })
     const first = await plant(farthing.baseUrl, FARTHING_API_KEY)
     const second = await plant(farthing.baseUrl, made.stdout.trim())
     await createClient([farthing.baseUrl], FARTHING_API_KEY).get('/v1/payments?reference=the-last')
@@ -118,44 +119,33 @@ describe('No secret', () => {
     assert.match(output, /"level":10,|"status":402/, 'there are log lines')
   })
 
-  test('No secret is in a log line or in a row of PostgreSQL', async () => {
+  test('No secret is in a log line or in a row of PostgreSQL, nor in the log line of a database error, although PostgreSQL reports the row', async () => {
     const url = await createPostgresDatabase()
-    const { output, stored, canaries } = await plantEverywhere(url, () => rowsOf(url))
+    const given = { reference: 'canary-reference', email: 'canary@example.org' }
+    let token = ''
+    const fail = async (baseUrl: string, key: string): Promise<Pages> => {
+      const api = createClient([baseUrl], key)
+      const { payment_id, _links } = await api.createPayment(given)
+      token = _links.next_url_post.params.chargeTokenId
+      const uncancellable = `alter table payments add check (status <> 'cancelled') not valid`
+      await withClient(url, client => client.query(uncancellable))
+      const answer = await api.post(`/v1/payments/${payment_id}/cancel`)
+      assert.equal(answer.status, 500)
+      assert.deepEqual(Object.keys(answer.body).sort(), ['code', 'description'])
+      return new Map()
+    }
+    const { output, stored, canaries } = await plantEverywhere(url, () => rowsOf(url), fail)
+    assert.match(
+      output,
+      /unexpected fault.*payments_status_check|payments_status_check.*unexpected fault/,
+    )
+    const ofError = { tokens: [token, token.slice(26)], texts: Object.values(given) }
     assert.deepEqual(findCanaries([output], canaries), [])
+    assert.deepEqual(findCanaries([output], ofError), [])
     assert.ok(stored.join('').includes('510573'))
     assert.deepEqual(findCanaries(stored, unstorable(canaries)), [])
     const { rows } = await withClient(url, client => client.query<Recorded>(RECORDED))
     assertRecorded(rows, canaries)
-  })
-
-  test('No secret is in the log line of a database error, although PostgreSQL reports the row', async () => {
-    const DATABASE_URL = await createPostgresDatabase()
-    const FARTHING_API_KEY = 'canary-key-of-the-default-account'
-    const farthing = await startProcess({ env: { DATABASE_URL, FARTHING_API_KEY } })
-    try {
-      const api = createClient([farthing.baseUrl], FARTHING_API_KEY)
-      const given = { reference: 'canary-reference', email: 'canary@example.org' }
-      const { payment_id, _links } = await api.createPayment(given)
-      const token: string = _links.next_url_post.params.chargeTokenId
-      const uncancellable = `alter table payments add check (status <> 'cancelled') not valid`
-      await withClient(DATABASE_URL, client => client.query(uncancellable))
-      const answer = await api.post(`/v1/payments/${payment_id}/cancel`)
-      assert.equal(answer.status, 500)
-      assert.deepEqual(Object.keys(answer.body).sort(), ['code', 'description'])
-      await farthing.terminate()
-      assert.match(
-        farthing.output(),
-        /unexpected fault.*payments_status_check|payments_status_check.*unexpected fault/,
-      )
-      const canaries = {
-        apiKeys: [FARTHING_API_KEY],
-        tokens: [token, token.slice(26)],
-        texts: ['canary@example.org', 'canary-reference'],
-      }
-      assert.deepEqual(findCanaries([farthing.output()], canaries), [])
-    } finally {
-      await farthing.kill()
-    }
   })
 })
 

@@ -33,7 +33,10 @@ export async function plant(baseUrl: string, key: string): Promise<Canaries> {
   const wrongKey = `${key.slice(0, -4)}0000`
   // Nothing listens there. The failed attempts are logged, and must not show the signing key.
   const webhook = await api.post('/v1/webhooks', { callback_url: 'http://localhost:9/hook' })
-  const lost = await api.post('/v1/webhooks', { callback_url: 'https://nobody.example.org/' })
+  const lost = await api.post('/v1/webhooks', {
+    callback_url: 'https://nobody.example.org/',
+    subscriptions: ['card_payment_captured'],
+  })
   for (const { status, text } of [webhook, lost]) assert.equal(status, 201, text)
 
   const ok = await api.post('/v1/auth', { one_time_token: tokenOf(paid), ...card })

@@ -5,6 +5,8 @@ import { type AddressInfo, createServer } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { promisify } from 'node:util'
+import { readConfig } from '../../src/app/config.ts'
+import { startFarthing } from '../../src/app/start.ts'
 import { createMetrics } from '../../src/platform/metrics/metrics.ts'
 import { createClient } from '../support/client.ts'
 import { tempDatabase } from '../support/folders.ts'
@@ -16,14 +18,12 @@ import { startReceiver } from '../support/receiver.ts'
 const KEY = 'key-of-the-default-account'
 const METRICS = new URL('../../src/platform/metrics/metrics.ts', import.meta.url).href
 
-async function start(t: TestContext, url: string, env: Record<string, string> = {}) {
-  const service = await startProcess({
-    env: { DATABASE_URL: url, FARTHING_API_KEY: KEY, FARTHING_METRICS_PORT: '0', ...env },
+async function start(t: TestContext, env: Record<string, string>) {
+  const farthing = await startFarthing({
+    config: readConfig({ PORT: '0', FARTHING_API_KEY: KEY, ...env }),
   })
-  t.after(() => service.kill())
-  while (!service.output().includes('make a payment')) await pause(5) // its last line at the start
-  const address = /"metrics":"(http:[^"]+)"/.exec(service.output())?.[1] ?? ''
-  return { service, address, api: createClient([service.baseUrl], KEY) }
+  t.after(() => farthing.close())
+  return { address: farthing.metricsUrl, api: createClient([farthing.url], KEY) }
 }
 
 /** The value of each time series, by its name and labels. */
@@ -47,8 +47,11 @@ for (const kind of ['sqlite', 'postgres'])
     const receiver = await startReceiver({ plain: true })
     t.after(() => receiver.close())
     const host = `localhost:${receiver.port}`
-    const url = kind === 'sqlite' ? tempDatabase() : await createPostgresDatabase()
-    const { api, address } = await start(t, url, { FARTHING_CALLBACK_HOSTS: host })
+    const { api, address = '' } = await start(t, {
+      DATABASE_URL: kind === 'sqlite' ? tempDatabase() : await createPostgresDatabase(),
+      FARTHING_CALLBACK_HOSTS: host,
+      FARTHING_METRICS_PORT: '0',
+    })
     await api.post('/v1/webhooks', { callback_url: `http://${host}/hook` })
     await api.post('/v1/webhooks', { callback_url: `http://${host}x/refused-later` })
     const payments = await Promise.all(Array.from({ length: 20 }, () => api.createPayment()))
@@ -85,16 +88,19 @@ for (const kind of ['sqlite', 'postgres'])
   })
 
 test('Metrics have their own port, and are off unless it is set', async t => {
-  const url = tempDatabase()
-  const { api, address, service } = await start(t, url)
+  const DATABASE_URL = tempDatabase()
+  const service = await startProcess({ env: { DATABASE_URL, FARTHING_METRICS_PORT: '0' } })
+  t.after(() => service.kill())
+  while (!service.output().includes('make a payment')) await pause(5) // its last line at the start
+  const address = /"metrics":"(http:[^"]+)"/.exec(service.output())?.[1] ?? ''
   assert.notEqual(new URL(address).port, new URL(service.baseUrl).port)
-  assert.equal((await api.get('/metrics')).status, 404)
+  assert.equal((await fetch(`${service.baseUrl}/metrics`)).status, 404)
   assert.equal((await fetch(address.replace('/metrics', '/v1/payments'))).status, 404)
   assert.equal((await fetch(address, { method: 'POST' })).status, 404)
   assert.deepEqual(await service.terminate(), { code: 0, signal: null })
 
-  const silent = await start(t, url, { FARTHING_METRICS_PORT: '' })
-  assert.equal(silent.address, '')
+  for (const env of [{}, { FARTHING_METRICS_PORT: '' }])
+    assert.equal((await start(t, { DATABASE_URL: 'sqlite::memory:', ...env })).address, undefined)
 })
 
 test('A start ends with one line if the metrics port is in use', async t => {

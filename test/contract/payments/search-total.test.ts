@@ -17,7 +17,7 @@ onEveryDatabase(
       const api = await service().newAccount()
       const other = await service().newAccount()
       const made: number[] = []
-      for (let i = 0; i < 12; i++) {
+      for (let i = 0; i < 8; i++) {
         made.push(await api.now())
         await api.createPayment()
         await other.createPayment()

@@ -29,8 +29,10 @@ describe('The bytes of messages that are being delivered', () => {
   test('an account has half of them, what finds no room is 503 and changes nothing, and another account notices nothing', async () => {
     const [greedy, stranger] = [await service.newAccount(), await service.newAccount()]
     const hook = (i: number) => ({ callback_url: `https://hooks.example.org/hanging/${i}` })
-    for (let i = 0; i < ACTIVE_WEBHOOKS; i++)
-      assert.equal((await greedy.post('/v1/webhooks', hook(i))).status, 201)
+    const hooks = Array.from({ length: ACTIVE_WEBHOOKS }, (_, i) =>
+      greedy.post('/v1/webhooks', hook(i)),
+    )
+    for (const { status } of await Promise.all(hooks)) assert.equal(status, 201)
     await stranger.post('/v1/webhooks', { callback_url: 'https://hooks.example.org/other' })
     await createLargePayments(greedy, 50, THREE_BYTES)
     const { results } = (await greedy.get('/v1/payments')).body

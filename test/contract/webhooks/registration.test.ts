@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { assertError } from '../../support/assertions.ts'
 import type { Body, Client } from '../../support/client.ts'
-import { onSharedDatabases } from '../../support/service.ts'
+import { onOneDatabase, onSharedDatabases } from '../../support/service.ts'
 
 const JSON_TYPE = { 'Content-Type': 'application/json' }
 const ALL = [
@@ -113,25 +113,6 @@ onSharedDatabases(
         const odd = 'HTTPS://Hooks.Example.COM:443/a/../b?c=%2f#d'
         assert.equal((await register(api, { callback_url: odd })).callback_url, odd)
       })
-
-      test('POST /v1/webhooks returns 422 with the first field that is wrong, and registers nothing', async () => {
-        const api = await service().newAccount()
-        for (const [fields, code, field] of [...faults, ...order]) {
-          const answer = await api.post('/v1/webhooks', { callback_url: URL, ...fields })
-          assertError(answer, 422, code, { field })
-        }
-        assert.equal((await api.get('/v1/webhooks')).body.total, 0)
-      })
-
-      test('POST /v1/webhooks returns 400 P0197 for a body that is not a JSON object', async () => {
-        const api = await service().newAccount()
-        for (const body of ['', '[]', '"x"', 'null', '1', '{', '{"__proto__":1}'])
-          assertError(
-            await api.request('POST', '/v1/webhooks', { headers: JSON_TYPE, body }),
-            400,
-            'P0197',
-          )
-      })
     })
 
     describe('list and deletion', () => {
@@ -217,7 +198,7 @@ onSharedDatabases(
       const api = await service().newAccount()
       const other = await service().newAccount()
       const first = await register(api)
-      for (let i = 0; i < 95; i++) await register(api)
+      await Promise.all(Array.from({ length: 95 }, () => register(api)))
       const answers = await Promise.all(
         Array.from({ length: 12 }, () => api.post('/v1/webhooks', { callback_url: URL })),
       )
@@ -244,3 +225,24 @@ onSharedDatabases(
   },
   { control: true },
 )
+
+onOneDatabase('Webhooks: refused registrations', service => {
+  test('POST /v1/webhooks returns 422 with the first field that is wrong, and registers nothing', async () => {
+    const api = await service().newAccount()
+    for (const [fields, code, field] of [...faults, ...order]) {
+      const answer = await api.post('/v1/webhooks', { callback_url: URL, ...fields })
+      assertError(answer, 422, code, { field })
+    }
+    assert.equal((await api.get('/v1/webhooks')).body.total, 0)
+  })
+
+  test('POST /v1/webhooks returns 400 P0197 for a body that is not a JSON object', async () => {
+    const api = await service().newAccount()
+    for (const body of ['', '[]', '"x"', 'null', '1', '{', '{"__proto__":1}'])
+      assertError(
+        await api.request('POST', '/v1/webhooks', { headers: JSON_TYPE, body }),
+        400,
+        'P0197',
+      )
+  })
+})
