@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Locator, Page } from 'playwright-core'
-import { focusOf, shareBrowser, type Visitor, visitInOneWindow } from '../support/browser.ts'
+import { focusOf, shareBrowser, type Visitor, visit } from '../support/browser.ts'
 import type { Client } from '../support/client.ts'
 import { enter } from '../support/console.ts'
 import { press, useAs } from '../support/console-pages.ts'
@@ -22,11 +22,9 @@ before(async () => {
 
 after(() => service?.stop())
 
-const inWindow = visitInOneWindow(browser)
-
-/** Signs in to the window. */
+/** Signs in to a new window, because the clock of a page stays in its window. */
 const signedIn = (use: (visitor: Visitor) => Promise<void>) =>
-  inWindow(visitor => useAs(service.baseUrl, cookie, visitor, use))
+  visit(browser(), {}, visitor => useAs(service.baseUrl, cookie, visitor, use))
 
 const at = (page: Page, path: string) => page.goto(`${service.baseUrl}/console/${path}`)
 

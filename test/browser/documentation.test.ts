@@ -9,7 +9,7 @@ import {
   openWindow,
   shareBrowser,
   type Visitor,
-  visit,
+  visitInOneWindow,
 } from '../support/browser.ts'
 import { type Service, startService } from '../support/service.ts'
 
@@ -30,6 +30,9 @@ before(async () => {
   service = await startService('sqlite')
 })
 after(() => service?.stop())
+
+const inWindow = visitInOneWindow(browser)
+const withoutScript = visitInOneWindow(browser, { javaScriptEnabled: false })
 
 const operation = (page: Page, id: string) => page.locator(`#operations-${id}`)
 
@@ -146,7 +149,7 @@ describe('The viewer on /docs', () => {
 
 describe('The pages about the service in a browser', () => {
   test('The front page is accessible and fits on every screen', () =>
-    visit(browser(), {}, async ({ page, complaints }) => {
+    inWindow(async ({ page, complaints }) => {
       await page.goto(service.baseUrl)
       for (const viewport of [screens.desktop, screens.phone, { width: 320, height: 640 }]) {
         await page.setViewportSize(viewport)
@@ -157,7 +160,7 @@ describe('The pages about the service in a browser', () => {
     }))
 
   test('Without scripts the front page and /docs lead to each other and to openapi.json', () =>
-    visit(browser(), { javaScriptEnabled: false }, async ({ page }) => {
+    withoutScript(async ({ page }) => {
       await page.goto(service.baseUrl)
       await page.getByRole('link', { name: 'API documentation' }).click()
       assert.equal(await page.title(), 'API documentation – Farthing payments')

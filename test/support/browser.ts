@@ -56,6 +56,8 @@ export async function startBrowser(more: string[] = []): Promise<Browser> {
 
 let shared: Promise<Browser> | undefined
 let users = 0
+/** The windows that are kept, by their options. */
+const windows = new Map<string, Promise<Visitor>>()
 
 /**
  * Gives the tests of a file the browser that all files of a process share, because each takes more than a second to
@@ -71,6 +73,7 @@ export function shareBrowser(): () => Browser {
   after(async () => {
     if (--users > 0) return
     shared = undefined
+    windows.clear()
     await browser.close()
   })
   return () => browser
@@ -113,16 +116,17 @@ export async function visit<T>(
 }
 
 /**
- * Returns a `visit` that keeps its window for the next call, because a new one takes a new process. Each call starts
- * with an empty page, no cookies and a new record. The window closes with the browser.
+ * Returns a `visit` in a window that all files with these options share, because a new one takes a new process. Each call
+ * starts with an empty page, no cookies and a new record. The window closes with the browser.
  */
 export function visitInOneWindow(
   browser: () => Browser,
   options: BrowserContextOptions = {},
 ): <T>(use: (visitor: Visitor) => Promise<T>) => Promise<T> {
-  let opened: Promise<Visitor> | undefined
+  const kind = JSON.stringify({ javaScriptEnabled: true, ...options })
   return async use => {
-    opened ??= openWindow(browser(), options)
+    const opened = windows.get(kind) ?? openWindow(browser(), options)
+    windows.set(kind, opened)
     const visitor = await opened
     const { page, context, requests, complaints } = visitor
     await page.unrouteAll()
@@ -130,6 +134,7 @@ export function visitInOneWindow(
     await page.emulateMedia({ media: null, forcedColors: null })
     await page.setViewportSize(options.viewport ?? USUAL_SIZE)
     await context.clearCookies()
+    await context.clearPermissions()
     requests.length = 0
     complaints.length = 0
     return use(visitor)
