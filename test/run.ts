@@ -26,32 +26,32 @@ const EVERY = 'test/**/*.test.ts'
  * so that none runs alone at the end. A file belongs to the first group that names it.
  */
 const GROUPS: Record<string, string> = {
-  // It waits most of the time.
+  // They wait most of the time: for time-outs, or for receivers that are slow or silent.
   absence: 'test/faults/process/{deleted-file,one-database,postgres-away}.test.ts',
-  tools: 'test/contract/{agreements,authorise,check,console,disputes}/*.test.ts',
-  processes: 'test/faults/process/*.test.ts',
+  probe: 'test/contract/check/probe.test.ts',
+  webhooks: 'test/contract/webhooks/*.test.ts',
   // One browser for all.
   windows: 'test/browser/*.test.ts',
-  // It waits too, for receivers that do not respond.
-  webhooks: 'test/contract/webhooks/*.test.ts',
-  // Before the groups whose names fit its files too.
+  tools: 'test/contract/{agreements,authorise,check,console,disputes}/*.test.ts',
+  processes: 'test/faults/process/*.test.ts',
+  contract: 'test/contract/{*,{hosted,http,payments,recorder,refunds,retention}/*}.test.ts',
+  // Before the group whose names fit its files too.
   services: 'test/cli/{doctor,listen}.test.ts',
   commands: 'test/{cli/*,command-line,start}.test.ts',
-  // Processes of other languages, each for a second or two.
-  languages: 'test/testing/language*.test.ts',
-  contract: 'test/contract/{*,{hosted,http,payments,recorder,refunds,retention}/*}.test.ts',
-  package: 'test/{executable,installation,package}.test.ts',
   control: 'test/contract/{accounts,control}/*.test.ts',
-  faults: 'test/faults/*.test.ts',
   // They count the objects of the heap, which takes seconds once a process has loaded the service.
   heap: 'test/webhooks/{resolve,slots}.test.ts',
   parts: 'test/{database,domain,hosted,metrics,recorder,signature,webhooks}/*.test.ts',
+  package: 'test/{executable,installation,package}.test.ts',
+  faults: 'test/faults/*.test.ts',
+  // Processes of other languages, each for a second or two.
+  languages: 'test/testing/language*.test.ts',
   library:
     'test/{testing/*,config,documents,log,openapi-difference,run,seed,settings,start-farthing,tidy}.test.ts',
 }
 
-/** Many tests wait, for time-outs or for other processes, so two more processes than there are cores keep them all busy. */
-const CONCURRENCY = availableParallelism() + 2
+/** Many tests wait, for time-outs or for other processes, so four more processes than there are cores keep them all busy. */
+const CONCURRENCY = availableParallelism() + 4
 
 /** Files in the table of `--times`. */
 const MOST = 30
