@@ -78,7 +78,6 @@ export const pageStates = (
     await press(page, '#create')
     await page.waitForSelector('#amount-error')
   },
-  'refused requests': page => at(page, 'requests?show=refused'),
   'a test account that has ended': page => at(page, `a/${shown().ended}`),
   'a new webhook that is refused': async page => {
     await at(page, 'webhooks/new')

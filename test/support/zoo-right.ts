@@ -32,7 +32,7 @@ export const right: Integration[] = [
   integration('polling once a second', [], ({ api }) =>
     times(3, async () => {
       const payment = await api.createPayment()
-      await times(15, async () => {
+      await times(11, async () => {
         await api.advance(SECOND)
         await read(api, payment)
       })

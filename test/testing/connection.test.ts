@@ -13,7 +13,7 @@ import type { AddressInfo } from 'node:net'
 import { after, before, describe, type TestContext, test } from 'node:test'
 import { ControlError, connectFarthing, startFarthing } from '../../src/testing/library.ts'
 import type { Farthing } from '../../src/testing/public.d.ts'
-import { startService } from '../support/service.ts'
+import { type Service, startService } from '../support/service.ts'
 
 async function listen(t: TestContext, respond: RequestListener): Promise<string> {
   const server = createServer(respond).listen(0, '127.0.0.1')
@@ -76,12 +76,16 @@ function forward(url: string, incoming: IncomingMessage, response: ServerRespons
   onward.end()
 }
 
+const KEY = 'key-of-these-tests-1'
+
 describe('A connection', () => {
+  let service: Service
   let farthing: Farthing
   before(async () => {
-    farthing = await startFarthing()
+    service = await startService('sqlite', { control: true, env: { FARTHING_API_KEY: KEY } })
+    farthing = await connectFarthing({ url: service.baseUrl, key: KEY })
   })
-  after(() => farthing.stop())
+  after(() => service.stop())
 
   test('stop() of a connection ends its waits with the reason', async () => {
     const connected = await connectFarthing({ url: farthing.url, key: farthing.key })
@@ -91,13 +95,12 @@ describe('A connection', () => {
   })
 
   test('the error of an account that is kept has no link where the console is off', async t => {
-    const service = await startService('sqlite', {
+    const off = await startService('sqlite', {
       control: true,
-      env: { FARTHING_CONSOLE: 'false', FARTHING_API_KEY: 'key-of-these-tests-1' },
+      env: { FARTHING_CONSOLE: 'false', FARTHING_API_KEY: KEY },
     })
-    t.after(() => service.stop())
-    const [url = ''] = service.baseUrls
-    const connected = await connectFarthing({ url, key: 'key-of-these-tests-1' })
+    t.after(() => off.stop())
+    const connected = await connectFarthing({ url: off.baseUrl, key: KEY })
     t.after(() => connected.stop())
     const kept = await connected.account({ keepOnFailure: true })
     await assert.rejects(kept.waitForPayment('none', { timeout: 0 }), (error: Error) => {

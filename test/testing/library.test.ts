@@ -279,9 +279,15 @@ for (const [title, begin] of [
       await assert.rejects(account.clock.freeze('soon'), /clock\.freeze: 'soon' is not a time/)
     })
 
-    test('60 tests at once, each with an account and a receiver, do not affect one another', async () => {
+    test('the example for the shell pays, refunds and moves time with curl', async () => {
+      const env = { ...process.env, ...farthing.env }
+      const { stdout } = await promisify(execFile)('sh', ['examples/shell.sh'], { env })
+      assert.equal(stdout, 'paid, refunded, and gone after 7 days\n')
+    })
+
+    test('20 tests at once, each with an account and a receiver, do not affect one another', async () => {
       await Promise.all(
-        Array.from({ length: 60 }, async (_, i) => {
+        Array.from({ length: 20 }, async (_, i) => {
           await using account = await farthing.account()
           const receiver = await account.receive()
           const reference = `R-${i % 3}`
@@ -296,14 +302,6 @@ for (const [title, begin] of [
       )
     })
   })
-
-test('the example for the shell pays, refunds and moves time with curl', async t => {
-  const farthing = await startFarthing()
-  t.after(() => farthing.stop())
-  const env = { ...process.env, ...farthing.env }
-  const { stdout } = await promisify(execFile)('sh', ['examples/shell.sh'], { env })
-  assert.equal(stdout, 'paid, refunded, and gone after 7 days\n')
-})
 
 test('a process that forgets to stop ends by itself, with fake timers and no trace of the library', async () => {
   const script = `

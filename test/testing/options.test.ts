@@ -4,15 +4,21 @@ import { after, before, describe, test } from 'node:test'
 import { connectFarthing, startFarthing } from '../../src/testing/library.ts'
 import type { Farthing } from '../../src/testing/public.d.ts'
 import { freePort, isListening } from '../support/ports.ts'
+import { type Service, startService } from '../support/service.ts'
 
 const unchecked = (value: unknown) => value as undefined
 
+const KEY = 'key-of-the-options'
+
 describe('The library', () => {
+  let service: Service
   let farthing: Farthing
   before(async () => {
-    farthing = await startFarthing()
+    const env = { FARTHING_API_KEY: KEY, FARTHING_CALLBACK_HOSTS: '127.0.0.1' }
+    service = await startService('sqlite', { control: true, env })
+    farthing = await connectFarthing({ url: service.baseUrl, key: KEY })
   })
-  after(() => farthing.stop())
+  after(() => service.stop())
 
   test('options that do not exist and values of the wrong kind are refused with what there is', async () => {
     await using account = await farthing.account()
@@ -78,6 +84,12 @@ describe('The library', () => {
       )
   })
 
+  test('a port that is in use is named, with what to do', async () => {
+    const port = Number(new URL(farthing.url).port)
+    const inUse = `startFarthing: port ${port} is in use. Leave port out for a free one, or stop what listens there`
+    await assert.rejects(startFarthing({ port }), { message: inUse })
+  })
+
   test('a time needs a zone, and a day and hour that exist', async () => {
     await using account = await farthing.account({ at: '2026-03-29T02:59:58+02:00' })
     assert.equal((await account.clock.now()).toISOString(), '2026-03-29T00:59:58.000Z')
@@ -97,11 +109,4 @@ test('a start that fails leaves no service behind', async () => {
   for (const at of wrong) await assert.rejects(startFarthing({ port, at }), /time/)
   assert.equal(await isListening(port), false)
   assert.deepEqual(threads(), before)
-})
-
-test('a port that is in use is named, with what to do', async () => {
-  await using first = await startFarthing()
-  const port = Number(new URL(first.url).port)
-  const inUse = `startFarthing: port ${port} is in use. Leave port out for a free one, or stop what listens there`
-  await assert.rejects(startFarthing({ port }), { message: inUse })
 })

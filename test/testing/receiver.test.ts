@@ -3,18 +3,24 @@ import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
-import { startFarthing } from '../../src/testing/library.ts'
+import { connectFarthing } from '../../src/testing/library.ts'
 import type { Farthing, ReceiveOptions } from '../../src/testing/public.d.ts'
 import { startReceiver } from '../../src/testing/receiver.ts'
+import { type Service, startService } from '../support/service.ts'
 
 type Given = ReceiveOptions['answer'] & {}
 
+const KEY = 'key-of-the-receivers'
+
 describe('A receiver', () => {
+  let service: Service
   let farthing: Farthing
   before(async () => {
-    farthing = await startFarthing()
+    const env = { FARTHING_API_KEY: KEY, FARTHING_CALLBACK_HOSTS: '127.0.0.1' }
+    service = await startService('sqlite', { control: true, env })
+    farthing = await connectFarthing({ url: service.baseUrl, key: KEY })
   })
-  after(() => farthing.stop())
+  after(() => service.stop())
 
   const wrong = [99, 'x', null, { stat: 5 }, { delay: 5 }, { status: 503, delay: 'soon' }, 200.5]
 

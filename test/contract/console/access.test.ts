@@ -14,9 +14,14 @@ import {
   signIn,
 } from '../../support/console.ts'
 import { ask } from '../../support/control.ts'
-import { onEveryDatabase, type Service, startService } from '../../support/service.ts'
+import {
+  onEveryDatabase,
+  onOneDatabase,
+  type SharedService,
+  startService,
+} from '../../support/service.ts'
 
-const codeOf = async (service: Service, api: Client, to = 'payments'): Promise<string> => {
+const codeOf = async (service: SharedService, api: Client, to = 'payments'): Promise<string> => {
   const { body } = await ask(service, api, 'enter', { to })
   return new URL(body.url).searchParams.get('code') ?? ''
 }
@@ -25,6 +30,88 @@ const toIn = ({ elements }: Shown) =>
   elements.find(({ attributes }) => attributes.name === 'to')?.attributes.value
 
 onEveryDatabase('Entering the console', service => {
+  const stranger = () => consoleOf(service())
+
+  test('a key with spaces around it signs in, and the session ends by signing out', async () => {
+    const { api, name } = await service().newNamedAccount()
+    const entered = await stranger().post('sign-in', { key: ` ${api.key}\r\n` })
+    const attributes = entered.headers.get('set-cookie')?.split('; ').slice(1)
+    const path = service().kind === 'sqlite' ? ['Path=/console'] : []
+    assert.deepEqual(attributes, [...path, 'Max-Age=43200', 'HttpOnly', 'SameSite=Strict'])
+    const browser = consoleOf(service(), cookieIn(entered))
+    const page = await browser.get('payments')
+    assert.ok(page.html.includes(`<bdi>${name}</bdi>`))
+    const out = await browser.post('sign-out')
+    assert.deepEqual([out.status, out.location, out.done], [303, 'sign-in', 'signed-out'])
+    assert.match(out.headers.getSetCookie()[0] ?? '', /^farthing_console=; .*Max-Age=0/)
+  })
+
+  test('a link of farthing open enters with one button, and no other site learns its code', async () => {
+    const api = await service().newAccount()
+    const code = await codeOf(service(), api)
+    const query = new URLSearchParams({ code, to: 'payments/06h3k' })
+    const page = await stranger().get(`enter?${query}`)
+    assert.equal(page.headers.get('referrer-policy'), 'same-origin')
+    assert.equal(page.headers.get('set-cookie'), null, 'a preview of the link enters nothing')
+    elementWith(page, 'enter')
+    const fields = { code, to: 'payments/06h3k' }
+    const entered = await stranger().post('enter', fields)
+    assert.deepEqual([entered.status, entered.location], [303, 'payments/06h3k'])
+    const browser = consoleOf(service(), cookieIn(entered))
+    assert.equal((await browser.get('payments')).status, 200)
+    const again = await stranger().post('enter', { code })
+    assert.deepEqual([again.status, again.location], [303, ''], 'again within its minute, to home')
+    service().clock.advance(60_000)
+    assert.equal((await stranger().post('enter', fields)).status, 401)
+  })
+
+  test('a seal of the other purpose, altered, swapped or expired is no session', async () => {
+    const api = await service().newAccount()
+    const other = await signIn(service(), await service().newAccount())
+    const browser = await signIn(service(), api)
+    const [, value = ''] = browser.cookie?.split('=') ?? []
+    const code = await codeOf(service(), api)
+    const [mac = ''] = value.split('.').slice(-1)
+    const [otherMac = ''] = other.cookie?.split('.').slice(-1) ?? []
+    const sealed = readSeal(value)
+    for (const wrong of [
+      code,
+      value.replace(mac, otherMac),
+      value.replace(mac, '0'.repeat(64)),
+      value.replace(/^[^.]+/, other.cookie?.split('=')[1]?.split('.')[0] ?? ''),
+      value.replace(String(sealed?.expires), String(Number(sealed?.expires) + 1)),
+      `${value}0`,
+      value.slice(0, -1),
+      '%',
+      '',
+      'a.b.1.c',
+    ])
+      assert.equal(
+        (await consoleOf(service(), `farthing_console=${wrong}`).get('payments')).status,
+        303,
+        wrong,
+      )
+    assert.equal((await stranger().post('enter', { code: value })).status, 401)
+    const both = consoleOf(service(), `farthing_console=x; other=1; ${browser.cookie}`)
+    assert.equal((await both.get('payments')).status, 200)
+    service().clock.advance(12 * 60 * 60 * 1000)
+    assert.equal((await browser.get('payments')).status, 303)
+  })
+
+  test('a revoked key ends its sessions at once, on every instance', async () => {
+    const { api, name } = await service().newNamedAccount()
+    const browser = await signIn(service(), api)
+    const code = await codeOf(service(), api)
+    const { database, clock } = service()
+    const keys = (await listKeys(database)).filter(({ account }) => account === name)
+    for (const { key_id } of keys) await revokeKey(database, key_id, clock.now())
+    for (const _ of service().baseUrls) assert.equal((await browser.get('payments')).status, 303)
+    assert.equal((await stranger().post('enter', { code })).status, 401)
+  })
+})
+
+// No page of these reads more of the account than its session.
+onOneDatabase('The pages of the console, their addresses and headers', service => {
   const stranger = () => consoleOf(service())
 
   test('without a session every page leads to the page to sign in, and back from there', async () => {
@@ -130,83 +217,6 @@ onEveryDatabase('Entering the console', service => {
     }
     assert.equal(pages.size, 1)
     assert.equal((await stranger().post('sign-in')).status, 401)
-  })
-
-  test('a key with spaces around it signs in, and the session ends by signing out', async () => {
-    const { api, name } = await service().newNamedAccount()
-    const entered = await stranger().post('sign-in', { key: ` ${api.key}\r\n` })
-    const attributes = entered.headers.get('set-cookie')?.split('; ').slice(1)
-    const path = service().kind === 'sqlite' ? ['Path=/console'] : []
-    assert.deepEqual(attributes, [...path, 'Max-Age=43200', 'HttpOnly', 'SameSite=Strict'])
-    const browser = consoleOf(service(), cookieIn(entered))
-    const page = await browser.get('payments')
-    assert.ok(page.html.includes(`<bdi>${name}</bdi>`))
-    const out = await browser.post('sign-out')
-    assert.deepEqual([out.status, out.location, out.done], [303, 'sign-in', 'signed-out'])
-    assert.match(out.headers.getSetCookie()[0] ?? '', /^farthing_console=; .*Max-Age=0/)
-  })
-
-  test('a link of farthing open enters with one button, and no other site learns its code', async () => {
-    const api = await service().newAccount()
-    const code = await codeOf(service(), api)
-    const query = new URLSearchParams({ code, to: 'payments/06h3k' })
-    const page = await stranger().get(`enter?${query}`)
-    assert.equal(page.headers.get('referrer-policy'), 'same-origin')
-    assert.equal(page.headers.get('set-cookie'), null, 'a preview of the link enters nothing')
-    elementWith(page, 'enter')
-    const fields = { code, to: 'payments/06h3k' }
-    const entered = await stranger().post('enter', fields)
-    assert.deepEqual([entered.status, entered.location], [303, 'payments/06h3k'])
-    const browser = consoleOf(service(), cookieIn(entered))
-    assert.equal((await browser.get('payments')).status, 200)
-    const again = await stranger().post('enter', { code })
-    assert.deepEqual([again.status, again.location], [303, ''], 'again within its minute, to home')
-    service().clock.advance(60_000)
-    assert.equal((await stranger().post('enter', fields)).status, 401)
-  })
-
-  test('a seal of the other purpose, altered, swapped or expired is no session', async () => {
-    const api = await service().newAccount()
-    const other = await signIn(service(), await service().newAccount())
-    const browser = await signIn(service(), api)
-    const [, value = ''] = browser.cookie?.split('=') ?? []
-    const code = await codeOf(service(), api)
-    const [mac = ''] = value.split('.').slice(-1)
-    const [otherMac = ''] = other.cookie?.split('.').slice(-1) ?? []
-    const sealed = readSeal(value)
-    for (const wrong of [
-      code,
-      value.replace(mac, otherMac),
-      value.replace(mac, '0'.repeat(64)),
-      value.replace(/^[^.]+/, other.cookie?.split('=')[1]?.split('.')[0] ?? ''),
-      value.replace(String(sealed?.expires), String(Number(sealed?.expires) + 1)),
-      `${value}0`,
-      value.slice(0, -1),
-      '%',
-      '',
-      'a.b.1.c',
-    ])
-      assert.equal(
-        (await consoleOf(service(), `farthing_console=${wrong}`).get('payments')).status,
-        303,
-        wrong,
-      )
-    assert.equal((await stranger().post('enter', { code: value })).status, 401)
-    const both = consoleOf(service(), `farthing_console=x; other=1; ${browser.cookie}`)
-    assert.equal((await both.get('payments')).status, 200)
-    service().clock.advance(12 * 60 * 60 * 1000)
-    assert.equal((await browser.get('payments')).status, 303)
-  })
-
-  test('a revoked key ends its sessions at once, on every instance', async () => {
-    const { api, name } = await service().newNamedAccount()
-    const browser = await signIn(service(), api)
-    const code = await codeOf(service(), api)
-    const { database, clock } = service()
-    const keys = (await listKeys(database)).filter(({ account }) => account === name)
-    for (const { key_id } of keys) await revokeKey(database, key_id, clock.now())
-    for (const _ of service().baseUrls) assert.equal((await browser.get('payments')).status, 303)
-    assert.equal((await stranger().post('enter', { code })).status, 401)
   })
 
   test('the cookie is no key of the API, and the key no session of the console', async () => {

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { pages } from '../../../src/tools/console/pages.ts'
 import type { Client } from '../../support/client.ts'
 import { type Console, consoleOf, headingOf, type Shown, signIn } from '../../support/console.ts'
-import { onSharedDatabases } from '../../support/service.ts'
+import { onOneDatabase, onSharedDatabases } from '../../support/service.ts'
 
 const bannerIn = ({ elements }: Shown): string | undefined =>
   elements
@@ -60,23 +60,6 @@ onSharedDatabases('Forms of the console', service => {
     assert.equal(entered.location, filtered)
   })
 
-  test('every form of every page does nothing for another site, without a session, from the page of another account, and with an unknown identifier', async () => {
-    const browser = await signIn(service(), await service().newAccount())
-    // That of the signature changes nothing, and has a type of its own.
-    const forms = pages.flatMap(page => page.forms).filter(form => form !== 'signature')
-    assert.ok(forms.length >= 13)
-    for (const form of forms) {
-      const path = form.replace(/\{\w+\}/, '0'.repeat(26))
-      for (const from of [{ 'Sec-Fetch-Site': 'cross-site' }, { Origin: 'https://evil.example' }])
-        assert.equal((await browser.post(path, {}, from)).status, 403, form)
-      const lost = await consoleOf(service()).post(path)
-      assert.equal(lost.done, 'lost', form)
-      assert.match(lost.location ?? '', /^sign-in\?to=/, form)
-      assert.equal((await browser.post(path, { account: 'other' })).status, 409, form)
-      if (path !== form) assert.equal((await browser.post(path)).status, 404, form)
-    }
-  })
-
   test('a page of the account that was signed in before does nothing, and says which account it is now', async () => {
     const first = await service().newAccount()
     const { browser: before, address, payment_id } = await paid(first)
@@ -106,5 +89,24 @@ onSharedDatabases('Forms of the console', service => {
       (await own.post(`${address}/refund`, { ...fields('refund'), amount: '1' })).done,
       'refunded',
     )
+  })
+})
+
+onOneDatabase('Every form of the console', service => {
+  test('every form of every page does nothing for another site, without a session, from the page of another account, and with an unknown identifier', async () => {
+    const browser = await signIn(service(), await service().newAccount())
+    // That of the signature changes nothing, and has a type of its own.
+    const forms = pages.flatMap(page => page.forms).filter(form => form !== 'signature')
+    assert.ok(forms.length >= 13)
+    for (const form of forms) {
+      const path = form.replace(/\{\w+\}/, '0'.repeat(26))
+      for (const from of [{ 'Sec-Fetch-Site': 'cross-site' }, { Origin: 'https://evil.example' }])
+        assert.equal((await browser.post(path, {}, from)).status, 403, form)
+      const lost = await consoleOf(service()).post(path)
+      assert.equal(lost.done, 'lost', form)
+      assert.match(lost.location ?? '', /^sign-in\?to=/, form)
+      assert.equal((await browser.post(path, { account: 'other' })).status, 409, form)
+      if (path !== form) assert.equal((await browser.post(path)).status, 404, form)
+    }
   })
 })

@@ -10,7 +10,7 @@ import { type Found, only, tagged, withId } from '../../hosted/document.ts'
 import type { Body } from '../../support/client.ts'
 import { type Console, enter, headingOf, rowsOf, type Shown } from '../../support/console.ts'
 import { ask } from '../../support/control.ts'
-import { onEveryDatabase } from '../../support/service.ts'
+import { onEveryDatabase, onOneDatabase } from '../../support/service.ts'
 
 const newId = createNewId()
 
@@ -53,19 +53,6 @@ onEveryDatabase('The pages of requests', service => {
       body.results.map(({ operation }: Body) => operation),
       ['readPayment'],
     )
-  })
-
-  test('a request to a hosted page names its browser, or the program that made it', async () => {
-    const { api, browser } = await enter(service())
-    const { _links } = await api.createPayment()
-    const { pathname } = new URL(_links.next_url.href)
-    for (const agent of ['Mozilla/5.0 (X11)', 'curl/8.5.0', 'farthing/0.1.0 <b>'])
-      await fetch(service().baseUrl + pathname, { headers: { 'User-Agent': agent } })
-    // So that both instances have written before the next request.
-    await browser.get('requests')
-    const { text } = await browser.get('requests')
-    for (const name of ['browser', 'curl/8.5.0', 'farthing/0.1.0 <b>'])
-      assert.ok(text.includes(` (${name})`), name)
   })
 
   test('requests are found by the class of their status, their payment, a text in address or body, and time', async () => {
@@ -203,17 +190,6 @@ onEveryDatabase('The pages of requests', service => {
     assert.match(cancel.text, /The payment became cancelled P0040/)
   })
 
-  test('a body that was cut says so, and has no command', async () => {
-    const { api, browser } = await enter(service())
-    await api.post('/v1/payments', { description: 'x'.repeat(RECORDED_BODY_BYTES) })
-    const { text } = await browser.get(hrefOf(await browser.get('requests'), 'POST /v1/payments'))
-    assert.match(text, /The body has 8,210 bytes\. At most the first 8 KiB are kept\./)
-    assert.match(
-      text,
-      /There is no command for this request\. Only the beginning of the body is kept\./,
-    )
-  })
-
   test('a search shows the parameters that it does not know and ignored', async () => {
     const { api, browser } = await enter(service())
     await api.get('/v1/payments?referense=x&display_size=5')
@@ -234,6 +210,19 @@ onEveryDatabase('The pages of requests', service => {
     await api.get('/v1/payments?reference=x')
     return hrefOf(await browser.get('requests'), 'GET /v1/payments?reference=x')
   }
+})
+
+onOneDatabase('What a page of requests says', service => {
+  test('a body that was cut says so, and has no command', async () => {
+    const { api, browser } = await enter(service())
+    await api.post('/v1/payments', { description: 'x'.repeat(RECORDED_BODY_BYTES) })
+    const { text } = await browser.get(hrefOf(await browser.get('requests'), 'POST /v1/payments'))
+    assert.match(text, /The body has 8,210 bytes\. At most the first 8 KiB are kept\./)
+    assert.match(
+      text,
+      /There is no command for this request\. Only the beginning of the body is kept\./,
+    )
+  })
 
   test('the filter offers every operation of the description', async () => {
     const { body } = await service().anonymous.get('/openapi.json')
@@ -246,5 +235,16 @@ onEveryDatabase('The pages of requests', service => {
     const select = only(page.elements, withId('operation'))
     const offered = select.inside.filter(tagged('option')).map(({ attributes }) => attributes.value)
     assert.deepEqual(offered.sort(), ['', ...recorded, 'methodNotAllowed', 'noSuchEndpoint'].sort())
+  })
+
+  test('a request to a hosted page names its browser, or the program that made it', async () => {
+    const { api, browser } = await enter(service())
+    const { _links } = await api.createPayment()
+    const { pathname } = new URL(_links.next_url.href)
+    for (const agent of ['Mozilla/5.0 (X11)', 'curl/8.5.0', 'farthing/0.1.0 <b>'])
+      await fetch(service().baseUrl + pathname, { headers: { 'User-Agent': agent } })
+    const { text } = await browser.get('requests')
+    for (const name of ['browser', 'curl/8.5.0', 'farthing/0.1.0 <b>'])
+      assert.ok(text.includes(` (${name})`), name)
   })
 })

@@ -47,7 +47,8 @@ onEveryDatabase(
         ['openPaymentPage', ({ _links }) => send(api, _links.next_url.href)],
       ]
       const total = async () => (await api.get('/v1/payments')).body.total
-      for (const [on, perform] of operations)
+      // Each operation carries out a plan in the same way, so one is enough on a second database.
+      for (const [on, perform] of service().kind === 'sqlite' ? operations : operations.slice(0, 1))
         for (const when of ['before', 'after'] as const)
           for (const fault of [{ answer: { status: 503 } }, { reset: true }, { delay: 20 }]) {
             const payment = await api.createPayment()

@@ -5,7 +5,7 @@ import { HELD_WAITS, TEST_ACCOUNTS } from '../../../src/core/budgets.ts'
 import { type Client, createClient, sendUnchecked } from '../../support/client.ts'
 import { ask } from '../../support/control.ts'
 import { payOnPages } from '../../support/journeys.ts'
-import { onSharedDatabases, startService } from '../../support/service.ts'
+import { onOneDatabase, onSharedDatabases, startService } from '../../support/service.ts'
 
 /** Requests that wait, each on a connection of its own. */
 function waitsOf(url: string, key: string | undefined, count: number) {
@@ -117,23 +117,26 @@ onSharedDatabases(
           `${pattern} is not asked`,
         )
     })
+  },
+  { control: true },
+)
 
+// Each instance counts in its memory.
+onOneDatabase(
+  'Waits and the places that they take',
+  service => {
     test('a client that leaves ends its wait, and a thousand waits keep nobody else from a place', async () => {
       const { baseUrl } = service()
-      const { api } = await testAccount(await service().newAccount())
+      const api = await service().newAccount()
       const left = waitsOf(baseUrl, api.key, HELD_WAITS + 1)
       assert.equal(await Promise.race(left.statuses), 503)
-      // At the same instance: places are counted by each.
       const wait = () =>
         sendUnchecked(`${baseUrl}/control/payments?status=success&wait=1`, { key: api.key })
       assert.equal((await wait()).status, 503)
       for (const request of left.requests) request.destroy()
       while ((await wait()).status !== 200);
       // The limit of requests in flight is 1,000 for each instance.
-      const count = service().kind === 'sqlite' ? 6 : 1
-      const accounts = await Promise.all(
-        Array.from({ length: count }, () => service().newAccount()),
-      )
+      const accounts = await Promise.all(Array.from({ length: 6 }, () => service().newAccount()))
       const waits = accounts.map(({ key }) => waitsOf(baseUrl, key, HELD_WAITS - 1))
       const [parent = api] = accounts
       const answered = Promise.race(waits.flatMap(({ statuses }) => statuses))

@@ -97,7 +97,9 @@ onSharedDatabases(
         await api.post('/v1/webhooks', { callback_url: 'https://hooks.example.org/' })
         const agreement = { agreement_id: await activeAgreement(api) }
         const fields = { authorisation_mode: mode, ...(mode === 'agreement' && agreement) }
-        for (const [scenario, ways] of Object.entries(table[mode]))
+        // How a payment ends is decided alike for both databases, so one end by each way is enough on the second.
+        const all = Object.entries(table[mode])
+        for (const [scenario, ways] of service().kind === 'sqlite' ? all : all.slice(0, 1))
           for (const way of ways)
             for (const delayed_capture of scenario === 'success' ? [false, true] : [false]) {
               const ended = await endBy(way, api, scenario, { ...fields, delayed_capture })

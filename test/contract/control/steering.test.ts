@@ -45,7 +45,10 @@ onEveryDatabase(
       await api.post('/v1/webhooks', { callback_url: 'https://hooks.example.org/' })
       for (const scenario of ['success', 'declined', 'error', 'cancel']) {
         const sets = { set_up_agreement: await newAgreement(api) }
-        for (const fields of [{}, { delayed_capture: true }, { language: 'cy' }, sets]) {
+        // Of what was given only the agreement counts where nothing is paid.
+        const paid =
+          scenario === 'success' ? [{}, { delayed_capture: true }, { language: 'cy' }] : []
+        for (const fields of [...paid, sets]) {
           const paged = await api.createPayment(fields)
           await api.get(paged._links.next_url.href)
           if (scenario === 'success') await payOnPages(api, paged)
@@ -88,7 +91,9 @@ onEveryDatabase(
       const api = await service().newAccount()
       const paid = await api.createPayment()
       await complete(api, paid)
-      for (let made = 0; made < 250; made += 50)
+      // Instances make identifiers of one millisecond in any order.
+      await api.advance(1)
+      for (let made = 0; made < 100; made += 50)
         await Promise.all(Array.from({ length: 50 }, () => api.createPayment()))
       await api.advance(1)
       const last = await api.createPayment()

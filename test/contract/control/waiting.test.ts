@@ -6,7 +6,7 @@ import { createTurns } from '../../../src/core/turns.ts'
 import type { Body } from '../../support/client.ts'
 import { ask } from '../../support/control.ts'
 import { flush } from '../../support/record.ts'
-import { onSharedDatabases } from '../../support/service.ts'
+import { onOneDatabase, onSharedDatabases } from '../../support/service.ts'
 
 onSharedDatabases(
   'Requests that wait',
@@ -46,7 +46,14 @@ onSharedDatabases(
       await api.get('/v1/payments/unknown')
       for (const { results } of await Promise.all(waits)) assert.equal(results[0]?.status, 404)
     })
+  },
+  { control: true },
+)
 
+// Each instance counts in its memory.
+onOneDatabase(
+  'The places of requests that wait',
+  service => {
     test('a look that has begun keeps its place after the end of the wait, so that looks do not pile up', async t => {
       const { database, baseUrl } = service()
       const api = await service().newAccount()
