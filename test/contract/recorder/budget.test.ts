@@ -126,6 +126,7 @@ onOneDatabase(
           JSON.stringify({
             password: secret(6),
             client_secret: [secret(7), { deep: secret(8) }],
+            card: { cvc: secret(14), CVV: secret(15), securityCode: secret(16) },
             log: JSON.stringify({ api_key: secret(9), b: 'shown2' }),
             link: `https://a.example/?b=shown3&access_token=${secret(10)}`,
           }),
