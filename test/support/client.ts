@@ -127,7 +127,8 @@ export function withBody(answer: Omit<Answer, 'body'>): Answer {
   return { ...answer, body: isJson && answer.text ? JSON.parse(answer.text) : undefined }
 }
 
-const keptAlive = new http.Agent({ keepAlive: true })
+/** The service closes a connection that is idle for 30 seconds, so none is used again after 5: it might be closing. */
+const keptAlive = new http.Agent({ keepAlive: true, timeout: 5_000 })
 
 /**
  * One request and its response. Redirects are not followed. This takes half the CPU time of `fetch`, and
