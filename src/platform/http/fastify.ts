@@ -36,8 +36,6 @@ export const fastifyOptions = {
   // One slash at the end of a path is accepted: "every page accepts one slash at the end of its path". An identifier
   // may be as long as a URL: "a path with a very long identifier reaches its route, which returns its own 404".
   routerOptions: { ignoreTrailingSlash: true, maxParamLength: 20_000, querystringParser },
-  // Idle connections do not delay a stop: faults/process/shutdown.
-  forceCloseConnections: 'idle',
   exposeHeadRoutes: false, // foldMethod
   clientErrorHandler: refuseUnreadable,
 } as const

@@ -198,6 +198,6 @@ test('A log that nobody reads delays neither requests nor the stop', async t => 
   await api.createPayment()
   const exited = once(child, 'exit')
   child.kill('SIGTERM')
-  const end = await Promise.race([exited, pause(LONGEST_STOP_MS)])
+  const end = await Promise.race([exited, pause(LONGEST_STOP_MS, undefined, { ref: false })])
   assert.deepEqual(end, [0, null])
 })
