@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import http from 'node:http'
+import type { Socket } from 'node:net'
+import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { describe, type TestContext, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { createClient } from '../../support/client.ts'
@@ -14,6 +16,8 @@ import { createOnce } from './create-once.ts'
 const KEY = 'key-of-the-default-account'
 const LONGEST_START_MS = 60_000
 const LONGEST_STOP_MS = 10_000
+/** Milliseconds between two turns of the event loop, less than the service's grace. */
+const MOST_DELAY_MS = 300
 
 async function start(t: TestContext, env: Record<string, string> = {}): Promise<FarthingProcess> {
   const DATABASE_URL = tempDatabase()
@@ -60,6 +64,13 @@ async function refusal(baseUrl: string): Promise<void> {
     )
 }
 
+/** Sends a request on an open connection, and resolves with the status. */
+async function health(connection: Socket): Promise<number> {
+  connection.write('GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n')
+  const [bytes] = await once(connection, 'data')
+  return parseAnswer(bytes).status
+}
+
 type Counts = { answered: number; refused: number; lost: string[] }
 
 /** Sends requests one after another on a kept-alive connection, until none can be opened. */
@@ -84,19 +95,28 @@ const create = (baseUrl: string, agent: http.Agent): Promise<number | string> =>
       code === 'ECONNREFUSED' ? code : `${code} ${message}`,
   )
 
-// Alone: a client that is busy for longer than the half second of grace sends its next request to a closed connection.
+// Alone, and again if this process was held up: a client that is busy for longer than the half second of grace sends its
+// next request to a closed connection.
 test('On SIGTERM the service responds to every request that was sent, and exits with 0', async t => {
-  const service = await start(t)
-  const counts: Counts = { answered: 0, refused: 0, lost: [] }
-  const load = Array.from({ length: 64 }, () => hammer(service.baseUrl, counts))
-  while (counts.answered < 500) await pause(5)
-  const before = performance.now()
-  const exit = await service.terminate()
-  assert.deepEqual(exit, { code: 0, signal: null })
-  assert.ok(performance.now() - before < LONGEST_STOP_MS)
-  await Promise.all(load)
-  assert.deepEqual(counts.lost, [])
-  assert.equal(counts.refused, 64)
+  for (let longest = Infinity; longest > MOST_DELAY_MS; ) {
+    const service = await start(t)
+    const counts: Counts = { answered: 0, refused: 0, lost: [] }
+    const delay = monitorEventLoopDelay()
+    delay.enable()
+    const load = Array.from({ length: 64 }, () => hammer(service.baseUrl, counts))
+    while (counts.answered < 500) await pause(5)
+    const before = performance.now()
+    const exit = await service.terminate()
+    assert.deepEqual(exit, { code: 0, signal: null })
+    assert.ok(performance.now() - before < LONGEST_STOP_MS)
+    await Promise.all(load)
+    await pause(50) // a delay counts once it is over
+    delay.disable()
+    longest = delay.max / 1e6
+    if (longest > MOST_DELAY_MS) continue
+    assert.deepEqual(counts.lost, [])
+    assert.equal(counts.refused, 64)
+  }
 })
 
 describe('On SIGTERM', { concurrency: true }, () => {
@@ -141,6 +161,20 @@ describe('On SIGTERM', { concurrency: true }, () => {
     await cut
   })
 
+  test('a request that arrives in the half second of grace is answered, although the service is held up for longer', async t => {
+    const service = await start(t)
+    const connection = await open(service.baseUrl)
+    assert.equal(await health(connection), 200)
+    service.signal('SIGTERM')
+    await refusal(service.baseUrl)
+    service.signal('SIGSTOP')
+    const status = health(connection)
+    await pause(1_000)
+    service.signal('SIGCONT')
+    assert.equal(await Promise.race([status, closed(connection)]), 200)
+    assert.deepEqual(await service.exited, { code: 0, signal: null })
+  })
+
   test('the service responds on connections that it has not accepted yet; readiness is 503 on one that is still open, and that response closes it; and an idle one does not delay the stop', async t => {
     const service = await start(t)
     const idle = new http.Agent({ keepAlive: true })
@@ -157,11 +191,7 @@ describe('On SIGTERM', { concurrency: true }, () => {
     assert.equal(await create(service.baseUrl, idle), 201)
     service.signal('SIGSTOP') // the system goes on to establish connections
     const connections = await Promise.all(Array.from({ length: 20 }, () => open(service.baseUrl)))
-    const answers = connections.map(async connection => {
-      connection.write('GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n')
-      const [bytes] = await once(connection, 'data')
-      return parseAnswer(bytes).status
-    })
+    const answers = connections.map(health)
     service.signal('SIGTERM')
     service.signal('SIGCONT')
     assert.deepEqual(new Set(await Promise.all(answers)), new Set([200]))
