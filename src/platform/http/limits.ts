@@ -67,7 +67,7 @@ export function createLimits({ server, log }: FastifyInstance, waiting: () => nu
       // http.Server.close would also cut connections that are between two requests.
       Server.prototype.close.call(server)
       await Promise.race([closed, setTimeout(graceMs, undefined, { ref: false })])
-      // A turn of the event loop: after a pause of the process the timer comes before what arrived in time.
+      // Reads what has arrived: in a process that was held up, the timer fires first.
       await setImmediate()
     },
   }

@@ -162,17 +162,20 @@ describe('On SIGTERM', { concurrency: true }, () => {
   })
 
   test('a request that arrives in the half second of grace is answered, although the service is held up for longer', async t => {
-    const service = await start(t)
-    const connection = await open(service.baseUrl)
-    assert.equal(await health(connection), 200)
-    service.signal('SIGTERM')
-    await refusal(service.baseUrl)
-    service.signal('SIGSTOP')
-    const status = health(connection)
-    await pause(1_000)
-    service.signal('SIGCONT')
-    assert.equal(await Promise.race([status, closed(connection)]), 200)
-    assert.deepEqual(await service.exited, { code: 0, signal: null })
+    for (let isInTime = false; !isInTime; ) {
+      const service = await start(t)
+      const connection = await open(service.baseUrl)
+      assert.equal(await health(connection), 200)
+      service.signal('SIGTERM')
+      await refusal(service.baseUrl)
+      service.signal('SIGSTOP')
+      const status = Promise.race([health(connection), closed(connection)]).catch(() => undefined)
+      await pause(1_000)
+      isInTime = !connection.closed // or this process was held up, and the half second was over
+      service.signal('SIGCONT')
+      if (isInTime) assert.equal(await status, 200)
+      assert.deepEqual(await service.exited, { code: 0, signal: null })
+    }
   })
 
   test('the service responds on connections that it has not accepted yet; readiness is 503 on one that is still open, and that response closes it; and an idle one does not delay the stop', async t => {
