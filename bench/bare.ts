@@ -5,6 +5,7 @@
  */
 import http from 'node:http'
 import { readConfig } from '../src/app/config.ts'
+import { newAccount } from '../src/core/account.ts'
 import { createNewId, secrets } from '../src/core/ids.ts'
 import { makePayment } from '../src/pay/payments/commands.ts'
 import { insertPayment } from '../src/pay/payments/store.ts'
@@ -13,7 +14,7 @@ import { answer, listen, padding } from './answer.ts'
 
 const [url = '', bytes = '0'] = process.argv.slice(2)
 const PADDING = padding(Number(bytes))
-const account = 'a'.repeat(26)
+const account = newAccount('a'.repeat(26))
 const newId = createNewId()
 const { database: address } = readConfig({ DATABASE_URL: url })
 const database = await openDatabase(address, {

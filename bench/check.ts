@@ -94,6 +94,7 @@ function rulesWhileRecording(scale: number): Figure {
   const request: RawRequest = {
     kind: 'api',
     room: 'default',
+    behaviour: 'specification',
     operation: 'createPayment',
     method: 'POST',
     url: '/v1/payments',

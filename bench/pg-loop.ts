@@ -3,6 +3,7 @@
  * Arguments: DATABASE_URL, connections, seconds.
  */
 import pg from 'pg'
+import { newAccount } from '../src/core/account.ts'
 import { createNewId, secrets } from '../src/core/ids.ts'
 import { makePayment } from '../src/pay/payments/commands.ts'
 import { readNewPayment } from '../src/pay/payments/request.ts'
@@ -19,7 +20,13 @@ async function loop(): Promise<number> {
   let written = 0
   for (; performance.now() < until; written++) {
     const given = readNewPayment({ ...body() })
-    const { after } = makePayment({ newId, secrets }, 'bare', Date.now(), given, undefined)
+    const { after } = makePayment(
+      { newId, secrets },
+      newAccount('bare'),
+      Date.now(),
+      given,
+      undefined,
+    )
     const { sql, values, also } = insertPayment(after)
     await client.query('begin')
     await client.query({ name: 'payment', text: sql, values })

@@ -1,15 +1,17 @@
 /**
- * `npm run examples` writes src/app/docs/examples/recorded.json: what a service received and returned while it was used. It has
+ * `npm run examples` writes src/app/docs/examples/recorded.json: what a service received and returned while it was used; and
+ * the table of differences in docs/spec-gaps.md. The service has
  * a seed and a clock that stands still, so that each run writes the same.
  */
 import { createHmac } from 'node:crypto'
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { readConfig } from '../src/app/config.ts'
 import { startFarthing } from '../src/app/start.ts'
 import { createNewId, timeOf } from '../src/core/ids.ts'
 import type { OutgoingMessage, Ports, Send } from '../src/core/ports.ts'
 import { createTime } from '../src/core/time.ts'
 import { exampleAddresses } from '../src/platform/http/addresses.ts'
+import { withTable } from './differences-table.ts'
 import {
   type Body,
   LEDGER,
@@ -211,8 +213,9 @@ function printed(value: Body): string {
   return `{${fields.join(', ')}}`
 }
 
-if (import.meta.main)
-  writeFileSync(
-    new URL('../src/app/docs/examples/recorded.json', import.meta.url),
-    await recordExamples(),
-  )
+if (import.meta.main) {
+  const file = (path: string) => new URL(`../${path}`, import.meta.url)
+  writeFileSync(file('src/app/docs/examples/recorded.json'), await recordExamples())
+  const gaps = file('docs/spec-gaps.md')
+  writeFileSync(gaps, withTable(readFileSync(gaps, 'utf8')))
+}

@@ -184,6 +184,7 @@ describe('The configuration', () => {
       port: 3000,
       host: '127.0.0.1',
       database: sqlite('data/farthing.db'),
+      behaviour: 'specification',
       apiKey: undefined,
       fixedKeys: [],
       baseUrl: undefined,

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, test } from 'node:test'
+import { withTable } from '../scripts/differences-table.ts'
 import { settings } from '../src/app/settings.ts'
 import { EXIT } from '../src/cli/command-error.ts'
 import { loadCommands } from '../src/cli/commands.ts'
@@ -205,6 +206,11 @@ describe('The documents', () => {
       const found = tests.some(file => RegExp(`^test/${name}(/.+)?\\.test\\.ts$`).test(file))
       assert.ok(found, `no test is named test/${name}: ${row}`)
     }
+  })
+
+  test('docs/spec-gaps.md has the table of differences as the service decides them', () => {
+    const gaps = read('docs/spec-gaps.md')
+    assert.equal(gaps, withTable(gaps), 'npm run examples writes it')
   })
 
   test('docs/spec-gaps.md has every code that only a plan answers with', () => {

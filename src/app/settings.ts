@@ -1,5 +1,5 @@
 /** Every setting: one row has what the reader, the help and docs/reference.md need to know about it. */
-import { isAccountName } from '../core/account.ts'
+import { type Behaviour, behaviours, isAccountName } from '../core/account.ts'
 import type { Config, DatabaseAddress } from '../core/config.ts'
 import { callbackUrlProblem, hostAndPort, parseAllowedHosts } from '../platform/outbound/address.ts'
 
@@ -75,6 +75,14 @@ export const settings = {
     initial: '`sqlite:data/farthing.db`',
     meaning:
       'Where payments are kept: a file, relative to the current folder. Also `sqlite::memory:` (nothing is kept) and `postgres://USER:PASSWORD@HOST/DATABASE` (PostgreSQL 14 or newer)',
+  }),
+  behaviour: setting<Behaviour>({
+    name: 'FARTHING_BEHAVIOUR',
+    parse: text => behaviours.find(each => each === text),
+    rule: behaviours.join(' or '),
+    unset: 'specification',
+    meaning:
+      '`govuk-pay`: the account `default` answers as GOV.UK Pay does where that [differs from the specification](spec-gaps.md#where-govuk-pay-differs). Accounts that the settings or `farthing keys` make begin with it',
   }),
   apiKey: optional({
     name: 'FARTHING_API_KEY',

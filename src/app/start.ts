@@ -17,6 +17,7 @@ import {
   findKey,
   findOrMakeAccount,
   listKeys,
+  setDefaultBehaviour,
 } from '../platform/accounts/store.ts'
 import { openDatabase } from '../platform/database/open.ts'
 import { isMountedAlone } from '../platform/database/sqlite/file.ts'
@@ -182,10 +183,14 @@ function optionsOfListen(server: net.Server, host: string, port: number) {
 }
 
 /**
- * Makes the accounts of the fixed keys. Throws if one is a key of another account: a client's key that is set where the
+ * Makes the accounts of the fixed keys, and lets the default account behave as the settings say. Throws if one is a key of another account: a client's key that is set where the
  * service starts would open the default account on this instance only.
  */
-async function admitFixedKeys({ database, time }: Ports, { fixedKeys }: Config): Promise<void> {
+async function admitFixedKeys(
+  { database, time }: Ports,
+  { fixedKeys, behaviour }: Config,
+): Promise<void> {
+  await setDefaultBehaviour(database, behaviour)
   for (const { account, key, key_id } of fixedKeys) {
     const found = await findKey(database, key, [], time.wall())
     const setting = key_id === 'configured' ? 'FARTHING_API_KEY is' : 'FARTHING_API_KEYS has'
@@ -193,13 +198,16 @@ async function admitFixedKeys({ database, time }: Ports, { fixedKeys }: Config):
       throw new Error(
         `${setting} a key of the account ${found.account.name}, and the service needs one of its own for the account ${account}: set another, or none`,
       )
-    await findOrMakeAccount(database, account)
+    await findOrMakeAccount(database, account, behaviour)
   }
 }
 
-async function makeFirstKey(ports: Ports, { fixedKeys }: Config): Promise<string | undefined> {
+async function makeFirstKey(
+  ports: Ports,
+  { fixedKeys, behaviour }: Config,
+): Promise<string | undefined> {
   if (fixedKeys.length > 0 || (await listKeys(ports.database)).length > 0) return undefined
-  return (await createKey(ports, DEFAULT_ACCOUNT)).key
+  return (await createKey(ports, DEFAULT_ACCOUNT, behaviour)).key
 }
 
 async function makeFixedWebhook(ports: Ports, { fixedWebhook }: Config, logger?: Logger) {

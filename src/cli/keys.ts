@@ -12,8 +12,9 @@ const create = defineCommand({
   after: NEEDS_DATABASE,
   async run({ config, options }) {
     const { account } = options
-    const { key, key_id, isNewAccount } = await useDatabase(config().database, options, database =>
-      createKey({ database, time: createTime(), newId: createNewId() }, account),
+    const { database, behaviour } = config()
+    const { key, key_id, isNewAccount } = await useDatabase(database, options, database =>
+      createKey({ database, time: createTime(), newId: createNewId() }, account, behaviour),
     )
     if (options.json) return printJson({ key_id, account, key })
     if (isNewAccount) note(`The account ${account} is new.`)

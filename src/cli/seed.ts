@@ -1,4 +1,4 @@
-import { DEFAULT_ACCOUNT } from '../core/account.ts'
+import { type Account, DEFAULT_ACCOUNT } from '../core/account.ts'
 import type { Config } from '../core/config.ts'
 import { createNewId, secrets } from '../core/ids.ts'
 import type { Database, NewId, Statement } from '../core/ports.ts'
@@ -54,8 +54,8 @@ ${NEEDS_DATABASE}`,
     const config = readConfig()
     const { payments, account } = options
     await useDatabase(config.database, options, async database => {
-      const { room } = await findOrMakeAccount(database, account)
-      await writeHistories(database, room, payments)
+      const owner = await findOrMakeAccount(database, account, config.behaviour)
+      await writeHistories(database, owner, payments)
       if (!(await mayBeSeen(database, account, config)))
         note(`No key can see them yet. To make one: farthing keys create --account "${account}"`)
     })
@@ -73,9 +73,9 @@ async function mayBeSeen(database: Database, account: string, config: Config): P
 }
 
 /** Makes each batch while the one before it is being written. */
-async function writeHistories(database: Database, room: string, count: number): Promise<void> {
+async function writeHistories(database: Database, account: Account, count: number): Promise<void> {
   const newest = Date.now() - LATEST
-  const next = createHistory(room, createNewId())
+  const next = createHistory(account, createNewId())
   const showProgress = createProgress(count)
   let written: Promise<unknown> = Promise.resolve()
   for (let done = 0; done < count; done += BATCH) {
@@ -153,7 +153,8 @@ const scatter = (number: number): number => Math.imul(number + 1, 0x9e3779b1) >>
  * Makes the payments of an account, one after the other, as the statements that insert them. `number` decides the course
  * of each. `at`, in milliseconds, must not decrease. The rules of all payments apply, so every state is a possible one.
  */
-function createHistory(room: string, newId: NewId) {
+function createHistory(account: Account, newId: NewId) {
+  const { room } = account
   let active: Agreement | undefined
 
   return function next(number: number, at: number): Statement[] {
@@ -166,7 +167,7 @@ function createHistory(room: string, newId: NewId) {
     const created = course.setsUp ? makeAgreement(newId(at), room, fields) : undefined
     const used = course.mode === 'agreement' ? active : undefined
     const given = readNewPayment(body(course, number, (created ?? used)?.agreement_id))
-    const { after } = makePayment({ newId, secrets }, room, at, given, used, { origin: 'seed' })
+    const { after } = makePayment({ newId, secrets }, account, at, given, used, { origin: 'seed' })
     const payment = applyTriggers(after, course.triggers, at)
     const end = at + course.triggers.length * STEP
     const agreement = created && payment.card && activate(created, payment.card, end)

@@ -1,3 +1,7 @@
+/** How an account answers where the specification and GOV.UK Pay differ: to the letter of one, or as the other is known to. */
+export const behaviours = ['specification', 'govuk-pay'] as const
+export type Behaviour = (typeof behaviours)[number]
+
 /** An account: the owner of API keys, and of everything that is made with them. */
 export type Account = {
   name: string
@@ -9,27 +13,30 @@ export type Account = {
   frozen_at: number | null
   parent: string | null
   epoch: number
+  /** It holds until the next reset; that of the default account until the next start. */
+  behaviour: Behaviour
 }
 
 /** The columns of an `Account`, of which no other table has one. */
-export const ACCOUNT_COLUMNS = 'name, room, clock_offset, frozen_at, parent, epoch'
+export const ACCOUNT_COLUMNS = 'name, room, clock_offset, frozen_at, parent, epoch, behaviour'
 
 /** The account in a row that has other columns too. */
 export const accountIn = (row: Account): Account => {
-  const { name, room, clock_offset, frozen_at, parent, epoch } = row
-  return { name, room, clock_offset, frozen_at, parent, epoch }
+  const { name, room, clock_offset, frozen_at, parent, epoch, behaviour } = row
+  return { name, room, clock_offset, frozen_at, parent, epoch, behaviour }
 }
 
 /** The account of the key that the first start makes, and of FARTHING_API_KEY. */
 export const DEFAULT_ACCOUNT = 'default'
 
-export const newAccount = (name: string): Account => ({
+export const newAccount = (name: string, behaviour: Behaviour = 'specification'): Account => ({
   name,
   room: name,
   clock_offset: 0,
   frozen_at: null,
   parent: null,
   epoch: 0,
+  behaviour,
 })
 
 /** The room of the account after `epoch` resets. No account can have this name. */

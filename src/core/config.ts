@@ -1,3 +1,5 @@
+import type { Behaviour } from './account.ts'
+
 /** What the settings say, once read. src/app/config.ts reads them. */
 
 /**
@@ -24,6 +26,8 @@ export type Config = {
   port: number
   host: string
   database: DatabaseAddress
+  /** Of the account `default`, and of accounts as they are made for the keys of the settings or by a command. */
+  behaviour: Behaviour
   /** The key with which commands speak to the service; for the service a fixed key of the default account. */
   apiKey: string | undefined
   /** That one, and those of FARTHING_API_KEYS. */

@@ -15,6 +15,7 @@ import type {
 } from './public.d.ts'
 import { startReceiver } from './receiver.ts'
 import {
+  behaviours,
   check,
   checkFields,
   checkOptions,
@@ -31,7 +32,7 @@ import { settled, waitForPayment } from './waits.ts'
 
 export type Identity = { name: string; key: string }
 
-const accountStartRules = { at: moment, frozen: unchecked }
+const accountStartRules = { behaviour: oneOf(behaviours), at: moment, frozen: unchecked }
 export const accountRules = {
   name: unchecked,
   ...accountStartRules,

@@ -4,7 +4,17 @@ import { HostPromise, onlyOnce } from './host-globals.ts'
 import { type Connection, connect } from './http.ts'
 import { payOnPages } from './pages.ts'
 import type { Account, Farthing, Moment, StartOptions } from './public.d.ts'
-import { anyText, check, checkOptions, moment, oneOf, type Rule, text, whole } from './values.ts'
+import {
+  anyText,
+  behaviours,
+  check,
+  checkOptions,
+  moment,
+  oneOf,
+  type Rule,
+  text,
+  whole,
+} from './values.ts'
 
 export { CheckFailed, ControlError, payOnPages, Undelivered, WaitError }
 
@@ -15,6 +25,7 @@ const THIS_MACHINE = 'localhost,127.0.0.1,[::1]'
 const startRules: Record<keyof StartOptions, Rule> = {
   port: whole(0, 65_535),
   host: text,
+  behaviour: oneOf(behaviours),
   database: text,
   baseUrl: text,
   pagesUrl: text,
@@ -159,6 +170,7 @@ function refuseOldNode(call: keyof typeof NEEDED): void {
 const environmentOf = (options: StartOptions, key: string) => ({
   PORT: String(options.port ?? 0),
   HOST: options.host,
+  FARTHING_BEHAVIOUR: options.behaviour,
   DATABASE_URL: options.database ?? 'sqlite::memory:',
   FARTHING_API_KEY: key,
   FARTHING_CONTROL: 'true',

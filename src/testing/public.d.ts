@@ -24,6 +24,8 @@ export type EventType =
   | 'card_payment_refunded'
   | 'card_payment_failed'
   | 'card_payment_cancelled'
+/** How the service answers where the specification and GOV.UK Pay differ. */
+export type Behaviour = 'specification' | 'govuk-pay'
 /** Milliseconds, or text such as '5s', '90m' or '7d'. */
 export type Duration = number | `${number}${'ms' | 's' | 'm' | 'h' | 'd'}`
 /** A Date, or ISO 8601 text with seconds and a zone, such as '2026-03-29T00:59:58Z'. */
@@ -46,6 +48,8 @@ export interface StartOptions {
   port?: number
   /** '127.0.0.1' by default. */
   host?: string
+  /** As FARTHING_BEHAVIOUR; 'specification' by default. */
+  behaviour?: Behaviour
   /** As DATABASE_URL; 'sqlite::memory:' by default. */
   database?: string
   /** As FARTHING_BASE_URL and FARTHING_PAGES_URL. Without them links follow the request. */
@@ -80,6 +84,8 @@ export interface Farthing extends Account {
 
 export interface AccountOptions {
   name?: string
+  /** That of the account which makes it, if it is left out. */
+  behaviour?: Behaviour
   at?: Moment
   frozen?: boolean
   /**
@@ -126,8 +132,8 @@ export interface Account extends AsyncDisposable {
    * CheckFailed if a rule is broken at the level of `failOn` or a worse one.
    */
   check(options?: CheckOptions): Promise<CheckReport>
-  /** Empties the account. Its key stays. Its clock begins anew: at `at`, otherwise at the machine's time. */
-  reset(options?: { at?: Moment; frozen?: boolean }): Promise<void>
+  /** Empties the account. Its key and behaviour stay. Its clock begins anew: at `at`, otherwise at the machine's time. */
+  reset(options?: { behaviour?: Behaviour; at?: Moment; frozen?: boolean }): Promise<void>
   /**
    * Sends one request to the service with the key. `path` begins with a slash, or is a whole address of the service.
    * Does not reject for a status.

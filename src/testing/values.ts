@@ -1,4 +1,4 @@
-import type { Moment } from './public.d.ts'
+import type { Behaviour, Moment } from './public.d.ts'
 
 const UNITS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 const TIME = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,3})?)(?:Z|[+-]\d\d:\d\d)$/
@@ -60,6 +60,8 @@ export function checkOptions(call: string, given: unknown, rules: Record<string,
     : given
   checkFields(call, present, rules)
 }
+
+export const behaviours: readonly Behaviour[] = ['specification', 'govuk-pay']
 
 export const waitRules: Record<string, Rule> = {
   timeout: duration,

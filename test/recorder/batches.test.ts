@@ -34,6 +34,7 @@ const search: RawRequest = {
   kind: 'api',
   operation: 'searchPayments',
   room: 'default',
+  behaviour: 'specification',
   began: 0,
   at: 0,
   ms: 1,

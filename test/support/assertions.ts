@@ -11,3 +11,7 @@ export function assertError(answer: Answer, status: number, code: string, at: At
   assert.equal(typeof description, 'string')
   assert.ok(description.length > 0)
 }
+
+/** Status, code, field and header of an answer: "201", or "422 P0102 amount". */
+export const briefOf = ({ status, body }: Answer): string =>
+  [status, body?.code, body?.field, body?.header].filter(Boolean).join(' ')

@@ -37,6 +37,7 @@ export function samplePayment(
     payment_id: newId(CREATED),
     room: 'sample',
     version: events.length,
+    due_at: null,
     given: {
       amount: 4650,
       reference: 'PITCH-2207',

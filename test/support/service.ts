@@ -2,6 +2,7 @@ import { after, before, describe } from 'node:test'
 import type { App } from '../../src/app/app.ts'
 import { readConfig } from '../../src/app/config.ts'
 import { startFarthing } from '../../src/app/start.ts'
+import type { Behaviour } from '../../src/core/account.ts'
 import type { Config } from '../../src/core/config.ts'
 import type { Database, Resolve, Send, Time } from '../../src/core/ports.ts'
 import { createTime } from '../../src/core/time.ts'
@@ -46,7 +47,7 @@ export type Service = {
    */
   clock: { now(): number; advance(ms: number): void }
   /** Creates an account with an API key. */
-  newAccount(): Promise<Client>
+  newAccount(behaviour?: Behaviour): Promise<Client>
   newNamedAccount(): Promise<{ name: string; api: Client }>
   /** Requests without a key. */
   anonymous: Client
@@ -85,10 +86,10 @@ export async function startService(
   const instances = kind === 'postgres' ? [first, await startInstance()] : [first]
   const baseUrls = instances.map(instance => instance.url)
   let accounts = 0
-  async function newNamedAccount() {
+  async function newNamedAccount(behaviour?: Behaviour) {
     const name = `account-${++accounts}`
-    const { key } = await createKey(first.ports, name)
-    return { name, api: createClient(baseUrls, key) }
+    const { key } = await createKey(first.ports, name, behaviour)
+    return { name, api: createClient(baseUrls, key, behaviour) }
   }
   return {
     kind,
@@ -104,7 +105,7 @@ export async function startService(
         now += ms
       },
     },
-    newAccount: async () => (await newNamedAccount()).api,
+    newAccount: async behaviour => (await newNamedAccount(behaviour)).api,
     newNamedAccount,
     anonymous: createClient(baseUrls, undefined),
     async stop() {

@@ -8,6 +8,7 @@ import type { Caused } from '../../platform/http/request-state.ts'
 import { type Agreement, activate, canBeSetUp, deactivate } from '../agreements/agreement.ts'
 import { findAgreement, holdAgreement, saveAgreement } from '../agreements/store.ts'
 import type { Context } from '../context.ts'
+import { usedKey } from '../differences/creating.ts'
 import { activeWebhooks } from '../webhooks/store.ts'
 import { type Message, messagesFor, type Webhook } from '../webhooks/webhook.ts'
 import {
@@ -57,7 +58,9 @@ export type ScenariosOf = (request: FastifyRequest) => Scenarios | undefined
  */
 export async function createPayment(context: Context, creation: Creation): Promise<Payment> {
   const { database } = context
-  const { account, given, idempotencyKey } = creation
+  const { account, given } = creation
+  const isIgnored = usedKey[account.behaviour](given.authorisation_mode) === 'ignored'
+  const idempotencyKey = isIgnored ? undefined : creation.idempotencyKey
   const base_url = context.config.baseUrl === undefined ? creation.address : undefined
   const { apply, inTurn = runAtOnce } = creation.scenarios ?? {}
   const write = async () => {
@@ -65,7 +68,7 @@ export async function createPayment(context: Context, creation: Creation): Promi
     const plans = await apply?.({ given })
     const now = context.time.now(account)
     const made = { ...creation, applied: plans?.applied, base_url }
-    const change = makePayment(context, account.room, now, given, agreement, made)
+    const change = makePayment(context, account, now, given, agreement, made)
     const messages = await messagesOf(context, change)
     const statements = [
       // The statement most likely to miss comes first, so that little is rolled back.
@@ -125,7 +128,7 @@ type Made = Pick<Creation, 'returnTo' | 'origin'> & {
 /** Makes a payment without writing it. With an agreement, the payment has already ended, unless it is held. */
 export function makePayment(
   { newId, secrets }: Pick<Ports, 'newId' | 'secrets'>,
-  room: string,
+  { room, behaviour }: Pick<Account, 'room' | 'behaviour'>,
   now: AccountTime,
   given: NewPayment,
   agreement: Agreement | undefined,
@@ -141,7 +144,9 @@ export function makePayment(
     secret: secrets.secret(room),
     events: [{ status: 'created', at: now }],
     success_chosen: false,
+    due_at: null,
     refunded_amount: 0,
+    ...(behaviour !== 'specification' && { behaviour }),
     ...applied,
     ...(base_url && { base_url }),
     ...(origin && { origin }),

@@ -1,3 +1,4 @@
+import type { Behaviour } from '../../core/account.ts'
 import { flat } from '../../core/flat.ts'
 import { timeOf } from '../../core/ids.ts'
 import type { AccountTime } from '../../core/ports.ts'
@@ -80,6 +81,8 @@ export type Payment = AppliedScenario & {
   /** Incremented by every write. Compared by compare-and-swap. */
   version: number
   given: NewPayment
+  /** That of its account when it was made; absent for `specification`. */
+  behaviour?: Exclude<Behaviour, 'specification'>
   provider_id: string
   /** The second half of the payment's hosted or one-time token. */
   secret: string
@@ -87,6 +90,8 @@ export type Payment = AppliedScenario & {
   events: PaymentEvent[]
   /** The user chose "success" on the hosted details page and has not confirmed it yet. */
   success_chosen: boolean
+  /** When time owes it a step, in milliseconds; null where nothing is due. See due.ts. */
+  due_at: AccountTime | null
   /** The sum of all refunds, in pence, but for those that have failed: see `paymentAt` in refund.ts. */
   refunded_amount: number
   /** Refunds that will fail and had not when the payment was written. */
@@ -259,6 +264,9 @@ export const isPayable = (status: Status): boolean => stages[status] === 'payabl
 
 /** The charge token in next_url, or the one_time_token of a moto_api payment. */
 export const tokenOf = (payment: Payment): string => flat(payment.payment_id, payment.secret)
+
+/** How the payment, its refunds, events and messages behave. */
+export const behaviourOf = ({ behaviour }: Payment): Behaviour => behaviour ?? 'specification'
 
 /** When the payment was captured, in milliseconds; undefined before. */
 export const capturedAt = (payment: Payment): number | undefined =>

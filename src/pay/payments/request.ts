@@ -1,3 +1,4 @@
+import type { Behaviour } from '../../core/account.ts'
 import type { AllowedHosts } from '../../core/config.ts'
 import * as errors from '../../core/errors.ts'
 import { fold } from '../../platform/database/fold.ts'
@@ -12,6 +13,7 @@ import {
 import { object, pence, plainText } from '../../platform/http/schema.ts'
 import { cureOf, isAllowed } from '../../platform/outbound/address.ts'
 import type { BillingAddress, Prefilled } from '../card.ts'
+import { leastAmount } from '../differences/creating.ts'
 import {
   type AgreementPaymentType,
   type AuthorisationMode,
@@ -247,6 +249,12 @@ function checkMetadata(metadata: Json): void {
       fail(`must have values of at most ${text.maxLength} characters`)
     if (!isStorable(name) || !isStorable(String(value))) fail(STORABLE_RULE)
   }
+}
+
+/** Specification, *Limits*: the amount, as far as the behaviours differ. It is looked at after the mode. */
+export function checkLeastAmount({ amount }: NewPayment, behaviour: Behaviour): void {
+  const least = leastAmount[behaviour]
+  if (amount < least) throw errors.outsideLimit(codes, 'amount', `must be at least ${least}`)
 }
 
 /** Specification, *Payment*: what the mode requires and forbids. `returnHosts` may be named by a return_url over http. */

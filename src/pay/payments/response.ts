@@ -4,7 +4,9 @@ import { timeOf } from '../../core/ids.ts'
 import { iso } from '../../core/time.ts'
 import { type Addresses, getLink, postLink } from '../../platform/http/addresses.ts'
 import { id, link, object, postLinkSchema, timestamp } from '../../platform/http/schema.ts'
+import { linksOfFoundPayments } from '../differences/reading.ts'
 import {
+  behaviourOf,
   capturedAt,
   type FailureCode,
   isFinished,
@@ -110,7 +112,10 @@ export function presentPayment(payment: Payment, addresses: Addresses): PaymentB
 
 /** The payment as search results show it: without the links that carry a token. */
 export function presentFound(payment: Payment, addresses: Addresses): PaymentBody {
-  return presentWith(payment, stateLinks(payment, addresses))
+  const links = stateLinks(payment, addresses)
+  if (linksOfFoundPayments[behaviourOf(payment)] === 'absent') return presentWith(payment, links)
+  const nullable: object = { ...links, cancel: links.cancel ?? null, capture: null }
+  return presentWith(payment, nullable as Links) // /openapi.json describes the specification's
 }
 
 /** Its type lists the fields that it prints: test/testing/public-types.ts. */

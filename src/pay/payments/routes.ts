@@ -21,6 +21,7 @@ import { createPayment, movePayment, type ScenariosOf } from './commands.ts'
 import type { Payment, Trigger } from './payment.ts'
 import { paymentAt } from './refund.ts'
 import {
+  checkLeastAmount,
   checkMode,
   idempotencyKey,
   newPayment,
@@ -102,8 +103,9 @@ Checks run in this order: the type of every field, and whether agreement_id and 
   handler: async (request, reply) => {
     const given = readNewPayment(jsonBody(request, 'P0197', ['amount']))
     const key = readIdempotencyKey(request.headers['idempotency-key'])
-    checkMode(given, context.config.returnHosts)
     const { account } = request
+    checkMode(given, context.config.returnHosts)
+    checkLeastAmount(given, account.behaviour)
     const addresses = addressesOf(request, context.config)
     const created = await createPayment(contextOf(request, context), {
       account,

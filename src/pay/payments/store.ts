@@ -23,7 +23,9 @@ import { paymentAt } from './refund.ts'
 import { newPayment } from './request.ts'
 
 /** `body` is JSON with every field of the payment that is not a column here. */
-type Row = Pick<Payment, 'payment_id' | 'room' | 'version' | 'refunded_amount'> & { body: string }
+type Row = Pick<Payment, 'payment_id' | 'room' | 'version' | 'refunded_amount' | 'due_at'> & {
+  body: string
+}
 type Body = Omit<Payment, keyof Row>
 
 /**
@@ -35,18 +37,19 @@ const COLUMNS = columnsFor<Row>({
   room: 'account',
   version: 'version',
   refunded_amount: 'refunded_amount',
+  due_at: 'due_at',
   body: 'body',
 })
 const FIND = `select ${COLUMNS} from payments where payment_id = $1 and account = $2`
 const FIND_WITH_ACCOUNT = `select ${COLUMNS}, ${ACCOUNT_COLUMNS}
   from payments join accounts on room = account where payment_id = $1 and ${livesAt('$2')}`
 
-function fromRow({ payment_id, room, version, refunded_amount, body }: Row): Payment {
+function fromRow({ payment_id, room, version, refunded_amount, due_at, body }: Row): Payment {
   const rest = JSON.parse(body) as Body // written by bodyOf
-  return Object.assign(rest, { payment_id, room, version, refunded_amount })
+  return Object.assign(rest, { payment_id, room, version, refunded_amount, due_at })
 }
 
-function bodyOf({ payment_id, room, version, refunded_amount, ...body }: Payment): string {
+function bodyOf({ payment_id, room, version, refunded_amount, due_at, ...body }: Payment): string {
   return JSON.stringify(body satisfies Body)
 }
 
@@ -97,6 +100,7 @@ const CHANGING: Column[] = [
   ['version', payment => payment.version],
   ['status', statusOf],
   ['refunded_amount', payment => payment.refunded_amount],
+  ['due_at', payment => payment.due_at],
   [
     'cardholder_name_folded',
     ({ card, given }) => foldIfGiven(card?.cardholder_name ?? given.prefilled?.cardholder_name),

@@ -1,5 +1,13 @@
 import { hash, timingSafeEqual } from 'node:crypto'
-import { ACCOUNT_COLUMNS, type Account, accountIn, newAccount, roomOf } from '../../core/account.ts'
+import {
+  ACCOUNT_COLUMNS,
+  type Account,
+  accountIn,
+  type Behaviour,
+  DEFAULT_ACCOUNT,
+  newAccount,
+  roomOf,
+} from '../../core/account.ts'
 import { TEST_ACCOUNTS } from '../../core/budgets.ts'
 import type { FixedKey } from '../../core/config.ts'
 import { secrets as randomSecrets } from '../../core/ids.ts'
@@ -26,20 +34,24 @@ function makeKey({ time, newId, secrets = randomSecrets }: KeyPorts, account: st
 }
 
 /**
- * Makes a key of the account, and the account if there is none. Only the key's hash is kept, so it cannot be shown
+ * Makes a key of the account, and the account, which behaves so, if there is none. Only the key's hash is kept, so it cannot be shown
  * again. Throws if the account was a test account and has ended.
  */
-export async function createKey(ports: KeyPorts, account: string) {
+export async function createKey(ports: KeyPorts, account: string, behaviour?: Behaviour) {
   const isNewAccount = (await accountOfName(ports.database, account)) === undefined
-  await findOrMakeAccount(ports.database, account)
+  await findOrMakeAccount(ports.database, account, behaviour)
   const { key_id, key, insert } = makeKey(ports, account)
   await ports.database.write([insert])
   return { key_id, key, isNewAccount }
 }
 
 /** Throws if the account has ended. */
-export async function findOrMakeAccount(database: Database, name: string): Promise<Account> {
-  await database.write([insertAccount(newAccount(name))])
+export async function findOrMakeAccount(
+  database: Database,
+  name: string,
+  behaviour?: Behaviour,
+): Promise<Account> {
+  await database.write([insertAccount(newAccount(name, behaviour))])
   const account = await accountOfName(database, name)
   if (!account) throw new Error(`the test account ${name} has ended: use another name`)
   return account
@@ -47,12 +59,12 @@ export async function findOrMakeAccount(database: Database, name: string): Promi
 
 /** Changes nothing when the account exists. */
 const insertAccount = (
-  { name, room, clock_offset, frozen_at, parent, epoch }: Account,
+  { name, room, clock_offset, frozen_at, parent, epoch, behaviour }: Account,
   expires: MachineTime | null = null,
 ): Statement => ({
-  sql: `insert into accounts (${ACCOUNT_COLUMNS}, expires) values ($1, $2, $3, $4, $5, $6, $7)
+  sql: `insert into accounts (${ACCOUNT_COLUMNS}, expires) values ($1, $2, $3, $4, $5, $6, $7, $8)
         on conflict do nothing`,
-  values: [name, room, clock_offset, frozen_at, parent, epoch, expires],
+  values: [name, room, clock_offset, frozen_at, parent, epoch, behaviour, expires],
 })
 
 /** All keys of accounts that have not ended, oldest first, without the keys themselves. */
@@ -128,6 +140,15 @@ export const accountOfName = (database: Database, name: string): Promise<Account
     { from: 'accounts', columns: ACCOUNT_COLUMNS, id: 'name', fromRow: (row: Account) => row },
     where('name = ? and ended = 0', name),
   )
+
+/** Lets the default account behave so from now on, if there is one. */
+export const setDefaultBehaviour = (database: Database, behaviour: Behaviour): Promise<boolean> =>
+  database.write([
+    {
+      sql: 'update accounts set behaviour = $2 where name = $1 and behaviour <> $2',
+      values: [DEFAULT_ACCOUNT, behaviour],
+    },
+  ])
 
 /** Moves the clock, unless another request moved it after `account` was read: then it returns false. */
 export const moveClock = (
@@ -230,23 +251,24 @@ export async function accountBeforeEnd(database: Database, account: Account) {
 export async function leaveRoom(
   database: Database,
   account: Account,
-  next: Pick<Account, 'clock_offset' | 'frozen_at'> & { ended?: 1 },
+  next: Pick<Account, 'clock_offset' | 'frozen_at' | 'behaviour'> & { ended?: 1 },
   now: MachineTime,
 ): Promise<Account | undefined> {
   const { name, room, epoch } = account
-  const { clock_offset, frozen_at, ended = 0 } = next
+  const { clock_offset, frozen_at, behaviour, ended = 0 } = next
   const after = {
     ...account,
     epoch: epoch + 1,
     room: roomOf(name, epoch + 1),
     clock_offset,
     frozen_at,
+    behaviour,
   }
   const written = await database.write([
     {
-      sql: `update accounts set room = $3, epoch = $4, clock_offset = $5, frozen_at = $6, ended = $7
+      sql: `update accounts set room = $3, epoch = $4, clock_offset = $5, frozen_at = $6, ended = $7, behaviour = $8
             where name = $1 and epoch = $2 and ended = 0`,
-      values: [name, epoch, after.room, after.epoch, clock_offset, frozen_at, ended],
+      values: [name, epoch, after.room, after.epoch, clock_offset, frozen_at, ended, behaviour],
       expect: 1,
     },
     {

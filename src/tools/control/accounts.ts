@@ -1,5 +1,11 @@
 import { setTimeout } from 'node:timers/promises'
-import { ACCOUNT_NAME, type Account, DEFAULT_ACCOUNT, newAccount } from '../../core/account.ts'
+import {
+  ACCOUNT_NAME,
+  type Account,
+  behaviours,
+  DEFAULT_ACCOUNT,
+  newAccount,
+} from '../../core/account.ts'
 import { TEST_ACCOUNTS } from '../../core/budgets.ts'
 import { untilWritten } from '../../core/retry.ts'
 import { iso } from '../../core/time.ts'
@@ -18,7 +24,7 @@ import type { ToolContext } from '../context.ts'
 import { badFirstTime, clock, firstClock, firstClockOf, presentClock } from './clock.ts'
 import { defineEndpoint } from './endpoint.ts'
 import { accountEnded, conflict, notFound, tooMany, wrongKey } from './errors.ts'
-import { body, textLike } from './fields.ts'
+import { body, choice, textLike } from './fields.ts'
 import { overview, presentOverview } from './overview.ts'
 import { MOST_LISTED } from './query.ts'
 import { text } from './schemas.ts'
@@ -28,10 +34,16 @@ const name = textLike(
   '1 to 64 letters, digits, spaces, dots, hyphens or underscores, and begin with a letter or a digit',
 )
 
+const behaviour = choice(behaviours, {
+  description:
+    'How it answers where the specification and GOV.UK Pay differ. Without it: as its parent; after a reset as before',
+})
+
 const expires = { ...timestamp, description: 'When it ends, on the machine’s clock' } as const
 const madeAccount = object('MadeAccount', {
   account: { ...text, description: 'Its name' },
   key: { ...text, description: 'Its API key, shown only now' },
+  behaviour: behaviour.schema,
   clock,
   expires,
 })
@@ -40,7 +52,7 @@ const testAccounts = object('TestAccounts', {
     type: 'array',
     maxItems: MOST_LISTED,
     description: 'Newest first',
-    items: object('TestAccount', { account: text, clock, expires }),
+    items: object('TestAccount', { account: text, behaviour: behaviour.schema, clock, expires }),
   },
 })
 
@@ -53,25 +65,29 @@ export const createAccount = defineEndpoint({
   path: '/control/accounts',
   operationId: 'createAccount',
   summary: 'Make a test account with a key of its own',
-  body: body('NewAccount', {}, { name, ...firstClock }),
+  body: body('NewAccount', {}, { name, behaviour, ...firstClock }),
   description:
     'Every field is optional, and so is the body. The account ends after 7 days of machine time.',
   response: [201, 'The account', madeAccount],
   errors: () => [parentOnly(), badFirstTime(), nameUsed('checkout'), hasAll()],
-  handler: async (context, { account, body: { name, ...begins } }) => {
+  handler: async (
+    context,
+    { account, body: { name, behaviour = account.behaviour, ...begins } },
+  ) => {
     const { database, time, secrets } = context
     const parent = nameOfParent(account)
     const first = { ...firstClockOf(begins, time.wall()), parent }
     const draw = () => `${parent.slice(0, 55)}.${secrets.secret(parent).slice(-8)}`
     if (await hasAllTestAccounts(database, parent, time.wall())) throw hasAll()
     for (;;) {
-      const account: Account = { ...newAccount(name ?? draw()), ...first }
+      const account: Account = { ...newAccount(name ?? draw(), behaviour), ...first }
       const made = await createTestAccount(context, account)
       if (made) {
         const { key, expires } = made
         return {
           account: account.name,
           key,
+          behaviour,
           clock: presentClock(account, time),
           expires: iso(expires),
         }
@@ -103,6 +119,7 @@ export const listAccounts = defineEndpoint({
     )
     const results = found.map(({ expires, ...account }) => ({
       account: account.name,
+      behaviour: account.behaviour,
       clock: presentClock(account, time),
       expires: iso(expires),
     }))
@@ -147,17 +164,20 @@ export const resetAccount = defineEndpoint({
   path: '/control/reset',
   operationId: 'resetAccount',
   summary: 'Empty the account',
-  body: body('Beginning', {}, firstClock),
+  body: body('Beginning', {}, { behaviour, ...firstClock }),
   description:
     'Nothing of the account is left but its keys. A request that began before still finishes, and nobody can see its result.',
   response: [200, 'The empty account', overview],
   errors: () => [badFirstTime(), accountEnded()],
-  handler: async (context, { account: { name }, body }) => {
+  handler: async (context, { account: { name }, body: { behaviour, ...begins } }) => {
     const { database, time, config } = context
     const { before, after } = await untilWritten(async () => {
       const before = await accountOfName(database, name)
       if (!before) throw accountEnded()
-      const next = firstClockOf(body, time.wall())
+      const next = {
+        behaviour: behaviour ?? before.behaviour,
+        ...firstClockOf(begins, time.wall()),
+      }
       const after = await leaveRoom(database, before, next, time.wall())
       return after && { before, after }
     })

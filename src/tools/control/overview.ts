@@ -1,4 +1,4 @@
-import type { Account } from '../../core/account.ts'
+import { type Account, behaviours } from '../../core/account.ts'
 import { version } from '../../core/version.ts'
 import { object } from '../../platform/http/schema.ts'
 import type { ToolContext } from '../context.ts'
@@ -11,6 +11,11 @@ export const overview = object('Control', {
   version: { ...text, description: 'The version of this Farthing' },
   account: text,
   parent: { ...nullable, description: 'For a test account, the account that made it' },
+  behaviour: {
+    type: 'string',
+    enum: behaviours,
+    description: 'How the account answers where the specification and GOV.UK Pay differ',
+  },
   epoch: { ...count, description: 'The number of resets of the account' },
   plans: { ...count, description: 'The number of its plans' },
   clock,
@@ -38,6 +43,7 @@ export const presentOverview = async (
   version,
   account: account.name,
   parent: account.parent,
+  behaviour: account.behaviour,
   epoch: account.epoch,
   plans: config.control ? await countPlans(database, account.room) : 0,
   clock: presentClock(account, time),

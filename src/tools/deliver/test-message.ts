@@ -53,7 +53,7 @@ export async function sendTestMessage(
     return_url,
   })
   const base_url = config.baseUrl === undefined ? address : undefined
-  const { after } = makePayment(context, room, now, given, undefined, {
+  const { after } = makePayment(context, account, now, given, undefined, {
     base_url,
     origin: 'test message',
   })

@@ -46,6 +46,7 @@ export function rawRequest(
     kind,
     operation,
     room: account.room,
+    behaviour: account.behaviour,
     began,
     at: time.now(account, began),
     ms: Math.round(reply.elapsedTime * 10) / 10,

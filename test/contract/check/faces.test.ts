@@ -79,7 +79,7 @@ describe('The check, for people and tests', () => {
     assert.equal((await run(`--junit ${file}`, account.key)).code, 0)
     assert.match(
       readFileSync(file, 'utf8'),
-      /name="P1 Amount 0" time="0">\n<system-out>By its source GOV\.UK Pay answers .*\n.*\nSource: .*\nwarn, seen once\n[0-9a-v]{26}<\/system-out>/,
+      /name="P1 Amount 0" time="0">\n<system-out>By its source GOV\.UK Pay: It is .*\n.*\nSource: .*\nwarn, seen once\n[0-9a-v]{26}<\/system-out>/,
     )
   })
 

@@ -89,7 +89,7 @@ async function makeAccount(visit: PageVisit): Promise<Page | Typed> {
     )
   if (await hasAllTestAccounts(context.database, account.name, wall))
     return refused(`An account has at most ${TEST_ACCOUNTS} test accounts`)
-  const child = { ...newAccount(name), parent: account.name }
+  const child = { ...newAccount(name, account.behaviour), parent: account.name }
   const testAccount = await createTestAccount(context, child)
   if (!testAccount) return refused('Enter another name: this one was used within the last 8 days')
   return {

@@ -1,10 +1,12 @@
 /** Findings of the check as parts of pages. */
+
 import { asTypedHere } from '../../../core/invocation.ts'
+import { sourceName } from '../../../pay/differences/source.ts'
 import { button, insetText, type TagColour, tag } from '../../../platform/web/components.ts'
 import { type Html, html, type Part } from '../../../platform/web/html.ts'
 import { showBroken } from '../../explain/check/judge.ts'
 import { MOST_MS, MOST_POSTS } from '../../explain/check/probing.ts'
-import { type Finding, sourceName, type Verdict } from '../../explain/check/rule.ts'
+import type { Finding, Verdict } from '../../explain/check/rule.ts'
 import type { AccountVisit } from '../frame/page.ts'
 import {
   inDigits,

@@ -48,7 +48,9 @@ export function createJudge(onFault: (error: unknown) => void): Judge {
     const facts = factsOfRequest(raw, headers, read)
     // A response that a plan made says nothing about the request.
     const isJudged = raw.ended !== 'replaced' && !facts.own
-    return { ...(isJudged && judge(requestRows, read)), ...facts }
+    // Where the account behaves as GOV.UK Pay, its own answer says what differs.
+    const rows = raw.behaviour === 'specification' ? requestRows : []
+    return { ...(isJudged && judge(rows, read)), ...facts }
   }
   return {
     request: (raw, headers) => guarded(() => factsOf(raw, headers)) ?? unjudgedBy(requestRows),

@@ -1,10 +1,12 @@
 /** Rules about how a client learns the outcome of a payment or a refund. */
+
 import { HOUR, MINUTE, SECOND } from '../../../core/time.ts'
+import { documented } from '../../../pay/differences/source.ts'
 import type { EventType } from '../../../pay/webhooks/webhook.ts'
 import type { Evidence } from '../../record/exchange.ts'
 import { LISTED_ENDS } from './facts.ts'
 import type { AccountRecord } from './record.ts'
-import { documented, hasDone, hasSucceeded, type Judged, type Rule } from './rule.ts'
+import { hasDone, hasSucceeded, type Judged, type Rule } from './rule.ts'
 
 /** Milliseconds of account time after which an outcome should have been read. */
 const READ_WITHIN = 10 * MINUTE

@@ -1,9 +1,10 @@
 /** What a receiver is probed with: messages that are made for each rule, rightly signed. */
+import { documented, inCode } from '../../../pay/differences/source.ts'
 import { asGovukPay } from '../../../pay/webhooks/govuk-pay.ts'
 import type { EventType, Message } from '../../../pay/webhooks/webhook.ts'
 import type { Exchange } from '../../record/exchange.ts'
 import { SIGNING } from './probing.ts'
-import { documented, inCode, type RuleText } from './rule.ts'
+import type { RuleText } from './rule.ts'
 
 export type ProbeRule = RuleText & {
   /** What is special about its messages, for the record. */

@@ -1,11 +1,13 @@
 /** What the files about probes share. */
+
 import type { Account } from '../../../core/account.ts'
 import { isSuccess } from '../../../core/http-status.ts'
+import { documented } from '../../../pay/differences/source.ts'
 import type { Payment } from '../../../pay/payments/payment.ts'
 import type { EventType, Message } from '../../../pay/webhooks/webhook.ts'
 import type { ToolContext } from '../../context.ts'
 import type { Exchange } from '../../record/exchange.ts'
-import { documented, type Judged } from './rule.ts'
+import type { Judged } from './rule.ts'
 
 /** All messages together. */
 export const MOST_POSTS = 48

@@ -1,9 +1,13 @@
 /** Rules about what Farthing does and GOV.UK Pay does not. They look at one exchange when it is recorded. */
+
+import { differences } from '../../../pay/differences/all.ts'
+import { type Difference, differs } from '../../../pay/differences/difference.ts'
+import { documented, inCode } from '../../../pay/differences/source.ts'
 import { isForm } from '../../../platform/http/body.ts'
 import type { Evidence } from '../../record/exchange.ts'
 import type { AnsweredAttempt } from '../../record/row.ts'
 import type { ReadRequest } from './facts.ts'
-import { documented, hasDone, hasSucceeded, inCode, type RuleText } from './rule.ts'
+import { hasDone, hasSucceeded, type RuleText } from './rule.ts'
 import {
   hasCheckDigit,
   hasText,
@@ -28,10 +32,6 @@ export type ProductionRow<Looked = never> = Omit<RuleText, 'id'> & {
 
 const among = (operation: string, lacking: string) => ({ could: hasDone(operation), lacking })
 const CREATES = among('createPayment', 'No payment was created.')
-const KEYED: Among = {
-  could: each => CREATES.could(each) && each.created?.mode !== 'agreement',
-  lacking: 'No payment was created in the modes web and moto_api.',
-}
 const RETURNS: Among = {
   could: each => CREATES.could(each) && each.created?.mode === 'web',
   lacking: 'No payment was created with a return_url.',
@@ -45,18 +45,6 @@ const created = (read: ReadRequest): boolean =>
   read.operation === 'createPayment' && read.status === 201
 const authorised = hasDone('authorisePayment')
 const searched = hasDone('searchPayments')
-
-const hasUselessKey = ({ operation, headers, body }: ReadRequest): boolean =>
-  operation === 'createPayment' &&
-  headers['idempotency-key'] !== undefined &&
-  body.authorisation_mode !== 'agreement'
-
-const IGNORED_KEY = {
-  among: KEYED,
-  title: 'A key that GOV.UK Pay ignores',
-  advice: 'Make sure that one order makes one payment. Only agreement mode uses the key.',
-  source: inCode('connector', 'charge/resource/ChargesApiResource.java', '174'),
-}
 
 const BY_PROVIDER = {
   among: CREATES,
@@ -72,18 +60,35 @@ const IGNORED_FILTER = {
 const FIREWALL = documented('api_reference/#gov-uk-pay-api-error-codes')
 const FAILING_CARDS = ['4000000000000069', '4000000000000127', '4000000000000119']
 
-export const requestRows: readonly ProductionRow<ReadRequest>[] = [
-  {
-    key: 'P1',
-    among: CREATES,
-    level: 'warn',
-    title: 'Amount 0',
-    sentence:
-      'By its source GOV.UK Pay answers an amount of 0 with 422 P0102, unless its support has allowed it for the account.',
-    advice: 'Ask its support to allow payments of 0 for the account, or make no payment.',
-    source: inCode('connector', 'charge/service/ChargeService.java', '1223'),
-    breaks: read => created(read) && read.body.amount === 0,
+/** The rules that follow from the list of differences. */
+const fromDifferences: readonly ProductionRow<ReadRequest>[] = Object.entries(differences).flatMap(
+  ([name, each]: [string, Difference]) => {
+    const { rule, subject, govukPay, source } = each.about
+    if (!rule) return []
+    const { id, level, advice, among } = rule
+    const isOfMode = ({ created }: Evidence) =>
+      !among.modes || among.modes.some(mode => mode === created?.mode)
+    const hasHappened = hasDone(among.operation)
+    return [
+      {
+        key: `${id}-${name}`,
+        level,
+        title: subject,
+        sentence: `By its source GOV.UK Pay: ${govukPay}.`,
+        advice,
+        source,
+        among: {
+          could: evidence => hasHappened(evidence) && isOfMode(evidence),
+          lacking: among.lacking,
+        },
+        breaks: read => differs(each, read),
+      },
+    ]
   },
+)
+
+export const requestRows: readonly ProductionRow<ReadRequest>[] = [
+  ...fromDifferences,
   {
     key: 'P2',
     among: RETURNS,
@@ -105,23 +110,6 @@ export const requestRows: readonly ProductionRow<ReadRequest>[] = [
       'Use a public name, .local, .internal or localhost with a test account, and encode the path.',
     source: inCode('connector', 'charge/validation/ReturnUrlValidator.java', '29'),
     breaks: read => created(read) && isNoAddress(read.body.return_url),
-  },
-  {
-    ...IGNORED_KEY,
-    key: 'P4',
-    level: 'note',
-    sentence:
-      'By its source GOV.UK Pay ignores Idempotency-Key here: two equal requests make two payments.',
-    breaks: read => created(read) && hasUselessKey(read),
-  },
-  {
-    ...IGNORED_KEY,
-    key: 'P4-used',
-    insteadOf: 'P4',
-    level: 'fail',
-    sentence:
-      'By its source GOV.UK Pay ignores Idempotency-Key here: this request would make a second payment.',
-    breaks: read => read.refusal?.code === 'P0191' && read.status === 409 && hasUselessKey(read),
   },
   {
     key: 'P5',

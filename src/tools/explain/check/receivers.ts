@@ -1,11 +1,13 @@
 /** Rules about the receivers of an account, from what they answered. */
+
 import { MINUTE, SECOND } from '../../../core/time.ts'
+import { documented, inCode } from '../../../pay/differences/source.ts'
 import { sendsTheSame, type Webhook } from '../../../pay/webhooks/webhook.ts'
 import type { Evidence } from '../../record/exchange.ts'
 import { causeOf } from '../causes.ts'
 import { isGapSince } from './outcomes.ts'
 import type { AccountRecord } from './record.ts'
-import { documented, hasSucceeded, inCode, type Judged, type Rule } from './rule.ts'
+import { hasSucceeded, type Judged, type Rule } from './rule.ts'
 
 const TOO_SLOW = SECOND
 const ATTEMPTS = 10

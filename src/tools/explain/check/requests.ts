@@ -1,8 +1,10 @@
 /** Rules about the requests of a client. */
+
 import { DAY, MINUTE, SECOND } from '../../../core/time.ts'
+import { documented, inCode } from '../../../pay/differences/source.ts'
 import type { Evidence } from '../../record/exchange.ts'
 import { isWithin, made } from './outcomes.ts'
-import { documented, hasDone, hasSucceeded, inCode, type Rule } from './rule.ts'
+import { hasDone, hasSucceeded, type Rule } from './rule.ts'
 
 /** Requests in a second of each kind. */
 const MOST_IN_A_SECOND = 15

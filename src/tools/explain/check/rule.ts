@@ -118,28 +118,3 @@ const PASSED = 'Nothing that was seen breaks this rule.'
 export const byId = (one: string, other: string): number => rankOf(one) - rankOf(other)
 
 const rankOf = (id: string): number => id.charCodeAt(0) * 1_000 + Number(id.slice(1))
-
-/**
- * Where a rule is true: file and line in the public source of GOV.UK Pay, or page and heading of its documentation, as
- * they were in November 2026.
- */
-
-const MAIN = 'src/main/java/uk/gov/pay'
-const code = {
-  connector: `pay-connector/blob/0e8fff4/${MAIN}/connector`,
-  publicapi: `pay-publicapi/blob/4d61e89/${MAIN}/api`,
-  'publicapi settings': 'pay-publicapi/blob/4d61e89/src/main/resources/config',
-  webhooks: `pay-webhooks/blob/7509d4c/${MAIN}/webhooks`,
-  'webhooks settings': 'pay-webhooks/blob/7509d4c/src/main/resources/config',
-}
-
-/** `lines`: 12 or 12-20. */
-export const inCode = (repository: keyof typeof code, file: string, lines: string): string =>
-  `https://github.com/alphagov/${code[repository]}/${file}#L${lines.replace('-', '-L')}`
-
-/** What a link to it is called: ChargeService.java#L12, or the page without https. */
-export const sourceName = (source: string): string =>
-  source.replace(/^.*\/(?=[\w.]+#L)|^https:\/\//, '')
-
-/** A page with its heading, such as webhooks/#retry-mechanism. */
-export const documented = (page: string): string => `https://docs.payments.service.gov.uk/${page}`

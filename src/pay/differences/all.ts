@@ -1,0 +1,7 @@
+/** Every difference between the specification and GOV.UK Pay, in the order in which people read them. */
+import * as creating from './creating.ts'
+import * as reading from './reading.ts'
+
+export const differences = { ...creating, ...reading }
+
+export type DifferenceName = keyof typeof differences

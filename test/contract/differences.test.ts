@@ -1,0 +1,27 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type Behaviour, behaviours } from '../../src/core/account.ts'
+import { differences } from '../../src/pay/differences/all.ts'
+import type { Client } from '../support/client.ts'
+import { creating } from '../support/differences/creating.ts'
+import { reading } from '../support/differences/reading.ts'
+import { onSharedDatabases } from '../support/service.ts'
+
+/** Of each difference what a client sees of it, and what that is under each behaviour. */
+export type Case = { seen: (api: Client) => Promise<unknown> } & Record<Behaviour, unknown>
+
+const cases = { ...creating, ...reading } satisfies Record<keyof typeof differences, Case>
+
+onSharedDatabases(
+  'Differences between the specification and GOV.UK Pay',
+  service => {
+    for (const [name, each] of Object.entries<Case>(cases)) {
+      const { subject } = differences[name as keyof typeof differences].about
+      for (const behaviour of behaviours)
+        test(`${subject}: ${behaviour} (${name})`, async () => {
+          assert.deepEqual(await each.seen(await service().newAccount(behaviour)), each[behaviour])
+        })
+    }
+  },
+  { control: true },
+)
