@@ -9,7 +9,7 @@ import { agreementEndpoints } from '../pay/agreements/routes.ts'
 import { disputeEndpoints } from '../pay/disputes/routes.ts'
 import { pageArea, pageEndpoints } from '../pay/hosted/routes.ts'
 import type { ScenariosOf } from '../pay/payments/commands.ts'
-import { payment } from '../pay/payments/response.ts'
+import { paymentIn } from '../pay/payments/response.ts'
 import { paymentEndpoints } from '../pay/payments/routes.ts'
 import { refundEndpoints } from '../pay/refunds/routes.ts'
 import { createDeliveries, type RawAttempt } from '../pay/webhooks/deliver.ts'
@@ -100,7 +100,7 @@ export async function createApp(
     Refunds: refundEndpoints(context, scenariosOf),
     Agreements: agreementEndpoints(context),
     Disputes: disputeEndpoints(context),
-    Webhooks: webhookEndpoints(context, payment),
+    Webhooks: webhookEndpoints(context, paymentIn),
     'Hosted pages': [...pageEndpoints(context), ...assetEndpoints()],
     'About this service': [
       ...docsEndpoints(context, () => chapters),

@@ -5,12 +5,16 @@ import { differences } from '../../src/pay/differences/all.ts'
 import type { Client } from '../support/client.ts'
 import { creating } from '../support/differences/creating.ts'
 import { reading } from '../support/differences/reading.ts'
+import { refunds } from '../support/differences/refunds.ts'
 import { onSharedDatabases } from '../support/service.ts'
 
 /** Of each difference what a client sees of it, and what that is under each behaviour. */
 export type Case = { seen: (api: Client) => Promise<unknown> } & Record<Behaviour, unknown>
 
-const cases = { ...creating, ...reading } satisfies Record<keyof typeof differences, Case>
+const cases = { ...creating, ...reading, ...refunds } satisfies Record<
+  keyof typeof differences,
+  Case
+>
 
 onSharedDatabases(
   'Differences between the specification and GOV.UK Pay',

@@ -40,7 +40,7 @@ export const webPayment = {
 
 /**
  * An HTTP client that sends each request to the next instance. An exchange that differs from
- * /openapi.json fails the test that made it, unless the account has another behaviour than it describes.
+ * /openapi.json fails the test that made it, as it describes accounts of this behaviour.
  */
 export function createClient(
   baseUrls: string[],
@@ -59,10 +59,9 @@ export function createClient(
     const url = path.startsWith('http') ? onInstance(path, base) : base + path
     const authorised = { ...(key && { Authorization: `Bearer ${key}` }), ...headers }
     const answer = await exchange(method, url, authorised, body)
-    const { check } = await descriptionOf(base)
+    const { check } = await descriptionOf(base, behaviour)
     const sent = typeof body === 'string' ? body : undefined
-    if (behaviour === 'specification')
-      check({ method, path: url.slice(base.length), sent, ...answer })
+    check({ method, path: url.slice(base.length), sent, ...answer })
     return withBody(answer)
   }
 

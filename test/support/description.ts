@@ -5,6 +5,9 @@
 import assert from 'node:assert/strict'
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
+import { readConfig } from '../../src/app/config.ts'
+import { startFarthing } from '../../src/app/start.ts'
+import type { Behaviour } from '../../src/core/account.ts'
 
 // The tests of the document check the keys that are read here.
 // biome-ignore lint/suspicious/noExplicitAny: see above
@@ -27,18 +30,32 @@ export type Description = {
   check(exchange: Exchange): void
 }
 
-let fetched: Promise<Description> | undefined
+const fetched = new Map<Behaviour, Promise<Description>>()
 
-/** The document of the service at `baseUrl`. It is the same for all services in one process. */
-export function descriptionOf(baseUrl: string): Promise<Description> {
-  fetched ??= fetch(`${baseUrl}/openapi.json`).then(async response => {
-    assert.equal(response.status, 200, 'GET /openapi.json; npm run check says what is wrong')
-    return describe(await response.json())
-  })
-  fetched.catch(() => {
-    fetched = undefined
-  })
-  return fetched
+/** The document of the service at `baseUrl`, for accounts of this behaviour. It is the same for all services in one process. */
+export function descriptionOf(
+  baseUrl: string,
+  behaviour: Behaviour = 'specification',
+): Promise<Description> {
+  const known =
+    fetched.get(behaviour) ??
+    (behaviour === 'specification' ? fetchFrom(baseUrl) : fetchOfBehaviour(behaviour))
+  fetched.set(behaviour, known)
+  known.catch(() => fetched.delete(behaviour))
+  return known
+}
+
+async function fetchFrom(url: string): Promise<Description> {
+  const response = await fetch(`${url}/openapi.json`)
+  assert.equal(response.status, 200, 'GET /openapi.json; npm run check says what is wrong')
+  return describe(await response.json())
+}
+
+/** A service has the document of the behaviour in its settings. */
+async function fetchOfBehaviour(behaviour: Behaviour): Promise<Description> {
+  const env = { PORT: '0', DATABASE_URL: 'sqlite::memory:', FARTHING_BEHAVIOUR: behaviour }
+  const service = await startFarthing({ config: readConfig(env), backgroundWork: false })
+  return fetchFrom(service.url).finally(() => service.close())
 }
 
 const controls = new Map<string, Description>()

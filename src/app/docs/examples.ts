@@ -1,4 +1,5 @@
 /** The examples of both documents. `npm run examples` records them. */
+import type { Behaviour } from '../../core/account.ts'
 import { ROOT, readShipped } from '../../core/files.ts'
 import type { Docs, Parameter, RequestBody, Response } from '../../platform/http/openapi.ts'
 
@@ -18,8 +19,13 @@ const examples: Record<string, Examples> = JSON.parse(
   readShipped(new URL('app/docs/examples/recorded.json', ROOT)).toString(),
 )
 
-export function withExamples<Operation extends Described>(operation: Operation): Operation {
-  const { path = {}, request, responses = {} } = examples[operation.operationId] ?? {}
+/** The responses are those of accounts of the behaviour `specification`, so the document of the other has none. */
+export function withExamples<Operation extends Described>(
+  operation: Operation,
+  behaviour: Behaviour,
+): Operation {
+  const { path = {}, request, ...recorded } = examples[operation.operationId] ?? {}
+  const responses = behaviour === 'specification' ? (recorded.responses ?? {}) : {}
   const { parameters, requestBody } = operation
   return {
     ...operation,

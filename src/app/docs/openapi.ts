@@ -1,8 +1,9 @@
 /** Collects one OpenAPI 3.1 document from the endpoints that are registered. */
+import type { Behaviour } from '../../core/account.ts'
 import { controlMeanings, meanings } from '../../core/codes.ts'
 import * as catalogue from '../../core/errors.ts'
 import { version } from '../../core/version.ts'
-import { payment } from '../../pay/payments/response.ts'
+import { paymentIn } from '../../pay/payments/response.ts'
 import { messageDocs } from '../../pay/webhooks/message-docs.ts'
 import { exampleAddresses } from '../../platform/http/addresses.ts'
 import type { AreaName } from '../../platform/http/areas.ts'
@@ -21,10 +22,14 @@ import { controlIntroduction, controlTags, introduction, tags } from './introduc
 /** Endpoints by their chapter of the documentation, in its order. */
 export type Chapters = Readonly<Record<string, readonly Endpoint[]>>
 
-/** The document of the API. Addresses in it are those of `exampleAddresses`: the sender replaces them by the reader's. */
-export const openapi = (chapters: Chapters) =>
+/**
+ * The document of the API for accounts of this behaviour. Addresses in it are those of `exampleAddresses`: the sender
+ * replaces them by the reader's.
+ */
+export const openapi = (chapters: Chapters, behaviour: Behaviour) =>
   collect({
     chapters,
+    behaviour,
     info: {
       title: 'Farthing',
       summary: 'A payment service that moves no money',
@@ -33,12 +38,13 @@ export const openapi = (chapters: Chapters) =>
     tags,
     meanings,
     errorBody,
-    webhooks: { message: { post: withExamples(messageDocs(payment)) } },
+    webhooks: { message: { post: withExamples(messageDocs(paymentIn[behaviour]), behaviour) } },
   })
 
 export const controlOpenapi = (endpoints: readonly Endpoint[]) =>
   collect({
     chapters: { Control: endpoints },
+    behaviour: 'specification',
     info: {
       title: 'Farthing control',
       summary: 'What tests do beside the API',
@@ -57,6 +63,7 @@ export const controlOpenapi = (endpoints: readonly Endpoint[]) =>
 
 type Collected = {
   chapters: Chapters
+  behaviour: Behaviour
   info: { title: string; summary: string; description: string }
   tags: { name: string; description: string }[]
   /** Of the codes in the table of errors. */
@@ -65,11 +72,11 @@ type Collected = {
   webhooks?: object
 }
 
-function collect({ chapters, info, tags, meanings, errorBody, webhooks }: Collected) {
+function collect({ chapters, behaviour, info, tags, meanings, errorBody, webhooks }: Collected) {
   const paths: Record<string, Record<string, unknown>> = {}
   for (const [tag, endpoints] of Object.entries(chapters))
     for (const endpoint of endpoints) {
-      const operation = operationOf(tag, endpoint, errorBody)
+      const operation = operationOf(tag, endpoint, behaviour, errorBody)
       // A browser may see the pages at another address than clients see the API.
       const servers = endpoint.area === 'pages' && { servers: [PAGE_SERVER] }
       const methods = paths[endpoint.path] ?? { ...servers }
@@ -78,7 +85,7 @@ function collect({ chapters, info, tags, meanings, errorBody, webhooks }: Collec
   const described = Object.values(chapters).flat()
   const names = new Set<string>(described.flatMap(({ area }) => errorsOf[area]))
   const shared = Object.entries(sharedErrors).filter(([name]) => names.has(name))
-  const own = described.flatMap(({ docs }) => docs().errors ?? [])
+  const own = described.flatMap(({ docs }) => docs(behaviour).errors ?? [])
   const errors = [...own, ...shared.map(([, make]) => make())]
   return shareSchemas({
     openapi: '3.1.0',
@@ -144,9 +151,14 @@ const pageErrors: Docs['responses'] = {
 function operationOf(
   tag: string,
   { method, area, operationId, summary, docs }: Endpoint,
+  behaviour: Behaviour,
   errorBody: Schema,
 ) {
-  const { responses, errors = [], ...rest } = withExamples({ operationId, ...docs() })
+  const {
+    responses,
+    errors = [],
+    ...rest
+  } = withExamples({ operationId, ...docs(behaviour) }, behaviour)
   const others = area === 'pages' ? pageErrors : errorResponses({ method, area }, errors, errorBody)
   return {
     tags: [tag],

@@ -23,7 +23,7 @@ export function docsEndpoints({ config }: Context, chapters: () => Chapters): En
   return [
     documentEndpoint(config, 'the API', ['readDescription', '/openapi.json'], async () => {
       const { openapi } = await import('./openapi.ts')
-      return openapi(chapters())
+      return openapi(chapters(), config.behaviour)
     }),
     {
       method: 'GET',

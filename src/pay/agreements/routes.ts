@@ -15,10 +15,11 @@ import { oneOf, textUpTo } from '../../platform/http/query.ts'
 import { plainText } from '../../platform/http/schema.ts'
 import { pageOf, paging, readSearch, type SearchKind } from '../../platform/http/search.ts'
 import type { Context } from '../context.ts'
+import { resultPage, shownPage } from '../result-page.ts'
 import { agreementStatuses } from './agreement.ts'
 import { cancelAgreement, createAgreement } from './commands.ts'
 import { agreementRows, findAgreement } from './store.ts'
-import { agreement, newAgreement, presentAgreement, readNewAgreement } from './wire.ts'
+import { agreementIn, newAgreement, presentAgreement, readNewAgreement } from './wire.ts'
 
 const agreementSearch: SearchKind = {
   path: '/v1/agreements',
@@ -49,11 +50,11 @@ const create = (context: Context): Endpoint => ({
   operationId: 'createAgreement',
   summary: 'Create an agreement',
   accepts: 'json',
-  docs: () => ({
+  docs: behaviour => ({
     description:
       'It becomes active when a web payment with its agreement_id as `set_up_agreement` is authorised. A later such payment replaces its card. A cancelled agreement stays cancelled.',
     requestBody: requestBody(newAgreement),
-    responses: { 201: json('The agreement', agreement) },
+    responses: { 201: json('The agreement', agreementIn[behaviour]) },
     errors: [
       errors.missing(codes, 'reference'),
       errors.invalid(codes, 'description', 'must be a string'),
@@ -66,7 +67,7 @@ const create = (context: Context): Endpoint => ({
     const fields = readNewAgreement(jsonBody(request, 'P2197'))
     const made = await createAgreement(context, request.account, fields)
     void reply.code(201)
-    return presentAgreement(made)
+    return presentAgreement(made, request.account.behaviour)
   },
 })
 
@@ -77,9 +78,9 @@ const search = ({ database, config }: Context): Endpoint => ({
   operationId: 'searchAgreements',
   search: agreementSearch,
   summary: 'Search agreements',
-  docs: () => ({
+  docs: behaviour => ({
     description: 'Newest first.',
-    ...searchDocs(agreementSearch, agreement, ['status']),
+    ...searchDocs(agreementSearch, resultPage(agreementIn[behaviour], behaviour), ['status']),
   }),
   handler: async request => {
     const query = readSearch(request.query, agreementSearch)
@@ -90,7 +91,11 @@ const search = ({ database, config }: Context): Endpoint => ({
       ...(reference ? [where('reference_folded = ?', fold(reference))] : []),
     ]
     const result = await findPage(database, agreementRows, conditions, query)
-    return pageOf(query, result, addressesOf(request, config), presentAgreement)
+    const { behaviour } = request.account
+    const page = pageOf(query, result, addressesOf(request, config), each =>
+      presentAgreement(each, behaviour),
+    )
+    return shownPage(page, behaviour)
   },
 })
 
@@ -100,16 +105,16 @@ const read = ({ database }: Context): Endpoint => ({
   area: 'api',
   operationId: 'readAgreement',
   summary: 'Read an agreement',
-  docs: () => ({
+  docs: behaviour => ({
     parameters: [agreementId],
-    responses: { 200: json('The agreement', agreement) },
+    responses: { 200: json('The agreement', agreementIn[behaviour]) },
     errors: [errors.agreementNotFound('P2200')],
   }),
   handler: async request => {
     const agreement_id = pathParam(request, 'agreement_id')
     const found = await findAgreement(database, request.account.room, agreement_id)
     if (!found) throw errors.agreementNotFound('P2200')
-    return presentAgreement(found)
+    return presentAgreement(found, request.account.behaviour)
   },
 })
 

@@ -1,9 +1,20 @@
 import type { FromSchema } from 'json-schema-to-ts'
+import type { Behaviour } from '../../core/account.ts'
 import { fieldCodes } from '../../core/errors.ts'
 import { timeOf } from '../../core/ids.ts'
 import { iso } from '../../core/time.ts'
 import { type Json, readFields } from '../../platform/http/fields.ts'
-import { cardDetails, id, object, plainText, timestamp } from '../../platform/http/schema.ts'
+import {
+  cardDetails,
+  cardDetailsWithNulls,
+  id,
+  object,
+  plainText,
+  type Titled,
+  timestamp,
+} from '../../platform/http/schema.ts'
+import type { Decision } from '../differences/difference.ts'
+import { cardOfAgreements } from '../differences/reading.ts'
 import { type Agreement, agreementStatuses, type NewAgreement } from './agreement.ts'
 
 export const newAgreement = object(
@@ -29,39 +40,61 @@ export function readNewAgreement(body: Json): NewAgreement {
   return { reference, description, ...(user_identifier !== undefined && { user_identifier }) }
 }
 
+const required = {
+  agreement_id: id,
+  reference: { type: 'string' },
+  description: { type: 'string' },
+  status: {
+    type: 'string',
+    enum: agreementStatuses,
+    description:
+      'Only an active agreement can be used for payments. None becomes inactive without a plan',
+  },
+  created_date: timestamp,
+} as const
+
+const optional = {
+  user_identifier: { type: 'string', description: 'Present if it was sent' },
+  cancelled_date: { ...timestamp, description: 'Present once the agreement is cancelled' },
+} as const
+
+const instrument = {
+  type: { type: 'string', const: 'card' },
+  created_date: { ...timestamp, description: 'When it was set up' },
+} as const
+
+const LAST_SET_UP = 'The card of the payment that last set the agreement up'
+
 /** Specification, *Agreement*. */
-export const agreement = object(
-  'Agreement',
-  {
-    agreement_id: id,
-    reference: { type: 'string' },
-    description: { type: 'string' },
-    status: {
-      type: 'string',
-      enum: agreementStatuses,
-      description:
-        'Only an active agreement can be used for payments. None becomes inactive without a plan',
-    },
-    created_date: timestamp,
+const agreement = object('Agreement', required, {
+  ...optional,
+  payment_instrument: {
+    ...object('PaymentInstrument', {
+      ...instrument,
+      CardDetails: cardDetails,
+      card_details: { ...cardDetails, description: 'The same as CardDetails' },
+    }),
+    description: LAST_SET_UP,
   },
-  {
-    user_identifier: { type: 'string', description: 'Present if it was sent' },
-    cancelled_date: { ...timestamp, description: 'Present once the agreement is cancelled' },
+})
+
+export const agreementIn: Decision<Titled> = {
+  specification: agreement,
+  'govuk-pay': object('Agreement', required, {
+    ...optional,
     payment_instrument: {
-      ...object('PaymentInstrument', {
-        type: { type: 'string', const: 'card' },
-        created_date: { ...timestamp, description: 'When it was set up' },
-        CardDetails: cardDetails,
-        card_details: { ...cardDetails, description: 'The same as CardDetails' },
-      }),
-      description: 'The card of the payment that last set the agreement up',
+      ...object('PaymentInstrument', { ...instrument, card_details: cardDetailsWithNulls }),
+      description: LAST_SET_UP,
     },
-  },
-)
+  }),
+}
 
-type AgreementBody = FromSchema<typeof agreement>
+type ShownAgreement = Omit<FromSchema<typeof agreement>, 'payment_instrument'> & {
+  payment_instrument?: { type: 'card'; created_date: string }
+}
 
-export function presentAgreement(agreement: Agreement): AgreementBody {
+/** As the behaviour of its account shows it; `agreementIn` has the schemas. */
+export function presentAgreement(agreement: Agreement, behaviour: Behaviour): ShownAgreement {
   const { agreement_id, user_identifier, cancelled_at, instrument } = agreement
   return {
     agreement_id,
@@ -75,8 +108,7 @@ export function presentAgreement(agreement: Agreement): AgreementBody {
       payment_instrument: {
         type: 'card',
         created_date: iso(instrument.at),
-        CardDetails: instrument.card,
-        card_details: instrument.card,
+        ...cardOfAgreements[behaviour](instrument.card),
       },
     }),
   }

@@ -1,6 +1,6 @@
 import { addressesOf } from '../../platform/http/addresses.ts'
 import type { Endpoint } from '../../platform/http/endpoint.ts'
-import { json, searchDocs } from '../../platform/http/openapi.ts'
+import { searchDocs } from '../../platform/http/openapi.ts'
 import { instant, oneOf } from '../../platform/http/query.ts'
 import {
   filters,
@@ -10,8 +10,10 @@ import {
   type SearchKind,
 } from '../../platform/http/search.ts'
 import type { Context } from '../context.ts'
+import { linksOfDisputes } from '../differences/reading.ts'
+import { shownPage } from '../result-page.ts'
 import { type Dispute, disputeStatuses, disputes } from './dispute.ts'
-import { dispute, disputesPage, presentDispute } from './wire.ts'
+import { disputesPage, presentDispute } from './wire.ts'
 
 const disputeSearch: SearchKind = {
   path: '/v1/disputes',
@@ -28,11 +30,10 @@ export const disputeEndpoints = ({ config }: Context): Endpoint[] => [
     operationId: 'searchDisputes',
     search: disputeSearch,
     summary: 'Search disputes',
-    docs: () => ({
-      ...searchDocs(disputeSearch, dispute, ['status']),
+    docs: behaviour => ({
+      ...searchDocs(disputeSearch, disputesPage(behaviour), ['status']),
       description:
         'Four fixed sample records, the same for every account. Their payments do not exist here.',
-      responses: { 200: json('One page of results, newest first', disputesPage) },
     }),
     handler: async request => {
       const search = readSearch(request.query, disputeSearch)
@@ -40,9 +41,11 @@ export const disputeEndpoints = ({ config }: Context): Endpoint[] => [
       const from = (search.page - 1) * search.displaySize
       const results = matching.slice(from, from + search.displaySize)
       const result = { total: matching.length, count: results.length, results }
-      const page = pageOf(search, result, addressesOf(request, config), presentDispute)
-      // GOV.UK Pay says `links` here, and `_links` on every other page.
-      return { ...page, links: page._links }
+      const { behaviour } = request.account
+      const page = pageOf(search, result, addressesOf(request, config), (each, addresses) =>
+        presentDispute(each, addresses, behaviour),
+      )
+      return linksOfDisputes[behaviour](shownPage(page, behaviour))
     },
   },
 ]

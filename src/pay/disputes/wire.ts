@@ -1,7 +1,10 @@
 import type { FromSchema } from 'json-schema-to-ts'
+import type { Behaviour } from '../../core/account.ts'
 import { type Addresses, getLink } from '../../platform/http/addresses.ts'
-import { date, id, link, object, pageSchema, pence, timestamp } from '../../platform/http/schema.ts'
+import { date, id, link, object, pence, timestamp } from '../../platform/http/schema.ts'
+import { settlementOfOpenDisputes } from '../differences/reading.ts'
 import { paymentAddress } from '../payments/response.ts'
+import { resultPage } from '../result-page.ts'
 import { type Dispute, disputeStatuses } from './dispute.ts'
 
 /** Specification, *Other resources*. */
@@ -32,21 +35,28 @@ export const dispute = object(
   },
 )
 
-const page = pageSchema(dispute)
-
-export const disputesPage = {
-  ...page,
-  required: [...page.required, 'links'],
-  properties: {
-    ...page.properties,
-    links: { ...page.properties._links, description: 'The same as _links' },
-  },
+/** As `linksOfDisputes` decides. */
+export function disputesPage(behaviour: Behaviour) {
+  const { required, ...page } = resultPage(dispute, behaviour)
+  const { _links, ...others } = page.properties
+  const links = { ..._links, description: 'The same as _links' }
+  if (behaviour === 'specification')
+    return { ...page, required: [...required, 'links'], properties: { ...page.properties, links } }
+  const names = required.map(name => (name === '_links' ? 'links' : name))
+  return { ...page, required: names, properties: { ...others, links: _links } }
 }
 
-export function presentDispute({ settled_date, ...record }: Dispute, addresses: Addresses) {
+export function presentDispute(
+  { settled_date, ...record }: Dispute,
+  addresses: Addresses,
+  behaviour: Behaviour,
+) {
+  const settlement = settled_date
+    ? { settlement_summary: { settled_date } }
+    : settlementOfOpenDisputes[behaviour]
   return {
     ...record,
-    ...(settled_date && { settlement_summary: { settled_date } }),
+    ...settlement,
     _links: { payment: getLink(paymentAddress(record.payment_id, addresses)) },
   } satisfies FromSchema<typeof dispute>
 }

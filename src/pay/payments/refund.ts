@@ -1,4 +1,6 @@
+import type { Behaviour } from '../../core/account.ts'
 import type { AccountTime } from '../../core/ports.ts'
+import { refundSubmittedFor } from '../differences/refunds.ts'
 import { type Change, type FailingRefund, isPayable, type Payment, statusOf } from './payment.ts'
 
 /** Amounts are in pence. The time of creation is in `refund_id`. */
@@ -17,12 +19,19 @@ type RefundScenario = (typeof refundScenarios)[number]
 /** What the client asked for. `available` is the amount that it believes can still be refunded. */
 export type NewRefund = { amount: number; available?: number | undefined }
 
-/** Specification, *Limits*: a refund is submitted for 5 seconds, then success. Under control it may then be an error. */
-const SUBMITTED_MS = 5_000
+/** Milliseconds for which a refund is submitted that will fail, as only control makes one. */
+const SUBMITTED_MS = refundSubmittedFor.specification
 
-/** `created` and `now` in milliseconds. */
-export const refundStatus = (created: number, scenario: RefundScenario, now: AccountTime) =>
-  now - created < SUBMITTED_MS ? 'submitted' : scenario
+/** Specification, *Limits*. `created` and `now` in milliseconds. */
+export function refundStatus(
+  created: number,
+  scenario: RefundScenario,
+  behaviour: Behaviour,
+  now: AccountTime,
+) {
+  const ms = scenario === 'success' ? refundSubmittedFor[behaviour] : SUBMITTED_MS
+  return now - created < ms ? 'submitted' : scenario
+}
 
 /**
  * Refunds `amount` pence at `now`, in milliseconds. The caller checks first that the payment allows it. With `fails` the

@@ -1,5 +1,13 @@
 /** Specification, *Payment*: the schemas of the fields of a payment in responses. */
-import { cardDetails, date, id, object, pence, timestamp } from '../../platform/http/schema.ts'
+import {
+  cardDetails,
+  cardDetailsWithNulls,
+  date,
+  id,
+  object,
+  pence,
+  timestamp,
+} from '../../platform/http/schema.ts'
 import {
   agreementPaymentTypes,
   authorisationModes,
@@ -117,5 +125,21 @@ export const sometimesPresent = {
       },
     ),
     description: 'Of 3D Secure. Never present here',
+  },
+} as const
+
+const { provider_id, ...always } = alwaysPresent
+const { card_details, authorisation_summary, fee, net_amount, ...sometimes } = sometimesPresent
+
+/** The same in the behaviour `govuk-pay`: differences/reading.ts. */
+export const fieldsOfGovukPay = {
+  always,
+  sometimes: {
+    ...sometimes,
+    provider_id: { ...provider_id, description: 'Present once a card was submitted' },
+    card_details: {
+      ...cardDetailsWithNulls,
+      description: `${card_details.description}. What is not known is null`,
+    },
   },
 } as const

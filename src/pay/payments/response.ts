@@ -3,8 +3,26 @@ import { flat } from '../../core/flat.ts'
 import { timeOf } from '../../core/ids.ts'
 import { iso } from '../../core/time.ts'
 import { type Addresses, getLink, postLink } from '../../platform/http/addresses.ts'
-import { id, link, object, postLinkSchema, timestamp } from '../../platform/http/schema.ts'
-import { linksOfFoundPayments } from '../differences/reading.ts'
+import {
+  id,
+  link,
+  object,
+  postLinkSchema,
+  type Titled,
+  timestamp,
+} from '../../platform/http/schema.ts'
+import type { Decision } from '../differences/difference.ts'
+import {
+  actionLinks,
+  agreementIdOfPayments,
+  authorisationSummaryShown,
+  cancelLinkInAgreementMode,
+  cardOfPayments,
+  feesShown,
+  linksOfFoundPayments,
+  providerIdShown,
+  typeOfAuthLink,
+} from '../differences/reading.ts'
 import {
   behaviourOf,
   capturedAt,
@@ -18,7 +36,7 @@ import {
   tokenOf,
 } from './payment.ts'
 import { refundSummary } from './refund.ts'
-import { alwaysPresent, sometimesPresent, state } from './response-fields.ts'
+import { alwaysPresent, fieldsOfGovukPay, sometimesPresent, state } from './response-fields.ts'
 
 const alwaysLinked = { self: link, events: link, refunds: link } as const
 
@@ -27,36 +45,36 @@ const linkedByState = {
   capture: { ...postLinkSchema, description: 'Present while the payment is capturable' },
 } as const
 
+const linkedByToken = {
+  next_url: {
+    ...link,
+    description:
+      'The hosted page where the user pays. Web mode, until the payment is finished or capturable',
+  },
+  next_url_post: {
+    ...postLinkSchema,
+    description: 'The same page, with the token in a form instead of the URL',
+  },
+  auth_url_post: {
+    ...postLinkSchema,
+    description: 'The address to post the card to, and the one_time_token. moto_api mode',
+  },
+} as const
+
+const linksOfPayment = <const Links extends Record<string, object>>(links: Links) => ({
+  ...object('PaymentLinks', alwaysLinked, links),
+  description: 'A link that does not apply is absent',
+})
+
 /** Specification, *Payment*: a payment in responses and webhook messages. */
 export const payment = object(
   'Payment',
-  {
-    ...alwaysPresent,
-    _links: {
-      ...object('PaymentLinks', alwaysLinked, {
-        ...linkedByState,
-        next_url: {
-          ...link,
-          description:
-            'The hosted page where the user pays. Web mode, until the payment is finished or capturable',
-        },
-        next_url_post: {
-          ...postLinkSchema,
-          description: 'The same page, with the token in a form instead of the URL',
-        },
-        auth_url_post: {
-          ...postLinkSchema,
-          description: 'The address to post the card to, and the one_time_token. moto_api mode',
-        },
-      }),
-      description: 'A link that does not apply is absent',
-    },
-  },
+  { ...alwaysPresent, _links: linksOfPayment({ ...linkedByState, ...linkedByToken }) },
   sometimesPresent,
 )
 
 /** A payment in search results: without the links that carry a token. */
-export const foundPayment = object(
+const foundPayment = object(
   'FoundPayment',
   {
     ...alwaysPresent,
@@ -67,6 +85,52 @@ export const foundPayment = object(
   },
   sometimesPresent,
 )
+
+const actionLink = object('ActionLink', {
+  href: { type: 'string', format: 'uri' },
+  method: { type: 'string', const: 'POST' },
+})
+const actions = { cancel: actionLink, capture: actionLink }
+const { auth_url_post } = linkedByToken
+const authLink = {
+  ...auth_url_post,
+  title: 'AuthLink',
+  properties: {
+    ...auth_url_post.properties,
+    type: { type: 'string', const: typeOfAuthLink['govuk-pay'] },
+  },
+}
+const { always, sometimes } = fieldsOfGovukPay
+
+/** The payment under each behaviour. */
+export const paymentIn: Decision<Titled> = {
+  specification: payment,
+  'govuk-pay': object(
+    'Payment',
+    {
+      ...always,
+      _links: linksOfPayment({ ...actions, ...linkedByToken, auth_url_post: authLink }),
+    },
+    { ...sometimes, agreement_id: { ...id, description: 'The agreement that it uses or sets up' } },
+  ),
+}
+
+/** The same for search results. */
+export const foundPaymentIn: Decision<Titled> = {
+  specification: foundPayment,
+  'govuk-pay': object(
+    'FoundPayment',
+    {
+      ...always,
+      _links: object('FoundPaymentLinks', {
+        ...alwaysLinked,
+        cancel: { anyOf: [actionLink, { type: 'null' }] },
+        capture: { type: 'null' },
+      }),
+    },
+    sometimes,
+  ),
+}
 
 export const paymentEvents = object('PaymentEvents', {
   payment_id: id,
@@ -83,9 +147,16 @@ export const paymentEvents = object('PaymentEvents', {
   _links: object('PaymentEventsLinks', { self: link }),
 })
 
-type PaymentBody = FromSchema<typeof payment>
+/** Of either behaviour: `paymentIn` has the schemas. */
+type PaymentBody = Omit<FromSchema<typeof payment>, 'provider_id' | 'card_details' | '_links'> & {
+  provider_id?: string
+  agreement_id?: string
+  card_details?: object
+  _links: Links
+}
 type PaymentEventsBody = FromSchema<typeof paymentEvents>
-type Links = PaymentBody['_links']
+type AnyLink = { href: string; method: string; type?: string; params?: Record<string, string> }
+type Links = Readonly<Record<string, AnyLink | null>>
 
 const messages: Record<FailureCode, string> = {
   P0010: 'Payment method rejected',
@@ -104,24 +175,29 @@ const presentState = ({ status, code, can_retry }: PaymentEvent) => ({
 
 /** The payment as responses and webhook messages show it. */
 export function presentPayment(payment: Payment, addresses: Addresses): PaymentBody {
-  return presentWith(payment, {
-    ...stateLinks(payment, addresses),
-    ...pageLinks(payment, addresses),
-  })
+  const { given } = payment
+  const agreement_id = given.agreement_id ?? given.set_up_agreement
+  const isShown = agreementIdOfPayments[behaviourOf(payment)] === 'shown'
+  const links = { ...stateLinks(payment, addresses), ...pageLinks(payment, addresses) }
+  return {
+    ...presentWith(payment, links),
+    ...(isShown && agreement_id !== undefined && { agreement_id }),
+  }
 }
 
 /** The payment as search results show it: without the links that carry a token. */
 export function presentFound(payment: Payment, addresses: Addresses): PaymentBody {
   const links = stateLinks(payment, addresses)
   if (linksOfFoundPayments[behaviourOf(payment)] === 'absent') return presentWith(payment, links)
-  const nullable: object = { ...links, cancel: links.cancel ?? null, capture: null }
-  return presentWith(payment, nullable as Links) // /openapi.json describes the specification's
+  return presentWith(payment, { ...links, cancel: links.cancel ?? null, capture: null })
 }
 
 /** Its type lists the fields that it prints: test/testing/public-types.ts. */
 export function presentWith(payment: Payment, links: Links) {
   const { given } = payment
-  const card = payment.card ?? (given.prefilled && { ...given.prefilled, card_type: null })
+  const behaviour = behaviourOf(payment)
+  const card_details = cardOfPayments[behaviour]({ card: payment.card, prefilled: given.prefilled })
+  const hasProviderId = providerIdShown[behaviour] === 'always' || payment.card !== undefined
   return {
     payment_id: payment.payment_id,
     amount: given.amount,
@@ -133,7 +209,7 @@ export function presentWith(payment: Payment, links: Links) {
     ...(given.agreement_payment_type && { agreement_payment_type: given.agreement_payment_type }),
     state: presentState(stateOf(payment)),
     payment_provider: 'sandbox',
-    provider_id: payment.provider_id,
+    ...(hasProviderId && { provider_id: payment.provider_id }),
     created_date: iso(timeOf(payment.payment_id)),
     refund_summary: refundSummary(payment),
     settlement_summary: settlementSummary(payment),
@@ -141,10 +217,13 @@ export function presentWith(payment: Payment, links: Links) {
     moto: given.moto,
     authorisation_mode: given.authorisation_mode,
     ...(given.return_url !== undefined && { return_url: given.return_url }),
-    ...(card?.card_brand && { card_brand: card.card_brand }),
-    ...(card && { card_details: card }),
-    ...(payment.card && { authorisation_summary: { three_d_secure: { required: false } } }),
-    ...fees(payment),
+    ...(payment.card?.card_brand && { card_brand: payment.card.card_brand }),
+    ...(card_details && { card_details }),
+    ...(payment.card &&
+      authorisationSummaryShown[behaviour] && {
+        authorisation_summary: { three_d_secure: { required: false } },
+      }),
+    ...(feesShown[behaviour] && fees(payment)),
     _links: links,
   } satisfies PaymentBody
 }
@@ -170,22 +249,32 @@ export const paymentAddress = (payment_id: string, addresses: Addresses): string
 function stateLinks(payment: Payment, addresses: Addresses): Links {
   const status = statusOf(payment)
   const self = paymentAddress(payment.payment_id, addresses)
-  const cancellable = isPayable(status) || status === 'capturable'
+  const behaviour = behaviourOf(payment)
+  const post = actionLinks[behaviour]
+  const hasNoCancel =
+    payment.given.authorisation_mode === 'agreement' &&
+    cancelLinkInAgreementMode[behaviour] === 'never'
+  const cancellable = !hasNoCancel && (isPayable(status) || status === 'capturable')
   return {
     self: getLink(self),
     events: getLink(flat(self, '/events')),
     refunds: getLink(flat(self, '/refunds')),
-    ...(cancellable && { cancel: postLink(flat(self, '/cancel')) }),
-    ...(status === 'capturable' && { capture: postLink(flat(self, '/capture')) }),
+    ...(cancellable && { cancel: post(flat(self, '/cancel')) }),
+    ...(status === 'capturable' && { capture: post(flat(self, '/capture')) }),
   }
 }
 
-function pageLinks(payment: Payment, { api, pages }: Addresses): Partial<Links> {
+function pageLinks(payment: Payment, { api, pages }: Addresses): Links {
   const mode = payment.given.authorisation_mode
   const token = tokenOf(payment)
   if (!isPayable(statusOf(payment)) || mode === 'agreement') return {}
   if (mode === 'moto_api')
-    return { auth_url_post: postLink(flat(api, '/v1/auth'), { one_time_token: token }) }
+    return {
+      auth_url_post: {
+        ...postLink(flat(api, '/v1/auth'), { one_time_token: token }),
+        type: typeOfAuthLink[behaviourOf(payment)],
+      },
+    }
   return {
     next_url: getLink(flat(pages, '/secure/', token)),
     next_url_post: postLink(flat(pages, '/secure'), { chargeTokenId: token }),

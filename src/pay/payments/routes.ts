@@ -16,6 +16,8 @@ import {
 import { recordEffectsOf } from '../../platform/http/request-state.ts'
 import { pageOf, readSearch } from '../../platform/http/search.ts'
 import { type Context, contextOf } from '../context.ts'
+import { pageLinks } from '../differences/reading.ts'
+import { resultPage } from '../result-page.ts'
 import { authorise } from './authorise.ts'
 import { createPayment, movePayment, type ScenariosOf } from './commands.ts'
 import type { Payment, Trigger } from './payment.ts'
@@ -29,10 +31,10 @@ import {
   readNewPayment,
 } from './request.ts'
 import {
-  foundPayment,
-  payment,
+  foundPaymentIn,
   paymentAddress,
   paymentEvents,
+  paymentIn,
   presentEvents,
   presentFound,
   presentPayment,
@@ -64,7 +66,7 @@ const create = (context: Context, scenariosOf: ScenariosOf): Endpoint => ({
   operationId: 'createPayment',
   summary: 'Create a payment',
   accepts: 'json',
-  docs: () => ({
+  docs: behaviour => ({
     description: `In web mode, send the user's browser to \`next_url\`, and read the payment when the browser is back at \`return_url\`. In moto_api mode, post the card to \`/v1/auth\` with the one_time_token of \`auth_url_post\`. In agreement mode the response shows the final state.
 
 Checks run in this order: the type of every field, and whether agreement_id and agreement_payment_type belong to the mode; every limit; the format of the Idempotency-Key; what the authorisation_mode requires and forbids; whether the key was used. The response reports the first problem found.`,
@@ -79,7 +81,7 @@ Checks run in this order: the type of every field, and whether agreement_id and 
     ],
     requestBody: requestBody(newPayment),
     responses: {
-      201: json('The payment', payment, {
+      201: json('The payment', paymentIn[behaviour], {
         Location: header('The address of the payment', { format: 'uri' }),
       }),
     },
@@ -126,10 +128,13 @@ const search = ({ database, time, config }: Context): Endpoint => ({
   operationId: 'searchPayments',
   search: paymentSearch,
   summary: 'Search payments',
-  docs: () => ({
+  docs: behaviour => ({
     description:
       "The account's payments of the last 7 days, newest first. Blank parameters count as absent; of a repeated one the first counts. Payments are never settled, so a filter on the settled date finds nothing.",
-    ...searchDocs(paymentSearch, foundPayment, ['state', 'from_date']),
+    ...searchDocs(paymentSearch, resultPage(foundPaymentIn[behaviour], behaviour), [
+      'state',
+      'from_date',
+    ]),
   }),
   handler: async request => {
     const query = readSearch(request.query, paymentSearch)
@@ -138,9 +143,10 @@ const search = ({ database, time, config }: Context): Endpoint => ({
     const conditions = searchConditions(query, room, now)
     const total = quickTotal(query, room, now)
     const result = await findPage(database, paymentRows, conditions, query, total)
-    return pageOf(query, result, addressesOf(request, config), (payment, addresses) =>
+    const page = pageOf(query, result, addressesOf(request, config), (payment, addresses) =>
       presentFound(paymentAt(payment, now), addresses),
     )
+    return pageLinks[request.account.behaviour](page)
   },
 })
 
@@ -150,9 +156,9 @@ const read = (context: Context): Endpoint => ({
   area: 'api',
   operationId: 'readPayment',
   summary: 'Read a payment',
-  docs: () => ({
+  docs: behaviour => ({
     parameters: [paymentId],
-    responses: { 200: json('The payment', payment) },
+    responses: { 200: json('The payment', paymentIn[behaviour]) },
     errors: [errors.paymentNotFound('P0200')],
   }),
   handler: async request => {

@@ -1,9 +1,9 @@
-import type { Account } from '../../core/account.ts'
+import type { Account, Behaviour } from '../../core/account.ts'
 import { notRefundable, paymentNotFound, refundAmountMismatch } from '../../core/errors.ts'
 import type { Statement } from '../../core/ports.ts'
 import type { Context } from '../context.ts'
 import { changePayment, type Scenarios } from '../payments/commands.ts'
-import type { Payment } from '../payments/payment.ts'
+import { behaviourOf, type Payment } from '../payments/payment.ts'
 import {
   type NewRefund,
   type Refund,
@@ -24,7 +24,7 @@ type NewRefundOf = {
 export async function createRefund(
   context: Context,
   { account, payment_id, refund, scenarios }: NewRefundOf,
-): Promise<Refund> {
+): Promise<Refund & { behaviour: Behaviour }> {
   const { database, time, newId } = context
   const { room } = account
   const now = time.now(account)
@@ -49,7 +49,7 @@ export async function createRefund(
     scenarios?.inTurn,
   )
   if (!result) throw paymentNotFound('P0600')
-  return made
+  return { ...made, behaviour: behaviourOf(result.payment) }
 }
 
 /** Specification, *States and transitions*: only after success, and together never more than the amount. */

@@ -15,7 +15,9 @@ import {
 } from '../../platform/http/search.ts'
 import { type Context, contextOf } from '../context.ts'
 import type { ScenariosOf } from '../payments/commands.ts'
+import { behaviourOf } from '../payments/payment.ts'
 import { paymentId, paymentInPath } from '../payments/routes.ts'
+import { resultPage, shownPage } from '../result-page.ts'
 import { oldestKept } from '../retention.ts'
 import { createRefund } from './commands.ts'
 import { allRefundsOf, findRefund, refundRows } from './store.ts'
@@ -24,9 +26,11 @@ import {
   newRefund,
   presentAll,
   presentCreated,
+  presentFound,
   presentRefund,
   readNewRefund,
   refund,
+  refundIn,
   refundsOfPayment,
 } from './wire.ts'
 
@@ -79,7 +83,8 @@ const create = (context: Context, scenariosOf: ScenariosOf): Endpoint => ({
     const own = contextOf(request, context)
     const made = await createRefund(own, { account, payment_id, refund, scenarios })
     void reply.code(202)
-    return presentCreated(made, context.time.now(account), addresses)
+    const now = context.time.now(account)
+    return presentCreated(made, { behaviour: made.behaviour, now, addresses })
   },
 })
 
@@ -90,18 +95,20 @@ const list = (context: Context): Endpoint => ({
   operationId: 'listRefunds',
   summary: 'List the refunds of a payment',
   isLong: true,
-  docs: () => ({
+  docs: behaviour => ({
     parameters: [paymentId],
-    responses: { 200: json('All of them, oldest first', refundsOfPayment) },
+    responses: { 200: json('All of them, oldest first', refundsOfPayment(behaviour)) },
     errors: [errors.paymentNotFound('P0800')],
   }),
   handler: async request => {
-    const { payment_id } = await paymentInPath(request, context, 'P0800')
+    const payment = await paymentInPath(request, context, 'P0800')
+    const { payment_id } = payment
     const now = context.time.now(request.account)
     const addresses = addressesOf(request, context.config)
+    const shown = { behaviour: behaviourOf(payment), now, addresses }
     async function* refunds() {
       for await (const refund of allRefundsOf(context.database, payment_id))
-        yield presentRefund(refund, now, addresses)
+        yield presentRefund(refund, shown)
     }
     return presentAll(payment_id, refunds(), addresses)
   },
@@ -113,17 +120,22 @@ const read = (context: Context): Endpoint => ({
   area: 'api',
   operationId: 'readRefund',
   summary: 'Read a refund',
-  docs: () => ({
+  docs: behaviour => ({
     parameters: [paymentId, pathParameter('refund_id', 'A refund of this payment')],
-    responses: { 200: json('The refund', refund) },
+    responses: { 200: json('The refund', refundIn[behaviour]) },
     errors: [errors.refundNotFound()],
   }),
   handler: async request => {
-    const { payment_id } = await paymentInPath(request, context, 'P0700')
-    const found = await findRefund(context.database, payment_id, pathParam(request, 'refund_id'))
+    const payment = await paymentInPath(request, context, 'P0700')
+    const found = await findRefund(
+      context.database,
+      payment.payment_id,
+      pathParam(request, 'refund_id'),
+    )
     if (!found) throw errors.refundNotFound()
     const now = context.time.now(request.account)
-    return presentRefund(found, now, addressesOf(request, context.config))
+    const addresses = addressesOf(request, context.config)
+    return presentRefund(found, { behaviour: behaviourOf(payment), now, addresses })
   },
 })
 
@@ -134,10 +146,10 @@ const search = ({ database, time, config }: Context): Endpoint => ({
   operationId: 'searchRefunds',
   search: refundSearch,
   summary: 'Search refunds',
-  docs: () => ({
+  docs: behaviour => ({
     description:
       "The refunds of the account's payments of the last 7 days, newest first. Payments are never settled, so a filter on the settled date finds nothing.",
-    ...searchDocs(refundSearch, refund, ['to_date']),
+    ...searchDocs(refundSearch, resultPage(refund, behaviour), ['to_date']),
   }),
   handler: async request => {
     const query = readSearch(request.query, refundSearch)
@@ -149,8 +161,10 @@ const search = ({ database, time, config }: Context): Endpoint => ({
       ...settledBetween(query),
     ]
     const result = await findPage(database, refundRows, conditions, query)
-    return pageOf(query, result, addressesOf(request, config), (each, addresses) =>
-      presentRefund(each, now, addresses),
+    const { behaviour } = request.account
+    const page = pageOf(query, result, addressesOf(request, config), (each, addresses) =>
+      presentFound(each, { behaviour, now, addresses }),
     )
+    return shownPage(page, behaviour)
   },
 })

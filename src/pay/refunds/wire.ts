@@ -1,11 +1,14 @@
 import type { FromSchema } from 'json-schema-to-ts'
+import type { Behaviour } from '../../core/account.ts'
 import { fieldCodes } from '../../core/errors.ts'
 import { timeOf } from '../../core/ids.ts'
 import type { AccountTime } from '../../core/ports.ts'
 import { iso } from '../../core/time.ts'
 import { type Addresses, getLink } from '../../platform/http/addresses.ts'
 import { type Json, readFields } from '../../platform/http/fields.ts'
-import { id, link, object, pence, timestamp } from '../../platform/http/schema.ts'
+import { id, link, object, pence, type Titled, timestamp } from '../../platform/http/schema.ts'
+import type { Decision } from '../differences/difference.ts'
+import { paymentIdOfRefunds } from '../differences/refunds.ts'
 import { type NewRefund, type Refund, refundScenarios, refundStatus } from '../payments/refund.ts'
 import { paymentAddress } from '../payments/response.ts'
 
@@ -44,31 +47,43 @@ const created = {
   _links: refundLinks,
 } as const
 
+const settlement_summary = {
+  ...object('RefundSettlementSummary', {}),
+  description: 'Empty: nothing is ever settled',
+}
+
 /** Specification, *Other resources*. */
 export const refund = object('Refund', {
   ...created,
   payment_id: id,
-  settlement_summary: {
-    ...object('RefundSettlementSummary', {}),
-    description: 'Empty: nothing is ever settled',
-  },
+  settlement_summary,
 })
 
 /** A refund as the response to its creation shows it, which is shorter in GOV.UK Pay too. */
 export const createdRefund = object('CreatedRefund', created)
 
-export const refundsOfPayment = object('RefundsOfPayment', {
-  payment_id: id,
-  _links: refundLinks,
-  _embedded: object('EmbeddedRefunds', {
-    refunds: { type: 'array', items: refund, description: 'Oldest first' },
-  }),
-})
+/** A refund where it is found by its payment. */
+export const refundIn: Decision<Titled> = {
+  specification: refund,
+  'govuk-pay': object('RefundOfPayment', { ...created, settlement_summary }),
+}
+
+export const refundsOfPayment = (behaviour: Behaviour) =>
+  object('RefundsOfPayment', {
+    payment_id: id,
+    _links: refundLinks,
+    _embedded: object('EmbeddedRefunds', {
+      refunds: { type: 'array', items: refundIn[behaviour], description: 'Oldest first' },
+    }),
+  })
 
 type RefundBody = FromSchema<typeof refund>
 
-/** The refund as every response but that to its creation shows it. Its status depends on `now`, in milliseconds. */
-export function presentRefund(refund: Refund, now: AccountTime, addresses: Addresses): RefundBody {
+/** Where a refund is shown: its payment decides how it behaves, and a search those of its page. */
+export type Shown = { behaviour: Behaviour; now: AccountTime; addresses: Addresses }
+
+/** The refund as searches show it. Its status depends on `now`, in milliseconds. */
+export function presentFound(refund: Refund, { behaviour, now, addresses }: Shown): RefundBody {
   const { refund_id, payment_id, amount, scenario } = refund
   const created = timeOf(refund_id)
   const payment = paymentAddress(payment_id, addresses)
@@ -77,15 +92,21 @@ export function presentRefund(refund: Refund, now: AccountTime, addresses: Addre
     payment_id,
     created_date: iso(created),
     amount,
-    status: refundStatus(created, scenario, now),
+    status: refundStatus(created, scenario, behaviour, now),
     settlement_summary: {},
     _links: { self: getLink(`${payment}/refunds/${refund_id}`), payment: getLink(payment) },
   }
 }
 
-/** The refund as the response to its creation shows it. `now` in milliseconds. */
-export function presentCreated(refund: Refund, now: AccountTime, addresses: Addresses) {
-  const { payment_id, settlement_summary, ...created } = presentRefund(refund, now, addresses)
+/** The refund as every other response but that to its creation shows it. */
+export function presentRefund(refund: Refund, shown: Shown): Partial<RefundBody> {
+  const { payment_id, ...rest } = presentFound(refund, shown)
+  return paymentIdOfRefunds[shown.behaviour] === 'always' ? { payment_id, ...rest } : rest
+}
+
+/** The refund as the response to its creation shows it. */
+export function presentCreated(refund: Refund, shown: Shown) {
+  const { payment_id, settlement_summary, ...created } = presentFound(refund, shown)
   return created satisfies FromSchema<typeof createdRefund>
 }
 

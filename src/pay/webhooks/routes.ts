@@ -13,9 +13,11 @@ import {
   type Schema,
   searchDocs,
 } from '../../platform/http/openapi.ts'
+import { pageSchema } from '../../platform/http/schema.ts'
 import { pageOf, paging, readSearch, type SearchKind } from '../../platform/http/search.ts'
 import { MUST_BE_PUBLIC } from '../../platform/outbound/address.ts'
 import type { Context } from '../context.ts'
+import type { Decision } from '../differences/difference.ts'
 import { registerWebhook } from './commands.ts'
 import { messageRows } from './message-store.ts'
 import { deactivateWebhook, findWebhook, webhookRows } from './store.ts'
@@ -39,8 +41,8 @@ const webhookSearch: SearchKind = {
   filters: paging,
 }
 
-/** Specification, *Webhook management*. `resource` describes the payment in a message. */
-export const webhookEndpoints = (context: Context, resource: Schema): Endpoint[] => [
+/** Specification, *Webhook management*. `resource` describes the payment in a message under each behaviour. */
+export const webhookEndpoints = (context: Context, resource: Decision<Schema>): Endpoint[] => [
   create(context),
   list(context),
   read(context),
@@ -92,7 +94,7 @@ const list = ({ database, config }: Context): Endpoint => ({
   summary: 'List webhooks',
   docs: () => ({
     description: 'Newest first, with deleted ones. Signing keys are not shown.',
-    ...searchDocs(webhookSearch, listedWebhook, ['page']),
+    ...searchDocs(webhookSearch, pageSchema(listedWebhook), ['page']),
   }),
   handler: async request => {
     const search = readSearch(request.query, webhookSearch)
@@ -137,21 +139,21 @@ const deactivate = ({ database }: Context): Endpoint => ({
   },
 })
 
-const listMessages = (context: Context, resource: Schema): Endpoint => ({
+const listMessages = (context: Context, resource: Decision<Schema>): Endpoint => ({
   method: 'GET',
   path: '/v1/webhooks/{webhook_id}/messages',
   area: 'api',
   operationId: 'listWebhookMessages',
   search: webhookSearch,
   summary: "Read a webhook's delivery history",
-  docs: () => {
+  docs: behaviour => {
     const { properties } = webhookMessage
     const body = {
-      anyOf: [messageBody(resource), otherMessageBody, { type: 'null' }],
+      anyOf: [messageBody(resource[behaviour]), otherMessageBody, { type: 'null' }],
       description: properties.body.description,
     }
     const item = { ...webhookMessage, properties: { ...properties, body } }
-    const search = searchDocs(webhookSearch, item, ['display_size'])
+    const search = searchDocs(webhookSearch, pageSchema(item), ['display_size'])
     return {
       description:
         'Every message, newest first, with its attempts and the body that was sent. After 7 days, when its payment is gone, a message stays and its body is null.',

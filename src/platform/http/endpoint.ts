@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Behaviour } from '../../core/account.ts'
 import { type AreaName, type Areas, beforeHandler } from './areas.ts'
 import { type Accepts, wrongMediaTypeOf } from './body.ts'
 import { isStorable } from './fields.ts'
@@ -30,8 +31,11 @@ export type Route = {
 export type Endpoint = Route & {
   operationId: string
   summary: string
-  /** The rest of its description. Called when somebody reads the document, never at the start. */
-  docs: () => Docs
+  /**
+   * The rest of its description, for accounts of this behaviour. Called when somebody reads the document, never at the
+   * start.
+   */
+  docs: (behaviour: Behaviour) => Docs
 }
 
 declare module 'fastify' {

@@ -7,7 +7,6 @@ import { type ApiError, noSuchPage } from '../../core/errors.ts'
 import { JSON_TYPE } from './body.ts'
 import { errorBodyOf } from './errors.ts'
 import { queryParameters } from './query.ts'
-import { pageSchema } from './schema.ts'
 import { type SearchKind, wrongFilters } from './search.ts'
 
 export type Schema = { readonly [keyword: string]: unknown }
@@ -56,16 +55,12 @@ export const requestBody = (schema: Schema, types = [JSON_TYPE]): RequestBody =>
 
 /**
  * What all searches have in common: their parameters, from the table that requests are checked against, a response
- * with their results, and their errors, with the parameters `wrong` as an example.
+ * with a page of results, and their errors, with the parameters `wrong` as an example.
  */
-export function searchDocs(
-  kind: SearchKind,
-  item: Schema & { readonly title: string },
-  wrong: string[],
-) {
+export function searchDocs(kind: SearchKind, page: Schema, wrong: string[]) {
   return {
     parameters: queryParameters(kind.filters),
-    responses: { 200: json('One page of results, newest first', pageSchema(item)) },
+    responses: { 200: json('One page of results, newest first', page) },
     errors: [noSuchPage(kind.codes.pastEnd, 7, 3), wrongFilters(kind, wrong)],
   }
 }

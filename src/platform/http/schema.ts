@@ -7,6 +7,9 @@ import { meanings } from '../../core/codes.ts'
 
 type Properties = Readonly<Record<string, object>>
 
+/** A schema that is printed once. */
+export type Titled = { readonly title: string; readonly [keyword: string]: unknown }
+
 /** An object schema: its title, the properties that are always there, and those that may be absent. */
 export const object = <const Required extends Properties, const Optional extends Properties>(
   title: string,
@@ -99,6 +102,19 @@ export const cardDetails = {
   },
 } as const
 
+const nullable = (schema: object) => ({ anyOf: [schema, { type: 'null' }] })
+
+const { wallet_type, ...ofEveryCard } = cardDetails.properties
+
+/** The same in the behaviour `govuk-pay`. Agreements have no wallet_type. */
+export const cardDetailsWithNulls = object(
+  cardDetails.title,
+  Object.fromEntries(
+    Object.entries(ofEveryCard).map(([name, schema]) => [name, nullable(schema)]),
+  ),
+  { wallet_type: nullable(wallet_type) },
+)
+
 /** Specification, *Errors*: the body of every error. */
 export const errorBody = object(
   'Error',
@@ -115,13 +131,13 @@ export const errorBody = object(
   },
 )
 
-export const pageSchema = (item: { readonly title: string }) =>
+export const pageSchema = (item: { readonly title: string }, links: object = pageLinks) =>
   object(`${item.title}Page`, {
     total: { type: 'integer', minimum: 0, description: 'How many match overall' },
     count: { type: 'integer', minimum: 0, description: 'How many are on this page' },
     page: { type: 'integer', minimum: 1, description: 'The number of this page' },
     results: { type: 'array', items: item, description: 'Newest first' },
-    _links: pageLinks,
+    _links: links,
   })
 
 const pageLinks = {

@@ -1,13 +1,211 @@
 import type { Case } from '../../contract/differences.test.ts'
+import { activeAgreement, payByAgreement, setUpPayment } from '../agreements.ts'
+import type { Body, Client } from '../client.ts'
+import { authorise, choose, paidPayment, read } from '../journeys.ts'
+
+const MOTO = { authorisation_mode: 'moto_api' }
+const keysOf = (object: Body): string[] => Object.keys(object).sort()
+
+/** A moto_api payment whose card was accepted. */
+async function motoPayment(api: Client, fields = {}): Promise<Body> {
+  const created = await api.createPayment({ ...MOTO, ...fields })
+  await authorise(api, created)
+  return read(api, created)
+}
+
+/** The first page of a search. */
+const searched = async (api: Client, path: string): Promise<Body> => (await api.get(path)).body
+
+const CARD = {
+  last_digits_card_number: '4242',
+  first_digits_card_number: '424242',
+  cardholder_name: 'A Caller',
+  expiry_date: '04/31',
+  card_brand: 'Visa',
+  card_type: 'credit',
+}
 
 export const reading = {
+  agreementIdOfPayments: {
+    async seen(api) {
+      const agreement = await activeAgreement(api)
+      const setUp = await setUpPayment(api, agreement)
+      const { body: charge } = await payByAgreement(api, agreement)
+      const { body: found } = await api.get('/v1/payments')
+      const shown = [setUp, charge, await read(api, charge), ...found.results]
+      return shown.map(({ agreement_id }) => agreement_id === agreement.agreement_id)
+    },
+    specification: [false, false, false, false, false, false],
+    'govuk-pay': [true, true, true, false, false, false],
+  },
   linksOfFoundPayments: {
     async seen(api) {
       await api.createPayment()
-      const { cancel, capture } = (await api.get('/v1/payments')).body.results[0]._links
-      return [typeof cancel, capture]
+      await choose(api, await api.createPayment(), 'declined')
+      const linksIn = async (state: string) => {
+        const { cancel, capture } = (await searched(api, `/v1/payments?state=${state}`)).results[0]
+          ._links
+        return [cancel && typeof cancel, capture]
+      }
+      return { created: await linksIn('created'), failed: await linksIn('failed') }
     },
-    specification: ['object', undefined],
-    'govuk-pay': ['object', null],
+    specification: { created: ['object', undefined], failed: [undefined, undefined] },
+    'govuk-pay': { created: ['object', null], failed: [null, null] },
+  },
+  cancelLinkInAgreementMode: {
+    async seen(api) {
+      const fields = { delayed_capture: true }
+      const { body } = await payByAgreement(api, await activeAgreement(api), fields)
+      await api.advance(2_000)
+      return 'cancel' in (await read(api, body))._links
+    },
+    specification: true,
+    'govuk-pay': false,
+  },
+  actionLinks: {
+    async seen(api) {
+      const { _links } = await paidPayment(api, { delayed_capture: true })
+      return [keysOf(_links.cancel), keysOf(_links.capture)]
+    },
+    specification: [
+      ['href', 'method', 'params', 'type'],
+      ['href', 'method', 'params', 'type'],
+    ],
+    'govuk-pay': [
+      ['href', 'method'],
+      ['href', 'method'],
+    ],
+  },
+  typeOfAuthLink: {
+    seen: async api => (await api.createPayment(MOTO))._links.auth_url_post.type,
+    specification: 'application/x-www-form-urlencoded',
+    'govuk-pay': 'application/json',
+  },
+  pageLinks: {
+    async seen(api) {
+      await api.createPayment()
+      await api.createPayment()
+      const { _links } = await searched(api, '/v1/payments?page=1&display_size=1')
+      return [keysOf(_links), keysOf(_links.self), keysOf(_links.next_page)]
+    },
+    specification: [
+      ['first_page', 'last_page', 'next_page', 'self'],
+      ['href', 'method'],
+      ['href', 'method'],
+    ],
+    'govuk-pay': [['first_page', 'last_page', 'next_page', 'self'], ['href'], ['href']],
+  },
+  linksToNoPage: {
+    async seen(api) {
+      const paths = ['/v1/agreements', '/v1/refunds', '/v1/disputes', '/v1/payments']
+      const pages = await Promise.all(paths.map(path => searched(api, path)))
+      return pages.map(page => (page._links ?? page.links).next_page)
+    },
+    specification: [undefined, undefined, undefined, undefined],
+    'govuk-pay': [{}, {}, {}, undefined],
+  },
+  linksOfDisputes: {
+    seen: async api => keysOf(await searched(api, '/v1/disputes')).filter(key => /links/.test(key)),
+    specification: ['_links', 'links'],
+    'govuk-pay': ['links'],
+  },
+  settlementOfOpenDisputes: {
+    async seen(api) {
+      const { results } = await searched(api, '/v1/disputes')
+      return results.map((dispute: Body) => dispute.settlement_summary)
+    },
+    specification: [undefined, undefined, undefined, { settled_date: '2026-07-24' }],
+    'govuk-pay': [{}, {}, {}, { settled_date: '2026-07-24' }],
+  },
+  cardOfPayments: {
+    async seen(api) {
+      const address = { line1: '10 Quay Street', postcode: 'ZZ1 1ZZ' }
+      const prefilled_cardholder_details = { cardholder_name: 'A User', billing_address: address }
+      const filled = { prefilled_cardholder_details }
+      const shown = [
+        await api.createPayment(),
+        await api.createPayment(filled),
+        await motoPayment(api),
+        await motoPayment(api, filled),
+      ]
+      return shown.map(({ card_details }) => card_details)
+    },
+    specification: [
+      undefined,
+      {
+        cardholder_name: 'A User',
+        billing_address: { line1: '10 Quay Street', postcode: 'ZZ1 1ZZ' },
+        card_type: null,
+      },
+      CARD,
+      CARD,
+    ],
+    'govuk-pay': [
+      undefined,
+      {
+        last_digits_card_number: null,
+        first_digits_card_number: null,
+        cardholder_name: 'A User',
+        expiry_date: null,
+        billing_address: { line1: '10 Quay Street', postcode: 'ZZ1 1ZZ' },
+        card_brand: '',
+        card_type: null,
+        wallet_type: null,
+      },
+      { ...CARD, billing_address: null, wallet_type: null },
+      {
+        ...CARD,
+        billing_address: { line1: '10 Quay Street', postcode: 'ZZ1 1ZZ' },
+        wallet_type: null,
+      },
+    ],
+  },
+  cardOfAgreements: {
+    async seen(api) {
+      const { CardDetails, card_details } = (await activeAgreement(api)).payment_instrument
+      return [
+        CardDetails && keysOf(CardDetails).length,
+        keysOf(card_details).length,
+        card_details.billing_address,
+      ]
+    },
+    specification: [
+      7,
+      7,
+      {
+        line1: '1 Sample Street',
+        line2: '',
+        postcode: 'ZZ1 1ZZ',
+        city: 'Sampleton',
+        country: 'GB',
+      },
+    ],
+    'govuk-pay': [
+      undefined,
+      7,
+      { line1: '1 Sample Street', postcode: 'ZZ1 1ZZ', city: 'Sampleton', country: 'GB' },
+    ],
+  },
+  providerIdShown: {
+    async seen(api) {
+      const created = await api.createPayment(MOTO)
+      await authorise(api, created)
+      return [created, await read(api, created)].map(({ provider_id }) => typeof provider_id)
+    },
+    specification: ['string', 'string'],
+    'govuk-pay': ['undefined', 'string'],
+  },
+  feesShown: {
+    async seen(api) {
+      const { fee, net_amount } = await motoPayment(api)
+      return [fee, net_amount]
+    },
+    specification: [0, 4650],
+    'govuk-pay': [undefined, undefined],
+  },
+  authorisationSummaryShown: {
+    seen: async api => (await motoPayment(api)).authorisation_summary,
+    specification: { three_d_secure: { required: false } },
+    'govuk-pay': undefined,
   },
 } satisfies Record<string, Case>
