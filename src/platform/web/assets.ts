@@ -118,7 +118,7 @@ export const acceptsGzip = (acceptEncoding = ''): boolean =>
   /\bgzip\b(?!\s*;\s*q=0(\.0*)?\s*(,|$))/i.test(acceptEncoding)
 
 /** Compares weakly, because a proxy may have weakened the ETag (RFC 9110, section 13.1.2). */
-const isOneOf = (ifNoneMatch = '', etag: string): boolean =>
+export const isOneOf = (ifNoneMatch = '', etag: string): boolean =>
   ifNoneMatch
     .split(',')
     .map(tag => tag.trim().replace(/^W\//, ''))
