@@ -14,12 +14,18 @@ type Examples = {
   responses?: Record<string, Bodies>
 }
 
-const examples: Record<string, Examples> = JSON.parse(
-  readShipped(new URL('app/docs/examples/recorded.json', ROOT)).toString(),
-)
+let recorded: Record<string, Examples> | undefined
+
+/** Read when they are needed: a module whose loading failed once never loads again. */
+function examplesOf(operationId: string): Examples {
+  recorded ??= JSON.parse(
+    readShipped(new URL('app/docs/examples/recorded.json', ROOT)).toString(),
+  ) as Record<string, Examples> // npm run examples wrote it
+  return recorded[operationId] ?? {}
+}
 
 export function withExamples<Operation extends Described>(operation: Operation): Operation {
-  const { path = {}, request, responses = {} } = examples[operation.operationId] ?? {}
+  const { path = {}, request, responses = {} } = examplesOf(operation.operationId)
   const { parameters, requestBody } = operation
   return {
     ...operation,

@@ -5,6 +5,7 @@
 import { promisify } from 'node:util'
 import { noSuchEndpoint } from '../../core/errors.ts'
 import { ROOT, readShipped } from '../../core/files.ts'
+import { onFirstUse } from '../../core/remember.ts'
 import { type Endpoint, pathParam } from '../http/endpoint.ts'
 import { header, pathParameter } from '../http/openapi.ts'
 
@@ -42,14 +43,6 @@ function assetIn(folder: URL, name: string) {
     return gzip(await plain(), { level: 9 })
   })
   return { contentType, plain, gzipped }
-}
-
-export function onFirstUse<Made>(make: () => Made): () => Made {
-  let made: Made | undefined
-  return () => {
-    made ??= make()
-    return made
-  }
 }
 
 const { names, files } = readAssets(new URL('platform/web/assets/built/', ROOT))

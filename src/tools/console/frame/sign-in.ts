@@ -80,7 +80,11 @@ const pageRoute = (
   area: 'sign-in',
   handler: async (request, reply) => {
     const visit = visitOf(request, context)
-    return sendPage(reply, visit, pageOf(visit, new URLSearchParams(textsIn(visit, ['to', 'code']))))
+    return sendPage(
+      reply,
+      visit,
+      pageOf(visit, new URLSearchParams(textsIn(visit, ['to', 'code']))),
+    )
   },
 })
 

@@ -22,9 +22,7 @@ export function readRequest(raw: RawRequest, headers: Readonly<Headers>) {
     /** '' without a body. */
     text,
     /** The fields of the JSON or of the form; {} without any. */
-    body: isForm({ headers })
-      ? Object.fromEntries(formOf(raw.requestBody) ?? [])
-      : fieldsOf(text),
+    body: isForm({ headers }) ? Object.fromEntries(formOf(raw.requestBody) ?? []) : fieldsOf(text),
     /** The body of the response; '' for none. */
     response: String(bytesOf(raw.responseBody) ?? ''),
   }
