@@ -220,8 +220,8 @@ type KeyPair = { account: string; key: string }
 /** The key is never repeated, so a wrong pair is named by its place. */
 function parseKeys(text: string): readonly KeyPair[] | Problem {
   const pairs = text.split(',').map(pair => {
-    const [, account = '', key = ''] = /^([^=]*?)\s*=\s*(.*)$/.exec(pair.trim()) ?? []
-    return { account, key }
+    const [account = '', ...key] = pair.split('=')
+    return { account: account.trim(), key: key.join('=').trim() }
   })
   const wrong = pairs.flatMap(({ account, key }, i) =>
     isAccountName(account) && parseKey(key) ? [] : [i + 1],
@@ -269,7 +269,7 @@ export function parseAddress(text: string): string | undefined | Problem {
   if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return undefined
   const url = new URL(text)
   if (/[?#]/.test(text) || url.username || url.password) return undefined
-  const path = url.pathname.replace(/\/+$/, '')
+  const path = url.pathname.replace(/(?<!\/)\/+$/, '')
   // Pages link to paths, and a browser reads a path that begins with two slashes as another host.
   if (path.includes('//')) return undefined
   if (!path.endsWith('/v1')) return url.origin + path

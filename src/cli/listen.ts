@@ -96,8 +96,8 @@ function parseEvents(text: string): EventType[] {
 
 /** Node sends only these: in a name letters, digits, _ and -; in a value visible Latin-1, spaces and tabs. */
 function addHeader(text: string, headers: [string, string][] = []): [string, string][] {
-  const [, name = '', value = ''] = /^([\w-]+):\s*([\t\x20-\x7e\x80-\xff]*)$/.exec(text) ?? []
-  if (name) return [...headers, [name, value]]
+  const [, name = '', value = ''] = /^([\w-]+):([\t\x20-\x7e\x80-\xff]*)$/.exec(text) ?? []
+  if (name) return [...headers, [name, value.trimStart()]]
   throw wrongUsage("It must be 'Name: value', in characters of Latin-1.")
 }
 

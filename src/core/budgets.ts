@@ -88,8 +88,12 @@ export const BODY_BYTES = 65_536
 export const BODY_PIECES = 4_096
 /** Bytes of bodies that are arriving; beyond them a body is dropped and its request 503. Held by test/contract/http/connections.test.ts. */
 export const ARRIVING_BYTES = 64 * MB
-/** Bytes of a form of the console, and of the files in it. Held by test/contract/console/access.test.ts. */
-export const FORM_BYTES = 256 * KB
+/** Bytes of a form without files. Held by test/contract/http/forms.test.ts. */
+export const FORM_BYTES = 16 * KB
+/** Bytes of a form with files. Held by test/contract/console/signature.test.ts. */
+export const FILE_FORM_BYTES = 256 * KB
+/** Fields of a form. They are counted before it is parsed. Held by test/contract/http/forms.test.ts. */
+export const FORM_FIELDS = 100
 
 /** Open connections to the port of the metrics. Held by test/metrics/metrics.test.ts. */
 export const METRICS_CONNECTIONS = 100

@@ -1,4 +1,4 @@
-import { BODY_BYTES } from './budgets.ts'
+import { BODY_BYTES, FORM_FIELDS } from './budgets.ts'
 import type { Code, ControlCode } from './codes.ts'
 
 /**
@@ -205,8 +205,11 @@ export const methodNotAllowed = (method: string, allow: string) =>
 export const unreadable = (status = 400) =>
   new ApiError(status, 'P0197', 'the request could not be read')
 
-export const bodyTooLarge = () =>
-  new ApiError(413, 'P0913', `the request body must be at most ${BODY_BYTES} bytes`)
+export const bodyTooLarge = (most = BODY_BYTES) =>
+  new ApiError(413, 'P0913', `the request body must be at most ${most} bytes`)
+
+export const tooManyFields = () =>
+  new ApiError(422, 'P0102', `a form must have at most ${FORM_FIELDS} fields`)
 
 /** `allowed`: media types. The API responds with 400, as GOV.UK Pay does; the hosted pages with 415. */
 export const wrongMediaType = (status: 400 | 415, ...allowed: string[]) =>

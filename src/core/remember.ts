@@ -13,3 +13,15 @@ export function remember<Key, Value>(map: Map<Key, Value>, key: Key, value: Valu
     if (left === 0) return
   }
 }
+
+/** Makes something when it is first asked for, and keeps it. After a failure it is made anew: a file cannot be read while all file descriptors are in use. */
+export function onFirstUse<Made>(make: () => Promise<Made>): () => Promise<Made> {
+  let made: Promise<Made> | undefined
+  return () => {
+    made ??= make().catch(error => {
+      made = undefined
+      throw error
+    })
+    return made
+  }
+}

@@ -24,7 +24,7 @@ type Outgoing = {
 
 /** One service, with the connections to it that are kept. */
 export function connect(address: string) {
-  const url = new URL(address).href.replace(/\/+$/, '')
+  const url = new URL(address).href.replace(/(?<!\/)\/+$/, '')
   // Loaded here, so that importing the library costs little. `import()` does not work in Jest.
   const { request, Agent } = process.getBuiltinModule(
     url.startsWith('https:') ? 'node:https' : 'node:http',

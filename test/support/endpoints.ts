@@ -59,10 +59,10 @@ export const common: Record<number, string> = {
 /** The statuses of every endpoint outside /v1. */
 export const others: Record<string, string> = {
   'GET /secure/{token}': '200 303 404 405 500 503',
-  'POST /secure/{token}': '200 303 400 403 404 405 413 415 500 503',
+  'POST /secure/{token}': '200 303 400 403 404 405 413 415 422 500 503',
   'GET /secure/{token}/confirm': '200 303 404 405 500 503',
-  'POST /secure/{token}/confirm': '200 303 403 404 405 413 415 500 503',
-  'POST /secure': '200 303 400 403 404 405 413 415 500 503',
+  'POST /secure/{token}/confirm': '200 303 403 404 405 413 415 422 500 503',
+  'POST /secure': '200 303 400 403 404 405 413 415 422 500 503',
   'GET /secure': '404 405 500 503',
   'GET /assets/{name}': '200 304 404 405 500 503',
   'GET /healthz': '200 405 500',

@@ -15,17 +15,23 @@ type Examples = {
   responses?: Record<string, Bodies>
 }
 
-const examples: Record<string, Examples> = JSON.parse(
-  readShipped(new URL('app/docs/examples/recorded.json', ROOT)).toString(),
-)
+let recorded: Record<string, Examples> | undefined
+
+/** Read when they are needed: a module whose loading failed once never loads again. */
+function examplesOf(operationId: string): Examples {
+  recorded ??= JSON.parse(
+    readShipped(new URL('app/docs/examples/recorded.json', ROOT)).toString(),
+  ) as Record<string, Examples> // npm run examples wrote it
+  return recorded[operationId] ?? {}
+}
 
 /** The responses are those of accounts of the behaviour `specification`, so the document of the other has none. */
 export function withExamples<Operation extends Described>(
   operation: Operation,
   behaviour: Behaviour,
 ): Operation {
-  const { path = {}, request, ...recorded } = examples[operation.operationId] ?? {}
-  const responses = behaviour === 'specification' ? (recorded.responses ?? {}) : {}
+  const { path = {}, request, ...others } = examplesOf(operation.operationId)
+  const responses = behaviour === 'specification' ? (others.responses ?? {}) : {}
   const { parameters, requestBody } = operation
   return {
     ...operation,

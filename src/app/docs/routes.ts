@@ -1,11 +1,10 @@
 import type { Config } from '../../core/config.ts'
-import { remember } from '../../core/remember.ts'
+import { onFirstUse, remember } from '../../core/remember.ts'
 import type { Context } from '../../pay/context.ts'
 import { addressesOf, exampleAddresses, pathOf } from '../../platform/http/addresses.ts'
 import { JSON_TYPE } from '../../platform/http/body.ts'
 import type { Endpoint } from '../../platform/http/endpoint.ts'
 import { html, json, type Schema } from '../../platform/http/openapi.ts'
-import { onFirstUse } from '../../platform/web/assets.ts'
 import { policies, sendHtml, setPageHeaders } from '../../platform/web/headers.ts'
 import type { Chapters } from './openapi.ts'
 

@@ -1,9 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { BODY_BYTES } from '../../core/budgets.ts'
+import { FORM_BYTES, FORM_FIELDS } from '../../core/budgets.ts'
 import type { Config } from '../../core/config.ts'
 import { addressesOf, pathOf } from '../../platform/http/addresses.ts'
 import type { Area } from '../../platform/http/areas.ts'
-import { FORM_TYPE, formBody } from '../../platform/http/body.ts'
+import { FORM_TYPE, formBody, formOf } from '../../platform/http/body.ts'
 import { type Endpoint, pathParam } from '../../platform/http/endpoint.ts'
 import { pageFault, sendApiError, toApiError } from '../../platform/http/errors.ts'
 import { methodOf } from '../../platform/http/fastify.ts'
@@ -39,7 +39,7 @@ export function pageArea(context: Context): Pick<Area, 'setHeaders' | 'sendError
   /** An unknown path has no payment, and a service that is overloaded must refuse without a query. */
   async function wayBack(request: FastifyRequest, status: number): Promise<ReturnLink | undefined> {
     if (status === 404 || status === 503) return undefined
-    const token = pathParam(request, 'token') || (formBody(request).get('chargeTokenId') ?? '')
+    const token = pathParam(request, 'token') || (formOf(request.body)?.get('chargeTokenId') ?? '')
     const { findWayBack } = await loadJourney()
     return findWayBack({ context: contextOf(request, context), token })
   }
@@ -262,8 +262,9 @@ const form = (description: string, schema: Schema) => ({
 
 const postErrors = () => ({
   403: html('The form was sent from another site (Sec-Fetch-Site). The payment is unchanged'),
-  413: html(`The form has more than ${BODY_BYTES.toLocaleString('en-GB')} bytes`),
+  413: html(`The form has more than ${FORM_BYTES.toLocaleString('en-GB')} bytes`),
   415: html('The body is not application/x-www-form-urlencoded'),
+  422: html(`The form has more than ${FORM_FIELDS} fields`),
 })
 
 const scenario = {

@@ -41,6 +41,7 @@ export const authorise = (context: Context): Endpoint => ({
       errors.cardDeclined(),
       errors.wrongMediaType(400, JSON_TYPE, FORM_TYPE),
       errors.missing(codes, 'cvc'),
+      errors.tooManyFields(),
       errors.outsideLimit(codes, 'card_number', 'must be 12 to 19 digits'),
     ],
   }),

@@ -125,7 +125,7 @@ async function countBySlot(
 function printCursor(id: string, counts: Counts): string {
   const newest = slotOf(id)
   const printed = Array.from({ length: SLOTS }, (_, back) => counts.get(newest - back) || '')
-  return `${id}-${printed.join('.').replace(/\.+$/, '')}`
+  return `${id}-${printed.join('.').replace(/(?<!\.)\.+$/, '')}`
 }
 
 const COUNTED = /^([0-9a-v]{26}|[0-9a-v]{10})-([\d.]{0,400})$/

@@ -33,8 +33,6 @@ export type Area = {
   plan?: ((operation: string) => PlanHooks) | undefined
   /** The error for an unknown path, if it is not the usual one. */
   unknown?: (() => Error) | undefined
-  /** The most bytes of a body, if it is not BODY_BYTES. */
-  bodyLimit?: number
   /** Its requests count as in progress: beyond REQUESTS_IN_PROGRESS they are refused with 503. */
   counted: boolean
 }

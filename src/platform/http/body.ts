@@ -1,7 +1,15 @@
 import { isUtf8 } from 'node:buffer'
 import type { FastifyRequest } from 'fastify'
 import { parse } from 'secure-json-parse'
-import { type BodyCode, notAnObject, notJson, wrongMediaType } from '../../core/errors.ts'
+import { FORM_BYTES, FORM_FIELDS } from '../../core/budgets.ts'
+import {
+  type BodyCode,
+  bodyTooLarge,
+  notAnObject,
+  notJson,
+  tooManyFields,
+  wrongMediaType,
+} from '../../core/errors.ts'
 import { isObject, type Json } from './fields.ts'
 
 export const JSON_TYPE = 'application/json'
@@ -83,15 +91,45 @@ function parseJson(text: string, integers: readonly string[]): unknown {
   }
 }
 
-/** The fields of a form. Bytes that are not UTF-8 read as U+FFFD. */
-export const formBody = ({ body }: FastifyRequest): URLSearchParams =>
-  new URLSearchParams(Buffer.isBuffer(body) ? body.toString('utf8') : '')
+/** A form is asked for by plans, the handler and the record, and parsed once. */
+const forms = new WeakMap<Buffer, URLSearchParams>()
 
-/** The fields of a form with files; undefined if they cannot be read. */
+/** The fields of a form, none without a body; undefined if it is longer or has more fields than a form may have. Bytes that are not UTF-8 read as U+FFFD. */
+export function formOf(body: unknown): URLSearchParams | undefined {
+  if (!Buffer.isBuffer(body)) return new URLSearchParams()
+  const isTooLong = body.length > FORM_BYTES || hasMore(body, '&', FORM_FIELDS - 1)
+  if (isTooLong) return undefined
+  const form = forms.get(body) ?? new URLSearchParams(body.toString('utf8'))
+  forms.set(body, form)
+  return form
+}
+
+/** The fields of a form. Throws an ApiError where `formOf` returns undefined. */
+export function formBody({ body }: FastifyRequest): URLSearchParams {
+  const form = formOf(body)
+  if (form) return form
+  throw Buffer.isBuffer(body) && body.length > FORM_BYTES
+    ? bodyTooLarge(FORM_BYTES)
+    : tooManyFields()
+}
+
+function hasMore(bytes: Buffer, text: string, most: number): boolean {
+  let count = 0
+  for (let at = bytes.indexOf(text); at >= 0; at = bytes.indexOf(text, at + text.length)) {
+    count += 1
+    if (count > most) return true
+  }
+  return false
+}
+
+/** What the headers of each field of a form with files have, written exactly so. */
+const FIELD = 'form-data; name="'
+
+/** The fields of a form with files; undefined if they cannot be read, or are too many. */
 export async function multipartBody({ body, raw }: FastifyRequest): Promise<FormData | undefined> {
+  if (!Buffer.isBuffer(body) || hasMore(body, FIELD, FORM_FIELDS)) return undefined
   // The parsed headers have another type by now: http/fastify.ts.
   const type = raw.headersDistinct['content-type']?.[0] ?? ''
-  const bytes = Buffer.isBuffer(body) ? new Uint8Array(body) : new Uint8Array()
-  const response = new Response(bytes, { headers: { 'Content-Type': type } })
+  const response = new Response(new Uint8Array(body), { headers: { 'Content-Type': type } })
   return response.formData().catch(() => undefined)
 }

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Behaviour } from '../../core/account.ts'
+import { FILE_FORM_BYTES, FORM_BYTES } from '../../core/budgets.ts'
 import { type AreaName, type Areas, beforeHandler } from './areas.ts'
 import { type Accepts, wrongMediaTypeOf } from './body.ts'
 import { isStorable } from './fields.ts'
@@ -72,7 +73,8 @@ export function registerRoutes(
         ? async (request, reply) => longJson(await handler(request, reply), request, reply)
         : handler,
       onSend: [plan?.onSend, recording?.onSend, plan?.afterRecord].filter(hook => !!hook),
-      ...(area.bodyLimit && { bodyLimit: area.bodyLimit }),
+      ...(accepts === 'form' && { bodyLimit: FORM_BYTES }),
+      ...(accepts === 'multipart' && { bodyLimit: FILE_FORM_BYTES }),
       errorHandler: area.sendError,
     })
   }

@@ -120,6 +120,7 @@ function querystringParser(query: string) {
 function decodeParameter(text: string): string {
   if (!text.includes('%')) return text
   if (/%(?![\da-f]{2})/i.test(text)) return INVALID
+  if (!/%[89a-f]/i.test(text)) return decodeURIComponent(text) // all ASCII, such as thousands of spaces
   const bytes = text
     .replace(/[^\0-\x7f]/g, '?')
     .replace(/%(..)/g, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)))

@@ -148,10 +148,10 @@ export function readFields(body: Json, schema: BodySchema, codes: FieldCodes) {
 /** Each pattern of a schema is compiled once. */
 const patterns = new Map<string, RegExp>()
 
-function patternOf(source: string): RegExp {
-  const pattern = patterns.get(source) ?? new RegExp(source)
-  patterns.set(source, pattern)
-  return pattern
+function compiled(pattern: string): RegExp {
+  const made = patterns.get(pattern) ?? new RegExp(pattern)
+  patterns.set(pattern, made)
+  return made
 }
 
 const isWholeNumber = (value: unknown): value is number =>
@@ -176,6 +176,6 @@ export function checkLimit(codes: FieldCodes, name: string, value: unknown, limi
   if (value.length < minLength)
     fail(minLength === 1 ? 'must not be empty' : `must be at least ${minLength} characters long`)
   if (value.length > maxLength) fail(`must be at most ${maxLength} characters long`)
-  if (pattern && !patternOf(pattern).test(value)) fail(`must be ${limits.description ?? pattern}`)
+  if (pattern && !compiled(pattern).test(value)) fail(`must be ${limits.description ?? pattern}`)
   if (!isStorable(value)) fail(STORABLE_RULE)
 }

@@ -58,9 +58,8 @@ export const textUpTo = (
 
 export const digits = (count: number, description: string): QueryParameter<string> => {
   const pattern = `^[0-9]{${count}}$`
-  const shape = new RegExp(pattern)
   return {
-    parse: text => (shape.test(text) ? text : undefined),
+    parse: text => (text.length === count && /^[0-9]*$/.test(text) ? text : undefined),
     rule: `${count} digits`,
     schema: { type: 'string', pattern, examples: ['424242'.slice(-count)] },
     description,

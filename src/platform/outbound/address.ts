@@ -179,7 +179,7 @@ function blocks(family: 'ipv4' | 'ipv6', named: Record<string, string[]>) {
 /** ISATAP (RFC 5214): the interface identifier is 0:5efe and an IPv4 address. Ignores the u and g bits. */
 function isIsatap(address: string): boolean {
   const [before = [], after = []] = address
-    .replace(/[\d.]+\.\d+$/, '0:0') // the value of the IPv4 part does not matter
+    .replace(/:\d+\.\d+\.\d+\.\d+$/, ':0:0') // the value of the IPv4 part does not matter
     .split('::')
     .map(part => part.split(':').filter(Boolean))
   const gap = Array<string>(8 - before.length - after.length).fill('0')

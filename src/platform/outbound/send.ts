@@ -210,8 +210,11 @@ function repeatedLengthIn({ code, rawPacket }: ParseError): { head: Head; body: 
   const rest = text.slice(head.length).replace(/^\r?\n\r?\n/, '')
   const [status = '', ...lines] = head.split(/\r?\n/)
   const [, statusCode, statusMessage = ''] = /^HTTP\/1\.[01] ([2-5]\d\d) ?(.*)$/.exec(status) ?? []
-  const headers = lines.map(line => /^([^:]+):[ \t]*(.*?)[ \t]*$/.exec(line)?.slice(1) ?? [])
-  const lengths = headers.filter(([name]) => name?.toLowerCase() === 'content-length')
+  const headers = lines.flatMap(line => {
+    const [name, ...value] = line.split(':')
+    return name && value.length > 0 ? [[name, value.join(':').trim()] as const] : []
+  })
+  const lengths = headers.filter(([name]) => name.toLowerCase() === 'content-length')
   const [length] = new Set(lengths.map(([, value]) => value))
   if (!statusCode || !length || lengths.some(([, value]) => value !== length)) return undefined
   const body = Buffer.from(rest.slice(0, Number(length)), 'latin1').subarray(0, KEPT_ANSWER_BYTES)

@@ -5,6 +5,7 @@
 import { promisify } from 'node:util'
 import { noSuchEndpoint } from '../../core/errors.ts'
 import { ROOT, readShipped } from '../../core/files.ts'
+import { onFirstUse } from '../../core/remember.ts'
 import { type Endpoint, pathParam } from '../http/endpoint.ts'
 import { header, pathParameter } from '../http/openapi.ts'
 
@@ -42,14 +43,6 @@ function assetIn(folder: URL, name: string) {
     return gzip(await plain(), { level: 9 })
   })
   return { contentType, plain, gzipped }
-}
-
-export function onFirstUse<Made>(make: () => Made): () => Made {
-  let made: Made | undefined
-  return () => {
-    made ??= make()
-    return made
-  }
 }
 
 const { names, files } = readAssets(new URL('platform/web/assets/built/', ROOT))
@@ -118,7 +111,7 @@ export const acceptsGzip = (acceptEncoding = ''): boolean =>
   /\bgzip\b(?!\s*;\s*q=0(\.0*)?\s*(,|$))/i.test(acceptEncoding)
 
 /** Compares weakly, because a proxy may have weakened the ETag (RFC 9110, section 13.1.2). */
-const isOneOf = (ifNoneMatch = '', etag: string): boolean =>
+export const isOneOf = (ifNoneMatch = '', etag: string): boolean =>
   ifNoneMatch
     .split(',')
     .map(tag => tag.trim().replace(/^W\//, ''))

@@ -1,6 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Account } from '../../core/account.ts'
-import { FORM_BYTES } from '../../core/budgets.ts'
 import { addressesOf } from '../../platform/http/addresses.ts'
 import type { Area } from '../../platform/http/areas.ts'
 import { toApiError } from '../../platform/http/errors.ts'
@@ -49,7 +48,6 @@ ${account && paragraph(html`Go to the ${link(visit.home, 'home page')}, or searc
     prefix: '/console',
     setHeaders,
     sendError,
-    bodyLimit: FORM_BYTES,
     counted: true,
   }
   return {
@@ -92,7 +90,11 @@ const faults: Record<number, Fault> = {
     'This account has nothing at this address. It may be mistyped, belong to another account, or be gone: payments and what belongs to them are kept for 7 days.',
   ],
   405: ['This page cannot be used like that', 'Nothing was done.'],
-  413: ['The form is too long', 'A form may have 256 KiB. Nothing was done.'],
+  413: [
+    'The form is too long',
+    'A form may have 16 KiB, and with a file 256 KiB. Nothing was done.',
+  ],
   415: ['The form has a type that this page does not read', 'Nothing was done.'],
+  422: ['The form has too many fields', 'Nothing was done.'],
   503: ['The service has too much to do', 'Nothing was done. Try again in a moment.'],
 }

@@ -6,6 +6,7 @@ import type { Account } from '../../core/account.ts'
 import { ADDRESS_PART_BYTES, RECORD_ROW_BYTES, RECORDED_BODY_BYTES } from '../../core/budgets.ts'
 import type { Statement, Time } from '../../core/ports.ts'
 import type { Recorded } from '../../platform/http/areas.ts'
+import { formOf } from '../../platform/http/body.ts'
 import { methodOf } from '../../platform/http/fastify.ts'
 import { inUtf8, isStorable } from '../../platform/http/fields.ts'
 import type { RecordedPayment } from '../../platform/http/request-state.ts'
@@ -230,8 +231,7 @@ function requestBodyOf({ kind, secret_body, requestBody }: RawRequest, mask: Mas
   if (secret_body) return undefined
   const bytes = bytesOf(requestBody)
   if (kind === 'api' || bytes === undefined) return mask.body(bytes)
-  const form = new URLSearchParams(bytes.toString())
-  const fields = [...form].filter(([name]) => FORM_FIELDS.includes(name))
+  const fields = [...(formOf(requestBody) ?? [])].filter(([name]) => FORM_FIELDS.includes(name))
   return mask.body(new URLSearchParams(fields).toString())
 }
 

@@ -22,6 +22,7 @@ import {
   sendNext,
   sendPage,
   signInFirst,
+  textsIn,
   type Visit,
   visitOf,
 } from './page.ts'
@@ -79,8 +80,11 @@ const pageRoute = (
   area: 'sign-in',
   handler: async (request, reply) => {
     const visit = visitOf(request, context)
-    const query = new URLSearchParams(/\?.*/s.exec(request.url)?.[0])
-    return sendPage(reply, visit, pageOf(visit, query))
+    return sendPage(
+      reply,
+      visit,
+      pageOf(visit, new URLSearchParams(textsIn(visit, ['to', 'code']))),
+    )
   },
 })
 
@@ -162,7 +166,9 @@ export function sendSignedOut(
   reply: FastifyReply,
   purpose: string,
 ): FastifyReply {
-  const page = pageOfAddress(request.originalUrl.replace(new RegExp(`/${purpose}(?=[?]|$)`), ''))
+  const [path = '', ...query] = request.originalUrl.split('?')
+  const above = path.endsWith(`/${purpose}`) ? path.slice(0, -purpose.length - 1) : path
+  const page = pageOfAddress([above, ...query].join('?'))
   const next: Next = { to: signInFirst(page), done: { code: 'lost' } }
   return sendNext(reply, outside(visitOf(request, context)), next)
 }

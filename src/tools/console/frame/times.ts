@@ -21,7 +21,9 @@ export const dayName = (at: number): string =>
 export const TIME_RULE =
   'Enter a day such as 14/09/2026, 2026-09-14, today or yesterday, a time such as 08:20, or both'
 
-const TEXT = /^(?:(\d{4}-\d\d-\d\d)(?:[T\s]+|$))?(?:(\d\d?:\d\d)(?::(\d\d)(?:\.(\d{3}))?)?)?\s*Z?$/i
+/** Characters of a day and a time with their milliseconds, and of some spaces. */
+const LONGEST = 40
+const TEXT = /^(?:(\d{4}-\d\d-\d\d)(?:[T\s]+|$))?(?:(\d\d?:\d\d)(?::(\d\d)(?:\.(\d{3}))?)?\s*)?Z?$/i
 
 const WORDS = ['today', 'yesterday']
 
@@ -43,6 +45,7 @@ const withPlainDay = (text: string, now: number): string =>
  * any other text.
  */
 export function spanIn(text: string, now: number) {
+  if (text.length > LONGEST) return undefined
   const [, day, minute, second, ms] = TEXT.exec(withPlainDay(text.trim(), now)) ?? []
   if (day === undefined && minute === undefined) return undefined
   const date = day ?? new Date(now).toISOString().slice(0, 10)

@@ -3,7 +3,7 @@ import { hash } from 'node:crypto'
 import { unescape as decoded } from 'node:querystring'
 import { isSuccess } from '../../../core/http-status.ts'
 import { isListenerAddress } from '../../../pay/webhooks/listener.ts'
-import { isForm } from '../../../platform/http/body.ts'
+import { formOf, isForm } from '../../../platform/http/body.ts'
 import type { Created, Facts, Headers } from '../../record/exchange.ts'
 import { type AnsweredAttempt, bytesOf, effectFacts, type RawRequest } from '../../record/row.ts'
 import { partsOf } from './values.ts'
@@ -22,7 +22,7 @@ export function readRequest(raw: RawRequest, headers: Readonly<Headers>) {
     /** '' without a body. */
     text,
     /** The fields of the JSON or of the form; {} without any. */
-    body: fieldsOf(headers, text),
+    body: isForm({ headers }) ? Object.fromEntries(formOf(raw.requestBody) ?? []) : fieldsOf(text),
     /** The body of the response; '' for none. */
     response: String(bytesOf(raw.responseBody) ?? ''),
   }
@@ -30,9 +30,8 @@ export function readRequest(raw: RawRequest, headers: Readonly<Headers>) {
 
 type Fields = Readonly<Record<string, unknown>>
 
-function fieldsOf(headers: Headers, text: string): Fields {
+function fieldsOf(text: string): Fields {
   if (text === '') return {}
-  if (isForm({ headers })) return Object.fromEntries(new URLSearchParams(text))
   try {
     const parsed: unknown = JSON.parse(text)
     return typeof parsed === 'object' && parsed !== null ? { ...parsed } : {}

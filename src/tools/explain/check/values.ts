@@ -1,5 +1,4 @@
 /** Values that GOV.UK Pay takes and those that it refuses. */
-import { posix } from 'node:path'
 import { HOUR } from '../../../core/time.ts'
 import { submittedCard } from '../../../pay/card.ts'
 
@@ -36,7 +35,15 @@ export function isOfPages({ return_url }: { return_url?: unknown }, response: st
 }
 
 /** Above its root, as /../b does and /a/../b does not. */
-const climbs = (path: string): boolean => /^\.\.(?:\/|$)/.test(posix.normalize(`.${path}`))
+function climbs(path: string): boolean {
+  let depth = 0
+  for (const part of path.split('/')) {
+    if (part === '..') depth -= 1
+    else if (part !== '' && part !== '.') depth += 1
+    if (depth < 0) return true
+  }
+  return false
+}
 
 /** In a JSON value a quotation mark, and what is written as \u003c, has a backslash. */
 export const hasText = (

@@ -1,0 +1,276 @@
+import assert from 'node:assert/strict'
+import { Buffer } from 'node:buffer'
+import { describe, test } from 'node:test'
+import type { FastifyRequest } from 'fastify'
+import { penceIn } from '../../src/core/money.ts'
+import { readIdempotencyKey, readNewPayment } from '../../src/pay/payments/request.ts'
+import { readSeal } from '../../src/platform/accounts/seal.ts'
+import { decodeAscii } from '../../src/platform/http/addresses.ts'
+import { hasEmptySegment, isBelow } from '../../src/platform/http/areas.ts'
+import { formOf, jsonBody, multipartBody } from '../../src/platform/http/body.ts'
+import { fastifyOptions } from '../../src/platform/http/fastify.ts'
+import { instant } from '../../src/platform/http/query.ts'
+import { isLostInBrowser } from '../../src/platform/http/server.ts'
+import { callbackUrlProblem } from '../../src/platform/outbound/address.ts'
+import { acceptsGzip, isOneOf } from '../../src/platform/web/assets.ts'
+import { pageOfAddress } from '../../src/tools/console/frame/page.ts'
+import { cookiesNamed, routedInConsole } from '../../src/tools/console/frame/session.ts'
+import { spanIn } from '../../src/tools/console/frame/times.ts'
+import { causeOf } from '../../src/tools/explain/causes.ts'
+import { isNoAddress, partsOf, takesJson } from '../../src/tools/explain/check/values.ts'
+import { inHex, rewritten } from '../../src/tools/explain/signature/digests.ts'
+import { isTooDeep, readJson } from '../../src/tools/explain/signature/json-text.ts'
+import { createMask } from '../../src/tools/record/mask.ts'
+import { compile, match } from '../support/backtracking.ts'
+import { parse } from '../support/expression-parts.ts'
+import { type Expression, expressionsOf } from '../support/expressions.ts'
+import { hostileTexts } from '../support/hostile-texts.ts'
+
+/** Twice the length may take as many times the steps: twice is linear, four times square. */
+const MOST_GROWTH = 2.5
+const MOST_STEPS = 1_000_000
+
+/** How an expression takes longer and longer, in words; undefined for one that does not. */
+function slownessOf(expression: Expression): string | undefined {
+  const { place, source, flags } = expression
+  const parsed = parse(expression)
+  const program = compile(parsed)
+  const { drawn, size } = hostileTexts(parsed)
+  const engine = new RegExp(source, flags.includes('g') ? flags : `${flags}g`)
+  for (const draw of drawn) {
+    const text = draw(size)
+    const few = match(program, text, MOST_STEPS)
+    const many = match(program, draw(2 * size), MOST_STEPS)
+    const growth = many.counted > MOST_STEPS ? Infinity : many.counted / few.counted
+    if (growth > MOST_GROWTH)
+      return `${place} /${source}/${flags}: ${few.counted} steps for ${JSON.stringify(draw(3))} with ${size} times the middle, ${many.counted} with twice as many`
+    const found = Array.from(
+      text.matchAll(engine),
+      each => `${each.index}-${each.index + each[0].length}`,
+    )
+    const expected = flags.includes('g') ? found : found.slice(0, 1)
+    assert.deepEqual(few.found, expected, `${place}: the steps are not those of the engine`)
+  }
+  return undefined
+}
+
+describe('The regular expressions of src', () => {
+  test('take steps that grow with the length of a text, not with its square', () => {
+    const expressions = expressionsOf('src/')
+    assert.ok(expressions.length > 250)
+    assert.deepEqual(
+      expressions.map(slownessOf).filter(each => each !== undefined),
+      [],
+    )
+  })
+
+  test('are judged by a count that finds squares, cubes and powers, and nothing else', () => {
+    const isSlow = ({ source, flags }: RegExp) =>
+      slownessOf({ place: '', source, flags }) !== undefined
+    const slow = [
+      /^(?:(\d{4}-\d\d-\d\d)(?:[T\s]+|$))?(?:(\d\d?:\d\d))?\s*Z?$/i,
+      /^([^:]+):[ \t]*(.*?)[ \t]*$/,
+      /^([^=]*?)\s*=\s*(.*)$/,
+      /\s+$/,
+      /\.+$/,
+      /^.*,.*;$/,
+      /^(?:a|b|ab)*$/,
+      /^(?:\w+\s?)*$/,
+      /(?<=a)(?:bc)*d|(?:bc)+e/,
+      /^(?=.*,.*;)[a-z]+$/,
+      /<.*?>|</g,
+    ]
+    const linear = [
+      /^\s*([^\s].*)?$/s,
+      /(?<!\/)\/+$/,
+      /"(?:[^"\\]|\\.)*"|[^"]+/g,
+      /^(["']).*\1$/,
+      /^[\w.%-]{1,192}$/,
+      /^a{0,40}a*b/,
+      /"[^"]*"x/,
+      /^(?=.*\d)(?=.*[a-z])[\w-]{16,}$/i,
+    ]
+    assert.deepEqual(
+      slow.filter(each => !isSlow(each)),
+      [],
+    )
+    assert.deepEqual(linear.filter(isSlow), [])
+  })
+})
+
+type Reader = (text: string) => unknown
+
+const withHeader = (name: string, value: string) =>
+  ({ headers: { [name]: value }, raw: { url: '/none' }, url: '/none' }) as unknown as FastifyRequest // they read no more
+
+const payment = { amount: 1, reference: 'a', description: 'a', return_url: 'https://a.example' }
+const mask = createMask(['a-known-secret'])
+const bodyOf = (text: string) => ({ body: Buffer.from(text) }) as FastifyRequest // they read no more
+
+/** What reads a text of a client or a receiver, and how a text for it may begin. Refusals are results. */
+const readers: Record<string, [read: Reader, ...beginnings: string[]]> = {
+  'a form': [text => formOf(Buffer.from(text)), 'a='],
+  'a form with files': [
+    text =>
+      multipartBody({
+        ...bodyOf(text),
+        raw: { headersDistinct: { 'content-type': ['multipart/form-data; boundary=x'] } },
+      } as unknown as FastifyRequest), // it reads no more
+    '--x\r\n',
+    '--x\r\nContent-Disposition: form-data; name="a"\r\n\r\n',
+  ],
+  'the type of a form with files': [
+    text =>
+      multipartBody({
+        ...bodyOf('--x--'),
+        raw: { headersDistinct: { 'content-type': [text] } },
+      } as unknown as FastifyRequest), // it reads no more
+    'multipart/form-data; boundary=',
+  ],
+  'a query': [fastifyOptions.routerOptions.querystringParser, 'a='],
+  cookies: [
+    text => cookiesNamed(withHeader('cookie', text), 'farthing_console'),
+    'farthing_console=',
+  ],
+  'a session': [readSeal, 'a.1.1.'],
+  'a time of the API': [instant, '2026-01-01T10:00:00.'],
+  'a time that a person typed': [text => spanIn(text, 0), '2026-01-01', '1/1/2026', '10:00'],
+  'an amount that a person typed': [penceIn, '£1,000'],
+  JSON: [text => jsonBody(bodyOf(text), 'P0197', ['amount']), '{"a":', '{"amount":1.0,', '{"a":"'],
+  'the fields of a payment': [
+    text =>
+      Object.keys(payment).map(name => attempt(() => readNewPayment({ ...payment, [name]: text }))),
+  ],
+  'a key of a payment': [readIdempotencyKey],
+  'the address of a receiver': [
+    text => callbackUrlProblem(text, new Set()),
+    'https://',
+    'https://a.b/',
+  ],
+  'the address of a request': [
+    text => [isBelow('/v1', text), hasEmptySegment(text), decodeAscii(text), pageOfAddress(text)],
+    '/console/',
+    'https://a/',
+  ],
+  'an address inside the console': [text => routedInConsole({ url: text } as never), '/console/a/'],
+  'the header Accept': [
+    text => [isLostInBrowser(withHeader('accept', text)), takesJson(text)],
+    'text/html',
+  ],
+  'the header Accept-Encoding': [acceptsGzip, 'gzip'],
+  'the header If-None-Match': [text => isOneOf(text, '"a"'), 'W/'],
+  'a signature': [text => [rewritten(text), inHex(text)], 'sha256=', '"'],
+  'a body whose signature is explained': [text => [isTooDeep(text), readJson(text)], '{"a":', '['],
+  'an address in the record': [text => [mask.url(text), partsOf(text)], 'https://a.b/?token='],
+  'the return_url of a payment': [isNoAddress, `https://a.b/${'x'.repeat(8_000)}/`],
+  'a body in the record': [text => mask.body(text), '{"token": ', '{"token": "', 'a&token='],
+  'a text in the record': [mask.text, 'token=', '4000 0000'],
+  'the response of a receiver': [
+    text => causeOf({ status: 500, result: text, response_body: { text } } as never),
+    'connection failed (',
+  ],
+}
+
+async function attempt(read: () => unknown): Promise<void> {
+  try {
+    await read()
+  } catch {
+    // A refusal is as good as a result.
+  }
+}
+
+const WORDS = [
+  ...[
+    'a',
+    '0',
+    'f',
+    ' ',
+    '\t',
+    '\n',
+    '\r\n',
+    '\0',
+    '£',
+    '…',
+    '\ud800',
+    '+',
+    '%',
+    '%4',
+    '%41',
+    '%c3',
+    '\\',
+    '\\"',
+    '"',
+  ],
+  ...[
+    '&',
+    'a&',
+    'a=b&',
+    ';',
+    'a;',
+    'a=b;',
+    'farthing_console=a;',
+    ',',
+    'a,',
+    'text/html;q=1,',
+    '.',
+    '1.',
+    '/',
+    '//',
+    '../',
+    'b/../',
+  ],
+  ...[
+    '?',
+    '#',
+    ':',
+    '::',
+    '@',
+    '-',
+    '--',
+    '--x\r\n',
+    '[',
+    '{"a":',
+    '"a":1,',
+    '"__proto__":',
+    '"amount":1.0,',
+    '<',
+    '(',
+    'token=a&',
+  ],
+]
+const ENDS = ['', '!']
+const LENGTH = 32 * 1024
+/** Milliseconds of processor time below which nothing is judged. The square of LENGTH takes some hundreds. */
+const FLOOR = 40
+
+async function processorTime(read: Reader, text: string): Promise<number> {
+  const before = process.threadCpuUsage()
+  await attempt(() => read(text))
+  const { user, system } = process.threadCpuUsage(before)
+  return (user + system) / 1_000
+}
+
+/** The least of three. */
+async function leastTime(read: Reader, text: string): Promise<number> {
+  const times = [await processorTime(read, text), await processorTime(read, text)]
+  return Math.min(...times, await processorTime(read, text))
+}
+
+describe('What reads a text from outside', () => {
+  for (const [name, [read, ...beginnings]] of Object.entries(readers))
+    test(`reads ${name} in time that grows with its length, not with its square`, async () => {
+      for (const beginning of ['', ...beginnings])
+        for (const word of WORDS)
+          for (const end of ENDS) {
+            const drawn = (length: number) => beginning + word.repeat(length / word.length) + end
+            if ((await processorTime(read, drawn(LENGTH))) < FLOOR) continue
+            const long = await leastTime(read, drawn(LENGTH))
+            const growth = long / (await leastTime(read, drawn(LENGTH / 2)))
+            const sentence = `${JSON.stringify(drawn(3 * word.length))}: ${long} ms`
+            assert.ok(
+              long < FLOOR || growth <= 3,
+              `${sentence}, ${growth} times that of half of it`,
+            )
+          }
+    })
+})

@@ -1,0 +1,90 @@
+import type { Node, Parsed, Test } from './expression-parts.ts'
+
+/** Characters that stand for all others in the draw. */
+const CHARACTERS = [
+  ...Array.from({ length: 94 }, (_, i) => String.fromCharCode(33 + i)),
+  ...Array.from({ length: 33 }, (_, i) => String.fromCharCode(i)),
+  ...'\x7f\x80é£\u2028\ufeff…',
+]
+
+/** One for each set of characters that these parts tell apart. */
+function alphabetOf(tests: Iterable<Test>): string[] {
+  const all = [...tests]
+  const kinds = Map.groupBy(CHARACTERS, character => all.map(test => test(character)).join())
+  return [...kinds.values()].map(([first = '']) => first)
+}
+
+/** Ends that are tried at most; one that no part takes is the most important. */
+const MOST_ENDS = 12
+const LONG = 16
+
+/**
+ * Texts that make backtracking do its worst: the shortest way to each long loop, then a word that a loop takes many
+ * times, then a wrong end. None for an expression without long loops, which does a limited work at each place.
+ * `size`: how many times, more than a loop with a limit takes.
+ */
+export function hostileTexts({ root, tests }: Parsed) {
+  const isWord: Test = character => /\w/.test(character)
+  const alphabet = alphabetOf([...tests.values(), isWord])
+  const inLoops = new Set<Test>()
+  const beginnings = new Set<string>()
+  const words = new Set<string>()
+  const samples = new Map<string, string>()
+  let longestBound = 0
+
+  /** The shortest text that a part takes. */
+  function sampleOf(node: Node): string {
+    if (node.is === 'character') return alphabet.find(node.test) ?? ''
+    if (node.is === 'sequence') return node.parts.map(sampleOf).join('')
+    if (node.is === 'choice')
+      return node.parts
+        .map(sampleOf)
+        .reduce((one, other) => (other.length < one.length ? other : one))
+    if (node.is === 'repeat') return sampleOf(node.part).repeat(node.least)
+    if (node.is === 'again') return samples.get(node.name) ?? ''
+    if (node.is !== 'group') return ''
+    const sample = sampleOf(node.part)
+    samples.set(String(node.index), sample)
+    return sample
+  }
+
+  function walk(node: Node, before: string, isInLoop: boolean): void {
+    if (node.is === 'character' && isInLoop) inLoops.add(node.test)
+    if (node.is === 'sequence') {
+      let way = before
+      for (const part of node.parts) {
+        walk(part, way, isInLoop)
+        way += sampleOf(part)
+      }
+    } else if (node.is === 'choice')
+      for (const part of node.parts) {
+        if (isInLoop) words.add(sampleOf(part))
+        walk(part, before, isInLoop)
+      }
+    else if (node.is === 'group' || node.is === 'look') walk(node.part, before, isInLoop)
+    else if (node.is === 'repeat') {
+      const isLong = node.most >= LONG
+      if (isLong) {
+        beginnings.add(before)
+        words.add(sampleOf(node.part))
+        if (node.most < Infinity) longestBound = Math.max(longestBound, node.most)
+      }
+      walk(node.part, before, isInLoop || isLong)
+    }
+  }
+
+  walk(root, '', false)
+  if (beginnings.size > 0) beginnings.add('')
+  for (const character of alphabet)
+    if ([...inLoops].some(test => test(character))) words.add(character)
+  const untaken = alphabet.filter(character => ![...tests.values()].some(test => test(character)))
+  const ends = new Set(['', ...untaken, ...alphabet])
+  const drawn = [...beginnings].flatMap(beginning =>
+    [...words].flatMap(word =>
+      [...ends]
+        .slice(0, MOST_ENDS)
+        .map(end => (times: number) => beginning + word.repeat(times) + end),
+    ),
+  )
+  return { drawn, size: Math.max(100, 2 * longestBound) }
+}
