@@ -14,7 +14,7 @@ export const ROUNDS = 9
 /** Milliseconds after which the memory of an idle service is read. */
 export const IDLE = 2_000
 
-const MOST_OF_NODE = 4
+const MOST_OF_NODE = 4.3
 const MOST_MEMORY = 1.4
 
 export async function start({ step, scale }: Bench): Promise<Figure[]> {

@@ -12,6 +12,7 @@ import { createKey } from '../src/platform/accounts/store.ts'
 import { createClient } from './support/client.ts'
 import { tempDatabase } from './support/folders.ts'
 import { openAt } from './support/open-database.ts'
+import { freePort } from './support/ports.ts'
 import { open } from './support/raw-http.ts'
 import { startReceiver } from './support/receiver.ts'
 import { gated } from './support/subscriber.ts'
@@ -43,6 +44,40 @@ test('HOST=localhost is one address, also where the name has two, and stops like
   }
   await assert.rejects(reach('127.0.0.1'), { code: 'ECONNREFUSED' })
 })
+
+test('A service does not listen before the webhook of FARTHING_WEBHOOK_URL is there', async t => {
+  const port = await freePort()
+  const env = {
+    FARTHING_WEBHOOK_URL: 'http://localhost:9/hook',
+    FARTHING_SIGNING_KEY: 'a signing key of our own',
+  }
+  const config = readConfig({ ...env, PORT: `${port}`, DATABASE_URL: 'sqlite::memory:' })
+  const reached: boolean[] = []
+  const asking = ({ database, ...others }: Ports): Ports => ({
+    ...others,
+    database: {
+      ...database,
+      async write(statements) {
+        if (statements.some(({ sql }) => sql.includes('into webhooks')))
+          reached.push(await canConnect(port))
+        return database.write(statements)
+      },
+    },
+  })
+  const farthing = await startFarthing({ config, ports: asking, onFatal: assert.ifError })
+  t.after(() => farthing.close())
+  assert.deepEqual([...reached, await canConnect(port)], [false, true])
+})
+
+async function canConnect(port: number): Promise<boolean> {
+  const socket = connect(port, '127.0.0.1')
+  const reached = await once(socket, 'connect').then(
+    () => true,
+    () => false,
+  )
+  socket.destroy()
+  return reached
+}
 
 test('A stop waits for the delivery whose client has gone away, and records how it ended', async t => {
   const gate = gated()

@@ -1,6 +1,5 @@
 import { lookup } from 'node:dns/promises'
-import net from 'node:net'
-import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import { DEFAULT_ACCOUNT } from '../core/account.ts'
@@ -59,63 +58,30 @@ type StartOptions = {
 
 export type Farthing = Awaited<ReturnType<typeof startFarthing>>
 
-/** Starts the service: the only way to do so. Throws if the database cannot be opened or the port is taken. */
+/**
+ * Starts the service: the only way to do so. It listens once its database is open, is migrated and has what the settings
+ * ask for; it is ready when this resolves. Throws if the database cannot be opened or the port is taken.
+ */
 export async function startFarthing(options: StartOptions) {
-  const { config, logger, ca, onFatal = throwError } = options
-  const metrics = await createMetrics(config)
-  const opening = openDatabase(config.database, {
-    onCommit: metrics?.committed,
-    onUnknownOutcome: error => void setTimeout(onFatal, LAST_RESPONSES, error),
-    onConnectionError: error => logger?.warn(`a database connection was lost: ${error.message}`),
-  })
-  opening.catch(() => undefined)
-  // It has its methods once it is open. The app uses none before it listens.
-  const database = {} as Database
-  const resolve = options.resolve ?? createResolve()
-  const send = createSend({
-    resolve,
-    allowed: config.callbackHosts,
-    userAgent: `Farthing/${version}`,
-    ...(ca && { ca }),
-  })
-  const real: Ports = {
-    database,
-    time: createTime(undefined, config),
-    ...(options.seed === undefined
-      ? { newId: createNewId(), secrets }
-      : createSeededIds(options.seed)),
-    resolve,
-    send: metrics?.counting(send) ?? send,
-  }
-
-  async function closePorts(): Promise<void> {
-    send.close()
-    await metrics?.close()
-    await opening.then(opened => opened.close())
-  }
-
+  const { config, logger } = options
+  // SQLite's thread migrates a new file while this one loads the app.
+  const [{ ports, metrics, closePorts }, { createApp }] = await Promise.all([
+    openPorts(options),
+    import('./app.ts'),
+  ])
   let server: FastifyInstance | undefined
   try {
-    // In two turns of the event loop SQLite's thread gets what migrates a new file. Meanwhile this one makes the app.
-    await setImmediate()
-    await setImmediate()
-    const { createApp } = await import('./app.ts')
-    const ports = options.ports?.({ ...real, database: await opening }) ?? real
     const app = await createApp(ports, config, logger, metrics?.watch)
     server = app.server
-    Object.assign(database, await opening)
     await admitFixedKeys(ports, config)
+    await makeFixedWebhook(ports, config, logger)
     await listen(server, config)
     const metricsUrl = await metrics?.listen(config.host, config.metricsPort ?? 0)
     // Create the first key only after `listen` succeeded; otherwise nobody would ever see it.
     const apiKey = config.apiKey ?? (await makeFirstKey(ports, config))
-    await makeFixedWebhook(ports, config, logger)
     warnOfMount(config, logger)
-    if (!config.control) await warnOfMovedClocks(database, logger)
-    const warn = (...args: Parameters<Logger['warn']>) => logger?.warn(...args)
-    const inMemory = config.database.kind === 'sqlite' && config.database.path === ':memory:'
-    const stopWork =
-      options.backgroundWork === false ? undefined : startWork({ ...app, ...ports, warn, inMemory })
+    if (!config.control) await warnOfMovedClocks(ports.database, logger)
+    const stopWork = options.backgroundWork === false ? undefined : workOf(app, ports, options)
     let closing: Promise<void> | undefined
     async function close(graceMs: number): Promise<void> {
       const workStopped = stopWork?.()
@@ -142,6 +108,40 @@ export async function startFarthing(options: StartOptions) {
   }
 }
 
+/** Opens the database, and makes the ports with it. */
+async function openPorts(options: StartOptions) {
+  const { config, logger, ca, seed, onFatal = throwError } = options
+  const metrics = await createMetrics(config)
+  const database = await openDatabase(config.database, {
+    onCommit: metrics?.committed,
+    onUnknownOutcome: error => void setTimeout(onFatal, LAST_RESPONSES, error),
+    onConnectionError: error => logger?.warn(`a database connection was lost: ${error.message}`),
+  }).catch(async error => {
+    await metrics?.close()
+    throw error
+  })
+  const resolve = options.resolve ?? createResolve()
+  const send = createSend({
+    resolve,
+    allowed: config.callbackHosts,
+    userAgent: `Farthing/${version}`,
+    ...(ca && { ca }),
+  })
+  const real: Ports = {
+    database,
+    time: createTime(undefined, config),
+    ...(seed === undefined ? { newId: createNewId(), secrets } : createSeededIds(seed)),
+    resolve,
+    send: metrics?.counting(send) ?? send,
+  }
+  async function closePorts(): Promise<void> {
+    send.close()
+    await metrics?.close()
+    await database.close()
+  }
+  return { ports: options.ports?.(real) ?? real, metrics, closePorts }
+}
+
 const createMetrics = async ({ metricsPort }: Config) =>
   metricsPort === undefined
     ? undefined
@@ -151,6 +151,12 @@ function throwError(error: unknown): never {
   throw error
 }
 
+function workOf(app: App, ports: Ports, { config, logger }: StartOptions) {
+  const warn = (...args: Parameters<Logger['warn']>) => logger?.warn(...args)
+  const inMemory = config.database.kind === 'sqlite' && config.database.path === ':memory:'
+  return startWork({ ...app, ...ports, warn, inMemory })
+}
+
 async function listen(server: FastifyInstance, { port, host }: Config): Promise<void> {
   // Fastify logs its address when it listens, and the command prints it too. This logger is the server's own.
   const { level } = server.log
@@ -158,7 +164,7 @@ async function listen(server: FastifyInstance, { port, host }: Config): Promise<
   try {
     // One address: the name localhost can have two, and of two servers Fastify closes only one gracefully.
     const { address } = await lookup(host, { order: 'ipv4first' })
-    await server.listen(optionsOfListen(server.server, address, port))
+    await server.listen({ port, host: address, backlog: BACKLOG })
   } catch (error) {
     const unknownName = error instanceof Error && 'hostname' in error
     if (!unknownName) throw error
@@ -171,20 +177,9 @@ async function listen(server: FastifyInstance, { port, host }: Config): Promise<
 }
 
 /**
- * Before it listens on an address, Node compiles an expression for IPv6 addresses: 4 % of a start. It does not for a socket
- * that is bound already, as Node has them from 26.4 on. Of that it takes the backlog only as a second argument.
- */
-function optionsOfListen(server: net.Server, host: string, port: number) {
-  const { BoundSocket } = net as Partial<typeof net>
-  if (!BoundSocket) return { port, host, backlog: BACKLOG }
-  const socket = new BoundSocket({ host, port })
-  server.listen = () => Reflect.apply(net.Server.prototype.listen, server, [socket, BACKLOG])
-  return { host }
-}
-
-/**
- * Makes the accounts of the fixed keys, and lets the default account behave as the settings say. Throws if one is a key of another account: a client's key that is set where the
- * service starts would open the default account on this instance only.
+ * Makes the accounts of the fixed keys, and lets the default account behave as the settings say. Throws if one is a key of
+ * another account: a client's key that is set where the service starts would open the default account on this instance
+ * only.
  */
 async function admitFixedKeys(
   { database, time }: Ports,

@@ -13,7 +13,7 @@ import {
   type Payment,
   statusOf,
 } from '../payments/payment.ts'
-import { choiceTriggers, isHeld } from '../payments/scenario.ts'
+import { choiceTriggers, planOf } from '../payments/scenario.ts'
 import {
   confirmPage,
   detailsPage,
@@ -39,8 +39,9 @@ export async function showDetails(
   { starts }: { starts: boolean },
 ): Promise<PageOrRedirect> {
   const payment = starts ? (await moveByToken(visit, 'open_page'))?.payment : await find(visit)
-  if (starts && payment?.scenario && isPayable(statusOf(payment)))
-    return carryOut(visit, isHeld(visit.context, payment) ? 'success' : payment.scenario)
+  const { scenario, hold } = payment ? planOf(visit.context, payment) : {}
+  if (starts && payment && scenario && isPayable(statusOf(payment)))
+    return carryOut(visit, hold ? 'success' : scenario)
   return unlessOver(payment, payment => details(visit, payment))
 }
 

@@ -15,7 +15,12 @@ import {
   type Schema,
 } from '../../platform/http/openapi.ts'
 import { object } from '../../platform/http/schema.ts'
-import { isCrossSite, pagePolicy, sendHtml, setPageHeaders } from '../../platform/web/headers.ts'
+import {
+  isFromOtherSite,
+  pagePolicy,
+  sendHtml,
+  setPageHeaders,
+} from '../../platform/web/headers.ts'
 import { type Context, contextOf } from '../context.ts'
 import { choices } from '../payments/payment.ts'
 import type { JourneyStep, PageOrRedirect } from './journey.ts'
@@ -135,9 +140,9 @@ const detailsEndpoints = (visit: Visit): Endpoint[] => [
       },
     }),
     handler: async (request, reply) => {
-      refuseOtherSites(request)
+      const here = fromHere(request, visit(request))
       const { choose } = await loadJourney()
-      return send(reply, await choose(visit(request), formBody(request)))
+      return send(reply, await choose(here, formBody(request)))
     },
   },
 ]
@@ -191,9 +196,9 @@ const confirmEndpoints = (visit: Visit): Endpoint[] => [
       },
     }),
     handler: async (request, reply) => {
-      refuseOtherSites(request)
+      const here = fromHere(request, visit(request))
       const { confirm } = await loadJourney()
-      return send(reply, await confirm(visit(request), formBody(request)))
+      return send(reply, await confirm(here, formBody(request)))
     },
   },
 ]
@@ -222,8 +227,8 @@ const journeyByForm = (visit: Visit): Endpoint => ({
     if (token === undefined || more.length > 0) return send(reply, undefined)
     const step = fields.get('step')
     // Only the first request, which has no step, comes from the client's site.
-    if (step !== null) refuseOtherSites(request)
     const here = visit(request, token)
+    if (step !== null) fromHere(request, here)
     const { choose, confirm, showDetails } = await loadJourney()
     if (step === 'details') return send(reply, await choose(here, fields))
     if (step === 'confirm') return send(reply, await confirm(here, fields))
@@ -241,9 +246,10 @@ function send(reply: FastifyReply, next: PageOrRedirect): FastifyReply {
 const inAscii = (address: string): string =>
   /^[!-~]*$/.test(address) ? address : new URL(address).href
 
-/** Refuses forms that another site makes a browser submit (CSRF). */
-function refuseOtherSites(request: FastifyRequest): void {
-  if (isCrossSite(request)) throw pageFault(403)
+/** The step of a form of these pages. Throws if another site made the browser submit it (CSRF). */
+function fromHere(request: FastifyRequest, step: JourneyStep): JourneyStep {
+  if (isFromOtherSite(request, step.context.config)) throw pageFault(403)
+  return step
 }
 
 const token = pathParameter(
@@ -261,7 +267,9 @@ const form = (description: string, schema: Schema) => ({
 })
 
 const postErrors = () => ({
-  403: html('The form was sent from another site (Sec-Fetch-Site). The payment is unchanged'),
+  403: html(
+    'The form was sent from another site (Sec-Fetch-Site or Origin). The payment is unchanged',
+  ),
   413: html(`The form has more than ${FORM_BYTES.toLocaleString('en-GB')} bytes`),
   415: html('The body is not application/x-www-form-urlencoded'),
   422: html(`The form has more than ${FORM_FIELDS} fields`),

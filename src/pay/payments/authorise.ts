@@ -8,7 +8,7 @@ import { DECLINED_CARD, submittedCard } from '../card.ts'
 import { type Context, contextOf } from '../context.ts'
 import { changePayment } from './commands.ts'
 import { advance, type Payment, type Scenario, statusOf } from './payment.ts'
-import { cardTriggers, isHeld } from './scenario.ts'
+import { cardTriggers, planOf } from './scenario.ts'
 import { findByToken } from './store.ts'
 
 type CardScenario = 'success' | 'declined'
@@ -86,9 +86,9 @@ export async function submitCard(
     (found, now) => {
       if (found.given.authorisation_mode !== 'moto_api') throw errors.unknownOneTimeToken()
       if (found.card) throw errors.usedOneTimeToken()
-      const planned = isCardScenario(found.scenario) ? found.scenario : ofNumber
-      const trigger =
-        !scenario && isHeld(context, found) ? 'authorise_held' : cardTriggers[scenario ?? planned]
+      const plan = planOf(context, found)
+      const planned = isCardScenario(plan.scenario) ? plan.scenario : ofNumber
+      const trigger = !scenario && plan.hold ? 'authorise_held' : cardTriggers[scenario ?? planned]
       const change = advance(found, trigger, now, card)
       if (!change) throw errors.unknownOneTimeToken()
       return change

@@ -18,7 +18,7 @@ import {
   choiceTriggers,
   hasCardTrigger,
   impossibleFor,
-  isHeld,
+  planOf,
   submittedScenarios,
 } from './scenario.ts'
 import { findByToken } from './store.ts'
@@ -26,7 +26,7 @@ import { findByToken } from './store.ts'
 export const confirming =
   (context: Context) =>
   (payment: Payment): Trigger =>
-    isHeld(context, payment) ? 'confirm_held' : 'confirm'
+    planOf(context, payment).hold ? 'confirm_held' : 'confirm'
 
 /** Whoever has the token of a web payment: it alone authorises every step. */
 export type TokenHolder = { context: Context; token: string }

@@ -64,6 +64,9 @@ export function impossibleFor(
   return undefined
 }
 
-/** Whether a plan holds the payment before its end. Ignored while control is off, because nobody could then end the payment. */
-export const isHeld = ({ config }: { config: { control: boolean } }, { hold }: Payment): boolean =>
-  hold === true && config.control
+/** What a plan stored with the payment. Nothing while control is off: the user then decides, and nobody could end a payment that is held. */
+export const planOf = (
+  { config }: { config: { control: boolean } },
+  { scenario, hold }: Payment,
+): AppliedScenario =>
+  config.control ? { ...(scenario && { scenario }), ...(hold && { hold }) } : {}

@@ -16,6 +16,5 @@ export function givingWay(database: Database, giveWay: () => Promise<void>): Dat
       await giveWay()
       return database.write(statements)
     })
-  // Inherited, because the database has its methods only once it is open: src/app/start.ts.
-  return Object.assign(Object.create(database), { write })
+  return { ...database, write }
 }

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { AllowedHosts } from '../../core/config.ts'
-import type { Addresses } from '../http/addresses.ts'
+import type { AllowedHosts, Config } from '../../core/config.ts'
+import { type Addresses, askedFor } from '../http/addresses.ts'
 
 /**
  * The content security policy of the hosted pages. `form-action` allows any https address, because Chromium applies
@@ -53,10 +53,18 @@ export const sendHtml = (
 ): FastifyReply => reply.code(status).type('text/html; charset=utf-8').send(page)
 
 /**
- * True if another site made the browser send the request. Browsers send Sec-Fetch-Site to https addresses and to
- * localhost. A request without it comes from a script, or over plain http.
+ * Whether another site made the browser send this form (CSRF). Browsers send Sec-Fetch-Site to https addresses and to
+ * localhost, and it holds whatever a proxy makes of the Host. Over plain http only the Origin tells: ours are the address
+ * that was asked and the configured ones. It is `null` if the other site hides it; our pages never do. A request without
+ * both comes from a script.
  */
-export function isCrossSite({ headers }: FastifyRequest): boolean {
-  const site = headers['sec-fetch-site']
-  return site !== undefined && site !== 'same-origin' && site !== 'none'
+export function isFromOtherSite(request: FastifyRequest, config: Config): boolean {
+  const { origin, 'sec-fetch-site': site } = request.headers
+  if (site === 'same-origin') return false
+  if (site !== undefined && site !== 'none') return true
+  if (origin === undefined) return false
+  const { scheme, host } = askedFor(request, config)
+  const own = [`${scheme}://${host}`, config.baseUrl, config.pagesUrl]
+  const from = URL.parse(origin)?.host
+  return from === undefined || !own.some(url => url && URL.parse(url)?.host === from)
 }

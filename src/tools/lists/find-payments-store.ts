@@ -66,19 +66,58 @@ export async function findPayments(database: Database, search: Search, range: Ra
   const { sought, refunded } = search.filter
   if (sought?.by === 'reference') return findByReference(database, search, sought.text, range, part)
   const least = sought || refunded ? await newestFrom(database, search, MOST_SEARCHED) : ''
-  const find = (range: Range) =>
-    findPart(
+  if (sought?.by !== 'metadata') {
+    const conditions = conditionsOf(search, range, least)
+    return findPart(
       database,
       paymentRows,
-      [...conditionsOf(search, range, least), ...(sought ? [ofSought(sought)] : [])],
+      [...conditions, ...(sought ? [ofSought(sought)] : [])],
       part,
     )
-  if (sought?.by !== 'metadata') return find(range)
+  }
+  const find = (range: Range) => findInSteps(database, search, { range, least, sought }, part)
   // The text in the row may be another field than one of the metadata, so the payments are looked at once more.
   const isMatch = ({ given: { metadata = {} } }: Payment) =>
     Object.hasOwn(metadata, sought.name) && String(metadata[sought.name]) === sought.value
   return findWanted(find, range, part, isMatch)
 }
+
+/** The payments whose bodies one query looks at. Held by test/contract/console/payments.test.ts. */
+const BODIES_AT_ONCE = 500
+
+type InSteps = { range: Range; least: string; sought: Exclude<Sought, { by: 'reference' }> }
+
+/** At most `limit` payments whose bodies match. Each query looks at so few that it holds nobody up. */
+async function findInSteps(
+  database: Database,
+  search: Search,
+  { range, least, sought }: InSteps,
+  { limit, order }: Part,
+): Promise<Payment[]> {
+  const found: Payment[] = []
+  for (let rest = range; ; ) {
+    const { sql, values } = allOf(conditionsOf(search, rest, least))
+    const [edge] = await database.query<{ payment_id: string }>(
+      numbered(
+        `select payment_id from payments where ${sql}
+         order by payment_id ${order === 'newest' ? 'desc' : 'asc'} limit 1 offset ${BODIES_AT_ONCE - 1}`,
+      ),
+      values,
+    )
+    const last = edge?.payment_id
+    const step =
+      last === undefined || order === 'newest' ? rest : { ...rest, before: textAfter(last) }
+    const lowest = order === 'newest' ? (last ?? least) : least
+    const conditions = [...conditionsOf(search, step, lowest), ofSought(sought)]
+    const part = { limit: limit - found.length, order }
+    found.push(...(await findPart(database, paymentRows, conditions, part)))
+    if (last === undefined || found.length === limit) return found
+    rest = order === 'newest' ? { ...rest, before: last } : { ...rest, after: last }
+  }
+}
+
+/** The text that sorts next after the identifier. */
+const textAfter = (id: string): string => `${id}0`
 
 /** The first payments that `find` finds and `isWanted` takes, at most `limit`. At most `most` are looked at. */
 export async function findWanted(
@@ -104,8 +143,9 @@ export async function findWanted(
 function conditionsOf({ room, now, filter }: Search, { before, after }: Range, least: string) {
   const { payment_id, reference, agreement_id, status, refunded, from, until } = filter
   const low = [least, oldestKept(now), from === undefined ? '' : idFloor(from)]
-  // The text sorts next after the identifier.
-  const lowest = [...low, after === undefined ? '' : `${after}0`].reduce((a, b) => (a > b ? a : b))
+  const lowest = [...low, after === undefined ? '' : textAfter(after)].reduce((a, b) =>
+    a > b ? a : b,
+  )
   const high = [before, until === undefined ? undefined : idFloor(until)]
   const highest = high.filter(each => each !== undefined).sort()[0]
   return [

@@ -63,7 +63,8 @@ export function rawRequest(
       const value = reply.getHeader(name)
       return value === undefined ? [] : [[name, value]]
     }),
-    responseBody: payload,
+    // Node sends no body to a HEAD request.
+    responseBody: methodOf(request) === 'HEAD' ? undefined : payload,
     ...(kind === 'api' && request.key_id && { key_id: request.key_id }),
     ended: actingPlan?.ended ?? (raw.socket.destroyed ? 'gone' : 'sent'),
     ...(actingPlan && { plan: actingPlan.plan_id }),

@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { idFloor } from '../../../src/core/ids.ts'
+import { createNewId, idFloor } from '../../../src/core/ids.ts'
+import { insertRefund, refundsOf } from '../../../src/pay/refunds/store.ts'
+import { timelineOf } from '../../../src/tools/console/payments/timeline.ts'
 import { findExchanges, insertExchange } from '../../../src/tools/record/store.ts'
 import { tagged } from '../../hosted/document.ts'
 import { enter, stepsOf } from '../../support/console.ts'
+import { paidPayment } from '../../support/journeys.ts'
+import { samplePayment } from '../../support/sample-payment.ts'
 import { onOneDatabase } from '../../support/service.ts'
 import { answering, receiving, subscribe } from '../../support/subscriber.ts'
 
@@ -59,6 +63,64 @@ onOneDatabase(
       const { html } = await browser.get(`${path}/report.json`)
       assert.ok(html.length < 256 * 1024, `${html.length}`)
       assert.equal(JSON.parse(html).exchanges.length, 203)
+    })
+
+    test('a payment with a thousand refunds has less than 400 KB, and the response to each refund is looked at a few times only', async () => {
+      const { api, name, browser } = await enter(service())
+      const payment = await paidPayment(api, { amount: 1_000 })
+      const { payment_id } = payment
+      await api.advance(1_000)
+      await api.post(`/v1/payments/${payment_id}/refunds`, { amount: 1 })
+      const path = `payments/${payment_id}`
+      await browser.get(path)
+      const { database } = service()
+      const part = { limit: 1, order: 'newest' } as const
+      const [recorded] = await findExchanges(database, name, { payment_id }, part)
+      const [first] = await refundsOf(database, payment_id, 1)
+      assert.ok(recorded?.response_body && first)
+      const { text } = recorded.response_body
+      const newId = createNewId()
+      let looks = 0
+      const refunds = Array.from({ length: 1_000 }, (_, i) => ({
+        ...first,
+        refund_id: newId(recorded.at + i),
+      }))
+      const exchanges = refunds.map(({ refund_id }, i) => ({
+        ...recorded,
+        exchange_id: newId(recorded.began + 1 + i),
+        at: recorded.at + i,
+        response_body: { text: text.replaceAll(first.refund_id, refund_id) },
+      }))
+      const sql = 'delete from exchanges where exchange_id = $1'
+      await database.write([
+        { sql, values: [recorded.exchange_id] },
+        ...exchanges.map(each => insertExchange(each)(each.exchange_id)),
+        ...refunds.slice(1).map(insertRefund),
+      ])
+
+      const page = await browser.get(path)
+      assert.ok(page.html.length < 400_000, `${page.html.length}`)
+      const named = stepsOf(page).flatMap(
+        step => /refund of £0\.01, (\w{26})/.exec(step)?.[1] ?? [],
+      )
+      const shown = refunds.slice(-200).map(({ refund_id }) => refund_id)
+      assert.deepEqual(named.slice(-200), shown)
+      assert.match(page.text, /Not shown 950 earlier refunds/)
+
+      const counted = exchanges.map(each => ({
+        ...each,
+        response_body: {
+          get text() {
+            looks += 1
+            return each.response_body.text
+          },
+        },
+      }))
+      const rest = { folded: new Map(), messages: [], webhooks: [] }
+      const sample = samplePayment('success')
+      const steps = timelineOf({ payment: sample, exchanges: counted, refunds, ...rest })
+      assert.equal(steps.filter(step => step.refunds.length === 1).length, 1_000)
+      assert.ok(looks <= 2_000, `${looks}`)
     })
 
     test('its summary has at most 15 lines, and says once what to do', async t => {

@@ -1,8 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { createNewId } from '../../../src/core/ids.ts'
+import { insertPayment } from '../../../src/pay/payments/store.ts'
+import { findPayments } from '../../../src/tools/lists/find-payments-store.ts'
 import { elementWith, enter, rowsOf, type Shown, signIn, textOf } from '../../support/console.ts'
+import { samplePayment } from '../../support/sample-payment.ts'
 import { onEveryDatabase } from '../../support/service.ts'
 import { answering, receiving, subscribe } from '../../support/subscriber.ts'
+import { watched } from '../../support/watched.ts'
 
 const linkIn = ({ elements }: Shown, text: string): string => {
   const link = elements.find(each => each.tag === 'a' && textOf(each) === text)
@@ -119,6 +124,34 @@ onEveryDatabase(
       }
       const filtered = await browser.get('payments?q=pitch&status=success')
       assert.match(filtered.text, /Searched: references with pitch, status success\./)
+    })
+
+    test('a search by metadata reads 500 bodies at a time, in either order, until it has what it looks for', async () => {
+      const { name: room } = await service().newNamedAccount()
+      const now = service().clock.now()
+      const newId = createNewId()
+      const payments = Array.from({ length: 1_100 }, (_, i) => {
+        const metadata = { even: i % 550 === 0 ? 'yes' : 'no' }
+        const payment_id = newId(now - 2_000 + i)
+        return { ...samplePayment('created', { metadata }), payment_id, room }
+      })
+      await service().database.write(payments.map(insertPayment))
+      const wanted = [payments[0]?.payment_id, payments[550]?.payment_id]
+      for (const [order, limit, expected, queries] of [
+        ['newest', 50, wanted.toReversed(), 3],
+        ['oldest', 50, wanted, 3],
+        ['newest', 1, wanted.slice(1), 2],
+        ['oldest', 1, wanted.slice(0, 1), 1],
+      ] as const) {
+        let reads = 0
+        const database = watched(service().database, ([query]) => {
+          if (query?.sql.includes('body like')) reads += 1
+        })
+        const sought = { by: 'metadata', name: 'even', value: 'yes' } as const
+        const search = { room, now, filter: { sought } }
+        const found = await findPayments(database, search, {}, { limit, order })
+        assert.deepEqual([found.map(({ payment_id }) => payment_id), reads], [expected, queries])
+      }
     })
 
     test('status, from and to narrow the list, and a time that cannot be read is said at its field', async () => {

@@ -3,7 +3,9 @@ import { test } from 'node:test'
 import { readConfig } from '../../../src/app/config.ts'
 import { startFarthing } from '../../../src/app/start.ts'
 import { createClient, webPayment } from '../../support/client.ts'
-import { payOnPages } from '../../support/journeys.ts'
+import { ask, made } from '../../support/control.ts'
+import { tempDatabase } from '../../support/folders.ts'
+import { authorise, payOnPages, read } from '../../support/journeys.ts'
 import { watched } from '../../support/watched.ts'
 
 /** What is done at intervals, whatever is asked: look up the key, write the record. */
@@ -69,4 +71,37 @@ test('a reset writes as many rows with many payments as with none', async t => {
   assert.deepEqual(plain(full.statements), plain(empty.statements))
   assert.equal(full.statements.filter(sql => sql.startsWith('write')).length, 1)
   assert.equal((await api.get('/v1/payments')).body.total, 0)
+})
+
+test('without control a payment ends as its user says, whatever a plan stored with it', async t => {
+  const DATABASE_URL = tempDatabase()
+  const plans = [{ scenario: 'declined' }, { hold: true }, { hold: true, scenario: 'error' }]
+  const before = await listed({ DATABASE_URL, FARTHING_CONTROL: 'true' })
+  t.after(() => before.farthing.close())
+  const planned = []
+  for (const plan of plans)
+    for (const authorisation_mode of ['web', 'moto_api'] as const) {
+      if (authorisation_mode === 'moto_api' && plan.scenario === 'error') continue
+      await made(
+        ask(
+          { apps: [before.farthing.app], baseUrls: [before.farthing.url] },
+          before.api,
+          'plans',
+          plan,
+        ),
+      )
+      planned.push(await before.api.createPayment({ authorisation_mode }))
+    }
+  await before.farthing.close()
+
+  const { farthing, api } = await listed({ DATABASE_URL })
+  t.after(() => farthing.close())
+  for (const { payment_id } of planned) {
+    const payment = await read(api, { payment_id })
+    if (payment.authorisation_mode === 'web') {
+      assert.equal((await api.get(payment._links.next_url.href)).status, 200)
+      await payOnPages(api, payment)
+    } else assert.equal((await authorise(api, payment)).status, 204)
+    assert.equal((await read(api, payment)).state.status, 'success')
+  }
 })

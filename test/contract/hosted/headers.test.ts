@@ -154,8 +154,22 @@ onOneDatabase(
         assert.deepEqual(await read(api, payment), payment)
       })
 
-      const refused = ['cross-site', 'same-site', 'anything', '']
-      const accepted = ['same-origin', 'none', undefined]
+      const OWN = 'https://own.example:8443'
+      const otherOrigins = ['https://evil.example', 'https://own.example', 'null', '']
+      const refused: Record<string, string>[] = [
+        ...['cross-site', 'same-site', 'anything', ''].map(site => ({ 'Sec-Fetch-Site': site })),
+        { 'Sec-Fetch-Site': 'cross-site', Origin: OWN },
+        ...otherOrigins.map(Origin => ({ Origin })),
+        { 'Sec-Fetch-Site': 'none', Origin: 'https://evil.example' },
+      ]
+      const accepted: Record<string, string>[] = [
+        {},
+        { 'Sec-Fetch-Site': 'same-origin' },
+        { 'Sec-Fetch-Site': 'none' },
+        { Origin: OWN },
+        // A proxy has changed the Host.
+        { 'Sec-Fetch-Site': 'same-origin', Origin: 'http://localhost:5173' },
+      ]
       const steps: [
         name: string,
         path: (payment: Body) => string,
@@ -169,22 +183,23 @@ onOneDatabase(
         test(`a form from another site returns 403 and has no effect: ${name}`, async () => {
           const api = await service().newAccount()
           const payment = await api.createPayment()
-          for (const site of refused) {
-            const headers = { 'Sec-Fetch-Site': site }
-            const answer = await form(api, path(payment), headers, body(payment))
-            assert.deepEqual(met(answer), [403, 'Sorry, we cannot accept this request'], site)
+          for (const headers of refused) {
+            const sent = { Host: new URL(OWN).host, ...headers }
+            const answer = await form(api, path(payment), sent, body(payment))
+            const name = JSON.stringify(headers)
+            assert.deepEqual(met(answer), [403, 'Sorry, we cannot accept this request'], name)
           }
           assert.deepEqual(await read(api, payment), payment)
         })
 
         test(`a form from the same origin or without an origin is accepted: ${name}`, async () => {
           const api = await service().newAccount()
-          for (const site of accepted) {
+          for (const headers of accepted) {
             const payment = await api.createPayment()
-            const headers: Record<string, string> =
-              site === undefined ? {} : { 'Sec-Fetch-Site': site }
-            const answer = await form(api, path(payment), headers, body(payment))
-            assert.ok([200, 303].includes(answer.status), `${site}: ${answer.status}`)
+            const sent = { Host: new URL(OWN).host, ...headers }
+            const answer = await form(api, path(payment), sent, body(payment))
+            const name = JSON.stringify(headers)
+            assert.ok([200, 303].includes(answer.status), `${name}: ${answer.status}`)
             assert.notDeepEqual(await read(api, payment), payment)
           }
         })
@@ -194,8 +209,11 @@ onOneDatabase(
         const api = await service().newAccount()
         const payment = await api.createPayment()
         const body = new URLSearchParams(payment._links.next_url_post.params).toString()
-        const answer = await form(api, '/secure', { 'Sec-Fetch-Site': 'cross-site' }, body)
-        assert.deepEqual(met(answer), [200, 'Enter payment details'])
+        for (const from of [{ 'Sec-Fetch-Site': 'cross-site' }, { Origin: 'https://shop.example' }])
+          assert.deepEqual(met(await form(api, '/secure', from, body)), [
+            200,
+            'Enter payment details',
+          ])
         assert.equal(
           (await api.get(pageOf(payment), { 'Sec-Fetch-Site': 'cross-site' })).status,
           200,
@@ -247,6 +265,14 @@ onOneDatabase(
       ]
       assert.match(pageOf(payment), /^https:/)
       for (const answer of answers) assertPageHeaders(answer, pageOf(payment))
+    })
+
+    test('a form from the configured address of the pages is accepted, whatever Host the proxy sends', async () => {
+      const api = await service().newAccount()
+      const payment = await api.createPayment()
+      const sent = { Host: 'internal:3000', Origin: 'https://pay.example.org' }
+      const answer = await form(api, pageOf(payment), sent, 'scenario=success')
+      assert.equal(answer.status, 303)
     })
   },
   { env: { FARTHING_PAGES_URL: 'https://pay.example.org' } },

@@ -4,6 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Accepts } from '../../../platform/http/body.ts'
 import { pathParam, type Route } from '../../../platform/http/endpoint.ts'
 import { pageFault } from '../../../platform/http/errors.ts'
+import { isFromOtherSite } from '../../../platform/web/headers.ts'
 import { type Html, html, type Part } from '../../../platform/web/html.ts'
 import { countFails, type Fails } from './fails.ts'
 import {
@@ -29,7 +30,7 @@ import {
   visitOf,
 } from './page.ts'
 import { heading, postForm } from './parts.ts'
-import { isFromOtherSite, NotInside, signedIn } from './session.ts'
+import { NotInside, signedIn } from './session.ts'
 import { endedAccount, otherAccount, sendSignedOut } from './sign-in.ts'
 
 /** What an action has for the page on which it stands: errors at the fields, for example. */

@@ -54,7 +54,9 @@ export const joined = (parts: readonly Part[], separator: Part = ', '): Html =>
 export const counted = (count: number, noun: string): string =>
   `${inDigits(count)} ${noun}${count === 1 ? '' : 's'}`
 
-export const inDigits = (count: number): string => count.toLocaleString('en-GB')
+const digits = new Intl.NumberFormat('en-GB')
+
+export const inDigits = (count: number): string => digits.format(count)
 
 /** The empty state of a list: one sentence, with the one thing to do if there is one, which may be a link to `path`. */
 export function emptyState(

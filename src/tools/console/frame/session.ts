@@ -10,7 +10,6 @@ import {
   findTestAccount,
 } from '../../../platform/accounts/store.ts'
 import { askedFor, decodeAscii, pathOf } from '../../../platform/http/addresses.ts'
-import { isCrossSite } from '../../../platform/web/headers.ts'
 import type { ToolContext } from '../../context.ts'
 
 declare module 'node:http' {
@@ -146,18 +145,4 @@ export function setCookie(
     ...(isSecure ? ['Secure'] : []),
   ]
   void reply.header('set-cookie', parts.join('; '))
-}
-
-/**
- * Whether another site made the browser send this form (CSRF). Over plain http only the Origin tells. It is `null` if
- * that site hides it; a page of the console never does.
- */
-export function isFromOtherSite(request: FastifyRequest, config: Config): boolean {
-  const { origin } = request.headers
-  if (isCrossSite(request)) return true
-  if (origin === undefined) return false
-  const from = URL.parse(origin)?.host
-  const configured = [config.baseUrl, config.pagesUrl].filter(url => url !== undefined)
-  const own = [askedFor(request, config).host, ...configured.map(url => new URL(url).host)]
-  return from === undefined || !own.includes(from)
 }

@@ -9,6 +9,7 @@ import type { Route } from '../../../platform/http/endpoint.ts'
 import { pageFault } from '../../../platform/http/errors.ts'
 import { button } from '../../../platform/web/components.ts'
 import { input } from '../../../platform/web/form-components.ts'
+import { isFromOtherSite } from '../../../platform/web/headers.ts'
 import { html } from '../../../platform/web/html.ts'
 import type { ToolContext } from '../../context.ts'
 import { ACCOUNT_HEADER } from './live.ts'
@@ -36,14 +37,7 @@ import {
   paragraph,
   postForm,
 } from './parts.ts'
-import {
-  endSession,
-  findSession,
-  isFromOtherSite,
-  type Session,
-  signedIn,
-  startSession,
-} from './session.ts'
+import { endSession, findSession, type Session, signedIn, startSession } from './session.ts'
 
 /** The page of the console to open then; home if the address or the form names none. */
 const pageIn = (fields: URLSearchParams): string => pageOfAddress(fields.get('to') ?? '') ?? ''

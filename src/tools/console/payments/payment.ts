@@ -122,6 +122,9 @@ const maskedOf = ({ addresses }: AccountVisit, payment: Payment): object =>
 const FIRST_STEPS = 50
 const LAST_STEPS = 200
 
+/** Of the refunds in its details the newest. */
+const LAST_REFUNDS = 50
+
 const ends = (steps: Step[]): Step[] =>
   steps.length <= FIRST_STEPS + LAST_STEPS
     ? steps
@@ -153,6 +156,7 @@ function detailRows({ root }: AccountVisit, payment: Payment, { refunds }: Rows)
   }
   for (const [name, value] of Object.entries(given.metadata ?? {}))
     facts[`Metadata: ${name}`] = String(value)
+  const earlier = refunds.length - LAST_REFUNDS
   const filled = Object.entries(facts).filter(([, value]) => value)
   return [
     { id: 'detail-created', key: 'Date created', value: time(timeOf(payment_id)) },
@@ -160,10 +164,13 @@ function detailRows({ root }: AccountVisit, payment: Payment, { refunds }: Rows)
       Agreement: agreement_id && link(`${root}agreements/${agreement_id}`, agreement_id),
     }),
     ...filled.map(([key, value = ''], i) => ({ id: `detail-${i}`, key, value: untrusted(value) })),
-    ...refunds.map(({ refund_id, amount }, i) => ({
+    ...refunds.slice(-LAST_REFUNDS).map(({ refund_id, amount }, i) => ({
       id: `refund-${i}`,
       key: 'Refund',
       value: html`${inPounds(amount)}, ${time(timeOf(refund_id))}, ${code(refund_id)}`,
     })),
+    ...summaryRows('refunds', {
+      'Not shown': earlier > 0 && `${counted(earlier, 'earlier refund')}`,
+    }),
   ]
 }

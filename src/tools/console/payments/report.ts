@@ -21,17 +21,18 @@ const LAST_LINES = 7
 export function summary(payment: Payment, steps: readonly Step[], link: string): string {
   const state = stateOf(payment)
   const { amount, reference } = payment.given
-  const lines = steps.filter(isOfInterest).flatMap(linesOf)
-  const left = lines.length - FIRST_LINES - LAST_LINES
+  const told = steps.filter(isOfInterest)
+  // A step has one line at least, so only the lines of these are made.
+  const first = told.slice(0, FIRST_LINES).flatMap(linesOf).slice(0, FIRST_LINES)
+  const last = told.slice(-LAST_LINES).flatMap(linesOf).slice(-LAST_LINES)
+  const left = told.reduce((sum, step) => sum + countLines(step), 0) - FIRST_LINES - LAST_LINES
   const advice = steps.flatMap(causesOf).at(-1)
   return [
     [`${withoutControls(reference)}: ${inPounds(amount)}`, state.status, reasonFor(state)]
       .filter(Boolean)
       .join(', '),
     `Payment ${payment.payment_id}`,
-    ...(left > 1
-      ? [...lines.slice(0, FIRST_LINES), `(${left} more lines)`, ...lines.slice(-LAST_LINES)]
-      : lines),
+    ...(left > 1 ? [...first, `(${left} more lines)`, ...last] : told.flatMap(linesOf)),
     ...(advice === undefined ? [] : [advice]),
     link,
   ].join('\n')
@@ -46,6 +47,10 @@ const causesOf = ({ messages }: Step): string[] =>
 
 const isOfInterest = ({ exchange, events, refunds, messages }: Step): boolean =>
   events.length + refunds.length + messages.length > 0 || exchange?.refused === true
+
+/** How many `linesOf` returns. */
+const countLines = ({ events, refunds, messages }: Step): number =>
+  1 + Math.min(events.length, 1) + refunds.length + messages.length
 
 /** Texts of others are spelled as on the page, so that none begins a line or turns one around. */
 function linesOf({ at, exchange, events, refunds, messages }: Step): string[] {

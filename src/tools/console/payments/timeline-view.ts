@@ -105,7 +105,7 @@ function factsOf({ root }: Timeline, exchange: Exchange): Html | undefined {
   if (exchange.asked)
     return html`<p class="farthing-step__facts">${link(`${root}messages/${exchange.message_id}`, untrusted(exchange.asked.sentence))}</p>`
   if (kind === 'action') return undefined
-  const why = refusalText(exchange) ?? field
+  const why = code && (refusalText(exchange) ?? field)
   const facts: Part[] = [
     `${inDigits(Math.round(ms))} ms`,
     code && html`refused with ${code}${why !== undefined && html`: ${untrusted(why)}`}`,

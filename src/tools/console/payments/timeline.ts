@@ -57,9 +57,13 @@ export function timelineOf(rows: Rows): Step[] {
     webhook: webhookTitle(message),
     attempts: mergeAttempts(attemptsOf(message), attempts.get(message.message_id) ?? []).reverse(),
   }))
+  const known = {
+    messages: new Map(messages.map(each => [each.message.message_id, each])),
+    refunds: new Map(rows.refunds.map(refund => [refund.refund_id, refund])),
+  }
   const recorded = rows.exchanges
     .filter(each => each.kind !== 'out' || (each.by_hand && !isCopy(each)))
-    .map(exchange => recordedStep(exchange, rows, messages))
+    .map(exchange => recordedStep(exchange, rows, known))
   const steps = [...unrecordedSteps(rows, messages, recorded), ...recorded]
   // The sort is stable: of what began at once, that without a request comes first.
   const ordered = steps.toSorted((a, b) => a.at - b.at)
@@ -68,27 +72,28 @@ export function timelineOf(rows: Rows): Step[] {
 
 type Drawn = Omit<Step, 'missing'>
 
-function recordedStep(
-  exchange: Exchange,
-  { payment, refunds, folded }: Rows,
-  messages: ShownMessage[],
-): Drawn {
-  const { events = [], messages: message_ids = [] } = exchange.caused ?? {}
+/** By their identifiers. */
+type Known = { messages: Map<string, ShownMessage>; refunds: Map<string, Refund> }
+
+function recordedStep(exchange: Exchange, { payment, folded }: Rows, known: Known): Drawn {
+  const { events = [], messages = [] } = exchange.caused ?? {}
   return {
     at: exchange.at,
     exchange,
     events: events.flatMap(position => payment.events[position] ?? []),
-    refunds: refunds.filter(({ refund_id }) => namesRefund(exchange, refund_id)),
-    messages: messages.filter(({ message }) => message_ids.includes(message.message_id)),
+    refunds: [known.refunds.get(refundNamed(exchange)) ?? []].flat(),
+    messages: messages.toSorted().flatMap(id => known.messages.get(id) ?? []),
     more: folded.get(exchange.exchange_id) ?? 0,
   }
 }
 
 /** The response to a refund, and an action that refunded, name it. */
-const namesRefund = ({ operation, kind, query, response_body }: Exchange, refund_id: string) =>
-  (operation === ('refundPayment' satisfies ActionName) &&
-    response_body?.text.includes(refund_id)) ||
-  (kind === 'action' && query.includes(refund_id))
+function refundNamed({ operation, kind, query, response_body }: Exchange): string {
+  const isOfRefund = operation === ('refundPayment' satisfies ActionName)
+  const text = kind === 'action' ? query : isOfRefund && response_body?.text
+  const [, refund_id = ''] = (text && /refund_id(?:=|":")([0-9a-v]{26})/.exec(text)) || []
+  return refund_id
+}
 
 /** What no recorded request has caused: a step for each time at which the payment changed. */
 function unrecordedSteps({ payment, refunds }: Rows, messages: ShownMessage[], recorded: Drawn[]) {
