@@ -68,11 +68,13 @@ type DeliveryPorts = Pick<Ports, 'database' | 'time' | 'send'> & {
   /** Called after every attempt. */
   onAttempt?: (attempt: RawAttempt) => void
   isStopping?: () => boolean
+  /** Called after every write of a room. */
+  onChange?: (room: string) => void
   record?: ((account: Account, attempted: RawAttempt) => void) | undefined
 }
 
 export function createDeliveries(ports: DeliveryPorts): Deliveries {
-  const { database, time, onFault } = ports
+  const { database, time, onFault, onChange } = ports
   const underway = new Set<Promise<void>>()
   const shares = createShares(DELIVERING_BYTES)
   /** Called when the messages are delivered. */
@@ -92,7 +94,11 @@ export function createDeliveries(ports: DeliveryPorts): Deliveries {
 
   return {
     async write(room, change, messages, expect) {
-      if (messages.length === 0) return database.write(change)
+      if (messages.length === 0) {
+        const isWritten = await database.write(change)
+        if (isWritten) onChange?.(room)
+        return isWritten
+      }
       const bytes = messages.reduce((sum, { body }) => sum + Buffer.byteLength(body), 0)
       if (!shares.hasSpace(room, bytes)) throw overloaded()
       shares.add(room, bytes)
@@ -104,8 +110,11 @@ export function createDeliveries(ports: DeliveryPorts): Deliveries {
         isWritten = await database.write([...change, ...inserts])
         return isWritten
       } finally {
-        if (isWritten) releases.set(messages, release)
-        else release()
+        if (!isWritten) release()
+        else {
+          releases.set(messages, release)
+          onChange?.(room)
+        }
       }
     },
     deliver(committed) {
@@ -148,7 +157,7 @@ async function recoverWebhook(ports: DeliveryPorts, webhook_id: string, stop?: A
  * and the other instance serves the webhook.
  */
 async function deliverMessage(ports: DeliveryPorts, message_id: string): Promise<boolean> {
-  const { database, time, record, onAttempt } = ports
+  const { database, time, record, onAttempt, onChange } = ports
   for (;;) {
     const sendable = await findSendable(database, message_id, time)
     if (!sendable) return true
@@ -171,6 +180,7 @@ async function deliverMessage(ports: DeliveryPorts, message_id: string): Promise
     const recording = recordAttempts(message_id, before, status, attempts, claimedUntil)
     const written = await database.write([recording]).finally(() => {
       if (made) record?.(account, made)
+      onChange?.(account.room)
     })
     if (!written) return false
     if (status !== 'PENDING') return true
