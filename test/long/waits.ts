@@ -64,6 +64,9 @@ async function watched(url: string, attack: Attack): Promise<{ line: string; isH
       line: `${new URL(url).protocol} ${said}; ${cpu} s of processor time, ${seen}`,
       isHeld: isHeld && stranger <= LONGEST_READ && Object.keys(failed).length === 0,
     }
+  } catch (error) {
+    console.log(service.output())
+    throw error
   } finally {
     await service.kill()
   }
