@@ -111,7 +111,7 @@ export const ACTIVE_WEBHOOKS = 100
 export const PREPARED_STATEMENTS = 200
 
 /** Messages of an account that are read or recorded at once on an instance while they are delivered; more wait for their turn. Held by test/contract/webhooks/budget.test.ts. */
-export const DELIVERIES_AT_DATABASE = 256
+export const DELIVERIES_AT_DATABASE = 64
 /** Bytes of messages that are being written or delivered; a change whose messages find no space is 503. Held by test/contract/webhooks/budget.test.ts. */
 export const DELIVERING_BYTES = 32 * MB
 
