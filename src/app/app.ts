@@ -3,7 +3,7 @@ import { RECORD_READERS } from '../core/budgets.ts'
 import type { Config } from '../core/config.ts'
 import { controlIsOff } from '../core/errors.ts'
 import type { Ports } from '../core/ports.ts'
-import { createSignals } from '../core/signal.ts'
+import { changedIn, createSignals } from '../core/signal.ts'
 import { createTurns } from '../core/turns.ts'
 import { agreementEndpoints } from '../pay/agreements/routes.ts'
 import { disputeEndpoints } from '../pay/disputes/routes.ts'
@@ -29,7 +29,7 @@ import {
   setApiHeaders,
 } from '../platform/http/server.ts'
 import { assetEndpoints } from '../platform/web/assets.ts'
-import { recordedIn, type ToolContext } from '../tools/context.ts'
+import type { ToolContext } from '../tools/context.ts'
 import { withListeners } from '../tools/deliver/listeners.ts'
 import { createJudge } from '../tools/explain/check/judge.ts'
 import { createPlans, type Plans } from '../tools/plans/faults.ts'
@@ -37,6 +37,7 @@ import { LAST_PLAN_SQL } from '../tools/plans/store.ts'
 import { createRecorder } from '../tools/record/recorder.ts'
 import type { Judge } from '../tools/record/row.ts'
 import { createMinuteCounts } from '../tools/record/traffic-store.ts'
+import { createWatch } from '../tools/watch.ts'
 import type { Chapters } from './docs/openapi.ts'
 import { docsEndpoints } from './docs/routes.ts'
 
@@ -54,18 +55,20 @@ export async function createApp(
   const ports = { ...real, database }
   const { onFault, onAttempt, onToolsFault, onRuleFault } = linesOf(logger)
   const stopped = () => limits.draining()
-  const onRecorded = (room: string) => signals.set(recordedIn(room))
+  const others = createWatch({ ...ports, signals })
+  const onChange = (room: string) => signals.set(changedIn(room))
   const recorder = recorderOf(
-    { ...real, judge: createJudge(onRuleFault), onRecorded },
+    { ...real, judge: createJudge(onRuleFault), onRecorded: onChange },
     config,
     logger,
   )
-  const send = withListeners(ports.send, { ...ports, signals })
+  const send = withListeners(ports.send, { ...ports, signals, watch: others })
   const deliveries = createDeliveries({
     ...ports,
     send,
     onFault,
     onAttempt,
+    onChange,
     record: recorder?.attempt,
     isStopping: stopped,
   })
@@ -83,6 +86,7 @@ export async function createApp(
     refusedKeys: refused.sum,
     onRuleFault,
     signals,
+    watch: others,
   }
   const areas = createAreas(context, plans, refused.count)
   const lazyApp = createLazyApp(['/control', '/console'], makeTools, onToolsFault)
@@ -119,7 +123,7 @@ export async function createApp(
     registerRoutes(app, tools.routes, tools.areas, limits)
     return app
   }
-  return { server, deliveries, limits, recorder }
+  return { server, deliveries, limits, recorder, signals }
 }
 
 const linesOf = (logger?: FastifyBaseLogger) => ({

@@ -227,11 +227,13 @@ async function warnOfMovedClocks(database: Database, logger?: Logger): Promise<v
 }
 
 async function finish(
-  { server, deliveries, limits, recorder }: App,
+  { server, deliveries, limits, recorder, signals }: App,
   graceMs: number,
   workStopped?: Promise<void>,
 ): Promise<void> {
-  await limits.drain(graceMs)
+  const drained = limits.drain(graceMs)
+  signals.setAll()
+  await drained
   await server.close()
   await deliveries.settled()
   await workStopped

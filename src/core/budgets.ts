@@ -98,9 +98,9 @@ export const FORM_FIELDS = 100
 /** Open connections to the port of the metrics. Held by test/metrics/metrics.test.ts. */
 export const METRICS_CONNECTIONS = 100
 
-/** Deliveries at once to one host; more wait for their turn. Held by test/webhooks/send-at-once.test.ts. */
+/** Deliveries at once to one host, or to one listener; more wait for their turn. Held by test/webhooks/send-at-once.test.ts. */
 export const DELIVERIES_TO_HOST = 64
-/** Deliveries at once to all hosts. Held by test/webhooks/send-at-once.test.ts. */
+/** Deliveries at once to all hosts, and to the listeners of an account and its test accounts. Held by test/webhooks/send-at-once.test.ts. */
 export const DELIVERIES = 256
 /** Bytes of a receiver's response that are read, and of its headers. Held by test/webhooks/send.test.ts. */
 export const ANSWER_BYTES = 64 * KB
@@ -114,6 +114,8 @@ export const ACTIVE_WEBHOOKS = 100
 /** Statements that a connection to a database keeps prepared. Held by test/database/sqlite-connection.test.ts and test/database/postgres.test.ts. */
 export const PREPARED_STATEMENTS = 200
 
+/** Messages of an account that are read or recorded at once on an instance while they are delivered; more wait for their turn. Held by test/contract/webhooks/budget.test.ts. */
+export const DELIVERIES_AT_DATABASE = 64
 /** Bytes of messages that are being written or delivered; a change whose messages find no space is 503. Held by test/contract/webhooks/budget.test.ts. */
 export const DELIVERING_BYTES = 32 * MB
 

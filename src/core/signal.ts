@@ -1,28 +1,39 @@
 import { EventEmitter } from 'node:events'
 
-/** The waiters of this process, by what they wait for. The state is in the database: a signal only saves time. */
+/** The waiters of this process, by what they wait for. The state is in the database: a signal says that it has changed. */
 export type Signals = ReturnType<typeof createSignals>
 
 export function createSignals() {
   const waiters = new EventEmitter().setMaxListeners(0)
+
+  /** Calls `wake` whenever one of the names is set, until the result is called. */
+  function on(names: readonly string[], wake: () => void): () => void {
+    for (const name of names) waiters.on(name, wake)
+    return () => {
+      for (const name of names) waiters.off(name, wake)
+    }
+  }
+
   return {
-    /** Wakes all that wait for this. Call it after the write. */
-    set(name: string): void {
-      waiters.emit(name)
+    on,
+    /** Wakes all that wait for this, and returns whether anybody does. Call it after the write. */
+    set: (name: string): boolean => waiters.emit(name),
+    /** Wakes everybody, because the service stops. */
+    setAll(): void {
+      for (const name of waiters.eventNames()) waiters.emit(name)
     },
     /**
-     * Calls `look` until it finds something: at once, when `name` is set, and after each `every` milliseconds, because
-     * another instance may have written. When `ending` aborts, it is called once more at once. Rejects when `look` does.
+     * Calls `look` until it finds something: at once, whenever one of the names is set, and once more when `ending`
+     * aborts. Rejects when `look` does.
      */
-    async pollUntilFound<Found>(
-      name: string,
-      { every, ending }: { every: number; ending: AbortSignal },
+    async untilFound<Found>(
+      names: readonly string[],
+      ending: AbortSignal,
       look: () => Promise<Found | undefined>,
     ): Promise<Found> {
       let woken = Promise.withResolvers<void>()
       const wake = () => woken.resolve()
-      const tick = setInterval(wake, every)
-      waiters.on(name, wake)
+      const off = on(names, wake)
       ending.addEventListener('abort', wake)
       try {
         for (;;) {
@@ -32,10 +43,22 @@ export function createSignals() {
           woken = Promise.withResolvers()
         }
       } finally {
-        clearInterval(tick)
-        waiters.off(name, wake)
+        off()
         ending.removeEventListener('abort', wake)
       }
     },
   }
 }
+
+/** Names of signals. Something of the room was changed or recorded. */
+export const changedIn = (room: string): string => `changed ${room}`
+/** The room is no account's any more. */
+export const ended = (room: string): string => `ended ${room}`
+/** The key was revoked. */
+export const revoked = (key_id: string): string => `revoked ${key_id}`
+/** Attempts wait for the listener, or its webhook has changed. */
+export const attemptFor = (webhook_id: string): string => `attempt ${webhook_id}`
+/** The listener has gone, or will soon count as gone. */
+export const leftBy = (webhook_id: string): string => `left ${webhook_id}`
+/** The attempt has its answer. */
+export const answerTo = (attempt_id: string): string => `answer ${attempt_id}`

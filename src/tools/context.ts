@@ -2,14 +2,14 @@ import type { Signals } from '../core/signal.ts'
 import type { Turns } from '../core/turns.ts'
 import type { Context } from '../pay/context.ts'
 import type { Recorder } from './record/recorder.ts'
-
-/** The signal that something of the room was recorded. */
-export const recordedIn = (room: string): string => `recorded ${room}`
+import type { Watch } from './watch.ts'
 
 /** What every tool gets beside what the slices get. */
 export type ToolContext = Context & {
-  /** Wake requests of this process that wait for a row. */
+  /** Wake requests of this process that wait. */
   signals: Signals
+  /** Wakes them when another process has written. */
+  watch: Watch
   /** undefined where nothing is recorded. */
   recorder: Recorder | undefined
   /** For long work of a room, such as reading its record: few at once, and together what has the same address. */

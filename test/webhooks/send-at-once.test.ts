@@ -1,7 +1,14 @@
 /** How many messages are sent at once. One test after another, because so many connections delay each other. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { setTimeout } from 'node:timers/promises'
+import { setImmediate, setTimeout } from 'node:timers/promises'
+import { type Account, newAccount } from '../../src/core/account.ts'
+import { createNewId } from '../../src/core/ids.ts'
+import type { Database } from '../../src/core/ports.ts'
+import { createSignals } from '../../src/core/signal.ts'
+import { createTime } from '../../src/core/time.ts'
+import { listenerAddress, NOBODY_LISTENS } from '../../src/pay/webhooks/listener.ts'
+import { withListeners } from '../../src/tools/deliver/listeners.ts'
 import { type Behaviour, postTo } from '../support/receiver.ts'
 import { HOSTS, loopbackSend, receiverThat } from '../support/sending.ts'
 import { endsWithin } from '../support/time.ts'
@@ -121,5 +128,65 @@ describe('Sending to many hosts', { timeout: 120_000 }, () => {
     )
     assert.ok(most <= 256, `${most} requests at once`)
     assert.ok(outcomes.some(({ result }) => result === '200 OK'))
+  })
+})
+
+describe('Attempts for listeners:', () => {
+  /** Sends for `listeners` of the account. A write waits until the test ends it; every attempt is taken and not answered. */
+  function listening() {
+    const writes: ((isWritten: boolean) => void)[] = []
+    let queries = 0
+    const database = {
+      write: () => new Promise<boolean>(resolve => writes.push(resolve)),
+      async query() {
+        queries += 1
+        return [{ taken: 1, answer: null, listening_until: Infinity }]
+      },
+    } as unknown as Database // no more is used
+    const watch = { join: () => () => {} }
+    const ports = { database, time: createTime(), newId: createNewId(), signals: createSignals() }
+    const send = withListeners(loopbackSend(), { ...ports, watch })
+    const to = (account: Account, webhook_id: string) =>
+      send({
+        ...postTo(listenerAddress(webhook_id)),
+        account,
+        webhook_id,
+        message_id: 'a message',
+      })
+    return { writes, to, queries: () => queries }
+  }
+  const account = newAccount('tests')
+  const child = { ...newAccount('tests.1'), parent: 'tests' }
+
+  test('A listener has 64 at once, an account with its test accounts 256, and another account is not held up.', async () => {
+    const { writes, to } = listening()
+    const outcomes = Array.from({ length: 65 }, () => to(account, 'a'))
+    await setImmediate()
+    assert.equal(writes.length, 64)
+    writes[0]?.(false)
+    assert.equal((await outcomes[0])?.result, NOBODY_LISTENS)
+    await setImmediate()
+    assert.equal(writes.length, 65)
+    for (let i = 0; i < 300; i++) outcomes.push(to(i % 2 ? account : child, `${i % 10}`))
+    await setImmediate()
+    assert.equal(writes.length, 257)
+    outcomes.push(to(newAccount('others'), 'b'))
+    await setImmediate()
+    assert.equal(writes.length, 258)
+    for (let ended = 0; ended < writes.length; await setImmediate())
+      while (ended < writes.length) writes[ended++]?.(false)
+    const results = await Promise.all(outcomes)
+    assert.ok(results.every(({ result }) => result === NOBODY_LISTENS))
+  })
+
+  test('One that nobody answers looks into the database when it is offered and when its time is over.', async () => {
+    const { writes, to, queries } = listening()
+    const outcome = to(account, 'a')
+    await setImmediate()
+    writes[0]?.(true)
+    while (writes.length < 2) await setTimeout(10)
+    writes[1]?.(true)
+    assert.equal((await outcome).result, 'timeout')
+    assert.equal(queries(), 2)
   })
 })

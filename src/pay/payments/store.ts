@@ -18,7 +18,14 @@ import {
 } from '../../platform/http/search.ts'
 import { brandId, brandIds } from '../card.ts'
 import { COUNTER_PREFIX, oldestKept } from '../retention.ts'
-import { type Change, type Payment, statuses, statusOf } from './payment.ts'
+import {
+  type Change,
+  isFinished,
+  type Payment,
+  type Status,
+  statuses,
+  statusOf,
+} from './payment.ts'
 import { paymentAt } from './refund.ts'
 import { newPayment } from './request.ts'
 
@@ -83,6 +90,14 @@ export async function findByToken(
   return isSecret && payment_id >= oldestKept(now) ? { payment, account } : undefined
 }
 
+const bitOf = (status: Status): number => 1 << statuses.indexOf(status)
+
+/** Payments that are or were in the status, and of those that an earlier version wrote, also others. */
+export const hasPassed = (status: Status): Condition =>
+  isFinished(status)
+    ? where('status = ?', status)
+    : where('(status = ? or coalesce(passed, -1) & ? > 0)', status, bitOf(status))
+
 type Column = [name: string, read: (payment: Payment) => Value]
 
 const FIXED: Column[] = [
@@ -99,6 +114,7 @@ const FIXED: Column[] = [
 const CHANGING: Column[] = [
   ['version', payment => payment.version],
   ['status', statusOf],
+  ['passed', ({ events }) => events.reduce((bits, { status }) => bits | bitOf(status), 0)],
   ['refunded_amount', payment => payment.refunded_amount],
   ['due_at', payment => payment.due_at],
   [

@@ -1,8 +1,9 @@
 import type { Account } from '../../core/account.ts'
-import { DELIVERING_BYTES } from '../../core/budgets.ts'
+import { DELIVERIES_AT_DATABASE, DELIVERING_BYTES } from '../../core/budgets.ts'
 import { overloaded } from '../../core/errors.ts'
 import type { Ports, Post, Statement } from '../../core/ports.ts'
 import { createShares } from '../../core/shares.ts'
+import { createTurns } from '../../core/turns.ts'
 import { NOBODY_LISTENS } from './listener.ts'
 import {
   attemptsOf,
@@ -68,15 +69,18 @@ type DeliveryPorts = Pick<Ports, 'database' | 'time' | 'send'> & {
   /** Called after every attempt. */
   onAttempt?: (attempt: RawAttempt) => void
   isStopping?: () => boolean
+  /** Called after every write of a room. */
+  onChange?: (room: string) => void
   record?: ((account: Account, attempted: RawAttempt) => void) | undefined
 }
 
 export function createDeliveries(ports: DeliveryPorts): Deliveries {
-  const { database, time, onFault } = ports
+  const { database, time, onFault, onChange } = ports
   const underway = new Set<Promise<void>>()
   const shares = createShares(DELIVERING_BYTES)
-  /** Called when the messages are delivered. */
-  const releases = new WeakMap<readonly Message[], () => void>()
+  /** By messages: their room, and what is called when they are delivered. */
+  const written = new WeakMap<readonly Message[], { room: string; release: () => void }>()
+  const inTurn = createTurns(DELIVERIES_AT_DATABASE)
   let waiting = 0
 
   function track(deliveries: Promise<void>[]): Promise<void> {
@@ -86,13 +90,19 @@ export function createDeliveries(ports: DeliveryPorts): Deliveries {
   }
 
   /** Stops at a message that another instance has taken over, or that a fault left unsent. `recover` sends the rest. */
-  async function inOrder(group: Message[]): Promise<void> {
-    for (const { message_id } of group) if (!(await deliverMessage(ports, message_id))) return
+  async function inOrder(group: Message[], room: string): Promise<void> {
+    const atDatabase: AtDatabase = work => inTurn(room, Symbol(), work)
+    for (const { message_id } of group)
+      if (!(await deliverMessage(ports, message_id, atDatabase))) return
   }
 
   return {
     async write(room, change, messages, expect) {
-      if (messages.length === 0) return database.write(change)
+      if (messages.length === 0) {
+        const isWritten = await database.write(change)
+        if (isWritten) onChange?.(room)
+        return isWritten
+      }
       const bytes = messages.reduce((sum, { body }) => sum + Buffer.byteLength(body), 0)
       if (!shares.hasSpace(room, bytes)) throw overloaded()
       shares.add(room, bytes)
@@ -104,17 +114,21 @@ export function createDeliveries(ports: DeliveryPorts): Deliveries {
         isWritten = await database.write([...change, ...inserts])
         return isWritten
       } finally {
-        if (isWritten) releases.set(messages, release)
-        else release()
+        if (!isWritten) release()
+        else {
+          written.set(messages, { room, release })
+          onChange?.(room)
+        }
       }
     },
     deliver(committed) {
       if (committed.length === 0) return Promise.resolve()
+      const { room = '', release } = written.get(committed) ?? {}
       const byWebhook = [...Map.groupBy(committed, message => message.webhook_id).values()]
       waiting += 1
-      return track(byWebhook.map(group => inOrder(group).catch(onFault))).finally(() => {
+      return track(byWebhook.map(group => inOrder(group, room).catch(onFault))).finally(() => {
         waiting -= 1
-        releases.get(committed)?.()
+        release?.()
       })
     },
     beside(work) {
@@ -138,19 +152,26 @@ async function recoverWebhook(ports: DeliveryPorts, webhook_id: string, stop?: A
     const unsent = await oldestUnsent(database, webhook_id)
     if (!unsent || unsent.claimed_until > time.wall()) return
     if (!(await database.write([claimMessage(unsent, time.wall() + CLAIM_MS)]))) return
-    await deliverMessage(ports, unsent.message_id)
+    await deliverMessage(ports, unsent.message_id, work => work())
   }
 }
+
+/** Does work at the database when it is the turn of its account, so that the many messages of one keep nobody waiting. */
+type AtDatabase = <Done>(work: () => Promise<Done>) => Promise<Done>
 
 /**
  * Makes the attempts of a message that are left, and records each. Makes none when the payment is gone or the webhook
  * inactive. Returns false when another instance has taken the message over: its last attempt here is then not recorded,
  * and the other instance serves the webhook.
  */
-async function deliverMessage(ports: DeliveryPorts, message_id: string): Promise<boolean> {
-  const { database, time, record, onAttempt } = ports
+async function deliverMessage(
+  ports: DeliveryPorts,
+  message_id: string,
+  atDatabase: AtDatabase,
+): Promise<boolean> {
+  const { database, time, record, onAttempt, onChange } = ports
   for (;;) {
-    const sendable = await findSendable(database, message_id, time)
+    const sendable = await atDatabase(() => findSendable(database, message_id, time))
     if (!sendable) return true
     const { account, body, webhook_status, callback_url: url, signing_key } = sendable
     const attempts = attemptsOf(sendable)
@@ -169,8 +190,9 @@ async function deliverMessage(ports: DeliveryPorts, message_id: string): Promise
     const before = sendable.attempts
     const claimedUntil = time.wall() + CLAIM_MS
     const recording = recordAttempts(message_id, before, status, attempts, claimedUntil)
-    const written = await database.write([recording]).finally(() => {
+    const written = await atDatabase(() => database.write([recording])).finally(() => {
       if (made) record?.(account, made)
+      onChange?.(account.room)
     })
     if (!written) return false
     if (status !== 'PENDING') return true

@@ -21,9 +21,9 @@ import { callbackUrlProblem, hostOf, isAllowed, isPublicAddress } from './addres
 import { type Agents, createAgent, createSecureAgent, dropIdle } from './agents.ts'
 
 /** Milliseconds for an attempt, from the wait for a slot to the status line. */
-const DEADLINE_MS = 2000
+export const DEADLINE_MS = 2000
 /** Shorter than the deadline: a slot that another timeout frees would leave no time to use it. Milliseconds. */
-const SLOT_TIMEOUT_MS = 1900
+export const SLOT_TIMEOUT_MS = 1900
 const REASON_PHRASE_CHARACTERS = 100
 const MAX_INTERIM_RESPONSES = 100
 /** Why there is no status. */

@@ -1,4 +1,3 @@
-import { setTimeout } from 'node:timers/promises'
 import {
   ACCOUNT_NAME,
   type Account,
@@ -8,6 +7,7 @@ import {
 } from '../../core/account.ts'
 import { TEST_ACCOUNTS } from '../../core/budgets.ts'
 import { untilWritten } from '../../core/retry.ts'
+import { changedIn, ended } from '../../core/signal.ts'
 import { iso } from '../../core/time.ts'
 import { isSending } from '../../pay/webhooks/message-store.ts'
 import { keepFixedWebhook } from '../../pay/webhooks/store.ts'
@@ -153,7 +153,6 @@ export const endAccount = defineEndpoint({
 
 /** Milliseconds within which every delivery ends, unless its instance has died. */
 const LONGEST_DELIVERY = 3_000
-const POLL_INTERVAL = 20
 
 /**
  * Gives the account a new, empty room: one small write, however much the old one holds. A request that began before
@@ -188,10 +187,12 @@ export const resetAccount = defineEndpoint({
   },
 })
 
-/** Resolves when no message of the room is being sent. */
-async function untilSent({ database, time }: ToolContext, room: string): Promise<void> {
-  for (let left = LONGEST_DELIVERY; left > 0; left -= POLL_INTERVAL) {
-    if (!(await isSending(database, room, time.wall()))) return
-    await setTimeout(POLL_INTERVAL)
-  }
+/** Ends what waits in the room that the account has left. Resolves when no message of it is being sent. */
+async function untilSent({ database, time, signals, watch }: ToolContext, room: string) {
+  signals.set(ended(room))
+  const ending = AbortSignal.timeout(LONGEST_DELIVERY)
+  const leaveWatch = watch.join({ room })
+  const look = async () =>
+    ending.aborted || !(await isSending(database, room, time.wall())) || undefined
+  await signals.untilFound([changedIn(room), ended(room)], ending, look).finally(leaveWatch)
 }

@@ -115,6 +115,7 @@ export const defineEndpoint =
           isAbandoned: () => context.stopped() || request.raw.socket.destroyed,
         })
         void reply.code(status)
+        if (Buffer.isBuffer(result)) void reply.type(JSON_TYPE)
         return status === 204 ? reply.send() : result
       },
     }

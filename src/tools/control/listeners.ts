@@ -3,10 +3,10 @@ import type { Account } from '../../core/account.ts'
 import { ACTIVE_WEBHOOKS } from '../../core/budgets.ts'
 import { unknownBearerKey } from '../../core/errors.ts'
 import { isSuccess } from '../../core/http-status.ts'
+import { ended, revoked } from '../../core/signal.ts'
 import { LONGEST_REQUEST, labelOf, RECONNECT_TIME } from '../../pay/webhooks/listener.ts'
 import { findWebhook } from '../../pay/webhooks/store.ts'
 import { eventTypes, eventTypesIn } from '../../pay/webhooks/webhook.ts'
-import { accountOfName, findLivingKey } from '../../platform/accounts/store.ts'
 import { whole } from '../../platform/http/query.ts'
 import { object } from '../../platform/http/schema.ts'
 import { reasons } from '../../platform/outbound/send.ts'
@@ -19,10 +19,6 @@ import { body, integer, isWhole, textLike } from './fields.ts'
 import { headers, identifier, text } from './schemas.ts'
 import { tooManyWaits } from './wait.ts'
 import { as } from './webhooks.ts'
-
-/** Milliseconds between two checks whether the service stops, and whether the key is still good. */
-const STOP_CHECK_INTERVAL = 100
-const KEY_CHECK_INTERVAL = 900
 
 const named = {
   schema: { ...text, description: 'Has a letter or a digit' },
@@ -112,34 +108,31 @@ type EndReason = 'over' | 'gone' | 'revoked' | 'stopped'
 
 /** Throws as `takePlace` does. `ending` is aborted, with an `EndReason`, when the request must end without an attempt. */
 function createEnding(
-  { database, config, stopped, takePlace }: ControlContext,
-  request: FastifyRequest,
+  { config, stopped, takePlace, signals, watch }: ControlContext,
+  { account, key_id }: FastifyRequest,
   reply: FastifyReply,
   wait: number,
 ) {
-  const leavePlace = takePlace(request.account)
+  const leavePlace = takePlace(account)
   const ending = new AbortController()
-  const end = (why: EndReason) => ending.abort(why)
+  const end = (why: EndReason) => ending.abort(stopped() ? 'stopped' : why)
   const left = () => !reply.raw.writableFinished && end('gone')
   reply.raw.once('close', left)
   if (reply.raw.destroyed) left()
-  const timers = [
-    setTimeout(() => end('over'), wait),
-    setInterval(() => stopped() && end('stopped'), STOP_CHECK_INTERVAL),
-    // An unreachable database says nothing about the key.
-    setInterval(() => checkKey().catch(() => undefined), KEY_CHECK_INTERVAL),
-  ]
-  async function checkKey(): Promise<void> {
-    const key = await findLivingKey(database, request.key_id, config.fixedKeys)
-    if (!key) return end('revoked')
-    const account = await accountOfName(database, key.account)
+  const timer = setTimeout(() => end('over'), wait)
+  const { room } = account
+  const isFixed = config.fixedKeys.some(each => each.key_id === key_id)
+  const offs = [
     // After a reset the account has no webhook of this listener any more.
-    if (account?.room !== request.account.room) end('over')
-  }
+    signals.on([ended(room)], () => end('over')),
+    signals.on([revoked(key_id)], () => end('revoked')),
+    watch.join({ room, listens: true, key_id: isFixed ? undefined : key_id }),
+  ]
   return {
     ending: ending.signal,
     stop() {
-      for (const timer of timers) clearTimeout(timer)
+      clearTimeout(timer)
+      for (const off of offs) off()
       reply.raw.removeListener('close', left)
       leavePlace()
     },

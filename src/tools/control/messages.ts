@@ -48,8 +48,8 @@ export const listMessages = defineEndpoint({
     'Messages of all webhooks, oldest first. With `after` it begins there, otherwise it ends with the newest. A client that follows with `next` misses none while nobody advances the clock, and may get one again.',
   response: [200, 'The messages', messages],
   errors: () => [badField('delivery', 'must be one of PENDING, SUCCESSFUL'), tooManyWaits()],
-  handler: (context, { query, request }) =>
-    followed(context, request, query, async (account, paging, filter) => {
+  handler: (context, asked) =>
+    followed(context, asked, async (account, paging, filter) => {
       const { database, time } = context
       const { rows, ...page } = await followMessages(database, account.room, filter, paging)
       const accepted = await acceptedByHand(database, rows)

@@ -51,17 +51,20 @@ export const findPayments = defineEndpoint({
   description: `At most ${MOST_RETURNED}, newest first. With \`wait\` the response is held until one matches.`,
   response: [200, 'The payments', foundPayments],
   errors: () => [badField('wait', `must be ${wait.rule}`), tooManyWaits()],
-  async handler({ database, time, config, waitFor }, { query, request }) {
-    const { wait: ms = 0, status, ...filter } = query
+  handler({ database, time, config, waitFor }, { query, request, reply }) {
+    const { wait: ms = 0, status, ...given } = query
     const isWanted = (payment: Payment) => status === undefined || hasBeen(payment, status)
+    const passed = statuses.find(each => each === status)
+    const filter = { ...given, passed, refunded: status === 'refunded' }
     const part = { limit: MOST_RETURNED, order: 'newest' } as const
-    const found = await waitFor(request, ms, async account => {
+    const addresses = addressesOf(request, config)
+    return waitFor(request, reply, { ms, nothing: { results: [] } }, async account => {
       const search = { room: account.room, now: time.now(account), filter }
       const find = (range: Range) => findListed(database, search, range, part)
-      return { found: await findWanted(find, {}, part, isWanted, MOST_LOOKED_AT) }
+      const payments = await findWanted(find, {}, part, isWanted, MOST_LOOKED_AT)
+      const results = payments.values().map(payment => presentPayment(payment, addresses))
+      return { found: payments.length > 0 ? { results } : undefined }
     })
-    const addresses = addressesOf(request, config)
-    return { results: found.map(payment => presentPayment(payment, addresses)) }
   },
 })
 

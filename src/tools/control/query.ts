@@ -1,6 +1,5 @@
-import type { FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Account } from '../../core/account.ts'
-import type { Turns } from '../../core/turns.ts'
 import {
   cursorAt,
   type FollowedPage,
@@ -11,7 +10,7 @@ import {
 import { dateTime, type QueryParameter, textUpTo, whole } from '../../platform/http/query.ts'
 import type { Values } from './fields.ts'
 import { nullable } from './schemas.ts'
-import { LONGEST_WAIT, type Look, type Waits } from './wait.ts'
+import type { Look, Waits } from './wait.ts'
 
 /** Of a payment, a message or an exchange. */
 export const ID = '06h3k9v0u2j4m5n6p7q8r9s0t1'
@@ -41,6 +40,9 @@ const edge = (
 
 export const MOST_LISTED = 500
 
+/** Milliseconds. */
+const LONGEST_WAIT = 10_000
+
 export const payment_id = anyText('Only results of this payment', ID)
 export const reference = anyText(
   'Only results of payments with this reference, in any case',
@@ -65,23 +67,19 @@ export const ends = {
 }
 
 /** A page of a list, for which the request may wait. `read` gets the parameters: which page, and the filter. */
-export async function followed<Query extends Values<typeof paging> & { since?: number }, Item>(
-  { waitFor, reading }: Pick<Waits, 'waitFor'> & { reading: Turns },
-  request: FastifyRequest,
-  query: Query,
+export function followed<Query extends Values<typeof paging> & { since?: number }, Item>(
+  { waitFor }: Pick<Waits, 'waitFor'>,
+  { request, reply, query }: { request: FastifyRequest; reply: FastifyReply; query: Query },
   read: (
     account: Account,
     part: Paging,
     filter: Omit<Query, keyof typeof paging>,
-  ) => Promise<FollowedPage<Item> & Pick<Look<Item>, 'isNewer'>>,
-): Promise<{ results: Item[]; next: string; previous: string | null }> {
+  ) => Promise<FollowedPage<Item> & Pick<Look, 'isNewer'>>,
+): Promise<object> {
   const { wait: ms = 0, after, before, limit = MOST_LISTED, ...filter } = query
-  const [page] = await waitFor(request, ms, async account => {
-    const page = await reading(account.room, request.url, () =>
-      read(account, { after, before, limit }, filter),
-    )
-    return { found: page.rows.length > 0 ? [page] : [], isNewer: page.isNewer }
+  const nothing = { results: [], next: after ?? cursorAt(query.since ?? 0), previous: null }
+  return waitFor(request, reply, { ms, nothing }, async account => {
+    const { rows, isNewer, ...page } = await read(account, { after, before, limit }, filter)
+    return { found: rows.length > 0 ? { results: rows.values(), ...page } : undefined, isNewer }
   })
-  const { rows = [], next = after ?? cursorAt(query.since ?? 0), previous = null } = page ?? {}
-  return { results: rows, next, previous }
 }

@@ -77,8 +77,8 @@ export const listRequests = (context: ControlContext): Endpoint =>
       'What the application and browsers asked, oldest first. With `after` or `since` it begins there, otherwise it ends with the newest. A client that follows with `next` misses none, and may get one again.',
     response: [200, 'The requests', object('Requests', { results, ...ends })],
     errors: () => [badField('status', 'must be a whole number'), tooManyWaits()],
-    handler: ({ database, recorder, time, ...context }, { query, request }) =>
-      followed(context, request, query, async (account, paging, filter) => {
+    handler: ({ database, recorder, time, ...context }, asked) =>
+      followed(context, asked, async (account, paging, filter) => {
         const { room, parent } = account
         const wanted = { ...filter, kinds }
         // For other accounts this would be a commit after each request.

@@ -1,19 +1,17 @@
+import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Account } from '../../core/account.ts'
 import { HELD_WAITS } from '../../core/budgets.ts'
 import { ApiError } from '../../core/errors.ts'
+import { changedIn, ended } from '../../core/signal.ts'
 import { createSlots } from '../../core/slots.ts'
 import { createTurns } from '../../core/turns.ts'
 import { accountOfName } from '../../platform/accounts/store.ts'
-import { recordedIn, type ToolContext } from '../context.ts'
+import { askedFor } from '../../platform/http/addresses.ts'
+import { longJson } from '../../platform/http/long-json.ts'
+import type { ToolContext } from '../context.ts'
 
-/** Milliseconds. */
-export const LONGEST_WAIT = 10_000
-/** Milliseconds after which a wait looks although nothing woke it: time passes, and another process may have written. */
-const LOOK_EVERY = 250
-/** The same where other instances write. */
-const LOOK_EVERY_IF_SHARED = 100
 /** The waits of a parent and its test accounts take a third of the time at most. */
 const PAUSE_PER_LOOK = 2
 
@@ -24,16 +22,21 @@ export const tooManyWaits = () =>
     `at most ${HELD_WAITS} requests of an account and its test accounts wait at once: try again after the seconds in Retry-After`,
   )
 
-/** What a look found. `isNewer` looks only at what was written since: another look finds nothing if it is false. */
-export type Look<Found> = { found: Found[]; isNewer?: (() => Promise<boolean>) | undefined }
+/**
+ * What a look found: the response, whose list is an iterator. `isNewer` looks only at what was written since: another look
+ * finds nothing if it is false.
+ */
+export type Look = { found: object | undefined; isNewer?: (() => Promise<boolean>) | undefined }
 
 export type Waits = ReturnType<typeof createWaits>
 
 /** Equal requests that wait. `empty` is the latest look that found nothing. */
-type Held = { requests: number; empty?: Look<unknown> }
+type Held = { requests: number; empty?: Look }
 
-export function createWaits({ database, signals, config }: ToolContext, stopped: () => boolean) {
-  const every = config.database.kind === 'postgres' ? LOOK_EVERY_IF_SHARED : LOOK_EVERY
+export function createWaits(
+  { database, signals, watch, config, reading }: ToolContext,
+  stopped: () => boolean,
+) {
   const takeSlot = createSlots(HELD_WAITS, Infinity, 0)
   const takeTurn = createTurns(1)
   const allHeld = new Map<string, Held>()
@@ -46,54 +49,54 @@ export function createWaits({ database, signals, config }: ToolContext, stopped:
   }
 
   /**
-   * Looks until it finds something or `ms` milliseconds have passed. Equal requests look together. Returns nothing when the
-   * client disconnects, the service stops or the account is reset. Throws as `takePlace` does.
+   * Resolves to the JSON of the response that a look finds, or to `nothing` after `ms` milliseconds, or when the client
+   * disconnects, the service stops or the account is reset. Equal requests look together and share the JSON. Throws as
+   * `takePlace` does.
    */
-  async function waitFor<Found>(
-    { account, url, raw: { socket } }: FastifyRequest,
-    ms: number,
-    look: (account: Account) => Promise<Look<Found>>,
-  ): Promise<Found[]> {
-    if (ms === 0) return (await look(account)).found
+  async function waitFor(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { ms, nothing }: { ms: number; nothing: object },
+    look: (account: Account) => Promise<Look>,
+  ): Promise<Buffer | object> {
+    const { account, url } = request
     const { name, parent, room } = account
+    const { scheme, host } = askedFor(request, config)
+    const key = `${room} ${scheme} ${host} ${url}`
+    const lookAt = (now: Account) =>
+      reading(room, key, async () => {
+        const { found, isNewer } = await look(now)
+        return { found: found && (await longJson(found, request, reply)), isNewer }
+      })
+    if (ms === 0) return (await lookAt(account)).found ?? nothing
+
     const leave = takePlace(account)
-    const key = `${room} ${url}`
     const held = allHeld.get(key) ?? { requests: 0 }
     allHeld.set(key, held)
     held.requests += 1
-
-    async function lookAt(now: Account): Promise<Found[] | undefined> {
-      const { found, isNewer } = await look(now)
-      if (found.length > 0) return found
-      held.empty = { found, isNewer }
-      return undefined
+    async function lookFor(now: Account): Promise<Buffer | undefined> {
+      const { found, isNewer } = await lookAt(now)
+      if (!found) held.empty = { found, isNewer }
+      return found
     }
-    async function lookAgain(): Promise<Found[] | undefined> {
+    async function lookAgain(): Promise<Buffer | object | undefined> {
       const now = await accountOfName(database, name).catch(() => account)
-      if (stopped() || now?.room !== room) return []
+      if (stopped() || now?.room !== room) return nothing
       if (held.empty?.isNewer && !(await held.empty.isNewer())) return undefined
-      return lookAt(now)
+      return lookFor(now)
     }
-
-    const ending = new AbortController()
-    const over = Promise.withResolvers<Found[]>()
-    const end = () => {
-      over.resolve([])
-      ending.abort()
-    }
-    const timer = setTimeout(end, ms)
-    socket.once('close', end)
-    const polling = { every, ending: ending.signal }
-    const found = signals.pollUntilFound(recordedIn(room), polling, async () => {
-      if (ending.signal.aborted) return []
-      if (!held.empty) return lookAt(account)
+    const { ending, stop } = endingOf(request, ms)
+    const leaveWatch = watch.join({ room })
+    const found = signals.untilFound([changedIn(room), ended(room)], ending, async () => {
+      if (ending.aborted) return nothing
+      if (!held.empty) return lookFor(account)
       return takeTurn(parent ?? name, key, () => inThirdOfTime(lookAgain))
     })
     try {
-      return await Promise.race([found, over.promise])
+      return await Promise.race([found, once(ending, 'abort').then(() => nothing)])
     } finally {
-      clearTimeout(timer)
-      socket.removeListener('close', end)
+      stop()
+      leaveWatch()
       held.requests -= 1
       if (held.requests === 0) allHeld.delete(key)
       // A look that has begun keeps the place until it ends.
@@ -102,6 +105,20 @@ export function createWaits({ database, signals, config }: ToolContext, stopped:
   }
 
   return { waitFor, takePlace }
+}
+
+/** Aborts after `ms` milliseconds, when the client disconnects, and with `stop`. */
+function endingOf({ raw: { socket } }: FastifyRequest, ms: number) {
+  const ending = new AbortController()
+  const end = () => ending.abort()
+  const timer = setTimeout(end, ms)
+  socket.once('close', end)
+  const stop = () => {
+    clearTimeout(timer)
+    socket.removeListener('close', end)
+    end()
+  }
+  return { ending: ending.signal, stop }
 }
 
 /** Runs a look, and pauses if it found nothing. One that fails finds nothing: the next may not fail. */

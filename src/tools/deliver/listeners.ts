@@ -1,5 +1,7 @@
+import { DELIVERIES, DELIVERIES_TO_HOST } from '../../core/budgets.ts'
 import type { AttemptResult, OutgoingMessage, Ports, Send } from '../../core/ports.ts'
-import type { Signals } from '../../core/signal.ts'
+import { answerTo, attemptFor, leftBy, type Signals } from '../../core/signal.ts'
+import { createSlots } from '../../core/slots.ts'
 import type { Turns } from '../../core/turns.ts'
 import { version } from '../../core/version.ts'
 import {
@@ -9,7 +11,8 @@ import {
   STORED_BEYOND,
 } from '../../pay/webhooks/listener.ts'
 import type { Webhook } from '../../pay/webhooks/webhook.ts'
-import { failed } from '../../platform/outbound/send.ts'
+import { DEADLINE_MS, failed, SLOT_TIMEOUT_MS } from '../../platform/outbound/send.ts'
+import type { Watch } from '../watch.ts'
 import {
   type AttemptKey,
   answerAttempt,
@@ -22,42 +25,55 @@ import {
   setTaken,
 } from './listener-store.ts'
 
-/** Milliseconds for an attempt, as for any receiver. */
-const DEADLINE = 2_000
-/** Milliseconds after which a request looks for what another instance wrote: an attempt, or the answer to one. */
-const POLL_FOR_ATTEMPT = 25
-const POLL_FOR_ANSWER = 20
-
-type ListenerPorts = Pick<Ports, 'database' | 'time' | 'newId'> & { signals: Signals }
+type ListenerPorts = Pick<Ports, 'database' | 'time' | 'newId'> & { signals: Signals; watch: Watch }
 
 type ListenerAnswer = Omit<AttemptResult, 'answer'> & {
   /** The receiver's response; `body` is base64. */
   answer?: { headers: [string, string][]; body: string; size: number }
 }
 
-const answerSignal = ({ attempt_id }: AttemptKey): string => `answer ${attempt_id}`
-const attemptSignal = (webhook_id: string): string => `attempt ${webhook_id}`
+/**
+ * As `send`, but leaves messages to listeners to those, and waits for their answers. A listener has as many slots as a host,
+ * and those of an account and its test accounts together as many as all hosts.
+ */
+export function withListeners(send: Send, ports: ListenerPorts): Send {
+  const slots = new Map<string, ReturnType<typeof createSlots>>()
+  return async message => {
+    if (!isListenerAddress(message.url)) return send(message)
+    const { name, parent } = message.account
+    const takeSlot = slots.get(parent ?? name) ?? createSlots(DELIVERIES_TO_HOST, DELIVERIES)
+    slots.set(parent ?? name, takeSlot)
+    const began = performance.now()
+    const release = await takeSlot(message.webhook_id, SLOT_TIMEOUT_MS)
+    const left = Math.ceil(began + DEADLINE_MS - performance.now())
+    try {
+      return release && left > 0
+        ? await sendToListener(ports, message, left)
+        : failed('timeout', null)
+    } finally {
+      release?.()
+    }
+  }
+}
 
-/** As `send`, but leaves messages to listeners to those, and waits for their answers. */
-export const withListeners =
-  (send: Send, ports: ListenerPorts): Send =>
-  message =>
-    isListenerAddress(message.url) ? sendToListener(ports, message) : send(message)
-
+/** Takes at most `ms` milliseconds. */
 async function sendToListener(
-  { database, time, newId, signals }: ListenerPorts,
+  { database, time, newId, signals, watch }: ListenerPorts,
   { account: { room }, webhook_id, message_id, headers, body }: OutgoingMessage,
+  ms: number,
 ): Promise<AttemptResult> {
   const now = time.wall()
   const key = { room, webhook_id, attempt_id: newId(now, room) }
+  const { attempt_id } = key
   const offer = { message_id, headers: { 'User-Agent': `Farthing/${version}`, ...headers }, body }
-  if (!(await database.write([offerAttempt(key, offer, [now, now + DEADLINE])])))
+  if (!(await database.write([offerAttempt(key, offer, [now, now + ms])])))
     return failed(NOBODY_LISTENS, null)
-  signals.set(attemptSignal(webhook_id))
-  const ending = AbortSignal.timeout(DEADLINE)
-  return signals.pollUntilFound(answerSignal(key), { every: POLL_FOR_ANSWER, ending }, async () => {
+  const isElsewhere = !signals.set(attemptFor(webhook_id))
+  const leaveWatch = watch.join({ room, listens: true, attempt_id, isElsewhere })
+  const ending = AbortSignal.timeout(ms)
+  const look = async () => {
     const row = await findOffered(database, key)
-    if (!row) return failed('timeout', DEADLINE)
+    if (!row) return failed('timeout', ms)
     if (row.answer) {
       // Nobody has to wait for this. A row that stays is deleted later.
       database.write([deleteAttempt(key, row)]).catch(() => {})
@@ -69,8 +85,11 @@ async function sendToListener(
     const isAlone = !row.taken && row.listening_until <= time.wall()
     if (!isAlone && !ending.aborted) return undefined
     if (!(await database.write([deleteAttempt(key, row)]))) return undefined
-    return isAlone ? failed(NOBODY_LISTENS, null) : failed('timeout', DEADLINE)
-  })
+    return isAlone ? failed(NOBODY_LISTENS, null) : failed('timeout', ms)
+  }
+  return signals
+    .untilFound([answerTo(attempt_id), leftBy(webhook_id)], ending, look)
+    .finally(leaveWatch)
 }
 
 type TakenAttempt = Offer & { attempt_id: string }
@@ -88,7 +107,6 @@ export async function waitForAttempt(
   const connect = () =>
     database.write([listenUntil(webhook, 'at least', time.wall() + wait + STORED_BEYOND)])
   if ((listening_until ?? 0) < time.wall() + wait + RECONNECT_TIME) await connect()
-  const polling = { every: POLL_FOR_ATTEMPT, ending }
   async function look(): Promise<TakenAttempt | null | undefined> {
     const now = time.wall()
     const due = await findDue(database, webhook, now)
@@ -106,7 +124,7 @@ export async function waitForAttempt(
     return undefined
   }
   const inTurn = () => listening(room, Symbol(), look)
-  return signals.pollUntilFound(attemptSignal(webhook_id), polling, inTurn)
+  return signals.untilFound([attemptFor(webhook_id), leftBy(webhook_id)], ending, inTurn)
 }
 
 /** Offers an attempt again, because the request that took it is gone. */
@@ -116,7 +134,7 @@ export async function giveBack(
   { attempt_id }: TakenAttempt,
 ): Promise<void> {
   await database.write([setTaken({ room, webhook_id, attempt_id }, 0)])
-  signals.set(attemptSignal(webhook_id))
+  signals.set(attemptFor(webhook_id))
 }
 
 /** Returns false if no such attempt of the webhook waits for an answer. */
@@ -126,7 +144,7 @@ export async function endAttempt(
   given: ListenerAnswer,
 ): Promise<boolean> {
   const written = await database.write([answerAttempt(key, JSON.stringify(given))])
-  if (written) signals.set(answerSignal(key))
+  if (written) signals.set(answerTo(key.attempt_id))
   return written
 }
 
@@ -137,5 +155,5 @@ export async function leave(
   ms: number,
 ): Promise<void> {
   await database.write([listenUntil(webhook, 'at most', time.wall() + ms)])
-  signals.set(attemptSignal(webhook.webhook_id))
+  signals.set(leftBy(webhook.webhook_id))
 }

@@ -2,8 +2,8 @@
 
 import { idFloor } from '../../core/ids.ts'
 import type { AccountTime, Database } from '../../core/ports.ts'
-import type { Payment } from '../../pay/payments/payment.ts'
-import { paymentRows } from '../../pay/payments/store.ts'
+import { isFinished, type Payment, type Status } from '../../pay/payments/payment.ts'
+import { hasPassed, paymentRows } from '../../pay/payments/store.ts'
 import { oldestKept } from '../../pay/retention.ts'
 import {
   beginning,
@@ -41,6 +41,8 @@ export type PaymentFilter = {
   /** That set this agreement up, or were made with it. */
   agreement_id?: string
   status?: string | undefined
+  /** Also of the past: see `hasPassed`. No index has those that a payment can leave. */
+  passed?: Status | undefined
   /** Wholly or partly. No index has it, so it is looked for as parts are. */
   refunded?: boolean
   from?: number | undefined
@@ -54,6 +56,9 @@ export type PaymentFilter = {
  */
 export const MOST_SEARCHED = 10_000
 
+/** For a status in the past so many are looked at, because the column stands behind the body. */
+const MOST_PASSED = 1_000
+
 /** An index has the references, in an order that does not help with their beginnings: so many of them are looked at. */
 export const MOST_BEGINNINGS = 25_000
 
@@ -63,9 +68,10 @@ type Search = { room: string; now: AccountTime; filter: PaymentFilter }
 
 /** Payments that are not gone at `now` and match the filter. */
 export async function findPayments(database: Database, search: Search, range: Range, part: Part) {
-  const { sought, refunded } = search.filter
+  const { sought, refunded, passed } = search.filter
   if (sought?.by === 'reference') return findByReference(database, search, sought.text, range, part)
-  const least = sought || refunded ? await newestFrom(database, search, MOST_SEARCHED) : ''
+  const most = passed && !isFinished(passed) ? MOST_PASSED : sought || refunded ? MOST_SEARCHED : 0
+  const least = most > 0 ? await newestFrom(database, search, most) : ''
   if (sought?.by !== 'metadata') {
     const conditions = conditionsOf(search, range, least)
     return findPart(
@@ -141,7 +147,7 @@ export async function findWanted(
 
 /** All but what is sought. One lower limit: SQLite would seek by either of two. */
 function conditionsOf({ room, now, filter }: Search, { before, after }: Range, least: string) {
-  const { payment_id, reference, agreement_id, status, refunded, from, until } = filter
+  const { payment_id, reference, agreement_id, status, passed, refunded, from, until } = filter
   const low = [least, oldestKept(now), from === undefined ? '' : idFloor(from)]
   const lowest = [...low, after === undefined ? '' : textAfter(after)].reduce((a, b) =>
     a > b ? a : b,
@@ -156,6 +162,7 @@ function conditionsOf({ room, now, filter }: Search, { before, after }: Range, l
     ...ifGiven('agreement_id = ?', agreement_id),
     ...(reference === undefined ? [] : [isReference(reference)]),
     ...ifGiven('status = ?', status),
+    ...(passed ? [hasPassed(passed)] : []),
     ...(refunded ? [where('refunded_amount > 0')] : []),
   ]
 }

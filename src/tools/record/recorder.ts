@@ -29,7 +29,7 @@ type RecorderPorts = Pick<BatchPorts, 'database' | 'onFault' | 'onRecorded'> & {
 export type Recorder = ReturnType<typeof createRecorder>
 
 export function createRecorder(ports: RecorderPorts) {
-  const { database, time, isTestAccount, isShared, onRecorded } = ports
+  const { database, time, isTestAccount, isShared } = ports
   const makeRow = createRowMaker(newSecret().slice(0, 6), ports.secrets, ports.judge)
   const space = createSpace(ports)
   const batches = createBatches({ ...ports, nextId: createNextId(time), makeRow, space })
@@ -59,7 +59,6 @@ export function createRecorder(ports: RecorderPorts) {
     write,
     /** Records an attempt within the limits, once its response has arrived. Records every attempt of a test account. */
     attempt(account: Account, raw: RawAttempt): void {
-      onRecorded(account.room)
       const recording = answered(account, raw).then(async attempt => {
         batches.add(quotaOf(account), attempt.failed, () => attempt)
         if (isShared && isTestAccount(account)) await batches.write()

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
 import type { Value } from '../../../src/core/ports.ts'
 import { listDeliveries } from '../../../src/tools/lists/webhooks-store.ts'
 import type { Body, Client } from '../../support/client.ts'
 import { elementWith, enter, rowsOf, type Shown } from '../../support/console.ts'
+import { holdSends } from '../../support/held-send.ts'
 import type { Answer } from '../../support/receiver.ts'
 import { onEveryDatabase } from '../../support/service.ts'
 import { receiving, subscribe } from '../../support/subscriber.ts'
@@ -204,4 +206,42 @@ onEveryDatabase(
     })
   },
   receiving,
+)
+
+// No send times out here.
+const held = holdSends()
+
+onEveryDatabase(
+  'A run that sends again',
+  service => {
+    test('one that another has taken over sends nothing more', async () => {
+      const { api, browser } = await enter(service())
+      await api.post('/v1/webhooks', { callback_url: 'https://hooks.example.org/' })
+      const refuse = async () => (await held.next())[0]?.end(500)
+      for (let i = 0; i < 3; i++) {
+        const { payment_id } = await api.createPayment()
+        const cancelling = api.post(`/v1/payments/${payment_id}/cancel`)
+        await refuse()
+        await refuse()
+        await cancelling
+      }
+      const before = held.calls.length
+      assert.equal((await browser.post('deliveries/resend')).done, 'resending')
+      const [first] = await held.next()
+      // Its instance was held up for so long that its claim has run out.
+      service().clock.advance(10_000)
+      assert.equal((await browser.post('deliveries/resend')).done, 'resending')
+      const [second] = await held.next()
+      assert.ok(first && second)
+      let isOver = false
+      const over = Promise.all(service().apps.map(({ deliveries }) => deliveries.settled()))
+      void over.then(() => {
+        isOver = true
+      })
+      for (; !isOver; await setImmediate()) held.endAll(500)
+      assert.equal(held.calls.length, before + 1 + 3)
+      await held.next(2)
+    })
+  },
+  { send: held.send },
 )

@@ -54,6 +54,33 @@ onSharedDatabases(
       )
     })
 
+    test('a reset ends a wait before its time, with nothing of what comes after', async t => {
+      const { database, baseUrls } = service()
+      const other = await service().newAccount()
+      const { api } = await newAccount()
+      const query = database.query.bind(database)
+      let looks = 0
+      t.mock.method(database, 'query', (sql: string, values: never[]) => {
+        if (sql.includes('from payments')) looks += 1
+        return query(sql, values)
+      })
+      const wait = async (key: string | undefined): Promise<Body> => {
+        const url = `${baseUrls[0]}/control/payments?reference=after&wait=10000`
+        return (await fetch(url, { headers: { Authorization: `Bearer ${key}` } })).json()
+      }
+      const later = wait(other.key)
+      const ended = wait(api.key)
+      while (looks < 2) await setTimeout(5)
+      // Through the other instance, if there is one.
+      const last = createClient(baseUrls.slice(-1), api.key ?? '')
+      assert.equal((await control(last, 'reset', {})).status, 200)
+      await api.createPayment({ reference: 'after' })
+      const first = Promise.race([ended, later.then(() => 'the other wait was over')])
+      assert.deepEqual(await first, { results: [] })
+      await other.createPayment({ reference: 'after' })
+      assert.equal((await later).results.length, 1)
+    })
+
     test('a reset waits for the message that is being sent, and no later message is sent', async t => {
       const { api } = await newAccount()
       let answered = 0

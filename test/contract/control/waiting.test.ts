@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { setImmediate } from 'node:timers/promises'
+import { setImmediate, setTimeout } from 'node:timers/promises'
 import { HELD_WAITS, RECORD_READERS } from '../../../src/core/budgets.ts'
 import { createTurns } from '../../../src/core/turns.ts'
 import type { Body } from '../../support/client.ts'
@@ -34,6 +34,33 @@ onSharedDatabases(
       assert.deepEqual([counts.length > 0, counts.length - bounded.length], [true, 0])
       const whole = seen.length - counts.length
       assert.ok(whole <= RECORD_READERS + 1, `${whole} looks at all of the record`)
+    })
+
+    test('waits that have found nothing share one look', async t => {
+      const { database, baseUrl } = service()
+      const { name, api } = await service().newNamedAccount()
+      const query = database.query.bind(database)
+      let [shared, own] = [0, 0]
+      t.mock.method(database, 'query', (sql: string, values: never[] = []) => {
+        if (sql.includes('left join exchanges')) shared += 1
+        else if (values.some(value => value === name)) own += 1
+        return query(sql, values)
+      })
+      const ending = new AbortController()
+      const waits = Array.from({ length: 30 }, async (_, i) => {
+        const url = `${baseUrl}/control/payments?reference=R-${i}&wait=10000`
+        const headers = { Authorization: `Bearer ${api.key}` }
+        const answer = await fetch(url, { headers, signal: ending.signal })
+        assert.deepEqual(await answer.json(), { results: [] })
+      })
+      while (own < waits.length) await setTimeout(20)
+      // Each looks once more after the first shared look.
+      for (let before = 0; before !== own; ) {
+        before = own
+        for (const until = shared + 2; shared < until; ) await setTimeout(20)
+      }
+      ending.abort()
+      for (const { status } of await Promise.allSettled(waits)) assert.equal(status, 'rejected')
     })
 
     test('what is recorded wakes all that wait for it', async () => {

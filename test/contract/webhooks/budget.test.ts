@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
-import { ACTIVE_WEBHOOKS, DELIVERING_BYTES } from '../../../src/core/budgets.ts'
-import type { AttemptResult } from '../../../src/core/ports.ts'
+import {
+  ACTIVE_WEBHOOKS,
+  DELIVERIES_AT_DATABASE,
+  DELIVERING_BYTES,
+} from '../../../src/core/budgets.ts'
+import type { AttemptResult, Statement } from '../../../src/core/ports.ts'
 import type { Answer } from '../../support/client.ts'
 import { resultOf } from '../../support/held-send.ts'
 import { createLargePayments } from '../../support/large-payments.ts'
@@ -26,7 +30,7 @@ describe('The bytes of messages that are being delivered', () => {
   })
   after(() => service.stop())
 
-  test('an account has half of them, what finds no room is 503 and changes nothing, and another account notices nothing', async () => {
+  test('an account has half of them, what finds no room is 503 and changes nothing, and another account notices nothing', async t => {
     const [greedy, stranger] = [await service.newAccount(), await service.newAccount()]
     const hook = (i: number) => ({ callback_url: `https://hooks.example.org/hanging/${i}` })
     const hooks = Array.from({ length: ACTIVE_WEBHOOKS }, (_, i) =>
@@ -57,8 +61,25 @@ describe('The bytes of messages that are being delivered', () => {
     const { payment_id } = await stranger.createPayment()
     assert.equal((await stranger.post(`/v1/payments/${payment_id}/cancel`)).status, 204)
 
+    const { query, write } = service.database
+    let [atDatabase, mostAtDatabase] = [0, 0]
+    const counting = async <Result>(isOfMessage: boolean, result: Promise<Result>) => {
+      if (!isOfMessage) return result
+      atDatabase += 1
+      mostAtDatabase = Math.max(mostAtDatabase, atDatabase)
+      return result.finally(() => {
+        atDatabase -= 1
+      })
+    }
+    t.mock.method(service.database, 'query', (sql: string, values: never[]) =>
+      counting(sql.includes('where message_id = $1'), query(sql, values)),
+    )
+    t.mock.method(service.database, 'write', (statements: Statement[]) =>
+      counting(!!statements[0]?.sql.includes('update webhook_messages'), write(statements)),
+    )
     for (const answer of held) answer(resultOf(200))
     await Promise.all(cancels)
+    assert.equal(mostAtDatabase, DELIVERIES_AT_DATABASE)
     const again = greedy.post(refused)
     const before = held.length
     while (held.length < before + ACTIVE_WEBHOOKS) await setImmediate()

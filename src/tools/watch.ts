@@ -1,0 +1,220 @@
+/**
+ * Sees what other processes have written, for everybody who waits in this one: one look for all of them, with a query for
+ * each hundred accounts. It only sets signals. What this process writes sets its signals itself, at once.
+ */
+import { idFloor } from '../core/ids.ts'
+import type { Ports } from '../core/ports.ts'
+import {
+  answerTo,
+  attemptFor,
+  changedIn,
+  ended,
+  leftBy,
+  revoked,
+  type Signals,
+} from '../core/signal.ts'
+import { RECONNECT_TIME } from '../pay/webhooks/listener.ts'
+import { LONGEST_COMMIT } from '../platform/database/follow.ts'
+
+/** Milliseconds between two looks. */
+const EVERY = 1_000
+/** The same beside other instances: for ten minutes after one was noticed, and while an attempt waits for a listener that is not here. */
+const EVERY_BESIDE_OTHERS = 50
+const BESIDE_OTHERS = 600_000
+
+/** Rooms, or keys, of one query. */
+const AT_ONCE = 100
+
+/** What somebody waits for. */
+type Watched = {
+  room: string
+  /** Also for its listeners. */
+  listens?: boolean
+  /** The attempt of which the answer is waited for, and whether its listener is at another instance. */
+  attempt_id?: string
+  isElsewhere?: boolean
+  /** The key that must not be revoked. */
+  key_id?: string | undefined
+}
+
+type WatchPorts = Pick<Ports, 'database' | 'time'> & { signals: Signals }
+
+export type Watch = ReturnType<typeof createWatch>
+
+export function createWatch(ports: WatchPorts) {
+  const { signals } = ports
+  const [listening, attempts, elsewhere, keys] = [bag(), bag(), bag(), bag()]
+  const rooms = createRooms(ports, notice)
+  let othersSeen = Number.NEGATIVE_INFINITY
+  let due = Infinity
+  let timer: NodeJS.Timeout | undefined
+
+  /** Another instance has written what is waited for here. */
+  function notice(): void {
+    othersSeen = performance.now()
+  }
+
+  /** Makes the next look come sooner, if need be. */
+  function schedule(): void {
+    const now = performance.now()
+    const isShared = elsewhere.size > 0 || now - othersSeen < BESIDE_OTHERS
+    const next = now + (isShared ? EVERY_BESIDE_OTHERS : EVERY)
+    if (due <= next) return
+    clearTimeout(timer)
+    due = next
+    timer = setTimeout(look, next - now).unref()
+  }
+
+  async function look(): Promise<void> {
+    // Nobody schedules another one meanwhile.
+    due = 0
+    try {
+      await rooms.look()
+      await inParts(listening, lookAtListeners)
+      await inParts(keys, part => lookAtKeys(ports, part))
+    } catch {
+      // The next look may succeed.
+    }
+    due = Infinity
+    if (!rooms.isEmpty()) schedule()
+  }
+
+  async function lookAtListeners(part: string[]): Promise<void> {
+    const now = ports.time.wall()
+    type Row = { kind: 'attempt' | 'answer' | 'left'; webhook_id: string; attempt_id: string }
+    const values = [now, now + RECONNECT_TIME, ...part]
+    for (const row of await ports.database.query<Row>(listenersOf(part), values)) {
+      if (row.kind === 'answer') signals.set(answerTo(row.attempt_id))
+      else if (row.kind === 'left') signals.set(leftBy(row.webhook_id))
+      else if (signals.set(attemptFor(row.webhook_id)) && !attempts.has(row.attempt_id)) notice()
+    }
+  }
+
+  return {
+    /** Looks for this too, until the result is called. */
+    join({ room, listens, attempt_id, isElsewhere, key_id }: Watched): () => void {
+      const leave = [
+        rooms.join(room),
+        listens && add(listening, room),
+        attempt_id && add(attempts, attempt_id),
+        isElsewhere && add(elsewhere, room),
+        key_id && add(keys, key_id),
+      ]
+      schedule()
+      return () => {
+        for (const each of leave) if (each) each()
+      }
+    },
+  }
+}
+
+/** The rooms that are waited for, with what the latest look found of each. */
+function createRooms({ database, time, signals }: WatchPorts, notice: () => void) {
+  const rooms = bag()
+  let markers = new Map<string, string>()
+  let from = ''
+  /** Rooms of which this process has set the signal since the latest look, and those that had changed without. */
+  let touched = new Set<string>()
+  let suspects = new Set<string>()
+  let isLooking = false
+
+  async function lookAt(part: string[], found: Map<string, string>, later: string) {
+    const changed: string[] = []
+    type Row = Record<'room' | 'seen' | 'later' | 'pending', string>
+    const rows = await database.query<Row>(markersOf(part), [from, later, ...part])
+    for (const { room, seen, later, pending } of rows) {
+      found.set(room, `${later} ${pending}`)
+      if (markers.get(room) !== `${seen} ${pending}`) changed.push(room)
+    }
+    isLooking = true
+    // Without a marker it may have changed since somebody began to wait.
+    for (const room of changed) signals.set(changedIn(room))
+    isLooking = false
+    for (const room of part) if (!found.has(room)) signals.set(ended(room))
+    return changed.filter(room => markers.has(room))
+  }
+
+  return {
+    isEmpty: () => rooms.size === 0,
+    join(room: string): () => void {
+      const off = signals.on([changedIn(room)], () => isLooking || touched.add(room))
+      const leave = add(rooms, room)
+      return () => {
+        off()
+        leave()
+      }
+    },
+    async look(): Promise<void> {
+      // Its signal may have come after the look that saw the change.
+      if ([...suspects].some(room => !touched.has(room))) notice()
+      const own = touched
+      touched = new Set()
+      suspects = new Set()
+      const later = idFloor(time.wall() - LONGEST_COMMIT)
+      const found = new Map<string, string>()
+      await inParts(rooms, async part => {
+        for (const room of await lookAt(part, found, later)) if (!own.has(room)) suspects.add(room)
+      })
+      from = later
+      markers = found
+    },
+  }
+}
+
+async function lookAtKeys({ database, signals }: WatchPorts, part: string[]): Promise<void> {
+  const rows = await database.query<{ key_id: string }>(
+    `select key_id from api_keys join accounts on accounts.name = api_keys.account
+     where key_id in (${places(part, 1)}) and revoked is null and ended = 0`,
+    part,
+  )
+  const living = new Set(rows.map(({ key_id }) => key_id))
+  for (const key_id of part) if (!living.has(key_id)) signals.set(revoked(key_id))
+}
+
+/** How often each is waited for. */
+type Bag = Map<string, number>
+const bag = (): Bag => new Map()
+
+function add(bag: Bag, name: string): () => void {
+  bag.set(name, (bag.get(name) ?? 0) + 1)
+  return () => {
+    const left = (bag.get(name) ?? 0) - 1
+    if (left > 0) bag.set(name, left)
+    else bag.delete(name)
+  }
+}
+
+/** One query after the other. Each has 1, 10 or 100 places, so that few statements are prepared: the last is repeated. */
+async function inParts(bag: Bag, query: (part: string[]) => Promise<void>): Promise<void> {
+  const names = [...bag.keys()]
+  for (let i = 0; i < names.length; i += AT_ONCE) {
+    const part = names.slice(i, i + AT_ONCE)
+    const size = [1, 10, AT_ONCE].find(size => size >= part.length) ?? AT_ONCE
+    await query([...part, ...Array(size - part.length).fill(part.at(-1))])
+  }
+}
+
+const places = (part: string[], first: number): string =>
+  part.map((_, i) => `$${i + first}`).join(', ')
+
+/**
+ * Per room what changes whenever something does: its exchanges since $1, and since $2, from which the next look counts,
+ * and its messages that are being sent, because the request that caused them is recorded after them.
+ */
+const markersOf = (part: string[]): string =>
+  `select room, count(exchange_id) || ' ' || coalesce(max(exchange_id), '') as seen,
+     count(case when exchange_id >= $2 then 1 end) || ' ' ||
+       coalesce(max(case when exchange_id >= $2 then exchange_id end), '') as later,
+     (select count(*) || ' ' || coalesce(max(message_id), '') from webhooks
+        join webhook_messages messages on messages.webhook_id = webhooks.webhook_id
+      where webhooks.account = room and messages.status = 'PENDING') as pending
+   from accounts left join exchanges on exchanges.account = room and exchange_id >= $1
+   where room in (${places(part, 3)}) and ended = 0 group by room`
+
+/** Attempts that can be taken at $1, those that are answered, and listeners that do not count as connected after $2. */
+const listenersOf = (part: string[]): string =>
+  `select case when answer is null then 'attempt' else 'answer' end as kind, webhook_id, attempt_id
+   from listener_attempts where account in (${places(part, 3)})
+     and (answer is not null or (taken = 0 and expires > $1))
+   union all select 'left', webhook_id, '' from webhooks where account in (${places(part, 3)})
+     and listening_until is not null and (status <> 'ACTIVE' or listening_until <= $2)`
