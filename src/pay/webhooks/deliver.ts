@@ -1,7 +1,8 @@
 import type { Account } from '../../core/account.ts'
 import { DELIVERING_BYTES } from '../../core/budgets.ts'
 import { overloaded } from '../../core/errors.ts'
-import type { Ports, Post, Statement } from '../../core/ports.ts'
+import { currentOwner, resting } from '../../core/guests.ts'
+import type { Database, Ports, Post, Statement } from '../../core/ports.ts'
 import { createShares } from '../../core/shares.ts'
 import { NOBODY_LISTENS } from './listener.ts'
 import {
@@ -35,13 +36,13 @@ export type Deliveries = {
   /**
    * Writes a change and the messages of the room that announce it. As `write` of the database; throws 503 if there is no
    * space for the bytes of the messages, which count until `deliver` has ended. There is no message for a webhook that
-   * has been deactivated meanwhile; with `expect` nothing is written then.
+   * has been deactivated meanwhile; with `expect` nothing is written then. `write` takes the place of that of the database.
    */
   write(
     room: string,
     change: Statement[],
     messages: readonly Message[],
-    expect?: Pick<Statement, 'expect'>,
+    options?: Pick<Statement, 'expect'> & { write?: Database['write'] | undefined },
   ): Promise<boolean>
   /**
    * Delivers messages whose rows are committed. Webhooks are served concurrently, the messages of one
@@ -56,8 +57,6 @@ export type Deliveries = {
   recover(stop?: AbortSignal): Promise<void>
   /** Runs other work that sends, so that `settled` waits for it. It ends soon after `isStopping` is true. */
   beside(work: (isStopping: () => boolean) => Promise<void>): void
-  /** The number of calls of `deliver` that have not resolved. */
-  waiting(): number
   /** Resolves when nothing is being delivered. */
   settled(): Promise<void>
 }
@@ -77,8 +76,6 @@ export function createDeliveries(ports: DeliveryPorts): Deliveries {
   const shares = createShares(DELIVERING_BYTES)
   /** Called when the messages are delivered. */
   const releases = new WeakMap<readonly Message[], () => void>()
-  let waiting = 0
-
   function track(deliveries: Promise<void>[]): Promise<void> {
     const all = Promise.all(deliveries).then(() => {})
     underway.add(all)
@@ -91,17 +88,18 @@ export function createDeliveries(ports: DeliveryPorts): Deliveries {
   }
 
   return {
-    async write(room, change, messages, expect) {
-      if (messages.length === 0) return database.write(change)
+    async write(room, change, messages, { write = database.write, ...expect } = {}) {
+      if (messages.length === 0) return write(change)
       const bytes = messages.reduce((sum, { body }) => sum + Buffer.byteLength(body), 0)
-      if (!shares.hasSpace(room, bytes)) throw overloaded()
-      shares.add(room, bytes)
-      const release = () => shares.add(room, -bytes)
+      const owner = currentOwner() || room
+      if (!shares.hasSpace(owner, bytes)) throw overloaded()
+      shares.add(owner, bytes)
+      const release = () => shares.add(owner, -bytes)
       const claimedUntil = time.wall() + CLAIM_MS
       const inserts = messages.map(each => ({ ...insertMessage(each, claimedUntil), ...expect }))
       let isWritten = false
       try {
-        isWritten = await database.write([...change, ...inserts])
+        isWritten = await write([...change, ...inserts])
         return isWritten
       } finally {
         if (isWritten) releases.set(messages, release)
@@ -111,16 +109,15 @@ export function createDeliveries(ports: DeliveryPorts): Deliveries {
     deliver(committed) {
       if (committed.length === 0) return Promise.resolve()
       const byWebhook = [...Map.groupBy(committed, message => message.webhook_id).values()]
-      waiting += 1
-      return track(byWebhook.map(group => inOrder(group).catch(onFault))).finally(() => {
-        waiting -= 1
+      const all = track(byWebhook.map(group => inOrder(group).catch(onFault)))
+      // A receiver that hangs must not use up places.
+      return resting(all).finally(() => {
         releases.get(committed)?.()
       })
     },
     beside(work) {
       void track([work(ports.isStopping ?? (() => false)).catch(onFault)])
     },
-    waiting: () => waiting,
     async recover(stop) {
       const webhooks = await webhooksToRecover(database, time.wall())
       await track(webhooks.map(id => recoverWebhook(ports, id, stop).catch(onFault)))

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import type { Account } from '../../core/account.ts'
-import type { Turns } from '../../core/turns.ts'
+import type { Reading } from '../../core/turns.ts'
 import {
   cursorAt,
   type FollowedPage,
@@ -66,7 +66,7 @@ export const ends = {
 
 /** A page of a list, for which the request may wait. `read` gets the parameters: which page, and the filter. */
 export async function followed<Query extends Values<typeof paging> & { since?: number }, Item>(
-  { waitFor, reading }: Pick<Waits, 'waitFor'> & { reading: Turns },
+  { waitFor, reading }: Pick<Waits, 'waitFor'> & { reading: Reading },
   request: FastifyRequest,
   query: Query,
   read: (
@@ -77,7 +77,7 @@ export async function followed<Query extends Values<typeof paging> & { since?: n
 ): Promise<{ results: Item[]; next: string; previous: string | null }> {
   const { wait: ms = 0, after, before, limit = MOST_LISTED, ...filter } = query
   const [page] = await waitFor(request, ms, async account => {
-    const page = await reading(account.room, request.url, () =>
+    const page = await reading(request, request.url, () =>
       read(account, { after, before, limit }, filter),
     )
     return { found: page.rows.length > 0 ? [page] : [], isNewer: page.isNewer }

@@ -3,6 +3,7 @@ import type { FastifyRequest } from 'fastify'
 import type { Account } from '../../core/account.ts'
 import { HELD_WAITS } from '../../core/budgets.ts'
 import { ApiError } from '../../core/errors.ts'
+import { currentGuest } from '../../core/guests.ts'
 import { createSlots } from '../../core/slots.ts'
 import { createTurns } from '../../core/turns.ts'
 import { accountOfName } from '../../platform/accounts/store.ts'
@@ -42,7 +43,12 @@ export function createWaits({ database, signals, config }: ToolContext, stopped:
   function takePlace({ name, parent }: Account): () => void {
     const leave = takeSlot(parent ?? name)
     if (leave instanceof Promise) throw tooManyWaits()
-    return leave
+    // Only waiting is free: looks take turns.
+    const goOn = currentGuest()?.rest?.()
+    return () => {
+      leave()
+      goOn?.()
+    }
   }
 
   /**

@@ -9,7 +9,7 @@ import { startFarthing } from '../../../src/app/start.ts'
 import {
   LEAVING_BYTES,
   SEARCH_BYTES,
-  SEARCH_WAIT_MS,
+  TURN_WAIT_MS,
   SEARCHES_AT_WORK,
   SEARCHES_WAITING,
   SLICE_MS,
@@ -138,7 +138,7 @@ test('A search waits 20 seconds for its turn, then it is 503', async t => {
     api.get('/v1/payments').then(answer => answers.push(answer)),
   )
   await until(() => answers.length === 1)
-  t.mock.timers.tick(SEARCH_WAIT_MS - 1)
+  t.mock.timers.tick(TURN_WAIT_MS - 1)
   await api.get('/healthz')
   assert.equal(answers.length, 1)
   t.mock.timers.tick(1)
