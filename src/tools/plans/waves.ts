@@ -60,7 +60,11 @@ export type Seat = {
   end(): void
 }
 
-type Joined = Pick<PromiseWithResolvers<boolean>, 'resolve' | 'reject'> & { statements: Statement[] }
+type Joined = Pick<PromiseWithResolvers<boolean>, 'resolve' | 'reject'> & {
+  /** Its place among those that asked for the counts. */
+  order: number
+  statements: Statement[]
+}
 
 /**
  * So many requests of a room, each of which asks for the plans, decides, and writes. That is one write, with the counts of
@@ -74,12 +78,14 @@ export function createWave(
   const joined: Joined[] = []
   let together: Promise<Counts> | undefined
   let missing = requests
+  let asked = 0
   let isBroken = false
   let lastAlone: Promise<void> = Promise.resolve()
 
   async function writeTogether(): Promise<void> {
     if (joined.length === 0 || joined.length < missing) return
-    const all = joined.splice(0)
+    // Each was decided after what those before it will have done.
+    const all = joined.splice(0).sort((one, other) => one.order - other.order)
     missing = 0
     try {
       const counts = (await together)?.statements() ?? []
@@ -103,13 +109,16 @@ export function createWave(
 
   return (): Seat => {
     let state: 'new' | 'counted' | 'joined' = 'new'
+    let order = 0
     let alone: { counts: Counts; release: () => void } | undefined
     return {
       async counts() {
         if (state !== 'joined' && !isBroken) {
           state = 'counted'
           together ??= read().then(countsOf)
-          return together
+          const counts = await together
+          order = asked++
+          return counts
         }
         const release = await beAlone()
         alone = { counts: countsOf([]), release }
@@ -123,7 +132,7 @@ export function createWave(
           return database.write([...statements, ...counts.statements()]).finally(release)
         }
         const { promise, resolve, reject } = Promise.withResolvers<boolean>()
-        joined.push({ statements, resolve, reject })
+        joined.push({ order, statements, resolve, reject })
         state = 'joined'
         void writeTogether()
         return promise
