@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import pg from 'pg'
 import { POOL_OF_ACCOUNT, POOL_SIZE, PREPARED_STATEMENTS } from '../../core/budgets.ts'
-import { unreadable } from '../../core/errors.ts'
+import { overloaded, unreadable } from '../../core/errors.ts'
 import { currentGuest } from '../../core/guests.ts'
 import type { Database, Statement, Value } from '../../core/ports.ts'
 import { pause } from '../../core/retry.ts'
@@ -187,7 +187,7 @@ function inTurn(repeat: Repeat): Repeat {
   return async attempt => {
     const guest = currentGuest()
     const release = await takeConnection(guest?.owner ?? '', CONNECTION_WAIT)
-    if (!release) throw new Error('no connection to the database became free')
+    if (!release) throw overloaded()
     try {
       if (guest?.hasLeft?.()) throw unreadable()
       return await repeat(attempt)

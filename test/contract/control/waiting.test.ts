@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict'
+import type { Socket } from 'node:net'
 import { test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
-import { HELD_WAITS, RECORD_READERS } from '../../../src/core/budgets.ts'
-import { createTurns } from '../../../src/core/turns.ts'
+import { ALL_RECORD_READERS, HELD_WAITS, RECORD_READERS, RECORD_READERS_WAITING } from '../../../src/core/budgets.ts'
+import { EventEmitter } from 'node:events'
+import { newAccount } from '../../../src/core/account.ts'
+import { workFor } from '../../../src/core/guests.ts'
+import { createReading, createTurns } from '../../../src/core/turns.ts'
 import type { Body } from '../../support/client.ts'
 import { ask } from '../../support/control.ts'
 import { flush } from '../../support/record.ts'
@@ -128,4 +132,56 @@ test('of a key a few run at once, and equal work that waits shares a run that be
   }
   assert.deepEqual(await Promise.all([...results, other]), ['a', 'a', 'a', 'b', 'a', 'of other'])
   assert.deepEqual(begun, ['a', 'a', 'of other', 'a', 'b'])
+})
+
+/** Long work that goes on until `end` is called, and the names of what has begun. */
+function startReading() {
+  const reading = createReading()
+  const begun: string[] = []
+  const { promise, resolve: end } = Promise.withResolvers<void>()
+  const read = (name: string, socket = new EventEmitter()) =>
+    reading({ account: { ...newAccount('child'), parent: name }, socket: socket as Socket }, Symbol(), () => {
+      begun.push(name)
+      return promise
+    })
+  return { begun, end, read }
+}
+
+test('of an account and its test accounts two read at once, others wait without a place, and who has left does not begin', async () => {
+  const { begun, end, read } = startReading()
+  let resting = 0
+  const rest = () => {
+    resting += 1
+    return () => {
+      resting -= 1
+    }
+  }
+  const socket = Object.assign(new EventEmitter(), { destroyed: false })
+  const all = workFor({ owner: 'greedy', rest }, () => [
+    ...Array.from({ length: RECORD_READERS }, () => read('greedy')),
+    read('greedy', socket),
+  ])
+  const other = read('stranger')
+  assert.deepEqual(begun, ['greedy', 'greedy', 'stranger'])
+  assert.equal(resting, RECORD_READERS + 1)
+  socket.destroyed = true
+  socket.emit('close')
+  await assert.rejects(all.pop() ?? other, { status: 400 })
+  end()
+  await Promise.all([...all, other])
+  assert.equal(begun.length, 3)
+  assert.equal(resting, 0)
+})
+
+test('where too many wait to read, the account with the most is told so, and another still waits', async () => {
+  const { begun, end, read } = startReading()
+  const owners = Array.from({ length: ALL_RECORD_READERS / RECORD_READERS }, (_, i) => `${i}`)
+  const working = owners.flatMap(name => Array.from({ length: RECORD_READERS }, () => read(name)))
+  const greedy = Array.from({ length: RECORD_READERS_WAITING }, () => read('greedy'))
+  await assert.rejects(read('greedy'), { status: 503 })
+  const stranger = read('stranger')
+  await assert.rejects(greedy.pop() ?? stranger, { status: 503 })
+  end()
+  await Promise.all([...working, ...greedy, stranger])
+  assert.ok(begun.indexOf('stranger') < begun.length - greedy.length / 2, 'it did not wait for all')
 })
