@@ -85,10 +85,8 @@ export const job: Job = {
   async run({ scale }: JobOptions) {
     const lines: string[] = []
     const late: string[] = []
-    const only = process.env.ONLY
     for (const [name, attack] of Object.entries(attacks))
       for (const kind of ['SQLite', 'PostgreSQL']) {
-        if (only && !`${kind} ${name}`.includes(only)) continue
         const url = kind === 'SQLite' ? tempDatabase() : await createPostgresDatabase()
         const { line, isHeld } = await attacked(url, attack, scale)
         console.log(`${name}, ${kind}: ${line}`)

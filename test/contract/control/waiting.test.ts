@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Socket } from 'node:net'
 import { test } from 'node:test'
+import { promisify } from 'node:util'
 import { setImmediate } from 'node:timers/promises'
 import { ALL_RECORD_READERS, HELD_WAITS, RECORD_READERS, RECORD_READERS_WAITING } from '../../../src/core/budgets.ts'
 import { EventEmitter } from 'node:events'
@@ -8,7 +9,10 @@ import { newAccount } from '../../../src/core/account.ts'
 import { workFor } from '../../../src/core/guests.ts'
 import { createReading, createTurns } from '../../../src/core/turns.ts'
 import type { Body } from '../../support/client.ts'
+import { signIn } from '../../support/console.ts'
 import { ask } from '../../support/control.ts'
+import { createGate } from '../../support/gate.ts'
+import { open } from '../../support/raw-http.ts'
 import { flush } from '../../support/record.ts'
 import { onOneDatabase, onSharedDatabases } from '../../support/service.ts'
 
@@ -80,6 +84,41 @@ onOneDatabase(
       assert.equal(await wait('one-more'), 503)
       looks.resolve()
       while ((await wait('later')) === 503) await setImmediate()
+    })
+
+    test('of searches in the console whose clients have left none begins, and those at work read no further', async t => {
+      const { database, baseUrl, apps } = service()
+      const api = await service().newAccount()
+      const browser = await signIn(service(), api)
+      const query = database.query.bind(database)
+      const gate = createGate()
+      let looks = 0
+      t.after(gate.open)
+      t.mock.method(database, 'query', async (sql: string, values: never[]) => {
+        if (!sql.includes('from exchanges')) return query(sql, values)
+        looks += 1
+        await gate.wait()
+        return query(sql, values)
+      })
+      const path = 'requests?text=nothing'
+      await browser.get(path)
+      const ofOne = looks
+      const server = apps[0]?.server.server
+      const connections = promisify((done: (error: Error | null, count: number) => void) =>
+        server?.getConnections(done),
+      )
+      gate.close()
+      const sockets = await Promise.all(Array.from({ length: 20 }, () => open(baseUrl)))
+      for (const socket of sockets)
+        socket.write(`GET /console/${path} HTTP/1.1\r\nHost: a\r\nCookie: ${browser.cookie}\r\n\r\n`)
+      while (gate.waiting() < RECORD_READERS) await setImmediate()
+      const before = await connections()
+      for (const socket of sockets) socket.destroy()
+      while ((await connections()) > before - sockets.length) await setImmediate()
+      const begun = looks
+      gate.open()
+      await browser.get(path)
+      assert.ok(looks - begun <= ofOne, `${looks - begun} looks, of which one page has ${ofOne}`)
     })
 
     test('the requests of listeners count among the 200 of an account that wait at once, and look one at a time', async t => {
