@@ -62,9 +62,9 @@ export const HELD_RESPONSE_BYTES = 64 * KB
 export const LIST_PAGE_BYTES = 1 * MB
 /** Requests of an account with its test accounts that read its record, show its pages, or compare signatures, at once. Held by test/contract/control/waiting.test.ts. */
 export const RECORD_READERS = 2
-/** Requests of all accounts that do so at once. Held by test/contract/control/waiting.test.ts. */
+/** Requests of all accounts that do so at once. Held by test/contract/console/turns.test.ts. */
 export const ALL_RECORD_READERS = 8
-/** Requests that wait to do so. With one more the account with the most has one refused with 503. Held by test/contract/control/waiting.test.ts. */
+/** Requests that wait to do so. With one more the account with the most has one refused with 503. Held by test/contract/console/turns.test.ts. */
 export const RECORD_READERS_WAITING = 1_000
 /** Requests of an account and its test accounts that wait at once for something to happen. Held by test/contract/control/accounts.test.ts. */
 export const HELD_WAITS = 200

@@ -13,6 +13,26 @@ export function createRounds<Item>() {
   let current: Line<Item> | undefined
   let length = 0
 
+  function next(): Item | undefined {
+    for (const line of busy.values()) {
+      current = line
+      length -= 1
+      const item = line.items.shift()
+      if (line.items.length === 0) {
+        busy.delete(line.owner)
+        if (lines.size > MOST_IDLE) lines.delete(line.owner)
+      }
+      return item
+    }
+    return undefined
+  }
+
+  function pass(): void {
+    if (!current || busy.size < 2 || busy.get(current.owner) !== current) return
+    busy.delete(current.owner)
+    busy.set(current.owner, current)
+  }
+
   return {
     length: () => length,
     add(owner: string, item: Item): void {
@@ -25,24 +45,19 @@ export function createRounds<Item>() {
       length += 1
     },
     /** The next item of the owner who has the turn. */
-    next(): Item | undefined {
-      for (const line of busy.values()) {
-        current = line
-        length -= 1
-        const item = line.items.shift()
-        if (line.items.length === 0) {
-          busy.delete(line.owner)
-          if (lines.size > MOST_IDLE) lines.delete(line.owner)
-        }
-        return item
-      }
-      return undefined
-    },
+    next,
     /** Ends the turn of the owner of the last item. */
-    pass(): void {
-      if (!current || busy.size < 2 || busy.get(current.owner) !== current) return
-      busy.delete(current.owner)
-      busy.set(current.owner, current)
+    pass,
+    /** The next items, one of each owner in turn, and at most so many. */
+    take(most: number): Item[] {
+      const taken: Item[] = []
+      while (taken.length < most) {
+        const item = next()
+        if (item === undefined) break
+        taken.push(item)
+        pass()
+      }
+      return taken
     },
   }
 }

@@ -42,7 +42,10 @@ test('Work whose client has left ends with its next read, which is not made', as
   let hasLeft = false
   await read('greedy', () => hasLeft)
   hasLeft = true
-  await assert.rejects(read('greedy', () => hasLeft), { status: 400 })
+  await assert.rejects(
+    read('greedy', () => hasLeft),
+    { status: 400 },
+  )
   assert.deepEqual(order, ['greedy'])
   close()
 })

@@ -64,7 +64,12 @@ const attacks: Record<string, Attack> = {
   'plans with skip': { run: planning },
   'delays whose clients leave': {
     async run(attacked) {
-      await plan(attacked, { on: 'createPayment', delay: 60_000, answer: { status: 503 }, times: 'always' })
+      await plan(attacked, {
+        on: 'createPayment',
+        delay: 60_000,
+        answer: { status: 503 },
+        times: 'always',
+      })
       const create = creation({ ...webPayment, description: 'x'.repeat(60_000) })
       const outcomes: Outcomes[] = []
       for (let sent = 0; sent < 12_000 * attacked.scale; sent += 1_500)

@@ -57,7 +57,9 @@ export function createKnownPlans(database: Database) {
         'select plan_id, seen, acted from plans where account = $1 order by position',
         [room],
       )
-      const plans = new Map(remembered(counts.at(-1)?.plan_id ?? '')?.map(each => [each.plan_id, each]))
+      const plans = new Map(
+        remembered(counts.at(-1)?.plan_id ?? '')?.map(each => [each.plan_id, each]),
+      )
       const now = counts.map(each => ({ ...plans.get(each.plan_id), ...each }))
       return now.every(isWhole) ? now : read(room)
     },

@@ -255,14 +255,17 @@ onEveryDatabase(
       const headers = { Authorization: `Bearer ${api.key}`, 'Content-Type': 'application/json' }
       const init = { method: 'POST', headers, body: JSON.stringify(webPayment) }
       const statuses = await Promise.all(
-        Array.from({ length: requests }, async () => (await fetch(`${baseUrl}/v1/payments`, init)).status),
+        Array.from(
+          { length: requests },
+          async () => (await fetch(`${baseUrl}/v1/payments`, init)).status,
+        ),
       )
       assert.equal(statuses.filter(status => status === 201).length, requests - 1)
       assert.ok(updates < 20 * requests * 0.75, `${updates} updates`)
-      assert.deepEqual(
-        (await counts(api)).slice(10),
-        [[requests, 1], ...Array(9).fill([requests - 1, 0])],
-      )
+      assert.deepEqual((await counts(api)).slice(10), [
+        [requests, 1],
+        ...Array(9).fill([requests - 1, 0]),
+      ])
     })
 
     test('a plan that was made or removed since the last request counts for the next, on every instance', async () => {

@@ -9,11 +9,11 @@ import { startFarthing } from '../../../src/app/start.ts'
 import {
   LEAVING_BYTES,
   SEARCH_BYTES,
-  TURN_WAIT_MS,
   SEARCHES_AT_WORK,
   SEARCHES_OF_ACCOUNT,
   SEARCHES_WAITING,
   SLICE_MS,
+  TURN_WAIT_MS,
 } from '../../../src/core/budgets.ts'
 import { createKey } from '../../../src/platform/accounts/store.ts'
 import { createLeaving, SMALL_BYTES } from '../../../src/platform/http/leaving.ts'
@@ -86,7 +86,15 @@ describe('Searches take turns', () => {
       greedy.get('/v1/payments').then(answer => answers.push(answer)),
     )
     await until(() => answers.length > 0 && gate.waiting() === SEARCHES_AT_WORK)
-    return { ...rest, answers, searches: [...searches, ...others], gate, greedy, stranger, payment_id }
+    return {
+      ...rest,
+      answers,
+      searches: [...searches, ...others],
+      gate,
+      greedy,
+      stranger,
+      payment_id,
+    }
   }
 
   test('4 of an account read rows at once, 64 wait, one more is 503 at once, and small requests pass them all', async t => {

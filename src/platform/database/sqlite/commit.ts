@@ -171,21 +171,10 @@ export function createQueue(writer: Writer, options: QueueOptions) {
   let full = false
   let closed = false
 
-  /** Removes and returns those that come next, at most so many. */
-  function take(most: number): Pending[] {
-    const taken: Pending[] = []
-    for (let next: Pending | undefined; taken.length < most; taken.push(next)) {
-      next = queue.next()
-      if (!next) break
-      queue.pass()
-    }
-    return taken
-  }
-
   function commitNext(): void {
-    if (unknown) for (const { reject } of take(Infinity)) reject(unknown)
+    if (unknown) for (const { reject } of queue.take(Infinity)) reject(unknown)
     if (queue.length() === 0 || underway.size >= MOST_UNDERWAY) return
-    const batch = take(LARGEST_BATCH)
+    const batch = queue.take(LARGEST_BATCH)
     const committed = writer.commit(batch.map(({ statements }) => statements)).then(results => {
       underway.delete(committed)
       settle(batch, results)
