@@ -1,10 +1,9 @@
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
-import { RECORD_READERS } from '../core/budgets.ts'
 import type { Config } from '../core/config.ts'
 import { controlIsOff } from '../core/errors.ts'
 import type { Ports } from '../core/ports.ts'
 import { changedIn, createSignals } from '../core/signal.ts'
-import { createTurns } from '../core/turns.ts'
+import { createReading, createTurns } from '../core/turns.ts'
 import { agreementEndpoints } from '../pay/agreements/routes.ts'
 import { disputeEndpoints } from '../pay/disputes/routes.ts'
 import { pageArea, pageEndpoints } from '../pay/hosted/routes.ts'
@@ -81,7 +80,7 @@ export async function createApp(
     config,
     deliveries,
     recorder,
-    reading: createTurns(RECORD_READERS),
+    reading: createReading(),
     listening: createTurns(1),
     refusedKeys: refused.sum,
     onRuleFault,
@@ -91,8 +90,7 @@ export async function createApp(
   const areas = createAreas(context, plans, refused.count)
   const lazyApp = createLazyApp(['/control', '/console'], makeTools, onToolsFault)
   const server = createServer(logger?.child({}), areas, { lazyApp })
-  const waiting = () => deliveries.waiting() + (plans?.delayed() ?? 0)
-  const limits = createLimits(server, waiting)
+  const limits = createLimits(server)
   function prepare(each: FastifyInstance): void {
     decorateRequests(each)
     watch?.(each)
@@ -178,11 +176,10 @@ function createAreas(context: ToolContext, plans: Plans | undefined, onRefused: 
     api: { ...json, prefix: '/v1', counted: true, authenticate, record: record('api'), plan },
     token: { ...json, prefix: '/v1', counted: true, record: record('api'), plan },
     pages: { ...page, prefix: '/secure', counted: true, record: record('page'), plan },
-    // Its requests may wait long, so they do not count.
     control: {
       ...(recorder ? { ...json, authenticate } : plain),
       prefix: '/control',
-      counted: false,
+      counted: true,
       unknown,
     },
     // tools.ts has them while the console is on.

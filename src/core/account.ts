@@ -26,6 +26,9 @@ export const accountIn = (row: Account): Account => {
   return { name, room, clock_offset, frozen_at, parent, epoch, behaviour }
 }
 
+/** Whose places, turns and shares the account uses: its own, or those of its parent. */
+export const ownerOf = ({ name, parent }: Account): string => parent ?? name
+
 /** The account of the key that the first start makes, and of FARTHING_API_KEY. */
 export const DEFAULT_ACCOUNT = 'default'
 

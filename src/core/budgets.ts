@@ -60,15 +60,25 @@ export const HELD_RESPONSE_BYTES = 64 * KB
 
 /** Bytes of a page of a list of the control API; the cursor leads to the rest. Held by test/contract/recorder/budget.test.ts. */
 export const LIST_PAGE_BYTES = 1 * MB
-/** Requests of an account that read its record, or compare signatures, at once. Held by test/contract/control/waiting.test.ts. */
+/** Requests of an account with its test accounts that read its record, show its pages, or compare signatures, at once. Held by test/contract/control/waiting.test.ts. */
 export const RECORD_READERS = 2
+/** Requests of all accounts that do so at once. Held by test/contract/console/turns.test.ts. */
+export const ALL_RECORD_READERS = 8
+/** Requests that wait to do so. With one more the account with the most has one refused with 503. Held by test/contract/console/turns.test.ts. */
+export const RECORD_READERS_WAITING = 1_000
 /** Requests of an account and its test accounts that wait at once for something to happen. Held by test/contract/control/accounts.test.ts. */
 export const HELD_WAITS = 200
 /** Test accounts of an account at a time. One more is 422. Held by test/contract/control/isolation.test.ts. */
 export const TEST_ACCOUNTS = 10_000
 
-/** Requests in progress: they have arrived with their body and wait for the database. One more is 503. Held by test/faults/process/overload.test.ts. */
+/** Requests in progress: they have arrived with their body, and work. One more is 503. Held by test/contract/http/places.test.ts. */
 export const REQUESTS_IN_PROGRESS = 1_000
+/** Requests in progress of an account with its test accounts, while no other has any: at most four times what is left to others. One more is 503. Held by test/contract/http/places.test.ts. */
+export const REQUESTS_OF_ACCOUNT = 800
+/** Requests in progress without a key, until their token has named an account. Held by test/contract/http/places.test.ts. */
+export const UNNAMED_REQUESTS = 100
+/** Requests without a key that wait until one of these ends. One more is 503. Held by test/contract/http/places.test.ts. */
+export const UNNAMED_WAITING = 900
 /** Open connections; more are closed as they come. Held by test/contract/http/connections.test.ts. */
 export const CONNECTIONS = 10_000
 /** Milliseconds in which the headers of a request must arrive; a slower client is cut off with 408. Held by test/faults/process/overload.test.ts. */
@@ -130,10 +140,22 @@ export const LEAVING_BYTES = 256 * MB
 export const SEARCH_BYTES = 8 * MB
 /** Searches that read rows at once. Held by test/contract/http/search-budget.test.ts. */
 export const SEARCHES_AT_WORK = 8
+/** Searches of an account that read rows at once. Held by test/contract/http/search-budget.test.ts. */
+export const SEARCHES_OF_ACCOUNT = 4
 /** Searches that wait for their turn. Held by test/contract/http/search-budget.test.ts. */
 export const SEARCHES_WAITING = 64
-/** Milliseconds that a search waits for its turn. Held by test/contract/http/search-budget.test.ts. */
-export const SEARCH_WAIT_MS = 20_000
+/** Milliseconds that a request waits for its turn. Held by test/contract/http/search-budget.test.ts. */
+export const TURN_WAIT_MS = 20_000
+
+/** Connections to PostgreSQL of an instance. Held by test/database/postgres.test.ts. */
+export const POOL_SIZE = 10
+/** Connections to PostgreSQL that one account uses at once. Held by test/database/postgres.test.ts. */
+export const POOL_OF_ACCOUNT = 8
+/** Milliseconds of reads on SQLite after which it is the turn of another account. Held by test/database/rounds.test.ts. */
+export const READ_TURN_MS = 1
+
+/** Bytes of rows that may be large, such as those of the record, which are read at one go. Held by test/database/rounds.test.ts. */
+export const STEP_BYTES = 256 * KB
 
 /** Bytes of the log that wait for a reader; further lines are dropped. Held by test/faults/process/log.test.ts. */
 export const UNREAD_LOG_BYTES = 8 * MB

@@ -6,15 +6,15 @@ export type Shares = ReturnType<typeof createShares>
  */
 export function createShares(most: number) {
   let total = 0
-  const rooms = new Map<string, number>()
+  const owners = new Map<string, number>()
   return {
-    hasSpace: (room: string, bytes: number) => (rooms.get(room) ?? 0) + bytes <= most - total,
-    /** Adds bytes of the room, or takes them away where `bytes` is below zero. */
-    add(room: string, bytes: number) {
+    hasSpace: (owner: string, bytes: number) => (owners.get(owner) ?? 0) + bytes <= most - total,
+    /** Adds bytes of the account, or takes them away where `bytes` is below zero. */
+    add(owner: string, bytes: number) {
       total += bytes
-      const all = (rooms.get(room) ?? 0) + bytes
-      if (all > 0) rooms.set(room, all)
-      else rooms.delete(room)
+      const all = (owners.get(owner) ?? 0) + bytes
+      if (all > 0) owners.set(owner, all)
+      else owners.delete(owner)
     },
   }
 }

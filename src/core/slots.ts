@@ -17,8 +17,8 @@ type Slots = { taken: number; waiting: Set<(isTurn: boolean) => void> }
 
 /**
  * A semaphore with `inAll` slots, of which an owner gets at most `each`, so that a receiver that hangs delays only
- * messages to its own host. Of the owners for which somebody waits, the one with the fewest slots gets the next, and of
- * its callers the one that has waited longest. At most `mostWaiting` wait: beyond them the newest caller of the owner
+ * messages to its own host. Of the owners for which somebody waits, the one with the fewest slots gets the next (they take
+ * turns where they have as many), and of its callers the one that has waited longest. At most `mostWaiting` wait: beyond them the newest caller of the owner
  * with the most gives way to one of an owner with fewer. `maxSockets` of the HTTP agent is not used for hosts: the agent
  * opens connections for queued requests that have been destroyed.
  */
@@ -54,6 +54,11 @@ export function createSlots(each: number, inAll: number, mostWaiting = Infinity)
     const take = () => {
       slots.taken += 1
       taken += 1
+      // Of owners with as many slots, the next goes to the one who has had none for longest.
+      if (owners.size > 1) {
+        owners.delete(owner)
+        owners.set(owner, slots)
+      }
       return release
     }
     const release = () => {

@@ -1,6 +1,17 @@
+import { EventEmitter } from 'node:events'
+import type { Socket } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
-import { SLICE_MS } from './budgets.ts'
-import { createSlots } from './slots.ts'
+import { type Account, ownerOf } from './account.ts'
+import {
+  ALL_RECORD_READERS,
+  RECORD_READERS,
+  RECORD_READERS_WAITING,
+  SLICE_MS,
+  TURN_WAIT_MS,
+} from './budgets.ts'
+import { overloaded, unreadable } from './errors.ts'
+import { currentGuest, currentOwner, type Guest, resting, workFor } from './guests.ts'
+import { createSlots, type ReleaseSlot } from './slots.ts'
 
 export type Turns = ReturnType<typeof createTurns>
 
@@ -29,6 +40,58 @@ export function createTurns(atOnce: number) {
   }
 }
 
+/** Who asks for long work. `socket` closes when the client leaves. */
+export type Asker = { account: Account; socket?: Socket }
+
+/** What several callers wait for. */
+type Run = { done: Promise<unknown>; askers: Asker[]; left: EventEmitter }
+
+export type Reading = ReturnType<typeof createReading>
+
+/**
+ * For long work of accounts that changes nothing, such as reading a record: RECORD_READERS at once of an account with its
+ * test accounts. Others wait, without a place; those of a room with the same `what` share one run, which begins after
+ * their calls. Rejects with 503 if too many wait, or too long. Work whose clients have all left does not begin, or ends
+ * with its next read.
+ */
+export function createReading() {
+  const takeSlot = createSlots(RECORD_READERS, ALL_RECORD_READERS, RECORD_READERS_WAITING)
+  const waiting = new Map<string | symbol, Run>()
+  const hasLeft = ({ askers }: Run) => askers.every(({ socket }) => socket?.destroyed)
+
+  function begin<Done>(owner: string, what: string | symbol, work: () => Promise<Done>): Run {
+    const run: Run = { askers: [], left: new EventEmitter(), done: Promise.resolve() }
+    const guest: Guest = { owner, hasLeft: () => hasLeft(run), isReading: true }
+    waiting.set(what, run)
+    const start = (release: ReleaseSlot | undefined): Promise<Done> => {
+      waiting.delete(what)
+      if (!release) throw hasLeft(run) ? unreadable() : overloaded()
+      return workFor(guest, work).finally(release)
+    }
+    const slot = takeSlot(owner, TURN_WAIT_MS, run.left)
+    run.done = slot instanceof Promise ? slot.then(start) : start(slot)
+    return run
+  }
+
+  async function share(run: Run, asker: Asker): Promise<unknown> {
+    run.askers.push(asker)
+    const leave = () => hasLeft(run) && run.left.emit('close')
+    asker.socket?.once('close', leave)
+    try {
+      return await resting(run.done)
+    } finally {
+      asker.socket?.off('close', leave)
+    }
+  }
+
+  return <Done>(asker: Asker, what: string | symbol, work: () => Promise<Done>): Promise<Done> => {
+    if (currentGuest()?.isReading) return work()
+    const name = typeof what === 'symbol' ? what : `${asker.account.room} ${what}`
+    const run = waiting.get(name) ?? begin(ownerOf(asker.account), name, work)
+    return share(run, asker) as Promise<Done> // the same was asked for
+  }
+}
+
 let lastTurn: Promise<unknown> = Promise.resolve()
 
 /** Each caller gets a turn of the event loop of its own, so that the slices of several do not add up to one long block. */
@@ -41,16 +104,23 @@ export function ownTurn(): Promise<unknown> {
 export type Pause = () => Promise<void>
 
 /** One at a time on this thread, because of the memory that each takes. */
-const oneAtATime = createTurns(1)
+const oneAtATime = createSlots(1, 1)
 
-/** Runs the work when the one before has ended. Each of its steps should take far less than 25 ms. */
-export const inSlices = <Result>(work: (pause: Pause) => Promise<Result>): Promise<Result> =>
-  oneAtATime('', Symbol(), async () => {
+/**
+ * Runs the work when it is the turn of the account, and all before it have ended. Each of its steps should take far less
+ * than 25 ms.
+ */
+export async function inSlices<Result>(work: (pause: Pause) => Promise<Result>): Promise<Result> {
+  const release = await oneAtATime(currentOwner())
+  try {
     await ownTurn()
     let began = performance.now()
-    return work(async () => {
+    return await work(async () => {
       if (performance.now() - began < SLICE_MS) return
       await ownTurn()
       began = performance.now()
     })
-  })
+  } finally {
+    release?.()
+  }
+}

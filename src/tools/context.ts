@@ -1,5 +1,5 @@
 import type { Signals } from '../core/signal.ts'
-import type { Turns } from '../core/turns.ts'
+import type { Reading, Turns } from '../core/turns.ts'
 import type { Context } from '../pay/context.ts'
 import type { Recorder } from './record/recorder.ts'
 import type { Watch } from './watch.ts'
@@ -12,8 +12,8 @@ export type ToolContext = Context & {
   watch: Watch
   /** undefined where nothing is recorded. */
   recorder: Recorder | undefined
-  /** For long work of a room, such as reading its record: few at once, and together what has the same address. */
-  reading: Turns
+  /** For long work of an account, such as reading its record: few at once, and together what has the same address. */
+  reading: Reading
   /** For looks of an account's listeners, one at a time: 200 that look would take all connections to the database. */
   listening: Turns
   /** How many requests to this instance had no key, or an unknown one, in the last `MINUTES`: they belong to no account. */

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import pg from 'pg'
+import { POOL_OF_ACCOUNT, POOL_SIZE } from '../../src/core/budgets.ts'
+import { workFor } from '../../src/core/guests.ts'
 import { openPostgres } from '../../src/platform/database/postgres.ts'
 import { openAt } from '../support/open-database.ts'
 import { createPostgresDatabase } from '../support/postgres.ts'
@@ -134,6 +136,29 @@ test('a connection keeps at most 200 plans', async t => {
     'select count(*) as plans from pg_prepared_statements',
   )
   assert.ok(plans > 100 && plans <= 200, `${plans} plans`)
+})
+
+test('an account uses at most 8 of the 10 connections, so that a read of another does not wait for it', async t => {
+  const url = await createPostgresDatabase()
+  const database = openPostgres({ url, onConnectionError: assert.ifError })
+  const holder = new pg.Client(url)
+  await holder.connect()
+  t.after(async () => {
+    await holder.end()
+    await database.close()
+  })
+  await database.query('create table held (a integer)')
+  await holder.query('begin; lock table held')
+  const greedy = Array.from({ length: POOL_SIZE + 2 }, () =>
+    workFor({ owner: 'greedy' }, () => database.query('select a from held')),
+  )
+  const stranger = workFor({ owner: 'stranger' }, () => database.query('select 1 as one'))
+  assert.deepEqual(await stranger, [{ one: 1 }])
+  const waiting = `select cast(count(*) as integer) as held from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`
+  const [row] = (await holder.query(waiting)).rows
+  assert.ok(row.held > 0 && row.held <= POOL_OF_ACCOUNT, `${row.held} connections`)
+  await holder.query('rollback')
+  await Promise.all(greedy)
 })
 
 test('a server that gives fewer connections than the pool wants fails no read and no write: they wait for those that are there', async t => {

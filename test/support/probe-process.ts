@@ -12,18 +12,22 @@ import { readFileSync } from 'node:fs'
 import http from 'node:http'
 import { setTimeout } from 'node:timers/promises'
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads'
-import { createClient } from './client.ts'
+import { createClient, webPayment } from './client.ts'
 
 export type Probed = {
   /** The longest time in milliseconds that `/healthz` took, or went without a response. */
   silence: number
   /** The same for `GET /v1/payments/{payment_id}` of the account. */
   stranger: number
+  /** The same for `POST /v1/payments`, if the probe creates. */
+  create: number
+  /** Milliseconds that 99 of 100 requests of the account took at most. */
+  p99: number
   /** The most memory that the process has had resident, in megabytes of 1,000,000 bytes. */
   memory: number
   /** Requests that were sent. */
   asked: number
-  /** What came instead of a 200, and how often: other statuses, and codes of errors. */
+  /** What came instead of a 200 or 201, and how often: other statuses, and codes of errors. */
   failed: Record<string, number>
 }
 
@@ -32,15 +36,19 @@ export type Probe = {
   stop(): Promise<Probed>
 }
 
-type Target = { probed: { baseUrl: string; pid: number; path: string; key: string } }
+type Target = {
+  probed: { baseUrl: string; pid: number; path: string; key: string; creates: boolean }
+}
 
 /** Watches the process from now on. `key` is that of an account for which it makes a payment. */
 export async function startProbe(
   { baseUrl, pid }: { baseUrl: string; pid: number },
   key: string,
+  { creates = false } = {},
 ): Promise<Probe> {
   const { payment_id } = await createClient([baseUrl], key).createPayment()
-  const target: Target = { probed: { baseUrl, pid, path: `/v1/payments/${payment_id}`, key } }
+  const path = `/v1/payments/${payment_id}`
+  const target: Target = { probed: { baseUrl, pid, path, key, creates } }
   const thread = new Worker(new URL(import.meta.url), { workerData: target })
   await once(thread, 'message')
   return {
@@ -57,26 +65,32 @@ const PAUSE_MS = 20
 /** Milliseconds after which a request counts as failed. */
 const PATIENCE_MS = 120_000
 
-function watch({ baseUrl, pid, path, key }: Target['probed']): void {
+function watch({ baseUrl, pid, path, key, creates }: Target['probed']): void {
   const failed: Record<string, number> = {}
   let [asked, memory] = [0, 0]
   let goesOn = true
   const looks: (() => void)[] = []
 
-  function ask(url: string, headers: Record<string, string>): () => number {
+  const took: number[] = []
+
+  function ask(url: string, headers: Record<string, string>, body?: string): () => number {
     const agent = new http.Agent({ keepAlive: true, maxSockets: 1 })
     let longest = 0
     let begun = performance.now()
-    looks.push(() => {
-      longest = Math.max(longest, performance.now() - begun)
-    })
+    const note = () => {
+      const ms = performance.now() - begun
+      longest = Math.max(longest, ms)
+      return ms
+    }
+    looks.push(note)
     const loop = async () => {
       while (goesOn) {
         begun = performance.now()
         asked += 1
-        const outcome = await outcomeOf(url, headers, agent)
-        longest = Math.max(longest, performance.now() - begun)
-        if (outcome !== '200') failed[outcome] = (failed[outcome] ?? 0) + 1
+        const outcome = await outcomeOf(url, headers, agent, body)
+        const ms = note()
+        if (url !== health) took.push(ms)
+        if (!/^20[01]$/.test(outcome)) failed[outcome] = (failed[outcome] ?? 0) + 1
         await setTimeout(PAUSE_MS)
         begun = performance.now()
       }
@@ -85,8 +99,12 @@ function watch({ baseUrl, pid, path, key }: Target['probed']): void {
     return () => Math.round(longest)
   }
 
-  const silence = ask(`${baseUrl}/healthz`, {})
-  const stranger = ask(baseUrl + path, { Authorization: `Bearer ${key}` })
+  const health = `${baseUrl}/healthz`
+  const authorised = { Authorization: `Bearer ${key}` }
+  const silence = ask(health, {})
+  const stranger = ask(baseUrl + path, authorised)
+  const sent = { ...authorised, 'Content-Type': 'application/json' }
+  const create = creates ? ask(`${baseUrl}/v1/payments`, sent, JSON.stringify(webPayment)) : () => 0
   const measure = () => {
     memory = Math.max(memory, peakMegabytes(pid))
   }
@@ -97,7 +115,9 @@ function watch({ baseUrl, pid, path, key }: Target['probed']): void {
     measure()
     // A request that has no response yet counts too.
     for (const look of looks) look()
-    const probed: Probed = { silence: silence(), stranger: stranger(), memory, asked, failed }
+    const p99 = Math.round(took.sort((a, b) => a - b)[Math.floor(took.length * 0.99)] ?? 0)
+    const longest = { silence: silence(), stranger: stranger(), create: create() }
+    const probed: Probed = { ...longest, p99, memory, asked, failed }
     parentPort?.postMessage(probed)
   })
   parentPort?.postMessage('ready')
@@ -108,14 +128,20 @@ const outcomeOf = (
   url: string,
   headers: Record<string, string>,
   agent: http.Agent,
+  body?: string,
 ): Promise<string> =>
   new Promise(resolve => {
     http
-      .get(url, { headers, agent, timeout: PATIENCE_MS }, response => {
-        response.resume().on('close', () => resolve(String(response.statusCode)))
-      })
+      .request(
+        url,
+        { method: body ? 'POST' : 'GET', headers, agent, timeout: PATIENCE_MS },
+        response => {
+          response.resume().on('close', () => resolve(String(response.statusCode)))
+        },
+      )
       .on('timeout', () => resolve('timeout'))
       .on('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message))
+      .end(body)
   })
 
 /** The largest resident size so far; 0 if the process is gone. */

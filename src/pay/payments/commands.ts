@@ -39,12 +39,15 @@ type Creation = {
   origin?: Origin | undefined
 }
 
+/** As `write` of the database. */
+export type Write = (statements: Statement[]) => Promise<boolean>
+
 /** The scenarios that plans have for what a request creates. */
 export type Scenarios = {
-  /** How a new payment or refund is to end, and statements for the same commit that update the counts of the matching plans. */
+  /** How a new payment or refund is to end, and what writes it: in the same commit the matching plans count it. */
   apply: (
     payment: Pick<Payment, 'given'> & { payment_id?: string },
-  ) => Promise<{ applied: AppliedScenario | undefined; counted: Statement[] }>
+  ) => Promise<{ applied: AppliedScenario | undefined; write?: Write | undefined }>
   /** Writes that count the same plans take turns. Messages are delivered after the turn: their receivers may send requests. */
   inTurn?: <Written>(write: () => Promise<Written>) => Promise<Written>
 }
@@ -74,10 +77,11 @@ export async function createPayment(context: Context, creation: Creation): Promi
       // The statement most likely to miss comes first, so that little is rolled back.
       ...(idempotencyKey ? [takeIdempotencyKey(change.after, idempotencyKey)] : []),
       ...(agreement ? [useAgreement(agreement, change.after)] : []),
-      ...(plans?.counted ?? []),
       insertPayment(change.after),
     ]
-    const written = await context.deliveries.write(account.room, statements, messages)
+    const written = await context.deliveries.write(account.room, statements, messages, {
+      write: plans?.write,
+    })
     if (written) return { payment: change.after, messages }
     // It missed because of the key, or because the agreement or a plan changed after it was read.
     if (
@@ -172,7 +176,7 @@ export async function changePayment(
   context: Context,
   read: Read,
   decide: (payment: Payment, now: AccountTime) => Change | undefined,
-  also: () => Statement[] = () => [],
+  also: () => { statements: Statement[]; write?: Write | undefined } = () => ({ statements: [] }),
   inTurn: Scenarios['inTurn'] = runAtOnce,
 ) {
   const { recordEffects } = context
@@ -182,12 +186,15 @@ export async function changePayment(
     const change = found && decide(found.payment, context.time.now(found.account))
     if (!change) return { found }
     const messages = await messagesOf(context, change)
+    const { statements: more, write } = also()
     const statements = [
       savePayment(change),
-      ...also(),
+      ...more,
       ...(await agreementAfter(context.database, change)),
     ]
-    const written = await context.deliveries.write(change.after.room, statements, messages)
+    const written = await context.deliveries.write(change.after.room, statements, messages, {
+      write,
+    })
     return written ? { found, change, messages } : undefined
   }
   const { found, change, messages } = await inTurn(() => untilWritten(write))

@@ -1,5 +1,6 @@
 import { timingSafeEqual } from 'node:crypto'
-import { ACCOUNT_COLUMNS, type Account, accountIn } from '../../core/account.ts'
+import { ACCOUNT_COLUMNS, type Account, accountIn, ownerOf } from '../../core/account.ts'
+import { currentGuest } from '../../core/guests.ts'
 import { timeOf } from '../../core/ids.ts'
 import type { AccountTime, Database, Statement, Time, Value } from '../../core/ports.ts'
 import { livesAt } from '../../platform/accounts/store.ts'
@@ -74,7 +75,7 @@ export async function findPayment(
 
 const TOKEN = /^([0-9a-v]{26})([0-9a-v]{26})$/
 
-/** The payment whose token this is, with its account; undefined for any other text, and once it is gone or the account has expired. */
+/** The payment whose token this is, with its account; undefined for any other text, and once it is gone or the account has expired. The request then takes a place of that account. */
 export async function findByToken(
   { database, time }: { database: Database; time: Time },
   token: string,
@@ -87,7 +88,9 @@ export async function findByToken(
   const now = time.now(account)
   const payment = paymentAt(fromRow(row), now)
   const isSecret = timingSafeEqual(Buffer.from(secret), Buffer.from(payment.secret))
-  return isSecret && payment_id >= oldestKept(now) ? { payment, account } : undefined
+  if (!isSecret || payment_id < oldestKept(now)) return undefined
+  currentGuest()?.become?.(ownerOf(account))
+  return { payment, account }
 }
 
 const bitOf = (status: Status): number => 1 << statuses.indexOf(status)

@@ -1,8 +1,7 @@
 import type { Account, Behaviour } from '../../core/account.ts'
 import { notRefundable, paymentNotFound, refundAmountMismatch } from '../../core/errors.ts'
-import type { Statement } from '../../core/ports.ts'
 import type { Context } from '../context.ts'
-import { changePayment, type Scenarios } from '../payments/commands.ts'
+import { changePayment, type Scenarios, type Write } from '../payments/commands.ts'
 import { behaviourOf, type Payment } from '../payments/payment.ts'
 import {
   type NewRefund,
@@ -31,21 +30,21 @@ export async function createRefund(
   const { amount } = refund
   const refund_id = newId(now, room)
   const made: Refund = { refund_id, payment_id, room, amount, scenario: 'success' }
-  let counted: Statement[] = []
+  let write: Write | undefined
   const result = await changePayment(
     context,
     async () => {
       const payment = await findPayment(database, room, payment_id, time.now(account))
       const plans = payment && (await scenarios?.apply(payment))
       made.scenario = plans?.applied?.scenario === 'error' ? 'error' : 'success'
-      counted = plans?.counted ?? []
+      write = plans?.write
       return payment && { payment, account }
     },
     payment => {
       checkRefundable(payment, refund)
       return refundPayment(payment, amount, now, made.scenario === 'error')
     },
-    () => [insertRefund(made), ...counted],
+    () => ({ statements: [insertRefund(made)], write }),
     scenarios?.inTurn,
   )
   if (!result) throw paymentNotFound('P0600')

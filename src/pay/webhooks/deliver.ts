@@ -1,7 +1,8 @@
 import type { Account } from '../../core/account.ts'
 import { DELIVERIES_AT_DATABASE, DELIVERING_BYTES } from '../../core/budgets.ts'
 import { overloaded } from '../../core/errors.ts'
-import type { Ports, Post, Statement } from '../../core/ports.ts'
+import { currentOwner, resting } from '../../core/guests.ts'
+import type { Database, Ports, Post, Statement } from '../../core/ports.ts'
 import { createShares } from '../../core/shares.ts'
 import { createTurns } from '../../core/turns.ts'
 import { NOBODY_LISTENS } from './listener.ts'
@@ -36,13 +37,13 @@ export type Deliveries = {
   /**
    * Writes a change and the messages of the room that announce it. As `write` of the database; throws 503 if there is no
    * space for the bytes of the messages, which count until `deliver` has ended. There is no message for a webhook that
-   * has been deactivated meanwhile; with `expect` nothing is written then.
+   * has been deactivated meanwhile; with `expect` nothing is written then. `write` takes the place of that of the database.
    */
   write(
     room: string,
     change: Statement[],
     messages: readonly Message[],
-    expect?: Pick<Statement, 'expect'>,
+    options?: Pick<Statement, 'expect'> & { write?: Database['write'] | undefined },
   ): Promise<boolean>
   /**
    * Delivers messages whose rows are committed. Webhooks are served concurrently, the messages of one
@@ -57,8 +58,6 @@ export type Deliveries = {
   recover(stop?: AbortSignal): Promise<void>
   /** Runs other work that sends, so that `settled` waits for it. It ends soon after `isStopping` is true. */
   beside(work: (isStopping: () => boolean) => Promise<void>): void
-  /** The number of calls of `deliver` that have not resolved. */
-  waiting(): number
   /** Resolves when nothing is being delivered. */
   settled(): Promise<void>
 }
@@ -81,7 +80,6 @@ export function createDeliveries(ports: DeliveryPorts): Deliveries {
   /** By messages: their room, and what is called when they are delivered. */
   const written = new WeakMap<readonly Message[], { room: string; release: () => void }>()
   const inTurn = createTurns(DELIVERIES_AT_DATABASE)
-  let waiting = 0
 
   function track(deliveries: Promise<void>[]): Promise<void> {
     const all = Promise.all(deliveries).then(() => {})
@@ -97,21 +95,22 @@ export function createDeliveries(ports: DeliveryPorts): Deliveries {
   }
 
   return {
-    async write(room, change, messages, expect) {
+    async write(room, change, messages, { write = database.write, ...expect } = {}) {
       if (messages.length === 0) {
-        const isWritten = await database.write(change)
+        const isWritten = await write(change)
         if (isWritten) onChange?.(room)
         return isWritten
       }
       const bytes = messages.reduce((sum, { body }) => sum + Buffer.byteLength(body), 0)
-      if (!shares.hasSpace(room, bytes)) throw overloaded()
-      shares.add(room, bytes)
-      const release = () => shares.add(room, -bytes)
+      const owner = currentOwner() || room
+      if (!shares.hasSpace(owner, bytes)) throw overloaded()
+      shares.add(owner, bytes)
+      const release = () => shares.add(owner, -bytes)
       const claimedUntil = time.wall() + CLAIM_MS
       const inserts = messages.map(each => ({ ...insertMessage(each, claimedUntil), ...expect }))
       let isWritten = false
       try {
-        isWritten = await database.write([...change, ...inserts])
+        isWritten = await write([...change, ...inserts])
         return isWritten
       } finally {
         if (!isWritten) release()
@@ -125,16 +124,15 @@ export function createDeliveries(ports: DeliveryPorts): Deliveries {
       if (committed.length === 0) return Promise.resolve()
       const { room = '', release } = written.get(committed) ?? {}
       const byWebhook = [...Map.groupBy(committed, message => message.webhook_id).values()]
-      waiting += 1
-      return track(byWebhook.map(group => inOrder(group, room).catch(onFault))).finally(() => {
-        waiting -= 1
+      const all = track(byWebhook.map(group => inOrder(group, room).catch(onFault)))
+      // A receiver that hangs must not use up places.
+      return resting(all).finally(() => {
         release?.()
       })
     },
     beside(work) {
       void track([work(ports.isStopping ?? (() => false)).catch(onFault)])
     },
-    waiting: () => waiting,
     async recover(stop) {
       const webhooks = await webhooksToRecover(database, time.wall())
       await track(webhooks.map(id => recoverWebhook(ports, id, stop).catch(onFault)))

@@ -1,6 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { ownerOf } from '../../core/account.ts'
 import type { Config } from '../../core/config.ts'
 import * as errors from '../../core/errors.ts'
+import { workFor } from '../../core/guests.ts'
 import type { MachineTime, Ports } from '../../core/ports.ts'
 import { remember } from '../../core/remember.ts'
 import { inUtf8 } from '../http/fields.ts'
@@ -31,7 +33,12 @@ export function createAuthenticate(
 
   async function lookUp(key: string): Promise<KnownKey | undefined> {
     const at = time.wall() // before the query: the key may be revoked during it
-    const entry = await findKey(database, inUtf8(key), config.fixedKeys, at, lastPlanSql)
+    // In the queue of the account that it had last: unknown keys share one.
+    const known = cache.get(key)
+    const owner = known ? ownerOf(known.account) : ''
+    const entry = await workFor({ owner }, () =>
+      findKey(database, inUtf8(key), config.fixedKeys, at, lastPlanSql),
+    )
     if (entry) remember(cache, key, { ...entry, until: at + CACHE_MS }, MAX_CACHED)
     else cache.delete(key)
     return entry

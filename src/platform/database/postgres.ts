@@ -1,8 +1,11 @@
 import { hash } from 'node:crypto'
 import pg from 'pg'
-import { PREPARED_STATEMENTS } from '../../core/budgets.ts'
+import { POOL_OF_ACCOUNT, POOL_SIZE, PREPARED_STATEMENTS } from '../../core/budgets.ts'
+import { overloaded, unreadable } from '../../core/errors.ts'
+import { currentGuest } from '../../core/guests.ts'
 import type { Database, Statement, Value } from '../../core/ports.ts'
 import { pause } from '../../core/retry.ts'
+import { createSlots } from '../../core/slots.ts'
 
 export type PostgresOptions = {
   url: string
@@ -16,7 +19,8 @@ export type PostgresOptions = {
   pooled?: boolean
 }
 
-const POOL_SIZE = 10
+/** Milliseconds that a statement waits for a connection. */
+const CONNECTION_WAIT = 5_000
 /** Milliseconds. The server cancels a statement after the first. The driver gives up on the server after the second. */
 const STATEMENT_TIMEOUT = 5_000
 const QUERY_TIMEOUT = 6_000
@@ -61,14 +65,14 @@ export function openPostgres(options: PostgresOptions): Postgres {
   const pool = new pg.Pool({
     connectionString: options.url,
     max: POOL_SIZE,
-    connectionTimeoutMillis: 5_000,
+    connectionTimeoutMillis: CONNECTION_WAIT,
     ...(options.timeouts !== false && timeouts),
     application_name: 'farthing',
     pipeline: true,
     types,
   })
   pool.on('connect', client => client.on('error', options.onConnectionError))
-  const retries = createRetries(pool)
+  const retries = inTurn(createRetries(pool))
   pool.on('error', () => {}) // repeats the error of an idle connection
 
   return {
@@ -175,8 +179,26 @@ async function runAll(client: pg.PoolClient, statements: Statement[], named: ToQ
   return true
 }
 
+type Repeat = <Done>(attempt: () => Promise<Done>) => Promise<Done>
+
+/** Owners take turns for the connections. Of the pool's own queue the first would come first, whoever it is. */
+function inTurn(repeat: Repeat): Repeat {
+  const takeConnection = createSlots(POOL_OF_ACCOUNT, POOL_SIZE)
+  return async attempt => {
+    const guest = currentGuest()
+    const release = await takeConnection(guest?.owner ?? '', CONNECTION_WAIT)
+    if (!release) throw overloaded()
+    try {
+      if (guest?.hasLeft?.()) throw unreadable()
+      return await repeat(attempt)
+    } finally {
+      release()
+    }
+  }
+}
+
 /** Repeats what the server rolled back because of another transaction, and what found no connection left. */
-function createRetries(pool: pg.Pool) {
+function createRetries(pool: pg.Pool): Repeat {
   let widening: NodeJS.Timeout | undefined
 
   /** Lets callers wait for the connections that there are. Returns false if there is none. */

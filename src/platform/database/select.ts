@@ -1,4 +1,5 @@
 /** Builds the queries of searches and lists. */
+import { STEP_BYTES } from '../../core/budgets.ts'
 import type { Database, Value } from '../../core/ports.ts'
 
 /** A condition of a search: SQL with one `?` for each value. */
@@ -89,7 +90,10 @@ export async function countRows(database: Database, from: Condition): Promise<nu
   return row?.found ?? 0
 }
 
-/** As `findPart`, with as many rows as have no more than `most` bytes together, and one at least. */
+/**
+ * As `findPart`, with as many rows as have no more than `most` bytes together, and one at least. They are read in steps of
+ * STEP_BYTES, so that other reads take turns with them.
+ */
 export async function findWithin<Row, Item>(
   database: Database,
   table: Sized<Row, Item>,
@@ -100,18 +104,26 @@ export async function findWithin<Row, Item>(
   const { from, id, bytes } = table
   const columns = `${id} as id, ${bytes} as bytes`
   const sized = { from, columns, id, fromRow: (row: { id: string; bytes: number }) => row }
-  const ids: string[] = []
-  let sum = 0
+  const steps: string[][] = []
+  let [sum, ofStep] = [0, 0]
   for (const row of await findPart(database, sized, conditions, part)) {
     sum += row.bytes
-    if (sum > most && ids.length > 0) break
-    ids.push(row.id)
+    ofStep += row.bytes
+    if (sum > most && steps.length > 0) break
+    if (ofStep <= STEP_BYTES && steps.length > 0) steps.at(-1)?.push(row.id)
+    else {
+      steps.push([row.id])
+      ofStep = row.bytes
+    }
   }
-  const [first, last] = [ids[0], ids.at(-1)]
-  if (first === undefined || last === undefined) return []
-  const [low, high] = first < last ? [first, last] : [last, first]
-  const range = where(`${id} >= ? and ${id} <= ?`, low, high)
-  return findPart(database, table, [...conditions, range], { ...part, limit: ids.length })
+  const found: Item[] = []
+  for (const ids of steps) {
+    const [low = '', high = ''] = [ids[0], ids.at(-1)].sort()
+    const range = where(`${id} >= ? and ${id} <= ?`, low, high)
+    const limit = ids.length
+    found.push(...(await findPart(database, table, [...conditions, range], { ...part, limit })))
+  }
+  return found
 }
 
 /** A page of a search. `results` can be read once, and makes each when it is read. */

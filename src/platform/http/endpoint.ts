@@ -65,7 +65,7 @@ export function registerRoutes(
       config: { area: name },
       onRequest: recording ? recording.onRequest(before) : before,
       preHandler: [
-        area.counted && limits.enter,
+        area.counted && limits.enter(name),
         plan?.preHandler,
         mayBeLong && limits.takeTurn,
       ].filter(step => !!step),

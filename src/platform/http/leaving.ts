@@ -1,13 +1,16 @@
 /** Bounds the bytes of responses that are being made or wait until their client reads them. Searches take turns. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { type Account, ownerOf } from '../../core/account.ts'
 import {
   LEAVING_BYTES,
   SEARCH_BYTES,
-  SEARCH_WAIT_MS,
   SEARCHES_AT_WORK,
+  SEARCHES_OF_ACCOUNT,
   SEARCHES_WAITING,
+  TURN_WAIT_MS,
 } from '../../core/budgets.ts'
 import { overloaded, unreadable } from '../../core/errors.ts'
+import { resting } from '../../core/guests.ts'
 import { createShares, type Shares } from '../../core/shares.ts'
 import { createSlots, type ReleaseSlot } from '../../core/slots.ts'
 
@@ -23,23 +26,24 @@ export type Turn = {
 export function createLeaving(mostBytes = LEAVING_BYTES) {
   const shares = createShares(mostBytes)
   const countUntilSent = createCount(shares)
-  const takeSlot = createSlots(SEARCHES_AT_WORK, SEARCHES_AT_WORK, SEARCHES_WAITING)
+  const takeSlot = createSlots(SEARCHES_OF_ACCOUNT, SEARCHES_AT_WORK, SEARCHES_WAITING)
 
-  function createTurn({ account: { room }, socket }: FastifyRequest, release: ReleaseSlot): Turn {
+  function createTurn({ account, socket }: FastifyRequest, release: ReleaseSlot): Turn {
+    const owner = ownerOf(account)
     let counted = SEARCH_BYTES
     let made = 0
-    shares.add(room, counted)
+    shares.add(owner, counted)
     return {
       add(bytes) {
         if (socket.destroyed) throw unreadable()
         made += bytes
         const more = Math.max(0, made - counted)
-        if (more > 0 && !shares.hasSpace(room, more)) throw overloaded()
+        if (more > 0 && !shares.hasSpace(owner, more)) throw overloaded()
         counted += more
-        shares.add(room, more)
+        shares.add(owner, more)
       },
       end() {
-        shares.add(room, -counted)
+        shares.add(owner, -counted)
         release()
       },
     }
@@ -48,11 +52,12 @@ export function createLeaving(mostBytes = LEAVING_BYTES) {
   return {
     /** The preHandler hook of a search. Refuses with 503 and Retry-After before any work. */
     async takeTurn(request: FastifyRequest, reply: FastifyReply) {
-      const { room } = request.account
-      if (!shares.hasSpace(room, SEARCH_BYTES)) throw overloaded()
-      const release = await takeSlot(room, SEARCH_WAIT_MS, reply.raw)
+      const owner = ownerOf(request.account)
+      if (!shares.hasSpace(owner, SEARCH_BYTES)) throw overloaded()
+      const slot = takeSlot(owner, TURN_WAIT_MS, reply.raw)
+      const release = slot instanceof Promise ? await resting(slot) : slot
       if (!release) throw request.socket.destroyed ? unreadable() : overloaded()
-      if (!shares.hasSpace(room, SEARCH_BYTES)) {
+      if (!shares.hasSpace(owner, SEARCH_BYTES)) {
         release()
         throw overloaded()
       }
@@ -66,7 +71,9 @@ export function createLeaving(mostBytes = LEAVING_BYTES) {
       request.turn = null
       if (!isLong(payload) || request.socket.destroyed) return null
       // Endpoints without a key share what one account may have.
-      const release = countUntilSent(request.account?.room ?? '', payload, turn !== null)
+      const account: Account | undefined = request.account
+      const owner = account ? ownerOf(account) : ''
+      const release = countUntilSent(owner, payload, turn !== null)
       if (!release) return overloaded()
       reply.raw.once('close', release)
       return null
@@ -83,21 +90,21 @@ function createCount({ add, hasSpace }: Shares) {
   const shared = new Map<Buffer, { holders: number; release: () => void }>()
 
   /** Counts the payload. Returns the function that releases it; undefined if the budget has no space for it. */
-  return (room: string, payload: string | Buffer, isAdmitted: boolean) => {
+  return (owner: string, payload: string | Buffer, isAdmitted: boolean) => {
     const same = typeof payload === 'string' ? undefined : shared.get(payload)
     if (same) {
       same.holders += 1
       return same.release
     }
     const bytes = Buffer.byteLength(payload)
-    if (!isAdmitted && !hasSpace(room, bytes)) return undefined
-    add(room, bytes)
+    if (!isAdmitted && !hasSpace(owner, bytes)) return undefined
+    add(owner, bytes)
     const own = {
       holders: 1,
       release() {
         own.holders -= 1
         if (own.holders > 0) return
-        add(room, -bytes)
+        add(owner, -bytes)
         if (typeof payload !== 'string') shared.delete(payload)
       },
     }

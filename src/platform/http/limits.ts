@@ -10,9 +10,13 @@ import type {
   FastifyRequest,
   HookHandlerDoneFunction,
 } from 'fastify'
-import { CONNECTIONS, REQUESTS_IN_PROGRESS } from '../../core/budgets.ts'
-import { overloaded } from '../../core/errors.ts'
+import { type Account, ownerOf } from '../../core/account.ts'
+import { CONNECTIONS } from '../../core/budgets.ts'
+import { overloaded, unreadable } from '../../core/errors.ts'
+import { workFor } from '../../core/guests.ts'
+import type { AreaName } from './areas.ts'
 import { createLeaving } from './leaving.ts'
+import { createPlaces, type Place } from './places.ts'
 
 /** Waiting connections that a stop accepts at most: clients that open one for each request would keep it from ending. */
 const MAX_ACCEPTING = 200
@@ -20,12 +24,11 @@ const MAX_ACCEPTING = 200
 export type Limits = ReturnType<typeof createLimits>
 
 /**
- * Limits how much the service does at once. `waiting` returns how many requests only wait for webhook receivers:
- * they cost no work, and a receiver that hangs must not use up the places of others. Requests whose body is
- * still arriving do not count, so that slow clients do not use them up either.
+ * Limits how much the service does at once. Requests whose body is still arriving do not count, so that slow clients use
+ * up no places.
  */
-export function createLimits({ server, log }: FastifyInstance, waiting: () => number) {
-  let inProgress = 0
+export function createLimits({ server, log }: FastifyInstance) {
+  const places = createPlaces()
   let draining = false
   const leaving = createLeaving()
   server.maxConnections = CONNECTIONS
@@ -38,8 +41,8 @@ export function createLimits({ server, log }: FastifyInstance, waiting: () => nu
     watch(app: FastifyInstance) {
       // The work is done once there is a response, whether or not the client is still there to receive it.
       app.addHook('onSend', (request, reply, payload, done) => {
-        if (request.isInProgress) inProgress -= 1
-        request.isInProgress = false
+        request.place?.leave()
+        request.place = null
         // Only once this instance listens no longer, so that the client's next connection goes to another one.
         if (!server.listening) void reply.header('connection', 'close')
         const error = leaving.leave(request, reply, payload)
@@ -47,12 +50,22 @@ export function createLimits({ server, log }: FastifyInstance, waiting: () => nu
         else done(null, payload)
       })
     },
-    /** The preHandler hook of endpoints that count. Beyond the limit it refuses with 503 and Retry-After. */
-    enter(request: FastifyRequest, _reply: FastifyReply, done: HookHandlerDoneFunction) {
-      inProgress += 1
-      request.isInProgress = true
-      done(inProgress - waiting() > REQUESTS_IN_PROGRESS ? overloaded() : undefined)
-    },
+    /**
+     * The preHandler hook of endpoints that count. It takes a place of the account, and all that follows works for that
+     * account. Beyond the limits it refuses with 503 and Retry-After.
+     */
+    enter:
+      (area: AreaName) =>
+      (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction) => {
+        const go = (place: Place | undefined) => {
+          if (!place) return done(request.socket.destroyed ? unreadable() : overloaded())
+          request.place = place
+          workFor(place, done)
+        }
+        const account: Account | undefined = request.account // there is none without a key
+        if (account) go(places.enter(ownerOf(account), area !== 'api'))
+        else places.enterUnnamed(reply.raw).then(go, done)
+      },
     takeTurn: leaving.takeTurn,
     draining: () => draining,
     /**

@@ -6,6 +6,7 @@ import type { ApiError } from '../../core/errors.ts'
 import type { MachineTime } from '../../core/ports.ts'
 import type { Area, RecordingHooks } from './areas.ts'
 import type { Turn } from './leaving.ts'
+import type { Place } from './places.ts'
 
 /** The payment that a request is about, as the request left it. `secret` is the second half of its token. */
 export type RecordedPayment = {
@@ -39,7 +40,7 @@ declare module 'fastify' {
       isUnanswered?: boolean
     } | null
     /** It has arrived, counts towards REQUESTS_IN_PROGRESS, and has no response yet. */
-    isInProgress: boolean
+    place: Place | null
     /** Of a search that is at work. */
     turn: Turn | null
     /** The error that was sent as JSON, for the log line and the record. */
@@ -57,7 +58,7 @@ export function decorateRequests(app: FastifyInstance): void {
   app.decorateRequest('key_id', '')
   app.decorateRequest('lastPlan', 'unknown')
   app.decorateRequest('actingPlan', null)
-  app.decorateRequest('isInProgress', false)
+  app.decorateRequest('place', null)
   app.decorateRequest('turn', null)
   app.decorateRequest('refusal', null)
   app.decorateRequest('began', 0)

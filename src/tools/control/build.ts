@@ -104,7 +104,7 @@ export const buildPayment = (context: ControlContext): Endpoint => {
             address: addresses.api,
             given,
             scenarios: {
-              apply: async () => ({ applied: appliedTo(given, steps.wanted), counted: [] }),
+              apply: async () => ({ applied: appliedTo(given, steps.wanted) }),
             },
             origin: 'control',
           })
@@ -201,7 +201,7 @@ async function takeSteps(
     account,
     payment_id,
     refund: { amount },
-    scenarios: { apply: async () => ({ applied: { scenario: end }, counted: [] }) },
+    scenarios: { apply: async () => ({ applied: { scenario: end } }) },
   })
 }
 

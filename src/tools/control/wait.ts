@@ -4,6 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Account } from '../../core/account.ts'
 import { HELD_WAITS } from '../../core/budgets.ts'
 import { ApiError } from '../../core/errors.ts'
+import { currentGuest } from '../../core/guests.ts'
 import { changedIn, ended } from '../../core/signal.ts'
 import { createSlots } from '../../core/slots.ts'
 import { createTurns } from '../../core/turns.ts'
@@ -45,7 +46,12 @@ export function createWaits(
   function takePlace({ name, parent }: Account): () => void {
     const leave = takeSlot(parent ?? name)
     if (leave instanceof Promise) throw tooManyWaits()
-    return leave
+    // Only waiting is free: looks take turns.
+    const goOn = currentGuest()?.rest?.()
+    return () => {
+      leave()
+      goOn?.()
+    }
   }
 
   /**
@@ -64,7 +70,7 @@ export function createWaits(
     const { scheme, host } = askedFor(request, config)
     const key = `${room} ${scheme} ${host} ${url}`
     const lookAt = (now: Account) =>
-      reading(room, key, async () => {
+      reading(request, `${scheme} ${host} ${url}`, async () => {
         const { found, isNewer } = await look(now)
         return { found: found && (await longJson(found, request, reply)), isNewer }
       })

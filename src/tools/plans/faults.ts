@@ -40,8 +40,6 @@ export function createPlans(ports: { database: Database; time: Time }, stopped: 
   const scenariosOf: ScenariosOf = request => found.get(request)?.scenario
 
   return {
-    /** The number of requests that are delayed. They only wait. */
-    delayed: delays.count,
     scenariosOf,
     hooks: (operation: string): PlanHooks => ({
       preHandler(request, reply, done) {
@@ -77,7 +75,7 @@ export function createPlans(ports: { database: Database; time: Time }, stopped: 
 /** Milliseconds between two checks of whether the service stops or an account was reset. */
 const CHECK_EVERY = 100
 
-/** Delays requests. They cost no work, and their connections are not idle. */
+/** Delays requests. They keep their places, and their connections are not idle. A delay ends when its client leaves. */
 function createDelays(database: Database, stopped: () => boolean) {
   const delayed = new Set<{ account: Account; ending: AbortController }>()
   let isWatching = false
@@ -107,17 +105,19 @@ function createDelays(database: Database, stopped: () => boolean) {
   }
 
   return {
-    count: () => delayed.size,
-    /** Resolves after so many milliseconds; at once if the service stops or the account is reset or ended. */
+    /** Resolves after so many milliseconds; at once if the client leaves, the service stops or the account is reset or ended. */
     async wait(account: Account, socket: Socket, ms: number): Promise<void> {
-      if (ms === 0 || stopped()) return
+      if (ms === 0 || stopped() || socket.destroyed) return
       const { timeout = 0 } = socket
       socket.setTimeout(0)
       const mine = { account, ending: new AbortController() }
+      const leave = () => mine.ending.abort()
+      socket.once('close', leave)
       delayed.add(mine)
       if (!isWatching) void watch()
       await setTimeout(ms, undefined, { signal: mine.ending.signal }).catch(() => undefined)
       delayed.delete(mine)
+      socket.off('close', leave)
       socket.setTimeout(timeout)
     },
   }

@@ -4,7 +4,6 @@ import type { Account } from '../../core/account.ts'
 import type { ApiError } from '../../core/errors.ts'
 import type { Database, Time } from '../../core/ports.ts'
 import { untilWritten } from '../../core/retry.ts'
-import { createTurns } from '../../core/turns.ts'
 import type { Scenarios } from '../../pay/payments/commands.ts'
 import { readNewPayment } from '../../pay/payments/request.ts'
 import { findByToken, findPayment } from '../../pay/payments/store.ts'
@@ -26,7 +25,8 @@ import {
   type PlanSubject,
   setsScenario,
 } from './plan.ts'
-import { countRequest, createKnownPlans, findPlans } from './store.ts'
+import { createKnownPlans } from './store.ts'
+import { countsOf, createTogether, createWave, type Seat } from './waves.ts'
 
 export type Fault = {
   plan: Plan
@@ -47,60 +47,93 @@ type PlanPorts = { database: Database; time: Time }
 
 export function createFindPlansOfRequest(ports: PlanPorts) {
   const { database } = ports
-  // One at a time in a room, so that a compare-and-swap fails only against other instances.
-  const takeTurn = createTurns(1)
-  const knownPlans = createKnownPlans(database)
+  const { known, counted } = createKnownPlans(database)
+  // In a room one after the other, so that a compare-and-swap fails only against other instances.
+  const countTogether = createTogether<CountedRequest>(countFaults)
+  const createInWaves = createTogether<Creating>(async (room, all) => {
+    const sit = createWave(database, () => counted(room), all.length)
+    await Promise.all(all.map(create => create(sit())))
+  })
+
+  async function countFaults(room: string, requests: CountedRequest[]): Promise<void> {
+    try {
+      const { faults } = await untilWritten(async () => {
+        const counts = countsOf((await counted(room)).filter(plan => !setsScenario(plan)))
+        const faults = requests.map(({ account, subject }) => {
+          const { acting, counted } = evaluate(counts.plans, subject)
+          counts.note(counted)
+          return acting && faultOf(acting, account, subject)
+        })
+        const statements = counts.statements()
+        const isWritten = statements.length === 0 || (await database.write(statements))
+        return isWritten ? { faults } : undefined
+      })
+      for (const [i, { resolve }] of requests.entries()) resolve(faults[i])
+    } catch (error) {
+      for (const { reject } of requests) reject(error)
+    }
+  }
+
+  function scenarioPlans(operation: string, { room }: Account): ScenarioPlans {
+    let seat: Seat | undefined
+    const found: ScenarioPlans = {
+      plan_id: undefined,
+      inTurn: create =>
+        new Promise((resolve, reject) => {
+          void createInWaves(room, async own => {
+            seat = own
+            await create()
+              .then(resolve, reject)
+              .finally(() => own.end())
+          })
+        }),
+      async apply({ given, payment_id }) {
+        const counts = await seat?.counts()
+        const scenarios = counts?.plans.filter(setsScenario) ?? []
+        const subject = { operation, given: fieldsOf(given), ...(payment_id && { payment_id }) }
+        const { acting, counted } = evaluate(scenarios, subject, plan => noteOn(plan, given))
+        counts?.note(counted)
+        found.plan_id = acting?.plan_id
+        return { applied: acting && appliedBy(acting), write: seat?.write }
+      },
+    }
+    return found
+  }
 
   return async (operation: string, request: FastifyRequest): Promise<PlansOfRequest> => {
     const target = await targetOf(ports, request)
     if (!target) return {}
     const { account, lastPlan, payment } = target
-    const all = await knownPlans(account.room, lastPlan)
+    const all = await known(account.room, lastPlan)
     const plans = all.filter(({ on }) => on === undefined || on === operation)
     const subject = await subjectOf(operation, request, target, plans)
-    const matching = plans.filter(plan => matches(plan, subject))
-    const scenario = matching.some(setsScenario) ? scenarioPlans(operation, account) : undefined
-    if (matching.every(setsScenario)) return { scenario }
-    const fault = await takeTurn(account.room, Symbol(), () => count(account, subject))
+    const hasScenario = plans.some(plan => setsScenario(plan) && matches(plan, subject))
+    const scenario = hasScenario ? scenarioPlans(operation, account) : undefined
+    if (!plans.some(plan => !setsScenario(plan) && matches(plan, subject))) return { scenario }
+    const { promise, resolve, reject } = Promise.withResolvers<Fault | undefined>()
+    void countTogether(account.room, { account, subject, resolve, reject })
+    const fault = await promise
     // The record learns which payment it is, because the handler will not run.
     const concerned = fault?.plan.when === 'before' && (await payment())
     if (concerned) recordEffectsOf(request)?.(account, concerned)
     return { fault, scenario }
   }
-
-  async function count(account: Account, subject: PlanSubject): Promise<Fault | undefined> {
-    const { fault } = await untilWritten(async () => {
-      const plans = await findPlans(database, account.room)
-      const faults = plans.filter(plan => !setsScenario(plan))
-      const { acting, counted } = evaluate(faults, subject)
-      const fault = acting && {
-        plan: acting,
-        account,
-        delay: delayOf(acting, acting.seen + 1),
-        error: acting.answer && errorOf(acting.answer, subject.operation),
-        hasActed: false,
-      }
-      const isCounted = counted.length === 0 || (await database.write(counted.map(countRequest)))
-      return isCounted ? { fault } : undefined
-    })
-    return fault
-  }
-
-  function scenarioPlans(operation: string, { room }: Account): ScenarioPlans {
-    const found: ScenarioPlans = {
-      plan_id: undefined,
-      inTurn: create => takeTurn(room, Symbol(), create),
-      async apply({ given, payment_id }) {
-        const scenarios = (await findPlans(database, room)).filter(setsScenario)
-        const subject = { operation, given: fieldsOf(given), ...(payment_id && { payment_id }) }
-        const { acting, counted } = evaluate(scenarios, subject, plan => noteOn(plan, given))
-        found.plan_id = acting?.plan_id
-        return { applied: acting && appliedBy(acting), counted: counted.map(countRequest) }
-      },
-    }
-    return found
-  }
 }
+
+type CountedRequest = Pick<PromiseWithResolvers<Fault | undefined>, 'resolve' | 'reject'> & {
+  account: Account
+  subject: PlanSubject
+}
+
+type Creating = (seat: Seat) => Promise<void>
+
+const faultOf = (plan: Plan, account: Account, { operation }: PlanSubject): Fault => ({
+  plan,
+  account,
+  delay: delayOf(plan, plan.seen + 1),
+  error: plan.answer && errorOf(plan.answer, operation),
+  hasActed: false,
+})
 
 type Target = NonNullable<Awaited<ReturnType<typeof targetOf>>>
 

@@ -24,10 +24,10 @@ export async function findPlans(database: Database, room: string): Promise<Plan[
 export const LAST_PLAN_SQL =
   '(select plan_id from plans where plans.account = accounts.room order by position desc limit 1)'
 
-/** With 10 plans of 4 KB each they take some 10 MB. */
+/** Those with at most so many plans, and others, are remembered: 2,000 plans of 4 KB of each kind, which take some 10 MB. */
+const FEW = 10
 const MOST_ROOMS = 200
-/** A room with more plans reads them for each request. */
-const MOST_REMEMBERED = 10
+const MOST_LARGE_ROOMS = 20
 
 /**
  * Remembers plans by the last of their room. New plans come after it, and nothing but the counts and the note of a plan
@@ -35,17 +35,38 @@ const MOST_REMEMBERED = 10
  */
 export function createKnownPlans(database: Database) {
   const byLast = new Map<string, readonly Plan[]>()
-  /** `last` is the plan_id of the last plan, if known. */
-  return async (room: string, last = ''): Promise<readonly Plan[]> => {
-    const remembered = byLast.get(last)
-    if (remembered) return remembered
+  const largeByLast = new Map<string, readonly Plan[]>()
+
+  async function read(room: string): Promise<readonly Plan[]> {
     const plans = await findPlans(database, room)
-    const newest = plans.at(-1)
-    if (newest && plans.length <= MOST_REMEMBERED)
-      remember(byLast, newest.plan_id, plans, MOST_ROOMS)
+    const { plan_id } = plans.at(-1) ?? {}
+    if (plan_id === undefined) return plans
+    if (plans.length <= FEW) remember(byLast, plan_id, plans, MOST_ROOMS)
+    else remember(largeByLast, plan_id, plans, MOST_LARGE_ROOMS)
     return plans
   }
+  const remembered = (last: string) => byLast.get(last) ?? largeByLast.get(last)
+
+  return {
+    /** `last` is the plan_id of the last plan, if known. */
+    known: async (room: string, last = ''): Promise<readonly Plan[]> =>
+      remembered(last) ?? read(room),
+    /** All plans as they are now. Only their counts are read, if the rest is remembered. */
+    async counted(room: string): Promise<readonly Plan[]> {
+      const counts = await database.query<Pick<Plan, 'plan_id' | 'seen' | 'acted'>>(
+        'select plan_id, seen, acted from plans where account = $1 order by position',
+        [room],
+      )
+      const plans = new Map(
+        remembered(counts.at(-1)?.plan_id ?? '')?.map(each => [each.plan_id, each]),
+      )
+      const now = counts.map(each => ({ ...plans.get(each.plan_id), ...each }))
+      return now.every(isWhole) ? now : read(room)
+    },
+  }
 }
+
+const isWhole = (plan: Partial<Plan>): plan is Plan => plan.room !== undefined
 
 export const countPlans = (database: Database, room: string): Promise<number> =>
   countRows(database, where('plans where account = ?', room))
@@ -62,9 +83,9 @@ export const insertPlan = (database: Database, plan: Plan): Promise<boolean> =>
     },
   ])
 
-/** Counts a request, unless another request was counted after the plan was read. */
-export const countRequest = ({ plan, seen, acted, note = plan.note }: Counted): Statement => ({
-  sql: `update plans set seen = $3, acted = $4, body = $7
+/** Counts requests, unless another was counted after the plan was read. Only a new note changes the body, which is large. */
+export const countRequests = ({ plan, seen, acted, note }: Counted): Statement => ({
+  sql: `update plans set seen = $3, acted = $4${note === undefined ? '' : ', body = $7'}
         where plan_id = $1 and account = $2 and seen = $5 and acted = $6`,
   values: [
     plan.plan_id,
@@ -73,7 +94,7 @@ export const countRequest = ({ plan, seen, acted, note = plan.note }: Counted): 
     acted,
     plan.seen,
     plan.acted,
-    bodyOf({ ...plan, ...(note && { note }) }),
+    ...(note === undefined ? [] : [bodyOf({ ...plan, note })]),
   ],
   expect: 1,
 })

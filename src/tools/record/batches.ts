@@ -1,4 +1,5 @@
 import { HELD_RESPONSE_BYTES, UNWRITTEN_BYTES, UNWRITTEN_ROWS } from '../../core/budgets.ts'
+import { workFor } from '../../core/guests.ts'
 import type { Database, Time } from '../../core/ports.ts'
 import { createAdmission, type Quota } from './admission.ts'
 import type { Exchange } from './exchange.ts'
@@ -60,7 +61,8 @@ export function createBatches(ports: BatchPorts) {
   const scheduleNext = () => schedule(admission.hasGaps() ? WRITE_EVERY_UNDER_LOAD : WRITE_EVERY)
 
   function flushDue(gapsUntil: number): Promise<void> {
-    flushing ??= writeRows(ports, queue, admission, gapsUntil)
+    // For nobody: who happens to ask first may leave.
+    flushing ??= workFor(undefined, () => writeRows(ports, queue, admission, gapsUntil))
       .then(written => {
         if (written) isFailing = false
       })

@@ -1,3 +1,4 @@
+import { STEP_BYTES } from '../../core/budgets.ts'
 import { idFloor } from '../../core/ids.ts'
 import type { Database, Statement } from '../../core/ports.ts'
 import { fold, groupOf } from '../../platform/database/fold.ts'
@@ -123,7 +124,6 @@ export async function findExchanges(
 
 /** Rows that are read and looked at in one turn of the event loop: other requests wait meanwhile, some milliseconds. */
 const STEP = 250
-const STEP_BYTES = 256 * 1024
 
 /** All that the account keeps is looked at, if need be. */
 async function findWithText(

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { faultCodeOf, onlyByPlan } from '../../../src/core/codes.ts'
-import type { Answer, Body } from '../../support/client.ts'
+import { type Answer, type Body, webPayment } from '../../support/client.ts'
 import { card, read } from '../../support/journeys.ts'
 import { newAgreement } from '../../support/new-payment.ts'
 import { planning } from '../../support/plans.ts'
@@ -136,6 +136,22 @@ onEveryDatabase(
         [201, 200],
       )
       assert.deepEqual(await listed(api), [])
+    })
+
+    test('a delay ends when its client leaves, and the request has its effect then', async () => {
+      const api = await service().newAccount()
+      await plan(api, { on: 'createPayment', delay: 60_000 })
+      const leaving = new AbortController()
+      const left = fetch(`${service().baseUrl}/v1/payments`, {
+        method: 'POST',
+        headers: { Authorization: `Bearer ${api.key}`, 'Content-Type': 'application/json' },
+        body: JSON.stringify(webPayment),
+        signal: leaving.signal,
+      })
+      while ((await counts(api)).some(([, acted]) => acted === 0));
+      leaving.abort()
+      await assert.rejects(left, { name: 'AbortError' })
+      while ((await api.get('/v1/payments')).body.total < 1);
     })
 
     test('delayed requests are checked for a reset one time after the other, also while the database is slow', async t => {

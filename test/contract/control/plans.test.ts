@@ -239,6 +239,35 @@ onEveryDatabase(
       assert.equal((await api.get('/v1/payments')).status, 200)
     })
 
+    test('requests at once that many plans match are counted together, and none is missed', async t => {
+      const { database, baseUrl } = service()
+      const api = await service().newAccount()
+      const [kinds, requests] = [[{ scenario: 'declined' }, { answer: { status: 500 } }], 40]
+      for (const kind of kinds)
+        for (let i = 0; i < 10; i++)
+          await plan(api, { on: 'createPayment', skip: requests - 1, ...kind })
+      const write = database.write.bind(database)
+      let updates = 0
+      t.mock.method(database, 'write', (statements: { sql: string }[]) => {
+        updates += statements.filter(({ sql }) => sql.startsWith('update plans')).length
+        return write(statements as never)
+      })
+      const headers = { Authorization: `Bearer ${api.key}`, 'Content-Type': 'application/json' }
+      const init = { method: 'POST', headers, body: JSON.stringify(webPayment) }
+      const statuses = await Promise.all(
+        Array.from(
+          { length: requests },
+          async () => (await fetch(`${baseUrl}/v1/payments`, init)).status,
+        ),
+      )
+      assert.equal(statuses.filter(status => status === 201).length, requests - 1)
+      assert.ok(updates < 20 * requests * 0.75, `${updates} updates`)
+      assert.deepEqual((await counts(api)).slice(10), [
+        [requests, 1],
+        ...Array(9).fill([requests - 1, 0]),
+      ])
+    })
+
     test('a plan that was made or removed since the last request counts for the next, on every instance', async () => {
       const api = await service().newAccount()
       const remove = ({ plan_id }: Body) => control(api, `plans/${plan_id}`, undefined, 'DELETE')

@@ -9,10 +9,11 @@ import { startFarthing } from '../../../src/app/start.ts'
 import {
   LEAVING_BYTES,
   SEARCH_BYTES,
-  SEARCH_WAIT_MS,
   SEARCHES_AT_WORK,
+  SEARCHES_OF_ACCOUNT,
   SEARCHES_WAITING,
   SLICE_MS,
+  TURN_WAIT_MS,
 } from '../../../src/core/budgets.ts'
 import { createKey } from '../../../src/platform/accounts/store.ts'
 import { createLeaving, SMALL_BYTES } from '../../../src/platform/http/leaving.ts'
@@ -66,24 +67,37 @@ const isRefused = ({ status, headers, body }: Answer): void => {
   assert.equal(body.code, 'P0999')
 }
 
-const ALL = SEARCHES_AT_WORK + SEARCHES_WAITING
+const ALL = SEARCHES_OF_ACCOUNT + SEARCHES_WAITING
 
 describe('Searches take turns', () => {
-  /** A service whose searches are held. `greedy` has sent one more than may work and wait, and it was refused. */
+  /** A service whose searches are held, some of them by another account. `greedy` has sent one more than may work and wait, and it was refused. */
   async function startFull(t: TestContext) {
     const { newAccount, gate, ...rest } = await startGated(t)
     const [greedy, stranger] = [await newAccount('greedy'), await newAccount('stranger')]
     const { payment_id } = await stranger.createPayment()
     gate.close()
     const answers: Answer[] = []
+    const second = await newAccount('second')
+    const others = Array.from({ length: SEARCHES_AT_WORK - SEARCHES_OF_ACCOUNT }, () =>
+      second.get('/v1/payments'),
+    )
+    await until(() => gate.waiting() === others.length)
     const searches = Array.from({ length: ALL + 1 }, () =>
       greedy.get('/v1/payments').then(answer => answers.push(answer)),
     )
     await until(() => answers.length > 0 && gate.waiting() === SEARCHES_AT_WORK)
-    return { ...rest, answers, searches, gate, greedy, stranger, payment_id }
+    return {
+      ...rest,
+      answers,
+      searches: [...searches, ...others],
+      gate,
+      greedy,
+      stranger,
+      payment_id,
+    }
   }
 
-  test('8 read rows at once, 64 wait, one more is 503 at once, and small requests pass them all', async t => {
+  test('4 of an account read rows at once, 64 wait, one more is 503 at once, and small requests pass them all', async t => {
     const { answers, searches, gate, stranger, payment_id } = await startFull(t)
     const path = `/v1/payments/${payment_id}`
     assert.equal((await stranger.get(path)).status, 200)
@@ -138,7 +152,7 @@ test('A search waits 20 seconds for its turn, then it is 503', async t => {
     api.get('/v1/payments').then(answer => answers.push(answer)),
   )
   await until(() => answers.length === 1)
-  t.mock.timers.tick(SEARCH_WAIT_MS - 1)
+  t.mock.timers.tick(TURN_WAIT_MS - 1)
   await api.get('/healthz')
   assert.equal(answers.length, 1)
   t.mock.timers.tick(1)

@@ -13,6 +13,7 @@ import {
   PIPELINED_IN_ALL,
   REQUEST_MS,
   REQUESTS_IN_PROGRESS,
+  REQUESTS_OF_ACCOUNT,
 } from '../../../src/core/budgets.ts'
 import { type Client, createClient, webPayment } from '../../support/client.ts'
 import { tempDatabase } from '../../support/folders.ts'
@@ -78,7 +79,7 @@ function sendCreates(baseUrl: string, key: string | undefined) {
   }
 }
 
-test('Beyond 1,000 requests in progress, without those whose clients have left and those that wait for a webhook receiver, the next is 503 with Retry-After, and health checks are still 200', async t => {
+test('Beyond 800 requests in progress of an account, without those whose clients have left and those that wait for a webhook receiver, the next is 503 with Retry-After, and health checks are still 200', async t => {
   const { api, baseUrl, writes, sends } = await startGated(t)
   const hook = { callback_url: 'https://hooks.example.org/all' }
   assert.equal((await api.post('/v1/webhooks', hook)).status, 201)
@@ -105,7 +106,7 @@ test('Beyond 1,000 requests in progress, without those whose clients have left a
 
   const taken = sendCreates(baseUrl, api.key)
   writes.close()
-  while (taken.sockets.length < REQUESTS_IN_PROGRESS) {
+  while (taken.sockets.length < REQUESTS_OF_ACCOUNT) {
     await Promise.all(Array.from({ length: 100 }, () => taken.send()))
     while (writes.waiting() < taken.sockets.length) {
       assert.deepEqual(taken.statuses, [], 'none is refused')
@@ -120,7 +121,7 @@ test('Beyond 1,000 requests in progress, without those whose clients have left a
   while (!answered) {
     assert.equal(
       writes.waiting(),
-      REQUESTS_IN_PROGRESS,
+      REQUESTS_OF_ACCOUNT,
       'the next request is refused and does not wait',
     )
     await pause(5)
@@ -141,13 +142,13 @@ test('Beyond 1,000 requests in progress, without those whose clients have left a
   assert.equal((await api.get('/readyz')).status, 200)
 
   for (const gate of [writes, sends]) gate.open()
-  while (taken.statuses.length < REQUESTS_IN_PROGRESS) await pause(5)
+  while (taken.statuses.length < REQUESTS_OF_ACCOUNT) await pause(5)
   assert.deepEqual(new Set(taken.statuses), new Set(['201']))
   for (const socket of taken.sockets) socket.destroy()
   const statuses = (await Promise.all(cancelling)).map(({ status }) => status)
   assert.deepEqual(new Set(statuses), new Set([204]))
   await api.createPayment()
-  const made = payments.length + left.sockets.length / 2 + REQUESTS_IN_PROGRESS + 1
+  const made = payments.length + left.sockets.length / 2 + REQUESTS_OF_ACCOUNT + 1
   assert.equal((await api.get('/v1/payments')).body.total, made)
 })
 

@@ -2,7 +2,9 @@
  * Group commit: writes that arrive while others are being committed share the next transaction and its one fsync.
  * `createCommit` runs on the writing thread, `createQueue` on the main thread. A database in memory has one thread.
  */
+import { currentOwner } from '../../../core/guests.ts'
 import type { Statement } from '../../../core/ports.ts'
+import { createRounds } from '../../../core/rounds.ts'
 import { type Connection, extendedCode, primaryCode, SQLITE } from './connection.ts'
 
 /** Why a write failed, as data that can be posted to another thread. */
@@ -160,9 +162,9 @@ const TRY_ROOM = [
   'drop table room',
 ].map((sql): Statement => ({ sql, values: [] }))
 
-/** Collects writes into batches and hands these to the writer. A write resolves when its batch is on disk. */
+/** Collects writes into batches, in which owners take turns, and hands these to the writer. A write resolves when its batch is on disk. */
 export function createQueue(writer: Writer, options: QueueOptions) {
-  const queue: Pending[] = []
+  const queue = createRounds<Pending>()
   const underway = new Set<Promise<void>>()
   let scheduled = false
   let unknown: Error | undefined
@@ -170,9 +172,9 @@ export function createQueue(writer: Writer, options: QueueOptions) {
   let closed = false
 
   function commitNext(): void {
-    if (unknown) for (const { reject } of queue.splice(0)) reject(unknown)
-    if (queue.length === 0 || underway.size >= MOST_UNDERWAY) return
-    const batch = queue.splice(0, LARGEST_BATCH)
+    if (unknown) for (const { reject } of queue.take(Infinity)) reject(unknown)
+    if (queue.length() === 0 || underway.size >= MOST_UNDERWAY) return
+    const batch = queue.take(LARGEST_BATCH)
     const committed = writer.commit(batch.map(({ statements }) => statements)).then(results => {
       underway.delete(committed)
       settle(batch, results)
@@ -183,7 +185,7 @@ export function createQueue(writer: Writer, options: QueueOptions) {
 
   /** An idle writer gets a batch at the end of this turn of the event loop, a busy one when it has finished another. */
   function schedule(): void {
-    if (queue.length >= LARGEST_BATCH) commitNext()
+    if (queue.length() >= LARGEST_BATCH) commitNext()
     else if (!scheduled) {
       scheduled = true
       setImmediate(() => {
@@ -217,7 +219,7 @@ export function createQueue(writer: Writer, options: QueueOptions) {
   function write(statements: Statement[]): Promise<boolean> {
     if (closed) return Promise.reject(new Error('the database is closed'))
     return new Promise((resolve, reject) => {
-      queue.push({ statements, resolve, reject })
+      queue.add(currentOwner(), { statements, resolve, reject })
       schedule()
     })
   }
@@ -234,7 +236,7 @@ export function createQueue(writer: Writer, options: QueueOptions) {
     /** Rejects further writes, and resolves when all earlier ones are settled. */
     async end(): Promise<void> {
       closed = true
-      while (queue.length > 0 || underway.size > 0) {
+      while (queue.length() > 0 || underway.size > 0) {
         commitNext()
         await Promise.all(underway)
       }

@@ -1,8 +1,11 @@
 import { promises } from 'node:fs'
 import type { Worker } from 'node:worker_threads'
-import { SLICE_MS } from '../../../core/budgets.ts'
+import { READ_TURN_MS, SLICE_MS } from '../../../core/budgets.ts'
+import { unreadable } from '../../../core/errors.ts'
 import { startThread } from '../../../core/files.ts'
+import { currentGuest } from '../../../core/guests.ts'
 import type { Database, Statement, Value } from '../../../core/ports.ts'
+import { createRounds } from '../../../core/rounds.ts'
 import {
   createCommit,
   createQueue,
@@ -89,10 +92,11 @@ const ROLLBACK: Statement = { sql: 'rollback', values: [] }
  * Batches the reads of one turn of the event loop, and runs them at its end in one transaction. Run one by one
  * between requests, each would find SQLite's code and pages evicted from the CPU caches, and take its own locks.
  * The transaction's snapshot begins with its first read, after all were asked for. So a read sees every
- * write that was acknowledged before it. Once `broken` returns an error, reads are rejected with it.
+ * write that was acknowledged before it. Owners take turns, so that the reads of one do not wait for all of another.
+ * Once `broken` returns an error, reads are rejected with it.
  */
 export function createReader(connection: Connection, broken: () => Error | undefined) {
-  const waiting: (() => void)[] = []
+  const waiting = createRounds<() => void>()
 
   /** Returns false if the connection is closed. Each read then rejects by itself. */
   function begin(): boolean {
@@ -116,21 +120,28 @@ export function createReader(connection: Connection, broken: () => Error | undef
   /** What is left after SLICE_MS waits for the next turn. */
   function runSome(): void {
     const begun = performance.now()
-    const together = waiting.length > 1 && begin()
-    let done = 0
-    while (done < waiting.length && (done === 0 || performance.now() - begun < SLICE_MS))
-      waiting[done++]?.()
-    waiting.splice(0, done)
+    const together = waiting.length() > 1 && begin()
+    let now = begun
+    let turnBegun = begun
+    do {
+      waiting.next()?.()
+      now = performance.now()
+      if (now - turnBegun < READ_TURN_MS) continue
+      waiting.pass()
+      turnBegun = now
+    } while (waiting.length() > 0 && now - begun < SLICE_MS)
     if (together && connection.inTransaction()) end()
-    if (waiting.length > 0) setImmediate(runSome)
+    if (waiting.length() > 0) setImmediate(runSome)
   }
 
   return {
     /** Rejects with SQLite's error. */
     query: <Row>(sql: string, values: Value[] = []) =>
       new Promise<Row[]>((resolve, reject) => {
-        if (waiting.length === 0) setImmediate(runSome)
-        waiting.push(() => {
+        if (waiting.length() === 0) setImmediate(runSome)
+        const guest = currentGuest()
+        waiting.add(guest?.owner ?? '', () => {
+          if (guest?.hasLeft?.()) return reject(unreadable())
           try {
             const rows = connection.query<Row>(sql, values)
             const error = broken()
@@ -143,7 +154,7 @@ export function createReader(connection: Connection, broken: () => Error | undef
       }),
     /** Runs the reads that wait, and closes the connection. */
     close() {
-      while (waiting.length > 0) runSome()
+      while (waiting.length() > 0) runSome()
       connection.close()
     },
   }

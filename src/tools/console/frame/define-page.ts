@@ -205,13 +205,21 @@ function pageVisitOf(
 
 /** The page, or what has changed since the browser opened it. `answer` is that of an action. */
 async function respond(page: AnyPage, visit: PageVisit, reply: FastifyReply, answer?: Answer) {
+  const work = () => makePage(page, visit, answer)
+  // A check takes a turn itself, which equal checks share.
+  const made = await (page.fails ? work() : visit.context.reading(visit.request, Symbol(), work))
+  if (made.look) return sendLook(reply, made.browserTag, made.look)
+  return sendWhole(reply, visit, made.whole, made.fails)
+}
+
+async function makePage(page: AnyPage, visit: PageVisit, answer?: Answer) {
   const { path, navigation = path, title = navigation, section = path.replace(/\/.*/, '') } = page
   const live = Object.keys(visit.errors).length > 0 ? undefined : page.live
   const browserTag = live && shownBy(visit.request)
   // Before the page is read: what changes meanwhile is then announced, and not overlooked.
   const quick =
     typeof live === 'function' ? await live(visit, newestIn(browserTag || '')) : undefined
-  if (quick && browserTag) return sendLook(reply, browserTag, quick)
+  if (quick && browserTag) return { browserTag, look: quick }
   const data = await page.read?.(visit, answer)
   const itsTitle = typeof title === 'string' ? title : title(visit, data)
   const text = page.heading?.(visit, data) ?? itsTitle
@@ -219,26 +227,22 @@ async function respond(page: AnyPage, visit: PageVisit, reply: FastifyReply, ans
   const content = page.show(visit, data, answer)
   const shown = () => html`${head}${answer ? page.show(visit, data) : content}`
   const look = quick ?? (live && lookAt(visit, page.entries?.(data) ?? [], shown()))
-  if (look && browserTag) return sendLook(reply, browserTag, look)
+  if (look && browserTag) return { browserTag, look }
   const errors = answer?.errors ?? visit.errors
   const isSlow = Object.entries(visit.filters).some(
     ([name, filter]) => filter.isSlow && visit.values[name] !== '',
   )
-  return sendWhole(
-    reply,
-    visit,
-    {
-      title: itsTitle,
-      heading: head,
-      above: page.above?.(visit, data),
-      content,
-      narrow: page.narrow,
-      section,
-      ...(Object.keys(errors).length > 0 && { errors }),
-      ...(look && { live: { tag: tagOf(look), isSlow } }),
-    },
-    page.fails?.(data),
-  )
+  const whole: Page = {
+    title: itsTitle,
+    heading: head,
+    above: page.above?.(visit, data),
+    content,
+    narrow: page.narrow,
+    section,
+    ...(Object.keys(errors).length > 0 && { errors }),
+    ...(look && { live: { tag: tagOf(look), isSlow } }),
+  }
+  return { whole, fails: page.fails?.(data) }
 }
 
 /** `entries` are those of the page, and `content` is what it shows. */

@@ -1,7 +1,8 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { type Account, accountIn, isAccountName } from '../../../core/account.ts'
+import { type Account, accountIn, isAccountName, ownerOf } from '../../../core/account.ts'
 import type { Config } from '../../../core/config.ts'
+import { currentGuest } from '../../../core/guests.ts'
 import { isSealedBy, type Purpose, readSeal, seal } from '../../../platform/accounts/seal.ts'
 import {
   accountBeforeEnd,
@@ -75,6 +76,7 @@ export async function signedIn(context: ToolContext, request: FastifyRequest): P
   if (!session) return false
   request.account = session.account
   request.key_id = session.key_id
+  currentGuest()?.become?.(ownerOf(session.account))
   const { inside } = request.raw
   if (inside === undefined) return true
   const { account, hasEnded } = await accountInside(context, session.account, inside)

@@ -63,12 +63,10 @@ export const requests = definePage({
     const { context, values, cursor, account } = visit
     const { database } = context
     const filter = filterOf(visit)
-    const page = await context.reading(account.room, visit.request.url, () =>
-      readPage<Exchange>(
-        cursor,
-        ({ exchange_id }) => exchange_id,
-        (range, part) => findExchanges(database, account.room, { ...filter, ...range }, part),
-      ),
+    const page = await readPage<Exchange>(
+      cursor,
+      ({ exchange_id }) => exchange_id,
+      (range, part) => findExchanges(database, account.room, { ...filter, ...range }, part),
     )
     const [oldest] = await findExchanges(database, account.room, {}, { limit: 1, order: 'oldest' })
     return {
@@ -105,7 +103,7 @@ ${refusedKeysPart(refusedKeys)}`
    * exchange of any kind: what comes later is newer than the list.
    */
   async live(visit, since) {
-    const { database, reading } = visit.context
+    const { database } = visit.context
     const { room } = visit.account
     if (!isFirst(visit)) return { version: 'older' }
     // A request that becomes older than the last minutes is no change.
@@ -120,9 +118,7 @@ ${refusedKeysPart(refusedKeys)}`
       newestId(database, room, { kinds: KINDS, refused: true }),
       text === undefined
         ? countExchanges(database, room, after, MOST_NEWER)
-        : reading(room, `newer ${since} ${visit.request.url}`, () =>
-            findExchanges(database, room, { ...after, text }, part),
-          ).then(({ length }) => length),
+        : findExchanges(database, room, { ...after, text }, part).then(({ length }) => length),
     ])
     return { version: [listed, refused], newest, newer }
   },

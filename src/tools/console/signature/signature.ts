@@ -50,7 +50,7 @@ ${formPart(visit, compared, candidates)}`,
       changesNothing: true,
       accepts: 'multipart',
       // One comparison runs at a time, whoever asked for it. Only few of an account are in that queue.
-      run: visit => visit.context.reading(visit.account.room, Symbol(), () => compare(visit)),
+      run: visit => visit.context.reading(visit.request, Symbol(), () => compare(visit)),
     },
   },
 })

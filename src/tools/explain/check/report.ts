@@ -31,7 +31,7 @@ export const checkAccount = (
   account: Account,
   { rule, ...window }: Window & { rule?: string | undefined } = {},
 ) =>
-  context.reading(account.room, `check ${window.since} ${window.later} ${rule}`, async () => {
+  context.reading({ account }, `check ${window.since} ${window.later} ${rule}`, async () => {
     const record = await readRecord(context, account, window)
     const { kept, not_kept, from, now } = record
     const judged = rules.filter(({ id }) => rule === undefined || id === rule)

@@ -1,0 +1,63 @@
+/** Owners whose queue is kept while it is empty. */
+const MOST_IDLE = 1_000
+
+type Line<Item> = { owner: string; items: Item[] }
+
+export type Rounds<Item> = ReturnType<typeof createRounds<Item>>
+
+/** A queue in which owners take turns. Of one owner the first comes first. */
+export function createRounds<Item>() {
+  const lines = new Map<string, Line<Item>>()
+  /** Those that are not empty, in the order of their turns. */
+  const busy = new Map<string, Line<Item>>()
+  let current: Line<Item> | undefined
+  let length = 0
+
+  function next(): Item | undefined {
+    for (const line of busy.values()) {
+      current = line
+      length -= 1
+      const item = line.items.shift()
+      if (line.items.length === 0) {
+        busy.delete(line.owner)
+        if (lines.size > MOST_IDLE) lines.delete(line.owner)
+      }
+      return item
+    }
+    return undefined
+  }
+
+  function pass(): void {
+    if (!current || busy.size < 2 || busy.get(current.owner) !== current) return
+    busy.delete(current.owner)
+    busy.set(current.owner, current)
+  }
+
+  return {
+    length: () => length,
+    add(owner: string, item: Item): void {
+      let line = lines.get(owner)
+      if (!line) {
+        line = { owner, items: [] }
+        lines.set(owner, line)
+      }
+      if (line.items.push(item) === 1) busy.set(owner, line)
+      length += 1
+    },
+    /** The next item of the owner who has the turn. */
+    next,
+    /** Ends the turn of the owner of the last item. */
+    pass,
+    /** The next items, one of each owner in turn, and at most so many. */
+    take(most: number): Item[] {
+      const taken: Item[] = []
+      while (taken.length < most) {
+        const item = next()
+        if (item === undefined) break
+        taken.push(item)
+        pass()
+      }
+      return taken
+    },
+  }
+}

@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict'
+import { EventEmitter } from 'node:events'
+import { test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
+import {
+  REQUESTS_IN_PROGRESS,
+  REQUESTS_OF_ACCOUNT,
+  UNNAMED_REQUESTS,
+  UNNAMED_WAITING,
+} from '../../../src/core/budgets.ts'
+import { createPlaces, type Place } from '../../../src/platform/http/places.ts'
+
+type Places = ReturnType<typeof createPlaces>
+
+/** Takes places of the account until it is refused. */
+function takeAll({ enter }: Places, owner: string): Place[] {
+  const taken: Place[] = []
+  for (let place = enter(owner, false); place; place = enter(owner, false)) taken.push(place)
+  return taken
+}
+
+test('An account takes at most 800 of 1,000 places, and another always finds one', () => {
+  const places = createPlaces()
+  const first = takeAll(places, 'first')
+  assert.equal(first.length, REQUESTS_OF_ACCOUNT)
+  const counts = ['second', 'third', 'fourth'].map(name => takeAll(places, name).length)
+  assert.ok(counts.every(count => count > 0))
+  assert.ok(counts.reduce((a, b) => a + b, first.length) < REQUESTS_IN_PROGRESS)
+  assert.equal(places.enter('first', false), undefined)
+  first.pop()?.leave()
+  first.pop()?.leave()
+  assert.ok(places.enter('stranger', false))
+})
+
+test('A request has no place while it rests, once however many things it waits for', () => {
+  const places = createPlaces()
+  const own = places.enter('first', true)
+  const others = takeAll(places, 'first')
+  const [one, other] = [own?.rest(), own?.rest()]
+  assert.ok(places.enter('first', false))
+  assert.equal(places.enter('first', false), undefined)
+  other?.()
+  one?.()
+  own?.leave()
+  for (const place of others) place.leave()
+  assert.equal(takeAll(places, 'first').length, REQUESTS_OF_ACCOUNT - 1)
+})
+
+test('Requests without a key have 100 places, then wait for one, and take that of the account that their token names', async () => {
+  const places = createPlaces()
+  const client = new EventEmitter().setMaxListeners(0)
+  const ask = () => places.enterUnnamed(client)
+  const [first, ...others] = await Promise.all(Array.from({ length: UNNAMED_REQUESTS }, ask))
+  const waiting = Array.from({ length: UNNAMED_WAITING }, ask)
+  assert.equal(await ask(), undefined)
+  let entered = 0
+  for (const each of waiting) void each.then(place => (entered += place ? 1 : 0))
+  await setImmediate()
+  assert.equal(entered, 0)
+
+  first?.become?.('named')
+  assert.equal(first?.owner, 'named')
+  await setImmediate()
+  assert.equal(entered, 1)
+  // The one of the token, and another that has come in.
+  assert.equal(
+    takeAll(places, 'named').length,
+    REQUESTS_OF_ACCOUNT - (UNNAMED_REQUESTS / 5) * 4 - 1,
+  )
+  const [second] = others
+  assert.throws(() => second?.become?.('named'), { status: 503 })
+
+  client.emit('close')
+  await setImmediate()
+  assert.equal(entered, 1, 'who has left waits no more')
+})
