@@ -1,5 +1,6 @@
 /** An account: the owner of API keys, and of everything that is made with them. */
 export type Account = {
+  /** Unique. That of a test account begins with its parent's: `givenName` is what people call it. */
   name: string
   /** What the column `account` holds, except in `api_keys` and `ended_rooms`, which have the account's name there. */
   room: string
@@ -31,6 +32,18 @@ export const newAccount = (name: string): Account => ({
   parent: null,
   epoch: 0,
 })
+
+/** Two parents can have test accounts of one name. No name that somebody gives has the slash. */
+export const testAccountName = (parent: string, name: string): string => `${parent}/${name}`
+
+export const newTestAccount = (parent: string, name: string): Account => ({
+  ...newAccount(testAccountName(parent, name)),
+  parent,
+})
+
+/** The name that the account was given. */
+export const givenName = ({ name }: Pick<Account, 'name'>): string =>
+  name.slice(name.indexOf('/') + 1)
 
 /** The room of the account after `epoch` resets. No account can have this name. */
 export const roomOf = (name: string, epoch: number): string =>

@@ -1,5 +1,11 @@
 import { setTimeout } from 'node:timers/promises'
-import { ACCOUNT_NAME, type Account, DEFAULT_ACCOUNT, newAccount } from '../../core/account.ts'
+import {
+  ACCOUNT_NAME,
+  type Account,
+  DEFAULT_ACCOUNT,
+  givenName,
+  newTestAccount,
+} from '../../core/account.ts'
 import { TEST_ACCOUNTS } from '../../core/budgets.ts'
 import { untilWritten } from '../../core/retry.ts'
 import { iso } from '../../core/time.ts'
@@ -61,16 +67,16 @@ export const createAccount = defineEndpoint({
   handler: async (context, { account, body: { name, ...begins } }) => {
     const { database, time, secrets } = context
     const parent = nameOfParent(account)
-    const first = { ...firstClockOf(begins, time.wall()), parent }
+    const first = firstClockOf(begins, time.wall())
     const draw = () => `${parent.slice(0, 55)}.${secrets.secret(parent).slice(-8)}`
     if (await hasAllTestAccounts(database, parent, time.wall())) throw hasAll()
     for (;;) {
-      const account: Account = { ...newAccount(name ?? draw()), ...first }
+      const account: Account = { ...newTestAccount(parent, name ?? draw()), ...first }
       const made = await createTestAccount(context, account)
       if (made) {
         const { key, expires } = made
         return {
-          account: account.name,
+          account: givenName(account),
           key,
           clock: presentClock(account, time),
           expires: iso(expires),
@@ -83,9 +89,10 @@ export const createAccount = defineEndpoint({
 })
 
 /** The account itself: test accounts have no test accounts. */
-function nameOfParent({ name, parent }: Account): string {
+function nameOfParent(account: Account): string {
+  const { name, parent } = account
   if (parent === null) return name
-  throw wrongKey(name, parent)
+  throw wrongKey(givenName(account), parent)
 }
 
 export const listAccounts = defineEndpoint({
@@ -102,7 +109,7 @@ export const listAccounts = defineEndpoint({
       { limit: MOST_LISTED, order: 'newest' },
     )
     const results = found.map(({ expires, ...account }) => ({
-      account: account.name,
+      account: givenName(account),
       clock: presentClock(account, time),
       expires: iso(expires),
     }))

@@ -1,4 +1,4 @@
-import type { Account } from '../../core/account.ts'
+import { type Account, givenName } from '../../core/account.ts'
 import { version } from '../../core/version.ts'
 import { object } from '../../platform/http/schema.ts'
 import type { ToolContext } from '../context.ts'
@@ -36,7 +36,7 @@ export const presentOverview = async (
   account: Account,
 ) => ({
   version,
-  account: account.name,
+  account: givenName(account),
   parent: account.parent,
   epoch: account.epoch,
   plans: config.control ? await countPlans(database, account.room) : 0,
