@@ -4,6 +4,7 @@ export type Behaviour = (typeof behaviours)[number]
 
 /** An account: the owner of API keys, and of everything that is made with them. */
 export type Account = {
+  /** Unique. That of a test account begins with its parent's: `givenName` is what people call it. */
   name: string
   /** What the column `account` holds, except in `api_keys` and `ended_rooms`, which have the account's name there. */
   room: string
@@ -41,6 +42,18 @@ export const newAccount = (name: string, behaviour: Behaviour = 'specification')
   epoch: 0,
   behaviour,
 })
+
+/** Two parents can have test accounts of one name. No name that somebody gives has the slash. */
+export const testAccountName = (parent: string, name: string): string => `${parent}/${name}`
+
+export const newTestAccount = (parent: string, name: string, behaviour?: Behaviour): Account => ({
+  ...newAccount(testAccountName(parent, name), behaviour),
+  parent,
+})
+
+/** The name that the account was given. */
+export const givenName = ({ name }: Pick<Account, 'name'>): string =>
+  name.slice(name.indexOf('/') + 1)
 
 /** The room of the account after `epoch` resets. No account can have this name. */
 export const roomOf = (name: string, epoch: number): string =>

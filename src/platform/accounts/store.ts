@@ -7,6 +7,7 @@ import {
   DEFAULT_ACCOUNT,
   newAccount,
   roomOf,
+  testAccountName,
 } from '../../core/account.ts'
 import { TEST_ACCOUNTS } from '../../core/budgets.ts'
 import type { FixedKey } from '../../core/config.ts'
@@ -168,7 +169,7 @@ export const moveClock = (
 /** When the keys of a test account stop working and its rows are deleted, in milliseconds on the machine's clock. */
 export const TEST_ACCOUNT_LIVES = 7 * DAY
 
-/** Resolves undefined when the name is taken, also by an account that expired within a day. */
+/** Resolves undefined when its parent has used the name, also for one that expired within a day. */
 export async function createTestAccount(ports: KeyPorts, account: Account) {
   const { key, insert } = makeKey(ports, account.name)
   const expires: MachineTime = ports.time.wall() + TEST_ACCOUNT_LIVES
@@ -231,17 +232,18 @@ export async function hasAllTestAccounts(database: Database, parent: string, now
 export async function findTestAccount(database: Database, parent: string, name: string) {
   const [found] = await database.query<TestAccount & { ended: number }>(
     `select ${ACCOUNT_COLUMNS}, ended, expires from accounts where name = $1 and parent = $2`,
-    [name, parent],
+    [testAccountName(parent, name), parent],
   )
   return found
 }
 
 /** An account that has ended, in its last room; undefined once the rows of that are deleted. */
 export async function accountBeforeEnd(database: Database, account: Account) {
-  const epoch = account.epoch - 1
-  const room = roomOf(account.name, epoch)
-  const [ended] = await database.query('select room from ended_rooms where room = $1', [room])
-  return ended ? { ...account, room, epoch } : undefined
+  const [ended] = await database.query<{ room: string }>(
+    'select room from ended_rooms where account = $1 order by since desc limit 1',
+    [account.name],
+  )
+  return ended && { ...account, ...ended, epoch: account.epoch - 1 }
 }
 
 /**

@@ -3,7 +3,8 @@ import {
   type Account,
   behaviours,
   DEFAULT_ACCOUNT,
-  newAccount,
+  givenName,
+  newTestAccount,
 } from '../../core/account.ts'
 import { TEST_ACCOUNTS } from '../../core/budgets.ts'
 import { untilWritten } from '../../core/retry.ts'
@@ -76,16 +77,16 @@ export const createAccount = defineEndpoint({
   ) => {
     const { database, time, secrets } = context
     const parent = nameOfParent(account)
-    const first = { ...firstClockOf(begins, time.wall()), parent }
+    const first = firstClockOf(begins, time.wall())
     const draw = () => `${parent.slice(0, 55)}.${secrets.secret(parent).slice(-8)}`
     if (await hasAllTestAccounts(database, parent, time.wall())) throw hasAll()
     for (;;) {
-      const account: Account = { ...newAccount(name ?? draw(), behaviour), ...first }
+      const account: Account = { ...newTestAccount(parent, name ?? draw(), behaviour), ...first }
       const made = await createTestAccount(context, account)
       if (made) {
         const { key, expires } = made
         return {
-          account: account.name,
+          account: givenName(account),
           key,
           behaviour,
           clock: presentClock(account, time),
@@ -99,9 +100,10 @@ export const createAccount = defineEndpoint({
 })
 
 /** The account itself: test accounts have no test accounts. */
-function nameOfParent({ name, parent }: Account): string {
+function nameOfParent(account: Account): string {
+  const { name, parent } = account
   if (parent === null) return name
-  throw wrongKey(name, parent)
+  throw wrongKey(givenName(account), parent)
 }
 
 export const listAccounts = defineEndpoint({
@@ -118,7 +120,7 @@ export const listAccounts = defineEndpoint({
       { limit: MOST_LISTED, order: 'newest' },
     )
     const results = found.map(({ expires, ...account }) => ({
-      account: account.name,
+      account: givenName(account),
       behaviour: account.behaviour,
       clock: presentClock(account, time),
       expires: iso(expires),

@@ -1,4 +1,4 @@
-import { type Account, behaviours } from '../../core/account.ts'
+import { type Account, behaviours, givenName } from '../../core/account.ts'
 import { version } from '../../core/version.ts'
 import { object } from '../../platform/http/schema.ts'
 import type { ToolContext } from '../context.ts'
@@ -41,7 +41,7 @@ export const presentOverview = async (
   account: Account,
 ) => ({
   version,
-  account: account.name,
+  account: givenName(account),
   parent: account.parent,
   behaviour: account.behaviour,
   epoch: account.epoch,

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { testAccountName } from '../../../src/core/account.ts'
 import { DAY } from '../../../src/core/time.ts'
 import { deleteEndedRooms } from '../../../src/pay/ended-rooms.ts'
 import { tagged } from '../../hosted/document.ts'
@@ -121,7 +122,7 @@ onEveryDatabase(
         others.map(name => ({
           sql: `insert into accounts (name, room, clock_offset, parent, epoch, expires)
                 select $1, $1, 0, parent, 0, expires + 1 from accounts where name = $2`,
-          values: [name, first.name],
+          values: [testAccountName(parent, name), testAccountName(parent, first.name)],
         })),
       )
       const names = ({ elements }: Shown) =>

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import type { ServerResponse } from 'node:http'
 import { test } from 'node:test'
+import { testAccountName } from '../../../src/core/account.ts'
 import { HELD_WAITS } from '../../../src/core/budgets.ts'
 import type { Database } from '../../../src/core/ports.ts'
 import { deleteEndedRooms, endExpiredAccounts, ROOM_TABLES } from '../../../src/pay/ended-rooms.ts'
@@ -123,7 +124,9 @@ onEveryDatabase(
       assert.equal((await end(await service().newAccount(), ended)).status, 404)
       assert.equal((await end(sibling.api, ended)).body.code, 'C0403')
       assert.equal((await end(parent, ended)).status, 204)
-      assert.ok(!(await listKeys(service().database)).some(key => key.account === ended.account))
+      assert.ok(
+        !(await listKeys(service().database)).some(key => key.account.endsWith(ended.account)),
+      )
       for (const url of service().baseUrls) {
         const { status } = await createClient([url], ended.key).get('/v1/payments')
         assert.equal(status, 401)
@@ -136,6 +139,29 @@ onEveryDatabase(
       const { results } = (await control(parent, 'accounts')).body
       const names = results.map(({ account }: Body) => account)
       assert.deepEqual(names, [sibling.account])
+    })
+
+    test('the name of a test account belongs to its parent: two have one of the same name, and neither learns of the other', async () => {
+      const parents = [await service().newAccount(), await service().newAccount()] as const
+      const [one, other] = [
+        await makeAccount(parents[0], { name: 'Check out' }),
+        await makeAccount(parents[1], { name: 'Check out' }),
+      ]
+      const { payment_id } = await one.api.createPayment()
+      assert.equal((await other.api.get(`/v1/payments/${payment_id}`)).status, 404)
+      for (const [i, parent] of parents.entries()) {
+        assert.equal((await control(parent, 'accounts', { name: 'Check out' })).status, 409)
+        const { results } = (await control(parent, 'accounts')).body
+        assert.deepEqual([results.length, results[0].account], [1, 'Check out'])
+        const { body } = await control(i === 0 ? one.api : other.api, '')
+        assert.deepEqual(
+          [body.account, body.parent],
+          ['Check out', (await control(parent, '')).body.account],
+        )
+      }
+      assert.equal((await end(parents[0], one)).status, 204)
+      assert.equal((await one.api.get('/v1/payments')).status, 401)
+      assert.equal((await other.api.get('/v1/payments')).status, 200)
     })
 
     test('a test account cannot make, list or end accounts', async () => {
@@ -172,6 +198,7 @@ onEveryDatabase(
       const { clock, database } = service()
       const parent = await service().newAccount()
       const { account, api } = await makeAccount(parent)
+      const room = testAccountName((await control(parent, '')).body.account, account)
       await subscribe(t, api)
       await paidPayment(api)
       await control(api, 'plans', { scenario: 'declined' })
@@ -184,10 +211,10 @@ onEveryDatabase(
       clock.advance(DAY + 1)
       await sweepAccounts(database, clock.now())
       assert.equal((await control(parent, 'accounts', { name: account })).status, 409)
-      assert.notEqual(await rowsOf(account), 0)
+      assert.notEqual(await rowsOf(room), 0)
       clock.advance(5 * MINUTE + 1)
       await sweepAccounts(database, clock.now())
-      assert.equal(await rowsOf(account), 0)
+      assert.equal(await rowsOf(room), 0)
       const again = await makeAccount(parent, { name: account })
       assert.equal((await again.api.get('/v1/payments')).body.total, 0)
       await sweepAccounts(database, clock.now())

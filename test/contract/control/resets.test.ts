@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
+import { testAccountName } from '../../../src/core/account.ts'
 import { deleteEndedRooms } from '../../../src/pay/ended-rooms.ts'
 import { type Body, type Client, createClient } from '../../support/client.ts'
 import { ask, made } from '../../support/control.ts'
@@ -15,8 +16,10 @@ onSharedDatabases(
   service => {
     const control = (api: Client, path: string, body?: object) => ask(service(), api, path, body)
     const newAccount = async () => {
-      const { account, key } = await made(control(await service().newAccount(), 'accounts', {}))
-      return { account, api: createClient(service().baseUrls, key) }
+      const { name, api } = await service().newNamedAccount()
+      const { account, key } = await made(control(api, 'accounts', {}))
+      const room = testAccountName(name, account)
+      return { account, room, api: createClient(service().baseUrls, key) }
     }
 
     test('a reset leaves the account empty, with the same key, and its old links unknown', async t => {
@@ -110,13 +113,13 @@ onSharedDatabases(
 
     test('a webhook that a late request registers in the old room sends nothing', async t => {
       const { database, apps } = service()
-      const { api, account } = await newAccount()
+      const { api, room } = await newAccount()
       const { webhook, requests } = await subscribe(t, api)
       await control(api, 'reset', {})
       const written = await database.write([
         {
           sql: `update webhooks set status = 'ACTIVE' where webhook_id = $1 and account = $2`,
-          values: [webhook.external_id, account],
+          values: [webhook.external_id, room],
           expect: 1,
         },
         {
@@ -141,7 +144,7 @@ onSharedDatabases(
 
     test('of two resets at once each has its epoch, and the old rows are deleted', async () => {
       const { database } = service()
-      const { api, account } = await newAccount()
+      const { api, room } = await newAccount()
       await paidPayment(api)
       const resets = await Promise.all([control(api, 'reset', {}), control(api, 'reset', {})])
       assert.deepEqual(resets.map(({ body }) => body.epoch).sort(), [1, 2])
@@ -149,7 +152,7 @@ onSharedDatabases(
       await deleteEndedRooms(database, START + 5 * MINUTE + 1)
       const [left] = await database.query<{ rows: number | string }>(
         'select count(*) as rows from payments where account = $1 or account like $2',
-        [account, `${account}#%`],
+        [room, `${room}#%`],
       )
       assert.equal(Number(left?.rows), 1)
       await read(api, kept)

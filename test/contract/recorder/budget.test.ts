@@ -218,7 +218,7 @@ async function start(kind: string, room?: () => number): Promise<Farthing> {
       ...real,
       time: createTime(() => NOW),
       ...(room && {
-        database: Object.assign(Object.create(real.database), { freeBytes: async () => room() }),
+        database: { ...real.database, freeBytes: async () => room() },
       }),
     }),
   })

@@ -5,6 +5,7 @@ import { test } from 'node:test'
 import { pino } from 'pino'
 import { readConfig } from '../../../src/app/config.ts'
 import { startFarthing } from '../../../src/app/start.ts'
+import { testAccountName } from '../../../src/core/account.ts'
 import { RECORD_ROWS, TEST_RECORD_ROWS, UNWRITTEN_BYTES } from '../../../src/core/budgets.ts'
 import { createNewId } from '../../../src/core/ids.ts'
 import { accountOfName, moveClock } from '../../../src/platform/accounts/store.ts'
@@ -77,7 +78,7 @@ onEveryDatabase(
       const accounts = [
         { name, api: parent, most: RECORD_ROWS },
         {
-          name: body.account,
+          name: testAccountName(name, body.account),
           api: createClient(service().baseUrls, body.key),
           most: TEST_RECORD_ROWS,
         },
@@ -159,10 +160,7 @@ test('While the record cannot be written it has 8 MB of rows in memory, whatever
   const farthing = await startFarthing({
     config: readConfig({ PORT: '0', DATABASE_URL: 'sqlite::memory:' }),
     backgroundWork: false,
-    ports: real => ({
-      ...real,
-      database: Object.assign(Object.create(real.database), { freeBytes }),
-    }),
+    ports: real => ({ ...real, database: { ...real.database, freeBytes } }),
   })
   t.after(() => farthing.close())
   const { database } = farthing.ports

@@ -41,7 +41,7 @@ test('in memory the rows of an ended account are deleted within seconds, so that
   const { account: name, key } = (await account.json()) as { account: string; key: string }
   await createClient([service.url], key).createPayment()
   const rows = async (table: string) =>
-    (await database.query(`select 1 from ${table} where account = $1`, [name])).length
+    (await database.query(`select 1 from ${table} where account = $1`, [`default/${name}`])).length
   await service.app.recorder?.write()
   assert.deepEqual([await rows('payments'), await rows('exchanges')], [1, 1])
 

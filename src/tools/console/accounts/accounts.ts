@@ -1,6 +1,6 @@
 /** The account with its clock and its plans, and the test accounts that it has made. */
 
-import { type Account, isAccountName, newAccount } from '../../../core/account.ts'
+import { type Account, givenName, isAccountName, newTestAccount } from '../../../core/account.ts'
 import { TEST_ACCOUNTS } from '../../../core/budgets.ts'
 import { DAY, HOUR, iso, MINUTE, SECOND } from '../../../core/time.ts'
 import {
@@ -57,7 +57,7 @@ export const accounts = definePage({
     html`<h2 class="govuk-heading-m">This account</h2>
 ${summaryList(
   summaryRows('account', {
-    Name: html`<bdi>${visit.account.name}</bdi>`,
+    Name: html`<bdi>${givenName(visit.account)}</bdi>`,
     'Test account of': visit.account.parent !== null && html`<bdi>${visit.account.parent}</bdi>`,
     Clock: clockOf(visit.account),
   }),
@@ -89,7 +89,7 @@ async function makeAccount(visit: PageVisit): Promise<Page | Typed> {
     )
   if (await hasAllTestAccounts(context.database, account.name, wall))
     return refused(`An account has at most ${TEST_ACCOUNTS} test accounts`)
-  const child = { ...newAccount(name, account.behaviour), parent: account.name }
+  const child = newTestAccount(account.name, name, account.behaviour)
   const testAccount = await createTestAccount(context, child)
   if (!testAccount) return refused('Enter another name: this one was used within the last 8 days')
   return {
@@ -180,7 +180,7 @@ const livingTable = ({ root, wall }: AccountVisit, { living, counts }: Tests): H
   wideTable(living.items, {
     caption: 'Test accounts, newest first',
     columns: {
-      Name: ({ name }) => untrusted(name),
+      Name: testAccount => untrusted(givenName(testAccount)),
       Age: ({ expires }) => ageOf(Math.max(0, wall - expires + TEST_ACCOUNT_LIVES)),
       Clock: clockOf,
       Payments: numeric(({ room }) => counts.payments.get(room) ?? 0),
@@ -193,14 +193,14 @@ const livingTable = ({ root, wall }: AccountVisit, { living, counts }: Tests): H
 const lookInside = (root: string, name: string): Html =>
   link(
     `${root}${insideOf({ name })}`,
-    html`Look inside<span class="govuk-visually-hidden"> <bdi>${name}</bdi></span>`,
+    html`Look inside<span class="govuk-visually-hidden"> <bdi>${givenName({ name })}</bdi></span>`,
   )
 
 const endedTable = ({ root }: AccountVisit, { ended }: Tests): Html =>
   wideTable(ended.slice(0, MOST_ENDED), {
     caption: 'Ended test accounts, newest first',
     columns: {
-      Name: ({ name }) => untrusted(name),
+      Name: testAccount => untrusted(givenName(testAccount)),
       Ended: ({ since }) => (since === null ? 'earlier' : time(since)),
       'Look inside': ({ name, since }) =>
         since === null ? 'All of it is deleted' : lookInside(root, name),

@@ -1,7 +1,7 @@
 /** What every page of the console has. */
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Account } from '../../../core/account.ts'
+import { type Account, givenName } from '../../../core/account.ts'
 import type { Config } from '../../../core/config.ts'
 import type { AccountTime, MachineTime } from '../../../core/ports.ts'
 import { CONSOLE_PAGE } from '../../../platform/accounts/seal.ts'
@@ -109,7 +109,8 @@ function placeOf({ originalUrl }: FastifyRequest): Pick<Visit, 'root' | 'home' |
 }
 
 /** The pages of a test account, below the root of its parent's. */
-export const insideOf = ({ name }: Pick<Account, 'name'>): string => `a/${encodeURIComponent(name)}`
+export const insideOf = (account: Pick<Account, 'name'>): string =>
+  `a/${encodeURIComponent(givenName(account))}`
 
 /** The same place among the pages of the account whose key signed in, where the pages to sign in are. */
 export const outside = (visit: Visit): Visit =>
@@ -212,12 +213,12 @@ ${banner && notificationBanner(banner.text, { success: banner.success })}
 ${
   account &&
   visit.base !== '/console' &&
-  html`<p class="govuk-body farthing-inside">Test account <strong><bdi>${account.name}</bdi></strong> · <a class="govuk-link" href="${site}/console">back to <bdi>${account.parent ?? ''}</bdi></a></p>
+  html`<p class="govuk-body farthing-inside">Test account <strong><bdi>${givenName(account)}</bdi></strong> · <a class="govuk-link" href="${site}/console">back to <bdi>${account.parent ?? ''}</bdi></a></p>
 `
 }${hasEnded && insetText('This test account has ended. Nothing can be done in it any more. Its pages can be read until its data is deleted.')}
 ${narrow ? layout.twoThirds(body) : body}`
   const shell = { ...layout.englishShell, basePath: site, language: 'en', serviceName: SERVICE }
-  const name = [`${errors ? 'Error: ' : ''}${title}`, account?.name, SERVICE]
+  const name = [`${errors ? 'Error: ' : ''}${title}`, account && givenName(account), SERVICE]
     .filter(Boolean)
     .join(' - ')
   const document = layout.page(shell, name, parts, {
@@ -256,7 +257,7 @@ function navigation(
   const signOut = postForm(
     base === '/console' ? account : undefined,
     `${site}/console/sign-out`,
-    html`<span><span class="govuk-visually-hidden">Account: </span><a class="govuk-link" href="${root}accounts"><bdi>${account.name}</bdi></a></span>
+    html`<span><span class="govuk-visually-hidden">Account: </span><a class="govuk-link" href="${root}accounts"><bdi>${givenName(account)}</bdi></a></span>
 ${button({ id: 'sign-out', text: 'Sign out', secondary: true })}`,
     'farthing-account',
   )

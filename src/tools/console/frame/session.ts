@@ -1,6 +1,12 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { type Account, accountIn, isAccountName, ownerOf } from '../../../core/account.ts'
+import {
+  type Account,
+  accountIn,
+  givenName,
+  isAccountName,
+  ownerOf,
+} from '../../../core/account.ts'
 import type { Config } from '../../../core/config.ts'
 import { currentGuest } from '../../../core/guests.ts'
 import { isSealedBy, type Purpose, readSeal, seal } from '../../../platform/accounts/seal.ts'
@@ -86,7 +92,7 @@ export async function signedIn(context: ToolContext, request: FastifyRequest): P
 }
 
 async function accountInside({ database, time }: ToolContext, own: Account, name: string) {
-  if (own.parent !== null && own.name === name) return { account: own, hasEnded: false }
+  if (own.parent !== null && givenName(own) === name) return { account: own, hasEnded: false }
   const testAccount = isAccountName(name)
     ? await findTestAccount(database, own.name, name)
     : undefined

@@ -1,7 +1,7 @@
 /** Entering the console, with a key or with a link of `farthing open`, and what is refused to whoever is not inside. */
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Account } from '../../../core/account.ts'
+import { type Account, givenName } from '../../../core/account.ts'
 import { asTypedHere } from '../../../core/invocation.ts'
 import { findKey } from '../../../platform/accounts/store.ts'
 import { formBody, isForm } from '../../../platform/http/body.ts'
@@ -178,9 +178,9 @@ ${paragraph(link(home, 'Read its pages'))}`,
       }
     : undefined
 
-export const inAnother = ({ name }: Account): Pick<Page, 'title' | 'heading'> => ({
+export const inAnother = (account: Account): Pick<Page, 'title' | 'heading'> => ({
   title: 'You are now in another account',
-  heading: heading(html`You are now in <bdi>${name}</bdi>`),
+  heading: heading(html`You are now in <bdi>${givenName(account)}</bdi>`),
 })
 
 /**
@@ -191,11 +191,11 @@ export function otherAccount(visit: Visit & { account: Account }): Page | undefi
   const { home, account, request } = visit
   const form = isForm(request) ? formBody(request).get(ACCOUNT_FIELD) : null
   const from = form ?? request.headers[ACCOUNT_HEADER] ?? null
-  if (from === null || from === account.name) return undefined
+  if (from === null || from === account.name || from === givenName(account)) return undefined
   return {
     ...inAnother(account),
     status: 409,
-    content: html`${paragraph(html`Nothing was done. The page that you used is one of the account <bdi>${String(from)}</bdi>, and this browser has signed in to <bdi>${account.name}</bdi> since.`)}
+    content: html`${paragraph(html`Nothing was done. The page that you used is one of the account <bdi>${givenName({ name: String(from) })}</bdi>, and this browser has signed in to <bdi>${givenName(account)}</bdi> since.`)}
 ${paragraph(html`${link(home, 'Go to the home page of this account')}, or sign out and sign in with a key of the other.`)}`,
   }
 }

@@ -1,6 +1,6 @@
 /** The check of an account: every rule over the record that is kept of it. */
 import { setImmediate } from 'node:timers/promises'
-import type { Account } from '../../../core/account.ts'
+import { type Account, givenName } from '../../../core/account.ts'
 import { iso } from '../../../core/time.ts'
 import { version } from '../../../core/version.ts'
 import type { ToolContext } from '../../context.ts'
@@ -38,7 +38,7 @@ export const checkAccount = (
     const findings = await judgeAll(judged, record, context.onRuleFault)
     return {
       version,
-      account: account.name,
+      account: givenName(account),
       /** The account's times; null where nothing is kept. */
       from: from === null ? null : iso(from),
       to: iso(now),
