@@ -73,6 +73,8 @@ describe('A file of src', () => {
       'platform/http/long-json',
       'platform/outbound/send',
       'tools/control/wait',
+      'tools/deliver/listeners',
+      'tools/watch',
       'tools/explain/check/ask',
       'tools/explain/check/probe',
       'tools/explain/check/probe-forgeries',

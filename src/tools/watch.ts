@@ -15,6 +15,7 @@ import {
 } from '../core/signal.ts'
 import { RECONNECT_TIME } from '../pay/webhooks/listener.ts'
 import { LONGEST_COMMIT } from '../platform/database/follow.ts'
+import { listenersOf, livingKeysOf, markersOf } from './watch-store.ts'
 
 /** Milliseconds between two looks. */
 const EVERY = 1_000
@@ -162,11 +163,7 @@ function createRooms({ database, time, signals }: WatchPorts, notice: () => void
 }
 
 async function lookAtKeys({ database, signals }: WatchPorts, part: string[]): Promise<void> {
-  const rows = await database.query<{ key_id: string }>(
-    `select key_id from api_keys join accounts on accounts.name = api_keys.account
-     where key_id in (${places(part, 1)}) and revoked is null and ended = 0`,
-    part,
-  )
+  const rows = await database.query<{ key_id: string }>(livingKeysOf(part), part)
   const living = new Set(rows.map(({ key_id }) => key_id))
   for (const key_id of part) if (!living.has(key_id)) signals.set(revoked(key_id))
 }
@@ -193,28 +190,3 @@ async function inParts(bag: Bag, query: (part: string[]) => Promise<void>): Prom
     await query([...part, ...Array(size - part.length).fill(part.at(-1))])
   }
 }
-
-const places = (part: string[], first: number): string =>
-  part.map((_, i) => `$${i + first}`).join(', ')
-
-/**
- * Per room what changes whenever something does: its exchanges since $1, and since $2, from which the next look counts,
- * and its messages that are being sent, because the request that caused them is recorded after them.
- */
-const markersOf = (part: string[]): string =>
-  `select room, count(exchange_id) || ' ' || coalesce(max(exchange_id), '') as seen,
-     count(case when exchange_id >= $2 then 1 end) || ' ' ||
-       coalesce(max(case when exchange_id >= $2 then exchange_id end), '') as later,
-     (select count(*) || ' ' || coalesce(max(message_id), '') from webhooks
-        join webhook_messages messages on messages.webhook_id = webhooks.webhook_id
-      where webhooks.account = room and messages.status = 'PENDING') as pending
-   from accounts left join exchanges on exchanges.account = room and exchange_id >= $1
-   where room in (${places(part, 3)}) and ended = 0 group by room`
-
-/** Attempts that can be taken at $1, those that are answered, and listeners that do not count as connected after $2. */
-const listenersOf = (part: string[]): string =>
-  `select case when answer is null then 'attempt' else 'answer' end as kind, webhook_id, attempt_id
-   from listener_attempts where account in (${places(part, 3)})
-     and (answer is not null or (taken = 0 and expires > $1))
-   union all select 'left', webhook_id, '' from webhooks where account in (${places(part, 3)})
-     and listening_until is not null and (status <> 'ACTIVE' or listening_until <= $2)`
