@@ -2,8 +2,6 @@ import assert from 'node:assert/strict'
 import { EventEmitter } from 'node:events'
 import type { Socket } from 'node:net'
 import { test } from 'node:test'
-import { setImmediate } from 'node:timers/promises'
-import { promisify } from 'node:util'
 import { newAccount } from '../../../src/core/account.ts'
 import {
   ALL_RECORD_READERS,
@@ -12,48 +10,6 @@ import {
 } from '../../../src/core/budgets.ts'
 import { workFor } from '../../../src/core/guests.ts'
 import { createReading } from '../../../src/core/turns.ts'
-import { signIn } from '../../support/console.ts'
-import { createGate } from '../../support/gate.ts'
-import { open } from '../../support/raw-http.ts'
-import { onOneDatabase } from '../../support/service.ts'
-
-// Each instance counts in its memory.
-onOneDatabase('The turns of the console', service => {
-  test('of searches in the console whose clients have left none begins, and those at work read no further', async t => {
-    const { database, baseUrl, apps } = service()
-    const api = await service().newAccount()
-    const browser = await signIn(service(), api)
-    const query = database.query.bind(database)
-    const gate = createGate()
-    let looks = 0
-    t.after(gate.open)
-    t.mock.method(database, 'query', async (sql: string, values: never[]) => {
-      if (!sql.includes('from exchanges')) return query(sql, values)
-      looks += 1
-      await gate.wait()
-      return query(sql, values)
-    })
-    const path = 'requests?text=nothing'
-    await browser.get(path)
-    const ofOne = looks
-    const server = apps[0]?.server.server
-    const connections = promisify((done: (error: Error | null, count: number) => void) =>
-      server?.getConnections(done),
-    )
-    gate.close()
-    const sockets = await Promise.all(Array.from({ length: 20 }, () => open(baseUrl)))
-    for (const socket of sockets)
-      socket.write(`GET /console/${path} HTTP/1.1\r\nHost: a\r\nCookie: ${browser.cookie}\r\n\r\n`)
-    while (gate.waiting() < RECORD_READERS) await setImmediate()
-    const before = await connections()
-    for (const socket of sockets) socket.destroy()
-    while ((await connections()) > before - sockets.length) await setImmediate()
-    const begun = looks
-    gate.open()
-    await browser.get(path)
-    assert.ok(looks - begun <= ofOne, `${looks - begun} looks, of which one page has ${ofOne}`)
-  })
-})
 
 /** Long work that goes on until `end` is called, and the names of what has begun. */
 function startReading() {
