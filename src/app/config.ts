@@ -60,6 +60,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     ]),
     fixedWebhook:
       webhookUrl && signingKey ? { callback_url: webhookUrl, signing_key: signingKey } : undefined,
+    isLibrary: false,
     warnings: warningsOf(env),
   }
 }

@@ -17,7 +17,9 @@ export async function buyFromShop(pay: { url: string; key: string }, host: strin
       const fields = { amount: 1450, reference: 'R-7', description: 'A licence' }
       const { body } = await api.post('/v1/payments', { ...fields, return_url: `${shop}/back` })
       id = body.payment_id
-      response.writeHead(303, { Location: body._links?.next_url.href ?? shop }).end(body.description)
+      response
+        .writeHead(303, { Location: body._links?.next_url.href ?? shop })
+        .end(body.description)
     } else if (request.url === '/webhooks') {
       const body = await text(request)
       const isSigned = request.headers['pay-signature'] === signature(body, key)

@@ -102,7 +102,7 @@ Checks run in this order: the type of every field, and whether agreement_id and 
   handler: async (request, reply) => {
     const given = readNewPayment(jsonBody(request, 'P0197', ['amount']))
     const key = readIdempotencyKey(request.headers['idempotency-key'])
-    checkMode(given, context.config.returnHosts)
+    checkMode(given, context.config)
     const { account } = request
     const addresses = addressesOf(request, context.config)
     const created = await createPayment(contextOf(request, context), {
