@@ -114,12 +114,11 @@ async function readReport(service: Service, options: CheckOptions): Promise<Body
     ...report,
     findings: [...report.findings, ...(probed?.findings ?? [])].map(each => ({
       ...each,
-      sentence: asTypedHere(each.sentence),
       advice: asTypedHere(each.advice),
     })),
     situations: report.situations.map((each: Body) => ({
       ...each,
-      line: asTypedHere(each.line.replace('$FARTHING_URL', service.url)),
+      line: asTypedHere(each.line).replace('$FARTHING_URL', service.url),
     })),
   }
 }

@@ -67,7 +67,7 @@ export async function runCommand(args: string[], env: NodeJS.ProcessEnv): Promis
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT.usage
     if (!(error instanceof CommandError)) throw error
     note(`farthing: ${error.message}`)
-    if (error.exitCode === EXIT.usage) note(moreHelp(`farthing ${args[0]}`))
+    if (error.exitCode === EXIT.usage) note(asTypedHere(moreHelp(`farthing ${args[0]}`)))
     return error.exitCode
   }
 }

@@ -1,4 +1,5 @@
 /** The checks of the running service. */
+import { asTypedHere, hint } from '../core/invocation.ts'
 import { type Check, checksOf } from './doctor-check.ts'
 import { checkWebhooks } from './doctor-webhooks.ts'
 import { AnotherAnswered, type Body, type Service, serviceAt } from './running-service.ts'
@@ -27,18 +28,18 @@ export async function* checkService(expected: Expected): AsyncGenerator<Check> {
     (error: Error) => error,
   )
   if (ready instanceof Error) {
-    const cure = ready instanceof AnotherAnswered ? undefined : 'farthing'
+    const cure = ready instanceof AnotherAnswered ? undefined : asTypedHere('farthing')
     return yield fail(sentence(ready), cure)
   }
   if (ready.body?.code === NO_SUCH_ENDPOINT)
     return yield fail(
       `A Farthing answers at ${new URL(url).origin}, but not below ${new URL(url).pathname}.`,
-      `FARTHING_URL=${new URL(url).origin} farthing doctor`,
+      hint`FARTHING_URL=${new URL(url).origin} farthing doctor`,
     )
   if (ready.body?.status !== 'ok' && ready.body?.status !== 'unavailable')
     return yield fail(
       `Another program answers at ${url}. FARTHING_URL or --url names the service.`,
-      'PORT=3001 farthing',
+      asTypedHere('PORT=3001 farthing'),
     )
   if (ready.status !== 200)
     return yield fail(
@@ -74,7 +75,7 @@ async function checkKey(service: Service, key: string | undefined, isHere: boole
   if (!key)
     return fail(
       'There is no API key: set FARTHING_API_KEY, or give one with --key.',
-      'farthing keys create',
+      asTypedHere('farthing keys create'),
     )
   const answer = await service
     .request('GET', '/v1/payments?display_size=1')
@@ -85,7 +86,7 @@ async function checkKey(service: Service, key: string | undefined, isHere: boole
     return fail(
       'The service refuses the key, but the database that DATABASE_URL names here has it: the service uses another database.',
     )
-  return fail(sentence(answer), 'farthing keys create')
+  return fail(sentence(answer), asTypedHere('farthing keys create'))
 }
 
 /**
@@ -103,7 +104,7 @@ async function* checkPages(service: Service, pagesUrl: string | undefined): Asyn
   if (refused !== undefined && !isAllowed)
     yield checksOf('return_url').warn(
       `Your service sent the return_url ${refused}, which is refused: it must be https, unless a setting names its host.`,
-      `FARTHING_RETURN_HOSTS=${URL.parse(refused)?.host ?? 'localhost:8080'} farthing`,
+      hint`FARTHING_RETURN_HOSTS=${URL.parse(refused)?.host ?? 'localhost:8080'} farthing`,
     )
 }
 

@@ -3,7 +3,7 @@ import { statfsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { ConfigError, readConfig } from '../app/config.ts'
 import type { Config, DatabaseAddress } from '../core/config.ts'
-import { isLoopback } from '../core/invocation.ts'
+import { asTypedHere, hint, isLoopback } from '../core/invocation.ts'
 import { inspectDatabase } from '../platform/database/inspect.ts'
 import { EXIT } from './command-error.ts'
 import { isInMemory, locationOf, requireDatabase } from './database.ts'
@@ -58,7 +58,7 @@ function* checkSettings(env: NodeJS.ProcessEnv): Generator<Check, Config | undef
   const { ok, warn, fail } = checksOf('settings')
   try {
     const config = readConfig(env)
-    for (const warning of config.warnings) yield warn(warning, 'farthing --help')
+    for (const warning of config.warnings) yield warn(warning, asTypedHere('farthing --help'))
     if (config.warnings.length === 0) yield ok('Every setting can be used.')
     return config
   } catch (error) {
@@ -75,13 +75,14 @@ function* checkPort({ PORT }: NodeJS.ProcessEnv, config: Config, url: string): G
   if (!PORT || !isLoopback(hostname) || config.port === wanted) return
   yield checksOf('port').warn(
     `PORT is ${PORT}, but the commands speak to ${url}.`,
-    `FARTHING_URL=http://127.0.0.1:${PORT} farthing doctor`,
+    hint`FARTHING_URL=http://127.0.0.1:${PORT} farthing doctor`,
   )
 }
 
 /** Returns whether the database has the key; undefined if it cannot be looked at. */
 async function* checkDatabase(address: DatabaseAddress, key = '') {
   const { ok, warn, fail } = checksOf('database')
+  const start = asTypedHere('farthing')
   if (isInMemory(address)) {
     yield warn('DATABASE_URL is sqlite::memory:, so nothing is kept.')
     return undefined
@@ -94,17 +95,16 @@ async function* checkDatabase(address: DatabaseAddress, key = '') {
       yield fail(
         `${place} was migrated by a newer Farthing: it has version ${has}, and this Farthing knows version ${knows}.`,
       )
-    else if (has === 0)
-      yield warn(`${place} has no tables yet. The next start makes them.`, 'farthing')
+    else if (has === 0) yield warn(`${place} has no tables yet. The next start makes them.`, start)
     else if (has < knows)
-      yield warn(`${place} has version ${has}. The next start brings it to ${knows}.`, 'farthing')
+      yield warn(`${place} has version ${has}. The next start brings it to ${knows}.`, start)
     else yield ok(`${place} can be read and has the version of this Farthing.`)
     if (address.kind === 'sqlite') yield* checkDisk(address.path, walBytes)
     return hasKey
   } catch (error) {
     const sentence = `${capital(explainError(error))}.`
     const isMissing = sentence.startsWith('There is no database')
-    yield isMissing ? warn(`${sentence} The next start creates it.`, 'farthing') : fail(sentence)
+    yield isMissing ? warn(`${sentence} The next start creates it.`, start) : fail(sentence)
     return undefined
   }
 }

@@ -1,6 +1,7 @@
 import { hostname, userInfo } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { idFloor } from '../core/ids.ts'
+import { hint } from '../core/invocation.ts'
 import { DAY } from '../core/time.ts'
 import { shapes } from '../pay/webhooks/govuk-pay.ts'
 import { labelOf, listenerAddress, NOBODY_LISTENS } from '../pay/webhooks/listener.ts'
@@ -224,7 +225,7 @@ function keepListening(listener: Listener, handle: (offer: Body) => void): Promi
     }
     if (status === 409)
       throw new CommandError(
-        'the webhook of this listener was deleted, so it gets no more messages. Start farthing listen again to receive them',
+        hint`the webhook of this listener was deleted, so it gets no more messages. Start farthing listen again to receive them`,
       )
     if (refused && status < 500) throw refused
     if (body?.attempt) handle(body.attempt)

@@ -1,5 +1,5 @@
 import { newSecret } from '../core/ids.ts'
-import { asTypedHere } from '../core/invocation.ts'
+import { hint } from '../core/invocation.ts'
 import { DECLINED_CARD, MOCK_CARD } from '../pay/card.ts'
 import { type AuthorisationMode, type Scenario, scenarios } from '../pay/payments/payment.ts'
 import { newPayment as newPaymentSchema } from '../pay/payments/request.ts'
@@ -238,7 +238,7 @@ async function show(
     const result = colouredStatus(delivered, oneLine(last?.result ?? delivery))
     // Of other responses the signature is not the cause.
     const isRefused = !delivered && isSignatureRefusal(last?.status_code)
-    const advice = isRefused ? `   ${asTypedHere(`farthing verify --ask ${message_id}`)}` : ''
+    const advice = isRefused ? hint`   farthing verify --ask ${message_id}` : ''
     print(`  ${name}   ${event_type}   ${result}${count}${advice}`)
   }
   if (console) print(`  ${console}`)

@@ -3,7 +3,7 @@ import type { ClientRequest, IncomingMessage } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { setTimeout } from 'node:timers/promises'
 import type { Config } from '../core/config.ts'
-import { asTypedHere, proxyHere, proxyOptions } from '../core/invocation.ts'
+import { asTypedHere, hint, proxyHere, proxyOptions } from '../core/invocation.ts'
 import { version } from '../core/version.ts'
 import { http, loadHttps } from '../platform/http/node-http.ts'
 import { CommandError, EXIT, wrongUsage } from './command-error.ts'
@@ -38,7 +38,7 @@ export async function connect(config: Config, options: ServiceOptions): Promise<
   const key = given ?? config.apiKey
   if (!key)
     throw wrongUsage(
-      `there is no API key: set FARTHING_API_KEY in this terminal, or give the key with --key. farthing keys create makes one`,
+      hint`there is no API key: set FARTHING_API_KEY in this terminal, or give the key with --key. farthing keys create makes one`,
     )
   return serviceAt(url, key)
 }
@@ -155,7 +155,7 @@ class Unreachable extends CommandError {
   constructor(url: string, { code, message }: { code?: unknown; message?: string }) {
     const proxy = proxyHere(url)
     super(
-      `the service at ${url} cannot be reached${proxy ? ` through the proxy ${proxy}` : ''} (${code || message}). Start it with ${asTypedHere('farthing')}, or name another with FARTHING_URL or --url`,
+      hint`the service at ${url} cannot be reached${proxy ? ` through the proxy ${proxy}` : ''} (${code || message}). Start it with ${asTypedHere('farthing')}, or name another with FARTHING_URL or --url`,
       EXIT.unreachable,
     )
   }

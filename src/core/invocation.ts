@@ -37,6 +37,10 @@ export function asTypedHere(line: string, started = thisProcess()): string {
     .replace(/(?<![\w./-])farthing$/gm, () => name)
 }
 
+/** A line with values in it, as in hint`farthing pay ${scenario}`: `asTypedHere` is for its own words, never for values. */
+export const hint = (texts: TemplateStringsArray, ...values: unknown[]): string =>
+  String.raw({ raw: asTypedHere(texts.join('\0')).split('\0') }, ...values)
+
 /** A word of a shell's command line, in quotes if it needs them. */
 export const shellWord = (word: string): string =>
   /^[\w./:@%+,=\\-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
