@@ -36,7 +36,10 @@ const options = {
   ignore: {
     value: '<rules>',
     meaning: 'such as P5,W1',
-    parse: (text: string) => text.split(',').map(rule => rule.trim()),
+    parse: (text: string, before: string[] = []) => [
+      ...before,
+      ...text.split(',').map(rule => rule.trim()),
+    ],
   },
   situations: { meaning: 'print only which situations of production the account has met' },
   junit: { value: '<file>', meaning: 'also write a JUnit report, with a test case for each rule' },

@@ -57,11 +57,12 @@ export async function runCommand(args: string[], env: NodeJS.ProcessEnv): Promis
     .showHelpAfterError(asTypedHere('(farthing --help lists the commands and settings)'))
     .configureHelp({ commandUsage: usageHere })
     .addHelpText('after', settingsHelp)
-  for (const [name, command] of Object.entries(await loadCommands(args)))
+  const commands = await loadCommands(args)
+  for (const [name, command] of Object.entries(commands))
     addCommand(program, name, command, { config: () => readConfig(env), env, end })
   addCompletion(program)
   try {
-    await program.parseAsync(withEmptyRefund(args), { from: 'user' })
+    await program.parseAsync(withWholeRefund(args, commands.pay), { from: 'user' })
     return exitCode
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT.usage
@@ -72,9 +73,12 @@ export async function runCommand(args: string[], env: NodeJS.ProcessEnv): Promis
   }
 }
 
-/** --refund takes a value only if that is digits, so that a scenario may follow it. */
-const withEmptyRefund = (args: string[]): string[] =>
-  args.map((arg, i) => (arg === '--refund' && !/^\d+$/.test(args[i + 1] ?? '') ? '--refund=' : arg))
+/** --refund takes no scenario for its value, so that one may follow it. */
+function withWholeRefund(args: string[], pay: Command | CommandGroup | undefined): string[] {
+  const scenarios = (pay && 'argument' in pay && pay.argument?.values) || []
+  const isValue = (arg = '-') => !arg.startsWith('-') && !scenarios.includes(arg)
+  return args.map((arg, i) => (arg === '--refund' && !isValue(args[i + 1]) ? '--refund=all' : arg))
+}
 
 /** A closed pipe is a success: `farthing listen --json | head -1` has printed its line. */
 export function endWithReader(): void {

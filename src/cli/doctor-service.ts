@@ -1,5 +1,5 @@
 /** The checks of the running service. */
-import { asTypedHere, hint } from '../core/invocation.ts'
+import { asTypedHere, hint, WITHOUT_PLANS } from '../core/invocation.ts'
 import { type Check, checksOf } from './doctor-check.ts'
 import { checkWebhooks } from './doctor-webhooks.ts'
 import { AnotherAnswered, type Body, type Service, serviceAt } from './running-service.ts'
@@ -112,6 +112,7 @@ const REFERENCE = 'doctor'
 
 const makePayment = (service: Service, return_url: string) =>
   service.request('POST', '/v1/payments', {
+    isLook: true,
     json: { amount: 1, reference: REFERENCE, description: 'Made by farthing doctor', return_url },
   })
 
@@ -133,9 +134,11 @@ async function checkLinks({ _links }: Body, pagesUrl: string | undefined): Promi
   const { ok, warn, fail } = checksOf('pages')
   const page = new URL(_links.next_url.href)
   const leads = `next_url of a payment leads to ${page.host}`
-  const opened = await fetch(page, { method: 'HEAD', redirect: 'manual' }).catch(
-    (error: Error) => error,
-  )
+  const opened = await fetch(page, {
+    method: 'HEAD',
+    redirect: 'manual',
+    headers: WITHOUT_PLANS,
+  }).catch((error: Error) => error)
   if (opened instanceof Error)
     return fail(
       `${leads}, which does not open from here.`,

@@ -34,8 +34,7 @@ const options = {
   refund: {
     value: '[pence]',
     meaning: 'refund it afterwards, all by default',
-    // Empty for all of it: see `withEmptyRefund`.
-    parse: (text: string): number | true => text === '' || parsePence(text),
+    parse: (text: string): number | true => text === 'all' || parsePence(text),
   },
   moto: { meaning: 'a moto_api payment, paid by card' },
   agreement: { value: '<id>', meaning: 'a payment with this agreement' },
@@ -79,18 +78,42 @@ export const pay = defineCommand({
   },
 })
 
-const FIELDS = Object.keys(newPaymentSchema.properties)
+/** What `addField` reads of a schema. Any name stands in metadata. */
+type Fields = {
+  type?: string | readonly string[]
+  properties?: Record<string, Fields>
+  additionalProperties?: Fields
+}
 
-/** The first = separates name and value. In metadata, digits, true and false become numbers and booleans. */
+/** The schema of a field, such as `prefilled_cardholder_details.billing_address.city`. The API ignores one that it does not know. */
+function schemaOf(path: string): Fields {
+  let schema: Fields = newPaymentSchema
+  for (let left = path; left !== ''; ) {
+    const { properties, additionalProperties } = schema
+    if (additionalProperties) return additionalProperties
+    const [, name = '', rest = ''] = /^([^.]*)\.?(.*)$/s.exec(left) ?? []
+    const inner = properties && Object.hasOwn(properties, name) ? properties[name] : undefined
+    if (!inner)
+      throw wrongUsage(
+        `A payment has no field ${path}.${didYouMean(name, Object.keys(properties ?? {}))}`,
+      )
+    schema = inner
+    left = rest
+  }
+  return schema
+}
+
+const isOfType = (schema: Fields, type: string): boolean => [schema.type].flat().includes(type)
+
+/** The first = separates name and value. What the field or a value of metadata may be, a number or boolean, is one. */
 function addField(text: string, fields: [string, unknown][] = []): [string, unknown][] {
   const [, name = '', value = ''] = /^([^=]+)=(.*)$/s.exec(text) ?? []
   if (name === '') throw wrongUsage('It must be NAME=VALUE.')
-  const field = name.replace(/\..*/s, '')
-  // The API ignores a field that it does not know.
-  if (!FIELDS.includes(field))
-    throw wrongUsage(`A payment has no field ${field}.${didYouMean(field, FIELDS)}`)
-  const isJson = name.startsWith('metadata.') && /^(\d{1,15}|true|false)$/.test(value)
-  return [...fields, [name, isJson ? JSON.parse(value) : value]]
+  const schema = schemaOf(name)
+  const isNumber =
+    ['integer', 'number'].some(type => isOfType(schema, type)) && /^\d{1,15}$/.test(value)
+  const isFlag = isOfType(schema, 'boolean') && /^(true|false)$/.test(value)
+  return [...fields, [name, isNumber || isFlag ? JSON.parse(value) : value]]
 }
 
 const modeOf = ({ moto, agreement }: PayOptions): AuthorisationMode =>
@@ -152,12 +175,20 @@ function newPayment(wanted: PaymentToMake): object {
     agreement_id: wanted.agreement,
     ...((wanted.delayedCapture || wanted.capture) && { delayed_capture: true }),
   }
-  for (const [name, value] of wanted.set ?? []) {
-    const [field = '', key] = name.split(/\.(.*)/s)
-    if (key === undefined) fields[field] = value
-    else fields[field] = { ...(fields[field] as object | undefined), [key]: value }
-  }
+  for (const [name, value] of wanted.set ?? []) setField(fields, name, value)
   return fields
+}
+
+/** A name in metadata may have dots. */
+function setField(fields: Record<string, unknown>, path: string, value: unknown): void {
+  const [field = '', rest] = path.split(/\.(.*)/s)
+  if (rest === undefined) fields[field] = value
+  else {
+    const inner = { ...(fields[field] as Record<string, unknown> | undefined) }
+    if (field === 'metadata') inner[rest] = value
+    else setField(inner, rest, value)
+    fields[field] = inner
+  }
 }
 
 /** With the token in a field, because the address of the pages may not open from here. */

@@ -3,7 +3,7 @@ import type { ClientRequest, IncomingMessage } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { setTimeout } from 'node:timers/promises'
 import type { Config } from '../core/config.ts'
-import { asTypedHere, hint, proxyHere, proxyOptions } from '../core/invocation.ts'
+import { asTypedHere, hint, proxyHere, proxyOptions, WITHOUT_PLANS } from '../core/invocation.ts'
 import { version } from '../core/version.ts'
 import { http, loadHttps } from '../platform/http/node-http.ts'
 import { CommandError, EXIT, wrongUsage } from './command-error.ts'
@@ -15,7 +15,13 @@ import { parseUrl } from './parse.ts'
 // biome-ignore lint/suspicious/noExplicitAny: see above
 export type Body = any
 
-type Sent = { json?: unknown; form?: Record<string, string>; signal?: AbortSignal }
+type Sent = {
+  json?: unknown
+  form?: Record<string, string>
+  signal?: AbortSignal
+  /** It only looks, as each GET does: no plan acts on it. */
+  isLook?: boolean
+}
 
 export type Service = ReturnType<typeof serviceAt>
 export type ServiceAnswer = Awaited<ReturnType<Service['request']>>
@@ -54,11 +60,13 @@ export function serviceAt(url: string, key: string | undefined) {
   // Node's own agent would not know of `exceptLoopback`.
   let agent: InstanceType<typeof client.Agent> | undefined
   /** Rejects with exit code 4 if the service cannot be reached or refuses the key. */
-  async function request(method: string, path: string, { json, form, signal }: Sent = {}) {
+  async function request(method: string, path: string, sent: Sent = {}) {
+    const { json, form, signal, isLook = method === 'GET' } = sent
     const text = form ? String(new URLSearchParams(form)) : JSON.stringify(json)
     const headers = {
       // The check leaves out what the commands send.
       'User-Agent': `farthing/${version}`,
+      ...(isLook && WITHOUT_PLANS),
       // A form is for the hosted pages, which take no key.
       ...(!form && key !== undefined && { Authorization: `Bearer ${key}` }),
       ...(form && { 'Content-Type': 'application/x-www-form-urlencoded' }),

@@ -2,6 +2,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { Account } from '../../core/account.ts'
 import type { ApiError } from '../../core/errors.ts'
+import { isWithoutPlans } from '../../core/invocation.ts'
 import type { Database, Time } from '../../core/ports.ts'
 import { untilWritten } from '../../core/retry.ts'
 import { createTurns } from '../../core/turns.ts'
@@ -52,6 +53,7 @@ export function createFindPlansOfRequest(ports: PlanPorts) {
   const knownPlans = createKnownPlans(database)
 
   return async (operation: string, request: FastifyRequest): Promise<PlansOfRequest> => {
+    if (isWithoutPlans(request.headers)) return {}
     const target = await targetOf(ports, request)
     if (!target) return {}
     const { account, lastPlan, payment } = target

@@ -38,7 +38,7 @@ describe('The check, for people and tests', () => {
       ['', 0],
       ['--fail-on warn', 3],
       ['--fail-on note', 3],
-      ['--fail-on warn --ignore P1,R3', 0],
+      ['--fail-on warn --ignore P1 --ignore R3', 0],
       ['--since 10m --fail-on warn', 3],
       ['--fail-on pass', 2],
       ['--ignore P99', 2],
