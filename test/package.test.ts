@@ -212,8 +212,8 @@ describe('The package', () => {
       const { code, stdout, stderr } = await runLines(lines, { cwd: user, port, env })
       assert.equal(code, 0, `${name}: ${stdout}${stderr}`)
       printed += stdout
-      const [, pid = ''] = /^FARTHING=(\d+)$/m.exec(read(written)) ?? []
-      env.FARTHING = pid
+      const [, pid = ''] = /^SERVICE=(\d+)$/m.exec(read(written)) ?? []
+      env.SERVICE = pid
     }
     assert.match(printed, /pass 4\b/)
     assert.ok(await isFreeAgain(port))

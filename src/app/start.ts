@@ -65,7 +65,7 @@ export async function startFarthing(options: StartOptions) {
   const opening = openDatabase(config.database, {
     onCommit: metrics?.committed,
     onUnknownOutcome: error => void setTimeout(onFatal, LAST_RESPONSES, error),
-    onConnectionError: error => logger?.warn(`a database connection was lost: ${error.message}`),
+    ...reportTo(logger),
   })
   opening.catch(() => undefined)
   // It has its methods once it is open. The app uses none before it listens.
@@ -140,6 +140,14 @@ export async function startFarthing(options: StartOptions) {
     throw error
   }
 }
+
+/** What the database tells the log. */
+const reportTo = (logger: Logger | undefined) => ({
+  onConnectionError: (error: Error) =>
+    logger?.warn(`a database connection was lost: ${error.message}`),
+  onMigrated: (from: number, to: number) =>
+    logger?.info({ from, to }, `migrated the database from version ${from} to ${to}`),
+})
 
 const createMetrics = async ({ metricsPort }: Config) =>
   metricsPort === undefined

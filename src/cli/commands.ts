@@ -95,7 +95,9 @@ Settings are environment variables. All are optional.
 ${Object.values(settings)
   .map(({ name, meaning, initial }) => {
     const text = `${meaning}${initial ? ` (default: ${initial})` : ''}`
-    const plain = text.replaceAll(/ \(\[[^\]]*\]\([^)]*\)\)|`/g, '')
+    const plain = text
+      .replaceAll(/ \(\[[^\]]*\]\([^)]*\)\)|`/g, '')
+      .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')
     return new Help().formatItem(name, LONGEST_NAME, asTypedHere(plain), new Help())
   })
   .join('\n')}

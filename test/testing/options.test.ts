@@ -38,6 +38,10 @@ describe('The library', () => {
         /there is no nme: use name, at, frozen, keepO/,
       ],
       [() => account.reset(unchecked({ form: 1 })), /^reset: there is no form: use at, frozen$/],
+      [
+        async () => receiver.answer(unchecked((_: unknown, count: number) => count)),
+        /^answer: a function gets the message alone: message\.attempt counts/,
+      ],
       [() => account.receive(unchecked({ event: [] })), /^receive: there is no event: use events/],
       [() => receiver.next(unchecked({ evnt: 'x' })), /^next: there is no evnt: use event, pay/],
       [() => receiver.next({}, unchecked({ signal: 5 })), /^next: signal: 5 is not an AbortS/],
