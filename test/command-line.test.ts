@@ -131,6 +131,7 @@ describe('The command line', () => {
     assert.equal(code, 0)
     for (const word of ['serve', 'keys', 'seed', 'backup', 'completion', ...SETTINGS])
       assert.match(stdout, new RegExp(`^ .*\\b${word}\\b`, 'm'), word)
+    assert.doesNotMatch(stdout, /\]\(|`/, 'it is no Markdown')
   })
 
   test('--help explains each command, even if a setting cannot be used', async () => {

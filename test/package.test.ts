@@ -276,6 +276,14 @@ describe('The package', () => {
     assert.deepEqual(await once(farthing, 'exit'), [0, null])
   })
 
+  test('examples/fixed-address.yaml uses settings that exist, and one address', () => {
+    const { farthing, proxy } = parse(read(join(ROOT, 'examples/fixed-address.yaml'))).services
+    for (const name of Object.keys(farthing.environment)) assert.ok(isSetting(name), name)
+    const { host } = new URL(farthing.environment.FARTHING_BASE_URL)
+    assert.ok(proxy.command.startsWith(`caddy reverse-proxy --from ${host} --to farthing:3000 `))
+    assert.deepEqual(proxy.networks.default.aliases, [host])
+  })
+
   test('examples/compose.yaml uses settings that exist and a health check that works', async () => {
     const { services } = parse(read(join(ROOT, 'examples/compose.yaml')))
     const { environment, healthcheck, build } = services.farthing
