@@ -170,8 +170,7 @@ describe('The command line', () => {
       'pay --agreement --cannot-retry':
         /'--agreement <id>'.* A value is missing before --cannot-retry/,
       'pay --refund abc': /'--refund \[pence\]' argument 'abc' is invalid\. It must be pence/,
-      'pay --set prefilled_cardholder_details.adress=x':
-        /no field prefilled_cardholder_details\.adress\./,
+      'pay --set prefilled_cardholder_details.adress=x': /no field adress\./,
       'logs --payment ': /'--payment <id>' argument '' is invalid\. It is empty/,
       'verify --ask ': /It is empty/,
       'check --probe ': /It is empty/,

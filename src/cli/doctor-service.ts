@@ -102,7 +102,7 @@ async function* checkPages(service: Service, pagesUrl: string | undefined): Asyn
   const made = isAllowed ? again : await makePayment(service, 'https://example.org/paid')
   yield made.refused
     ? checksOf('pages').fail(sentence(made.refused))
-    : await checkLinks(made.body, pagesUrl)
+    : await checkLinks(made.body, pagesUrl, service.url)
   if (refused !== undefined && !isAllowed)
     yield checksOf('return_url').warn(
       `Your service sent the return_url ${refused}, which is refused: it must be https, unless a setting names its host.`,
@@ -132,7 +132,11 @@ async function refusedReturnUrl(service: Service): Promise<string | undefined> {
 }
 
 /** `pagesUrl` is FARTHING_PAGES_URL of this machine. */
-async function checkLinks({ _links }: Body, pagesUrl: string | undefined): Promise<Check> {
+async function checkLinks(
+  { _links }: Body,
+  pagesUrl: string | undefined,
+  url: string,
+): Promise<Check> {
   const { ok, warn, fail } = checksOf('pages')
   const page = new URL(_links.next_url.href)
   const leads = `next_url of a payment leads to ${page.host}`
@@ -144,7 +148,7 @@ async function checkLinks({ _links }: Body, pagesUrl: string | undefined): Promi
   if (opened instanceof Error)
     return fail(
       `${leads}, which does not open from here.`,
-      'Set FARTHING_PAGES_URL of the service to its address as a browser sees it, such as http://localhost:3000',
+      `Set FARTHING_PAGES_URL of the service to its address as a browser sees it, such as ${url}`,
     )
   if (opened.status !== 200) {
     // If the links to the API are wrong in the same way, FARTHING_BASE_URL is the cause.

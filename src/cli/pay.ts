@@ -5,6 +5,7 @@ import { type AuthorisationMode, type Scenario, scenarios } from '../pay/payment
 import { newPayment as newPaymentSchema } from '../pay/payments/request.ts'
 import { impossibleFor } from '../pay/payments/scenario.ts'
 import { webhookName } from '../pay/webhooks/webhook.ts'
+import type { Json } from '../platform/http/fields.ts'
 import { isSignatureRefusal } from '../tools/explain/wrong-signature.ts'
 import { CommandError, EXIT, wrongUsage } from './command-error.ts'
 import { defineCommand, type OptionsOf } from './define-command.ts'
@@ -78,42 +79,39 @@ export const pay = defineCommand({
   },
 })
 
-/** What `addField` reads of a schema. Any name stands in metadata. */
+/** What `withField` reads of a schema. Any name may stand in metadata, also one with dots. */
 type Fields = {
   type?: string | readonly string[]
   properties?: Record<string, Fields>
   additionalProperties?: Fields
 }
 
-/** The schema of a field, such as `prefilled_cardholder_details.billing_address.city`. The API ignores one that it does not know. */
-function schemaOf(path: string): Fields {
-  let schema: Fields = newPaymentSchema
-  for (let left = path; left !== ''; ) {
-    const { properties, additionalProperties } = schema
-    if (additionalProperties) return additionalProperties
-    const [, name = '', rest = ''] = /^([^.]*)\.?(.*)$/s.exec(left) ?? []
-    const inner = properties && Object.hasOwn(properties, name) ? properties[name] : undefined
-    if (!inner)
-      throw wrongUsage(
-        `A payment has no field ${path}.${didYouMean(name, Object.keys(properties ?? {}))}`,
-      )
-    schema = inner
-    left = rest
-  }
-  return schema
-}
-
-const isOfType = (schema: Fields, type: string): boolean => [schema.type].flat().includes(type)
-
-/** The first = separates name and value. What the field or a value of metadata may be, a number or boolean, is one. */
-function addField(text: string, fields: [string, unknown][] = []): [string, unknown][] {
+/** The first = separates name and value. */
+function addField(text: string, fields?: Json): Json {
   const [, name = '', value = ''] = /^([^=]+)=(.*)$/s.exec(text) ?? []
   if (name === '') throw wrongUsage('It must be NAME=VALUE.')
-  const schema = schemaOf(name)
+  return withField(fields, name.split('.'), value, newPaymentSchema)
+}
+
+/** Throws for a field that the API does not know: it would ignore it. */
+function withField(given: unknown, path: string[], value: string, schema: Fields): Json {
+  const { properties = {}, additionalProperties } = schema
+  const [name = '', ...rest] = additionalProperties ? [path.join('.')] : path
+  const inner = additionalProperties ?? new Map(Object.entries(properties)).get(name)
+  if (!inner)
+    throw wrongUsage(`A payment has no field ${name}.${didYouMean(name, Object.keys(properties))}`)
+  const fields = given as Json | undefined // by the schema
+  const set = rest.length > 0 ? withField(fields?.[name], rest, value, inner) : typed(value, inner)
+  return { ...fields, [name]: set }
+}
+
+/** A number or boolean where the field, or a value of metadata, may be one. */
+function typed(text: string, { type }: Fields): unknown {
+  const types = [type].flat()
   const isNumber =
-    ['integer', 'number'].some(type => isOfType(schema, type)) && /^\d{1,15}$/.test(value)
-  const isFlag = isOfType(schema, 'boolean') && /^(true|false)$/.test(value)
-  return [...fields, [name, isNumber || isFlag ? JSON.parse(value) : value]]
+    /^\d{1,15}$/.test(text) && (types.includes('integer') || types.includes('number'))
+  const isFlag = /^(true|false)$/.test(text) && types.includes('boolean')
+  return isNumber || isFlag ? JSON.parse(text) : text
 }
 
 const modeOf = ({ moto, agreement }: PayOptions): AuthorisationMode =>
@@ -167,27 +165,14 @@ async function carryOut(service: Service, wanted: PaymentToMake): Promise<Body> 
 
 function newPayment(wanted: PaymentToMake): object {
   const mode = modeOf(wanted)
-  const fields: Record<string, unknown> = {
+  return {
     amount: wanted.amount ?? DEFAULT_AMOUNT,
     reference: wanted.reference ?? `CLI-${newSecret().slice(0, 6).toUpperCase()}`,
     description: 'Made by farthing pay',
     ...(mode === 'web' ? { return_url: 'https://example.org/paid' } : { authorisation_mode: mode }),
     agreement_id: wanted.agreement,
     ...((wanted.delayedCapture || wanted.capture) && { delayed_capture: true }),
-  }
-  for (const [name, value] of wanted.set ?? []) setField(fields, name, value)
-  return fields
-}
-
-/** A name in metadata may have dots. */
-function setField(fields: Record<string, unknown>, path: string, value: unknown): void {
-  const [field = '', rest] = path.split(/\.(.*)/s)
-  if (rest === undefined) fields[field] = value
-  else {
-    const inner = { ...(fields[field] as Record<string, unknown> | undefined) }
-    if (field === 'metadata') inner[rest] = value
-    else setField(inner, rest, value)
-    fields[field] = inner
+    ...wanted.set,
   }
 }
 
