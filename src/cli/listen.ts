@@ -188,11 +188,12 @@ function sayReady(listener: Listener): void {
   }
 }
 
-/** A receiver that is registered too gets each message twice. */
+/** A receiver that is registered too gets each message twice. That this cannot be told now ends no listener. */
 async function warnOfSecond({ service, options: { forwardTo }, webhook }: Listener): Promise<void> {
-  const to = URL.parse(forwardTo ?? '')?.href
-  const { results } = await service.ask('GET', '/v1/webhooks')
-  const second = results.find(
+  if (forwardTo === undefined) return
+  const { href: to } = new URL(forwardTo)
+  const answer = await service.request('GET', '/v1/webhooks').catch(() => undefined)
+  const second = answer?.body?.results?.find(
     ({ external_id, status, callback_url }: Body) =>
       external_id !== webhook.webhook_id &&
       status === 'ACTIVE' &&
