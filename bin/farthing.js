@@ -5,15 +5,29 @@ const { existsSync } = require('node:fs')
 const { enableCompileCache } = require('node:module')
 const { join } = require('node:path')
 const { pathToFileURL } = require('node:url')
-const { startProblem } = require('./installation.js')
+const { newerNode, startProblem } = require('./installation.js')
 
-const problem = startProblem()
-if (problem) {
-  process.stderr.write(`farthing: ${problem}\n`)
-  process.exit(1)
+/** As if that Node had been started: with this terminal, and the signals that this process gets. */
+function startWith(node) {
+  const { spawn } = require('node:child_process')
+  const child = spawn(node, [__filename, ...process.argv.slice(2)], { stdio: 'inherit' })
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
+  child.on('exit', code => process.exit(code ?? 1))
 }
-// Keeps compiled code for the next start. The variable passes the folder to the thread that writes to SQLite.
-process.env.NODE_COMPILE_CACHE ??= enableCompileCache().directory ?? ''
-const source = join(__dirname, '../src/cli/main.ts')
-if (existsSync(source)) void import(pathToFileURL(source).href)
-else require('../dist/farthing.cjs')
+
+function start() {
+  const problem = startProblem()
+  if (problem) {
+    process.stderr.write(`farthing: ${problem}\n`)
+    process.exit(1)
+  }
+  // Keeps compiled code for the next start. The variable passes the folder to the thread that writes to SQLite.
+  process.env.NODE_COMPILE_CACHE ??= enableCompileCache().directory ?? ''
+  const source = join(__dirname, '../src/cli/main.ts')
+  if (existsSync(source)) void import(pathToFileURL(source).href)
+  else require('../dist/farthing.cjs')
+}
+
+const node = newerNode()
+if (node) startWith(node)
+else start()

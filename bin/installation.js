@@ -1,5 +1,5 @@
 /** Tells why this installation cannot run. Plain JavaScript: it also runs in a Node that cannot load TypeScript. */
-const { existsSync } = require('node:fs')
+const { existsSync, realpathSync } = require('node:fs')
 const { join } = require('node:path')
 
 /** Node's own faults in TLS and in http.Agent were mended here. */
@@ -9,6 +9,14 @@ const DEV_LEFT_OUT =
 const SCRIPTS_LEFT_OUT = 'because install scripts were left out (--ignore-scripts). Run:'
 
 const has = path => existsSync(join(__dirname, '..', path))
+
+/** The program of the package `node` that is installed with a clone or beside this package, if this Node is too old. */
+function newerNode() {
+  if (!isTooOld()) return undefined
+  const folder = join(__dirname, has('src') ? '../node_modules/node/bin' : '../../node/bin')
+  const found = ['node', 'node.exe'].map(name => join(folder, name)).find(existsSync)
+  return found && realpathSync(found) !== realpathSync(process.execPath) ? found : undefined
+}
 
 /** Returns one sentence for the user, or undefined if Farthing can start. */
 function startProblem() {
@@ -28,18 +36,14 @@ function buildProblem() {
   return isTooOld() ? cloneNodeProblem() : undefined
 }
 
-/** The package `node` beside this one is used only if its program comes first in the PATH. */
-function packageNodeProblem() {
-  if (!has('../node/bin/node')) return `${nodeNeeded()}. Run: npm install --save-dev node@26`
-  return `${nodeNeeded()}. Use the Node in node_modules. Run: export PATH="$PWD/node_modules/.bin:$PATH"`
-}
+const packageNodeProblem = () => `${nodeNeeded()}. Run: npm install --save-dev node@26`
 
 function cloneNodeProblem() {
   const missing = `${nodeNeeded()}. The Node that npm start uses is missing, `
   if (!has('node_modules/node')) return missing + DEV_LEFT_OUT
   if (!has('node_modules/node/bin/node') && !has('node_modules/node/bin/node.exe'))
     return `${missing}${SCRIPTS_LEFT_OUT} npm ci --ignore-scripts=false`
-  return `${nodeNeeded()}. Use npm start, which runs the Node in node_modules`
+  return `${nodeNeeded()}. Use npm, which runs the Node in node_modules`
 }
 
 function isTooOld() {
@@ -51,7 +55,7 @@ function isTooOld() {
 const nodeNeeded = () =>
   `Node ${NEEDED.join('.')} or newer is needed, this is ${process.versions.node}`
 
-module.exports = { startProblem, buildProblem }
+module.exports = { newerNode, startProblem, buildProblem }
 
 // `npm test` runs this first, with whichever Node there is.
 if (require.main === module) {

@@ -131,6 +131,7 @@ describe('The command line', () => {
     assert.equal(code, 0)
     for (const word of ['serve', 'keys', 'seed', 'backup', 'completion', ...SETTINGS])
       assert.match(stdout, new RegExp(`^ .*\\b${word}\\b`, 'm'), word)
+    assert.doesNotMatch(stdout, /\]\(|`/, 'it is no Markdown')
   })
 
   test('--help explains each command, even if a setting cannot be used', async () => {
@@ -166,6 +167,14 @@ describe('The command line', () => {
         /must not end in \/v1, which Farthing adds itself: set it to http:\/\/a/,
       'pay --amount 10000001': /It must be pence: a number from 0 to 10000000/,
       'listen --events card_payment_paid': /'card_payment_paid' is invalid\. It must be some of /,
+      'pay --agreement --cannot-retry':
+        /'--agreement <id>'.* A value is missing before --cannot-retry/,
+      'pay --refund abc': /'--refund \[pence\]' argument 'abc' is invalid\. It must be pence/,
+      'pay --set prefilled_cardholder_details.adress=x': /no field adress\./,
+      'logs --payment ': /'--payment <id>' argument '' is invalid\. It is empty/,
+      'verify --ask ': /It is empty/,
+      'check --probe ': /It is empty/,
+      'resend ': /argument 'message-id'\. It is empty/,
       'completion tcsh': /'tcsh' is invalid.*zsh, bash, fish/,
       '--port 4000': /unknown option '--port': set the environment variable PORT instead/,
       'serve --api-key=x': /'--api-key': set the environment variable FARTHING_API_KEY instead/,
@@ -177,7 +186,8 @@ describe('The command line', () => {
       const more = stderr.trim().split('\n').at(-1) ?? ''
       const [, named = ''] = /^\(farthing(.*) --help /.exec(more) ?? []
       assert.ok(` ${line} `.startsWith(`${named} `), more)
-      const isKnown = /^ (keys( create| list| revoke)?|serve|backup|seed|completion|pay|listen)$/
+      const isKnown =
+        /^ (keys( create| list| revoke)?|serve|backup|seed|completion|pay|listen|logs|verify|check|resend)$/
       assert.equal(isKnown.test(named), !/^(start|key|--port) /.test(`${line} `), more)
     }
     const { code, stderr } = await farthing('keys')

@@ -200,6 +200,7 @@ describe('The configuration', () => {
       recordMax: 256 * 1024 * 1024,
       metricsPort: undefined,
       logLevel: 'info',
+      isLibrary: false,
       warnings: [],
     }
     assert.deepEqual(readConfig({}), defaults)

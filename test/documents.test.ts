@@ -49,6 +49,20 @@ describe('The documents', () => {
     assert.deepEqual(missing, [])
   })
 
+  test('Each example that names FARTHING_CALLBACK_HOSTS names FARTHING_RETURN_HOSTS as often, so that a shop on http can be paid', () => {
+    const timesOf = (path: string, name: string) => read(path).split(name).length - 1
+    const examples = glob('examples/**/*.{py,rb,go,php,java,cs,ts,yaml}').filter(path =>
+      timesOf(path, 'FARTHING_CALLBACK_HOSTS'),
+    )
+    assert.equal(examples.length, 9, String(examples))
+    for (const path of examples)
+      assert.equal(
+        timesOf(path, 'FARTHING_RETURN_HOSTS'),
+        timesOf(path, 'FARTHING_CALLBACK_HOSTS'),
+        path,
+      )
+  })
+
   test('The README has at most 900 words', () => {
     const words = read('README.md').split(/\s+/).length
     assert.ok(words <= 900, `the README has ${words} words`)

@@ -3,7 +3,8 @@
  * test runs npm for real, the others what its scripts run, as npm does, in a third of the time. A machine without an old Node runs its own under an old version.
  */
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import {
   cpSync,
   existsSync,
@@ -24,11 +25,11 @@ const folder = tempFolder()
 /** Folders of the machine's own programs: npm test puts those of node_modules before them. */
 const MACHINE = (process.env.PATH ?? '').split(delimiter).filter(path => !/node_modules/.test(path))
 const under = (version: string) =>
-  `--import data:text/javascript,${encodeURIComponent(`Object.defineProperty(process.versions, 'node', { value: '${version}' })`)}`
+  `--import data:text/javascript,${encodeURIComponent(`delete process.env.NODE_OPTIONS;Object.defineProperty(process.versions, 'node', { value: '${version}' })`)}`
 
 type NodeAge = 'old' | 'new'
 
-function run(cwd: string, age: NodeAge, command: string, ...args: string[]) {
+function environment(age: NodeAge) {
   const own = dirname(realpathSync(process.execPath))
   const env: Record<string, string> = {
     PATH: (age === 'old' ? MACHINE : [own, ...MACHINE]).join(delimiter),
@@ -36,8 +37,11 @@ function run(cwd: string, age: NodeAge, command: string, ...args: string[]) {
     PORT: 'stop', // a start that gets as far as its configuration ends there
   }
   if (age === 'old' && !hasOldNode()) env.NODE_OPTIONS = under('22.18.0')
-  return spawnSync(command, args, { cwd, env, encoding: 'utf8' })
+  return env
 }
+
+const run = (cwd: string, age: NodeAge, command: string, ...args: string[]) =>
+  spawnSync(command, args, { cwd, env: environment(age), encoding: 'utf8' })
 
 /** Runs a script of package.json. */
 function script(path: string, age: NodeAge, name: string) {
@@ -148,14 +152,29 @@ describe('An installation that is not complete', () => {
     saysOnce(script(path, 'old', 'receive-webhooks').stderr, missing)
   })
 
-  test('A complete clone advises npm start to an old Node', () => {
+  test('The file of a complete clone is a program on an old Node too, and passes on signals and the exit code', async () => {
     const path = clone('complete', () => true)
-    const { status, stderr } = run(path, 'old', 'node', 'bin/farthing.js')
-    assert.equal(status, 1)
-    saysOnce(stderr, NEEDED, /Use npm start, which runs the Node in node_modules$/)
+    symlinkSync(
+      join(ROOT, 'src/platform/web/assets/built'),
+      join(path, 'src/platform/web/assets/built'),
+    )
+    const stopped = run(path, 'old', 'bin/farthing.js')
+    assert.equal(stopped.status, 1)
+    saysOnce(stopped.stderr, /^farthing: PORT must be a port number/)
+    const env = { ...environment('old'), PORT: '0', DATABASE_URL: 'sqlite::memory:' }
+    const program = spawn('bin/farthing.js', {
+      cwd: path,
+      env,
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    const ended = once(program, 'exit')
+    const [first] = await once(program.stdout, 'data')
+    assert.match(String(first), /^Farthing is listening on /)
+    program.kill('SIGTERM')
+    assert.deepEqual(await ended, [0, null])
   })
 
-  test('A package advises an old Node to install a newer one', () => {
+  test('A package starts with a newer Node beside it, and advises an old one to install that', () => {
     const path = join(folder, 'user/node_modules/farthing')
     for (const part of ['bin', 'package.json'])
       cpSync(join(ROOT, part), join(path, part), { recursive: true })
@@ -163,9 +182,12 @@ describe('An installation that is not complete', () => {
     assert.deepEqual([status, stdout], [1, ''])
     saysOnce(stderr, NEEDED, /Run: npm install --save-dev node@26$/)
     mkdirSync(join(path, '../node/bin'), { recursive: true })
-    writeFileSync(join(path, '../node/bin/node'), '')
-    const inPath = /Run: export PATH="\$PWD\/node_modules\/\.bin:\$PATH"$/
-    saysOnce(run(path, 'old', 'node', 'bin/farthing.js').stderr, NEEDED, inPath)
+    writeFileSync(join(path, '../node/bin/node'), '#!/bin/sh\necho "$@"\nexit 3\n', { mode: 0o755 })
+    const newer = run(path, 'old', 'node', 'bin/farthing.js', 'keys', 'list')
+    assert.deepEqual(
+      [newer.status, newer.stdout],
+      [3, `${join(path, 'bin/farthing.js')} keys list\n`],
+    )
   })
 
   test('A Node is too old up to 24.18.0, whose faults in TLS and http.Agent were mended after it', () => {

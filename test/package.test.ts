@@ -212,8 +212,8 @@ describe('The package', () => {
       const { code, stdout, stderr } = await runLines(lines, { cwd: user, port, env })
       assert.equal(code, 0, `${name}: ${stdout}${stderr}`)
       printed += stdout
-      const [, pid = ''] = /^FARTHING=(\d+)$/m.exec(read(written)) ?? []
-      env.FARTHING = pid
+      const [, pid = ''] = /^SERVICE=(\d+)$/m.exec(read(written)) ?? []
+      env.SERVICE = pid
     }
     assert.match(printed, /pass 4\b/)
     assert.ok(await isFreeAgain(port))
@@ -274,6 +274,14 @@ describe('The package', () => {
       assert.ok(value === '' || text.includes(`${name}="${value}"`), name)
     farthing.kill('SIGTERM')
     assert.deepEqual(await once(farthing, 'exit'), [0, null])
+  })
+
+  test('examples/fixed-address.yaml uses settings that exist, and one address', () => {
+    const { farthing, proxy } = parse(read(join(ROOT, 'examples/fixed-address.yaml'))).services
+    for (const name of Object.keys(farthing.environment)) assert.ok(isSetting(name), name)
+    const { host } = new URL(farthing.environment.FARTHING_BASE_URL)
+    assert.ok(proxy.command.startsWith(`caddy reverse-proxy --from ${host} --to farthing:3000 `))
+    assert.deepEqual(proxy.networks.default.aliases, [host])
   })
 
   test('examples/compose.yaml uses settings that exist and a health check that works', async () => {

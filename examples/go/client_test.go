@@ -37,9 +37,11 @@ func (c client) send(method, path string, body object) (int, []byte, error) {
 		return 0, nil, err
 	}
 	request.Header = http.Header{"Authorization": {"Bearer " + c.key}, "Content-Type": {"application/json"}}
-	key := make([]byte, 16)
-	_, _ = rand.Read(key)
-	request.Header.Set("Idempotency-Key", fmt.Sprintf("%x", key)) // GOV.UK Pay makes one payment with each key.
+	if body["authorisation_mode"] == "agreement" {
+		key := make([]byte, 16)
+		_, _ = rand.Read(key)
+		request.Header.Set("Idempotency-Key", fmt.Sprintf("%x", key)) // One recurring payment for each key.
+	}
 	// Go repeats a request with such a key when a connection that it reuses is reset.
 	request.Close = true
 	response, err := (&http.Client{Timeout: limit}).Do(request)

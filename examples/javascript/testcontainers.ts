@@ -13,7 +13,8 @@ export async function startContainer(
       FARTHING_API_KEY: key,
       DATABASE_URL: 'sqlite::memory:',
       FARTHING_PAGES_URL: `http://localhost:${port}`,
-      FARTHING_CALLBACK_HOSTS: 'app:8080',
+      FARTHING_CALLBACK_HOSTS: 'app',
+      FARTHING_RETURN_HOSTS: 'localhost,127.0.0.1,app',
     })
     .withWaitStrategy(Wait.forHttp('/readyz', 3000))
     .start()

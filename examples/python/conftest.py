@@ -1,8 +1,9 @@
 """Fixtures for pytest: Farthing, an account of each test, and the messages that its receiver got.
 
-FARTHING_URL and FARTHING_API_KEY name a Farthing that runs, with FARTHING_CONTROL=true and FARTHING_CALLBACK_HOSTS.
-Without them the program `farthing`, or the one that FARTHING names, is started. FARTHING_RECEIVER_HOST is the host of
-the tests as Farthing reaches it, if that is not 127.0.0.1.
+FARTHING_URL and FARTHING_API_KEY name a Farthing that runs, with FARTHING_CONTROL=true, and with the hosts of your
+service and of the tests in FARTHING_RETURN_HOSTS and FARTHING_CALLBACK_HOSTS. Without them the program `farthing`, or the
+one that FARTHING names, is started, with the settings below. FARTHING_RECEIVER_HOST is the host of the tests as Farthing
+reaches it, if that is not 127.0.0.1.
 """
 import json
 import os
@@ -19,6 +20,8 @@ import receiver
 SECONDS = 5
 SECONDS_TO_START = 20
 HOST = os.environ.get("FARTHING_RECEIVER_HOST", "127.0.0.1")
+HOSTS = f"localhost,127.0.0.1,{HOST}"  # Over http, with any port.
+GET_IT = "Set FARTHING to the path of an executable of a release, or of bin/farthing.js in a clone after npm ci."
 
 
 class Client:
@@ -28,7 +31,8 @@ class Client:
     def ask(self, method, path, body=None, expect=200):
         """Returns the JSON of the response. Any other status than expected fails the test."""
         headers = {"Authorization": f"Bearer {self.key}", "Content-Type": "application/json"}
-        headers["Idempotency-Key"] = secrets.token_hex()  # GOV.UK Pay makes one payment with each key.
+        if body and body.get("authorisation_mode") == "agreement":
+            headers["Idempotency-Key"] = secrets.token_hex()  # One recurring payment for each key.
         data = None if body is None else json.dumps(body).encode()
         request = urllib.request.Request(self.url + path, data, headers, method=method)
         try:
@@ -54,10 +58,15 @@ def farthing():
         "LOG_LEVEL": "warn",
         "FARTHING_API_KEY": secrets.token_hex(),
         "FARTHING_CONTROL": "true",
-        "FARTHING_CALLBACK_HOSTS": HOST,
+        "FARTHING_CALLBACK_HOSTS": HOSTS,
+        "FARTHING_RETURN_HOSTS": HOSTS,
     }
     program = os.environ.get("FARTHING", "farthing")
-    with subprocess.Popen([program], env={**os.environ, **settings}, stdout=subprocess.PIPE, text=True) as process:
+    try:
+        started = subprocess.Popen([program], env={**os.environ, **settings}, stdout=subprocess.PIPE, text=True)
+    except OSError as error:
+        pytest.fail(f"{error}. {GET_IT}")
+    with started as process:
         late = threading.Timer(SECONDS_TO_START, process.kill)
         late.start()
         try:

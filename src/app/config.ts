@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import { DEFAULT_ACCOUNT } from '../core/account.ts'
 import type { Config, FixedKey } from '../core/config.ts'
+import { asTypedHere } from '../core/invocation.ts'
 import { nearestOf } from '../core/nearest.ts'
 import { hostAndPort } from '../platform/outbound/address.ts'
 import {
@@ -60,6 +61,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     ]),
     fixedWebhook:
       webhookUrl && signingKey ? { callback_url: webhookUrl, signing_key: signingKey } : undefined,
+    isLibrary: false,
     warnings: warningsOf(env),
   }
 }
@@ -124,6 +126,8 @@ function unknownWarning(name: string): string {
   const bare = (setting: string) => setting.replace(PREFIX, '')
   const nearest = nearestOf(bare(name), SETTINGS.map(bare))
   const meant = SETTINGS.find(setting => bare(setting) === nearest)
-  const advice = meant ? `Did you mean ${meant}?` : 'farthing --help lists the settings.'
+  const advice = meant
+    ? `Did you mean ${meant}?`
+    : asTypedHere('farthing --help lists the settings.')
   return `${name} is not a Farthing setting and was ignored. ${advice}`
 }

@@ -115,7 +115,7 @@ async function openPorts(options: StartOptions) {
   const database = await openDatabase(config.database, {
     onCommit: metrics?.committed,
     onUnknownOutcome: error => void setTimeout(onFatal, LAST_RESPONSES, error),
-    onConnectionError: error => logger?.warn(`a database connection was lost: ${error.message}`),
+    ...reportTo(logger),
   }).catch(async error => {
     await metrics?.close()
     throw error
@@ -141,6 +141,13 @@ async function openPorts(options: StartOptions) {
   }
   return { ports: options.ports?.(real) ?? real, metrics, closePorts }
 }
+/** What the database tells the log. */
+const reportTo = (logger: Logger | undefined) => ({
+  onConnectionError: (error: Error) =>
+    logger?.warn(`a database connection was lost: ${error.message}`),
+  onMigrated: (from: number, to: number) =>
+    logger?.info({ from, to }, `migrated the database from version ${from} to ${to}`),
+})
 
 const createMetrics = async ({ metricsPort }: Config) =>
   metricsPort === undefined

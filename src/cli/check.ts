@@ -36,7 +36,10 @@ const options = {
   ignore: {
     value: '<rules>',
     meaning: 'such as P5,W1',
-    parse: (text: string) => text.split(',').map(rule => rule.trim()),
+    parse: (text: string, before: string[] = []) => [
+      ...before,
+      ...text.split(',').map(rule => rule.trim()),
+    ],
   },
   situations: { meaning: 'print only which situations of production the account has met' },
   junit: { value: '<file>', meaning: 'also write a JUnit report, with a test case for each rule' },
@@ -114,12 +117,11 @@ async function readReport(service: Service, options: CheckOptions): Promise<Body
     ...report,
     findings: [...report.findings, ...(probed?.findings ?? [])].map(each => ({
       ...each,
-      sentence: asTypedHere(each.sentence),
       advice: asTypedHere(each.advice),
     })),
     situations: report.situations.map((each: Body) => ({
       ...each,
-      line: asTypedHere(each.line.replace('$FARTHING_URL', service.url)),
+      line: asTypedHere(each.line).replace('$FARTHING_URL', service.url),
     })),
   }
 }

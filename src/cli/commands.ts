@@ -57,24 +57,28 @@ export async function runCommand(args: string[], env: NodeJS.ProcessEnv): Promis
     .showHelpAfterError(asTypedHere('(farthing --help lists the commands and settings)'))
     .configureHelp({ commandUsage: usageHere })
     .addHelpText('after', settingsHelp)
-  for (const [name, command] of Object.entries(await loadCommands(args)))
+  const commands = await loadCommands(args)
+  for (const [name, command] of Object.entries(commands))
     addCommand(program, name, command, { config: () => readConfig(env), env, end })
   addCompletion(program)
   try {
-    await program.parseAsync(withEmptyRefund(args), { from: 'user' })
+    await program.parseAsync(withWholeRefund(args, commands.pay), { from: 'user' })
     return exitCode
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT.usage
     if (!(error instanceof CommandError)) throw error
     note(`farthing: ${error.message}`)
-    if (error.exitCode === EXIT.usage) note(moreHelp(`farthing ${args[0]}`))
+    if (error.exitCode === EXIT.usage) note(asTypedHere(moreHelp(`farthing ${args[0]}`)))
     return error.exitCode
   }
 }
 
-/** --refund takes a value only if that is digits, so that a scenario may follow it. */
-const withEmptyRefund = (args: string[]): string[] =>
-  args.map((arg, i) => (arg === '--refund' && !/^\d+$/.test(args[i + 1] ?? '') ? '--refund=' : arg))
+/** --refund takes no scenario for its value, so that one may follow it. */
+function withWholeRefund(args: string[], pay: Command | CommandGroup | undefined): string[] {
+  const scenarios = (pay && 'argument' in pay && pay.argument?.values) || []
+  const isValue = (arg = '-') => !arg.startsWith('-') && !scenarios.includes(arg)
+  return args.map((arg, i) => (arg === '--refund' && !isValue(args[i + 1]) ? '--refund=all' : arg))
+}
 
 /** A closed pipe is a success: `farthing listen --json | head -1` has printed its line. */
 export function endWithReader(): void {
@@ -91,7 +95,9 @@ Settings are environment variables. All are optional.
 ${Object.values(settings)
   .map(({ name, meaning, initial }) => {
     const text = `${meaning}${initial ? ` (default: ${initial})` : ''}`
-    const plain = text.replaceAll(/ \(\[[^\]]*\]\([^)]*\)\)|`/g, '')
+    const plain = text
+      .replaceAll(/ \(\[[^\]]*\]\([^)]*\)\)|`/g, '')
+      .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')
     return new Help().formatItem(name, LONGEST_NAME, asTypedHere(plain), new Help())
   })
   .join('\n')}

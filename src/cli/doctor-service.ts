@@ -1,4 +1,5 @@
 /** The checks of the running service. */
+import { asTypedHere, hint, WITHOUT_PLANS } from '../core/invocation.ts'
 import { type Check, checksOf } from './doctor-check.ts'
 import { checkWebhooks } from './doctor-webhooks.ts'
 import { AnotherAnswered, type Body, type Service, serviceAt } from './running-service.ts'
@@ -14,11 +15,13 @@ type Expected = {
   key: string | undefined
   keyIsHere: boolean | undefined
   pagesUrl: string | undefined
+  /** The disk of the local database is full. */
+  isFull?: boolean | undefined
 }
 
 /** Yields the checks one by one. The list ends early if the service cannot be reached or refuses the key. */
 export async function* checkService(expected: Expected): AsyncGenerator<Check> {
-  const { url, key, keyIsHere, pagesUrl } = expected
+  const { url, key, keyIsHere, pagesUrl, isFull } = expected
   const { ok, fail } = checksOf('service')
   const service = serviceAt(url, key ?? '')
   const sentAt = Date.now()
@@ -27,22 +30,22 @@ export async function* checkService(expected: Expected): AsyncGenerator<Check> {
     (error: Error) => error,
   )
   if (ready instanceof Error) {
-    const cure = ready instanceof AnotherAnswered ? undefined : 'farthing'
+    const cure = ready instanceof AnotherAnswered ? undefined : asTypedHere('farthing')
     return yield fail(sentence(ready), cure)
   }
   if (ready.body?.code === NO_SUCH_ENDPOINT)
     return yield fail(
       `A Farthing answers at ${new URL(url).origin}, but not below ${new URL(url).pathname}.`,
-      `FARTHING_URL=${new URL(url).origin} farthing doctor`,
+      hint`FARTHING_URL=${new URL(url).origin} farthing doctor`,
     )
   if (ready.body?.status !== 'ok' && ready.body?.status !== 'unavailable')
     return yield fail(
       `Another program answers at ${url}. FARTHING_URL or --url names the service.`,
-      'PORT=3001 farthing',
+      asTypedHere('PORT=3001 farthing'),
     )
   if (ready.status !== 200)
     return yield fail(
-      `${url}/readyz returned ${ready.status}: the service is stopping, or cannot use its database.`,
+      `${url}/readyz returned ${ready.status}: ${isFull ? 'the disk of its database is full' : 'the service is stopping, or cannot use its database'}.`,
     )
   yield ok(`${url} is ready.`)
   yield checkClock(ready.date, sentAt)
@@ -74,7 +77,7 @@ async function checkKey(service: Service, key: string | undefined, isHere: boole
   if (!key)
     return fail(
       'There is no API key: set FARTHING_API_KEY, or give one with --key.',
-      'farthing keys create',
+      asTypedHere('farthing keys create'),
     )
   const answer = await service
     .request('GET', '/v1/payments?display_size=1')
@@ -85,7 +88,7 @@ async function checkKey(service: Service, key: string | undefined, isHere: boole
     return fail(
       'The service refuses the key, but the database that DATABASE_URL names here has it: the service uses another database.',
     )
-  return fail(sentence(answer), 'farthing keys create')
+  return fail(sentence(answer), asTypedHere('farthing keys create'))
 }
 
 /**
@@ -99,11 +102,11 @@ async function* checkPages(service: Service, pagesUrl: string | undefined): Asyn
   const made = isAllowed ? again : await makePayment(service, 'https://example.org/paid')
   yield made.refused
     ? checksOf('pages').fail(sentence(made.refused))
-    : await checkLinks(made.body, pagesUrl)
+    : await checkLinks(made.body, pagesUrl, service.url)
   if (refused !== undefined && !isAllowed)
     yield checksOf('return_url').warn(
       `Your service sent the return_url ${refused}, which is refused: it must be https, unless a setting names its host.`,
-      `FARTHING_RETURN_HOSTS=${URL.parse(refused)?.host ?? 'localhost:8080'} farthing`,
+      hint`FARTHING_RETURN_HOSTS=${URL.parse(refused)?.host ?? 'localhost:8080'} farthing`,
     )
 }
 
@@ -111,6 +114,7 @@ const REFERENCE = 'doctor'
 
 const makePayment = (service: Service, return_url: string) =>
   service.request('POST', '/v1/payments', {
+    isLook: true,
     json: { amount: 1, reference: REFERENCE, description: 'Made by farthing doctor', return_url },
   })
 
@@ -128,17 +132,23 @@ async function refusedReturnUrl(service: Service): Promise<string | undefined> {
 }
 
 /** `pagesUrl` is FARTHING_PAGES_URL of this machine. */
-async function checkLinks({ _links }: Body, pagesUrl: string | undefined): Promise<Check> {
+async function checkLinks(
+  { _links }: Body,
+  pagesUrl: string | undefined,
+  url: string,
+): Promise<Check> {
   const { ok, warn, fail } = checksOf('pages')
   const page = new URL(_links.next_url.href)
   const leads = `next_url of a payment leads to ${page.host}`
-  const opened = await fetch(page, { method: 'HEAD', redirect: 'manual' }).catch(
-    (error: Error) => error,
-  )
+  const opened = await fetch(page, {
+    method: 'HEAD',
+    redirect: 'manual',
+    headers: WITHOUT_PLANS,
+  }).catch((error: Error) => error)
   if (opened instanceof Error)
     return fail(
       `${leads}, which does not open from here.`,
-      'Set FARTHING_PAGES_URL of the service to its address as a browser sees it, such as http://localhost:3000',
+      `Set FARTHING_PAGES_URL of the service to its address as a browser sees it, such as ${url}`,
     )
   if (opened.status !== 200) {
     // If the links to the API are wrong in the same way, FARTHING_BASE_URL is the cause.

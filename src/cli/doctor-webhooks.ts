@@ -4,7 +4,7 @@ import { lookup } from 'node:dns/promises'
 import { once } from 'node:events'
 import { connect, isIP } from 'node:net'
 import tls from 'node:tls'
-import { shellWord } from '../core/invocation.ts'
+import { asTypedHere, hint, shellWord } from '../core/invocation.ts'
 import { DAY } from '../core/time.ts'
 import { isListenerAddress, NOBODY_LISTENS } from '../pay/webhooks/listener.ts'
 import { webhookName } from '../pay/webhooks/webhook.ts'
@@ -21,7 +21,7 @@ export async function* checkWebhooks(service: Service): AsyncGenerator<Check> {
   if (active.length === 0)
     yield warn(
       'There is no active webhook.',
-      'farthing listen --forward-to http://localhost:4000/webhooks',
+      asTypedHere('farthing listen --forward-to http://localhost:4000/webhooks'),
     )
   for (const webhook of active) yield await checkWebhook(service, webhook)
 }
@@ -41,7 +41,7 @@ async function checkWebhook(service: Service, webhook: Body): Promise<Check> {
     if (alone.includes(newest))
       return warn(
         `${name}: nobody was listening to ${alone.length} of the last ${results.length} messages.`,
-        `farthing listen --name ${shellWord(name)} --missed`,
+        hint`farthing listen --name ${shellWord(name)} --missed`,
       )
     const counted = `${failed.length} of the last ${results.length} messages failed`
     const { cause, command } = adviceFor(newest)
@@ -53,7 +53,7 @@ async function checkWebhook(service: Service, webhook: Body): Promise<Check> {
   if (!newest && isListener)
     return warn(
       `${name}: there is no message yet, so nothing shows that it is listening.`,
-      'farthing trigger card_payment_succeeded',
+      asTypedHere('farthing trigger card_payment_succeeded'),
     )
   const delivered = newest?.last_delivery_status === 'PENDING' ? 'is on its way' : 'was delivered'
   const state = newest ? `the newest message ${delivered}` : 'there is no message yet'
@@ -81,7 +81,7 @@ function adviceFor(message: Body): { cause: string; command?: string } {
   if (result === undefined) return { cause: 'The newest was never sent.' }
   const cause = causeOf({ status: status_code, result }) ?? `The newest ended with "${result}".`
   if (isSignatureRefusal(status_code))
-    return { cause, command: `farthing verify --ask ${message.webhook_message_id}` }
+    return { cause, command: hint`farthing verify --ask ${message.webhook_message_id}` }
   return { cause }
 }
 

@@ -3,7 +3,7 @@ import { statfsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { ConfigError, readConfig } from '../app/config.ts'
 import type { Config, DatabaseAddress } from '../core/config.ts'
-import { isLoopback } from '../core/invocation.ts'
+import { asTypedHere, hint, isLoopback } from '../core/invocation.ts'
 import { inspectDatabase } from '../platform/database/inspect.ts'
 import { EXIT } from './command-error.ts'
 import { isInMemory, locationOf, requireDatabase } from './database.ts'
@@ -49,16 +49,16 @@ async function* checkAll(env: NodeJS.ProcessEnv, options: ServiceOptions): Async
   const { pagesUrl } = config
   const key = options.key ?? config.apiKey
   const url = options.url ?? config.url
-  const keyIsHere = yield* checkDatabase(config.database, key)
+  const { hasKey: keyIsHere, isFull } = yield* checkDatabase(config.database, key)
   yield* checkPort(env, config, url)
-  yield* checkService({ url, key, keyIsHere, pagesUrl })
+  yield* checkService({ url, key, keyIsHere, pagesUrl, isFull })
 }
 
 function* checkSettings(env: NodeJS.ProcessEnv): Generator<Check, Config | undefined> {
   const { ok, warn, fail } = checksOf('settings')
   try {
     const config = readConfig(env)
-    for (const warning of config.warnings) yield warn(warning, 'farthing --help')
+    for (const warning of config.warnings) yield warn(warning, asTypedHere('farthing --help'))
     if (config.warnings.length === 0) yield ok('Every setting can be used.')
     return config
   } catch (error) {
@@ -75,16 +75,19 @@ function* checkPort({ PORT }: NodeJS.ProcessEnv, config: Config, url: string): G
   if (!PORT || !isLoopback(hostname) || config.port === wanted) return
   yield checksOf('port').warn(
     `PORT is ${PORT}, but the commands speak to ${url}.`,
-    `FARTHING_URL=http://127.0.0.1:${PORT} farthing doctor`,
+    hint`FARTHING_URL=http://127.0.0.1:${PORT} farthing doctor`,
   )
 }
 
-/** Returns whether the database has the key; undefined if it cannot be looked at. */
-async function* checkDatabase(address: DatabaseAddress, key = '') {
+/** Whether it has the key, where it can be looked at, and whether its disk is full. */
+type Looked = { hasKey?: boolean; isFull?: boolean }
+
+async function* checkDatabase(address: DatabaseAddress, key = ''): AsyncGenerator<Check, Looked> {
   const { ok, warn, fail } = checksOf('database')
+  const start = asTypedHere('farthing')
   if (isInMemory(address)) {
     yield warn('DATABASE_URL is sqlite::memory:, so nothing is kept.')
-    return undefined
+    return {}
   }
   try {
     requireDatabase(address)
@@ -94,18 +97,17 @@ async function* checkDatabase(address: DatabaseAddress, key = '') {
       yield fail(
         `${place} was migrated by a newer Farthing: it has version ${has}, and this Farthing knows version ${knows}.`,
       )
-    else if (has === 0)
-      yield warn(`${place} has no tables yet. The next start makes them.`, 'farthing')
+    else if (has === 0) yield warn(`${place} has no tables yet. The next start makes them.`, start)
     else if (has < knows)
-      yield warn(`${place} has version ${has}. The next start brings it to ${knows}.`, 'farthing')
+      yield warn(`${place} has version ${has}. The next start brings it to ${knows}.`, start)
     else yield ok(`${place} can be read and has the version of this Farthing.`)
-    if (address.kind === 'sqlite') yield* checkDisk(address.path, walBytes)
-    return hasKey
+    const isFull = address.kind === 'sqlite' && (yield* checkDisk(address.path, walBytes))
+    return { hasKey, isFull }
   } catch (error) {
     const sentence = `${capital(explainError(error))}.`
     const isMissing = sentence.startsWith('There is no database')
-    yield isMissing ? warn(`${sentence} The next start creates it.`, 'farthing') : fail(sentence)
-    return undefined
+    yield isMissing ? warn(`${sentence} The next start creates it.`, start) : fail(sentence)
+    return {}
   }
 }
 
@@ -113,15 +115,22 @@ const capital = (text: string): string => text.charAt(0).toUpperCase() + text.sl
 
 const MB = 1024 * 1024
 const LEAST_ROOM = 1024 * MB
+/** SQLite needs about as much for a write. */
+const FULL = MB
 const LARGEST_WAL = 256 * MB
 
-function* checkDisk(path: string, walBytes: number): Generator<Check> {
-  const { ok, warn } = checksOf('disk')
+/** Returns whether the disk is full. */
+function* checkDisk(path: string, walBytes: number): Generator<Check, boolean> {
+  const { ok, warn, fail } = checksOf('disk')
   const { bavail, bsize } = statfsSync(dirname(resolve(path)))
-  const free = `${Math.round((bavail * bsize) / MB)} MB are free where the database is.`
-  yield bavail * bsize < LEAST_ROOM ? warn(`Only ${free}`) : ok(free)
+  const bytes = bavail * bsize
+  const isFull = bytes < FULL
+  const free = `${Math.round(bytes / MB)} MB are free where the database is.`
+  if (isFull) yield fail('The disk is full where the database is: nothing can be written.')
+  else yield bytes < LEAST_ROOM ? warn(`Only ${free}`) : ok(free)
   if (walBytes > LARGEST_WAL)
     yield warn(
       `The file -wal has ${Math.round(walBytes / MB)} MB, because a program has kept a read of the database open. Restart the service to shorten it.`,
     )
+  return isFull
 }

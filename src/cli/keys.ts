@@ -1,4 +1,5 @@
 import { createNewId } from '../core/ids.ts'
+import { hint } from '../core/invocation.ts'
 import { createTime, iso } from '../core/time.ts'
 import { createKey, listKeys, revokeKey } from '../platform/accounts/store.ts'
 import { accountOptions, NEEDS_DATABASE, useDatabase } from './database.ts'
@@ -65,7 +66,7 @@ const revoke = defineCommand({
       revokeKey(database, key_id, Date.now()),
     )
     if (!revoked)
-      throw new Error(`there is no active key with the id ${key_id} (farthing keys list)`)
+      throw new Error(hint`there is no active key with the id ${key_id} (farthing keys list)`)
     if (options.json) return printJson({ key_id, revoked: true })
     print(`Revoked ${key_id}.`)
   },

@@ -21,6 +21,12 @@ type Forwarding = {
 
 type Receive = (offer: Body) => Promise<AttemptResult>
 
+/** localhost:4000 alone, as other tools take it, would be a URL with the scheme localhost, and 4000 a host. */
+export function addressOf(text: string): string {
+  const address = /^\d+$/.test(text) ? `localhost:${text}` : text
+  return address.includes('://') ? address : `http://${address}`
+}
+
 export function createReceive({ forwardTo, header = [], insecure = false }: Forwarding): Receive {
   if (forwardTo === undefined)
     return async () => ({
@@ -29,19 +35,17 @@ export function createReceive({ forwardTo, header = [], insecure = false }: Forw
       response_time: 0,
       result: '200 OK',
     })
-  // localhost:4000 alone, as other tools take it, would be a URL with the scheme localhost.
-  const address = forwardTo.includes('://') ? forwardTo : `http://${forwardTo}`
-  const url = URL.parse(address)
+  const url = URL.parse(forwardTo)
   const isWeb = url !== null && /^https?:$/.test(url.protocol)
   const allowed = new Set(isWeb ? [hostAndPort(url)] : [])
   const problem = isWeb
-    ? callbackUrlProblem(address, allowed)
+    ? callbackUrlProblem(forwardTo, allowed)
     : 'must be an http or https address, such as localhost:4000/webhooks'
   if (problem) throw wrongUsage(`--forward-to ${problem}`)
   const send = createSend({ resolve: createResolve(), allowed, insecure })
   return ({ headers, body }) =>
     send({
-      url: address,
+      url: forwardTo,
       headers: { ...headers, ...Object.fromEntries(header) },
       body,
       keepsAnswer: true,

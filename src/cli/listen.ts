@@ -1,13 +1,14 @@
 import { hostname, userInfo } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { idFloor } from '../core/ids.ts'
+import { hint } from '../core/invocation.ts'
 import { DAY } from '../core/time.ts'
 import { shapes } from '../pay/webhooks/govuk-pay.ts'
 import { labelOf, listenerAddress, NOBODY_LISTENS } from '../pay/webhooks/listener.ts'
 import { type EventType, eventTypes, eventTypesIn } from '../pay/webhooks/webhook.ts'
 import { CommandError, wrongUsage } from './command-error.ts'
 import { defineCommand, type OptionsOf } from './define-command.ts'
-import { createReceive, deliver } from './listen-deliver.ts'
+import { addressOf, createReceive, deliver } from './listen-deliver.ts'
 import { note, print, printJson } from './output.ts'
 import {
   accountTime,
@@ -21,7 +22,11 @@ import {
 } from './running-service.ts'
 
 const options = {
-  forwardTo: { value: '<url>', meaning: 'where to send each message; without it they are printed' },
+  forwardTo: {
+    value: '<url>',
+    meaning: 'where to send each message, or a port of this machine; without it they are printed',
+    parse: addressOf,
+  },
   events: {
     value: '<a,b>',
     meaning: 'only these event types (default: all)',
@@ -77,6 +82,7 @@ export const listen = defineCommand({
     stopWithSignals(listener)
     const first = await service.ask('GET', `${listenerPath(listener)}/next${AT_ONCE}`)
     sayReady(listener)
+    await warnOfSecond(listener)
     const handle = (offer: Body) =>
       void deliver(service, listenerPath(listener), offer, receive, options)
     if (first.attempt) handle(first.attempt)
@@ -88,9 +94,9 @@ export const listen = defineCommand({
   },
 })
 
-function parseEvents(text: string): EventType[] {
+function parseEvents(text: string, before: EventType[] = []): EventType[] {
   const types = eventTypesIn(text.split(',').map(type => type.trim()))
-  if (types) return types
+  if (types) return [...new Set([...before, ...types])]
   throw wrongUsage(`It must be some of ${eventTypes.join(', ')}.`)
 }
 
@@ -148,7 +154,9 @@ async function forget(service: Service, options: ListenOptions): Promise<void> {
 
 /** The webhook of a listener keeps how its messages look, until a listener of this name wants another shape. */
 async function register(service: Service, options: ListenOptions): Promise<ServiceAnswer> {
-  const json = { name: listenerName(options), ...(options.events && { events: options.events }) }
+  // Who only asks for the key leaves the event types as they are.
+  const { events = options.printSigningKey ? undefined : eventTypes } = options
+  const json = { name: listenerName(options), events }
   const answer = await service.request('POST', '/control/listeners', { json })
   const { as = null } = options
   if (answer.status === 200 && (answer.body.as ?? null) !== as)
@@ -178,6 +186,23 @@ function sayReady(listener: Listener): void {
     const key = `Signing key: ${webhook.signing_key}  (the same at every start until the account is reset; --print-signing-key prints only the key)`
     print(`Ready. ${what} as "${listenerName(options)}"\n${key}`)
   }
+}
+
+/** A receiver that is registered too gets each message twice. That this cannot be told now ends no listener. */
+async function warnOfSecond({ service, options: { forwardTo }, webhook }: Listener): Promise<void> {
+  if (forwardTo === undefined) return
+  const { href: to } = new URL(forwardTo)
+  const answer = await service.request('GET', '/v1/webhooks').catch(() => undefined)
+  const second = answer?.body?.results?.find(
+    ({ external_id, status, callback_url }: Body) =>
+      external_id !== webhook.webhook_id &&
+      status === 'ACTIVE' &&
+      URL.parse(callback_url)?.href === to,
+  )
+  if (second)
+    note(
+      `The webhook ${second.external_id} has this address too: your receiver gets each message twice, signed with two keys.`,
+    )
 }
 
 const printReady = ({ options: { forwardTo }, webhook: { webhook_id } }: Listener): void =>
@@ -224,7 +249,7 @@ function keepListening(listener: Listener, handle: (offer: Body) => void): Promi
     }
     if (status === 409)
       throw new CommandError(
-        'the webhook of this listener was deleted, so it gets no more messages. Start farthing listen again to receive them',
+        hint`the webhook of this listener was deleted, so it gets no more messages. Start farthing listen again to receive them`,
       )
     if (refused && status < 500) throw refused
     if (body?.attempt) handle(body.attempt)

@@ -97,10 +97,11 @@ function show(request: Body, { json, bodies }: LogsOptions, ids: Map<string, tru
 }
 
 function lineOf(request: Body): string {
-  const { at, method, path, query, status, code, ms, payment_id, reference } = request
+  const { at, method, path, query, status, code, ms } = request
+  const { payment_id, reference, from_farthing } = request
   const failed = status === null || status >= 400
   const result = [status ?? 'no answer', code].filter(Boolean).join(' ')
-  const about = [payment_id, reference].filter(Boolean).join('  ')
+  const about = [payment_id, reference, from_farthing && 'by farthing'].filter(Boolean).join('  ')
   const target = oneLine(path + (query ? `?${query}` : ''))
   const outcome = colour(failed ? 'red' : 'green', result)
   return `${timeOfDay(at)}  ${method} ${target} → ${outcome}  ${ms} ms  ${oneLine(about)}`.trimEnd()

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { DEFAULT_ACCOUNT } from '../core/account.ts'
 import type { Config } from '../core/config.ts'
+import { hint } from '../core/invocation.ts'
 import { ENTER_MS, enterUrl, seal } from '../platform/accounts/seal.ts'
 import { findLivingKey, listKeys } from '../platform/accounts/store.ts'
 import { CommandError, wrongUsage } from './command-error.ts'
@@ -67,7 +68,7 @@ const codeFromDatabase = (config: Config, account: string): Promise<string> =>
     const key = newest && (await findLivingKey(database, newest.key_id, []))
     if (!newest || !key)
       throw new CommandError(
-        `this database has no active key of the account ${account}: make one (farthing keys create --account "${account}"), or set FARTHING_API_KEY`,
+        hint`this database has no active key of the account ${account}: make one (farthing keys create --account "${account}"), or set FARTHING_API_KEY`,
       )
     const sealed = { account, key_id: newest.key_id, expires: Date.now() + ENTER_MS }
     return seal(sealed, 'enter', key.hash)

@@ -1,5 +1,4 @@
 import { styleText } from 'node:util'
-import { asTypedHere } from '../core/invocation.ts'
 import { NOBODY_LISTENS } from '../pay/webhooks/listener.ts'
 
 export const printJson = (value: unknown): void =>
@@ -11,8 +10,8 @@ export const printable = (body: unknown): string =>
 
 export const print = (line: string): void => void process.stdout.write(`${line}\n`)
 
-/** A line for the user on standard error, beside the data. A command in it is written as it is typed here. */
-export const note = (line: string): void => void process.stderr.write(`${asTypedHere(line)}\n`)
+/** A line for the user on standard error, beside the data. A command in it is a `hint`. */
+export const note = (line: string): void => void process.stderr.write(`${line}\n`)
 
 /** Colours text for standard output, unless that is no terminal or NO_COLOR is set. */
 export const colour = (format: Parameters<typeof styleText>[0], text: string): string =>

@@ -1,10 +1,11 @@
 import { newSecret } from '../core/ids.ts'
-import { asTypedHere } from '../core/invocation.ts'
+import { hint } from '../core/invocation.ts'
 import { DECLINED_CARD, MOCK_CARD } from '../pay/card.ts'
 import { type AuthorisationMode, type Scenario, scenarios } from '../pay/payments/payment.ts'
 import { newPayment as newPaymentSchema } from '../pay/payments/request.ts'
 import { impossibleFor } from '../pay/payments/scenario.ts'
 import { webhookName } from '../pay/webhooks/webhook.ts'
+import type { Json } from '../platform/http/fields.ts'
 import { isSignatureRefusal } from '../tools/explain/wrong-signature.ts'
 import { CommandError, EXIT, wrongUsage } from './command-error.ts'
 import { defineCommand, type OptionsOf } from './define-command.ts'
@@ -34,8 +35,7 @@ const options = {
   refund: {
     value: '[pence]',
     meaning: 'refund it afterwards, all by default',
-    // Empty for all of it: see `withEmptyRefund`.
-    parse: (text: string): number | true => text === '' || parsePence(text),
+    parse: (text: string): number | true => text === 'all' || parsePence(text),
   },
   moto: { meaning: 'a moto_api payment, paid by card' },
   agreement: { value: '<id>', meaning: 'a payment with this agreement' },
@@ -79,18 +79,39 @@ export const pay = defineCommand({
   },
 })
 
-const FIELDS = Object.keys(newPaymentSchema.properties)
+/** What `withField` reads of a schema. Any name may stand in metadata, also one with dots. */
+type Fields = {
+  type?: string | readonly string[]
+  properties?: Record<string, Fields>
+  additionalProperties?: Fields
+}
 
-/** The first = separates name and value. In metadata, digits, true and false become numbers and booleans. */
-function addField(text: string, fields: [string, unknown][] = []): [string, unknown][] {
+/** The first = separates name and value. */
+function addField(text: string, fields?: Json): Json {
   const [, name = '', value = ''] = /^([^=]+)=(.*)$/s.exec(text) ?? []
   if (name === '') throw wrongUsage('It must be NAME=VALUE.')
-  const field = name.replace(/\..*/s, '')
-  // The API ignores a field that it does not know.
-  if (!FIELDS.includes(field))
-    throw wrongUsage(`A payment has no field ${field}.${didYouMean(field, FIELDS)}`)
-  const isJson = name.startsWith('metadata.') && /^(\d{1,15}|true|false)$/.test(value)
-  return [...fields, [name, isJson ? JSON.parse(value) : value]]
+  return withField(fields, name.split('.'), value, newPaymentSchema)
+}
+
+/** Throws for a field that the API does not know: it would ignore it. */
+function withField(given: unknown, path: string[], value: string, schema: Fields): Json {
+  const { properties = {}, additionalProperties } = schema
+  const [name = '', ...rest] = additionalProperties ? [path.join('.')] : path
+  const inner = additionalProperties ?? new Map(Object.entries(properties)).get(name)
+  if (!inner)
+    throw wrongUsage(`A payment has no field ${name}.${didYouMean(name, Object.keys(properties))}`)
+  const fields = given as Json | undefined // by the schema
+  const set = rest.length > 0 ? withField(fields?.[name], rest, value, inner) : typed(value, inner)
+  return { ...fields, [name]: set }
+}
+
+/** A number or boolean where the field, or a value of metadata, may be one. */
+function typed(text: string, { type }: Fields): unknown {
+  const types = [type].flat()
+  const isNumber =
+    /^\d{1,15}$/.test(text) && (types.includes('integer') || types.includes('number'))
+  const isFlag = /^(true|false)$/.test(text) && types.includes('boolean')
+  return isNumber || isFlag ? JSON.parse(text) : text
 }
 
 const modeOf = ({ moto, agreement }: PayOptions): AuthorisationMode =>
@@ -144,20 +165,15 @@ async function carryOut(service: Service, wanted: PaymentToMake): Promise<Body> 
 
 function newPayment(wanted: PaymentToMake): object {
   const mode = modeOf(wanted)
-  const fields: Record<string, unknown> = {
+  return {
     amount: wanted.amount ?? DEFAULT_AMOUNT,
     reference: wanted.reference ?? `CLI-${newSecret().slice(0, 6).toUpperCase()}`,
     description: 'Made by farthing pay',
     ...(mode === 'web' ? { return_url: 'https://example.org/paid' } : { authorisation_mode: mode }),
     agreement_id: wanted.agreement,
     ...((wanted.delayedCapture || wanted.capture) && { delayed_capture: true }),
+    ...wanted.set,
   }
-  for (const [name, value] of wanted.set ?? []) {
-    const [field = '', key] = name.split(/\.(.*)/s)
-    if (key === undefined) fields[field] = value
-    else fields[field] = { ...(fields[field] as object | undefined), [key]: value }
-  }
-  return fields
 }
 
 /** With the token in a field, because the address of the pages may not open from here. */
@@ -238,7 +254,7 @@ async function show(
     const result = colouredStatus(delivered, oneLine(last?.result ?? delivery))
     // Of other responses the signature is not the cause.
     const isRefused = !delivered && isSignatureRefusal(last?.status_code)
-    const advice = isRefused ? `   ${asTypedHere(`farthing verify --ask ${message_id}`)}` : ''
+    const advice = isRefused ? hint`   farthing verify --ask ${message_id}` : ''
     print(`  ${name}   ${event_type}   ${result}${count}${advice}`)
   }
   if (console) print(`  ${console}`)

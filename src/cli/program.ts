@@ -42,12 +42,15 @@ export function addCommand(
       addCommand(described, each, part, shell)
     return
   }
-  const { argument } = command
+  const { argument, options: rows = {} } = command
+  const flags = ['--help', ...Object.keys(rows).map(flagOf)]
   if (argument)
-    described.addArgument(withRow(new Argument(argument.value ?? '', argument.meaning), argument))
-  for (const [key, row] of Object.entries(command.options ?? {})) {
+    described.addArgument(
+      withRow(new Argument(argument.value ?? '', argument.meaning), argument, flags),
+    )
+  for (const [key, row] of Object.entries(rows)) {
     const option = new Option(`${flagOf(key)} ${row.value ?? ''}`.trim(), row.meaning)
-    described.addOption(withRow(option, row).makeOptionMandatory(row.isRequired ?? false))
+    described.addOption(withRow(option, row, flags).makeOptionMandatory(row.isRequired ?? false))
   }
   described.action(async (...given) => {
     const { config, env, end } = shell
@@ -60,12 +63,18 @@ export function addCommand(
 export const flagOf = (key: string): string =>
   `--${key.replaceAll(/[A-Z]/g, letter => `-${letter.toLowerCase()}`)}`
 
-function withRow<Added extends Argument | Option>(added: Added, row: Row): Added {
+/** `flags` are all options of the command, of which none is a value: commander takes what follows. */
+function withRow<Added extends Argument | Option>(
+  added: Added,
+  row: Row,
+  flags: readonly string[],
+): Added {
   if (row.initial !== undefined) added.default(row.initial)
   if (row.values) added.argChoices = [...row.values] // a shell offers them
-  const parse = row.parse ?? (row.values && oneOf(row.values))
-  if (!parse) return added
+  const parse = row.parse ?? (row.values ? oneOf(row.values) : (text: string) => text)
   added.argParser((text, before) => {
+    if (text === '') throw new InvalidArgumentError('It is empty.')
+    if (flags.includes(text)) throw new InvalidArgumentError(`A value is missing before ${text}.`)
     try {
       return parse(text, before as never) // commander passes what the parser gave before
     } catch (error) {

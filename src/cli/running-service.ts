@@ -3,7 +3,7 @@ import type { ClientRequest, IncomingMessage } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { setTimeout } from 'node:timers/promises'
 import type { Config } from '../core/config.ts'
-import { asTypedHere, proxyHere, proxyOptions } from '../core/invocation.ts'
+import { asTypedHere, hint, proxyHere, proxyOptions, WITHOUT_PLANS } from '../core/invocation.ts'
 import { version } from '../core/version.ts'
 import { http, loadHttps } from '../platform/http/node-http.ts'
 import { CommandError, EXIT, wrongUsage } from './command-error.ts'
@@ -15,7 +15,13 @@ import { parseUrl } from './parse.ts'
 // biome-ignore lint/suspicious/noExplicitAny: see above
 export type Body = any
 
-type Sent = { json?: unknown; form?: Record<string, string>; signal?: AbortSignal }
+type Sent = {
+  json?: unknown
+  form?: Record<string, string>
+  signal?: AbortSignal
+  /** It only looks, as each GET does: no plan acts on it. */
+  isLook?: boolean
+}
 
 export type Service = ReturnType<typeof serviceAt>
 export type ServiceAnswer = Awaited<ReturnType<Service['request']>>
@@ -38,7 +44,7 @@ export async function connect(config: Config, options: ServiceOptions): Promise<
   const key = given ?? config.apiKey
   if (!key)
     throw wrongUsage(
-      `there is no API key: set FARTHING_API_KEY in this terminal, or give the key with --key. farthing keys create makes one`,
+      hint`there is no API key: set FARTHING_API_KEY in this terminal, or give the key with --key. farthing keys create makes one`,
     )
   return serviceAt(url, key)
 }
@@ -54,11 +60,13 @@ export function serviceAt(url: string, key: string | undefined) {
   // Node's own agent would not know of `exceptLoopback`.
   let agent: InstanceType<typeof client.Agent> | undefined
   /** Rejects with exit code 4 if the service cannot be reached or refuses the key. */
-  async function request(method: string, path: string, { json, form, signal }: Sent = {}) {
+  async function request(method: string, path: string, sent: Sent = {}) {
+    const { json, form, signal, isLook = method === 'GET' } = sent
     const text = form ? String(new URLSearchParams(form)) : JSON.stringify(json)
     const headers = {
       // The check leaves out what the commands send.
       'User-Agent': `farthing/${version}`,
+      ...(isLook && WITHOUT_PLANS),
       // A form is for the hosted pages, which take no key.
       ...(!form && key !== undefined && { Authorization: `Bearer ${key}` }),
       ...(form && { 'Content-Type': 'application/x-www-form-urlencoded' }),
@@ -155,7 +163,7 @@ class Unreachable extends CommandError {
   constructor(url: string, { code, message }: { code?: unknown; message?: string }) {
     const proxy = proxyHere(url)
     super(
-      `the service at ${url} cannot be reached${proxy ? ` through the proxy ${proxy}` : ''} (${code || message}). Start it with ${asTypedHere('farthing')}, or name another with FARTHING_URL or --url`,
+      hint`the service at ${url} cannot be reached${proxy ? ` through the proxy ${proxy}` : ''} (${code || message}). Start it with ${asTypedHere('farthing')}, or name another with FARTHING_URL or --url`,
       EXIT.unreachable,
     )
   }

@@ -1,6 +1,7 @@
 import { type Account, DEFAULT_ACCOUNT } from '../core/account.ts'
 import type { Config } from '../core/config.ts'
 import { createNewId, secrets } from '../core/ids.ts'
+import { hint } from '../core/invocation.ts'
 import type { Database, NewId, Statement } from '../core/ports.ts'
 import { DAY, MINUTE } from '../core/time.ts'
 import { type Agreement, activate, makeAgreement } from '../pay/agreements/agreement.ts'
@@ -57,7 +58,9 @@ ${NEEDS_DATABASE}`,
       const owner = await findOrMakeAccount(database, account, config.behaviour)
       await writeHistories(database, owner, payments)
       if (!(await mayBeSeen(database, account, config)))
-        note(`No key can see them yet. To make one: farthing keys create --account "${account}"`)
+        note(
+          hint`No key can see them yet. To make one: farthing keys create --account "${account}"`,
+        )
     })
     if (options.json) return printJson({ payments, account })
     print(`Made ${payments} ${payments === 1 ? 'payment' : 'payments'} in the account ${account}.`)

@@ -3,7 +3,7 @@ import type { Logger } from 'pino'
 import { DEFAULT_DATABASE, DEFAULT_URL } from '../app/settings.ts'
 import { type Farthing, startFarthing } from '../app/start.ts'
 import type { Config } from '../core/config.ts'
-import { asTypedHere, isLoopback, shellWord } from '../core/invocation.ts'
+import { hint, isLoopback, shellWord } from '../core/invocation.ts'
 import { createLogger } from '../core/log.ts'
 import { paymentCommand } from '../pay/payments/first-payment.ts'
 import { locationOf } from './database.ts'
@@ -69,7 +69,7 @@ function announce(farthing: Farthing, config: Config, logger: Logger, atTerminal
     logger.warn(
       `FARTHING_CALLBACK_HOSTS or FARTHING_WEBHOOK_URL lets webhooks reach private addresses: ${[...config.callbackHosts].join(', ')}`,
     )
-  for (const warning of config.warnings) logger.warn(asTypedHere(warning))
+  for (const warning of config.warnings) logger.warn(warning)
 }
 
 const pagesOf = (url: string, { pagesUrl, baseUrl }: Config): string => pagesUrl ?? baseUrl ?? url
@@ -86,7 +86,7 @@ function printFirstLines({ url, apiKey }: Farthing, config: Config): void {
   const service = url === DEFAULT_URL ? '' : ` --url ${url}`
   print(`Payments are kept in ${locationOf(config.database)}.\n\n${keyLines(apiKey, config)}`)
   print('In another terminal, make a payment and pay it:\n')
-  print(`  ${asTypedHere(`farthing pay${service}${key}`)}\n`)
+  print(`  ${hint`farthing pay${service}${key}`}\n`)
   print('Or make one that you pay in a browser, at its next_url:\n')
   print(`  ${paymentCommand(url, authorization)}\n`)
   if (config.console) print(`Console:       ${pages}/console`)
@@ -117,7 +117,7 @@ function keyLines(apiKey: string | undefined, { apiKey: configured, fixedKeys, d
     database.kind === 'sqlite' && database.path !== DEFAULT_DATABASE.path
       ? `DATABASE_URL=${shellWord(`sqlite:${resolve(database.path)}`)} `
       : ''
-  const create = asTypedHere(`export FARTHING_API_KEY=$(${address}farthing keys create)`)
+  const create = hint`export FARTHING_API_KEY=$(${address}farthing keys create)`
   const also = database.kind === 'postgres' ? ', with the same DATABASE_URL' : ''
   return `Set FARTHING_API_KEY to your API key. If you have lost it, make a new one${also}:\n\n  ${create}\n`
 }

@@ -86,7 +86,7 @@ async function askReceiver(config: Config, id: string, options: VerifyOptions) {
   if (options.json) printJson(result)
   else {
     print(colour(accepts ? 'green' : 'red', line(result.sentence)))
-    print(`\n${result.advice.split('\n').map(line).join('\n  ')}`)
+    print(`\n${asTypedHere(result.advice).split('\n').map(line).join('\n  ')}`)
     print(`\n${result.posts} ${result.posts === 1 ? 'copy' : 'copies'} sent. What shows it:`)
     for (const each of result.evidence) print(`  ${service.url}/console/requests/${each}`)
   }
@@ -95,7 +95,7 @@ async function askReceiver(config: Config, id: string, options: VerifyOptions) {
 
 const LONGEST_SENTENCE = 1_000
 
-const line = (text: string): string => asTypedHere(oneLine(text, LONGEST_SENTENCE))
+const line = (text: string): string => oneLine(text, LONGEST_SENTENCE)
 
 const NOTHING_GIVEN =
   'give what your receiver has, to compare it with the message: the signature that its code computed with --computed, the header that it got with --signature, its key in SIGNING_KEY, or the body that it read on standard input'
@@ -150,7 +150,7 @@ function printAnalysis({ sentence, advice, difference }: Analysis, matches: bool
       )
     }
   for (const { text, calls = [] } of advice) {
-    print(`\n${line(text)}`)
+    print(`\n${line(asTypedHere(text))}`)
     for (const { framework, call } of calls) print(`  ${framework.padEnd(13)} ${call}`)
   }
 }

@@ -54,6 +54,8 @@ export type Config = {
   control: boolean
   metricsPort: number | undefined
   logLevel: string
+  /** Whether the test library has started the service: who uses it has options, and none of the settings. */
+  isLibrary: boolean
   /** A warning for each variable that looks like a setting but is not one. */
   warnings: string[]
 }

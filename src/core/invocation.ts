@@ -1,4 +1,4 @@
-/** How to type a command where this process was started, for hints and examples; and the proxy of its requests. */
+/** How to type a command where this process was started, for hints and examples; and the proxy and header of its requests. */
 import { existsSync } from 'node:fs'
 import { delimiter, dirname, join, relative } from 'node:path'
 import { isSea } from 'node:sea'
@@ -37,9 +37,18 @@ export function asTypedHere(line: string, started = thisProcess()): string {
     .replace(/(?<![\w./-])farthing$/gm, () => name)
 }
 
+/** A line with values in it, as in hint`farthing pay ${scenario}`: `asTypedHere` is for its own words, never for values. */
+export const hint = (texts: TemplateStringsArray, ...values: unknown[]): string =>
+  String.raw({ raw: asTypedHere(texts.join('\0')).split('\0') }, ...values)
+
 /** A word of a shell's command line, in quotes if it needs them. */
 export const shellWord = (word: string): string =>
   /^[\w./:@%+,=\\-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
+
+/** Of a request with which a command only looks: no plan acts on it, and none counts it. */
+export const WITHOUT_PLANS = { 'Farthing-Plans': 'none' }
+export const isWithoutPlans = (headers: NodeJS.Dict<string | string[]>): boolean =>
+  headers['farthing-plans'] === 'none'
 
 const LOOPBACK = ['localhost', '127.0.0.1', '[::1]', '::1']
 

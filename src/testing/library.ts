@@ -167,19 +167,50 @@ function refuseOldNode(call: keyof typeof NEEDED): void {
   throw new Error(`${call} needs Node ${NEEDED[call]} or newer, and this is ${node}${other}`)
 }
 
-const environmentOf = (options: StartOptions, key: string) => ({
-  PORT: String(options.port ?? 0),
-  HOST: options.host,
-  FARTHING_BEHAVIOUR: options.behaviour,
-  DATABASE_URL: options.database ?? 'sqlite::memory:',
-  FARTHING_API_KEY: key,
-  FARTHING_CONTROL: 'true',
-  FARTHING_BASE_URL: options.baseUrl,
-  FARTHING_PAGES_URL: options.pagesUrl,
-  FARTHING_CALLBACK_HOSTS: options.callbackHosts ?? THIS_MACHINE,
-  FARTHING_RETURN_HOSTS: options.returnHosts ?? THIS_MACHINE,
-  LOG_LEVEL: options.log ?? 'silent',
-})
+/** The settings that the options stand for. */
+const SETTINGS = {
+  port: 'PORT',
+  host: 'HOST',
+  behaviour: 'FARTHING_BEHAVIOUR',
+  database: 'DATABASE_URL',
+  baseUrl: 'FARTHING_BASE_URL',
+  pagesUrl: 'FARTHING_PAGES_URL',
+  callbackHosts: 'FARTHING_CALLBACK_HOSTS',
+  returnHosts: 'FARTHING_RETURN_HOSTS',
+  log: 'LOG_LEVEL',
+} as const
+
+const DEFAULTS: StartOptions = {
+  port: 0,
+  database: 'sqlite::memory:',
+  callbackHosts: THIS_MACHINE,
+  returnHosts: THIS_MACHINE,
+  log: 'silent',
+}
+
+function environmentOf(options: StartOptions, key: string): Record<string, string> {
+  const env: Record<string, string> = { FARTHING_API_KEY: key, FARTHING_CONTROL: 'true' }
+  for (const [option, setting] of Object.entries(SETTINGS)) {
+    const name = option as keyof typeof SETTINGS
+    const value = options[name] ?? DEFAULTS[name]
+    if (value !== undefined) env[setting] = String(value)
+  }
+  return env
+}
+
+/** The error of a start names the option, where it begins with the setting. */
+function namingOptions(error: Error & { code?: string; port?: number }): Error {
+  const { code, port, message } = error
+  const [option, setting] = Object.entries(SETTINGS).find(([, setting]) =>
+    new RegExp(`^${setting}\\b`).test(message),
+  ) ?? ['', '']
+  if (code !== 'EADDRINUSE' && !option) return error
+  const text =
+    code === 'EADDRINUSE'
+      ? `port ${port} is in use. Leave port out for a free one, or stop what listens there`
+      : option + message.slice(setting.length)
+  return new Error(`startFarthing: ${text}`, { cause: error })
+}
 
 /** Node keeps the compiled service there for the next start, as it does for the command. */
 function compileCache(): Record<string, string> {
@@ -200,11 +231,7 @@ function startThread(workerData: object): Promise<{ url: string; stop(): Promise
   })
   return new HostPromise((resolve, reject) => {
     const ended = new HostPromise<void>(done => worker.once('exit', () => done()))
-    worker.once('error', error => {
-      const { code, port } = error as Error & { code?: string; port?: number }
-      const inUse = `startFarthing: port ${port} is in use. Leave port out for a free one, or stop what listens there`
-      reject(code === 'EADDRINUSE' ? new Error(inUse, { cause: error }) : error)
-    })
+    worker.once('error', error => reject(namingOptions(error as Error)))
     worker.once('exit', () => reject(new Error('the service ended before it listened')))
     worker.on('message', ({ url, line }: { url?: string; line?: string }) => {
       if (line) process.stderr.write(line)

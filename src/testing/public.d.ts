@@ -434,6 +434,8 @@ export interface LoggedRequest {
   ms: number
   /** The plan that acted on it. */
   plan: string | null
+  /** A command of Farthing sent it: the check leaves it out. */
+  from_farthing: boolean
   /** 'gone': the client had left. 'replaced' and 'reset': a plan did so. */
   answered: 'sent' | 'gone' | 'replaced' | 'reset'
   answer: { headers: Record<string, string>; body: unknown; body_cut?: number }

@@ -209,6 +209,10 @@ function checkReply(name: string, reply: unknown): void {
 
 function checkAnswer(name: string, answer: unknown): void {
   if (typeof answer !== 'function') checkReply(name, answer)
+  else if (answer.length > 1)
+    throw new TypeError(
+      `${name}: a function gets the message alone: message.attempt counts its attempts`,
+    )
 }
 
 /** Rejects if the body is not a message. */

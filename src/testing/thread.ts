@@ -5,7 +5,7 @@ import { readConfig } from '../app/config.ts'
 import { startFarthing } from '../app/start.ts'
 
 async function main(): Promise<void> {
-  const config = readConfig(workerData.env)
+  const config = { ...readConfig(workerData.env), isLibrary: true }
   const line = (text: string) => parentPort?.postMessage({ line: text })
   const logger =
     config.logLevel === 'silent' ? undefined : pino({ level: config.logLevel }, { write: line })

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import fs from 'node:fs'
 import { createServer } from 'node:http'
+import { syncBuiltinESMExports } from 'node:module'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
@@ -237,6 +239,25 @@ for (const kind of ['sqlite', 'postgres'] as const)
       other = await startProcess({ env: { DATABASE_URL, FARTHING_API_KEY: KEY, ...own } })
     })
     after(() => other.kill())
+
+    test('A full disk is a failure, and the cause of a service that is not ready', async t => {
+      const unready = createServer((_, response) =>
+        response.writeHead(503).end('{"status":"unavailable"}'),
+      )
+      await once(unready.listen(0, '127.0.0.1'), 'listening')
+      t.mock.method(fs, 'statfsSync', () => ({ bavail: 100, bsize: 4096 }))
+      syncBuiltinESMExports()
+      t.after(() => {
+        t.mock.restoreAll()
+        syncBuiltinESMExports()
+        unready.close()
+      })
+      const { port } = unready.address() as AddressInfo
+      const { code, found } = await diagnose({ FARTHING_URL: `http://127.0.0.1:${port}` })
+      assert.equal(code, 3)
+      found('disk', 'fail', /^The disk is full where the database is: nothing can be written\.$/)
+      found('service', 'fail', /readyz returned 503: the disk of its database is full\.$/)
+    })
 
     test('An http return_url that was refused is a warning only while it would be refused again', async () => {
       const key = await newKey('returns')

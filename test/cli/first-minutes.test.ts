@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { join, relative } from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import { asTypedHere, type Started, shellWord } from '../../src/core/invocation.ts'
+import { asTypedHere, hint, type Started, shellWord } from '../../src/core/invocation.ts'
 import { createClient } from '../support/client.ts'
 import { runHere } from '../support/command.ts'
 import { tempFolder } from '../support/folders.ts'
@@ -161,6 +161,25 @@ describe('The first minutes', () => {
     assert.equal(
       asTypedHere('farthing logs --json | jq', byNpm),
       'npm -s start -- logs --json | jq',
+    )
+  })
+
+  test('Hints are rewritten, and the names of accounts, databases and hosts are not', async t => {
+    t.mock.property(process, 'argv', [process.execPath, join(ROOT, 'bin/farthing.js')])
+    const database = join(tempFolder(), 'of farthing')
+    const args = ['keys', 'create', '--create', '--account', 'farthing pay']
+    const { stderr } = await runHere({ args, env: { DATABASE_URL: `sqlite:${database}` } })
+    assert.match(stderr, /The account farthing pay is new\.\n/)
+    assert.ok(stderr.includes(`${database}\n`), stderr)
+    const [start, host] = [asTypedHere('farthing'), 'farthing']
+    assert.notEqual(start, host)
+    assert.equal(
+      hint`FARTHING_RETURN_HOSTS=${host} farthing`,
+      `FARTHING_RETURN_HOSTS=farthing ${start}`,
+    )
+    assert.equal(
+      hint`farthing listen --name ${shellWord('my farthing')}`,
+      `${start} listen --name 'my farthing'`,
     )
   })
 })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { after, before, describe, type TestContext, test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
-import type { Body } from '../support/client.ts'
+import { type Body, createClient } from '../support/client.ts'
 import { runHere } from '../support/command.ts'
 import { tempDatabase } from '../support/folders.ts'
 import { freePort } from '../support/ports.ts'
@@ -13,7 +13,13 @@ type Message = { webhook_id: string; message_id: string }
 
 describe('farthing listen', () => {
   const FARTHING_API_KEY = 'key-of-the-listener'
-  const settings = { DATABASE_URL: tempDatabase(), FARTHING_API_KEY, PORT: '' }
+  const FARTHING_CALLBACK_HOSTS = 'localhost'
+  const settings = {
+    DATABASE_URL: tempDatabase(),
+    FARTHING_API_KEY,
+    FARTHING_CALLBACK_HOSTS,
+    PORT: '',
+  }
   let running: FarthingProcess
   let receiver: Receiver
   before(async () => {
@@ -87,6 +93,48 @@ describe('farthing listen', () => {
       /\n[\d:.]{12} {2}card_payment_failed {2}[0-9a-v]{26} {2}500 {2}\d+ ms {2}said so\n/,
     )
     assert.equal(listen.stderr(), '')
+  })
+
+  test('farthing listen forwards to a port of this machine, of whose registered webhook it warns', async t => {
+    const api = createClient([running.baseUrl], FARTHING_API_KEY)
+    const callback_url = `http://localhost:${new URL(receiver.url).port}/`
+    const { body } = await api.post('/v1/webhooks', { callback_url })
+    t.after(() => api.delete(`/v1/webhooks/${body.external_id}`))
+    const port = new URL(receiver.url).port
+    const listen = await listening(t, 'Signing key', '--forward-to', port)
+    assert.match(listen.stdout(), new RegExp(`^Ready\\. Forwarding to http://localhost:${port} as`))
+    await farthing('trigger', 'card_payment_cancelled')
+    while (!listen.stdout().includes('card_payment_cancelled')) await setTimeout(20)
+    assert.match(listen.stdout(), /card_payment_cancelled {2}[0-9a-v]{26} {2}200/)
+    assert.match(
+      listen.stderr(),
+      new RegExp(`^The webhook ${body.external_id} has this address too: your receiver gets each`),
+    )
+    await listen.terminate()
+  })
+
+  test('farthing listen takes no event types from a listener of its name, and asks for another name', async t => {
+    const events = ['--events', 'card_payment_refunded', '--events', 'card_payment_cancelled']
+    const first = await listening(t, '"ready":true', '--json', ...events)
+    for (const others of [[], ['--events', 'card_payment_refunded']]) {
+      const { code, stderr } = await farthing('listen', '--name', 'test', ...others)
+      assert.equal(code, 1)
+      assert.match(stderr, /409 C0409: a listener with this name .*: choose another name/)
+    }
+    const { stdout } = await farthing('listen', '--name', 'test', '--print-signing-key')
+    assert.match(stdout, /^webhook_test_/)
+    const second = await listening(t, '"ready":true', '--json', ...events)
+    assert.match(second.stderr(), /Another listener has this name/)
+    await second.terminate()
+    const types = ['card_payment_succeeded', 'card_payment_refunded', 'card_payment_cancelled']
+    for (const type of types) await farthing('trigger', type)
+    while (!first.stdout().includes('cancelled')) await setTimeout(20)
+    const received = first.stdout().trim().split('\n').slice(1)
+    assert.deepEqual(
+      received.map(line => JSON.parse(line).event_type),
+      types.slice(1),
+    )
+    await first.terminate()
   })
 
   test('farthing listen prints messages as JSON without a receiver, and with --missed first those that nobody received, once', async t => {

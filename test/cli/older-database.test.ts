@@ -7,10 +7,11 @@ import { openDatabase } from '../../src/platform/database/open.ts'
 import { runHere } from '../support/command.ts'
 import { tempDatabase } from '../support/folders.ts'
 import { copyMigratedDatabase } from '../support/postgres.ts'
+import { startProcess } from '../support/process.ts'
 
 for (const kind of ['sqlite', 'postgres'] as const)
   describe(`Commands and a database of an older version (${kind})`, () => {
-    test('no command migrates it, and each says that the next start does', async () => {
+    test('no command migrates it, and each says that the next start does, which logs it', async () => {
       const DATABASE_URL = kind === 'sqlite' ? tempDatabase() : await copyMigratedDatabase()
       const address = readConfig({ DATABASE_URL }).database
       const database = await openDatabase(address, {
@@ -18,7 +19,14 @@ for (const kind of ['sqlite', 'postgres'] as const)
         onConnectionError: () => {},
       })
       const newest = newestMigration()
-      await database.write([{ sql: 'delete from migrations where number = $1', values: [newest] }])
+      // The newest step, undone.
+      for (const sql of [
+        'drop index exchanges_refused',
+        'alter table exchanges drop column told',
+        'create index exchanges_refused on exchanges (account)',
+        `delete from migrations where number = ${newest}`,
+      ])
+        await database.write([{ sql, values: [] }])
       await database.close()
       for (const line of [
         'keys list',
@@ -42,6 +50,12 @@ for (const kind of ['sqlite', 'postgres'] as const)
           line,
         )
         assert.equal((await inspectDatabase(address, '')).has, newest - 1, line)
+      }
+      const line = `"migrated the database from version ${newest - 1} to ${newest}"`
+      for (const isMigrated of [true, false]) {
+        const service = await startProcess({ env: { DATABASE_URL } })
+        assert.deepEqual(await service.terminate(), { code: 0, signal: null })
+        assert.equal(service.output().includes(line), isMigrated, service.output())
       }
     })
   })

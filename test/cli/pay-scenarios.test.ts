@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createClient } from '../support/client.ts'
 import { runHere } from '../support/command.ts'
+import { ask, made } from '../support/control.ts'
 import { activeAgreement } from '../support/new-payment.ts'
 import { startService } from '../support/service.ts'
 
@@ -32,4 +33,32 @@ test('farthing pay makes what no user can do, with control: a payment that expir
   assert.equal((await state(`error ${agreement}`)).code, 'P0050')
   const { code, can_retry } = await state(`declined ${agreement} --cannot-retry`)
   assert.deepEqual([code, can_retry], ['P0010', false])
+})
+
+test('No plan acts on farthing doctor, and none on what farthing pay looks at, nor do they use one up', async t => {
+  const service = await startService('sqlite', { env: { FARTHING_API_KEY }, control: true })
+  t.after(() => service.stop())
+  const api = createClient([service.baseUrl], FARTHING_API_KEY)
+  const env = { FARTHING_URL: service.baseUrl, FARTHING_API_KEY, DATABASE_URL: 'sqlite::memory:' }
+  const looks = ['searchPayments', 'readPayment', 'listPaymentEvents', 'listWebhooks']
+  for (const on of ['createPayment', 'openPaymentPage', ...looks])
+    await made(ask(service, api, 'plans', { on, answer: { status: 503 }, times: 'always' }))
+  await made(ask(service, api, 'plans', { scenario: 'error' }))
+  const { code, stdout } = await runHere({ args: ['doctor'], env })
+  assert.equal(code, 0, stdout)
+  const seen = async () => {
+    const { results } = await made(ask(service, api, 'plans'))
+    return results.map((plan: { seen: number }) => plan.seen)
+  }
+  assert.deepEqual(await seen(), [0, 0, 0, 0, 0, 0, 0])
+  const refused = await runHere({ args: ['pay'], env })
+  assert.match(refused.stderr, /POST \/v1\/payments was refused with 503/)
+  assert.deepEqual(await seen(), [1, 0, 0, 0, 0, 0, 0])
+  const { results } = await made(ask(service, api, 'plans'))
+  for (const { plan_id } of [results[0], results.at(-1)])
+    await ask(service, api, `plans/${plan_id}`, undefined, 'DELETE')
+  const paid = await runHere({ args: ['pay', '--json', '--moto'], env })
+  assert.equal(paid.code, 0, paid.stderr)
+  assert.deepEqual(await seen(), [0, 0, 0, 0, 0])
+  assert.equal((await api.get('/v1/payments')).status, 503)
 })

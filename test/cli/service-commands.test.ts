@@ -99,18 +99,25 @@ describe('The commands that speak to a service', () => {
 
   test('farthing pay --json prints the payment and its messages, and --set sets fields', async () => {
     const { code, body } = await json(
-      'pay cancel --set language=cy --set metadata.n=5 --set metadata.a=b=c',
+      'pay cancel --set language=cy --set metadata.n=5 --set metadata.a=b=c --set metadata.v.1=true',
     )
     assert.equal(code, 0)
     const { payment, messages, console } = body
     assert.equal(payment.language, 'cy')
-    assert.deepEqual(payment.metadata, { n: 5, a: 'b=c' })
+    assert.deepEqual(payment.metadata, { n: 5, a: 'b=c', 'v.1': true })
     assert.equal(payment.state.code, 'P0030')
     assert.deepEqual(
       messages.map(({ event_type }: { event_type: string }) => event_type),
       ['card_payment_failed'],
     )
     assert.equal(console, `${service.baseUrl}/console/payments/${payment.payment_id}`)
+    const details = 'prefilled_cardholder_details'
+    const typed = await json(
+      `pay --set amount=500 --set delayed_capture=true --set moto=true --set reference=7 --set ${details}.cardholder_name=A --set ${details}.billing_address.city=Leeds`,
+    )
+    const { amount, state, moto, reference, card_details } = typed.body.payment
+    assert.deepEqual([amount, state.status, moto, reference], [500, 'capturable', true, '7'])
+    assert.equal(card_details.billing_address.city, 'Leeds')
   })
 
   test('farthing trigger sends each event type', async () => {
@@ -126,8 +133,13 @@ describe('The commands that speak to a service', () => {
     const { stdout } = await farthing('logs')
     assert.match(
       stdout,
-      new RegExp(`^[\\d:.]{12}  POST /v1/payments → 201  [\\d.]+ ms  ${ID}  LOGGED-1$`, 'm'),
+      new RegExp(
+        `^[\\d:.]{12}  POST /v1/payments → 201  [\\d.]+ ms  ${ID}  LOGGED-1  by farthing$`,
+        'm',
+      ),
     )
+    await fetch(`${service.baseUrl}/v1/refunds`, { headers: { Authorization: `Bearer ${KEY}` } })
+    assert.match((await farthing('logs')).stdout, /GET \/v1\/refunds → 200 {2}[\d.]+ ms$/m)
     await farthing('pay --set amount=no')
     const refused = await farthing('logs --refused --bodies --since 9999d')
     assert.match(
@@ -139,7 +151,8 @@ describe('The commands that speak to a service', () => {
     const followed = await startCommand({ args: ['logs', '--follow'], env }, 'LOGGED-1')
     assert.deepEqual(await followed.terminate(), { code: 0, signal: null })
     const { lines } = await json('logs --operation createPayment')
-    assert.ok(lines.every(({ operation }) => operation === 'createPayment'))
+    for (const { operation, from_farthing } of lines)
+      assert.deepEqual([operation, from_farthing], ['createPayment', true])
   })
 
   test('farthing resend and farthing verify explain why a message was refused', async () => {

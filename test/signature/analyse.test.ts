@@ -152,6 +152,21 @@ describe('The analysis of a signature', () => {
     )
   })
 
+  test('The analysis names line ends, a last newline and a byte order mark, and no library that prints so', async () => {
+    const pretty = JSON.stringify(JSON.parse(SENT), null, 2)
+    const crlf = pretty.replaceAll('\n', '\r\n')
+    for (const [body, signed, cause] of [
+      [pretty, crlf, 'lf'],
+      [crlf, pretty, 'crlf'],
+      [pretty, `${pretty}\n`, 'no-newline'],
+      [`${pretty}\n`, pretty, 'newline'],
+      [pretty, `\ufeff${pretty}`, 'no-bom'],
+    ] as const) {
+      const { causes, sentence } = await analysed({ header: hex(signed), body: Buffer.from(body) })
+      assert.deepEqual(causes, [`body:${cause}`], sentence)
+    }
+  })
+
   test('The analysis says that key and body are right only where what was given shows it', async () => {
     const digit = right.replace(/.$/, last => (last === '0' ? '1' : '0'))
     const another =

@@ -52,8 +52,13 @@ async function leavesNoAccount({ FARTHING_URL, FARTHING_API_KEY }: Settings): Pr
 
 type BadDay = (language: Language) => Promise<void>
 
-/** In every run of the tests: a request that fails in the middle of a test. */
+/** In every run of the tests: a start that fails at once, and a request that fails in the middle of a test. */
 export const badDays = {
+  async 'no program'(language) {
+    const env = { FARTHING: '/nowhere/farthing' }
+    await failsWith(language, 'bin/farthing.js in a clone after npm ci', env)
+  },
+
   async 'a Farthing without FARTHING_CALLBACK_HOSTS'(language) {
     await withService({ control: true }, async service => {
       const settings = await settingsOf(service)
@@ -78,14 +83,11 @@ export const moreBadDays = {
 
   'a program that ends at once, and says why': language =>
     failsWith(language, 'PORT is in use', {
-      FARTHING: programOf('echo "PORT is in use" >&2; exit 1'),
+      FARTHING: programOf({ line: 'echo "PORT is in use" >&2; exit 1' }),
     }),
 
-  'no program': language =>
-    failsWith(language, '/nowhere/farthing', { FARTHING: '/nowhere/farthing' }),
-
   'a program that never says that it listens': language =>
-    failsWith(language, 'did not start', { FARTHING: programOf('exec sleep 600') }),
+    failsWith(language, 'did not start', { FARTHING: programOf({ line: 'exec sleep 600' }) }),
 
   async 'a wrong key'(language) {
     await withService({ control: true, env: RECEIVES }, async service => {

@@ -122,10 +122,16 @@ export async function changedCopyOf(
   return copy
 }
 
-/** A program `farthing`, which runs the command with this Node, or does what `line` says. */
-export function programOf(line = `exec "${process.execPath}" "${COMMAND}" "$@"`): string {
+const START = `exec "${process.execPath}" "${COMMAND}" "$@"`
+
+/**
+ * A program `farthing`, which runs the command with this Node, or does what `line` says. It first writes its environment
+ * as JSON to the file `settings`.
+ */
+export function programOf({ line = START, settings = '' } = {}): string {
   const program = join(tempFolder(), 'farthing')
-  writeFileSync(program, `#!/bin/sh\n${line}\n`)
+  const write = `"${process.execPath}" -p 'JSON.stringify(process.env)' > "${settings}"`
+  writeFileSync(program, `#!/bin/sh\n${settings && write}\n${line}\n`)
   chmodSync(program, 0o755)
   return program
 }

@@ -1,9 +1,14 @@
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { badDays, RECEIVES, settingsOf } from '../support/bad-days.ts'
 import { checkAccountsOf } from '../support/checked-accounts.ts'
+import { tempFolder } from '../support/folders.ts'
 import { copyOf, isMissing, languages, programOf, run } from '../support/languages.ts'
+import { startProcess } from '../support/process.ts'
 import { type Service, startService } from '../support/service.ts'
+import { buyFromShop } from '../support/shop.ts'
 
 describe('Examples in other languages', () => {
   let service: Service
@@ -27,8 +32,9 @@ describe('Examples in other languages', () => {
         assert.deepEqual(accounts.broken, [])
       })
 
-      test(`${name}: the tests pass with the program that they start, and end it`, async () => {
-        const env = { FARTHING: programOf() }
+      test(`${name}: the tests pass with the program that they start, and end it; its settings let a shop on any port work`, async () => {
+        const settings = join(tempFolder(), 'settings.json')
+        const env = { FARTHING: programOf({ settings }) }
         const { code, output, processesAreLeft } = await run(
           language.tests,
           await copyOf(language),
@@ -36,6 +42,17 @@ describe('Examples in other languages', () => {
         )
         assert.equal(code, 0, output)
         assert.equal(processesAreLeft, false)
+        const program = await startProcess({ env: JSON.parse(readFileSync(settings, 'utf8')) })
+        try {
+          const { FARTHING_API_KEY: key = '' } = JSON.parse(readFileSync(settings, 'utf8'))
+          for (const host of ['localhost', '127.0.0.1'])
+            assert.deepEqual(await buyFromShop({ url: program.baseUrl, key }, host), {
+              page: '/back success',
+              messages: ['card_payment_captured', 'card_payment_succeeded'],
+            })
+        } finally {
+          await program.terminate()
+        }
       })
 
       for (const [day, happens] of Object.entries(badDays))

@@ -38,6 +38,10 @@ describe('The library', () => {
         /there is no nme: use name, at, frozen, keepO/,
       ],
       [() => account.reset(unchecked({ form: 1 })), /^reset: there is no form: use at, frozen$/],
+      [
+        async () => receiver.answer(unchecked((_: unknown, count: number) => count)),
+        /^answer: a function gets the message alone: message\.attempt counts/,
+      ],
       [() => account.receive(unchecked({ event: [] })), /^receive: there is no event: use events/],
       [() => receiver.next(unchecked({ evnt: 'x' })), /^next: there is no evnt: use event, pay/],
       [() => receiver.next({}, unchecked({ signal: 5 })), /^next: signal: 5 is not an AbortS/],
@@ -51,6 +55,10 @@ describe('The library', () => {
         /reference: undefined is empty/,
       ],
     ]
+    await assert.rejects(
+      startFarthing({ callbackHosts: '*.internal' }),
+      /^Error: startFarthing: callbackHosts: "\*\.internal" is not a host/,
+    )
     for (const [call, message] of refused)
       await assert.rejects(call(), (error: Error) => {
         assert.ok(error instanceof TypeError)
@@ -58,6 +66,23 @@ describe('The library', () => {
         return true
       })
     await account.settled(unchecked({ timeout: undefined, signal: undefined }))
+  })
+
+  test('a refused address over http names the option first, with the host of the request', async () => {
+    await using farthing = await startFarthing()
+    const [return_url, callback_url] = ['http://shop.test:8080/', 'http://hooks.test/']
+    const payment = { amount: 1, reference: 'R', description: 'D', return_url }
+    const sent = [
+      await farthing.send('POST', '/v1/payments', payment),
+      await farthing.send('POST', '/v1/webhooks', { callback_url }),
+    ]
+    assert.deepEqual(
+      sent.map(({ body }) => body.description.replace(/.*, unless/, 'unless')),
+      [
+        "unless the option returnHosts of startFarthing lists its host, alone or with this port: startFarthing({ returnHosts: 'shop.test:8080' }), or for the service FARTHING_RETURN_HOSTS=shop.test:8080",
+        "unless the option callbackHosts of startFarthing lists its host, alone or with this port: startFarthing({ callbackHosts: 'hooks.test' }), or for the service FARTHING_CALLBACK_HOSTS=hooks.test",
+      ],
+    )
   })
 
   test('a wait for undefined is refused, and a wait for a payment is one for its payment_id', async () => {

@@ -8,7 +8,11 @@ import {
   registrationProblem,
 } from '../../src/platform/outbound/address.ts'
 
-const noneAllowed = parseAllowedHosts('').hosts
+const listing = (hosts: string, isLibrary = false) => ({
+  callbackHosts: parseAllowedHosts(hosts).hosts,
+  isLibrary,
+})
+const noneAllowed = listing('')
 
 function problemOf(url: string, allowed = ''): string | undefined {
   return callbackUrlProblem(url, parseAllowedHosts(allowed).hosts)
@@ -21,7 +25,7 @@ describe('Registering a callback_url:', () => {
   })
 
   test('An IP address, a refused name and a listed host are not resolved.', async () => {
-    const { hosts } = parseAllowedHosts('listed.example.com')
+    const hosts = listing('listed.example.com')
     for (const host of ['8.8.8.8', '[2606:2800:21f::1]', 'db.internal', 'listed.example.com']) {
       const resolve = async () => assert.fail(`resolved ${host}`)
       await assert.doesNotReject(registrationProblem(`https://${host}/`, hosts, resolve))
@@ -42,7 +46,7 @@ describe('Registering a callback_url:', () => {
 describe('The form of a callback_url:', () => {
   const rules: [rule: RegExp, urls: string[]][] = [
     [
-      /^must be an absolute https URL, unless the setting FARTHING_CALLBACK_HOSTS of the service lists its host, /,
+      /^must be an absolute https URL$/,
       ['http://a.example.com/', 'https:a.example.com', 'https://'],
     ],
     [/user name or a password/, ['https://u:p@a.example.com/', 'https://@a.example.com/']],
@@ -64,24 +68,25 @@ describe('The form of a callback_url:', () => {
     })
   }
 
-  test('The error of an address that could be listed ends with an example of the setting, the same for all.', async () => {
-    for (const url of [
-      'http://localhost:4000/hooks',
-      'https://localhost:4000',
-      'https://10.0.0.1:80',
-    ])
-      assert.equal(
-        (await registrationProblem(url, noneAllowed, async () => []))?.replace(
-          /.*: (?=FARTHING)/,
-          '',
-        ),
-        "FARTHING_CALLBACK_HOSTS=localhost:4000, or in a test startFarthing({ callbackHosts: 'localhost:4000' })",
-      )
-    const path = 'https://me@localhost:4000/'
-    assert.doesNotMatch(
-      (await registrationProblem(path, noneAllowed, async () => [])) ?? '',
-      /HOSTS/,
-    )
+  test('The error of an address that could be listed ends with what to set for its host, which then is accepted.', async () => {
+    const noAddress = async () => []
+    for (const [url, host] of [
+      ['http://127.0.0.1:5000/hooks', '127.0.0.1:5000'],
+      ['http://shop.test/', 'shop.test'],
+      ['http://[::1]:82/', '[::1]:82'],
+      ['https://LOCALHOST:4000', 'localhost:4000'],
+    ] as const) {
+      const line = `FARTHING_CALLBACK_HOSTS=${host}`
+      const call = `startFarthing({ callbackHosts: '${host}' })`
+      const text = (await registrationProblem(url, noneAllowed, noAddress)) ?? ''
+      assert.ok(text.endsWith(`with this port: ${line}, or in a test ${call}`), text)
+      const inTest = (await registrationProblem(url, listing('', true), noAddress)) ?? ''
+      assert.ok(inTest.endsWith(`with this port: ${call}, or for the service ${line}`), inTest)
+      assert.ok(!inTest.replace(line, '').includes('FARTHING_'), 'its own way comes first')
+      assert.equal(await registrationProblem(url, listing(host), noAddress), undefined)
+    }
+    for (const url of ['https://me@localhost:4000/', 'https://127.0.0.1:4000', 'http://a$(b)c/'])
+      assert.doesNotMatch((await registrationProblem(url, noneAllowed, noAddress)) ?? '', /HOSTS=/)
   })
 
   test('Upper case is accepted in scheme and host.', () => {

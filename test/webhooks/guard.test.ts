@@ -14,7 +14,7 @@ import { callbackUrlCases, createCaseResolve } from '../support/callback-urls.ts
 import { authority } from '../support/certificates.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
 
-const noneAllowed = parseAllowedHosts('').hosts
+const noneAllowed = { callbackHosts: parseAllowedHosts('').hosts, isLibrary: false }
 const refused: AttemptResult = {
   status: 'FAILED',
   status_code: null,

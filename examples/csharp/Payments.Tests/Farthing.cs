@@ -1,3 +1,4 @@
+using System.ComponentModel;
 using System.Diagnostics;
 using System.Net.Http.Headers;
 using System.Text;
@@ -9,13 +10,16 @@ using Xunit;
 namespace Payments.Tests;
 
 /// <summary>
-/// One for all tests. FARTHING_URL and FARTHING_API_KEY name a Farthing that runs, with FARTHING_CONTROL=true and
-/// FARTHING_CALLBACK_HOSTS. Without them the program <c>farthing</c>, or the one that FARTHING names, is started.
-/// FARTHING_RECEIVER_HOST is the host of the tests as Farthing reaches it, if that is not 127.0.0.1.
+/// One for all tests. FARTHING_URL and FARTHING_API_KEY name a Farthing that runs, with FARTHING_CONTROL=true, and with the
+/// hosts of your service and of the tests in FARTHING_RETURN_HOSTS and FARTHING_CALLBACK_HOSTS. Without them the program
+/// <c>farthing</c>, or the one that FARTHING names, is started, with the settings below. FARTHING_RECEIVER_HOST is the host
+/// of the tests as Farthing reaches it, if that is not 127.0.0.1.
 /// </summary>
 public sealed class Farthing : IAsyncLifetime
 {
     private static readonly TimeSpan LimitToStart = TimeSpan.FromSeconds(20);
+    private const string GetIt =
+        "Set FARTHING to the path of an executable of a release, or of bin/farthing.js in a clone after npm ci.";
     private Process? process;
 
     /// <summary>With the key that may make accounts.</summary>
@@ -35,13 +39,22 @@ public sealed class Farthing : IAsyncLifetime
     {
         var key = Guid.NewGuid().ToString();
         var program = new ProcessStartInfo(Setting("FARTHING") ?? "farthing") { RedirectStandardOutput = true };
+        var hosts = $"localhost,127.0.0.1,{Host}"; // Over http, with any port.
         var settings = new Dictionary<string, string>
         {
             ["PORT"] = "0", ["HOST"] = "127.0.0.1", ["DATABASE_URL"] = "sqlite::memory:", ["LOG_LEVEL"] = "warn",
-            ["FARTHING_API_KEY"] = key, ["FARTHING_CONTROL"] = "true", ["FARTHING_CALLBACK_HOSTS"] = Host,
+            ["FARTHING_API_KEY"] = key, ["FARTHING_CONTROL"] = "true", ["FARTHING_CALLBACK_HOSTS"] = hosts,
+            ["FARTHING_RETURN_HOSTS"] = hosts,
         };
         foreach (var (name, value) in settings) program.Environment[name] = value;
-        process = Process.Start(program)!;
+        try
+        {
+            process = Process.Start(program)!;
+        }
+        catch (Win32Exception failed)
+        {
+            throw new InvalidOperationException($"{failed.Message}. {GetIt}", failed);
+        }
         // Farthing is listening on http://127.0.0.1:41231
         using var late =
             new Timer(_ => process.Kill(entireProcessTree: true), null, LimitToStart, Timeout.InfiniteTimeSpan);
@@ -107,10 +120,14 @@ public sealed record Account(string Url, string Key, string Name)
     {
         using var request = new HttpRequestMessage(new HttpMethod(method), Url + path);
         request.Headers.Authorization = new AuthenticationHeaderValue("Bearer", Key);
-        // GOV.UK Pay makes one payment with each key.
-        request.Headers.Add("Idempotency-Key", Guid.NewGuid().ToString());
         if (body != null)
-            request.Content = new StringContent(JsonSerializer.Serialize(body), Encoding.UTF8, "application/json");
+        {
+            var sent = JsonSerializer.SerializeToElement(body);
+            request.Content = new StringContent(sent.GetRawText(), Encoding.UTF8, "application/json");
+            // One recurring payment for each key.
+            if (sent.TryGetProperty("authorisation_mode", out var mode) && mode.GetString() == "agreement")
+                request.Headers.Add("Idempotency-Key", Guid.NewGuid().ToString());
+        }
         using var response = await Client.SendAsync(request);
         var text = await response.Content.ReadAsStringAsync();
         if ((int)response.StatusCode != expected)

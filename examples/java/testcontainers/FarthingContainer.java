@@ -21,6 +21,7 @@ final class FarthingContainer extends GenericContainer<FarthingContainer> {
         withEnv("FARTHING_CONTROL", "true");
         withEnv("DATABASE_URL", "sqlite::memory:");
         withEnv("FARTHING_CALLBACK_HOSTS", "host.testcontainers.internal");
+        withEnv("FARTHING_RETURN_HOSTS", "localhost,127.0.0.1");
         waitingFor(Wait.forHttp("/readyz").forPort(3000).withStartupTimeout(Duration.ofSeconds(10)));
     }
 

@@ -5,14 +5,17 @@ declare(strict_types=1);
 namespace Payments\Tests;
 
 /**
- * FARTHING_URL and FARTHING_API_KEY name a Farthing that runs, with FARTHING_CONTROL=true and FARTHING_CALLBACK_HOSTS.
- * Without them the program `farthing`, or the one that FARTHING names, is started. FARTHING_RECEIVER_HOST is the host
- * of the tests as Farthing reaches it, if that is not 127.0.0.1.
+ * FARTHING_URL and FARTHING_API_KEY name a Farthing that runs, with FARTHING_CONTROL=true, and with the hosts of your
+ * service and of the tests in FARTHING_RETURN_HOSTS and FARTHING_CALLBACK_HOSTS. Without them the program `farthing`, or
+ * the one that FARTHING names, is started, with the settings below. FARTHING_RECEIVER_HOST is the host of the tests as
+ * Farthing reaches it, if that is not 127.0.0.1.
  */
 final class Farthing
 {
     private const SECONDS = 5;
     private const SECONDS_TO_START = 20;
+    private const GET_IT =
+        'Set FARTHING to the path of an executable of a release, or of bin/farthing.js in a clone after npm ci.';
     private static ?self $shared = null;
     private static ?\Throwable $failed = null;
 
@@ -54,11 +57,13 @@ final class Farthing
     {
         $key = bin2hex(random_bytes(16));
         $program = getenv('FARTHING') ?: 'farthing';
+        $hosts = 'localhost,127.0.0.1,' . self::host(); // Over http, with any port.
         $settings = ['PORT' => '0', 'HOST' => '127.0.0.1', 'DATABASE_URL' => 'sqlite::memory:', 'LOG_LEVEL' => 'warn',
-            'FARTHING_API_KEY' => $key, 'FARTHING_CONTROL' => 'true', 'FARTHING_CALLBACK_HOSTS' => self::host()];
-        $process = proc_open([$program], [1 => ['pipe', 'w'], 2 => STDERR], $pipes, null, $settings + getenv());
+            'FARTHING_API_KEY' => $key, 'FARTHING_CONTROL' => 'true', 'FARTHING_CALLBACK_HOSTS' => $hosts,
+            'FARTHING_RETURN_HOSTS' => $hosts];
+        $process = @proc_open([$program], [1 => ['pipe', 'w'], 2 => STDERR], $pipes, null, $settings + getenv());
         if ($process === false) {
-            throw new \RuntimeException("$program cannot be started");
+            throw new \RuntimeException("$program cannot be started. " . self::GET_IT);
         }
         register_shutdown_function(fn() => proc_terminate($process) && proc_close($process));
         $ready = [$pipes[1]];
@@ -66,7 +71,7 @@ final class Farthing
         // Farthing is listening on http://127.0.0.1:41231
         $first = stream_select($ready, $none, $none, self::SECONDS_TO_START) ? (string) fgets($pipes[1]) : '';
         if (!str_contains($first, ' is listening on ')) {
-            throw new \RuntimeException("$program did not start: $first");
+            throw new \RuntimeException("$program did not start: " . ($first ?: self::GET_IT));
         }
         return new self(trim(strrchr($first, ' ')), $key);
     }
@@ -93,13 +98,15 @@ final class Farthing
             'method' => $method,
             'header' => [
                 "Authorization: Bearer $this->key",
-                'Idempotency-Key: ' . bin2hex(random_bytes(16)), // GOV.UK Pay makes one payment with each key.
                 'Content-Type: application/json',
                 'Connection: close',
             ],
             'ignore_errors' => true,
             'timeout' => self::SECONDS,
         ];
+        if (($body['authorisation_mode'] ?? '') === 'agreement') {
+            $http['header'][] = 'Idempotency-Key: ' . bin2hex(random_bytes(16)); // One recurring payment for each key.
+        }
         if ($body !== null) {
             $http['content'] = json_encode($body);
         }

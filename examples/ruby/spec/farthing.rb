@@ -9,15 +9,19 @@ require 'securerandom'
 require 'tmpdir'
 require_relative '../receiver'
 
-# FARTHING_URL and FARTHING_API_KEY name a Farthing that runs, with FARTHING_CONTROL=true and FARTHING_CALLBACK_HOSTS.
-# Without them the program `farthing`, or the one that FARTHING names, is started. FARTHING_RECEIVER_HOST is the host of
-# the tests as Farthing reaches it, if that is not 127.0.0.1.
+# FARTHING_URL and FARTHING_API_KEY name a Farthing that runs, with FARTHING_CONTROL=true, and with the hosts of your
+# service and of the tests in FARTHING_RETURN_HOSTS and FARTHING_CALLBACK_HOSTS. Without them the program `farthing`, or
+# the one that FARTHING names, is started, with the settings below. FARTHING_RECEIVER_HOST is the host of the tests as
+# Farthing reaches it, if that is not 127.0.0.1.
 class Farthing
   SECONDS = 5
   SECONDS_TO_START = 20
   HOST = ENV.fetch('FARTHING_RECEIVER_HOST', '127.0.0.1')
+  HOSTS = "localhost,127.0.0.1,#{HOST}" # Over http, with any port.
   SETTINGS = { 'PORT' => '0', 'HOST' => '127.0.0.1', 'DATABASE_URL' => 'sqlite::memory:', 'LOG_LEVEL' => 'warn',
-               'FARTHING_CONTROL' => 'true', 'FARTHING_CALLBACK_HOSTS' => HOST }.freeze
+               'FARTHING_CONTROL' => 'true', 'FARTHING_CALLBACK_HOSTS' => HOSTS,
+               'FARTHING_RETURN_HOSTS' => HOSTS }.freeze
+  GET_IT = 'Set FARTHING to the path of an executable of a release, or of bin/farthing.js in a clone after npm ci.'
 
   class << self
     # The Farthing of all tests, with the key that may make accounts.
@@ -37,6 +41,8 @@ class Farthing
       raise "Farthing did not start: #{first}" unless first&.include?(' is listening on ')
 
       new(URI(first.split.last), key)
+    rescue SystemCallError => e
+      raise "#{e.message}. #{GET_IT}"
     end
   end
 
@@ -66,7 +72,9 @@ class Farthing
 
   # Returns the JSON of the response. Any other status than expected is an error.
   def ask(method, path, body = nil, expect: 200)
-    response = send_request(method, path, body && JSON.generate(body))
+    # One recurring payment for each key.
+    key = body && body[:authorisation_mode] == 'agreement' ? { 'Idempotency-Key' => SecureRandom.hex } : {}
+    response = send_request(method, path, body && JSON.generate(body), key)
     raise "#{method} #{path}: expected #{expect}, got #{response.code} #{response.body}" if response.code != expect.to_s
 
     JSON.parse(response.body) unless response.body.to_s.empty?
@@ -83,10 +91,9 @@ class Farthing
     server.tap(&:run)
   end
 
-  def send_request(method, path, body)
+  def send_request(method, path, body, more)
     options = { max_retries: 0, open_timeout: SECONDS, read_timeout: SECONDS, use_ssl: @url.scheme == 'https' }
-    headers = { 'Authorization' => "Bearer #{@key}", 'Content-Type' => 'application/json' }
-    headers['Idempotency-Key'] = SecureRandom.hex # GOV.UK Pay makes one payment with each key.
+    headers = { 'Authorization' => "Bearer #{@key}", 'Content-Type' => 'application/json', **more }
     Net::HTTP.start(@url.host, @url.port, options) { |http| http.send_request(method, path, body, headers) }
   end
 end

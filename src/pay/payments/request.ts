@@ -1,5 +1,5 @@
 import type { Behaviour } from '../../core/account.ts'
-import type { AllowedHosts } from '../../core/config.ts'
+import type { Config } from '../../core/config.ts'
 import * as errors from '../../core/errors.ts'
 import { fold } from '../../platform/database/fold.ts'
 import {
@@ -11,7 +11,7 @@ import {
   STORABLE_RULE,
 } from '../../platform/http/fields.ts'
 import { object, pence, plainText } from '../../platform/http/schema.ts'
-import { cureOf, isAllowed } from '../../platform/outbound/address.ts'
+import { isAllowed, unlessListed } from '../../platform/outbound/address.ts'
 import type { BillingAddress, Prefilled } from '../card.ts'
 import { leastAmount } from '../differences/creating.ts'
 import {
@@ -257,12 +257,14 @@ export function checkLeastAmount({ amount }: NewPayment, behaviour: Behaviour): 
   if (amount < least) throw errors.outsideLimit(codes, 'amount', `must be at least ${least}`)
 }
 
+type Returns = Pick<Config, 'returnHosts' | 'isLibrary'>
+
 /** Specification, *Payment*: what the mode requires and forbids. `returnHosts` may be named by a return_url over http. */
-export function checkMode(payment: NewPayment, returnHosts: AllowedHosts): void {
+export function checkMode(payment: NewPayment, returns: Returns): void {
   const { authorisation_mode: mode, return_url } = payment
   if (mode === 'web') {
     if (return_url === undefined) throw errors.missing(codes, 'return_url')
-    const problem = returnUrlProblem(return_url, returnHosts)
+    const problem = returnUrlProblem(return_url, returns)
     if (problem) throw errors.outsideLimit(codes, 'return_url', problem)
     return
   }
@@ -279,16 +281,16 @@ export function checkMode(payment: NewPayment, returnHosts: AllowedHosts): void 
  * Specification, *POST /v1/payments*: return_url must be https. FARTHING_RETURN_HOSTS can allow http for some hosts.
  * It goes into a Location header, so it must also be a valid URL without white space.
  */
-function returnUrlProblem(text: string, returnHosts: AllowedHosts): string | undefined {
+function returnUrlProblem(text: string, { returnHosts, isLibrary }: Returns): string | undefined {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the rule is about control characters
   if (/[\s\u0000-\u001f\u007f-\u009f]/.test(text))
     return 'must not contain white space or control characters'
   if (!/^[a-z][a-z0-9+.-]*:\/\/[^/?#]/i.test(text) || !URL.canParse(text))
     return 'must be an absolute URL with a host'
-  const { protocol } = new URL(text)
-  if (protocol === 'https:' || (protocol === 'http:' && isAllowed(new URL(text), returnHosts)))
+  const url = new URL(text)
+  if (url.protocol === 'https:' || (url.protocol === 'http:' && isAllowed(url, returnHosts)))
     return undefined
-  return `must be an https URL, unless the setting FARTHING_RETURN_HOSTS of the service lists its host${protocol === 'http:' ? cureOf(new URL(text).host, 'returnHosts') : ''}`
+  return `must be an https URL${unlessListed('returnHosts', isLibrary, url)}`
 }
 
 /** Specification, *POST /v1/payments*: the Idempotency-Key header. */

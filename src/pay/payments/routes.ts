@@ -106,7 +106,7 @@ Checks run in this order: the type of every field, and whether agreement_id and 
     const given = readNewPayment(jsonBody(request, 'P0197', ['amount']))
     const key = readIdempotencyKey(request.headers['idempotency-key'])
     const { account } = request
-    checkMode(given, context.config.returnHosts)
+    checkMode(given, context.config)
     checkLeastAmount(given, account.behaviour)
     const addresses = addressesOf(request, context.config)
     const created = await createPayment(contextOf(request, context), {

@@ -15,7 +15,7 @@ import {
 } from '../../platform/http/openapi.ts'
 import { pageSchema } from '../../platform/http/schema.ts'
 import { pageOf, paging, readSearch, type SearchKind } from '../../platform/http/search.ts'
-import { MUST_BE_PUBLIC } from '../../platform/outbound/address.ts'
+import { mustBePublic } from '../../platform/outbound/address.ts'
 import type { Context } from '../context.ts'
 import type { Decision } from '../differences/difference.ts'
 import { registerWebhook } from './commands.ts'
@@ -71,7 +71,7 @@ Keep the signing_key, which signs every message. You cannot change a webhook or 
       errors.notAnObject('P0197'),
       errors.wrongMediaType(400, JSON_TYPE),
       errors.missing(codes, 'callback_url'),
-      errors.invalid(codes, 'callback_url', MUST_BE_PUBLIC),
+      errors.invalid(codes, 'callback_url', mustBePublic()),
       errors.tooManyWebhooks(ACTIVE_WEBHOOKS),
     ],
   }),

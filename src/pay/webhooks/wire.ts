@@ -49,7 +49,7 @@ export async function readNewWebhook(body: Json, { resolve, config }: Context) {
   const fields = readFields(body, newWebhook, codes)
   const callback_url = fields.text('callback_url')
   fields.checkLimits(['callback_url'])
-  const problem = await registrationProblem(callback_url, config.callbackHosts, resolve)
+  const problem = await registrationProblem(callback_url, config, resolve)
   if (problem) throw invalid(codes, 'callback_url', problem)
   const description = fields.optionalRawText('description')
   fields.checkLimits(['description'])

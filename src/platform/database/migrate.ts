@@ -8,14 +8,21 @@ const TABLE = `create table if not exists migrations (number integer primary key
 /** The name of the first step. Every version has written it into its first row, and no other program does. */
 export const FIRST_MIGRATION = '0001-payments.sql'
 
+export type OnMigrated = (from: number, to: number) => void
+
 export class NewerDatabaseError extends Error {}
 
 /**
  * Migrates a database whose newest step is `has` to the version of this code, in one transaction, which first writes the
  * number of its first step. If two instances start at once, one of them waits there and then finds that the steps are done.
- * Throws NewerDatabaseError if a newer Farthing has migrated the database.
+ * Throws NewerDatabaseError if a newer Farthing has migrated the database. `onMigrated` is called if this instance has
+ * changed a database that was there.
  */
-export async function migrate(database: Database, has: number): Promise<void> {
+export async function migrate(
+  database: Database,
+  has: number,
+  onMigrated?: OnMigrated,
+): Promise<void> {
   const steps = readMigrations()
   for (let done = has; done !== steps.length; done = await newestStep(database)) {
     if (done > steps.length)
@@ -26,6 +33,7 @@ export async function migrate(database: Database, has: number): Promise<void> {
     const before = done
     try {
       await database.write([...table, ...steps.slice(done).flatMap(statementsOf)])
+      if (done > 0) onMigrated?.(done, steps.length)
     } catch (error) {
       // On PostgreSQL one of two concurrent `create table if not exists` may fail. The other instance has migrated then.
       if ((await newestStep(database).catch(() => before)) <= before) throw error

@@ -1,13 +1,14 @@
 import type { DatabaseAddress } from '../../core/config.ts'
 import type { Database } from '../../core/ports.ts'
 import { refuseForeignFile, refuseForeignSchema } from './inspect.ts'
-import { migrate } from './migrate.ts'
+import { migrate, type OnMigrated } from './migrate.ts'
 import type { PostgresOptions } from './postgres.ts'
 import type { QueueOptions } from './sqlite/commit.ts'
 import { makeFile } from './sqlite/file.ts'
 import { openSqlite } from './sqlite/sqlite.ts'
 
-type OpenOptions = QueueOptions & Pick<PostgresOptions, 'onConnectionError'>
+type OpenOptions = QueueOptions &
+  Pick<PostgresOptions, 'onConnectionError'> & { onMigrated?: OnMigrated }
 
 /**
  * Opens the database that DATABASE_URL names and migrates it. Throws if it cannot be reached or written, or if a
@@ -22,7 +23,7 @@ export async function openDatabase(address: DatabaseAddress, options: OpenOption
     if (isFile) makeFile(path)
     const has = isFile ? await refuseForeignFile(path) : 0
     database = openSqlite({ path, ...options })
-    await migrate(database, has)
+    await migrate(database, has, options.onMigrated)
     return database
   } catch (error) {
     await database?.close()
@@ -36,7 +37,7 @@ async function openPostgresDatabase(url: string, options: OpenOptions): Promise<
   const migrating = openPostgres({ url, ...options, timeouts: false, pooled: true })
   try {
     await refuseUnsafe(migrating)
-    await migrate(migrating, await refuseForeignSchema(migrating.query))
+    await migrate(migrating, await refuseForeignSchema(migrating.query), options.onMigrated)
     await makeUnlogged(migrating)
     return openPostgres({ url, ...options, pooled: await migrating.isPooled() })
   } finally {

@@ -6,7 +6,7 @@
  */
 
 import { BlockList, isIP, isIPv4, isIPv6 } from 'node:net'
-import type { AllowedHosts } from '../../core/config.ts'
+import type { AllowedHosts, Config } from '../../core/config.ts'
 import type { Resolve } from '../../core/ports.ts'
 
 const isRefusedIPv4 = blocks('ipv4', {
@@ -51,15 +51,12 @@ const REFUSED_ENDINGS = new Set([
   'arpa',
 ])
 
-const UNLESS_LISTED =
-  'unless the setting FARTHING_CALLBACK_HOSTS of the service lists its host, alone or with this port'
-const MUST_BE_HTTPS = `must be an absolute https URL, ${UNLESS_LISTED}`
-export const MUST_BE_PUBLIC =
-  'must lead to a public address, not to a loopback, private, link-local or reserved one, ' +
-  UNLESS_LISTED
+const MUST_BE_HTTPS = 'must be an absolute https URL'
+const MUST_BE_PUBLIC =
+  'must lead to a public address, not to a loopback, private, link-local or reserved one'
 const MUST_BE_PUBLIC_NAME =
   'must have a public host name: two or more labels, the last not one of ' +
-  `${[...REFUSED_ENDINGS].join(', ')}, ${UNLESS_LISTED}`
+  [...REFUSED_ENDINGS].join(', ')
 
 /** Characters that are invisible, or that URL parsers drop or rewrite silently. */
 const HIDDEN_CHARACTER = /[\s\\\p{Cc}\p{Cf}\p{Cs}\p{Z}\p{Default_Ignorable_Code_Point}]/u
@@ -81,26 +78,53 @@ export function callbackUrlProblem(raw: string, allowed: AllowedHosts): string |
 }
 
 /** Also checks the addresses of the host name. One without addresses is accepted: each connection resolves it again. */
-export async function registrationProblem(raw: string, allowed: AllowedHosts, resolve: Resolve) {
-  const problem = callbackUrlProblem(raw, allowed)
+export async function registrationProblem(
+  raw: string,
+  config: Pick<Config, 'callbackHosts' | 'isLibrary'>,
+  resolve: Resolve,
+) {
+  const { callbackHosts: allowed, isLibrary } = config
   const url = URL.parse(raw)
-  if (url === null) return problem
-  if (problem !== undefined)
-    return problem.endsWith(UNLESS_LISTED) ? problem + CALLBACK_CURE : problem
+  const problem = callbackUrlProblem(raw, allowed)
+  if (problem === MUST_BE_PUBLIC) return mustBePublic(isLibrary)
+  if (problem === MUST_BE_HTTPS || problem === MUST_BE_PUBLIC_NAME)
+    return problem + unlessListed('callbackHosts', isLibrary, url)
+  if (problem !== undefined || url === null) return problem
   const host = hostOf(url)
   if (isAllowed(url, allowed) || isIP(host) !== 0) return undefined
   const addresses = await resolve(host)
-  return addresses.every(isPublicAddress) ? undefined : MUST_BE_PUBLIC + CALLBACK_CURE
+  return addresses.every(isPublicAddress) ? undefined : mustBePublic(isLibrary)
 }
 
-/** The end of a sentence that names the setting, and the option of the library, which reads no settings. */
-export const cureOf = (host: string, option: 'callbackHosts' | 'returnHosts'): string => {
-  const setting = option === 'callbackHosts' ? 'FARTHING_CALLBACK_HOSTS' : 'FARTHING_RETURN_HOSTS'
-  return `: ${setting}=${host}, or in a test startFarthing({ ${option}: '${host}' })`
-}
+/** The same for every address: it repeats none. */
+export const mustBePublic = (isLibrary = false): string =>
+  MUST_BE_PUBLIC + unlessListed('callbackHosts', isLibrary)
 
-/** Always the same example: a refusal is the same for every address, and repeats none. */
-const CALLBACK_CURE = cureOf('localhost:4000', 'callbackHosts')
+const SETTINGS = {
+  callbackHosts: 'FARTHING_CALLBACK_HOSTS',
+  returnHosts: 'FARTHING_RETURN_HOSTS',
+} as const
+
+/**
+ * The end of a sentence: how to allow a host, with that of the URL if it could be listed. The library reads no settings,
+ * so its own option comes first there.
+ */
+export function unlessListed(
+  option: keyof typeof SETTINGS,
+  isLibrary: boolean,
+  url: URL | null = null,
+): string {
+  const setting = SETTINGS[option]
+  const named = isLibrary
+    ? `option ${option} of startFarthing`
+    : `setting ${setting} of the service`
+  const sentence = `, unless the ${named} lists its host, alone or with this port`
+  if (!/^https?:$/.test(url?.protocol ?? '') || !/^[\w.:[\]-]+$/.test(url?.host ?? ''))
+    return sentence
+  const call = `startFarthing({ ${option}: '${url?.host}' })`
+  const line = `${setting}=${url?.host}`
+  return `${sentence}: ${isLibrary ? `${call}, or for the service ${line}` : `${line}, or in a test ${call}`}`
+}
 
 /** The host to resolve, to connect to and to use for SNI: without brackets and final dot. */
 export const hostOf = (url: URL): string =>

@@ -87,7 +87,7 @@ export const buildPayment = (context: ControlContext): Endpoint => {
       const reference = fields.reference ?? (await nextReference(account.room))
       const defaults = { ...DEFAULTS, ...(isWeb && { return_url: RETURN_URL }), reference }
       const given = readNewPayment({ ...defaults, ...fields })
-      checkMode(given, context.config.returnHosts)
+      checkMode(given, context.config)
       const steps = stepsOf(body, given)
       const addresses = addressesOf(request, context.config)
       const { payment_id } = await recordAction(

@@ -41,6 +41,11 @@ const listener = object('Listener', {
 const hasAll = () =>
   tooMany(`an account has at most ${ACTIVE_WEBHOOKS} active webhooks: delete one`)
 
+const isTaken = () =>
+  conflict(
+    'a listener with this name is connected, and receives other event types: choose another name',
+  )
+
 const A_LISTENER = 'A listener of the account'
 
 export const startListening = defineEndpoint({
@@ -50,10 +55,11 @@ export const startListening = defineEndpoint({
   summary: 'Make the webhook of a listener, or find it again',
   body: body('NewListener', { name: named }, { events }),
   response: [200, 'The listener', listener],
-  errors: () => [badField('name', `must be ${named.rule}`), hasAll()],
-  async handler(context, { account, body: { name, events = eventTypes } }) {
-    const webhook = await keepListener(context, account, name, [...events])
+  errors: () => [badField('name', `must be ${named.rule}`), hasAll(), isTaken()],
+  async handler(context, { account, body: { name, events } }) {
+    const webhook = await keepListener(context, account, name, events)
     if (!webhook) throw hasAll()
+    if (webhook === 'taken') throw isTaken()
     const { webhook_id, signing_key, other, as = null } = webhook
     return { webhook_id, signing_key, other, as }
   },

@@ -34,6 +34,10 @@ export const recordedRequest = object(
     code: { ...nullable, description: 'Of an error' },
     ms: { type: 'number', description: 'Milliseconds until the response' },
     plan: { ...nullable, description: 'The plan that acted on it' },
+    from_farthing: {
+      type: 'boolean',
+      description: 'A command of Farthing sent it: the check leaves it out',
+    },
     answered: { ...text, enum: ['sent', 'gone', 'replaced', 'reset'] },
     answer,
     in_production: {
@@ -118,6 +122,7 @@ function presentRequest(exchange: Exchange) {
     code: exchange.code ?? null,
     ms,
     plan: exchange.plan ?? null,
+    from_farthing: exchange.facts?.own === true,
     answered: exchange.ended,
     answer: { headers: exchange.response_headers, ...presentBody(exchange.response_body) },
     in_production: showBroken(exchange.facts?.broken),

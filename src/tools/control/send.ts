@@ -75,9 +75,8 @@ export const sendMessage = defineEndpoint({
   async handler(context, { account, body, id }) {
     const { to, as } = body
     if (as && body.body !== undefined) throw badField('as', 'must be absent with body')
-    const { callbackHosts } = context.config
     const problem =
-      to !== undefined && (await registrationProblem(to, callbackHosts, context.resolve))
+      to !== undefined && (await registrationProblem(to, context.config, context.resolve))
     if (problem) throw badField('to', problem)
     const message = await resendableOf(context, account, id)
     const sent = await sendAgain(context, account, message, body)

@@ -9,11 +9,17 @@ import {
   lockWebhooks,
   webhooksWhere,
 } from '../../pay/webhooks/store.ts'
-import { type EventType, signingKeyOf, type Webhook } from '../../pay/webhooks/webhook.ts'
+import {
+  type EventType,
+  eventTypes,
+  signingKeyOf,
+  type Webhook,
+} from '../../pay/webhooks/webhook.ts'
 
 /**
  * The listener with this label, which is made if there is none, and becomes active again. It keeps its webhook and
- * its signing key; `subscriptions` replace those that it had. `other` is true if a listener is already connected.
+ * its signing key; `subscriptions` replace those that it had. `other` is true if a listener is already connected: then
+ * nothing is replaced, and one that wants others gets `taken`.
  *
  * Returns undefined when the account has as many active webhooks as it may.
  *
@@ -23,8 +29,8 @@ export async function keepListener(
   { database, time, newId, secrets }: Pick<Ports, 'database' | 'time' | 'newId' | 'secrets'>,
   account: Account,
   label: string,
-  subscriptions: readonly EventType[],
-): Promise<(Webhook & { other: boolean }) | undefined> {
+  wanted: readonly EventType[] | undefined,
+): Promise<(Webhook & { other: boolean }) | 'taken' | undefined> {
   const { room } = account
   const callback_url = listenerAddress(label)
   const isListener = 'account = $1 and listening_until is not null order by webhook_id'
@@ -35,6 +41,10 @@ export async function keepListener(
     )
   const now = time.wall()
   const [found] = await find()
+  const other = found?.status === 'ACTIVE' && (found.listening_until ?? 0) > now
+  const subscriptions = wanted ?? (other ? found.subscriptions : eventTypes)
+  if (other && new Set(found.subscriptions).symmetricDifference(new Set(subscriptions)).size > 0)
+    return 'taken'
   const listener: Webhook = {
     webhook_id: found?.webhook_id ?? newId(time.now(account), room),
     room,
@@ -56,7 +66,6 @@ export async function keepListener(
         retireWhere('account = $1 and webhook_id = $2', [room, webhook_id]),
       ),
     )
-  const other = found?.status === 'ACTIVE' && (found.listening_until ?? 0) > now
   return { ...oldest, other }
 }
 

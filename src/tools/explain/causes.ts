@@ -70,7 +70,7 @@ function withoutStatus(result: string): string {
     case 'name not resolved':
       return 'The host name of the callback URL has no address: is it spelt right, and known where Farthing runs?'
     case 'address refused':
-      return 'The callback URL leads to an address that Farthing does not connect to, such as a private one: add its host to FARTHING_CALLBACK_HOSTS.'
+      return 'The callback URL leads to an address that Farthing does not connect to, such as a private one: add its host to FARTHING_CALLBACK_HOSTS, or in a test to callbackHosts of startFarthing.'
     case 'tls failed':
       return certificates[code]
         ? `The certificate of the receiver was not accepted${coded}: ${certificates[code]}.`

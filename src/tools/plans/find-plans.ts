@@ -2,6 +2,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { Account } from '../../core/account.ts'
 import type { ApiError } from '../../core/errors.ts'
+import { isWithoutPlans } from '../../core/invocation.ts'
 import type { Database, Time } from '../../core/ports.ts'
 import { untilWritten } from '../../core/retry.ts'
 import type { Scenarios } from '../../pay/payments/commands.ts'
@@ -101,6 +102,7 @@ export function createFindPlansOfRequest(ports: PlanPorts) {
   }
 
   return async (operation: string, request: FastifyRequest): Promise<PlansOfRequest> => {
+    if (isWithoutPlans(request.headers)) return {}
     const target = await targetOf(ports, request)
     if (!target) return {}
     const { account, lastPlan, payment } = target

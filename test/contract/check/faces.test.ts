@@ -38,7 +38,7 @@ describe('The check, for people and tests', () => {
       ['', 0],
       ['--fail-on warn', 3],
       ['--fail-on note', 3],
-      ['--fail-on warn --ignore P1,R3', 0],
+      ['--fail-on warn --ignore P1 --ignore R3', 0],
       ['--since 10m --fail-on warn', 3],
       ['--fail-on pass', 2],
       ['--ignore P99', 2],
@@ -162,7 +162,7 @@ describe('The check, for people and tests', () => {
       /^met {6}A card is declined\n {9}http\S+\/console\/requests\/[0-9a-v]{26}\nnot met {2}The user cancels\n {9}curl /,
     )
     const lines = [
-      ...stdout.matchAll(/curl (?:-X (PUT) )?.* --json '(.*)' (http:\/\/\S+)(?: # .*)?$/gm),
+      ...stdout.matchAll(/curl (?:-X (PUT) )?.* -d '(.*)' (http:\/\/\S+)(?: # .*)?$/gm),
     ]
     assert.equal(lines.length, 14)
     for (const [line, method = 'POST', json = '', url = ''] of lines) {

@@ -14,10 +14,10 @@ const ADDRESSES = Object.values(fixture.resolver)
 const register = (api: Client, callback_url: unknown): Promise<Answer> =>
   api.post('/v1/webhooks', { callback_url })
 
-/** The error names the rule and leaves out the addresses found and the host asked for. */
+/** The error names the rule and leaves out the addresses found and, but for the line that would allow it, the host asked for. */
 function assertRuleNamed(answer: Answer, url: string): void {
   assertError(answer, 422, 'P0102', FIELD)
-  const { description } = answer.body
+  const [description = ''] = answer.body.description.split(': FARTHING_CALLBACK_HOSTS=')
   assert.match(description, /^callback_url must/)
   for (const address of ADDRESSES) assert.ok(!description.includes(address), description)
   const host = URL.parse(url)?.hostname

@@ -209,7 +209,8 @@ export function submitPayment(visit: PageVisit, body: Json, ready?: Ready): Prom
     const fields = readNewPayment(body)
     const { host, hostname } = new URL(back)
     const isOwn = fields.return_url === back
-    checkMode(fields, isOwn ? new Set([host, hostname]) : visit.config.returnHosts)
+    const { config } = visit
+    checkMode(fields, isOwn ? { ...config, returnHosts: new Set([host, hostname]) } : config)
     return fields
   }
   return submit(formBody(visit.request), { fields, body, read, aliases }, fields =>

@@ -20,9 +20,12 @@ type Row = {
   library: string
 }
 
+/** curl has --json from 7.82 on only. */
+const HEADERS = '-H "Authorization: Bearer $FARTHING_API_KEY" -H "Content-Type: application/json"'
+
 /** A request to the control API. */
 const control = (path: string, body: object, then: string): string =>
-  `curl -H "Authorization: Bearer $FARTHING_API_KEY" --json '${JSON.stringify(body)}' $FARTHING_URL/control/${path} # ${then}`
+  `curl ${HEADERS} -d '${JSON.stringify(body)}' $FARTHING_URL/control/${path} # ${then}`
 
 /** A plan, after which the application does something. */
 function planned(body: object, then: string): Pick<Row, 'line' | 'library'> {
@@ -190,7 +193,7 @@ const rows: readonly Row[] = [
   {
     situation: 'A message is as GOV.UK Pay prints it',
     met: seenWith(each => each.govuk === true && hasSucceeded(each)),
-    line: `curl -X PUT -H "Authorization: Bearer $FARTHING_API_KEY" --json '{"as":"govuk-pay"}' $FARTHING_URL/control/webhooks/WEBHOOK_ID`,
+    line: `curl -X PUT ${HEADERS} -d '{"as":"govuk-pay"}' $FARTHING_URL/control/webhooks/WEBHOOK_ID`,
     library: "await account.receive({ as: 'govuk-pay' })",
   },
 ]

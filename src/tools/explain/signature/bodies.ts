@@ -133,9 +133,7 @@ function* changesOf(body: Buffer): Generator<Row> {
   yield ['newline', 'with a newline at its end', () => inBytes(`${latin1}\n`)]
   yield ['string', 'as a JSON string that holds the JSON', () => JSON.stringify(text)]
   yield ['python-bytes', "as Python prints bytes, b'...'", () => pythonBytes(body)]
-  yield* printed(text)
-  yield ['crlf-end', 'with CRLF at its end', () => inBytes(`${latin1}\r\n`)]
-  yield ['space', 'with a space at its end', () => inBytes(`${latin1} `)]
+  // Before the printers, which print a body with other line ends, or without its first or last character, like this one.
   yield [
     'no-newline',
     'without the newline at its end',
@@ -144,6 +142,9 @@ function* changesOf(body: Buffer): Generator<Row> {
   yield ['lf', 'with LF instead of CRLF', () => inBytes(latin1.replaceAll('\r\n', '\n'))]
   yield ['crlf', 'with CRLF instead of LF', () => inBytes(latin1.replace(/\r?\n/g, '\r\n'))]
   yield ['no-bom', 'without the byte order mark', () => text.replace(/^\ufeff/, ''), encoding]
+  yield* printed(text)
+  yield ['crlf-end', 'with CRLF at its end', () => inBytes(`${latin1}\r\n`)]
+  yield ['space', 'with a space at its end', () => inBytes(`${latin1} `)]
   yield ['bom', 'with a byte order mark before it', () => `\ufeff${text}`, encoding]
   yield ['in-ascii', 'encoded in ASCII', () => text.replace(/\P{ASCII}/gu, '?'), encoding]
   yield ['in-utf-16', 'encoded in UTF-16', () => Buffer.from(text, 'utf16le'), encoding]

@@ -19,12 +19,17 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 /**
- * FARTHING_URL and FARTHING_API_KEY name a Farthing that runs, with FARTHING_CONTROL=true and FARTHING_CALLBACK_HOSTS.
- * Without them the program {@code farthing}, or the one that FARTHING names, is started. FARTHING_RECEIVER_HOST is the
- * host of the tests as Farthing reaches it, if that is not 127.0.0.1.
+ * FARTHING_URL and FARTHING_API_KEY name a Farthing that runs, with FARTHING_CONTROL=true, and with the hosts of your
+ * service and of the tests in FARTHING_RETURN_HOSTS and FARTHING_CALLBACK_HOSTS. Without them the program {@code
+ * farthing}, or the one that FARTHING names, is started, with the settings below. FARTHING_RECEIVER_HOST is the host of
+ * the tests as Farthing reaches it, if that is not 127.0.0.1.
  */
 final class Farthing {
     static final String HOST = System.getenv().getOrDefault("FARTHING_RECEIVER_HOST", "127.0.0.1");
+    /** Over http, with any port. */
+    private static final String HOSTS = "localhost,127.0.0.1," + HOST;
+    private static final String GET_IT =
+        "Set FARTHING to the path of an executable of a release, or of bin/farthing.js in a clone after npm ci.";
     private static final Duration LIMIT = Duration.ofSeconds(5);
     private static final int SECONDS_TO_START = 20;
     private static final HttpClient CLIENT = HttpClient.newBuilder().connectTimeout(LIMIT).build();
@@ -49,7 +54,8 @@ final class Farthing {
         var builder = new ProcessBuilder(System.getenv().getOrDefault("FARTHING", "farthing"))
             .redirectError(ProcessBuilder.Redirect.INHERIT);
         builder.environment().putAll(Map.of("PORT", "0", "HOST", "127.0.0.1", "DATABASE_URL", "sqlite::memory:",
-            "LOG_LEVEL", "warn", "FARTHING_API_KEY", key, "FARTHING_CONTROL", "true", "FARTHING_CALLBACK_HOSTS", HOST));
+            "LOG_LEVEL", "warn", "FARTHING_API_KEY", key, "FARTHING_CONTROL", "true",
+            "FARTHING_CALLBACK_HOSTS", HOSTS, "FARTHING_RETURN_HOSTS", HOSTS));
         try {
             var process = builder.start();
             Runtime.getRuntime().addShutdownHook(new Thread(process::destroy));
@@ -61,7 +67,7 @@ final class Farthing {
                 throw new IllegalStateException("Farthing did not start: " + first);
             return new Farthing(first.substring(first.lastIndexOf(' ') + 1), key, null);
         } catch (IOException failed) {
-            throw new UncheckedIOException(failed);
+            throw new UncheckedIOException(failed.getMessage() + ". " + GET_IT, failed);
         }
     }
 
@@ -101,11 +107,11 @@ final class Farthing {
     JsonNode ask(String method, String path, Object body, int expected) throws IOException, InterruptedException {
         var sent = body == null ? BodyPublishers.noBody() : BodyPublishers.ofByteArray(MAPPER.writeValueAsBytes(body));
         var request = HttpRequest.newBuilder(URI.create(url + path)).method(method, sent).timeout(LIMIT.multipliedBy(2))
-            .header("Authorization", "Bearer " + key).header("Content-Type", "application/json")
-            // GOV.UK Pay makes one payment with each key.
-            .header("Idempotency-Key", UUID.randomUUID().toString()).build();
+            .header("Authorization", "Bearer " + key).header("Content-Type", "application/json");
+        if (body instanceof Map<?, ?> fields && "agreement".equals(fields.get("authorisation_mode")))
+            request.header("Idempotency-Key", UUID.randomUUID().toString()); // One recurring payment for each key.
         try {
-            var response = CLIENT.send(request, BodyHandlers.ofString());
+            var response = CLIENT.send(request.build(), BodyHandlers.ofString());
             if (response.statusCode() != expected)
                 throw new AssertionError("%s %s: expected %d, got %d %s"
                     .formatted(method, path, expected, response.statusCode(), response.body()));
