@@ -6,10 +6,11 @@
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { appendFileSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { appendFileSync, closeSync, mkdtempSync, openSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { fieldsOf, processTree, signal } from '../support/process-tree.ts'
 import type { Job } from './run.ts'
 
 /** Milliseconds that all processes of a run are continued and stopped in turn: a quarter of the speed. */
@@ -56,9 +57,8 @@ async function runAll(
       if (!kind)
         throw new Error(`no such kind: ${name} (there are ${Object.keys(kinds).join(', ')})`)
       const output = join(folder, `${name}-${nth}`)
-      const { code, text } = await runSuite(kind)
-      writeFileSync(output, text)
-      const failed = failedTests(text)
+      const code = await runSuite(kind, output)
+      const failed = failedTests(readFileSync(output, 'utf8'))
       if (code !== 0) green = false
       const result = code === 0 ? 'green' : `${failed.join('; ') || 'stopped'} (${output})`
       const took = Math.round((performance.now() - began) / 1_000)
@@ -67,24 +67,18 @@ async function runAll(
   return green
 }
 
-/** With a PostgreSQL of its own, which is slowed too. */
-async function runSuite({ wrapper = [], env = {}, isSlowed = false }: Kind) {
+/** With a PostgreSQL of its own, which is slowed too. Resolves to the exit code. */
+async function runSuite({ wrapper = [], env = {}, isSlowed = false }: Kind, output: string) {
   const { NODE_TEST_CONTEXT: _, ...own } = process.env
   for (const name of Object.keys(own)) if (name.startsWith('FARTHING_TEST_')) delete own[name]
   const [program = process.execPath, ...args] = [...wrapper, process.execPath, 'test/run.ts']
-  const suite = spawn(program, args, {
-    env: { ...own, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  let text = ''
-  for (const stream of [suite.stdout, suite.stderr])
-    stream.setEncoding('utf8').on('data', chunk => {
-      text += chunk
-    })
+  const log = openSync(output, 'w')
+  const suite = spawn(program, args, { env: { ...own, ...env }, stdio: ['ignore', log, log] })
   const ended = once(suite, 'close')
   if (isSlowed) slow(suite)
   const [code] = await ended
-  return { code, text }
+  closeSync(log)
+  return code
 }
 
 /** The names below the last heading: the runner lists there what failed. */
@@ -102,49 +96,16 @@ function slow(suite: ChildProcess): void {
   let looked = 0
   const hold = () => {
     if (performance.now() - looked > LOOK_EVERY) {
-      all = descendants(suite.pid ?? 0)
+      all = processTree(suite.pid ?? 0)
       looked = performance.now()
     }
-    const stopped = all.filter(pid => stateOf(pid) !== 'T' && signal(pid, 'SIGSTOP'))
+    const stopped = all.filter(pid => fieldsOf(pid)[0] !== 'T' && signal(pid, 'SIGSTOP'))
     setTimeout(() => {
       for (const pid of stopped) signal(pid, 'SIGCONT')
       if (suite.exitCode === null && suite.signalCode === null) setTimeout(hold, CONTINUED)
     }, STOPPED)
   }
   hold()
-}
-
-/** Process identifiers, parents first. */
-function descendants(first: number): number[] {
-  const children = new Map<number, number[]>()
-  for (const name of readdirSync('/proc')) {
-    const [, parent] = /^\d+$/.test(name) ? fieldsOf(Number(name)) : []
-    if (parent)
-      children.set(Number(parent), [...(children.get(Number(parent)) ?? []), Number(name)])
-  }
-  const found = [first]
-  for (const pid of found) found.push(...(children.get(pid) ?? []))
-  return found
-}
-
-const stateOf = (pid: number): string | undefined => fieldsOf(pid)[0]
-
-/** What the system says of a process after its name: first its state, then its parent. Empty if there is none. */
-function fieldsOf(pid: number): string[] {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-  } catch {
-    return []
-  }
-}
-
-function signal(pid: number, name: NodeJS.Signals): boolean {
-  try {
-    return process.kill(pid, name)
-  } catch {
-    return false // it has ended
-  }
 }
 
 if (import.meta.main) {
