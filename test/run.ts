@@ -59,6 +59,7 @@ const CONCURRENCY = availableParallelism() + 4
 const MOST = 30
 
 const LEFT_OVER = new URL('support/left-over.ts', import.meta.url).href
+const TIMERS = new URL('support/timers.ts', import.meta.url).href
 const PROGRESS = new URL('support/progress.ts', import.meta.url).href
 
 const given = process.argv.slice(2)
@@ -89,6 +90,7 @@ async function run(paths: string[]): Promise<void> {
       '--test',
       `--test-concurrency=${CONCURRENCY}`,
       '--test-global-setup=test/support/global-setup.ts',
+      ...(process.env.FARTHING_TEST_TIMERS ? [`--import=${TIMERS}`] : []),
       ...paths,
     ],
     {

@@ -9,7 +9,6 @@ import { once } from 'node:events'
 import { appendFileSync, closeSync, mkdtempSync, openSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
 import { fieldsOf, processTree, signal } from '../support/process-tree.ts'
 import type { Job } from './run.ts'
 
@@ -19,18 +18,13 @@ const STOPPED = 15
 /** Milliseconds between looks for new processes. */
 const LOOK_EVERY = 100
 
-const TIMERS = pathToFileURL(join(import.meta.dirname, '../support/timers.ts')).href
-const withTimers = (factor: number) => ({
-  env: { FARTHING_TEST_TIMERS: String(factor), NODE_OPTIONS: `--import=${TIMERS}` },
-})
-
 type Kind = { wrapper?: string[]; env?: Record<string, string>; isSlowed?: boolean }
 
 const kinds: Record<string, Kind> = {
   core: { wrapper: ['taskset', '--cpu-list', process.env.FARTHING_TEST_CORE ?? '0'] },
   quarter: { isSlowed: true },
-  'short-timers': withTimers(0.1),
-  'long-timers': withTimers(10),
+  'short-timers': { env: { FARTHING_TEST_TIMERS: '0.1' } },
+  'long-timers': { env: { FARTHING_TEST_TIMERS: '10' } },
 }
 
 export const job: Job = {

@@ -5,10 +5,7 @@ import { fileURLToPath } from 'node:url'
 
 /** The command of the clone, which runs the sources. */
 const SOURCES = fileURLToPath(new URL('../../bin/farthing.js', import.meta.url))
-const { FARTHING_TEST_COMMAND, FARTHING_TEST_TIMERS, NODE_OPTIONS = '' } = process.env
-/** With other intervals (timers.ts) processes run the sources, and multiply them too. */
-const TIMERS = FARTHING_TEST_TIMERS ? { FARTHING_TEST_TIMERS, NODE_OPTIONS } : {}
-export const COMMAND = FARTHING_TEST_TIMERS ? SOURCES : (FARTHING_TEST_COMMAND ?? SOURCES)
+export const COMMAND = process.env.FARTHING_TEST_COMMAND ?? SOURCES
 
 /** Milliseconds. On a busy machine a start takes a second or two. */
 const LONGEST_START = 60_000
@@ -96,7 +93,7 @@ function spawnFarthing(options: ProcessOptions): Spawned {
   const [program = process.execPath, ...rest] = [...wrapper, process.execPath, command, ...args]
   const { PATH = '' } = process.env
   const child = spawn(program, rest, {
-    env: { PATH, ...TIMERS, ...env },
+    env: { PATH, ...env },
     stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
   })
   child.stdin?.on('error', () => {}).end(input)

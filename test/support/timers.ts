@@ -1,7 +1,6 @@
 /**
- * Multiplies the intervals of the record, the waits and the probes by FARTHING_TEST_TIMERS in each process that loads the
- * sources, worker threads excepted, and so shows tests that depend on how much happens before a timer fires.
- * `test/long/slow.ts` imports it into them.
+ * Multiplies the intervals of the record, the waits and the probes by FARTHING_TEST_TIMERS in the processes of the tests, and
+ * so shows tests that depend on how much happens before a timer fires (test/long/slow.ts). `test/run.ts` loads it into them.
  */
 import { registerHooks } from 'node:module'
 
@@ -30,13 +29,12 @@ export function withIntervals(path: string, source: string, factor: number): str
   }, source)
 }
 
-const factor = Number(process.env.FARTHING_TEST_TIMERS ?? 1)
-if (factor !== 1)
-  registerHooks({
-    load(url, context, nextLoad) {
-      const loaded = nextLoad(url, context)
-      const path = url.startsWith(SOURCES) ? url.slice(SOURCES.length) : ''
-      if (!INTERVALS[path]) return loaded
-      return { ...loaded, source: withIntervals(path, String(loaded.source), factor) }
-    },
-  })
+const factor = Number(process.env.FARTHING_TEST_TIMERS)
+registerHooks({
+  load(url, context, nextLoad) {
+    const loaded = nextLoad(url, context)
+    const path = url.startsWith(SOURCES) ? url.slice(SOURCES.length) : ''
+    if (!INTERVALS[path]) return loaded
+    return { ...loaded, source: withIntervals(path, String(loaded.source), factor) }
+  },
+})
