@@ -1,3 +1,4 @@
+import type { TestContext } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 
 /**
@@ -6,3 +7,19 @@ import { setTimeout } from 'node:timers/promises'
  */
 export const endsWithin = (work: Promise<unknown>, ms: number): Promise<boolean> =>
   Promise.race([work.then(() => true), setTimeout(ms, false, { ref: false })])
+
+const DAY = 24 * 60 * 60 * 1000
+
+/**
+ * Lets timers that begin from now on and take more than `least` and at most `most` milliseconds last until the end of the
+ * test and longer, so that what they limit is not over before the test has done its work on a slow machine.
+ */
+export function holdTimers(t: TestContext, least: number, most: number): void {
+  const start = globalThis.setTimeout
+  t.mock.method(
+    globalThis,
+    'setTimeout',
+    (run: (...of: unknown[]) => void, ms = 0, ...rest: unknown[]) =>
+      start(run, ms > least && ms <= most ? DAY : ms, ...rest),
+  )
+}

@@ -20,6 +20,7 @@ import { ask } from '../../support/control.ts'
 import type { Behaviour } from '../../support/receiver.ts'
 import { onEveryDatabase } from '../../support/service.ts'
 import { gated, receiving } from '../../support/subscriber.ts'
+import { holdTimers } from '../../support/time.ts'
 
 onEveryDatabase(
   'Asking a receiver',
@@ -197,6 +198,7 @@ onEveryDatabase(
           opens ? gate.behaviour.onRequest?.(answer) : answer.response.writeHead(401).end(),
       }))
       opens = true
+      holdTimers(t, 1_000, 2_000) // the time for an answer
       const arrived = subscriber.requests.length
       const first = askAbout(api, id)
       while (subscriber.requests.length === arrived) await new Promise(setImmediate)

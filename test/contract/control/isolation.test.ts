@@ -7,8 +7,7 @@ import { type Client, createClient, sendUnchecked } from '../../support/client.t
 import { ask } from '../../support/control.ts'
 import { payOnPages } from '../../support/journeys.ts'
 import { onOneDatabase, onSharedDatabases, startService } from '../../support/service.ts'
-
-const DAY = 24 * 60 * 60 * 1000
+import { holdTimers } from '../../support/time.ts'
 
 /** Requests that wait, each on a connection of its own. */
 function waitsOf(url: string, key: string | undefined, count: number) {
@@ -129,10 +128,7 @@ onOneDatabase(
   'Waits and the places that they take',
   service => {
     test('a client that leaves ends its wait, and a thousand waits keep nobody else from a place', async t => {
-      // The longest waits last, however slow the machine is.
-      const start = globalThis.setTimeout
-      const lasting = (run: () => void, ms: number) => start(run, ms === LONGEST_WAIT ? DAY : ms)
-      t.mock.method(globalThis, 'setTimeout', lasting)
+      holdTimers(t, LONGEST_WAIT - 1, LONGEST_WAIT)
       const { baseUrl } = service()
       const api = await service().newAccount()
       const left = waitsOf(baseUrl, api.key, HELD_WAITS + 1)

@@ -59,12 +59,8 @@ async function answering(
 /** Waits until the listener is stored as connected for `ms` from now. */
 async function untilListening({ database, clock }: Service, { webhook_id }: Body, ms: number) {
   const sql = 'select listening_until as until from webhooks where webhook_id = $1'
-  for (let looks = 0; looks < 500; looks++) {
-    const [row] = await database.query<{ until: number }>(sql, [webhook_id])
-    if (row?.until === clock.now() + ms) return
-    await setTimeout(5)
-  }
-  assert.fail(`listening_until is not ${ms} ms away`)
+  const until = async () => (await database.query<{ until: number }>(sql, [webhook_id]))[0]?.until
+  while ((await until()) !== clock.now() + ms) await setTimeout(5)
 }
 
 async function cancelled(api: Client, reference = 'È-7'): Promise<string> {

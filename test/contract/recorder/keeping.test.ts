@@ -240,9 +240,7 @@ onSharedDatabases(
   { control: true },
 )
 
-test('On PostgreSQL a record that cannot be written delays a payment of a test account by a second at most', {
-  timeout: 60_000,
-}, async t => {
+test('On PostgreSQL a record that cannot be written delays a payment of a test account by a second at most', async t => {
   const { promise: unlocked, resolve: unlock } = Promise.withResolvers<void>()
   const farthing = await startFarthing({
     config: readConfig({

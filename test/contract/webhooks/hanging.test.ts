@@ -5,6 +5,7 @@ import { authorise, read } from '../../support/journeys.ts'
 import type { Behaviour } from '../../support/receiver.ts'
 import { onSharedDatabases } from '../../support/service.ts'
 import { endingsOf, subscribe } from '../../support/subscriber.ts'
+import { holdTimers } from '../../support/time.ts'
 import { cancelOne, paymentPath } from './payment-changes.ts'
 
 const moto = { authorisation_mode: 'moto_api' }
@@ -55,9 +56,7 @@ describe('Webhooks: receivers that do not respond', { concurrency: true }, () =>
 })
 
 // After the others: the twenty receivers above can keep a busy machine from answering in time.
-describe('Webhooks: requests beside a receiver that does not respond', {
-  concurrency: true,
-}, () => {
+describe('Webhooks: requests beside a receiver that does not respond', () => {
   onSharedDatabases(
     'Webhooks: other requests',
     service => {
@@ -67,6 +66,7 @@ describe('Webhooks: requests beside a receiver that does not respond', {
         const hanging = await subscribe(t, api, { behaviour: hang })
         const other = await service().newAccount()
         const subscriber = await subscribe(t, other)
+        holdTimers(t, 1_000, 2_000) // the time for an answer
         let answered = false
         const answer = api.post(`${paymentPath(payment)}/cancel`).finally(() => {
           answered = true
@@ -78,6 +78,7 @@ describe('Webhooks: requests beside a receiver that does not respond', {
         }
         assert.equal(answered, false, 'ten other requests are answered first')
         assert.equal(subscriber.requests.length, 5)
+        await hanging.close()
         assert.equal((await answer).status, 204)
       })
     },

@@ -53,13 +53,10 @@ const waiting = all.filter(([, { attempts }]) =>
 )
 const answering = all.filter(each => !waiting.includes(each))
 // One after another, so that a busy machine has the two seconds of an attempt for each.
-describe('Webhooks: misbehaving receivers', { timeout: 120_000 }, () => {
+describe('Webhooks: misbehaving receivers', () => {
   testEach(answering)
 })
 
-describe('Webhooks: receivers that let an attempt wait', {
-  concurrency: true,
-  timeout: 120_000,
-}, () => {
+describe('Webhooks: receivers that let an attempt wait', { concurrency: true }, () => {
   testEach(waiting)
 })
