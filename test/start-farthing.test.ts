@@ -45,7 +45,7 @@ test('HOST=localhost is one address, also where the name has two, and stops like
 })
 
 test('A stop waits for the delivery whose client has gone away, and records how it ended', async t => {
-  const gate = gated()
+  const gate = gated(t)
   const receiver = await startReceiver({ plain: true, ...gate.behaviour })
   t.after(() => receiver.close())
   const FARTHING_API_KEY = 'key-of-the-default-account'

@@ -20,7 +20,6 @@ import { ask } from '../../support/control.ts'
 import type { Behaviour } from '../../support/receiver.ts'
 import { onEveryDatabase } from '../../support/service.ts'
 import { gated, receiving } from '../../support/subscriber.ts'
-import { holdTimers } from '../../support/time.ts'
 
 onEveryDatabase(
   'Asking a receiver',
@@ -191,14 +190,13 @@ onEveryDatabase(
 
     test('one at a time is asked or probed in an account, and the others are told so', async t => {
       let opens = false
-      const gate = gated(({ response }) => response.writeHead(401).end())
+      const gate = gated(t, ({ response }) => response.writeHead(401).end())
       const { api, id, subscriber } = await messageTo(t, () => ({
         plain: true,
         onRequest: answer =>
           opens ? gate.behaviour.onRequest?.(answer) : answer.response.writeHead(401).end(),
       }))
       opens = true
-      holdTimers(t, 1_000, 2_000) // the time for an answer
       const arrived = subscriber.requests.length
       const first = askAbout(api, id)
       while (subscriber.requests.length === arrived) await new Promise(setImmediate)

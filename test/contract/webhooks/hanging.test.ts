@@ -5,7 +5,7 @@ import { authorise, read } from '../../support/journeys.ts'
 import type { Behaviour } from '../../support/receiver.ts'
 import { onSharedDatabases } from '../../support/service.ts'
 import { endingsOf, subscribe } from '../../support/subscriber.ts'
-import { holdTimers } from '../../support/time.ts'
+import { holdAttempts } from '../../support/time.ts'
 import { cancelOne, paymentPath } from './payment-changes.ts'
 
 const moto = { authorisation_mode: 'moto_api' }
@@ -66,7 +66,7 @@ describe('Webhooks: requests beside a receiver that does not respond', () => {
         const hanging = await subscribe(t, api, { behaviour: hang })
         const other = await service().newAccount()
         const subscriber = await subscribe(t, other)
-        holdTimers(t, 1_000, 2_000) // the time for an answer
+        holdAttempts(t)
         let answered = false
         const answer = api.post(`${paymentPath(payment)}/cancel`).finally(() => {
           answered = true
