@@ -79,7 +79,8 @@ rmSync(folder, { recursive: true })
 function chosen(): string[] {
   if (changed) return [...grouped(testsConcerning(changedFiles())), ...named]
   if (named.length === 0) return grouped(globSync(EVERY))
-  return named.map((name, nth) => (name.endsWith('.test.ts') ? group(`${nth}`, [name]) : name))
+  const files = named.flatMap(name => (globSync(name).length > 0 ? globSync(name) : name))
+  return files.map((name, nth) => (name.endsWith('.test.ts') ? group(`${nth}`, [name]) : name))
 }
 
 async function run(paths: string[]): Promise<void> {

@@ -35,6 +35,7 @@ export async function subscribe(
   api: Client,
   { behaviour, ...fields }: SubscriberOptions = {},
 ): Promise<Subscriber> {
+  if (!behaviour?.hangs) holdAttempts(t)
   const receiver = await startReceiver(behaviour)
   t.after(() => receiver.close())
   const answer = await api.post('/v1/webhooks', { callback_url: receiver.url, ...fields })
