@@ -7,7 +7,13 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { pino } from 'pino'
 import { readConfig } from '../../../src/app/config.ts'
 import { startFarthing } from '../../../src/app/start.ts'
-import { PIPELINED, PIPELINED_IN_ALL, REQUESTS_IN_PROGRESS } from '../../../src/core/budgets.ts'
+import {
+  HEADERS_MS,
+  PIPELINED,
+  PIPELINED_IN_ALL,
+  REQUEST_MS,
+  REQUESTS_IN_PROGRESS,
+} from '../../../src/core/budgets.ts'
 import { type Client, createClient, webPayment } from '../../support/client.ts'
 import { tempDatabase } from '../../support/folders.ts'
 import { createGate } from '../../support/gate.ts'
@@ -41,6 +47,7 @@ async function startGated(t: TestContext) {
   })
   // A busy machine takes longer than a client may for its headers and its body, and than a connection may be silent.
   const { server } = farthing.app.server
+  assert.deepEqual([server.headersTimeout, server.requestTimeout], [HEADERS_MS, REQUEST_MS])
   Object.assign(server.setTimeout(0), { headersTimeout: 0, requestTimeout: 0 })
   t.after(async () => {
     for (const gate of [writes, sends]) gate.open()
