@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict'
-import { execFileSync, spawnSync } from 'node:child_process'
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { globSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
 import { CONCERNS, changedFiles, testsConcerning } from './support/concerning.ts'
 import { tempFolder } from './support/folders.ts'
+import { createHangs } from './support/hangs.ts'
+import { fieldsOf } from './support/process-tree.ts'
 
 const FILE = 'test/domain/money.test.ts'
 
@@ -13,6 +17,9 @@ function npmTest(...args: string[]): string {
   const { NODE_TEST_CONTEXT: _, FARTHING_TEST_TIMES: __, ...env } = process.env
   return execFileSync(process.execPath, ['test/run.ts', ...args], { env, encoding: 'utf8' })
 }
+
+/** Not ended, and not waiting for its parent to notice. */
+const isRunning = (pid: number): boolean => !['', 'Z'].includes(fieldsOf(pid)[0] ?? '')
 
 describe('npm test', () => {
   test('with a file runs that file, and with --times says what it took', () => {
@@ -46,6 +53,40 @@ describe('npm test', () => {
       stdout,
       /All tests have ended, but not the process\. It is kept by: .*TCPServerWrap/,
     )
+  })
+
+  test('ends tests that wait for a minute, with what they started, and names the test; those that work go on', async t => {
+    const folder = tempFolder()
+    const progress = join(import.meta.dirname, 'support/progress.ts')
+    const start = async (name: string, body: string) => {
+      const code = `import '${progress}'; import { spawn } from 'node:child_process'; import { test } from 'node:test'; test('${name}', ${body})`
+      const child = spawn(process.execPath, ['--input-type=module', '--eval', code], {
+        env: { ...process.env, FARTHING_TEST_PROGRESS: folder },
+      })
+      t.after(() => child.kill('SIGKILL'))
+      const [line] = await once(child.stdout.setEncoding('utf8'), 'data')
+      return { child, line }
+    }
+    const waits = await start(
+      'It waits',
+      `() => new Promise(() => console.log(spawn('sleep', ['600']).pid))`,
+    )
+    let now = 0
+    const endHanging = createHangs(folder, { longestWait: 10_000, clock: () => now })
+    assert.deepEqual(endHanging(), [])
+    const works = await start(
+      'It works',
+      `() => { for (let ms = 500; ; ms += 500) { while (process.cpuUsage().user < 1_000 * ms); console.log() } }`,
+    )
+    assert.deepEqual(endHanging(), [])
+    for (let lines = 0; lines < 3; lines++) await once(works.child.stdout, 'data')
+    now = 10_000
+    const [hanging = '', ...others] = endHanging()
+    assert.deepEqual(others, [])
+    assert.match(hanging, /^Tests hang at the test "It waits" of /)
+    await once(waits.child, 'exit')
+    while (isRunning(Number(waits.line))) await setImmediate()
+    assert.ok(isRunning(works.child.pid ?? 0))
   })
 
   test('with --changed runs what concerns the files that differ from main, committed or not', () => {

@@ -2,12 +2,14 @@
  * Runs the test files named on the command line, or all, with one PostgreSQL server for the whole run. `--changed` chooses
  * those that concern what has changed since main, and `--times` says afterwards which files took the most.
  */
-import { spawnSync } from 'node:child_process'
-import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { changedFiles, testsConcerning } from './support/concerning.ts'
+import { createHangs } from './support/hangs.ts'
 import { measured, table, usedCpu } from './support/times.ts'
 
 /** All test processes load the same code, so they share compiled code. */
@@ -15,8 +17,8 @@ const NODE_COMPILE_CACHE = fileURLToPath(
   new URL('../node_modules/.cache/node-compile', import.meta.url),
 )
 
-/** Milliseconds for a test or a group of tests, so that a test that hangs fails and is named, also on a busy machine. */
-const TIMEOUT = 1_800_000
+/** Milliseconds between looks for tests that hang. */
+const LOOK_EVERY = 1_000
 
 const EVERY = 'test/**/*.test.ts'
 
@@ -57,6 +59,8 @@ const CONCURRENCY = availableParallelism() + 4
 const MOST = 30
 
 const LEFT_OVER = new URL('support/left-over.ts', import.meta.url).href
+const TIMERS = new URL('support/timers.ts', import.meta.url).href
+const PROGRESS = new URL('support/progress.ts', import.meta.url).href
 
 const given = process.argv.slice(2)
 const times = given.includes('--times')
@@ -64,35 +68,49 @@ const changed = given.includes('--changed')
 const named = given.filter(argument => !['--times', '--changed'].includes(argument))
 const folder = mkdtempSync(join(tmpdir(), 'farthing-test-run-'))
 const output = join(folder, 'times')
+const progress = join(folder, 'progress')
 const began = performance.now()
 const paths = chosen()
-if (paths.length > 0) run(paths)
+if (paths.length > 0) await run(paths)
 else process.stdout.write('No test concerns what has changed since main.\n')
 rmSync(folder, { recursive: true })
 
-/** With `--times` a named file is measured in a group of its own. */
+/** A named file has a group of its own, because only groups note their progress and measure. */
 function chosen(): string[] {
   if (changed) return [...grouped(testsConcerning(changedFiles())), ...named]
   if (named.length === 0) return grouped(globSync(EVERY))
-  if (!times) return named
-  return named.map((name, nth) => (name.endsWith('.test.ts') ? group(`${nth}`, [name]) : name))
+  const files = named.flatMap(name => (globSync(name).length > 0 ? globSync(name) : name))
+  return files.map((name, nth) => (name.endsWith('.test.ts') ? group(`${nth}`, [name]) : name))
 }
 
-function run(paths: string[]): void {
-  const { status } = spawnSync(
+async function run(paths: string[]): Promise<void> {
+  mkdirSync(progress)
+  const runner = spawn(
     process.execPath,
     [
       '--test',
       `--test-concurrency=${CONCURRENCY}`,
-      `--test-timeout=${TIMEOUT}`,
       '--test-global-setup=test/support/global-setup.ts',
+      ...(process.env.FARTHING_TEST_TIMERS ? [`--import=${TIMERS}`] : []),
       ...paths,
     ],
     {
       stdio: 'inherit',
-      env: { ...process.env, NODE_COMPILE_CACHE, ...(times && { FARTHING_TEST_TIMES: output }) },
+      env: {
+        ...process.env,
+        NODE_COMPILE_CACHE,
+        FARTHING_TEST_PROGRESS: progress,
+        ...(times && { FARTHING_TEST_TIMES: output }),
+      },
     },
   )
+  process.on('SIGINT', () => {}) // it gets the signal too, and stops PostgreSQL
+  const endHanging = createHangs(progress)
+  const looking = setInterval(() => {
+    for (const sentence of endHanging()) process.stderr.write(`${sentence}\n`)
+  }, LOOK_EVERY)
+  const [status] = await once(runner, 'close')
+  clearInterval(looking)
   process.exitCode = status ?? 1
   if (!times) return
   const wall = (performance.now() - began) / 1000
@@ -111,7 +129,7 @@ function grouped(files: string[]): string[] {
     // The test runner sorts the paths.
     return members.length > 0 ? [group(`${String(nth).padStart(2, '0')}-${name}`, members)] : []
   })
-  return [...groups, ...[...alone].map((file, nth) => (times ? group(`99-${nth}`, [file]) : file))]
+  return [...groups, ...[...alone].map((file, nth) => group(`99-${nth}`, [file]))]
 }
 
 /** Writes a file that imports these. Returns its path. */
@@ -120,6 +138,6 @@ function group(name: string, files: string[]): string {
   const urls = new Map(files.map(file => [file, pathToFileURL(file).href]))
   const imports = [...urls.values()].map(url => `import '${url}'\n`)
   const last = `import { endWhatIsKept } from '${LEFT_OVER}'\nendWhatIsKept()\n`
-  writeFileSync(path, (times ? measured(urls) : imports.join('')) + last)
+  writeFileSync(path, `import '${PROGRESS}'\n${times ? measured(urls) : imports.join('')}${last}`)
   return path
 }

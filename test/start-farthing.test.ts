@@ -80,7 +80,7 @@ async function canConnect(port: number): Promise<boolean> {
 }
 
 test('A stop waits for the delivery whose client has gone away, and records how it ended', async t => {
-  const gate = gated()
+  const gate = gated(t)
   const receiver = await startReceiver({ plain: true, ...gate.behaviour })
   t.after(() => receiver.close())
   const FARTHING_API_KEY = 'key-of-the-default-account'

@@ -119,9 +119,7 @@ describe('A page of the console that is open', () => {
       await press(payment, '#choose-error')
       await payment.close()
       await nextLook(page)
-      await page
-        .getByRole('link', { name: 'R-live' })
-        .waitFor({ state: 'detached', timeout: 4_000 })
+      await page.getByRole('link', { name: 'R-live' }).waitFor({ state: 'detached' })
       await at(page, `payments/${payment_id}`)
       const status = page.locator('.farthing-live [role=status]')
       await api.get(`/v1/payments/${payment_id}`)

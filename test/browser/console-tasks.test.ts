@@ -219,7 +219,7 @@ const tasks: Task[] = [
       await press('.farthing-follow input')
       const { body } = await api.get('/v1/payments?reference=R-follow')
       await api.post(`/v1/payments/${body.results[0].payment_id}/cancel`)
-      await page.locator('tbody .govuk-tag:has-text("cancelled")').waitFor({ timeout: 4_000 })
+      await page.locator('tbody .govuk-tag:has-text("cancelled")').waitFor()
     },
   },
   {
@@ -232,7 +232,7 @@ const tasks: Task[] = [
       await click('a:has-text("Only refused")')
       await press('.farthing-follow input')
       await api.get('/v1/payments/unknown')
-      await page.getByText('404').first().waitFor({ timeout: 4_000 })
+      await page.getByText('404').first().waitFor()
       assert.equal(await page.getByText('GET /v1/payments', { exact: true }).count(), 0)
     },
   },

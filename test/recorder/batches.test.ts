@@ -96,7 +96,7 @@ test('exchanges that arrive while others are written wait for the next write', a
 
   for (let i = 0; i < 3; i++) record()
   assert.equal(batches.isBehind(), false)
-  t.mock.timers.tick(250)
+  t.mock.timers.runAll()
   record()
   resolve(true)
   await new Promise(setImmediate)
@@ -104,7 +104,7 @@ test('exchanges that arrive while others are written wait for the next write', a
   assert.deepEqual(writes, [3])
   assert.equal(batches.isBehind(), true, '100 rows fill a write')
 
-  t.mock.timers.tick(250)
+  t.mock.timers.runAll()
   await new Promise(setImmediate)
   assert.deepEqual(writes, [3, 100])
   assert.equal(batches.isBehind(), false)

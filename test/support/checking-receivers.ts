@@ -10,6 +10,7 @@ import { flush } from './record.ts'
 import type { Service, SharedService } from './service.ts'
 import { mistakesWith } from './signature-mistakes.ts'
 import { history, type Subscriber, subscribe } from './subscriber.ts'
+import { holdWork } from './time.ts'
 
 /** The keys that a receiver may use: its own, and that of another webhook. */
 export type Keys = { own: string; other: string }
@@ -68,6 +69,7 @@ export async function refusedMessage(
   const api = await service.newAccount()
   const keys = { own: '', other: '' }
   keys.other = (await addWebhook(api, 'Archive')).signing_key
+  holdWork(t) // a receiver is asked for 30 seconds at most
   const subscriber = await subscribe(t, api, { behaviour: behaveWith(keys) })
   keys.own = subscriber.webhook.signing_key
   const { payment_id } = await api.createPayment({ description: DESCRIPTION })

@@ -7,9 +7,6 @@ import { fileURLToPath } from 'node:url'
 const SOURCES = fileURLToPath(new URL('../../bin/farthing.js', import.meta.url))
 export const COMMAND = process.env.FARTHING_TEST_COMMAND ?? SOURCES
 
-/** Milliseconds. On a busy machine a start takes a second or two. */
-const LONGEST_START = 60_000
-
 export type Exit = { code: number | null; signal: NodeJS.Signals | null }
 
 export type FarthingProcess = {
@@ -48,9 +45,7 @@ process.on('exit', () => {
 /** Starts the service on a free loopback port and waits for its address. */
 export async function startProcess(options: ProcessOptions = {}): Promise<FarthingProcess> {
   const started = spawnFarthing({ ...options, env: { PORT: '0', ...options.env } })
-  const late = setTimeout(() => started.child.kill('SIGKILL'), LONGEST_START)
   const baseUrl = await Promise.race([firstAddress(started), started.exited.then(() => undefined)])
-  clearTimeout(late)
   if (baseUrl === undefined) throw new Error(`the process did not start:\n${started.output()}`)
   return { ...started, baseUrl }
 }
@@ -61,13 +56,11 @@ export async function startCommand(
   text: string,
 ): Promise<Omit<FarthingProcess, 'baseUrl'> & { stdout(): string; stderr(): string }> {
   const started = spawnFarthing(options)
-  const late = setTimeout(() => started.child.kill('SIGKILL'), LONGEST_START)
   const printed = new Promise<void>(resolve => {
     const look = () => started.output().includes(text) && resolve()
     for (const stream of [started.child.stdout, started.child.stderr]) stream?.on('data', look)
   })
   await Promise.race([printed, started.exited])
-  clearTimeout(late)
   if (!started.output().includes(text))
     throw new Error(`it did not print ${text}:\n${started.output()}`)
   return started

@@ -29,6 +29,8 @@ export type Answer = {
 
 /** How a receiver differs from one that responds 200 at once. */
 export type Behaviour = {
+  /** It lets attempts wait until their two seconds are over. Others have more time, for a slow machine. */
+  hangs?: boolean
   /** Nothing listens at the port. */
   refuses?: true
   /** Speaks HTTP without TLS. */

@@ -12,6 +12,7 @@ import {
   startReceiver,
 } from './receiver.ts'
 import type { Service, ServiceOptions } from './service.ts'
+import { holdAttempts } from './time.ts'
 
 /** A service whose webhooks may be on this machine, and that trusts the certificates of the tests. */
 export const receiving: ServiceOptions = {
@@ -34,6 +35,7 @@ export async function subscribe(
   api: Client,
   { behaviour, ...fields }: SubscriberOptions = {},
 ): Promise<Subscriber> {
+  if (!behaviour?.hangs) holdAttempts(t)
   const receiver = await startReceiver(behaviour)
   t.after(() => receiver.close())
   const answer = await api.post('/v1/webhooks', { callback_url: receiver.url, ...fields })
@@ -103,7 +105,8 @@ export const answering =
 export type Gate = { behaviour: Behaviour; open(): void }
 
 /** Holds every request until `open`. Then `react` responds to it and to all later ones. */
-export function gated(react: Reaction = answering(200)): Gate {
+export function gated(t: TestContext, react: Reaction = answering(200)): Gate {
+  holdAttempts(t)
   const { promise, resolve } = Promise.withResolvers<void>()
   return {
     behaviour: { onRequest: answer => void promise.then(() => react(answer)) },

@@ -1,3 +1,4 @@
+import { mock, type TestContext } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 
 /**
@@ -6,3 +7,42 @@ import { setTimeout } from 'node:timers/promises'
  */
 export const endsWithin = (work: Promise<unknown>, ms: number): Promise<boolean> =>
   Promise.race([work.then(() => true), setTimeout(ms, false, { ref: false })])
+
+type Replaced = { mock: { restore(): void } }
+
+/** Tests that hold the same share one replacement, because mocks of one function can only be restored in their order. */
+const holds = new Map<string, { tests: number; replaced: Replaced }>()
+
+function hold(t: TestContext, what: string, replace: () => Replaced): void {
+  const held = holds.get(what) ?? { tests: 0, replaced: replace() }
+  holds.set(what, held)
+  held.tests += 1
+  t.after(() => {
+    held.tests -= 1
+    if (held.tests > 0) return
+    held.replaced.mock.restore()
+    holds.delete(what)
+  })
+}
+
+/** Lets the receivers of this process have as much time for an answer as the test needs, instead of two seconds. */
+export const holdAttempts = (t: TestContext): void => holdTimers(t, 1_000, 2_000)
+
+/** Stops the time of this process by which work is limited to seconds, so that no machine is too slow for it. */
+export function holdWork(t: TestContext): void {
+  const now = performance.now()
+  hold(t, 'work', () => mock.method(performance, 'now', () => now))
+}
+
+const DAY = 24 * 60 * 60 * 1000
+
+/**
+ * Lets timers that begin from now on and take more than `least` and at most `most` milliseconds last longer than the test,
+ * so that what they limit is not over before the test has done its work on a slow machine. A test holds one range.
+ */
+export function holdTimers(t: TestContext, least: number, most: number): void {
+  const start = globalThis.setTimeout
+  const lasting = (run: (...of: unknown[]) => void, ms = 0, ...rest: unknown[]) =>
+    start(run, ms > least && ms <= most ? DAY : ms, ...rest)
+  hold(t, 'timers', () => mock.method(globalThis, 'setTimeout', lasting))
+}

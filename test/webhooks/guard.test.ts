@@ -151,7 +151,7 @@ describe('The look-up of a socket:', () => {
   })
 })
 
-test('Proxy variables are ignored.', { timeout: 120_000 }, async t => {
+test('Proxy variables are ignored.', async t => {
   const proxied: string[] = []
   const proxy = net.createServer(socket => {
     socket.on('error', () => {})

@@ -11,7 +11,7 @@ import { listenerAddress, NOBODY_LISTENS } from '../../src/pay/webhooks/listener
 import { withListeners } from '../../src/tools/deliver/listeners.ts'
 import { type Behaviour, postTo } from '../support/receiver.ts'
 import { HOSTS, loopbackSend, receiverThat } from '../support/sending.ts'
-import { endsWithin } from '../support/time.ts'
+import { holdAttempts, holdWork } from '../support/time.ts'
 
 const nothing = async () => {}
 
@@ -33,7 +33,7 @@ async function startAtOnce(messages: number) {
   }
 }
 
-describe('Concurrent messages:', { timeout: 120_000 }, () => {
+describe('Concurrent messages:', () => {
   test('Requests beyond 64 to a host wait in a queue, delay no other host, and open no connection if they time out there.', async () => {
     const { receiver, send, outcomes } = await startAtOnce(70)
     const other = await receiverThat({ plain: true })
@@ -92,22 +92,24 @@ describe('Concurrent messages:', { timeout: 120_000 }, () => {
     const send = loopbackSend(() => new Promise(resolve => (answer = resolve)))
     const started = performance.now()
     const sending = send(postTo(receiver.url))
-    assert.ok(await endsWithin(sending, 20_000))
-    assert.ok(performance.now() - started > 1950)
     assert.deepEqual(await sending, {
       status: 'FAILED',
       status_code: null,
       response_time: null,
       result: 'timeout',
     })
+    assert.ok(performance.now() - started > 1950)
     answer(['127.0.0.1'])
     await setTimeout(100)
     assert.equal(receiver.connections(), 0)
   })
 })
 
-describe('Sending to many hosts', { timeout: 120_000 }, () => {
-  test('All hosts together get at most 256 requests at once; the others wait and are sent.', async () => {
+describe('Sending to many hosts', () => {
+  test('All hosts together get at most 256 requests at once; the others wait and are sent.', async t => {
+    // A slow machine needs longer for so many than a message may wait.
+    holdWork(t)
+    holdAttempts(t)
     let open = 0
     let most = 0
     const receiver = await receiverThat({
@@ -127,7 +129,7 @@ describe('Sending to many hosts', { timeout: 120_000 }, () => {
       ),
     )
     assert.ok(most <= 256, `${most} requests at once`)
-    assert.ok(outcomes.some(({ result }) => result === '200 OK'))
+    assert.ok(outcomes.every(({ result }) => result === '200 OK'))
   })
 })
 

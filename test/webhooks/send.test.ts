@@ -39,7 +39,7 @@ const BUSY_RECEIVER = `
 const nothing = async () => {}
 
 // Many of these wait for the deadline of two seconds, so they run concurrently.
-describe('Sending', { concurrency: true, timeout: 120_000 }, () => {
+describe('Sending', { concurrency: true }, () => {
   // The first message takes long on a busy machine, which loads and compiles the code meanwhile.
   before(async () => {
     await loopbackSend()(postTo((await receiverThat()).url))

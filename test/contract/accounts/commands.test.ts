@@ -49,9 +49,7 @@ for (const kind of ['sqlite', 'postgres'] as const)
       const before = Date.now()
       const revoked = await keys('revoke', second?.id ?? '')
       assert.deepEqual([revoked.code, revoked.stdout], [0, `Revoked ${second?.id}.\n`])
-      const ended = Date.now()
-      while ((await api.get('/v1/payments')).status !== 401)
-        assert.ok(Date.now() < ended + 30_000, 'soon refused')
+      while ((await api.get('/v1/payments')).status !== 401);
       assert.ok(Date.parse((await lines())[1]?.revoked ?? '') >= before)
 
       const again = await keys('revoke', second?.id ?? '')

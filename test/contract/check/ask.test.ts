@@ -190,7 +190,7 @@ onEveryDatabase(
 
     test('one at a time is asked or probed in an account, and the others are told so', async t => {
       let opens = false
-      const gate = gated(({ response }) => response.writeHead(401).end())
+      const gate = gated(t, ({ response }) => response.writeHead(401).end())
       const { api, id, subscriber } = await messageTo(t, () => ({
         plain: true,
         onRequest: answer =>

@@ -26,7 +26,10 @@ const faults: Record<string, Fault> = {
     behaviour: { certificate: 'expired' },
     sentence: /certificate of the receiver was not accepted \(CERT_HAS_EXPIRED\): it has expired/,
   },
-  'it hangs': { behaviour: { onRequest: () => {} }, sentence: /did not answer within 2 seconds/ },
+  'it hangs': {
+    behaviour: { onRequest: () => {}, hangs: true },
+    sentence: /did not answer within 2 seconds/,
+  },
   'it redirects': {
     behaviour: { onRequest: answering(301) },
     sentence: /3xx counts as failed: register the address/,

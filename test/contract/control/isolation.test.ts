@@ -2,15 +2,17 @@ import assert from 'node:assert/strict'
 import http from 'node:http'
 import { test } from 'node:test'
 import { HELD_WAITS, TEST_ACCOUNTS } from '../../../src/core/budgets.ts'
+import { LONGEST_WAIT } from '../../../src/tools/control/wait.ts'
 import { type Client, createClient, sendUnchecked } from '../../support/client.ts'
 import { ask } from '../../support/control.ts'
 import { payOnPages } from '../../support/journeys.ts'
 import { onOneDatabase, onSharedDatabases, startService } from '../../support/service.ts'
+import { holdTimers } from '../../support/time.ts'
 
 /** Requests that wait, each on a connection of its own. */
 function waitsOf(url: string, key: string | undefined, count: number) {
   const requests = Array.from({ length: count }, () =>
-    http.get(`${url}/control/payments?status=success&wait=10000`, {
+    http.get(`${url}/control/payments?status=success&wait=${LONGEST_WAIT}`, {
       agent: false,
       headers: { Authorization: `Bearer ${key}` },
     }),
@@ -125,7 +127,8 @@ onSharedDatabases(
 onOneDatabase(
   'Waits and the places that they take',
   service => {
-    test('a client that leaves ends its wait, and a thousand waits keep nobody else from a place', async () => {
+    test('a client that leaves ends its wait, and a thousand waits keep nobody else from a place', async t => {
+      holdTimers(t, LONGEST_WAIT - 1, LONGEST_WAIT)
       const { baseUrl } = service()
       const api = await service().newAccount()
       const left = waitsOf(baseUrl, api.key, HELD_WAITS + 1)

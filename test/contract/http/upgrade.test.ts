@@ -45,9 +45,7 @@ onOneDatabase('HTTP: upgrade requests', service => {
     ['404', '/v1/nothing', undefined, json.length],
     ['413', '/v1/payments', undefined, 200_000],
   ] as const)
-    test(`an upgrade request whose body has not arrived returns ${status}, and the connection carries the next request`, {
-      timeout: 60_000,
-    }, async () => {
+    test(`an upgrade request whose body has not arrived returns ${status}, and the connection carries the next request`, async () => {
       const socket = await open(service().baseUrl)
       const seen = statusOf(socket)
       let isAnswered = false

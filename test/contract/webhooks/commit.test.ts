@@ -112,7 +112,7 @@ onEveryDatabase(
 
     test('a refund whose message took 5 seconds to deliver is returned as success', async t => {
       const api = await account()
-      const gate = gated()
+      const gate = gated(t)
       const payment = await paidPayment(api)
       const { next } = await subscribe(t, api, { behaviour: gate.behaviour })
       const answer = api.post(`${paymentPath(payment)}/refunds`, { amount: 1 })

@@ -74,7 +74,7 @@ test('After kill -9 during a delivery and the end of its claim, the next start s
 test('SIGTERM during a delivery lets it and the request that waits for it end', async t => {
   const service = crashable(t)
   let api = await service.start()
-  const gate = gated()
+  const gate = gated(t)
   const subscriber = await subscribe(t, api, { behaviour: gate.behaviour })
   const payment = await api.createPayment()
   const request = api.post(`${paymentPath(payment)}/cancel`)

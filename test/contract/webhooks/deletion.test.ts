@@ -18,7 +18,7 @@ onSharedDatabases(
       status: number,
     ) => {
       const api = await service().newAccount()
-      const gate = gated(answering(status))
+      const gate = gated(t, answering(status))
       const subscriber = await subscribe(t, api, { behaviour: gate.behaviour })
       const answer = change(api)
       await subscriber.next()

@@ -29,7 +29,7 @@ onSharedDatabases(
   service => {
     test('the two messages of one change are sent to a webhook one after the other, in order', async t => {
       const api = await service().newAccount()
-      const gate = gated()
+      const gate = gated(t)
       const slow = await subscribe(t, api, { behaviour: gate.behaviour })
       const payment = await api.createPayment(moto)
       const answer = authorise(api, payment)
@@ -44,7 +44,7 @@ onSharedDatabases(
 
     test('the messages of one change are sent to different webhooks at the same time', async t => {
       const api = await service().newAccount()
-      const both = gated()
+      const both = gated(t)
       const first = await subscribe(t, api, { behaviour: both.behaviour })
       const second = await subscribe(t, api, { behaviour: both.behaviour })
       const answer = cancelOne(api)
@@ -74,7 +74,7 @@ onSharedDatabases(
       const agreement = await activeAgreement(api)
       requests.create = [() => payByAgreement(api, agreement), 201]
       for (const [name, [request, status]] of Object.entries(requests)) {
-        const gate = gated()
+        const gate = gated(t)
         const subscriber = await subscribe(t, api, { behaviour: gate.behaviour })
         let answered = false
         const answer = request().finally(() => {
@@ -129,7 +129,7 @@ onSharedDatabases(
 
     test('a message is delivered although the client has disconnected', async t => {
       const api = await service().newAccount()
-      const gate = gated(({ response, nth }) => response.writeHead(nth === 1 ? 500 : 200).end())
+      const gate = gated(t, ({ response, nth }) => response.writeHead(nth === 1 ? 500 : 200).end())
       const subscriber = await subscribe(t, api, { behaviour: gate.behaviour })
       const payment = await api.createPayment()
       const impatient = new AbortController()

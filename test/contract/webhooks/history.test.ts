@@ -52,7 +52,7 @@ onSharedDatabases(
       const [message] = await history(api, subscriber.webhook)
       const [sent] = received(subscriber)
       const times: number[] = message.attempts.map(({ response_time }: Body) => response_time)
-      assert.ok(times.every(time => Number.isInteger(time) && time >= 0 && time < 2_000))
+      assert.ok(times.every(time => Number.isInteger(time) && time >= 0))
       const attempts = [
         {
           created_date: iso(changed + 1_500),
@@ -88,7 +88,7 @@ onSharedDatabases(
 
     test('a message is PENDING until its last attempt ends, with its body and the attempts that have ended', async t => {
       const api = await service().newAccount()
-      const [first, second] = [gated(answering(500)), gated()]
+      const [first, second] = [gated(t, answering(500)), gated(t)]
       const subscriber = await subscribe(t, api, {
         behaviour: {
           onRequest: answer => (answer.nth === 1 ? first : second).behaviour.onRequest?.(answer),
@@ -190,7 +190,7 @@ onSharedDatabases(
 
     test('a message still PENDING when its payment expires becomes FAILED and is not sent again', async t => {
       const api = await service().newAccount()
-      const gate = gated(answering(500))
+      const gate = gated(t, answering(500))
       const subscriber = await subscribe(t, api, { behaviour: gate.behaviour })
       const answer = cancelOne(api)
       await subscriber.next()

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { test as nodeTest, type TestContext } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import type { Database, Send } from '../../../src/core/ports.ts'
 import { CLAIM_MS, createDeliveries, type Deliveries } from '../../../src/pay/webhooks/deliver.ts'
@@ -12,10 +12,6 @@ import { eventTypesOf, history } from '../../support/subscriber.ts'
 import { cancelOne } from './payment-changes.ts'
 
 const WEEK_MS = 7 * 86_400_000
-
-/** These tests wait for one another's steps. A step that is never taken fails only its own test. */
-const test = (name: string, body: (t: TestContext) => Promise<void>): Promise<void> =>
-  nodeTest(name, { timeout: 60_000 }, body)
 
 /** The sender of the instances that die. It never resolves, so that their messages stay unsent. */
 let dead: HeldSend = holdSends()
@@ -297,7 +293,7 @@ onEveryDatabase(
       await later
       // The first round may have been looking still when the claim ended, and then it is the sender.
       const told = async () => !(await story(api, other)).includes('PENDING 0')
-      for (let asked = 0; asked < 200 && !(await told()); asked++);
+      while (!(await told()));
       assert.deepEqual(await story(api, other), ['SUCCESSFUL 1', 'SUCCESSFUL 1'])
       assert.equal(stuck.calls.length, 1)
       stuck.endAll(200)

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { startPostgres } from '../../support/postgres.ts'
+import { childrenOf, signal } from '../../support/process-tree.ts'
 
 export type CrashablePostgres = {
   url: string
@@ -47,19 +48,3 @@ export async function startCrashablePostgres(): Promise<CrashablePostgres> {
     stop: postgres.stop,
   }
 }
-
-/** Ignores a process that has ended. */
-function signal(pid: number, name: NodeJS.Signals): void {
-  try {
-    process.kill(pid, name)
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
-  }
-}
-
-const childrenOf = (pid: number): number[] =>
-  readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
-    .trim()
-    .split(' ')
-    .filter(Boolean)
-    .map(Number)

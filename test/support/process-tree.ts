@@ -1,0 +1,36 @@
+/** Processes and what they started, as Linux lists them. */
+import { readdirSync, readFileSync } from 'node:fs'
+
+const tryTo = <Result>(read: () => Result): Result | undefined => {
+  try {
+    return read()
+  } catch {
+    return undefined // the process has ended
+  }
+}
+
+/** What each thread of a process has in this file, none if the process has ended. */
+export const ofThreads = (pid: number, name: string): string[] =>
+  (tryTo(() => readdirSync(`/proc/${pid}/task`)) ?? []).map(
+    thread => tryTo(() => readFileSync(`/proc/${pid}/task/${thread}/${name}`, 'utf8')) ?? '',
+  )
+
+export const childrenOf = (pid: number): number[] =>
+  ofThreads(pid, 'children').join('').split(' ').filter(Boolean).map(Number)
+
+/** A process and all that descend from it, parents first. */
+export function processTree(first: number): number[] {
+  const found = [first]
+  for (const pid of found) found.push(...childrenOf(pid))
+  return found
+}
+
+/** What the system says of a process after its name, beginning with its state. Empty if it has ended. */
+export function fieldsOf(pid: number): string[] {
+  const stat = tryTo(() => readFileSync(`/proc/${pid}/stat`, 'utf8')) ?? ''
+  return stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+}
+
+/** Returns whether the process was there. */
+export const signal = (pid: number, name: NodeJS.Signals): boolean =>
+  tryTo(() => process.kill(pid, name)) ?? false

@@ -1,0 +1,40 @@
+/**
+ * Multiplies the intervals of the record, the waits and the probes by FARTHING_TEST_TIMERS in the processes of the tests, and
+ * so shows tests that depend on how much happens before a timer fires (test/long/slow.ts). `test/run.ts` loads it into them.
+ */
+import { registerHooks } from 'node:module'
+
+/** The constants by the file of `src` that defines them, in milliseconds. Promises, such as the longest wait, stay. */
+const INTERVALS: Record<string, string[]> = {
+  'tools/record/batches.ts': ['WRITE_EVERY', 'WRITE_EVERY_UNDER_LOAD', 'RETRY_AFTER'],
+  'tools/record/recorder.ts': ['LONGEST_WAIT'],
+  'tools/control/wait.ts': ['LOOK_EVERY', 'LOOK_EVERY_IF_SHARED'],
+  'tools/control/accounts.ts': ['POLL_INTERVAL'],
+  'tools/explain/check/probe-forgeries.ts': ['POLL_INTERVAL'],
+  'testing/waits.ts': ['POLL_INTERVAL'],
+  'testing/receiver.ts': ['POLL_INTERVAL'],
+}
+
+const SOURCES = new URL('../../src/', import.meta.url).href
+
+/** The text of this file of `src` with its intervals multiplied. */
+export function withIntervals(path: string, source: string, factor: number): string {
+  return (INTERVALS[path] ?? []).reduce((text, name) => {
+    const defined = new RegExp(`(const ${name} = )([\\d_]+)`)
+    if (!defined.test(text)) throw new Error(`${path} has no ${name}: see ${import.meta.filename}`)
+    return text.replace(
+      defined,
+      (_, before, ms) => `${before}${Number(ms.replaceAll('_', '')) * factor}`,
+    )
+  }, source)
+}
+
+const factor = Number(process.env.FARTHING_TEST_TIMERS)
+registerHooks({
+  load(url, context, nextLoad) {
+    const loaded = nextLoad(url, context)
+    const path = url.startsWith(SOURCES) ? url.slice(SOURCES.length) : ''
+    if (!INTERVALS[path]) return loaded
+    return { ...loaded, source: withIntervals(path, String(loaded.source), factor) }
+  },
+})
