@@ -41,7 +41,7 @@ const edge = (
 export const MOST_LISTED = 500
 
 /** Milliseconds. */
-const LONGEST_WAIT = 10_000
+export const LONGEST_WAIT = 10_000
 
 export const payment_id = anyText('Only results of this payment', ID)
 export const reference = anyText(
