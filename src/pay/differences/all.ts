@@ -1,7 +1,10 @@
 /** Every difference between the specification and GOV.UK Pay, in the order in which people read them. */
+import * as agreements from './agreements.ts'
 import * as creating from './creating.ts'
+import * as pages from './pages.ts'
 import * as reading from './reading.ts'
+import * as states from './states.ts'
 
-export const differences = { ...creating, ...reading }
+export const differences = { ...creating, ...reading, ...states, ...agreements, ...pages }
 
 export type DifferenceName = keyof typeof differences

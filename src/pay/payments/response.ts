@@ -1,11 +1,14 @@
 import type { FromSchema } from 'json-schema-to-ts'
 import { flat } from '../../core/flat.ts'
 import { timeOf } from '../../core/ids.ts'
+import type { AccountTime } from '../../core/ports.ts'
 import { iso } from '../../core/time.ts'
 import { type Addresses, getLink, postLink } from '../../platform/http/addresses.ts'
 import { id, link, object, postLinkSchema, timestamp } from '../../platform/http/schema.ts'
 import { linksOfFoundPayments } from '../differences/reading.ts'
+import { allows } from './advance.ts'
 import {
+  beforeCharge,
   behaviourOf,
   capturedAt,
   type FailureCode,
@@ -17,7 +20,7 @@ import {
   statusOf,
   tokenOf,
 } from './payment.ts'
-import { refundSummary } from './refund.ts'
+import { type Refund, refundStatus, refundSummary } from './refund.ts'
 import { alwaysPresent, sometimesPresent, state } from './response-fields.ts'
 
 const alwaysLinked = { self: link, events: link, refunds: link } as const
@@ -84,7 +87,6 @@ export const paymentEvents = object('PaymentEvents', {
 })
 
 type PaymentBody = FromSchema<typeof payment>
-type PaymentEventsBody = FromSchema<typeof paymentEvents>
 type Links = PaymentBody['_links']
 
 const messages: Record<FailureCode, string> = {
@@ -111,7 +113,8 @@ export function presentPayment(payment: Payment, addresses: Addresses): PaymentB
 }
 
 /** The payment as search results show it: without the links that carry a token. */
-export function presentFound(payment: Payment, addresses: Addresses): PaymentBody {
+export function presentFound(found: Payment, addresses: Addresses): PaymentBody {
+  const payment = beforeCharge(found)
   const links = stateLinks(payment, addresses)
   if (linksOfFoundPayments[behaviourOf(payment)] === 'absent') return presentWith(payment, links)
   const nullable: object = { ...links, cancel: links.cancel ?? null, capture: null }
@@ -170,7 +173,7 @@ export const paymentAddress = (payment_id: string, addresses: Addresses): string
 function stateLinks(payment: Payment, addresses: Addresses): Links {
   const status = statusOf(payment)
   const self = paymentAddress(payment.payment_id, addresses)
-  const cancellable = isPayable(status) || status === 'capturable'
+  const cancellable = allows(payment, 'cancel')
   return {
     self: getLink(self),
     events: getLink(flat(self, '/events')),
@@ -183,7 +186,8 @@ function stateLinks(payment: Payment, addresses: Addresses): Links {
 function pageLinks(payment: Payment, { api, pages }: Addresses): Partial<Links> {
   const mode = payment.given.authorisation_mode
   const token = tokenOf(payment)
-  if (!isPayable(statusOf(payment)) || mode === 'agreement') return {}
+  const isOpen = isPayable(statusOf(payment)) || allows(payment, 'confirm')
+  if (!isOpen || mode === 'agreement') return {}
   if (mode === 'moto_api')
     return { auth_url_post: postLink(flat(api, '/v1/auth'), { one_time_token: token }) }
   return {
@@ -192,17 +196,43 @@ function pageLinks(payment: Payment, { api, pages }: Addresses): Partial<Links> 
   }
 }
 
-export function presentEvents(payment: Payment, addresses: Addresses): PaymentEventsBody {
-  const { payment_id } = payment
+/** `others` are the events of its refunds, which come after it has ended. */
+export function presentEvents(
+  { payment_id, events }: Payment,
+  addresses: Addresses,
+  others?: AsyncIterable<ShownEvent>,
+) {
   const self = paymentAddress(payment_id, addresses)
+  const present = ({ at, ...state }: ShownEvent) => ({
+    payment_id,
+    state,
+    updated: iso(at),
+    _links: { payment_url: getLink(self) },
+  })
+  const own = events.map(({ can_retry, ...event }) =>
+    present({ ...presentState(event), at: event.at }),
+  )
+  async function* all() {
+    yield* own
+    for await (const event of others ?? []) yield present(event)
+  }
   return {
     payment_id,
-    events: payment.events.map(event => ({
-      payment_id,
-      state: presentState(event),
-      updated: iso(event.at),
-      _links: { payment_url: getLink(self) },
-    })),
+    events: others ? all() : own,
     _links: { self: getLink(flat(self, '/events')) },
+  }
+}
+
+type ShownEvent = { status: string; finished: boolean; code?: string; message?: string; at: number }
+
+/** The events of refunds, oldest first. GOV.UK Pay takes the submitted of equal amounts for one event. */
+export async function* eventsWith(refunds: AsyncIterable<Refund>, now: AccountTime) {
+  const amounts = new Set<number>()
+  for await (const { refund_id, amount, scenario } of refunds) {
+    const at = timeOf(refund_id)
+    if (!amounts.has(amount)) yield { status: 'submitted', finished: false, at }
+    amounts.add(amount)
+    const status = refundStatus(at, scenario, now)
+    if (status !== 'submitted') yield { status, finished: true, at }
   }
 }

@@ -65,6 +65,39 @@ export async function findPayment(
   return rows[0] && paymentAt(fromRow(rows[0]), now)
 }
 
+/** Whether a payment of the account owes a step at `now`, in milliseconds. */
+export async function hasDue(database: Database, room: string, now: AccountTime): Promise<boolean> {
+  const due = 'select payment_id from payments where account = $1 and due_at <= $2 limit 1'
+  return (await database.query(due, [room, now])).length > 0
+}
+
+/** The payments of the account that owe a step at `now`, in milliseconds: those that owed it first. */
+export async function findDue(database: Database, room: string, now: AccountTime, limit: number) {
+  const rows = await database.query<Row>(
+    `select ${COLUMNS} from payments where account = $1 and due_at <= $2
+     order by due_at, payment_id limit ${limit}`,
+    [room, now],
+  )
+  return rows.map(row => paymentAt(fromRow(row), now))
+}
+
+/**
+ * The accounts with payments that will owe a step, by their room and from the one after `after` on, each with the time at
+ * which the first is due. It skips from room to room in an index, and so takes no time for the payments.
+ */
+export const roomsWithDue = (database: Database, after: string, limit: number) =>
+  database.query<Account & { first: AccountTime }>(
+    `with recursive due (account, number) as (
+       select min(account), 1 from payments where due_at is not null and account > $1
+       union all
+       select (select min(account) from payments where due_at is not null and account > due.account), number + 1
+       from due where due.account is not null and number < ${limit})
+     select ${ACCOUNT_COLUMNS},
+       (select min(due_at) from payments where account = due.account and due_at is not null) as first
+     from due join accounts on room = due.account where ended = 0 order by room`,
+    [after],
+  )
+
 const TOKEN = /^([0-9a-v]{26})([0-9a-v]{26})$/
 
 /** The payment whose token this is, with its account; undefined for any other text, and once it is gone or the account has expired. */

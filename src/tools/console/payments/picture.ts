@@ -50,12 +50,12 @@ export function statesPart(
   refunds: readonly Refund[],
   refused: Typed | undefined,
 ): Html {
-  const { config, hasEnded } = visit
+  const { hasEnded } = visit
   const { events } = payment
   const [refunded, newest] = [refundedText(payment), refunds.at(-1)]
   const now = events.at(-1)
   const possible = Map.groupBy(
-    hasEnded ? [] : paymentActions.filter(({ when }) => when(payment, config.control)),
+    hasEnded ? [] : paymentActions.filter(({ when }) => when(payment)),
     ({ to }) => to(payment),
   )
   const forms = (status: Status) =>
