@@ -39,7 +39,7 @@ export const webPayment = {
 }
 
 /**
- * An HTTP client that sends each request to the next instance. An exchange that differs from
+ * An HTTP client that sends each request to the next instance. An exchange below /v1 or /secure that differs from
  * /openapi.json fails the test that made it, unless the account has another behaviour than it describes.
  */
 export function createClient(
@@ -61,7 +61,7 @@ export function createClient(
     const answer = await exchange(method, url, authorised, body)
     const { check } = await descriptionOf(base)
     const sent = typeof body === 'string' ? body : undefined
-    if (behaviour === 'specification')
+    if (behaviour === 'specification' && !path.startsWith('/control'))
       check({ method, path: url.slice(base.length), sent, ...answer })
     return withBody(answer)
   }

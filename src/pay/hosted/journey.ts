@@ -97,8 +97,8 @@ async function end(
   scenario: Exclude<Choice, 'success'>,
 ): Promise<PageOrRedirect> {
   const result = await moveByToken(visit, choiceTriggers[scenario])
-  if (!result?.moved) return result && over(visit, result.payment)
-  return endOf(visit, result.payment)
+  if (result?.moved) return endOf(visit, result.payment)
+  return unlessOver(visit, result?.payment, payment => nextPage(visit, payment))
 }
 
 const endOf = (visit: JourneyStep, payment: Payment): PageOrRedirect => ({

@@ -218,7 +218,7 @@ export function presentEvents(
   }
   return {
     payment_id,
-    events: others ? all() : own,
+    events: all(),
     _links: { self: getLink(flat(self, '/events')) },
   }
 }

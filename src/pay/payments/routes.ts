@@ -137,10 +137,10 @@ const search = ({ database, time, config }: Context): Endpoint => ({
   }),
   handler: async request => {
     const query = readSearch(request.query, paymentSearch)
-    const { room } = request.account
-    const now = time.now(request.account)
-    const conditions = searchConditions(query, room, now)
-    const total = quickTotal(query, room, now)
+    const { account } = request
+    const now = time.now(account)
+    const conditions = searchConditions(query, account, now)
+    const total = quickTotal(query, account, now)
     const result = await findPage(database, paymentRows, conditions, query, total)
     return pageOf(query, result, addressesOf(request, config), (payment, addresses) =>
       presentFound(paymentAt(payment, now), addresses),

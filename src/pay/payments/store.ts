@@ -18,7 +18,7 @@ import {
 } from '../../platform/http/search.ts'
 import { brandId, brandIds } from '../card.ts'
 import { COUNTER_PREFIX, oldestKept } from '../retention.ts'
-import { type Change, type Payment, statuses, statusOf } from './payment.ts'
+import { beforeCharge, behaviourOf, type Change, type Payment, statuses, statusOf } from './payment.ts'
 import { paymentAt } from './refund.ts'
 import { newPayment } from './request.ts'
 
@@ -60,9 +60,11 @@ export async function findPayment(
   payment_id: string,
   now: AccountTime,
 ): Promise<Payment | undefined> {
-  if (payment_id < oldestKept(now)) return undefined
-  const rows = await database.query<Row>(FIND, [payment_id, room])
-  return rows[0] && paymentAt(fromRow(rows[0]), now)
+  if (payment_id < oldestKept(now, 'govuk-pay')) return undefined
+  const [row] = await database.query<Row>(FIND, [payment_id, room])
+  const payment = row && fromRow(row)
+  const isKept = payment && payment_id >= oldestKept(now, behaviourOf(payment))
+  return isKept ? paymentAt(payment, now) : undefined
 }
 
 /** Whether a payment of the account owes a step at `now`, in milliseconds. */
@@ -113,7 +115,10 @@ export async function findByToken(
   const now = time.now(account)
   const payment = paymentAt(fromRow(row), now)
   const isSecret = timingSafeEqual(Buffer.from(secret), Buffer.from(payment.secret))
-  return isSecret && payment_id >= oldestKept(now) ? { payment, account } : undefined
+  // Links stop working after 7 days under both behaviours.
+  return isSecret && payment_id >= oldestKept(now, 'specification')
+    ? { payment, account }
+    : undefined
 }
 
 type Column = [name: string, read: (payment: Payment) => Value]
@@ -131,7 +136,7 @@ const FIXED: Column[] = [
 /** The columns that every update writes. */
 const CHANGING: Column[] = [
   ['version', payment => payment.version],
-  ['status', statusOf],
+  ['status', payment => statusOf(beforeCharge(payment))],
   ['refunded_amount', payment => payment.refunded_amount],
   ['due_at', payment => payment.due_at],
   [
@@ -174,7 +179,7 @@ export function takeIdempotencyKey(payment: Payment, key: string): Statement {
     sql: `insert into idempotency_keys (account, idempotency_key, payment_id) values ($1, $2, $3)
           on conflict (account, idempotency_key) do update set payment_id = excluded.payment_id
           where idempotency_keys.payment_id < $4`,
-    values: [payment.room, key, payment.payment_id, oldestKept(timeOf(payment.payment_id))],
+    values: [payment.room, key, payment.payment_id, oldestKept(timeOf(payment.payment_id), 'specification')],
     expect: 1,
   }
 }
@@ -189,7 +194,7 @@ export async function isIdempotencyKeyTaken(
   const rows = await database.query(
     `select payment_id from idempotency_keys
      where account = $1 and idempotency_key = $2 and payment_id >= $3`,
-    [room, key, oldestKept(now)],
+    [room, key, oldestKept(now, 'specification')],
   )
   return rows.length > 0
 }
@@ -225,14 +230,14 @@ export const paymentSearch: SearchKind = {
 }
 
 /** The conditions of a search for payments of the account that are not gone at `now`, in milliseconds. */
-export function searchConditions(search: Search, room: string, now: AccountTime): Condition[] {
+export function searchConditions(search: Search, account: Account, now: AccountTime): Condition[] {
   const { filters } = search
   const equal = (column: string, value: Value | undefined) => ifGiven(`${column} = ?`, value)
   const part = (column: string, value: string | undefined) =>
     value === undefined ? [] : [where(`${column} like ? escape '\\'`, containing(value))]
   return [
-    where('account = ?', room),
-    where('payment_id >= ?', oldestKept(now)),
+    where('account = ?', account.room),
+    where('payment_id >= ?', oldestKept(now, account.behaviour)),
     ...equal('status', filters.state),
     ...equal('reference_group', filters.reference && groupOf(fold(filters.reference))),
     ...equal('reference_folded', filters.reference && fold(filters.reference)),
@@ -248,11 +253,15 @@ export function searchConditions(search: Search, room: string, now: AccountTime)
 }
 
 /** A fast query of the total of a search by account and time alone; undefined for any other search. */
-export function quickTotal(search: Search, room: string, now: AccountTime): Condition | undefined {
+export function quickTotal(
+  search: Search,
+  { room, behaviour }: Account,
+  now: AccountTime,
+): Condition | undefined {
   const { from_date, to_date, ...others } = search.filters
   if (Object.keys(others).length > 0) return undefined
   const { from = '', until = AFTER } = createdRange(search)
-  const oldest = oldestKept(now)
+  const oldest = oldestKept(now, behaviour)
   const start = from > oldest ? from : oldest
   const [first, last] = [prefixOf(start), prefixOf(until)]
   if (first >= last) return where(COUNT_ROWS, room, start, until)

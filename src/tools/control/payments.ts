@@ -61,7 +61,7 @@ export const findPayments = defineEndpoint({
     const isWanted = (payment: Payment) => status === undefined || hasBeen(payment, status)
     const part = { limit: MOST_RETURNED, order: 'newest' } as const
     const found = await waitFor(request, ms, async account => {
-      const search = { room: account.room, now: time.now(account), filter }
+      const search = { account, now: time.now(account), filter }
       const find = (range: Range) => findListed(database, search, range, part)
       return { found: await findWanted(find, {}, part, isWanted, MOST_LOOKED_AT) }
     })
