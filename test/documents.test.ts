@@ -58,8 +58,9 @@ describe('The documents', () => {
   test('The state diagram shows exactly the moves of the transition table', () => {
     const [, ...diagrams] = read('docs/architecture.md').split('stateDiagram-v2')
     const drawn = diagrams.map(diagram =>
-      [...diagram.matchAll(/^ {2}(\w+) --> (\w+): (.+)$/gm)].flatMap(([, from, to, triggers = '']) =>
-        triggers.split(', ').map(trigger => `${from} ${trigger} ${to}`),
+      [...diagram.matchAll(/^ {2}(\w+) --> (\w+): (.+)$/gm)].flatMap(
+        ([, from, to, triggers = '']) =>
+          triggers.split(', ').map(trigger => `${from} ${trigger} ${to}`),
       ),
     )
     const coded = Object.values(transitions).map(table =>

@@ -120,7 +120,13 @@ export async function createApp(
     registerRoutes(app, tools.routes, tools.areas, limits)
     return app
   }
-  return { server, deliveries, limits, recorder, doAllDue: (stop?: AbortSignal) => doAllDue(context, stop) }
+  return {
+    server,
+    deliveries,
+    limits,
+    recorder,
+    doAllDue: (stop?: AbortSignal) => doAllDue(context, stop),
+  }
 }
 
 const linesOf = (logger?: FastifyBaseLogger) => ({

@@ -6,8 +6,8 @@ import { DAY, MINUTE } from '../core/time.ts'
 import { type Agreement, activate, makeAgreement } from '../pay/agreements/agreement.ts'
 import { insertAgreement } from '../pay/agreements/store.ts'
 import { type CardDetails, DECLINED_CARD, MOCK_CARD, submittedCard } from '../pay/card.ts'
-import { makePayment } from '../pay/payments/commands.ts'
 import { advance } from '../pay/payments/advance.ts'
+import { makePayment } from '../pay/payments/commands.ts'
 import { dueStep } from '../pay/payments/due.ts'
 import type { Payment } from '../pay/payments/payment.ts'
 import { refund } from '../pay/payments/refund.ts'
@@ -174,7 +174,8 @@ function createHistory(account: Account, newId: NewId) {
     const { after } = makePayment({ newId, secrets }, account, at, given, used, { origin: 'seed' })
     const payment = withDueSteps(applyTriggers(after, course.triggers, at), used)
     const end = payment.captured_at ?? at + course.triggers.length * STEP
-    const agreement = created && payment.card && activate(created, payment.card, end, account.behaviour)
+    const agreement =
+      created && payment.card && activate(created, payment.card, end, account.behaviour)
     if (agreement) active = agreement
     const statements = agreement ? [insertAgreement(agreement)] : []
     if (!course.refunds) return [...statements, insertPayment(payment)]

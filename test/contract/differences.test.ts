@@ -13,7 +13,10 @@ import { onSharedDatabases } from '../support/service.ts'
 /** Of each difference what a client sees of it, and what that is under each behaviour. */
 export type Case = { seen: (api: Client) => Promise<unknown> } & Record<Behaviour, unknown>
 
-const cases = { ...creating, ...reading, ...states, ...agreements, ...pages } satisfies Record<keyof typeof differences, Case>
+const cases = { ...creating, ...reading, ...states, ...agreements, ...pages } satisfies Record<
+  keyof typeof differences,
+  Case
+>
 
 onSharedDatabases(
   'Differences between the specification and GOV.UK Pay',

@@ -28,10 +28,8 @@ export const makeAgreement = (
 ): Agreement => ({ agreement_id, room, version: 1, status: 'created', ...fields })
 
 /** Whether a payment may set it up: for the first time, or with another card. */
-export const canBeSetUp = (
-  { status }: Pick<Agreement, 'status'>,
-  behaviour: Behaviour,
-): boolean => status !== 'cancelled' || setUpAgain[behaviour] === 'possible'
+export const canBeSetUp = ({ status }: Pick<Agreement, 'status'>, behaviour: Behaviour): boolean =>
+  status !== 'cancelled' || setUpAgain[behaviour] === 'possible'
 
 /** The agreement after a payment that sets it up was authorised; undefined when it was cancelled meanwhile, and stays so. */
 export function activate(

@@ -7,7 +7,11 @@ export const setUpAgain = difference<'refused' | 'possible'>(
     subject: 'A payment that sets up a cancelled agreement',
     specification: 'It is refused with 400 P0103, and an agreement that is cancelled stays so',
     govukPay: 'It makes the agreement active again, with the new card and without cancelled_date',
-    source: inCode('connector', 'charge/service/LinkPaymentInstrumentToAgreementService.java', '59-66'),
+    source: inCode(
+      'connector',
+      'charge/service/LinkPaymentInstrumentToAgreementService.java',
+      '59-66',
+    ),
     rule: {
       id: 'P19',
       level: 'warn',

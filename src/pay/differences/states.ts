@@ -9,7 +9,11 @@ export const cardAuthorisedBy = difference<'confirm' | 'choice'>(
     specification: 'It is started, and becomes submitted and success at Confirm',
     govukPay:
       'It is submitted once the card is entered: its user can then confirm or cancel it, the API can cancel it, and next_url leads to the page to confirm it',
-    source: inCode('connector', 'common/model/domain/PaymentGatewayStateTransitions.java', '176-182'),
+    source: inCode(
+      'connector',
+      'common/model/domain/PaymentGatewayStateTransitions.java',
+      '176-182',
+    ),
     noRule: 'the request that reads the payment looks the same',
   },
   { specification: 'confirm', 'govuk-pay': 'choice' },
@@ -75,7 +79,11 @@ export const captureDelay = difference(
     specification: 'A payment is captured as it becomes success',
     govukPay:
       'It comes some seconds after success: until then settlement_summary is empty, refund_summary is pending or unavailable, and a refund is refused with 400 P0603',
-    source: inCode('connector', 'gateway/util/DefaultExternalRefundAvailabilityCalculator.java', '32-80'),
+    source: inCode(
+      'connector',
+      'gateway/util/DefaultExternalRefundAvailabilityCalculator.java',
+      '32-80',
+    ),
     noRule: 'a second refund is not told from a first one that came too early',
   },
   { specification: 0, 'govuk-pay': 5 * SECOND },

@@ -4,9 +4,9 @@
  */
 import { findAgreement } from '../agreements/store.ts'
 import { withCountry } from '../card.ts'
+import { endedPage } from '../differences/pages.ts'
 import { allows } from '../payments/advance.ts'
 import { carryOut, findByPageToken, moveByToken, type TokenHolder } from '../payments/complete.ts'
-import { endedPage } from '../differences/pages.ts'
 import {
   behaviourOf,
   type Choice,
@@ -133,8 +133,7 @@ const unlessOver = async (
   visit: JourneyStep,
   payment: Payment | undefined,
   show: (payment: Payment) => PageOrRedirect | Promise<PageOrRedirect>,
-): Promise<PageOrRedirect> =>
-  payment && (isOnPages(payment) ? show(payment) : over(visit, payment))
+): Promise<PageOrRedirect> => payment && (isOnPages(payment) ? show(payment) : over(visit, payment))
 
 /** What every page does once the payment is finished or capturable (Specification, *States and transitions*). */
 const over = (visit: JourneyStep, payment: Payment): PageOrRedirect =>

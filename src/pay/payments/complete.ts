@@ -30,12 +30,8 @@ const reading = (context: Context, account: Account, payment_id: string) => asyn
 }
 
 /** Moves a payment of the account. Undefined if there is none; not moved if its state does not allow it. */
-export const moveOf = (
-  context: Context,
-  account: Account,
-  payment_id: string,
-  trigger: Trigger,
-) => movePayment(context, reading(context, account, payment_id), trigger)
+export const moveOf = (context: Context, account: Account, payment_id: string, trigger: Trigger) =>
+  movePayment(context, reading(context, account, payment_id), trigger)
 
 /**
  * Takes a payment to the end of a scenario: a web payment by the steps of its pages, a moto_api payment by a test card,
@@ -48,10 +44,8 @@ export async function carryOut(
   wanted: Scenario,
 ) {
   const card = await cardFor(context, payment, wanted)
-  return changePayment(
-    context,
-    reading(context, account, payment.payment_id),
-    (found, now) => pursue(found, wanted, now, card),
+  return changePayment(context, reading(context, account, payment.payment_id), (found, now) =>
+    pursue(found, wanted, now, card),
   )
 }
 
@@ -61,7 +55,8 @@ async function cardFor(
   { scenario }: Scenario,
 ): Promise<CardDetails | undefined> {
   const { agreement_id } = payment.given
-  if (agreement_id) return (await findAgreement(database, payment.room, agreement_id))?.instrument?.card
+  if (agreement_id)
+    return (await findAgreement(database, payment.room, agreement_id))?.instrument?.card
   const { cardholder_name = '', expiry_date = '' } = mockCardOf(payment)
   const number = scenario === 'declined' ? DECLINED_CARD : MOCK_CARD
   return submittedCard(number, cardholder_name, expiry_date)

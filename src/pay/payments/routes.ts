@@ -16,9 +16,9 @@ import {
 import { recordEffectsOf } from '../../platform/http/request-state.ts'
 import { pageOf, readSearch } from '../../platform/http/search.ts'
 import { type Context, contextOf } from '../context.ts'
-import { authorise } from './authorise.ts'
 import { eventsOfRefunds } from '../differences/states.ts'
 import { allRefundsOf } from '../refunds/store.ts'
+import { authorise } from './authorise.ts'
 import { capturePayment, createPayment, movePayment, type ScenariosOf } from './commands.ts'
 import { currentPayment } from './due-steps.ts'
 import { beforeCharge, behaviourOf, type Payment } from './payment.ts'
@@ -32,10 +32,10 @@ import {
   readNewPayment,
 } from './request.ts'
 import {
+  eventsWith,
   foundPayment,
   payment,
   paymentAddress,
-  eventsWith,
   paymentEvents,
   presentEvents,
   presentFound,

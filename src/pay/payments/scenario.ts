@@ -85,7 +85,8 @@ type Impossible = { field: keyof Scenario; rule: string }
 /** What is known of the payment. Without a mode or behaviour, only what no payment can do counts. */
 type Known = { mode?: AuthorisationMode | undefined; behaviour?: Behaviour | undefined }
 
-const ONLY_GOVUK_PAY = 'must be absent: an account that behaves as the specification has no such state'
+const ONLY_GOVUK_PAY =
+  'must be absent: an account that behaves as the specification has no such state'
 
 /** Why no such payment can end so; undefined if one can. */
 export function impossibleFor(

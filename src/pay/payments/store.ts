@@ -18,7 +18,14 @@ import {
 } from '../../platform/http/search.ts'
 import { brandId, brandIds } from '../card.ts'
 import { COUNTER_PREFIX, oldestKept } from '../retention.ts'
-import { beforeCharge, behaviourOf, type Change, type Payment, statuses, statusOf } from './payment.ts'
+import {
+  beforeCharge,
+  behaviourOf,
+  type Change,
+  type Payment,
+  statuses,
+  statusOf,
+} from './payment.ts'
 import { paymentAt } from './refund.ts'
 import { newPayment } from './request.ts'
 
@@ -179,7 +186,12 @@ export function takeIdempotencyKey(payment: Payment, key: string): Statement {
     sql: `insert into idempotency_keys (account, idempotency_key, payment_id) values ($1, $2, $3)
           on conflict (account, idempotency_key) do update set payment_id = excluded.payment_id
           where idempotency_keys.payment_id < $4`,
-    values: [payment.room, key, payment.payment_id, oldestKept(timeOf(payment.payment_id), 'specification')],
+    values: [
+      payment.room,
+      key,
+      payment.payment_id,
+      oldestKept(timeOf(payment.payment_id), 'specification'),
+    ],
     expect: 1,
   }
 }

@@ -49,7 +49,10 @@ const paidOnPages = (behaviour: Behaviour) =>
           chosen: true,
         }),
         choose_cancel: rows(['created', 'started'], { through: ['failed'], code: 'P0030' }),
-        cancel: rows(['created', 'started', 'capturable'], { through: ['cancelled'], code: 'P0040' }),
+        cancel: rows(['created', 'started', 'capturable'], {
+          through: ['cancelled'],
+          code: 'P0040',
+        }),
       }
     : {
         choose_success: ending(['submitted'], { submits: 'mock' }),
@@ -90,7 +93,11 @@ function paidByCard(behaviour: Behaviour) {
 function ofTime(behaviour: Behaviour) {
   const captured = captureDelay[behaviour] > 0 ? (['success'] as const) : []
   const uncaptured = true
-  const expires = { through: ['failed'], code: 'P0020', but: 'agreement' } satisfies Partial<Transition>
+  const expires = {
+    through: ['failed'],
+    code: 'P0020',
+    but: 'agreement',
+  } satisfies Partial<Transition>
   return {
     confirm_capture: rows([...captured], { through: [], uncaptured }),
     fail_capture: rows([...captured], { through: ['error'], code: 'P0050', uncaptured }),

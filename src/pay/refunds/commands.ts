@@ -77,7 +77,7 @@ export async function completeRefunds(
         held = await heldRefundsOf(context.database, payment_id, AT_ONCE)
         return payment && { account, payment }
       },
-      (payment, now) => held.length > 0 ? completeHeld(payment, held, scenario, now) : undefined,
+      (payment, now) => (held.length > 0 ? completeHeld(payment, held, scenario, now) : undefined),
       () => held.map(each => endRefund(each, scenario)),
     )
     if (!result?.moved) return any

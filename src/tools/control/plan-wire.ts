@@ -1,6 +1,7 @@
 /** Reads plans from requests and prints them in responses. */
-import { PLAN_BYTES, PLANS } from '../../core/budgets.ts'
+
 import type { Behaviour } from '../../core/account.ts'
+import { PLAN_BYTES, PLANS } from '../../core/budgets.ts'
 import { type Code, isPlanned, meanings, onlyByPlan } from '../../core/codes.ts'
 import { ApiError } from '../../core/errors.ts'
 import { authorisationModes } from '../../pay/payments/payment.ts'

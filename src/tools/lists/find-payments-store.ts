@@ -131,8 +131,15 @@ function isReference(reference: string): Condition {
 }
 
 /** The lowest identifier among the newest payments of the account, or of those with the status; '' if it has fewer. */
-async function newestFrom(database: Database, { account, filter: { status } }: Search, most: number) {
-  const { sql, values } = allOf([where('account = ?', account.room), ...ifGiven('status = ?', status)])
+async function newestFrom(
+  database: Database,
+  { account, filter: { status } }: Search,
+  most: number,
+) {
+  const { sql, values } = allOf([
+    where('account = ?', account.room),
+    ...ifGiven('status = ?', status),
+  ])
   const [row] = await database.query<{ payment_id: string }>(
     numbered(
       `select payment_id from payments where ${sql} order by payment_id desc limit 1 offset ${most - 1}`,

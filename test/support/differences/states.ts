@@ -73,9 +73,7 @@ export const states = {
       await api.get(opened._links.next_url.href)
       await choose(api, submitted, 'success')
       const states = () =>
-        Promise.all(
-          [created, moto, opened, submitted, capturable].map(each => stateOf(api, each)),
-        )
+        Promise.all([created, moto, opened, submitted, capturable].map(each => stateOf(api, each)))
       await api.advance(2 * MINUTE - 1)
       const before = await states()
       await api.advance(1)

@@ -197,7 +197,8 @@ export const messageTable = (
     caption,
     at: ({ created }) => created,
     columns: {
-      Payment: ({ payment_id }) => link(`${visit.root}payments/${payment_id}`, unbroken(payment_id)),
+      Payment: ({ payment_id }) =>
+        link(`${visit.root}payments/${payment_id}`, unbroken(payment_id)),
       'Event name': leading(({ message_id, event_type }) =>
         link(`${visit.root}messages/${message_id}`, event_type),
       ),

@@ -67,11 +67,7 @@ const ends: Record<Choice, End> = {
 export const endOf = ({ given }: Payment, scenario: Choice): End =>
   scenario === 'success' && given.delayed_capture ? ['capturable', 'authorised'] : ends[scenario]
 
-const ending = (
-  scenario: Choice,
-  when: PaymentAction['when'],
-  button: string,
-): PaymentAction => ({
+const ending = (scenario: Choice, when: PaymentAction['when'], button: string): PaymentAction => ({
   path: 'complete',
   button,
   scenario,

@@ -2,8 +2,8 @@
 
 import { inPounds, penceIn } from '../../../core/money.ts'
 import { iso } from '../../../core/time.ts'
-import { createPayment } from '../../../pay/payments/commands.ts'
 import { allows } from '../../../pay/payments/advance.ts'
+import { createPayment } from '../../../pay/payments/commands.ts'
 import { carryOut, moveOf } from '../../../pay/payments/complete.ts'
 import {
   type Choice,

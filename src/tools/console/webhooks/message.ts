@@ -135,7 +135,11 @@ function answerToWrongPart([newest]: readonly ShownAttempt[]): Html | undefined 
 }
 
 /** What became of the message: of the newest attempt, if it was made by hand, and of its delivery. */
-function outcomeOf(message: KeptMessage, attempts: readonly ShownAttempt[], reading: Reading): string {
+function outcomeOf(
+  message: KeptMessage,
+  attempts: readonly ShownAttempt[],
+  reading: Reading,
+): string {
   const status = statusAt(message, reading)
   const [newest] = attempts
   const by_hand = newest?.exchange?.by_hand

@@ -1,13 +1,13 @@
 /** One webhook: how its last deliveries went, its messages, and what can be done with it. */
 
 import { iso } from '../../../core/time.ts'
+import type { Reading } from '../../../pay/retention.ts'
 import {
   attemptsOf,
   type MessageRow,
   type ShownStatus,
   shownStatus,
 } from '../../../pay/webhooks/message-store.ts'
-import type { Reading } from '../../../pay/retention.ts'
 import { deactivateWebhook, findWebhook } from '../../../pay/webhooks/store.ts'
 import { type Webhook, webhookTitle } from '../../../pay/webhooks/webhook.ts'
 import { formBody } from '../../../platform/http/body.ts'
