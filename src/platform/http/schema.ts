@@ -109,9 +109,7 @@ const { wallet_type, ...ofEveryCard } = cardDetails.properties
 /** The same in the behaviour `govuk-pay`. Agreements have no wallet_type. */
 export const cardDetailsWithNulls = object(
   cardDetails.title,
-  Object.fromEntries(
-    Object.entries(ofEveryCard).map(([name, schema]) => [name, nullable(schema)]),
-  ),
+  Object.fromEntries(Object.entries(ofEveryCard).map(([name, schema]) => [name, nullable(schema)])),
   { wallet_type: nullable(wallet_type) },
 )
 
