@@ -8,6 +8,7 @@ import { agreementEndpoints } from '../pay/agreements/routes.ts'
 import { disputeEndpoints } from '../pay/disputes/routes.ts'
 import { pageArea, pageEndpoints } from '../pay/hosted/routes.ts'
 import type { ScenariosOf } from '../pay/payments/commands.ts'
+import { doAllDue, doDueOf } from '../pay/payments/due-steps.ts'
 import { paymentIn } from '../pay/payments/response.ts'
 import { paymentEndpoints } from '../pay/payments/routes.ts'
 import { refundEndpoints } from '../pay/refunds/routes.ts'
@@ -16,7 +17,7 @@ import { webhookEndpoints } from '../pay/webhooks/routes.ts'
 import { createAuthenticate } from '../platform/accounts/bearer.ts'
 import { givingWay } from '../platform/database/give-way.ts'
 import type { Area, Areas, Recorded } from '../platform/http/areas.ts'
-import { registerRoutes } from '../platform/http/endpoint.ts'
+import { pathParam, registerRoutes } from '../platform/http/endpoint.ts'
 import { sendApiError } from '../platform/http/errors.ts'
 import { healthEndpoints } from '../platform/http/health.ts'
 import { createLimits } from '../platform/http/limits.ts'
@@ -121,7 +122,14 @@ export async function createApp(
     registerRoutes(app, tools.routes, tools.areas, limits)
     return app
   }
-  return { server, deliveries, limits, recorder, signals }
+  return {
+    server,
+    deliveries,
+    limits,
+    recorder,
+    signals,
+    doAllDue: (stop?: AbortSignal) => doAllDue(context, stop),
+  }
 }
 
 const linesOf = (logger?: FastifyBaseLogger) => ({
@@ -160,7 +168,14 @@ function recorderOf(
 function createAreas(context: ToolContext, plans: Plans | undefined, onRefused: () => void): Areas {
   const { config, recorder } = context
   const lastPlanSql = config.control ? LAST_PLAN_SQL : undefined
-  const authenticate = createAuthenticate(context, { lastPlanSql, onRefused })
+  const known = createAuthenticate(context, { lastPlanSql, onRefused })
+  /** Then does what time owes the payments of the account, unless the request is about one: its handler does that. */
+  const authenticate: Area['authenticate'] = (request, reply) => {
+    const owed = () =>
+      pathParam(request, 'payment_id') === '' ? doDueOf(context, request.account) : undefined
+    const authenticated = known(request, reply)
+    return authenticated ? authenticated.then(owed) : owed()
+  }
   const json = { setHeaders: setApiHeaders, sendError: sendApiError }
   const page = pageArea(context)
   const sendError: Area['sendError'] = (error, request, reply) =>

@@ -1,4 +1,4 @@
-/** The work that runs beside the requests: sending unsent messages, and deleting old rows. */
+/** The work that runs beside the requests: the steps that time owes payments, unsent messages, and deleting old rows. */
 import type { Logger } from 'pino'
 import type { Ports } from '../core/ports.ts'
 import { DAY, HOUR } from '../core/time.ts'
@@ -11,6 +11,7 @@ import type { App } from './app.ts'
 const SWEEP_INTERVAL = 60_000
 const RECOVERY_INTERVAL = 5_000
 const EMPTY_INTERVAL = 2_000
+const DUE_INTERVAL = 500
 
 type SweepPorts = Pick<Ports, 'database' | 'time'> &
   Pick<App, 'recorder'> & {
@@ -20,13 +21,14 @@ type SweepPorts = Pick<Ports, 'database' | 'time'> &
   }
 
 type Work = SweepPorts &
-  Pick<App, 'deliveries'> & {
+  Pick<App, 'deliveries' | 'doAllDue'> & {
     /** The database is in memory: what tests leave behind takes memory until it is deleted. */
     inMemory: boolean
   }
 
 /**
- * Sends messages that an earlier stop left unsent, now and whenever another instance dies, and deletes old rows. Call
+ * Does the steps that are due, sends messages that an earlier stop left unsent, now and whenever another instance dies,
+ * and deletes old rows. Call
  * the result to end this; its promise resolves when no statement is under way, so that the database can be closed.
  */
 export function startWork(work: Work): () => Promise<void> {
@@ -42,6 +44,15 @@ export function startWork(work: Work): () => Promise<void> {
   const recover = () => start(work.deliveries.recover(signal))
   recover()
   const recovering = setInterval(recover, RECOVERY_INTERVAL)
+  let isDoing = false
+  async function doDue(): Promise<void> {
+    if (isDoing) return
+    isDoing = true
+    await work.doAllDue(signal).finally(() => {
+      isDoing = false
+    })
+  }
+  const doing = setInterval(() => start(doDue()), DUE_INTERVAL)
   const emptyNow = createEmptying(work)
   const emptying = work.inMemory && setInterval(() => start(emptyNow(signal)), EMPTY_INTERVAL)
   const sweepAll = createSweep(work, report)
@@ -54,6 +65,7 @@ export function startWork(work: Work): () => Promise<void> {
   return async () => {
     stopping.abort()
     clearInterval(recovering)
+    clearInterval(doing)
     if (emptying) clearInterval(emptying)
     clearTimeout(sweeping)
     await Promise.all(underway)

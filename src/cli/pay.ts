@@ -1,7 +1,7 @@
 import { newSecret } from '../core/ids.ts'
 import { hint } from '../core/invocation.ts'
 import { DECLINED_CARD, MOCK_CARD } from '../pay/card.ts'
-import { type AuthorisationMode, type Scenario, scenarios } from '../pay/payments/payment.ts'
+import { type AuthorisationMode, type Choice, choices } from '../pay/payments/payment.ts'
 import { newPayment as newPaymentSchema } from '../pay/payments/request.ts'
 import { impossibleFor } from '../pay/payments/scenario.ts'
 import { webhookName } from '../pay/webhooks/webhook.ts'
@@ -39,13 +39,13 @@ const options = {
   },
   moto: { meaning: 'a moto_api payment, paid by card' },
   agreement: { value: '<id>', meaning: 'a payment with this agreement' },
-  hold: { meaning: 'stop one step before its end: submitted, or created' },
+  hold: { meaning: 'leave a payment with --agreement started' },
   cannotRetry: { meaning: 'declined for good: the agreement becomes inactive' },
   ...serviceOptions,
 } as const
 type PayOptions = OptionsOf<typeof options>
 
-export type PaymentToMake = PayOptions & { scenario: Scenario | 'cancel_by_api' }
+export type PaymentToMake = PayOptions & { scenario: Choice | 'cancel_by_api' }
 
 /** The exit code of a payment that ended in another way than asked. */
 export const ENDED_OTHERWISE = {
@@ -61,8 +61,8 @@ export const pay = defineCommand({
   ],
   argument: {
     value: '[scenario]',
-    meaning: scenarios.join(', '),
-    values: scenarios,
+    meaning: choices.join(', '),
+    values: choices,
     initial: 'success',
   },
   options,
@@ -71,7 +71,7 @@ export const pay = defineCommand({
     const { moto, agreement, capture, hold } = options
     if (moto && agreement !== undefined)
       throw wrongUsage('a payment with --agreement is not a moto_api payment: leave out --moto')
-    const impossible = impossibleFor(modeOf(options), { scenario, ...endOf(options) })
+    const impossible = impossibleFor({ mode: modeOf(options) }, { scenario, ...endOf(options) })
     if (impossible) throw wrongUsage(`${impossible.field} ${impossible.rule}`)
     if ((scenario !== 'success' || hold) && (capture || options.refund !== undefined))
       throw wrongUsage('only a payment that succeeds can be captured or refunded')
@@ -141,9 +141,7 @@ export async function carryOutAndShow(service: Service, wanted: PaymentToMake) {
 /** Takes the payment to its end as a user would. What no user can do needs control. Returns the new payment. */
 async function carryOut(service: Service, wanted: PaymentToMake): Promise<Body> {
   const { scenario, capture, refund } = wanted
-  const isByControl =
-    scenario === 'expired' || wanted.hold || (wanted.agreement && scenario !== 'success')
-  if (isByControl) {
+  if (wanted.hold || (wanted.agreement && scenario !== 'success')) {
     const json = { ...newPayment(wanted), scenario, ...endOf(wanted) }
     return service.ask('POST', '/control/payments', { json })
   }
@@ -177,7 +175,7 @@ function newPayment(wanted: PaymentToMake): object {
 }
 
 /** With the token in a field, because the address of the pages may not open from here. */
-async function payOnPages(service: Service, payment: Body, scenario: Scenario): Promise<void> {
+async function payOnPages(service: Service, payment: Body, scenario: Choice): Promise<void> {
   const { chargeTokenId } = payment._links.next_url_post.params
   const steps = [{}, { step: 'details', scenario }, { step: 'confirm' }]
   for (const step of steps.slice(0, scenario === 'success' ? 3 : 2)) {
@@ -193,7 +191,7 @@ async function payOnPages(service: Service, payment: Body, scenario: Scenario): 
 /** Payment required: the status of POST /v1/auth for a declined card. */
 const DECLINED = 402
 
-async function payByCard(service: Service, payment: Body, scenario: Scenario): Promise<void> {
+async function payByCard(service: Service, payment: Body, scenario: Choice): Promise<void> {
   const { one_time_token } = payment._links.auth_url_post.params
   const year = String((Number(payment.created_date.slice(2, 4)) + 3) % 100).padStart(2, '0')
   const json = {
@@ -214,15 +212,14 @@ const ends: Record<PaymentToMake['scenario'], string> = {
   declined: 'P0010',
   error: 'P0050',
   cancel: 'P0030',
-  expired: 'P0020',
   cancel_by_api: 'P0040',
 }
 
 function endedAsAsked(
   { state, delayed_capture }: Body,
-  { scenario, capture, hold, agreement }: PaymentToMake,
+  { scenario, capture, hold }: PaymentToMake,
 ): boolean {
-  if (hold) return state.status === (agreement === undefined ? 'submitted' : 'created')
+  if (hold) return state.status === 'started'
   const isCapturable = scenario === 'success' && delayed_capture && !capture
   return (state.code ?? state.status) === (isCapturable ? 'capturable' : ends[scenario])
 }

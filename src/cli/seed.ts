@@ -7,11 +7,15 @@ import { DAY, MINUTE } from '../core/time.ts'
 import { type Agreement, activate, makeAgreement } from '../pay/agreements/agreement.ts'
 import { insertAgreement } from '../pay/agreements/store.ts'
 import { type CardDetails, DECLINED_CARD, MOCK_CARD, submittedCard } from '../pay/card.ts'
+import { advance } from '../pay/payments/advance.ts'
 import { makePayment } from '../pay/payments/commands.ts'
-import { advance, type Payment, type Trigger } from '../pay/payments/payment.ts'
+import { dueStep } from '../pay/payments/due.ts'
+import type { Payment } from '../pay/payments/payment.ts'
 import { refund } from '../pay/payments/refund.ts'
 import { readNewPayment } from '../pay/payments/request.ts'
+import { takeStep } from '../pay/payments/scenario.ts'
 import { insertPayment } from '../pay/payments/store.ts'
+import type { Trigger } from '../pay/payments/transitions.ts'
 import { insertRefund } from '../pay/refunds/store.ts'
 import { RETENTION_MS } from '../pay/retention.ts'
 import { findOrMakeAccount, listKeys } from '../platform/accounts/store.ts'
@@ -171,9 +175,10 @@ function createHistory(account: Account, newId: NewId) {
     const used = course.mode === 'agreement' ? active : undefined
     const given = readNewPayment(body(course, number, (created ?? used)?.agreement_id))
     const { after } = makePayment({ newId, secrets }, account, at, given, used, { origin: 'seed' })
-    const payment = applyTriggers(after, course.triggers, at)
-    const end = at + course.triggers.length * STEP
-    const agreement = created && payment.card && activate(created, payment.card, end)
+    const payment = withDueSteps(applyTriggers(after, course.triggers, at), used)
+    const end = payment.captured_at ?? at + course.triggers.length * STEP
+    const agreement =
+      created && payment.card && activate(created, payment.card, end, account.behaviour)
     if (agreement) active = agreement
     const statements = agreement ? [insertAgreement(agreement)] : []
     if (!course.refunds) return [...statements, insertPayment(payment)]
@@ -215,6 +220,14 @@ function applyTriggers(payment: Payment, triggers: Trigger[], created: number): 
     if (!change) throw new Error(`a seeded payment cannot ${trigger}`)
     return change.after
   }, payment)
+}
+
+/** What time has owed the payment until now. */
+function withDueSteps(payment: Payment, agreement: Agreement | undefined): Payment {
+  const due = dueStep(payment)
+  if (!due || due.at > Date.now()) return payment
+  const change = takeStep(payment, due, agreement?.instrument?.card)
+  return change ? withDueSteps(change.after, agreement) : payment
 }
 
 const cards: Partial<Record<Trigger, CardDetails>> = {

@@ -127,8 +127,17 @@ export const cannotCancelPayment = (status: string) =>
 export const cannotCapture = (status: string) =>
   new ApiError(409, 'P1003', `only a capturable payment can be captured, and this one is ${status}`)
 
-export const cannotCancelAgreement = () =>
-  new ApiError(400, 'P2501', 'the agreement is already cancelled')
+export const cannotCancelAgreement = (status: string) =>
+  new ApiError(
+    400,
+    'P2501',
+    status === 'cancelled'
+      ? 'the agreement is already cancelled'
+      : `an agreement that is ${status} cannot be cancelled`,
+  )
+
+export const providerFault = () =>
+  new ApiError(500, 'P0050', 'the payment provider returned an error, and the payment is in error')
 
 /** `status` is that of the payment's refund_summary, or amount_not_available. */
 export const notRefundable = (status: string, detail: string) =>

@@ -1,11 +1,12 @@
-import { ACCOUNT_COLUMNS, type Account } from '../core/account.ts'
+import { ACCOUNT_COLUMNS, type Account, type Behaviour } from '../core/account.ts'
 import { idFloor } from '../core/ids.ts'
-import type { AccountTime, Database, MachineTime, Value } from '../core/ports.ts'
+import type { AccountTime, Database, MachineTime } from '../core/ports.ts'
 import { createTime, DAY } from '../core/time.ts'
 import { STEP } from '../platform/database/delete-in-steps.ts'
+import { keptFor } from './differences/states.ts'
 
 /** Specification, *Limits*: a payment is gone 7 days after its creation, in any state. Milliseconds. */
-export const RETENTION_MS = 7 * DAY
+export const RETENTION_MS = keptFor.specification
 
 /**
  * Milliseconds. Rows are deleted a day after their payment is gone, so that an instance whose clock is ahead deletes
@@ -13,17 +14,27 @@ export const RETENTION_MS = 7 * DAY
  */
 export const DELETION_DELAY_MS = DAY
 
-/** The last result: under load dozens of reads share a millisecond. Without it benchmark P2 was some 8 % slower. */
-let remembered = { now: Number.NaN, id: '' }
+/** The last results: under load dozens of reads share a millisecond. Without them benchmark P2 was some 8 % slower. */
+const remembered = {
+  specification: { now: Number.NaN, id: '' },
+  'govuk-pay': { now: Number.NaN, id: '' },
+} satisfies Record<Behaviour, { now: number; id: string }>
 
 /**
  * The lowest identifier that a payment which still exists can have. Reads compare with it, so that payments go to
- * the millisecond, whenever the sweep runs.
+ * the millisecond, whenever the sweep runs. A list goes by the behaviour of its account.
  */
-export function oldestKept(now: AccountTime): string {
-  if (now !== remembered.now) remembered = { now, id: idFloor(now - RETENTION_MS + 1) }
-  return remembered.id
+export function oldestKept(now: AccountTime, behaviour: Behaviour): string {
+  const last = remembered[behaviour]
+  if (now !== last.now) remembered[behaviour] = { now, id: idFloor(now - keptFor[behaviour] + 1) }
+  return remembered[behaviour].id
 }
+
+/** Who reads, and when: for what depends on whether a payment is gone. */
+export type Reading = { account: Pick<Account, 'behaviour'>; now: AccountTime }
+
+export const isGone = (payment_id: string, { account, now }: Reading): boolean =>
+  payment_id < oldestKept(now, account.behaviour)
 
 /** A counter in payment_counts covers the identifiers that begin with the same characters, this many. */
 export const COUNTER_PREFIX = 5
@@ -32,8 +43,8 @@ export const COUNTER_PREFIX = 5
  * The beginning of the lowest identifiers whose payments are not to be deleted yet: those of whole counters, so that a
  * counter goes with all that it counts. Otherwise totals would be wrong once a clock that was ahead is set right.
  */
-const oldestStored = (now: number): string =>
-  idFloor(now - RETENTION_MS - DELETION_DELAY_MS + 1).slice(0, COUNTER_PREFIX)
+const oldestStored = (now: number, behaviour: Behaviour): string =>
+  idFloor(now - keptFor[behaviour] - DELETION_DELAY_MS + 1).slice(0, COUNTER_PREFIX)
 
 /** Tables whose rows are deleted with their payment, each with the columns that choose rows to delete. The payment is last. */
 export const PAYMENT_TABLES = {
@@ -43,61 +54,75 @@ export const PAYMENT_TABLES = {
   payments: 'payment_id',
 }
 
-/** Rooms whose clock is behind the machine's. They are swept by their own time. The room of an ended account is empty. */
-export const BEHIND =
-  'select room from accounts where ended = 0 and (frozen_at is not null or clock_offset < 0)'
+/** Rooms whose clock is behind the machine's, or whose payments are kept for longer: each is swept by itself. The room of an ended account is empty. */
+export const APART = `select room from accounts where ended = 0
+  and (frozen_at is not null or clock_offset < 0 or behaviour <> 'specification')`
+
+/** Rooms that one look finds. */
+const ROOMS_AT_ONCE = 200
+
+/** The rooms with payments, each with its oldest counter. It skips from room to room in the key of the counters. */
+const ROOMS = `with recursive counted (counted_room, number) as (
+    select min(account), 1 from payment_counts where account > $1
+    union all
+    select (select min(account) from payment_counts where account > counted_room), number + 1
+    from counted where counted_room is not null and number < ${ROOMS_AT_ONCE})
+  select counted_room,
+    (select min(bucket) from payment_counts where account = counted_room) as first, ${ACCOUNT_COLUMNS}
+  from counted left join accounts on accounts.room = counted_room and ended = 0
+  where counted_room is not null order by counted_room`
+type CountedRoom = { counted_room: string; first: string } & (Account | { name: null })
 
 /**
  * Deletes the rows of payments that have been gone for a day, in small steps, until none is left or `stop` is aborted. A message
- * that was never delivered becomes FAILED, which is how the API already shows it. `now` is the machine's time.
+ * that was never delivered becomes FAILED, which is how the API already shows it. `now` is the machine's time: a clock that
+ * is ahead deletes nothing earlier.
  */
 export async function sweep(database: Database, now: MachineTime, stop?: AbortSignal) {
-  const behind = await database.query<Account>(
-    `select ${ACCOUNT_COLUMNS} from accounts where room in (${BEHIND})`,
-    [],
-  )
   const time = createTime(() => now)
-  for (const account of behind) {
-    const values = [oldestStored(time.now(account)), account.room]
-    await sweepScope(database, ' and account = $2', values, stop)
+  for (let after = ''; !stop?.aborted; ) {
+    const rooms = await database.query<CountedRoom>(ROOMS, [after])
+    for (const row of rooms) {
+      const oldest =
+        row.name === null
+          ? oldestStored(now, 'specification')
+          : oldestStored(Math.min(now, time.now(row)), row.behaviour)
+      if (row.first < oldest) await sweepRoom(database, [oldest, row.counted_room], stop)
+    }
+    after = rooms.at(-1)?.counted_room ?? ''
+    if (after === '') return
   }
-  const others = behind.length > 0 ? ` and account not in (${BEHIND})` : ''
-  await sweepScope(database, others, [oldestStored(now)], stop)
 }
 
-/**
- * Sweeps the rooms of a condition for the column `account`, with its `values`. The first is an identifier: the rows are
- * those of payments below it.
- */
-async function sweepScope(
+/** `values`: an identifier, and the room: its rows of payments below that are deleted. */
+async function sweepRoom(
   database: Database,
-  inScope: string,
-  values: Value[],
+  values: [before: string, room: string],
   stop: AbortSignal | undefined,
 ): Promise<void> {
   const tables = Object.entries(PAYMENT_TABLES)
-  const old = tables.map(([table]) => `${table} where payment_id < $1${inScope}`)
-  const scoped =
-    inScope && ` and webhook_id in (select webhook_id from webhooks where true${inScope})`
-  const oldMessages = `webhook_messages where payment_id < $1 and body is not null${scoped}`
+  const old = tables.map(([table]) => `${table} where payment_id < $1 and account = $2`)
+  const oldMessages = `webhook_messages where payment_id < $1 and body is not null
+    and webhook_id in (select webhook_id from webhooks where account = $2)`
   const first = [...old, oldMessages].map(from => `(select payment_id from ${from} limit 1)`)
   const change = [
     ...tables.map(
       ([table, key], i) => `delete from ${table} where (${key}) in
         (select ${key} from ${old[i]} order by payment_id limit ${STEP})`,
     ),
-    `delete from payment_counts where bucket < $1${inScope}
-       and not exists (select 1 from ${old.at(-1)})`,
     `update webhook_messages set body = null,
        status = case when status = 'PENDING' then 'FAILED' else status end
      where message_id in (select message_id from ${oldMessages} order by payment_id limit ${STEP})`,
+    // Last: the next sweep finds what an end of the process left by the counters.
+    `delete from payment_counts where bucket < $1 and account = $2
+       and coalesce(${first.join(', ')}) is null`,
   ]
   while (!stop?.aborted) {
+    await database.write(change.map(sql => ({ sql, values })))
     const [any] = await database.query<{ payment_id: string | null }>(
       `select coalesce(${first.join(', ')}) as payment_id`,
       values,
     )
     if (!any?.payment_id) return
-    await database.write(change.map(sql => ({ sql, values })))
   }
 }

@@ -60,11 +60,11 @@ export function createAccount(
     key,
     url: connection.url,
     payment: given => call('POST', '/control/payments', given),
-    complete: async (payment, scenario) =>
+    complete: async (payment, how) =>
       call(
         'POST',
         `/control/payments/${idOf(payment)}/complete`,
-        typeof scenario === 'object' ? scenario : { scenario },
+        typeof how === 'object' ? how : { scenario: how },
       ),
     waitForPayment: (which, options) => waitForPayment(call, keep, which, options),
     plan: plan => makePlan(call, plan),

@@ -5,10 +5,8 @@
  * es2022 of TypeScript and no other types.
  */
 
-/** What a user can pick on the hosted pages. */
+/** What a user can pick on the hosted pages, and how a payment can end. */
 export type Choice = 'success' | 'declined' | 'error' | 'cancel'
-/** How a payment can end. */
-export type Scenario = Choice | 'expired'
 export type Status =
   | 'created'
   | 'started'
@@ -105,10 +103,10 @@ export interface Account extends AsyncDisposable {
   /** Makes a payment in any state: `payment({ scenario: 'success', refund: 500 })`. Every field is optional. */
   payment(given?: NewPayment): Promise<Payment>
   /**
-   * Does what a user does on the hosted pages, and ends a payment that is held: as its plan said, otherwise with success.
-   * 'expired' ends every payment that is not finished. Resolves after the webhooks were delivered.
+   * Does what a user does on the hosted pages, and ends a charge, a capture or refunds that are held: a charge as its plan
+   * said, otherwise with success. Resolves after the webhooks were delivered.
    */
-  complete(payment: Payment | string, scenario?: Scenario | Declined): Promise<Payment>
+  complete(payment: Payment | string, how?: Choice | Completion): Promise<Payment>
   /**
    * The newest payment that matches, as soon as there is one, also if there was one before. `status` matches a
    * payment that has been in it. Text is a payment_id or a reference. Rejects with a WaitError that describes the
@@ -200,25 +198,35 @@ export interface PaymentFields {
 
 /** Fields of a payment, and the steps to take with it. Amounts are in pence; true refunds all. */
 export type NewPayment = Partial<PaymentFields> & {
-  capture?: true
+  /** With the behaviour govuk-pay also without delayed_capture, and 'held' or 'error': it waits, or it fails. */
+  capture?: true | 'held' | 'error'
   /** A refund with the scenario error is submitted for 5 seconds and fails then. */
   refund?: number | true | { amount?: number | true; scenario: 'success' | 'error' }
   cancel?: true
 } & (
-    | { authorisation_mode: 'agreement'; scenario?: 'success' | 'error' | 'expired'; hold?: true }
-    | (Declined & { authorisation_mode: 'agreement' })
-    | { authorisation_mode: 'moto_api'; scenario?: 'success' | 'declined' | 'expired'; hold?: true }
-    | { authorisation_mode?: 'web'; scenario?: Scenario; hold?: true }
+    | { authorisation_mode: 'agreement'; scenario?: 'success' | 'error'; hold?: true }
+    | (Declined & { authorisation_mode: 'agreement'; hold?: true })
+    | { authorisation_mode: 'moto_api'; scenario?: 'success' | 'declined' | 'error' }
+    | { authorisation_mode?: 'web'; scenario?: Choice }
+    | (Unconfirmed & { authorisation_mode?: 'web' })
   )
 
 /** Of a payment in agreement mode. */
 type Declined = {
   scenario: 'declined'
-  /** true by default. With false its agreement becomes inactive. */
+  /** With false its agreement becomes inactive. By default true, and false with the behaviour govuk-pay. */
   can_retry?: boolean
-  /** It stops one step before its end, until it is completed. */
-  hold?: true
 }
+
+/** Of a web payment with the behaviour govuk-pay: its user leaves at the page to confirm it, and it is submitted. */
+type Unconfirmed = { scenario: 'success'; confirm: false }
+
+export type Completion =
+  | { scenario?: Choice }
+  | Declined
+  | Unconfirmed
+  | { capture: true | 'error' }
+  | { refund: true | 'error' }
 
 export type Link = { href: string; method: 'GET' }
 export type PostLink = {
@@ -314,10 +322,17 @@ export type NewPlan = {
   probability?: number
   seed?: number
 } & (
-  | { scenario: Choice; hold?: true }
+  | { scenario: Choice; capture?: 'held' | 'error' }
   | Declined
-  | { hold: true }
+  | Unconfirmed
+  /** Of a payment in agreement mode with the behaviour govuk-pay: it stays started until it is completed. */
+  | { hold: true; scenario?: 'success' | 'error' }
+  | (Declined & { hold: true })
+  /** With the behaviour govuk-pay: the capture does not come until the payment is completed, or fails. */
+  | { on?: 'createPayment' | 'capturePayment'; capture: 'held' | 'error' }
   | { on: 'refundPayment'; scenario: 'success' | 'error' }
+  /** It stays submitted until the payment is completed. */
+  | { on?: 'refundPayment'; refund: 'held' }
   | {
       /**
        * 'before': the request has no effect. 'after': it has its whole effect, webhooks included, and only the

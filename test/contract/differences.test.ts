@@ -3,18 +3,25 @@ import { test } from 'node:test'
 import { type Behaviour, behaviours } from '../../src/core/account.ts'
 import { differences } from '../../src/pay/differences/all.ts'
 import type { Client } from '../support/client.ts'
+import { agreements } from '../support/differences/agreements.ts'
 import { creating } from '../support/differences/creating.ts'
+import { pages } from '../support/differences/pages.ts'
 import { reading } from '../support/differences/reading.ts'
 import { refunds } from '../support/differences/refunds.ts'
+import { states } from '../support/differences/states.ts'
 import { onSharedDatabases } from '../support/service.ts'
 
 /** Of each difference what a client sees of it, and what that is under each behaviour. */
 export type Case = { seen: (api: Client) => Promise<unknown> } & Record<Behaviour, unknown>
 
-const cases = { ...creating, ...reading, ...refunds } satisfies Record<
-  keyof typeof differences,
-  Case
->
+const cases = {
+  ...creating,
+  ...reading,
+  ...states,
+  ...refunds,
+  ...agreements,
+  ...pages,
+} satisfies Record<keyof typeof differences, Case>
 
 onSharedDatabases(
   'Differences between the specification and GOV.UK Pay',

@@ -81,7 +81,7 @@ describe('Identifiers: retention', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 2 ** 47 }), created => {
         const id = newId(created)
-        const kept = (now: number) => id >= oldestKept(now)
+        const kept = (now: number) => id >= oldestKept(now, 'specification')
         return kept(created) && kept(created + RETENTION_MS - 1) && !kept(created + RETENTION_MS)
       }),
     )

@@ -1,15 +1,16 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { behaviours } from '../../src/core/account.ts'
+import { advance } from '../../src/pay/payments/advance.ts'
 import {
-  advance,
+  type AuthorisationMode,
   type Change,
   type FailureCode,
   type Status,
   statuses,
-  type Trigger,
-  transitions,
 } from '../../src/pay/payments/payment.ts'
 import { presentPayment } from '../../src/pay/payments/response.ts'
+import { type Trigger, transitions } from '../../src/pay/payments/transitions.ts'
 import type { EventType } from '../../src/pay/webhooks/webhook.ts'
 import { CREATED, samplePayment } from '../support/sample-payment.ts'
 
@@ -17,58 +18,94 @@ type Move = { events: Status[]; code?: FailureCode; sends: EventType[] }
 
 const addresses = { api: 'http://127.0.0.1:3000', pages: 'http://127.0.0.1:3000' }
 const LATER = CREATED + 60_000
-const triggers = Object.keys(transitions) as Trigger[] // the table has no other keys
+const triggers = Object.keys(transitions.specification) as Trigger[] // the table has no other keys
 
-/** The transition table of the specification, and what only control causes. Returns what an allowed transition does. */
-function allowed(from: Status, trigger: Trigger, delayed: boolean): Move | undefined {
-  const authorised = delayed ? ('capturable' as const) : ('success' as const)
-  const paid: EventType[] = delayed
-    ? ['card_payment_succeeded']
-    : ['card_payment_succeeded', 'card_payment_captured']
-  const failed: EventType[] = ['card_payment_failed']
-  const cancelled: Move = {
-    events: ['cancelled'],
-    code: 'P0040',
-    sends: ['card_payment_cancelled'],
-  }
-  const expired: Move = { events: ['failed'], code: 'P0020', sends: [] }
-  const cells: Partial<Record<Status, Partial<Record<Trigger, Move>>>> = {
+type Cells = Partial<Record<Status, Partial<Record<Trigger, Move>>>>
+
+const FAILED: EventType[] = ['card_payment_failed']
+const DECLINED: Move = { events: ['failed'], code: 'P0010', sends: FAILED }
+const ERROR: Move = { events: ['error'], code: 'P0050', sends: FAILED }
+const LEFT: Move = { events: ['failed'], code: 'P0030', sends: FAILED }
+const CANCELLED: Move = { events: ['cancelled'], code: 'P0040', sends: ['card_payment_cancelled'] }
+const EXPIRED: Move = { events: ['failed'], code: 'P0020', sends: [] }
+const STARTED: Move = { events: ['started'], sends: [] }
+
+const after = (status: Status, move: Move): Move => ({ ...move, events: [status, ...move.events] })
+
+/** The transition table of the specification. */
+function specified(delayed: boolean): Cells {
+  const paid: Move = delayed
+    ? { events: ['capturable'], sends: ['card_payment_succeeded'] }
+    : { events: ['success'], sends: ['card_payment_succeeded', 'card_payment_captured'] }
+  return {
     created: {
-      open_page: { events: ['started'], sends: [] },
-      choose_success: { events: ['started'], sends: [] },
-      choose_declined: { events: ['started', 'failed'], code: 'P0010', sends: failed },
-      choose_error: { events: ['started', 'error'], code: 'P0050', sends: failed },
-      choose_cancel: { events: ['failed'], code: 'P0030', sends: failed },
-      authorise: { events: ['started', 'submitted', authorised], sends: paid },
-      authorise_declined: { events: ['started', 'failed'], code: 'P0010', sends: failed },
-      authorise_error: { events: ['started', 'error'], code: 'P0050', sends: failed },
-      authorise_held: { events: ['started', 'submitted'], sends: [] },
-      expire: expired,
-      cancel: cancelled,
+      open_page: STARTED,
+      choose_success: STARTED,
+      choose_declined: after('started', DECLINED),
+      choose_error: after('started', ERROR),
+      choose_cancel: LEFT,
+      authorise: after('started', after('submitted', paid)),
+      authorise_declined: after('started', DECLINED),
+      authorise_error: after('started', ERROR),
+      cancel: CANCELLED,
     },
     started: {
       choose_success: { events: [], sends: [] },
-      confirm: { events: ['submitted', authorised], sends: paid },
-      choose_declined: { events: ['failed'], code: 'P0010', sends: failed },
-      choose_error: { events: ['error'], code: 'P0050', sends: failed },
-      choose_cancel: { events: ['failed'], code: 'P0030', sends: failed },
-      cancel: cancelled,
-      confirm_held: { events: ['submitted'], sends: [] },
-      expire: expired,
-    },
-    submitted: {
-      authorise: { events: [authorised], sends: paid },
-      authorise_declined: { events: ['failed'], code: 'P0010', sends: failed },
-      authorise_error: { events: ['error'], code: 'P0050', sends: failed },
-      expire: expired,
+      confirm: after('submitted', paid),
+      choose_declined: DECLINED,
+      choose_error: ERROR,
+      choose_cancel: LEFT,
+      cancel: CANCELLED,
     },
     capturable: {
-      cancel: cancelled,
-      expire: expired,
+      cancel: CANCELLED,
       capture: { events: ['success'], sends: ['card_payment_captured'] },
     },
   }
-  return cells[from]?.[trigger]
+}
+
+/** What GOV.UK Pay does instead, by its public source. */
+function known(delayed: boolean, mode: AuthorisationMode): Cells {
+  const succeeded: Move = { events: ['success'], sends: ['card_payment_succeeded'] }
+  const paid: Move = delayed ? { events: ['capturable'], sends: [] } : succeeded
+  const open = mode === 'agreement' ? {} : { cancel: CANCELLED, expire: EXPIRED }
+  const charged =
+    mode === 'agreement'
+      ? {
+          authorise: after('submitted', paid),
+          authorise_declined: DECLINED,
+          authorise_error: ERROR,
+        }
+      : {}
+  const submitted: Move = { events: ['submitted'], sends: [] }
+  return {
+    created: {
+      ...open,
+      open_page: STARTED,
+      choose_success: after('started', submitted),
+      choose_declined: after('started', DECLINED),
+      choose_error: after('started', ERROR),
+      choose_cancel: LEFT,
+      authorise: after('submitted', paid),
+      authorise_declined: DECLINED,
+      authorise_error: ERROR,
+      ...(mode === 'agreement' && { queue_charge: STARTED }),
+    },
+    started: {
+      ...open,
+      ...charged,
+      choose_success: submitted,
+      choose_declined: DECLINED,
+      choose_error: ERROR,
+      choose_cancel: LEFT,
+    },
+    submitted: { ...open, confirm: paid, choose_cancel: LEFT },
+    capturable: { cancel: CANCELLED, capture: succeeded, expire: EXPIRED },
+    success: {
+      confirm_capture: { events: [], sends: ['card_payment_captured'] },
+      fail_capture: { events: ['error'], code: 'P0050', sends: [] },
+    },
+  }
 }
 
 const messages: Record<FailureCode, string> = {
@@ -88,12 +125,14 @@ function checkMove({ before, after, sends }: Change, move: Move): void {
     at: LATER,
     ...(move.code && i === move.events.length - 1 && { code: move.code }),
   }))
-  assert.deepEqual(after.events.slice(last + 1), events)
+  const made = after.events.slice(last + 1).map(({ can_retry, ...event }) => event)
+  assert.deepEqual(made, events)
   assert.deepEqual(sends, move.sends)
   assert.equal(after.version, before.version + 1)
   if (events.length === 0) return
   const status = move.events.at(-1) ?? ''
-  assert.deepEqual(presentPayment(after, addresses).state, {
+  const { can_retry, ...state } = presentPayment(after, addresses).state
+  assert.deepEqual(state, {
     status,
     finished: finished.includes(status),
     ...(move.code && { code: move.code, message: messages[move.code] }),
@@ -101,25 +140,42 @@ function checkMove({ before, after, sends }: Change, move: Move): void {
 }
 
 describe('Transitions of a payment', () => {
-  test('there are eight statuses and fourteen triggers', () => {
-    assert.deepEqual([statuses.length, triggers.length], [8, 14])
+  test('there are eight statuses and fifteen triggers', () => {
+    assert.deepEqual([statuses.length, triggers.length], [8, 15])
   })
 
-  for (const delayed_capture of [false, true])
-    for (const from of statuses)
-      test(`a payment that is ${from} moves as specified and in no other way, delayed_capture ${delayed_capture}`, () => {
-        for (const trigger of triggers) {
-          const before = samplePayment(from, { delayed_capture }, { success_chosen: true })
-          const change = advance(before, trigger, LATER)
-          const move = allowed(from, trigger, delayed_capture)
-          if (!move) assert.equal(change, undefined, `${from} by ${trigger}`)
-          else checkMove(change ?? assert.fail(`${from} by ${trigger} is allowed`), move)
-        }
-      })
+  for (const behaviour of behaviours)
+    for (const delayed_capture of [false, true])
+      for (const authorisation_mode of ['web', 'agreement'] as const)
+        test(`a payment moves in no other way than ${behaviour} has it, in the mode ${authorisation_mode}, delayed_capture ${delayed_capture}`, () => {
+          const cells =
+            behaviour === 'specification'
+              ? specified(delayed_capture)
+              : known(delayed_capture, authorisation_mode)
+          const rest = {
+            success_chosen: true,
+            ...(behaviour === 'govuk-pay' && { behaviour }),
+          }
+          for (const from of statuses)
+            for (const trigger of triggers) {
+              const given = { delayed_capture, authorisation_mode }
+              const change = advance(samplePayment(from, given, rest), trigger, LATER)
+              const move = cells[from]?.[trigger]
+              if (!move) assert.equal(change, undefined, `${from} by ${trigger}`)
+              else checkMove(change ?? assert.fail(`${from} by ${trigger} is allowed`), move)
+            }
+        })
 
-  test('confirm moves a payment only after success was chosen, also if it is held', () => {
-    for (const trigger of ['confirm', 'confirm_held'] as const)
-      assert.equal(advance(samplePayment('started'), trigger, LATER), undefined)
+  test('a payment is captured once, and only before its capture has failed', () => {
+    const paid = samplePayment('success', {}, { behaviour: 'govuk-pay' })
+    const captured = advance(paid, 'confirm_capture', LATER)?.after ?? assert.fail('not captured')
+    assert.equal(captured.captured_at, LATER)
+    for (const trigger of ['confirm_capture', 'fail_capture'] as const)
+      assert.equal(advance(captured, trigger, LATER), undefined)
+  })
+
+  test('under the specification confirm moves a payment only after success was chosen', () => {
+    assert.equal(advance(samplePayment('started'), 'confirm', LATER), undefined)
   })
 
   test('the choice of success is stored, and removed by the next trigger', () => {

@@ -47,7 +47,7 @@ async function readRows(
   { now, since = 0, damagedRecord }: Quiet,
 ): Promise<Rows> {
   const made = idFloor(since)
-  const kept = [made, oldestKept(now)].sort().at(-1) ?? made
+  const kept = [made, oldestKept(now, 'specification')].sort().at(-1) ?? made
   return {
     since,
     kept,

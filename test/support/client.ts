@@ -39,7 +39,7 @@ export const webPayment = {
 }
 
 /**
- * An HTTP client that sends each request to the next instance. An exchange that differs from
+ * An HTTP client that sends each request to the next instance. An exchange below /v1 or /secure that differs from
  * /openapi.json fails the test that made it, as it describes accounts of this behaviour.
  */
 export function createClient(
@@ -61,7 +61,8 @@ export function createClient(
     const answer = await exchange(method, url, authorised, body)
     const { check } = await descriptionOf(base, behaviour)
     const sent = typeof body === 'string' ? body : undefined
-    check({ method, path: url.slice(base.length), sent, ...answer })
+    if (!path.startsWith('/control'))
+      check({ method, path: url.slice(base.length), sent, ...answer })
     return withBody(answer)
   }
 

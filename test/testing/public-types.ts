@@ -3,18 +3,18 @@
  * /control/openapi.json: `tsc` fails, and names the field that one of the two lacks or whose type differs.
  */
 import type { FromSchema } from 'json-schema-to-ts'
-import type { Scenario as KnownScenario, NewPayment } from '../../src/pay/payments/payment.ts'
+import type { Choice as KnownChoice, NewPayment } from '../../src/pay/payments/payment.ts'
 import type { newPayment, readTypes } from '../../src/pay/payments/request.ts'
 import type { payment, presentWith } from '../../src/pay/payments/response.ts'
 import type { EventType as KnownEventType } from '../../src/pay/webhooks/webhook.ts'
 import type {
   CheckReport,
+  Choice,
   EventType,
   LoggedRequest,
   NewPlan,
   Payment,
   PaymentFields,
-  Scenario,
   UndeliveredMessage,
 } from '../../src/testing/public.d.ts'
 import type { report } from '../../src/tools/control/check.ts'
@@ -95,7 +95,7 @@ export type NotDescribed = Nothing<
 /** What the service sends can be read as the public type says. */
 export const asSent = (sent: FromSchema<typeof payment>): Payment => sent
 export const asRecorded = (sent: FromSchema<typeof recordedRequest>): LoggedRequest => sent
-export const asScenario = (known: KnownScenario): Scenario => known
+export const asChoice = (known: KnownChoice): Choice => known
 /** No move sends `card_payment_settled`. */
 export const asEventType = (known: Exclude<KnownEventType, 'card_payment_settled'>): EventType =>
   known

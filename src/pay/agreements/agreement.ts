@@ -1,7 +1,9 @@
+import type { Behaviour } from '../../core/account.ts'
 import type { AccountTime } from '../../core/ports.ts'
 import type { CardDetails } from '../card.ts'
+import { cancellableAgreements, setUpAgain } from '../differences/agreements.ts'
 
-/** Specification, *States and transitions*, *Agreement*. None becomes inactive without a plan: see `deactivate`. */
+/** Specification, *States and transitions*, *Agreement*. One becomes inactive by a decline that may not be tried again: see `deactivate`. */
 export const agreementStatuses = ['created', 'active', 'cancelled', 'inactive'] as const
 export type AgreementStatus = (typeof agreementStatuses)[number]
 
@@ -26,18 +28,20 @@ export const makeAgreement = (
 ): Agreement => ({ agreement_id, room, version: 1, status: 'created', ...fields })
 
 /** Whether a payment may set it up: for the first time, or with another card. */
-export const canBeSetUp = ({ status }: Pick<Agreement, 'status'>): boolean =>
-  status === 'created' || status === 'active'
+export const canBeSetUp = ({ status }: Pick<Agreement, 'status'>, behaviour: Behaviour): boolean =>
+  status !== 'cancelled' || setUpAgain[behaviour] === 'possible'
 
-/** The agreement after a payment that sets it up was authorised; undefined when it was cancelled meanwhile. */
+/** The agreement after a payment that sets it up was authorised; undefined when it was cancelled meanwhile, and stays so. */
 export function activate(
   agreement: Agreement,
   card: CardDetails,
   now: AccountTime,
+  behaviour: Behaviour,
 ): Agreement | undefined {
-  if (!canBeSetUp(agreement)) return undefined
+  if (!canBeSetUp(agreement, behaviour)) return undefined
+  const { cancelled_at, ...kept } = agreement
   const version = agreement.version + 1
-  return { ...agreement, version, status: 'active', instrument: { at: now, card } }
+  return { ...kept, version, status: 'active', instrument: { at: now, card } }
 }
 
 /** After a payment that may not be tried again; undefined unless it is active. */
@@ -46,8 +50,12 @@ export function deactivate(agreement: Agreement): Agreement | undefined {
   return { ...agreement, version: agreement.version + 1, status: 'inactive' }
 }
 
-/** undefined when it is already cancelled. The payment instrument is kept. */
-export function cancel(agreement: Agreement, now: AccountTime): Agreement | undefined {
-  if (agreement.status === 'cancelled') return undefined
+/** undefined when its status does not allow it. The payment instrument is kept. */
+export function cancel(
+  agreement: Agreement,
+  now: AccountTime,
+  behaviour: Behaviour,
+): Agreement | undefined {
+  if (!cancellableAgreements[behaviour].includes(agreement.status)) return undefined
   return { ...agreement, version: agreement.version + 1, status: 'cancelled', cancelled_at: now }
 }

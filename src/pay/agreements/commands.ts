@@ -13,14 +13,14 @@ export async function createAgreement(context: Context, account: Account, fields
   return made
 }
 
-/** Throws an ApiError if the account has no such agreement, or it is cancelled already. */
+/** Throws an ApiError if the account has no such agreement, or its status does not allow it. */
 export async function cancelAgreement(context: Context, account: Account, agreement_id: string) {
   const { database, time } = context
   await untilWritten(async () => {
     const agreement = await findAgreement(database, account.room, agreement_id)
     if (!agreement) throw agreementNotFound('P2500')
-    const after = cancel(agreement, time.now(account))
-    if (!after) throw cannotCancelAgreement()
+    const after = cancel(agreement, time.now(account), account.behaviour)
+    if (!after) throw cannotCancelAgreement(agreement.status)
     return (await database.write([saveAgreement(after)])) ? after : undefined
   })
 }

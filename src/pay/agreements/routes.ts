@@ -125,10 +125,10 @@ const cancel = (context: Context): Endpoint => ({
   operationId: 'cancelAgreement',
   summary: 'Cancel an agreement',
   docs: () => ({
-    description: 'Allowed in every status but cancelled. A body is ignored.',
+    description: 'Allowed while its status is created or active. A body is ignored.',
     parameters: [agreementId],
     responses: { 204: noContent('It is cancelled') },
-    errors: [errors.cannotCancelAgreement(), errors.agreementNotFound('P2500')],
+    errors: [errors.cannotCancelAgreement('cancelled'), errors.agreementNotFound('P2500')],
   }),
   handler: async (request, reply) => {
     const { account } = request

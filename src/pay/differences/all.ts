@@ -1,8 +1,18 @@
 /** Every difference between the specification and GOV.UK Pay, in the order in which people read them. */
+import * as agreements from './agreements.ts'
 import * as creating from './creating.ts'
+import * as pages from './pages.ts'
 import * as reading from './reading.ts'
 import * as refunds from './refunds.ts'
+import * as states from './states.ts'
 
-export const differences = { ...creating, ...reading, ...refunds }
+export const differences = {
+  ...creating,
+  ...reading,
+  ...states,
+  ...refunds,
+  ...agreements,
+  ...pages,
+}
 
 export type DifferenceName = keyof typeof differences

@@ -4,8 +4,11 @@
  */
 import { findAgreement } from '../agreements/store.ts'
 import { withCountry } from '../card.ts'
-import { confirming, findByPageToken, moveByToken, type TokenHolder } from '../payments/complete.ts'
+import { endedPage } from '../differences/pages.ts'
+import { allows } from '../payments/advance.ts'
+import { carryOut, findByPageToken, moveByToken, type TokenHolder } from '../payments/complete.ts'
 import {
+  behaviourOf,
   type Choice,
   choices,
   isPayable,
@@ -17,6 +20,7 @@ import { choiceTriggers, planOf } from '../payments/scenario.ts'
 import {
   confirmPage,
   detailsPage,
+  endingOf,
   endPage,
   type Form,
   type ReturnLink,
@@ -38,46 +42,52 @@ export async function showDetails(
   visit: JourneyStep,
   { starts }: { starts: boolean },
 ): Promise<PageOrRedirect> {
-  const payment = starts ? (await moveByToken(visit, 'open_page'))?.payment : await find(visit)
-  const { scenario, hold } = payment ? planOf(visit.context, payment) : {}
-  if (starts && payment && scenario && isPayable(statusOf(payment)))
-    return carryOut(visit, hold ? 'success' : scenario)
-  return unlessOver(payment, payment => details(visit, payment))
+  const found = await findByPageToken(visit)
+  if (!found || !starts || !isPayable(statusOf(found.payment)))
+    return unlessOver(visit, found?.payment, payment => nextPage(visit, payment))
+  if (planOf(visit.context, found.payment).scenario) return carryOutPlan(visit, found)
+  const result = await moveByToken(visit, 'open_page')
+  return unlessOver(visit, result?.payment, payment => nextPage(visit, payment))
 }
 
 /** Applies the chosen scenario. Without exactly one valid choice it shows the first page again, with an error. */
 export async function choose(visit: JourneyStep, form: URLSearchParams): Promise<PageOrRedirect> {
   const [given, ...more] = form.getAll('scenario')
   const scenario = choices.find(choice => choice === given && more.length === 0)
-  if (!scenario) return unlessOver(await find(visit), payment => details(visit, payment, true))
+  if (!scenario)
+    return unlessOver(visit, await find(visit), payment => nextPage(visit, payment, true))
   if (scenario !== 'success') return end(visit, scenario)
   const result = await moveByToken(visit, choiceTriggers.success)
-  return unlessOver(result?.payment, payment =>
-    visit.byForm ? confirmation(visit, payment) : { location: `${pagePath(visit)}/confirm` },
-  )
+  return unlessOver(visit, result?.payment, payment => toConfirm(visit, payment))
 }
 
-/** Does what the forms would do, and returns what the last of them would return. A payment that is held is confirmed and stays submitted. */
-async function carryOut(visit: JourneyStep, scenario: Choice): Promise<PageOrRedirect> {
-  if (scenario !== 'success') return end(visit, scenario)
-  await moveByToken(visit, choiceTriggers.success)
-  const result = await moveByToken(visit, confirming(visit.context))
-  return unlessOver(result?.payment, payment => details(visit, payment))
+/** Does what the forms would do, and returns what the last of them would return. */
+async function carryOutPlan(visit: JourneyStep, { account, payment }: Found) {
+  const result = await carryOut(visit.context, account, payment, payment)
+  if (!result?.moved || payment.scenario === 'success') return afterSuccess(visit, result)
+  return endOf(visit, result.payment)
 }
 
 /** Shows the confirm page, or redirects to the first page if success was not chosen. */
 export async function showConfirm(visit: JourneyStep): Promise<PageOrRedirect> {
-  return unlessOver(await find(visit), payment =>
-    payment.success_chosen ? confirmation(visit, payment) : { location: pagePath(visit) },
+  return unlessOver(visit, await find(visit), payment =>
+    allows(payment, 'confirm') ? confirmation(visit, payment) : { location: pagePath(visit) },
   )
 }
 
 /** Confirms the payment, or cancels it if the form says so. Goes back to the first page if success was not chosen. */
 export async function confirm(visit: JourneyStep, form: URLSearchParams): Promise<PageOrRedirect> {
   if (form.getAll('scenario').includes('cancel')) return end(visit, 'cancel')
-  const result = await moveByToken(visit, confirming(visit.context))
-  return unlessOver(result?.payment, payment =>
-    visit.byForm ? details(visit, payment) : { location: pagePath(visit) },
+  return afterSuccess(visit, await moveByToken(visit, 'confirm'))
+}
+
+type Found = NonNullable<Awaited<ReturnType<typeof findByPageToken>>>
+type Moved = Awaited<ReturnType<typeof moveByToken>>
+
+async function afterSuccess(visit: JourneyStep, result: Moved): Promise<PageOrRedirect> {
+  if (result?.moved && !isOnPages(result.payment)) return leave(result.payment)
+  return unlessOver(visit, result?.payment, payment =>
+    visit.byForm ? nextPage(visit, payment) : { location: pagePath(visit) },
   )
 }
 
@@ -87,9 +97,14 @@ async function end(
   scenario: Exclude<Choice, 'success'>,
 ): Promise<PageOrRedirect> {
   const result = await moveByToken(visit, choiceTriggers[scenario])
-  if (!result?.moved) return result && leave(result.payment)
-  return { status: 200, page: endPage(visit, scenario, wayBack(result.payment)) }
+  if (result?.moved) return endOf(visit, result.payment)
+  return unlessOver(visit, result?.payment, payment => nextPage(visit, payment))
 }
+
+const endOf = (visit: JourneyStep, payment: Payment): PageOrRedirect => ({
+  status: 200,
+  page: endPage(visit, endingOf(payment), wayBack(payment)),
+})
 
 /**
  * The way back to the service for a refused request; undefined without a payment, or if it cannot be read: that fault
@@ -110,19 +125,34 @@ async function find(visit: JourneyStep): Promise<Payment | undefined> {
   return (await findByPageToken(visit))?.payment
 }
 
-/** Once the payment is finished or capturable, every page redirects to return_url (Specification, *States and transitions*). */
+/** Whether its user has something left to do on the pages. */
+const isOnPages = (payment: Payment): boolean =>
+  isPayable(statusOf(payment)) || allows(payment, 'confirm')
+
 const unlessOver = async (
+  visit: JourneyStep,
   payment: Payment | undefined,
   show: (payment: Payment) => PageOrRedirect | Promise<PageOrRedirect>,
-): Promise<PageOrRedirect> =>
-  payment && (isPayable(statusOf(payment)) ? show(payment) : leave(payment))
+): Promise<PageOrRedirect> => payment && (isOnPages(payment) ? show(payment) : over(visit, payment))
+
+/** What every page does once the payment is finished or capturable (Specification, *States and transitions*). */
+const over = (visit: JourneyStep, payment: Payment): PageOrRedirect =>
+  endedPage[behaviourOf(payment)] === 'redirect' ? leave(payment) : endOf(visit, payment)
 
 const leave = (payment: Payment): PageOrRedirect => ({ location: wayBack(payment).returnUrl })
+
+/** The page to which next_url leads: a payment whose card is authorised has only to be confirmed. */
+function nextPage(visit: JourneyStep, payment: Payment, error = false) {
+  return isPayable(statusOf(payment)) ? details(visit, payment, error) : toConfirm(visit, payment)
+}
+
+const toConfirm = (visit: JourneyStep, payment: Payment) =>
+  visit.byForm ? confirmation(visit, payment) : { location: `${pagePath(visit)}/confirm` }
 
 async function details(
   visit: JourneyStep,
   payment: Payment,
-  error = false,
+  error: boolean,
 ): Promise<PageOrRedirect> {
   const summary = await summaryOf(visit, payment)
   const page = detailsPage(visit, summary, formTo(visit, 'details'), { error })

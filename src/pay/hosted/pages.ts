@@ -16,7 +16,13 @@ import {
 import { type Html, html } from '../../platform/web/html.ts'
 import * as layout from '../../platform/web/layout.ts'
 import type { BillingAddress, CardDetails, Prefilled } from '../card.ts'
-import type { Choice, Language, NewPayment } from '../payments/payment.ts'
+import {
+  type FailureCode,
+  type Language,
+  type NewPayment,
+  type Payment,
+  stateOf,
+} from '../payments/payment.ts'
 import { cy } from './text.cy.ts'
 import { en, type Messages } from './text.en.ts'
 
@@ -131,9 +137,23 @@ const cancelButton = (text: Messages, form?: string): Html =>
 
 export type ReturnLink = { language: Language; returnUrl: string }
 
-/** The page that ends a journey with this scenario (Specification, *States and transitions*). */
-export function endPage(site: Site, scenario: Exclude<Choice, 'success'>, way: ReturnLink): string {
-  const { [scenario]: text, continueHint } = messages[way.language]
+const endings = {
+  P0010: 'declined',
+  P0020: 'expired',
+  P0030: 'cancel',
+  P0040: 'cancelledByService',
+  P0050: 'error',
+} as const satisfies Record<FailureCode, keyof Messages>
+type Ending = (typeof endings)[FailureCode] | 'paid'
+
+export function endingOf(payment: Payment): Ending {
+  const { code } = stateOf(payment)
+  return code ? endings[code] : 'paid'
+}
+
+/** The page that says how a payment ended (Specification, *States and transitions*). */
+export function endPage(site: Site, ending: Ending, way: ReturnLink): string {
+  const { [ending]: text, continueHint } = messages[way.language]
   return messagePage(site, way, text.heading, [...text.body, continueHint])
 }
 

@@ -84,6 +84,21 @@ export const cy: Messages = {
       'Nid ydych wedi gwneud dim o’i le.',
     ],
   },
+  paid: {
+    heading: 'Roedd eich taliad yn llwyddiannus',
+    body: ['Nid oes angen i chi dalu eto.'],
+  },
+  expired: {
+    heading: 'Mae eich taliad wedi dod i ben',
+    body: [
+      'Ni chafodd ei gwblhau mewn pryd. Nid oes unrhyw arian wedi’i gymryd o’ch cyfrif.',
+      'I dalu, dechreuwch eto yn y gwasanaeth.',
+    ],
+  },
+  cancelledByService: {
+    heading: 'Mae’r gwasanaeth wedi canslo’r taliad hwn',
+    body: ['Nid oes unrhyw arian wedi’i gymryd o’ch cyfrif.'],
+  },
 
   notFound: {
     heading: 'Heb ddod o hyd i’r dudalen',

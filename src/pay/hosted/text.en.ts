@@ -80,6 +80,21 @@ export const en = {
       'You have not done anything wrong.',
     ],
   },
+  paid: {
+    heading: 'Your payment was successful',
+    body: ['You do not need to pay again.'],
+  },
+  expired: {
+    heading: 'Your payment has expired',
+    body: [
+      'It was not completed in time. No money has been taken from your account.',
+      'To pay, start again in the service.',
+    ],
+  },
+  cancelledByService: {
+    heading: 'The service has cancelled this payment',
+    body: ['No money has been taken from your account.'],
+  },
 
   notFound: {
     heading: 'Page not found',

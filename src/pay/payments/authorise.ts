@@ -7,14 +7,10 @@ import { object } from '../../platform/http/schema.ts'
 import { DECLINED_CARD, submittedCard } from '../card.ts'
 import { type Context, contextOf } from '../context.ts'
 import { changePayment } from './commands.ts'
-import { advance, type Payment, type Scenario, statusOf } from './payment.ts'
-import { cardTriggers, planOf } from './scenario.ts'
+import { currentByToken } from './due-steps.ts'
+import { type Payment, statusOf } from './payment.ts'
+import { planOf, pursue } from './scenario.ts'
 import { findByToken } from './store.ts'
-
-type CardScenario = 'success' | 'declined'
-
-export const isCardScenario = (scenario?: Scenario): scenario is CardScenario =>
-  scenario === 'success' || scenario === 'declined'
 
 const codes = errors.fieldCodes.authorisation
 
@@ -39,6 +35,7 @@ export const authorise = (context: Context): Endpoint => ({
       errors.unknownOneTimeToken(),
       errors.usedOneTimeToken(),
       errors.cardDeclined(),
+      errors.providerFault(),
       errors.wrongMediaType(400, JSON_TYPE, FORM_TYPE),
       errors.missing(codes, 'cvc'),
       errors.tooManyFields(),
@@ -51,7 +48,9 @@ export const authorise = (context: Context): Endpoint => ({
       : jsonBody(request, 'P0197')
     const own = contextOf(request, context)
     const payment = await submitCard(own, await readRecorded(own, body))
-    if (statusOf(payment) === 'failed') throw errors.cardDeclined()
+    const status = statusOf(payment)
+    if (status === 'failed') throw errors.cardDeclined()
+    if (status === 'error') throw errors.providerFault()
     return reply.code(204).send()
   },
 })
@@ -69,27 +68,21 @@ async function readRecorded(context: Context, body: Json) {
 }
 
 /**
- * Submits a card with the token of a moto_api payment. The payment ends with `scenario`. Otherwise a plan may hold it or
- * set its scenario, or the card number says how it ends. Throws an ApiError if the token cannot be used.
+ * Submits a card with the token of a moto_api payment. It ends as a plan says, or otherwise as the card number says.
+ * Throws an ApiError if the token cannot be used.
  */
-export async function submitCard(
-  context: Context,
-  details: CardAuthorisation,
-  scenario?: CardScenario,
-): Promise<Payment> {
+async function submitCard(context: Context, details: CardAuthorisation): Promise<Payment> {
   const { one_time_token, card_number, cardholder_name, expiry_date } = details
   const card = submittedCard(card_number, cardholder_name, expiry_date)
   const ofNumber = card_number === DECLINED_CARD ? 'declined' : 'success'
   const result = await changePayment(
     context,
-    () => findByToken(context, one_time_token),
+    () => currentByToken(context, one_time_token),
     (found, now) => {
       if (found.given.authorisation_mode !== 'moto_api') throw errors.unknownOneTimeToken()
       if (found.card) throw errors.usedOneTimeToken()
-      const plan = planOf(context, found)
-      const planned = isCardScenario(plan.scenario) ? plan.scenario : ofNumber
-      const trigger = !scenario && plan.hold ? 'authorise_held' : cardTriggers[scenario ?? planned]
-      const change = advance(found, trigger, now, card)
+      const { scenario = ofNumber } = planOf(context, found)
+      const change = pursue(found, { scenario }, now, card)
       if (!change) throw errors.unknownOneTimeToken()
       return change
     },

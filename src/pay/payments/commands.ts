@@ -9,23 +9,28 @@ import { type Agreement, activate, canBeSetUp, deactivate } from '../agreements/
 import { findAgreement, holdAgreement, saveAgreement } from '../agreements/store.ts'
 import type { Context } from '../context.ts'
 import { usedKey } from '../differences/creating.ts'
+import { chargeDelay, secondCapture } from '../differences/states.ts'
 import { activeWebhooks } from '../webhooks/store.ts'
 import { type Message, messagesFor, type Webhook } from '../webhooks/webhook.ts'
+import { advance } from './advance.ts'
+import { dueStep } from './due.ts'
 import {
-  type AppliedScenario,
-  advance,
+  behaviourOf,
   type Change,
+  isAuthorised,
+  isQueuedForCapture,
   type NewPayment,
   type Origin,
   type Payment,
+  type Scenario,
   type Status,
   stateOf,
   statusOf,
-  type Trigger,
 } from './payment.ts'
 import { presentPayment } from './response.ts'
-import { cardTriggers, hasCardTrigger } from './scenario.ts'
+import { pursue } from './scenario.ts'
 import { insertPayment, isIdempotencyKeyTaken, savePayment, takeIdempotencyKey } from './store.ts'
+import type { Trigger } from './transitions.ts'
 
 type Creation = {
   account: Account
@@ -47,7 +52,7 @@ export type Scenarios = {
   /** How a new payment or refund is to end, and what writes it: in the same commit the matching plans count it. */
   apply: (
     payment: Pick<Payment, 'given'> & { payment_id?: string },
-  ) => Promise<{ applied: AppliedScenario | undefined; write?: Write | undefined }>
+  ) => Promise<{ applied: Scenario | undefined; write?: Write | undefined }>
   /** Writes that count the same plans take turns. Messages are delivered after the turn: their receivers may send requests. */
   inTurn?: <Written>(write: () => Promise<Written>) => Promise<Written>
 }
@@ -56,7 +61,7 @@ export type Scenarios = {
 export type ScenariosOf = (request: FastifyRequest) => Scenarios | undefined
 
 /**
- * Creates a payment. In agreement mode it has its final state, unless a plan holds it. Resolves once the webhook messages were
+ * Creates a payment. In agreement mode it has its final state, or its charge is due soon. Resolves once the webhook messages were
  * delivered. Throws an ApiError when an agreement cannot be used or the key is taken.
  */
 export async function createPayment(context: Context, creation: Creation): Promise<Payment> {
@@ -67,7 +72,7 @@ export async function createPayment(context: Context, creation: Creation): Promi
   const base_url = context.config.baseUrl === undefined ? creation.address : undefined
   const { apply, inTurn = runAtOnce } = creation.scenarios ?? {}
   const write = async () => {
-    const agreement = await usedAgreement(context, account.room, given)
+    const agreement = await usedAgreement(context, account, given)
     const plans = await apply?.({ given })
     const now = context.time.now(account)
     const made = { ...creation, applied: plans?.applied, base_url }
@@ -108,13 +113,13 @@ export function causedBy({ events }: Payment, before: number, messages: Message[
 /** Throws an ApiError for an agreement that is not active, and for a set_up_agreement that cannot be set up. */
 async function usedAgreement(
   { database }: Context,
-  room: string,
+  { room, behaviour }: Account,
   { authorisation_mode, agreement_id, set_up_agreement }: NewPayment,
 ): Promise<Agreement | undefined> {
   if (set_up_agreement) {
     const agreement = await findAgreement(database, room, set_up_agreement)
     if (!agreement) throw errors.unknownSetUpAgreement()
-    if (!canBeSetUp(agreement)) throw errors.endedSetUpAgreement(agreement.status)
+    if (!canBeSetUp(agreement, behaviour)) throw errors.endedSetUpAgreement(agreement.status)
   }
   if (authorisation_mode !== 'agreement' || !agreement_id) return undefined
   const agreement = await findAgreement(database, room, agreement_id)
@@ -125,11 +130,11 @@ async function usedAgreement(
 }
 
 type Made = Pick<Creation, 'returnTo' | 'origin'> & {
-  applied?: AppliedScenario | undefined
+  applied?: Scenario | undefined
   base_url?: string | undefined
 }
 
-/** Makes a payment without writing it. With an agreement, the payment has already ended, unless it is held. */
+/** Makes a payment without writing it. With an agreement, it has ended already, or its charge is queued. */
 export function makePayment(
   { newId, secrets }: Pick<Ports, 'newId' | 'secrets'>,
   { room, behaviour }: Pick<Account, 'room' | 'behaviour'>,
@@ -155,13 +160,14 @@ export function makePayment(
     ...(base_url && { base_url }),
     ...(origin && { origin }),
   }
-  const scenario = applied?.scenario ?? 'success'
   const used =
     agreement &&
-    !payment.hold &&
-    hasCardTrigger(scenario) &&
-    advance(payment, cardTriggers[scenario], now, agreement.instrument?.card)
-  return used || { after: payment, at: now, sends: [] }
+    (chargeDelay[behaviour] === undefined
+      ? pursue(payment, payment, now, agreement.instrument?.card)
+      : advance(payment, 'queue_charge', now))
+  if (used) return used
+  const due_at = dueStep(payment)?.at ?? null
+  return { after: { ...payment, due_at }, at: now, sends: [] }
 }
 
 type Read = () => Promise<{ payment: Payment; account: Account } | undefined>
@@ -209,14 +215,39 @@ export async function changePayment(
 export const movePayment = (
   context: Context,
   read: Read,
-  trigger: Trigger | ((payment: Payment) => Trigger),
+  trigger: Trigger,
   refuse?: (status: Status) => Error,
 ) =>
   changePayment(context, read, (payment, now) => {
-    const change = advance(payment, typeof trigger === 'string' ? trigger : trigger(payment), now)
+    const change = advance(payment, trigger, now)
     if (!change && refuse) throw refuse(statusOf(payment))
     return change
   })
+
+/** Captures a payment, which was captured already where its behaviour allows that. Throws an ApiError where its state does not. */
+export const capturePayment = (context: Context, read: Read, scenarios?: Scenarios) => {
+  let plans: Awaited<ReturnType<Scenarios['apply']>> | undefined
+  return changePayment(
+    context,
+    async () => {
+      const found = await read()
+      plans = found && (await scenarios?.apply(found.payment))
+      return found
+    },
+    (payment, now) => {
+      const { capture } = plans?.applied ?? {}
+      const change = advance({ ...payment, ...(capture && { capture }) }, 'capture', now)
+      const isRepeated =
+        statusOf(payment) === 'success' &&
+        secondCapture[behaviourOf(payment)] === 'accepted' &&
+        !isQueuedForCapture(payment)
+      if (!change && !isRepeated) throw errors.cannotCapture(statusOf(payment))
+      return change
+    },
+    () => ({ statements: [], write: plans?.write }),
+    scenarios?.inTurn,
+  )
+}
 
 /** The messages of a change, to the webhooks `only` or else to all active ones. Each has the payment as GET returns it to its creator. */
 export async function messagesOf(
@@ -246,18 +277,18 @@ const useAgreement = (agreement: Agreement, payment: Payment): Statement => {
 }
 
 /**
- * Specification, *States and transitions*: an agreement becomes active when a payment that sets it up
- * is authorised. One that was cancelled meanwhile stays cancelled. Returns the update, for the same commit as the payment.
+ * Specification, *States and transitions*: an agreement becomes active when a payment that sets it up is authorised.
+ * Returns the update, for the same commit as the payment.
  */
-async function agreementAfter(database: Database, { after, at, sends }: Change) {
+export async function agreementAfter(database: Database, { before, after, at }: Change) {
   const { set_up_agreement, agreement_id } = after.given
   if (agreement_id && isLastOfAgreement(after)) {
     const agreement = await findAgreement(database, after.room, agreement_id)
     const ended = agreement && deactivate(agreement)
     return ended ? [saveAgreement(ended)] : []
   }
-  if (!set_up_agreement || !after.card || !sends.includes('card_payment_succeeded')) return []
+  if (!set_up_agreement || !after.card || isAuthorised(before) || !isAuthorised(after)) return []
   const agreement = await findAgreement(database, after.room, set_up_agreement)
-  const active = agreement && activate(agreement, after.card, at)
+  const active = agreement && activate(agreement, after.card, at, behaviourOf(after))
   return active ? [saveAgreement(active)] : []
 }

@@ -3,6 +3,7 @@ import { flat } from '../../core/flat.ts'
 import { timeOf } from '../../core/ids.ts'
 import type { AccountTime } from '../../core/ports.ts'
 import { type CardDetails, mockCard, type Prefilled } from '../card.ts'
+import { captureDelay } from '../differences/states.ts'
 import type { EventType } from '../webhooks/webhook.ts'
 
 /** Specification, *States and transitions*. */
@@ -36,17 +37,19 @@ export type FailureCode = (typeof failureCodes)[number]
 export const choices = ['success', 'declined', 'error', 'cancel'] as const
 export type Choice = (typeof choices)[number]
 
-/** How a payment can end. Only control ends one as `expired`. After 7 days a payment is *gone*, which is another thing. */
-export const scenarios = [...choices, 'expired'] as const
-export type Scenario = (typeof scenarios)[number]
-
-/** How a plan lets a payment end: docs/control.md. */
-export type AppliedScenario = {
+/** What a plan or a test decides about a payment: docs/control.md. */
+export type Scenario = {
   scenario?: Choice
   /** Whether a declined payment in agreement mode may be tried again. If not, its agreement becomes inactive. */
   can_retry?: boolean
-  /** It stops one step before its end: submitted, or created in agreement mode. */
+  /** A payment in agreement mode stays started until it is completed. */
   hold?: true
+  /** The user of a web payment leaves at the page to confirm it: it is submitted. */
+  confirm?: false
+  /** The capture fails, or does not come before it is completed. */
+  capture?: 'held' | 'error'
+  /** Of a refund: it stays submitted until it is completed. */
+  refund?: 'held'
 }
 
 /** Specification, *Payment events*. `at` is in milliseconds. */
@@ -75,7 +78,7 @@ export type NewPayment = {
   prefilled?: Prefilled
 }
 
-export type Payment = AppliedScenario & {
+export type Payment = Scenario & {
   payment_id: string
   room: string
   /** Incremented by every write. Compared by compare-and-swap. */
@@ -92,6 +95,8 @@ export type Payment = AppliedScenario & {
   success_chosen: boolean
   /** When time owes it a step, in milliseconds; null where nothing is due. See due.ts. */
   due_at: AccountTime | null
+  /** When it was captured, where that is not the moment of its success. */
+  captured_at?: AccountTime
   /** The sum of all refunds, in pence, but for those that have failed: see `paymentAt` in refund.ts. */
   refunded_amount: number
   /** Refunds that will fail and had not when the payment was written. */
@@ -111,127 +116,6 @@ export type Origin = 'seed' | 'test message' | 'console' | 'control'
 
 /** A change of a payment. `at` is in milliseconds; `sends` lists the event types of the webhook messages. */
 export type Change = { before: Payment; after: Payment; at: AccountTime; sends: EventType[] }
-
-type Transition = {
-  from: Status
-  /** The statuses in order; the payment keeps the last. "authorised" is success, or capturable with delayed_capture. */
-  through: (Status | 'authorised')[]
-  code?: FailureCode
-  /**
-   * The card that it submits: the mock card of the hosted pages, or the one passed to `advance`, which is the card of
-   * POST /v1/auth (authorise.ts) or of the agreement (commands.ts, complete.ts).
-   */
-  submits?: 'mock' | 'passed'
-  /** Only after the user chose success on the first page. */
-  chosen?: true
-}
-
-const rows = (from: Status[], row: Omit<Transition, 'from'>): Transition[] =>
-  from.map(status => ({ from: status, ...row }))
-
-/**
- * Specification, *States and transitions*, row by row, and the rows that only control uses: those from `submitted`, where
- * it can hold a payment, and all of `authorise_error`, `confirm_held`, `authorise_held` and `expire`. No other transition
- * is allowed.
- */
-export const transitions = {
-  open_page: rows(['created'], { through: ['started'] }),
-  choose_success: [
-    ...rows(['created'], { through: ['started'] }),
-    ...rows(['started'], { through: [] }),
-  ],
-  confirm: rows(['started'], {
-    through: ['submitted', 'authorised'],
-    submits: 'mock',
-    chosen: true,
-  }),
-  choose_declined: [
-    ...rows(['created'], { through: ['started', 'failed'], code: 'P0010', submits: 'mock' }),
-    ...rows(['started'], { through: ['failed'], code: 'P0010', submits: 'mock' }),
-  ],
-  choose_error: [
-    ...rows(['created'], { through: ['started', 'error'], code: 'P0050', submits: 'mock' }),
-    ...rows(['started'], { through: ['error'], code: 'P0050', submits: 'mock' }),
-  ],
-  choose_cancel: rows(['created', 'started'], { through: ['failed'], code: 'P0030' }),
-  authorise: [
-    ...rows(['created'], { through: ['started', 'submitted', 'authorised'], submits: 'passed' }),
-    ...rows(['submitted'], { through: ['authorised'] }),
-  ],
-  authorise_declined: [
-    ...rows(['created'], { through: ['started', 'failed'], code: 'P0010', submits: 'passed' }),
-    ...rows(['submitted'], { through: ['failed'], code: 'P0010' }),
-  ],
-  authorise_error: [
-    ...rows(['created'], { through: ['started', 'error'], code: 'P0050', submits: 'passed' }),
-    ...rows(['submitted'], { through: ['error'], code: 'P0050' }),
-  ],
-  cancel: rows(['created', 'started', 'capturable'], { through: ['cancelled'], code: 'P0040' }),
-  capture: rows(['capturable'], { through: ['success'] }),
-  confirm_held: rows(['started'], { through: ['submitted'], submits: 'mock', chosen: true }),
-  authorise_held: rows(['created'], { through: ['started', 'submitted'], submits: 'passed' }),
-  expire: rows(['created', 'started', 'submitted', 'capturable'], {
-    through: ['failed'],
-    code: 'P0020',
-  }),
-} satisfies Record<string, Transition[]>
-
-export type Trigger = keyof typeof transitions
-
-/** Specification, *Webhook event types*: those of a transition. It has none for a payment that expired. */
-export function eventTypesBetween(from: Status, to: Status, code?: FailureCode): EventType[] {
-  if (code === 'P0020') return []
-  switch (to) {
-    case 'created':
-    case 'started':
-    case 'submitted':
-      return []
-    case 'capturable':
-      return ['card_payment_succeeded']
-    case 'success':
-      return from === 'capturable'
-        ? ['card_payment_captured']
-        : ['card_payment_succeeded', 'card_payment_captured']
-    case 'failed':
-    case 'error':
-      return ['card_payment_failed']
-    case 'cancelled':
-      return ['card_payment_cancelled']
-  }
-}
-
-/**
- * The only function that moves a payment. Returns undefined where the table has no such transition.
- * `now` is in milliseconds. Pass `card` for a trigger that submits one which is not the mock card.
- */
-export function advance(
-  payment: Payment,
-  trigger: Trigger,
-  now: AccountTime,
-  card?: CardDetails,
-): Change | undefined {
-  const { status: from, at: latest } = stateOf(payment)
-  const transition = transitions[trigger].find(row => row.from === from)
-  if (!transition) return undefined
-  if (transition.chosen && !payment.success_chosen) return undefined
-  const at = Math.max(now, latest)
-  const authorised = payment.given.delayed_capture ? 'capturable' : 'success'
-  const through = transition.through.map(step => (step === 'authorised' ? authorised : step))
-  const to = through.at(-1) ?? from
-  const { code } = transition
-  const isRecurring = code === 'P0010' && payment.given.authorisation_mode === 'agreement'
-  const ended = code && { code, ...(isRecurring && { can_retry: payment.can_retry ?? true }) }
-  const events = through.map(status => ({ status, at, ...(status === to && ended) }))
-  const submitted = transition.submits === 'mock' ? mockCardOf(payment) : transition.submits && card
-  const after: Payment = {
-    ...payment,
-    version: payment.version + 1,
-    events: [...payment.events, ...events],
-    success_chosen: trigger === 'choose_success',
-    ...(submitted && { card: submitted }),
-  }
-  return { before: payment, after, at, sends: eventTypesBetween(from, to, code) }
-}
 
 /** The card that the hosted pages submit for the payment. */
 export const mockCardOf = ({ given, payment_id }: Payment): CardDetails =>
@@ -262,6 +146,10 @@ export const isFinished = (status: Status): boolean => stages[status] === 'finis
 /** True while a card can still be submitted. After that the hosted pages redirect to return_url. */
 export const isPayable = (status: Status): boolean => stages[status] === 'payable'
 
+/** Whether its card was authorised for good: whoever set up an agreement with it has done so. */
+export const isAuthorised = (payment: Payment): boolean =>
+  ['success', 'capturable'].includes(statusOf(payment))
+
 /** The charge token in next_url, or the one_time_token of a moto_api payment. */
 export const tokenOf = (payment: Payment): string => flat(payment.payment_id, payment.secret)
 
@@ -270,4 +158,19 @@ export const behaviourOf = ({ behaviour }: Payment): Behaviour => behaviour ?? '
 
 /** When the payment was captured, in milliseconds; undefined before. */
 export const capturedAt = (payment: Payment): number | undefined =>
-  payment.events.find(event => event.status === 'success')?.at
+  captureDelay[behaviourOf(payment)] > 0
+    ? payment.captured_at
+    : payment.events.find(event => event.status === 'success')?.at
+
+/** Whether an API capture is not needed and not allowed: a queue of the service captures it. */
+export const isQueuedForCapture = (payment: Payment): boolean =>
+  statusOf(payment) === 'success' &&
+  capturedAt(payment) === undefined &&
+  payment.given.authorisation_mode !== 'web' &&
+  !payment.given.delayed_capture
+
+/** As searches and the answer to its creation show it: they do not know yet that a charge was started. */
+export const beforeCharge = (payment: Payment): Payment =>
+  payment.given.authorisation_mode === 'agreement' && statusOf(payment) === 'started'
+    ? { ...payment, events: payment.events.slice(0, 1) }
+    : payment

@@ -1,7 +1,18 @@
 import type { Behaviour } from '../../core/account.ts'
+import { timeOf } from '../../core/ids.ts'
 import type { AccountTime } from '../../core/ports.ts'
 import { refundSubmittedFor } from '../differences/refunds.ts'
-import { type Change, type FailingRefund, isPayable, type Payment, statusOf } from './payment.ts'
+import { heldRefundTold } from '../differences/states.ts'
+import {
+  behaviourOf,
+  type Change,
+  capturedAt,
+  type FailingRefund,
+  isPayable,
+  isQueuedForCapture,
+  type Payment,
+  statusOf,
+} from './payment.ts'
 
 /** Amounts are in pence. The time of creation is in `refund_id`. */
 export type Refund = {
@@ -9,12 +20,12 @@ export type Refund = {
   payment_id: string
   room: string
   amount: number
-  /** How a plan or a test lets it end. */
-  scenario: RefundScenario
+  /** How a plan or a test lets it end: a refund that is held does not, until somebody says how. */
+  scenario: RefundScenario | 'held'
 }
 
 export const refundScenarios = ['success', 'error'] as const
-type RefundScenario = (typeof refundScenarios)[number]
+export type RefundScenario = (typeof refundScenarios)[number]
 
 /** What the client asked for. `available` is the amount that it believes can still be refunded. */
 export type NewRefund = { amount: number; available?: number | undefined }
@@ -25,27 +36,57 @@ const SUBMITTED_MS = refundSubmittedFor.specification
 /** Specification, *Limits*. `created` and `now` in milliseconds. */
 export function refundStatus(
   created: number,
-  scenario: RefundScenario,
+  scenario: Refund['scenario'],
   behaviour: Behaviour,
   now: AccountTime,
 ) {
   const ms = scenario === 'success' ? refundSubmittedFor[behaviour] : SUBMITTED_MS
-  return now - created < ms ? 'submitted' : scenario
+  return scenario === 'held' || now - created < ms ? 'submitted' : scenario
 }
 
 /**
- * Refunds `amount` pence at `now`, in milliseconds. The caller checks first that the payment allows it. With `fails` the
- * refund is an error once it was submitted long enough. A check constraint of the table `payments` refuses a sum of
- * refunds above the amount.
+ * Refunds `amount` pence at `now`, in milliseconds. The caller checks first that the payment allows it. With the scenario
+ * error the refund is an error once it was submitted long enough. A check constraint of the table `payments` refuses a sum
+ * of refunds above the amount.
  */
-export function refund(payment: Payment, amount: number, now: AccountTime, fails = false): Change {
+export function refund(
+  payment: Payment,
+  amount: number,
+  now: AccountTime,
+  scenario: Refund['scenario'] = 'success',
+): Change {
   const after = {
     ...payment,
     version: payment.version + 1,
     refunded_amount: payment.refunded_amount + amount,
-    ...(fails && { failing_refunds: withFailing(payment.failing_refunds, amount, now) }),
+    ...(scenario === 'error' && {
+      failing_refunds: withFailing(payment.failing_refunds, amount, now),
+    }),
   }
-  return { before: payment, after, at: now, sends: ['card_payment_refunded'] }
+  const isToldLater = scenario === 'held' && heldRefundTold[behaviourOf(payment)] === 'at its end'
+  return { before: payment, after, at: now, sends: isToldLater ? [] : ['card_payment_refunded'] }
+}
+
+/** Ends refunds of the payment that were held. */
+export function completeHeld(
+  payment: Payment,
+  refunds: Refund[],
+  scenario: RefundScenario,
+  now: AccountTime,
+): Change {
+  const fails = scenario === 'error'
+  let failing = payment.failing_refunds
+  if (fails)
+    for (const { refund_id, amount } of refunds)
+      failing = withFailing(failing, amount, timeOf(refund_id))
+  const after = {
+    ...payment,
+    version: payment.version + 1,
+    ...(failing && { failing_refunds: failing }),
+  }
+  const isTold = !fails && heldRefundTold[behaviourOf(payment)] === 'at its end'
+  const sends = isTold ? refunds.map(() => 'card_payment_refunded' as const) : []
+  return { before: payment, after, at: now, sends }
 }
 
 /** Refunds of one moment are one entry, so that the list does not grow while a clock stands still. */
@@ -71,18 +112,19 @@ export function paymentAt(payment: Payment, now: AccountTime): Payment {
 /** Specification, *Payment*: whether a refund is possible. Amounts are in pence. */
 export function refundSummary(payment: Payment) {
   const { amount } = payment.given
-  const status = statusOf(payment)
   const refunded = payment.refunded_amount
-  if (status === 'success')
-    return {
-      status: refunded < amount ? 'available' : 'full',
-      amount_available: amount - refunded,
-      amount_submitted: refunded,
-    } as const
-  const pending = isPayable(status) || status === 'submitted'
   return {
-    status: pending ? 'pending' : 'unavailable',
-    amount_available: amount,
-    amount_submitted: 0,
-  } as const
+    status: refundability(payment),
+    amount_available: amount - refunded,
+    amount_submitted: refunded,
+  }
+}
+
+function refundability(payment: Payment): 'available' | 'full' | 'pending' | 'unavailable' {
+  const status = statusOf(payment)
+  const isCharged = status === 'started' && payment.given.authorisation_mode === 'agreement'
+  if (isPayable(status) || status === 'submitted') return isCharged ? 'unavailable' : 'pending'
+  if (status !== 'success' || isQueuedForCapture(payment)) return 'unavailable'
+  if (capturedAt(payment) === undefined) return 'pending'
+  return payment.refunded_amount < payment.given.amount ? 'available' : 'full'
 }

@@ -1,6 +1,8 @@
 import type { FromSchema } from 'json-schema-to-ts'
+import type { Behaviour } from '../../core/account.ts'
 import { flat } from '../../core/flat.ts'
 import { timeOf } from '../../core/ids.ts'
+import type { AccountTime } from '../../core/ports.ts'
 import { iso } from '../../core/time.ts'
 import { type Addresses, getLink, postLink } from '../../platform/http/addresses.ts'
 import {
@@ -23,7 +25,9 @@ import {
   providerIdShown,
   typeOfAuthLink,
 } from '../differences/reading.ts'
+import { allows } from './advance.ts'
 import {
+  beforeCharge,
   behaviourOf,
   capturedAt,
   type FailureCode,
@@ -35,7 +39,7 @@ import {
   statusOf,
   tokenOf,
 } from './payment.ts'
-import { refundSummary } from './refund.ts'
+import { type Refund, refundStatus, refundSummary } from './refund.ts'
 import { alwaysPresent, fieldsOfGovukPay, sometimesPresent, state } from './response-fields.ts'
 
 const alwaysLinked = { self: link, events: link, refunds: link } as const
@@ -154,7 +158,7 @@ type PaymentBody = Omit<FromSchema<typeof payment>, 'provider_id' | 'card_detail
   card_details?: object
   _links: Links
 }
-type PaymentEventsBody = FromSchema<typeof paymentEvents>
+type ShownPayment = ReturnType<typeof presentWith> & { agreement_id?: string }
 type AnyLink = { href: string; method: string; type?: string; params?: Record<string, string> }
 type Links = Readonly<Record<string, AnyLink | null>>
 
@@ -174,7 +178,7 @@ const presentState = ({ status, code, can_retry }: PaymentEvent) => ({
 })
 
 /** The payment as responses and webhook messages show it. */
-export function presentPayment(payment: Payment, addresses: Addresses): PaymentBody {
+export function presentPayment(payment: Payment, addresses: Addresses): ShownPayment {
   const { given } = payment
   const agreement_id = given.agreement_id ?? given.set_up_agreement
   const isShown = agreementIdOfPayments[behaviourOf(payment)] === 'shown'
@@ -186,7 +190,8 @@ export function presentPayment(payment: Payment, addresses: Addresses): PaymentB
 }
 
 /** The payment as search results show it: without the links that carry a token. */
-export function presentFound(payment: Payment, addresses: Addresses): PaymentBody {
+export function presentFound(found: Payment, addresses: Addresses): ShownPayment {
+  const payment = beforeCharge(found)
   const links = stateLinks(payment, addresses)
   if (linksOfFoundPayments[behaviourOf(payment)] === 'absent') return presentWith(payment, links)
   return presentWith(payment, { ...links, cancel: links.cancel ?? null, capture: null })
@@ -254,7 +259,7 @@ function stateLinks(payment: Payment, addresses: Addresses): Links {
   const hasNoCancel =
     payment.given.authorisation_mode === 'agreement' &&
     cancelLinkInAgreementMode[behaviour] === 'never'
-  const cancellable = !hasNoCancel && (isPayable(status) || status === 'capturable')
+  const cancellable = !hasNoCancel && allows(payment, 'cancel')
   return {
     self: getLink(self),
     events: getLink(flat(self, '/events')),
@@ -267,7 +272,8 @@ function stateLinks(payment: Payment, addresses: Addresses): Links {
 function pageLinks(payment: Payment, { api, pages }: Addresses): Links {
   const mode = payment.given.authorisation_mode
   const token = tokenOf(payment)
-  if (!isPayable(statusOf(payment)) || mode === 'agreement') return {}
+  const isOpen = isPayable(statusOf(payment)) || allows(payment, 'confirm')
+  if (!isOpen || mode === 'agreement') return {}
   if (mode === 'moto_api')
     return {
       auth_url_post: {
@@ -281,17 +287,47 @@ function pageLinks(payment: Payment, { api, pages }: Addresses): Links {
   }
 }
 
-export function presentEvents(payment: Payment, addresses: Addresses): PaymentEventsBody {
-  const { payment_id } = payment
+/** `others` are the events of its refunds, which come after it has ended. */
+export function presentEvents(
+  { payment_id, events }: Payment,
+  addresses: Addresses,
+  others?: AsyncIterable<ShownEvent>,
+) {
   const self = paymentAddress(payment_id, addresses)
+  const present = ({ at, ...state }: ShownEvent) => ({
+    payment_id,
+    state,
+    updated: iso(at),
+    _links: { payment_url: getLink(self) },
+  })
+  const own = events.map(({ can_retry, ...event }) =>
+    present({ ...presentState(event), at: event.at }),
+  )
+  async function* all() {
+    yield* own
+    for await (const event of others ?? []) yield present(event)
+  }
   return {
     payment_id,
-    events: payment.events.map(event => ({
-      payment_id,
-      state: presentState(event),
-      updated: iso(event.at),
-      _links: { payment_url: getLink(self) },
-    })),
+    events: all(),
     _links: { self: getLink(flat(self, '/events')) },
+  }
+}
+
+type ShownEvent = { status: string; finished: boolean; code?: string; message?: string; at: number }
+
+/** The events of refunds, oldest first. GOV.UK Pay takes the submitted of equal amounts for one event. */
+export async function* eventsWith(
+  refunds: AsyncIterable<Refund>,
+  behaviour: Behaviour,
+  now: AccountTime,
+) {
+  const amounts = new Set<number>()
+  for await (const { refund_id, amount, scenario } of refunds) {
+    const at = timeOf(refund_id)
+    if (!amounts.has(amount)) yield { status: 'submitted', finished: false, at }
+    amounts.add(amount)
+    const status = refundStatus(at, scenario, behaviour, now)
+    if (status !== 'submitted') yield { status, finished: true, at }
   }
 }

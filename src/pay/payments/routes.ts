@@ -17,10 +17,13 @@ import { recordEffectsOf } from '../../platform/http/request-state.ts'
 import { pageOf, readSearch } from '../../platform/http/search.ts'
 import { type Context, contextOf } from '../context.ts'
 import { pageLinks } from '../differences/reading.ts'
+import { eventsOfRefunds } from '../differences/states.ts'
+import { allRefundsOf } from '../refunds/store.ts'
 import { resultPage } from '../result-page.ts'
 import { authorise } from './authorise.ts'
-import { createPayment, movePayment, type ScenariosOf } from './commands.ts'
-import type { Payment, Trigger } from './payment.ts'
+import { capturePayment, createPayment, movePayment, type ScenariosOf } from './commands.ts'
+import { currentPayment } from './due-steps.ts'
+import { beforeCharge, behaviourOf, type Payment } from './payment.ts'
 import { paymentAt } from './refund.ts'
 import {
   checkLeastAmount,
@@ -31,6 +34,7 @@ import {
   readNewPayment,
 } from './request.ts'
 import {
+  eventsWith,
   foundPaymentIn,
   paymentAddress,
   paymentEvents,
@@ -39,7 +43,7 @@ import {
   presentFound,
   presentPayment,
 } from './response.ts'
-import { findPayment, paymentRows, paymentSearch, quickTotal, searchConditions } from './store.ts'
+import { paymentRows, paymentSearch, quickTotal, searchConditions } from './store.ts'
 
 /** Specification, *Endpoints*: payments, what their links lead to, and POST /v1/auth. */
 export const paymentEndpoints = (context: Context, scenariosOf: ScenariosOf): Endpoint[] => [
@@ -48,7 +52,7 @@ export const paymentEndpoints = (context: Context, scenariosOf: ScenariosOf): En
   read(context),
   listEvents(context),
   cancel(context),
-  capture(context),
+  capture(context, scenariosOf),
   authorise(context),
 ]
 
@@ -117,7 +121,7 @@ Checks run in this order: the type of every field, and whether agreement_id and 
       scenarios: scenariosOf(request),
     })
     void reply.code(201).header('location', paymentAddress(created.payment_id, addresses))
-    return presentPayment(created, addresses)
+    return presentPayment(beforeCharge(created), addresses)
   },
 })
 
@@ -138,10 +142,10 @@ const search = ({ database, time, config }: Context): Endpoint => ({
   }),
   handler: async request => {
     const query = readSearch(request.query, paymentSearch)
-    const { room } = request.account
-    const now = time.now(request.account)
-    const conditions = searchConditions(query, room, now)
-    const total = quickTotal(query, room, now)
+    const { account } = request
+    const now = time.now(account)
+    const conditions = searchConditions(query, account, now)
+    const total = quickTotal(query, account, now)
     const result = await findPage(database, paymentRows, conditions, query, total)
     const page = pageOf(query, result, addressesOf(request, config), (payment, addresses) =>
       presentFound(paymentAt(payment, now), addresses),
@@ -172,6 +176,7 @@ const listEvents = (context: Context): Endpoint => ({
   path: '/v1/payments/{payment_id}/events',
   area: 'api',
   operationId: 'listPaymentEvents',
+  isLong: true,
   summary: 'Read the history of a payment',
   docs: () => ({
     parameters: [paymentId],
@@ -180,7 +185,12 @@ const listEvents = (context: Context): Endpoint => ({
   }),
   handler: async request => {
     const found = await paymentInPath(request, context, 'P0300')
-    return presentEvents(found, addressesOf(request, context.config))
+    const addresses = addressesOf(request, context.config)
+    const { payment_id } = found
+    if (eventsOfRefunds[behaviourOf(found)] === 'absent') return presentEvents(found, addresses)
+    const refunds = allRefundsOf(context.database, payment_id)
+    const now = context.time.now(request.account)
+    return presentEvents(found, addresses, eventsWith(refunds, behaviourOf(found), now))
   },
 })
 
@@ -197,10 +207,14 @@ const cancel = (context: Context): Endpoint => ({
     responses: { 204: noContent('It is cancelled') },
     errors: [errors.cannotCancelPayment('success'), errors.paymentNotFound('P0500')],
   }),
-  handler: moving(context, 'cancel', 'P0500', errors.cannotCancelPayment),
+  handler: async (request, reply) => {
+    const read = reading(request, context, 'P0500')
+    await movePayment(contextOf(request, context), read, 'cancel', errors.cannotCancelPayment)
+    return reply.code(204).send()
+  },
 })
 
-const capture = (context: Context): Endpoint => ({
+const capture = (context: Context, scenariosOf: ScenariosOf): Endpoint => ({
   method: 'POST',
   path: '/v1/payments/{payment_id}/capture',
   area: 'api',
@@ -213,33 +227,28 @@ const capture = (context: Context): Endpoint => ({
     responses: { 204: noContent('It is captured') },
     errors: [errors.paymentNotFound('P1000'), errors.cannotCapture('success')],
   }),
-  handler: moving(context, 'capture', 'P1000', errors.cannotCapture),
+  handler: async (request, reply) => {
+    const read = reading(request, context, 'P1000')
+    await capturePayment(contextOf(request, context), read, scenariosOf(request))
+    return reply.code(204).send()
+  },
 })
 
-/** Moves the payment in the path. Where its state does not allow that, `refuse` makes the error. */
-const moving =
-  (
-    context: Context,
-    trigger: Trigger,
-    unknown: 'P0500' | 'P1000',
-    refuse: (status: string) => Error,
-  ): Endpoint['handler'] =>
-  async (request, reply) => {
-    const { account } = request
-    const read = async () => ({ account, payment: await paymentInPath(request, context, unknown) })
-    await movePayment(contextOf(request, context), read, trigger, refuse)
-    return reply.code(204).send()
-  }
+const reading =
+  (request: FastifyRequest, context: Context, unknown: 'P0500' | 'P1000') => async () => ({
+    account: request.account,
+    payment: await paymentInPath(request, context, unknown),
+  })
 
 /** The payment in the path. Throws the endpoint's error when the account has no such payment. */
 export async function paymentInPath(
   request: FastifyRequest,
-  { database, time }: Context,
+  context: Context,
   code: Parameters<typeof errors.paymentNotFound>[0],
 ): Promise<Payment> {
   const { account } = request
   const payment_id = pathParam(request, 'payment_id')
-  const found = await findPayment(database, account.room, payment_id, time.now(account))
+  const found = await currentPayment(context, account, payment_id)
   if (!found) throw errors.paymentNotFound(code)
   recordEffectsOf(request)?.(account, found)
   return found

@@ -20,6 +20,8 @@ import {
 import { brandId, brandIds } from '../card.ts'
 import { COUNTER_PREFIX, oldestKept } from '../retention.ts'
 import {
+  beforeCharge,
+  behaviourOf,
   type Change,
   isFinished,
   type Payment,
@@ -68,10 +70,45 @@ export async function findPayment(
   payment_id: string,
   now: AccountTime,
 ): Promise<Payment | undefined> {
-  if (payment_id < oldestKept(now)) return undefined
-  const rows = await database.query<Row>(FIND, [payment_id, room])
-  return rows[0] && paymentAt(fromRow(rows[0]), now)
+  if (payment_id < oldestKept(now, 'govuk-pay')) return undefined
+  const [row] = await database.query<Row>(FIND, [payment_id, room])
+  const payment = row && fromRow(row)
+  const isKept = payment && payment_id >= oldestKept(now, behaviourOf(payment))
+  return isKept ? paymentAt(payment, now) : undefined
 }
+
+/** Whether a payment of the account owes a step at `now`, in milliseconds. */
+export async function hasDue(database: Database, room: string, now: AccountTime): Promise<boolean> {
+  const due = 'select payment_id from payments where account = $1 and due_at <= $2 limit 1'
+  return (await database.query(due, [room, now])).length > 0
+}
+
+/** The payments of the account that owe a step at `now`, in milliseconds: those that owed it first. */
+export async function findDue(database: Database, room: string, now: AccountTime, limit: number) {
+  const rows = await database.query<Row>(
+    `select ${COLUMNS} from payments where account = $1 and due_at <= $2
+     order by due_at, payment_id limit ${limit}`,
+    [room, now],
+  )
+  return rows.map(row => paymentAt(fromRow(row), now))
+}
+
+/**
+ * The accounts with payments that will owe a step, by their room and from the one after `after` on, each with the time at
+ * which the first is due. It skips from room to room in an index, and so takes no time for the payments.
+ */
+export const roomsWithDue = (database: Database, after: string, limit: number) =>
+  database.query<Account & { first: AccountTime }>(
+    `with recursive due (account, number) as (
+       select min(account), 1 from payments where due_at is not null and account > $1
+       union all
+       select (select min(account) from payments where due_at is not null and account > due.account), number + 1
+       from due where due.account is not null and number < ${limit})
+     select ${ACCOUNT_COLUMNS},
+       (select min(due_at) from payments where account = due.account and due_at is not null) as first
+     from due join accounts on room = due.account where ended = 0 order by room`,
+    [after],
+  )
 
 const TOKEN = /^([0-9a-v]{26})([0-9a-v]{26})$/
 
@@ -88,7 +125,8 @@ export async function findByToken(
   const now = time.now(account)
   const payment = paymentAt(fromRow(row), now)
   const isSecret = timingSafeEqual(Buffer.from(secret), Buffer.from(payment.secret))
-  if (!isSecret || payment_id < oldestKept(now)) return undefined
+  // Links stop working after 7 days under both behaviours.
+  if (!isSecret || payment_id < oldestKept(now, 'specification')) return undefined
   currentGuest()?.become?.(ownerOf(account))
   return { payment, account }
 }
@@ -116,7 +154,7 @@ const FIXED: Column[] = [
 /** The columns that every update writes. */
 const CHANGING: Column[] = [
   ['version', payment => payment.version],
-  ['status', statusOf],
+  ['status', payment => statusOf(beforeCharge(payment))],
   ['passed', ({ events }) => events.reduce((bits, { status }) => bits | bitOf(status), 0)],
   ['refunded_amount', payment => payment.refunded_amount],
   ['due_at', payment => payment.due_at],
@@ -160,7 +198,12 @@ export function takeIdempotencyKey(payment: Payment, key: string): Statement {
     sql: `insert into idempotency_keys (account, idempotency_key, payment_id) values ($1, $2, $3)
           on conflict (account, idempotency_key) do update set payment_id = excluded.payment_id
           where idempotency_keys.payment_id < $4`,
-    values: [payment.room, key, payment.payment_id, oldestKept(timeOf(payment.payment_id))],
+    values: [
+      payment.room,
+      key,
+      payment.payment_id,
+      oldestKept(timeOf(payment.payment_id), 'specification'),
+    ],
     expect: 1,
   }
 }
@@ -175,7 +218,7 @@ export async function isIdempotencyKeyTaken(
   const rows = await database.query(
     `select payment_id from idempotency_keys
      where account = $1 and idempotency_key = $2 and payment_id >= $3`,
-    [room, key, oldestKept(now)],
+    [room, key, oldestKept(now, 'specification')],
   )
   return rows.length > 0
 }
@@ -211,14 +254,14 @@ export const paymentSearch: SearchKind = {
 }
 
 /** The conditions of a search for payments of the account that are not gone at `now`, in milliseconds. */
-export function searchConditions(search: Search, room: string, now: AccountTime): Condition[] {
+export function searchConditions(search: Search, account: Account, now: AccountTime): Condition[] {
   const { filters } = search
   const equal = (column: string, value: Value | undefined) => ifGiven(`${column} = ?`, value)
   const part = (column: string, value: string | undefined) =>
     value === undefined ? [] : [where(`${column} like ? escape '\\'`, containing(value))]
   return [
-    where('account = ?', room),
-    where('payment_id >= ?', oldestKept(now)),
+    where('account = ?', account.room),
+    where('payment_id >= ?', oldestKept(now, account.behaviour)),
     ...equal('status', filters.state),
     ...equal('reference_group', filters.reference && groupOf(fold(filters.reference))),
     ...equal('reference_folded', filters.reference && fold(filters.reference)),
@@ -234,11 +277,15 @@ export function searchConditions(search: Search, room: string, now: AccountTime)
 }
 
 /** A fast query of the total of a search by account and time alone; undefined for any other search. */
-export function quickTotal(search: Search, room: string, now: AccountTime): Condition | undefined {
+export function quickTotal(
+  search: Search,
+  { room, behaviour }: Account,
+  now: AccountTime,
+): Condition | undefined {
   const { from_date, to_date, ...others } = search.filters
   if (Object.keys(others).length > 0) return undefined
   const { from = '', until = AFTER } = createdRange(search)
-  const oldest = oldestKept(now)
+  const oldest = oldestKept(now, behaviour)
   const start = from > oldest ? from : oldest
   const [first, last] = [prefixOf(start), prefixOf(until)]
   if (first >= last) return where(COUNT_ROWS, room, start, until)

@@ -2,15 +2,17 @@ import type { Account, Behaviour } from '../../core/account.ts'
 import { notRefundable, paymentNotFound, refundAmountMismatch } from '../../core/errors.ts'
 import type { Context } from '../context.ts'
 import { changePayment, type Scenarios, type Write } from '../payments/commands.ts'
-import { behaviourOf, type Payment } from '../payments/payment.ts'
+import { currentPayment } from '../payments/due-steps.ts'
+import { behaviourOf, type Payment, type Scenario } from '../payments/payment.ts'
 import {
+  completeHeld,
   type NewRefund,
   type Refund,
+  type RefundScenario,
   refund as refundPayment,
   refundSummary,
 } from '../payments/refund.ts'
-import { findPayment } from '../payments/store.ts'
-import { insertRefund } from './store.ts'
+import { endRefund, heldRefundsOf, insertRefund } from './store.ts'
 
 type NewRefundOf = {
   account: Account
@@ -24,7 +26,7 @@ export async function createRefund(
   context: Context,
   { account, payment_id, refund, scenarios }: NewRefundOf,
 ): Promise<Refund & { behaviour: Behaviour }> {
-  const { database, time, newId } = context
+  const { time, newId } = context
   const { room } = account
   const now = time.now(account)
   const { amount } = refund
@@ -34,21 +36,51 @@ export async function createRefund(
   const result = await changePayment(
     context,
     async () => {
-      const payment = await findPayment(database, room, payment_id, time.now(account))
+      const payment = await currentPayment(context, account, payment_id)
       const plans = payment && (await scenarios?.apply(payment))
-      made.scenario = plans?.applied?.scenario === 'error' ? 'error' : 'success'
+      made.scenario = plannedEnd(plans?.applied)
       write = plans?.write
       return payment && { payment, account }
     },
     payment => {
       checkRefundable(payment, refund)
-      return refundPayment(payment, amount, now, made.scenario === 'error')
+      return refundPayment(payment, amount, now, made.scenario)
     },
     () => ({ statements: [insertRefund(made)], write }),
     scenarios?.inTurn,
   )
   if (!result) throw paymentNotFound('P0600')
   return { ...made, behaviour: behaviourOf(result.payment) }
+}
+
+function plannedEnd({ scenario, refund }: Scenario = {}): Refund['scenario'] {
+  return refund ?? (scenario === 'error' ? 'error' : 'success')
+}
+
+/** The most refunds that one commit completes: each may have messages. */
+const AT_ONCE = 16
+
+/** Ends all refunds of the payment that are held. Resolves false if there is none. */
+export async function completeRefunds(
+  context: Context,
+  account: Account,
+  payment_id: string,
+  scenario: RefundScenario,
+): Promise<boolean> {
+  for (let any = false; ; any = true) {
+    let held: Refund[] = []
+    const result = await changePayment(
+      context,
+      async () => {
+        const payment = await currentPayment(context, account, payment_id)
+        held = await heldRefundsOf(context.database, payment_id, AT_ONCE)
+        return payment && { account, payment }
+      },
+      (payment, now) => (held.length > 0 ? completeHeld(payment, held, scenario, now) : undefined),
+      () => ({ statements: held.map(each => endRefund(each, scenario)) }),
+    )
+    if (!result?.moved) return any
+  }
 }
 
 /** Specification, *States and transitions*: only after success, and together never more than the amount. */

@@ -156,7 +156,7 @@ const search = ({ database, time, config }: Context): Endpoint => ({
     const now = time.now(request.account)
     const conditions = [
       where('account = ?', request.account.room),
-      where('payment_id >= ?', oldestKept(now)),
+      where('payment_id >= ?', oldestKept(now, request.account.behaviour)),
       ...createdBetween(query, 'refund_id'),
       ...settledBetween(query),
     ]

@@ -31,6 +31,22 @@ export const refundsOf = (database: Database, payment_id: string, limit: number,
     { limit, order: 'oldest' },
   )
 
+/** The first refunds of a payment that are held, oldest first. */
+export const heldRefundsOf = (database: Database, payment_id: string, limit: number) =>
+  findPart(
+    database,
+    refundRows,
+    [where('payment_id = ?', payment_id), where(`scenario = 'held'`)],
+    { limit, order: 'oldest' },
+  )
+
+/** Lets a refund that is held end so. */
+export const endRefund = ({ payment_id, refund_id }: Refund, scenario: string): Statement => ({
+  sql: `update refunds set scenario = $3 where payment_id = $1 and refund_id = $2 and scenario = 'held'`,
+  values: [payment_id, refund_id, scenario],
+  expect: 1,
+})
+
 const READ_AT_ONCE = 500
 
 /** All refunds of a payment: there may be as many as it has pence. */

@@ -1,9 +1,9 @@
 import { ACCOUNT_COLUMNS, type Account, accountIn, newAccount } from '../../core/account.ts'
-import type { AccountTime, Database, MachineTime, Statement, Time } from '../../core/ports.ts'
+import type { Database, MachineTime, Statement, Time } from '../../core/ports.ts'
 import { livesAt } from '../../platform/accounts/store.ts'
 import { type FollowedPage, findFollowed, type Paging } from '../../platform/database/follow.ts'
 import { findOne, ifGiven, where } from '../../platform/database/select.ts'
-import { oldestKept } from '../retention.ts'
+import { isGone, type Reading } from '../retention.ts'
 import { NOBODY_LISTENS } from './listener.ts'
 import type { WebhookBody } from './store.ts'
 import type { Attempt, DeliveryStatus, Message, Webhook, WebhookStatus } from './webhook.ts'
@@ -32,11 +32,11 @@ export async function findSendable(database: Database, message_id: string, time:
   if (!row) return undefined
   const isOfAccount = row.name !== null
   const account = isOfAccount ? accountIn(row) : newAccount(row.webhook_account)
-  const isGone = row.payment_id < oldestKept(time.now(account))
+  const gone = isGone(row.payment_id, { account, now: time.now(account) })
   return {
     ...keptFromRow(row),
     account,
-    body: isGone ? null : row.body,
+    body: gone ? null : row.body,
     webhook_status: isOfAccount ? row.webhook_status : 'INACTIVE',
   }
 }
@@ -114,20 +114,20 @@ export type MessageRow = Omit<Message, 'webhook_id' | 'body'> & {
 export const attemptsOf = ({ attempts }: Pick<MessageRow, 'attempts'>): Attempt[] =>
   JSON.parse(attempts) as Attempt[] // written by recordAttempts
 
-/** Messages whose payment is gone at `now`, in milliseconds on the account's clock, are not sent any more. */
+/** Messages whose payment is gone are not sent any more. */
 export const statusAt = (
   { status, payment_id }: Pick<MessageRow, 'status' | 'payment_id'>,
-  now: AccountTime,
-): DeliveryStatus => (status === 'PENDING' && payment_id < oldestKept(now) ? 'FAILED' : status)
+  reading: Reading,
+): DeliveryStatus => (status === 'PENDING' && isGone(payment_id, reading) ? 'FAILED' : status)
 
 /** The status as people see it: a message to a listener that was not connected is no failure of a receiver. */
 export type ShownStatus = DeliveryStatus | 'not listening'
 
 export function shownStatus(
   row: Pick<MessageRow, 'status' | 'payment_id' | 'attempts'>,
-  now: AccountTime,
+  reading: Reading,
 ): ShownStatus {
-  const status = statusAt(row, now)
+  const status = statusAt(row, reading)
   return status === 'FAILED' && wasNotListening(row) ? 'not listening' : status
 }
 

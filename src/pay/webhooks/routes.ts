@@ -170,8 +170,10 @@ const listMessages = (context: Context, resource: Decision<Schema>): Endpoint =>
     await webhookInPath(request, context)
     const conditions = [where('webhook_id = ?', webhook_id)]
     const messages = await findPage(database, messageRows, conditions, search)
-    const now = time.now(request.account)
-    return pageOf(search, messages, addressesOf(request, config), row => presentMessage(row, now))
+    const reading = { account: request.account, now: time.now(request.account) }
+    return pageOf(search, messages, addressesOf(request, config), row =>
+      presentMessage(row, reading),
+    )
   },
 })
 

@@ -3,13 +3,12 @@
 import type { FromSchema } from 'json-schema-to-ts'
 import { fieldCodes, invalid } from '../../core/errors.ts'
 import { timeOf } from '../../core/ids.ts'
-import type { AccountTime } from '../../core/ports.ts'
 import { iso } from '../../core/time.ts'
 import { type Json, readFields } from '../../platform/http/fields.ts'
 import { id, object, timestamp } from '../../platform/http/schema.ts'
 import { registrationProblem } from '../../platform/outbound/address.ts'
 import type { Context } from '../context.ts'
-import { oldestKept } from '../retention.ts'
+import { isGone, type Reading } from '../retention.ts'
 import { attemptsOf, type MessageRow, statusAt } from './message-store.ts'
 import { eventTypes, eventTypesIn, type Webhook } from './webhook.ts'
 
@@ -148,9 +147,9 @@ export const presentWebhook = (found: Webhook): FromSchema<typeof webhook> => ({
   signing_key: found.signing_key,
 })
 
-/** `now` in milliseconds. A message whose payment is gone has no body and is never sent. */
-export function presentMessage(row: MessageRow, now: AccountTime) {
-  const gone = row.payment_id < oldestKept(now)
+/** A message whose payment is gone has no body and is never sent. */
+export function presentMessage(row: MessageRow, reading: Reading) {
+  const gone = isGone(row.payment_id, reading)
   const attempts = attemptsOf(row)
     .map(({ at, ...outcome }) => ({ created_date: iso(at), send_at: iso(at), ...outcome }))
     .reverse()
@@ -162,7 +161,7 @@ export function presentMessage(row: MessageRow, now: AccountTime) {
     event_type: row.event_type,
     resource_id: row.payment_id,
     resource_type: 'payment',
-    last_delivery_status: statusAt(row, now),
+    last_delivery_status: statusAt(row, reading),
     latest_attempt: attempts[0] ?? null,
     attempts,
     body: gone || row.body === null ? null : JSON.parse(row.body),

@@ -142,6 +142,14 @@ export const accountOfName = (database: Database, name: string): Promise<Account
     where('name = ? and ended = 0', name),
   )
 
+/** undefined when it has ended, or was reset since. */
+export const accountOfRoom = (database: Database, room: string): Promise<Account | undefined> =>
+  findOne(
+    database,
+    { from: 'accounts', columns: ACCOUNT_COLUMNS, id: 'name', fromRow: (row: Account) => row },
+    where('room = ? and ended = 0', room),
+  )
+
 /** Lets the default account behave so from now on, if there is one. */
 export const setDefaultBehaviour = (database: Database, behaviour: Behaviour): Promise<boolean> =>
   database.write([

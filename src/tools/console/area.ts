@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Account } from '../../core/account.ts'
+import { doDueOf } from '../../pay/payments/due-steps.ts'
 import { addressesOf } from '../../platform/http/addresses.ts'
 import type { Area } from '../../platform/http/areas.ts'
 import { toApiError } from '../../platform/http/errors.ts'
@@ -55,6 +56,7 @@ ${account && paragraph(html`Go to the ${link(visit.home, 'home page')}, or searc
       ...signIn,
       authenticate: async (request: FastifyRequest) => {
         if (!(await signedIn(context, request))) throw new SignInNeeded('no session')
+        await doDueOf(context, request.account)
         // The page has what was recorded until now.
         await context.recorder?.write()
       },

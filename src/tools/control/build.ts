@@ -1,9 +1,19 @@
-import type { Account } from '../../core/account.ts'
+import type { Account, Behaviour } from '../../core/account.ts'
 import * as errors from '../../core/errors.ts'
 import { remember } from '../../core/remember.ts'
-import { createPayment, movePayment } from '../../pay/payments/commands.ts'
-import { completeByScenario, MOVED_MEANWHILE, submitHeld } from '../../pay/payments/complete.ts'
-import type { AppliedScenario, NewPayment, Payment } from '../../pay/payments/payment.ts'
+import { captureDelay } from '../../pay/differences/states.ts'
+import { createPayment } from '../../pay/payments/commands.ts'
+import { carryOut, moveOf } from '../../pay/payments/complete.ts'
+import { currentPayment } from '../../pay/payments/due-steps.ts'
+import {
+  behaviourOf,
+  isAuthorised,
+  isFinished,
+  type NewPayment,
+  type Payment,
+  type Scenario,
+  statusOf,
+} from '../../pay/payments/payment.ts'
 import { type Refund, refundScenarios } from '../../pay/payments/refund.ts'
 import { checkMode, newPayment, readNewPayment } from '../../pay/payments/request.ts'
 import {
@@ -11,8 +21,8 @@ import {
   payment as paymentBody,
   presentPayment,
 } from '../../pay/payments/response.ts'
-import type { WantedScenario } from '../../pay/payments/scenario.ts'
-import { countPayments, findPayment } from '../../pay/payments/store.ts'
+import { countPayments } from '../../pay/payments/store.ts'
+import type { Trigger } from '../../pay/payments/transitions.ts'
 import { createRefund } from '../../pay/refunds/commands.ts'
 import { addressesOf } from '../../platform/http/addresses.ts'
 import type { Endpoint } from '../../platform/http/endpoint.ts'
@@ -22,7 +32,7 @@ import type { ToolContext } from '../context.ts'
 import { recordAction } from '../record/action.ts'
 import { type ControlContext, defineEndpoint } from './endpoint.ts'
 import { badField, conflict } from './errors.ts'
-import { body, choice, isWhole, onlyTrue, readFields, schemasOf, type Values } from './fields.ts'
+import { body, choice, isWhole, only, readFields, schemasOf, type Values } from './fields.ts'
 import { builtFields, wantedOf } from './scenario-wire.ts'
 
 /** What POST /v1/payments takes: `readNewPayment` reads it. */
@@ -40,7 +50,15 @@ const builtPayment = body(
       Object.entries(newPayment.properties).map(([name, schema]) => [name, unread(schema)]),
     ),
     ...builtFields,
-    capture: onlyTrue({ description: 'Then captures it' }),
+    capture: {
+      schema: {
+        anyOf: [{ const: true }, { enum: ['held', 'error'] }],
+        description:
+          'Then captures it. Under govuk-pay also of a payment without delayed_capture; `held`: the capture waits until it is completed, `error`: it fails',
+      } as const,
+      rule: 'true, held or error',
+      parse: (given: unknown) => ([true, 'held', 'error'] as const).find(each => each === given),
+    },
     refund: unread({
       anyOf: [
         { const: true },
@@ -50,7 +68,7 @@ const builtPayment = body(
       description:
         'Then refunds these pence; true, or an object without amount, refunds all. The scenario error lets the refund fail',
     }),
-    cancel: onlyTrue({ description: 'Then cancels it through the API' }),
+    cancel: only(true, { description: 'Then cancels it through the API' }),
   },
 )
 
@@ -79,7 +97,7 @@ export const buildPayment = (context: ControlContext): Endpoint => {
       errors.unknownSetUpAgreement(),
       errors.notAllowed('moto', 'in this mode'),
       errors.outsideLimit(errors.fieldCodes.payment, 'amount', 'must be at most 10000000'),
-      conflict(MOVED_MEANWHILE),
+      movedMeanwhile(),
     ],
     async handler(_, { account, body, request, reply }) {
       const fields: Json = body
@@ -88,7 +106,7 @@ export const buildPayment = (context: ControlContext): Endpoint => {
       const defaults = { ...DEFAULTS, ...(isWeb && { return_url: RETURN_URL }), reference }
       const given = readNewPayment({ ...defaults, ...fields })
       checkMode(given, context.config)
-      const steps = stepsOf(body, given)
+      const steps = stepsOf(body, given, account.behaviour)
       const addresses = addressesOf(request, context.config)
       const { payment_id } = await recordAction(
         context,
@@ -130,35 +148,45 @@ function createNextReference({ database }: ToolContext) {
   }
 }
 
-const notCapturable = () => badField('capture', 'needs delayed_capture and the scenario success')
+const notCapturable = (asked = 'delayed_capture and ') =>
+  badField('capture', `needs ${asked}the scenario success`)
 
 /** The steps to take with the payment, in this order. Throws a 422 for the first that the state table does not have. */
 function stepsOf(
   given: Values<typeof builtPayment.fields.optional>,
   { amount, authorisation_mode: mode, delayed_capture }: NewPayment,
+  behaviour: Behaviour,
 ) {
-  const wanted = wantedOf(given, mode)
-  const { capture = false, cancel = false, refund } = given
-  const scenario = wanted.scenario ?? (mode === 'agreement' ? 'success' : undefined)
-  const authorised = scenario === 'success' && !wanted.hold
-  if (capture && !(authorised && delayed_capture)) throw notCapturable()
+  const { capture, cancel = false, refund, ...ending } = given
+  const planned = capture === true ? undefined : capture
+  const asked = { ...ending, ...(planned && { capture: planned }) }
+  const wanted = wantedOf(asked, behaviour, mode)
+  const isAtOnce = captureDelay[behaviour] === 0
+  const isCharged = mode === 'agreement' && (isAtOnce || capture || refund !== undefined)
+  const scenario = wanted.scenario ?? (isCharged ? 'success' : undefined)
+  const authorised = scenario === 'success' && !wanted.hold && wanted.confirm !== false
+  if (capture && isAtOnce && !(authorised && delayed_capture)) throw notCapturable()
+  if (capture && !authorised) throw notCapturable('')
   const isSuccess = authorised && (capture || !delayed_capture)
-  if (refund !== undefined && !isSuccess)
+  if (refund !== undefined && !(isSuccess && !planned))
     throw badField('refund', 'needs a payment that is success: see scenario and capture')
-  const isSubmitted = wanted.hold && scenario !== undefined && mode !== 'agreement'
-  if (cancel && (isSuccess || isSubmitted || (scenario ?? 'success') !== 'success'))
+  const hasEnded = isSuccess || (scenario ?? 'success') !== 'success'
+  if (cancel && (hasEnded || (mode === 'agreement' && !authorised)))
     throw badField('cancel', 'needs a payment that can be cancelled: see scenario and hold')
-  return { wanted, capture, refund: readRefund(refund, amount), cancel }
+  return {
+    wanted: { ...wanted, ...(scenario && { scenario }) },
+    capture,
+    refund: readRefund(refund, amount),
+    cancel,
+  }
 }
 
-/** What the payment is created with. In agreement mode nobody completes it, unless it is held, or created to expire. */
+/** What the payment is created with. In agreement mode it may have its end at once. */
 function appliedTo(
   { authorisation_mode: mode }: NewPayment,
-  { scenario, ...applied }: WantedScenario,
-): AppliedScenario | undefined {
-  if (mode === 'agreement' && scenario === 'expired') return { hold: true }
-  if (scenario === 'expired' || (mode !== 'agreement' && !applied.hold)) return undefined
-  return { ...applied, ...(scenario && { scenario }) }
+  { scenario, confirm, ...applied }: Scenario,
+): Scenario {
+  return { ...applied, ...(mode === 'agreement' && scenario && { scenario }) }
 }
 
 /** In pence, of so many. */
@@ -178,25 +206,24 @@ async function takeSteps(
   context: ToolContext,
   account: Account,
   made: Payment,
-  steps: ReturnType<typeof stepsOf>,
+  { wanted, capture, refund, cancel }: ReturnType<typeof stepsOf>,
 ): Promise<Refund | undefined> {
-  const { payment_id } = made
-  const { scenario, hold } = steps.wanted
-  const read = async () => ({ account, payment: await readBack(context, account, payment_id) })
-  const move = (trigger: 'capture' | 'cancel') =>
-    movePayment(context, read, trigger, status =>
-      conflict(`another request moved the payment: it is ${status}`),
-    )
-  const hasEnded = made.given.authorisation_mode === 'agreement' && scenario !== 'expired'
-  if (scenario && hold) await submitHeld(context, made)
-  else if (scenario && !hasEnded) {
-    const reason = await completeByScenario(context, made, { scenario })
-    if (reason) throw conflict(reason)
+  const { payment_id, given } = made
+  const move = async (trigger: Trigger) => {
+    if (!(await moveOf(context, account, payment_id, trigger))?.moved) throw movedMeanwhile()
   }
-  if (steps.capture) await move('capture')
-  if (steps.cancel) await move('cancel')
-  if (!steps.refund) return undefined
-  const { amount, scenario: end } = steps.refund
+  if (wanted.scenario && !wanted.hold && !isFinishedOrPaid(made)) {
+    const result = await carryOut(context, account, made, wanted)
+    if (!result?.moved) throw movedMeanwhile()
+  }
+  if (capture && given.delayed_capture) await move('capture')
+  if (captureDelay[behaviourOf(made)] > 0) {
+    if (capture === 'error') await move('fail_capture')
+    if (capture === true || refund) await move('confirm_capture')
+  }
+  if (cancel) await move('cancel')
+  if (!refund) return undefined
+  const { amount, scenario: end } = refund
   return createRefund(context, {
     account,
     payment_id,
@@ -205,8 +232,14 @@ async function takeSteps(
   })
 }
 
-async function readBack({ database, time }: ToolContext, account: Account, payment_id: string) {
-  const payment = await findPayment(database, account.room, payment_id, time.now(account))
+/** In agreement mode a payment has its end when it is made, or is charged at once here. */
+const isFinishedOrPaid = (payment: Payment): boolean =>
+  isFinished(statusOf(payment)) || isAuthorised(payment)
+
+const movedMeanwhile = () => conflict('another request moved the payment meanwhile: read it')
+
+async function readBack(context: ToolContext, account: Account, payment_id: string) {
+  const payment = await currentPayment(context, account, payment_id)
   if (!payment) throw conflict('the account was reset, or its clock moved by 7 days')
   return payment
 }

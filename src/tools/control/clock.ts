@@ -2,12 +2,13 @@ import type { Account } from '../../core/account.ts'
 import type { AccountTime, MachineTime, Time } from '../../core/ports.ts'
 import { untilWritten } from '../../core/retry.ts'
 import { DAY, iso } from '../../core/time.ts'
+import { doDue } from '../../pay/payments/due-steps.ts'
 import { accountOfName, moveClock } from '../../platform/accounts/store.ts'
 import { instant } from '../../platform/http/query.ts'
 import { object, timestamp } from '../../platform/http/schema.ts'
 import { defineEndpoint } from './endpoint.ts'
 import { accountEnded, badField, conflict, missingField } from './errors.ts'
-import { body, boolean, integer, onlyTrue, type Values } from './fields.ts'
+import { body, boolean, integer, only, type Values } from './fields.ts'
 
 /** Milliseconds: ten years, of which three are leap years. */
 const LONGEST_ADVANCE = 3_653 * DAY
@@ -57,7 +58,7 @@ const clockMove = body(
       rule: 'true or a time before 2100 such as 2026-09-14T08:20:31.000Z',
       parse: (given: unknown) => (given === true ? given : readTime(given)),
     },
-    resume: onlyTrue(),
+    resume: only(true),
   },
 )
 
@@ -79,8 +80,8 @@ export const readClock = defineEndpoint({
 
 /**
  * Moves the account's clock, which has no effect on any other account. It only moves forward: identifiers begin with
- * the time, so after a step back new rows would sort before old ones. Everything that depends on time is computed
- * when it is read, so the move has taken effect when the response arrives.
+ * the time, so after a step back new rows would sort before old ones. What depends on time is computed when it is read,
+ * or a step that is due: all of these are done when the response arrives.
  */
 export const setClock = defineEndpoint({
   method: 'POST',
@@ -89,21 +90,26 @@ export const setClock = defineEndpoint({
   summary: "Advance, freeze or resume the account's clock",
   body: clockMove,
   needsBody: true,
-  description: 'Give exactly one of the fields. Time goes forward only.',
+  description:
+    'Give exactly one of the fields. Time goes forward only. Under govuk-pay the response comes when all that fell due is done, in order.',
   response: [200, 'The clock', clock],
   errors: () => [
     noMove(),
     badField('advance', 'must be whole milliseconds'),
     forwardOnly(FIRST_TIME),
   ],
-  handler: ({ database, time }, { account: { name }, body }) =>
-    untilWritten(async () => {
+  async handler(context, { account: { name }, body }) {
+    const { database, time } = context
+    const moved = await untilWritten(async () => {
       const account = await accountOfName(database, name)
       if (!account) throw accountEnded()
       const moved = { ...account, ...moveOf(body, account, time.now(account), time.wall()) }
       if (time.now(moved) >= LAST_TIME) throw badField('advance', 'must not lead beyond 2099')
-      return (await moveClock(database, account, moved)) ? presentClock(moved, time) : undefined
-    }),
+      return (await moveClock(database, account, moved)) ? moved : undefined
+    })
+    await doDue(context, moved)
+    return presentClock(moved, time)
+  },
 })
 
 const moves = () => Object.keys(clockMove.properties).join(', ')

@@ -88,10 +88,13 @@ export const boolean = (more: { description?: string; default?: boolean } = {}) 
   parse: (given: unknown) => (typeof given === 'boolean' ? given : undefined),
 })
 
-export const onlyTrue = (more: { description?: string } = {}) => ({
-  schema: { const: true, ...more },
-  rule: 'true',
-  parse: (given: unknown): true | undefined => (given === true ? given : undefined),
+export const only = <const Value extends boolean>(
+  value: Value,
+  more: { description?: string } = {},
+) => ({
+  schema: { const: value, ...more },
+  rule: String(value),
+  parse: (given: unknown): Value | undefined => (given === value ? value : undefined),
 })
 
 export const choice = <Choice extends string>(

@@ -1,4 +1,4 @@
-import type { AccountTime } from '../../core/ports.ts'
+import type { Reading } from '../../pay/retention.ts'
 import { followMessages, type KeptMessage } from '../../pay/webhooks/message-store.ts'
 import { eventTypes, headersOf, signature } from '../../pay/webhooks/webhook.ts'
 import { presentMessage, webhookMessage } from '../../pay/webhooks/wire.ts'
@@ -55,14 +55,14 @@ export const listMessages = defineEndpoint({
       const accepted = await acceptedByHand(database, rows)
       const now = time.now(account)
       const present = (row: KeptMessage) =>
-        presentKeptMessage(row, accepted.has(row.message_id), now)
+        presentKeptMessage(row, accepted.has(row.message_id), { account, now })
       return { ...page, rows: rows.map(present) }
     }),
 })
 
-function presentKeptMessage(message: KeptMessage, accepted_by_hand: boolean, now: AccountTime) {
+function presentKeptMessage(message: KeptMessage, accepted_by_hand: boolean, reading: Reading) {
   const { message_id, webhook_id, event_type, payment_id, signing_key } = message
-  const history = presentMessage(message, now)
+  const history = presentMessage(message, reading)
   const raw = history.body === null ? null : message.body
   return {
     message_id,

@@ -1,23 +1,28 @@
-import { paymentNotFound, unknownOneTimeToken, usedOneTimeToken } from '../../core/errors.ts'
-import { completeByScenario } from '../../pay/payments/complete.ts'
+import type { Account } from '../../core/account.ts'
+import { paymentNotFound } from '../../core/errors.ts'
+import { carryOut, moveOf } from '../../pay/payments/complete.ts'
 import {
-  isFinished,
+  behaviourOf,
+  type Choice,
+  choices,
   type Payment,
-  scenarios,
   statuses,
   statusOf,
 } from '../../pay/payments/payment.ts'
 import { payment as paymentBody, presentPayment } from '../../pay/payments/response.ts'
 import { paymentInPath } from '../../pay/payments/routes.ts'
+import { impossibleFor } from '../../pay/payments/scenario.ts'
+import { completeRefunds } from '../../pay/refunds/commands.ts'
 import type { Range } from '../../platform/database/select.ts'
 import { addressesOf } from '../../platform/http/addresses.ts'
 import { oneOf } from '../../platform/http/query.ts'
 import { object } from '../../platform/http/schema.ts'
+import type { ToolContext } from '../context.ts'
 import { findPayments as findListed, findWanted } from '../lists/find-payments-store.ts'
 import { recordAction } from '../record/action.ts'
 import { defineEndpoint } from './endpoint.ts'
 import { badField, conflict } from './errors.ts'
-import { body } from './fields.ts'
+import { body, type Values } from './fields.ts'
 import { anyText, ID, wait } from './query.ts'
 import { completionFields, wantedOf } from './scenario-wire.ts'
 import { tooManyWaits } from './wait.ts'
@@ -59,7 +64,7 @@ export const findPayments = defineEndpoint({
     const part = { limit: MOST_RETURNED, order: 'newest' } as const
     const addresses = addressesOf(request, config)
     return waitFor(request, reply, { ms, nothing: { results: [] } }, async account => {
-      const search = { room: account.room, now: time.now(account), filter }
+      const search = { account, now: time.now(account), filter }
       const find = (range: Range) => findListed(database, search, range, part)
       const payments = await findWanted(find, {}, part, isWanted, MOST_LOOKED_AT)
       const results = payments.values().map(payment => presentPayment(payment, addresses))
@@ -79,34 +84,67 @@ export const completePayment = defineEndpoint({
   summary: 'Take a payment to its end',
   body: body('Completion', {}, completionFields),
   description:
-    'Does what a user does on the hosted pages; a moto_api payment is completed by a test card. It also ends a payment that a plan holds, and `expired` ends every payment that is not finished. The response waits for the webhooks, and is that of GET /v1/payments/{payment_id}.',
+    'Does what a user does on the hosted pages; a moto_api payment is completed by a test card, one with an agreement by its card. Of a payment that was paid it can end the capture and the refunds that a plan holds. The response waits for the webhooks, and is that of GET /v1/payments/{payment_id}.',
   inPath: 'A payment of the account',
   response: [200, 'The payment', paymentBody],
   errors: () => [
     paymentNotFound('P0200'),
-    unknownOneTimeToken(),
-    usedOneTimeToken(),
-    badField('scenario', `must be one of ${scenarios.join(', ')}`),
-    completed('success'),
+    badField('scenario', `must be one of ${choices.join(', ')}`),
+    badField('capture', 'must be given alone'),
+    notPossible('success'),
   ],
-  async handler(context, { request, body }) {
-    const { can_retry, ...wanted } = wantedOf(body)
-    const payment = await paymentInPath(request, context, 'P0200')
-    const planned = payment.hold ? payment.scenario : undefined
-    const scenario = wanted.scenario ?? planned ?? 'success'
-    const status = statusOf(payment)
-    if (isFinished(status) || (status === 'capturable' && scenario !== 'expired'))
-      throw completed(status)
-    const reason = await recordAction(
-      context,
-      { by: 'control', operation: 'completePayment', detail: () => `scenario=${scenario}` },
-      context => completeByScenario(context, payment, { scenario, can_retry }),
+  async handler(context, { account, request, body }) {
+    const [first, ...others] = (['scenario', 'capture', 'refund'] as const).filter(
+      name => name in body,
     )
-    if (reason) throw conflict(reason)
+    if (others.length > 0) throw badField(first ?? '', 'must be given alone')
+    const payment = await paymentInPath(request, context, 'P0200')
+    const done = await recordAction(
+      context,
+      { by: 'control', operation: 'completePayment', detail: () => detailOf(payment, body) },
+      context => complete(context, account, payment, body),
+    )
     const ended = await paymentInPath(request, context, 'P0200')
+    if (!done) throw notPossible(statusOf(ended))
     return presentPayment(ended, addressesOf(request, context.config))
   },
 })
 
-const completed = (status: string) =>
-  conflict(`the payment is ${status} and cannot be completed again`)
+type Completion = Values<typeof completionFields>
+
+const detailOf = (payment: Payment, { capture, refund, scenario }: Completion): string =>
+  Object.entries(
+    capture ? { capture } : refund ? { refund } : { scenario: endOf(payment, scenario) },
+  )
+    .map(([name, value]) => `${name}=${value}`)
+    .join('&')
+
+const endOf = ({ hold, scenario: planned }: Payment, scenario: Choice | undefined): Choice =>
+  scenario ?? (hold && planned) ?? 'success'
+
+/** Resolves false where the state of the payment does not allow it. */
+async function complete(
+  context: ToolContext,
+  account: Account,
+  payment: Payment,
+  { capture, refund, ...given }: Completion,
+): Promise<boolean> {
+  const { payment_id, given: made } = payment
+  if (refund)
+    return completeRefunds(context, account, payment_id, refund === true ? 'success' : refund)
+  if (capture) {
+    const behaviour = behaviourOf(payment)
+    wantedOf({ capture: 'error' }, behaviour)
+    const trigger = capture === true ? 'confirm_capture' : 'fail_capture'
+    return (await moveOf(context, account, payment_id, trigger))?.moved ?? false
+  }
+  const wanted = wantedOf(
+    { ...given, scenario: endOf(payment, given.scenario) },
+    behaviourOf(payment),
+  )
+  const impossible = impossibleFor({ mode: made.authorisation_mode }, wanted)
+  if (impossible) throw conflict(`${impossible.field} ${impossible.rule}`)
+  return (await carryOut(context, account, payment, wanted))?.moved ?? false
+}
+
+const notPossible = (status: string) => conflict(`the payment is ${status} and cannot end so`)

@@ -1,4 +1,6 @@
 /** Reads plans from requests and prints them in responses. */
+
+import type { Behaviour } from '../../core/account.ts'
 import { PLAN_BYTES, PLANS } from '../../core/budgets.ts'
 import { type Code, isPlanned, meanings, onlyByPlan } from '../../core/codes.ts'
 import { ApiError } from '../../core/errors.ts'
@@ -10,6 +12,7 @@ import { isObject, type Json } from '../../platform/http/fields.ts'
 import { object } from '../../platform/http/schema.ts'
 import {
   asksForPayment,
+  CAPTURE,
   CREATION,
   fieldsOf,
   ownErrors,
@@ -23,7 +26,7 @@ import {
   choice,
   integer,
   isWhole,
-  onlyTrue,
+  only,
   readFields,
   schemasOf,
   textLike,
@@ -107,9 +110,10 @@ const faultFields = {
     rule: 'an object with a status or a code',
     parse: (given: unknown) => (isObject(given) ? readAnswer(given) : undefined),
   },
-  reset: onlyTrue({ description: 'A TCP reset in place of a response' }),
+  reset: only(true, { description: 'A TCP reset in place of a response' }),
 }
 const effectFields = { ...plannedFields, ...faultFields }
+const EFFECTS = ['hold', 'capture', 'refund', 'answer', 'reset', 'delay']
 
 export const newPlan = body('NewPlan', {}, { ...whichFields, ...oftenFields, ...effectFields })
 export const plan = object(
@@ -131,21 +135,22 @@ export const plans = object('Plans', {
 })
 
 export const noEffect = () =>
-  missingField('scenario', 'is required, or one of hold, answer, reset and delay')
+  missingField('scenario', `is required, or one of ${EFFECTS.join(', ')}`)
 
 type NewPlan = Values<typeof newPlan.fields.optional>
 
-/** A plan, with its defaults. `operations` are those that plans may name. Throws an error for one that cannot be. */
-export function readPlan(read: NewPlan, operations: readonly Endpoint[]) {
+/** What a plan may name, and the behaviour of the account that makes it. */
+type Around = { operations: readonly Endpoint[]; behaviour: Behaviour }
+
+/** A plan, with its defaults. Throws an error for one that cannot be. */
+export function readPlan(read: NewPlan, { operations, behaviour }: Around) {
   const { given, payment_id, skip = 0, times = 1, probability = 1, seed = 0 } = read
   const isOfScenario = Object.keys(plannedFields).some(name => name in read)
-  const on = read.on ?? (isOfScenario ? CREATION : undefined)
-  if (isOfScenario && on !== CREATION && on !== REFUND)
-    throw badField('on', `must be ${CREATION} (also if absent) or ${REFUND} with a scenario`)
+  const on = read.on ?? (read.refund ? REFUND : isOfScenario ? CREATION : undefined)
   const names = operations.map(({ operationId }) => operationId)
   if (on !== undefined && !names.includes(on))
     throw badField('on', `must be one of ${names.join(', ')}`)
-  const effect = isOfScenario ? scenarioOf(read, on) : faultOf(read)
+  const effect = isOfScenario ? scenarioOf(read, on, behaviour) : faultOf(read)
   // What is refused from here on could never match.
   if (on === CREATION && payment_id !== undefined)
     throw badField('payment_id', `must be absent with ${CREATION}: the payment does not exist yet`)
@@ -190,23 +195,41 @@ function readGiven(given: Json): Json {
   }
 }
 
-function scenarioOf({ given = {}, ...read }: NewPlan, on: string | undefined) {
+/** The fields that a plan about another request than a creation may have. */
+const ofRequest: Partial<Record<string, readonly string[]>> = {
+  [REFUND]: ['scenario', 'refund'],
+  [CAPTURE]: ['capture'],
+}
+
+function scenarioOf(
+  { given = {}, ...read }: NewPlan,
+  on: string | undefined,
+  behaviour: Behaviour,
+) {
   const fault = Object.keys(faultFields).find(name => name in read)
   if (fault !== undefined)
     throw badField(fault, 'must be absent in a plan with a scenario: make two plans')
-  if (on !== REFUND) {
+  const allowed = ofRequest[on ?? '']
+  if (on !== CREATION && !allowed)
+    throw badField('on', `must be ${CREATION} (also if absent) or ${REFUND} with a scenario`)
+  const misplaced = allowed
+    ? Object.keys(plannedFields).find(name => name in read && !allowed.includes(name))
+    : read.refund && 'refund'
+  if (misplaced) throw badField(misplaced, `must be absent with ${on}`)
+  if (on === CREATION) {
     // The mode of the payments that it can act on, where that is known before they are made.
     const wanted = 'agreement_id' in given ? 'agreement' : given.authorisation_mode
     return wantedOf(
       read,
+      behaviour,
       authorisationModes.find(mode => mode === wanted),
     )
   }
   const { scenario = 'success' } = read
   if (!refundScenarios.some(each => each === scenario))
     throw badField('scenario', `must be one of ${refundScenarios.join(', ')}`)
-  if (read.hold) throw badField('hold', `must be absent with ${REFUND}`)
-  return wantedOf(read)
+  if (read.refund && read.scenario) throw badField('refund', 'must be absent with a scenario')
+  return wantedOf(read, behaviour)
 }
 
 function faultOf({ when = 'before', delay, answer, reset }: NewPlan) {

@@ -23,8 +23,8 @@ export const createPlan = defineEndpoint({
     hasAll(),
   ],
   async handler({ database, time, newId, operations }, { account, body }) {
-    const { room } = account
-    const read = readPlan(body, operations)
+    const { room, behaviour } = account
+    const read = readPlan(body, { operations, behaviour })
     const { payment_id } = read
     const now = time.now(account)
     if (payment_id !== undefined && !(await findPayment(database, room, payment_id, now)))

@@ -1,49 +1,69 @@
 /** How a payment is to end, in the bodies of requests: of a plan, of a payment to make, and of one to complete. */
-import {
-  type AuthorisationMode,
-  choices,
-  type Scenario,
-  scenarios,
-} from '../../pay/payments/payment.ts'
-import { impossibleFor, type WantedScenario } from '../../pay/payments/scenario.ts'
+import type { Behaviour } from '../../core/account.ts'
+import { type AuthorisationMode, choices, type Scenario } from '../../pay/payments/payment.ts'
+import { impossibleFor } from '../../pay/payments/scenario.ts'
 import { appliedBy } from '../plans/plan.ts'
 import { badField } from './errors.ts'
-import { boolean, choice, onlyTrue } from './fields.ts'
+import { boolean, choice, only } from './fields.ts'
 
 const can_retry = boolean({
-  default: true,
-  description: 'Of a declined payment in agreement mode. With false its agreement becomes inactive',
-})
-const hold = onlyTrue({
   description:
-    'It stops one step before its end, until it is completed: submitted, or created in agreement mode',
+    'Of a declined payment in agreement mode: true under the specification, false under govuk-pay, if absent. With false its agreement becomes inactive',
+})
+const hold = only(true, {
+  description: 'A payment in agreement mode stays started until it is completed. Only govuk-pay',
+})
+const confirm = only(false, {
+  description: 'The user leaves at Confirm: the payment is submitted. Only govuk-pay',
 })
 
-/** Of a payment to complete. A choice there is how it ends, and a plan has none that ends it alone. */
+/** Of a payment to complete: the capture and the refunds that it waits for. */
 export const completionFields = {
-  scenario: choice(scenarios, {
+  scenario: choice(choices, {
     description: 'How it ends: of a payment that is held as its plan says, otherwise success',
   }),
   can_retry,
+  confirm,
+  capture: succeedsOrFails('Captures it now, or lets the capture fail. Only govuk-pay'),
+  refund: succeedsOrFails('Ends its refunds that are held'),
 }
 export const builtFields = {
-  ...completionFields,
-  scenario: choice(scenarios, { description: 'Completes it' }),
+  scenario: choice(choices, { description: 'Completes it' }),
+  can_retry,
   hold,
+  confirm,
 }
 export const plannedFields = {
   scenario: choice(choices, { description: 'How it ends. A refund: success, error' }),
   can_retry,
   hold,
+  confirm,
+  capture: choice(['held', 'error'], {
+    description:
+      'Of createPayment, or of capturePayment with delayed_capture: the capture waits until the payment is completed, or fails when it is due. Only govuk-pay',
+  }),
+  refund: choice(['held'], {
+    description: 'Of refundPayment: the refund stays submitted until its payment is completed',
+  }),
 }
 
-/** What a test wants. Throws a 422 for what no payment of the mode can do. */
-export function wantedOf<Each extends Scenario>(
-  given: Omit<WantedScenario, 'scenario'> & { scenario?: Each },
+function succeedsOrFails(description: string) {
+  return {
+    schema: { anyOf: [{ const: true }, { const: 'error' }], description } as const,
+    rule: 'true or error',
+    parse: (given: unknown): true | 'error' | undefined =>
+      given === true || given === 'error' ? given : undefined,
+  }
+}
+
+/** Throws a 422 for what no payment of the mode and behaviour can do. */
+export function wantedOf(
+  given: Scenario,
+  behaviour: Behaviour,
   mode?: AuthorisationMode,
-) {
+): Scenario {
   const wanted = appliedBy(given)
-  const impossible = impossibleFor(mode, wanted)
+  const impossible = impossibleFor({ mode, behaviour }, wanted)
   if (impossible) throw badField(impossible.field, impossible.rule)
   return wanted
 }

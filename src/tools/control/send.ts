@@ -88,7 +88,7 @@ export const sendMessage = defineEndpoint({
 async function resendableOf({ database, time }: ToolContext, account: Account, id: string) {
   const found = await findMessage(database, account.room, id)
   if (!found) throw notFound('message')
-  const message = resendable(found, time.now(account))
+  const message = resendable(found, { account, now: time.now(account) })
   if ('reason' in message) throw conflict(message.reason)
   return message
 }

@@ -63,7 +63,7 @@ export async function sendingAlone<Result>(
 
 async function sendOne(context: ToolContext, account: Account, message_id: string) {
   const found = await findMessage(context.database, account.room, message_id)
-  const message = found && resendable(found, context.time.now(account))
+  const message = found && resendable(found, { account, now: context.time.now(account) })
   if (!message || 'reason' in message) return 'skipped'
   const [exchange] = await sendAgain(context, account, message, {})
   return exchange?.refused ? 'failed' : 'accepted'

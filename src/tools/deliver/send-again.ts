@@ -1,7 +1,6 @@
 import type { Account } from '../../core/account.ts'
 import { isSuccess } from '../../core/http-status.ts'
-import type { AccountTime } from '../../core/ports.ts'
-import { oldestKept } from '../../pay/retention.ts'
+import { isGone, type Reading } from '../../pay/retention.ts'
 import { attempt } from '../../pay/webhooks/deliver.ts'
 import { asGovukPay, type Shape } from '../../pay/webhooks/govuk-pay.ts'
 import { attemptsOf, type KeptMessage } from '../../pay/webhooks/message-store.ts'
@@ -58,14 +57,14 @@ export type Resendable = KeptMessage & { body: string }
 
 export const WEBHOOK_INACTIVE = 'the webhook of this message is INACTIVE: register another one'
 
-/** The message, or why it cannot be sent again. `now` is the account's time, in milliseconds. */
+/** The message, or why it cannot be sent again. */
 export function resendable(
   message: KeptMessage,
-  now: AccountTime,
+  reading: Reading,
 ): Resendable | { reason: string } {
   const { body, payment_id, webhook_status } = message
-  if (body === null || payment_id < oldestKept(now))
-    return { reason: 'the payment of this message is gone after 7 days: its bytes are not kept' }
+  if (body === null || isGone(payment_id, reading))
+    return { reason: 'the payment of this message is gone: its bytes are not kept' }
   if (webhook_status !== 'ACTIVE') return { reason: WEBHOOK_INACTIVE }
   return { ...message, body }
 }

@@ -1,9 +1,11 @@
 import type { Account } from '../../core/account.ts'
+import { advance } from '../../pay/payments/advance.ts'
 import { causedBy, makePayment, messagesOf } from '../../pay/payments/commands.ts'
-import { advance, type Payment, type Trigger } from '../../pay/payments/payment.ts'
+import type { Payment } from '../../pay/payments/payment.ts'
 import { refund } from '../../pay/payments/refund.ts'
 import { readNewPayment } from '../../pay/payments/request.ts'
 import { insertPayment } from '../../pay/payments/store.ts'
+import type { Trigger } from '../../pay/payments/transitions.ts'
 import { insertRefund } from '../../pay/refunds/store.ts'
 import type { EventType, Webhook } from '../../pay/webhooks/webhook.ts'
 import type { ToolContext } from '../context.ts'
@@ -13,8 +15,8 @@ const PAID: Trigger[] = ['open_page', 'choose_success', 'confirm']
 /** The event types that are sent, with the triggers that move the payment there. */
 const triggersTo = {
   card_payment_succeeded: PAID,
-  card_payment_captured: PAID,
-  card_payment_refunded: PAID,
+  card_payment_captured: [...PAID, 'confirm_capture'],
+  card_payment_refunded: [...PAID, 'confirm_capture'],
   card_payment_failed: ['open_page', 'choose_declined'],
   card_payment_cancelled: ['cancel'],
 } as const satisfies Partial<Record<EventType, readonly Trigger[]>>
@@ -56,6 +58,8 @@ export async function sendTestMessage(
   const { after } = makePayment(context, account, now, given, undefined, {
     base_url,
     origin: 'test message',
+    // So that no other message follows.
+    applied: { capture: 'held' },
   })
   const ended = triggersTo[event_type].reduce(
     (payment: Payment, trigger) => advance(payment, trigger, now)?.after ?? payment,

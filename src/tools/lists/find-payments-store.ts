@@ -1,5 +1,6 @@
 /** Finds payments for the tools, also by parts of them, within limits that keep each query short. */
 
+import type { Account } from '../../core/account.ts'
 import { idFloor } from '../../core/ids.ts'
 import type { AccountTime, Database } from '../../core/ports.ts'
 import { isFinished, type Payment, type Status } from '../../pay/payments/payment.ts'
@@ -64,7 +65,11 @@ export const MOST_BEGINNINGS = 25_000
 
 const BELOW = 'payment_id < ?'
 
-type Search = { room: string; now: AccountTime; filter: PaymentFilter }
+type Search = {
+  account: Pick<Account, 'room' | 'behaviour'>
+  now: AccountTime
+  filter: PaymentFilter
+}
 
 /** Payments that are not gone at `now` and match the filter. */
 export async function findPayments(database: Database, search: Search, range: Range, part: Part) {
@@ -146,16 +151,16 @@ export async function findWanted(
 }
 
 /** All but what is sought. One lower limit: SQLite would seek by either of two. */
-function conditionsOf({ room, now, filter }: Search, { before, after }: Range, least: string) {
+function conditionsOf({ account, now, filter }: Search, { before, after }: Range, least: string) {
   const { payment_id, reference, agreement_id, status, passed, refunded, from, until } = filter
-  const low = [least, oldestKept(now), from === undefined ? '' : idFloor(from)]
+  const low = [least, oldestKept(now, account.behaviour), from === undefined ? '' : idFloor(from)]
   const lowest = [...low, after === undefined ? '' : textAfter(after)].reduce((a, b) =>
     a > b ? a : b,
   )
   const high = [before, until === undefined ? undefined : idFloor(until)]
   const highest = high.filter(each => each !== undefined).sort()[0]
   return [
-    where('account = ?', room),
+    where('account = ?', account.room),
     where('payment_id >= ?', lowest),
     ...ifGiven(BELOW, highest),
     ...ifGiven('payment_id = ?', payment_id),
@@ -173,8 +178,15 @@ function isReference(reference: string): Condition {
 }
 
 /** The lowest identifier among the newest payments of the account, or of those with the status; '' if it has fewer. */
-async function newestFrom(database: Database, { room, filter: { status } }: Search, most: number) {
-  const { sql, values } = allOf([where('account = ?', room), ...ifGiven('status = ?', status)])
+async function newestFrom(
+  database: Database,
+  { account, filter: { status } }: Search,
+  most: number,
+) {
+  const { sql, values } = allOf([
+    where('account = ?', account.room),
+    ...ifGiven('status = ?', status),
+  ])
   const [row] = await database.query<{ payment_id: string }>(
     numbered(
       `select payment_id from payments where ${sql} order by payment_id desc limit 1 offset ${most - 1}`,

@@ -1,5 +1,6 @@
 /** What lists and the home page of the console say of payments: the results of their messages, and how many have each status. */
 
+import type { Account } from '../../core/account.ts'
 import type { AccountTime, Database } from '../../core/ports.ts'
 import { type Payment, type Status, statuses } from '../../pay/payments/payment.ts'
 import { oldestKept } from '../../pay/retention.ts'
@@ -38,7 +39,7 @@ export async function deliveriesOf(
 /** How many payments of the account that are not gone at `now` have each status. None is counted beyond `most`. */
 export async function countStatuses(
   database: Database,
-  room: string,
+  { room, behaviour }: Account,
   { now, most }: { now: AccountTime; most: number },
 ): Promise<Map<Status, number>> {
   const counts = statuses.map((status, i) =>
@@ -47,7 +48,7 @@ export async function countStatuses(
          (select payment_id from payments where account = ? and status = ? and payment_id >= ? limit ?) status_${i}) as found_${i}`,
       room,
       status,
-      oldestKept(now),
+      oldestKept(now, behaviour),
       most,
     ),
   )

@@ -3,14 +3,14 @@ import { hash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import { type Code, faultCodeOf, isPlanned, meanings, onlyByPlan } from '../../core/codes.ts'
 import * as errors from '../../core/errors.ts'
-import type { AppliedScenario, NewPayment, Scenario } from '../../pay/payments/payment.ts'
+import type { NewPayment, Scenario } from '../../pay/payments/payment.ts'
 import { impossibleFor } from '../../pay/payments/scenario.ts'
 import type { Json } from '../../platform/http/fields.ts'
 
 /** An error of the API. Without a code it has that of its status, and a 500 that of its operation. */
 export type PlannedAnswer = { status: number; code?: Code }
 
-export type Plan = AppliedScenario & {
+export type Plan = Scenario & {
   plan_id: string
   /** The room of its account. */
   room: string
@@ -43,25 +43,32 @@ export type Plan = AppliedScenario & {
 export const CREATION = 'createPayment'
 export const REFUND = 'refundPayment'
 
-/** Whether the plan says how a payment or refund ends. It has no fault then. */
-export const setsScenario = ({ scenario, hold }: Plan): boolean =>
-  scenario !== undefined || hold === true
+export const CAPTURE = 'capturePayment'
 
-/** The part of a plan, or of a request to build or complete a payment, that says how a payment or refund ends. */
-export const appliedBy = <Each extends Scenario>({
+/** Whether the plan says how a payment, capture or refund ends. It has no fault then. */
+export const setsScenario = (plan: Plan): boolean => Object.keys(appliedBy(plan)).length > 0
+
+/** The part of a plan, or of a request to build or complete a payment, that says how a payment, capture or refund ends. */
+export const appliedBy = ({
   scenario,
   can_retry,
   hold,
-}: Omit<AppliedScenario, 'scenario'> & { scenario?: Each }) => ({
+  confirm,
+  capture,
+  refund,
+}: Scenario): Scenario => ({
   ...(scenario && { scenario }),
   ...(can_retry !== undefined && { can_retry }),
   ...(hold && { hold }),
+  ...(confirm === false && { confirm }),
+  ...(capture && { capture }),
+  ...(refund && { refund }),
 })
 
 /** Why the plan cannot act on this payment, for example because of its mode. */
 export function noteOn(plan: Plan, given: NewPayment): string | undefined {
-  if (plan.on === REFUND) return undefined
-  const impossible = impossibleFor(given.authorisation_mode, plan)
+  if (plan.on !== CREATION) return undefined
+  const impossible = impossibleFor({ mode: given.authorisation_mode }, plan)
   return (
     impossible && `it did not act on ${given.reference}: ${impossible.field} ${impossible.rule}`
   )

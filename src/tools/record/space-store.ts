@@ -8,7 +8,7 @@ import {
 import { idFloor } from '../../core/ids.ts'
 import type { Database, MachineTime } from '../../core/ports.ts'
 import { DAY } from '../../core/time.ts'
-import { BEHIND, RETENTION_MS } from '../../pay/retention.ts'
+import { APART, RETENTION_MS } from '../../pay/retention.ts'
 import { deleteInSteps } from '../../platform/database/delete-in-steps.ts'
 import { numbered, where } from '../../platform/database/select.ts'
 import type { Quota } from './admission.ts'
@@ -103,7 +103,7 @@ const STEP = 1_000
  */
 export async function deleteOldExchanges(database: Database, now: MachineTime, stop?: AbortSignal) {
   await deleteInSteps(database, TABLE, 'exchange_id < $1', [idFloor(now - DAY)], stop)
-  const gone = `payment_id is not null and payment_id < $1 and account not in (${BEHIND})`
+  const gone = `payment_id is not null and payment_id < $1 and account not in (${APART})`
   await deleteInSteps(database, TABLE, gone, [idFloor(now - RETENTION_MS + 1)], stop)
 }
 

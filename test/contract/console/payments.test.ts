@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { newAccount } from '../../../src/core/account.ts'
 import { createNewId } from '../../../src/core/ids.ts'
 import { insertPayment } from '../../../src/pay/payments/store.ts'
 import { findPayments } from '../../../src/tools/lists/find-payments-store.ts'
@@ -148,7 +149,7 @@ onEveryDatabase(
           if (query?.sql.includes('body like')) reads += 1
         })
         const sought = { by: 'metadata', name: 'even', value: 'yes' } as const
-        const search = { room, now, filter: { sought } }
+        const search = { account: newAccount(room), now, filter: { sought } }
         const found = await findPayments(database, search, {}, { limit, order })
         assert.deepEqual([found.map(({ payment_id }) => payment_id), reads], [expected, queries])
       }

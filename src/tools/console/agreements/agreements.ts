@@ -113,7 +113,7 @@ export const agreement = definePage({
   path: 'agreements/{agreement_id}',
   async read({ context: { database }, account, now, id }) {
     const agreement = existing(await findAgreement(database, account.room, id))
-    const search = { room: account.room, now, filter: { agreement_id: id } }
+    const search = { account, now, filter: { agreement_id: id } }
     const part = { limit: MOST_PAYMENTS + 1, order: 'newest' } as const
     const payments = await findPayments(database, search, {}, part)
     return { agreement, payments }

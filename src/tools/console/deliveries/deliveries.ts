@@ -1,6 +1,6 @@
 /** The messages of all webhooks of the account. */
 import { DAY } from '../../../core/time.ts'
-import { oldestKept } from '../../../pay/retention.ts'
+import { isGone } from '../../../pay/retention.ts'
 import { shownStatus } from '../../../pay/webhooks/message-store.ts'
 import { activeWebhooks } from '../../../pay/webhooks/store.ts'
 import { eventTypes, type Webhook, webhookTitle } from '../../../pay/webhooks/webhook.ts'
@@ -72,7 +72,7 @@ export const deliveries = definePage({
     }
   },
   show(visit, { webhooks, page, accepted, open, resent }) {
-    const { root, now, values } = visit
+    const { root, values } = visit
     const names = new Map(webhooks.map(webhook => [webhook.webhook_id, webhookTitle(webhook)]))
     const choices = webhooks.map(({ webhook_id, status }) => ({
       value: webhook_id,
@@ -80,7 +80,7 @@ export const deliveries = definePage({
     }))
     // What still fails stands before what was accepted since.
     const rankOf = (row: DeliveryRow) =>
-      shownStatus(row, now) === 'FAILED' ? Number(accepted.has(row.message_id)) : 2
+      shownStatus(row, visit) === 'FAILED' ? Number(accepted.has(row.message_id)) : 2
     const isSorted = isFailedFirst(values)
     const list = {
       caption: `Messages, ${isSorted ? 'failed' : 'newest'} first`,
@@ -153,10 +153,11 @@ const MOST_LOOKED_AT = 1_000
  * oldest first.
  */
 async function failedToSend(
-  { context: { database }, now }: AccountVisit,
+  visit: AccountVisit,
   webhooks: readonly Webhook[],
   filter: Pick<DeliveryFilter, 'event_type'>,
 ): Promise<DeliveryRow[]> {
+  const { database } = visit.context
   const active = webhooks.filter(({ status }) => status === 'ACTIVE')
   const failed = { ...filter, status: 'FAILED' } as const
   const part = { limit: MOST_RESENT, order: 'newest' } as const
@@ -165,7 +166,7 @@ async function failedToSend(
   for (let count = 0; count < MOST_LOOKED_AT && open.length < MOST_RESENT; count += MOST_RESENT) {
     const rows = await listDeliveries(database, active, { ...failed, before }, part)
     const sendable = rows.filter(
-      ({ payment_id, body }) => body !== null && payment_id >= oldestKept(now),
+      ({ payment_id, body }) => body !== null && !isGone(payment_id, visit),
     )
     const accepted = await acceptedByHand(database, sendable)
     open.push(...sendable.filter(({ message_id }) => !accepted.has(message_id)))

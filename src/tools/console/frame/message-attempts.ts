@@ -1,6 +1,7 @@
 /** Messages in a list, and the attempts to deliver one, each with its request and the receiver’s response. */
 
 import { isSuccess } from '../../../core/http-status.ts'
+import type { Reading } from '../../../pay/retention.ts'
 import { NOBODY_LISTENS } from '../../../pay/webhooks/listener.ts'
 import { attemptsOf, type MessageRow, shownStatus } from '../../../pay/webhooks/message-store.ts'
 import type { Attempt } from '../../../pay/webhooks/webhook.ts'
@@ -71,10 +72,10 @@ export const againPart = (again: AcceptedSend | undefined, now: number): Html | 
 /** The delivery status. `again` is the send by hand that was accepted since. */
 export function deliveryOf(
   message: Status,
-  now: number,
+  reading: Reading,
   again: AcceptedSend | undefined,
 ): ShownDelivery {
-  const status = shownStatus(message, now)
+  const status = shownStatus(message, reading)
   return status === 'FAILED' && again ? 'sent again' : status
 }
 
@@ -189,19 +190,20 @@ type List = {
 }
 
 export const messageTable = (
-  { root, now }: AccountVisit,
+  visit: AccountVisit,
   { caption, messages, accepted, webhookOf }: List,
 ): Html =>
   wideTable(messages, {
     caption,
     at: ({ created }) => created,
     columns: {
-      Payment: ({ payment_id }) => link(`${root}payments/${payment_id}`, unbroken(payment_id)),
+      Payment: ({ payment_id }) =>
+        link(`${visit.root}payments/${payment_id}`, unbroken(payment_id)),
       'Event name': leading(({ message_id, event_type }) =>
-        link(`${root}messages/${message_id}`, event_type),
+        link(`${visit.root}messages/${message_id}`, event_type),
       ),
       'Delivery status': leading(message =>
-        deliveryPart(message, now, accepted.get(message.message_id)),
+        deliveryPart(message, visit, accepted.get(message.message_id)),
       ),
       Webhook: webhookOf,
       'Event date': ({ created }) => secondOfDay(created),
@@ -209,9 +211,9 @@ export const messageTable = (
   })
 
 /** The status, and of a message that was not delivered why. `again` is the send by hand that was accepted. */
-function deliveryPart(message: MessageRow, now: number, again: AcceptedSend | undefined): Html {
-  const status = deliveryOf(message, now, again)
-  if (status === 'sent again') return html`${deliveryTag(status)}${againPart(again, now)}`
+function deliveryPart(message: MessageRow, reading: Reading, again?: AcceptedSend): Html {
+  const status = deliveryOf(message, reading, again)
+  if (status === 'sent again') return html`${deliveryTag(status)}${againPart(again, reading.now)}`
   const last = attemptsOf(message).at(-1)
   const isOver = status === 'FAILED' || status === 'not listening'
   const cause = isOver && last && causeOf({ status: last.status_code, result: last.result })

@@ -54,7 +54,7 @@ export const home = definePage({
       newestOf(visit),
       readTraffic(database, account.room, { wall, most }),
       readAttention(visit, fails),
-      countStatuses(database, account.room, { now, most: MOST_COUNTED + 1 }),
+      countStatuses(database, account, { now, most: MOST_COUNTED + 1 }),
     ])
     const isEmpty = !newest.exchange_id && !newest.payment
     return { isEmpty, traffic, attention, counts, fails, refusedKeys: refusedKeys() }
@@ -83,7 +83,7 @@ async function newestOf({ context: { database }, account, now }: AccountVisit) {
   const { room } = account
   const [exchange_id, [payment]] = await Promise.all([
     newestId(database, room),
-    findPayments(database, { room, now, filter: {} }, {}, { limit: 1, order: 'newest' }),
+    findPayments(database, { account, now, filter: {} }, {}, { limit: 1, order: 'newest' }),
   ])
   return { exchange_id, payment }
 }

@@ -2,19 +2,17 @@
 
 import { ApiError } from '../../../core/errors.ts'
 import { inPounds, penceIn } from '../../../core/money.ts'
-import { movePayment } from '../../../pay/payments/commands.ts'
-import { completeByScenario } from '../../../pay/payments/complete.ts'
+import { allows } from '../../../pay/payments/advance.ts'
+import { carryOut, moveOf } from '../../../pay/payments/complete.ts'
 import {
   type AuthorisationMode,
-  isFinished,
+  type Choice,
   isPayable,
   type Payment,
-  type Scenario,
   type Status,
   statusOf,
 } from '../../../pay/payments/payment.ts'
 import { refundSummary } from '../../../pay/payments/refund.ts'
-import { findPayment } from '../../../pay/payments/store.ts'
 import { createRefund } from '../../../pay/refunds/commands.ts'
 import { formBody } from '../../../platform/http/body.ts'
 import { pageFault } from '../../../platform/http/errors.ts'
@@ -39,9 +37,8 @@ export type PaymentAction = {
   path: Path
   button: string
   /** Which of the actions of its path it is. */
-  scenario?: Scenario
-  /** `control`: whether it is on. */
-  when: (payment: Payment, control: boolean) => boolean
+  scenario?: Choice
+  when: (payment: Payment) => boolean
   /** The state that it leads to. */
   to: (payment: Payment) => Status
   run: (visit: AccountVisit, payment: Payment) => Promise<Outcome>
@@ -52,32 +49,25 @@ const isOpenIn = (mode: AuthorisationMode) => (payment: Payment) =>
   isOpen(payment) && payment.given.authorisation_mode === mode
 const isOpenWeb = isOpenIn('web')
 const isOpenApi = isOpenIn('moto_api')
-/** A plan holds it, and nobody but control and this page ends it. */
-const isWaiting = (payment: Payment): boolean =>
-  statusOf(payment) === 'submitted' || isOpenIn('agreement')(payment)
-const canExpire = (payment: Payment, control: boolean): boolean =>
-  control && !isFinished(statusOf(payment))
+/** Its charge is due soon, or a plan holds it. */
+const isCharged = isOpenIn('agreement')
+const isSubmitted = (payment: Payment): boolean => statusOf(payment) === 'submitted'
 const isCapturable = (payment: Payment): boolean => statusOf(payment) === 'capturable'
 
 type End = [status: Status, code: Code]
 
-const ends: Record<Scenario, End> = {
+const ends: Record<Choice, End> = {
   success: ['success', 'succeeded'],
   declined: ['failed', 'declined'],
   error: ['error', 'error'],
   cancel: ['failed', 'cancelled'],
-  expired: ['failed', 'expired'],
 }
 
 /** Where a scenario leads, and the banner that says so. */
-export const endOf = ({ given }: Payment, scenario: Scenario): End =>
+export const endOf = ({ given }: Payment, scenario: Choice): End =>
   scenario === 'success' && given.delayed_capture ? ['capturable', 'authorised'] : ends[scenario]
 
-const ending = (
-  scenario: Scenario,
-  when: PaymentAction['when'],
-  button: string,
-): PaymentAction => ({
+const ending = (scenario: Choice, when: PaymentAction['when'], button: string): PaymentAction => ({
   path: 'complete',
   button,
   scenario,
@@ -93,10 +83,12 @@ export const paymentActions: readonly PaymentAction[] = [
   ending('cancel', isOpenWeb, 'The user cancels'),
   ending('success', isOpenApi, 'The card is accepted'),
   ending('declined', isOpenApi, 'The card is declined'),
-  ending('success', isWaiting, 'The provider accepts it'),
-  ending('declined', isWaiting, 'The provider declines it'),
-  ending('error', isWaiting, 'The provider has an error'),
-  ending('expired', canExpire, 'It expires'),
+  ending('error', isOpenApi, 'The provider has an error'),
+  ending('success', isCharged, 'The provider accepts it'),
+  ending('declined', isCharged, 'The provider declines it'),
+  ending('error', isCharged, 'The provider has an error'),
+  ending('success', isSubmitted, 'The user confirms'),
+  ending('cancel', isSubmitted, 'The user cancels'),
   {
     path: 'capture',
     button: 'Capture the payment',
@@ -107,7 +99,7 @@ export const paymentActions: readonly PaymentAction[] = [
   {
     path: 'cancel',
     button: 'Cancel by the API',
-    when: payment => isOpen(payment) || isCapturable(payment),
+    when: payment => allows(payment, 'cancel'),
     to: () => 'cancelled',
     run: (visit, payment) => move(visit, payment, 'cancel'),
   },
@@ -132,7 +124,7 @@ export async function perform(
   )
   // The page has a button for each.
   if (alike.length === 0) throw pageFault(400)
-  const action = alike.find(({ when }) => when(payment, visit.config.control))
+  const action = alike.find(({ when }) => when(payment))
   const outcome = await action?.run(visit, payment)
   if (outcome && 'errors' in outcome) return outcome
   const to = pageAddress(`payments/${payment.payment_id}`, { back: visit.back })
@@ -159,33 +151,29 @@ export const unlessRefused = <Result, Refused>(
 
 /** The endings of an open payment, as its pages would bring them about. */
 async function complete(
-  { context }: AccountVisit,
+  { context, account }: AccountVisit,
   payment: Payment,
-  scenario: Scenario,
+  scenario: Choice,
 ): Promise<Outcome> {
   const done = act(
     context,
     'completePayment',
-    context => completeByScenario(context, payment, { scenario }),
+    context => carryOut(context, account, payment, { scenario }),
     () => `scenario=${scenario}`,
   )
-  const reason = await unlessRefused(done, 'refused')
-  return reason ? undefined : { code: endOf(payment, scenario)[1] }
+  const result = await done
+  return result?.moved ? { code: endOf(payment, scenario)[1] } : undefined
 }
 
 async function move(
-  { context, account, now }: AccountVisit,
+  { context, account }: AccountVisit,
   { payment_id }: Payment,
   trigger: 'capture' | 'cancel',
 ): Promise<Outcome> {
-  const latest = async () => {
-    const payment = await findPayment(context.database, account.room, payment_id, now)
-    return payment && { account, payment }
-  }
   const result = await act(
     context,
     trigger === 'capture' ? 'capturePayment' : 'cancelPayment',
-    context => movePayment(context, latest, trigger),
+    context => moveOf(context, account, payment_id, trigger),
   )
   if (!result?.moved) return undefined
   return { code: trigger === 'capture' ? 'captured' : 'cancelled-by-api' }

@@ -2,13 +2,14 @@
 
 import { inPounds, penceIn } from '../../../core/money.ts'
 import { iso } from '../../../core/time.ts'
+import { allows } from '../../../pay/payments/advance.ts'
 import { createPayment } from '../../../pay/payments/commands.ts'
-import { completeByScenario } from '../../../pay/payments/complete.ts'
+import { carryOut, moveOf } from '../../../pay/payments/complete.ts'
 import {
+  type Choice,
   languages,
   type NewPayment,
   type Payment,
-  type Scenario,
   statusOf,
 } from '../../../pay/payments/payment.ts'
 import { checkMode, readNewPayment } from '../../../pay/payments/request.ts'
@@ -70,7 +71,7 @@ ${paragraph(link(`${site}/console/${signInFirst(page)}`, 'Sign in to see the pay
 /** A payment that is made in a state, with the code of the endpoints that lead there. */
 type Ready = {
   text: string
-  scenario: Scenario
+  scenario: Choice
   /** What its form has beside what the fields have at first. */
   fields?: Readonly<Record<string, string>>
   refunded?: boolean
@@ -238,8 +239,12 @@ async function makePayment(
       if (!ready) return { payment }
       const { scenario, refunded } = ready
       // Another request may have been faster: then nothing more is done.
-      const overtaken = await completeByScenario(context, payment, { scenario })
+      const result = await carryOut(context, account, payment, { scenario })
+      const overtaken = !result?.moved
       if (overtaken || !refunded) return { payment, overtaken }
+      // Its capture is due later, and a refund needs it.
+      if (allows(result.payment, 'confirm_capture'))
+        await moveOf(context, account, payment.payment_id, 'confirm_capture')
       const { payment_id } = payment
       const refund = { account, payment_id, refund: { amount: fields.amount } }
       return { payment, refund: await createRefund(context, refund) }

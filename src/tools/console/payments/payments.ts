@@ -75,7 +75,7 @@ async function read(visit: Visit) {
   const { database } = context
   if (Object.keys(errors).length > 0) return undefined
   const filter = filterOf(values, now)
-  const options = { room: account.room, now, filter }
+  const options = { account, now, filter }
   const page = await readPage(
     cursor,
     ({ payment_id }: Payment) => payment_id,

@@ -50,12 +50,12 @@ export function statesPart(
   refunds: readonly Refund[],
   refused: Typed | undefined,
 ): Html {
-  const { config, hasEnded } = visit
+  const { hasEnded } = visit
   const { events } = payment
   const [refunded, newest] = [refundedText(payment), refunds.at(-1)]
   const now = events.at(-1)
   const possible = Map.groupBy(
-    hasEnded ? [] : paymentActions.filter(({ when }) => when(payment, config.control)),
+    hasEnded ? [] : paymentActions.filter(({ when }) => when(payment)),
     ({ to }) => to(payment),
   )
   const forms = (status: Status) =>
@@ -151,7 +151,7 @@ ${rest > 0 && paragraph(`And ${counted(rest, 'more webhook')}.`)}`
 
 /** One webhook: its messages about the payment, and why it got no other. */
 function rowView(
-  { root, now }: AccountVisit,
+  visit: AccountVisit,
   webhook_id: string,
   messages: readonly ShownMessage[],
   missing: readonly MissingMessage[],
@@ -159,16 +159,16 @@ function rowView(
   const marks = messages.map((each): Mark => {
     const { message, again } = each
     return {
-      status: deliveryOf(message, now, again),
-      text: `${message.event_type}, ${shownStatus(message, now)}`,
+      status: deliveryOf(message, visit, again),
+      text: `${message.event_type}, ${shownStatus(message, visit)}`,
       detail: textOf(each),
-      href: `${root}messages/${message.message_id}`,
+      href: `${visit.root}messages/${message.message_id}`,
     }
   })
   const { webhook = '' } = messages[0] ?? missing[0] ?? {}
   const whyNot = missing.map(({ why }) => (marks.length > 0 ? `no other message: ${why}` : why))
   const texts = [...new Set([...messages.map(textOf), ...whyNot])].join('; ')
-  return html`<li>${link(`${root}webhooks/${webhook_id}`, untrusted(webhook))}
+  return html`<li>${link(`${visit.root}webhooks/${webhook_id}`, untrusted(webhook))}
 ${marks.length > 0 && marksRow('Messages', marks)}
 <span>${untrusted(texts)}</span></li>
 `

@@ -146,7 +146,7 @@ function messageView(
   const { root } = timeline
   const { message_id, event_type } = message
   const alike = [...Map.groupBy(attempts, ({ ending }) => ending.result).values()]
-  return html`${link(`${root}messages/${message_id}`, event_type)} → ${untrusted(webhook)}: ${deliveryTag(shownStatus(message, timeline.now))} ${attempts.length === 0 ? 'no attempt yet' : counted(attempts.length, 'attempt')}${again && '.'}${againPart(again, timeline.now)}
+  return html`${link(`${root}messages/${message_id}`, event_type)} → ${untrusted(webhook)}: ${deliveryTag(shownStatus(message, timeline))} ${attempts.length === 0 ? 'no attempt yet' : counted(attempts.length, 'attempt')}${again && '.'}${againPart(again, timeline.now)}
 ${
   alike.length > 0 &&
   html`<ol class="farthing-step__attempts" role="list">${alike.map(

@@ -119,9 +119,10 @@ async function readCaused(
 }
 
 function causedPart(
-  { root, now }: AccountVisit,
+  visit: AccountVisit,
   { events, messages, accepted }: NonNullable<Awaited<ReturnType<typeof readCaused>>>,
 ): Html {
+  const { root, now } = visit
   return html`<h2 class="govuk-heading-m" id="caused">What it caused</h2>
 <ul class="govuk-list govuk-list--bullet">
 ${events.map(
@@ -130,7 +131,7 @@ ${events.map(
 )}${messages.map(
   message =>
     message &&
-    html`<li>${link(`${root}messages/${message.message_id}`, message.event_type)} to ${untrusted(message.callback_url)} ${deliveryTag(shownStatus(message, now))}${againPart(acceptedSince(message, accepted), now)}</li>\n`,
+    html`<li>${link(`${root}messages/${message.message_id}`, message.event_type)} to ${untrusted(message.callback_url)} ${deliveryTag(shownStatus(message, visit))}${againPart(acceptedSince(message, accepted), now)}</li>\n`,
 )}${events.length + messages.length === 0 && html`<li>Nothing</li>`}</ul>`
 }
 

@@ -1,8 +1,7 @@
 /** The signature workbench: why a signature does not match. */
 
 import { asTypedHere } from '../../../core/invocation.ts'
-import type { AccountTime } from '../../../core/ports.ts'
-import { oldestKept } from '../../../pay/retention.ts'
+import { isGone, type Reading } from '../../../pay/retention.ts'
 import { findMessage, type MessageRow } from '../../../pay/webhooks/message-store.ts'
 import {
   signature as signatureOf,
@@ -70,19 +69,20 @@ type OwnMessage = SentMessage & { event_type: string }
 type Candidates = Awaited<ReturnType<typeof candidatesFor>>
 
 /** The keys and the newest messages of the account, and the message that was picked, which may be an older one. */
-async function candidatesFor({ context, account, now }: AccountVisit, picked: string) {
+async function candidatesFor(visit: AccountVisit, picked: string) {
+  const { context, account } = visit
   const { database, config } = context
   const { room } = account
   const webhooks = await newestWebhooks(database, room, MOST_WEBHOOKS)
   const newest = { limit: MOST_MESSAGES, order: 'newest' } as const
   const messages = (await listDeliveries(database, webhooks, {}, newest)).flatMap(row => {
     const webhook = webhooks.find(({ webhook_id }) => webhook_id === row.webhook_id)
-    return (webhook && ownMessage(row, webhook, now)) ?? []
+    return (webhook && ownMessage(row, webhook, visit)) ?? []
   })
   const found = picked === '' ? undefined : await findMessage(database, room, picked)
   return {
     messages,
-    message: found && ownMessage(found, found, now),
+    message: found && ownMessage(found, found, visit),
     keys: webhooks.map(webhook => ({ name: webhookTitle(webhook), key: webhook.signing_key })),
     apiKeys: config.fixedKeys.filter(each => each.account === account.name).map(({ key }) => key),
   }
@@ -92,9 +92,9 @@ async function candidatesFor({ context, account, now }: AccountVisit, picked: st
 function ownMessage(
   { message_id, event_type, payment_id, body }: MessageRow,
   webhook: Pick<Webhook, 'signing_key' | 'callback_url' | 'description'>,
-  now: AccountTime,
+  reading: Reading,
 ): OwnMessage | undefined {
-  if (body === null || payment_id < oldestKept(now)) return undefined
+  if (body === null || isGone(payment_id, reading)) return undefined
   const { signing_key } = webhook
   const name = webhookTitle(webhook)
   return { message_id, event_type, body: Buffer.from(body), signing_key, webhook: name }

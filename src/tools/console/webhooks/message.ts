@@ -1,7 +1,7 @@
 /** One message to one webhook: its result and the reason, its bytes, its attempts, and forms to send it again. */
 
 import { findPayment } from '../../../pay/payments/store.ts'
-import { oldestKept } from '../../../pay/retention.ts'
+import { isGone, type Reading } from '../../../pay/retention.ts'
 import { type Shape, shapes } from '../../../pay/webhooks/govuk-pay.ts'
 import {
   attemptsOf,
@@ -79,12 +79,12 @@ export const message = definePage({
   title: ({ now }, { message, payment, webhook }) =>
     `${message.event_type} of ${payment} at ${shortTime(message.created, now, 'seconds')} to ${webhook}`,
   // On a phone the line breaks after an underscore, and not within a word.
-  heading: ({ now }, { message, accepted }) =>
-    html`${joined(message.event_type.split('_'), html`_<wbr>`)} ${deliveryTag(deliveryOf(message, now, accepted))}`,
+  heading: (visit, { message, accepted }) =>
+    html`${joined(message.event_type.split('_'), html`_<wbr>`)} ${deliveryTag(deliveryOf(message, visit, accepted))}`,
   above: ({ root }, { message, webhook }) =>
     backLink(`${root}webhooks/${message.webhook_id}`, untrusted(webhook)),
   show: (visit, { message, payment, attempts, asking }) =>
-    html`${answerToWrongPart(attempts)}<p class="govuk-body-l" id="cause">${untrusted(outcomeOf(message, attempts, visit.now))}</p>
+    html`${answerToWrongPart(attempts)}<p class="govuk-body-l" id="cause">${untrusted(outcomeOf(message, attempts, visit))}</p>
 ${asking}
 ${actions(visit, message)}
 ${summaryList(rowsFor(message, payment, visit))}
@@ -97,7 +97,7 @@ ${attemptsPart(attempts, visit.root)}`,
     const [newest] = await newestOf(visit.context.database, message, 1)
     const { attempts, webhook_status } = message
     return {
-      version: [statusAt(message, visit.now), attempts, webhook_status, newest?.exchange_id],
+      version: [statusAt(message, visit), attempts, webhook_status, newest?.exchange_id],
     }
   },
   actions: {
@@ -106,13 +106,15 @@ ${attemptsPart(attempts, visit.root)}`,
   },
 })
 
-async function messageOf({ context, account: { room }, now, id }: PageVisit) {
+async function messageOf(visit: PageVisit) {
+  const { context, id } = visit
+  const { room } = visit.account
   const message = existing(await findMessage(context.database, room, id))
-  return { ...message, room, ...(message.payment_id < oldestKept(now) && { body: null }) }
+  return { ...message, room, ...(isGone(message.payment_id, visit) && { body: null }) }
 }
 
 async function sendFromPage(visit: PageVisit): Promise<Next> {
-  const message = resendable(await messageOf(visit), visit.now)
+  const message = resendable(await messageOf(visit), visit)
   const to = `messages/${visit.id}`
   if ('reason' in message) return { to, done: { code: 'not-sent' } }
   const form = formBody(visit.request)
@@ -133,14 +135,18 @@ function answerToWrongPart([newest]: readonly ShownAttempt[]): Html | undefined 
 }
 
 /** What became of the message: of the newest attempt, if it was made by hand, and of its delivery. */
-function outcomeOf(message: KeptMessage, attempts: readonly ShownAttempt[], now: number): string {
-  const status = statusAt(message, now)
+function outcomeOf(
+  message: KeptMessage,
+  attempts: readonly ShownAttempt[],
+  reading: Reading,
+): string {
+  const status = statusAt(message, reading)
   const [newest] = attempts
   const by_hand = newest?.exchange?.by_hand
   if (!by_hand) return whatHappened(message, status, attempts)
   const { at, ending } = newest
   return [
-    `${nameOfAttempt(by_hand)} at ${shortTime(at, now)}: ${ending.result}.`,
+    `${nameOfAttempt(by_hand)} at ${shortTime(at, reading.now)}: ${ending.result}.`,
     consequenceOf(ending),
     deliveryText(status, attemptsOf(message).length),
   ]
@@ -173,7 +179,7 @@ function whatHappened(
 }
 
 function actions(visit: PageVisit, message: KeptMessage): Html {
-  const sendable = resendable(message, visit.now)
+  const sendable = resendable(message, visit)
   const send =
     'reason' in sendable
       ? paragraph(`It cannot be sent again: ${sendable.reason}.`)
@@ -182,10 +188,10 @@ function actions(visit: PageVisit, message: KeptMessage): Html {
 ${message.body !== null && paragraph(link(`${visit.root}signature?message=${message.message_id}`, 'Compare signatures'))}`
 }
 
-const rowsFor = (message: KeptMessage, payment: string, { root, now }: AccountVisit) => [
+const rowsFor = (message: KeptMessage, payment: string, visit: AccountVisit) => [
   ...summaryRows('', {
-    'Delivery status': deliveryName(shownStatus(message, now)),
-    Payment: link(`${root}payments/${message.payment_id}`, untrusted(payment)),
+    'Delivery status': deliveryName(shownStatus(message, visit)),
+    Payment: link(`${visit.root}payments/${message.payment_id}`, untrusted(payment)),
     'Callback URL': untrusted(message.callback_url),
   }),
   { id: 'message-id', key: 'webhook_message_id', value: message.message_id },

@@ -24,11 +24,9 @@ import { statusPart } from '../requests/list.ts'
 import { advicePart, keyPart } from '../signature/signature.ts'
 
 /** Leads back to the page of the message, which says what came of it. */
-export async function ask(
-  { context, account, request, now, root }: AccountVisit,
-  message: KeptMessage,
-): Promise<Next | Page> {
-  const sendable = resendable(message, now)
+export async function ask(visit: AccountVisit, message: KeptMessage): Promise<Next | Page> {
+  const { context, account, request, root } = visit
+  const sendable = resendable(message, visit)
   const to = `messages/${message.message_id}`
   if ('reason' in sendable) return { to, done: { code: 'not-sent' } }
   const isAbandoned = () => request.raw.socket.destroyed
@@ -64,8 +62,8 @@ ${form}`
 
 function askForm(visit: PageVisit, message: KeptMessage, isAgain: boolean): Html | false {
   const status = attemptsOf(message).at(-1)?.status_code ?? null
-  const isRefused = statusAt(message, visit.now) === 'FAILED' && isSignatureRefusal(status)
-  const sendable = resendable(message, visit.now)
+  const isRefused = statusAt(message, visit) === 'FAILED' && isSignatureRefusal(status)
+  const sendable = resendable(message, visit)
   if (visit.hasEnded || !isRefused || 'reason' in sendable) return false
   return html`${paragraph(
     html`Sends at most ${MOST_COPIES} copies of this message to ${untrusted(sendable.callback_url)}, one after the other: with the right signature, with one of a random key, with the other signing keys of the account, and with one for each known mistake until one is accepted. That takes at most 30 seconds. The copies are no attempts of the message. Nothing is sent if its response to the newest attempt shows the mistake.`,

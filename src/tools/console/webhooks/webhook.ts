@@ -1,6 +1,7 @@
 /** One webhook: how its last deliveries went, its messages, and what can be done with it. */
 
 import { iso } from '../../../core/time.ts'
+import type { Reading } from '../../../pay/retention.ts'
 import {
   attemptsOf,
   type MessageRow,
@@ -111,14 +112,15 @@ function recentPart(visit: Visit, messages: readonly MessageRow[], accepted: Acc
   return html`<h2 class="govuk-heading-m">The last ${messages.length === 1 ? 'delivery' : `${messages.length} deliveries`}</h2>
 ${marksRow(label, marks)}
 <div id="recent">
-${paragraph(countsOf(messages, visit.now))}
+${paragraph(countsOf(messages, visit))}
 </div>`
 }
 
-function markOf({ root, now }: Visit, message: MessageRow, accepted: Accepted): Mark {
+function markOf(visit: Visit, message: MessageRow, accepted: Accepted): Mark {
   const { message_id, event_type, created } = message
-  const shown = shownStatus(message, now)
-  const status = deliveryOf(message, now, acceptedSince(message, accepted))
+  const { root } = visit
+  const shown = shownStatus(message, visit)
+  const status = deliveryOf(message, visit, acceptedSince(message, accepted))
   const result =
     attemptsOf(message).at(-1)?.result ?? (shown === 'PENDING' ? 'not sent yet' : 'never sent')
   const text = `${event_type}, ${shown}, ${iso(created)}${status === 'sent again' ? ', sent again and accepted' : ''}`
@@ -127,8 +129,8 @@ function markOf({ root, now }: Visit, message: MessageRow, accepted: Accepted): 
 }
 
 /** Such as `48 of 50 delivered (96 %). The slowest response took 1,203 ms.` */
-function countsOf(messages: readonly MessageRow[], now: number): string {
-  const counts = Map.groupBy(messages, message => shownStatus(message, now))
+function countsOf(messages: readonly MessageRow[], reading: Reading): string {
+  const counts = Map.groupBy(messages, message => shownStatus(message, reading))
   const count = (status: ShownStatus) => counts.get(status)?.length ?? 0
   const delivered = count('SUCCESSFUL')
   const ended = delivered + count('FAILED')

@@ -91,7 +91,7 @@ async function probeAll(probe: Probe): Promise<Finding[]> {
   const { context, account } = probe
   const paid = await findPayments(
     context.database,
-    { room: account.room, now: context.time.now(account), filter: { status: 'success' } },
+    { account, now: context.time.now(account), filter: { status: 'success' } },
     {},
     { limit: MOST_PAYMENTS, order: 'newest' },
   )

@@ -145,21 +145,6 @@ export const requestRows: readonly ProductionRow<ReadRequest>[] = [
     breaks: ({ headers }) => !takesJson(headers.accept),
   },
   {
-    key: 'P7',
-    among: { lacking: 'No captured payment was captured again.' },
-    level: 'note',
-    title: 'A second capture',
-    sentence:
-      'By its source GOV.UK Pay answers 204 to a capture of a payment that is captured already. Its 409 means something else: cancelled, expired or not yet paid.',
-    advice:
-      'On a 409 read the payment: it is captured only if its status is success. Hand out nothing before.',
-    source: inCode('connector', 'charge/service/DelayedCaptureService.java', '67-68'),
-    breaks: ({ operation, refusal }) =>
-      operation === 'capturePayment' &&
-      refusal?.code === 'P1003' &&
-      /\bsuccess$/.test(refusal.message),
-  },
-  {
     key: 'P9',
     among: CARDS,
     level: 'fail',

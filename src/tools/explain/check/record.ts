@@ -43,7 +43,7 @@ export async function readRecord(
   const webhooks = await activeWebhooks(database, room)
   const ofOthers = webhooks.filter(({ callback_url }) => !isListenerAddress(callback_url))
   const payments = (filter: PaymentFilter, limit = MOST_ROWS) =>
-    findPayments(database, { room, now: present, filter }, {}, { limit, order: 'newest' })
+    findPayments(database, { account, now: present, filter }, {}, { limit, order: 'newest' })
   /** The payments that were created through the API. */
   const ofStatus = async (status: Status, until?: AccountTime) =>
     (await payments({ status, until })).filter(({ origin }) => origin === undefined)

@@ -1,0 +1,37 @@
+/** What differs in agreements. */
+import { difference } from './difference.ts'
+import { inCode } from './source.ts'
+
+export const setUpAgain = difference<'refused' | 'possible'>(
+  {
+    subject: 'A payment that sets up a cancelled agreement',
+    specification: 'It is refused with 400 P0103, and an agreement that is cancelled stays so',
+    govukPay: 'It makes the agreement active again, with the new card and without cancelled_date',
+    source: inCode(
+      'connector',
+      'charge/service/LinkPaymentInstrumentToAgreementService.java',
+      '59-66',
+    ),
+    rule: {
+      id: 'P19',
+      level: 'warn',
+      advice:
+        'Do not count on the refusal: keep which agreements are cancelled, and make a new agreement.',
+      among: { operation: 'createPayment', lacking: 'No payment was created.' },
+      answer: (decided, { refusal }) =>
+        refusal?.code === 'P0103' && /cancelled/.test(refusal.message) ? decided : undefined,
+    },
+  },
+  { specification: 'refused', 'govuk-pay': 'possible' },
+)
+
+export const cancellableAgreements = difference<readonly string[]>(
+  {
+    subject: 'The cancel of an agreement that is created',
+    specification: 'It is cancelled',
+    govukPay: 'It is refused with 400 P2501, as that of any agreement that is not active',
+    source: inCode('connector', 'agreement/service/AgreementService.java', '126-143'),
+    noRule: 'P8 looks at what was done with the agreement before',
+  },
+  { specification: ['created', 'active'], 'govuk-pay': ['active'] },
+)

@@ -1,0 +1,151 @@
+/** Does the steps that time owes payments: once, in their order, each in a commit with its messages. */
+import type { Account } from '../../core/account.ts'
+import type { AccountTime, Statement } from '../../core/ports.ts'
+import { untilWritten } from '../../core/retry.ts'
+import { createTurns } from '../../core/turns.ts'
+import { accountOfRoom } from '../../platform/accounts/store.ts'
+import { findAgreement } from '../agreements/store.ts'
+import type { Context } from '../context.ts'
+import { expiry } from '../differences/states.ts'
+import { activeWebhooks } from '../webhooks/store.ts'
+import type { Message, Webhook } from '../webhooks/webhook.ts'
+import { agreementAfter, messagesOf } from './commands.ts'
+import { dueStep } from './due.ts'
+import type { Change, Payment } from './payment.ts'
+import { takeStep } from './scenario.ts'
+import { findByToken, findDue, findPayment, hasDue, roomsWithDue, savePayment } from './store.ts'
+
+/** Payments whose steps share a commit, and the most messages that it then has. They take some milliseconds of this thread. */
+const STEPS_AT_ONCE = 32
+/** Rooms that one look of the background finds. */
+const ROOMS_AT_ONCE = 100
+
+const isDue = ({ due_at }: Payment, now: AccountTime): boolean => due_at !== null && due_at <= now
+
+/** The payment as it is by now. undefined when the account has no such payment, or it is gone. */
+export async function currentPayment(
+  context: Context,
+  account: Account,
+  payment_id: string,
+): Promise<Payment | undefined> {
+  const find = () =>
+    findPayment(context.database, account.room, payment_id, context.time.now(account))
+  const found = await find()
+  if (!found || !isDue(found, context.time.now(account))) return found
+  await takeSteps(context, account, payment_id)
+  return find()
+}
+
+/** As `findByToken`, and the payment as it is by now. */
+export async function currentByToken(context: Context, token: string) {
+  const found = await findByToken(context, token)
+  if (!found || !isDue(found.payment, context.time.now(found.account))) return found
+  await takeSteps(context, found.account, found.payment.payment_id)
+  return findByToken(context, token)
+}
+
+/** One batch of a room at a time, so that readers and a moved clock do not race each other. */
+const takeTurn = createTurns(1)
+
+/** Does all that is due in the account, in the order of its time. */
+export async function doDue(context: Context, account: Account): Promise<void> {
+  const { database, time } = context
+  while (await hasDue(database, account.room, time.now(account))) await doBatch(context, account)
+}
+
+/** As `doDue`, without a query for an account that behaves as the specification: what it had before is left to the background. */
+export const doDueOf = (context: Context, account: Account): Promise<void> | undefined =>
+  expiry[account.behaviour] ? doDue(context, account) : undefined
+
+/** Does what is due in any account, in turn, until nothing is or `stop` is aborted. */
+export async function doAllDue(context: Context, stop?: AbortSignal): Promise<void> {
+  const { database, time } = context
+  let after = ''
+  let isBusy = false
+  while (!stop?.aborted) {
+    const rooms = await roomsWithDue(database, after, ROOMS_AT_ONCE)
+    for (const { first, ...account } of rooms) {
+      if (stop?.aborted) return
+      if (first > time.now(account)) continue
+      await doBatch(context, account)
+      isBusy = true
+    }
+    after = rooms.at(-1)?.room ?? ''
+    if (after === '' && !isBusy) return
+    if (after === '') isBusy = false
+  }
+}
+
+/** The clock may have moved since `account` was read, and callers share a batch: so it is read again. */
+function doBatch(context: Context, { room }: Account): Promise<void> {
+  return takeTurn(room, 'batch', async () => {
+    const { database, time } = context
+    const account = await accountOfRoom(database, room)
+    if (!account) return
+    const now = time.now(account)
+    const webhooks = await activeWebhooks(database, room)
+    const limit = Math.max(1, Math.floor(STEPS_AT_ONCE / Math.max(1, webhooks.length)))
+    const payments = await findDue(database, room, now, limit)
+    // Steps that follow from these come before those of the next batch.
+    const until = payments.length < limit ? now : (payments.at(-1)?.due_at ?? now)
+    const plan = await planOf(context, payments, until, webhooks)
+    const written = await context.deliveries
+      .write(room, plan.statements, plan.messages)
+      .catch(() => false)
+    if (written) return context.deliveries.deliver(plan.messages)
+    // One of them has changed meanwhile, or the messages of all find no space.
+    for (const { payment_id } of payments) await takeSteps(context, account, payment_id)
+  })
+}
+
+/** Takes all steps of one payment that are due by now, unless another request was faster. */
+async function takeSteps(context: Context, account: Account, payment_id: string): Promise<void> {
+  const { database, deliveries, time } = context
+  const { room } = account
+  const { messages } = await untilWritten(async () => {
+    const now = time.now(account)
+    const payment = await findPayment(database, room, payment_id, now)
+    if (!payment || !isDue(payment, now)) return { messages: [] }
+    const webhooks = await activeWebhooks(database, room)
+    const plan = await planOf(context, [payment], now, webhooks)
+    return (await deliveries.write(room, plan.statements, plan.messages)) ? plan : undefined
+  })
+  await deliveries.deliver(messages)
+}
+
+type Plan = { statements: Statement[]; messages: Message[] }
+
+/** What the payments owe up to `until`, with the steps that follow from it, in the order of time. */
+async function planOf(
+  context: Context,
+  payments: Payment[],
+  until: AccountTime,
+  webhooks: Webhook[],
+): Promise<Plan> {
+  const changes: Change[] = []
+  for (let payment of payments)
+    while (isDue(payment, until)) {
+      const change = await stepOf(context, payment)
+      changes.push(change)
+      payment = change.after
+    }
+  changes.sort((one, other) => one.at - other.at)
+  const plan: Plan = { statements: [], messages: [] }
+  for (const change of changes) {
+    plan.statements.push(savePayment(change), ...(await agreementAfter(context.database, change)))
+    plan.messages.push(...(await messagesOf(context, change, webhooks)))
+  }
+  return plan
+}
+
+/** The step that is due, at the time at which it is. */
+async function stepOf({ database }: Context, payment: Payment): Promise<Change> {
+  const { room, given, payment_id } = payment
+  const due = dueStep(payment)
+  const agreement =
+    due?.step === 'charge' && (await findAgreement(database, room, given.agreement_id ?? ''))
+  const card = agreement ? agreement.instrument?.card : undefined
+  const change = due && takeStep(payment, due, card)
+  if (!change) throw new Error(`payment ${payment_id} owes no step`)
+  return change
+}

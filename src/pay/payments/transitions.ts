@@ -1,0 +1,160 @@
+/** Which trigger moves a payment from which state to which, under each behaviour. */
+import type { Behaviour } from '../../core/account.ts'
+import {
+  captureDelay,
+  cardAuthorisedBy,
+  cardStarts,
+  chargeDelay,
+  expiry,
+} from '../differences/states.ts'
+import type { EventType } from '../webhooks/webhook.ts'
+import type { AuthorisationMode, FailureCode, Status } from './payment.ts'
+
+type Transition = {
+  from: Status
+  /** The statuses in order; the payment keeps the last. "authorised" is success, or capturable with delayed_capture. */
+  through: (Status | 'authorised')[]
+  code?: FailureCode
+  /**
+   * The card that it submits: the mock card of the hosted pages, or the one passed to `advance`, which is the card of
+   * POST /v1/auth or of the agreement.
+   */
+  submits?: 'mock' | 'passed'
+  /** Only after the user chose success on the first page. */
+  chosen?: true
+  /** Only payments of this mode, or all but those. */
+  only?: AuthorisationMode
+  but?: AuthorisationMode
+  /** Only a success that is not captured yet. */
+  uncaptured?: true
+}
+
+const rows = (from: Status[], row: Omit<Transition, 'from'>): Transition[] =>
+  from.map(status => ({ from: status, ...row }))
+
+/** A card or a choice ends the payment. */
+const ending = (through: Status[], row: Omit<Transition, 'from' | 'through'>): Transition[] => [
+  ...rows(['created'], { through: ['started', ...through], ...row }),
+  ...rows(['started'], { through, ...row }),
+]
+
+/** The user chooses success on the first page and confirms it on the second. */
+const paidOnPages = (behaviour: Behaviour) =>
+  cardAuthorisedBy[behaviour] === 'confirm'
+    ? {
+        choose_success: ending([], {}),
+        confirm: rows(['started'], {
+          through: ['submitted', 'authorised'],
+          submits: 'mock',
+          chosen: true,
+        }),
+        choose_cancel: rows(['created', 'started'], { through: ['failed'], code: 'P0030' }),
+        cancel: rows(['created', 'started', 'capturable'], {
+          through: ['cancelled'],
+          code: 'P0040',
+        }),
+      }
+    : {
+        choose_success: ending(['submitted'], { submits: 'mock' }),
+        confirm: rows(['submitted'], { through: ['authorised'] }),
+        choose_cancel: rows(['created', 'started', 'submitted'], {
+          through: ['failed'],
+          code: 'P0030',
+        }),
+        cancel: [
+          ...rows(['created', 'started', 'submitted'], {
+            through: ['cancelled'],
+            code: 'P0040',
+            but: 'agreement',
+          }),
+          ...rows(['capturable'], { through: ['cancelled'], code: 'P0040' }),
+        ],
+      }
+
+/** A card that nobody enters on a page: that of POST /v1/auth or of the agreement. */
+function paidByCard(behaviour: Behaviour) {
+  const first: Status[] = cardStarts[behaviour] ? ['started'] : []
+  const charged = chargeDelay[behaviour] !== undefined
+  const by = (through: Transition['through'], code?: FailureCode): Transition[] => {
+    const row = { ...(code && { code }), submits: 'passed' } as const
+    return [
+      ...rows(['created'], { through: [...first, ...through], ...row }),
+      ...(charged ? rows(['started'], { through, ...row, only: 'agreement' }) : []),
+    ]
+  }
+  return {
+    authorise: by(['submitted', 'authorised']),
+    authorise_declined: by(['failed'], 'P0010'),
+    authorise_error: by(['error'], 'P0050'),
+    queue_charge: charged ? rows(['created'], { through: ['started'], only: 'agreement' }) : [],
+  }
+}
+
+function ofTime(behaviour: Behaviour) {
+  const captured = captureDelay[behaviour] > 0 ? (['success'] as const) : []
+  const uncaptured = true
+  const expires = {
+    through: ['failed'],
+    code: 'P0020',
+    but: 'agreement',
+  } satisfies Partial<Transition>
+  return {
+    confirm_capture: rows([...captured], { through: [], uncaptured }),
+    fail_capture: rows([...captured], { through: ['error'], code: 'P0050', uncaptured }),
+    expire: expiry[behaviour]
+      ? [
+          ...rows(['created', 'started', 'submitted'], expires),
+          ...rows(['capturable'], { through: ['failed'], code: 'P0020' }),
+        ]
+      : [],
+  }
+}
+
+const tableOf = (behaviour: Behaviour) => ({
+  open_page: rows(['created'], { through: ['started'] }),
+  ...paidOnPages(behaviour),
+  choose_declined: ending(['failed'], { code: 'P0010', submits: 'mock' }),
+  choose_error: ending(['error'], { code: 'P0050', submits: 'mock' }),
+  ...paidByCard(behaviour),
+  capture: rows(['capturable'], { through: ['success'] }),
+  ...ofTime(behaviour),
+})
+
+/**
+ * Specification, *States and transitions*, row by row, and what GOV.UK Pay does instead. No other transition is allowed.
+ */
+export const transitions = {
+  specification: tableOf('specification'),
+  'govuk-pay': tableOf('govuk-pay'),
+} satisfies Record<Behaviour, Record<string, Transition[]>>
+
+export type Trigger = keyof ReturnType<typeof tableOf>
+
+type Move = { behaviour: Behaviour; from: Status; to: Status; code?: FailureCode | undefined }
+
+/**
+ * Specification, *Webhook event types*: those of a move. A payment that expired has none, and one that is captured later
+ * has its message about that then.
+ */
+export function eventTypesBetween({ behaviour, from, to, code }: Move): EventType[] {
+  const capturesLater = captureDelay[behaviour] > 0
+  if (code === 'P0020' || from === 'success') return []
+  switch (to) {
+    case 'created':
+    case 'started':
+    case 'submitted':
+      return []
+    case 'capturable':
+      return capturesLater ? [] : ['card_payment_succeeded']
+    case 'success':
+      if (capturesLater) return ['card_payment_succeeded']
+      return from === 'capturable'
+        ? ['card_payment_captured']
+        : ['card_payment_succeeded', 'card_payment_captured']
+    case 'failed':
+    case 'error':
+      return ['card_payment_failed']
+    case 'cancelled':
+      return ['card_payment_cancelled']
+  }
+}
