@@ -58,7 +58,10 @@ onEveryDatabase(
       assert.equal(Date.parse(events.at(-1).updated) - Date.parse(web.created_date), 90 * MINUTE)
       assert.ok(began <= first)
       const times = sent.map(({ created_date }) => Date.parse(created_date))
-      assert.deepEqual(times, times.toSorted((a, b) => a - b))
+      assert.deepEqual(
+        times,
+        times.toSorted((a, b) => a - b),
+      )
       assert.equal(sent.length, 80)
     })
 

@@ -97,7 +97,11 @@ const rows: readonly Row[] = [
   {
     situation: 'The user abandons the payment, and it expires',
     met: isState(/P0020/),
-    line: control('clock', { advance: 90 * MINUTE }, 'after your application has created a payment'),
+    line: control(
+      'clock',
+      { advance: 90 * MINUTE },
+      'after your application has created a payment',
+    ),
     library: "await account.clock.advance('90m')",
     only: 'govuk-pay',
   },
