@@ -12,6 +12,7 @@ import { doAllDue, doDueOf } from '../pay/payments/due-steps.ts'
 import { paymentIn } from '../pay/payments/response.ts'
 import { paymentEndpoints } from '../pay/payments/routes.ts'
 import { refundEndpoints } from '../pay/refunds/routes.ts'
+import { allRefundsOf } from '../pay/refunds/store.ts'
 import { createDeliveries, type RawAttempt } from '../pay/webhooks/deliver.ts'
 import { webhookEndpoints } from '../pay/webhooks/routes.ts'
 import { createAuthenticate } from '../platform/accounts/bearer.ts'
@@ -99,7 +100,7 @@ export async function createApp(
   }
   prepare(server)
   const chapters: Chapters = {
-    Payments: paymentEndpoints(context, scenariosOf),
+    Payments: paymentEndpoints(context, scenariosOf, allRefundsOf),
     Refunds: refundEndpoints(context, scenariosOf),
     Agreements: agreementEndpoints(context),
     Disputes: disputeEndpoints(context),

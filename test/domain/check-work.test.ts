@@ -88,6 +88,7 @@ function recordOf(make: (i: number) => Partial<Evidence>) {
   })
   const record: AccountRecord = {
     now: Date.UTC(2026, 8, 14),
+    behaviour: 'specification',
     since: 0,
     from: 0,
     kept: EXCHANGES,

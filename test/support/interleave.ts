@@ -1,5 +1,6 @@
 /** Races with a fixed order: one request acts between another request's read and its write. */
 import type { TestContext } from 'node:test'
+import type { Behaviour } from '../../src/core/account.ts'
 import type { Statement } from '../../src/core/ports.ts'
 import { type Client, createClient } from './client.ts'
 import type { SharedService } from './service.ts'
@@ -11,8 +12,9 @@ import type { SharedService } from './service.ts'
 export async function interleaving(
   t: TestContext,
   service: SharedService,
+  behaviour?: Behaviour,
 ): Promise<{ api: Client; beforeWrite(sql: RegExp, act: () => Promise<unknown>): void }> {
-  const { key } = await service.newAccount()
+  const { key } = await service.newAccount(behaviour)
   const { database } = service
   const write = database.write.bind(database)
   let next: { sql: RegExp; act: () => Promise<unknown> } | undefined
@@ -25,7 +27,7 @@ export async function interleaving(
     return write(statements)
   })
   return {
-    api: createClient([service.baseUrl], key),
+    api: createClient([service.baseUrl], key, behaviour),
     beforeWrite(sql, act) {
       next = { sql, act }
     },

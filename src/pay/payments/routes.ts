@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import * as errors from '../../core/errors.ts'
+import type { Database } from '../../core/ports.ts'
 import { findPage } from '../../platform/database/select.ts'
 import { addressesOf } from '../../platform/http/addresses.ts'
 import { JSON_TYPE, jsonBody } from '../../platform/http/body.ts'
@@ -18,13 +19,12 @@ import { pageOf, readSearch } from '../../platform/http/search.ts'
 import { type Context, contextOf } from '../context.ts'
 import { pageLinks } from '../differences/reading.ts'
 import { eventsOfRefunds } from '../differences/states.ts'
-import { allRefundsOf } from '../refunds/store.ts'
 import { resultPage } from '../result-page.ts'
 import { authorise } from './authorise.ts'
 import { capturePayment, createPayment, movePayment, type ScenariosOf } from './commands.ts'
 import { currentPayment } from './due-steps.ts'
 import { beforeCharge, behaviourOf, type Payment } from './payment.ts'
-import { paymentAt } from './refund.ts'
+import { paymentAt, type Refund } from './refund.ts'
 import {
   checkLeastAmount,
   checkMode,
@@ -46,11 +46,15 @@ import {
 import { paymentRows, paymentSearch, quickTotal, searchConditions } from './store.ts'
 
 /** Specification, *Endpoints*: payments, what their links lead to, and POST /v1/auth. */
-export const paymentEndpoints = (context: Context, scenariosOf: ScenariosOf): Endpoint[] => [
+export const paymentEndpoints = (
+  context: Context,
+  scenariosOf: ScenariosOf,
+  refundsOf: RefundsOf,
+): Endpoint[] => [
   create(context, scenariosOf),
   search(context),
   read(context),
-  listEvents(context),
+  listEvents(context, refundsOf),
   cancel(context),
   capture(context, scenariosOf),
   authorise(context),
@@ -171,7 +175,10 @@ const read = (context: Context): Endpoint => ({
   },
 })
 
-const listEvents = (context: Context): Endpoint => ({
+/** All refunds of a payment, oldest first. */
+type RefundsOf = (database: Database, payment_id: string) => AsyncIterable<Refund>
+
+const listEvents = (context: Context, refundsOf: RefundsOf): Endpoint => ({
   method: 'GET',
   path: '/v1/payments/{payment_id}/events',
   area: 'api',
@@ -188,7 +195,7 @@ const listEvents = (context: Context): Endpoint => ({
     const addresses = addressesOf(request, context.config)
     const { payment_id } = found
     if (eventsOfRefunds[behaviourOf(found)] === 'absent') return presentEvents(found, addresses)
-    const refunds = allRefundsOf(context.database, payment_id)
+    const refunds = refundsOf(context.database, payment_id)
     const now = context.time.now(request.account)
     return presentEvents(found, addresses, eventsWith(refunds, behaviourOf(found), now))
   },

@@ -244,8 +244,15 @@ export const states = {
     },
     specification: ['created', 'started', 'submitted', 'success'],
     'govuk-pay': [
-      ...['created', 'started', 'submitted', 'success'],
-      ...['submitted', 'success', 'success', 'submitted', 'success'],
+      'created',
+      'started',
+      'submitted',
+      'success',
+      'submitted',
+      'success',
+      'success',
+      'submitted',
+      'success',
     ],
   },
   heldRefundTold: {

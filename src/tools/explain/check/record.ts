@@ -56,6 +56,7 @@ export async function readRecord(
   return {
     /** The account's time, or the later one as of which is judged. */
     now,
+    behaviour: account.behaviour,
     /** When what is looked at begins, on the account's clock. */
     since,
     /** When the record begins, in milliseconds of the account's time; null where it is empty. */

@@ -3,8 +3,9 @@
  * production in which integrations break.
  */
 import { inspect } from 'node:util'
+import type { Behaviour } from '../../../core/account.ts'
 import { timeOf } from '../../../core/ids.ts'
-import { DAY } from '../../../core/time.ts'
+import { DAY, MINUTE } from '../../../core/time.ts'
 import type { Evidence } from '../../record/exchange.ts'
 import type { AccountRecord } from './record.ts'
 import { isLost } from './requests.ts'
@@ -18,6 +19,8 @@ type Row = {
   /** How to make it: a command, with what else is to be done in a comment behind it, and a call of the library. */
   line: string
   library: string
+  /** Only an account that behaves so can meet it. */
+  only?: Behaviour
 }
 
 /** curl has --json from 7.82 on only. */
@@ -98,16 +101,18 @@ const rows: readonly Row[] = [
     situation: 'The user abandons the payment, and it expires',
     met: isState(/P0020/),
     line: control(
-      'payments/PAYMENT_ID/complete',
-      { scenario: 'expired' },
+      'clock',
+      { advance: 90 * MINUTE },
       'after your application has created a payment',
     ),
-    library: "await account.complete(payment, 'expired')",
+    library: "await account.clock.advance('90m')",
+    only: 'govuk-pay',
   },
   {
     situation: 'The payment is submitted when the user returns',
     met: isState(/^submitted/),
-    ...planned({ scenario: 'success', hold: true }, PAY),
+    ...planned({ scenario: 'success', confirm: false }, PAY),
+    only: 'govuk-pay',
   },
   {
     situation: 'A payment is captured days after it was made',
@@ -149,8 +154,9 @@ const rows: readonly Row[] = [
   },
   {
     situation: 'A recurring payment is answered created first',
-    met: isStateByAgreement(/^created$/),
+    met: isStateByAgreement(/^(?:created|started)$/),
     ...planned({ hold: true }, CHARGE),
+    only: 'govuk-pay',
   },
   {
     situation: 'The agreement is inactive when a payment is taken with it',
@@ -198,13 +204,12 @@ const rows: readonly Row[] = [
   },
 ]
 
-/** The identifiers in the lines are those of a webhook and of an open payment of the application, if there are any. */
+/** The identifier in the lines is that of a webhook of the application, if there is one. */
 export function situationsOf(record: AccountRecord) {
-  // What Farthing's own commands made has no exchange here.
-  const open = record.open.find(payment_id => record.ofPayment.has(payment_id)) ?? 'PAYMENT_ID'
   const webhook = record.toProbe?.webhook_id ?? 'WEBHOOK_ID'
-  const named = (text: string) => text.replace('PAYMENT_ID', open).replace('WEBHOOK_ID', webhook)
-  return rows.map(({ situation, met, line, library }) => {
+  const named = (text: string) => text.replace('WEBHOOK_ID', webhook)
+  const possible = rows.filter(({ only = record.behaviour }) => only === record.behaviour)
+  return possible.map(({ situation, met, line, library }) => {
     /** The newest exchange that shows it. */
     const evidence = met(record).at(-1)?.exchange_id ?? null
     const isMet = evidence !== null

@@ -1,0 +1,202 @@
+import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { activeAgreement, payByAgreement } from '../../support/agreements.ts'
+import { authority } from '../../support/certificates.ts'
+import { type Body, type Client, createClient } from '../../support/client.ts'
+import { ask } from '../../support/control.ts'
+import { tempDatabase, tempFolder } from '../../support/folders.ts'
+import { choose, paidPayment, payOnPages, read, statusesOf } from '../../support/journeys.ts'
+import { startProcess } from '../../support/process.ts'
+import { onEveryDatabase } from '../../support/service.ts'
+import { received, subscribe } from '../../support/subscriber.ts'
+
+const MINUTE = 60_000
+const DAY = 1_440 * MINUTE
+
+/** What was sent, in the order in which it was. */
+const sent: Body[] = []
+
+onEveryDatabase(
+  'Due steps',
+  service => {
+    /** Asked without a request, which would take the steps. */
+    const owed = async (name: string): Promise<number> => {
+      const [row] = await service().database.query<{ count: number }>(
+        `select cast(count(*) as integer) as count from payments join accounts on room = account
+         where name = $1 and due_at <= coalesce(frozen_at, cast($2 as bigint) + clock_offset)`,
+        [name, service().time.wall()],
+      )
+      return row?.count ?? 0
+    }
+    const subscribed = async (api: Client) => {
+      await api.post('/v1/webhooks', { callback_url: 'https://hooks.example.org/' })
+      sent.length = 0
+    }
+
+    test('a clock that moves over many steps takes all of them before it answers, in their order, each at its own time', async () => {
+      const { name, api } = await service().newNamedAccount('govuk-pay')
+      const agreement = await activeAgreement(api)
+      await api.advance(MINUTE)
+      await subscribed(api)
+      const began = await api.now()
+      // More than share a commit. Each is charged 2 seconds later, and captured 5 seconds after that.
+      const charges: Body[] = []
+      for (let i = 0; i < 40; i++) charges.push((await payByAgreement(api, agreement)).body)
+      const web = await api.createPayment()
+      await api.advance(120 * MINUTE)
+      assert.equal(await owed(name), 0)
+      const ended = await Promise.all(charges.map(each => read(api, each)))
+      const first = Date.parse(ended[0].created_date)
+      for (const { created_date, settlement_summary, refund_summary } of ended) {
+        assert.equal(refund_summary.status, 'available')
+        const captured = Date.parse(settlement_summary.capture_submit_time)
+        assert.equal(captured - Date.parse(created_date), 7_000)
+      }
+      const { events } = (await api.get(`/v1/payments/${web.payment_id}/events`)).body
+      assert.equal(Date.parse(events.at(-1).updated) - Date.parse(web.created_date), 90 * MINUTE)
+      assert.ok(began <= first)
+      const times = sent.map(({ created_date }) => Date.parse(created_date))
+      assert.deepEqual(
+        times,
+        times.toSorted((a, b) => a - b),
+      )
+      assert.equal(sent.length, 80)
+    })
+
+    test('of many that meet a step at once, on two instances, one takes it, and its message is the only one', async () => {
+      const { name, api } = await service().newNamedAccount('govuk-pay')
+      await subscribed(api)
+      const payments = await Promise.all([0, 1, 2].map(() => paidPayment(api)))
+      // The machine's clock: nobody is told that something fell due.
+      service().clock.advance(5_000)
+      assert.equal(await owed(name), 3)
+      await Promise.all([
+        ...payments.flatMap(each => Array.from({ length: 6 }, () => read(api, each))),
+        ...Array.from({ length: 4 }, () => api.get('/v1/payments')),
+        ...service().apps.map(app => app.doAllDue()),
+      ])
+      assert.equal(await owed(name), 0)
+      const captured = sent.filter(({ event_type }) => event_type === 'card_payment_captured')
+      assert.deepEqual(
+        captured.map(({ resource_id }) => resource_id).sort(),
+        payments.map(({ payment_id }) => payment_id).sort(),
+      )
+      const again = await Promise.all(payments.map(each => read(api, each)))
+      for (const { refund_summary } of again) assert.equal(refund_summary.status, 'available')
+    })
+
+    test('a clock that stands still makes nothing due, and the background takes what no request meets', async () => {
+      const [frozen, running] = await Promise.all([
+        service().newNamedAccount('govuk-pay'),
+        service().newNamedAccount('govuk-pay'),
+      ])
+      await ask(service(), frozen.api, 'clock', { freeze: true })
+      for (const { api } of [frozen, running]) await api.createPayment()
+      service().clock.advance(90 * MINUTE)
+      assert.deepEqual([await owed(frozen.name), await owed(running.name)], [0, 1])
+      for (const app of service().apps) await app.doAllDue()
+      assert.equal(await owed(running.name), 0)
+      const status = async (api: Client) =>
+        (await api.get('/v1/payments')).body.results[0].state.status
+      assert.deepEqual([await status(frozen.api), await status(running.api)], ['created', 'failed'])
+    })
+
+    test('a change meets what is due first, and so do the pages', async () => {
+      const api = await service().newAccount('govuk-pay')
+      const [expired, opened] = await Promise.all([0, 1].map(() => api.createPayment()))
+      const paid = await paidPayment(api)
+      service().clock.advance(90 * MINUTE)
+      const cancelled = await api.post(`/v1/payments/${expired.payment_id}/cancel`)
+      assert.deepEqual([cancelled.status, cancelled.body.code], [400, 'P0501'])
+      const page = await choose(api, opened, 'success')
+      assert.equal(page.status, 200)
+      assert.match(page.text, /has expired/)
+      const refunded = await api.post(`/v1/payments/${paid.payment_id}/refunds`, { amount: 1 })
+      assert.equal(refunded.status, 202)
+    })
+
+    test('a monthly job charges, waits and reads, month after month', async () => {
+      const api = await service().newAccount('govuk-pay')
+      const agreement = await activeAgreement(api)
+      for (let month = 0; month < 5; month++) {
+        const { body } = await payByAgreement(api, agreement)
+        assert.equal(body.state.status, 'created')
+        assert.equal((await read(api, body)).state.status, 'started')
+        await api.advance(2_000)
+        assert.equal((await read(api, body)).state.status, 'success')
+        await api.advance(30 * DAY)
+        assert.equal((await read(api, body)).refund_summary.status, 'available')
+      }
+      const { total } = (await api.get(`/v1/payments?agreement_id=${agreement.agreement_id}`)).body
+      assert.equal(total, 6)
+    })
+
+    test('an account that behaves as the specification asks for nothing that is due', async t => {
+      const { name, api } = await service().newNamedAccount()
+      const payment = await paidPayment(api)
+      const asked: string[] = []
+      const { database } = service()
+      const query = database.query.bind(database)
+      t.mock.method(database, 'query', ((sql: string, values) => {
+        asked.push(sql)
+        return query(sql, values)
+      }) as typeof database.query)
+      await api.get('/v1/payments')
+      await read(api, payment)
+      assert.deepEqual(
+        asked.filter(sql => /due_at <= /.test(sql)),
+        [],
+      )
+      assert.equal(await owed(name), 0)
+    })
+  },
+  {
+    control: true,
+    resolve: async () => ['93.184.216.34'],
+    async send({ body }) {
+      sent.push(JSON.parse(body))
+      return { status: 'SUCCESSFUL', status_code: 200, response_time: 1, result: '200 OK' }
+    },
+  },
+)
+
+test('After kill -9 between a step that was due and its message, the next start sends the message once', async t => {
+  const certificate = join(tempFolder(), 'authority.pem')
+  writeFileSync(certificate, authority)
+  const env = {
+    DATABASE_URL: tempDatabase(),
+    FARTHING_API_KEY: 'a-key-of-due-steps',
+    FARTHING_CALLBACK_HOSTS: 'localhost',
+    FARTHING_CONTROL: 'true',
+    FARTHING_BEHAVIOUR: 'govuk-pay',
+    NODE_EXTRA_CA_CERTS: certificate,
+  }
+  const first = await startProcess({ env })
+  t.after(() => first.kill())
+  const clientOf = ({ baseUrl }: { baseUrl: string }) =>
+    createClient([baseUrl], env.FARTHING_API_KEY, 'govuk-pay')
+  let api = clientOf(first)
+  let answers = true
+  const subscriber = await subscribe(t, api, {
+    behaviour: { onRequest: ({ response }) => void (answers && response.writeHead(202).end()) },
+  })
+  const payment = await payOnPages(api, await api.createPayment())
+  await subscriber.next()
+  answers = false
+  const moved = api.advance(5_000).catch(() => 'no answer')
+  await subscriber.next()
+  await first.kill()
+  assert.equal(await moved, 'no answer')
+  answers = true
+  const second = await startProcess({ env })
+  t.after(() => second.kill())
+  api = clientOf(second)
+  await subscriber.next()
+  assert.deepEqual(await statusesOf(api, payment), ['created', 'started', 'submitted', 'success'])
+  assert.equal((await read(api, payment)).refund_summary.status, 'available')
+  const [, cutOff, ...sentAgain] = received(subscriber)
+  assert.equal(cutOff.event_type, 'card_payment_captured')
+  assert.deepEqual(sentAgain, [cutOff])
+})
