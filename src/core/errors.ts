@@ -18,6 +18,9 @@ export class ApiError extends Error {
   }
 }
 
+/** One that has no code for the client, as the framework of GOV.UK Pay sends it. Its `code` is for the log and the record. */
+export class PlainError extends ApiError {}
+
 export type SearchCode = 'P0401' | 'P1101' | 'P2401' | 'P2701'
 export type PageCode = 'P0402' | 'P1100' | 'P2402' | 'P2702'
 
