@@ -2,15 +2,33 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Behaviour, behaviours } from '../../src/core/account.ts'
 import { differences } from '../../src/pay/differences/all.ts'
-import type { Client } from '../support/client.ts'
+import { type Client, createClient } from '../support/client.ts'
+import { ask } from '../support/control.ts'
 import { creating } from '../support/differences/creating.ts'
 import { reading } from '../support/differences/reading.ts'
+import { arriving, cards, errors, searching } from '../support/differences/requests.ts'
 import { onSharedDatabases } from '../support/service.ts'
 
 /** Of each difference what a client sees of it, and what that is under each behaviour. */
-export type Case = { seen: (api: Client) => Promise<unknown> } & Record<Behaviour, unknown>
+export type Case = { seen: (api: Client, tools: Tools) => Promise<unknown> } & Record<
+  Behaviour,
+  unknown
+>
 
-const cases = { ...creating, ...reading } satisfies Record<keyof typeof differences, Case>
+type Tools = {
+  control: (api: Client, path: string, body: object) => Promise<unknown>
+  /** Its answers are not compared with /openapi.json. */
+  unchecked: (api: Client) => Client
+}
+
+const cases = {
+  ...creating,
+  ...arriving,
+  ...errors,
+  ...cards,
+  ...searching,
+  ...reading,
+} satisfies Record<keyof typeof differences, Case>
 
 onSharedDatabases(
   'Differences between the specification and GOV.UK Pay',
@@ -19,7 +37,12 @@ onSharedDatabases(
       const { subject } = differences[name as keyof typeof differences].about
       for (const behaviour of behaviours)
         test(`${subject}: ${behaviour} (${name})`, async () => {
-          assert.deepEqual(await each.seen(await service().newAccount(behaviour)), each[behaviour])
+          const api = await service().newAccount(behaviour)
+          const control: Tools['control'] = (...asked) => ask(service(), ...asked)
+          const { baseUrls } = service()
+          const unchecked: Tools['unchecked'] = ({ key }) =>
+            createClient(baseUrls, key, 'govuk-pay')
+          assert.deepEqual(await each.seen(api, { control, unchecked }), each[behaviour])
         })
     }
   },

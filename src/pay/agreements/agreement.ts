@@ -25,19 +25,23 @@ export const makeAgreement = (
   fields: NewAgreement,
 ): Agreement => ({ agreement_id, room, version: 1, status: 'created', ...fields })
 
-/** Whether a payment may set it up: for the first time, or with another card. */
-export const canBeSetUp = ({ status }: Pick<Agreement, 'status'>): boolean =>
-  status === 'created' || status === 'active'
+/** Whether a payment may set it up: for the first time, or with another card. `evenCancelled`: whatever its status is. */
+export const canBeSetUp = (
+  { status }: Pick<Agreement, 'status'>,
+  evenCancelled: boolean,
+): boolean => status !== 'cancelled' || evenCancelled
 
-/** The agreement after a payment that sets it up was authorised; undefined when it was cancelled meanwhile. */
+/** The agreement after a payment that sets it up was authorised; undefined when it was cancelled meanwhile and stays so. */
 export function activate(
   agreement: Agreement,
   card: CardDetails,
   now: AccountTime,
+  evenCancelled = false,
 ): Agreement | undefined {
-  if (!canBeSetUp(agreement)) return undefined
+  if (!canBeSetUp(agreement, evenCancelled)) return undefined
+  const { cancelled_at, ...kept } = agreement
   const version = agreement.version + 1
-  return { ...agreement, version, status: 'active', instrument: { at: now, card } }
+  return { ...kept, version, status: 'active', instrument: { at: now, card } }
 }
 
 /** After a payment that may not be tried again; undefined unless it is active. */

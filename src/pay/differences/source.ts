@@ -6,6 +6,7 @@
 const MAIN = 'src/main/java/uk/gov/pay'
 const code = {
   connector: `pay-connector/blob/0e8fff4/${MAIN}/connector`,
+  'connector settings': 'pay-connector/blob/0e8fff4/src/main/resources/config',
   publicapi: `pay-publicapi/blob/4d61e89/${MAIN}/api`,
   'publicapi settings': 'pay-publicapi/blob/4d61e89/src/main/resources/config',
   webhooks: `pay-webhooks/blob/7509d4c/${MAIN}/webhooks`,

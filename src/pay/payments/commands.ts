@@ -8,12 +8,14 @@ import type { Caused } from '../../platform/http/request-state.ts'
 import { type Agreement, activate, canBeSetUp, deactivate } from '../agreements/agreement.ts'
 import { findAgreement, holdAgreement, saveAgreement } from '../agreements/store.ts'
 import type { Context } from '../context.ts'
-import { usedKey } from '../differences/creating.ts'
+import { setsUpCancelled, unknownSetUp, usedKey } from '../differences/creating.ts'
+import { wordedError } from '../differences/errors.ts'
 import { activeWebhooks } from '../webhooks/store.ts'
 import { type Message, messagesFor, type Webhook } from '../webhooks/webhook.ts'
 import {
   type AppliedScenario,
   advance,
+  behaviourOf,
   type Change,
   type NewPayment,
   type Origin,
@@ -25,7 +27,7 @@ import {
 } from './payment.ts'
 import { presentPayment } from './response.ts'
 import { cardTriggers, hasCardTrigger } from './scenario.ts'
-import { insertPayment, isIdempotencyKeyTaken, savePayment, takeIdempotencyKey } from './store.ts'
+import { findKeyHolder, insertPayment, savePayment, takeIdempotencyKey } from './store.ts'
 
 type Creation = {
   account: Account
@@ -33,6 +35,8 @@ type Creation = {
   address: string
   given: NewPayment
   idempotencyKey?: string | undefined
+  /** A hash of what was asked for with the key, if it may be asked for again. */
+  asked?: string | undefined
   scenarios?: Scenarios | undefined
   /** The return_url of a payment with this identifier, instead of the given one. */
   returnTo?: ((payment_id: string) => string) | undefined
@@ -64,7 +68,7 @@ export async function createPayment(context: Context, creation: Creation): Promi
   const base_url = context.config.baseUrl === undefined ? creation.address : undefined
   const { apply, inTurn = runAtOnce } = creation.scenarios ?? {}
   const write = async () => {
-    const agreement = await usedAgreement(context, account.room, given)
+    const agreement = await usedAgreement(context, account, given)
     const plans = await apply?.({ given })
     const now = context.time.now(account)
     const made = { ...creation, applied: plans?.applied, base_url }
@@ -80,11 +84,8 @@ export async function createPayment(context: Context, creation: Creation): Promi
     const written = await context.deliveries.write(account.room, statements, messages)
     if (written) return { payment: change.after, messages }
     // It missed because of the key, or because the agreement or a plan changed after it was read.
-    if (
-      idempotencyKey &&
-      (await isIdempotencyKeyTaken(database, account.room, idempotencyKey, now))
-    )
-      throw errors.idempotencyKeyUsed()
+    if (idempotencyKey && (await findKeyHolder(database, account, idempotencyKey, now)))
+      throw wordedError[account.behaviour](errors.idempotencyKeyUsed())
     return undefined
   }
   const { payment, messages } = await inTurn(() => untilWritten(write))
@@ -104,23 +105,22 @@ export function causedBy({ events }: Payment, before: number, messages: Message[
 /** Throws an ApiError for an agreement that is not active, and for a set_up_agreement that cannot be set up. */
 async function usedAgreement(
   { database }: Context,
-  room: string,
+  { room, behaviour }: Account,
   { authorisation_mode, agreement_id, set_up_agreement }: NewPayment,
 ): Promise<Agreement | undefined> {
   if (set_up_agreement) {
     const agreement = await findAgreement(database, room, set_up_agreement)
-    if (!agreement) throw errors.unknownSetUpAgreement()
-    if (!canBeSetUp(agreement)) throw errors.endedSetUpAgreement(agreement.status)
+    if (!agreement) throw unknownSetUp[behaviour]()
+    if (!canBeSetUp(agreement, setsUpCancelled[behaviour])) throw errors.cancelledSetUpAgreement()
   }
   if (authorisation_mode !== 'agreement' || !agreement_id) return undefined
   const agreement = await findAgreement(database, room, agreement_id)
   if (!agreement) throw errors.unknownAgreement()
-  if (agreement.status !== 'active' || !agreement.instrument)
-    throw errors.inactiveAgreement(agreement.status)
+  if (agreement.status !== 'active' || !agreement.instrument) throw errors.inactiveAgreement()
   return agreement
 }
 
-type Made = Pick<Creation, 'returnTo' | 'origin'> & {
+type Made = Pick<Creation, 'asked' | 'returnTo' | 'origin'> & {
   applied?: AppliedScenario | undefined
   base_url?: string | undefined
 }
@@ -132,7 +132,7 @@ export function makePayment(
   now: AccountTime,
   given: NewPayment,
   agreement: Agreement | undefined,
-  { applied, base_url, returnTo, origin }: Made = {},
+  { applied, asked, base_url, returnTo, origin }: Made = {},
 ): Omit<Change, 'before'> {
   const payment_id = newId(now, room)
   const payment: Payment = {
@@ -150,6 +150,7 @@ export function makePayment(
     ...applied,
     ...(base_url && { base_url }),
     ...(origin && { origin }),
+    ...(asked && { asked }),
   }
   const scenario = applied?.scenario ?? 'success'
   const used =
@@ -240,7 +241,7 @@ const useAgreement = (agreement: Agreement, payment: Payment): Statement => {
 
 /**
  * Specification, *States and transitions*: an agreement becomes active when a payment that sets it up
- * is authorised. One that was cancelled meanwhile stays cancelled. Returns the update, for the same commit as the payment.
+ * is authorised. Returns the update, for the same commit as the payment.
  */
 async function agreementAfter(database: Database, { after, at, sends }: Change) {
   const { set_up_agreement, agreement_id } = after.given
@@ -251,6 +252,7 @@ async function agreementAfter(database: Database, { after, at, sends }: Change) 
   }
   if (!set_up_agreement || !after.card || !sends.includes('card_payment_succeeded')) return []
   const agreement = await findAgreement(database, after.room, set_up_agreement)
-  const active = agreement && activate(agreement, after.card, at)
+  const evenCancelled = setsUpCancelled[behaviourOf(after)]
+  const active = agreement && activate(agreement, after.card, at, evenCancelled)
   return active ? [saveAgreement(active)] : []
 }

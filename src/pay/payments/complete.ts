@@ -2,7 +2,7 @@
 import { findAgreement } from '../agreements/store.ts'
 import { DECLINED_CARD, MOCK_CARD } from '../card.ts'
 import type { Context } from '../context.ts'
-import { isCardScenario, submitCard } from './authorise.ts'
+import { submitCard } from './authorise.ts'
 import { changePayment, movePayment } from './commands.ts'
 import {
   advance,
@@ -119,7 +119,9 @@ async function completeByCard(
   const card_number = scenario === 'declined' ? DECLINED_CARD : MOCK_CARD
   const one_time_token = tokenOf(payment)
   const details = { one_time_token, card_number, cvc: '123', cardholder_name, expiry_date }
-  await submitCard(context, details, isCardScenario(scenario) ? scenario : undefined)
+  await submitCard(context, details, {
+    scenario: scenario && hasCardTrigger(scenario) ? scenario : undefined,
+  })
 }
 
 /** Does what the user of a payment does until it is held. In agreement mode there is no user. */

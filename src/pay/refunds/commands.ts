@@ -2,6 +2,7 @@ import type { Account } from '../../core/account.ts'
 import { notRefundable, paymentNotFound, refundAmountMismatch } from '../../core/errors.ts'
 import type { Statement } from '../../core/ports.ts'
 import type { Context } from '../context.ts'
+import { unknownRefunded } from '../differences/errors.ts'
 import { changePayment, type Scenarios } from '../payments/commands.ts'
 import type { Payment } from '../payments/payment.ts'
 import {
@@ -48,7 +49,8 @@ export async function createRefund(
     () => [insertRefund(made), ...counted],
     scenarios?.inTurn,
   )
-  if (!result) throw paymentNotFound('P0600')
+  if (!result)
+    throw paymentNotFound(unknownRefunded[account.behaviour](refund.available !== undefined))
   return made
 }
 

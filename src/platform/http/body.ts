@@ -69,7 +69,7 @@ export function jsonBody(
   integers: readonly string[] = [],
   readOther = refuseOther,
 ): Json {
-  if (!Buffer.isBuffer(body)) throw notAnObject(code)
+  if (!Buffer.isBuffer(body)) return readOther(code, '', null)
   const text = body.toString()
   const value = isUtf8(body) ? parseJson(text, integers) : undefined
   return isObject(value) ? value : readOther(code, text, value)

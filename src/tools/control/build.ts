@@ -3,9 +3,10 @@ import * as errors from '../../core/errors.ts'
 import { remember } from '../../core/remember.ts'
 import { createPayment, movePayment } from '../../pay/payments/commands.ts'
 import { completeByScenario, MOVED_MEANWHILE, submitHeld } from '../../pay/payments/complete.ts'
+import { checkMode, checkReturnUrl } from '../../pay/payments/mode.ts'
 import type { AppliedScenario, NewPayment, Payment } from '../../pay/payments/payment.ts'
 import { type Refund, refundScenarios } from '../../pay/payments/refund.ts'
-import { checkMode, newPayment, readNewPayment } from '../../pay/payments/request.ts'
+import { newPayment, readNewPayment } from '../../pay/payments/request.ts'
 import {
   paymentAddress,
   payment as paymentBody,
@@ -86,8 +87,10 @@ export const buildPayment = (context: ControlContext): Endpoint => {
       const isWeb = (fields.authorisation_mode ?? 'web') === 'web'
       const reference = fields.reference ?? (await nextReference(account.room))
       const defaults = { ...DEFAULTS, ...(isWeb && { return_url: RETURN_URL }), reference }
-      const given = readNewPayment({ ...defaults, ...fields })
-      checkMode(given, context.config.returnHosts)
+      const { behaviour } = account
+      const given = readNewPayment({ ...defaults, ...fields }, behaviour)
+      checkReturnUrl(given, { behaviour, returnHosts: context.config.returnHosts })
+      checkMode(given, { behaviour })
       const steps = stepsOf(body, given)
       const addresses = addressesOf(request, context.config)
       const { payment_id } = await recordAction(

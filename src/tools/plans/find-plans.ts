@@ -77,7 +77,7 @@ export function createFindPlansOfRequest(ports: PlanPorts) {
         plan: acting,
         account,
         delay: delayOf(acting, acting.seen + 1),
-        error: acting.answer && errorOf(acting.answer, subject.operation),
+        error: acting.answer && errorOf(acting.answer, subject.operation, account.behaviour),
         hasActed: false,
       }
       const isCounted = counted.length === 0 || (await database.write(counted.map(countRequest)))
@@ -145,7 +145,7 @@ function givenIn(request: FastifyRequest): Json {
   let body: Json = {}
   try {
     body = jsonBody(request, 'P0197', ['amount'])
-    return fieldsOf(readNewPayment(body))
+    return fieldsOf(readNewPayment(body, request.account.behaviour))
   } catch {
     return body
   }

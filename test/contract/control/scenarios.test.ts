@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Body, Client } from '../../support/client.ts'
 import { ask, made } from '../../support/control.ts'
-import { authorise, choose, read, statusesOf } from '../../support/journeys.ts'
+import { authorise, choose, payOnPages, read, statusesOf } from '../../support/journeys.ts'
 import { activeAgreement, newAgreement } from '../../support/new-payment.ts'
 import { onSharedDatabases } from '../../support/service.ts'
 
@@ -208,9 +208,12 @@ onSharedDatabases(
           ...fields,
         })
         assert.deepEqual([next.status, next.body.code], [400, 'P0102'])
-        assert.match(next.body.description, /inactive/)
+        assert.match(next.body.description, /Agreement must be active$/)
         const { body } = await api.get('/v1/agreements?status=inactive')
         assert.equal(body.results[0].agreement_id, agreement_id)
+        await payOnPages(api, await api.createPayment({ set_up_agreement: agreement_id }))
+        const { body: renewed } = await api.get(`/v1/agreements/${agreement_id}`)
+        assert.equal(renewed.status, 'active')
         assert.equal((await api.post(`/v1/agreements/${agreement_id}/cancel`)).status, 204)
       }
     })

@@ -4,6 +4,7 @@ import { inPounds, penceIn } from '../../../core/money.ts'
 import { iso } from '../../../core/time.ts'
 import { createPayment } from '../../../pay/payments/commands.ts'
 import { completeByScenario } from '../../../pay/payments/complete.ts'
+import { checkMode, checkReturnUrl } from '../../../pay/payments/mode.ts'
 import {
   languages,
   type NewPayment,
@@ -11,7 +12,7 @@ import {
   type Scenario,
   statusOf,
 } from '../../../pay/payments/payment.ts'
-import { checkMode, readNewPayment } from '../../../pay/payments/request.ts'
+import { readNewPayment } from '../../../pay/payments/request.ts'
 import { findPayment } from '../../../pay/payments/store.ts'
 import { createRefund } from '../../../pay/refunds/commands.ts'
 import { askedFor } from '../../../platform/http/addresses.ts'
@@ -206,10 +207,13 @@ export function submitPayment(visit: PageVisit, body: Json, ready?: Ready): Prom
   const back = backAddress(visit)
   /** As the API does, but that the page of the console to which a user returns may be at http. */
   const read = (body: Json) => {
-    const fields = readNewPayment(body)
+    const { behaviour } = visit.account
+    const fields = readNewPayment(body, behaviour)
     const { host, hostname } = new URL(back)
     const isOwn = fields.return_url === back
-    checkMode(fields, isOwn ? new Set([host, hostname]) : visit.config.returnHosts)
+    const returnHosts = isOwn ? new Set([host, hostname]) : visit.config.returnHosts
+    checkReturnUrl(fields, { behaviour, returnHosts })
+    checkMode(fields, { behaviour })
     return fields
   }
   return submit(formBody(visit.request), { fields, body, read, aliases }, fields =>
