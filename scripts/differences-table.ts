@@ -8,13 +8,15 @@ const END = '<!-- end of differences -->'
 
 const inCell = (text: string): string => text.replaceAll('|', '\\|')
 
+const isRule = (text: string | undefined): text is string => /^P\d+$/.test(text ?? '')
+
 const rowOf = ({ about }: Difference): string => {
   const { subject, govukPay, specification, source, rule, noRule } = about
   const cells = [
     subject,
     `${govukPay} ([${sourceName(source)}](${source}))`,
     specification,
-    rule?.id ?? `none${noRule === undefined ? '' : `: ${noRule}`}`,
+    rule?.id ?? (isRule(noRule) ? noRule : `none${noRule === undefined ? '' : `: ${noRule}`}`),
   ]
   return `| ${cells.map(inCell).join(' | ')} |\n`
 }

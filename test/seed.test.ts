@@ -61,7 +61,7 @@ describe('farthing seed', () => {
   const run = (...args: string[]) => runHere({ args, env })
 
   test('Numbers and account names that cannot be used are refused before a database is opened', async () => {
-    for (const payments of ['0', '-1', '1.5', 'many', '', '100000001']) {
+    for (const payments of ['0', '-1', '1.5', 'many', '100000001']) {
       const { code, stderr } = await run('seed', `--payments=${payments}`)
       assert.deepEqual([code, /must be a number from 1 to/.test(stderr)], [2, true], stderr)
     }

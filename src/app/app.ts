@@ -5,6 +5,7 @@ import type { Ports } from '../core/ports.ts'
 import { changedIn, createSignals } from '../core/signal.ts'
 import { createReading, createTurns } from '../core/turns.ts'
 import { agreementEndpoints } from '../pay/agreements/routes.ts'
+import { lostError } from '../pay/differences/errors.ts'
 import { disputeEndpoints } from '../pay/disputes/routes.ts'
 import { pageArea, pageEndpoints } from '../pay/hosted/routes.ts'
 import type { ScenariosOf } from '../pay/payments/commands.ts'
@@ -13,11 +14,13 @@ import { paymentIn } from '../pay/payments/response.ts'
 import { paymentEndpoints } from '../pay/payments/routes.ts'
 import { refundEndpoints } from '../pay/refunds/routes.ts'
 import { allRefundsOf } from '../pay/refunds/store.ts'
+import { createRefusals, type Refusals } from '../pay/refusals.ts'
 import { createDeliveries, type RawAttempt } from '../pay/webhooks/deliver.ts'
 import { webhookEndpoints } from '../pay/webhooks/routes.ts'
 import { createAuthenticate } from '../platform/accounts/bearer.ts'
 import { givingWay } from '../platform/database/give-way.ts'
 import type { Area, Areas, Recorded } from '../platform/http/areas.ts'
+import { wrongMediaTypeOf } from '../platform/http/body.ts'
 import { pathParam, registerRoutes } from '../platform/http/endpoint.ts'
 import { sendApiError } from '../platform/http/errors.ts'
 import { healthEndpoints } from '../platform/http/health.ts'
@@ -89,7 +92,8 @@ export async function createApp(
     signals,
     watch: others,
   }
-  const areas = createAreas(context, plans, refused.count)
+  const refusals = createRefusals(ports.time.wall)
+  const areas = createAreas(context, { plans, onRefused: refused.count, refusals })
   const lazyApp = createLazyApp(['/control', '/console'], makeTools, onToolsFault)
   const server = createServer(logger?.child({}), areas, { lazyApp })
   const limits = createLimits(server)
@@ -99,18 +103,7 @@ export async function createApp(
     limits.watch(each)
   }
   prepare(server)
-  const chapters: Chapters = {
-    Payments: paymentEndpoints(context, scenariosOf, allRefundsOf),
-    Refunds: refundEndpoints(context, scenariosOf),
-    Agreements: agreementEndpoints(context),
-    Disputes: disputeEndpoints(context),
-    Webhooks: webhookEndpoints(context, paymentIn),
-    'Hosted pages': [...pageEndpoints(context), ...assetEndpoints()],
-    'About this service': [
-      ...docsEndpoints(context, () => chapters),
-      ...healthEndpoints(context, limits.draining),
-    ],
-  }
+  const chapters = chaptersOf(context, { scenariosOf, refusals, draining: limits.draining })
   const described = Object.values(chapters).flat()
   const operations = described.filter(({ area }) => areas[area].record)
   registerRoutes(server, described, areas, limits)
@@ -131,6 +124,25 @@ export async function createApp(
     signals,
     doAllDue: (stop?: AbortSignal) => doAllDue(context, stop),
   }
+}
+
+type Served = { scenariosOf: ScenariosOf; refusals: Refusals; draining: () => boolean }
+
+/** All endpoints but those of the tools. */
+function chaptersOf(context: ToolContext, { scenariosOf, refusals, draining }: Served): Chapters {
+  const chapters: Chapters = {
+    Payments: paymentEndpoints(context, scenariosOf, allRefundsOf, refusals),
+    Refunds: refundEndpoints(context, scenariosOf),
+    Agreements: agreementEndpoints(context),
+    Disputes: disputeEndpoints(context),
+    Webhooks: webhookEndpoints(context, paymentIn),
+    'Hosted pages': [...pageEndpoints(context), ...assetEndpoints()],
+    'About this service': [
+      ...docsEndpoints(context, () => chapters),
+      ...healthEndpoints(context, draining),
+    ],
+  }
+  return chapters
 }
 
 const linesOf = (logger?: FastifyBaseLogger) => ({
@@ -165,8 +177,10 @@ function recorderOf(
   })
 }
 
+type AreaParts = { plans: Plans | undefined; onRefused: () => void; refusals: Refusals }
+
 /** One row for each kind of endpoint. While control or the console is off, its paths are unknown paths. */
-function createAreas(context: ToolContext, plans: Plans | undefined, onRefused: () => void): Areas {
+function createAreas(context: ToolContext, { plans, onRefused, refusals }: AreaParts): Areas {
   const { config, recorder } = context
   const lastPlanSql = config.control ? LAST_PLAN_SQL : undefined
   const known = createAuthenticate(context, { lastPlanSql, onRefused })
@@ -186,11 +200,18 @@ function createAreas(context: ToolContext, plans: Plans | undefined, onRefused: 
   const plain = { setHeaders: () => {}, sendError }
   const record = (kind: 'api' | 'page') => (recorded: Recorded) => recorder?.hooks(kind, recorded)
   const plan = plans?.hooks
+  /** No account is known of a request without a good key, and of one to /v1/auth. */
+  const lost: Area['lost'] = ({ account, withoutEndpoint }, usual) => {
+    const isCard = withoutEndpoint?.route === '/v1/auth'
+    const behaviour = account?.behaviour ?? (isCard ? config.behaviour : 'specification')
+    return lostError[behaviour](usual)
+  }
   const unknown = config.control ? undefined : controlIsOff
+  const ofApi = { ...json, prefix: '/v1', counted: true, record: record('api'), plan, lost }
   const off = { ...plain, prefix: '/console', counted: true }
   return {
-    api: { ...json, prefix: '/v1', counted: true, authenticate, record: record('api'), plan },
-    token: { ...json, prefix: '/v1', counted: true, record: record('api'), plan },
+    api: { ...ofApi, authenticate, refuse: refusing(refusals) },
+    token: ofApi,
     pages: { ...page, prefix: '/secure', counted: true, record: record('page'), plan },
     control: {
       ...(recorder ? { ...json, authenticate } : plain),
@@ -201,7 +222,16 @@ function createAreas(context: ToolContext, plans: Plans | undefined, onRefused: 
     // tools.ts has them while the console is on.
     console: off,
     'sign-in': off,
-    open: { ...plain, prefix: '', counted: true },
+    open: { ...plain, prefix: '', counted: true, lost },
     health: { ...plain, prefix: '', counted: false },
   }
 }
+
+/** A wrong media type, and what else the behaviour of the account refuses. */
+const refusing =
+  (refusals: Refusals): NonNullable<Area['refuse']> =>
+  (request, accepts) => {
+    const { account } = request
+    const wrongType = accepts && wrongMediaTypeOf(request, accepts)
+    return wrongType ?? refusals[account.behaviour]?.({ request, accepts, account })
+  }

@@ -28,7 +28,7 @@ const happening = {
   P0697: 'The body is not one JSON object',
   P0700: 'The account has no payment with this payment_id, or the payment no such refund',
   P0800: 'The account has no payment with this payment_id',
-  P0900: 'Too many requests. There is no rate limit, so only a plan of a test sends it',
+  P0900: 'Too many requests: only under the behaviour govuk-pay, or by a plan of a test',
   P0910: 'The API key is missing or not valid',
   P0911: 'There is no endpoint with this path',
   P0912: 'The path does not allow this method. The Allow header lists those it does',

@@ -18,6 +18,9 @@ export class ApiError extends Error {
   }
 }
 
+/** One that has no code for the client, as the framework of GOV.UK Pay sends it. Its `code` is for the log and the record. */
+export class PlainError extends ApiError {}
+
 export type SearchCode = 'P0401' | 'P1101' | 'P2401' | 'P2701'
 export type PageCode = 'P0402' | 'P1100' | 'P2402' | 'P2702'
 
@@ -55,21 +58,22 @@ const badSetUpAgreement = (rule: string) =>
 export const unknownSetUpAgreement = () =>
   badSetUpAgreement('must be the agreement_id of an agreement of this account')
 
-export const endedSetUpAgreement = (status: string) =>
+export const cancelledSetUpAgreement = () =>
   badSetUpAgreement(
-    `must be that of a created or active agreement, and this one is ${status}: GOV.UK Pay would set it up again`,
+    'must be that of an agreement that is not cancelled: GOV.UK Pay would set it up again',
   )
 
-/** Clients of GOV.UK Pay search for the words "Agreement does not exist". */
-export const unknownAgreement = () =>
-  invalid(fieldCodes.payment, 'agreement_id', 'cannot be used: Agreement does not exist')
-
-export const inactiveAgreement = (status: string) =>
-  invalid(
-    fieldCodes.payment,
+/** Clients of GOV.UK Pay compare these two descriptions. */
+const badAgreement = (text: string) =>
+  inField(
+    fieldCodes.payment.invalid,
     'agreement_id',
-    `must be that of an active agreement, and this one is ${status}`,
+    `Invalid attribute value: agreement_id. ${text}`,
   )
+
+export const unknownAgreement = () => badAgreement('Agreement does not exist')
+
+export const inactiveAgreement = () => badAgreement('Agreement must be active')
 
 export const badIdempotencyKey = () =>
   new ApiError(
@@ -136,9 +140,6 @@ export const cannotCancelAgreement = (status: string) =>
       : `an agreement that is ${status} cannot be cancelled`,
   )
 
-export const providerFault = () =>
-  new ApiError(500, 'P0050', 'the payment provider returned an error, and the payment is in error')
-
 /** `status` is that of the payment's refund_summary, or amount_not_available. */
 export const notRefundable = (status: string, detail: string) =>
   new ApiError(400, 'P0603', `the payment cannot be refunded (${status}): ${detail}`)
@@ -150,6 +151,9 @@ export const refundAmountMismatch = (available: number) =>
     'P0604',
     `refund_amount_available does not match: ${available} pence are available`,
   )
+
+export const cardFailed = () =>
+  new ApiError(500, 'P0050', 'the payment provider could not process the card')
 
 export const cardDeclined = () => new ApiError(402, 'P0010', 'the card was declined')
 
@@ -228,7 +232,13 @@ export const wrongMediaType = (status: 400 | 415, ...allowed: string[]) =>
     `the Content-Type must be ${allowed.join(', ')} or absent, without a Content-Encoding`,
   )
 
-/** There is no rate limit: only a plan of a test sends it. The Specification, *Errors*, describes it. */
+/** A request that GOV.UK Pay fails over without an error of its own. */
+export const unprocessed = () => new PlainError(500, 'P0999', 'the request could not be processed')
+
+/** What the firewall of GOV.UK Pay blocks; `rule` completes the sentence that begins with the request. */
+export const blocked = (rule: string) => new ApiError(400, 'P0920', `the request ${rule}`)
+
+/** Only under the behaviour `govuk-pay`, or by a plan of a test. The Specification, *Errors*, describes it. */
 export const tooManyRequests = () => new ApiError(429, 'P0900', 'too many requests')
 
 /** Too many requests in progress, with Retry-After. It does not limit the rate of a client. */

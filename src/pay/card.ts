@@ -30,6 +30,16 @@ const MOCK_ADDRESS: BillingAddress = {
   country: 'GB',
 }
 
+/** The test cards that are debit cards, by the documentation of GOV.UK Pay. */
+const DEBIT_CARDS = [
+  '4000056655665556',
+  '4988080000000000',
+  '4000160000000004',
+  '4131840000000003',
+  '5105105105105100',
+  '5200828282828210',
+]
+
 /** Each brand with its display name and its id in the card_brand search filter. */
 const brands = [
   { brand: 'Visa', id: 'visa', digits: /^4/ },
@@ -60,7 +70,7 @@ export function submittedCard(
     cardholder_name,
     expiry_date,
     ...(brand && { card_brand: brand }),
-    card_type: 'credit',
+    card_type: DEBIT_CARDS.includes(number) ? 'debit' : 'credit',
   }
 }
 

@@ -201,8 +201,8 @@ function environmentOf(options: StartOptions, key: string): Record<string, strin
 /** The error of a start names the option, where it begins with the setting. */
 function namingOptions(error: Error & { code?: string; port?: number }): Error {
   const { code, port, message } = error
-  const [option, setting] = Object.entries(SETTINGS).find(([, setting]) =>
-    new RegExp(`^${setting}\\b`).test(message),
+  const [option, setting] = Object.entries(SETTINGS).find(
+    ([, setting]) => message.startsWith(setting) && !/^\w/.test(message.slice(setting.length)),
   ) ?? ['', '']
   if (code !== 'EADDRINUSE' && !option) return error
   const text =

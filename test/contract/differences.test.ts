@@ -2,20 +2,35 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Behaviour, behaviours } from '../../src/core/account.ts'
 import { differences } from '../../src/pay/differences/all.ts'
-import type { Client } from '../support/client.ts'
+import { type Client, createClient } from '../support/client.ts'
+import { ask } from '../support/control.ts'
 import { agreements } from '../support/differences/agreements.ts'
 import { creating } from '../support/differences/creating.ts'
 import { pages } from '../support/differences/pages.ts'
 import { reading } from '../support/differences/reading.ts'
 import { refunds } from '../support/differences/refunds.ts'
+import { arriving, cards, errors, searching } from '../support/differences/requests.ts'
 import { states } from '../support/differences/states.ts'
 import { onSharedDatabases } from '../support/service.ts'
 
 /** Of each difference what a client sees of it, and what that is under each behaviour. */
-export type Case = { seen: (api: Client) => Promise<unknown> } & Record<Behaviour, unknown>
+export type Case = { seen: (api: Client, tools: Tools) => Promise<unknown> } & Record<
+  Behaviour,
+  unknown
+>
+
+type Tools = {
+  control: (api: Client, path: string, body: object) => Promise<unknown>
+  /** Its answers are not compared with /openapi.json. */
+  unchecked: (api: Client) => Client
+}
 
 const cases = {
   ...creating,
+  ...arriving,
+  ...errors,
+  ...cards,
+  ...searching,
   ...reading,
   ...states,
   ...refunds,
@@ -30,7 +45,12 @@ onSharedDatabases(
       const { subject } = differences[name as keyof typeof differences].about
       for (const behaviour of behaviours)
         test(`${subject}: ${behaviour} (${name})`, async () => {
-          assert.deepEqual(await each.seen(await service().newAccount(behaviour)), each[behaviour])
+          const api = await service().newAccount(behaviour)
+          const control: Tools['control'] = (...asked) => ask(service(), ...asked)
+          const { baseUrls } = service()
+          const unchecked: Tools['unchecked'] = ({ key }) =>
+            createClient(baseUrls, key, 'govuk-pay')
+          assert.deepEqual(await each.seen(api, { control, unchecked }), each[behaviour])
         })
     }
   },

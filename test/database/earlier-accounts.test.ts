@@ -8,7 +8,7 @@ import { tempDatabase } from '../support/folders.ts'
 import { openAt } from '../support/open-database.ts'
 import { copyMigratedDatabase } from '../support/postgres.ts'
 
-const MIGRATION = '../../src/platform/database/migrations/0021-names-of-test-accounts.sql'
+const MIGRATION = '../../src/platform/database/migrations/0019-names-of-test-accounts.sql'
 
 for (const [kind, newDatabase] of Object.entries({
   SQLite: async () => tempDatabase(),

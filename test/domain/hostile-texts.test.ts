@@ -3,6 +3,8 @@ import { Buffer } from 'node:buffer'
 import { describe, test } from 'node:test'
 import type { FastifyRequest } from 'fastify'
 import { penceIn } from '../../src/core/money.ts'
+import { returnAddress } from '../../src/pay/differences/creating.ts'
+import { takesJson } from '../../src/pay/differences/values.ts'
 import { readIdempotencyKey, readNewPayment } from '../../src/pay/payments/request.ts'
 import { readSeal } from '../../src/platform/accounts/seal.ts'
 import { decodeAscii } from '../../src/platform/http/addresses.ts'
@@ -17,7 +19,7 @@ import { pageOfAddress } from '../../src/tools/console/frame/page.ts'
 import { cookiesNamed, routedInConsole } from '../../src/tools/console/frame/session.ts'
 import { spanIn } from '../../src/tools/console/frame/times.ts'
 import { causeOf } from '../../src/tools/explain/causes.ts'
-import { isNoAddress, partsOf, takesJson } from '../../src/tools/explain/check/values.ts'
+import { partsOf } from '../../src/tools/explain/check/values.ts'
 import { inHex, rewritten } from '../../src/tools/explain/signature/digests.ts'
 import { isTooDeep, readJson } from '../../src/tools/explain/signature/json-text.ts'
 import { createMask } from '../../src/tools/record/mask.ts'
@@ -162,7 +164,7 @@ const readers: Record<string, [read: Reader, ...beginnings: string[]]> = {
   'a signature': [text => [rewritten(text), inHex(text)], 'sha256=', '"'],
   'a body whose signature is explained': [text => [isTooDeep(text), readJson(text)], '{"a":', '['],
   'an address in the record': [text => [mask.url(text), partsOf(text)], 'https://a.b/?token='],
-  'the return_url of a payment': [isNoAddress, `https://a.b/${'x'.repeat(8_000)}/`],
+  'the return_url of a payment': [returnAddress['govuk-pay'], `https://a.b/${'x'.repeat(8_000)}/`],
   'a body in the record': [text => mask.body(text), '{"token": ', '{"token": "', 'a&token='],
   'a text in the record': [mask.text, 'token=', '4000 0000'],
   'the response of a receiver': [

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { isExpired } from '../../src/tools/explain/check/values.ts'
+import { isExpired } from '../../src/pay/differences/values.ts'
 
 test('an expiry date is over half a day after its month, so that no time zone makes a difference', () => {
   for (const [now, expected] of [

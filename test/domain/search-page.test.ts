@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { ApiError } from '../../src/core/errors.ts'
 import { createNewId } from '../../src/core/ids.ts'
-import { paymentSearch } from '../../src/pay/payments/store.ts'
+import { paymentSearches } from '../../src/pay/payments/store.ts'
 import type { QueryParameter } from '../../src/platform/http/query.ts'
 import { createdBetween, filters, pageOf, readSearch } from '../../src/platform/http/search.ts'
 import { codePoint, fc } from '../support/properties.ts'
@@ -15,7 +15,7 @@ const totals = fc.integer({ min: 0, max: 600 })
 
 /** A page of numbers, as returned by a search with `total` results. */
 function page(total: number, query: Record<string, string>) {
-  const search = readSearch(query, paymentSearch)
+  const search = readSearch(query, paymentSearches.specification)
   const from = (search.page - 1) * search.displaySize
   const all = Array.from({ length: total }, (_, i) => i)
   const results = all.slice(from, from + search.displaySize)
@@ -91,7 +91,10 @@ describe('Pages of a search', () => {
       fc.property(given, value => {
         let search: ReturnType<typeof readSearch>
         try {
-          search = readSearch({ email: value, cardholder_name: value }, paymentSearch)
+          search = readSearch(
+            { email: value, cardholder_name: value },
+            paymentSearches.specification,
+          )
         } catch (error) {
           assert.ok(error instanceof ApiError && value.includes('\0'))
           return
@@ -174,7 +177,7 @@ describe('Dates in a search', () => {
   test('a date and time is compared to more digits than a created_date has', () => {
     const id = createNewId()(Date.parse('2026-09-14T08:20:31.407Z'))
     const compared = (name: 'from_date' | 'to_date', time: string) => {
-      const search = readSearch({ [name]: `2026-09-14T${time}` }, paymentSearch)
+      const search = readSearch({ [name]: `2026-09-14T${time}` }, paymentSearches.specification)
       const floor = String(createdBetween(search, 'payment_id')[0]?.values[0])
       return name === 'from_date' ? id >= floor : id < floor
     }

@@ -35,9 +35,12 @@ describe('The library', () => {
       [() => farthing.account(unchecked('checkout')), /^account: 'checkout' is not an object/],
       [
         () => farthing.account(unchecked({ nme: 'x' })),
-        /there is no nme: use name, at, frozen, keepO/,
+        /there is no nme: use name, behaviour, at, frozen, keepO/,
       ],
-      [() => account.reset(unchecked({ form: 1 })), /^reset: there is no form: use at, frozen$/],
+      [
+        () => account.reset(unchecked({ form: 1 })),
+        /^reset: there is no form: use behaviour, at, frozen$/,
+      ],
       [
         async () => receiver.answer(unchecked((_: unknown, count: number) => count)),
         /^answer: a function gets the message alone: message\.attempt counts/,

@@ -2,7 +2,7 @@ import * as errors from '../../core/errors.ts'
 import { fold } from '../../platform/database/fold.ts'
 import { findPage, where } from '../../platform/database/select.ts'
 import { addressesOf } from '../../platform/http/addresses.ts'
-import { JSON_TYPE, jsonBody } from '../../platform/http/body.ts'
+import { JSON_TYPE } from '../../platform/http/body.ts'
 import { type Endpoint, pathParam } from '../../platform/http/endpoint.ts'
 import {
   json,
@@ -14,6 +14,7 @@ import {
 import { oneOf, textUpTo } from '../../platform/http/query.ts'
 import { plainText } from '../../platform/http/schema.ts'
 import { pageOf, paging, readSearch, type SearchKind } from '../../platform/http/search.ts'
+import { bodyOf } from '../body.ts'
 import type { Context } from '../context.ts'
 import { resultPage, shownPage } from '../result-page.ts'
 import { agreementStatuses } from './agreement.ts'
@@ -64,7 +65,7 @@ const create = (context: Context): Endpoint => ({
     ],
   }),
   handler: async (request, reply) => {
-    const fields = readNewAgreement(jsonBody(request, 'P2197'))
+    const fields = readNewAgreement(bodyOf(request, 'P2197'))
     const made = await createAgreement(context, request.account, fields)
     void reply.code(201)
     return presentAgreement(made, request.account.behaviour)

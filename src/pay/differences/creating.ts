@@ -1,5 +1,11 @@
 /** What differs while a payment is created. */
-import { difference, type Mode } from './difference.ts'
+import * as errors from '../../core/errors.ts'
+import { idFloor } from '../../core/ids.ts'
+import type { AccountTime } from '../../core/ports.ts'
+import { DAY } from '../../core/time.ts'
+import { oldestKept } from '../retention.ts'
+import { difference, hasSucceeded, type Mode } from './difference.ts'
+import { isReturnAddress } from './return-address.ts'
 import { inCode } from './source.ts'
 
 /** In pence. */
@@ -18,6 +24,85 @@ export const leastAmount = difference(
     },
   },
   { specification: 0, 'govuk-pay': 1 },
+)
+
+const WEB = {
+  operation: 'createPayment',
+  modes: ['web'],
+  lacking: 'No payment was created with a return_url.',
+} as const
+
+/** Whether a return_url may be http. What a live account would answer is for the rule alone. */
+export const plainHttp = difference<{
+  takes: (isListed: boolean) => boolean
+  whenLive?: string
+}>(
+  {
+    subject: 'http in return_url',
+    specification:
+      'Only hosts of the setting FARTHING_RETURN_HOSTS may have it, others are 422 P0102',
+    govukPay: 'A test account takes it with any host, a live one refuses it with 422 P0920',
+    source: inCode('connector', 'charge/service/ChargeService.java', '428-434'),
+    rule: {
+      id: 'P2',
+      level: 'warn',
+      advice: 'Use https in production.',
+      among: WEB,
+      answer: ({ whenLive }, asked) =>
+        hasSucceeded(asked) && /^http:/i.test(String(asked.body.return_url)) ? whenLive : undefined,
+    },
+  },
+  {
+    specification: { takes: isListed => isListed },
+    'govuk-pay': { takes: () => true, whenLive: '422 P0920' },
+  },
+)
+
+/** The rule that a return_url breaks, after "return_url"; undefined for none. */
+export const returnAddress = difference<(url: string) => string | undefined>(
+  {
+    subject: 'The address in return_url',
+    specification: 'Any host and any path that a URL can have',
+    govukPay:
+      'It is refused with 422 P0102 if its host is an unknown top-level domain, such as .test, or has an underscore, if its path is not ASCII or leads above its root, or if it has a character anywhere that must be encoded',
+    source: inCode('connector', 'charge/validation/ReturnUrlValidator.java', '13-32'),
+    rule: {
+      id: 'P3',
+      level: 'note',
+      advice:
+        'Use a public name, .local, .internal or localhost with a test account, and encode the path.',
+      among: WEB,
+      answer: (problem, asked) => {
+        const { return_url: url } = asked.body
+        return hasSucceeded(asked) && typeof url === 'string' && problem(url)
+          ? '422 P0102'
+          : undefined
+      },
+    },
+  },
+  {
+    specification: url =>
+      /^[a-z][a-z0-9+.-]*:\/\/[^/?#]/i.test(url) && URL.canParse(url)
+        ? undefined
+        : 'must be an absolute URL with a host',
+    'govuk-pay': url =>
+      isReturnAddress(url) && URL.canParse(url)
+        ? undefined
+        : 'must be an address with http or https, a public host or a single name, and a path of ASCII below its root',
+  },
+)
+
+/** Whether a return_url counts as left out. */
+export const blankReturnUrl = difference<(url: string) => boolean>(
+  {
+    subject: 'A return_url of white space',
+    specification: 'It counts as left out, in every mode',
+    govukPay:
+      'Only an empty one does. White space is 422 P0102 in web mode, 400 P0104 in the others',
+    source: inCode('connector', 'charge/model/ChargeCreateRequest.java', '172-174'),
+    noRule: 'both refuse it in web mode',
+  },
+  { specification: url => url.trim() === '', 'govuk-pay': url => url === '' },
 )
 
 type UsedKey = 'refused' | 'ignored' | 'repeats'
@@ -43,6 +128,58 @@ export const usedKey = difference<(mode: Mode) => UsedKey>(
     specification: () => 'refused',
     'govuk-pay': mode => (mode === 'agreement' ? 'repeats' : 'ignored'),
   },
+)
+
+/** The lowest identifier of a payment that still holds its Idempotency-Key. */
+export const oldestWithKey = difference<(now: AccountTime) => string>(
+  {
+    subject: 'How long an Idempotency-Key is kept',
+    specification: 'Until its payment is 7 days old',
+    govukPay: '24 hours',
+    source: inCode('connector settings', 'config.yaml', '280'),
+    noRule: 'it takes two requests',
+  },
+  {
+    specification: now => oldestKept(now, 'specification'),
+    'govuk-pay': now => idFloor(now - DAY + 1),
+  },
+)
+
+/** Whether a set_up_agreement of this type is ignored. */
+export const ignoredSetUp = difference<(value: unknown) => boolean>(
+  {
+    subject: 'A set_up_agreement that is not a string',
+    specification: 'It is refused with 400 P0102',
+    govukPay:
+      'It is ignored. An agreement_payment_type beside it is 400 P0104, only after all other fields are read',
+    source: inCode('publicapi', 'json/RequestJsonParser.java', '296-298'),
+    noRule: 'what only one of them refuses is answered with an error here',
+  },
+  { specification: () => false, 'govuk-pay': value => typeof value !== 'string' },
+)
+
+/** The error for a set_up_agreement that the account does not have. */
+export const unknownSetUp = difference<() => errors.ApiError>(
+  {
+    subject: 'A set_up_agreement that does not exist',
+    specification: '400 P0103 with the field set_up_agreement',
+    govukPay: '400 P0102 with the field agreement_id. Only mocks of its tests answer P0103',
+    source: inCode('connector', 'charge/service/ChargeService.java', '334-336'),
+    noRule: 'both refuse it',
+  },
+  { specification: errors.unknownSetUpAgreement, 'govuk-pay': errors.unknownAgreement },
+)
+
+/** Whether agreement mode without agreement_id is refused at once. If not, return_url and Idempotency-Key come first. */
+export const readsAgreementFirst = difference<boolean>(
+  {
+    subject: 'agreement mode without `agreement_id`',
+    specification: 'It is refused while the fields are read, in their order',
+    govukPay: 'It is refused after the Idempotency-Key was looked up',
+    source: inCode('connector', 'charge/service/ChargeService.java', '1287-1289'),
+    noRule: 'both refuse it',
+  },
+  { specification: true, 'govuk-pay': false },
 )
 
 const modeOf = ({ authorisation_mode: mode }: Readonly<Record<string, unknown>>): Mode =>

@@ -1,5 +1,6 @@
 /** One thing that GOV.UK Pay does in another way than the specification says. Everything that Farthing says of it follows from here. */
 import type { Behaviour } from '../../core/account.ts'
+import { isSuccess } from '../../core/http-status.ts'
 
 /** The authorisation_mode of a payment. */
 export type Mode = 'web' | 'moto_api' | 'agreement'
@@ -40,8 +41,8 @@ export type DifferenceRule<Value> = {
   id: string
   level: Level
   advice: string
-  /** The requests that could break it, and what is said where there was none. */
-  among: { operation: string; modes?: readonly Mode[]; lacking: string }
+  /** The requests that could break it, by their operations, and what is said where there was none. Without `operation`: only those that do. */
+  among: { operation?: string | RegExp; modes?: readonly Mode[]; lacking: string }
   /** What the decision makes of the request: a status with its code, or what is done. Undefined: it is about something else. */
   answer(decided: Value, asked: Asked): string | undefined
 }
@@ -54,7 +55,10 @@ type About<Value> = {
   govukPay: string
   /** File and line in its public source, or page and heading of its documentation. */
   source: string
-  /** Absent where only the shape of answers differs, or where `noRule` says why one request cannot decide it. */
+  /**
+   * Absent where only the shape of answers differs, or where `noRule` says why one request cannot decide it, or which rule
+   * of several requests does, such as P13.
+   */
   rule?: DifferenceRule<Value>
   noRule?: string
 }
@@ -65,6 +69,9 @@ export const difference = <Value>(
   about: About<Value>,
   decision: Decision<Value>,
 ): Difference<Value> => ({ ...decision, about })
+
+/** Whether it was accepted here: most rules say of such a request that GOV.UK Pay refuses it. */
+export const hasSucceeded = ({ status }: Pick<Asked, 'status'>): boolean => isSuccess(status)
 
 /** Whether the request has another answer under the other behaviour. */
 export function differs(each: Difference, asked: Asked): boolean {

@@ -1,7 +1,7 @@
 import { addressesOf } from '../../platform/http/addresses.ts'
 import type { Endpoint } from '../../platform/http/endpoint.ts'
 import { searchDocs } from '../../platform/http/openapi.ts'
-import { instant, oneOf } from '../../platform/http/query.ts'
+import { afterInstant, instant, oneOf } from '../../platform/http/query.ts'
 import {
   filters,
   pageOf,
@@ -11,6 +11,7 @@ import {
 } from '../../platform/http/search.ts'
 import type { Context } from '../context.ts'
 import { linksOfDisputes } from '../differences/reading.ts'
+import { findsFromDate } from '../differences/searching.ts'
 import { shownPage } from '../result-page.ts'
 import { type Dispute, disputeStatuses, disputes } from './dispute.ts'
 import { disputesPage, presentDispute } from './wire.ts'
@@ -37,7 +38,9 @@ export const disputeEndpoints = ({ config }: Context): Endpoint[] => [
     }),
     handler: async request => {
       const search = readSearch(request.query, disputeSearch)
-      const matching = disputes.filter(one => matches(one, search))
+      const matching = disputes.filter(one =>
+        matches(one, search, findsFromDate[request.account.behaviour]),
+      )
       const from = (search.page - 1) * search.displaySize
       const results = matching.slice(from, from + search.displaySize)
       const result = { total: matching.length, count: results.length, results }
@@ -50,13 +53,13 @@ export const disputeEndpoints = ({ config }: Context): Endpoint[] => [
   },
 ]
 
-function matches(dispute: Dispute, { filters }: Search): boolean {
+function matches(dispute: Dispute, { filters }: Search, withFrom: boolean): boolean {
   const created = Date.parse(dispute.created_date)
   const { from_settled_date: settledFrom, to_settled_date: settledTo } = filters
   const { settled_date = '' } = dispute
   return (
     (!filters.status || dispute.status === filters.status) &&
-    (!filters.from_date || created >= instant(filters.from_date)) &&
+    (!filters.from_date || created >= (withFrom ? instant : afterInstant)(filters.from_date)) &&
     (!filters.to_date || created < instant(filters.to_date)) &&
     (!settledFrom || settled_date >= settledFrom) &&
     (!settledTo || (settled_date !== '' && settled_date < settledTo))

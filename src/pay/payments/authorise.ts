@@ -1,21 +1,41 @@
+import type { FastifyRequest } from 'fastify'
+import type { Behaviour } from '../../core/account.ts'
 import * as errors from '../../core/errors.ts'
-import { FORM_TYPE, formBody, isForm, JSON_TYPE, jsonBody } from '../../platform/http/body.ts'
+import {
+  FORM_TYPE,
+  formBody,
+  isForm,
+  JSON_TYPE,
+  jsonBody,
+  type ReadOther,
+} from '../../platform/http/body.ts'
 import type { Endpoint } from '../../platform/http/endpoint.ts'
 import { type Json, readFields } from '../../platform/http/fields.ts'
 import { noContent, requestBody } from '../../platform/http/openapi.ts'
 import { object } from '../../platform/http/schema.ts'
-import { DECLINED_CARD, submittedCard } from '../card.ts'
+import { type CardDetails, submittedCard } from '../card.ts'
 import { type Context, contextOf } from '../context.ts'
+import { blockedText, takesCardForms } from '../differences/arriving.ts'
+import {
+  type CardAuthorisation,
+  cardMistake,
+  cardOutcome,
+  cardTypeUnknown,
+  endedPayment,
+  refusedNumber,
+} from '../differences/cards.ts'
+import { otherBody } from '../differences/errors.ts'
+import { FORBIDDEN, type Refusals } from '../refusals.ts'
+import { advance } from './advance.ts'
 import { changePayment } from './commands.ts'
 import { currentByToken } from './due-steps.ts'
-import { type Payment, statusOf } from './payment.ts'
+import { behaviourOf, type Change, type Payment, statusOf } from './payment.ts'
 import { planOf, pursue } from './scenario.ts'
-import { findByToken } from './store.ts'
 
 const codes = errors.fieldCodes.authorisation
 
 /** Specification, *POST /v1/auth*: completes a moto_api payment. The one-time token is the authorisation. */
-export const authorise = (context: Context): Endpoint => ({
+export const authorise = (context: Context, refusals: Refusals): Endpoint => ({
   method: 'POST',
   path: '/v1/auth',
   area: 'token',
@@ -35,7 +55,7 @@ export const authorise = (context: Context): Endpoint => ({
       errors.unknownOneTimeToken(),
       errors.usedOneTimeToken(),
       errors.cardDeclined(),
-      errors.providerFault(),
+      errors.cardFailed(),
       errors.wrongMediaType(400, JSON_TYPE, FORM_TYPE),
       errors.missing(codes, 'cvc'),
       errors.tooManyFields(),
@@ -43,52 +63,92 @@ export const authorise = (context: Context): Endpoint => ({
     ],
   }),
   handler: async (request, reply) => {
-    const body = isForm(request)
-      ? Object.fromEntries(formBody(request))
-      : jsonBody(request, 'P0197')
     const own = contextOf(request, context)
-    const payment = await submitCard(own, await readRecorded(own, body))
-    const status = statusOf(payment)
+    const { body, found, behaviour } = await readPosted(own, request, refusals)
+    const now = found ? context.time.now(found.account) : context.time.wall()
+    const details = readCardAuthorisation(body, behaviour, now)
+    const status = statusOf(await submitCard(own, details, found))
     if (status === 'failed') throw errors.cardDeclined()
-    if (status === 'error') throw errors.providerFault()
+    if (status === 'error') throw errors.cardFailed()
     return reply.code(204).send()
   },
 })
 
-/** Reads the body. If it is refused, the record of the request names the payment of its token all the same. */
-async function readRecorded(context: Context, body: Json) {
-  try {
-    return readCardAuthorisation(body)
-  } catch (error) {
-    const { one_time_token: token } = body
-    const found = typeof token === 'string' && (await findByToken(context, token))
-    if (found) context.recordEffects?.(found.account, found.payment)
-    throw error
+type Found = Awaited<ReturnType<typeof currentByToken>>
+
+/**
+ * The fields of the body, the payment of its token and how it behaves: as the service, if there is none. The record names
+ * the payment, even if the body is refused.
+ */
+async function readPosted(context: Context, request: FastifyRequest, refusals: Refusals) {
+  let other: Parameters<ReadOther> | undefined
+  const keepOther: ReadOther = (...args) => {
+    other = args
+    return {}
   }
+  const body: Json = isForm(request)
+    ? Object.fromEntries(formBody(request))
+    : jsonBody(request, 'P0197', [], keepOther)
+  const { one_time_token: token } = body
+  const found: Found = typeof token === 'string' ? await currentByToken(context, token) : undefined
+  if (found) context.recordEffects?.(found.account, found.payment)
+  const behaviour = found ? behaviourOf(found.payment) : context.config.behaviour
+  const accepts = takesCardForms[behaviour] ? 'json or form' : 'json'
+  const refused = refusals[behaviour]?.({ request, accepts, account: found?.account })
+  if (refused) throw refused
+  if (other) return { body: otherBody[behaviour].ofCard(...other), found, behaviour }
+  if (blockedText[behaviour](body)) throw errors.blocked(FORBIDDEN)
+  return { body, found, behaviour }
 }
 
 /**
  * Submits a card with the token of a moto_api payment. It ends as a plan says, or otherwise as the card number says.
  * Throws an ApiError if the token cannot be used.
  */
-async function submitCard(context: Context, details: CardAuthorisation): Promise<Payment> {
-  const { one_time_token, card_number, cardholder_name, expiry_date } = details
-  const card = submittedCard(card_number, cardholder_name, expiry_date)
-  const ofNumber = card_number === DECLINED_CARD ? 'declined' : 'success'
-  const result = await changePayment(
-    context,
-    () => currentByToken(context, one_time_token),
-    (found, now) => {
-      if (found.given.authorisation_mode !== 'moto_api') throw errors.unknownOneTimeToken()
-      if (found.card) throw errors.usedOneTimeToken()
-      const { scenario = ofNumber } = planOf(context, found)
-      const change = pursue(found, { scenario }, now, card)
-      if (!change) throw errors.unknownOneTimeToken()
-      return change
-    },
-  )
+async function submitCard(
+  context: Context,
+  details: CardAuthorisation,
+  known: Found,
+): Promise<Payment> {
+  let first = known
+  async function read() {
+    const found = first ?? (await currentByToken(context, details.one_time_token))
+    first = undefined
+    return found
+  }
+  let refusal: errors.ApiError | undefined
+  const result = await changePayment(context, read, (found, now) => {
+    if (found.given.authorisation_mode !== 'moto_api') throw errors.unknownOneTimeToken()
+    if (found.card || found.token_used) throw errors.usedOneTimeToken()
+    refusal = undefined
+    const behaviour = behaviourOf(found)
+    const isRefused = refusedNumber[behaviour](details.card_number)
+    const { scenario = cardOutcome[behaviour](details.card_number) } = planOf(context, found)
+    const change = isRefused
+      ? advance(found, 'authorise_declined', now)
+      : pursue(found, { scenario }, now, cardOf(details, behaviour))
+    if (change) return isRefused ? withUsedToken(change) : change
+    refusal = endedPayment[behaviour]?.(isRefused)
+    if (!refusal) throw errors.unknownOneTimeToken()
+    const after = { ...found, version: found.version + 1 }
+    return withUsedToken({ before: found, after, at: now, sends: [] })
+  })
+  if (refusal) throw refusal
   if (!result) throw errors.unknownOneTimeToken()
   return result.payment
+}
+
+const withUsedToken = (change: Change): Change => ({
+  ...change,
+  after: { ...change.after, token_used: true },
+})
+
+function cardOf(
+  { card_number, cardholder_name, expiry_date }: CardAuthorisation,
+  behaviour: Behaviour,
+): CardDetails {
+  const card = submittedCard(card_number, cardholder_name, expiry_date)
+  return cardTypeUnknown[behaviour](card_number) ? { ...card, card_type: null } : card
 }
 
 /** Specification, *POST /v1/auth*: the body, as JSON or as a form. */
@@ -107,10 +167,8 @@ const cardAuthorisation = object('CardAuthorisation', {
   },
 })
 
-type CardAuthorisation = Record<(typeof cardAuthorisation.required)[number], string>
-
-/** Checks that each field is text, then that each is given, then its limits. Throws the first error. */
-function readCardAuthorisation(body: Json): CardAuthorisation {
+/** Checks that each field is text, then that each is given, then its limits. Throws the first error. `now` in milliseconds. */
+function readCardAuthorisation(body: Json, behaviour: Behaviour, now: number): CardAuthorisation {
   const { required: names } = cardAuthorisation
   for (const name of names)
     if (body[name] !== undefined && body[name] !== null && typeof body[name] !== 'string')
@@ -121,6 +179,9 @@ function readCardAuthorisation(body: Json): CardAuthorisation {
     if (typeof value !== 'string' || (blankIsMissing && !value.trim()))
       throw errors.missing(codes, name)
   }
+  const card = body as CardAuthorisation // every field has been checked to be text
+  const mistake = cardMistake[behaviour](card, now)
+  if (mistake) throw mistake
   readFields(body, cardAuthorisation, codes).checkLimits()
-  return body as CardAuthorisation // every field has been checked to be text
+  return card
 }

@@ -8,7 +8,8 @@ import type { Caused } from '../../platform/http/request-state.ts'
 import { type Agreement, activate, canBeSetUp, deactivate } from '../agreements/agreement.ts'
 import { findAgreement, holdAgreement, saveAgreement } from '../agreements/store.ts'
 import type { Context } from '../context.ts'
-import { usedKey } from '../differences/creating.ts'
+import { unknownSetUp, usedKey } from '../differences/creating.ts'
+import { wordedError } from '../differences/errors.ts'
 import { chargeDelay, secondCapture } from '../differences/states.ts'
 import { activeWebhooks } from '../webhooks/store.ts'
 import { type Message, messagesFor, type Webhook } from '../webhooks/webhook.ts'
@@ -29,7 +30,7 @@ import {
 } from './payment.ts'
 import { presentPayment } from './response.ts'
 import { pursue } from './scenario.ts'
-import { insertPayment, isIdempotencyKeyTaken, savePayment, takeIdempotencyKey } from './store.ts'
+import { findKeyHolder, insertPayment, savePayment, takeIdempotencyKey } from './store.ts'
 import type { Trigger } from './transitions.ts'
 
 type Creation = {
@@ -38,6 +39,8 @@ type Creation = {
   address: string
   given: NewPayment
   idempotencyKey?: string | undefined
+  /** A hash of what was asked for with the key, if it may be asked for again. */
+  asked?: string | undefined
   scenarios?: Scenarios | undefined
   /** The return_url of a payment with this identifier, instead of the given one. */
   returnTo?: ((payment_id: string) => string) | undefined
@@ -89,11 +92,8 @@ export async function createPayment(context: Context, creation: Creation): Promi
     })
     if (written) return { payment: change.after, messages }
     // It missed because of the key, or because the agreement or a plan changed after it was read.
-    if (
-      idempotencyKey &&
-      (await isIdempotencyKeyTaken(database, account.room, idempotencyKey, now))
-    )
-      throw errors.idempotencyKeyUsed()
+    if (idempotencyKey && (await findKeyHolder(database, account, idempotencyKey, now)))
+      throw wordedError[account.behaviour](errors.idempotencyKeyUsed())
     return undefined
   }
   const { payment, messages } = await inTurn(() => untilWritten(write))
@@ -118,18 +118,17 @@ async function usedAgreement(
 ): Promise<Agreement | undefined> {
   if (set_up_agreement) {
     const agreement = await findAgreement(database, room, set_up_agreement)
-    if (!agreement) throw errors.unknownSetUpAgreement()
-    if (!canBeSetUp(agreement, behaviour)) throw errors.endedSetUpAgreement(agreement.status)
+    if (!agreement) throw unknownSetUp[behaviour]()
+    if (!canBeSetUp(agreement, behaviour)) throw errors.cancelledSetUpAgreement()
   }
   if (authorisation_mode !== 'agreement' || !agreement_id) return undefined
   const agreement = await findAgreement(database, room, agreement_id)
   if (!agreement) throw errors.unknownAgreement()
-  if (agreement.status !== 'active' || !agreement.instrument)
-    throw errors.inactiveAgreement(agreement.status)
+  if (agreement.status !== 'active' || !agreement.instrument) throw errors.inactiveAgreement()
   return agreement
 }
 
-type Made = Pick<Creation, 'returnTo' | 'origin'> & {
+type Made = Pick<Creation, 'asked' | 'returnTo' | 'origin'> & {
   applied?: Scenario | undefined
   base_url?: string | undefined
 }
@@ -141,7 +140,7 @@ export function makePayment(
   now: AccountTime,
   given: NewPayment,
   agreement: Agreement | undefined,
-  { applied, base_url, returnTo, origin }: Made = {},
+  { applied, asked, base_url, returnTo, origin }: Made = {},
 ): Omit<Change, 'before'> {
   const payment_id = newId(now, room)
   const payment: Payment = {
@@ -159,6 +158,7 @@ export function makePayment(
     ...applied,
     ...(base_url && { base_url }),
     ...(origin && { origin }),
+    ...(asked && { asked }),
   }
   const used =
     agreement &&

@@ -106,6 +106,10 @@ export type Payment = Scenario & {
   /** Absent if it was created through the API. Only such payments show how the account's client works. */
   origin?: Origin
   card?: CardDetails
+  /** Of agreement mode with an Idempotency-Key: a hash of what was asked for. See repeat.ts. */
+  asked?: string
+  /** A card was posted with its token, and nothing of the card is kept. */
+  token_used?: true
 }
 
 /** `at`, when it was made, is in milliseconds; `amount` in pence. */

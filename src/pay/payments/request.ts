@@ -1,5 +1,4 @@
 import type { Behaviour } from '../../core/account.ts'
-import type { Config } from '../../core/config.ts'
 import * as errors from '../../core/errors.ts'
 import { fold } from '../../platform/database/fold.ts'
 import {
@@ -11,9 +10,9 @@ import {
   STORABLE_RULE,
 } from '../../platform/http/fields.ts'
 import { object, pence, plainText } from '../../platform/http/schema.ts'
-import { isAllowed, unlessListed } from '../../platform/outbound/address.ts'
 import type { BillingAddress, Prefilled } from '../card.ts'
-import { leastAmount } from '../differences/creating.ts'
+import { blankReturnUrl, ignoredSetUp, readsAgreementFirst } from '../differences/creating.ts'
+import { largestInteger, wordedError } from '../differences/errors.ts'
 import {
   type AgreementPaymentType,
   type AuthorisationMode,
@@ -119,9 +118,9 @@ const limits = newPayment.properties
  * field, then every limit, and throws the first error. `checkMode` is separate because the errors of
  * the Idempotency-Key come before those of the mode. The agreements that it names are not looked up.
  */
-export function readNewPayment(body: Json): NewPayment {
+export function readNewPayment(body: Json, behaviour: Behaviour = 'specification'): NewPayment {
   const fields = readFields(body, newPayment, codes)
-  const payment = readTypes(fields, body)
+  const payment = readTypes(fields, body, behaviour)
   checkLimits(fields)
   return payment
 }
@@ -129,18 +128,25 @@ export function readNewPayment(body: Json): NewPayment {
 type Fields = ReturnType<typeof readFields>
 
 /** Its type lists the fields that it reads: test/testing/public-types.ts. */
-export function readTypes(fields: Fields, body: Json) {
-  const amount = fields.pence('amount')
+export function readTypes(fields: Fields, body: Json, behaviour: Behaviour) {
+  const amount = fields.pence('amount', largestInteger[behaviour])
   const reference = fields.plainText('reference')
   const description = fields.plainText('description')
-  const return_url = fields.optionalText('return_url')
+  const return_url = readReturnUrl(fields, behaviour)
   const moto = fields.boolean('moto')
-  const set_up_agreement = fields.optionalRawText('set_up_agreement')
+  const isIgnored = ignoredSetUp[behaviour](body.set_up_agreement)
+  const set_up_agreement = isIgnored ? undefined : fields.optionalRawText('set_up_agreement')
   const mode = fields.choice<AuthorisationMode>('authorisation_mode') ?? 'web'
   if (mode !== 'agreement' && 'agreement_id' in body)
-    throw errors.notAllowed('agreement_id', 'unless authorisation_mode is agreement')
-  const agreement_id = mode === 'agreement' ? fields.text('agreement_id') : undefined
-  const agreement_payment_type = readAgreementPaymentType(fields, mode, set_up_agreement)
+    throw wordedError[behaviour](
+      errors.notAllowed('agreement_id', 'unless authorisation_mode is agreement'),
+    )
+  const isRead = mode === 'agreement' && ('agreement_id' in body || readsAgreementFirst[behaviour])
+  const agreement_id = isRead ? fields.text('agreement_id') : undefined
+  const isGiven = 'set_up_agreement' in body && (isIgnored || set_up_agreement !== undefined)
+  const paymentType = readAgreementPaymentType(fields, mode === 'agreement' || isGiven, behaviour)
+  const isDefault = mode === 'agreement' || set_up_agreement !== undefined
+  const agreement_payment_type = paymentType ?? (isDefault ? 'recurring' : undefined)
   const language = fields.choice<Language>('language') ?? 'en'
   const delayed_capture = fields.boolean('delayed_capture')
   const email = fields.optionalText('email')
@@ -164,18 +170,24 @@ export function readTypes(fields: Fields, body: Json) {
   } satisfies NewPayment
 }
 
+/** undefined for text that counts as left out. */
+function readReturnUrl(fields: Fields, behaviour: Behaviour): string | undefined {
+  const text = fields.optionalRawText('return_url')
+  return text === undefined || blankReturnUrl[behaviour](text) ? undefined : text
+}
+
 function readAgreementPaymentType(
   fields: Fields,
-  mode: AuthorisationMode,
-  setUp: string | undefined,
+  isAllowed: boolean,
+  behaviour: Behaviour,
 ): AgreementPaymentType | undefined {
   const name = 'agreement_payment_type'
-  const allowed = mode === 'agreement' || setUp !== undefined
-  if (fields.filledText(name) === undefined) return allowed ? 'recurring' : undefined
-  if (!allowed)
-    throw errors.notAllowed(name, 'without set_up_agreement or authorisation_mode agreement')
+  if (fields.filledText(name) === undefined) return undefined
+  if (!isAllowed) throw wordedError[behaviour](errors.notAllowed(name, WITHOUT_AGREEMENT))
   return fields.choice<AgreementPaymentType>(name)
 }
+
+export const WITHOUT_AGREEMENT = 'without set_up_agreement or authorisation_mode agreement'
 
 function readPrefilled(fields: Fields): Prefilled | undefined {
   const name = 'prefilled_cardholder_details'
@@ -249,48 +261,6 @@ function checkMetadata(metadata: Json): void {
       fail(`must have values of at most ${text.maxLength} characters`)
     if (!isStorable(name) || !isStorable(String(value))) fail(STORABLE_RULE)
   }
-}
-
-/** Specification, *Limits*: the amount, as far as the behaviours differ. It is looked at after the mode. */
-export function checkLeastAmount({ amount }: NewPayment, behaviour: Behaviour): void {
-  const least = leastAmount[behaviour]
-  if (amount < least) throw errors.outsideLimit(codes, 'amount', `must be at least ${least}`)
-}
-
-type Returns = Pick<Config, 'returnHosts' | 'isLibrary'>
-
-/** Specification, *Payment*: what the mode requires and forbids. `returnHosts` may be named by a return_url over http. */
-export function checkMode(payment: NewPayment, returns: Returns): void {
-  const { authorisation_mode: mode, return_url } = payment
-  if (mode === 'web') {
-    if (return_url === undefined) throw errors.missing(codes, 'return_url')
-    const problem = returnUrlProblem(return_url, returns)
-    if (problem) throw errors.outsideLimit(codes, 'return_url', problem)
-    return
-  }
-  const reason = `when authorisation_mode is ${mode}`
-  if (return_url !== undefined) throw errors.notAllowed('return_url', reason)
-  if (payment.set_up_agreement !== undefined) throw errors.notAllowed('set_up_agreement', reason)
-  if (mode === 'moto_api') return
-  if (payment.moto) throw errors.notAllowed('moto', reason)
-  if (payment.email !== undefined) throw errors.notAllowed('email', reason)
-  if (payment.prefilled) throw errors.notAllowed('prefilled_cardholder_details', reason)
-}
-
-/**
- * Specification, *POST /v1/payments*: return_url must be https. FARTHING_RETURN_HOSTS can allow http for some hosts.
- * It goes into a Location header, so it must also be a valid URL without white space.
- */
-function returnUrlProblem(text: string, { returnHosts, isLibrary }: Returns): string | undefined {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: the rule is about control characters
-  if (/[\s\u0000-\u001f\u007f-\u009f]/.test(text))
-    return 'must not contain white space or control characters'
-  if (!/^[a-z][a-z0-9+.-]*:\/\/[^/?#]/i.test(text) || !URL.canParse(text))
-    return 'must be an absolute URL with a host'
-  const url = new URL(text)
-  if (url.protocol === 'https:' || (url.protocol === 'http:' && isAllowed(url, returnHosts)))
-    return undefined
-  return `must be an https URL${unlessListed('returnHosts', isLibrary, url)}`
 }
 
 /** Specification, *POST /v1/payments*: the Idempotency-Key header. */

@@ -1,18 +1,9 @@
 import type { FromSchema } from 'json-schema-to-ts'
-import type { Behaviour } from '../../core/account.ts'
 import { flat } from '../../core/flat.ts'
 import { timeOf } from '../../core/ids.ts'
-import type { AccountTime } from '../../core/ports.ts'
 import { iso } from '../../core/time.ts'
 import { type Addresses, getLink, postLink } from '../../platform/http/addresses.ts'
-import {
-  id,
-  link,
-  object,
-  postLinkSchema,
-  type Titled,
-  timestamp,
-} from '../../platform/http/schema.ts'
+import { id, link, object, postLinkSchema, type Titled } from '../../platform/http/schema.ts'
 import type { Decision } from '../differences/difference.ts'
 import {
   actionLinks,
@@ -39,8 +30,8 @@ import {
   statusOf,
   tokenOf,
 } from './payment.ts'
-import { type Refund, refundStatus, refundSummary } from './refund.ts'
-import { alwaysPresent, fieldsOfGovukPay, sometimesPresent, state } from './response-fields.ts'
+import { refundSummary } from './refund.ts'
+import { alwaysPresent, fieldsOfGovukPay, sometimesPresent } from './response-fields.ts'
 
 const alwaysLinked = { self: link, events: link, refunds: link } as const
 
@@ -136,21 +127,6 @@ export const foundPaymentIn: Decision<Titled> = {
   ),
 }
 
-export const paymentEvents = object('PaymentEvents', {
-  payment_id: id,
-  events: {
-    type: 'array',
-    description: 'Oldest first. Refunds are not included',
-    items: object('PaymentEvent', {
-      payment_id: id,
-      state,
-      updated: timestamp,
-      _links: object('PaymentEventLinks', { payment_url: link }),
-    }),
-  },
-  _links: object('PaymentEventsLinks', { self: link }),
-})
-
 /** Of either behaviour: `paymentIn` has the schemas. */
 type PaymentBody = Omit<FromSchema<typeof payment>, 'provider_id' | 'card_details' | '_links'> & {
   provider_id?: string
@@ -170,7 +146,7 @@ const messages: Record<FailureCode, string> = {
   P0050: 'Payment provider returned an error',
 }
 
-const presentState = ({ status, code, can_retry }: PaymentEvent) => ({
+export const presentState = ({ status, code, can_retry }: PaymentEvent) => ({
   status,
   finished: isFinished(status),
   ...(code && { code, message: messages[code] }),
@@ -284,50 +260,5 @@ function pageLinks(payment: Payment, { api, pages }: Addresses): Links {
   return {
     next_url: getLink(flat(pages, '/secure/', token)),
     next_url_post: postLink(flat(pages, '/secure'), { chargeTokenId: token }),
-  }
-}
-
-/** `others` are the events of its refunds, which come after it has ended. */
-export function presentEvents(
-  { payment_id, events }: Payment,
-  addresses: Addresses,
-  others?: AsyncIterable<ShownEvent>,
-) {
-  const self = paymentAddress(payment_id, addresses)
-  const present = ({ at, ...state }: ShownEvent) => ({
-    payment_id,
-    state,
-    updated: iso(at),
-    _links: { payment_url: getLink(self) },
-  })
-  const own = events.map(({ can_retry, ...event }) =>
-    present({ ...presentState(event), at: event.at }),
-  )
-  async function* all() {
-    yield* own
-    for await (const event of others ?? []) yield present(event)
-  }
-  return {
-    payment_id,
-    events: all(),
-    _links: { self: getLink(flat(self, '/events')) },
-  }
-}
-
-type ShownEvent = { status: string; finished: boolean; code?: string; message?: string; at: number }
-
-/** The events of refunds, oldest first. GOV.UK Pay takes the submitted of equal amounts for one event. */
-export async function* eventsWith(
-  refunds: AsyncIterable<Refund>,
-  behaviour: Behaviour,
-  now: AccountTime,
-) {
-  const amounts = new Set<number>()
-  for await (const { refund_id, amount, scenario } of refunds) {
-    const at = timeOf(refund_id)
-    if (!amounts.has(amount)) yield { status: 'submitted', finished: false, at }
-    amounts.add(amount)
-    const status = refundStatus(at, scenario, behaviour, now)
-    if (status !== 'submitted') yield { status, finished: true, at }
   }
 }

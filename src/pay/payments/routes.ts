@@ -3,7 +3,7 @@ import * as errors from '../../core/errors.ts'
 import type { Database } from '../../core/ports.ts'
 import { findPage } from '../../platform/database/select.ts'
 import { addressesOf } from '../../platform/http/addresses.ts'
-import { JSON_TYPE, jsonBody } from '../../platform/http/body.ts'
+import { JSON_TYPE } from '../../platform/http/body.ts'
 import { type Endpoint, pathParam } from '../../platform/http/endpoint.ts'
 import { PENCE_RULE } from '../../platform/http/fields.ts'
 import {
@@ -16,40 +16,36 @@ import {
 } from '../../platform/http/openapi.ts'
 import { recordEffectsOf } from '../../platform/http/request-state.ts'
 import { pageOf, readSearch } from '../../platform/http/search.ts'
+import { bodyOf } from '../body.ts'
 import { type Context, contextOf } from '../context.ts'
 import { pageLinks } from '../differences/reading.ts'
 import { eventsOfRefunds } from '../differences/states.ts'
+import type { Refusals } from '../refusals.ts'
 import { resultPage } from '../result-page.ts'
 import { authorise } from './authorise.ts'
 import { capturePayment, createPayment, movePayment, type ScenariosOf } from './commands.ts'
 import { currentPayment } from './due-steps.ts'
+import { checkLeastAmount, checkMode, checkReturnUrl } from './mode.ts'
 import { beforeCharge, behaviourOf, type Payment } from './payment.ts'
 import { paymentAt, type Refund } from './refund.ts'
+import { askedIn, findRepeated } from './repeat.ts'
+import { idempotencyKey, newPayment, readIdempotencyKey, readNewPayment } from './request.ts'
 import {
-  checkLeastAmount,
-  checkMode,
-  idempotencyKey,
-  newPayment,
-  readIdempotencyKey,
-  readNewPayment,
-} from './request.ts'
-import {
-  eventsWith,
   foundPaymentIn,
   paymentAddress,
-  paymentEvents,
   paymentIn,
-  presentEvents,
   presentFound,
   presentPayment,
 } from './response.ts'
-import { paymentRows, paymentSearch, quickTotal, searchConditions } from './store.ts'
+import { eventsWith, paymentEvents, presentEvents } from './response-events.ts'
+import { paymentRows, paymentSearches, quickTotal, searchConditions } from './store.ts'
 
 /** Specification, *Endpoints*: payments, what their links lead to, and POST /v1/auth. */
 export const paymentEndpoints = (
   context: Context,
   scenariosOf: ScenariosOf,
   refundsOf: RefundsOf,
+  refusals: Refusals,
 ): Endpoint[] => [
   create(context, scenariosOf),
   search(context),
@@ -57,7 +53,7 @@ export const paymentEndpoints = (
   listEvents(context, refundsOf),
   cancel(context),
   capture(context, scenariosOf),
-  authorise(context),
+  authorise(context, refusals),
 ]
 
 export const paymentId = pathParameter(
@@ -111,17 +107,25 @@ Checks run in this order: the type of every field, and whether agreement_id and 
     ],
   }),
   handler: async (request, reply) => {
-    const given = readNewPayment(jsonBody(request, 'P0197', ['amount']))
-    const key = readIdempotencyKey(request.headers['idempotency-key'])
     const { account } = request
-    checkMode(given, context.config)
-    checkLeastAmount(given, account.behaviour)
+    const rules = { ...context.config, behaviour: account.behaviour }
+    const body = bodyOf(request, 'P0197', ['amount'])
+    const given = readNewPayment(body, account.behaviour)
+    const key = readIdempotencyKey(request.headers['idempotency-key'])
+    checkReturnUrl(given, rules)
     const addresses = addressesOf(request, context.config)
-    const created = await createPayment(contextOf(request, context), {
+    const own = contextOf(request, context)
+    const asked = key && askedIn(given, body, account.behaviour)
+    const first = asked && (await findRepeated(own, { account, key, asked }))
+    if (first) return presentPayment(first, addresses)
+    checkMode(given, rules)
+    checkLeastAmount(given, account.behaviour)
+    const created = await createPayment(own, {
       account,
       address: addresses.api,
       given,
       idempotencyKey: key,
+      asked,
       scenarios: scenariosOf(request),
     })
     void reply.code(201).header('location', paymentAddress(created.payment_id, addresses))
@@ -134,19 +138,19 @@ const search = ({ database, time, config }: Context): Endpoint => ({
   path: '/v1/payments',
   area: 'api',
   operationId: 'searchPayments',
-  search: paymentSearch,
+  search: paymentSearches.specification,
   summary: 'Search payments',
   docs: behaviour => ({
     description:
       "The account's payments of the last 7 days, newest first. Blank parameters count as absent; of a repeated one the first counts. Payments are never settled, so a filter on the settled date finds nothing.",
-    ...searchDocs(paymentSearch, resultPage(foundPaymentIn[behaviour], behaviour), [
+    ...searchDocs(paymentSearches.specification, resultPage(foundPaymentIn[behaviour], behaviour), [
       'state',
       'from_date',
     ]),
   }),
   handler: async request => {
-    const query = readSearch(request.query, paymentSearch)
     const { account } = request
+    const query = readSearch(request.query, paymentSearches[account.behaviour])
     const now = time.now(account)
     const conditions = searchConditions(query, account, now)
     const total = quickTotal(query, account, now)

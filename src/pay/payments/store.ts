@@ -18,6 +18,9 @@ import {
   settledBetween,
 } from '../../platform/http/search.ts'
 import { brandId, brandIds } from '../card.ts'
+import { oldestWithKey } from '../differences/creating.ts'
+import type { Decision } from '../differences/difference.ts'
+import { filtersByBrand, findsFromDate, refusedStates } from '../differences/searching.ts'
 import { COUNTER_PREFIX, oldestKept } from '../retention.ts'
 import {
   beforeCharge,
@@ -192,40 +195,36 @@ export const savePayment = ({ before, after }: Change): Statement => ({
   expect: 1,
 })
 
-/** Takes the key for a payment. Misses when a payment that is not gone holds it. */
+/** Takes the key for a payment. Misses while another payment holds it. */
 export function takeIdempotencyKey(payment: Payment, key: string): Statement {
+  const oldest = oldestWithKey[behaviourOf(payment)](timeOf(payment.payment_id))
   return {
     sql: `insert into idempotency_keys (account, idempotency_key, payment_id) values ($1, $2, $3)
           on conflict (account, idempotency_key) do update set payment_id = excluded.payment_id
           where idempotency_keys.payment_id < $4`,
-    values: [
-      payment.room,
-      key,
-      payment.payment_id,
-      oldestKept(timeOf(payment.payment_id), 'specification'),
-    ],
+    values: [payment.room, key, payment.payment_id, oldest],
     expect: 1,
   }
 }
 
-/** True while a payment that is not gone at `now`, in milliseconds, holds the key. */
-export async function isIdempotencyKeyTaken(
+/** The identifier of the payment that holds the key at `now`, in milliseconds. */
+export async function findKeyHolder(
   database: Database,
-  room: string,
+  { room, behaviour }: Account,
   key: string,
   now: AccountTime,
-): Promise<boolean> {
-  const rows = await database.query(
+): Promise<string | undefined> {
+  const [row] = await database.query<{ payment_id: string }>(
     `select payment_id from idempotency_keys
      where account = $1 and idempotency_key = $2 and payment_id >= $3`,
-    [room, key, oldestKept(now, 'specification')],
+    [room, key, oldestWithKey[behaviour](now)],
   )
-  return rows.length > 0
+  return row?.payment_id
 }
 
 export const paymentRows = { from: 'payments', columns: COLUMNS, id: 'payment_id', fromRow }
 
-export const paymentSearch: SearchKind = {
+const paymentSearch: SearchKind = {
   path: '/v1/payments',
   codes: { invalid: 'P0401', pastEnd: 'P0402' },
   filters: {
@@ -253,23 +252,42 @@ export const paymentSearch: SearchKind = {
   },
 }
 
+/** `GET /v1/payments`, under each behaviour. */
+export const paymentSearches: Decision<SearchKind> = {
+  specification: paymentSearch,
+  'govuk-pay': {
+    ...paymentSearch,
+    filters: {
+      ...paymentSearch.filters,
+      state: oneOf(
+        statuses.filter(status => !refusedStates['govuk-pay'].includes(status)),
+        'The status of the payment',
+      ),
+    },
+  },
+}
+
 /** The conditions of a search for payments of the account that are not gone at `now`, in milliseconds. */
-export function searchConditions(search: Search, account: Account, now: AccountTime): Condition[] {
+export function searchConditions(
+  search: Search,
+  { room, behaviour }: Account,
+  now: AccountTime,
+): Condition[] {
   const { filters } = search
   const equal = (column: string, value: Value | undefined) => ifGiven(`${column} = ?`, value)
   const part = (column: string, value: string | undefined) =>
     value === undefined ? [] : [where(`${column} like ? escape '\\'`, containing(value))]
   return [
-    where('account = ?', account.room),
-    where('payment_id >= ?', oldestKept(now, account.behaviour)),
+    where('account = ?', room),
+    where('payment_id >= ?', oldestKept(now, behaviour)),
     ...equal('status', filters.state),
     ...equal('reference_group', filters.reference && groupOf(fold(filters.reference))),
     ...equal('reference_folded', filters.reference && fold(filters.reference)),
     ...part('email_folded', filters.email),
-    ...equal('card_brand', filters.card_brand),
+    ...(filtersByBrand[behaviour] ? equal('card_brand', filters.card_brand) : []),
     ...part('cardholder_name_folded', filters.cardholder_name),
     ...equal('agreement_id', filters.agreement_id),
-    ...createdBetween(search, 'payment_id'),
+    ...createdBetween(search, 'payment_id', findsFromDate[behaviour]),
     ...equal('first_digits', filters.first_digits_card_number),
     ...equal('last_digits', filters.last_digits_card_number),
     ...settledBetween(search),
@@ -284,7 +302,7 @@ export function quickTotal(
 ): Condition | undefined {
   const { from_date, to_date, ...others } = search.filters
   if (Object.keys(others).length > 0) return undefined
-  const { from = '', until = AFTER } = createdRange(search)
+  const { from = '', until = AFTER } = createdRange(search, findsFromDate[behaviour])
   const oldest = oldestKept(now, behaviour)
   const start = from > oldest ? from : oldest
   const [first, last] = [prefixOf(start), prefixOf(until)]

@@ -1,6 +1,7 @@
 import type { Account, Behaviour } from '../../core/account.ts'
 import { notRefundable, paymentNotFound, refundAmountMismatch } from '../../core/errors.ts'
 import type { Context } from '../context.ts'
+import { unknownRefunded } from '../differences/errors.ts'
 import { changePayment, type Scenarios, type Write } from '../payments/commands.ts'
 import { currentPayment } from '../payments/due-steps.ts'
 import { behaviourOf, type Payment, type Scenario } from '../payments/payment.ts'
@@ -49,7 +50,8 @@ export async function createRefund(
     () => ({ statements: [insertRefund(made)], write }),
     scenarios?.inTurn,
   )
-  if (!result) throw paymentNotFound('P0600')
+  if (!result)
+    throw paymentNotFound(unknownRefunded[account.behaviour](refund.available !== undefined))
   return { ...made, behaviour: behaviourOf(result.payment) }
 }
 

@@ -1,7 +1,7 @@
 import * as errors from '../../core/errors.ts'
 import { findPage, where } from '../../platform/database/select.ts'
 import { addressesOf } from '../../platform/http/addresses.ts'
-import { JSON_TYPE, jsonBody } from '../../platform/http/body.ts'
+import { JSON_TYPE } from '../../platform/http/body.ts'
 import { type Endpoint, pathParam } from '../../platform/http/endpoint.ts'
 import { PENCE_RULE } from '../../platform/http/fields.ts'
 import { json, pathParameter, requestBody, searchDocs } from '../../platform/http/openapi.ts'
@@ -13,7 +13,9 @@ import {
   type SearchKind,
   settledBetween,
 } from '../../platform/http/search.ts'
+import { bodyOf } from '../body.ts'
 import { type Context, contextOf } from '../context.ts'
+import { findsFromDate } from '../differences/searching.ts'
 import type { ScenariosOf } from '../payments/commands.ts'
 import { behaviourOf } from '../payments/payment.ts'
 import { paymentId, paymentInPath } from '../payments/routes.ts'
@@ -76,7 +78,8 @@ const create = (context: Context, scenariosOf: ScenariosOf): Endpoint => ({
   }),
   handler: async (request, reply) => {
     const { account } = request
-    const refund = readNewRefund(jsonBody(request, 'P0697', ['amount']))
+    const body = bodyOf(request, 'P0697', ['amount'])
+    const refund = readNewRefund(body, account.behaviour)
     const addresses = addressesOf(request, context.config)
     const payment_id = pathParam(request, 'payment_id')
     const scenarios = scenariosOf(request)
@@ -157,7 +160,7 @@ const search = ({ database, time, config }: Context): Endpoint => ({
     const conditions = [
       where('account = ?', request.account.room),
       where('payment_id >= ?', oldestKept(now, request.account.behaviour)),
-      ...createdBetween(query, 'refund_id'),
+      ...createdBetween(query, 'refund_id', findsFromDate[request.account.behaviour]),
       ...settledBetween(query),
     ]
     const result = await findPage(database, refundRows, conditions, query)

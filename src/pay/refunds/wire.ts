@@ -1,13 +1,14 @@
 import type { FromSchema } from 'json-schema-to-ts'
 import type { Behaviour } from '../../core/account.ts'
-import { fieldCodes } from '../../core/errors.ts'
+import { fieldCodes, invalid } from '../../core/errors.ts'
 import { timeOf } from '../../core/ids.ts'
 import type { AccountTime } from '../../core/ports.ts'
 import { iso } from '../../core/time.ts'
 import { type Addresses, getLink } from '../../platform/http/addresses.ts'
-import { type Json, readFields } from '../../platform/http/fields.ts'
+import { type Json, PENCE_RULE, readFields } from '../../platform/http/fields.ts'
 import { id, link, object, pence, type Titled, timestamp } from '../../platform/http/schema.ts'
 import type { Decision } from '../differences/difference.ts'
+import { expectedAmount, largestInteger } from '../differences/errors.ts'
 import { paymentIdOfRefunds } from '../differences/refunds.ts'
 import { type NewRefund, type Refund, refundScenarios, refundStatus } from '../payments/refund.ts'
 import { paymentAddress } from '../payments/response.ts'
@@ -20,17 +21,23 @@ export const newRefund = object(
       type: ['integer', 'string', 'null'],
       pattern: '^[0-9]+$',
       description:
-        'The amount that you expect to be refundable, in pence, also as text. If it is wrong, nothing is refunded',
+        'The amount that you expect to be refundable, in pence, also as text. If it is wrong, or null, nothing is refunded',
     },
   },
 )
 
 /** Reads the body of a request for a refund. Throws the first error. */
-export function readNewRefund(body: Json): NewRefund {
+export function readNewRefund(body: Json, behaviour: Behaviour): NewRefund {
   const fields = readFields(body, newRefund, fieldCodes.refund)
-  const amount = fields.pence('amount')
+  const amount = fields.pence('amount', largestInteger[behaviour])
   fields.checkLimits(['amount'])
-  return { amount, available: fields.optionalPence('refund_amount_available') }
+  const given = body.refund_amount_available
+  if (given === undefined) return { amount }
+  // No payment with a refund to come has 0 left, so null is always a mismatch.
+  const available = given === null ? 0 : expectedAmount[behaviour](given)
+  if (available === undefined)
+    throw invalid(fieldCodes.refund, 'refund_amount_available', PENCE_RULE)
+  return { amount, available }
 }
 
 const refundLinks = object('RefundLinks', { self: link, payment: link })

@@ -109,7 +109,10 @@ export function openPostgres(options: PostgresOptions): Postgres {
       )
       return rows[0]?.now
     },
-    close: () => pool.end(),
+    async close() {
+      await retries.settled()
+      await pool.end()
+    },
   }
 }
 
@@ -181,10 +184,14 @@ async function runAll(client: pg.PoolClient, statements: Statement[], named: ToQ
 
 type Repeat = <Done>(attempt: () => Promise<Done>) => Promise<Done>
 
-/** Owners take turns for the connections. Of the pool's own queue the first would come first, whoever it is. */
-function inTurn(repeat: Repeat): Repeat {
+/**
+ * Owners take turns for the connections. Of the pool's own queue the first would come first, whoever it is. `settled`
+ * resolves when all that was asked for has ended.
+ */
+function inTurn(repeat: Repeat): Repeat & { settled: () => Promise<unknown> } {
   const takeConnection = createSlots(POOL_OF_ACCOUNT, POOL_SIZE)
-  return async attempt => {
+  const underway = new Set<Promise<unknown>>()
+  async function run<Done>(attempt: () => Promise<Done>): Promise<Done> {
     const guest = currentGuest()
     const release = await takeConnection(guest?.owner ?? '', CONNECTION_WAIT)
     if (!release) throw overloaded()
@@ -195,6 +202,13 @@ function inTurn(repeat: Repeat): Repeat {
       release()
     }
   }
+  function tracked<Done>(attempt: () => Promise<Done>): Promise<Done> {
+    const done = run(attempt)
+    const ended: Promise<unknown> = done.catch(() => {}).finally(() => underway.delete(ended))
+    underway.add(ended)
+    return done
+  }
+  return Object.assign(tracked, { settled: () => Promise.all(underway) })
 }
 
 /** Repeats what the server rolled back because of another transaction, and what found no connection left. */

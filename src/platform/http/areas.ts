@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { noSuchEndpoint } from '../../core/errors.ts'
 import { decodeAscii } from './addresses.ts'
+import type { Accepts } from './body.ts'
 
 /**
  * The kinds of endpoint. `api` needs a key. `token` is the one endpoint under /v1 that is authorised by its body.
@@ -33,6 +34,10 @@ export type Area = {
   plan?: ((operation: string) => PlanHooks) | undefined
   /** The error for an unknown path, if it is not the usual one. */
   unknown?: (() => Error) | undefined
+  /** The error for a request with a good key before its body is read, if it is not only that for a wrong media type. */
+  refuse?: (request: FastifyRequest, accepts?: Accepts) => Error | undefined
+  /** What is sent for an unknown path or a wrong method, if it is not always `usual`. */
+  lost?: (request: FastifyRequest, usual: Error) => Error
   /** Its requests count as in progress: beyond REQUESTS_IN_PROGRESS they are refused with 503. */
   counted: boolean
 }
@@ -75,7 +80,8 @@ export type PlanHooks = {
  * 1. Two Host headers: 400, and the connection closes (http/server.ts).
  * 2. The headers that every response of the service and of the area has.
  * 3. The key.
- * 4. The path (404), the method (405), the media type (400, or 415 on the hosted pages), all before the body is read.
+ * 4. The path (404), the method (405), the media type (400, or 415 on the hosted pages), and what else the area refuses,
+ *    all before the body is read.
  * 5. The size of the body (413), by Fastify as it reads it. If it arrives in too many pieces the connection closes, and
  *    beyond the bytes of all arriving bodies it is refused with 503 (http/connections.ts).
  * 6. The number of requests in progress (503, http/limits.ts).
@@ -91,7 +97,9 @@ export function beforeHandler(
   refuse: (request: FastifyRequest, reply: FastifyReply) => Error | undefined,
 ): Hook {
   const refusal = (request: FastifyRequest, reply: FastifyReply) =>
-    hasEmptySegment(request.url) ? noSuchEndpoint('empty') : refuse(request, reply)
+    hasEmptySegment(request.url)
+      ? lostIn(area, request, noSuchEndpoint('empty'))
+      : refuse(request, reply)
   return (request, reply, done) => {
     area.setHeaders(request, reply)
     const authenticated = area.authenticate?.(request, reply)
@@ -99,6 +107,10 @@ export function beforeHandler(
     else done(refusal(request, reply))
   }
 }
+
+/** The error of a request that reaches no endpoint. */
+export const lostIn = ({ lost }: Area, request: FastifyRequest, usual: Error): Error =>
+  lost ? lost(request, usual) : usual
 
 /** The area whose endpoints a path looks like: the first whose prefix it is below. */
 export function areaOfPath(areas: Areas, { url }: FastifyRequest): Area {

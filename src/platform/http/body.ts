@@ -45,6 +45,10 @@ const isOfType = ({ headers }: Typed, type: keyof typeof patterns): boolean =>
 
 export const isForm = (request: Typed): boolean => isOfType(request, FORM_TYPE)
 
+/** The Content-Type as it was sent. In a handler the headers have another: http/fastify.ts. */
+export const sentType = ({ raw }: FastifyRequest): string =>
+  raw.headersDistinct['content-type']?.[0] ?? ''
+
 /** The error for a body of another media type, or with a Content-Encoding; undefined when it may be read. */
 export function wrongMediaTypeOf(request: FastifyRequest, accepts: Accepts): Error | undefined {
   if (!hasBody(request)) return undefined
@@ -55,8 +59,15 @@ export function wrongMediaTypeOf(request: FastifyRequest, accepts: Accepts): Err
   return wrongMediaType(status, ...types)
 }
 
+/** What a body that is not one JSON object counts as. `value` is undefined for text that is not JSON. Most throw. */
+export type ReadOther = (code: BodyCode, text: string, value: unknown) => Json
+
+export const refuseOther: ReadOther = (code, _text, value) => {
+  throw value === undefined ? notJson(code) : notAnObject(code)
+}
+
 /**
- * The JSON object in the body. Throws an ApiError with `code` for anything else, and for a key `__proto__` at any
+ * The JSON object in the body. `readOther` decides on anything else, and on a key `__proto__` at any
  * depth. If a key occurs twice, the last counts. A number in a field of `integers` that is written with a fraction or an
  * exponent, such as 1.0 and 1e3, is returned as its text: it must not pass for an integer.
  */
@@ -64,12 +75,12 @@ export function jsonBody(
   { body }: FastifyRequest,
   code: BodyCode,
   integers: readonly string[] = [],
+  readOther = refuseOther,
 ): Json {
-  if (!Buffer.isBuffer(body)) throw notAnObject(code)
-  const value = isUtf8(body) ? parseJson(body.toString(), integers) : undefined
-  if (value === undefined) throw notJson(code)
-  if (!isObject(value)) throw notAnObject(code)
-  return value
+  if (!Buffer.isBuffer(body)) return readOther(code, '', null)
+  const text = body.toString()
+  const value = isUtf8(body) ? parseJson(text, integers) : undefined
+  return isObject(value) ? value : readOther(code, text, value)
 }
 
 /** undefined for text that is not JSON, or that would set a prototype. */
@@ -126,10 +137,11 @@ function hasMore(bytes: Buffer, text: string, most: number): boolean {
 const FIELD = 'form-data; name="'
 
 /** The fields of a form with files; undefined if they cannot be read, or are too many. */
-export async function multipartBody({ body, raw }: FastifyRequest): Promise<FormData | undefined> {
+export async function multipartBody(request: FastifyRequest): Promise<FormData | undefined> {
+  const { body } = request
   if (!Buffer.isBuffer(body) || hasMore(body, FIELD, FORM_FIELDS)) return undefined
-  // The parsed headers have another type by now: http/fastify.ts.
-  const type = raw.headersDistinct['content-type']?.[0] ?? ''
-  const response = new Response(new Uint8Array(body), { headers: { 'Content-Type': type } })
+  const response = new Response(new Uint8Array(body), {
+    headers: { 'Content-Type': sentType(request) },
+  })
   return response.formData().catch(() => undefined)
 }

@@ -55,8 +55,9 @@ export function registerRoutes(
   for (const { method, path, area: name, operationId = path, ...route } of routes) {
     const area = areas[name]
     const { accepts, secretBody, search, isLong, handler } = route
+    const { refuse = wrongTypeOf } = area
     const plan = area.plan?.(operationId)
-    const before = beforeHandler(area, request => accepts && wrongMediaTypeOf(request, accepts))
+    const before = beforeHandler(area, request => refuse(request, accepts))
     const mayBeLong = search !== undefined || isLong
     const recording = area.record?.({ operationId, secretBody })
     app.route({
@@ -79,6 +80,9 @@ export function registerRoutes(
     })
   }
 }
+
+const wrongTypeOf = (request: FastifyRequest, accepts?: Accepts) =>
+  accepts && wrongMediaTypeOf(request, accepts)
 
 /** A parameter of the path, as text. It is '' for text that no database can search for. */
 export function pathParam(request: FastifyRequest, name: string): string {

@@ -1,5 +1,11 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import { ApiError, bodyTooLarge, unexpectedFault, unreadable } from '../../core/errors.ts'
+import {
+  ApiError,
+  bodyTooLarge,
+  PlainError,
+  unexpectedFault,
+  unreadable,
+} from '../../core/errors.ts'
 import { JSON_TYPE } from './body.ts'
 
 /** Seconds to wait before the next try, as the Retry-After header of every 503. */
@@ -26,11 +32,12 @@ export const pageFault = (statusCode: number): Error =>
   Object.assign(new Error(`page: ${statusCode}`), { statusCode })
 
 /** Specification, *Errors*: the JSON body of an error. */
-export const errorBodyOf = ({ at, code, message }: ApiError) => ({
-  ...at,
-  code,
-  description: message,
-})
+export function errorBodyOf(error: ApiError) {
+  const { at, code, status, message } = error
+  return error instanceof PlainError
+    ? { code: status, message }
+    : { ...at, code, description: message }
+}
 
 export function sendApiError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const apiError = toApiError(error, request, reply)

@@ -73,19 +73,11 @@ export function readFields(body: Json, schema: BodySchema, codes: FieldCodes) {
   }
 
   const reader = {
-    /** An amount in pence. A number too large for JavaScript still counts as whole. */
-    pence(name: string): number {
+    /** An amount in pence. A number too large for JavaScript still counts as whole, unless it is beyond `largest`. */
+    pence(name: string, largest = Infinity): number {
       const value = present(name, 'missing')
-      if (!isWholeNumber(value)) throw invalid(codes, name, PENCE_RULE)
+      if (!isWholeNumber(value) || Math.abs(value) > largest) throw invalid(codes, name, PENCE_RULE)
       return value + 0
-    },
-
-    /** Text of digits counts as the number. */
-    optionalPence(name: string): number | undefined {
-      const value = present(name, 'absent')
-      if (typeof value === 'string' && /^[0-9]+$/.test(value)) return Number(value)
-      if (value !== undefined && !isWholeNumber(value)) throw invalid(codes, name, PENCE_RULE)
-      return value
     },
 
     /** false when it is absent. */

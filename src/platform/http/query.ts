@@ -100,12 +100,17 @@ function isDate(text: string): boolean {
 }
 
 /** In milliseconds, rounded up, so that whole milliseconds compare with it as with the exact time; NaN for no time. */
-export function instant(text: string): number {
+export const instant = (text: string): number => instantOf(text, Math.ceil)
+
+/** The first whole millisecond after it. */
+export const afterInstant = (text: string): number => instantOf(text, Math.floor) + 1
+
+function instantOf(text: string, round: (ms: number) => number): number {
   const [, day = '', clock, seconds = '00', fraction = '', sign, hours = 0, minutes = 0, more = 0] =
     DATE_TIME.exec(text) ?? []
   const offset = Number(hours) * HOUR + Number(minutes) * MINUTE + Number(more) * SECOND
   if (!isDate(day) || offset > LONGEST_OFFSET) return Number.NaN
-  const milliseconds = Math.ceil(Number(fraction.padEnd(9, '0')) / 1_000_000)
+  const milliseconds = round(Number(fraction.padEnd(9, '0')) / 1_000_000)
   const local = Date.parse(`${day}T${clock}:${seconds}Z`) + milliseconds
   return sign === '-' ? local + offset : local - offset
 }

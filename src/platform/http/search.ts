@@ -3,7 +3,7 @@ import { idFloor } from '../../core/ids.ts'
 import { type Condition, type FoundPage, ifGiven, where } from '../database/select.ts'
 import { type Addresses, getLink } from './addresses.ts'
 import { isStorable } from './fields.ts'
-import { dateTime, day, instant, type QueryParameters, whole } from './query.ts'
+import { afterInstant, dateTime, day, instant, type QueryParameters, whole } from './query.ts'
 
 /** Searches: their query parameters and the page that they return. Rules: docs/spec-gaps.md. */
 
@@ -109,14 +109,17 @@ export function pageOf<Found, Item>(
 }
 
 /** from_date and to_date as identifiers: the first that matches, and the first after those that match. */
-export const createdRange = ({ filters: { from_date, to_date } }: Search) => ({
-  from: from_date && idFloor(instant(from_date)),
+export const createdRange = ({ filters: { from_date, to_date } }: Search, withFrom = true) => ({
+  from: from_date && idFloor(withFrom ? instant(from_date) : afterInstant(from_date)),
   until: to_date && idFloor(instant(to_date)),
 })
 
-/** Conditions for from_date and to_date, on the time that an identifier begins with. */
-export function createdBetween(search: Search, id: string): Condition[] {
-  const { from, until } = createdRange(search)
+/**
+ * Conditions for from_date and to_date, on the time that an identifier begins with. `withFrom`: the moment of from_date
+ * matches too.
+ */
+export function createdBetween(search: Search, id: string, withFrom?: boolean): Condition[] {
+  const { from, until } = createdRange(search, withFrom)
   return [...ifGiven(`${id} >= ?`, from), ...ifGiven(`${id} < ?`, until)]
 }
 

@@ -10,6 +10,7 @@ import {
   beforeHandler,
   decodedPath,
   type Hook,
+  lostIn,
 } from './areas.ts'
 import { fastifyOptions, methodOf } from './fastify.ts'
 
@@ -51,14 +52,16 @@ export function createRefuse(app: FastifyInstance, areas: Areas): Hook {
     const refuse = beforeHandler(area, (_request, reply) => {
       const allow = methods.join(', ')
       void reply.header('allow', allow)
-      return methodNotAllowed(methodOf(request), allow)
+      return lostIn(area, request, methodNotAllowed(methodOf(request), allow))
     })
     return recording ? recording.onRequest(refuse) : refuse
   }
 
   function refusePath(request: FastifyRequest): Hook {
     const area = areaOfPath(areas, request)
-    const refuse = beforeHandler(area, area.unknown ?? unknownPath)
+    const refuse = beforeHandler(area, () =>
+      lostIn(area, request, (area.unknown ?? unknownPath)(request)),
+    )
     const isOpen = area === areas.open
     const recording =
       isOpen || area === areas.api ? areas.api.record?.({ operationId: NO_ENDPOINT }) : undefined

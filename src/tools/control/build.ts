@@ -5,6 +5,7 @@ import { captureDelay } from '../../pay/differences/states.ts'
 import { createPayment } from '../../pay/payments/commands.ts'
 import { carryOut, moveOf } from '../../pay/payments/complete.ts'
 import { currentPayment } from '../../pay/payments/due-steps.ts'
+import { checkMode, checkReturnUrl } from '../../pay/payments/mode.ts'
 import {
   behaviourOf,
   isAuthorised,
@@ -15,7 +16,7 @@ import {
   statusOf,
 } from '../../pay/payments/payment.ts'
 import { type Refund, refundScenarios } from '../../pay/payments/refund.ts'
-import { checkMode, newPayment, readNewPayment } from '../../pay/payments/request.ts'
+import { newPayment, readNewPayment } from '../../pay/payments/request.ts'
 import {
   paymentAddress,
   payment as paymentBody,
@@ -104,9 +105,11 @@ export const buildPayment = (context: ControlContext): Endpoint => {
       const isWeb = (fields.authorisation_mode ?? 'web') === 'web'
       const reference = fields.reference ?? (await nextReference(account.room))
       const defaults = { ...DEFAULTS, ...(isWeb && { return_url: RETURN_URL }), reference }
-      const given = readNewPayment({ ...defaults, ...fields })
-      checkMode(given, context.config)
-      const steps = stepsOf(body, given, account.behaviour)
+      const { behaviour } = account
+      const given = readNewPayment({ ...defaults, ...fields }, behaviour)
+      checkReturnUrl(given, { ...context.config, behaviour })
+      checkMode(given, { behaviour })
+      const steps = stepsOf(body, given, behaviour)
       const addresses = addressesOf(request, context.config)
       const { payment_id } = await recordAction(
         context,

@@ -133,7 +133,7 @@ const faultOf = (plan: Plan, account: Account, { operation }: PlanSubject): Faul
   plan,
   account,
   delay: delayOf(plan, plan.seen + 1),
-  error: plan.answer && errorOf(plan.answer, operation),
+  error: plan.answer && errorOf(plan.answer, operation, account.behaviour),
   hasActed: false,
 })
 
@@ -180,7 +180,7 @@ function givenIn(request: FastifyRequest): Json {
   let body: Json = {}
   try {
     body = jsonBody(request, 'P0197', ['amount'])
-    return fieldsOf(readNewPayment(body))
+    return fieldsOf(readNewPayment(body, request.account.behaviour))
   } catch {
     return body
   }

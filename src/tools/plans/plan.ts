@@ -1,8 +1,10 @@
 /** A plan for future payments or requests. Pure rules; nothing is read or written here. */
 import { hash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
+import type { Behaviour } from '../../core/account.ts'
 import { type Code, faultCodeOf, isPlanned, meanings, onlyByPlan } from '../../core/codes.ts'
 import * as errors from '../../core/errors.ts'
+import { cardFault } from '../../pay/differences/cards.ts'
 import type { NewPayment, Scenario } from '../../pay/payments/payment.ts'
 import { impossibleFor } from '../../pay/payments/scenario.ts'
 import type { Json } from '../../platform/http/fields.ts'
@@ -146,9 +148,16 @@ export const ownErrors: Record<number, () => errors.ApiError> = {
   503: errors.overloaded,
 }
 
-export function errorOf(answer: PlannedAnswer, operation: string): errors.ApiError {
+const faultCode = (operation: string, behaviour: Behaviour): Code | undefined =>
+  operation === 'authorisePayment' ? cardFault[behaviour] : faultCodeOf(operation)
+
+export function errorOf(
+  answer: PlannedAnswer,
+  operation: string,
+  behaviour: Behaviour,
+): errors.ApiError {
   const { status } = answer
-  const code = answer.code ?? (status === 500 ? faultCodeOf(operation) : undefined)
+  const code = answer.code ?? (status === 500 ? faultCode(operation, behaviour) : undefined)
   const own = ownErrors[status]?.()
   if (own && (code === undefined || code === own.code)) return own
   const text = code && isPlanned(code) ? onlyByPlan[code].text : meanings[code ?? 'P0999']

@@ -59,7 +59,7 @@ onSharedDatabases(
       const [newest = ''] = evidence
       assert.match(
         (await console.get(newest)).text,
-        /In production: By its source GOV\.UK Pay ignores Idempotency-Key here/,
+        /In production: By its source GOV\.UK Pay: Outside agreement mode the key is ignored/,
       )
       assert.equal(navigationOf((await console.get('payments')).html), 'Check (1)')
     })
@@ -76,7 +76,10 @@ onSharedDatabases(
         await console.get('check'),
       ]
       const [timeline, requests, check] = pages
-      assert.match(timeline?.text ?? '', /warn In production: By its source this test card/)
+      assert.match(
+        timeline?.text ?? '',
+        /warn In production: By its source GOV\.UK Pay: Those that end in 0069/,
+      )
       assert.match(requests?.text ?? '', /Different in production.*POST \/v1\/auth204/)
       assert.doesNotMatch(requests?.text ?? '', /POST \/v1\/payments /)
       assert.match(check?.text ?? '', /P9 Test cards that fail/)

@@ -132,7 +132,7 @@ onSharedDatabases(
           ...fields,
         })
         assert.deepEqual([next.status, next.body.code], [400, 'P0102'])
-        assert.match(next.body.description, /inactive/)
+        assert.match(next.body.description, /Agreement must be active$/)
         const found = await api.get('/v1/agreements?status=inactive')
         assert.equal(found.body.results[0].agreement_id, agreement_id)
         const cancelled = await api.post(`/v1/agreements/${agreement_id}/cancel`)

@@ -27,7 +27,10 @@ onSharedDatabases(
         const headers = { Authorization: `Bearer ${api.key}` }
         return (await fetch(url, { headers })).json()
       }
-      const idle = Array.from({ length: 20 }, () => wait('status=599&wait=900'))
+      const idle = Array.from({ length: 20 }, () => wait('status=599&wait=2000'))
+      while (seen.length === 0) await setTimeout(5)
+      await api.get('/v1/agreements')
+      await flush(service())
       for (const { results } of await Promise.all(idle)) assert.deepEqual(results, [])
       const counts = seen.filter(sql => sql.includes('count(*)'))
       const bounded = counts.filter(sql => sql.includes('exchange_id >='))

@@ -106,7 +106,7 @@ onSharedDatabases(
     test('POST refunds returns 412 P0604 for a wrong refund_amount_available, before it checks the amount', async () => {
       const api = await service().newAccount()
       const payment = await paidPayment(api)
-      for (const refund_amount_available of [0, 4649, 4651, 1e300])
+      for (const refund_amount_available of [0, 4649, 4651, 1e300, null])
         for (const amount of [1, 5000])
           assertError(
             await refundOf(api, payment, { amount, refund_amount_available }),
@@ -117,8 +117,6 @@ onSharedDatabases(
       const right = { amount: 50, refund_amount_available: 4650 }
       assert.equal((await refundOf(api, payment, right)).status, 202)
       assertError(await refundOf(api, payment, right), 412, 'P0604')
-      const null_is_absent = { amount: 50, refund_amount_available: null }
-      assert.equal((await refundOf(api, payment, null_is_absent)).status, 202)
     })
 
     test('POST refunds returns 400 P0603 and amount_not_available for more than is left', async () => {

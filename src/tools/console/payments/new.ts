@@ -5,6 +5,7 @@ import { iso } from '../../../core/time.ts'
 import { allows } from '../../../pay/payments/advance.ts'
 import { createPayment } from '../../../pay/payments/commands.ts'
 import { carryOut, moveOf } from '../../../pay/payments/complete.ts'
+import { checkMode, checkReturnUrl } from '../../../pay/payments/mode.ts'
 import {
   type Choice,
   languages,
@@ -12,7 +13,7 @@ import {
   type Payment,
   statusOf,
 } from '../../../pay/payments/payment.ts'
-import { checkMode, readNewPayment } from '../../../pay/payments/request.ts'
+import { readNewPayment } from '../../../pay/payments/request.ts'
 import { findPayment } from '../../../pay/payments/store.ts'
 import { createRefund } from '../../../pay/refunds/commands.ts'
 import { askedFor } from '../../../platform/http/addresses.ts'
@@ -207,11 +208,14 @@ export function submitPayment(visit: PageVisit, body: Json, ready?: Ready): Prom
   const back = backAddress(visit)
   /** As the API does, but that the page of the console to which a user returns may be at http. */
   const read = (body: Json) => {
-    const fields = readNewPayment(body)
+    const { behaviour } = visit.account
+    const fields = readNewPayment(body, behaviour)
     const { host, hostname } = new URL(back)
     const isOwn = fields.return_url === back
     const { config } = visit
-    checkMode(fields, isOwn ? { ...config, returnHosts: new Set([host, hostname]) } : config)
+    const own = isOwn && { returnHosts: new Set([host, hostname]) }
+    checkReturnUrl(fields, { ...config, ...own, behaviour })
+    checkMode(fields, { behaviour })
     return fields
   }
   return submit(formBody(visit.request), { fields, body, read, aliases }, fields =>

@@ -1,0 +1,60 @@
+/** Values that GOV.UK Pay takes and those that it refuses. */
+import { HOUR } from '../../core/time.ts'
+import { submittedCard } from '../card.ts'
+
+/** The texts in a JSON value, the names of its fields included. It may be nested deeper than functions can call. */
+export function textsIn(value: unknown): string[] {
+  const left = [value]
+  for (const each of left)
+    if (typeof each === 'object' && each !== null)
+      for (const entry of Object.entries(each)) left.push(...entry)
+  return left.filter(each => typeof each === 'string')
+}
+
+/** A weight of 0 takes a media type out. */
+export const takesJson = (accept = ''): boolean =>
+  accept.trim() === '' ||
+  accept
+    .split(',')
+    .some(
+      range =>
+        /^\s*(?:\*\/\*|application\/\*|application\/json)\s*(?:;|$)/i.test(range) &&
+        !/;\s*q=0(?:\.0*)?\s*(?:;|$)/i.test(range),
+    )
+
+export const isJsonType = (type = ''): boolean => /^application\/json\s*(?:;|$)/i.test(type)
+
+/** The Luhn check. */
+export const hasCheckDigit = (number: string): boolean =>
+  [...number].reverse().reduce((sum, character, place) => {
+    const digit = Number(character) * (place % 2 === 0 ? 1 : 2)
+    return sum + (digit > 9 ? digit - 9 : digit)
+  }, 0) %
+    10 ===
+  0
+
+export const isOfKnownBrand = (number: string): boolean =>
+  submittedCard(number, '', '').card_brand !== undefined
+
+/** MM/YY is over half a day after its month. `now` in milliseconds. */
+export function isExpired(expiry_date: string, now: number): boolean {
+  const [month = NaN, year = NaN] = expiry_date.split('/').map(Number)
+  return Date.UTC(2000 + year, month, 1) + 12 * HOUR <= now
+}
+
+const INTEGER = /^[+-]?\d+$/
+const DECIMAL = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i
+const LARGEST_INTEGER = 2_147_483_647
+
+/** A JSON value as the library of GOV.UK Pay reads it where an integer is wanted: 0 for what is none. */
+export function asInteger(value: unknown): number {
+  if (typeof value === 'number') return Math.trunc(value)
+  if (typeof value === 'boolean') return Number(value)
+  const text = typeof value === 'string' ? value.trim() : ''
+  if (INTEGER.test(text)) return Math.abs(Number(text)) > LARGEST_INTEGER ? 0 : Number(text)
+  return DECIMAL.test(text) ? Math.trunc(Number(text)) : 0
+}
+
+/** Whether `textsIn` its fields could have one of <, >, |, " and \. In JSON the last two, and \u003c, have a backslash. */
+export const mayHold = ({ query, text }: { query: URLSearchParams; text: string }): boolean =>
+  query.size > 0 || /[<>|\\%]/.test(text)

@@ -1,0 +1,72 @@
+/** The events of a payment in responses. Specification, *Payment events*. */
+import type { Behaviour } from '../../core/account.ts'
+import { flat } from '../../core/flat.ts'
+import { timeOf } from '../../core/ids.ts'
+import type { AccountTime } from '../../core/ports.ts'
+import { iso } from '../../core/time.ts'
+import { type Addresses, getLink } from '../../platform/http/addresses.ts'
+import { id, link, object, timestamp } from '../../platform/http/schema.ts'
+import type { Payment } from './payment.ts'
+import { type Refund, refundStatus } from './refund.ts'
+import { paymentAddress, presentState } from './response.ts'
+import { state } from './response-fields.ts'
+
+export const paymentEvents = object('PaymentEvents', {
+  payment_id: id,
+  events: {
+    type: 'array',
+    description: 'Oldest first. Refunds are not included',
+    items: object('PaymentEvent', {
+      payment_id: id,
+      state,
+      updated: timestamp,
+      _links: object('PaymentEventLinks', { payment_url: link }),
+    }),
+  },
+  _links: object('PaymentEventsLinks', { self: link }),
+})
+
+/** `others` are the events of its refunds, which come after it has ended. */
+export function presentEvents(
+  { payment_id, events }: Payment,
+  addresses: Addresses,
+  others?: AsyncIterable<ShownEvent>,
+) {
+  const self = paymentAddress(payment_id, addresses)
+  const present = ({ at, ...state }: ShownEvent) => ({
+    payment_id,
+    state,
+    updated: iso(at),
+    _links: { payment_url: getLink(self) },
+  })
+  const own = events.map(({ can_retry, ...event }) =>
+    present({ ...presentState(event), at: event.at }),
+  )
+  async function* all() {
+    yield* own
+    for await (const event of others ?? []) yield present(event)
+  }
+  return {
+    payment_id,
+    events: all(),
+    _links: { self: getLink(flat(self, '/events')) },
+  }
+}
+
+type ShownEvent = { status: string; finished: boolean; code?: string; message?: string; at: number }
+
+/** The events of refunds, oldest first. GOV.UK Pay takes the submitted of equal amounts for one event. */
+export async function* eventsWith(
+  refunds: AsyncIterable<Refund>,
+  behaviour: Behaviour,
+  now: AccountTime,
+) {
+  const amounts = new Set<number>()
+  for await (const { refund_id, amount, scenario } of refunds) {
+    const at = timeOf(refund_id)
+    if (!amounts.has(amount)) yield { status: 'submitted', finished: false, at }
+    amounts.add(amount)
+    const status = refundStatus(at, scenario, behaviour, now)
+    if (status !== 'submitted') yield { status, finished: true, at }
+  }
+}

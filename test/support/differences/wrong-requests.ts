@@ -1,0 +1,239 @@
+/** Requests that are wrong in one thing, and what GOV.UK Pay answers, by its source and its own tests. */
+import { card } from '../journeys.ts'
+import { DETAILS, HEADER, ofLength, type Parts } from '../new-payment.ts'
+
+/** The parts of a request that differ from a right one, and the answer. */
+export type Row = [parts: Parts, expected: string]
+
+/** Each of these is wrong for a text that must be given. */
+const wrongText = (name: string, code = 'P010'): Row[] => [
+  ...[undefined, 'null', '""', '"  "'].map(
+    (text): Row => [{ [name]: text }, `400 ${code}1 ${name}`],
+  ),
+  ...['1', 'true', '{"a":1}', '[]', '"a < b"', '"a > b"', '"a | b"'].map(
+    (text): Row => [{ [name]: text }, `400 ${code}2 ${name}`],
+  ),
+  [{ [name]: ofLength(256) }, `422 P0102 ${name}`],
+  [{ [name]: ofLength(255) }, '201'],
+]
+
+const rowsOf = (name: string, expected: string, ...texts: string[]): Row[] =>
+  texts.map(text => [{ [name]: text }, expected])
+
+const NOBODY = JSON.stringify('0'.repeat(26))
+const LINE1 = `${DETAILS}.billing_address.line1`
+
+export const webRows: Row[] = [
+  ...rowsOf('amount', '400 P0101 amount', 'null'),
+  [{ amount: undefined }, '400 P0101 amount'],
+  ...rowsOf('amount', '400 P0102 amount', '""', '"100"', '1.5', '1.0', '1e2', 'true', '{}'),
+  ...rowsOf('amount', '400 P0102 amount', '2147483648', '-2147483649', '1e400'),
+  ...rowsOf('amount', '422 P0102 amount', '-1', '10000001', '2147483647', '0', '-0'),
+  ...rowsOf('amount', '201', '1', '10000000'),
+  ...wrongText('reference'),
+  ...wrongText('description'),
+  ...rowsOf('return_url', '400 P0102 return_url', '1', 'true', '{}', '[]'),
+  ...rowsOf('return_url', '400 P0101', 'null', '""'),
+  [{ return_url: undefined }, '400 P0101'],
+  [
+    { return_url: JSON.stringify(`https://example.org/${'a'.repeat(1981)}`) },
+    '422 P0102 return_url',
+  ],
+  [{ return_url: JSON.stringify(`https://example.org/${'a'.repeat(1980)}`) }, '201'],
+  ...rowsOf('return_url', '422 P0102', '" "', '"x"', '"https://a.test"', '"https://a.com/../x"'),
+  ...rowsOf('return_url', '201', '"http://a.com"', '"http://localhost:3000/back"'),
+  ...rowsOf('moto', '400 P0102 moto', 'null', '"true"', '1'),
+  ...rowsOf('moto', '201', 'true', 'false'),
+  ...rowsOf('set_up_agreement', '201', 'null', '1', '{}', '[]'),
+  ...rowsOf('set_up_agreement', '422 P0102 set_up_agreement', '""', '"abc"', ofLength(27)),
+  ...rowsOf('set_up_agreement', '400 P0102 agreement_id', NOBODY),
+  ...rowsOf('authorisation_mode', '400 P0102 authorisation_mode', 'null', '""', '" "', '1'),
+  ...rowsOf('authorisation_mode', '422 P0102 authorisation_mode', '"external"', '"WEB"', '"x"'),
+  ...rowsOf('agreement_id', '400 P0104', NOBODY, 'null', '1'),
+  ...rowsOf('agreement_payment_type', '400 P0102 agreement_payment_type', 'null', '""', '1'),
+  ...rowsOf('agreement_payment_type', '400 P0104', '"recurring"', '"x"'),
+  [{ agreement_payment_type: '"x"', set_up_agreement: NOBODY }, '422 P0102 agreement_payment_type'],
+  [{ agreement_payment_type: '"unscheduled"', set_up_agreement: 'null' }, '400 P0104'],
+  [{ agreement_payment_type: '"x"', set_up_agreement: '1' }, '422 P0102 agreement_payment_type'],
+  ...rowsOf('language', '400 P0102 language', 'null', '""', '1'),
+  ...rowsOf('language', '422 P0102 language', '"fr"', '"EN"'),
+  ...rowsOf('delayed_capture', '400 P0102 delayed_capture', 'null', '"true"', '1'),
+  ...rowsOf('email', '400 P0102 email', '1', '{}'),
+  ...rowsOf('email', '422 P0102 email', ofLength(255)),
+  ...rowsOf('email', '201', 'null', '""', '"not an address"'),
+  ...rowsOf(`${DETAILS}.cardholder_name`, '400 P0102 cardholder_name', '1', '{}'),
+  ...rowsOf(`${DETAILS}.cardholder_name`, '422 P0102 cardholder_name', ofLength(256)),
+  ...['line1', 'line2', 'city', 'postcode', 'country'].map(
+    (name): Row => [{ [`${DETAILS}.billing_address.${name}`]: '1' }, `400 P0102 ${name}`],
+  ),
+  ...rowsOf(LINE1, '422 P0102 line1', ofLength(256)),
+  ...rowsOf(`${DETAILS}.billing_address.postcode`, '422 P0102 postcode', ofLength(26)),
+  ...rowsOf(`${DETAILS}.billing_address.country`, '201', '"Atlantis"'),
+  ...rowsOf(DETAILS, '201', '1', '"x"', '{}'),
+  ...rowsOf('metadata', '422 P0102 metadata', 'null', '1', '"x"', '[]', '{"":"x"}', '{"a":null}'),
+  ...rowsOf('metadata', '422 P0102 metadata', '{"a":{}}', '{"a":[]}', '{"a":"1","A":"2"}'),
+  ...rowsOf('metadata', '422 P0102 metadata', `{"a":${ofLength(101)}}`, `{${ofLength(31)}:"x"}`),
+  ...rowsOf(
+    'metadata',
+    '201',
+    '{}',
+    '{"a":1,"b":true,"c":"x"}',
+    `{${ofLength(30)}:${ofLength(100)}}`,
+  ),
+  ...rowsOf('metadata', '400 P0920', '{"a":"<"}', '{">":"a"}', '{"a":"\\u007c"}'),
+  ...rowsOf('email', '400 P0920', '"a|b"'),
+  // Of two mistakes the first counts, in the order in which fields are read, and types before lengths.
+  [{ amount: '"1"', reference: undefined }, '400 P0102 amount'],
+  [{ reference: ofLength(256), email: '1' }, '400 P0102 email'],
+  [{ return_url: undefined, amount: '0' }, '400 P0101'],
+  [{ amount: '0', set_up_agreement: NOBODY }, '422 P0102 amount'],
+  [{ return_url: '"https://a.test"', metadata: 'null' }, '422 P0102 metadata'],
+]
+
+export const keyRows: Row[] = [
+  ...['', 'a b', 'a_b', 'k'.repeat(256)].map(
+    (key): Row => [{ [HEADER]: key }, `422 P0102 ${HEADER}`],
+  ),
+  [{ [HEADER]: 'k'.repeat(255) }, '201'],
+  [{ [HEADER]: 'a b', return_url: undefined }, `422 P0102 ${HEADER}`],
+  [{ [HEADER]: 'a b', amount: undefined }, '400 P0101 amount'],
+]
+
+export const motoRows: Row[] = [
+  [{}, '201'],
+  ...rowsOf('return_url', '400 P0104', '"https://example.org"', '" "', '"x"'),
+  ...rowsOf('return_url', '201', '""', 'null'),
+  ...rowsOf('set_up_agreement', '400 P0104', NOBODY),
+  ...rowsOf('agreement_payment_type', '400 P0104', '"recurring"'),
+  [{ amount: '0' }, '422 P0102 amount'],
+  [{ amount: '0', return_url: '"x"' }, '400 P0104'],
+]
+
+export const agreementRows: Row[] = [
+  [{ agreement_id: undefined }, '400 P0101'],
+  ...rowsOf('agreement_id', '400 P0101 agreement_id', 'null', '""', '" "'),
+  ...rowsOf('agreement_id', '400 P0102 agreement_id', '1', NOBODY),
+  ...rowsOf('agreement_id', '422 P0102 agreement_id', '"abc"', ofLength(27)),
+  ...rowsOf('set_up_agreement', '400 P0104', NOBODY),
+  ...rowsOf('moto', '400 P0104', 'true'),
+  ...rowsOf('email', '400 P0104', '"a@example.org"'),
+  ...rowsOf(LINE1, '400 P0104', '"1 Street"'),
+  ...rowsOf('return_url', '400 P0104', '"https://example.org"'),
+  ...rowsOf('agreement_payment_type', '422 P0102 agreement_payment_type', '"x"'),
+  [{ agreement_id: undefined, set_up_agreement: NOBODY }, '400 P0101'],
+  [{ amount: '0', agreement_id: NOBODY }, '422 P0102 amount'],
+  [{ amount: '0', moto: 'true' }, '400 P0104'],
+  ...rowsOf('email', '201', '""', 'null'),
+  ...rowsOf('agreement_payment_type', '201', '"instalment"'),
+]
+
+/** Bodies that are not one JSON object, and what POST /v1/payments, a refund and POST /v1/agreements answer. */
+export const bodies = [
+  ['[]', '400 P0101 amount', '400 P0601 amount', '400 P2101 reference'],
+  ['"x"', '400 P0101 amount', '400 P0601 amount', '400 P2101 reference'],
+  ['1', '400 P0101 amount', '400 P0601 amount', '400 P2101 reference'],
+  ['{"amount":', '400 P0197', '400 P0697', '400 P2197'],
+  ['{"amount":0x1}', '400 P0197', '400 P0697', '400 P2197'],
+  ['{"amount": %00}', '400 P0197', '400 P0697', '400 P2197'],
+  ['abc', '500 500', '500 500', '500 500'],
+  ['', '400 P0920', '400 P0920', '400 P0920'],
+] as const
+
+export const refundRows: Row[] = [
+  ...[undefined, 'null'].map((amount): Row => [{ amount }, '400 P0601 amount']),
+  ...rowsOf('amount', '400 P0602 amount', '"1"', '""', '1.5', '1.0', '{"a":1}', '2147483648'),
+  ...rowsOf('amount', '422 P0602 amount', '0', '-1', '10000001'),
+  ...rowsOf('amount', '400 P0603', '5000'),
+  ...rowsOf('refund_amount_available', '412 P0604', '1', 'null', '"abc"', '{}', '"46.5"', '"5000"'),
+  ...rowsOf('refund_amount_available', '202', '4650', '"4650"', '4650.9', '" 4650 "', '"4650.9"'),
+  [{ refund_amount_available: '4650', amount: '5000' }, '400 P0603'],
+]
+
+export const agreementFields: Parts = { reference: '"PLAN-8"', description: '"Monthly plan"' }
+export const newAgreementRows: Row[] = [
+  ...wrongText('reference', 'P210'),
+  ...wrongText('description', 'P210'),
+  ...rowsOf('user_identifier', '400 P2102 user_identifier', '1', '{}'),
+  ...rowsOf('user_identifier', '422 P0102 user_identifier', '""', ofLength(256)),
+  ...rowsOf('user_identifier', '201', 'null', '"u"'),
+  ...rowsOf('user_identifier', '400 P0920', '"a<b"'),
+  [{ reference: undefined, description: '1' }, '400 P2101 reference'],
+]
+
+/** Fields of POST /v1/auth. */
+export const cardRows: [fields: Record<string, unknown>, expected: string][] = [
+  ...Object.keys(card).flatMap((name): [Record<string, unknown>, string][] => [
+    [{ [name]: undefined }, `422 P0101 ${name}`],
+    [{ [name]: null }, `422 P0101 ${name}`],
+    ...[1, true, {}, []].map((value): [Record<string, unknown>, string] => [
+      { [name]: value },
+      `422 P0102 ${name}`,
+    ]),
+  ]),
+  [{ cardholder_name: '' }, '422 P0101 cardholder_name'],
+  [{ cardholder_name: ' ' }, '422 P0101 cardholder_name'],
+  [{ cardholder_name: 'n'.repeat(256) }, '422 P0102 cardholder_name'],
+  [{ card_number: '' }, '422 P0102 card_number'],
+  [{ card_number: '42424242424' }, '422 P0102 card_number'],
+  [{ card_number: '4'.repeat(20) }, '422 P0102 card_number'],
+  [{ card_number: ' '.repeat(16) }, '500 P0198'],
+  [{ card_number: '4242 4242 4242 42' }, '422 P0102'],
+  [{ cvc: '12' }, '422 P0102 cvc'],
+  [{ cvc: '12345' }, '422 P0102 cvc'],
+  [{ cvc: '   ' }, '500 P0198'],
+  [{ cvc: '12a' }, '422 P0102'],
+  [{ expiry_date: '1/30' }, '422 P0102 expiry_date'],
+  [{ expiry_date: '01/2030' }, '422 P0102 expiry_date'],
+  [{ expiry_date: '     ' }, '500 P0198'],
+  [{ expiry_date: '13/30' }, '422 P0102'],
+  [{ expiry_date: '00/30' }, '422 P0102'],
+  [{ expiry_date: '01-30' }, '422 P0102'],
+  [{ expiry_date: '08/26' }, '422 P0102'],
+  [{ expiry_date: '09/26' }, '204'],
+  [{ cardholder_name: 'a<b' }, '400 P0920'],
+  [{ cvc: '12a', card_number: '4242424242424241' }, '422 P0102'],
+  [{ card_number: '4242424242424241' }, '402 P0010'],
+  [{ card_number: '6759649826438453' }, '402 P0010'],
+  [{ card_number: '4000000000000127' }, '402 P0010'],
+  [{ card_number: '4000000000000119' }, '500 P0050'],
+  [{ card_number: '5555555555554444' }, '500 P0050'],
+  [{ card_number: '36148900647913' }, '204'],
+]
+
+const payments = ['state=capturable', 'state=x', 'state=SUCCESS', 'from_date=2026', 'to_date=x']
+export const searches: [path: string, expected: string][] = [
+  ...payments.map((query): [string, string] => [`payments?${query}`, '422 P0401']),
+  ...['created', 'started', 'submitted', 'success', 'failed', 'cancelled', 'error', ''].map(
+    (state): [string, string] => [`payments?state=${state}`, '200'],
+  ),
+  [`payments?card_brand=${'b'.repeat(21)}`, '422 P0401'],
+  [`payments?reference=${'r'.repeat(256)}`, '422 P0401'],
+  [`payments?email=${'e'.repeat(255)}`, '422 P0401'],
+  ['payments?first_digits_card_number=12345', '422 P0401'],
+  ['payments?last_digits_card_number=x', '422 P0401'],
+  ['payments?from_settled_date=2026-13-01', '422 P0401'],
+  ['payments?page=0', '422 P0401'],
+  ['payments?page=2147483648', '422 P0401'],
+  ['payments?display_size=501', '422 P0401'],
+  ['payments?reference=a%7Cb', '400 P0920'],
+  ['agreements?status=x', '422 P2401'],
+  ['agreements?page=x', '422 P2401'],
+  ['agreements?unknown=x', '200'],
+  ['refunds?from_date=x', '422 P1101'],
+  ['refunds?display_size=0', '422 P1101'],
+  ['disputes?status=x', '422 P0401'],
+  ['payments/x', '404 P0200'],
+  ['payments/x/events', '404 P0300'],
+  ['payments/x/refunds', '404 P0800'],
+  ['payments/x/refunds/y', '404 P0700'],
+  ['agreements/x', '404 P2200'],
+  ['nothing', '404 404'],
+  ['auth', '405 405'],
+  ['payments/x/cancel', '405 405'],
+]
+
+export const posts: [path: string, expected: string][] = [
+  ['payments/x/cancel', '404 P0500'],
+  ['payments/x/capture', '404 P1000'],
+  ['agreements/x/cancel', '404 P2500'],
+]
