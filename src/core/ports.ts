@@ -12,8 +12,8 @@ export type Value = string | number | null
 export type Statement = {
   sql: string
   values: Value[]
-  /** The statement must change exactly one row. If it does not, the whole write is undone. */
-  expect?: 1
+  /** The statement must change exactly so many rows. If it does not, the whole write is undone. */
+  expect?: number
   /** A second statement, for other rows, that is sent to the database together with this one. */
   also?: { sql: string; values: Value[] }
 }

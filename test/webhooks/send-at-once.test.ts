@@ -191,4 +191,17 @@ describe('Attempts for listeners:', () => {
     assert.equal((await outcome).result, 'timeout')
     assert.equal(queries(), 2)
   })
+
+  test('One that is taken at the moment at which its time is over ends all the same.', async () => {
+    const { writes, to } = listening()
+    const outcome = to(account, 'a')
+    await setImmediate()
+    writes[0]?.(true)
+    for (const isDeleted of [false, true]) {
+      const count = writes.length
+      while (writes.length === count) await setTimeout(10)
+      writes[count]?.(isDeleted)
+    }
+    assert.equal((await outcome).result, 'timeout')
+  })
 })

@@ -1,18 +1,21 @@
 import type { Account } from '../../core/account.ts'
 import { DELIVERIES_AT_DATABASE, DELIVERING_BYTES } from '../../core/budgets.ts'
 import { overloaded } from '../../core/errors.ts'
+import { createGathering } from '../../core/gather.ts'
 import { currentOwner, resting } from '../../core/guests.ts'
 import type { Database, Ports, Post, Statement } from '../../core/ports.ts'
 import { createShares } from '../../core/shares.ts'
-import { createTurns } from '../../core/turns.ts'
 import { NOBODY_LISTENS } from './listener.ts'
 import {
   attemptsOf,
   claimMessage,
-  findSendable,
+  findSendables,
   insertMessage,
+  type MessageRow,
   oldestUnsent,
+  type Recording,
   recordAttempts,
+  type Sendable,
   webhooksToRecover,
 } from './message-store.ts'
 import {
@@ -79,7 +82,16 @@ export function createDeliveries(ports: DeliveryPorts): Deliveries {
   const shares = createShares(DELIVERING_BYTES)
   /** By messages: their room, and what is called when they are delivered. */
   const written = new WeakMap<readonly Message[], { room: string; release: () => void }>()
-  const inTurn = createTurns(DELIVERIES_AT_DATABASE)
+  const find = createGathering(DELIVERIES_AT_DATABASE, (ids: string[]) =>
+    findSendables(database, ids, time),
+  )
+  const recordAll = createGathering(DELIVERIES_AT_DATABASE, (made: Recording[]) =>
+    recordAttempts(database, made, time.wall() + CLAIM_MS),
+  )
+  const atDatabase = (room: string): AtDatabase => ({
+    find: message_id => find(room, message_id),
+    record: recording => recordAll(room, recording),
+  })
 
   function track(deliveries: Promise<void>[]): Promise<void> {
     const all = Promise.all(deliveries).then(() => {})
@@ -89,9 +101,8 @@ export function createDeliveries(ports: DeliveryPorts): Deliveries {
 
   /** Stops at a message that another instance has taken over, or that a fault left unsent. `recover` sends the rest. */
   async function inOrder(group: Message[], room: string): Promise<void> {
-    const atDatabase: AtDatabase = work => inTurn(room, Symbol(), work)
-    for (const { message_id } of group)
-      if (!(await deliverMessage(ports, message_id, atDatabase))) return
+    for (const message of group)
+      if (!(await deliverMessage(ports, message, atDatabase(room)))) return
   }
 
   return {
@@ -135,7 +146,9 @@ export function createDeliveries(ports: DeliveryPorts): Deliveries {
     },
     async recover(stop) {
       const webhooks = await webhooksToRecover(database, time.wall())
-      await track(webhooks.map(id => recoverWebhook(ports, id, stop).catch(onFault)))
+      await track(
+        webhooks.map(id => recoverWebhook(ports, id, atDatabase(id), stop).catch(onFault)),
+      )
     },
     async settled() {
       while (underway.size > 0) await Promise.all(underway)
@@ -144,18 +157,26 @@ export function createDeliveries(ports: DeliveryPorts): Deliveries {
 }
 
 /** Sends the unsent messages of a webhook. Stops when another instance or request has a claim on the oldest: it sends the rest. */
-async function recoverWebhook(ports: DeliveryPorts, webhook_id: string, stop?: AbortSignal) {
+async function recoverWebhook(
+  ports: DeliveryPorts,
+  webhook_id: string,
+  atDatabase: AtDatabase,
+  stop?: AbortSignal,
+): Promise<void> {
   const { database, time } = ports
   while (!stop?.aborted) {
     const unsent = await oldestUnsent(database, webhook_id)
     if (!unsent || unsent.claimed_until > time.wall()) return
     if (!(await database.write([claimMessage(unsent, time.wall() + CLAIM_MS)]))) return
-    await deliverMessage(ports, unsent.message_id, work => work())
+    await deliverMessage(ports, unsent, atDatabase)
   }
 }
 
-/** Does work at the database when it is the turn of its account, so that the many messages of one keep nobody waiting. */
-type AtDatabase = <Done>(work: () => Promise<Done>) => Promise<Done>
+/** Reads a message, and records its attempts, together with others of its account. */
+type AtDatabase = {
+  find(message_id: string): Promise<Sendable | undefined>
+  record(recording: Recording): Promise<boolean>
+}
 
 /**
  * Makes the attempts of a message that are left, and records each. Makes none when the payment is gone or the webhook
@@ -164,18 +185,18 @@ type AtDatabase = <Done>(work: () => Promise<Done>) => Promise<Done>
  */
 async function deliverMessage(
   ports: DeliveryPorts,
-  message_id: string,
+  { message_id, body }: Pick<MessageRow, 'message_id' | 'body'>,
   atDatabase: AtDatabase,
 ): Promise<boolean> {
-  const { database, time, record, onAttempt, onChange } = ports
+  const { record, onAttempt, onChange } = ports
   for (;;) {
-    const sendable = await atDatabase(() => findSendable(database, message_id, time))
+    const sendable = await atDatabase.find(message_id)
     if (!sendable) return true
-    const { account, body, webhook_status, callback_url: url, signing_key } = sendable
+    const { account, isGone, webhook_status, callback_url: url, signing_key } = sendable
     const attempts = attemptsOf(sendable)
     let status: DeliveryStatus = 'FAILED'
     let made: RawAttempt | undefined
-    if (body !== null && webhook_status === 'ACTIVE') {
+    if (body !== null && !isGone && webhook_status === 'ACTIVE') {
       const headers = headersOf(signature(body, signing_key))
       const post = { url, headers, body, keepsAnswer: record !== undefined }
       const { result, attempted } = await attempt(ports, account, sendable, post)
@@ -186,9 +207,8 @@ async function deliverMessage(
       status = rest.result === NOBODY_LISTENS ? 'FAILED' : deliveryStatus(attempts)
     }
     const before = sendable.attempts
-    const claimedUntil = time.wall() + CLAIM_MS
-    const recording = recordAttempts(message_id, before, status, attempts, claimedUntil)
-    const written = await atDatabase(() => database.write([recording])).finally(() => {
+    const recording = atDatabase.record({ message_id, before, status, attempts })
+    const written = await recording.finally(() => {
       if (made) record?.(account, made)
       onChange?.(account.room)
     })

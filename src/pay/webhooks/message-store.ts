@@ -1,4 +1,5 @@
 import { ACCOUNT_COLUMNS, type Account, accountIn, newAccount } from '../../core/account.ts'
+import { padded } from '../../core/gather.ts'
 import type { Database, MachineTime, Statement, Time } from '../../core/ports.ts'
 import { livesAt } from '../../platform/accounts/store.ts'
 import { type FollowedPage, findFollowed, type Paging } from '../../platform/database/follow.ts'
@@ -20,45 +21,80 @@ export function insertMessage(message: Message, claimedUntil: number): Statement
   }
 }
 
-type SendableRow = KeptRow & (Account | Record<keyof Account, null>) & { webhook_account: string }
+type SendableRow = Omit<KeptRow, 'body'> &
+  (Account | Record<keyof Account, null>) & { webhook_account: string; has_body: number }
+
+export type Sendable = MessageOutline & { account: Account; isGone: boolean }
 
 /**
- * Returns undefined unless the message is PENDING. Its body is null when the payment is gone. Where the account has
- * expired or was reset since, its webhook counts as inactive: a request that began before the reset may register a
- * webhook after it.
+ * One result for each identifier: undefined unless the message is PENDING. `isGone` is true if its payment is gone. Where
+ * the account has expired or was reset since, its webhook counts as inactive: a request that began before the reset may
+ * register a webhook after it.
  */
-export async function findSendable(database: Database, message_id: string, time: Time) {
-  const [row] = await database.query<SendableRow>(FIND_SENDABLE, [message_id, time.wall()])
-  if (!row) return undefined
+export async function findSendables(
+  database: Database,
+  ids: string[],
+  time: Time,
+): Promise<(Sendable | undefined)[]> {
+  const places = padded(ids)
+  const sql = `select ${OUTLINE_COLUMNS}, case when messages.body is null then 0 else 1 end as has_body,
+      webhooks.account as webhook_account, ${ACCOUNT_COLUMNS}
+    from ${KEPT} left join accounts on room = webhooks.account and ${livesAt('$1')}
+    where message_id in (${places.map((_, i) => `$${i + 2}`).join(', ')}) and messages.status = 'PENDING'`
+  const rows = await database.query<SendableRow>(sql, [time.wall(), ...places])
+  const found = new Map(rows.map(row => [row.message_id, sendableFromRow(row, time)]))
+  return ids.map(id => found.get(id))
+}
+
+function sendableFromRow(row: SendableRow, time: Time): Sendable {
   const isOfAccount = row.name !== null
   const account = isOfAccount ? accountIn(row) : newAccount(row.webhook_account)
-  const gone = isGone(row.payment_id, { account, now: time.now(account) })
   return {
     ...keptFromRow(row),
     account,
-    body: gone ? null : row.body,
+    isGone: row.has_body === 0 || isGone(row.payment_id, { account, now: time.now(account) }),
     webhook_status: isOfAccount ? row.webhook_status : 'INACTIVE',
   }
 }
 
+/** `before` is the JSON that was read, `attempts` are all of them, oldest first. */
+export type Recording = {
+  message_id: string
+  before: string
+  status: DeliveryStatus
+  attempts: readonly Attempt[]
+}
+
 /**
- * Compare-and-swap of the attempts: `before` is the JSON that was read, `attempts` are all of them, oldest
- * first. Extends the claim of this instance. Fails its `expect` when another instance has recorded an
- * attempt since.
+ * Compare-and-swap of the attempts of each message. Extends the claims of this instance. Resolves to whether each was
+ * recorded: false when another instance has recorded an attempt since.
  */
-export function recordAttempts(
-  message_id: string,
-  before: string,
-  status: DeliveryStatus,
-  attempts: readonly Attempt[],
+export async function recordAttempts(
+  database: Database,
+  recordings: Recording[],
   claimedUntil: number,
-): Statement {
-  return {
-    sql: `update webhook_messages set status = $3, attempts = $4, claimed_until = $5
-          where message_id = $1 and status = 'PENDING' and attempts = $2`,
-    values: [message_id, before, status, JSON.stringify(attempts), claimedUntil],
-    expect: 1,
-  }
+): Promise<boolean[]> {
+  const places = padded(recordings)
+  const given = places.map((_, i) => `($${[2, 3, 4, 5].map(place => i * 4 + place).join(', $')})`)
+  const values = places.flatMap(({ message_id, before, status, attempts }) => [
+    message_id,
+    before,
+    status,
+    JSON.stringify(attempts),
+  ])
+  const written = await database.write([
+    {
+      // Both databases call the columns of values so.
+      sql: `update webhook_messages set status = column3, attempts = column4, claimed_until = cast($1 as bigint)
+            from (values ${given.join(', ')}) given
+            where message_id = column1 and attempts = column2 and webhook_messages.status = 'PENDING'`,
+      values: [claimedUntil, ...values],
+      expect: recordings.length,
+    },
+  ])
+  if (written || recordings.length === 1) return recordings.map(() => written)
+  const alone = recordings.map(one => recordAttempts(database, [one], claimedUntil))
+  return (await Promise.all(alone)).flat()
 }
 
 /** Ids of the webhooks with a PENDING message whose claim has ended. */
@@ -81,12 +117,12 @@ export async function isSending(database: Database, room: string, now: MachineTi
   return found.length > 0
 }
 
-type Unsent = { message_id: string; claimed_until: number }
+type Unsent = { message_id: string; claimed_until: number; body: string | null }
 
 /** The oldest PENDING message of a webhook, claimed or not. */
 export async function oldestUnsent(database: Database, webhook_id: string) {
   const [unsent] = await database.query<Unsent>(
-    `select message_id, claimed_until from webhook_messages
+    `select message_id, claimed_until, body from webhook_messages
      where webhook_id = $1 and status = 'PENDING' order by message_id limit 1`,
     [webhook_id],
   )
@@ -178,10 +214,6 @@ const keptRows = {
   bytes: 'coalesce(octet_length(messages.body), 0) + octet_length(attempts) + 512',
   fromRow: keptFromRow<KeptRow>,
 }
-
-const FIND_SENDABLE = `select ${KEPT_COLUMNS}, webhooks.account as webhook_account, ${ACCOUNT_COLUMNS}
-  from ${KEPT} left join accounts on room = webhooks.account and ${livesAt('$2')}
-  where message_id = $1 and messages.status = 'PENDING'`
 
 function keptFromRow<Row extends Omit<KeptRow, 'body'>>({ webhook_body, ...message }: Row) {
   const { callback_url, signing_key, description } = JSON.parse(webhook_body) as WebhookBody // written by bodyOf

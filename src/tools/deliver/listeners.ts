@@ -71,7 +71,7 @@ async function sendToListener(
   const isElsewhere = !signals.set(attemptFor(webhook_id))
   const leaveWatch = watch.join({ room, listens: true, attempt_id, isElsewhere })
   const ending = AbortSignal.timeout(ms)
-  const look = async () => {
+  const look = async (): Promise<AttemptResult | undefined> => {
     const row = await findOffered(database, key)
     if (!row) return failed('timeout', ms)
     if (row.answer) {
@@ -84,7 +84,8 @@ async function sendToListener(
     }
     const isAlone = !row.taken && row.listening_until <= time.wall()
     if (!isAlone && !ending.aborted) return undefined
-    if (!(await database.write([deleteAttempt(key, row)]))) return undefined
+    // Somebody took it at that moment, or answered. The end wakes nobody twice.
+    if (!(await database.write([deleteAttempt(key, row)]))) return look()
     return isAlone ? failed(NOBODY_LISTENS, null) : failed('timeout', ms)
   }
   return signals

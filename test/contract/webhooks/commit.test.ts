@@ -75,7 +75,8 @@ onEveryDatabase(
       const { database } = service()
       const write = database.write.bind(database)
       const broken = t.mock.method(database, 'write', async (statements: Statement[]) => {
-        if (touches(statements, /set status = \$\d, attempts/)) throw new Error('no connection')
+        if (touches(statements, /update webhook_messages set status = /))
+          throw new Error('no connection')
         return write(statements)
       })
       assert.equal((await api.post(`${paymentPath(payment)}/cancel`)).status, 204)
