@@ -22,6 +22,14 @@ const implementation: Pick<typeof Library, 'startFarthing' | 'connectFarthing'> 
 
 const KEY = 'a-key-for-the-library-tests'
 
+/** The specification accepts its amount, GOV.UK Pay does not. */
+const FREE = {
+  amount: 0,
+  reference: 'FREE-1',
+  description: 'Nothing to pay',
+  return_url: 'https://example.org/paid',
+}
+
 async function connectToProcess(): Promise<{ farthing: Library.Farthing; end(): Promise<void> }> {
   const env = {
     DATABASE_URL: 'sqlite::memory:',
@@ -264,6 +272,21 @@ for (const [title, begin] of [
       assert.equal((await account.clock.resume()).toISOString().slice(0, 10), '2026-01-02')
     })
 
+    test('an account answers as the behaviour that it was made or reset with', async () => {
+      const answers = async (account: Library.Account) => {
+        const { status, body } = await account.send('POST', '/v1/payments', FREE)
+        return [status, body.code]
+      }
+      await using account = await farthing.account({ behaviour: 'govuk-pay' })
+      assert.deepEqual(await answers(account), [422, 'P0102'])
+      await account.reset()
+      assert.deepEqual(await answers(account), [422, 'P0102'], 'a reset keeps it')
+      await account.reset({ behaviour: 'specification' })
+      assert.deepEqual(await answers(account), [201, undefined])
+      await using other = await farthing.account()
+      assert.deepEqual(await answers(other), [201, undefined], 'as the account that made it')
+    })
+
     test('a refused request is a ControlError with its code and field', async () => {
       await using account = await farthing.account()
       await assert.rejects(account.payment({ refund: 1 }), (error: Error) => {
@@ -302,6 +325,20 @@ for (const [title, begin] of [
       )
     })
   })
+
+test('a service started with a behaviour answers so, and so do the accounts made of it', async () => {
+  await using farthing = await startFarthing({ behaviour: 'govuk-pay' })
+  await using account = await farthing.account()
+  await using told = await farthing.account({ behaviour: 'specification' })
+  const answers = [farthing, account, told].map(async each => {
+    const { status, body } = await each.send('POST', '/v1/payments', FREE)
+    return [status, body.field]
+  })
+  const refused = [422, 'amount']
+  assert.deepEqual(await Promise.all(answers), [refused, refused, [201, undefined]])
+  const wrong = startFarthing({ behaviour: 'govuk' as 'govuk-pay' })
+  await assert.rejects(wrong, /behaviour: 'govuk' is not one of specification, govuk-pay/)
+})
 
 test('a process that forgets to stop ends by itself, with fake timers and no trace of the library', async () => {
   const script = `
