@@ -31,13 +31,20 @@ describe('The library', () => {
         /^startFarthing: database: 5 is empty or not/,
       ],
       [() => startFarthing(unchecked({ log: 'all' })), /log: 'all' is not one of silent, error/],
+      [
+        () => startFarthing(unchecked({ behaviour: 'govuk' })),
+        /behaviour: 'govuk' is not one of spec/,
+      ],
       [() => connectFarthing(unchecked({ uri: '' })), /there is no uri: use url, key$/],
       [() => farthing.account(unchecked('checkout')), /^account: 'checkout' is not an object/],
       [
         () => farthing.account(unchecked({ nme: 'x' })),
-        /there is no nme: use name, at, frozen, keepO/,
+        /there is no nme: use name, behaviour, at, frozen, k/,
       ],
-      [() => account.reset(unchecked({ form: 1 })), /^reset: there is no form: use at, frozen$/],
+      [
+        () => account.reset(unchecked({ form: 1 })),
+        /^reset: there is no form: use behaviour, at, frozen$/,
+      ],
       [
         async () => receiver.answer(unchecked((_: unknown, count: number) => count)),
         /^answer: a function gets the message alone: message\.attempt counts/,

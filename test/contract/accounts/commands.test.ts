@@ -38,7 +38,7 @@ for (const kind of ['sqlite', 'postgres'] as const)
       assert.match(two.stdout, KEY)
       const [, told] = /^The key ([0-9a-v]{26}) of the account Team B, /m.exec(two.stderr) ?? []
       const key = two.stdout.trim()
-      const api = createClient([running.baseUrl], key)
+      const api = createClient([running.baseUrl], key, 'govuk-pay')
       const made = await api.post('/v1/payments', webPayment)
       assert.equal(made.status, 201, made.text)
       const fixed = createClient([running.baseUrl], env.FARTHING_API_KEY)
@@ -97,7 +97,7 @@ describe('farthing keys', () => {
     for (const account of ['', 'a\nb', '-a', 'x'.repeat(65)]) {
       const { code, stderr } = await keys(['create', `--account=${account}`])
       assert.equal(code, 2, account)
-      assert.match(stderr, /It must be 1 to 64 letters/)
+      assert.match(stderr, account === '' ? /It is empty/ : /It must be 1 to 64 letters/)
     }
   })
 
