@@ -98,13 +98,7 @@ const good: Record<string, [key: keyof Config, values: [text: string, value: unk
       ['TRUE', true],
     ],
   ],
-  FARTHING_BEHAVIOUR: [
-    'behaviour',
-    [
-      ['specification', 'specification'],
-      ['govuk-pay', 'govuk-pay'],
-    ],
-  ],
+  FARTHING_BEHAVIOUR: ['behaviour', [['govuk-pay', 'govuk-pay']]],
   FARTHING_CONSOLE: [
     'console',
     [
