@@ -98,6 +98,7 @@ const good: Record<string, [key: keyof Config, values: [text: string, value: unk
       ['TRUE', true],
     ],
   ],
+  FARTHING_BEHAVIOUR: ['behaviour', [['govuk-pay', 'govuk-pay']]],
   FARTHING_CONSOLE: [
     'console',
     [
@@ -172,6 +173,7 @@ const bad: Record<string, string[]> = {
   ],
   FARTHING_SERVICE_NAME: ['x'.repeat(51), 'a\nb', 'a\u0007b'],
   FARTHING_TRUST_PROXY: ['yes', '1', 'on'],
+  FARTHING_BEHAVIOUR: ['govuk', 'GOV.UK Pay', 'true'],
   FARTHING_CONSOLE: ['yes', 'off'],
   FARTHING_API_KEYS: ['a=short'],
   FARTHING_METRICS_PORT: ['65536', 'x'],
@@ -232,6 +234,7 @@ describe('The configuration', () => {
       DATABASE_URL: 'data/farthing.db',
       FARTHING_PAGES_URL: 'ftp://pay.example.org',
       FARTHING_CALLBACK_HOSTS: '*.internal',
+      FARTHING_BEHAVIOUR: 'govuk',
       FARTHING_TRUST_PROXY: 'yes',
       LOG_LEVEL: 'loud',
     }))

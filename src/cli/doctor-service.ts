@@ -2,7 +2,13 @@
 import { asTypedHere, hint, WITHOUT_PLANS } from '../core/invocation.ts'
 import { type Check, checksOf } from './doctor-check.ts'
 import { checkWebhooks } from './doctor-webhooks.ts'
-import { AnotherAnswered, type Body, type Service, serviceAt } from './running-service.ts'
+import {
+  AnotherAnswered,
+  type Body,
+  behaviourOf,
+  type Service,
+  serviceAt,
+} from './running-service.ts'
 
 /** Milliseconds by which the machines' clocks may differ before the check warns. */
 const MOST_APART = 1_000
@@ -52,6 +58,8 @@ export async function* checkService(expected: Expected): AsyncGenerator<Check> {
   const checked = await checkKey(service, key, keyIsHere)
   yield checked
   if (checked.status === 'fail') return
+  const behaviour = await behaviourOf(service)
+  if (behaviour) yield checksOf('behaviour').ok(`The behaviour of the account is ${behaviour}.`)
   yield* checkPages(service, pagesUrl)
   yield* checkWebhooks(service)
 }

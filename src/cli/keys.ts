@@ -13,23 +13,28 @@ const create = defineCommand({
   after: NEEDS_DATABASE,
   async run({ config, options }) {
     const { account } = options
-    const { database, behaviour } = config()
-    const { key, key_id, isNewAccount } = await useDatabase(database, options, database =>
-      createKey({ database, time: createTime(), newId: createNewId() }, account, behaviour),
+    const settings = config()
+    const { isNewAccount, key_id, behaviour, key } = await useDatabase(
+      settings.database,
+      options,
+      database => {
+        const ports = { database, time: createTime(), newId: createNewId() }
+        return createKey(ports, account, settings.behaviour)
+      },
     )
-    if (options.json) return printJson({ key_id, account, key })
-    if (isNewAccount) note(`The account ${account} is new.`)
+    if (options.json) return printJson({ key_id, account, behaviour, key })
+    if (isNewAccount) note(`The account ${account} is new. Its behaviour is ${behaviour}.`)
     // Only the key goes to standard output, so that a script can read it.
     note(`The key ${key_id} of the account ${account}, shown only now:`)
     print(key)
   },
 })
 
-/** Of an identifier and two times. */
-const WIDTHS = [26, 24, 24]
+/** Of an identifier, two times and a behaviour. */
+const WIDTHS = [26, 24, 24, 13]
 
 const list = defineCommand({
-  summary: 'show the id, account and dates of each key, never the key',
+  summary: 'show the id, account, behaviour and dates of each key, never the key',
   examples: [
     'farthing keys list',
     "farthing keys list --json | jq '.keys[] | select(.revoked == null)'",
@@ -49,8 +54,14 @@ const list = defineCommand({
     }))
     if (options.json) return printJson({ keys: dated })
     if (keys.length === 0) return print('There are no keys.')
-    const rows = dated.map(key => [key.key_id, key.created, key.revoked ?? '-', key.account])
-    for (const row of [['id', 'created', 'revoked', 'account'], ...rows])
+    const rows = dated.map(({ key_id, created, revoked, behaviour, account }) => [
+      key_id,
+      created,
+      revoked ?? '-',
+      behaviour,
+      account,
+    ])
+    for (const row of [['id', 'created', 'revoked', 'behaviour', 'account'], ...rows])
       print(row.map((cell, i) => cell.padEnd(WIDTHS[i] ?? 0)).join('  '))
   },
 })

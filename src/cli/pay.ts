@@ -11,7 +11,7 @@ import { CommandError, EXIT, wrongUsage } from './command-error.ts'
 import { defineCommand, type OptionsOf } from './define-command.ts'
 import { colour, colouredStatus, money, oneLine, print, printJson } from './output.ts'
 import { didYouMean, numberFrom } from './parse.ts'
-import { type Body, connect, type Service, serviceOptions } from './running-service.ts'
+import { type Body, behaviourOf, connect, type Service, serviceOptions } from './running-service.ts'
 
 const DEFAULT_AMOUNT = 1450
 
@@ -128,13 +128,16 @@ export async function carryOutAndShow(service: Service, wanted: PaymentToMake) {
   const ms = Math.round(performance.now() - began)
   const payment = await service.ask('GET', `/v1/payments/${payment_id}`)
   const path = `/control/messages?payment_id=${payment_id}`
-  const { status, body } = await service.request('GET', path)
+  const [{ status, body }, behaviour] = await Promise.all([
+    service.request('GET', path),
+    behaviourOf(service),
+  ])
   const hasConsole = status === 200
   const messages: Body[] = hasConsole ? body.results : []
   const console = hasConsole ? `${service.url}/console/payments/${payment_id}` : null
   const isAsAsked = endedAsAsked(payment, wanted)
-  if (wanted.json) printJson({ payment, messages, console })
-  else await show(service, payment, messages, { ms, console, isAsAsked })
+  if (wanted.json) printJson({ payment, behaviour, messages, console })
+  else await show(service, payment, messages, { ms, behaviour, console, isAsAsked })
   return isAsAsked ? 0 : EXIT.failed
 }
 
@@ -224,11 +227,18 @@ function endedAsAsked(
   return (state.code ?? state.status) === (isCapturable ? 'capturable' : ends[scenario])
 }
 
+type Outcome = {
+  ms: number
+  behaviour: string | null
+  console: string | null
+  isAsAsked: boolean
+}
+
 async function show(
   service: Service,
   { payment_id, reference, amount, state, refund_summary }: Body,
   messages: Body[],
-  { ms, console, isAsAsked }: { ms: number; console: string | null; isAsAsked: boolean },
+  { ms, behaviour, console, isAsAsked }: Outcome,
 ): Promise<void> {
   const { events } = await service.ask('GET', `/v1/payments/${payment_id}/events`)
   const end = [state.status, state.code].filter(Boolean).join(' ')
@@ -254,5 +264,6 @@ async function show(
     const advice = isRefused ? hint`   farthing verify --ask ${message_id}` : ''
     print(`  ${name}   ${event_type}   ${result}${count}${advice}`)
   }
+  if (behaviour) print(`  behaviour ${oneLine(behaviour)}`)
   if (console) print(`  ${console}`)
 }

@@ -173,6 +173,12 @@ class Unreachable extends CommandError {
 export const accountTime = async ({ ask }: Service): Promise<number> =>
   Date.parse((await ask('GET', '/control')).clock.now)
 
+/** The account's; null if nothing is below /control, or the service is older than behaviours. */
+export async function behaviourOf({ request }: Service): Promise<string | null> {
+  const { status, body } = await request('GET', '/control')
+  return (status === 200 && body.behaviour) || null
+}
+
 /** Milliseconds until a service that failed is asked again. */
 export const RETRY_AFTER = 250
 

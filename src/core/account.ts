@@ -2,6 +2,15 @@
 export const behaviours = ['specification', 'govuk-pay'] as const
 export type Behaviour = (typeof behaviours)[number]
 
+export const isBehaviour = (text: string): text is Behaviour =>
+  behaviours.some(each => each === text)
+
+/** What an account of each does, after `it`. */
+export const behaviourMeanings: Readonly<Record<Behaviour, string>> = {
+  specification: 'answers to the letter of the specification',
+  'govuk-pay': 'answers as GOV.UK Pay does where that differs from the specification',
+}
+
 /** An account: the owner of API keys, and of everything that is made with them. */
 export type Account = {
   /** Unique. That of a test account begins with its parent's: `givenName` is what people call it. */

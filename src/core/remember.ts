@@ -14,6 +14,17 @@ export function remember<Key, Value>(map: Map<Key, Value>, key: Key, value: Valu
   }
 }
 
+/** Those who ask while an answer is under way share it. */
+export function oneAtATime<Answer>(ask: () => Promise<Answer>): () => Promise<Answer> {
+  let asking: Promise<Answer> | undefined
+  return () => {
+    asking ??= ask().finally(() => {
+      asking = undefined
+    })
+    return asking
+  }
+}
+
 /** Makes something when it is first asked for, and keeps it. After a failure it is made anew: a file cannot be read while all file descriptors are in use. */
 export function onFirstUse<Made>(make: () => Promise<Made>): () => Promise<Made> {
   let made: Promise<Made> | undefined

@@ -58,10 +58,7 @@ export interface StartOptions {
   returnHosts?: string
   /** The first account begins at this time, and so does each that is made from it. Their clocks stand still. */
   at?: Moment
-  /**
-   * Makes identifiers, tokens and keys the same in each run. With `at` and `baseUrl`, whole answers and webhook messages
-   * are the same too.
-   */
+  /** Makes identifiers, tokens and keys the same in each run; with `at` and `baseUrl` answers and messages too. */
   seed?: number | string
   /** The least level of log lines, which go to standard error; 'silent' by default. */
   log?: 'silent' | 'error' | 'warn' | 'info'

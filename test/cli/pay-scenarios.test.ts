@@ -35,6 +35,29 @@ test('farthing pay makes what no user can do, with control: a payment that expir
   assert.deepEqual([code, can_retry], ['P0010', false])
 })
 
+test('farthing pay and farthing doctor say the behaviour of the account, and without /control nothing', async t => {
+  const own = { FARTHING_API_KEY, FARTHING_BEHAVIOUR: 'govuk-pay' }
+  const closed = { FARTHING_API_KEY, FARTHING_CONSOLE: 'false' }
+  const [as, none] = await Promise.all([
+    startService('sqlite', { env: own }),
+    startService('sqlite', { env: closed }),
+  ])
+  t.after(() => Promise.all([as.stop(), none.stop()]))
+  const run = async ({ baseUrl }: typeof as, ...args: string[]) => {
+    const env = { FARTHING_URL: baseUrl, FARTHING_API_KEY, DATABASE_URL: 'sqlite::memory:' }
+    return (await runHere({ args, env })).stdout
+  }
+  assert.match(await run(as, 'pay', '--moto'), /^ {2}behaviour govuk-pay$/m)
+  assert.equal(JSON.parse(await run(as, 'pay', '--moto', '--json')).behaviour, 'govuk-pay')
+  assert.match(
+    await run(as, 'doctor'),
+    /^ok +behaviour +The behaviour of the account is govuk-pay\.$/m,
+  )
+  assert.doesNotMatch(await run(none, 'pay', '--moto'), /behaviour/)
+  assert.equal(JSON.parse(await run(none, 'pay', '--moto', '--json')).behaviour, null)
+  assert.doesNotMatch(await run(none, 'doctor'), /behaviour/)
+})
+
 test('No plan acts on farthing doctor, and none on what farthing pay looks at, nor do they use one up', async t => {
   const service = await startService('sqlite', { env: { FARTHING_API_KEY }, control: true })
   t.after(() => service.stop())

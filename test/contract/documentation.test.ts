@@ -2,8 +2,11 @@ import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import { assets } from '../../src/platform/web/assets.ts'
 import { elementsOf, type Found, only, tagged } from '../hosted/document.ts'
-import type { Answer, Body } from '../support/client.ts'
+import { type Answer, type Body, createClient } from '../support/client.ts'
+import { ask } from '../support/control.ts'
 import { onOneDatabase } from '../support/service.ts'
+
+const FARTHING_API_KEY = 'key-of-the-default-account'
 
 const withClass = (name: string) => (element: Found) =>
   element.attributes.class?.split(' ').includes(name) ?? false
@@ -120,6 +123,26 @@ onOneDatabase('The pages about the service', service => {
     assert.deepEqual(taken, { '/v1/payments': 3, '/v1/agreements': 1, '/v1/webhooks': 1 })
   })
 })
+
+onOneDatabase(
+  'The pages about a service that behaves as GOV.UK Pay',
+  service => {
+    test('/ says the behaviour of the default account as it is now, and /docs that of its document', async () => {
+      const { anonymous } = service()
+      const main = async (path: string) =>
+        only(elementsOf((await anonymous.get(path)).text), tagged('main')).text
+      const says = (now: string, other: string) =>
+        new RegExp(`behaviour of the account default is ${now}: .* FARTHING_BEHAVIOUR=${other} `)
+      assert.match(await main('/'), says('govuk-pay', 'specification'))
+      const api = createClient(service().baseUrls, FARTHING_API_KEY)
+      const reset = await ask(service(), api, 'reset', { behaviour: 'specification' })
+      assert.equal(reset.status, 200)
+      assert.match(await main('/'), says('specification', 'govuk-pay'))
+      assert.match(await main('/docs'), /describes accounts with the behaviour govuk-pay\./)
+    })
+  },
+  { env: { FARTHING_BEHAVIOUR: 'govuk-pay', FARTHING_API_KEY }, control: true },
+)
 
 const env = { FARTHING_BASE_URL: "https://pay.example.org/it's$&more" }
 

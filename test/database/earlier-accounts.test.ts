@@ -2,18 +2,64 @@ import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
+import { readConfig } from '../../src/app/config.ts'
+import { startFarthing } from '../../src/app/start.ts'
 import { givenName } from '../../src/core/account.ts'
 import { accountBeforeEnd, findKey, findTestAccount } from '../../src/platform/accounts/store.ts'
+import { type Body, createClient, webPayment } from '../support/client.ts'
 import { tempDatabase } from '../support/folders.ts'
 import { openAt } from '../support/open-database.ts'
 import { copyMigratedDatabase } from '../support/postgres.ts'
 
+const KEY = 'key-of-the-default-account'
+
 const MIGRATION = '../../src/platform/database/migrations/0019-names-of-test-accounts.sql'
 
-for (const [kind, newDatabase] of Object.entries({
+/** The steps since behaviours, undone. */
+const BEFORE_BEHAVIOURS = [
+  'alter table payments drop column passed',
+  'drop index payments_by_due',
+  'alter table payments drop column due_at',
+  'alter table accounts drop column behaviour',
+  'delete from migrations where number >= 19',
+]
+
+const kinds = Object.entries({
   SQLite: async () => tempDatabase(),
   PostgreSQL: copyMigratedDatabase,
-}))
+})
+
+for (const [kind, newDatabase] of kinds)
+  test(`Payments and accounts of an earlier version behave as the specification says on ${kind}, but the default account as the start does`, async t => {
+    const DATABASE_URL = await newDatabase()
+    const KEYS = 'team=key-of-the-team-account'
+    const env = { PORT: '0', DATABASE_URL, FARTHING_API_KEY: KEY, FARTHING_API_KEYS: KEYS }
+    const start = (more = {}) =>
+      startFarthing({ config: readConfig({ ...env, ...more }), onFatal: assert.ifError })
+    const first = await start()
+    const made = await createClient([first.url], KEY).createPayment()
+    await first.close()
+    const database = await openAt(DATABASE_URL)
+    for (const sql of BEFORE_BEHAVIOURS) await database.write([{ sql, values: [] }])
+    await database.close()
+
+    const next = await start({ FARTHING_BEHAVIOUR: 'govuk-pay' })
+    t.after(() => next.close())
+    const api = createClient([next.url], KEY, 'govuk-pay')
+    const found = await fetch(`${next.url}/v1/payments/${made.payment_id}`, {
+      headers: { Authorization: `Bearer ${KEY}` },
+    })
+    const { _links, ...payment } = (await found.json()) as Body
+    const { _links: before, ...same } = made
+    assert.deepEqual(payment, same)
+    assert.deepEqual(Object.keys(_links), Object.keys(before), 'no link is null')
+    const free = { ...webPayment, amount: 0 }
+    assert.equal((await api.post('/v1/payments', free)).body.code, 'P0102')
+    const team = createClient([next.url], 'key-of-the-team-account')
+    assert.equal((await team.post('/v1/payments', free)).status, 201)
+  })
+
+for (const [kind, newDatabase] of kinds)
   test(`Test accounts of an earlier version keep their names, keys and rooms on ${kind}`, async t => {
     const database = await openAt(await newDatabase())
     t.after(() => database.close())

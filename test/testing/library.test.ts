@@ -12,6 +12,7 @@ import {
   WaitError,
 } from '../../src/testing/library.ts'
 import type * as Library from '../../src/testing/public.d.ts'
+import { webPayment } from '../support/client.ts'
 import { startProcess } from '../support/process.ts'
 
 // The declarations that users get are those of the implementation.
@@ -21,6 +22,12 @@ const implementation: Pick<typeof Library, 'startFarthing' | 'connectFarthing'> 
 }
 
 const KEY = 'a-key-for-the-library-tests'
+
+/** What it answers to a payment of nothing, which the specification allows: the code of its error, or the status. */
+async function answerToNothing({ send }: Pick<Library.Account, 'send'>) {
+  const { status, body } = await send('POST', '/v1/payments', { ...webPayment, amount: 0 })
+  return body.code ?? status
+}
 
 async function connectToProcess(): Promise<{ farthing: Library.Farthing; end(): Promise<void> }> {
   const env = {
@@ -255,13 +262,17 @@ for (const [title, begin] of [
       assert.equal((await account.requests()).length, 200)
     })
 
-    test('a reset empties the account and keeps its key', async () => {
-      await using account = await farthing.account()
+    test('a reset empties the account, and keeps its key and, unless told, its behaviour', async () => {
+      await using account = await farthing.account({ behaviour: 'govuk-pay' })
       await account.payment({ reference: 'R-7' })
+      assert.equal(await answerToNothing(account), 'P0102')
       await account.reset({ at: new Date('2026-01-01') })
       assert.equal((await account.send('GET', '/v1/payments')).body.total, 0)
+      assert.equal(await answerToNothing(account), 'P0102')
       await account.clock.freeze('2026-01-02T00:00:00Z')
       assert.equal((await account.clock.resume()).toISOString().slice(0, 10), '2026-01-02')
+      await account.reset({ behaviour: 'specification' })
+      assert.equal(await answerToNothing(account), 201)
     })
 
     test('a refused request is a ControlError with its code and field', async () => {
@@ -302,6 +313,14 @@ for (const [title, begin] of [
       )
     })
   })
+
+test('a service has the behaviour that it was started with, and so have its accounts unless told', async () => {
+  await using farthing = await startFarthing({ behaviour: 'govuk-pay' })
+  await using account = await farthing.account()
+  await using told = await farthing.account({ behaviour: 'specification' })
+  const answers = await Promise.all([farthing, account, told].map(answerToNothing))
+  assert.deepEqual(answers, ['P0102', 'P0102', 201])
+})
 
 test('a process that forgets to stop ends by itself, with fake timers and no trace of the library', async () => {
   const script = `

@@ -31,6 +31,10 @@ describe('The library', () => {
         /^startFarthing: database: 5 is empty or not/,
       ],
       [() => startFarthing(unchecked({ log: 'all' })), /log: 'all' is not one of silent, error/],
+      [
+        () => startFarthing(unchecked({ behaviour: 'govuk' })),
+        /behaviour: 'govuk' is not one of spec/,
+      ],
       [() => connectFarthing(unchecked({ uri: '' })), /there is no uri: use url, key$/],
       [() => farthing.account(unchecked('checkout')), /^account: 'checkout' is not an object/],
       [

@@ -1,6 +1,8 @@
+import { DEFAULT_ACCOUNT } from '../../core/account.ts'
 import type { Config } from '../../core/config.ts'
-import { onFirstUse, remember } from '../../core/remember.ts'
+import { oneAtATime, onFirstUse, remember } from '../../core/remember.ts'
 import type { Context } from '../../pay/context.ts'
+import { accountOfName } from '../../platform/accounts/store.ts'
 import { addressesOf, exampleAddresses, pathOf } from '../../platform/http/addresses.ts'
 import { JSON_TYPE } from '../../platform/http/body.ts'
 import type { Endpoint } from '../../platform/http/endpoint.ts'
@@ -12,11 +14,22 @@ import type { Chapters } from './openapi.ts'
  * The description of the API, the page that shows it, and the front page. They are loaded and made when somebody
  * first asks for them, and then kept. `chapters` holds every endpoint once the service is put together.
  */
-export function docsEndpoints({ config }: Context, chapters: () => Chapters): Endpoint[] {
+export function docsEndpoints(
+  { config, database }: Pick<Context, 'config' | 'database'>,
+  chapters: () => Chapters,
+): Endpoint[] {
   const basePath = pathOf(config.baseUrl)
   const docs = onFirstUse(async () => {
     const { docsPage } = await import('./pages.ts')
-    return Buffer.from(docsPage({ basePath }, { hasConsole: config.console }))
+    return Buffer.from(
+      docsPage({ basePath }, { hasConsole: config.console, behaviour: config.behaviour }),
+    )
+  })
+
+  /** A reset may have changed it since the start. While the database is away, it is what the start made it. */
+  const defaultBehaviour = oneAtATime(async () => {
+    const account = await accountOfName(database, DEFAULT_ACCOUNT).catch(() => undefined)
+    return account?.behaviour ?? config.behaviour
   })
 
   return [
@@ -47,8 +60,9 @@ export function docsEndpoints({ config }: Context, chapters: () => Chapters): En
         const addresses = addressesOf(request, config)
         const { frontPage } = await import('./pages.ts')
         setPageHeaders(reply, addresses)
-        const page = frontPage({ basePath }, addresses.api, { hasConsole: config.console })
-        return sendHtml(reply, 200, page)
+        const behaviour = await defaultBehaviour()
+        const service = { hasConsole: config.console, behaviour }
+        return sendHtml(reply, 200, frontPage({ basePath }, addresses.api, service))
       },
     },
   ]

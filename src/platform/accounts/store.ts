@@ -17,7 +17,13 @@ import { DAY } from '../../core/time.ts'
 import { countRows, findOne, type Part, type Range, where } from '../database/select.ts'
 import type { LastPlan } from '../http/request-state.ts'
 
-type ApiKey = { key_id: string; account: string; created: number; revoked: number | null }
+type ApiKey = {
+  key_id: string
+  account: string
+  behaviour: Behaviour
+  created: number
+  revoked: number | null
+}
 
 const sha256 = (text: string): Buffer => hash('sha256', text, 'buffer')
 
@@ -40,10 +46,10 @@ function makeKey({ time, newId, secrets = randomSecrets }: KeyPorts, account: st
  */
 export async function createKey(ports: KeyPorts, account: string, behaviour?: Behaviour) {
   const isNewAccount = (await accountOfName(ports.database, account)) === undefined
-  await findOrMakeAccount(ports.database, account, behaviour)
+  const owner = await findOrMakeAccount(ports.database, account, behaviour)
   const { key_id, key, insert } = makeKey(ports, account)
   await ports.database.write([insert])
-  return { key_id, key, isNewAccount }
+  return { key_id, key, behaviour: owner.behaviour, isNewAccount }
 }
 
 /** Throws if the account has ended. */
@@ -71,7 +77,7 @@ const insertAccount = (
 /** All keys of accounts that have not ended, oldest first, without the keys themselves. */
 export const listKeys = (database: Database): Promise<ApiKey[]> =>
   database.query<ApiKey>(
-    `select key_id, account, created, revoked from api_keys join accounts on accounts.name = api_keys.account
+    `select key_id, account, behaviour, created, revoked from api_keys join accounts on accounts.name = api_keys.account
      where ended = 0 order by created, key_id`,
   )
 

@@ -1,4 +1,5 @@
 import type { Database } from '../../core/ports.ts'
+import { oneAtATime } from '../../core/remember.ts'
 import type { Endpoint } from './endpoint.ts'
 import { json } from './openapi.ts'
 import { object } from './schema.ts'
@@ -8,18 +9,12 @@ export function healthEndpoints(
   { database }: { database: Pick<Database, 'check'> },
   draining: () => boolean,
 ): Endpoint[] {
-  /** The question to the database that is under way. Requests share it, because they need no key and are never refused. */
-  let checking: Promise<boolean> | undefined
-  const isUsable = () =>
-    database
-      .check()
-      .then(
-        () => true,
-        () => false,
-      )
-      .finally(() => {
-        checking = undefined
-      })
+  const isUsable = oneAtATime(() =>
+    database.check().then(
+      () => true,
+      () => false,
+    ),
+  )
   return [
     {
       method: 'GET',
@@ -49,8 +44,7 @@ export function healthEndpoints(
         },
       }),
       handler: async (_request, reply) => {
-        checking ??= isUsable()
-        if ((await checking) && !draining()) return { status: 'ok' }
+        if ((await isUsable()) && !draining()) return { status: 'ok' }
         return reply.code(503).send({ status: 'unavailable' })
       },
     },

@@ -9,11 +9,12 @@ import { copyMigratedDatabase, createPostgresDatabase } from '../../support/post
 import { startProcess } from '../../support/process.ts'
 
 const KEY = /^api_test_[0-9a-v]{52}\n$/
-const LINE = /^(?<id>[0-9a-v]{26}) {2}(?<created>\S+) +(?<revoked>\S+) +(?<account>.+)$/
+const LINE =
+  /^(?<id>[0-9a-v]{26}) {2}(?<created>\S+) +(?<revoked>\S+) +(?<behaviour>\S+) +(?<account>.+)$/
 
 for (const kind of ['sqlite', 'postgres'] as const)
   describe(`farthing keys, beside a running service (${kind})`, () => {
-    test('Keys are made, listed and revoked, and the service knows within a second', async t => {
+    test('Keys are made, listed with the behaviour of their account, and revoked, and the service knows within a second', async t => {
       const DATABASE_URL = kind === 'sqlite' ? tempDatabase() : await createPostgresDatabase()
       const env = { DATABASE_URL, FARTHING_API_KEY: 'a-fixed-key-of-ours' }
       const keys = (...args: string[]) => runHere({ args: ['keys', ...args], env })
@@ -26,14 +27,18 @@ for (const kind of ['sqlite', 'postgres'] as const)
       const running = await startProcess({ env })
       t.after(() => running.kill())
 
-      const [one, two] = [await keys('create'), await keys('create', '--account', 'Team B')]
+      const one = await keys('create')
+      const two = await runHere({
+        args: ['keys', 'create', '--account', 'Team B'],
+        env: { ...env, FARTHING_BEHAVIOUR: 'govuk-pay' },
+      })
       assert.match(one.stdout, KEY)
       assert.doesNotMatch(one.stderr, /is new/)
-      assert.match(two.stderr, /^The account Team B is new\.$/m)
+      assert.match(two.stderr, /^The account Team B is new\. Its behaviour is govuk-pay\.$/m)
       assert.match(two.stdout, KEY)
       const [, told] = /^The key ([0-9a-v]{26}) of the account Team B, /m.exec(two.stderr) ?? []
       const key = two.stdout.trim()
-      const api = createClient([running.baseUrl], key)
+      const api = createClient([running.baseUrl], key, 'govuk-pay')
       const made = await api.post('/v1/payments', webPayment)
       assert.equal(made.status, 201, made.text)
       const fixed = createClient([running.baseUrl], env.FARTHING_API_KEY)
@@ -42,6 +47,10 @@ for (const kind of ['sqlite', 'postgres'] as const)
       const [first, second, ...more] = await lines()
       assert.deepEqual(more, [])
       assert.deepEqual([first?.account, second?.account], ['default', 'Team B'])
+      assert.deepEqual([first?.behaviour, second?.behaviour], ['specification', 'govuk-pay'])
+      const json = await keys('create', '--account', 'Team B', '--json')
+      assert.equal(JSON.parse(json.stdout).behaviour, 'govuk-pay', 'the account keeps it')
+      await keys('revoke', JSON.parse(json.stdout).key_id)
       assert.equal(told, second?.id)
       assert.deepEqual([first?.revoked, second?.revoked], ['-', '-'])
       assert.match(second?.created ?? '', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
@@ -88,7 +97,7 @@ describe('farthing keys', () => {
     for (const account of ['a\nb', '-a', 'x'.repeat(65)]) {
       const { code, stderr } = await keys(['create', `--account=${account}`])
       assert.equal(code, 2, account)
-      assert.match(stderr, /It must be 1 to 64 letters/)
+      assert.match(stderr, account === '' ? /It is empty/ : /It must be 1 to 64 letters/)
     }
   })
 

@@ -5,7 +5,7 @@ import { DAY } from '../../../src/core/time.ts'
 import { deleteEndedRooms } from '../../../src/pay/ended-rooms.ts'
 import { tagged } from '../../hosted/document.ts'
 import { createAgreement } from '../../support/agreements.ts'
-import { createClient } from '../../support/client.ts'
+import { createClient, webPayment } from '../../support/client.ts'
 import {
   consoleOf,
   elementWith,
@@ -57,6 +57,48 @@ onEveryDatabase(
       assert.equal(linkTo(inside, /^back to/), '../../../console')
       const own = await signIn(service(), createClient(service().baseUrls, key))
       assert.equal((await own.post('accounts/make-account', { name: `${inner}-2` })).status, 404)
+    })
+
+    test('a test account has the behaviour that the form chooses, or its parent’s, and every page says it', async () => {
+      const { browser, name } = await start()
+      const make = (inner: string, behaviour: string) =>
+        browser.post('accounts/make-account', { name: `${name}-${inner}`, behaviour })
+      const refused = await make('x', 'govuk')
+      assert.equal(refused.status, 400)
+      assert.match(
+        elementWith(refused, 'behaviour-error').text,
+        /Choose specification or govuk-pay/,
+      )
+      assert.equal(
+        elementWith(refused, 'behaviour').attributes['aria-describedby'],
+        'behaviour-hint behaviour-error',
+      )
+      const both = await browser.post('accounts/make-account', { name: '', behaviour: 'govuk' })
+      assert.match(elementWith(both, 'name-error').text, /Enter a name/)
+      assert.match(elementWith(both, 'behaviour-error').text, /Choose/)
+      for (const [inner, chosen, behaviour, status] of [
+        ['a', '', 'specification', 201],
+        ['b', 'govuk-pay', 'govuk-pay', 422],
+        ['c', 'specification', 'specification', 201],
+      ] as const) {
+        const page = await make(inner, chosen)
+        assert.match(page.text, new RegExp(`Its behaviour is ${behaviour}: `))
+        const key = page.elements.find(tagged('pre'))?.text.trim() ?? ''
+        const api = createClient(service().baseUrls, key, behaviour)
+        assert.equal((await api.post('/v1/payments', { ...webPayment, amount: 0 })).status, status)
+        for (const path of ['', '/payments', '/accounts']) {
+          const { elements } = await browser.get(`a/${name}-${inner}${path}`)
+          const [header] = elements.filter(({ attributes }) =>
+            attributes.class?.includes('farthing-account'),
+          )
+          assert.match(header?.text ?? '', new RegExp(`Behaviour: ${behaviour}`), path)
+        }
+        const home = await browser.get(`a/${name}-${inner}`)
+        assert.match(home.text, new RegExp(`Behaviour: ${behaviour}\\. This account answers`))
+      }
+      const rows = (await browser.get('accounts')).elements.filter(tagged('tr'))
+      const row = rows.find(({ text }) => text.includes(`${name}-b`))
+      assert.match(row?.text ?? '', /govuk-pay/)
     })
 
     test('when a test account ends is said with its day, whatever the clock of its parent shows', async () => {

@@ -176,8 +176,14 @@ onEveryDatabase(
       }
     })
 
-    test('unusable names and times are refused', async () => {
+    test('unusable names, times and behaviours are refused, and a refused reset changes nothing', async () => {
       const parent = await service().newAccount()
+      for (const behaviour of ['govuk', '', null, true])
+        for (const path of ['accounts', 'reset']) {
+          const { status, body } = await control(parent, path, { behaviour })
+          assert.deepEqual([status, body.code, body.field], [422, 'C0102', 'behaviour'], path)
+        }
+      assert.equal((await control(parent, '', undefined, 'GET')).body.epoch, 0)
       for (const [body, code, field] of [
         [{ name: 'a#1' }, 'C0102', 'name'],
         [{ name: '' }, 'C0102', 'name'],

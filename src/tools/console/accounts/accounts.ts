@@ -1,6 +1,14 @@
 /** The account with its clock and its plans, and the test accounts that it has made. */
 
-import { type Account, givenName, isAccountName, newTestAccount } from '../../../core/account.ts'
+import {
+  type Account,
+  behaviourMeanings,
+  behaviours,
+  givenName,
+  isAccountName,
+  isBehaviour,
+  newTestAccount,
+} from '../../../core/account.ts'
 import { TEST_ACCOUNTS } from '../../../core/budgets.ts'
 import { DAY, HOUR, iso, MINUTE, SECOND } from '../../../core/time.ts'
 import {
@@ -13,7 +21,7 @@ import {
 } from '../../../platform/accounts/store.ts'
 import { formBody } from '../../../platform/http/body.ts'
 import { backLink, button, details, summaryList } from '../../../platform/web/components.ts'
-import { input } from '../../../platform/web/form-components.ts'
+import { input, select } from '../../../platform/web/form-components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import type { Plan } from '../../plans/plan.ts'
 import { findPlans } from '../../plans/store.ts'
@@ -59,6 +67,7 @@ ${summaryList(
   summaryRows('account', {
     Name: html`<bdi>${givenName(visit.account)}</bdi>`,
     'Test account of': visit.account.parent !== null && html`<bdi>${visit.account.parent}</bdi>`,
+    Behaviour: `${visit.account.behaviour}: it ${behaviourMeanings[visit.account.behaviour]}`,
     Clock: clockOf(visit.account),
   }),
 )}
@@ -73,6 +82,15 @@ const makeForm = (visit: PageVisit, refused: Typed | undefined): Html | false =>
     visit,
     'make-account',
     html`${input({ ...typedIn(refused, 'name'), label: 'Name of a new test account' })}
+${select({
+  ...typedIn(refused, 'behaviour'),
+  label: 'Behaviour',
+  hint: `With govuk-pay it ${behaviourMeanings['govuk-pay']}`,
+  options: [
+    { value: '', text: `as this account: ${visit.account.behaviour}` },
+    ...behaviours.map(value => ({ value, text: value })),
+  ],
+})}
 ${button({ id: 'make-account', text: 'Make a test account', secondary: true })}`,
   )
 
@@ -82,14 +100,23 @@ async function makeAccount(visit: PageVisit): Promise<Page | Typed> {
   if (account.parent !== null) throw notFound()
   const form = formBody(request)
   const name = textIn(form, 'name') ?? ''
-  const refused = (error: string): Typed => ({ form, errors: { name: error } })
+  const behaviour = textIn(form, 'behaviour') ?? account.behaviour
+  const isKnown = isBehaviour(behaviour)
+  const refused = (error?: string): Typed => ({
+    form,
+    errors: {
+      ...(error && { name: error }),
+      ...(!isKnown && { behaviour: `Choose ${behaviours.join(' or ')}` }),
+    },
+  })
   if (!isAccountName(name))
     return refused(
       'Enter a name of 1 to 64 letters, digits, spaces, dots, hyphens or underscores, that begins with a letter or a digit',
     )
+  if (!isKnown) return refused()
   if (await hasAllTestAccounts(context.database, account.name, wall))
     return refused(`An account has at most ${TEST_ACCOUNTS} test accounts`)
-  const child = newTestAccount(account.name, name, account.behaviour)
+  const child = newTestAccount(account.name, name, behaviour)
   const testAccount = await createTestAccount(context, child)
   if (!testAccount) return refused('Enter another name: this one was used within the last 8 days')
   return {
@@ -97,7 +124,8 @@ async function makeAccount(visit: PageVisit): Promise<Page | Typed> {
     section: 'accounts',
     above: backLink(`${root}accounts`, 'Test accounts'),
     heading: heading(html`The test account <bdi>${name}</bdi> is made`),
-    content: html`${paragraph(html`Its key is shown only now. It ends ${shortTime(testAccount.expires, wall)}.`)}
+    content: html`${paragraph(`Its behaviour is ${behaviour}: it ${behaviourMeanings[behaviour]}.`)}
+${paragraph(html`Its key is shown only now. It ends ${shortTime(testAccount.expires, wall)}.`)}
 ${listing('Its API key', testAccount.key)}
 ${paragraph(lookInside(root, name))}`,
   }
@@ -182,6 +210,7 @@ const livingTable = ({ root, wall }: AccountVisit, { living, counts }: Tests): H
     columns: {
       Name: testAccount => untrusted(givenName(testAccount)),
       Age: ({ expires }) => ageOf(Math.max(0, wall - expires + TEST_ACCOUNT_LIVES)),
+      Behaviour: ({ behaviour }) => behaviour,
       Clock: clockOf,
       Payments: numeric(({ room }) => counts.payments.get(room) ?? 0),
       'Refused requests': numeric(({ room }) => counts.refused.get(room) ?? 0),

@@ -257,7 +257,7 @@ function navigation(
   const signOut = postForm(
     base === '/console' ? account : undefined,
     `${site}/console/sign-out`,
-    html`<span><span class="govuk-visually-hidden">Account: </span><a class="govuk-link" href="${root}accounts"><bdi>${givenName(account)}</bdi></a></span>
+    html`<span><span class="govuk-visually-hidden">Account: </span><a class="govuk-link" href="${root}accounts"><bdi>${givenName(account)}</bdi></a> · <span class="govuk-visually-hidden">Behaviour: </span>${account.behaviour}</span>
 ${button({ id: 'sign-out', text: 'Sign out', secondary: true })}`,
     'farthing-account',
   )

@@ -1,5 +1,6 @@
 /** The first page of the console: whether all is well, and where to go from there. */
 
+import { behaviourMeanings } from '../../../core/account.ts'
 import { timeOf } from '../../../core/ids.ts'
 import { DAY } from '../../../core/time.ts'
 import type { Status } from '../../../pay/payments/payment.ts'
@@ -70,6 +71,7 @@ ${attentionPart(visit, attention)}
 ${countsPart(visit, counts)}
 <h2 class="govuk-heading-m">Your service</h2>
 ${paragraph(html`Base URL of the API: ${copied('Base URL', visit.addresses.api)}`)}
+${behaviourPart(visit)}
 ${paragraph(link(`${visit.site}/docs`, 'API documentation'))}`,
   fails: data => data.fails,
   live: async visit => {
@@ -77,6 +79,11 @@ ${paragraph(link(`${visit.site}/docs`, 'API documentation'))}`,
     return { version: [exchange_id, payment?.payment_id, payment?.version] }
   },
 })
+
+const behaviourPart = ({ account: { behaviour, parent }, root }: AccountVisit): Html =>
+  paragraph(
+    html`Behaviour: ${behaviour}. This account ${behaviourMeanings[behaviour]}.${parent === null && html` ${link(`${root}accounts`, 'Make a test account with the other')}`}`,
+  )
 
 /** The newest exchange and the newest payment: what changes anything on the page is one of them. */
 async function newestOf({ context: { database }, account, now }: AccountVisit) {
