@@ -67,6 +67,7 @@ def test_a_recurring_payment_is_declined_and_succeeds_when_it_is_tried_again(acc
     declined = ended(account, first)
     assert (declined["status"], declined["can_retry"]) == ("failed", True)
     again = account.ask("POST", "/v1/payments", monthly, expect=201)
+    account.ask("POST", "/control/clock", {"advance": 2000})
     assert ended(account, again)["status"] == "success"
 
 

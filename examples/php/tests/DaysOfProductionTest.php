@@ -51,6 +51,7 @@ final class DaysOfProductionTest extends TestCase
         $declined = $this->ended($first);
         self::assertSame(['failed', true], [$declined['status'], $declined['can_retry']]);
         $again = $this->account->ask('POST', '/v1/payments', $monthly, 201);
+        $this->account->ask('POST', '/control/clock', ['advance' => 2000]);
         self::assertSame('success', $this->ended($again)['status']);
     }
 
