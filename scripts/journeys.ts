@@ -248,7 +248,7 @@ async function usePlans({ use }: Steps): Promise<void> {
   const plans: Record<string, Body> = {
     'The card of one payment is declined': { given: { reference: 'R-7' }, scenario: 'declined' },
     'A recurring payment is declined for good': { scenario: 'declined', can_retry: false },
-    'What the user confirms stays submitted': { hold: true },
+    'A refund stays submitted': { refund: 'held' },
     'A refund fails': { on: 'refundPayment', scenario: 'error' },
     'The account is switched off': { on: 'createPayment', answer: { code: 'P0941' } },
     'The second and third creation get a 503': {

@@ -77,9 +77,10 @@ func ended(t *testing.T, c client, payment object) object {
 
 func TestARecurringPaymentIsDeclinedAndSucceedsWhenItIsTriedAgain(t *testing.T) {
 	c := account(t)
+	c.ask(t, "POST", "/control/reset", object{"behaviour": "govuk-pay"}, 200)
 	id := c.ask(t, "POST", "/v1/agreements", object{"reference": "R-7", "description": "A licence"}, 201)["agreement_id"]
 	c.ask(t, "POST", "/control/payments", object{"set_up_agreement": id, "scenario": "success"}, 201)
-	c.ask(t, "POST", "/control/plans", object{"given": object{"agreement_id": id}, "scenario": "declined", "hold": true}, 201)
+	c.ask(t, "POST", "/control/plans", object{"given": object{"agreement_id": id}, "scenario": "declined", "can_retry": true, "hold": true}, 201)
 	monthly := object{"amount": 1450, "reference": "R-7", "description": "March"}
 	monthly["authorisation_mode"], monthly["agreement_id"] = "agreement", id
 	first := c.ask(t, "POST", "/v1/payments", monthly, 201)
@@ -88,7 +89,9 @@ func TestARecurringPaymentIsDeclinedAndSucceedsWhenItIsTriedAgain(t *testing.T) 
 	declined := ended(t, c, first)
 	expect(t, "failed", declined["status"])
 	expect(t, true, declined["can_retry"])
-	expect(t, "success", ended(t, c, c.ask(t, "POST", "/v1/payments", monthly, 201))["status"])
+	again := c.ask(t, "POST", "/v1/payments", monthly, 201)
+	c.ask(t, "POST", "/control/clock", object{"advance": 2000}, 200)
+	expect(t, "success", ended(t, c, again)["status"])
 }
 
 // pageFor returns what your service shows when the user is back. A submitted payment has neither succeeded nor failed.
@@ -105,7 +108,8 @@ func pageFor(payment object) string {
 
 func TestAPaymentIsStillSubmittedWhenTheUserIsBack(t *testing.T) {
 	c := account(t)
-	held := c.ask(t, "POST", "/control/payments", object{"scenario": "success", "hold": true}, 201)
+	c.ask(t, "POST", "/control/reset", object{"behaviour": "govuk-pay"}, 200)
+	held := c.ask(t, "POST", "/control/payments", object{"scenario": "success", "confirm": false}, 201)
 	id := held["payment_id"].(string)
 	expect(t, "We will email you", pageFor(c.ask(t, "GET", "/v1/payments/"+id, nil, 200)))
 	c.ask(t, "POST", "/control/payments/"+id+"/complete", object{"scenario": "success"}, 200)

@@ -25,11 +25,12 @@ test('a payment is paid, refunded, and gone after 7 days', async () => {
 })
 
 test('a recurring payment is declined, and succeeds when it is tried again', async () => {
+  await account.reset({ behaviour: 'govuk-pay' })
   const names = { reference: 'R-7', description: 'A licence' }
   const { body: agreement } = await account.send('POST', '/v1/agreements', names)
   const { agreement_id } = agreement
   await account.payment({ set_up_agreement: agreement_id, scenario: 'success' })
-  await account.plan({ given: { agreement_id }, scenario: 'declined', hold: true })
+  await account.plan({ given: { agreement_id }, scenario: 'declined', can_retry: true, hold: true })
   const monthly = { ...names, amount: 1450, authorisation_mode: 'agreement', agreement_id }
   const charge = async key =>
     (await account.send('POST', '/v1/payments', monthly, { 'Idempotency-Key': key })).body
@@ -44,7 +45,7 @@ test('a recurring payment is declined, and succeeds when it is tried again', asy
   }
   const first = await charge('R-7-march')
   expect(first.state.status).toBe('created') // as in production: the end comes later
-  await account.complete(first.payment_id, 'declined')
+  await account.complete(first.payment_id)
   const declined = await ended(first.payment_id)
   expect([declined.status, declined.can_retry]).toEqual(['failed', true])
   const again = await charge('R-7-march-again')
@@ -52,13 +53,14 @@ test('a recurring payment is declined, and succeeds when it is tried again', asy
 })
 
 test('a payment is still submitted when the user is back', async () => {
+  await account.reset({ behaviour: 'govuk-pay' })
   /** What your service shows then. A submitted payment has neither succeeded nor failed. */
   const pageFor = async id => {
     const { state } = (await account.send('GET', `/v1/payments/${id}`)).body
     if (state.status === 'success') return 'Thank you'
     return state.finished ? 'Try again' : 'We will email you'
   }
-  const { payment_id } = await account.payment({ scenario: 'success', hold: true })
+  const { payment_id } = await account.payment({ scenario: 'success', confirm: false })
   expect(await pageFor(payment_id)).toBe('We will email you')
   await account.complete(payment_id, 'success')
   expect(await pageFor(payment_id)).toBe('Thank you')

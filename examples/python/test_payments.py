@@ -53,11 +53,13 @@ def ended(account, payment):
 
 
 def test_a_recurring_payment_is_declined_and_succeeds_when_it_is_tried_again(account):
+    account.ask("POST", "/control/reset", {"behaviour": "govuk-pay"})
     agreement = account.ask("POST", "/v1/agreements", {"reference": "R-7", "description": "A licence"}, expect=201)
     given = {"agreement_id": agreement["agreement_id"]}
     set_up = {"set_up_agreement": agreement["agreement_id"], "scenario": "success"}
     account.ask("POST", "/control/payments", set_up, expect=201)
-    account.ask("POST", "/control/plans", {"given": given, "scenario": "declined", "hold": True}, expect=201)
+    declines = {"given": given, "scenario": "declined", "can_retry": True, "hold": True}
+    account.ask("POST", "/control/plans", declines, expect=201)
     monthly = {"amount": 1450, "reference": "R-7", "description": "March", "authorisation_mode": "agreement", **given}
     first = account.ask("POST", "/v1/payments", monthly, expect=201)
     assert first["state"]["status"] == "created"  # As in production: the end comes later.
@@ -65,6 +67,7 @@ def test_a_recurring_payment_is_declined_and_succeeds_when_it_is_tried_again(acc
     declined = ended(account, first)
     assert (declined["status"], declined["can_retry"]) == ("failed", True)
     again = account.ask("POST", "/v1/payments", monthly, expect=201)
+    account.ask("POST", "/control/clock", {"advance": 2000})
     assert ended(account, again)["status"] == "success"
 
 
@@ -76,7 +79,8 @@ def page_for(state):
 
 
 def test_a_payment_is_still_submitted_when_the_user_is_back(account):
-    held = account.ask("POST", "/control/payments", {"scenario": "success", "hold": True}, expect=201)
+    account.ask("POST", "/control/reset", {"behaviour": "govuk-pay"})
+    held = account.ask("POST", "/control/payments", {"scenario": "success", "confirm": False}, expect=201)
     path = f"/v1/payments/{held['payment_id']}"
     assert page_for(account.ask("GET", path)["state"]) == "We will email you"
     account.ask("POST", f"/control/payments/{held['payment_id']}/complete", {"scenario": "success"})

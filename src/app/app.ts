@@ -21,7 +21,7 @@ import { createAuthenticate } from '../platform/accounts/bearer.ts'
 import { givingWay } from '../platform/database/give-way.ts'
 import type { Area, Areas, Recorded } from '../platform/http/areas.ts'
 import { wrongMediaTypeOf } from '../platform/http/body.ts'
-import { pathParam, registerRoutes } from '../platform/http/endpoint.ts'
+import { registerRoutes } from '../platform/http/endpoint.ts'
 import { sendApiError } from '../platform/http/errors.ts'
 import { healthEndpoints } from '../platform/http/health.ts'
 import { createLimits } from '../platform/http/limits.ts'
@@ -187,7 +187,9 @@ function createAreas(context: ToolContext, { plans, onRefused, refusals }: AreaP
   /** Then does what time owes the payments of the account, unless the request is about one: its handler does that. */
   const authenticate: Area['authenticate'] = (request, reply) => {
     const owed = () =>
-      pathParam(request, 'payment_id') === '' ? doDueOf(context, request.account) : undefined
+      request.routeOptions.url?.includes(':payment_id')
+        ? undefined
+        : doDueOf(context, request.account)
     const authenticated = known(request, reply)
     return authenticated ? authenticated.then(owed) : owed()
   }

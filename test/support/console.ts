@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import type { Behaviour } from '../../src/core/account.ts'
 import { elementsOf, type Found, only, tagged, withId } from '../hosted/document.ts'
 import type { Client } from './client.ts'
 import type { Service } from './service.ts'
@@ -122,8 +123,11 @@ export async function signIn(
 }
 
 /** A new account, signed in. */
-export async function enter(service: Instances & Pick<Service, 'newNamedAccount'>) {
-  const { api, name } = await service.newNamedAccount()
+export async function enter(
+  service: Instances & Pick<Service, 'newNamedAccount'>,
+  behaviour?: Behaviour,
+) {
+  const { api, name } = await service.newNamedAccount(behaviour)
   return { api, name, browser: await signIn(service, api) }
 }
 

@@ -86,10 +86,11 @@ public sealed class PaymentsTests(Farthing farthing) : IClassFixture<Farthing>, 
     [Fact(Timeout = 60_000)]
     public async Task A_recurring_payment_is_declined_and_succeeds_when_it_is_tried_again()
     {
+        await account.Ask("POST", "/control/reset", new { behaviour = "govuk-pay" }, 200);
         var wanted = new { reference = "R-7", description = "A licence" };
         var id = (await account.Ask("POST", "/v1/agreements", wanted, 201)).GetProperty("agreement_id").GetString();
         await Create("/control/payments", new { set_up_agreement = id, scenario = "success" });
-        var plan = new { given = new { agreement_id = id }, scenario = "declined", hold = true };
+        var plan = new { given = new { agreement_id = id }, scenario = "declined", can_retry = true, hold = true };
         await account.Ask("POST", "/control/plans", plan, 201);
         var monthly = new { amount = 1450, reference = "R-7", description = "March",
             authorisation_mode = "agreement", agreement_id = id };
@@ -98,7 +99,9 @@ public sealed class PaymentsTests(Farthing farthing) : IClassFixture<Farthing>, 
         await Complete(first, "declined");
         var declined = await Ended(first);
         Assert.Equal(("failed", true), (Status(declined), declined.GetProperty("can_retry").GetBoolean()));
-        Assert.Equal("success", Status(await Ended(await Create("/v1/payments", monthly))));
+        var again = await Create("/v1/payments", monthly);
+        await account.Ask("POST", "/control/clock", new { advance = 2000 }, 200);
+        Assert.Equal("success", Status(await Ended(again)));
     }
 
     /// <summary>What your service shows then. A submitted payment has neither succeeded nor failed.</summary>
@@ -112,7 +115,8 @@ public sealed class PaymentsTests(Farthing farthing) : IClassFixture<Farthing>, 
     [Fact(Timeout = 60_000)]
     public async Task A_payment_is_still_submitted_when_the_user_is_back()
     {
-        var id = await Create("/control/payments", new { scenario = "success", hold = true });
+        await account.Ask("POST", "/control/reset", new { behaviour = "govuk-pay" }, 200);
+        var id = await Create("/control/payments", new { scenario = "success", confirm = false });
         Assert.Equal("We will email you", await PageFor(id));
         await Complete(id, "success");
         Assert.Equal("Thank you", await PageFor(id));

@@ -36,11 +36,12 @@ final class DaysOfProductionTest extends TestCase
 
     public function testARecurringPaymentIsDeclinedAndSucceedsWhenItIsTriedAgain(): void
     {
+        $this->account->ask('POST', '/control/reset', ['behaviour' => 'govuk-pay']);
         $wanted = ['reference' => 'R-7', 'description' => 'A licence'];
         $id = $this->account->ask('POST', '/v1/agreements', $wanted, 201)['agreement_id'];
         $setUp = ['set_up_agreement' => $id, 'scenario' => 'success'];
         $this->account->ask('POST', '/control/payments', $setUp, 201);
-        $plan = ['given' => ['agreement_id' => $id], 'scenario' => 'declined', 'hold' => true];
+        $plan = ['given' => ['agreement_id' => $id], 'scenario' => 'declined', 'can_retry' => true, 'hold' => true];
         $this->account->ask('POST', '/control/plans', $plan, 201);
         $monthly = ['amount' => 1450, 'reference' => 'R-7', 'description' => 'March',
             'authorisation_mode' => 'agreement', 'agreement_id' => $id];
@@ -50,6 +51,7 @@ final class DaysOfProductionTest extends TestCase
         $declined = $this->ended($first);
         self::assertSame(['failed', true], [$declined['status'], $declined['can_retry']]);
         $again = $this->account->ask('POST', '/v1/payments', $monthly, 201);
+        $this->account->ask('POST', '/control/clock', ['advance' => 2000]);
         self::assertSame('success', $this->ended($again)['status']);
     }
 
@@ -65,7 +67,8 @@ final class DaysOfProductionTest extends TestCase
 
     public function testAPaymentIsStillSubmittedWhenTheUserIsBack(): void
     {
-        $wanted = ['scenario' => 'success', 'hold' => true];
+        $this->account->ask('POST', '/control/reset', ['behaviour' => 'govuk-pay']);
+        $wanted = ['scenario' => 'success', 'confirm' => false];
         $id = $this->account->ask('POST', '/control/payments', $wanted, 201)['payment_id'];
         self::assertSame('We will email you', $this->pageFor($id));
         $this->account->ask('POST', "/control/payments/$id/complete", ['scenario' => 'success']);

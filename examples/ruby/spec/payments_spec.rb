@@ -67,17 +67,21 @@ RSpec.describe 'Payments' do
   end
 
   it 'is declined as a recurring one, and succeeds when it is tried again' do
+    ask('POST', '/control/reset', { behaviour: 'govuk-pay' })
     agreement = ask('POST', '/v1/agreements', { reference: 'R-7', description: 'A licence' }, expect: 201)
     given = { agreement_id: agreement['agreement_id'] }
     set_up = { set_up_agreement: given[:agreement_id], scenario: 'success' }
     ask('POST', '/control/payments', set_up, expect: 201)
-    ask('POST', '/control/plans', { given: given, scenario: 'declined', hold: true }, expect: 201)
+    declines = { given: given, scenario: 'declined', can_retry: true, hold: true }
+    ask('POST', '/control/plans', declines, expect: 201)
     monthly = { amount: 1450, reference: 'R-7', description: 'March', authorisation_mode: 'agreement', **given }
     first = ask('POST', '/v1/payments', monthly, expect: 201)
     expect(first['state']['status']).to eq('created') # As in production: the end comes later.
     ask('POST', "/control/payments/#{first['payment_id']}/complete", { scenario: 'declined' })
     expect(ended(first)).to include('status' => 'failed', 'can_retry' => true)
-    expect(ended(ask('POST', '/v1/payments', monthly, expect: 201))['status']).to eq('success')
+    again = ask('POST', '/v1/payments', monthly, expect: 201)
+    ask('POST', '/control/clock', { advance: 2000 })
+    expect(ended(again)['status']).to eq('success')
   end
 
   # What your service shows when the user is back. A submitted payment has neither succeeded nor failed.
@@ -89,7 +93,8 @@ RSpec.describe 'Payments' do
   end
 
   it 'is still submitted when the user is back' do
-    id = ask('POST', '/control/payments', { scenario: 'success', hold: true }, expect: 201)['payment_id']
+    ask('POST', '/control/reset', { behaviour: 'govuk-pay' })
+    id = ask('POST', '/control/payments', { scenario: 'success', confirm: false }, expect: 201)['payment_id']
     expect(page_for(id)).to eq('We will email you')
     ask('POST', "/control/payments/#{id}/complete", { scenario: 'success' })
     expect(page_for(id)).to eq('Thank you')

@@ -12,15 +12,7 @@ export const setUpAgain = difference<'refused' | 'possible'>(
       'charge/service/LinkPaymentInstrumentToAgreementService.java',
       '59-66',
     ),
-    rule: {
-      id: 'P19',
-      level: 'warn',
-      advice:
-        'Do not count on the refusal: keep which agreements are cancelled, and make a new agreement.',
-      among: { operation: 'createPayment', lacking: 'No payment was created.' },
-      answer: (decided, { refusal }) =>
-        refusal?.code === 'P0103' && /cancelled/.test(refusal.message) ? decided : undefined,
-    },
+    noRule: 'a refusal shows that the integration knows',
   },
   { specification: 'refused', 'govuk-pay': 'possible' },
 )

@@ -42,12 +42,10 @@ export async function showDetails(
   visit: JourneyStep,
   { starts }: { starts: boolean },
 ): Promise<PageOrRedirect> {
-  const found = await findByPageToken(visit)
-  if (!found || !starts || !isPayable(statusOf(found.payment)))
-    return unlessOver(visit, found?.payment, payment => nextPage(visit, payment))
-  if (planOf(visit.context, found.payment).scenario) return carryOutPlan(visit, found)
-  const result = await moveByToken(visit, 'open_page')
-  return unlessOver(visit, result?.payment, payment => nextPage(visit, payment))
+  const payment = starts ? (await moveByToken(visit, 'open_page'))?.payment : await find(visit)
+  const isPlanned = payment && planOf(visit.context, payment).scenario
+  if (starts && isPlanned && isPayable(statusOf(payment))) return carryOutPlan(visit)
+  return unlessOver(visit, payment, payment => nextPage(visit, payment))
 }
 
 /** Applies the chosen scenario. Without exactly one valid choice it shows the first page again, with an error. */
@@ -62,7 +60,10 @@ export async function choose(visit: JourneyStep, form: URLSearchParams): Promise
 }
 
 /** Does what the forms would do, and returns what the last of them would return. */
-async function carryOutPlan(visit: JourneyStep, { account, payment }: Found) {
+async function carryOutPlan(visit: JourneyStep): Promise<PageOrRedirect> {
+  const found = await findByPageToken(visit)
+  if (!found) return undefined
+  const { account, payment } = found
   const result = await carryOut(visit.context, account, payment, payment)
   if (!result?.moved || payment.scenario === 'success') return afterSuccess(visit, result)
   return endOf(visit, result.payment)
@@ -81,7 +82,6 @@ export async function confirm(visit: JourneyStep, form: URLSearchParams): Promis
   return afterSuccess(visit, await moveByToken(visit, 'confirm'))
 }
 
-type Found = NonNullable<Awaited<ReturnType<typeof findByPageToken>>>
 type Moved = Awaited<ReturnType<typeof moveByToken>>
 
 async function afterSuccess(visit: JourneyStep, result: Moved): Promise<PageOrRedirect> {

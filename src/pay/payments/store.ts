@@ -86,11 +86,11 @@ export async function hasDue(database: Database, room: string, now: AccountTime)
   return (await database.query(due, [room, now])).length > 0
 }
 
-/** The payments of the account that owe a step at `now`, in milliseconds: those that owed it first. */
+/** The payments of the account that owe a step at `now`, in milliseconds: those that owed it first. Many may be due at one time, so they are not sorted further than the index has them. */
 export async function findDue(database: Database, room: string, now: AccountTime, limit: number) {
   const rows = await database.query<Row>(
     `select ${COLUMNS} from payments where account = $1 and due_at <= $2
-     order by due_at, payment_id limit ${limit}`,
+     order by due_at limit ${limit}`,
     [room, now],
   )
   return rows.map(row => paymentAt(fromRow(row), now))

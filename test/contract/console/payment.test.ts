@@ -121,17 +121,6 @@ onEveryDatabase(
       )
     })
 
-    test('of a payment that expired no webhook is said to have missed a message: there is no event type for it', async t => {
-      const { api, browser } = await enter(service())
-      await subscribe(t, api)
-      const payment = await api.createPayment()
-      service().clock.advance(8)
-      await ask(service(), api, `payments/${payment.payment_id}/complete`, { scenario: 'expired' })
-      const steps = stepsOf(await shown(browser, payment))
-      assert.match(steps.at(-1) ?? '', /failed, P0020/)
-      assert.doesNotMatch(steps.join('\n'), /no message/)
-    })
-
     test('a refund through the API is one step, with its request and its effects', async t => {
       const { api, browser } = await enter(service())
       await subscribe(t, api)
@@ -193,7 +182,7 @@ onEveryDatabase(
       assert.equal((await act(moto, 'cancel')).done, 'cancelled-by-api')
       assert.equal((await stateOf(moto)).state.code, 'P0040')
       const card = await api.createPayment({ authorisation_mode: 'moto_api' })
-      assert.equal((await act(card, 'complete', { scenario: 'error' })).done, 'overtaken')
+      assert.equal((await act(card, 'complete', { scenario: 'cancel' })).done, 'overtaken')
       assert.equal((await act(card, 'complete', { scenario: 'declined' })).done, 'declined')
       assert.equal((await stateOf(card)).state.code, 'P0010')
     })

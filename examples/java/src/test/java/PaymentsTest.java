@@ -85,10 +85,12 @@ class PaymentsTest {
 
     @Test
     void aRecurringPaymentIsDeclinedAndSucceedsWhenItIsTriedAgain() throws Exception {
+        account.ask("POST", "/control/reset", Map.of("behaviour", "govuk-pay"), 200);
         var wanted = Map.of("reference", "R-7", "description", "A licence");
         var id = account.ask("POST", "/v1/agreements", wanted, 201).get("agreement_id").textValue();
         account.ask("POST", "/control/payments", Map.of("set_up_agreement", id, "scenario", "success"), 201);
-        var plan = Map.of("given", Map.of("agreement_id", id), "scenario", "declined", "hold", true);
+        var plan = Map.of("given", Map.of("agreement_id", id), "scenario", "declined", "can_retry", true,
+            "hold", true);
         account.ask("POST", "/control/plans", plan, 201);
         var monthly = Map.of("amount", 1450, "reference", "R-7", "description", "March",
             "authorisation_mode", "agreement", "agreement_id", id);
@@ -99,6 +101,7 @@ class PaymentsTest {
         assertEquals("failed", declined.get("status").textValue());
         assertEquals(true, declined.get("can_retry").booleanValue());
         var again = account.ask("POST", "/v1/payments", monthly, 201);
+        account.ask("POST", "/control/clock", Map.of("advance", 2000), 200);
         assertEquals("success", account.ended(again).get("status").textValue());
     }
 
@@ -111,7 +114,8 @@ class PaymentsTest {
 
     @Test
     void aPaymentIsStillSubmittedWhenTheUserIsBack() throws Exception {
-        var held = account.ask("POST", "/control/payments", Map.of("scenario", "success", "hold", true), 201);
+        account.ask("POST", "/control/reset", Map.of("behaviour", "govuk-pay"), 200);
+        var held = account.ask("POST", "/control/payments", Map.of("scenario", "success", "confirm", false), 201);
         var id = held.get("payment_id").textValue();
         assertEquals("We will email you", pageFor(id));
         complete(id, "success");
