@@ -44,7 +44,13 @@ export function createTurns(atOnce: number) {
 export type Asker = { account: Account; socket?: Socket }
 
 /** What several callers wait for. */
-type Run = { done: Promise<unknown>; askers: Asker[]; left: EventEmitter }
+type Run = {
+  done: Promise<unknown>
+  /** When the latest of them goes on. */
+  latest?: Promise<unknown>
+  askers: Asker[]
+  left: EventEmitter
+}
 
 export type Reading = ReturnType<typeof createReading>
 
@@ -75,10 +81,13 @@ export function createReading() {
 
   async function share(run: Run, asker: Asker): Promise<unknown> {
     run.askers.push(asker)
+    // Each goes on in a turn of its own: sending them all one long response at one go would keep everybody waiting.
+    const goOn = run.latest?.then(inNextTurn) ?? run.done
+    run.latest = goOn
     const leave = () => hasLeft(run) && run.left.emit('close')
     asker.socket?.once('close', leave)
     try {
-      return await resting(run.done)
+      return await resting(goOn)
     } finally {
       asker.socket?.off('close', leave)
     }
@@ -91,6 +100,8 @@ export function createReading() {
     return share(run, asker) as Promise<Done> // the same was asked for
   }
 }
+
+const inNextTurn = <Done>(done: Done): Promise<Done> => setImmediate(done)
 
 let lastTurn: Promise<unknown> = Promise.resolve()
 

@@ -66,3 +66,26 @@ test('where too many wait to read, the account with the most is told so, and ano
   await Promise.all([...working, ...greedy, stranger])
   assert.ok(begun.indexOf('stranger') < begun.length - greedy.length / 2, 'it did not wait for all')
 })
+
+test('those that share long work go on one after the other, each in a turn of the event loop of its own', async () => {
+  const reading = createReading()
+  const { promise, resolve: end } = Promise.withResolvers<void>()
+  const asker = { account: newAccount('many') }
+  const first = ['a', 'b'].map(what => reading(asker, what, () => promise))
+  let turn = 0
+  let isOver = false
+  const count = () => {
+    turn += 1
+    if (!isOver) setImmediate(count)
+  }
+  const turns = Array.from({ length: 20 }, () =>
+    reading(asker, 'shared', async () => 'found').then(found => ({ found, turn })),
+  )
+  count()
+  end()
+  await Promise.all(first)
+  const wentOn = await Promise.all(turns)
+  isOver = true
+  assert.ok(wentOn.every(({ found }) => found === 'found'))
+  assert.equal(new Set(wentOn.map(each => each.turn)).size, 20)
+})
