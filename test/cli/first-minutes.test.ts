@@ -169,7 +169,7 @@ describe('The first minutes', () => {
     const database = join(tempFolder(), 'of farthing')
     const args = ['keys', 'create', '--create', '--account', 'farthing pay']
     const { stderr } = await runHere({ args, env: { DATABASE_URL: `sqlite:${database}` } })
-    assert.match(stderr, /The account farthing pay is new\.\n/)
+    assert.match(stderr, /The account farthing pay is new\. /)
     assert.ok(stderr.includes(`${database}\n`), stderr)
     const [start, host] = [asTypedHere('farthing'), 'farthing']
     assert.notEqual(start, host)

@@ -103,7 +103,16 @@ onEveryDatabase('Accounts: API keys', service => {
     assert.equal(await revokeKey(database, key_id, before + 5), false)
     assert.equal(await revokeKey(database, 'unknown', before), false)
     const listed = (await listKeys(database)).find(each => each.key_id === key_id)
-    assert.deepEqual({ ...listed }, { key_id, account: 'once', created: before, revoked: before })
+    assert.deepEqual(
+      { ...listed },
+      {
+        key_id,
+        account: 'once',
+        behaviour: 'specification',
+        created: before,
+        revoked: before,
+      },
+    )
   })
 
   test('an API key that was refused works as soon as it exists', async () => {
