@@ -17,11 +17,7 @@ import {
 } from '../../pay/payments/payment.ts'
 import { type Refund, refundScenarios } from '../../pay/payments/refund.ts'
 import { newPayment, readNewPayment } from '../../pay/payments/request.ts'
-import {
-  paymentAddress,
-  payment as paymentBody,
-  presentPayment,
-} from '../../pay/payments/response.ts'
+import { paymentAddress, presentPayment } from '../../pay/payments/response.ts'
 import { countPayments } from '../../pay/payments/store.ts'
 import type { Trigger } from '../../pay/payments/transitions.ts'
 import { createRefund } from '../../pay/refunds/commands.ts'
@@ -35,6 +31,7 @@ import { type ControlContext, defineEndpoint } from './endpoint.ts'
 import { badField, conflict } from './errors.ts'
 import { body, choice, isWhole, only, readFields, schemasOf, type Values } from './fields.ts'
 import { builtFields, wantedOf } from './scenario-wire.ts'
+import { shownPayment } from './schemas.ts'
 
 /** What POST /v1/payments takes: `readNewPayment` reads it. */
 const unread = (schema: object) => ({ schema, rule: '', parse: (given: unknown) => given })
@@ -89,7 +86,7 @@ export const buildPayment = (context: ControlContext): Endpoint => {
     body: builtPayment,
     description:
       'Takes every field of a new payment, each with a default, and then the steps in this order: scenario, capture, refund, cancel. Webhooks are sent as usual. It consumes no plan.',
-    response: [201, 'The payment', paymentBody],
+    response: [201, 'The payment', shownPayment],
     errors: () => [
       notCapturable(),
       errors.missing(errors.fieldCodes.payment, 'return_url'),

@@ -9,7 +9,7 @@ import {
   statuses,
   statusOf,
 } from '../../pay/payments/payment.ts'
-import { payment as paymentBody, presentPayment } from '../../pay/payments/response.ts'
+import { presentPayment } from '../../pay/payments/response.ts'
 import { paymentInPath } from '../../pay/payments/routes.ts'
 import { impossibleFor } from '../../pay/payments/scenario.ts'
 import { completeRefunds } from '../../pay/refunds/commands.ts'
@@ -25,6 +25,7 @@ import { badField, conflict } from './errors.ts'
 import { body, type Values } from './fields.ts'
 import { anyText, ID, wait } from './query.ts'
 import { completionFields, wantedOf } from './scenario-wire.ts'
+import { shownPayment } from './schemas.ts'
 import { tooManyWaits } from './wait.ts'
 
 /** The most payments that one request examines, and the most that it returns. */
@@ -32,7 +33,7 @@ const MOST_LOOKED_AT = 1_000
 const MOST_RETURNED = 100
 
 const foundPayments = object('FoundPayments', {
-  results: { type: 'array', maxItems: MOST_RETURNED, items: paymentBody },
+  results: { type: 'array', maxItems: MOST_RETURNED, items: shownPayment },
 })
 
 /**
@@ -86,7 +87,7 @@ export const completePayment = defineEndpoint({
   description:
     'Does what a user does on the hosted pages; a moto_api payment is completed by a test card, one with an agreement by its card. Of a payment that was paid it can end the capture and the refunds that a plan holds. The response waits for the webhooks, and is that of GET /v1/payments/{payment_id}.',
   inPath: 'A payment of the account',
-  response: [200, 'The payment', paymentBody],
+  response: [200, 'The payment', shownPayment],
   errors: () => [
     paymentNotFound('P0200'),
     badField('scenario', `must be one of ${choices.join(', ')}`),

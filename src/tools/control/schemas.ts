@@ -1,4 +1,6 @@
 /** Schemas that several endpoints below /control share. */
+import { fieldsOfGovukPay, sometimesPresent } from '../../pay/payments/response-fields.ts'
+import { id, object } from '../../platform/http/schema.ts'
 
 export const text = { type: 'string' } as const
 export const count = { type: 'integer', minimum: 0 } as const
@@ -20,3 +22,17 @@ export const answer = {
   required: ['headers', 'body'],
   properties: { headers, body: anyJson, body_cut: cut },
 } as const
+
+const asInApi = { type: 'object', additionalProperties: true, description: 'As in /openapi.json' }
+
+/** A payment as GET returns it, which depends on how the account behaves. */
+export const shownPayment = object(
+  'PaymentOfAccount',
+  { ...fieldsOfGovukPay.always, _links: asInApi },
+  {
+    ...sometimesPresent,
+    ...fieldsOfGovukPay.sometimes,
+    agreement_id: id,
+    card_details: asInApi,
+  },
+)
