@@ -2,7 +2,6 @@ import { hostname, userInfo } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { idFloor } from '../core/ids.ts'
 import { DAY } from '../core/time.ts'
-import { shapes } from '../pay/webhooks/govuk-pay.ts'
 import { labelOf, listenerAddress, NOBODY_LISTENS } from '../pay/webhooks/listener.ts'
 import { type EventType, eventTypes, eventTypesIn } from '../pay/webhooks/webhook.ts'
 import { CommandError, wrongUsage } from './command-error.ts'
@@ -31,11 +30,6 @@ const options = {
   name: {
     value: '<name>',
     meaning: 'the name of the listener, which keeps its signing key (default: USER-MACHINE)',
-  },
-  as: {
-    value: '<shape>',
-    meaning: `messages as ${shapes.join(' or ')} sends them`,
-    values: shapes,
   },
   header: {
     value: '<header>',
@@ -89,7 +83,8 @@ export const listen = defineCommand({
 })
 
 function parseEvents(text: string): EventType[] {
-  const types = eventTypesIn(text.split(',').map(type => type.trim()))
+  const given = text.split(',').map(type => type.trim())
+  const types = eventTypesIn(given, 'specification') ?? eventTypesIn(given, 'govuk-pay')
   if (types) return types
   throw wrongUsage(`It must be some of ${eventTypes.join(', ')}.`)
 }
@@ -146,14 +141,9 @@ async function forget(service: Service, options: ListenOptions): Promise<void> {
   else print(`"${name}" is forgotten: it gets no more messages until you listen again.`)
 }
 
-/** The webhook of a listener keeps how its messages look, until a listener of this name wants another shape. */
-async function register(service: Service, options: ListenOptions): Promise<ServiceAnswer> {
+function register(service: Service, options: ListenOptions): Promise<ServiceAnswer> {
   const json = { name: listenerName(options), ...(options.events && { events: options.events }) }
-  const answer = await service.request('POST', '/control/listeners', { json })
-  const { as = null } = options
-  if (answer.status === 200 && (answer.body.as ?? null) !== as)
-    await service.ask('PUT', `/control/webhooks/${answer.body.webhook_id}`, { json: { as } })
-  return answer
+  return service.request('POST', '/control/listeners', { json })
 }
 
 function readWebhook(answer: ServiceAnswer, { url }: Service): Body {

@@ -102,6 +102,8 @@ export type Post = {
   url: string
   headers: Record<string, string>
   body: string
+  /** Milliseconds; two seconds without it. */
+  timeout?: number
   keepsAnswer?: boolean
 }
 
@@ -109,7 +111,7 @@ export type Post = {
 export type OutgoingMessage = Post & { account: Account; webhook_id: string; message_id: string }
 
 /**
- * Sends the POST once and returns the result. Never rejects. Takes at most two seconds over name look-up,
+ * Sends the POST once and returns the result. Never rejects. Takes at most `timeout` over name look-up,
  * connection, TLS, request and status. Follows no redirect, and connects to no address that the callback
  * address rule refuses.
  */

@@ -5,6 +5,7 @@ import { differences } from '../../src/pay/differences/all.ts'
 import type { Client } from '../support/client.ts'
 import { agreements } from '../support/differences/agreements.ts'
 import { creating } from '../support/differences/creating.ts'
+import { messages } from '../support/differences/messages.ts'
 import { pages } from '../support/differences/pages.ts'
 import { reading } from '../support/differences/reading.ts'
 import { refunds } from '../support/differences/refunds.ts'
@@ -20,6 +21,7 @@ const cases = {
   ...states,
   ...refunds,
   ...agreements,
+  ...messages,
   ...pages,
 } satisfies Record<keyof typeof differences, Case>
 

@@ -1,6 +1,7 @@
 /** Every difference between the specification and GOV.UK Pay, in the order in which people read them. */
 import * as agreements from './agreements.ts'
 import * as creating from './creating.ts'
+import * as messages from './messages.ts'
 import * as pages from './pages.ts'
 import * as reading from './reading.ts'
 import * as refunds from './refunds.ts'
@@ -12,6 +13,7 @@ export const differences = {
   ...states,
   ...refunds,
   ...agreements,
+  ...messages,
   ...pages,
 }
 

@@ -1,17 +1,12 @@
-/** Webhook messages as GOV.UK Pay sends them, where that differs: docs/spec-gaps.md. Pure. */
+/** The payment in webhook messages as GOV.UK Pay prints it. Pure. */
 
-/** How the messages of a webhook look, if not as the specification says. */
-export const shapes = ['govuk-pay'] as const
-export type Shape = (typeof shapes)[number]
-
-// biome-ignore lint/suspicious/noExplicitAny: the body of a message, which this service has printed.
+// biome-ignore lint/suspicious/noExplicitAny: a payment that this service has printed, under either behaviour.
 type Printed = any
 
-/** Fields of `resource`, in the order in which GOV.UK Pay prints them. It leaves out those that it does not know. */
+/** Fields of a payment that its ledger knows, but for those that are made below. */
 const FIELDS = [
   'payment_id',
   'amount',
-  'state',
   'return_url',
   'description',
   'reference',
@@ -21,15 +16,7 @@ const FIELDS = [
   'language',
   'delayed_capture',
   'moto',
-  'refund_summary',
-  'settlement_summary',
-  'card_details',
-  'corporate_card_surcharge',
-  'total_amount',
   'metadata',
-  'fee',
-  'net_amount',
-  'authorisation_summary',
 ] as const
 
 /** Those of `card_details` and of its address, which are null if they are not known. */
@@ -53,31 +40,43 @@ const STATES: Record<string, { status: string; code?: string; message?: string }
 }
 
 const withNulls = (names: readonly string[], given: Printed) =>
-  given && Object.fromEntries(names.map(name => [name, given[name] ?? null]))
+  given ? Object.fromEntries(names.map(name => [name, given[name] ?? null])) : null
 
-/** The body of a message, of either shape, in the shape of GOV.UK Pay. */
-export function asGovukPay(body: string): string {
-  const { event_type, resource, ...head }: Printed = JSON.parse(body)
-  const { can_retry, ...state } = resource.state
-  const { card_details: card } = resource
-  const changed: Printed = {
-    ...resource,
+/** As its database keeps JSON: shorter names first, and those of one length in the order of their bytes. */
+function stored(value: Printed): Printed {
+  if (typeof value !== 'object' || value === null) return value
+  const length = (name: string) => Buffer.byteLength(name)
+  const names = Object.keys(value).filter(name => value[name] !== undefined)
+  names.sort(
+    (one, other) => length(one) - length(other) || Buffer.compare(bytes(one), bytes(other)),
+  )
+  return Object.fromEntries(names.map(name => [name, stored(value[name])]))
+}
+const bytes = (text: string) => Buffer.from(text)
+
+/** `payment` is as GET returns it right after the change, under either behaviour. */
+export function asLedgerPrints(payment: Printed, event_type: string): object {
+  const { can_retry, ...state } = payment.state
+  const { card_details: card } = payment
+  const hasCard = (card?.last_digits_card_number ?? null) !== null
+  const isBeforeCapture = event_type === 'card_payment_succeeded'
+  const isCharge = payment.authorisation_mode === 'agreement' && !payment.delayed_capture
+  return stored({
+    ...Object.fromEntries(FIELDS.map(name => [name, payment[name]])),
     state: { ...state, ...STATES[state.code] },
-    card_details:
-      card &&
-      withNulls(CARD_FIELDS, {
+    refund_summary: {
+      ...payment.refund_summary,
+      ...(isBeforeCapture && { status: isCharge ? 'unavailable' : 'pending' }),
+    },
+    settlement_summary: isBeforeCapture ? {} : payment.settlement_summary,
+    ...(card && {
+      card_details: withNulls(CARD_FIELDS, {
         ...card,
+        card_brand: card.card_brand ?? '',
         billing_address: withNulls(ADDRESS_FIELDS, card.billing_address),
       }),
-    authorisation_summary: resource.authorisation_summary ?? {
-      three_d_secure: { required: false },
-    },
-  }
-  const fields = FIELDS.filter(name => changed[name] !== undefined)
-  return JSON.stringify({
-    ...head,
-    resource_type: 'PAYMENT',
-    event_type: event_type === 'card_payment_cancelled' ? 'card_payment_failed' : event_type,
-    resource: Object.fromEntries(fields.map(name => [name, changed[name]])),
+    }),
+    ...(hasCard &&
+      state.code !== 'P0050' && { authorisation_summary: { three_d_secure: { required: false } } }),
   })
 }

@@ -20,10 +20,11 @@ import { http, loadHttps } from '../http/node-http.ts'
 import { callbackUrlProblem, hostOf, isAllowed, isPublicAddress } from './address.ts'
 import { type Agents, createAgent, createSecureAgent, dropIdle } from './agents.ts'
 
-/** Milliseconds for an attempt, from the wait for a slot to the status line. */
+/** Milliseconds for an attempt, from the wait for a slot to the status line, if it has no other timeout. */
 export const DEADLINE_MS = 2000
-/** Shorter than the deadline: a slot that another timeout frees would leave no time to use it. Milliseconds. */
-export const SLOT_TIMEOUT_MS = 1900
+/** How much shorter than that the wait for a slot is: one that another timeout frees would leave no time to use it. */
+const SLOT_MARGIN_MS = 100
+export const SLOT_TIMEOUT_MS = DEADLINE_MS - SLOT_MARGIN_MS
 const REASON_PHRASE_CHARACTERS = 100
 const MAX_INTERIM_RESPONSES = 100
 /** Why there is no status. */
@@ -86,16 +87,22 @@ export function createSend(options: SendOptions) {
     })
   }
 
-  const send = async ({ url: target, headers, body, keepsAnswer = false }: Post) => {
+  const send = async ({
+    url: target,
+    headers,
+    body,
+    timeout = DEADLINE_MS,
+    keepsAnswer = false,
+  }: Post) => {
     const started = performance.now()
     const url = URL.parse(target)
     if (url === null || callbackUrlProblem(target, allowed)) return failed('address refused', null)
-    const slot = takeSlot(hostOf(url), SLOT_TIMEOUT_MS)
+    const slot = takeSlot(hostOf(url), timeout - SLOT_MARGIN_MS)
     // No `await` for a free slot: the event loop may be busy, and that time would count as a wait.
     const release = slot instanceof Promise ? await slot : slot
     if (release === undefined) return failed('timeout', null)
     const began = performance.now()
-    const left = started + DEADLINE_MS - began
+    const left = started + timeout - began
     if (left < 1) {
       // The event loop was blocked, so the slot arrived before the timer of its wait ran.
       release()

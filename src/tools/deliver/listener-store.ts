@@ -44,7 +44,6 @@ export async function keepListener(
     description: label,
     subscriptions,
     signing_key: found?.signing_key ?? signingKeyOf(secrets.secret(room)),
-    ...(found?.as && { as: found.as }),
   }
   if (!(await database.write(found ? reactivate(listener) : insertWithinLimit(listener))))
     return undefined

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { test as nodeTest, type TestContext } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import type { Database, Send } from '../../../src/core/ports.ts'
-import { CLAIM_MS, createDeliveries, type Deliveries } from '../../../src/pay/webhooks/deliver.ts'
+import { CLAIM_MS } from '../../../src/pay/webhooks/attempts.ts'
+import { createDeliveries, type Deliveries } from '../../../src/pay/webhooks/deliver.ts'
 import type { Message } from '../../../src/pay/webhooks/webhook.ts'
 import type { Body, Client } from '../../support/client.ts'
 import { type HeldSend, holdSends, resultOf } from '../../support/held-send.ts'
@@ -170,7 +171,7 @@ onEveryDatabase(
         const { webhook_message_id, resource_id, event_type } = JSON.parse(body)
         const webhook_id = webhook?.external_id
         const ids = { message_id: webhook_message_id, webhook_id, payment_id: resource_id }
-        return { ...ids, event_type, created: service().clock.now(), body }
+        return { ...ids, event_type, created: service().clock.now(), body, sent_as: 'specification' }
       })
       const { send, sent } = sender()
       const faults: unknown[] = []

@@ -1,0 +1,56 @@
+/** Sending messages again when they are due, in the time of their account. */
+import type { Account } from '../../core/account.ts'
+import { createTurns, type Turns } from '../../core/turns.ts'
+import { type AtDatabase, claimOf, type DeliveryPorts, deliverMessage } from './attempts.ts'
+import type { Deliveries } from './deliver.ts'
+import { dueMessages, takeDue, webhooksWithDue } from './message-store.ts'
+
+/** Messages of an account that are sent again at once. */
+const AGAIN_AT_ONCE = 64
+/** Webhooks that one look of the background finds. */
+const WEBHOOKS_AT_ONCE = 100
+
+export function sendingAgain(
+  ports: DeliveryPorts,
+  inTurn: Turns,
+  track: (deliveries: Promise<void>[]) => Promise<void>,
+): Pick<Deliveries, 'doDue' | 'doAllDue'> {
+  const { database, time, onFault } = ports
+  const takeTurn = createTurns(1)
+  const isBusy = new Set<string>()
+  /** Resolves false if nothing is due. */
+  const sendDue = (account: Account): Promise<boolean> =>
+    takeTurn(account.room, 'due', async () => {
+      const { room } = account
+      const due = await dueMessages(database, room, time.now(account), AGAIN_AT_ONCE)
+      const byWebhook = [...Map.groupBy(due, ({ webhook_id }) => webhook_id).values()]
+      const atDatabase: AtDatabase = work => inTurn(room, Symbol(), work)
+      const again = async (group: typeof due) => {
+        for (const each of group)
+          if (await database.write([takeDue(each, time.wall() + claimOf(each.sent_as))]))
+            await deliverMessage(ports, each.message_id, atDatabase, each.due_at)
+      }
+      await track(byWebhook.map(again))
+      return due.length > 0
+    })
+
+  return {
+    async doDue(account) {
+      while (await sendDue(account));
+    },
+    async doAllDue(stop) {
+      for (let after: string | undefined = ''; after !== undefined && !stop?.aborted; ) {
+        const webhooks = await webhooksWithDue(database, after, WEBHOOKS_AT_ONCE)
+        for (const { first, webhook_id, ...account } of webhooks) {
+          const { room } = account
+          if (first > time.now(account) || isBusy.has(room)) continue
+          isBusy.add(room)
+          void sendDue(account)
+            .catch(onFault)
+            .finally(() => isBusy.delete(room))
+        }
+        after = webhooks.at(-1)?.webhook_id
+      }
+    },
+  }
+}
