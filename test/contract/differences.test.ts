@@ -36,5 +36,5 @@ onSharedDatabases(
         })
     }
   },
-  { control: true },
+  { control: true, receives: true },
 )

@@ -1,4 +1,5 @@
 /** What differs in webhooks and their messages. */
+import type { Redirects, Repeats } from '../../core/ports.ts'
 import { DAY, HOUR, MINUTE, SECOND } from '../../core/time.ts'
 import { asLedgerPrints } from '../webhooks/govuk-pay.ts'
 import { difference } from './difference.ts'
@@ -178,6 +179,33 @@ export const attempts = difference<Attempts>(
         'There are at most six attempts of 3 seconds each: the others come 60 seconds, 5 minutes, 1 hour, 1 day and 2 days after each failure, in the time of the account. 301, 302 and 303 are followed with a GET without body and signature, 307 and 308 with the same POST, at most five times.',
     },
   },
+)
+
+export const redirects = difference<Redirects | undefined>(
+  {
+    subject: 'A receiver that redirects',
+    specification: 'A redirect is a failed attempt',
+    govukPay:
+      '301, 302 and 303 are followed with a GET without body and signature, whose 2xx counts as delivered; 307 and 308 with the same POST. It follows 50 redirects; here it is at most 5, each with the rules for addresses',
+    source: inCode('webhooks', 'app/WebhooksModule.java', '110-124'),
+    noRule: 'W2 looks at the answers of the receiver',
+  },
+  {
+    specification: undefined,
+    'govuk-pay': { most: 5, asGet: [301, 302, 303], unchanged: [307, 308] },
+  },
+)
+
+export const repeats = difference<Repeats | undefined>(
+  {
+    subject: 'A receiver that answers 429 or 503',
+    specification: 'The attempt has failed',
+    govukPay:
+      'The request is repeated once within the attempt, after Retry-After or 1 second. Here it waits 3 seconds at most',
+    source: inCode('webhooks', 'app/WebhooksModule.java', '110-124'),
+    noRule: 'the receiver sees it as any other repetition',
+  },
+  { specification: undefined, 'govuk-pay': { statuses: [429, 503], wait: 1_000, longest: 3_000 } },
 )
 
 export const webhooksBelowV1 = difference<boolean>(

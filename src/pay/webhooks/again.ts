@@ -1,6 +1,7 @@
 /** Sending messages again when they are due, in the time of their account. */
 import type { Account } from '../../core/account.ts'
 import { createTurns, type Turns } from '../../core/turns.ts'
+import { accountOfRoom } from '../../platform/accounts/store.ts'
 import { type AtDatabase, claimOf, type DeliveryPorts, deliverMessage } from './attempts.ts'
 import type { Deliveries } from './deliver.ts'
 import { dueMessages, takeDue, webhooksWithDue } from './message-store.ts'
@@ -19,9 +20,11 @@ export function sendingAgain(
   const takeTurn = createTurns(1)
   const isBusy = new Set<string>()
   /** Resolves false if nothing is due. */
-  const sendDue = (account: Account): Promise<boolean> =>
-    takeTurn(account.room, 'due', async () => {
-      const { room } = account
+  const sendDue = ({ room }: Account): Promise<boolean> =>
+    takeTurn(room, 'due', async () => {
+      // Callers share a run, and the clock may have moved since.
+      const account = await accountOfRoom(database, room)
+      if (!account) return false
       const due = await dueMessages(database, room, time.now(account), AGAIN_AT_ONCE)
       const byWebhook = [...Map.groupBy(due, ({ webhook_id }) => webhook_id).values()]
       const atDatabase: AtDatabase = work => inTurn(room, Symbol(), work)

@@ -1,7 +1,7 @@
 /** The attempts to deliver one message. */
 import type { Account, Behaviour } from '../../core/account.ts'
 import type { AccountTime, Ports, Post } from '../../core/ports.ts'
-import { attempts } from '../differences/messages.ts'
+import { attempts, redirects, repeats } from '../differences/messages.ts'
 import { NOBODY_LISTENS } from './listener.ts'
 import { attemptsOf, findSendable, recordAttempts } from './message-store.ts'
 import {
@@ -61,7 +61,15 @@ export async function deliverMessage(
     let made: RawAttempt | undefined
     if (body !== null && webhook_status === 'ACTIVE') {
       const headers = headersOf(signature(body, signing_key))
-      const post = { url, headers, body, timeout, keepsAnswer: record !== undefined }
+      const post = {
+        url,
+        headers,
+        body,
+        timeout,
+        redirects: redirects[sendable.sent_as],
+        repeats: repeats[sendable.sent_as],
+        keepsAnswer: record !== undefined,
+      }
       const { result, attempted } = await attempt(ports, account, sendable, post, due)
       made = attempted
       onAttempt?.(attempted)

@@ -3,7 +3,7 @@ import type { Account } from '../../core/account.ts'
 import { DELIVERIES_AT_DATABASE, DELIVERING_BYTES } from '../../core/budgets.ts'
 import { overloaded } from '../../core/errors.ts'
 import { currentOwner, resting } from '../../core/guests.ts'
-import type { Database, Statement } from '../../core/ports.ts'
+import type { Database, MachineTime, Statement } from '../../core/ports.ts'
 import { createShares } from '../../core/shares.ts'
 import { createTurns } from '../../core/turns.ts'
 import { attempts } from '../differences/messages.ts'
@@ -67,6 +67,11 @@ export function createDeliveries(ports: DeliveryPorts): Deliveries {
   >()
   const inTurn = createTurns(DELIVERIES_AT_DATABASE)
 
+  const atDatabaseOf =
+    (room: string): AtDatabase =>
+    work =>
+      inTurn(room, Symbol(), work)
+
   function track(deliveries: Promise<void>[]): Promise<void> {
     const all = Promise.all(deliveries).then(() => {})
     underway.add(all)
@@ -75,23 +80,8 @@ export function createDeliveries(ports: DeliveryPorts): Deliveries {
 
   /** Stops at a message that another instance has taken over, or that a fault left unsent. `recover` sends the rest. */
   async function inOrder(group: Message[], room: string): Promise<void> {
-    const atDatabase: AtDatabase = work => inTurn(room, Symbol(), work)
     for (const { message_id } of group)
-      if (!(await deliverMessage(ports, message_id, atDatabase))) return
-  }
-
-  /** Sends a message that no request waits for, unless another instance has claimed it. */
-  async function sendLater(message: Message, room: string, at: number): Promise<void> {
-    const { message_id } = message
-    const { first = 0 } = attempts[message.sent_as]
-    await sleep(first)
-    const atDatabase: AtDatabase = work => inTurn(room, Symbol(), work)
-    const claim = claimMessage(
-      { message_id, claimed_until: at + first },
-      time.wall() + claimOf(message.sent_as),
-    )
-    if (await atDatabase(() => database.write([claim])))
-      await deliverMessage(ports, message_id, atDatabase)
+      if (!(await deliverMessage(ports, message_id, atDatabaseOf(room)))) return
   }
 
   return {
@@ -133,7 +123,7 @@ export function createDeliveries(ports: DeliveryPorts): Deliveries {
       const all = track(byWebhook.map(group => inOrder(group, room).catch(onFault)))
       const later = committed
         .filter(isLater)
-        .map(message => sendLater(message, room, at).catch(onFault))
+        .map(message => sendLater(ports, message, at, atDatabaseOf(room)).catch(onFault))
       void Promise.all([all, track(later)]).finally(release)
       // A receiver that hangs must not use up places.
       return resting(all)
@@ -149,6 +139,22 @@ export function createDeliveries(ports: DeliveryPorts): Deliveries {
       while (underway.size > 0) await Promise.all(underway)
     },
   }
+}
+
+/** Sends a message that no request waits for, unless another instance has claimed it. `at` is when it was written. */
+async function sendLater(
+  ports: DeliveryPorts,
+  { message_id, sent_as }: Message,
+  at: MachineTime,
+  atDatabase: AtDatabase,
+): Promise<void> {
+  const { database, time } = ports
+  const { first = 0 } = attempts[sent_as]
+  await sleep(first)
+  const written = { message_id, claimed_until: at + first }
+  const claim = claimMessage(written, time.wall() + claimOf(sent_as))
+  if (await atDatabase(() => database.write([claim])))
+    await deliverMessage(ports, message_id, atDatabase)
 }
 
 /** Sends the unsent messages of a webhook. Stops when another instance or request has a claim on the oldest: it sends the rest. */

@@ -171,7 +171,13 @@ onEveryDatabase(
         const { webhook_message_id, resource_id, event_type } = JSON.parse(body)
         const webhook_id = webhook?.external_id
         const ids = { message_id: webhook_message_id, webhook_id, payment_id: resource_id }
-        return { ...ids, event_type, created: service().clock.now(), body, sent_as: 'specification' }
+        return {
+          ...ids,
+          event_type,
+          created: service().clock.now(),
+          body,
+          sent_as: 'specification',
+        }
       })
       const { send, sent } = sender()
       const faults: unknown[] = []

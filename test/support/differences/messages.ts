@@ -2,8 +2,10 @@ import { setTimeout } from 'node:timers/promises'
 import type { Case } from '../../contract/differences.test.ts'
 import type { Body, Client } from '../client.ts'
 import { choose, paidPayment } from '../journeys.ts'
+import { type Answer, startReceiver } from '../receiver.ts'
 
-const CALLBACK = 'https://192.0.43.8/hooks'
+/** Nothing listens there. */
+const CALLBACK = 'https://localhost:1/'
 
 const control = async (api: Client, method: string, path: string, body?: object): Promise<Body> => {
   const options = body && {
@@ -13,8 +15,8 @@ const control = async (api: Client, method: string, path: string, body?: object)
   return api.request(method, `/control/${path}`, options)
 }
 
-const hook = async (api: Client): Promise<Body> =>
-  (await control(api, 'POST', 'webhooks', { callback_url: CALLBACK })).body
+const hook = async (api: Client, callback_url = CALLBACK): Promise<Body> =>
+  (await control(api, 'POST', 'webhooks', { callback_url })).body
 
 /** The bodies of the messages, oldest first. */
 const sent = async (api: Client): Promise<Body[]> =>
@@ -27,6 +29,32 @@ const captured = async (api: Client, fields = {}): Promise<Body> => {
   const payment = await paidPayment(api, fields)
   await api.advance(6_000)
   return payment
+}
+
+/** Of each path: how it was asked, how often, and what came of the message. */
+async function answersOf(api: Client, onRequest: (answer: Answer) => void, paths: string[]) {
+  const receiver = await startReceiver({ plain: true, onRequest })
+  const seen = []
+  for (const path of paths) {
+    const { external_id } = await hook(api, new URL(path, receiver.url).href)
+    const before = receiver.requests.length
+    await choose(api, await api.createPayment(), 'declined')
+    let message: Body
+    do {
+      await setTimeout(25)
+      message = (await control(api, 'GET', `webhooks/${external_id}/messages`)).body.results[0]
+    } while (message.attempts.length === 0)
+    await control(api, 'DELETE', `webhooks/${external_id}`)
+    const requests = receiver.requests.slice(before)
+    const asked = requests.map(({ method, headers, body }) =>
+      [method, headers['pay-signature'] && body && 'signed'].filter(Boolean).join(' '),
+    )
+    const { status, status_code } = message.attempts[0]
+    const first = asked.slice(0, asked.indexOf('GET') + 1 || 1)
+    seen.push([path, first.join(', '), requests.length, `${status} ${status_code}`])
+  }
+  await receiver.close()
+  return seen
 }
 
 export const messages = {
@@ -67,11 +95,15 @@ export const messages = {
         amount: 1,
         refund_amount_available: 4650,
       })
+      await api.advance(1_000)
       const capturable = await paidPayment(api, { delayed_capture: true })
+      await api.advance(1_000)
       await api.post(`/v1/payments/${capturable.payment_id}/capture`)
-      await api.advance(5_000)
+      await api.advance(6_000)
       await choose(api, await api.createPayment(), 'declined')
+      await api.advance(1_000)
       await api.post(`/v1/payments/${(await api.createPayment()).payment_id}/cancel`)
+      await api.advance(1_000)
       await api.createPayment()
       await paidPayment(api, { delayed_capture: true })
       await api.advance(5 * 86_400_000)
@@ -122,6 +154,7 @@ export const messages = {
       await hook(api)
       await captured(api)
       await choose(api, await api.createPayment(), 'declined')
+      await api.advance(1_000)
       await api.post(`/v1/payments/${(await api.createPayment()).payment_id}/cancel`)
       return (await sent(api)).map(({ resource }) => [
         resource.state.status,
@@ -194,6 +227,40 @@ export const messages = {
       [0, 60_000, 360_000, 3_960_000, 90_360_000, 263_160_000],
       [60, 360, 3_960, 90_360, 263_160],
     ],
+  },
+  redirects: {
+    seen: api =>
+      answersOf(
+        api,
+        ({ request, response }) => {
+          const [, status, next] = /^\/(\d+)-(.*)$/.exec(request.path) ?? []
+          response.writeHead(Number(status ?? 200), status ? { location: `/${next}` } : {}).end()
+        },
+        ['/302-a', '/307-302-a', '/308-301-307-302-a', '/301-302-303-301-302-303-a'],
+      ),
+    specification: [
+      ['/302-a', 'POST signed', 2, 'FAILED 302'],
+      ['/307-302-a', 'POST signed', 2, 'FAILED 307'],
+      ['/308-301-307-302-a', 'POST signed', 2, 'FAILED 308'],
+      ['/301-302-303-301-302-303-a', 'POST signed', 2, 'FAILED 301'],
+    ],
+    'govuk-pay': [
+      ['/302-a', 'POST signed, GET', 2, 'SUCCESSFUL 200'],
+      ['/307-302-a', 'POST signed, POST signed, GET', 3, 'SUCCESSFUL 200'],
+      ['/308-301-307-302-a', 'POST signed, POST signed, GET', 5, 'SUCCESSFUL 200'],
+      ['/301-302-303-301-302-303-a', 'POST signed, GET', 6, 'FAILED 303'],
+    ],
+  },
+  repeats: {
+    async seen(api) {
+      const onRequest = ({ response, nth }: Answer) => {
+        response.writeHead(nth === 1 ? 503 : 200).end()
+      }
+      const [[, asked, times, outcome] = []] = await answersOf(api, onRequest, ['/'])
+      return [asked, times, outcome, (await first(api)).attempts.length]
+    },
+    specification: ['POST signed', 2, 'SUCCESSFUL 200', 2],
+    'govuk-pay': ['POST signed', 2, 'SUCCESSFUL 200', 1],
   },
   webhooksBelowV1: {
     async seen(api) {
