@@ -130,13 +130,13 @@ const listenerName = ({ name }: ListenOptions): string =>
 /** Deletes the webhook, so that no more messages are written for it. */
 async function forget(service: Service, options: ListenOptions): Promise<void> {
   const name = listenerName(options)
-  const { results } = await service.ask('GET', '/v1/webhooks')
+  const { results } = await service.askWebhooks('GET')
   const found = results.find(
     ({ callback_url, status }: Body) =>
       status === 'ACTIVE' && callback_url === listenerAddress(labelOf(name)),
   )
   if (!found) throw new CommandError(`the account has no active listener "${name}"`)
-  await service.ask('DELETE', `/v1/webhooks/${found.external_id}`)
+  await service.askWebhooks('DELETE', `/${found.external_id}`)
   if (options.json) printJson({ forgotten: found.external_id })
   else print(`"${name}" is forgotten: it gets no more messages until you listen again.`)
 }

@@ -96,6 +96,14 @@ export function serviceAt(url: string, key: string | undefined) {
   return {
     url,
     request,
+    /** As `ask`, of `path` below /v1/webhooks; below /control/webhooks where the account behaves as GOV.UK Pay. */
+    async askWebhooks(method: string, path = ''): Promise<Body> {
+      const { status, body, refused } = await request(method, `/v1/webhooks${path}`)
+      const isElsewhere = status === 404 && body?.code === 'P0911'
+      if (isElsewhere) return this.ask(method, `/control/webhooks${path}`)
+      if (refused) throw refused
+      return body
+    },
     /** As `request`, and rejects with exit code 1 if the response is an error. Resolves to the body. */
     async ask(method: string, path: string, sent?: Sent): Promise<Body> {
       const { body, refused } = await request(method, path, sent)

@@ -48,7 +48,7 @@ export type Service = {
   clock: { now(): number; advance(ms: number): void }
   /** Creates an account with an API key. */
   newAccount(behaviour?: Behaviour): Promise<Client>
-  newNamedAccount(): Promise<{ name: string; api: Client }>
+  newNamedAccount(behaviour?: Behaviour): Promise<{ name: string; api: Client }>
   /** Requests without a key. */
   anonymous: Client
   stop(): Promise<void>

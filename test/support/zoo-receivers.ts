@@ -2,7 +2,6 @@
 import { createNewId } from '../../src/core/ids.ts'
 import { insertExchange } from '../../src/tools/record/store.ts'
 import type { Body } from './client.ts'
-import { ask } from './control.ts'
 import {
   hook,
   type Integration,
