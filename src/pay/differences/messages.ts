@@ -1,7 +1,7 @@
 /** What differs in webhooks and their messages. */
 import type { Redirects, Repeats } from '../../core/ports.ts'
 import { DAY, HOUR, MINUTE, SECOND } from '../../core/time.ts'
-import { asLedgerPrints } from '../webhooks/govuk-pay.ts'
+import { asLedgerPrints } from './as-ledger-prints.ts'
 import { difference } from './difference.ts'
 import { inCode } from './source.ts'
 

@@ -3,7 +3,6 @@ import type { Account } from '../../core/account.ts'
 import { createTurns, type Turns } from '../../core/turns.ts'
 import { accountOfRoom } from '../../platform/accounts/store.ts'
 import { type AtDatabase, claimOf, type DeliveryPorts, deliverMessage } from './attempts.ts'
-import type { Deliveries } from './deliver.ts'
 import { dueMessages, takeDue, webhooksWithDue } from './message-store.ts'
 
 /** Messages of an account that are sent again at once. */
@@ -15,7 +14,7 @@ export function sendingAgain(
   ports: DeliveryPorts,
   inTurn: Turns,
   track: (deliveries: Promise<void>[]) => Promise<void>,
-): Pick<Deliveries, 'doDue' | 'doAllDue'> {
+) {
   const { database, time, onFault } = ports
   const takeTurn = createTurns(1)
   const isBusy = new Set<string>()
@@ -38,10 +37,10 @@ export function sendingAgain(
     })
 
   return {
-    async doDue(account) {
+    async doDue(account: Account): Promise<void> {
       while (await sendDue(account));
     },
-    async doAllDue(stop) {
+    async doAllDue(stop?: AbortSignal): Promise<void> {
       for (let after: string | undefined = ''; after !== undefined && !stop?.aborted; ) {
         const webhooks = await webhooksWithDue(database, after, WEBHOOKS_AT_ONCE)
         for (const { first, webhook_id, ...account } of webhooks) {

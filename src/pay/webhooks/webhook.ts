@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto'
 import type { Behaviour } from '../../core/account.ts'
 import type { AccountTime, AttemptResult, MachineTime, NewId } from '../../core/ports.ts'
 import { iso } from '../../core/time.ts'
+import { asLedgerPrints } from '../differences/as-ledger-prints.ts'
 import {
   attempts,
   type EventType,
@@ -9,7 +10,6 @@ import {
   messageHead,
   messageResource,
 } from '../differences/messages.ts'
-import { asLedgerPrints } from './govuk-pay.ts'
 
 export type { EventType }
 

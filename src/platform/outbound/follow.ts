@@ -6,7 +6,11 @@ import type { AttemptResult, Post, Repeats } from '../../core/ports.ts'
 export type Hop = Omit<Post, 'body'> & { body: string | undefined }
 
 /** What a response says of the request that is to follow. */
-export type Next = { location?: string | undefined; retryAfter?: string | undefined }
+export type Next = {
+  location?: string | undefined
+  retryAfter?: string | undefined
+  date?: string | undefined
+}
 
 type SendOnce = (hop: Hop) => Promise<AttemptResult & { next?: Next }>
 
@@ -17,7 +21,7 @@ export const createFollow =
     async function ask(hop: Hop): ReturnType<SendOnce> {
       const result = await sendOnce(hop)
       if (!repeats?.statuses.includes(result.status_code ?? 0)) return result
-      await sleep(waitOf(result.next?.retryAfter, repeats))
+      await sleep(waitOf(result.next, repeats))
       return sendOnce(hop)
     }
     const visited = new Set<string>()
@@ -35,10 +39,11 @@ export const createFollow =
     }
   }
 
-/** In milliseconds. Retry-After is a number of seconds or a date. */
-function waitOf(retryAfter: string | undefined, { wait, longest }: Repeats): number {
-  const given = /^\d+$/.test(retryAfter ?? '')
+/** In milliseconds. Retry-After is a number of seconds, or a date by the clock of the receiver. */
+function waitOf(next: Next | undefined, { wait, longest }: Repeats): number {
+  const { retryAfter = '', date = '' } = next ?? {}
+  const given = /^\d+$/.test(retryAfter)
     ? Number(retryAfter) * 1000
-    : Date.parse(retryAfter ?? '') - Date.now()
+    : Date.parse(retryAfter) - Date.parse(date)
   return given > 0 ? Math.min(given, longest) : wait
 }

@@ -234,7 +234,11 @@ function nextOf({ rawHeaders }: Head): Next {
     const at = rawHeaders.findIndex((name, i) => i % 2 === 0 && name.toLowerCase() === wanted)
     return at < 0 ? undefined : rawHeaders[at + 1]
   }
-  return { location: first('location'), retryAfter: first('retry-after') }
+  return {
+    location: first('location'),
+    retryAfter: first('retry-after'),
+    date: first('date'),
+  }
 }
 
 function answered(response: Head, responseTime: number | null): AttemptResult {
