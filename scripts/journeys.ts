@@ -296,11 +296,8 @@ async function useReceivers({ use, signs }: Steps): Promise<void> {
   await use('As it was', 'POST', `/control/messages/${refused.message_id}/send`, { body: {} })
   const taking = `/control/messages/${taken.message_id}/send`
   await use('Twice at once', 'POST', taking, { body: { times: 2, at_once: true } })
-  await use('As GOV.UK Pay sends it', 'POST', taking, { body: { as: 'govuk-pay' } })
   await use('It prints the body again', 'POST', `/control/messages/${refused.message_id}/ask`)
   await use('A warning', 'POST', `/control/webhooks/${strict.external_id}/probe`)
-  const webhook = `/control/webhooks/${strict.external_id}`
-  await use('As GOV.UK Pay', 'PUT', webhook, { body: { as: 'govuk-pay' } })
   for (const { external_id } of webhooks)
     await use('', 'DELETE', `/v1/webhooks/${external_id}`, { without: 'both' })
 }

@@ -68,7 +68,7 @@ describe('A file of src', () => {
       'cli/seed',
       'testing/host-globals',
       'app/background',
-      'pay/webhooks/deliver',
+      'pay/webhooks/attempts',
       'platform/database/sqlite/sqlite',
       'platform/http/long-json',
       'platform/outbound/send',

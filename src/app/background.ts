@@ -48,9 +48,12 @@ export function startWork(work: Work): () => Promise<void> {
   async function doDue(): Promise<void> {
     if (isDoing) return
     isDoing = true
-    await work.doAllDue(signal).finally(() => {
-      isDoing = false
-    })
+    await work
+      .doAllDue(signal)
+      .then(() => work.deliveries.doAllDue(signal))
+      .finally(() => {
+        isDoing = false
+      })
   }
   const doing = setInterval(() => start(doDue()), DUE_INTERVAL)
   const emptyNow = createEmptying(work)

@@ -16,7 +16,7 @@ import type { Body, Service } from './running-service.ts'
 const { ok, warn } = checksOf('webhooks')
 
 export async function* checkWebhooks(service: Service): AsyncGenerator<Check> {
-  const { results } = await service.ask('GET', '/v1/webhooks')
+  const { results } = await service.askWebhooks('GET')
   const active: Body[] = results.filter(({ status }: Body) => status === 'ACTIVE')
   if (active.length === 0)
     yield warn(
@@ -32,8 +32,8 @@ const LAST = 10
 async function checkWebhook(service: Service, webhook: Body): Promise<Check> {
   const { external_id, callback_url } = webhook
   const name = webhookName(webhook)
-  const path = `/v1/webhooks/${external_id}/messages?display_size=${LAST}`
-  const { results } = await service.ask('GET', path)
+  const path = `/${external_id}/messages?display_size=${LAST}`
+  const { results } = await service.askWebhooks('GET', path)
   const [newest] = results
   const failed = await failedAmong(service, results)
   if (failed.includes(newest)) {

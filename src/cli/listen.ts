@@ -3,9 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { idFloor } from '../core/ids.ts'
 import { hint } from '../core/invocation.ts'
 import { DAY } from '../core/time.ts'
-import { shapes } from '../pay/webhooks/govuk-pay.ts'
 import { labelOf, listenerAddress, NOBODY_LISTENS } from '../pay/webhooks/listener.ts'
-import { type EventType, eventTypes, eventTypesIn } from '../pay/webhooks/webhook.ts'
+import { type EventType, eventTypes, eventTypesIn, eventTypesOf } from '../pay/webhooks/webhook.ts'
 import { CommandError, wrongUsage } from './command-error.ts'
 import { defineCommand, type OptionsOf } from './define-command.ts'
 import { addressOf, createReceive, deliver } from './listen-deliver.ts'
@@ -13,6 +12,7 @@ import { note, print, printJson } from './output.ts'
 import {
   accountTime,
   type Body,
+  behaviourOf,
   connect,
   keepAsking,
   RETRY_AFTER,
@@ -36,11 +36,6 @@ const options = {
   name: {
     value: '<name>',
     meaning: 'the name of the listener, which keeps its signing key (default: USER-MACHINE)',
-  },
-  as: {
-    value: '<shape>',
-    meaning: `messages as ${shapes.join(' or ')} sends them`,
-    values: shapes,
   },
   header: {
     value: '<header>',
@@ -95,7 +90,8 @@ export const listen = defineCommand({
 })
 
 function parseEvents(text: string, before: EventType[] = []): EventType[] {
-  const types = eventTypesIn(text.split(',').map(type => type.trim()))
+  const given = text.split(',').map(type => type.trim())
+  const types = eventTypesIn(given, 'specification') ?? eventTypesIn(given, 'govuk-pay')
   if (types) return [...new Set([...before, ...types])]
   throw wrongUsage(`It must be some of ${eventTypes.join(', ')}.`)
 }
@@ -141,27 +137,27 @@ const listenerName = ({ name }: ListenOptions): string =>
 /** Deletes the webhook, so that no more messages are written for it. */
 async function forget(service: Service, options: ListenOptions): Promise<void> {
   const name = listenerName(options)
-  const { results } = await service.ask('GET', '/v1/webhooks')
+  const { results } = await service.askWebhooks('GET')
   const found = results.find(
     ({ callback_url, status }: Body) =>
       status === 'ACTIVE' && callback_url === listenerAddress(labelOf(name)),
   )
   if (!found) throw new CommandError(`the account has no active listener "${name}"`)
-  await service.ask('DELETE', `/v1/webhooks/${found.external_id}`)
+  await service.askWebhooks('DELETE', `/${found.external_id}`)
   if (options.json) printJson({ forgotten: found.external_id })
   else print(`"${name}" is forgotten: it gets no more messages until you listen again.`)
 }
 
-/** The webhook of a listener keeps how its messages look, until a listener of this name wants another shape. */
 async function register(service: Service, options: ListenOptions): Promise<ServiceAnswer> {
   // Who only asks for the key leaves the event types as they are.
-  const { events = options.printSigningKey ? undefined : eventTypes } = options
+  const { events = options.printSigningKey ? undefined : await allEvents(service) } = options
   const json = { name: listenerName(options), events }
-  const answer = await service.request('POST', '/control/listeners', { json })
-  const { as = null } = options
-  if (answer.status === 200 && (answer.body.as ?? null) !== as)
-    await service.ask('PUT', `/control/webhooks/${answer.body.webhook_id}`, { json: { as } })
-  return answer
+  return service.request('POST', '/control/listeners', { json })
+}
+
+async function allEvents(service: Service): Promise<readonly EventType[] | undefined> {
+  const behaviour = await behaviourOf(service)
+  return behaviour ? eventTypesOf[behaviour] : undefined
 }
 
 function readWebhook(answer: ServiceAnswer, { url }: Service): Body {
@@ -192,8 +188,8 @@ function sayReady(listener: Listener): void {
 async function warnOfSecond({ service, options: { forwardTo }, webhook }: Listener): Promise<void> {
   if (forwardTo === undefined) return
   const { href: to } = new URL(forwardTo)
-  const answer = await service.request('GET', '/v1/webhooks').catch(() => undefined)
-  const second = answer?.body?.results?.find(
+  const found = await service.askWebhooks('GET').catch(() => undefined)
+  const second = found?.results?.find(
     ({ external_id, status, callback_url }: Body) =>
       external_id !== webhook.webhook_id &&
       status === 'ACTIVE' &&

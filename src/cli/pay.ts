@@ -252,7 +252,7 @@ async function show(
   const names = new Map<string, string>()
   for (const message of messages) {
     const { webhook_id, message_id, event_type, delivery, attempts } = message
-    const read = () => service.ask('GET', `/v1/webhooks/${webhook_id}`)
+    const read = () => service.askWebhooks('GET', `/${webhook_id}`)
     const name = names.get(webhook_id) ?? oneLine(webhookName(await read()), 40)
     names.set(webhook_id, name)
     const delivered = delivery === 'SUCCESSFUL'

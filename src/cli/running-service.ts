@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import type { ClientRequest, IncomingMessage } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { setTimeout } from 'node:timers/promises'
+import type { Behaviour } from '../core/account.ts'
 import type { Config } from '../core/config.ts'
 import { asTypedHere, hint, proxyHere, proxyOptions, WITHOUT_PLANS } from '../core/invocation.ts'
 import { version } from '../core/version.ts'
@@ -104,6 +105,14 @@ export function serviceAt(url: string, key: string | undefined) {
   return {
     url,
     request,
+    /** As `ask`, of `path` below /v1/webhooks; below /control/webhooks where the account behaves as GOV.UK Pay. */
+    async askWebhooks(method: string, path = ''): Promise<Body> {
+      const { status, body, refused } = await request(method, `/v1/webhooks${path}`)
+      const isElsewhere = status === 404 && body?.code === 'P0911'
+      if (isElsewhere) return this.ask(method, `/control/webhooks${path}`)
+      if (refused) throw refused
+      return body
+    },
     /** As `request`, and rejects with exit code 1 if the response is an error. Resolves to the body. */
     async ask(method: string, path: string, sent?: Sent): Promise<Body> {
       const { body, refused } = await request(method, path, sent)
@@ -174,7 +183,7 @@ export const accountTime = async ({ ask }: Service): Promise<number> =>
   Date.parse((await ask('GET', '/control')).clock.now)
 
 /** The account's; null if nothing is below /control, or the service is older than behaviours. */
-export async function behaviourOf({ request }: Service): Promise<string | null> {
+export async function behaviourOf({ request }: Service): Promise<Behaviour | null> {
   const { status, body } = await request('GET', '/control')
   return (status === 200 && body.behaviour) || null
 }

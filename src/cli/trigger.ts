@@ -4,7 +4,10 @@ import { carryOutAndShow, ENDED_OTHERWISE, type PaymentToMake } from './pay.ts'
 import { connect, serviceOptions } from './running-service.ts'
 
 /** The other one is never sent. */
-type Sent = Exclude<EventType, 'card_payment_settled'>
+type Sent = Exclude<
+  EventType,
+  'card_payment_started' | 'card_payment_settled' | 'card_payment_expired'
+>
 
 const payments: Record<Sent, PaymentToMake> = {
   card_payment_succeeded: { scenario: 'success' },

@@ -123,17 +123,17 @@ async function compareWith(
   if (!found) throw new CommandError(`there is no message ${id} of this account`)
   if (found.raw === null)
     throw new CommandError(`the body of the message ${id} was deleted with its payment`)
-  const webhook = await service.ask('GET', `/v1/webhooks/${found.webhook_id}`)
+  const webhook = await service.askWebhooks('GET', `/${found.webhook_id}`)
   const message: SentMessage = {
     message_id: id,
     body: Buffer.from(found.raw),
     signing_key: webhook.signing_key,
     webhook: webhookName(webhook),
   }
-  const { results } = await service.ask('GET', `/v1/webhooks?display_size=${MOST_WEBHOOKS}`)
+  const { results } = await service.askWebhooks('GET', `?display_size=${MOST_WEBHOOKS}`)
   const keys: NamedKey[] = await Promise.all(
     results.map(async ({ external_id }: Body) => {
-      const other = await service.ask('GET', `/v1/webhooks/${external_id}`)
+      const other = await service.askWebhooks('GET', `/${external_id}`)
       return { name: webhookName(other), key: other.signing_key }
     }),
   )

@@ -102,15 +102,27 @@ export type Post = {
   url: string
   headers: Record<string, string>
   body: string
+  /** Milliseconds; two seconds without it. */
+  timeout?: number
+  /** Without it no redirect is followed. */
+  redirects?: Redirects | undefined
+  /** Without it no request is repeated. */
+  repeats?: Repeats | undefined
   keepsAnswer?: boolean
 }
+
+/** `most`: redirects one after the other. The others are statuses: of a GET without headers and body, and of the same request. */
+export type Redirects = { most: number; asGet: readonly number[]; unchanged: readonly number[] }
+
+/** Once after these statuses. `wait`, without Retry-After, and the `longest` are milliseconds. */
+export type Repeats = { statuses: readonly number[]; wait: number; longest: number }
 
 /** One attempt: the POST, and the message that it delivers. */
 export type OutgoingMessage = Post & { account: Account; webhook_id: string; message_id: string }
 
 /**
- * Sends the POST once and returns the result. Never rejects. Takes at most two seconds over name look-up,
- * connection, TLS, request and status. Follows no redirect, and connects to no address that the callback
+ * Sends the POST and returns the result of its last request. Never rejects. Takes at most `timeout` over name look-up,
+ * connection, TLS, request and status; so does each request that follows from `redirects` and `repeats`. Connects to no address that the callback
  * address rule refuses.
  */
 export type Send = (message: OutgoingMessage) => Promise<AttemptResult>

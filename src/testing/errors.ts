@@ -22,14 +22,16 @@ export class Undelivered extends Error {
   override name = 'Undelivered'
   readonly messages: UndeliveredMessage[]
   constructor(messages: UndeliveredMessage[], waited: string, note: string) {
-    const lines = messages.map(({ event_type, payment_id, delivery, attempts }) => {
+    const lines = messages.map(({ event_type, payment_id, delivery, attempts, next_attempt }) => {
       const results = attempts.map(({ result }) => result).reverse()
-      return `  ${event_type} of ${payment_id}: ${delivery}, ${results.join(', then ') || 'no attempt yet'}`
+      return `  ${event_type} of ${payment_id}: ${delivery}, ${results.join(', then ') || 'no attempt yet'}${next_attempt ? `, again at ${next_attempt}` : ''}`
     })
     const pending = messages.filter(({ delivery }) => delivery === 'PENDING').length
+    const later = messages.some(({ next_attempt }) => next_attempt)
     const counts = [
       pending < messages.length && `${messages.length - pending} given up`,
-      pending > 0 && `${pending} not delivered after ${waited}`,
+      pending > 0 &&
+        `${pending} not delivered ${later ? "yet: some are sent again later in the account's time" : `after ${waited}`}`,
     ]
     super(`${counts.filter(Boolean).join(', ')}:\n${lines.join('\n')}${note}`)
     this.messages = messages

@@ -22,6 +22,7 @@ export type EventType =
   | 'card_payment_refunded'
   | 'card_payment_failed'
   | 'card_payment_cancelled'
+  | 'card_payment_expired'
 /** How the service answers where the specification and GOV.UK Pay differ. */
 export type Behaviour = 'specification' | 'govuk-pay'
 /** Milliseconds, or text such as '5s', '90m' or '7d'. */
@@ -119,7 +120,7 @@ export interface Account extends AsyncDisposable {
   requests(which?: WhichRequests): Promise<LoggedRequest[]>
   /**
    * Resolves when every message of the account has been delivered. Rejects with an Undelivered that lists the others:
-   * given up, or not delivered in time.
+   * given up, not delivered in time, or to be sent again later in the account's time, for which it does not wait.
    */
   settled(options?: WaitOptions): Promise<void>
   /**
@@ -354,8 +355,6 @@ export interface Plan extends AsyncDisposable {
 
 export type ReceiveOptions = {
   events?: EventType[]
-  /** Messages look as GOV.UK Pay sends them: `state.status` of a failed payment is declined, timedout or cancelled. */
-  as?: 'govuk-pay'
   /**
    * The status of the response: 200 by default. A function receives the message: `({ attempt }) => (attempt === 1 ? 503
    * : 200)` fails the first attempt at each. If it throws, or returns no status,
@@ -416,6 +415,8 @@ export interface UndeliveredMessage {
     response_time: number | null
     result: string
   }[]
+  /** When it is sent again, in the account's time; null: at once, or never. */
+  next_attempt: string | null
   /** Whether the receiver has accepted the message since, sent as it is by hand. */
   accepted_by_hand: boolean
   /** What was sent; null when the payment is gone. */

@@ -10,7 +10,6 @@ import {
   checkOptions,
   duration,
   milliseconds,
-  oneOf,
   type Rule,
   text,
   unchecked,
@@ -22,7 +21,6 @@ type MessageFilter = Parameters<Receiver['next']>[0] & object
 
 const receiveRules: Record<keyof ReceiveOptions, Rule> = {
   events: unchecked,
-  as: oneOf(['govuk-pay']),
   answer: unchecked, // checked by checkAnswer
   host: text,
   port: whole(0, 65_535),
@@ -70,16 +68,12 @@ export async function startReceiver(call: Call, keep: () => string, options: Rec
   }
 
   const { address, close } = await listen(options, respond)
-  const { events: subscriptions, as, url = address } = options
-  registering = call('POST', '/v1/webhooks', { callback_url: url, subscriptions })
-  try {
-    const { external_id } = await registering
-    if (as) await call('PUT', `/control/webhooks/${external_id}`, { as })
-  } catch (error) {
+  const { events: subscriptions, url = address } = options
+  registering = call('POST', '/control/webhooks', { callback_url: url, subscriptions })
+  const { external_id, signing_key } = await registering.catch(async error => {
     await close()
     throw error
-  }
-  const { external_id, signing_key } = await registering
+  })
 
   const receiver: Receiver = {
     url,
@@ -103,7 +97,7 @@ export async function startReceiver(call: Call, keep: () => string, options: Rec
     },
     close: onlyOnce(async () => {
       // A reset or the end of the account may have removed it.
-      await call('DELETE', `/v1/webhooks/${external_id}`).catch(() => {})
+      await call('DELETE', `/control/webhooks/${external_id}`).catch(() => {})
       await close()
     }),
     [Symbol.asyncDispose]: () => receiver.close(),

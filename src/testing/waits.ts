@@ -83,15 +83,23 @@ async function describeRequests(call: Call): Promise<string> {
   return requests.length > 0 ? `Last requests: ${requests.join(', ')}.` : 'There were no requests.'
 }
 
-/** Polls until no message is PENDING. Then none may be FAILED. */
+/**
+ * Polls until no message is PENDING. Then none may be FAILED. It does not wait for one that the account's clock has yet to
+ * reach.
+ */
 export async function settled(call: Call, keep: () => string, options: WaitOptions = {}) {
   const { signal, left, duration } = startWait('settled', options)
   const find = async (delivery: string): Promise<UndeliveredMessage[]> => {
     const path = `/control/messages?delivery=${delivery}`
     return (await call('GET', path, undefined, signal)).results
   }
+  const isLater = async (messages: UndeliveredMessage[]) => {
+    if (messages.length === 0 || messages.some(({ next_attempt }) => !next_attempt)) return false
+    const { now } = await call('GET', '/control/clock', undefined, signal)
+    return messages.every(({ next_attempt }) => String(next_attempt) > now)
+  }
   let pending = await find('PENDING')
-  while (pending.length > 0 && left() > 0) {
+  while (pending.length > 0 && left() > 0 && !(await isLater(pending))) {
     await sleep(POLL_INTERVAL)
     pending = await find('PENDING')
   }

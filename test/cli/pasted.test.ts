@@ -167,7 +167,7 @@ describe('The blocks of the documents work when they are pasted', () => {
       answers.push(answer)
     }
     assert.match(await runWithWrongKey(variables + examples[0]), UNKNOWN_KEY)
-    const [account, overview, built, completed, waited, plan, clock, webhook] = answers
+    const [account, overview, built, completed, waited, plan, clock] = answers
     assert.match(account.key, /^api_test_/)
     assert.equal(overview.epoch, 1)
     assert.equal(built.refund_summary.amount_submitted, 500)
@@ -175,7 +175,6 @@ describe('The blocks of the documents work when they are pasted', () => {
     assert.equal(waited.results[0].payment_id, built.payment_id)
     assert.equal(plan.acted, 0)
     assert.equal(clock.frozen, false)
-    assert.equal(webhook.as, 'govuk-pay')
   })
 
   test('docs/pipeline.md, of which the first block ends by itself', async t => {

@@ -179,9 +179,6 @@ describe('The commands that speak to a service', () => {
       accepted.stdout,
       /^200 OK .*\nYour receiver accepted a message whose signature is wr/,
     )
-    const shaped = await farthing(`resend ${paid.messages[0].message_id} --as govuk-pay`)
-    assert.equal(shaped.code, 0)
-    assert.match(receiver.requests.at(-1)?.body ?? '', /"resource_type":"PAYMENT"/)
     const own = await farthing(`resend ${paid.messages[0].message_id} --signing-key ${SIGNING_KEY}`)
     assert.equal(own.code, 0)
 
@@ -269,7 +266,6 @@ describe('The commands that speak to a service', () => {
         /'sucess' is invalid.*\. It must be one of success,.*\. Did you mean success\?/,
       ],
       ['pay --moto cancel', 2, /must be one of success, declined, error for a payment with/],
-      ['resend X --as govuk-pay --body -', 2, /--as or --body/],
       ['pay --cannot-retry', 2, /can_retry needs the scenario declined/],
       ['pay --hold', 2, /hold needs authorisation_mode agreement/],
       ['pay declined --refund', 2, /only a payment that succeeds/],

@@ -6,6 +6,7 @@ import { type Client, createClient } from '../support/client.ts'
 import { ask } from '../support/control.ts'
 import { agreements } from '../support/differences/agreements.ts'
 import { creating } from '../support/differences/creating.ts'
+import { messages } from '../support/differences/messages.ts'
 import { pages } from '../support/differences/pages.ts'
 import { reading } from '../support/differences/reading.ts'
 import { refunds } from '../support/differences/refunds.ts'
@@ -35,6 +36,7 @@ const cases = {
   ...states,
   ...refunds,
   ...agreements,
+  ...messages,
   ...pages,
 } satisfies Record<keyof typeof differences, Case>
 
@@ -54,5 +56,5 @@ onSharedDatabases(
         })
     }
   },
-  { control: true },
+  { control: true, receives: true },
 )

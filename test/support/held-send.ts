@@ -1,6 +1,7 @@
 /** A Send whose calls stay pending until the test ends them. */
 import { once } from 'node:events'
 import type { AttemptResult, Send } from '../../src/core/ports.ts'
+import type { Message } from '../../src/pay/webhooks/webhook.ts'
 
 export type Call = {
   url: string
@@ -48,3 +49,10 @@ export const resultOf = (status: number): AttemptResult => ({
   response_time: 1,
   result: String(status),
 })
+
+/** The message with this body, as it stands in the database of an instance that has not sent it. */
+export function unsentMessage(body: string, webhook_id: string, created: number): Message {
+  const { webhook_message_id: message_id, resource_id, event_type } = JSON.parse(body)
+  const sent_as = 'specification'
+  return { message_id, webhook_id, payment_id: resource_id, event_type, created, body, sent_as }
+}

@@ -2,7 +2,6 @@
 import { createNewId } from '../../src/core/ids.ts'
 import { insertExchange } from '../../src/tools/record/store.ts'
 import type { Body } from './client.ts'
-import { ask } from './control.ts'
 import {
   hook,
   type Integration,
@@ -58,18 +57,6 @@ export const receivers: Integration[] = [
     await hook(keeper, 302)
     await times(3, () => payAndRead(keeper.api))
   }),
-  integration(
-    'a receiver that redirected and was slow before its webhook was changed',
-    ['P15 note'],
-    async keeper => {
-      const webhook = await hook(keeper, 302)
-      await times(3, () => payAndRead(keeper.api))
-      await recordAttempts(keeper, webhook, [9, ...Array(10).fill(SLOW)])
-      keeper.service.clock.advance(1)
-      const { service, api } = keeper
-      await ask(service, api, `webhooks/${webhook.external_id}`, { as: 'govuk-pay' }, 'PUT')
-    },
-  ),
   integration(
     'a receiver that redirects with the same method',
     ['P15 note', 'W2 note'],

@@ -97,8 +97,9 @@ export const asSent = (sent: FromSchema<typeof payment>): Payment => sent
 export const asRecorded = (sent: FromSchema<typeof recordedRequest>): LoggedRequest => sent
 export const asChoice = (known: KnownChoice): Choice => known
 /** No move sends `card_payment_settled`. */
-export const asEventType = (known: Exclude<KnownEventType, 'card_payment_settled'>): EventType =>
-  known
+export const asEventType = (
+  known: Exclude<KnownEventType, 'card_payment_settled' | 'card_payment_started'>,
+): EventType => known
 export const asChecked = (sent: FromSchema<typeof report>): CheckReport => sent
 export const asAttempted = (sent: FromSchema<AttemptSchema>): Attempt => sent
 /** What the public type lets a test send is what the service accepts. */

@@ -24,23 +24,15 @@ describe('A receiver', () => {
 
   const wrong = [99, 'x', null, { stat: 5 }, { delay: 5 }, { status: 503, delay: 'soon' }, 200.5]
 
-  test('receives messages as GOV.UK Pay sends them', async () => {
-    await using account = await farthing.account()
-    const receiver = await account.receive({ as: 'govuk-pay' })
-    const { agreement_id } = (
-      await account.send('POST', '/v1/agreements', { reference: 'P', description: 'Plan' })
-    ).body
-    await account.payment({ set_up_agreement: agreement_id, scenario: 'success' })
-    await using plan = await account.plan({ scenario: 'declined', can_retry: false })
-    const fields = { authorisation_mode: 'agreement', agreement_id, amount: 1 }
-    const json = { ...fields, reference: 'R', description: 'D' }
-    const { body } = await account.send('POST', '/v1/payments', json)
-    assert.equal(body.state.can_retry, false)
+  test('receives messages as GOV.UK Pay sends them, in an account that behaves so', async () => {
+    await using account = await farthing.account({ behaviour: 'govuk-pay' })
+    const receiver = await account.receive()
+    const declined = await account.payment({ scenario: 'declined' })
     const { payment, raw } = await receiver.next({ event: 'card_payment_failed' })
+    assert.equal(payment.payment_id, declined.payment_id)
     assert.equal(String(payment.state.status), 'declined')
     assert.match(raw, /"resource_type":"PAYMENT"/)
-    assert.deepEqual(await plan.counts(), { seen: 1, acted: 1 })
-    await assert.rejects(account.receive({ as: 'stripe' as 'govuk-pay' }), TypeError)
+    await account.settled()
   })
 
   test('refuses an answer that is not a status', async () => {

@@ -38,7 +38,9 @@ export const openapi = (chapters: Chapters, behaviour: Behaviour) =>
     tags,
     meanings,
     errorBody,
-    webhooks: { message: { post: withExamples(messageDocs(paymentIn[behaviour]), behaviour) } },
+    webhooks: {
+      message: { post: withExamples(messageDocs(paymentIn[behaviour], behaviour), behaviour) },
+    },
   })
 
 export const controlOpenapi = (endpoints: readonly Endpoint[]) =>
@@ -76,13 +78,16 @@ function collect({ chapters, behaviour, info, tags, meanings, errorBody, webhook
   const paths: Record<string, Record<string, unknown>> = {}
   for (const [tag, endpoints] of Object.entries(chapters))
     for (const endpoint of endpoints) {
+      if (endpoint.existsIn?.(behaviour) === false) continue
       const operation = operationOf(tag, endpoint, behaviour, errorBody)
       // A browser may see the pages at another address than clients see the API.
       const servers = endpoint.area === 'pages' && { servers: [PAGE_SERVER] }
       const methods = paths[endpoint.path] ?? { ...servers }
       paths[endpoint.path] = { ...methods, [endpoint.method.toLowerCase()]: operation }
     }
-  const described = Object.values(chapters).flat()
+  const described = Object.values(chapters)
+    .flat()
+    .filter(({ existsIn }) => existsIn?.(behaviour) !== false)
   const names = new Set<string>(described.flatMap(({ area }) => errorsOf[area]))
   const shared = Object.entries(sharedErrors).filter(([name]) => names.has(name))
   const own = described.flatMap(({ docs }) => docs(behaviour).errors ?? [])

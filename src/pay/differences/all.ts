@@ -4,6 +4,7 @@ import * as arriving from './arriving.ts'
 import * as cards from './cards.ts'
 import * as creating from './creating.ts'
 import * as errors from './errors.ts'
+import * as messages from './messages.ts'
 import * as pages from './pages.ts'
 import * as reading from './reading.ts'
 import * as refunds from './refunds.ts'
@@ -20,6 +21,7 @@ export const differences = {
   ...states,
   ...refunds,
   ...agreements,
+  ...messages,
   ...pages,
 }
 

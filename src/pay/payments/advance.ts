@@ -1,5 +1,6 @@
 import type { AccountTime } from '../../core/ports.ts'
 import type { CardDetails } from '../card.ts'
+import { eventsOfMove } from '../differences/messages.ts'
 import { declineMayBeRetried } from '../differences/states.ts'
 import { dueStep } from './due.ts'
 import {
@@ -10,7 +11,7 @@ import {
   type Payment,
   stateOf,
 } from './payment.ts'
-import { eventTypesBetween, type Trigger, transitions } from './transitions.ts'
+import { type Trigger, transitions } from './transitions.ts'
 
 /**
  * The only function that moves a payment. Returns undefined where the table has no such transition.
@@ -48,7 +49,7 @@ export function advance(
   after.due_at = dueStep(after)?.at ?? null
   const sends = isCapture
     ? (['card_payment_captured'] as const)
-    : eventTypesBetween({ behaviour, from, to, code })
+    : eventsOfMove[behaviour]({ from, to, code })
   return { before: payment, after, at, sends: [...sends] }
 }
 

@@ -262,6 +262,7 @@ export async function messagesOf(
     payment_id: after.payment_id,
     at,
     eventTypes: sends,
+    behaviour: behaviourOf(after),
     resource: presentPayment(after, keptAddresses(config, after.base_url)),
   }
   return messagesFor(news, webhooks, newId)

@@ -7,7 +7,6 @@ import {
   chargeDelay,
   expiry,
 } from '../differences/states.ts'
-import type { EventType } from '../webhooks/webhook.ts'
 import type { AuthorisationMode, FailureCode, Status } from './payment.ts'
 
 type Transition = {
@@ -129,32 +128,3 @@ export const transitions = {
 } satisfies Record<Behaviour, Record<string, Transition[]>>
 
 export type Trigger = keyof ReturnType<typeof tableOf>
-
-type Move = { behaviour: Behaviour; from: Status; to: Status; code?: FailureCode | undefined }
-
-/**
- * Specification, *Webhook event types*: those of a move. A payment that expired has none, and one that is captured later
- * has its message about that then.
- */
-export function eventTypesBetween({ behaviour, from, to, code }: Move): EventType[] {
-  const capturesLater = captureDelay[behaviour] > 0
-  if (code === 'P0020' || from === 'success') return []
-  switch (to) {
-    case 'created':
-    case 'started':
-    case 'submitted':
-      return []
-    case 'capturable':
-      return capturesLater ? [] : ['card_payment_succeeded']
-    case 'success':
-      if (capturesLater) return ['card_payment_succeeded']
-      return from === 'capturable'
-        ? ['card_payment_captured']
-        : ['card_payment_succeeded', 'card_payment_captured']
-    case 'failed':
-    case 'error':
-      return ['card_payment_failed']
-    case 'cancelled':
-      return ['card_payment_cancelled']
-  }
-}

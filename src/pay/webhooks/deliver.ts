@@ -1,36 +1,22 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Account } from '../../core/account.ts'
-import { DELIVERIES_AT_DATABASE, DELIVERING_BYTES } from '../../core/budgets.ts'
+import { DELIVERING_BYTES } from '../../core/budgets.ts'
 import { overloaded } from '../../core/errors.ts'
-import { createGathering } from '../../core/gather.ts'
 import { currentOwner, resting } from '../../core/guests.ts'
-import type { Database, Ports, Post, Statement } from '../../core/ports.ts'
+import type { Database, MachineTime, Statement } from '../../core/ports.ts'
 import { createShares } from '../../core/shares.ts'
-import { NOBODY_LISTENS } from './listener.ts'
+import { attempts } from '../differences/messages.ts'
+import { sendingAgain } from './again.ts'
 import {
-  attemptsOf,
-  claimMessage,
-  findSendables,
-  insertMessage,
-  type MessageRow,
-  oldestUnsent,
-  type Recording,
-  recordAttempts,
-  type Sendable,
-  webhooksToRecover,
-} from './message-store.ts'
-import {
-  type DeliveryStatus,
-  deliveryStatus,
-  headersOf,
-  type Message,
-  signature,
-} from './webhook.ts'
-
-/**
- * Milliseconds for which a message belongs to the instance that wrote it, claimed it or last recorded an attempt. A
- * message may wait 6 seconds: for both attempts of the message before it, and for its own.
- */
-export const CLAIM_MS = 10_000
+  type AtDatabase,
+  CLAIM_MS,
+  claimOf,
+  createAtDatabase,
+  type DeliveryPorts,
+  deliverMessage,
+} from './attempts.ts'
+import { claimMessage, insertMessage, oldestUnsent, webhooksToRecover } from './message-store.ts'
+import type { Message } from './webhook.ts'
 
 /**
  * Delivery runs after the commit. A write that loses a race and is repeated calls `write` again, but
@@ -50,7 +36,8 @@ export type Deliveries = {
   ): Promise<boolean>
   /**
    * Delivers messages whose rows are committed. Webhooks are served concurrently, the messages of one
-   * webhook in order. Never rejects. Resolves when every due attempt is recorded, or after `onFault`.
+   * webhook in order. Never rejects. Resolves when every due attempt is recorded, or after `onFault`. Those that a
+   * request does not wait for are sent a moment later, in any order.
    */
   deliver(committed: readonly Message[]): Promise<void>
   /**
@@ -59,39 +46,26 @@ export type Deliveries = {
    * aborted.
    */
   recover(stop?: AbortSignal): Promise<void>
+  /** Sends the messages of the account that are to be sent again by now, those of a webhook in the order of time. */
+  doDue(account: Account): Promise<void>
+  /** The same for every account, beside other work, until nothing is due or `stop` is aborted. */
+  doAllDue(stop?: AbortSignal): Promise<void>
   /** Runs other work that sends, so that `settled` waits for it. It ends soon after `isStopping` is true. */
   beside(work: (isStopping: () => boolean) => Promise<void>): void
   /** Resolves when nothing is being delivered. */
   settled(): Promise<void>
 }
 
-type DeliveryPorts = Pick<Ports, 'database' | 'time' | 'send'> & {
-  /** Receives faults of this service, not of the receiver. The message stays PENDING. */
-  onFault: (error: unknown) => void
-  /** Called after every attempt. */
-  onAttempt?: (attempt: RawAttempt) => void
-  isStopping?: () => boolean
-  /** Called after every write of a room. */
-  onChange?: (room: string) => void
-  record?: ((account: Account, attempted: RawAttempt) => void) | undefined
-}
-
 export function createDeliveries(ports: DeliveryPorts): Deliveries {
   const { database, time, onFault, onChange } = ports
   const underway = new Set<Promise<void>>()
   const shares = createShares(DELIVERING_BYTES)
-  /** By messages: their room, and what is called when they are delivered. */
-  const written = new WeakMap<readonly Message[], { room: string; release: () => void }>()
-  const find = createGathering(DELIVERIES_AT_DATABASE, (ids: string[]) =>
-    findSendables(database, ids, time),
-  )
-  const recordAll = createGathering(DELIVERIES_AT_DATABASE, (made: Recording[]) =>
-    recordAttempts(database, made, time.wall() + CLAIM_MS),
-  )
-  const atDatabase = (room: string): AtDatabase => ({
-    find: message_id => find(room, message_id),
-    record: recording => recordAll(room, recording),
-  })
+  /** By messages: their room, when they were written, and what is called when they are delivered. */
+  const written = new WeakMap<
+    readonly Message[],
+    { room: string; at: number; release: () => void }
+  >()
+  const atDatabase = createAtDatabase(ports)
 
   function track(deliveries: Promise<void>[]): Promise<void> {
     const all = Promise.all(deliveries).then(() => {})
@@ -106,6 +80,7 @@ export function createDeliveries(ports: DeliveryPorts): Deliveries {
   }
 
   return {
+    ...sendingAgain(ports, atDatabase, track),
     async write(room, change, messages, { write = database.write, ...expect } = {}) {
       if (messages.length === 0) {
         const isWritten = await write(change)
@@ -117,8 +92,11 @@ export function createDeliveries(ports: DeliveryPorts): Deliveries {
       if (!shares.hasSpace(owner, bytes)) throw overloaded()
       shares.add(owner, bytes)
       const release = () => shares.add(owner, -bytes)
-      const claimedUntil = time.wall() + CLAIM_MS
-      const inserts = messages.map(each => ({ ...insertMessage(each, claimedUntil), ...expect }))
+      const at = time.wall()
+      const inserts = messages.map(each => ({
+        ...insertMessage(each, at + (attempts[each.sent_as].first ?? CLAIM_MS)),
+        ...expect,
+      }))
       let isWritten = false
       try {
         isWritten = await write([...change, ...inserts])
@@ -126,20 +104,24 @@ export function createDeliveries(ports: DeliveryPorts): Deliveries {
       } finally {
         if (!isWritten) release()
         else {
-          written.set(messages, { room, release })
+          written.set(messages, { room, at, release })
           onChange?.(room)
         }
       }
     },
     deliver(committed) {
       if (committed.length === 0) return Promise.resolve()
-      const { room = '', release } = written.get(committed) ?? {}
-      const byWebhook = [...Map.groupBy(committed, message => message.webhook_id).values()]
+      const { room = '', at = time.wall(), release } = written.get(committed) ?? {}
+      const isLater = ({ sent_as }: Message) => attempts[sent_as].first !== undefined
+      const now = committed.filter(message => !isLater(message))
+      const byWebhook = [...Map.groupBy(now, message => message.webhook_id).values()]
       const all = track(byWebhook.map(group => inOrder(group, room).catch(onFault)))
+      const later = committed
+        .filter(isLater)
+        .map(message => sendLater(ports, message, at, atDatabase(room)).catch(onFault))
+      void Promise.all([all, track(later)]).finally(release)
       // A receiver that hangs must not use up places.
-      return resting(all).finally(() => {
-        release?.()
-      })
+      return resting(all)
     },
     beside(work) {
       void track([work(ports.isStopping ?? (() => false)).catch(onFault)])
@@ -156,6 +138,21 @@ export function createDeliveries(ports: DeliveryPorts): Deliveries {
   }
 }
 
+/** Sends a message that no request waits for, unless another instance has claimed it. `at` is when it was written. */
+async function sendLater(
+  ports: DeliveryPorts,
+  message: Message,
+  at: MachineTime,
+  atDatabase: AtDatabase,
+): Promise<void> {
+  const { message_id, sent_as } = message
+  const { first = 0 } = attempts[sent_as]
+  await sleep(first)
+  const written = { message_id, claimed_until: at + first }
+  const claim = claimMessage(written, ports.time.wall() + claimOf(sent_as))
+  if (await atDatabase.claim(claim)) await deliverMessage(ports, message, atDatabase)
+}
+
 /** Sends the unsent messages of a webhook. Stops when another instance or request has a claim on the oldest: it sends the rest. */
 async function recoverWebhook(
   ports: DeliveryPorts,
@@ -165,86 +162,10 @@ async function recoverWebhook(
 ): Promise<void> {
   const { database, time } = ports
   while (!stop?.aborted) {
-    const unsent = await oldestUnsent(database, webhook_id)
+    const unsent = await oldestUnsent(database, webhook_id, time.wall())
     if (!unsent || unsent.claimed_until > time.wall()) return
-    if (!(await database.write([claimMessage(unsent, time.wall() + CLAIM_MS)]))) return
+    const claim = claimMessage(unsent, time.wall() + claimOf(unsent.sent_as))
+    if (!(await atDatabase.claim(claim))) return
     await deliverMessage(ports, unsent, atDatabase)
   }
-}
-
-/** Reads a message, and records its attempts, together with others of its account. */
-type AtDatabase = {
-  find(message_id: string): Promise<Sendable | undefined>
-  record(recording: Recording): Promise<boolean>
-}
-
-/**
- * Makes the attempts of a message that are left, and records each. Makes none when the payment is gone or the webhook
- * inactive. Returns false when another instance has taken the message over: its last attempt here is then not recorded,
- * and the other instance serves the webhook.
- */
-async function deliverMessage(
-  ports: DeliveryPorts,
-  { message_id, body }: Pick<MessageRow, 'message_id' | 'body'>,
-  atDatabase: AtDatabase,
-): Promise<boolean> {
-  const { record, onAttempt, onChange } = ports
-  for (;;) {
-    const sendable = await atDatabase.find(message_id)
-    if (!sendable) return true
-    const { account, isGone, webhook_status, callback_url: url, signing_key } = sendable
-    const attempts = attemptsOf(sendable)
-    let status: DeliveryStatus = 'FAILED'
-    let made: RawAttempt | undefined
-    if (body !== null && !isGone && webhook_status === 'ACTIVE') {
-      const headers = headersOf(signature(body, signing_key))
-      const post = { url, headers, body, keepsAnswer: record !== undefined }
-      const { result, attempted } = await attempt(ports, account, sendable, post)
-      made = attempted
-      onAttempt?.(attempted)
-      const { cause, answer, ...rest } = result
-      attempts.push({ ...rest, at: attempted.at })
-      status = rest.result === NOBODY_LISTENS ? 'FAILED' : deliveryStatus(attempts)
-    }
-    const before = sendable.attempts
-    const recording = atDatabase.record({ message_id, before, status, attempts })
-    const written = await recording.finally(() => {
-      if (made) record?.(account, made)
-      onChange?.(account.room)
-    })
-    if (!written) return false
-    if (status !== 'PENDING') return true
-  }
-}
-
-/** An attempt to deliver a message, before it is masked. The body of the response may still be arriving. */
-export type RawAttempt = Awaited<ReturnType<typeof attempt>>['attempted']
-
-/** Sends a message once. Returns the result, and the attempt for the record. */
-export async function attempt(
-  { send, time }: Pick<Ports, 'send' | 'time'>,
-  account: Account,
-  { webhook_id, message_id, payment_id, event_type }: Omit<Message, 'created' | 'body'>,
-  { keepsAnswer = false, ...post }: Post,
-) {
-  const started = performance.now()
-  const began = time.wall()
-  const at = time.now(account)
-  const result = await send({ ...post, keepsAnswer, account, webhook_id, message_id })
-  const { cause, answer } = result
-  const attempted = {
-    ...post,
-    webhook_id,
-    message_id,
-    payment_id,
-    event_type,
-    began,
-    at,
-    answer,
-    ms: Math.round(performance.now() - started),
-    failed: result.status === 'FAILED',
-    status: result.status_code,
-    result: cause ? `${result.result} (${cause})` : result.result,
-  }
-  return { result, attempted }
 }

@@ -1,6 +1,8 @@
+import type { Behaviour } from '../../core/account.ts'
 import { version } from '../../core/version.ts'
 import { type Parameter, requestBody, type Schema } from '../../platform/http/openapi.ts'
-import { eventMeanings, signature } from './webhook.ts'
+import { attempts, eventMeanings } from '../differences/messages.ts'
+import { signature } from './webhook.ts'
 import { messageBody } from './wire.ts'
 
 /** A body and a key whose signature the description tells. */
@@ -8,17 +10,17 @@ const SHORT_BODY = '{"api_version":1}'
 const SIGNING_KEY = 'webhook_test_5b0gjvo83fdsn2f65acga88uog'
 
 /** The webhooks section of the OpenAPI document: what a receiver gets. */
-export const messageDocs = (resource: Schema) => ({
+export const messageDocs = (resource: Schema, behaviour: Behaviour) => ({
   operationId: 'receiveMessage',
   tags: ['Webhooks'],
   summary: 'A message to your webhook',
-  description: `Farthing posts it to the callback_url of every active webhook that is subscribed to the event type, after the change is saved and before it responds to the request that caused it.
+  description: `Farthing posts it to the callback_url of every active webhook that is subscribed to the event type, ${attempts[behaviour].when}.
 
-${Object.entries(eventMeanings)
+${Object.entries(eventMeanings[behaviour])
   .map(([type, meaning]) => `- \`${type}\`: ${meaning}`)
   .join('\n')}
 
-There are at most two attempts of 2 seconds each, the second right after the first. Redirects are not followed. Messages may arrive twice or out of order. Ignore a message whose signature does not match. This prints the right signature:
+${attempts[behaviour].words} Messages may arrive twice or out of order. Ignore a message whose signature does not match. This prints the right signature:
 
 \`\`\`
 printf '%s' "$BODY" | openssl dgst -sha256 -hmac "$SIGNING_KEY"
@@ -47,7 +49,7 @@ For example, with the signing_key \`${SIGNING_KEY}\` the body \`${SHORT_BODY}\` 
       schema: { type: 'string', examples: [`Farthing/${version}`] },
     },
   ] satisfies Parameter[],
-  requestBody: requestBody(messageBody(resource)),
+  requestBody: requestBody(messageBody(resource, behaviour)),
   responses: {
     '2XX': { description: 'Delivered' },
     default: { description: 'A failed attempt, as is no response within 2 seconds' },

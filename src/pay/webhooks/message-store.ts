@@ -1,6 +1,12 @@
-import { ACCOUNT_COLUMNS, type Account, accountIn, newAccount } from '../../core/account.ts'
+import {
+  ACCOUNT_COLUMNS,
+  type Account,
+  accountIn,
+  type Behaviour,
+  newAccount,
+} from '../../core/account.ts'
 import { padded } from '../../core/gather.ts'
-import type { Database, MachineTime, Statement, Time } from '../../core/ports.ts'
+import type { AccountTime, Database, MachineTime, Statement, Time } from '../../core/ports.ts'
 import { livesAt } from '../../platform/accounts/store.ts'
 import { type FollowedPage, findFollowed, type Paging } from '../../platform/database/follow.ts'
 import { findOne, ifGiven, where } from '../../platform/database/select.ts'
@@ -11,13 +17,13 @@ import type { Attempt, DeliveryStatus, Message, Webhook, WebhookStatus } from '.
 
 /** Writes nothing when the webhook has been deactivated since it was read. */
 export function insertMessage(message: Message, claimedUntil: number): Statement {
-  const { message_id, webhook_id, payment_id, event_type, created, body } = message
+  const { message_id, webhook_id, payment_id, event_type, created, body, sent_as } = message
   return {
     sql: `insert into webhook_messages
-            (message_id, webhook_id, payment_id, event_type, created, status, attempts, claimed_until, body)
-          select $1, $2, $3, $4, cast($5 as bigint), 'PENDING', '[]', cast($6 as bigint), $7
+            (message_id, webhook_id, payment_id, event_type, created, status, attempts, claimed_until, body, sent_as)
+          select $1, $2, $3, $4, cast($5 as bigint), 'PENDING', '[]', cast($6 as bigint), $7, $8
           from webhooks where webhook_id = $2 and status = 'ACTIVE'`,
-    values: [message_id, webhook_id, payment_id, event_type, created, claimedUntil, body],
+    values: [message_id, webhook_id, payment_id, event_type, created, claimedUntil, body, sent_as],
   }
 }
 
@@ -63,6 +69,8 @@ export type Recording = {
   before: string
   status: DeliveryStatus
   attempts: readonly Attempt[]
+  /** When the next attempt is to be made, in the account's time; null: at once, or none is to come. */
+  due_at: AccountTime | null
 }
 
 /**
@@ -75,17 +83,19 @@ export async function recordAttempts(
   claimedUntil: number,
 ): Promise<boolean[]> {
   const places = padded(recordings)
-  const given = places.map((_, i) => `($${[2, 3, 4, 5].map(place => i * 4 + place).join(', $')})`)
-  const values = places.flatMap(({ message_id, before, status, attempts }) => [
+  const given = places.map((_, i) => `($${[2, 3, 4, 5, 6].map(n => i * 5 + n).join(', $')})`)
+  const values = places.flatMap(({ message_id, before, status, attempts, due_at }) => [
     message_id,
     before,
     status,
     JSON.stringify(attempts),
+    due_at,
   ])
   const written = await database.write([
     {
       // Both databases call the columns of values so.
-      sql: `update webhook_messages set status = column3, attempts = column4, claimed_until = cast($1 as bigint)
+      sql: `update webhook_messages set status = column3, attempts = column4, due_at = cast(column5 as bigint),
+              claimed_until = cast($1 as bigint)
             from (values ${given.join(', ')}) given
             where message_id = column1 and attempts = column2 and webhook_messages.status = 'PENDING'`,
       values: [claimedUntil, ...values],
@@ -101,7 +111,7 @@ export async function recordAttempts(
 export async function webhooksToRecover(database: Database, now: MachineTime): Promise<string[]> {
   const rows = await database.query<{ webhook_id: string }>(
     `select distinct webhook_id from webhook_messages
-     where status = 'PENDING' and claimed_until <= $1`,
+     where status = 'PENDING' and due_at is null and claimed_until <= $1`,
     [now],
   )
   return rows.map(({ webhook_id }) => webhook_id)
@@ -111,26 +121,35 @@ export async function webhooksToRecover(database: Database, now: MachineTime): P
 export async function isSending(database: Database, room: string, now: MachineTime) {
   const found = await database.query(
     `select message_id from webhook_messages join webhooks on webhooks.webhook_id = webhook_messages.webhook_id
-     where webhooks.account = $1 and webhook_messages.status = 'PENDING' and claimed_until > $2 limit 1`,
+     where webhooks.account = $1 and webhook_messages.status = 'PENDING' and due_at is null and claimed_until > $2 limit 1`,
     [room, now],
   )
   return found.length > 0
 }
 
-type Unsent = { message_id: string; claimed_until: number; body: string | null }
+type Unsent = {
+  message_id: string
+  claimed_until: number
+  sent_as: Behaviour
+  body: string | null
+}
 
-/** The oldest PENDING message of a webhook, claimed or not. */
-export async function oldestUnsent(database: Database, webhook_id: string) {
+/** The oldest PENDING message of a webhook that waits for no time, claimed or not; where the order does not matter, the oldest that is not claimed. */
+export async function oldestUnsent(database: Database, webhook_id: string, now: MachineTime) {
   const [unsent] = await database.query<Unsent>(
-    `select message_id, claimed_until, body from webhook_messages
-     where webhook_id = $1 and status = 'PENDING' order by message_id limit 1`,
-    [webhook_id],
+    `select message_id, claimed_until, sent_as, body from webhook_messages
+     where webhook_id = $1 and status = 'PENDING' and due_at is null
+       and (sent_as = 'specification' or claimed_until <= $2) order by message_id limit 1`,
+    [webhook_id, now],
   )
   return unsent
 }
 
 /** Fails its `expect` when another instance has claimed the message first. */
-export function claimMessage(unsent: Unsent, claimedUntil: number): Statement {
+export function claimMessage(
+  unsent: Pick<Unsent, 'message_id' | 'claimed_until'>,
+  claimedUntil: number,
+): Statement {
   return {
     sql: `update webhook_messages set claimed_until = $3
           where message_id = $1 and claimed_until = $2 and status = 'PENDING'`,
@@ -139,7 +158,57 @@ export function claimMessage(unsent: Unsent, claimedUntil: number): Statement {
   }
 }
 
+/** null once it is gone, with its payment. */
+export async function bodyOfMessage(database: Database, message_id: string) {
+  const [found] = await database.query<{ body: string | null }>(
+    'select body from webhook_messages where message_id = $1',
+    [message_id],
+  )
+  return found?.body ?? null
+}
+
+type Due = { message_id: string; webhook_id: string; due_at: AccountTime; sent_as: Behaviour }
+
+/** The messages of the account that are to be sent again at `now`: those that were due first. */
+export const dueMessages = (database: Database, room: string, now: AccountTime, limit: number) =>
+  database.query<Due>(
+    `select message_id, messages.webhook_id, due_at, sent_as
+     from webhooks join webhook_messages messages on messages.webhook_id = webhooks.webhook_id
+     where webhooks.account = $1 and due_at <= $2 order by due_at, message_id limit ${limit}`,
+    [room, now],
+  )
+
+/** Fails its `expect` when another instance has taken it. If this one stops before the attempt, `recover` makes it. */
+export const takeDue = (
+  { message_id, due_at }: Pick<Due, 'message_id' | 'due_at'>,
+  claimedUntil: MachineTime,
+): Statement => ({
+  sql: `update webhook_messages set due_at = null, claimed_until = $3
+        where message_id = $1 and due_at = $2 and status = 'PENDING'`,
+  values: [message_id, due_at, claimedUntil],
+  expect: 1,
+})
+
+/**
+ * The accounts of webhooks with messages that will be sent again, by the webhook and from the one after `after` on, each
+ * with the time of the first. It skips from webhook to webhook in an index.
+ */
+export const webhooksWithDue = (database: Database, after: string, limit: number) =>
+  database.query<Account & { webhook_id: string; first: AccountTime }>(
+    `with recursive due (id, number) as (
+       select min(webhook_id), 1 from webhook_messages where due_at is not null and webhook_id > $1
+       union all
+       select (select min(webhook_id) from webhook_messages where due_at is not null and webhook_id > due.id), number + 1
+       from due where due.id is not null and number < ${limit})
+     select webhook_id, ${ACCOUNT_COLUMNS},
+       (select min(due_at) from webhook_messages where webhook_id = due.id and due_at is not null) as first
+     from due join webhooks on webhook_id = due.id join accounts on room = webhooks.account
+     where ended = 0 order by webhook_id`,
+    [after],
+  )
+
 export type MessageRow = Omit<Message, 'webhook_id' | 'body'> & {
+  due_at: AccountTime | null
   status: DeliveryStatus
   /** JSON, unparsed: `recordAttempts` compares it. */
   attempts: string
@@ -179,7 +248,7 @@ export const SHOWN_STATUS = `case when status = 'FAILED' and ${IS_NOT_LISTENING}
 
 export const messageRows = {
   from: 'webhook_messages',
-  columns: 'message_id, event_type, payment_id, created, status, attempts, body',
+  columns: 'message_id, event_type, payment_id, created, status, attempts, sent_as, due_at, body',
   id: 'message_id',
   fromRow: (row: MessageRow) => row,
 }
@@ -192,7 +261,7 @@ export type KeptMessage = MessageRow &
 type InBody = 'description' | 'callback_url' | 'signing_key'
 type KeptRow = Omit<KeptMessage, InBody> & { webhook_body: string }
 
-const OUTLINE_COLUMNS = `message_id, event_type, payment_id, created, messages.status, attempts,
+const OUTLINE_COLUMNS = `message_id, event_type, payment_id, created, messages.status, attempts, sent_as, due_at,
   webhooks.webhook_id, webhooks.status as webhook_status, webhooks.body as webhook_body`
 const KEPT_COLUMNS = `${OUTLINE_COLUMNS}, messages.body`
 const KEPT = 'webhook_messages messages join webhooks on webhooks.webhook_id = messages.webhook_id'

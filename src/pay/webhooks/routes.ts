@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify'
+import type { Behaviour } from '../../core/account.ts'
 import { ACTIVE_WEBHOOKS } from '../../core/budgets.ts'
 import * as errors from '../../core/errors.ts'
 import { findPage, where } from '../../platform/database/select.ts'
@@ -18,55 +19,69 @@ import { pageOf, paging, readSearch, type SearchKind } from '../../platform/http
 import { mustBePublic } from '../../platform/outbound/address.ts'
 import type { Context } from '../context.ts'
 import type { Decision } from '../differences/difference.ts'
+import { attempts, webhooksBelowV1 } from '../differences/messages.ts'
 import { registerWebhook } from './commands.ts'
 import { messageRows } from './message-store.ts'
 import { deactivateWebhook, findWebhook, webhookRows } from './store.ts'
-import { duplicateWarning, type Webhook } from './webhook.ts'
+import { duplicateWarning, eventTypesOf, type Webhook } from './webhook.ts'
 import {
-  listedWebhook,
+  anyWebhook,
   messageBody,
-  newWebhook,
-  otherMessageBody,
   presentListed,
   presentMessage,
   presentWebhook,
   readNewWebhook,
-  webhook,
-  webhookMessage,
+  webhookSchemas,
 } from './wire.ts'
 
-const webhookSearch: SearchKind = {
-  path: '/v1/webhooks',
+const webhookSearch = {
   codes: { invalid: 'P2701', pastEnd: 'P2702' },
   filters: paging,
-}
+} satisfies Omit<SearchKind, 'path'>
 
 /** Specification, *Webhook management*. `resource` describes the payment in a message under each behaviour. */
-export const webhookEndpoints = (context: Context, resource: Decision<Schema>): Endpoint[] => [
-  create(context),
-  list(context),
-  read(context),
-  deactivate(context),
-  listMessages(context, resource),
-]
+export const webhookEndpoints = (context: Context, resource: Decision<Schema>): Endpoint[] =>
+  endpointsAt('/v1/webhooks', context, resource).map(endpoint => ({
+    ...endpoint,
+    existsIn: behaviour => webhooksBelowV1[behaviour],
+  }))
+
+/** The same below /control, for accounts of both behaviours. */
+export const webhooksByControl = (context: Context): Endpoint[] =>
+  endpointsAt('/control/webhooks', context).map(({ operationId, ...endpoint }) => ({
+    ...endpoint,
+    area: 'control',
+    operationId: `${operationId}ByControl`,
+  }))
+
+const endpointsAt = (path: string, context: Context, resource?: Decision<Schema>): Endpoint[] => {
+  const schemas = (behaviour: Behaviour) =>
+    resource ? webhookSchemas(eventTypesOf[behaviour], attempts[behaviour].most) : anyWebhook
+  const at = { ...context, path, schemas }
+  return [create(at), list(at), read(at), deactivate(at), listMessages(at, resource)]
+}
+
+type At = Context & { path: string; schemas: (behaviour: Behaviour) => typeof anyWebhook }
 
 const webhookId = pathParameter('webhook_id', 'A webhook of the account')
 
 const codes = errors.fieldCodes.webhook
 
-const create = (context: Context): Endpoint => ({
+const create = (context: At): Endpoint => ({
   method: 'POST',
-  path: '/v1/webhooks',
+  path: context.path,
   area: 'api',
   operationId: 'createWebhook',
   summary: 'Register a webhook',
   accepts: 'json',
-  docs: () => ({
+  docs: behaviour => ({
     description: `The callback_url must be https, and its host must have public addresses only: not private, loopback or link-local ones. Farthing looks the name up now and again at every delivery, and connects to an address that it has checked. The setting \`FARTHING_CALLBACK_HOSTS\` of the service lists hosts that may be private and use plain http, such as \`localhost:4000\` on a laptop.
 
 Keep the signing_key, which signs every message. You cannot change a webhook or replace its key. Register another webhook instead.`,
-    requestBody: requestBody(newWebhook),
-    responses: { 201: json('The webhook, with its signing key', webhook) },
+    requestBody: requestBody(context.schemas(behaviour).newWebhook),
+    responses: {
+      201: json('The webhook, with its signing key', context.schemas(behaviour).webhook),
+    },
     errors: [
       errors.notAnObject('P0197'),
       errors.wrongMediaType(400, JSON_TYPE),
@@ -77,7 +92,7 @@ Keep the signing_key, which signs every message. You cannot change a webhook or 
   }),
   handler: async (request, reply) => {
     const { account } = request
-    const fields = await readNewWebhook(jsonBody(request, 'P0197'), context)
+    const fields = await readNewWebhook(jsonBody(request, 'P0197'), account, context)
     const { webhook, others } = await registerWebhook(context, { account, fields })
     if (others.length > 0) request.log.warn(duplicateWarning(webhook.callback_url, others))
     void reply.code(201)
@@ -85,42 +100,46 @@ Keep the signing_key, which signs every message. You cannot change a webhook or 
   },
 })
 
-const list = ({ database, config }: Context): Endpoint => ({
+const list = ({ database, config, path, schemas }: At): Endpoint => ({
   method: 'GET',
-  path: '/v1/webhooks',
+  path,
   area: 'api',
   operationId: 'listWebhooks',
-  search: webhookSearch,
+  search: { ...webhookSearch, path },
   summary: 'List webhooks',
-  docs: () => ({
+  docs: behaviour => ({
     description: 'Newest first, with deleted ones. Signing keys are not shown.',
-    ...searchDocs(webhookSearch, pageSchema(listedWebhook), ['page']),
+    ...searchDocs({ ...webhookSearch, path }, pageSchema(schemas(behaviour).listedWebhook), [
+      'page',
+    ]),
   }),
   handler: async request => {
-    const search = readSearch(request.query, webhookSearch)
+    const search = readSearch(request.query, { ...webhookSearch, path })
     const conditions = [where('account = ?', request.account.room)]
     const result = await findPage(database, webhookRows, conditions, search)
     return pageOf(search, result, addressesOf(request, config), presentListed)
   },
 })
 
-const read = (context: Context): Endpoint => ({
+const read = (context: At): Endpoint => ({
   method: 'GET',
-  path: '/v1/webhooks/{webhook_id}',
+  path: `${context.path}/{webhook_id}`,
   area: 'api',
   operationId: 'readWebhook',
   summary: 'Read a webhook',
-  docs: () => ({
+  docs: behaviour => ({
     parameters: [webhookId],
-    responses: { 200: json('The webhook, with its signing key', webhook) },
+    responses: {
+      200: json('The webhook, with its signing key', context.schemas(behaviour).webhook),
+    },
     errors: [errors.webhookNotFound()],
   }),
   handler: async request => presentWebhook(await webhookInPath(request, context)),
 })
 
-const deactivate = ({ database }: Context): Endpoint => ({
+const deactivate = ({ database, path }: At): Endpoint => ({
   method: 'DELETE',
-  path: '/v1/webhooks/{webhook_id}',
+  path: `${path}/{webhook_id}`,
   area: 'api',
   operationId: 'deleteWebhook',
   summary: 'Deactivate a webhook',
@@ -139,21 +158,23 @@ const deactivate = ({ database }: Context): Endpoint => ({
   },
 })
 
-const listMessages = (context: Context, resource: Decision<Schema>): Endpoint => ({
+const listMessages = (context: At, resource: Decision<Schema> | undefined): Endpoint => ({
   method: 'GET',
-  path: '/v1/webhooks/{webhook_id}/messages',
+  path: `${context.path}/{webhook_id}/messages`,
   area: 'api',
   operationId: 'listWebhookMessages',
-  search: webhookSearch,
+  search: { ...webhookSearch, path: context.path },
   summary: "Read a webhook's delivery history",
   docs: behaviour => {
+    const { webhookMessage } = context.schemas(behaviour)
     const { properties } = webhookMessage
-    const body = {
-      anyOf: [messageBody(resource[behaviour]), otherMessageBody, { type: 'null' }],
+    const body = resource && {
+      anyOf: [messageBody(resource[behaviour], behaviour), { type: 'null' }],
       description: properties.body.description,
     }
-    const item = { ...webhookMessage, properties: { ...properties, body } }
-    const search = searchDocs(webhookSearch, pageSchema(item), ['display_size'])
+    const item = { ...webhookMessage, properties: { ...properties, ...(body && { body }) } }
+    const kind = { ...webhookSearch, path: context.path }
+    const search = searchDocs(kind, pageSchema(item), ['display_size'])
     return {
       description:
         'Every message, newest first, with its attempts and the body that was sent. After 7 days, when its payment is gone, a message stays and its body is null.',
@@ -165,7 +186,7 @@ const listMessages = (context: Context, resource: Decision<Schema>): Endpoint =>
   handler: async request => {
     const { database, time, config } = context
     const webhook_id = pathParam(request, 'webhook_id')
-    const kind = { ...webhookSearch, path: `/v1/webhooks/${webhook_id}/messages` }
+    const kind = { ...webhookSearch, path: `${context.path}/${webhook_id}/messages` }
     const search = readSearch(request.query, kind)
     await webhookInPath(request, context)
     const conditions = [where('webhook_id = ?', webhook_id)]

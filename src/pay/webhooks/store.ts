@@ -1,11 +1,10 @@
 import { DEFAULT_ACCOUNT } from '../../core/account.ts'
 import { ACTIVE_WEBHOOKS } from '../../core/budgets.ts'
 import type { FixedWebhook } from '../../core/config.ts'
-import type { Database, MachineTime, NewId, Statement, Time, Value } from '../../core/ports.ts'
+import type { Database, NewId, Statement, Time, Value } from '../../core/ports.ts'
 import { accountOfName } from '../../platform/accounts/store.ts'
 import { columnsFor, findOne, where } from '../../platform/database/select.ts'
-import type { Shape } from './govuk-pay.ts'
-import { eventTypes, sendsTheSame, type Webhook } from './webhook.ts'
+import { eventTypesOf, sendsTheSame, type Webhook } from './webhook.ts'
 
 export type WebhookRow = Pick<Webhook, 'webhook_id' | 'room' | 'status'> & {
   listening_until: number | null
@@ -101,11 +100,10 @@ export async function keepFixedWebhook(
     room,
     status: 'ACTIVE',
     callback_url,
-    subscriptions: eventTypes,
+    subscriptions: eventTypesOf[account.behaviour],
     fixed: true,
     signing_key,
     ...(found && { changed: time.wall() }),
-    ...(found?.as && { as: found.as }),
   }
   if (found?.signing_key !== signing_key) {
     const sql = `insert into webhooks (${INSERTED}) values ($1, $2, $3, $4, $5)
@@ -118,25 +116,6 @@ export async function keepFixedWebhook(
   if (outdated.length > 0)
     await database.write(outdated.map(({ webhook_id }) => deactivateWebhook(room, webhook_id)))
   return active.filter(other => !other.fixed && sendsTheSame(other, webhook))
-}
-
-/**
- * Sets how its messages look from `now` on. `changed` and `as` are the last keys of its JSON. Misses when the webhook has
- * changed since it was read.
- */
-export function shapeWebhook(
-  { as, changed, ...webhook }: Webhook,
-  wanted: Shape | undefined,
-  now: MachineTime,
-): Statement {
-  const { webhook_id, room } = webhook
-  const body = (shape: Shape | undefined, at: MachineTime | undefined) =>
-    bodyOf({ ...webhook, ...(at && { changed: at }), ...(shape && { as: shape }) })
-  return {
-    sql: 'update webhooks set body = $3 where webhook_id = $1 and account = $2 and body = $4',
-    values: [webhook_id, room, body(wanted, wanted === as ? changed : now), body(as, changed)],
-    expect: 1,
-  }
 }
 
 /** Fails its `expect` when the account has no such webhook. An inactive webhook stays inactive. */

@@ -1,24 +1,34 @@
 import { createHmac } from 'node:crypto'
+import type { Behaviour } from '../../core/account.ts'
 import type { AccountTime, AttemptResult, MachineTime, NewId } from '../../core/ports.ts'
 import { iso } from '../../core/time.ts'
-import { asGovukPay, type Shape } from './govuk-pay.ts'
+import { asLedgerPrints } from '../differences/as-ledger-prints.ts'
+import {
+  attempts,
+  type EventType,
+  eventMeanings,
+  messageHead,
+  messageResource,
+} from '../differences/messages.ts'
 
-/** Specification, *Webhook event types*, with what each means. `card_payment_settled` is accepted in subscriptions and never sent. */
-export const eventMeanings = {
-  card_payment_succeeded: 'the payment was authorised, so it is success or capturable',
-  card_payment_captured: 'it became success, at once or by a capture',
-  card_payment_refunded: 'a refund was submitted',
-  card_payment_failed: 'the card was declined, the provider had an error, or the user cancelled',
-  card_payment_cancelled: 'it was cancelled through the API',
-  card_payment_settled: 'never sent, because payments are never settled',
-} as const
-export type EventType = keyof typeof eventMeanings
-export const eventTypes = Object.keys(eventMeanings) as EventType[] // Object.keys is typed string[]
+export type { EventType }
 
-/** A list of event types without duplicates; undefined for an empty list and anything else. */
-export function eventTypesIn(value: unknown): EventType[] | undefined {
+/** Those of each behaviour, in the order in which people read them. */
+export const eventTypesOf = {
+  specification: typesIn(eventMeanings.specification),
+  'govuk-pay': typesIn(eventMeanings['govuk-pay']),
+} satisfies Record<Behaviour, readonly EventType[]>
+/** Those of any behaviour. */
+export const eventTypes = [...new Set(Object.values(eventTypesOf).flat())]
+
+function typesIn(meanings: object): EventType[] {
+  return Object.keys(meanings) as EventType[] // Object.keys is typed string[]
+}
+
+/** A list of event types of the behaviour without duplicates; undefined for an empty list and anything else. */
+export function eventTypesIn(value: unknown, behaviour: Behaviour): EventType[] | undefined {
   const isEventType = (entry: unknown): entry is EventType =>
-    eventTypes.some(type => type === entry)
+    eventTypesOf[behaviour].some(type => type === entry)
   if (!Array.isArray(value) || value.length === 0 || !value.every(isEventType)) return undefined
   return [...new Set(value)]
 }
@@ -39,10 +49,8 @@ export type Webhook = {
   fixed?: true
   /** It was registered there, and not through the API. */
   from?: 'console'
-  /** When its key or the shape of its messages was changed: milliseconds of the machine. */
+  /** When its key was changed: milliseconds of the machine. */
   changed?: MachineTime
-  /** The shape of its messages, if not that of the specification. */
-  as?: Shape
 }
 
 type Named = Pick<Webhook, 'description' | 'callback_url'>
@@ -82,10 +90,9 @@ export type Message = {
   /** When the payment changed, in milliseconds. */
   created: number
   body: string
+  /** The behaviour of the payment. */
+  sent_as: Behaviour
 }
-
-/** Specification, *Delivery rules*. */
-const MAX_ATTEMPTS = 2
 
 export const signingKeyOf = (secret: string): string => `webhook_test_${secret}`
 
@@ -94,35 +101,46 @@ type PaymentChange = {
   payment_id: string
   at: AccountTime
   eventTypes: readonly EventType[]
+  /** That of the payment. */
+  behaviour: Behaviour
   /** The payment as GET returns it after the change. */
   resource: object
 }
 
 /** One message for each event type and each webhook that subscribes to it, in the order of the event types. */
 export function messagesFor(
-  { payment_id, at, eventTypes, resource }: PaymentChange,
+  { payment_id, at, eventTypes, behaviour, resource }: PaymentChange,
   webhooks: Webhook[],
   newId: NewId,
 ): Message[] {
-  const printed = JSON.stringify(resource)
-  return eventTypes.flatMap(event_type =>
-    webhooks
-      .filter(webhook => webhook.subscriptions.includes(event_type))
-      .map(({ webhook_id, room, as }) => {
-        const message_id = newId(at, room)
-        const head = JSON.stringify({
-          webhook_message_id: message_id,
-          api_version: 1,
-          created_date: iso(at),
-          resource_id: payment_id,
-          resource_type: 'payment',
-          event_type,
-        })
-        const own = `${head.slice(0, -1)},"resource":${printed}}`
-        const body = as ? asGovukPay(own) : own
-        return { message_id, webhook_id, payment_id, event_type, created: at, body }
-      }),
-  )
+  return eventTypes.flatMap(event_type => {
+    const subscribed = webhooks.filter(webhook => webhook.subscriptions.includes(event_type))
+    if (subscribed.length === 0) return []
+    const printed = JSON.stringify(messageResource[behaviour](resource, event_type))
+    return subscribed.map(({ webhook_id, room }) => {
+      const message_id = newId(at, room)
+      const fields = { message_id, created_date: iso(at), resource_id: payment_id, event_type }
+      const head = JSON.stringify(messageHead[behaviour](fields))
+      const body = `${head.slice(0, -1)},"resource":${printed}}`
+      return {
+        message_id,
+        webhook_id,
+        payment_id,
+        event_type,
+        created: at,
+        body,
+        sent_as: behaviour,
+      }
+    })
+  })
+}
+
+/** The body of a message of either behaviour, as GOV.UK Pay prints it. */
+export function asGovukPay(body: string): string {
+  const { webhook_message_id: message_id, resource, ...head } = JSON.parse(body)
+  if (head.resource_type === 'PAYMENT') return body
+  const printed = messageHead['govuk-pay']({ ...head, message_id })
+  return JSON.stringify({ ...printed, resource: asLedgerPrints(resource, head.event_type) })
 }
 
 /** HMAC-SHA256 of the body, in lower-case hexadecimal. Texts count as their UTF-8 bytes. Specification, *Authentication*. */
@@ -136,7 +154,7 @@ export const headersOf = (signature: string | undefined): Record<string, string>
 })
 
 /** Status of a message after these attempts, oldest first. */
-export function deliveryStatus(attempts: readonly Attempt[]): DeliveryStatus {
-  if (attempts.at(-1)?.status === 'SUCCESSFUL') return 'SUCCESSFUL'
-  return attempts.length < MAX_ATTEMPTS ? 'PENDING' : 'FAILED'
+export function deliveryStatus(made: readonly Attempt[], behaviour: Behaviour): DeliveryStatus {
+  if (made.at(-1)?.status === 'SUCCESSFUL') return 'SUCCESSFUL'
+  return made.length < attempts[behaviour].most ? 'PENDING' : 'FAILED'
 }

@@ -1,6 +1,7 @@
 /** The bodies of webhooks on the wire: schema and reader of requests, schema and printer of responses. */
 
 import type { FromSchema } from 'json-schema-to-ts'
+import type { Account, Behaviour } from '../../core/account.ts'
 import { fieldCodes, invalid } from '../../core/errors.ts'
 import { timeOf } from '../../core/ids.ts'
 import { iso } from '../../core/time.ts'
@@ -8,43 +9,47 @@ import { type Json, readFields } from '../../platform/http/fields.ts'
 import { id, object, timestamp } from '../../platform/http/schema.ts'
 import { registrationProblem } from '../../platform/outbound/address.ts'
 import type { Context } from '../context.ts'
+import { messageResource, typeOfResource } from '../differences/messages.ts'
 import { isGone, type Reading } from '../retention.ts'
 import { attemptsOf, type MessageRow, statusAt } from './message-store.ts'
-import { eventTypes, eventTypesIn, type Webhook } from './webhook.ts'
+import { type EventType, eventTypes, eventTypesIn, eventTypesOf, type Webhook } from './webhook.ts'
 
 const codes = fieldCodes.webhook
 
-const subscriptions = {
-  type: 'array',
-  minItems: 1,
-  items: { type: 'string', enum: eventTypes },
-} as const
+const subscriptionsTo = (types: readonly EventType[]) =>
+  ({ type: 'array', minItems: 1, items: { type: 'string', enum: types } }) as const
 
 /** The body of POST /v1/webhooks. Specification, *Webhook management*. */
-export const newWebhook = object(
-  'NewWebhook',
-  {
-    callback_url: {
-      type: 'string',
-      maxLength: 2048,
-      description:
-        'An https URL with a public address. Its name is resolved at registration and at every delivery',
+const newWebhookWith = (types: readonly EventType[]) =>
+  object(
+    'NewWebhook',
+    {
+      callback_url: {
+        type: 'string',
+        maxLength: 2048,
+        description:
+          'An https URL with a public address. Its name is resolved at registration and at every delivery',
+      },
     },
-  },
-  {
-    description: { type: ['string', 'null'], minLength: 0, maxLength: 255 },
-    subscriptions: {
-      ...subscriptions,
-      type: ['array', 'null'],
-      description: 'The event types to send. If you leave it out, all are sent',
+    {
+      description: { type: ['string', 'null'], minLength: 0, maxLength: 255 },
+      subscriptions: {
+        ...subscriptionsTo(types),
+        type: ['array', 'null'],
+        description: 'The event types to send. If you leave it out, all are sent',
+      },
     },
-  },
-)
+  )
+const newWebhook = newWebhookWith(eventTypes)
 
 export type NewWebhook = Pick<Webhook, 'callback_url' | 'description' | 'subscriptions'>
 
 /** Reads and checks the body of POST /v1/webhooks. Throws the first error. */
-export async function readNewWebhook(body: Json, { resolve, config }: Context) {
+export async function readNewWebhook(
+  body: Json,
+  { behaviour }: Account,
+  { resolve, config }: Context,
+) {
   const fields = readFields(body, newWebhook, codes)
   const callback_url = fields.text('callback_url')
   fields.checkLimits(['callback_url'])
@@ -52,34 +57,39 @@ export async function readNewWebhook(body: Json, { resolve, config }: Context) {
   if (problem) throw invalid(codes, 'callback_url', problem)
   const description = fields.optionalRawText('description')
   fields.checkLimits(['description'])
-  const subscriptions = eventTypesIn(body.subscriptions ?? eventTypes)
+  const subscriptions = eventTypesIn(body.subscriptions ?? eventTypesOf[behaviour], behaviour)
   if (!subscriptions)
     throw invalid(
       codes,
       'subscriptions',
-      `must be a list of one or more of ${eventTypes.join(', ')}`,
+      `must be a list of one or more of ${eventTypesOf[behaviour].join(', ')}`,
     )
   return { callback_url, ...(description !== undefined && { description }), subscriptions }
 }
 
-const alwaysPresent = {
-  external_id: id,
-  callback_url: { type: 'string' },
-  subscriptions: { ...subscriptions, description: 'The event types that the webhook receives' },
-  status: {
-    type: 'string',
-    enum: ['ACTIVE', 'INACTIVE'],
-    description: 'INACTIVE after it was deleted',
-  },
-  created_date: timestamp,
-} as const
+const alwaysPresent = (types: readonly EventType[]) =>
+  ({
+    external_id: id,
+    callback_url: { type: 'string' },
+    subscriptions: {
+      ...subscriptionsTo(types),
+      description: 'The event types that the webhook receives',
+    },
+    status: {
+      type: 'string',
+      enum: ['ACTIVE', 'INACTIVE'],
+      description: 'INACTIVE after it was deleted',
+    },
+    created_date: timestamp,
+  }) as const
 
 const sometimesPresent = {
   description: { type: 'string', description: 'Absent if none was given' },
 } as const
 
 /** A webhook in lists: without its signing key. Specification, *Webhook*. */
-export const listedWebhook = object('ListedWebhook', alwaysPresent, sometimesPresent)
+const listedWebhook = (types: readonly EventType[]) =>
+  object('ListedWebhook', alwaysPresent(types), sometimesPresent)
 
 const signing_key = {
   type: 'string',
@@ -88,7 +98,8 @@ const signing_key = {
     'The key of Pay-Signature: webhook_test_ and 26 letters and digits. Use all of it, with its prefix. The webhook that the service has from its settings has the key of `FARTHING_SIGNING_KEY`',
 } as const
 
-export const webhook = object('Webhook', { ...alwaysPresent, signing_key }, sometimesPresent)
+const webhook = (types: readonly EventType[]) =>
+  object('Webhook', { ...alwaysPresent(types), signing_key }, sometimesPresent)
 
 const attempt = object('Attempt', {
   created_date: { ...timestamp, description: 'When the attempt started' },
@@ -106,31 +117,42 @@ const attempt = object('Attempt', {
   },
 })
 
-export const webhookMessage = object('WebhookMessage', {
-  webhook_message_id: id,
-  external_id: { ...id, description: 'The same as webhook_message_id' },
-  created_date: { ...timestamp, description: 'When the payment changed' },
-  event_date: { ...timestamp, description: 'The same as created_date' },
-  event_type: { type: 'string', enum: eventTypes },
-  resource_id: { ...id, description: 'The payment_id' },
-  resource_type: { type: 'string', const: 'payment' },
-  last_delivery_status: {
-    type: 'string',
-    enum: ['PENDING', 'SUCCESSFUL', 'FAILED'],
-    description: 'PENDING until the message is delivered or both attempts have failed',
-  },
-  latest_attempt: {
-    anyOf: [attempt, { type: 'null' }],
-    description: 'The first item of attempts; null before the first attempt',
-  },
-  attempts: { type: 'array', maxItems: 2, items: attempt, description: 'Newest first' },
-  body: {
-    type: ['object', 'null'],
-    description: 'Exactly what was sent; null once the payment is 7 days old',
-  },
-})
+const messageWith = (types: readonly EventType[], most: number) =>
+  object('WebhookMessage', {
+    webhook_message_id: id,
+    external_id: { ...id, description: 'The same as webhook_message_id' },
+    created_date: { ...timestamp, description: 'When the payment changed' },
+    event_date: { ...timestamp, description: 'The same as created_date' },
+    event_type: { type: 'string', enum: types },
+    resource_id: { ...id, description: 'The payment_id' },
+    resource_type: { type: 'string', const: 'payment' },
+    last_delivery_status: {
+      type: 'string',
+      enum: ['PENDING', 'SUCCESSFUL', 'FAILED'],
+      description: `PENDING until the message is delivered or ${most === 2 ? 'both' : 'all'} attempts have failed`,
+    },
+    latest_attempt: {
+      anyOf: [attempt, { type: 'null' }],
+      description: 'The first item of attempts; null before the first attempt',
+    },
+    attempts: { type: 'array', maxItems: most, items: attempt, description: 'Newest first' },
+    body: {
+      type: ['object', 'null'],
+      description: 'Exactly what was sent; null once the payment is 7 days old',
+    },
+  })
 
-export function presentListed(webhook: Webhook): FromSchema<typeof listedWebhook> {
+/** What an account with these event types sends and gets. `most`: attempts of a message. */
+export const webhookSchemas = (types: readonly EventType[], most: number) => ({
+  newWebhook: newWebhookWith(types),
+  listedWebhook: listedWebhook(types),
+  webhook: webhook(types),
+  webhookMessage: messageWith(types, most),
+})
+/** Those of accounts of any behaviour. */
+export const anyWebhook = webhookSchemas(eventTypes, 6)
+
+export function presentListed(webhook: Webhook): FromSchema<ReturnType<typeof listedWebhook>> {
   const { webhook_id, callback_url, description, subscriptions, status } = webhook
   return {
     external_id: webhook_id,
@@ -142,7 +164,7 @@ export function presentListed(webhook: Webhook): FromSchema<typeof listedWebhook
   }
 }
 
-export const presentWebhook = (found: Webhook): FromSchema<typeof webhook> => ({
+export const presentWebhook = (found: Webhook): FromSchema<ReturnType<typeof webhook>> => ({
   ...presentListed(found),
   signing_key: found.signing_key,
 })
@@ -165,34 +187,20 @@ export function presentMessage(row: MessageRow, reading: Reading) {
     latest_attempt: attempts[0] ?? null,
     attempts,
     body: gone || row.body === null ? null : JSON.parse(row.body),
-  } satisfies FromSchema<typeof webhookMessage>
+  } satisfies FromSchema<ReturnType<typeof messageWith>>
 }
 
-const messageHead = {
-  webhook_message_id: { ...id, description: 'The same in every attempt' },
-  api_version: { type: 'integer', const: 1 },
-  created_date: { ...timestamp, description: 'When the payment changed' },
-  resource_id: { ...id, description: 'The payment_id' },
-  event_type: { type: 'string', enum: eventTypes },
-} as const
-
-/** The body of a message in the shape of GOV.UK Pay, which a test can ask for: govuk-pay.ts. */
-export const otherMessageBody = object('MessageBodyAsGovukPay', {
-  ...messageHead,
-  resource_type: { type: 'string', const: 'PAYMENT' },
-  resource: {
-    type: 'object',
-    description: 'As GOV.UK Pay sends it, on request of the control API only',
-  },
-})
-
 /** The body of a message; `resource` is the schema of a payment. Specification, *Webhook message body*. */
-export const messageBody = (resource: object) =>
+export const messageBody = (resource: object, behaviour: Behaviour) =>
   object('MessageBody', {
-    ...messageHead,
-    resource_type: { type: 'string', const: 'payment' },
-    resource: {
-      ...resource,
-      description: 'The payment as GET returned it right after the change',
-    },
+    webhook_message_id: { ...id, description: 'The same in every attempt' },
+    api_version: { type: 'integer', const: 1 },
+    created_date: { ...timestamp, description: 'When the payment changed' },
+    resource_id: { ...id, description: 'The payment_id' },
+    event_type: { type: 'string', enum: eventTypesOf[behaviour] },
+    resource_type: { type: 'string', const: typeOfResource[behaviour] },
+    resource:
+      messageResource[behaviour] === messageResource.specification
+        ? { ...resource, description: 'The payment as GET returned it right after the change' }
+        : { type: 'object', description: 'The payment as its ledger printed it then' },
   })

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Behaviour } from '../../core/account.ts'
 import { FILE_FORM_BYTES, FORM_BYTES } from '../../core/budgets.ts'
+import { noSuchEndpoint } from '../../core/errors.ts'
 import { type AreaName, type Areas, beforeHandler } from './areas.ts'
 import { type Accepts, wrongMediaTypeOf } from './body.ts'
 import { isStorable } from './fields.ts'
@@ -24,6 +25,8 @@ export type Route = {
   search?: SearchKind
   /** Its response has as many items as there are, so it takes turns with the searches. */
   isLong?: true
+  /** Where it does not, accounts of this behaviour are told that there is no such endpoint. */
+  existsIn?: (behaviour: Behaviour) => boolean
   /** Returns the body of the response, or undefined once it has sent one; throws an ApiError. */
   handler: (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>
 }
@@ -54,10 +57,12 @@ export function registerRoutes(
 ): void {
   for (const { method, path, area: name, operationId = path, ...route } of routes) {
     const area = areas[name]
-    const { accepts, secretBody, search, isLong, handler } = route
+    const { accepts, secretBody, search, isLong, existsIn, handler } = route
     const { refuse = wrongTypeOf } = area
     const plan = area.plan?.(operationId)
-    const before = beforeHandler(area, request => refuse(request, accepts))
+    const before = beforeHandler(area, request =>
+      existsIn?.(request.account.behaviour) === false ? noSuchEndpoint() : refuse(request, accepts),
+    )
     const mayBeLong = search !== undefined || isLong
     const recording = area.record?.({ operationId, secretBody })
     app.route({

@@ -14,16 +14,18 @@ import {
 } from '../../core/budgets.ts'
 import type { AllowedHosts } from '../../core/config.ts'
 import { isSuccess } from '../../core/http-status.ts'
-import type { AttemptResult, Post, ReceiverResponse, Resolve } from '../../core/ports.ts'
+import type { AttemptResult, ReceiverResponse, Resolve } from '../../core/ports.ts'
 import { createSlots } from '../../core/slots.ts'
 import { http, loadHttps } from '../http/node-http.ts'
 import { callbackUrlProblem, hostOf, isAllowed, isPublicAddress } from './address.ts'
 import { type Agents, createAgent, createSecureAgent, dropIdle } from './agents.ts'
+import { createFollow, type Hop, type Next } from './follow.ts'
 
-/** Milliseconds for an attempt, from the wait for a slot to the status line. */
+/** Milliseconds for an attempt, from the wait for a slot to the status line, if it has no other timeout. */
 export const DEADLINE_MS = 2000
-/** Shorter than the deadline: a slot that another timeout frees would leave no time to use it. Milliseconds. */
-export const SLOT_TIMEOUT_MS = 1900
+/** How much shorter than that the wait for a slot is: one that another timeout frees would leave no time to use it. */
+const SLOT_MARGIN_MS = 100
+export const SLOT_TIMEOUT_MS = DEADLINE_MS - SLOT_MARGIN_MS
 const REASON_PHRASE_CHARACTERS = 100
 const MAX_INTERIM_RESPONSES = 100
 /** Why there is no status. */
@@ -55,8 +57,8 @@ type SendOptions = {
 
 /**
  * Makes the real Send. Its guarantees beyond those of the port:
- * - A request is written at most once. A broken connection is a failed attempt and is never retried
- *   silently. The next attempt gets a new connection.
+ * - A request is written at most once, but for one that `repeats` names. A broken connection is a failed attempt and is
+ *   never retried silently. The next attempt gets a new connection.
  * - It resolves as soon as the status line has arrived. Reading the body ends at ANSWER_BYTES, at ANSWER_PIECES, and at
  *   the same deadline. The body is discarded, unless the response is to be kept.
  * - `response_time` starts when the request gets its slot. It is null when no connection was established,
@@ -69,13 +71,13 @@ export function createSend(options: SendOptions) {
   const guarded = createLookup(resolve, isPublicAddress)
   const exempt = createLookup(resolve, address => isIP(address) !== 0)
 
-  const open = (url: URL, headers: Record<string, string>) => {
+  const open = (url: URL, { headers, body }: Hop) => {
     const secure = url.protocol === 'https:'
     if (secure) agents.https ??= createSecureAgent(options)
     return (secure ? loadHttps() : http).request({
       agent: secure ? agents.https : agents.http,
       lookup: isAllowed(url, allowed) ? exempt : guarded,
-      method: 'POST',
+      method: body === undefined ? 'GET' : 'POST',
       host: hostOf(url),
       port: url.port || (secure ? 443 : 80),
       path: url.pathname + url.search,
@@ -86,23 +88,24 @@ export function createSend(options: SendOptions) {
     })
   }
 
-  const send = async ({ url: target, headers, body, keepsAnswer = false }: Post) => {
+  const sendOnce = async (hop: Hop) => {
+    const { url: target, body, timeout = DEADLINE_MS, keepsAnswer = false } = hop
     const started = performance.now()
     const url = URL.parse(target)
     if (url === null || callbackUrlProblem(target, allowed)) return failed('address refused', null)
-    const slot = takeSlot(hostOf(url), SLOT_TIMEOUT_MS)
+    const slot = takeSlot(hostOf(url), timeout - SLOT_MARGIN_MS)
     // No `await` for a free slot: the event loop may be busy, and that time would count as a wait.
     const release = slot instanceof Promise ? await slot : slot
     if (release === undefined) return failed('timeout', null)
     const began = performance.now()
-    const left = started + DEADLINE_MS - began
+    const left = started + timeout - began
     if (left < 1) {
       // The event loop was blocked, so the slot arrived before the timer of its wait ran.
       release()
       return failed('timeout', null)
     }
     try {
-      const request = open(url, headers)
+      const request = open(url, hop)
       // A timer instead of an AbortSignal, whose listeners made sending a quarter slower.
       const timer = setTimeout(() => request.destroy(new Aborted('timeout')), left)
       request.once('close', () => {
@@ -125,7 +128,7 @@ export function createSend(options: SendOptions) {
   const close = () => {
     for (const agent of Object.values(agents)) agent.destroy()
   }
-  return Object.assign(send, { close })
+  return Object.assign(createFollow(sendOnce), { close })
 }
 
 /**
@@ -155,7 +158,7 @@ export function createLookup(
 
 /** Resolves at the status or the failure, whichever is first. Ignores later events. */
 function resultOf(request: ClientRequest, began: number, keepsAnswer: boolean) {
-  return new Promise<AttemptResult>(resolve => {
+  return new Promise<AttemptResult & { next?: Next }>(resolve => {
     let connected = false
     let handshaking = false
     const elapsed = () => (connected ? Math.round(performance.now() - began) : null)
@@ -177,7 +180,7 @@ function resultOf(request: ClientRequest, began: number, keepsAnswer: boolean) {
       if (interim > MAX_INTERIM_RESPONSES) request.destroy()
     })
     const settle = (response: Head, body?: Promise<Body>) => {
-      const result = answered(response, elapsed())
+      const result = { ...answered(response, elapsed()), next: nextOf(response) }
       resolve(keepsAnswer ? { ...result, answer: answerOf(request, response, body) } : result)
     }
     request.on('response', response => settle(response, readToEnd(response, keepsAnswer)))
@@ -222,6 +225,19 @@ function repeatedLengthIn({ code, rawPacket }: ParseError): { head: Head; body: 
   return {
     head: { statusCode: Number(statusCode), statusMessage, rawHeaders },
     body: { body, size: body.length },
+  }
+}
+
+/** The first of each header counts. */
+function nextOf({ rawHeaders }: Head): Next {
+  const first = (wanted: string) => {
+    const at = rawHeaders.findIndex((name, i) => i % 2 === 0 && name.toLowerCase() === wanted)
+    return at < 0 ? undefined : rawHeaders[at + 1]
+  }
+  return {
+    location: first('location'),
+    retryAfter: first('retry-after'),
+    date: first('date'),
   }
 }
 

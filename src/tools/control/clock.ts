@@ -108,6 +108,7 @@ export const setClock = defineEndpoint({
       return (await moveClock(database, account, moved)) ? moved : undefined
     })
     await doDue(context, moved)
+    await context.deliveries.doDue(moved)
     return presentClock(moved, time)
   },
 })

@@ -6,7 +6,7 @@ import { isSuccess } from '../../core/http-status.ts'
 import { ended, revoked } from '../../core/signal.ts'
 import { LONGEST_REQUEST, labelOf, RECONNECT_TIME } from '../../pay/webhooks/listener.ts'
 import { findWebhook } from '../../pay/webhooks/store.ts'
-import { eventTypes, eventTypesIn } from '../../pay/webhooks/webhook.ts'
+import { eventTypes, eventTypesIn, eventTypesOf } from '../../pay/webhooks/webhook.ts'
 import { whole } from '../../platform/http/query.ts'
 import { object } from '../../platform/http/schema.ts'
 import { reasons } from '../../platform/outbound/send.ts'
@@ -18,7 +18,6 @@ import { badField, conflict, notFound, tooMany } from './errors.ts'
 import { body, integer, isWhole, textLike } from './fields.ts'
 import { headers, identifier, text } from './schemas.ts'
 import { tooManyWaits } from './wait.ts'
-import { as } from './webhooks.ts'
 
 const named = {
   schema: { ...text, description: 'Has a letter or a digit' },
@@ -28,14 +27,14 @@ const named = {
 const events = {
   schema: { type: 'array', items: { type: 'string', enum: eventTypes } },
   rule: `a list of ${eventTypes.join(', ')}`,
-  parse: eventTypesIn,
+  parse: (given: unknown) =>
+    eventTypesIn(given, 'specification') ?? eventTypesIn(given, 'govuk-pay'),
 }
 
 const listener = object('Listener', {
   webhook_id: identifier,
   signing_key: text,
   other: { type: 'boolean', description: 'Whether another listener with this name is connected' },
-  as,
 })
 
 const hasAll = () =>
@@ -57,11 +56,14 @@ export const startListening = defineEndpoint({
   response: [200, 'The listener', listener],
   errors: () => [badField('name', `must be ${named.rule}`), hasAll(), isTaken()],
   async handler(context, { account, body: { name, events } }) {
+    const known = eventTypesOf[account.behaviour]
+    if (events?.some(type => !known.includes(type)))
+      throw badField('events', `must be a list of ${known.join(', ')}`)
     const webhook = await keepListener(context, account, name, events)
     if (!webhook) throw hasAll()
     if (webhook === 'taken') throw isTaken()
-    const { webhook_id, signing_key, other, as = null } = webhook
-    return { webhook_id, signing_key, other, as }
+    const { webhook_id, signing_key, other } = webhook
+    return { webhook_id, signing_key, other }
   },
 })
 

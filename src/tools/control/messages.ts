@@ -1,7 +1,8 @@
+import { iso } from '../../core/time.ts'
 import type { Reading } from '../../pay/retention.ts'
 import { followMessages, type KeptMessage } from '../../pay/webhooks/message-store.ts'
 import { eventTypes, headersOf, signature } from '../../pay/webhooks/webhook.ts'
-import { presentMessage, webhookMessage } from '../../pay/webhooks/wire.ts'
+import { anyWebhook, presentMessage } from '../../pay/webhooks/wire.ts'
 import { oneOf } from '../../platform/http/query.ts'
 import { object, timestamp } from '../../platform/http/schema.ts'
 import { acceptedByHand } from '../record/by-hand.ts'
@@ -11,7 +12,7 @@ import { anyText, ends, followed, ID, paging, payment_id } from './query.ts'
 import { headers, identifier, nullable } from './schemas.ts'
 import { tooManyWaits } from './wait.ts'
 
-const { attempts, last_delivery_status: delivery } = webhookMessage.properties
+const { attempts, last_delivery_status: delivery } = anyWebhook.webhookMessage.properties
 
 export const message = object('Message', {
   message_id: identifier,
@@ -21,6 +22,10 @@ export const message = object('Message', {
   at: timestamp,
   delivery,
   attempts,
+  next_attempt: {
+    anyOf: [timestamp, { type: 'null' }],
+    description: "When it is sent again, in the account's time. null: at once, or never",
+  },
   accepted_by_hand: {
     type: 'boolean',
     description:
@@ -72,6 +77,7 @@ function presentKeptMessage(message: KeptMessage, accepted_by_hand: boolean, rea
     at: history.created_date,
     delivery: history.last_delivery_status,
     attempts: history.attempts,
+    next_attempt: message.due_at === null ? null : iso(message.due_at),
     accepted_by_hand,
     raw,
     headers: raw === null ? null : headersOf(signature(raw, signing_key)),

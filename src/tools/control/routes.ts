@@ -1,3 +1,4 @@
+import { webhooksByControl } from '../../pay/webhooks/routes.ts'
 import type { Endpoint } from '../../platform/http/endpoint.ts'
 import { createAccount, endAccount, listAccounts, resetAccount } from './accounts.ts'
 import { buildPayment } from './build.ts'
@@ -12,7 +13,7 @@ import { completePayment, findPayments } from './payments.ts'
 import { createPlan, listPlans, removePlan, removePlans } from './plans.ts'
 import { listRequests } from './requests.ts'
 import { askAboutMessage, sendMessage } from './send.ts'
-import { probeWebhook, setWebhookShape } from './webhooks.ts'
+import { probeWebhook } from './webhooks.ts'
 
 /** Endpoints that read the record. There are none without a recorder. */
 const reading = [listRequests, listMessages, readCheck, sendMessage, askAboutMessage, probeWebhook]
@@ -33,7 +34,6 @@ const steering = [
   listPlans,
   removePlans,
   removePlan,
-  setWebhookShape,
 ]
 
 /** Everything below /control. It has no endpoints while both of its halves are off. */
@@ -44,5 +44,7 @@ export function controlEndpoints(context: ControlContext): Endpoint[] {
     ...(recorder && config.console ? forConsole : []),
     ...(config.control ? steering : []),
   ]
-  return endpoints.length > 0 ? [readOverview, ...endpoints].map(endpoint => endpoint(context)) : []
+  if (endpoints.length === 0) return []
+  const made = [readOverview, ...endpoints].map(endpoint => endpoint(context))
+  return config.control ? [...made, ...webhooksByControl(context)] : made
 }

@@ -1,7 +1,6 @@
 import type { Account } from '../../core/account.ts'
-import { shapes } from '../../pay/webhooks/govuk-pay.ts'
 import { findMessage } from '../../pay/webhooks/message-store.ts'
-import { webhookMessage } from '../../pay/webhooks/wire.ts'
+import { anyWebhook } from '../../pay/webhooks/wire.ts'
 import { object } from '../../platform/http/schema.ts'
 import { registrationProblem } from '../../platform/outbound/address.ts'
 import type { ToolContext } from '../context.ts'
@@ -29,7 +28,7 @@ const sentAgain = object('SentAgain', {
     type: 'array',
     items: object('Sent', {
       exchange_id: identifier,
-      status: webhookMessage.properties.attempts.items.properties.status,
+      status: anyWebhook.webhookMessage.properties.attempts.items.properties.status,
       status_code: { type: ['integer', 'null'] },
       result: text,
       response_time: { type: ['integer', 'null'] },
@@ -59,7 +58,6 @@ export const sendMessage = defineEndpoint({
       body: textLike({ ...text, description: 'Another body, which is signed' }),
       new_identifier: boolean(),
       damage: choice(damages),
-      as: choice(shapes, { description: 'As GOV.UK Pay sends it' }),
       to: textLike({ ...text, description: 'Another address' }),
       signing_key: textLike(text),
     },
@@ -73,8 +71,7 @@ export const sendMessage = defineEndpoint({
     conflict(WEBHOOK_INACTIVE),
   ],
   async handler(context, { account, body, id }) {
-    const { to, as } = body
-    if (as && body.body !== undefined) throw badField('as', 'must be absent with body')
+    const { to } = body
     const problem =
       to !== undefined && (await registrationProblem(to, context.config, context.resolve))
     if (problem) throw badField('to', problem)

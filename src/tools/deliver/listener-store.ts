@@ -11,7 +11,7 @@ import {
 } from '../../pay/webhooks/store.ts'
 import {
   type EventType,
-  eventTypes,
+  eventTypesOf,
   signingKeyOf,
   type Webhook,
 } from '../../pay/webhooks/webhook.ts'
@@ -42,7 +42,7 @@ export async function keepListener(
   const now = time.wall()
   const [found] = await find()
   const other = found?.status === 'ACTIVE' && (found.listening_until ?? 0) > now
-  const subscriptions = wanted ?? (other ? found.subscriptions : eventTypes)
+  const subscriptions = wanted ?? (other ? found.subscriptions : eventTypesOf[account.behaviour])
   if (other && new Set(found.subscriptions).symmetricDifference(new Set(subscriptions)).size > 0)
     return 'taken'
   const listener: Webhook = {
@@ -54,7 +54,6 @@ export async function keepListener(
     description: label,
     subscriptions,
     signing_key: found?.signing_key ?? signingKeyOf(secrets.secret(room)),
-    ...(found?.as && { as: found.as }),
   }
   if (!(await database.write(found ? reactivate(listener) : insertWithinLimit(listener))))
     return undefined

@@ -1,6 +1,6 @@
 /** Sending many failed messages again by hand, one after the other, beside the requests. */
 import type { Account } from '../../core/account.ts'
-import { CLAIM_MS } from '../../pay/webhooks/deliver.ts'
+import { CLAIM_MS } from '../../pay/webhooks/attempts.ts'
 import { findMessage } from '../../pay/webhooks/message-store.ts'
 import type { ToolContext } from '../context.ts'
 import { claimSending, endSending, type Resend, saveResend } from './resend-store.ts'

@@ -1,8 +1,7 @@
 import type { Account } from '../../core/account.ts'
 import { isSuccess } from '../../core/http-status.ts'
 import { isGone, type Reading } from '../../pay/retention.ts'
-import { attempt } from '../../pay/webhooks/deliver.ts'
-import { asGovukPay, type Shape } from '../../pay/webhooks/govuk-pay.ts'
+import { attempt } from '../../pay/webhooks/attempts.ts'
 import { attemptsOf, type KeptMessage } from '../../pay/webhooks/message-store.ts'
 import { headersOf, signature } from '../../pay/webhooks/webhook.ts'
 import type { ToolContext } from '../context.ts'
@@ -45,8 +44,6 @@ export type SendAgain = {
   /** Whether the message gets another identifier wherever its own stands in the body. */
   new_identifier?: boolean | undefined
   damage?: Damage | undefined
-  /** The shape in which to send it; without one, its own. */
-  as?: Shape | undefined
   /** Instead of the webhook's callback_url. The caller has checked it. */
   to?: string | undefined
   signing_key?: string | undefined
@@ -80,7 +77,7 @@ export async function sendAgain(
   options: SendAgain,
 ): Promise<Exchange[]> {
   const { message_id, signing_key } = message
-  const original = options.body ?? (options.as ? asGovukPay(message.body) : message.body)
+  const original = options.body ?? message.body
   const body = options.new_identifier
     ? original.replaceAll(message_id, context.newId(context.time.now(account), account.room))
     : original
@@ -130,7 +127,7 @@ async function withUndamaged(
 
 /** A key counts as wrong only at the webhook's own address: a receiver at another one may have it. */
 function byHandOf(
-  { body, new_identifier, damage, as, signing_key, to }: SendAgain,
+  { body, new_identifier, damage, signing_key, to }: SendAgain,
   webhook: Pick<KeptMessage, 'signing_key' | 'callback_url'>,
 ): ByHand {
   const isSame = !to || to === webhook.callback_url
@@ -140,6 +137,6 @@ function byHandOf(
     ...(!isSame && ({ other_address: true } as const)),
   }
   if (damage) return { kind: 'damaged', damage, ...other }
-  const isEdited = body !== undefined || new_identifier || as !== undefined
+  const isEdited = body !== undefined || new_identifier
   return { kind: isEdited ? 'edited' : 'again', ...other }
 }

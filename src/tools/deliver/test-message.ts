@@ -19,6 +19,7 @@ const triggersTo = {
   card_payment_refunded: [...PAID, 'confirm_capture'],
   card_payment_failed: ['open_page', 'choose_declined'],
   card_payment_cancelled: ['cancel'],
+  card_payment_expired: ['expire'],
 } as const satisfies Partial<Record<EventType, readonly Trigger[]>>
 
 type TestEvent = keyof typeof triggersTo

@@ -1,7 +1,7 @@
 /** What is recorded: requests and responses as they crossed the wire. */
 
 import type { AccountTime, MachineTime } from '../../core/ports.ts'
-import type { RawAttempt } from '../../pay/webhooks/deliver.ts'
+import type { RawAttempt } from '../../pay/webhooks/attempts.ts'
 import type { Caused } from '../../platform/http/request-state.ts'
 
 export type Headers = Record<string, string>

@@ -5,7 +5,7 @@
 import type { Account } from '../../core/account.ts'
 import { createNewId, newSecret } from '../../core/ids.ts'
 import type { MachineTime, Time } from '../../core/ports.ts'
-import type { RawAttempt } from '../../pay/webhooks/deliver.ts'
+import type { RawAttempt } from '../../pay/webhooks/attempts.ts'
 import type { Recorded, RecordingHooks } from '../../platform/http/areas.ts'
 import type { Quota } from './admission.ts'
 import { type BatchPorts, createBatches } from './batches.ts'

@@ -37,25 +37,6 @@ onSharedDatabases(
         assert.equal(state.code ?? state.status, end)
       }
     })
-
-    test('a message can be sent as GOV.UK Pay sends it, and the page of a webhook says that all are', async () => {
-      const { api, browser } = await enter(service())
-      const callback_url = 'https://hooks.example.org/'
-      const { external_id } = (await api.post('/v1/webhooks', { callback_url })).body
-      await ask(service(), api, 'payments', { scenario: 'declined' })
-      const [message] = (await ask(service(), api, 'messages')).body.results
-      const path = `messages/${message.message_id}`
-      const page = await browser.get(path)
-      const send = page.elements.find(({ attributes }) => attributes.id === 'send-as-govuk-pay')
-      assert.deepEqual([send?.attributes.name, send?.attributes.value], ['as', 'govuk-pay'])
-      await browser.post(`${path}/send`, { as: 'govuk-pay' })
-      const after = await browser.get(path)
-      assert.match(after.text, /Edited/)
-      const says = async () => (await browser.get(`webhooks/${external_id}`)).text
-      assert.doesNotMatch(await says(), /as GOV\.UK Pay sends them/)
-      await ask(service(), api, `webhooks/${external_id}`, { as: 'govuk-pay' }, 'PUT')
-      assert.match(await says(), /as GOV\.UK Pay sends them/)
-    })
   },
   { control: true },
 )

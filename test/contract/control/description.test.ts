@@ -26,7 +26,11 @@ const STEERING = [
   'POST /control/plans',
   'DELETE /control/plans',
   'DELETE /control/plans/{plan_id}',
-  'PUT /control/webhooks/{webhook_id}',
+  'POST /control/webhooks',
+  'GET /control/webhooks',
+  'GET /control/webhooks/{webhook_id}',
+  'DELETE /control/webhooks/{webhook_id}',
+  'GET /control/webhooks/{webhook_id}/messages',
 ]
 
 onOneDatabase(

@@ -95,6 +95,9 @@ onSharedDatabases(
           [`messages/${message.message_id}/send`, {}, 'POST'],
           [`messages/${message.message_id}/ask`, {}, 'POST'],
           [`webhooks/${webhook.external_id}/probe`, {}, 'POST'],
+          [`webhooks/${webhook.external_id}`, undefined, 'GET'],
+          [`webhooks/${webhook.external_id}/messages`, undefined, 'GET'],
+          [`webhooks/${webhook.external_id}`, undefined, 'DELETE'],
           [`listeners/${listener.webhook_id}/next?wait=0`, undefined, 'GET'],
           [`listeners/${listener.webhook_id}/results`, attempt, 'POST'],
           [`listeners/${listener.webhook_id}`, undefined, 'DELETE'],
@@ -103,7 +106,7 @@ onSharedDatabases(
           assert.equal(status, 404, `${method} ${path}`)
           asked.push(`${method} /control/${path.replace(/\?.*/, '')}`)
         }
-        for (const path of ['payments', 'plans', 'requests', 'messages']) {
+        for (const path of ['payments', 'plans', 'requests', 'messages', 'webhooks']) {
           const query = path === 'payments' ? `?payment_id=${open.payment_id}` : ''
           assert.deepEqual((await control(stranger, path + query)).body.results, [], path)
         }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { CLAIM_MS } from '../../../src/pay/webhooks/deliver.ts'
+import { CLAIM_MS } from '../../../src/pay/webhooks/attempts.ts'
 import { assertError } from '../../support/assertions.ts'
 import type { Answer, Body, Client } from '../../support/client.ts'
 import { choose, payOnPages } from '../../support/journeys.ts'

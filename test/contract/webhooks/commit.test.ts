@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Database, Statement } from '../../../src/core/ports.ts'
-import { CLAIM_MS } from '../../../src/pay/webhooks/deliver.ts'
+import { CLAIM_MS } from '../../../src/pay/webhooks/attempts.ts'
 import { assertError } from '../../support/assertions.ts'
 import { type Client, createClient } from '../../support/client.ts'
 import { paidPayment, read } from '../../support/journeys.ts'

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import type { Database, Send } from '../../../src/core/ports.ts'
-import { CLAIM_MS, createDeliveries, type Deliveries } from '../../../src/pay/webhooks/deliver.ts'
-import type { Message } from '../../../src/pay/webhooks/webhook.ts'
+import { CLAIM_MS } from '../../../src/pay/webhooks/attempts.ts'
+import { createDeliveries, type Deliveries } from '../../../src/pay/webhooks/deliver.ts'
 import type { Body, Client } from '../../support/client.ts'
-import { type HeldSend, holdSends, resultOf } from '../../support/held-send.ts'
+import { type HeldSend, holdSends, resultOf, unsentMessage } from '../../support/held-send.ts'
 import { authorise } from '../../support/journeys.ts'
 import { onEveryDatabase } from '../../support/service.ts'
 import { eventTypesOf, history } from '../../support/subscriber.ts'
@@ -162,12 +162,10 @@ onEveryDatabase(
     test('A message is not overtaken by the next one of its webhook when the database fails', async t => {
       const [api, [webhook]] = await accountWith(t, 1)
       await crashAfter(api, 2)
-      const messages = dead.calls.map(({ body }): Message => {
-        const { webhook_message_id, resource_id, event_type } = JSON.parse(body)
-        const webhook_id = webhook?.external_id
-        const ids = { message_id: webhook_message_id, webhook_id, payment_id: resource_id }
-        return { ...ids, event_type, created: service().clock.now(), body }
-      })
+      const created = service().clock.now()
+      const messages = dead.calls.map(({ body }) =>
+        unsentMessage(body, webhook?.external_id, created),
+      )
       const { send, sent } = sender()
       const faults: unknown[] = []
       let failing = true

@@ -260,7 +260,7 @@ export const states = {
       const payment = await capturedPayment(api)
       const count = async () => (await read(api, payment)).refund_summary.amount_submitted
       await control(api, 'plans', { refund: 'held' })
-      await api.post('/v1/webhooks', { callback_url: 'https://hooks.example.org/' })
+      await control(api, 'webhooks', { callback_url: 'https://localhost:1/' })
       await post(api, payment, 'refunds', { amount: 300 })
       await api.advance(60_000)
       const told = async () => {

@@ -1,9 +1,9 @@
 /** All that happened to one payment, in the order of the wire. Pure: the page reads the rows and shows the steps. */
 
 import { timeOf } from '../../../core/ids.ts'
+import { eventsOfMove } from '../../../pay/differences/messages.ts'
 import { behaviourOf, type Payment, type PaymentEvent } from '../../../pay/payments/payment.ts'
 import type { Refund } from '../../../pay/payments/refund.ts'
-import { eventTypesBetween } from '../../../pay/payments/transitions.ts'
 import { refundsOf } from '../../../pay/refunds/store.ts'
 import { attemptsOf, type MessageOutline } from '../../../pay/webhooks/message-store.ts'
 import { type EventType, type Webhook, webhookTitle } from '../../../pay/webhooks/webhook.ts'
@@ -120,7 +120,7 @@ function eventTypesOf({ events, refunds }: Drawn, payment: Payment): EventType[]
   const behaviour = behaviourOf(payment)
   const changes =
     before && to
-      ? eventTypesBetween({ behaviour, from: before.status, to: to.status, code: to.code })
+      ? eventsOfMove[behaviour]({ from: before.status, to: to.status, code: to.code })
       : []
   return refunds.length > 0 ? [...changes, 'card_payment_refunded'] : changes
 }

@@ -1,15 +1,11 @@
 /** The webhooks of the account, active ones first, and the form that registers one with the rules of the API. */
 
 import { timeOf } from '../../../core/ids.ts'
+import { eventMeanings } from '../../../pay/differences/messages.ts'
 import { registerWebhook } from '../../../pay/webhooks/commands.ts'
 import { isListenerAddress, NOBODY_LISTENS } from '../../../pay/webhooks/listener.ts'
 import { attemptsOf } from '../../../pay/webhooks/message-store.ts'
-import {
-  eventMeanings,
-  eventTypes,
-  type Webhook,
-  webhookTitle,
-} from '../../../pay/webhooks/webhook.ts'
+import { eventTypesOf, type Webhook, webhookTitle } from '../../../pay/webhooks/webhook.ts'
 import { readNewWebhook } from '../../../pay/webhooks/wire.ts'
 import { formBody } from '../../../platform/http/body.ts'
 import type { Json } from '../../../platform/http/fields.ts'
@@ -94,7 +90,10 @@ export const webhookRows = (
   summaryRows(prefix, {
     'Callback URL': untrusted(webhook.callback_url),
     Events:
-      webhook.subscriptions.length === eventTypes.length ? 'All' : webhook.subscriptions.join(', '),
+      // Both behaviours have the same number of event types.
+      webhook.subscriptions.length === eventTypesOf.specification.length
+        ? 'All'
+        : webhook.subscriptions.join(', '),
     ...more,
     'farthing listen': listenerState(webhook, wall),
     'Date created': time(timeOf(webhook.webhook_id)),
@@ -135,7 +134,7 @@ async function register({ context, request, account }: PageVisit): Promise<Next 
     description: textIn(form, 'description'),
     subscriptions: form.getAll('subscriptions'),
   }
-  const read = (body: Json) => readNewWebhook(body, context)
+  const read = (body: Json) => readNewWebhook(body, account, context)
   return submit(form, { fields, body, read }, async fields => {
     const { webhook } = await registerWebhook(context, { account, fields, from: 'console' })
     return { to: `webhooks/${webhook.webhook_id}`, done: { code: 'registered' } }
@@ -145,12 +144,17 @@ async function register({ context, request, account }: PageVisit): Promise<Next 
 const fields = {
   callback_url: { label: 'Callback URL', right: { callback_url: 'https://192.0.43.8/' } },
   description: { label: 'Description', right: { description: 'D' } },
-  subscriptions: { label: 'Events', right: { subscriptions: eventTypes } },
+  subscriptions: {
+    label: 'Events',
+    right: { subscriptions: eventTypesOf.specification.slice(0, 1) },
+  },
 }
 
 function fieldsPart(visit: PageVisit, typed: Typed | undefined): Html {
+  const { behaviour } = visit.account
+  const types = eventTypesOf[behaviour]
   const hosts = [...visit.config.callbackHosts]
-  const chosen = typed?.form.getAll('subscriptions') ?? testEvents({ subscriptions: eventTypes })
+  const chosen = typed?.form.getAll('subscriptions') ?? testEvents({ subscriptions: types })
   return html`${input({
     ...typedIn(typed, 'callback_url'),
     label: fields.callback_url.label,
@@ -167,10 +171,10 @@ ${input({
 ${checkboxes({
   name: 'subscriptions',
   legend: fields.subscriptions.label,
-  items: eventTypes.map(value => ({
+  items: types.map(value => ({
     value,
     text: value,
-    hint: eventMeanings[value],
+    hint: eventMeanings[behaviour][value] ?? '',
     checked: chosen.some(each => each === value),
   })),
   error: typed?.errors.subscriptions,

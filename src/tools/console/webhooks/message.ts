@@ -2,7 +2,6 @@
 
 import { findPayment } from '../../../pay/payments/store.ts'
 import { isGone, type Reading } from '../../../pay/retention.ts'
-import { type Shape, shapes } from '../../../pay/webhooks/govuk-pay.ts'
 import {
   attemptsOf,
   findMessage,
@@ -13,13 +12,7 @@ import {
 import { type DeliveryStatus, webhookTitle } from '../../../pay/webhooks/webhook.ts'
 import { formBody } from '../../../platform/http/body.ts'
 import { pageFault } from '../../../platform/http/errors.ts'
-import {
-  backLink,
-  button,
-  buttonGroup,
-  details,
-  summaryList,
-} from '../../../platform/web/components.ts'
+import { backLink, button, details, summaryList } from '../../../platform/web/components.ts'
 import { select } from '../../../platform/web/form-components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import { type Damage, damages, resendable, sendAgain } from '../../deliver/send-again.ts'
@@ -121,9 +114,8 @@ async function sendFromPage(visit: PageVisit): Promise<Next> {
   const damage = damages.find(each => each === form.get(DAMAGE))
   // The page has each damage in a list.
   if (form.has(DAMAGE) && !damage) throw pageFault(400)
-  const as = shapes.find(each => each === form.get(AS))
   // The page of the message says what came of it.
-  await sendAgain(visit.context, visit.account, message, { damage, as })
+  await sendAgain(visit.context, visit.account, message, { damage })
   return { to }
 }
 
@@ -143,7 +135,7 @@ function outcomeOf(
   const status = statusAt(message, reading)
   const [newest] = attempts
   const by_hand = newest?.exchange?.by_hand
-  if (!by_hand) return whatHappened(message, status, attempts)
+  if (!by_hand) return whatHappened(message, { status, reading }, attempts)
   const { at, ending } = newest
   return [
     `${nameOfAttempt(by_hand)} at ${shortTime(at, reading.now)}: ${ending.result}.`,
@@ -158,20 +150,24 @@ function deliveryText(status: DeliveryStatus, attempts: number): string {
   if (status === 'SUCCESSFUL') return 'The delivery succeeded.'
   if (status === 'PENDING') return 'The delivery is on its way.'
   if (attempts === 0) return 'The message was never delivered.'
-  return `The ${attempts === 1 ? 'attempt' : 'two attempts'} of the delivery failed.`
+  return attempts === 1
+    ? 'The attempt of the delivery failed.'
+    : `The ${attempts === 2 ? 'two' : attempts} attempts of the delivery failed.`
 }
 
 /** The result of the delivery and the reason, in one sentence. */
 function whatHappened(
   message: KeptMessage,
-  status: DeliveryStatus,
+  { status, reading }: { status: DeliveryStatus; reading: Reading },
   attempts: readonly ShownAttempt[],
 ): string {
   const last = attempts.find(({ exchange }) => !exchange?.by_hand)
   const cause = last && causeOf(last.ending)
   if (status === 'SUCCESSFUL') return `Delivered: the receiver answered ${last?.ending.result}.`
   if (status === 'PENDING')
-    return cause ? `One more attempt follows. ${cause}` : 'It is on its way.'
+    return cause
+      ? `${message.due_at === null ? 'One more attempt follows' : `The next attempt is made at ${shortTime(message.due_at, reading.now)}`}. ${cause}`
+      : 'It is on its way.'
   if (cause) return cause
   return message.body === null
     ? 'It was never sent: its payment was gone after 7 days.'
@@ -208,8 +204,6 @@ ${pretty !== undefined && details('With indents', listing('Body with indents', p
 
 /** The form with the damage has this field; without it the message is sent as it is. */
 const DAMAGE = 'damage'
-/** With this field it is sent in another shape. */
-const AS = 'as'
 
 function sendForms(visit: PageVisit): Html {
   const damage = html`${select({
@@ -219,15 +213,7 @@ function sendForms(visit: PageVisit): Html {
     value: 'digit' satisfies Damage,
   })}
 ${button({ id: 'send-damaged', text: 'Send it damaged', secondary: true })}`
-  const again = buttonGroup([
-    button({ id: 'send-again', text: 'Send again' }),
-    button({
-      id: 'send-as-govuk-pay',
-      text: 'Send it as GOV.UK Pay does',
-      secondary: true,
-      field: { name: AS, value: 'govuk-pay' satisfies Shape },
-    }),
-  ])
+  const again = button({ id: 'send-again', text: 'Send again' })
   return html`${actionForm(visit, 'send', again)}
 ${actionForm(visit, 'send', damage, 'farthing-filter')}
 ${paragraph(

@@ -72,7 +72,6 @@ export const webhook = definePage({
     const list = { caption: 'Messages, newest first', messages: page.items, accepted }
     const rows = webhookRows(visit, webhook, 'webhook', {
       Status: webhook.status,
-      Messages: webhook.as && 'as GOV.UK Pay sends them',
       From: webhook.fixed ? 'the settings of the service' : webhook.from && 'this console',
       'Webhook ID': webhook.webhook_id,
     })

@@ -1,7 +1,6 @@
 /** What a receiver is probed with: messages that are made for each rule, rightly signed. */
 import { documented, inCode } from '../../../pay/differences/source.ts'
-import { asGovukPay } from '../../../pay/webhooks/govuk-pay.ts'
-import type { EventType, Message } from '../../../pay/webhooks/webhook.ts'
+import { asGovukPay, type EventType, type Message } from '../../../pay/webhooks/webhook.ts'
 import type { Exchange } from '../../record/exchange.ts'
 import { SIGNING } from './probing.ts'
 import type { RuleText } from './rule.ts'

@@ -1,6 +1,6 @@
 /** Probes: messages that are made to find out what a receiver does with them. They are sent only when asked for. */
 import type { Account } from '../../../core/account.ts'
-import type { Payment } from '../../../pay/payments/payment.ts'
+import { behaviourOf, type Payment } from '../../../pay/payments/payment.ts'
 import { presentPayment } from '../../../pay/payments/response.ts'
 import {
   type EventType,
@@ -60,8 +60,8 @@ export const probeReceiver = (
         const at = events.at(-1)?.at ?? time.now(account)
         const resource = presentPayment(payment, keptAddresses(config, base_url))
         const eventTypes = event_type ? [event_type] : PAID
-        const [message] = messagesFor({ payment_id, at, eventTypes, resource }, [webhook], nextId)
-        return message
+        const change = { payment_id, at, eventTypes, behaviour: behaviourOf(payment), resource }
+        return messagesFor(change, [webhook], nextId)[0]
       },
       post(message, words, forgery) {
         posts += 1

@@ -199,8 +199,8 @@ const rows: readonly Row[] = [
   {
     situation: 'A message is as GOV.UK Pay prints it',
     met: seenWith(each => each.govuk === true && hasSucceeded(each)),
-    line: `curl -X PUT ${HEADERS} -d '{"as":"govuk-pay"}' $FARTHING_URL/control/webhooks/WEBHOOK_ID`,
-    library: "await account.receive({ as: 'govuk-pay' })",
+    line: `curl -H "Authorization: Bearer $FARTHING_API_KEY" --json '{"behaviour":"govuk-pay"}' $FARTHING_URL/control/reset`,
+    library: "await account.reset({ behaviour: 'govuk-pay' }); await account.receive()",
   },
 ]
 

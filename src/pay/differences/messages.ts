@@ -1,0 +1,221 @@
+/** What differs in webhooks and their messages. */
+import type { Redirects, Repeats } from '../../core/ports.ts'
+import { DAY, HOUR, MINUTE, SECOND } from '../../core/time.ts'
+import { asLedgerPrints } from './as-ledger-prints.ts'
+import { difference } from './difference.ts'
+import { inCode } from './source.ts'
+
+export type EventType =
+  | 'card_payment_started'
+  | 'card_payment_succeeded'
+  | 'card_payment_captured'
+  | 'card_payment_refunded'
+  | 'card_payment_failed'
+  | 'card_payment_cancelled'
+  | 'card_payment_settled'
+  | 'card_payment_expired'
+
+/** The event types that a webhook can subscribe to, each with what it means. */
+export const eventMeanings = difference<Partial<Record<EventType, string>>>(
+  {
+    subject: 'The event types of webhooks',
+    specification: 'card_payment_cancelled and card_payment_settled are among them',
+    govukPay:
+      'card_payment_started, which is never sent, and card_payment_expired are among them, and the other two are not',
+    source: inCode('webhooks', 'eventtype/EventTypeName.java', '8-19'),
+    noRule: 'its webhooks are made in its admin tool, and no request makes one',
+  },
+  {
+    specification: {
+      card_payment_succeeded: 'the payment was authorised, so it is success or capturable',
+      card_payment_captured: 'it became success, at once or by a capture',
+      card_payment_refunded: 'a refund was submitted',
+      card_payment_failed:
+        'the card was declined, the provider had an error, or the user cancelled',
+      card_payment_cancelled: 'it was cancelled through the API',
+      card_payment_settled: 'never sent, because payments are never settled',
+    },
+    'govuk-pay': {
+      card_payment_started: 'never sent',
+      card_payment_succeeded: 'the payment became success',
+      card_payment_captured: 'it was captured, some seconds later',
+      card_payment_refunded: 'a refund succeeded',
+      card_payment_failed:
+        'the card was declined, the provider had an error, or it was cancelled by anybody',
+      card_payment_expired: 'nobody finished it in time',
+    },
+  },
+)
+
+type Move = { from: string; to: string; code?: string | undefined }
+
+/** The event types of a move of a payment from one status to another. A later capture has card_payment_captured. */
+export const eventsOfMove = difference<(move: Move) => EventType[]>(
+  {
+    subject: 'The messages about a payment',
+    specification:
+      'card_payment_succeeded comes when it becomes capturable or success, with card_payment_captured at success. A cancel through the API is card_payment_cancelled',
+    govukPay:
+      'card_payment_succeeded comes when it becomes success, and nothing when it becomes capturable; card_payment_captured once it is captured. A cancel through the API is card_payment_failed, and an expiry card_payment_expired. None tells of a capture that fails',
+    source: inCode('webhooks', 'message/EventMapper.java', '13-28'),
+    noRule: 'P11 looks at the messages that were sent',
+  },
+  {
+    specification({ from, to, code }) {
+      if (code === 'P0020' || from === 'success') return []
+      if (to === 'success' && from === 'capturable') return ['card_payment_captured']
+      if (to === 'success') return ['card_payment_succeeded', 'card_payment_captured']
+      if (to === 'capturable') return ['card_payment_succeeded']
+      if (to === 'failed' || to === 'error') return ['card_payment_failed']
+      return to === 'cancelled' ? ['card_payment_cancelled'] : []
+    },
+    'govuk-pay'({ from, to, code }) {
+      if (code === 'P0020') return ['card_payment_expired']
+      if (from === 'success') return []
+      if (to === 'success') return ['card_payment_succeeded']
+      return ['failed', 'error', 'cancelled'].includes(to) ? ['card_payment_failed'] : []
+    },
+  },
+)
+
+type Head = {
+  message_id: string
+  created_date: string
+  resource_id: string
+  event_type: EventType
+}
+
+export const typeOfResource = difference<string>(
+  {
+    subject: 'resource_type of a message',
+    specification: 'It is payment',
+    govukPay: 'It is PAYMENT',
+    source: inCode('webhooks', 'message/WebhookMessageService.java', '112'),
+  },
+  { specification: 'payment', 'govuk-pay': 'PAYMENT' },
+)
+
+/** The fields of a message before `resource`. */
+export const messageHead = difference<(head: Head) => object>(
+  {
+    subject: 'The fields of a message',
+    specification: 'created_date comes after api_version',
+    govukPay: 'created_date comes after webhook_message_id',
+    source: inCode('webhooks', 'message/dto/WebhookMessageBody.java', '15-34'),
+  },
+  {
+    specification: ({ message_id, created_date, resource_id, event_type }) => ({
+      webhook_message_id: message_id,
+      api_version: 1,
+      created_date,
+      resource_id,
+      resource_type: typeOfResource.specification,
+      event_type,
+    }),
+    'govuk-pay': ({ message_id, created_date, resource_id, event_type }) => ({
+      webhook_message_id: message_id,
+      created_date,
+      resource_id,
+      api_version: 1,
+      resource_type: typeOfResource['govuk-pay'],
+      event_type,
+    }),
+  },
+)
+
+/** `resource` of a message, from the payment as GET returns it. */
+export const messageResource = difference<(payment: object, event_type: EventType) => object>(
+  {
+    subject: 'resource of a message',
+    specification: 'It is the payment as GET returned it right after the change',
+    govukPay:
+      'It is the payment as its ledger prints it: the status is declined, timedout or cancelled in place of failed, a cancel is always P0030, and there are no _links, provider_id, authorisation_mode, agreement_id, agreement_payment_type, card_brand and can_retry. card_details has seven fields, and what is not known is null, but for card_brand, which is an empty text. card_payment_succeeded comes before the capture, with an empty settlement_summary',
+    source: inCode('webhooks', 'message/apirepresentation/PaymentApiRepresentation.java', '22-44'),
+    noRule: 'R9 and R10 ask the receiver',
+  },
+  { specification: payment => payment, 'govuk-pay': asLedgerPrints },
+)
+
+type Attempts = {
+  most: number
+  /** Milliseconds until the response of each address must begin. */
+  timeout: number
+  /** Milliseconds after each failure, in the account's time; empty: at once. */
+  delays: readonly number[]
+  /** Milliseconds from the change to the first attempt, in the machine's time; undefined: the request waits for it. */
+  first: number | undefined
+  when: string
+  words: string
+}
+
+/** When a message is sent, and how often. */
+export const attempts = difference<Attempts>(
+  {
+    subject: 'The attempts to deliver a message',
+    specification:
+      'The request that causes it waits for at most 2, of 2 seconds each, the second at once',
+    govukPay:
+      'The request is answered first. There are at most 6 attempts of 3 seconds: again 60 seconds, 5 minutes, 1 hour, 1 day and 2 days after each failure. Messages come in any order',
+    source: inCode('webhooks', 'queue/SendAttempter.java', '177-186'),
+    noRule: 'no request causes it',
+  },
+  {
+    specification: {
+      most: 2,
+      timeout: 2 * SECOND,
+      delays: [],
+      first: undefined,
+      when: 'after the change is saved and before it responds to the request that caused it',
+      words:
+        'There are at most two attempts of 2 seconds each, the second right after the first. Redirects are not followed.',
+    },
+    'govuk-pay': {
+      most: 6,
+      timeout: 3 * SECOND,
+      delays: [MINUTE, 5 * MINUTE, HOUR, DAY, 2 * DAY],
+      first: 500,
+      when: 'within about a second after the change',
+      words:
+        'There are at most six attempts of 3 seconds each: the others come 60 seconds, 5 minutes, 1 hour, 1 day and 2 days after each failure, in the time of the account. 301, 302 and 303 are followed with a GET without body and signature, 307 and 308 with the same POST, at most five times.',
+    },
+  },
+)
+
+export const redirects = difference<Redirects | undefined>(
+  {
+    subject: 'A receiver that redirects',
+    specification: 'A redirect is a failed attempt',
+    govukPay:
+      '301, 302 and 303 are followed with a GET without body and signature, whose 2xx counts as delivered; 307 and 308 with the same POST. It follows 50 redirects; here it is at most 5, each with the rules for addresses',
+    source: inCode('webhooks', 'app/WebhooksModule.java', '110-124'),
+    noRule: 'W2 looks at the answers of the receiver',
+  },
+  {
+    specification: undefined,
+    'govuk-pay': { most: 5, asGet: [301, 302, 303], unchanged: [307, 308] },
+  },
+)
+
+export const repeats = difference<Repeats | undefined>(
+  {
+    subject: 'A receiver that answers 429 or 503',
+    specification: 'The attempt has failed',
+    govukPay:
+      'The request is repeated once within the attempt, after Retry-After or 1 second. Here it waits 3 seconds at most',
+    source: inCode('webhooks', 'app/WebhooksModule.java', '110-124'),
+    noRule: 'the receiver sees it as any other repetition',
+  },
+  { specification: undefined, 'govuk-pay': { statuses: [429, 503], wait: 1_000, longest: 3_000 } },
+)
+
+export const webhooksBelowV1 = difference<boolean>(
+  {
+    subject: 'The endpoints of webhooks below /v1',
+    specification: 'They register, list, read and delete webhooks, and list their messages',
+    govukPay:
+      'There are none: they answer 404, and webhooks are made in its admin tool. Here the console and POST /control/webhooks make them',
+    source: inCode('publicapi', 'app/PublicApi.java', '106-117'),
+    noRule: 'an application that registers webhooks there does so against Farthing only',
+  },
+  { specification: true, 'govuk-pay': false },
+)

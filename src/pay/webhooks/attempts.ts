@@ -1,0 +1,155 @@
+/** The attempts to deliver one message. */
+import type { Account, Behaviour } from '../../core/account.ts'
+import { DELIVERIES_AT_DATABASE } from '../../core/budgets.ts'
+import { createGathering } from '../../core/gather.ts'
+import type { AccountTime, Ports, Post, Statement } from '../../core/ports.ts'
+import { createTurns } from '../../core/turns.ts'
+import { attempts, redirects, repeats } from '../differences/messages.ts'
+import { NOBODY_LISTENS } from './listener.ts'
+import {
+  attemptsOf,
+  findSendables,
+  type MessageRow,
+  type Recording,
+  recordAttempts,
+  type Sendable,
+} from './message-store.ts'
+import {
+  type DeliveryStatus,
+  deliveryStatus,
+  headersOf,
+  type Message,
+  signature,
+} from './webhook.ts'
+
+/**
+ * Milliseconds for which a message belongs to the instance that wrote it, claimed it or last recorded an attempt. A
+ * message may wait 6 seconds: for both attempts of the message before it, and for its own.
+ */
+export const CLAIM_MS = 10_000
+/** The same for an attempt that follows redirects. */
+const LONG_CLAIM_MS = 60_000
+
+/** The one that a message of this behaviour needs. */
+export const claimOf = (sent_as: Behaviour): number =>
+  attempts[sent_as].first === undefined ? CLAIM_MS : LONG_CLAIM_MS
+
+export type DeliveryPorts = Pick<Ports, 'database' | 'time' | 'send'> & {
+  /** Receives faults of this service, not of the receiver. The message stays PENDING. */
+  onFault: (error: unknown) => void
+  /** Called after every attempt. */
+  onAttempt?: (attempt: RawAttempt) => void
+  isStopping?: () => boolean
+  /** Called after every write of a room. */
+  onChange?: (room: string) => void
+  record?: ((account: Account, attempted: RawAttempt) => void) | undefined
+}
+
+/** Reads messages and records attempts, each together with others of its account; claims messages in turns. */
+export type AtDatabase = {
+  find(message_id: string): Promise<Sendable | undefined>
+  record(recording: Recording): Promise<boolean>
+  claim(claim: Statement): Promise<boolean>
+}
+
+/** Of each room. The many messages of one keep no other waiting. */
+export function createAtDatabase({ database, time }: DeliveryPorts): (room: string) => AtDatabase {
+  const find = createGathering(DELIVERIES_AT_DATABASE, (ids: string[]) =>
+    findSendables(database, ids, time),
+  )
+  const record = createGathering(DELIVERIES_AT_DATABASE, (made: Recording[]) =>
+    recordAttempts(database, made, time.wall() + CLAIM_MS),
+  )
+  const inTurn = createTurns(DELIVERIES_AT_DATABASE)
+  return room => ({
+    find: message_id => find(room, message_id),
+    record: recording => record(room, recording),
+    claim: claim => inTurn(room, Symbol(), () => database.write([claim])),
+  })
+}
+
+/**
+ * Makes the attempts of a message that are left, and records each. Makes none when the payment is gone or the webhook
+ * inactive. Returns false when another instance has taken the message over: its last attempt here is then not recorded,
+ * and the other instance serves the webhook.
+ */
+export async function deliverMessage(
+  ports: DeliveryPorts,
+  { message_id, body }: Pick<MessageRow, 'message_id' | 'body'>,
+  atDatabase: AtDatabase,
+  /** When it was due, in the account's time; a first attempt is due at once. */
+  due?: AccountTime,
+): Promise<boolean> {
+  const { time, record, onAttempt, onChange } = ports
+  for (;;) {
+    const sendable = await atDatabase.find(message_id)
+    if (!sendable) return true
+    const { account, isGone, webhook_status, callback_url: url, signing_key } = sendable
+    const { timeout, delays } = attempts[sendable.sent_as]
+    const all = attemptsOf(sendable)
+    let status: DeliveryStatus = 'FAILED'
+    let made: RawAttempt | undefined
+    if (body !== null && !isGone && webhook_status === 'ACTIVE') {
+      const headers = headersOf(signature(body, signing_key))
+      const post = {
+        url,
+        headers,
+        body,
+        timeout,
+        redirects: redirects[sendable.sent_as],
+        repeats: repeats[sendable.sent_as],
+        keepsAnswer: record !== undefined,
+      }
+      const { result, attempted } = await attempt(ports, account, sendable, post, due)
+      made = attempted
+      onAttempt?.(attempted)
+      const { cause, answer, ...rest } = result
+      all.push({ ...rest, at: attempted.at })
+      status = deliveryStatus(all, sendable.sent_as)
+      if (rest.result === NOBODY_LISTENS && delays.length === 0) status = 'FAILED'
+    }
+    const before = sendable.attempts
+    const delay = status === 'PENDING' ? delays[all.length - 1] : undefined
+    const due_at = delay === undefined ? null : (due ?? time.now(account)) + delay
+    const recording = { message_id, before, status, attempts: all, due_at }
+    const written = await atDatabase.record(recording).finally(() => {
+      if (made) record?.(account, made)
+      onChange?.(account.room)
+    })
+    if (!written) return false
+    if (status !== 'PENDING' || due_at !== null) return true
+  }
+}
+
+/** An attempt to deliver a message, before it is masked. The body of the response may still be arriving. */
+export type RawAttempt = Awaited<ReturnType<typeof attempt>>['attempted']
+
+/** Sends a message once. Returns the result, and the attempt for the record. */
+export async function attempt(
+  { send, time }: Pick<Ports, 'send' | 'time'>,
+  account: Account,
+  { webhook_id, message_id, payment_id, event_type }: Omit<Message, 'created' | 'body' | 'sent_as'>,
+  { keepsAnswer = false, ...post }: Post,
+  due?: AccountTime,
+) {
+  const started = performance.now()
+  const began = time.wall()
+  const at = due ?? time.now(account)
+  const result = await send({ ...post, keepsAnswer, account, webhook_id, message_id })
+  const { cause, answer } = result
+  const attempted = {
+    ...post,
+    webhook_id,
+    message_id,
+    payment_id,
+    event_type,
+    began,
+    at,
+    answer,
+    ms: Math.round(performance.now() - started),
+    failed: result.status === 'FAILED',
+    status: result.status_code,
+    result: cause ? `${result.result} (${cause})` : result.result,
+  }
+  return { result, attempted }
+}

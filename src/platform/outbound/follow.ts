@@ -1,0 +1,49 @@
+/** Following redirects, and repeating a request that is refused for a moment, where the sender of a message asks for it. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { AttemptResult, Post, Repeats } from '../../core/ports.ts'
+
+/** One request. `body` is absent from a GET. */
+export type Hop = Omit<Post, 'body'> & { body: string | undefined }
+
+/** What a response says of the request that is to follow. */
+export type Next = {
+  location?: string | undefined
+  retryAfter?: string | undefined
+  date?: string | undefined
+}
+
+type SendOnce = (hop: Hop) => Promise<AttemptResult & { next?: Next }>
+
+/** Each request keeps the rules for addresses, and has the timeout of its own. */
+export const createFollow =
+  (sendOnce: SendOnce) =>
+  async ({ redirects, repeats, ...post }: Post): Promise<AttemptResult> => {
+    async function ask(hop: Hop): ReturnType<SendOnce> {
+      const result = await sendOnce(hop)
+      if (!repeats?.statuses.includes(result.status_code ?? 0)) return result
+      await sleep(waitOf(result.next, repeats))
+      return sendOnce(hop)
+    }
+    const visited = new Set<string>()
+    let hop: Hop = post
+    for (;;) {
+      const { next, ...result } = await ask(hop)
+      const { status_code: status } = result
+      const url = next?.location && URL.parse(next.location, hop.url)?.href
+      if (!redirects || !url || status === null) return result
+      const asGet = redirects.asGet.includes(status)
+      if (!asGet && !redirects.unchanged.includes(status)) return result
+      if (visited.size === redirects.most || visited.has(url)) return result
+      visited.add(url)
+      hop = asGet ? { ...hop, url, headers: {}, body: undefined } : { ...hop, url }
+    }
+  }
+
+/** In milliseconds. Retry-After is a number of seconds, or a date by the clock of the receiver. */
+function waitOf(next: Next | undefined, { wait, longest }: Repeats): number {
+  const { retryAfter = '', date = '' } = next ?? {}
+  const given = /^\d+$/.test(retryAfter)
+    ? Number(retryAfter) * 1000
+    : Date.parse(retryAfter) - Date.parse(date)
+  return given > 0 ? Math.min(given, longest) : wait
+}

@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Account } from '../../../src/core/account.ts'
+import type { Send } from '../../../src/core/ports.ts'
+import { createDeliveries } from '../../../src/pay/webhooks/deliver.ts'
+import { accountOfName } from '../../../src/platform/accounts/store.ts'
+import type { Body } from '../../support/client.ts'
+import { resultOf } from '../../support/held-send.ts'
+import { onEveryDatabase } from '../../support/service.ts'
+
+const MINUTE = 60_000
+
+onEveryDatabase(
+  'A message that is sent again in the time of its account',
+  service => {
+    type Cancelled = { account: () => Promise<Account>; message: () => Promise<Body> }
+
+    /** Another instance on the same database, with the statuses that the receiver answers to it and what it has sent. */
+    function instance(status: number) {
+      const sent: string[] = []
+      const send: Send = async ({ body }) => {
+        sent.push(JSON.parse(body).event_type)
+        return resultOf(status)
+      }
+      const { database, time } = service()
+      const deliveries = createDeliveries({
+        database,
+        time,
+        send,
+        onFault: error => assert.fail(String(error)),
+      })
+      return { ...deliveries, sent }
+    }
+
+    /** An account with a webhook, and its payment that was cancelled: the message stands in the database, unsent. */
+    async function cancelled(): Promise<Cancelled> {
+      const { api, name } = await service().newNamedAccount('govuk-pay')
+      const options = {
+        headers: { 'Content-Type': 'application/json' },
+        body: JSON.stringify({ callback_url: 'https://hooks.example.org/' }),
+      }
+      await api.request('POST', '/control/webhooks', options)
+      const { payment_id } = await api.createPayment()
+      await api.post(`/v1/payments/${payment_id}/cancel`)
+      // Takes the message from the instance that wrote it, unless that was faster: then with another.
+      const sql = `update webhook_messages set claimed_until = 0
+        where payment_id = $1 and attempts = '[]' and claimed_until <= $2`
+      const values = [payment_id, service().clock.now() + 500]
+      if (!(await service().database.write([{ sql, values, expect: 1 }]))) return cancelled()
+      const account = async () =>
+        (await accountOfName(service().database, name)) ?? assert.fail('no account')
+      const message = async (): Promise<Body> =>
+        (await api.get('/control/messages')).body.results[0]
+      return { account, message }
+    }
+
+    test('The first attempt at what a stopped instance has left is made at the next start, and no claim holds it up', async () => {
+      const { message } = await cancelled()
+      const next = instance(200)
+      await next.recover()
+      const { delivery, attempts } = await message()
+      assert.deepEqual(
+        [next.sent, delivery, attempts.length],
+        [['card_payment_failed'], 'SUCCESSFUL', 1],
+      )
+      // The timer of the instance that wrote it finds it sent.
+      for (const { deliveries } of service().apps) await deliveries.settled()
+      assert.equal((await message()).attempts.length, 1)
+    })
+
+    test('A message that failed is sent again by one of two instances, at its time and not before', async () => {
+      const { account, message } = await cancelled()
+      const [one, other] = [instance(500), instance(200)]
+      await one.recover()
+      await Promise.all([one, other].map(each => each.doAllDue()))
+      assert.deepEqual(
+        [(await message()).delivery, one.sent.length, other.sent.length],
+        ['PENDING', 1, 0],
+      )
+      service().clock.advance(MINUTE)
+      const owner = await account()
+      await Promise.all([one, other, other, one].map(each => each.doDue(owner)))
+      assert.equal(one.sent.length + other.sent.length, 2)
+      const { attempts } = await message()
+      const [second, first] = attempts.map(({ created_date }: Body) => Date.parse(created_date))
+      assert.equal(second - first, MINUTE)
+    })
+
+    test('An attempt that a stopped instance had begun again is made by another, once the claim has ended', async () => {
+      const { account, message } = await cancelled()
+      await instance(500).recover()
+      service().clock.advance(MINUTE)
+      const { database, time } = service()
+      let begin: () => void = () => {}
+      const begun = new Promise<void>(resolve => {
+        begin = resolve
+      })
+      const hangs: Send = () => {
+        begin()
+        return new Promise(() => {})
+      }
+      const stopped = createDeliveries({ database, time, send: hangs, onFault: () => {} })
+      void stopped.doDue(await account())
+      await begun
+      const next = instance(200)
+      await next.doDue(await account())
+      await next.recover()
+      assert.deepEqual(next.sent, [], 'it may still be under way')
+      service().clock.advance(MINUTE)
+      await next.recover()
+      const { delivery, attempts } = await message()
+      assert.deepEqual([next.sent.length, delivery, attempts.length], [1, 'SUCCESSFUL', 2])
+    })
+  },
+  { control: true },
+)

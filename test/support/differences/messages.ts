@@ -1,0 +1,284 @@
+import { setTimeout } from 'node:timers/promises'
+import type { Case } from '../../contract/differences.test.ts'
+import type { Body, Client } from '../client.ts'
+import { choose, paidPayment } from '../journeys.ts'
+import { type Answer, startReceiver } from '../receiver.ts'
+
+/** Nothing listens there. */
+const CALLBACK = 'https://localhost:1/'
+
+const control = async (api: Client, method: string, path: string, body?: object): Promise<Body> => {
+  const options = body && {
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify(body),
+  }
+  return api.request(method, `/control/${path}`, options)
+}
+
+const hook = async (api: Client, callback_url = CALLBACK): Promise<Body> =>
+  (await control(api, 'POST', 'webhooks', { callback_url })).body
+
+/** The bodies of the messages, oldest first. */
+const sent = async (api: Client): Promise<Body[]> =>
+  (await control(api, 'GET', 'messages')).body.results.map(({ raw }: Body) => JSON.parse(raw))
+
+const first = async (api: Client): Promise<Body> =>
+  (await control(api, 'GET', 'messages')).body.results[0]
+
+const captured = async (api: Client, fields = {}): Promise<Body> => {
+  const payment = await paidPayment(api, fields)
+  await api.advance(6_000)
+  return payment
+}
+
+/** Of each path: how it was asked, how often, and what came of the message. */
+async function answersOf(api: Client, onRequest: (answer: Answer) => void, paths: string[]) {
+  const receiver = await startReceiver({ plain: true, onRequest })
+  const seen = []
+  for (const path of paths) {
+    const { external_id } = await hook(api, new URL(path, receiver.url).href)
+    const before = receiver.requests.length
+    await choose(api, await api.createPayment(), 'declined')
+    let message: Body
+    do {
+      await setTimeout(25)
+      message = (await control(api, 'GET', `webhooks/${external_id}/messages`)).body.results[0]
+    } while (message.attempts.length === 0)
+    await control(api, 'DELETE', `webhooks/${external_id}`)
+    const requests = receiver.requests.slice(before)
+    const asked = requests.map(({ method, headers, body }) =>
+      [method, headers['pay-signature'] && body && 'signed'].filter(Boolean).join(' '),
+    )
+    const { status, status_code } = message.attempts[0]
+    const first = asked.slice(0, asked.indexOf('GET') + 1 || 1)
+    seen.push([path, first.join(', '), requests.length, `${status} ${status_code}`])
+  }
+  await receiver.close()
+  return seen
+}
+
+export const messages = {
+  eventMeanings: {
+    async seen(api) {
+      const { subscriptions } = await hook(api)
+      const wanted = { callback_url: CALLBACK, subscriptions: ['card_payment_expired'] }
+      return [subscriptions, (await control(api, 'POST', 'webhooks', wanted)).status]
+    },
+    specification: [
+      [
+        'card_payment_succeeded',
+        'card_payment_captured',
+        'card_payment_refunded',
+        'card_payment_failed',
+        'card_payment_cancelled',
+        'card_payment_settled',
+      ],
+      422,
+    ],
+    'govuk-pay': [
+      [
+        'card_payment_started',
+        'card_payment_succeeded',
+        'card_payment_captured',
+        'card_payment_refunded',
+        'card_payment_failed',
+        'card_payment_expired',
+      ],
+      201,
+    ],
+  },
+  eventsOfMove: {
+    async seen(api) {
+      await hook(api)
+      const paid = await captured(api)
+      await api.post(`/v1/payments/${paid.payment_id}/refunds`, {
+        amount: 1,
+        refund_amount_available: 4650,
+      })
+      await api.advance(1_000)
+      const capturable = await paidPayment(api, { delayed_capture: true })
+      await api.advance(1_000)
+      await api.post(`/v1/payments/${capturable.payment_id}/capture`)
+      await api.advance(6_000)
+      await choose(api, await api.createPayment(), 'declined')
+      await api.advance(1_000)
+      await api.post(`/v1/payments/${(await api.createPayment()).payment_id}/cancel`)
+      await api.advance(1_000)
+      await api.createPayment()
+      await paidPayment(api, { delayed_capture: true })
+      await api.advance(5 * 86_400_000)
+      return (await sent(api)).map(({ event_type }) => event_type.replace('card_payment_', ''))
+    },
+    specification: [
+      'succeeded',
+      'captured',
+      'refunded',
+      'succeeded',
+      'captured',
+      'failed',
+      'cancelled',
+      'succeeded',
+    ],
+    'govuk-pay': [
+      'succeeded',
+      'captured',
+      'refunded',
+      'succeeded',
+      'captured',
+      'failed',
+      'failed',
+      'expired',
+      'expired',
+    ],
+  },
+  typeOfResource: {
+    async seen(api) {
+      await hook(api)
+      await choose(api, await api.createPayment(), 'declined')
+      return (await sent(api)).map(({ resource_type }) => resource_type)
+    },
+    specification: ['payment'],
+    'govuk-pay': ['PAYMENT'],
+  },
+  messageHead: {
+    async seen(api) {
+      await hook(api)
+      await choose(api, await api.createPayment(), 'declined')
+      return (await sent(api)).map(body => Object.keys(body).slice(0, 4))
+    },
+    specification: [['webhook_message_id', 'api_version', 'created_date', 'resource_id']],
+    'govuk-pay': [['webhook_message_id', 'created_date', 'resource_id', 'api_version']],
+  },
+  messageResource: {
+    async seen(api) {
+      await hook(api)
+      await captured(api)
+      await choose(api, await api.createPayment(), 'declined')
+      await api.advance(1_000)
+      await api.post(`/v1/payments/${(await api.createPayment()).payment_id}/cancel`)
+      return (await sent(api)).map(({ resource }) => [
+        resource.state.status,
+        resource.state.code,
+        resource.refund_summary.status,
+        Object.keys(resource.settlement_summary).length,
+        ['_links', 'provider_id', 'authorisation_mode', 'card_brand', 'authorisation_summary']
+          .filter(name => name in resource)
+          .join(' '),
+        resource.card_details && Object.keys(resource.card_details).length,
+      ])
+    },
+    specification: [
+      [
+        'success',
+        undefined,
+        'available',
+        2,
+        '_links provider_id authorisation_mode card_brand authorisation_summary',
+        7,
+      ],
+      [
+        'success',
+        undefined,
+        'available',
+        2,
+        '_links provider_id authorisation_mode card_brand authorisation_summary',
+        7,
+      ],
+      [
+        'failed',
+        'P0010',
+        'unavailable',
+        0,
+        '_links provider_id authorisation_mode card_brand authorisation_summary',
+        7,
+      ],
+      ['cancelled', 'P0040', 'unavailable', 0, '_links provider_id authorisation_mode', undefined],
+    ],
+    'govuk-pay': [
+      ['success', undefined, 'pending', 0, 'authorisation_summary', 7],
+      ['success', undefined, 'available', 2, 'authorisation_summary', 7],
+      ['declined', 'P0010', 'unavailable', 0, 'authorisation_summary', 7],
+      ['cancelled', 'P0030', 'unavailable', 0, '', undefined],
+    ],
+  },
+  attempts: {
+    async seen(api) {
+      await hook(api)
+      const { body: clock } = await control(api, 'POST', 'clock', { freeze: true })
+      await choose(api, await api.createPayment(), 'declined')
+      const answered = (await first(api)).attempts.length
+      while ((await first(api)).attempts.length === 0) await setTimeout(25)
+      const times = []
+      for (;;) {
+        const { delivery, attempts, next_attempt } = await first(api)
+        if (next_attempt === null) {
+          const at = attempts.map(({ created_date }: Body) => Date.parse(created_date)).toReversed()
+          return [answered, delivery, at.map((each: number) => each - at[0]), times]
+        }
+        times.push((Date.parse(next_attempt) - Date.parse(clock.now)) / 1000)
+        // Each is made at its time, also where the clock moves beyond it.
+        await control(api, 'POST', 'clock', { freeze: next_attempt })
+      }
+    },
+    specification: [2, 'FAILED', [0, 0], []],
+    'govuk-pay': [
+      0,
+      'FAILED',
+      [0, 60_000, 360_000, 3_960_000, 90_360_000, 263_160_000],
+      [60, 360, 3_960, 90_360, 263_160],
+    ],
+  },
+  redirects: {
+    seen: api =>
+      answersOf(
+        api,
+        ({ request, response }) => {
+          const [, status, next] = /^\/(\d+)-(.*)$/.exec(request.path) ?? []
+          response.writeHead(Number(status ?? 200), status ? { location: `/${next}` } : {}).end()
+        },
+        ['/302-a', '/307-302-a', '/308-301-307-302-a', '/301-302-303-301-302-303-a'],
+      ),
+    specification: [
+      ['/302-a', 'POST signed', 2, 'FAILED 302'],
+      ['/307-302-a', 'POST signed', 2, 'FAILED 307'],
+      ['/308-301-307-302-a', 'POST signed', 2, 'FAILED 308'],
+      ['/301-302-303-301-302-303-a', 'POST signed', 2, 'FAILED 301'],
+    ],
+    'govuk-pay': [
+      ['/302-a', 'POST signed, GET', 2, 'SUCCESSFUL 200'],
+      ['/307-302-a', 'POST signed, POST signed, GET', 3, 'SUCCESSFUL 200'],
+      ['/308-301-307-302-a', 'POST signed, POST signed, GET', 5, 'SUCCESSFUL 200'],
+      ['/301-302-303-301-302-303-a', 'POST signed, GET', 6, 'FAILED 303'],
+    ],
+  },
+  repeats: {
+    async seen(api) {
+      const onRequest = ({ response, nth }: Answer) => {
+        response.writeHead(nth === 1 ? 503 : 200).end()
+      }
+      const [[, asked, times, outcome] = []] = await answersOf(api, onRequest, ['/'])
+      return [asked, times, outcome, (await first(api)).attempts.length]
+    },
+    specification: ['POST signed', 2, 'SUCCESSFUL 200', 2],
+    'govuk-pay': ['POST signed', 2, 'SUCCESSFUL 200', 1],
+  },
+  webhooksBelowV1: {
+    async seen(api) {
+      const { external_id, signing_key } = await hook(api)
+      const path = `webhooks/${external_id}`
+      return [
+        (await api.get('/v1/webhooks')).status,
+        (await api.post('/v1/webhooks', {})).status,
+        (await api.get(`/v1/${path}/messages`)).status,
+        (await control(api, 'GET', path)).body.signing_key === signing_key,
+        (await control(api, 'GET', 'webhooks')).body.total,
+        (await control(api, 'GET', `${path}/messages`)).body.total,
+        (await control(api, 'POST', 'webhooks', { callback_url: 'http://10.0.0.1/' })).body.code,
+        (await control(api, 'DELETE', path)).status,
+        (await control(api, 'GET', path)).body.status,
+      ]
+    },
+    specification: [200, 422, 200, true, 1, 0, 'P0102', 204, 'INACTIVE'],
+    'govuk-pay': [404, 404, 404, true, 1, 0, 'P0102', 204, 'INACTIVE'],
+  },
+} satisfies Record<string, Case>
