@@ -71,7 +71,7 @@ const builtPayment = body(
 )
 
 const DEFAULTS = { amount: 1450, description: 'A payment' }
-const RETURN_URL = 'https://service.example/return'
+const RETURN_URL = 'https://service.example.org/return'
 
 const MOST_ROOMS = 1_000
 

@@ -18,7 +18,7 @@ onSharedDatabases(
       assert.deepEqual(body, await read(api, body))
       assert.deepEqual(
         [body.amount, body.reference, body.description, body.return_url, body.state.status],
-        [1450, 'payment-1', 'A payment', 'https://service.example/return', 'created'],
+        [1450, 'payment-1', 'A payment', 'https://service.example.org/return', 'created'],
       )
       const more = await Promise.all([build(api, {}), build(api, {})])
       const references = new Set(more.map(({ body }) => body.reference))
