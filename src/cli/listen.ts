@@ -4,7 +4,7 @@ import { idFloor } from '../core/ids.ts'
 import { hint } from '../core/invocation.ts'
 import { DAY } from '../core/time.ts'
 import { labelOf, listenerAddress, NOBODY_LISTENS } from '../pay/webhooks/listener.ts'
-import { type EventType, eventTypes, eventTypesIn, eventTypesOf } from '../pay/webhooks/webhook.ts'
+import { type EventType, eventTypes, eventTypesIn } from '../pay/webhooks/webhook.ts'
 import { CommandError, wrongUsage } from './command-error.ts'
 import { defineCommand, type OptionsOf } from './define-command.ts'
 import { addressOf, createReceive, deliver } from './listen-deliver.ts'
@@ -12,7 +12,6 @@ import { note, print, printJson } from './output.ts'
 import {
   accountTime,
   type Body,
-  behaviourOf,
   connect,
   keepAsking,
   RETRY_AFTER,
@@ -148,16 +147,11 @@ async function forget(service: Service, options: ListenOptions): Promise<void> {
   else print(`"${name}" is forgotten: it gets no more messages until you listen again.`)
 }
 
-async function register(service: Service, options: ListenOptions): Promise<ServiceAnswer> {
+function register(service: Service, options: ListenOptions): Promise<ServiceAnswer> {
   // Who only asks for the key leaves the event types as they are.
-  const { events = options.printSigningKey ? undefined : await allEvents(service) } = options
+  const { events = options.printSigningKey ? null : undefined } = options
   const json = { name: listenerName(options), events }
   return service.request('POST', '/control/listeners', { json })
-}
-
-async function allEvents(service: Service): Promise<readonly EventType[] | undefined> {
-  const behaviour = await behaviourOf(service)
-  return behaviour ? eventTypesOf[behaviour] : undefined
 }
 
 function readWebhook(answer: ServiceAnswer, { url }: Service): Body {

@@ -2,7 +2,6 @@ import { once } from 'node:events'
 import type { ClientRequest, IncomingMessage } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { setTimeout } from 'node:timers/promises'
-import type { Behaviour } from '../core/account.ts'
 import type { Config } from '../core/config.ts'
 import { asTypedHere, hint, proxyHere, proxyOptions, WITHOUT_PLANS } from '../core/invocation.ts'
 import { version } from '../core/version.ts'
@@ -183,7 +182,7 @@ export const accountTime = async ({ ask }: Service): Promise<number> =>
   Date.parse((await ask('GET', '/control')).clock.now)
 
 /** The account's; null if nothing is below /control, or the service is older than behaviours. */
-export async function behaviourOf({ request }: Service): Promise<Behaviour | null> {
+export async function behaviourOf({ request }: Service): Promise<string | null> {
   const { status, body } = await request('GET', '/control')
   return (status === 200 && body.behaviour) || null
 }

@@ -21,9 +21,9 @@ for (const kind of ['sqlite', 'postgres'] as const)
       const newest = newestMigration()
       // The newest step, undone.
       for (const sql of [
-        'drop index exchanges_refused',
-        'alter table exchanges drop column told',
-        'create index exchanges_refused on exchanges (account)',
+        'drop index webhook_messages_by_due',
+        'alter table webhook_messages drop column due_at',
+        'alter table webhook_messages drop column sent_as',
         `delete from migrations where number = ${newest}`,
       ])
         await database.write([{ sql, values: [] }])

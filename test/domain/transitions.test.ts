@@ -27,7 +27,6 @@ const DECLINED: Move = { events: ['failed'], code: 'P0010', sends: FAILED }
 const ERROR: Move = { events: ['error'], code: 'P0050', sends: FAILED }
 const LEFT: Move = { events: ['failed'], code: 'P0030', sends: FAILED }
 const CANCELLED: Move = { events: ['cancelled'], code: 'P0040', sends: ['card_payment_cancelled'] }
-const EXPIRED: Move = { events: ['failed'], code: 'P0020', sends: [] }
 const STARTED: Move = { events: ['started'], sends: [] }
 
 const after = (status: Status, move: Move): Move => ({ ...move, events: [status, ...move.events] })
@@ -66,9 +65,11 @@ function specified(delayed: boolean): Cells {
 
 /** What GOV.UK Pay does instead, by its public source. */
 function known(delayed: boolean, mode: AuthorisationMode): Cells {
+  const cancelled: Move = { ...CANCELLED, sends: FAILED }
+  const expired: Move = { events: ['failed'], code: 'P0020', sends: ['card_payment_expired'] }
   const succeeded: Move = { events: ['success'], sends: ['card_payment_succeeded'] }
   const paid: Move = delayed ? { events: ['capturable'], sends: [] } : succeeded
-  const open = mode === 'agreement' ? {} : { cancel: CANCELLED, expire: EXPIRED }
+  const open = mode === 'agreement' ? {} : { cancel: cancelled, expire: expired }
   const charged =
     mode === 'agreement'
       ? {
@@ -100,7 +101,7 @@ function known(delayed: boolean, mode: AuthorisationMode): Cells {
       choose_cancel: LEFT,
     },
     submitted: { ...open, confirm: paid, choose_cancel: LEFT },
-    capturable: { cancel: CANCELLED, capture: succeeded, expire: EXPIRED },
+    capturable: { cancel: cancelled, capture: succeeded, expire: expired },
     success: {
       confirm_capture: { events: [], sends: ['card_payment_captured'] },
       fail_capture: { events: ['error'], code: 'P0050', sends: [] },

@@ -27,18 +27,20 @@ export type SubscriberOptions = {
   subscriptions?: string[]
   description?: string
   behaviour?: Behaviour
+  /** Where it registers. */
+  at?: string
 }
 
 /** Starts a receiver, registers a webhook for it, and closes the receiver after the test. */
 export async function subscribe(
   t: TestContext,
   api: Client,
-  { behaviour, ...fields }: SubscriberOptions = {},
+  { behaviour, at = '/v1/webhooks', ...fields }: SubscriberOptions = {},
 ): Promise<Subscriber> {
   if (!behaviour?.hangs) holdAttempts(t)
   const receiver = await startReceiver(behaviour)
   t.after(() => receiver.close())
-  const answer = await api.post('/v1/webhooks', { callback_url: receiver.url, ...fields })
+  const answer = await api.post(at, { callback_url: receiver.url, ...fields })
   assert.equal(answer.status, 201, answer.text)
   return { ...receiver, webhook: answer.body }
 }

@@ -25,10 +25,16 @@ const named = {
   parse: (given: unknown) => (typeof given === 'string' && labelOf(given)) || undefined,
 }
 const events = {
-  schema: { type: 'array', items: { type: 'string', enum: eventTypes } },
-  rule: `a list of ${eventTypes.join(', ')}`,
+  schema: {
+    type: ['array', 'null'],
+    items: { type: 'string', enum: eventTypes },
+    description: 'All without it. null: those of the listener that is connected',
+  },
+  rule: `null or a list of ${eventTypes.join(', ')}`,
   parse: (given: unknown) =>
-    eventTypesIn(given, 'specification') ?? eventTypesIn(given, 'govuk-pay'),
+    given === null
+      ? null
+      : (eventTypesIn(given, 'specification') ?? eventTypesIn(given, 'govuk-pay')),
 }
 
 const listener = object('Listener', {
@@ -59,7 +65,8 @@ export const startListening = defineEndpoint({
     const known = eventTypesOf[account.behaviour]
     if (events?.some(type => !known.includes(type)))
       throw badField('events', `must be a list of ${known.join(', ')}`)
-    const webhook = await keepListener(context, account, name, events)
+    const wanted = events === undefined ? known : events
+    const webhook = await keepListener(context, account, name, wanted)
     if (!webhook) throw hasAll()
     if (webhook === 'taken') throw isTaken()
     const { webhook_id, signing_key, other } = webhook

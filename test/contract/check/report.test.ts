@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { eventTypes } from '../../../src/pay/webhooks/webhook.ts'
+import { eventTypesOf } from '../../../src/pay/webhooks/webhook.ts'
 import { judgeAll } from '../../../src/tools/explain/check/report.ts'
 import { type Body, type Client, createClient } from '../../support/client.ts'
 import { ask } from '../../support/control.ts'
@@ -53,7 +53,7 @@ const contractJourneys = integration(
   ['C11 note', 'P11 note', 'P14 note', 'P14 note', 'P15 note'],
   async keeper => {
     const { api } = keeper
-    await hook(keeper, 200, eventTypes)
+    await hook(keeper, 200, eventTypesOf.specification)
     for (const { from, change } of Object.values({ ...changes, ...refusals })) {
       const before = await from(api)
       const changed = await change(api, before)
@@ -184,7 +184,7 @@ onEveryDatabase(
 
     test('a rule passes only with what could have broken it', async t => {
       const { name: room, api } = await service().newNamedAccount()
-      await hook({ t, service: service(), room, api }, 200, eventTypes)
+      await hook({ t, service: service(), room, api }, 200, eventTypesOf.specification)
       await payAndRead(api)
       await api.get('/v1/payments')
       const { findings } = await report(api)

@@ -199,7 +199,11 @@ const rows: readonly Row[] = [
   {
     situation: 'A message is as GOV.UK Pay prints it',
     met: seenWith(each => each.govuk === true && hasSucceeded(each)),
-    line: `curl -H "Authorization: Bearer $FARTHING_API_KEY" --json '{"behaviour":"govuk-pay"}' $FARTHING_URL/control/reset`,
+    line: control(
+      'reset',
+      { behaviour: 'govuk-pay' },
+      'register your webhook again, and let a user pay',
+    ),
     library: "await account.reset({ behaviour: 'govuk-pay' }); await account.receive()",
   },
 ]
