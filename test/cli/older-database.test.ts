@@ -21,9 +21,7 @@ for (const kind of ['sqlite', 'postgres'] as const)
       const newest = newestMigration()
       // The newest step, undone.
       for (const sql of [
-        'drop index exchanges_refused',
-        'alter table exchanges drop column told',
-        'create index exchanges_refused on exchanges (account)',
+        'alter table payments drop column passed',
         `delete from migrations where number = ${newest}`,
       ])
         await database.write([{ sql, values: [] }])
