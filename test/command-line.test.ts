@@ -215,7 +215,7 @@ describe('The command line', () => {
     assert.deepEqual(await words('keys', ''), ['create', 'list', 'revoke', 'help', ':4', ''])
     assert.deepEqual(await words('lis'), ['listen', ':4', ''])
     assert.deepEqual(await words('seed', '--pay'), ['--payments', ':4', ''])
-    const scenarios = ['success', 'declined', 'error', 'cancel', 'expired']
+    const scenarios = ['success', 'declined', 'error', 'cancel']
     assert.deepEqual(await words('pay', ''), [...scenarios, ':4', ''])
     const operations = ['cancelPayment', 'cancelAgreement']
     assert.deepEqual(await words('logs', '--operation', 'cancel'), [...operations, ':4', ''])

@@ -149,7 +149,7 @@ async function forget(service: Service, options: ListenOptions): Promise<void> {
 
 function register(service: Service, options: ListenOptions): Promise<ServiceAnswer> {
   // Who only asks for the key leaves the event types as they are.
-  const { events = options.printSigningKey ? null : undefined } = options
+  const { events = options.printSigningKey ? undefined : null } = options
   const json = { name: listenerName(options), events }
   return service.request('POST', '/control/listeners', { json })
 }

@@ -51,7 +51,7 @@ onSharedDatabases(
           const control: Tools['control'] = (...asked) => ask(service(), ...asked)
           const { baseUrls } = service()
           const unchecked: Tools['unchecked'] = ({ key }) =>
-            createClient(baseUrls, key, 'govuk-pay')
+            createClient(baseUrls, key, 'unchecked')
           assert.deepEqual(await each.seen(api, { control, unchecked }), each[behaviour])
         })
     }

@@ -28,7 +28,8 @@ function isHost(host: string): boolean {
   const ascii = /^[\0-\x7f]*$/.test(host) ? host : domainToASCII(host)
   if (!/^[a-z\d.-]+$/i.test(ascii)) return false
   if (/^[\d.]+$/.test(ascii) && ascii.includes('.')) return isAddress(ascii)
-  const labels = ascii.replace(/(?<=\..*)\.$/, '').split('.')
+  const isRooted = ascii.endsWith('.') && ascii.indexOf('.') < ascii.length - 1
+  const labels = (isRooted ? ascii.slice(0, -1) : ascii).split('.')
   const last = labels.at(-1) ?? ''
   return (
     ascii.length <= 253 &&

@@ -55,7 +55,6 @@ export const authorise = (context: Context, refusals: Refusals): Endpoint => ({
       errors.unknownOneTimeToken(),
       errors.usedOneTimeToken(),
       errors.cardDeclined(),
-      errors.cardFailed(),
       errors.wrongMediaType(400, JSON_TYPE, FORM_TYPE),
       errors.missing(codes, 'cvc'),
       errors.tooManyFields(),

@@ -44,11 +44,11 @@ export function presentEvents(
   )
   async function* all() {
     yield* own
-    for await (const event of others ?? []) yield present(event)
+    if (others) for await (const event of others) yield present(event)
   }
   return {
     payment_id,
-    events: all(),
+    events: others ? all() : own,
     _links: { self: getLink(flat(self, '/events')) },
   }
 }

@@ -6,6 +6,7 @@ import { addressesOf } from '../../platform/http/addresses.ts'
 import { JSON_TYPE } from '../../platform/http/body.ts'
 import { type Endpoint, pathParam } from '../../platform/http/endpoint.ts'
 import { PENCE_RULE } from '../../platform/http/fields.ts'
+import { longJson } from '../../platform/http/long-json.ts'
 import {
   header,
   json,
@@ -18,6 +19,7 @@ import { recordEffectsOf } from '../../platform/http/request-state.ts'
 import { pageOf, readSearch } from '../../platform/http/search.ts'
 import { bodyOf } from '../body.ts'
 import { type Context, contextOf } from '../context.ts'
+import { usedKey } from '../differences/creating.ts'
 import { pageLinks } from '../differences/reading.ts'
 import { eventsOfRefunds } from '../differences/states.ts'
 import type { Refusals } from '../refusals.ts'
@@ -85,6 +87,9 @@ Checks run in this order: the type of every field, and whether agreement_id and 
     ],
     requestBody: requestBody(newPayment),
     responses: {
+      ...(usedKey[behaviour]('agreement') === 'repeats' && {
+        200: json('The payment that the same request has created', paymentIn[behaviour]),
+      }),
       201: json('The payment', paymentIn[behaviour], {
         Location: header('The address of the payment', { format: 'uri' }),
       }),
@@ -187,21 +192,21 @@ const listEvents = (context: Context, refundsOf: RefundsOf): Endpoint => ({
   path: '/v1/payments/{payment_id}/events',
   area: 'api',
   operationId: 'listPaymentEvents',
-  isLong: true,
   summary: 'Read the history of a payment',
   docs: () => ({
     parameters: [paymentId],
     responses: { 200: json('Every state that it has had', paymentEvents) },
     errors: [errors.paymentNotFound('P0300')],
   }),
-  handler: async request => {
+  handler: async (request, reply) => {
     const found = await paymentInPath(request, context, 'P0300')
     const addresses = addressesOf(request, context.config)
     const { payment_id } = found
     if (eventsOfRefunds[behaviourOf(found)] === 'absent') return presentEvents(found, addresses)
     const refunds = refundsOf(context.database, payment_id)
     const now = context.time.now(request.account)
-    return presentEvents(found, addresses, eventsWith(refunds, behaviourOf(found), now))
+    const events = presentEvents(found, addresses, eventsWith(refunds, behaviourOf(found), now))
+    return longJson(events, request, reply)
   },
 })
 

@@ -28,7 +28,8 @@ const events = {
   schema: {
     type: ['array', 'null'],
     items: { type: 'string', enum: eventTypes },
-    description: 'All without it. null: those of the listener that is connected',
+    description:
+      'null: all. Without it those of a listener with this name that is connected, or all',
   },
   rule: `null or a list of ${eventTypes.join(', ')}`,
   parse: (given: unknown) =>
@@ -65,7 +66,7 @@ export const startListening = defineEndpoint({
     const known = eventTypesOf[account.behaviour]
     if (events?.some(type => !known.includes(type)))
       throw badField('events', `must be a list of ${known.join(', ')}`)
-    const wanted = events === undefined ? known : events
+    const wanted = events === null ? known : events
     const webhook = await keepListener(context, account, name, wanted)
     if (!webhook) throw hasAll()
     if (webhook === 'taken') throw isTaken()

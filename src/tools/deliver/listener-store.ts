@@ -29,7 +29,7 @@ export async function keepListener(
   { database, time, newId, secrets }: Pick<Ports, 'database' | 'time' | 'newId' | 'secrets'>,
   account: Account,
   label: string,
-  wanted: readonly EventType[] | null,
+  wanted: readonly EventType[] | undefined,
 ): Promise<(Webhook & { other: boolean }) | 'taken' | undefined> {
   const { room } = account
   const callback_url = listenerAddress(label)
