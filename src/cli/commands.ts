@@ -96,8 +96,8 @@ ${Object.values(settings)
   .map(({ name, meaning, initial }) => {
     const text = `${meaning}${initial ? ` (default: ${initial})` : ''}`
     const plain = text
-      .replaceAll(/ \(\[[^\]]*\]\([^)]*\)\)|`/g, '')
-      .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+      .replaceAll(/ \(\[[^[\]]*\]\([^()]*\)\)|`/g, '')
+      .replaceAll(/\[([^[\]]*)\]\([^()]*\)/g, '$1')
     return new Help().formatItem(name, LONGEST_NAME, asTypedHere(plain), new Help())
   })
   .join('\n')}

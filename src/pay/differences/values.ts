@@ -43,7 +43,7 @@ export function isExpired(expiry_date: string, now: number): boolean {
 }
 
 const INTEGER = /^[+-]?\d+$/
-const DECIMAL = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i
+const DECIMAL = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i
 const LARGEST_INTEGER = 2_147_483_647
 
 /** A JSON value as the library of GOV.UK Pay reads it where an integer is wanted: 0 for what is none. */
