@@ -277,7 +277,7 @@ async function useReceivers({ use, signs }: Steps): Promise<void> {
   const webhooks: Body[] = []
   for (const callback_url of [PYTHON, STRICT]) {
     const body = { callback_url }
-    webhooks.push(await use('', 'POST', '/v1/webhooks', { body, without: 'both' }))
+    webhooks.push(await use('A webhook', 'POST', '/control/webhooks', { body }))
   }
   for (const webhook of webhooks) signs(webhook)
   const [python, strict] = webhooks
@@ -297,9 +297,13 @@ async function useReceivers({ use, signs }: Steps): Promise<void> {
   const taking = `/control/messages/${taken.message_id}/send`
   await use('Twice at once', 'POST', taking, { body: { times: 2, at_once: true } })
   await use('It prints the body again', 'POST', `/control/messages/${refused.message_id}/ask`)
-  await use('A warning', 'POST', `/control/webhooks/${strict.external_id}/probe`)
+  const hook = `/control/webhooks/${strict.external_id}`
+  await use('A warning', 'POST', `${hook}/probe`)
+  await use('A webhook', 'GET', hook)
+  await use('One webhook', 'GET', '/control/webhooks?display_size=1')
+  await use('Those of one webhook', 'GET', `${hook}/messages`)
   for (const { external_id } of webhooks)
-    await use('', 'DELETE', `/v1/webhooks/${external_id}`, { without: 'both' })
+    await use('', 'DELETE', `/control/webhooks/${external_id}`)
 }
 
 async function useListener({ use }: Steps): Promise<void> {
