@@ -1,4 +1,5 @@
 /** The payment in webhook messages as GOV.UK Pay prints it. Pure. */
+import { cardFields, withNulls } from './values.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: a payment that this service has printed, under either behaviour.
 type Printed = any
@@ -19,16 +20,7 @@ const FIELDS = [
   'metadata',
 ] as const
 
-/** Those of `card_details` and of its address, which are null if they are not known. */
-const CARD_FIELDS = [
-  'last_digits_card_number',
-  'first_digits_card_number',
-  'cardholder_name',
-  'expiry_date',
-  'billing_address',
-  'card_brand',
-  'card_type',
-] as const
+/** Those of an address, which are null if they are not known. */
 const ADDRESS_FIELDS = ['line1', 'line2', 'postcode', 'city', 'country'] as const
 
 /** The states that its ledger names in another way. It knows both kinds of cancel by one name, and so by one code. */
@@ -38,9 +30,6 @@ const STATES: Record<string, { status: string; code?: string; message?: string }
   P0030: { status: 'cancelled' },
   P0040: { status: 'cancelled', code: 'P0030', message: 'Payment was cancelled by the user' },
 }
-
-const withNulls = (names: readonly string[], given: Printed) =>
-  given ? Object.fromEntries(names.map(name => [name, given[name] ?? null])) : null
 
 /** As its database keeps JSON: shorter names first, and those of one length in the order of their bytes. */
 function stored(value: Printed): Printed {
@@ -70,10 +59,10 @@ export function asLedgerPrints(payment: Printed, event_type: string): object {
     },
     settlement_summary: isBeforeCapture ? {} : payment.settlement_summary,
     ...(card && {
-      card_details: withNulls(CARD_FIELDS, {
+      card_details: withNulls(cardFields, {
         ...card,
         card_brand: card.card_brand ?? '',
-        billing_address: withNulls(ADDRESS_FIELDS, card.billing_address),
+        billing_address: card.billing_address && withNulls(ADDRESS_FIELDS, card.billing_address),
       }),
     }),
     ...(hasCard &&

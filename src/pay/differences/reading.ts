@@ -1,8 +1,10 @@
 /** What differs in how payments, agreements and disputes are shown. */
+
 import { postLink } from '../../platform/http/addresses.ts'
 import type { BillingAddress, CardDetails, Prefilled } from '../card.ts'
 import { difference } from './difference.ts'
 import { inCode } from './source.ts'
+import { cardFields, withNulls } from './values.ts'
 
 export const agreementIdOfPayments = difference<'hidden' | 'shown'>(
   {
@@ -111,24 +113,11 @@ export const settlementOfOpenDisputes = difference<object>(
 
 type ShownCard = { card: CardDetails | undefined; prefilled: Prefilled | undefined }
 
-const CARD_KEYS = [
-  'last_digits_card_number',
-  'first_digits_card_number',
-  'cardholder_name',
-  'expiry_date',
-  'billing_address',
-  'card_brand',
-  'card_type',
-] as const
-
 /** The parts that are known; null if none is. */
 function knownParts(address: BillingAddress = {}): BillingAddress | null {
   const known = Object.entries(address).filter(([, part]) => part !== '')
   return known.length > 0 ? Object.fromEntries(known) : null
 }
-
-const withNulls = (card: Partial<Record<(typeof CARD_KEYS)[number], unknown>>) =>
-  Object.fromEntries(CARD_KEYS.map(name => [name, card[name] ?? null]))
 
 export const cardOfPayments = difference<(shown: ShownCard) => object | undefined>(
   {
@@ -143,7 +132,7 @@ export const cardOfPayments = difference<(shown: ShownCard) => object | undefine
       card ?? (prefilled && { ...prefilled, card_type: null }),
     'govuk-pay': ({ card, prefilled }) =>
       (card ?? prefilled) && {
-        ...withNulls({
+        ...withNulls(cardFields, {
           card_brand: card ? undefined : '',
           ...(card ?? prefilled),
           billing_address: knownParts(card?.billing_address ?? prefilled?.billing_address),
@@ -164,7 +153,10 @@ export const cardOfAgreements = difference<(card: CardDetails) => object>(
   {
     specification: card => ({ CardDetails: card, card_details: card }),
     'govuk-pay': card => ({
-      card_details: withNulls({ ...card, billing_address: knownParts(card.billing_address) }),
+      card_details: withNulls(cardFields, {
+        ...card,
+        billing_address: knownParts(card.billing_address),
+      }),
     }),
   },
 )

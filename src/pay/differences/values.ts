@@ -1,4 +1,4 @@
-/** Values that GOV.UK Pay takes and those that it refuses. */
+/** Values that GOV.UK Pay takes, those that it refuses, and those that it prints as null. */
 import { HOUR } from '../../core/time.ts'
 import { submittedCard } from '../card.ts'
 
@@ -58,3 +58,19 @@ export function asInteger(value: unknown): number {
 /** Whether `textsIn` its fields could have one of <, >, |, " and \. In JSON the last two, and \u003c, have a backslash. */
 export const mayHold = ({ query, text }: { query: URLSearchParams; text: string }): boolean =>
   query.size > 0 || /[<>|\\%]/.test(text)
+
+/** The fields of card_details that GOV.UK Pay always prints, null where they are not known. */
+export const cardFields = [
+  'last_digits_card_number',
+  'first_digits_card_number',
+  'cardholder_name',
+  'expiry_date',
+  'billing_address',
+  'card_brand',
+  'card_type',
+] as const
+
+export const withNulls = <Name extends string>(
+  names: readonly Name[],
+  known: Partial<Record<Name, unknown>>,
+) => Object.fromEntries(names.map(name => [name, known[name] ?? null]))

@@ -40,7 +40,8 @@ import {
   presentPayment,
 } from './response.ts'
 import { eventsWith, paymentEvents, presentEvents } from './response-events.ts'
-import { paymentRows, paymentSearches, quickTotal, searchConditions } from './store.ts'
+import { paymentSearches, quickTotal, searchConditions } from './search-store.ts'
+import { paymentRows } from './store.ts'
 
 /** Specification, *Endpoints*: payments, what their links lead to, and POST /v1/auth. */
 export const paymentEndpoints = (
