@@ -82,10 +82,14 @@ export const receivers: Integration[] = [
     await hook(keeper, 500)
     await times(2, () => payAndRead(keeper.api))
   }),
-  integration('a receiver that is registered twice', ['W4 warn', 'P15 note'], async keeper => {
-    const { callback_url } = await hook(keeper)
-    await keeper.api.post('/v1/webhooks', { callback_url })
-  }),
+  integration(
+    'a receiver that is registered twice',
+    ['W4 warn', 'P15 note', 'P15 note'],
+    async keeper => {
+      const { callback_url } = await hook(keeper)
+      await keeper.api.post('/control/webhooks', { callback_url })
+    },
+  ),
   integration(
     'a receiver that is slow ten times after the first',
     ['W1 warn', 'P15 note'],
@@ -93,7 +97,7 @@ export const receivers: Integration[] = [
   ),
   integration(
     'a receiver that is slow nine times, and one that takes a second',
-    ['P15 note'],
+    ['P15 note', 'P15 note'],
     async keeper => {
       await recordAttempts(keeper, await hook(keeper), [9, ...Array(9).fill(SLOW)])
       await recordAttempts(keeper, await hook(keeper), [9, ...Array(10).fill(1_000)])

@@ -117,7 +117,7 @@ export function createFindPlansOfRequest(ports: PlanPorts) {
     const fault = await promise
     // The record learns which payment it is, because the handler will not run.
     const concerned = fault?.plan.when === 'before' && (await payment())
-    if (concerned) recordEffectsOf(request)?.(account, concerned)
+    if (concerned) recordEffectsOf(request)?.({ account, payment: concerned })
     return { fault, scenario }
   }
 }
