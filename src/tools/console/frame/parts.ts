@@ -5,7 +5,7 @@ import { asTypedHere } from '../../../core/invocation.ts'
 import { inPounds } from '../../../core/money.ts'
 import { iso } from '../../../core/time.ts'
 import type { Payment } from '../../../pay/payments/payment.ts'
-import type { ShownStatus } from '../../../pay/webhooks/message-store.ts'
+import type { MessageStatus } from '../../../pay/webhooks/webhook.ts'
 import {
   type Column,
   type SummaryRow,
@@ -195,7 +195,7 @@ export function refundedText({ given, refunded_amount: refunded }: Payment): str
 }
 
 /** `sent again`: the delivery failed, and the receiver has accepted the message since, when it was sent by hand. */
-export type ShownDelivery = ShownStatus | 'sent again'
+export type ShownDelivery = MessageStatus | 'sent again'
 
 /** Of each: what pages call it, the colour of its tag, and the sign and the look of its mark. */
 const deliveries: Record<
@@ -215,7 +215,7 @@ export const deliveryNames = new Map(
 )
 
 /** A delivery status as pages and the API call it, such as `failed (FAILED)`. */
-export const deliveryName = (status: ShownStatus): string =>
+export const deliveryName = (status: MessageStatus): string =>
   status === 'not listening' ? status : `${deliveryNames.get(status)} (${status})`
 
 /** The delivery status of a message, or of one attempt. */

@@ -4,7 +4,6 @@ import { behaviourMeanings } from '../../../core/account.ts'
 import { timeOf } from '../../../core/ids.ts'
 import { DAY } from '../../../core/time.ts'
 import type { Status } from '../../../pay/payments/payment.ts'
-import { NOBODY_LISTENS } from '../../../pay/webhooks/listener.ts'
 import { attemptsOf } from '../../../pay/webhooks/message-store.ts'
 import { activeWebhooks } from '../../../pay/webhooks/store.ts'
 import { webhookTitle } from '../../../pay/webhooks/webhook.ts'
@@ -173,8 +172,9 @@ async function failedLines({ context, account, now, wall, root }: AccountVisit):
   return webhooks.flatMap(webhook => {
     const { webhook_id } = webhook
     const own = open.filter(each => each.webhook_id === webhook_id)
-    const byEnding = Map.groupBy(own, each => attemptsOf(each).at(-1)?.result ?? NOBODY_LISTENS)
-    byEnding.delete(NOBODY_LISTENS)
+    const byEnding = Map.groupBy(own, each => attemptsOf(each).at(-1)?.result ?? '')
+    // Never sent, because the webhook or its payment was gone.
+    byEnding.delete('')
     const name = link(
       `${root}webhooks/${webhook_id}?delivery=FAILED`,
       untrusted(webhookTitle(webhook)),

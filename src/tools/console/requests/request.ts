@@ -1,7 +1,7 @@
 /** One recorded exchange: a request to the API or to the hosted pages, or an attempt to deliver a message. */
 
 import { findPayment } from '../../../pay/payments/store.ts'
-import { findMessage, shownStatus } from '../../../pay/webhooks/message-store.ts'
+import { findMessage, statusAt } from '../../../pay/webhooks/message-store.ts'
 import type { Endpoint } from '../../../platform/http/endpoint.ts'
 import { insetText, type SummaryRow, summaryList } from '../../../platform/web/components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
@@ -131,7 +131,7 @@ ${events.map(
 )}${messages.map(
   message =>
     message &&
-    html`<li>${link(`${root}messages/${message.message_id}`, message.event_type)} to ${untrusted(message.callback_url)} ${deliveryTag(shownStatus(message, visit))}${againPart(acceptedSince(message, accepted), now)}</li>\n`,
+    html`<li>${link(`${root}messages/${message.message_id}`, message.event_type)} to ${untrusted(message.callback_url)} ${deliveryTag(statusAt(message, visit))}${againPart(acceptedSince(message, accepted), now)}</li>\n`,
 )}${events.length + messages.length === 0 && html`<li>Nothing</li>`}</ul>`
 }
 

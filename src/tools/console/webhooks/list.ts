@@ -3,7 +3,7 @@
 import { timeOf } from '../../../core/ids.ts'
 import { eventMeanings } from '../../../pay/differences/messages.ts'
 import { registerWebhook } from '../../../pay/webhooks/commands.ts'
-import { isListenerAddress, NOBODY_LISTENS } from '../../../pay/webhooks/listener.ts'
+import { isListenerAddress } from '../../../pay/webhooks/listener.ts'
 import { attemptsOf } from '../../../pay/webhooks/message-store.ts'
 import { eventTypesOf, type Webhook, webhookTitle } from '../../../pay/webhooks/webhook.ts'
 import { readNewWebhook } from '../../../pay/webhooks/wire.ts'
@@ -102,9 +102,9 @@ export const webhookRows = (
 function lastResponse({ last }: ListedWebhook, accepted: Accepted, now: number): string | Html {
   const attempt = last && attemptsOf(last).at(-1)
   if (!attempt) return 'Nothing was sent yet'
-  const { at, status, result } = attempt
+  const { at, result } = attempt
   const again = acceptedSince(last, accepted)
-  return html`${deliveryTag(result === NOBODY_LISTENS ? 'not listening' : status)} ${untrusted(result)}, ${time(at)}${againPart(again, now)}`
+  return html`${deliveryTag(last.status)} ${untrusted(result)}, ${time(at)}${againPart(again, now)}`
 }
 
 /** Whether somebody listens; undefined if it is not the webhook of a listener. */
