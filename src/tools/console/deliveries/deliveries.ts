@@ -16,18 +16,11 @@ import {
 } from '../../lists/webhooks-store.ts'
 import { acceptedByHand } from '../../record/by-hand.ts'
 import { actionForm, definePage } from '../frame/define-page.ts'
-import {
-  filterForm,
-  oneOf,
-  type PageVisit,
-  pageAddress,
-  pageLinks,
-  readPage,
-} from '../frame/list.ts'
+import { filterForm, oneOf, type PageVisit, pageLinks, readPage } from '../frame/list.ts'
 import { deliveryFilter, messageTable, noMatch } from '../frame/message-attempts.ts'
-import type { AccountVisit, Next } from '../frame/page.ts'
-import { emptyState, hidden, link, untrusted } from '../frame/parts.ts'
-import { shortTime } from '../frame/times.ts'
+import type { Next } from '../frame/page.ts'
+import { emptyState, hidden, link, shortTime, untrusted } from '../frame/parts.ts'
+import { type AccountVisit, pageAddress } from '../frame/visit.ts'
 
 /** Webhooks that were deactivated and whose messages are listed. */
 const MOST_ENDED = 100
@@ -42,7 +35,6 @@ type Visit = PageVisit<typeof filters>
 export const deliveries = definePage({
   path: 'deliveries',
   navigation: 'Deliveries',
-  below: 'Webhooks',
   filters,
   async read(visit) {
     const { database } = visit.context

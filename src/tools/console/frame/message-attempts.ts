@@ -15,7 +15,6 @@ import type { AcceptedSend } from '../../record/by-hand.ts'
 import type { ByHand, Exchange } from '../../record/exchange.ts'
 import { bodyPart, headersAndBody, headersPart } from './exchange.ts'
 import { oneOf } from './list.ts'
-import type { AccountVisit } from './page.ts'
 import {
   deliveryName,
   deliveryTag,
@@ -26,12 +25,13 @@ import {
   paragraph,
   type ShownDelivery,
   secondOfDay,
+  shortTime,
   time,
   unbroken,
   untrusted,
   wideTable,
 } from './parts.ts'
-import { shortTime } from './times.ts'
+import type { AccountVisit } from './visit.ts'
 
 export const damageNames: Record<Damage, string> = {
   digit: 'one digit of the signature changed',

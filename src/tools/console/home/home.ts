@@ -10,6 +10,7 @@ import { webhookTitle } from '../../../pay/webhooks/webhook.ts'
 import { button, buttonGroup, buttonLink } from '../../../platform/web/components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import { findResend, isRunning } from '../../deliver/resend-store.ts'
+import { countFails, type Fails } from '../../explain/check/count.ts'
 import { MOST_COPIES } from '../../explain/check/find-mistake.ts'
 import { isSignatureRefusal } from '../../explain/wrong-signature.ts'
 import { findPayments } from '../../lists/find-payments-store.ts'
@@ -21,8 +22,6 @@ import { newestId } from '../../record/store.ts'
 import { firstMinute, MINUTES, readTraffic } from '../../record/traffic-store.ts'
 import { definePage } from '../frame/define-page.ts'
 import { refusalText } from '../frame/exchange.ts'
-import { countFails, type Fails } from '../frame/fails.ts'
-import type { AccountVisit } from '../frame/page.ts'
 import {
   briefTime,
   copied,
@@ -35,6 +34,7 @@ import {
   statusTag,
   untrusted,
 } from '../frame/parts.ts'
+import type { AccountVisit } from '../frame/visit.ts'
 import { addressOfGroup, readRefusals } from '../requests/find.ts'
 import { refusedKeysPart, requestLine } from '../requests/list.ts'
 import { trafficPart } from './traffic.ts'

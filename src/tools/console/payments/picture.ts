@@ -18,7 +18,6 @@ import { actionForm } from '../frame/define-page.ts'
 import { POUNDS, type Typed, typedIn } from '../frame/form.ts'
 import type { PageVisit } from '../frame/list.ts'
 import { deliveryOf } from '../frame/message-attempts.ts'
-import type { AccountVisit } from '../frame/page.ts'
 import {
   counted,
   link,
@@ -30,6 +29,7 @@ import {
   timeWithAge,
   untrusted,
 } from '../frame/parts.ts'
+import type { AccountVisit } from '../frame/visit.ts'
 import { AMOUNT, type PaymentAction, paymentActions } from './actions.ts'
 import type { MissingMessage, ShownMessage, Step } from './timeline.ts'
 import { reasonFor } from './timeline-view.ts'

@@ -12,10 +12,10 @@ import { MASK } from '../../record/mask.ts'
 import { inProduction } from '../check/findings.ts'
 import { agentOf, endings, orderNote, refusalText } from '../frame/exchange.ts'
 import { againPart, nameOfAttempt, type ShownAttempt } from '../frame/message-attempts.ts'
-import type { AccountVisit } from '../frame/page.ts'
 import {
   code,
   counted,
+  dayName,
   deliveryTag,
   inDigits,
   joined,
@@ -25,7 +25,7 @@ import {
   timeOfDay,
   untrusted,
 } from '../frame/parts.ts'
-import { dayName } from '../frame/times.ts'
+import type { AccountVisit } from '../frame/visit.ts'
 import type { MissingMessage, ShownMessage, Step } from './timeline.ts'
 
 /** `hasWebhooks`: the account has or had any. */

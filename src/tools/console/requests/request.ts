@@ -15,7 +15,6 @@ import { definePage } from '../frame/define-page.ts'
 import { endings, headersAndBody } from '../frame/exchange.ts'
 import { linkBack } from '../frame/list.ts'
 import { acceptedSince, againPart, nameOfAttempt } from '../frame/message-attempts.ts'
-import { type AccountVisit, existing } from '../frame/page.ts'
 import {
   code,
   deliveryTag,
@@ -24,12 +23,13 @@ import {
   listing,
   nameOfKey,
   paragraph,
+  shortTime,
   statusTag,
   summaryRows,
   time,
   untrusted,
 } from '../frame/parts.ts'
-import { shortTime } from '../frame/times.ts'
+import { type AccountVisit, existing } from '../frame/visit.ts'
 import { requestLine, statusPart, statusText, tookText } from './list.ts'
 
 export const request = definePage({

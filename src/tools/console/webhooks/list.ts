@@ -24,7 +24,7 @@ import { actionForm, definePage } from '../frame/define-page.ts'
 import { submit, type Typed, textIn, typedIn } from '../frame/form.ts'
 import type { PageVisit } from '../frame/list.ts'
 import { type Accepted, acceptedSince, againPart } from '../frame/message-attempts.ts'
-import type { AccountVisit, Next } from '../frame/page.ts'
+import type { Next } from '../frame/page.ts'
 import {
   code,
   command,
@@ -38,13 +38,13 @@ import {
   time,
   untrusted,
 } from '../frame/parts.ts'
+import type { AccountVisit } from '../frame/visit.ts'
 
 const MOST_SHOWN = 50
 
 export const webhooks = definePage({
   path: 'webhooks',
   navigation: 'Endpoints',
-  below: 'Webhooks',
   read,
   show: (visit, data) =>
     html`${!visit.hasEnded && buttonLink('register-webhook', 'Register a webhook', `${visit.root}webhooks/new`)}

@@ -30,7 +30,7 @@ import {
   nameOfAttempt,
   type ShownAttempt,
 } from '../frame/message-attempts.ts'
-import { type AccountVisit, existing, type Next } from '../frame/page.ts'
+import type { Next } from '../frame/page.ts'
 import {
   deliveryName,
   deliveryTag,
@@ -39,11 +39,12 @@ import {
   listing,
   paragraph,
   paymentName,
+  shortTime,
   summaryRows,
   time,
   untrusted,
 } from '../frame/parts.ts'
-import { shortTime } from '../frame/times.ts'
+import { type AccountVisit, existing } from '../frame/visit.ts'
 import { ask, askPart } from './receiver.ts'
 
 /** Attempts that are shown; there may be many by hand. */

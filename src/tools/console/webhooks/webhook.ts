@@ -22,7 +22,7 @@ import {
   messageTable,
   noMatch,
 } from '../frame/message-attempts.ts'
-import { existing, type Next, notFound } from '../frame/page.ts'
+import type { Next } from '../frame/page.ts'
 import {
   emptyState,
   inDigits,
@@ -32,6 +32,7 @@ import {
   paragraph,
   untrusted,
 } from '../frame/parts.ts'
+import { existing, notFound } from '../frame/visit.ts'
 import { act } from '../payments/actions.ts'
 import { backAddress } from '../payments/new.ts'
 import { webhookRows } from './list.ts'
