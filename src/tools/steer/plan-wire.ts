@@ -74,13 +74,6 @@ const oftenFields = {
     parse: (given: unknown): number | 'always' | undefined =>
       given === 'always' || isWhole(given, 1, MOST_REQUESTS) ? given : undefined,
   },
-  probability: {
-    schema: { type: 'number', minimum: 0, maximum: 1, default: 1 },
-    rule: 'a number from 0 to 1',
-    parse: (given: unknown) =>
-      typeof given === 'number' && given >= 0 && given <= 1 ? given : undefined,
-  },
-  seed: integer(0, Number.MAX_SAFE_INTEGER, { default: 0, description: 'Of the draw' }),
 }
 const codes = Object.keys(meanings) as Code[] // its keys
 const answerFields = {
@@ -148,7 +141,7 @@ type Around = { operations: readonly Endpoint[]; behaviour: Behaviour }
 
 /** A plan, with its defaults. Throws an error for one that cannot be. */
 export function readPlan(read: NewPlan, { operations, behaviour }: Around) {
-  const { given, payment_id, skip = 0, times = 1, probability = 1, seed = 0 } = read
+  const { given, payment_id, skip = 0, times = 1 } = read
   const isOfScenario = Object.keys(plannedFields).some(name => name in read)
   const on = read.on ?? (read.refund ? REFUND : isOfScenario ? CREATION : undefined)
   const names = operations.map(({ operationId }) => operationId)
@@ -163,7 +156,7 @@ export function readPlan(read: NewPlan, { operations, behaviour }: Around) {
     on === MESSAGE || endpoint?.area !== 'api' || endpoint.path.includes('{payment_id}')
   if (on !== CREATION && !concernsPayment && asksForPayment(read))
     throw badField(payment_id === undefined ? 'given' : 'payment_id', `must be absent with ${on}`)
-  return { on, given, payment_id, skip, times, probability, seed, ...effect }
+  return { on, given, payment_id, skip, times, ...effect }
 }
 
 export function presentPlan({ plan_id, room, seen, acted, ...plan }: Plan) {
