@@ -1,6 +1,7 @@
 /** Messages in a list, and the attempts to deliver one, each with its request and the receiver’s response. */
 
 import { isSuccess } from '../../../core/http-status.ts'
+import { inDigits } from '../../../core/money.ts'
 import type { Reading } from '../../../pay/retention.ts'
 import { NOBODY_LISTENS } from '../../../pay/webhooks/listener.ts'
 import { attemptsOf, type MessageRow, shownStatus } from '../../../pay/webhooks/message-store.ts'
@@ -19,7 +20,6 @@ import type { AccountVisit } from './page.ts'
 import {
   deliveryName,
   deliveryTag,
-  inDigits,
   leading,
   link,
   numeric,

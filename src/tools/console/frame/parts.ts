@@ -2,7 +2,7 @@
 import type { Account } from '../../../core/account.ts'
 import { timeOf } from '../../../core/ids.ts'
 import { asTypedHere } from '../../../core/invocation.ts'
-import { inPounds } from '../../../core/money.ts'
+import { inDigits, inPounds } from '../../../core/money.ts'
 import { iso } from '../../../core/time.ts'
 import type { Payment } from '../../../pay/payments/payment.ts'
 import type { ShownStatus } from '../../../pay/webhooks/message-store.ts'
@@ -53,10 +53,6 @@ export const joined = (parts: readonly Part[], separator: Part = ', '): Html =>
 /** Such as `1 request` or `1,234 requests`. */
 export const counted = (count: number, noun: string): string =>
   `${inDigits(count)} ${noun}${count === 1 ? '' : 's'}`
-
-const digits = new Intl.NumberFormat('en-GB')
-
-export const inDigits = (count: number): string => digits.format(count)
 
 /** The empty state of a list: one sentence, with the one thing to do if there is one, which may be a link to `path`. */
 export function emptyState(

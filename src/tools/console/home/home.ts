@@ -2,6 +2,7 @@
 
 import { behaviourMeanings } from '../../../core/account.ts'
 import { timeOf } from '../../../core/ids.ts'
+import { inDigits } from '../../../core/money.ts'
 import { DAY } from '../../../core/time.ts'
 import type { Status } from '../../../pay/payments/payment.ts'
 import { NOBODY_LISTENS } from '../../../pay/webhooks/listener.ts'
@@ -29,7 +30,6 @@ import {
   copied,
   counted,
   hidden,
-  inDigits,
   link,
   paragraph,
   postForm,

@@ -1,6 +1,6 @@
 /** What the list of payments can be searched by, and what is said of a search. */
 
-import { inPounds, penceIn } from '../../../core/money.ts'
+import { inDigits, inPounds, penceIn } from '../../../core/money.ts'
 import { statuses } from '../../../pay/payments/payment.ts'
 import { type Html, html, type Part } from '../../../platform/web/html.ts'
 import {
@@ -11,7 +11,7 @@ import {
 } from '../../lists/find-payments-store.ts'
 import { type Filter, type Filters, oneOf, type PageVisit } from '../frame/list.ts'
 import type { AccountVisit } from '../frame/page.ts'
-import { code, inDigits, joined, link, paragraph, untrusted } from '../frame/parts.ts'
+import { code, joined, link, paragraph, untrusted } from '../frame/parts.ts'
 import { spanIn, TIME_RULE } from '../frame/times.ts'
 
 const day = (label: string): Filter => ({
