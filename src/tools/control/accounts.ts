@@ -1,15 +1,16 @@
 import {
-  ACCOUNT_NAME,
   type Account,
   behaviours,
   DEFAULT_ACCOUNT,
   givenName,
+  accountName as name,
   newTestAccount,
 } from '../../core/account.ts'
 import { TEST_ACCOUNTS } from '../../core/budgets.ts'
 import { untilWritten } from '../../core/retry.ts'
 import { changedIn, ended } from '../../core/signal.ts'
 import { iso } from '../../core/time.ts'
+import { oneOf } from '../../core/values.ts'
 import { isSending } from '../../pay/webhooks/message-store.ts'
 import { keepFixedWebhook } from '../../pay/webhooks/store.ts'
 import {
@@ -25,17 +26,12 @@ import type { ToolContext } from '../context.ts'
 import { badFirstTime, clock, firstClock, firstClockOf, presentClock } from './clock.ts'
 import { defineEndpoint } from './endpoint.ts'
 import { accountEnded, conflict, notFound, tooMany, wrongKey } from './errors.ts'
-import { body, choice, textLike } from './fields.ts'
+import { body } from './fields.ts'
 import { overview, presentOverview } from './overview.ts'
 import { MOST_LISTED } from './query.ts'
 import { text } from './schemas.ts'
 
-const name = textLike(
-  { type: 'string', pattern: ACCOUNT_NAME.source },
-  '1 to 64 letters, digits, spaces, dots, hyphens or underscores, and begin with a letter or a digit',
-)
-
-const behaviour = choice(behaviours, {
+const behaviour = oneOf(behaviours, {
   description:
     'How it answers where the specification and GOV.UK Pay differ. Without it: as its parent; after a reset as before',
 })
