@@ -9,8 +9,8 @@ import {
   type Paging,
 } from '../../platform/database/follow.ts'
 import { parameter } from '../../platform/http/query.ts'
-import type { Values } from './fields.ts'
-import { nullable } from './schemas.ts'
+import type { Values } from '../steer/fields.ts'
+import { nullable } from '../steer/schemas.ts'
 import type { Look, Waits } from './wait.ts'
 
 /** Of a payment, a message or an exchange. */
@@ -21,8 +21,7 @@ export const anyText = (description: string, example: string) =>
 
 export const flag = (description: string) => parameter(boolean(), description, { examples: [true] })
 
-export const TIME = '2026-09-14T08:20:31.000Z'
-
+const TIME = '2026-09-14T08:20:31.000Z'
 export const since = (description: string) =>
   parameter(time(TIME), description, { examples: [TIME] })
 

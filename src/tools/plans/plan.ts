@@ -18,7 +18,7 @@ export type Plan = Scenario & {
   /** The number of requests that it matched, and the number of times that it acted. */
   seen: number
   acted: number
-  /** An operationId; undefined for every operation. */
+  /** An operationId, or MESSAGE; undefined for every operation. */
   on?: string | undefined
   /** Fields with which the payment must have been created; of metadata, these keys. */
   given?: Json | undefined
@@ -43,6 +43,8 @@ export const CREATION = 'createPayment'
 export const REFUND = 'refundPayment'
 
 export const CAPTURE = 'capturePayment'
+/** No operation: the first attempt to deliver a webhook message. */
+export const MESSAGE = 'message'
 
 /** Whether the plan says how a payment, capture or refund ends. It has no fault then. */
 export const setsScenario = (plan: Plan): boolean => Object.keys(appliedBy(plan)).length > 0

@@ -16,6 +16,7 @@ import {
   CAPTURE,
   CREATION,
   fieldsOf,
+  MESSAGE,
   ownErrors,
   type Plan,
   type PlannedAnswer,
@@ -31,7 +32,9 @@ const LONGEST_DELAY = 60_000
 const MOST_REQUESTS = 1_000_000
 
 const whichFields = {
-  on: anyText({ description: 'An operationId of /openapi.json; absent for any' }),
+  on: anyText({
+    description: `An operationId of /openapi.json; absent for any. ${MESSAGE}: the first attempt to deliver a webhook message, which then comes later`,
+  }),
   given: {
     schema: {
       type: 'object',
@@ -115,7 +118,7 @@ export const plans = object('Plans', {
 export const noEffect = () =>
   missingField('scenario', `is required, or one of ${EFFECTS.join(', ')}`)
 
-type NewPlan = Values<typeof newPlan.fields.optional>
+export type NewPlan = Values<typeof newPlan.fields.optional>
 
 /** What a plan may name, and the behaviour of the account that makes it. */
 type Around = { operations: readonly Endpoint[]; behaviour: Behaviour }
@@ -126,14 +129,15 @@ export function readPlan(read: NewPlan, { operations, behaviour }: Around) {
   const isOfScenario = Object.keys(plannedFields).some(name => name in read)
   const on = read.on ?? (read.refund ? REFUND : isOfScenario ? CREATION : undefined)
   const names = operations.map(({ operationId }) => operationId)
-  if (on !== undefined && !names.includes(on))
-    throw badField('on', `must be one of ${names.join(', ')}`)
+  if (on !== undefined && on !== MESSAGE && !names.includes(on))
+    throw badField('on', `must be one of ${names.join(', ')}, ${MESSAGE}`)
   const effect = isOfScenario ? scenarioOf(read, on, behaviour) : faultOf(read)
   // What is refused from here on could never match.
   if (on === CREATION && payment_id !== undefined)
     throw badField('payment_id', `must be absent with ${CREATION}: the payment does not exist yet`)
   const endpoint = operations.find(({ operationId }) => operationId === on)
-  const concernsPayment = endpoint?.area !== 'api' || endpoint.path.includes('{payment_id}')
+  const concernsPayment =
+    on === MESSAGE || endpoint?.area !== 'api' || endpoint.path.includes('{payment_id}')
   if (on !== CREATION && !concernsPayment && asksForPayment(read))
     throw badField(payment_id === undefined ? 'given' : 'payment_id', `must be absent with ${on}`)
   return { on, given, payment_id, skip, times, ...effect }
@@ -210,7 +214,16 @@ function scenarioOf(
   return wantedOf(read, behaviour)
 }
 
-function faultOf({ when = 'before', delay, answer, reset }: NewPlan) {
+const OF_RESPONSES = ['when', 'answer', 'reset']
+
+function faultOf(read: NewPlan) {
+  const { on, when = 'before', delay, answer, reset } = read
+  if (on === MESSAGE) {
+    const misplaced = OF_RESPONSES.find(name => name in read)
+    if (misplaced) throw badField(misplaced, `must be absent with ${MESSAGE}`)
+    if (delay === undefined) throw missingField('delay', `is required with ${MESSAGE}`)
+    return { delay }
+  }
   if (delay === undefined && !answer && !reset) throw noEffect()
   if (reset && answer) throw badField('answer', 'must be absent with reset: no response is sent')
   return { when, delay, answer, reset }
