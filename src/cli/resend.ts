@@ -24,7 +24,6 @@ const options = {
     meaning: 'signed with another key, which the receiver must refuse',
   },
   body: { value: '<file>', meaning: 'another body, signed anew; - reads it from standard input' },
-  to: { value: '<url>', meaning: 'another address; the rules for callback_url apply' },
   ...serviceOptions,
 } as const
 
@@ -42,12 +41,12 @@ export const resend = defineCommand({
     [EXIT.wrong]: 'the receiver refuses the undamaged message too, so a damaged one says nothing',
   },
   async run({ config, argument: message_id, options }) {
-    const { times, damage, signingKey: signing_key, to } = options
+    const { times, damage, signingKey: signing_key } = options
     if (options.body === '-' && options.key === '-')
       throw wrongUsage('standard input cannot be both the body and the key')
     const service = await connect(config(), options)
     const body = options.body === undefined ? undefined : await readBody(options.body)
-    const json = { times, damage, signing_key, to, body }
+    const json = { times, damage, signing_key, body }
     const path = `/control/messages/${encodeURIComponent(message_id)}/send`
     const sent = await service.ask('POST', path, { json })
     if (options.json) printJson(sent)

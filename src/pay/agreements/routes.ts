@@ -16,6 +16,7 @@ import { plainText } from '../../platform/http/schema.ts'
 import { pageOf, paging, readSearch, type SearchKind } from '../../platform/http/search.ts'
 import { bodyOf } from '../body.ts'
 import type { Context } from '../context.ts'
+import { otherBody } from '../differences/errors.ts'
 import { resultPage, shownPage } from '../result-page.ts'
 import { agreementStatuses } from './agreement.ts'
 import { cancelAgreement, createAgreement } from './commands.ts'
@@ -59,7 +60,7 @@ const create = (context: Context): Endpoint => ({
     errors: [
       errors.missing(codes, 'reference'),
       errors.invalid(codes, 'description', 'must be a string'),
-      errors.notAnObject('P2197'),
+      ...otherBody[behaviour].errors('P2197'),
       errors.wrongMediaType(400, JSON_TYPE),
       errors.outsideLimit(codes, 'reference', 'must be at most 255 characters long'),
     ],

@@ -68,14 +68,11 @@ export const attemptsOfMessage = (database: Database, key: MessageKey, limit: nu
 /** The newest sends of a message by hand that are looked at for one without damage. */
 const MOST_UNDAMAGED = 100
 
-/** The newest send by hand of the message as it is to this address, also as a copy that asked its receiver. */
-export async function newestUndamaged(database: Database, key: MessageKey, address: string) {
+/** The newest send by hand of the message as it is, also as a copy that asked its receiver. */
+export async function newestUndamaged(database: Database, key: MessageKey) {
   const isWhole = where(`kind = 'out' and (${isKind('again')} or ${isKind('asked')})`)
   const sends = await newestOf(database, key, MOST_UNDAMAGED, isWhole)
-  const [path] = address.split('?')
-  return sends.find(
-    ({ by_hand, path: sentTo }) => !by_hand?.damage && !by_hand?.other_key && sentTo === path,
-  )
+  return sends.find(({ by_hand }) => !by_hand?.damage && !by_hand?.other_key)
 }
 
 /**

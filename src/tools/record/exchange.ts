@@ -33,11 +33,9 @@ export type ByHand = {
   words?: string
   /** It was signed with a key that is not the receiver's. */
   other_key?: true
-  /** It went to another address than the webhook's. */
-  other_address?: true
   /**
-   * Of one with a wrong signature: what the receiver answered to the newest undamaged one before it. Missing where none
-   * was sent to this address.
+   * Of one with a wrong signature: what the receiver answered to the newest undamaged one before it. Missing where there
+   * was none.
    */
   undamaged?: 'accepted' | 'refused'
 }

@@ -15,6 +15,7 @@ import {
   CAPTURE,
   CREATION,
   fieldsOf,
+  MESSAGE,
   ownErrors,
   type Plan,
   type PlannedAnswer,
@@ -40,7 +41,10 @@ const LONGEST_DELAY = 60_000
 const MOST_REQUESTS = 1_000_000
 
 const whichFields = {
-  on: textLike({ ...text, description: 'An operationId of /openapi.json; absent for any' }),
+  on: textLike({
+    ...text,
+    description: `An operationId of /openapi.json; absent for any. ${MESSAGE}: the first attempt to deliver a webhook message, which then comes later`,
+  }),
   given: {
     schema: {
       type: 'object',
@@ -70,13 +74,6 @@ const oftenFields = {
     parse: (given: unknown): number | 'always' | undefined =>
       given === 'always' || isWhole(given, 1, MOST_REQUESTS) ? given : undefined,
   },
-  probability: {
-    schema: { type: 'number', minimum: 0, maximum: 1, default: 1 },
-    rule: 'a number from 0 to 1',
-    parse: (given: unknown) =>
-      typeof given === 'number' && given >= 0 && given <= 1 ? given : undefined,
-  },
-  seed: integer(0, Number.MAX_SAFE_INTEGER, { default: 0, description: 'Of the draw' }),
 }
 const codes = Object.keys(meanings) as Code[] // its keys
 const answerFields = {
@@ -137,28 +134,29 @@ export const plans = object('Plans', {
 export const noEffect = () =>
   missingField('scenario', `is required, or one of ${EFFECTS.join(', ')}`)
 
-type NewPlan = Values<typeof newPlan.fields.optional>
+export type NewPlan = Values<typeof newPlan.fields.optional>
 
 /** What a plan may name, and the behaviour of the account that makes it. */
 type Around = { operations: readonly Endpoint[]; behaviour: Behaviour }
 
 /** A plan, with its defaults. Throws an error for one that cannot be. */
 export function readPlan(read: NewPlan, { operations, behaviour }: Around) {
-  const { given, payment_id, skip = 0, times = 1, probability = 1, seed = 0 } = read
+  const { given, payment_id, skip = 0, times = 1 } = read
   const isOfScenario = Object.keys(plannedFields).some(name => name in read)
   const on = read.on ?? (read.refund ? REFUND : isOfScenario ? CREATION : undefined)
   const names = operations.map(({ operationId }) => operationId)
-  if (on !== undefined && !names.includes(on))
-    throw badField('on', `must be one of ${names.join(', ')}`)
+  if (on !== undefined && on !== MESSAGE && !names.includes(on))
+    throw badField('on', `must be one of ${names.join(', ')}, ${MESSAGE}`)
   const effect = isOfScenario ? scenarioOf(read, on, behaviour) : faultOf(read)
   // What is refused from here on could never match.
   if (on === CREATION && payment_id !== undefined)
     throw badField('payment_id', `must be absent with ${CREATION}: the payment does not exist yet`)
   const endpoint = operations.find(({ operationId }) => operationId === on)
-  const concernsPayment = endpoint?.area !== 'api' || endpoint.path.includes('{payment_id}')
+  const concernsPayment =
+    on === MESSAGE || endpoint?.area !== 'api' || endpoint.path.includes('{payment_id}')
   if (on !== CREATION && !concernsPayment && asksForPayment(read))
     throw badField(payment_id === undefined ? 'given' : 'payment_id', `must be absent with ${on}`)
-  return { on, given, payment_id, skip, times, probability, seed, ...effect }
+  return { on, given, payment_id, skip, times, ...effect }
 }
 
 export function presentPlan({ plan_id, room, seen, acted, ...plan }: Plan) {
@@ -232,7 +230,16 @@ function scenarioOf(
   return wantedOf(read, behaviour)
 }
 
-function faultOf({ when = 'before', delay, answer, reset }: NewPlan) {
+const OF_RESPONSES = ['when', 'answer', 'reset']
+
+function faultOf(read: NewPlan) {
+  const { on, when = 'before', delay, answer, reset } = read
+  if (on === MESSAGE) {
+    const misplaced = OF_RESPONSES.find(name => name in read)
+    if (misplaced) throw badField(misplaced, `must be absent with ${MESSAGE}`)
+    if (delay === undefined) throw missingField('delay', `is required with ${MESSAGE}`)
+    return { delay }
+  }
   if (delay === undefined && !answer && !reset) throw noEffect()
   if (reset && answer) throw badField('answer', 'must be absent with reset: no response is sent')
   return { when, delay, answer, reset }
