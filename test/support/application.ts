@@ -1,4 +1,5 @@
 /** An application that takes payments, with its users and its receiver. */
+import { createHmac } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -14,9 +15,9 @@ const web = {
 
 export type Application = ReturnType<typeof createApplication>
 
-/** Its receiver reads the payment of each message before it answers. */
+/** Its receiver checks signatures, and reads the payment of each message before it answers. */
 export function createApplication({ clock }: Pick<Service, 'clock'>, account: Account) {
-  let [agreement, payment_id, isDeaf] = ['', '', false]
+  let [agreement, payment_id, key, isDeaf] = ['', '', '', false]
   const answers: number[] = []
   /** A tenth of a second each, as production takes fewer than 15 in a second. */
   const send = (method: string, path: string, body?: object) => {
@@ -42,9 +43,12 @@ export function createApplication({ clock }: Pick<Service, 'clock'>, account: Ac
     const { return_url, ...fields } = web
     return (await post('/v1/payments', { ...fields, ...how })).payment_id as string
   }
-  const register = () => {
+  const register = async () => {
     const { port } = receiver.address() as AddressInfo
-    return send('POST', '/control/webhooks', { callback_url: `http://127.0.0.1:${port}` })
+    const { signing_key } = await post('/control/webhooks', {
+      callback_url: `http://127.0.0.1:${port}`,
+    })
+    key = signing_key
   }
   const receiver = createServer((request, response) => {
     let text = ''
@@ -52,7 +56,9 @@ export function createApplication({ clock }: Pick<Service, 'clock'>, account: Ac
       text += chunk
     })
     request.on('end', () => {
-      const status = answers.shift() ?? 200
+      const signature = createHmac('sha256', key).update(text).digest('hex')
+      const isTrue = request.headers['pay-signature'] === signature
+      const status = isTrue ? (answers.shift() ?? 200) : 401
       const reading = status === 200 && !isDeaf ? read(JSON.parse(text).resource_id) : undefined
       void Promise.resolve(reading).finally(() => response.writeHead(status).end())
     })

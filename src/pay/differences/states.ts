@@ -147,7 +147,7 @@ export const keptFor = difference(
     subject: 'How long a payment can be read',
     specification: '7 days',
     govukPay: 'For 7 years. With this behaviour Farthing keeps it for 180 days',
-    source: documented('reporting/#reporting'),
+    source: documented('reporting/#find-payments'),
     noRule: 'no request shows it',
   },
   { specification: 7 * DAY, 'govuk-pay': 180 * DAY },

@@ -24,11 +24,19 @@ export const isLost = ({ kind, ended, effect }: Evidence): boolean =>
 const LIMITED = ['createPayment', 'capturePayment']
 const POSTS = /^(?:create|capture|cancel|refund|authorise)/
 
-/** Features that must be switched on, and what uses them. */
-const features: [feature: string, uses: (each: Evidence) => boolean][] = [
-  ['moto: true', each => made(each)?.moto === true],
-  ['the mode moto_api', each => made(each)?.mode === 'moto_api'],
-  ['agreements', each => hasDone('createAgreement')(each) || made(each)?.agreement !== undefined],
+/** Features that must be switched on, where its documentation says so, and what uses them. */
+const features: [feature: string, page: string, uses: (each: Evidence) => boolean][] = [
+  ['moto: true', 'moto_payments/#turn-on-moto-payments', each => made(each)?.moto === true],
+  [
+    'the mode moto_api',
+    'moto_payments/moto_send_card_details_api/#set-up-sending-card-details-through-the-api',
+    each => made(each)?.mode === 'moto_api',
+  ],
+  [
+    'agreements',
+    'recurring_payments/#2-turn-on-recurring-payments-with-gov-uk-pay',
+    each => hasDone('createAgreement')(each) || made(each)?.agreement !== undefined,
+  ],
 ]
 
 export const IDEMPOTENCY = documented(
@@ -98,10 +106,11 @@ export const requestRules: readonly Rule[] = [
     title: 'Before you go live',
     sentence: 'Its documentation says that GOV.UK Pay must switch on some features first.',
     advice: 'Ask its support before you go live.',
-    source: documented('moto_payments/#take-a-payment-over-the-phone-moto-payments'),
+    source: documented('moto_payments/#turn-on-moto-payments'),
     lacking: 'No payment needed a feature that must be switched on.',
     judge({ exchanges }) {
-      const broken = features.map(([feature, uses]) => ({
+      const broken = features.map(([feature, page, uses]) => ({
+        source: documented(page),
         title: `Before you go live: ${feature}`,
         sentence: `Its documentation says that GOV.UK Pay must switch on ${feature} for the service first.`,
         evidence: exchanges.filter(each => each.kind === 'api' && uses(each)),
@@ -213,7 +222,7 @@ export const requestRules: readonly Rule[] = [
       'The client left POST /v1/auth in less than 15 seconds. Its documentation says that GOV.UK Pay itself takes up to about 10: who leaves before may tell a user who has paid that it failed.',
     advice: 'Let the timeout of the client be 15 seconds or more.',
     source: documented(
-      'moto_payments/moto_send_card_details_api/#send-card-details-to-authorise-a-moto-payment',
+      'moto_payments/moto_send_card_details_api/#send-card-details-through-the-api',
     ),
     lacking: 'No card was posted to /v1/auth.',
     judge({ exchanges }) {
