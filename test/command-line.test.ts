@@ -32,7 +32,7 @@ const RULES = ['judge', 'facts', 'finding', 'production', 'rule', 'sources', 'va
   name => `tools/explain/check/${name}.ts`,
 )
 const isLate = (path: string) =>
-  /^(commander|@bomb.sh|prom-client|tools\/(console|control|lists|explain)\/|app\/(tools|docs\/(?!routes))|pay\/hosted\/(?!routes)|testing\/)/.test(
+  /^(commander|@bomb.sh|prom-client|tools\/(console|control|steer|lists|explain)\/|app\/(tools|docs\/(?!routes))|pay\/hosted\/(?!routes)|testing\/)/.test(
     path,
   ) && !RULES.includes(path)
 

@@ -1,7 +1,7 @@
+import { routedInConsole } from '../platform/accounts/session.ts'
 import type { Areas } from '../platform/http/areas.ts'
 import type { Endpoint } from '../platform/http/endpoint.ts'
 import { consoleAreas } from '../tools/console/area.ts'
-import { routedInConsole } from '../tools/console/frame/session.ts'
 import { consoleRoutes } from '../tools/console/pages.ts'
 import type { ToolContext } from '../tools/context.ts'
 import { controlEndpoints } from '../tools/control/routes.ts'

@@ -15,10 +15,10 @@ import {
   type Sendable,
 } from './message-store.ts'
 import {
-  type DeliveryStatus,
   deliveryStatus,
   headersOf,
   type Message,
+  type MessageStatus,
   signature,
 } from './webhook.ts'
 
@@ -100,7 +100,7 @@ export async function deliverMessage(
       onChange?.(account.room)
       return true
     }
-    let status: DeliveryStatus = 'FAILED'
+    let status: MessageStatus = 'FAILED'
     let made: RawAttempt | undefined
     if (isSent) {
       const headers = headersOf(signature(body, signing_key))
@@ -119,7 +119,8 @@ export async function deliverMessage(
       const { cause, answer, ...rest } = result
       all.push({ ...rest, at: attempted.at })
       status = deliveryStatus(all, sendable.sent_as)
-      if (rest.result === NOBODY_LISTENS && delays.length === 0) status = 'FAILED'
+      const isLast = status === 'FAILED' || delays.length === 0
+      if (rest.result === NOBODY_LISTENS && isLast) status = 'not listening'
     }
     const before = sendable.attempts
     const delay = status === 'PENDING' ? delays[all.length - 1] : undefined

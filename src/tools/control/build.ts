@@ -27,11 +27,11 @@ import { isObject, type Json } from '../../platform/http/fields.ts'
 import { object } from '../../platform/http/schema.ts'
 import type { ToolContext } from '../context.ts'
 import { recordAction } from '../record/action.ts'
+import { badField, conflict } from '../steer/errors.ts'
+import { body, choice, isWhole, only, readFields, schemasOf, type Values } from '../steer/fields.ts'
+import { builtFields, wantedOf } from '../steer/scenario-wire.ts'
+import { shownPayment } from '../steer/schemas.ts'
 import { type ControlContext, defineEndpoint } from './endpoint.ts'
-import { badField, conflict } from './errors.ts'
-import { body, choice, isWhole, only, readFields, schemasOf, type Values } from './fields.ts'
-import { builtFields, wantedOf } from './scenario-wire.ts'
-import { shownPayment } from './schemas.ts'
 
 /** What POST /v1/payments takes: `readNewPayment` reads it. */
 const unread = (schema: object) => ({ schema, rule: '', parse: (given: unknown) => given })

@@ -3,10 +3,10 @@ import { oneOf, type QueryParameter } from '../../platform/http/query.ts'
 import { object } from '../../platform/http/schema.ts'
 import { checkAccount, ruleIds } from '../explain/check/report.ts'
 import { levels, MOST_EVIDENCE } from '../explain/check/rule.ts'
+import { badField } from '../steer/errors.ts'
+import { count, identifier, nullable, text } from '../steer/schemas.ts'
 import { defineEndpoint } from './endpoint.ts'
-import { badField } from './errors.ts'
 import { instant } from './query.ts'
-import { count, identifier, nullable, text } from './schemas.ts'
 
 const UNITS: Record<string, number> = { s: SECOND, m: MINUTE, h: HOUR, d: DAY }
 const MOST_LATER = 365 * DAY

@@ -4,10 +4,10 @@ import { CONSOLE_PAGE, ENTER_MS, enterUrl, seal } from '../../platform/accounts/
 import { findLivingKey } from '../../platform/accounts/store.ts'
 import { addressesOf } from '../../platform/http/addresses.ts'
 import { object, timestamp } from '../../platform/http/schema.ts'
+import { badField } from '../steer/errors.ts'
+import { body, textLike } from '../steer/fields.ts'
+import { text } from '../steer/schemas.ts'
 import { defineEndpoint } from './endpoint.ts'
-import { badField } from './errors.ts'
-import { body, textLike } from './fields.ts'
-import { text } from './schemas.ts'
 
 const to = textLike(
   { ...text, description: 'A page below /console; without it, the home page' },

@@ -13,10 +13,10 @@ import { reasons } from '../../platform/outbound/send.ts'
 import type { ToolContext } from '../context.ts'
 import { keepListener } from '../deliver/listener-store.ts'
 import { endAttempt, giveBack, leave, waitForAttempt } from '../deliver/listeners.ts'
+import { badField, conflict, notFound, tooMany } from '../steer/errors.ts'
+import { body, integer, isWhole, textLike } from '../steer/fields.ts'
+import { headers, identifier, text } from '../steer/schemas.ts'
 import { type ControlContext, defineEndpoint } from './endpoint.ts'
-import { badField, conflict, notFound, tooMany } from './errors.ts'
-import { body, integer, isWhole, textLike } from './fields.ts'
-import { headers, identifier, text } from './schemas.ts'
 import { tooManyWaits } from './wait.ts'
 
 const named = {

@@ -6,10 +6,10 @@ import { anyWebhook, presentMessage } from '../../pay/webhooks/wire.ts'
 import { oneOf } from '../../platform/http/query.ts'
 import { object, timestamp } from '../../platform/http/schema.ts'
 import { acceptedByHand } from '../record/by-hand.ts'
+import { badField } from '../steer/errors.ts'
+import { headers, identifier, nullable } from '../steer/schemas.ts'
 import { defineEndpoint } from './endpoint.ts'
-import { badField } from './errors.ts'
 import { anyText, ends, followed, ID, paging, payment_id } from './query.ts'
-import { headers, identifier, nullable } from './schemas.ts'
 import { tooManyWaits } from './wait.ts'
 
 const { attempts, last_delivery_status: delivery } = anyWebhook.webhookMessage.properties

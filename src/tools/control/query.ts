@@ -8,8 +8,8 @@ import {
   type Paging,
 } from '../../platform/database/follow.ts'
 import { dateTime, type QueryParameter, textUpTo, whole } from '../../platform/http/query.ts'
-import type { Values } from './fields.ts'
-import { nullable } from './schemas.ts'
+import type { Values } from '../steer/fields.ts'
+import { nullable } from '../steer/schemas.ts'
 import type { Look, Waits } from './wait.ts'
 
 /** Of a payment, a message or an exchange. */

@@ -7,10 +7,10 @@ import { WITHOUT_ENDPOINT } from '../../platform/http/without-endpoint.ts'
 import { showBroken } from '../explain/check/judge.ts'
 import type { Exchange, KeptBody } from '../record/exchange.ts'
 import { countExchanges, followExchanges } from '../record/store.ts'
+import { badField } from '../steer/errors.ts'
+import { answer, anyJson, cut, headers, identifier, nullable, text } from '../steer/schemas.ts'
 import { type ControlContext, defineEndpoint } from './endpoint.ts'
-import { badField } from './errors.ts'
 import { ends, flag, followed, instant, paging, payment_id, reference } from './query.ts'
-import { answer, anyJson, cut, headers, identifier, nullable, text } from './schemas.ts'
 import { tooManyWaits } from './wait.ts'
 
 const kinds = ['api', 'page'] as const

@@ -17,11 +17,11 @@ import { MOST_COPIES } from '../explain/check/find-mistake.ts'
 import { adviceText } from '../explain/signature/advice.ts'
 import { answerToWrong, consequenceOf } from '../explain/wrong-signature.ts'
 import type { Exchange } from '../record/exchange.ts'
+import { badField, conflict, notFound } from '../steer/errors.ts'
+import { body, boolean, choice, integer, textLike } from '../steer/fields.ts'
+import { answer, count, identifier, nullable, text } from '../steer/schemas.ts'
 import { defineEndpoint } from './endpoint.ts'
-import { badField, conflict, notFound } from './errors.ts'
-import { body, boolean, choice, integer, textLike } from './fields.ts'
 import { presentBody } from './requests.ts'
-import { answer, count, identifier, nullable, text } from './schemas.ts'
 
 const sentAgain = object('SentAgain', {
   results: {

@@ -7,7 +7,6 @@ import { type Html, html, type Part } from '../../../platform/web/html.ts'
 import { showBroken } from '../../explain/check/judge.ts'
 import { MOST_MS, MOST_POSTS } from '../../explain/check/probing.ts'
 import type { Finding, Verdict } from '../../explain/check/rule.ts'
-import type { AccountVisit } from '../frame/page.ts'
 import {
   inDigits,
   joined,
@@ -18,6 +17,7 @@ import {
   timeIn,
   untrusted,
 } from '../frame/parts.ts'
+import type { AccountVisit } from '../frame/visit.ts'
 
 const colours: Partial<Record<Verdict, TagColour>> = { fail: 'red', warn: 'orange', note: 'blue' }
 

@@ -3,7 +3,7 @@
 import { isSuccess } from '../../../core/http-status.ts'
 import type { Reading } from '../../../pay/retention.ts'
 import { NOBODY_LISTENS } from '../../../pay/webhooks/listener.ts'
-import { attemptsOf, type MessageRow, shownStatus } from '../../../pay/webhooks/message-store.ts'
+import { attemptsOf, type MessageRow, statusAt } from '../../../pay/webhooks/message-store.ts'
 import type { Attempt } from '../../../pay/webhooks/webhook.ts'
 import { details, tag } from '../../../platform/web/components.ts'
 import { type Html, html, type Part } from '../../../platform/web/html.ts'
@@ -15,7 +15,6 @@ import type { AcceptedSend } from '../../record/by-hand.ts'
 import type { ByHand, Exchange } from '../../record/exchange.ts'
 import { bodyPart, headersAndBody, headersPart } from './exchange.ts'
 import { oneOf } from './list.ts'
-import type { AccountVisit } from './page.ts'
 import {
   deliveryName,
   deliveryTag,
@@ -26,12 +25,13 @@ import {
   paragraph,
   type ShownDelivery,
   secondOfDay,
+  shortTime,
   time,
   unbroken,
   untrusted,
   wideTable,
 } from './parts.ts'
-import { shortTime } from './times.ts'
+import type { AccountVisit } from './visit.ts'
 
 export const damageNames: Record<Damage, string> = {
   digit: 'one digit of the signature changed',
@@ -75,7 +75,7 @@ export function deliveryOf(
   reading: Reading,
   again: AcceptedSend | undefined,
 ): ShownDelivery {
-  const status = shownStatus(message, reading)
+  const status = statusAt(message, reading)
   return status === 'FAILED' && again ? 'sent again' : status
 }
 

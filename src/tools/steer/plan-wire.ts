@@ -141,7 +141,7 @@ export const plans = object('Plans', {
 export const noEffect = () =>
   missingField('scenario', `is required, or one of ${EFFECTS.join(', ')}`)
 
-type NewPlan = Values<typeof newPlan.fields.optional>
+export type NewPlan = Values<typeof newPlan.fields.optional>
 
 /** What a plan may name, and the behaviour of the account that makes it. */
 type Around = { operations: readonly Endpoint[]; behaviour: Behaviour }
