@@ -1,6 +1,6 @@
 /** A page of search results as the behaviour of its account shows it. */
 import type { Behaviour } from '../core/account.ts'
-import { object, pageSchema, type Titled } from '../platform/http/schema.ts'
+import { link as anyLink, object, pageSchema, type Titled } from '../platform/http/schema.ts'
 import { linksToNoPage, pageLinks } from './differences/reading.ts'
 
 type Page = Parameters<typeof pageLinks.specification>[0]
@@ -9,13 +9,12 @@ type Page = Parameters<typeof pageLinks.specification>[0]
 export const shownPage = (page: Page, behaviour: Behaviour): Page =>
   pageLinks[behaviour]({ ...page, _links: { ...linksToNoPage[behaviour], ...page._links } })
 
-const href = { type: 'string', format: 'uri' }
-const linkOrNone = object('PageLinkOrNone', {}, { href })
-const link = object('PageLink', { href })
+/** Without href where there is no such page. */
+const link = object('PageLink', {}, anyLink.properties)
 const linksOfGovukPay = object(
   'ResultLinks',
   { self: link, first_page: link, last_page: link },
-  { prev_page: linkOrNone, next_page: linkOrNone },
+  { prev_page: link, next_page: link },
 )
 
 /** Its schema. */

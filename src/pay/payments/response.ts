@@ -81,20 +81,20 @@ const foundPayment = object(
   sometimesPresent,
 )
 
-const actionLink = object('ActionLink', {
-  href: { type: 'string', format: 'uri' },
-  method: { type: 'string', const: 'POST' },
-})
-const actions = { cancel: actionLink, capture: actionLink }
-const { auth_url_post } = linkedByToken
-const authLink = {
-  ...auth_url_post,
-  title: 'AuthLink',
-  properties: {
-    ...auth_url_post.properties,
-    type: { type: 'string', const: typeOfAuthLink['govuk-pay'] },
-  },
-}
+const { href, method, type, params } = postLinkSchema.properties
+const anyPostLink = object(
+  'PostLink',
+  { href, method },
+  { type: { type: 'string', enum: [type.const, typeOfAuthLink['govuk-pay']] }, params },
+)
+const { next_url, ...postLinks } = { ...linkedByState, ...linkedByToken }
+const linksOfGovukPay = Object.fromEntries(
+  Object.entries(postLinks).map(([name, { description }]) => [
+    name,
+    { ...anyPostLink, description },
+  ]),
+)
+const linkOrNull = { anyOf: [anyPostLink, { type: 'null' }] }
 const { always, sometimes } = fieldsOfGovukPay
 
 /** The payment under each behaviour. */
@@ -102,10 +102,7 @@ export const paymentIn: Decision<Titled> = {
   specification: payment,
   'govuk-pay': object(
     'Payment',
-    {
-      ...always,
-      _links: linksOfPayment({ ...actions, ...linkedByToken, auth_url_post: authLink }),
-    },
+    { ...always, _links: linksOfPayment({ next_url, ...linksOfGovukPay }) },
     { ...sometimes, agreement_id: { ...id, description: 'The agreement that it uses or sets up' } },
   ),
 }
@@ -119,8 +116,8 @@ export const foundPaymentIn: Decision<Titled> = {
       ...always,
       _links: object('FoundPaymentLinks', {
         ...alwaysLinked,
-        cancel: { anyOf: [actionLink, { type: 'null' }] },
-        capture: { type: 'null' },
+        cancel: linkOrNull,
+        capture: linkOrNull,
       }),
     },
     sometimes,
