@@ -8,13 +8,9 @@ import type { Decision } from '../differences/difference.ts'
 import {
   actionLinks,
   agreementIdOfPayments,
-  authorisationSummaryShown,
-  cancelLinkInAgreementMode,
+  cancelLink,
   cardOfPayments,
-  feesShown,
-  linksOfFoundPayments,
-  providerIdShown,
-  typeOfAuthLink,
+  shownFields,
 } from '../differences/reading.ts'
 import { allows } from './advance.ts'
 import {
@@ -85,7 +81,7 @@ const { href, method, type, params } = postLinkSchema.properties
 const anyPostLink = object(
   'PostLink',
   { href, method },
-  { type: { type: 'string', enum: [type.const, typeOfAuthLink['govuk-pay']] }, params },
+  { type: { type: 'string', enum: [type.const, actionLinks['govuk-pay'].authType] }, params },
 )
 const { next_url, ...postLinks } = { ...linkedByState, ...linkedByToken }
 const linksOfGovukPay = Object.fromEntries(
@@ -166,7 +162,7 @@ export function presentPayment(payment: Payment, addresses: Addresses): ShownPay
 export function presentFound(found: Payment, addresses: Addresses): ShownPayment {
   const payment = beforeCharge(found)
   const links = stateLinks(payment, addresses)
-  if (linksOfFoundPayments[behaviourOf(payment)] === 'absent') return presentWith(payment, links)
+  if (cancelLink[behaviourOf(payment)].inSearches === 'absent') return presentWith(payment, links)
   return presentWith(payment, { ...links, cancel: links.cancel ?? null, capture: null })
 }
 
@@ -175,7 +171,8 @@ export function presentWith(payment: Payment, links: Links) {
   const { given } = payment
   const behaviour = behaviourOf(payment)
   const card_details = cardOfPayments[behaviour]({ card: payment.card, prefilled: given.prefilled })
-  const hasProviderId = providerIdShown[behaviour] === 'always' || payment.card !== undefined
+  const shown = shownFields[behaviour]
+  const hasProviderId = shown.providerId === 'always' || payment.card !== undefined
   return {
     payment_id: payment.payment_id,
     amount: given.amount,
@@ -198,10 +195,10 @@ export function presentWith(payment: Payment, links: Links) {
     ...(payment.card?.card_brand && { card_brand: payment.card.card_brand }),
     ...(card_details && { card_details }),
     ...(payment.card &&
-      authorisationSummaryShown[behaviour] && {
+      shown.fees && {
         authorisation_summary: { three_d_secure: { required: false } },
       }),
-    ...(feesShown[behaviour] && fees(payment)),
+    ...(shown.fees && fees(payment)),
     _links: links,
   } satisfies PaymentBody
 }
@@ -228,11 +225,9 @@ function stateLinks(payment: Payment, addresses: Addresses): Links {
   const status = statusOf(payment)
   const self = paymentAddress(payment.payment_id, addresses)
   const behaviour = behaviourOf(payment)
-  const post = actionLinks[behaviour]
-  const hasNoCancel =
-    payment.given.authorisation_mode === 'agreement' &&
-    cancelLinkInAgreementMode[behaviour] === 'never'
-  const cancellable = !hasNoCancel && allows(payment, 'cancel')
+  const { post } = actionLinks[behaviour]
+  const isCharge = payment.given.authorisation_mode === 'agreement'
+  const cancellable = (!isCharge || cancelLink[behaviour].ofCharges) && allows(payment, 'cancel')
   return {
     self: getLink(self),
     events: getLink(flat(self, '/events')),
@@ -251,7 +246,7 @@ function pageLinks(payment: Payment, { api, pages }: Addresses): Links {
     return {
       auth_url_post: {
         ...postLink(flat(api, '/v1/auth'), { one_time_token: token }),
-        type: typeOfAuthLink[behaviourOf(payment)],
+        type: actionLinks[behaviourOf(payment)].authType,
       },
     }
   return {
