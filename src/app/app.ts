@@ -67,6 +67,7 @@ export async function createApp(
     config,
     logger,
   )
+  const plans = config.control ? createPlans(ports, stopped) : undefined
   const send = withListeners(ports.send, { ...ports, signals, watch: others })
   const deliveries = createDeliveries({
     ...ports,
@@ -76,8 +77,8 @@ export async function createApp(
     onChange,
     record: recorder?.attempt,
     isStopping: stopped,
+    postpone: plans?.postpone,
   })
-  const plans = config.control ? createPlans(ports, stopped) : undefined
   const scenariosOf: ScenariosOf = plans?.scenariosOf ?? (() => undefined)
   const refused = createMinuteCounts(ports.time.wall)
   const context: ToolContext = {

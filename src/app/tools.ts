@@ -1,4 +1,5 @@
 import { ownTurn } from '../core/turns.ts'
+import { routedInConsole } from '../platform/accounts/session.ts'
 import type { Areas } from '../platform/http/areas.ts'
 import type { Endpoint } from '../platform/http/endpoint.ts'
 import type { ToolContext } from '../tools/context.ts'
@@ -18,8 +19,6 @@ export async function createTools(
   const waits = createWaits(context, service.stopped)
   const control = controlEndpoints({ ...context, ...service, ...waits })
   if (control.length > 0) control.push(controlDescription(context, () => control))
-  await ownTurn()
-  const { routedInConsole } = await import('../tools/console/frame/session.ts')
   await ownTurn()
   const { consoleRoutes } = await import('../tools/console/pages.ts')
   await ownTurn()

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { inDigits, inPounds } from '../../src/core/money.ts'
-import { dayName } from '../../src/tools/console/frame/times.ts'
+import { dayName } from '../../src/tools/console/frame/parts.ts'
 
 test('Amounts, numbers and days are written as Intl writes them for Britain, days without its comma', () => {
   const pounds = new Intl.NumberFormat('en-GB', { style: 'currency', currency: 'GBP' })

@@ -27,7 +27,7 @@ import {
   type PlanSubject,
   setsScenario,
 } from './plan.ts'
-import { createKnownPlans } from './store.ts'
+import type { KnownPlans } from './store.ts'
 import { countsOf, createWave, MOST_TOGETHER, type Seat } from './waves.ts'
 
 export type Fault = {
@@ -45,11 +45,10 @@ type ScenarioPlans = Scenarios & { plan_id: string | undefined }
 /** The fault that acts on a request, and the scenarios for what it makes. */
 export type PlansOfRequest = { fault?: Fault | undefined; scenario?: ScenarioPlans | undefined }
 
-type PlanPorts = { database: Database; time: Time }
+export type PlanPorts = { database: Database; time: Time }
 
-export function createFindPlansOfRequest(ports: PlanPorts) {
+export function createFindPlansOfRequest(ports: PlanPorts, { known, counted }: KnownPlans) {
   const { database } = ports
-  const { known, counted } = createKnownPlans(database)
   // In a room one run after the other, so that a compare-and-swap fails only against other instances.
   const countTogether = createGathering(MOST_TOGETHER, countFaults)
   const createInWaves = createGathering(MOST_TOGETHER, async (all: Creating[]) => {

@@ -1,5 +1,5 @@
 import { PLANS } from '../../core/budgets.ts'
-import { padded } from '../../core/gather.ts'
+import { inSizes } from '../../core/gather.ts'
 import type { Database, Statement } from '../../core/ports.ts'
 import { remember } from '../../core/remember.ts'
 import { countRows, where } from '../../platform/database/select.ts'
@@ -67,6 +67,8 @@ export function createKnownPlans(database: Database) {
   }
 }
 
+export type KnownPlans = ReturnType<typeof createKnownPlans>
+
 const isWhole = (plan: Partial<Plan>): plan is Plan => plan.room !== undefined
 
 export const countPlans = (database: Database, room: string): Promise<number> =>
@@ -84,14 +86,12 @@ export const insertPlan = (database: Database, plan: Plan): Promise<boolean> =>
     },
   ])
 
-/** Plans whose requests one statement counts. */
-export const MOST_COUNTED = 64
+/** Counts requests, unless another was counted after the plans were read. */
+export const countRequests = (counted: Counted[]): Statement[] => inSizes(counted).map(countPart)
 
-/** Counts requests for at most MOST_COUNTED plans, unless another was counted after they were read. */
-export function countRequests(counted: Counted[]): Statement {
-  const places = padded(counted)
-  const given = places.map((_, i) => `($${[2, 3, 4, 5, 6, 7].map(n => i * 6 + n).join(', $')})`)
-  const values = places.flatMap(({ plan, seen, acted, note }) => [
+function countPart(counted: Counted[]): Statement {
+  const given = counted.map((_, i) => `($${[2, 3, 4, 5, 6, 7].map(n => i * 6 + n).join(', $')})`)
+  const values = counted.flatMap(({ plan, seen, acted, note }) => [
     plan.plan_id,
     plan.seen,
     plan.acted,

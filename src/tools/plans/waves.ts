@@ -1,7 +1,7 @@
 /** Requests that plans of one account count at once are counted together, so that a hundred plans cost them little. */
 import type { Database, Statement } from '../../core/ports.ts'
 import type { Counted, Plan } from './plan.ts'
-import { countRequests, MOST_COUNTED } from './store.ts'
+import { countRequests } from './store.ts'
 
 /** Requests that are counted with one write: to match a hundred plans takes a third of a millisecond for each. */
 export const MOST_TOGETHER = 32
@@ -29,11 +29,7 @@ export function countsOf(read: readonly Plan[]): Counts {
         plans[place] = { ...each.plan, seen: each.seen, acted: each.acted }
       }
     },
-    statements() {
-      const all = [...changed.values()]
-      const parts = all.filter((_, i) => i % MOST_COUNTED === 0)
-      return parts.map((_, i) => countRequests(all.slice(i * MOST_COUNTED, (i + 1) * MOST_COUNTED)))
-    },
+    statements: () => countRequests([...changed.values()]),
   }
 }
 

@@ -8,8 +8,8 @@ import { type Html, html, type Part } from '../../../platform/web/html.ts'
 import { showBroken } from '../../explain/check/judge.ts'
 import { MOST_MS, MOST_POSTS } from '../../explain/check/probing.ts'
 import type { Finding, Verdict } from '../../explain/check/rule.ts'
-import type { AccountVisit } from '../frame/page.ts'
 import { joined, link, paragraph, postForm, time, timeIn, untrusted } from '../frame/parts.ts'
+import type { AccountVisit } from '../frame/visit.ts'
 
 const colours: Partial<Record<Verdict, TagColour>> = { fail: 'red', warn: 'orange', note: 'blue' }
 

@@ -20,11 +20,9 @@ import {
   filterForm,
   isFiltered,
   isId,
-  pageAddress,
   pageLinks,
   readPage,
 } from '../frame/list.ts'
-import type { AccountVisit } from '../frame/page.ts'
 import {
   type Columns,
   counted,
@@ -40,6 +38,7 @@ import {
   untrusted,
   wideTable,
 } from '../frame/parts.ts'
+import { type AccountVisit, pageAddress } from '../frame/visit.ts'
 import { filterOf, filters, noMatch, scopeOf, type Visit } from './find.ts'
 
 export const payments = definePage({

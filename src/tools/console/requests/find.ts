@@ -11,8 +11,7 @@ import {
   type Refusals,
 } from '../../record/store.ts'
 import { refusalText } from '../frame/exchange.ts'
-import { type Filters, isId, linkOnly, oneOf, type PageVisit, pageAddress } from '../frame/list.ts'
-import type { AccountVisit } from '../frame/page.ts'
+import { type Filters, isId, linkOnly, oneOf, type PageVisit } from '../frame/list.ts'
 import {
   code,
   joined,
@@ -25,6 +24,7 @@ import {
   untrusted,
   wideTable,
 } from '../frame/parts.ts'
+import { type AccountVisit, pageAddress } from '../frame/visit.ts'
 
 /** What the list shows. Attempts are on the pages of their messages. */
 export const KINDS = ['api', 'page'] as const

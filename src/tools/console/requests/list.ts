@@ -15,7 +15,7 @@ import {
   newestId,
 } from '../../record/store.ts'
 import { MINUTES } from '../../record/traffic-store.ts'
-import { definePage } from '../frame/define-page.ts'
+import { definePage, MOST_NEWER } from '../frame/define-page.ts'
 import { agentOf, orderNote, refusalText, shortened } from '../frame/exchange.ts'
 import {
   addressFrom,
@@ -26,7 +26,6 @@ import {
   pageLinks,
   readPage,
 } from '../frame/list.ts'
-import { MOST_NEWER } from '../frame/live.ts'
 import {
   code,
   counted,
