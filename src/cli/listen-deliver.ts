@@ -55,12 +55,12 @@ export function createReceive({ forwardTo, header = [], insecure = false }: Forw
 /** The service waits for the result no longer than these take. */
 const MOST_TRIES = 8
 
+/** Where attempts go: `path` is that of the listener. */
+type Destination = { service: Service; path: string; receive: Receive; options: Forwarding }
+
 export async function deliver(
-  service: Service,
-  path: string,
+  { service, path, receive, options }: Destination,
   offer: Body,
-  receive: Receive,
-  options: Forwarding,
 ): Promise<void> {
   const received = await receive(offer)
   const { status_code, response_time, result, cause } = received

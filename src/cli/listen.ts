@@ -78,7 +78,7 @@ export const listen = defineCommand({
     sayReady(listener)
     await warnOfSecond(listener)
     const handle = (offer: Body) =>
-      void deliver(service, listenerPath(listener), offer, receive, options)
+      void deliver({ service, path: listenerPath(listener), receive, options }, offer)
     if (first.attempt) handle(first.attempt)
     if (options.missed)
       void sendMissed(service, webhook.webhook_id).catch(error =>

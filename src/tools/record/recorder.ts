@@ -47,14 +47,6 @@ export function createRecorder(ports: RecorderPorts) {
     if (!account || batches.mayHave(account.room)) await withinReason(batches.write())
   }
 
-  /** Records what somebody waits for, within the limits. Resolves to the row, also when it was only counted. */
-  async function recordNow(account: Account, raw: RawExchange, failed: boolean): Promise<Exchange> {
-    const { promise: done, resolve } = Promise.withResolvers<Exchange>()
-    batches.add(quotaOf(account), failed, () => raw, resolve)
-    await batches.write()
-    return done
-  }
-
   return {
     write,
     /** Records an attempt within the limits, once its response has arrived. Records every attempt of a test account. */
@@ -67,9 +59,9 @@ export function createRecorder(ports: RecorderPorts) {
       void recording.finally(() => arriving.delete(recording))
     },
     attemptByHand: async (account: Account, raw: AttemptToRecord): Promise<Exchange> =>
-      recordNow(account, await answered(account, raw), raw.failed),
+      recordNow(batches, quotaOf(account), await answered(account, raw), raw.failed),
     action: (account: Account, action: NewAction): Promise<void> =>
-      withinReason(recordNow(account, action, false)),
+      withinReason(recordNow(batches, quotaOf(account), action, false)),
     /** Waits for responses, and writes everything in memory. Never rejects. */
     async flush(): Promise<void> {
       await Promise.all(arriving)
@@ -109,6 +101,19 @@ export function createRecorder(ports: RecorderPorts) {
       await batches.close()
     },
   }
+}
+
+/** Records what somebody waits for, within the limits. Resolves to the row, also when it was only counted. */
+async function recordNow(
+  batches: ReturnType<typeof createBatches>,
+  quota: Quota,
+  raw: RawExchange,
+  failed: boolean,
+): Promise<Exchange> {
+  const { promise: done, resolve } = Promise.withResolvers<Exchange>()
+  batches.add(quota, failed, () => raw, resolve)
+  await batches.write()
+  return done
 }
 
 /** Milliseconds that a response waits for the record: a database whose record is locked delays no payment longer. */
