@@ -22,7 +22,7 @@ type Forwarding = {
 type Receive = (offer: Body) => Promise<AttemptResult>
 
 /** localhost:4000 alone, as other tools take it, would be a URL with the scheme localhost, and 4000 a host. */
-export function addressOf(text: string): string {
+export function destinationOf(text: string): string {
   const address = /^\d+$/.test(text) ? `localhost:${text}` : text
   return address.includes('://') ? address : `http://${address}`
 }
