@@ -2,14 +2,18 @@ import assert from 'node:assert/strict'
 import { EventEmitter } from 'node:events'
 import type { Socket } from 'node:net'
 import { test } from 'node:test'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { newAccount } from '../../../src/core/account.ts'
 import {
   ALL_RECORD_READERS,
   RECORD_READERS,
   RECORD_READERS_WAITING,
+  SEARCH_BYTES,
+  SEARCHES_OF_ACCOUNT,
 } from '../../../src/core/budgets.ts'
 import { workFor } from '../../../src/core/guests.ts'
 import { createReading } from '../../../src/core/turns.ts'
+import { createLeaving } from '../../../src/platform/http/leaving.ts'
 
 /** Long work that goes on until `end` is called, and the names of what has begun. */
 function startReading() {
@@ -88,4 +92,22 @@ test('those that share long work go on one after the other, each in a turn of th
   isOver = true
   assert.ok(wentOn.every(({ found }) => found === 'found'))
   assert.equal(new Set(wentOn.map(each => each.turn)).size, 20)
+})
+
+test('a search that waited for its turn is 503 if the memory is gone by then, and leaves its turn to the next', async () => {
+  const leaving = createLeaving(16 * SEARCH_BYTES)
+  const account = newAccount('a')
+  const take = async () => {
+    const request = { account, socket: { destroyed: false } } as unknown as FastifyRequest
+    await leaving.takeTurn(request, { raw: new EventEmitter() } as unknown as FastifyReply)
+    return request.turn
+  }
+  const all = () => Promise.all(Array.from({ length: SEARCHES_OF_ACCOUNT }, take))
+  const [first, ...others] = await all()
+  const waiting = assert.rejects(take(), { status: 503 })
+  others[0]?.add(6 * SEARCH_BYTES)
+  first?.end()
+  await waiting
+  for (const turn of others) turn?.end()
+  assert.equal((await all()).length, SEARCHES_OF_ACCOUNT)
 })
