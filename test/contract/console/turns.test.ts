@@ -46,7 +46,8 @@ test('of an account and its test accounts two read at once, others wait without 
     ...Array.from({ length: RECORD_READERS }, () => read('greedy')),
     read('greedy', socket),
   ])
-  const other = read('stranger')
+  const connection = new EventEmitter()
+  const other = read('stranger', connection)
   assert.deepEqual(begun, ['greedy', 'greedy', 'stranger'])
   assert.equal(resting, RECORD_READERS + 1)
   socket.destroyed = true
@@ -56,6 +57,7 @@ test('of an account and its test accounts two read at once, others wait without 
   await Promise.all([...all, other])
   assert.equal(begun.length, 3)
   assert.equal(resting, 0)
+  assert.equal(connection.listenerCount('close'), 0)
 })
 
 test('where too many wait to read, the account with the most is told so, and another still waits', async () => {
@@ -71,10 +73,12 @@ test('where too many wait to read, the account with the most is told so, and ano
   assert.ok(begun.indexOf('stranger') < begun.length - greedy.length / 2, 'it did not wait for all')
 })
 
-test('those that share long work go on one after the other, each in a turn of the event loop of its own', async () => {
+test('those that share long work go on one after the other, each in a turn of the event loop of its own, also when one has left', async () => {
   const reading = createReading()
   const { promise, resolve: end } = Promise.withResolvers<void>()
+  const socket = Object.assign(new EventEmitter(), { destroyed: false })
   const asker = { account: newAccount('many') }
+  const leaving = { ...asker, socket: socket as unknown as Socket }
   const first = ['a', 'b'].map(what => reading(asker, what, () => promise))
   let turn = 0
   let isOver = false
@@ -82,10 +86,12 @@ test('those that share long work go on one after the other, each in a turn of th
     turn += 1
     if (!isOver) setImmediate(count)
   }
-  const turns = Array.from({ length: 20 }, () =>
-    reading(asker, 'shared', async () => 'found').then(found => ({ found, turn })),
+  const turns = Array.from({ length: 20 }, (_, nth) =>
+    reading(nth === 10 ? leaving : asker, 'shared', async () => 'found').then(found => ({ found, turn })),
   )
   count()
+  socket.destroyed = true
+  socket.emit('close')
   end()
   await Promise.all(first)
   const wentOn = await Promise.all(turns)
