@@ -135,7 +135,7 @@ export function faultCodeOf(operation: string): Code | undefined {
   return found?.[0] as PlannedCode | undefined // a key of the table
 }
 
-/** Errors below /control, which is not part of the API: src/tools/control/errors.ts makes them. */
+/** Errors below /control, which is not part of the API: src/tools/steer/errors.ts makes them. */
 export const controlMeanings = {
   C0101: 'A field is missing; the description says which',
   C0102: 'A value is not valid; the description says what is allowed',

@@ -259,7 +259,7 @@ const tasks: Task[] = [
     fields: 2,
     from: '',
     run: async ({ click, fill, shows }) => {
-      await click('nav[aria-label=Menu] a:has-text("More")')
+      await click('nav[aria-label=Menu] a:has-text("Agreements")')
       await click('#make-agreement')
       await fill('#reference', 'CLUB-1')
       await fill('#description', 'Rowing club')

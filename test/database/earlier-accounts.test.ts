@@ -43,11 +43,24 @@ for (const [kind, newDatabase] of kinds)
     const made = await createClient([first.url], KEY).createPayment()
     await first.close()
     const database = await openAt(DATABASE_URL)
+    const message = (id: string, result: string) =>
+      `insert into webhook_messages
+         (message_id, webhook_id, payment_id, event_type, created, status, attempts, claimed_until, body)
+       values ('${id}', 'w', '${made.payment_id}', 'card_payment_failed', 1, 'FAILED',
+         '[{"status":"FAILED","status_code":null,"response_time":null,"result":"${result}","at":1}]', 0, '{}')`
+    for (const sql of [message('1', 'nobody is listening'), message('2', 'timeout')])
+      await database.write([{ sql, values: [] }])
     for (const sql of BEFORE_BEHAVIOURS) await database.write([{ sql, values: [] }])
     await database.close()
 
     const next = await start({ FARTHING_BEHAVIOUR: 'govuk-pay' })
     t.after(() => next.close())
+    const migrated = await openAt(DATABASE_URL)
+    t.after(() => migrated.close())
+    assert.deepEqual(
+      await migrated.query('select status from webhook_messages order by message_id', []),
+      [{ status: 'not listening' }, { status: 'FAILED' }],
+    )
     const api = createClient([next.url], KEY, 'govuk-pay')
     const found = await fetch(`${next.url}/v1/payments/${made.payment_id}`, {
       headers: { Authorization: `Bearer ${KEY}` },

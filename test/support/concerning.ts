@@ -38,6 +38,7 @@ export const CONCERNS: [path: string, tests: string][] = [
   ['src/tools/explain/', 'test/contract/check/*.test.ts'],
   ['src/tools/lists/', 'test/contract/console/{deliveries,payments,webhooks}.test.ts'],
   ['src/tools/plans/', 'test/contract/control/{faults,plan*,scenario*}.test.ts'],
+  ['src/tools/steer/', 'test/contract/control/*.test.ts'],
   ['src/tools/record/', 'test/{recorder,contract/recorder}/*.test.ts'],
   ['src/tools/', 'test/contract/{console/requests,control/reading}.test.ts'],
   ['src/app/docs/', 'test/contract/{documentation,openapi*}.test.ts'],

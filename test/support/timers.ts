@@ -9,7 +9,6 @@ const INTERVALS: Record<string, string[]> = {
   'tools/record/batches.ts': ['WRITE_EVERY', 'WRITE_EVERY_UNDER_LOAD', 'RETRY_AFTER'],
   'tools/record/recorder.ts': ['LONGEST_WAIT'],
   'tools/control/wait.ts': ['LOOK_EVERY', 'LOOK_EVERY_IF_SHARED'],
-  'tools/control/accounts.ts': ['POLL_INTERVAL'],
   'tools/explain/check/probe-forgeries.ts': ['POLL_INTERVAL'],
   'testing/waits.ts': ['POLL_INTERVAL'],
   'testing/receiver.ts': ['POLL_INTERVAL'],

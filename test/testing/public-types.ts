@@ -19,8 +19,8 @@ import type {
 } from '../../src/testing/public.d.ts'
 import type { report } from '../../src/tools/control/check.ts'
 import type { message } from '../../src/tools/control/messages.ts'
-import type { newPlan } from '../../src/tools/control/plan-wire.ts'
 import type { recordedRequest } from '../../src/tools/control/requests.ts'
+import type { newPlan } from '../../src/tools/steer/plan-wire.ts'
 
 /** The names of a schema's fields. Where all are required, the type of `properties` does not list them. */
 type Names<Schema> = Schema extends { readonly properties: infer Properties }

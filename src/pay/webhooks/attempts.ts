@@ -15,10 +15,10 @@ import {
   type Sendable,
 } from './message-store.ts'
 import {
-  type DeliveryStatus,
   deliveryStatus,
   headersOf,
   type Message,
+  type MessageStatus,
   signature,
 } from './webhook.ts'
 
@@ -43,7 +43,14 @@ export type DeliveryPorts = Pick<Ports, 'database' | 'time' | 'send'> & {
   /** Called after every write of a room. */
   onChange?: (room: string) => void
   record?: ((account: Account, attempted: RawAttempt) => void) | undefined
+  postpone?: Postpone | undefined
 }
+
+/** Before the first attempt: whether the message has got a later time instead, as a plan says. */
+export type Postpone = (
+  account: Account,
+  message: Pick<Message, 'message_id' | 'payment_id'> & { created: AccountTime },
+) => Promise<boolean>
 
 /** Reads messages and records attempts, each together with others of its account; claims messages in turns. */
 export type AtDatabase = {
@@ -87,9 +94,15 @@ export async function deliverMessage(
     const { account, isGone, webhook_status, callback_url: url, signing_key } = sendable
     const { timeout, delays } = attempts[sendable.sent_as]
     const all = attemptsOf(sendable)
-    let status: DeliveryStatus = 'FAILED'
+    const isSent = body !== null && !isGone && webhook_status === 'ACTIVE'
+    const isFirst = isSent && all.length === 0 && due === undefined
+    if (isFirst && (await ports.postpone?.(account, sendable))) {
+      onChange?.(account.room)
+      return true
+    }
+    let status: MessageStatus = 'FAILED'
     let made: RawAttempt | undefined
-    if (body !== null && !isGone && webhook_status === 'ACTIVE') {
+    if (isSent) {
       const headers = headersOf(signature(body, signing_key))
       const post = {
         url,
@@ -106,7 +119,8 @@ export async function deliverMessage(
       const { cause, answer, ...rest } = result
       all.push({ ...rest, at: attempted.at })
       status = deliveryStatus(all, sendable.sent_as)
-      if (rest.result === NOBODY_LISTENS && delays.length === 0) status = 'FAILED'
+      const isLast = status === 'FAILED' || delays.length === 0
+      if (rest.result === NOBODY_LISTENS && isLast) status = 'not listening'
     }
     const before = sendable.attempts
     const delay = status === 'PENDING' ? delays[all.length - 1] : undefined

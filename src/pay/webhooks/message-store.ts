@@ -11,9 +11,8 @@ import { livesAt } from '../../platform/accounts/store.ts'
 import { type FollowedPage, findFollowed, type Paging } from '../../platform/database/follow.ts'
 import { findOne, ifGiven, where } from '../../platform/database/select.ts'
 import { isGone, type Reading } from '../retention.ts'
-import { NOBODY_LISTENS } from './listener.ts'
 import type { WebhookBody } from './store.ts'
-import type { Attempt, DeliveryStatus, Message, Webhook, WebhookStatus } from './webhook.ts'
+import type { Attempt, Message, MessageStatus, Webhook, WebhookStatus } from './webhook.ts'
 
 /** Writes nothing when the webhook has been deactivated since it was read. */
 export function insertMessage(message: Message, claimedUntil: number): Statement {
@@ -67,7 +66,7 @@ function sendableFromRow(row: SendableRow, time: Time): Sendable {
 export type Recording = {
   message_id: string
   before: string
-  status: DeliveryStatus
+  status: MessageStatus
   attempts: readonly Attempt[]
   /** When the next attempt is to be made, in the account's time; null: at once, or none is to come. */
   due_at: AccountTime | null
@@ -189,6 +188,13 @@ export const takeDue = (
   expect: 1,
 })
 
+/** Does nothing once an attempt was made. */
+export const postponeMessage = (message_id: string, due_at: AccountTime): Statement => ({
+  sql: `update webhook_messages set due_at = $2
+        where message_id = $1 and attempts = '[]' and due_at is null and status = 'PENDING'`,
+  values: [message_id, due_at],
+})
+
 /**
  * The accounts of webhooks with messages that will be sent again, by the webhook and from the one after `after` on, each
  * with the time of the first. It skips from webhook to webhook in an index.
@@ -209,7 +215,7 @@ export const webhooksWithDue = (database: Database, after: string, limit: number
 
 export type MessageRow = Omit<Message, 'webhook_id' | 'body'> & {
   due_at: AccountTime | null
-  status: DeliveryStatus
+  status: MessageStatus
   /** JSON, unparsed: `recordAttempts` compares it. */
   attempts: string
   body: string | null
@@ -223,28 +229,7 @@ export const attemptsOf = ({ attempts }: Pick<MessageRow, 'attempts'>): Attempt[
 export const statusAt = (
   { status, payment_id }: Pick<MessageRow, 'status' | 'payment_id'>,
   reading: Reading,
-): DeliveryStatus => (status === 'PENDING' && isGone(payment_id, reading) ? 'FAILED' : status)
-
-/** The status as people see it: a message to a listener that was not connected is no failure of a receiver. */
-export type ShownStatus = DeliveryStatus | 'not listening'
-
-export function shownStatus(
-  row: Pick<MessageRow, 'status' | 'payment_id' | 'attempts'>,
-  reading: Reading,
-): ShownStatus {
-  const status = statusAt(row, reading)
-  return status === 'FAILED' && wasNotListening(row) ? 'not listening' : status
-}
-
-/** For a FAILED message: whether nobody listened at its last attempt. */
-export const wasNotListening = (row: Pick<MessageRow, 'attempts'>): boolean =>
-  attemptsOf(row).at(-1)?.result === NOBODY_LISTENS
-
-/** `wasNotListening` as an SQL expression. The result is that of the last attempt, since no other follows. */
-export const IS_NOT_LISTENING = `attempts like '%"result":"${NOBODY_LISTENS}"%'`
-
-/** `shownStatus` as an SQL expression. */
-export const SHOWN_STATUS = `case when status = 'FAILED' and ${IS_NOT_LISTENING} then 'not listening' else status end`
+): MessageStatus => (status === 'PENDING' && isGone(payment_id, reading) ? 'FAILED' : status)
 
 export const messageRows = {
   from: 'webhook_messages',
@@ -289,6 +274,10 @@ function keptFromRow<Row extends Omit<KeptRow, 'body'>>({ webhook_body, ...messa
   return { ...message, callback_url, signing_key, description }
 }
 
+/** As the API has it. */
+const DELIVERY_STATUS =
+  "case messages.status when 'not listening' then 'FAILED' else messages.status end"
+
 /** The messages of all webhooks of the account. `delivery` is compared at the time of each page. */
 export const followMessages = (
   database: Database,
@@ -305,7 +294,7 @@ export const followMessages = (
       ...ifGiven('message_id = ?', filter.message_id),
       ...ifGiven('payment_id = ?', filter.payment_id),
       ...ifGiven('event_type = ?', filter.event_type),
-      ...ifGiven('messages.status = ?', filter.delivery),
+      ...ifGiven(`${DELIVERY_STATUS} = ?`, filter.delivery),
     ],
     paging,
   )

@@ -81,6 +81,9 @@ export type Attempt = AttemptResult & { at: AccountTime }
 
 export type DeliveryStatus = 'PENDING' | 'SUCCESSFUL' | 'FAILED'
 
+/** As stored and shown by tools: to the API a message for which nobody listened is FAILED. */
+export type MessageStatus = DeliveryStatus | 'not listening'
+
 /** A message to one webhook. `body` holds the exact bytes to send, as UTF-8 text. */
 export type Message = {
   message_id: string

@@ -12,7 +12,15 @@ import type { Context } from '../context.ts'
 import { messageResource, typeOfResource } from '../differences/messages.ts'
 import { isGone, type Reading } from '../retention.ts'
 import { attemptsOf, type MessageRow, statusAt } from './message-store.ts'
-import { type EventType, eventTypes, eventTypesIn, eventTypesOf, type Webhook } from './webhook.ts'
+import {
+  type DeliveryStatus,
+  type EventType,
+  eventTypes,
+  eventTypesIn,
+  eventTypesOf,
+  type MessageStatus,
+  type Webhook,
+} from './webhook.ts'
 
 const codes = fieldCodes.webhook
 
@@ -169,6 +177,9 @@ export const presentWebhook = (found: Webhook): FromSchema<ReturnType<typeof web
   signing_key: found.signing_key,
 })
 
+const deliveryStatusOf = (status: MessageStatus): DeliveryStatus =>
+  status === 'not listening' ? 'FAILED' : status
+
 /** A message whose payment is gone has no body and is never sent. */
 export function presentMessage(row: MessageRow, reading: Reading) {
   const gone = isGone(row.payment_id, reading)
@@ -183,7 +194,7 @@ export function presentMessage(row: MessageRow, reading: Reading) {
     event_type: row.event_type,
     resource_id: row.payment_id,
     resource_type: 'payment',
-    last_delivery_status: statusAt(row, reading),
+    last_delivery_status: deliveryStatusOf(statusAt(row, reading)),
     latest_attempt: attempts[0] ?? null,
     attempts,
     body: gone || row.body === null ? null : JSON.parse(row.body),

@@ -1,24 +1,16 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Account } from '../../core/account.ts'
 import { doDueOf } from '../../pay/payments/due-steps.ts'
+import { NotInside, signedIn } from '../../platform/accounts/session.ts'
 import { addressesOf } from '../../platform/http/addresses.ts'
 import type { Area } from '../../platform/http/areas.ts'
 import { toApiError } from '../../platform/http/errors.ts'
 import { policies, setPageHeaders } from '../../platform/web/headers.ts'
 import { html } from '../../platform/web/html.ts'
 import type { ToolContext } from '../context.ts'
-import {
-  outside,
-  pageOfAddress,
-  sendNext,
-  sendPage,
-  signInFirst,
-  type Visit,
-  visitOf,
-} from './frame/page.ts'
+import { inAnother, sendNext, sendPage } from './frame/page.ts'
 import { link, paragraph } from './frame/parts.ts'
-import { NotInside, signedIn } from './frame/session.ts'
-import { inAnother } from './frame/sign-in.ts'
+import { outside, pageOfAddress, signInFirst, type Visit, visitOf } from './frame/visit.ts'
 import { sections } from './pages.ts'
 
 /** Nobody is signed in. */

@@ -7,20 +7,20 @@ import { check } from './check/check.ts'
 import { deliveries } from './deliveries/deliveries.ts'
 import { disputes } from './disputes/disputes.ts'
 import type { ConsolePage } from './frame/define-page.ts'
-import type { Section } from './frame/page.ts'
-import { signInRoutes } from './frame/sign-in.ts'
+import type { Section } from './frame/visit.ts'
 import { home } from './home/home.ts'
 import { back, newPayment } from './payments/new.ts'
 import { payment, reportRoute } from './payments/payment.ts'
 import { payments } from './payments/payments.ts'
 import { requests } from './requests/list.ts'
 import { request } from './requests/request.ts'
+import { signInRoutes } from './sign-in/sign-in.ts'
 import { signature } from './signature/signature.ts'
 import { newWebhook, webhooks } from './webhooks/list.ts'
 import { message } from './webhooks/message.ts'
 import { webhook } from './webhooks/webhook.ts'
 
-/** Every page. Those of the navigation are in its order. */
+/** Every page. */
 export const pages: readonly ConsolePage[] = [
   home,
   payments,
@@ -43,14 +43,21 @@ export const pages: readonly ConsolePage[] = [
   accounts,
 ]
 
-const entries = pages.flatMap(({ path, navigation: text, below }) =>
-  text === undefined ? [] : [{ path, text, group: below ?? text }],
-)
+const entryOf = ({ path, navigation = path }: ConsolePage) => ({ path, text: navigation })
+const alone = (page: ConsolePage): Section => ({ ...entryOf(page), pages: [entryOf(page)] })
 
 /** The navigation: an entry for each page or group of pages, which leads to the first of them. */
-export const sections: Section[] = [...Map.groupBy(entries, ({ group }) => group)].map(
-  ([text, pages]) => ({ text, pages }),
-)
+export const sections: readonly Section[] = [
+  ...[home, payments, agreements].map(alone),
+  { text: 'Webhooks', pages: [deliveries, webhooks, signature].map(entryOf) },
+  alone(requests),
+  { ...alone(check), isCounted: true },
+  {
+    text: 'More',
+    pages: [accounts, disputes].map(entryOf),
+    others: [{ path: '/docs', text: 'API' }],
+  },
+]
 
 /** Everything below /console; nothing while the console is off. `operations` are the endpoints whose requests it shows. */
 export function consoleRoutes(context: ToolContext, operations: readonly Endpoint[]): Route[] {

@@ -1,68 +1,15 @@
 import type { Account } from '../../core/account.ts'
-import type { AccountTime, MachineTime, Time } from '../../core/ports.ts'
-import { untilWritten } from '../../core/retry.ts'
-import { DAY, iso } from '../../core/time.ts'
-import { doDue } from '../../pay/payments/due-steps.ts'
-import { accountOfName, moveClock } from '../../platform/accounts/store.ts'
-import { instant } from '../../platform/http/query.ts'
+import type { Time } from '../../core/ports.ts'
+import { iso } from '../../core/time.ts'
 import { object, timestamp } from '../../platform/http/schema.ts'
+import { clockMove, FIRST_TIME, forwardOnly, moveClock, noMove } from '../steer/clock.ts'
+import { badField } from '../steer/errors.ts'
 import { defineEndpoint } from './endpoint.ts'
-import { accountEnded, badField, conflict, missingField } from './errors.ts'
-import { body, boolean, integer, only, type Values } from './fields.ts'
-
-/** Milliseconds: ten years, of which three are leap years. */
-const LONGEST_ADVANCE = 3_653 * DAY
-const FIRST_TIME = Date.UTC(2001, 0, 1)
-const LAST_TIME = Date.UTC(2100, 0, 1)
-const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,3})?Z$/
-
-/** In milliseconds; undefined for what is no time before 2100. */
-function readTime(text: unknown): number | undefined {
-  const time = typeof text === 'string' && TIME.test(text) ? instant(text) : Number.NaN
-  return time < LAST_TIME ? time : undefined
-}
 
 export const clock = object('Clock', {
   now: { ...timestamp, description: "The account's time" },
   frozen: { type: 'boolean', description: 'Whether it stands still' },
 })
-
-/** The clock of a new account or after a reset. */
-export const firstClock = {
-  at: {
-    schema: {
-      type: 'string',
-      format: 'date-time',
-      description: 'The time at which the clock begins, from 2001 to 2099, in UTC',
-    },
-    rule: 'a time from 2001 to 2099 such as 2026-09-14T08:20:31.000Z',
-    parse(given: unknown) {
-      const time = readTime(given) ?? 0
-      return time >= FIRST_TIME ? time : undefined
-    },
-  },
-  frozen: boolean({ description: 'Whether it stands still: true if `at` is given' }),
-}
-export const badFirstTime = () => badField('at', `must be ${firstClock.at.rule}`)
-
-const clockMove = body(
-  'ClockMove',
-  {},
-  {
-    advance: integer(0, LONGEST_ADVANCE, { description: 'Milliseconds, at most ten years' }),
-    freeze: {
-      schema: {
-        anyOf: [{ const: true }, { type: 'string', format: 'date-time' }],
-        description: 'true, or a later time to which the clock goes',
-      },
-      rule: 'true or a time before 2100 such as 2026-09-14T08:20:31.000Z',
-      parse: (given: unknown) => (given === true ? given : readTime(given)),
-    },
-    resume: only(true),
-  },
-)
-
-type Clock = Pick<Account, 'clock_offset' | 'frozen_at'>
 
 export const presentClock = (account: Account, time: Time) => ({
   now: iso(time.now(account)),
@@ -78,11 +25,6 @@ export const readClock = defineEndpoint({
   handler: async ({ time }, { account }) => presentClock(account, time),
 })
 
-/**
- * Moves the account's clock, which has no effect on any other account. It only moves forward: identifiers begin with
- * the time, so after a step back new rows would sort before old ones. What depends on time is computed when it is read,
- * or a step that is due: all of these are done when the response arrives.
- */
 export const setClock = defineEndpoint({
   method: 'POST',
   path: '/control/clock',
@@ -98,56 +40,6 @@ export const setClock = defineEndpoint({
     badField('advance', 'must be whole milliseconds'),
     forwardOnly(FIRST_TIME),
   ],
-  async handler(context, { account: { name }, body }) {
-    const { database, time } = context
-    const moved = await untilWritten(async () => {
-      const account = await accountOfName(database, name)
-      if (!account) throw accountEnded()
-      const moved = { ...account, ...moveOf(body, account, time.now(account), time.wall()) }
-      if (time.now(moved) >= LAST_TIME) throw badField('advance', 'must not lead beyond 2099')
-      return (await moveClock(database, account, moved)) ? moved : undefined
-    })
-    await doDue(context, moved)
-    await context.deliveries.doDue(moved)
-    return presentClock(moved, time)
-  },
+  handler: async (context, { account, body }) =>
+    presentClock(await moveClock(context, account, body), context.time),
 })
-
-const moves = () => Object.keys(clockMove.properties).join(', ')
-const noMove = () => missingField('advance', `is missing: give one of ${moves()}`)
-
-/** How the clock stands after the move. Throws an ApiError for one that is not possible. */
-function moveOf(
-  body: Values<typeof clockMove.fields.optional>,
-  { clock_offset, frozen_at }: Clock,
-  now: AccountTime,
-  wall: MachineTime,
-): Clock {
-  const [name, other] = Object.keys(body)
-  if (name === undefined) throw noMove()
-  if (other !== undefined) throw badField(other, `must be given alone: use one of ${moves()}`)
-  const { advance = 0, freeze, resume } = body
-  if (freeze !== undefined) {
-    const at = freeze === true ? now : freeze
-    if (at < now) throw forwardOnly(now)
-    return { clock_offset, frozen_at: at }
-  }
-  if (frozen_at === null) return { clock_offset: clock_offset + advance, frozen_at }
-  return resume
-    ? { clock_offset: frozen_at - wall, frozen_at: null }
-    : { clock_offset, frozen_at: frozen_at + advance }
-}
-
-const forwardOnly = (now: AccountTime) =>
-  conflict(
-    `time moves forward only, and it is ${iso(now)}: for an earlier time give at to POST /control/reset or to a new account`,
-  )
-
-/** `at` is a time to begin with, where it stands still unless `frozen` is false. */
-export const firstClockOf = (
-  { at, frozen = at !== undefined }: Values<typeof firstClock>,
-  wall: MachineTime,
-): Clock =>
-  frozen
-    ? { clock_offset: 0, frozen_at: at ?? wall }
-    : { clock_offset: (at ?? wall) - wall, frozen_at: null }

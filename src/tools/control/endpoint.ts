@@ -13,8 +13,8 @@ import {
 } from '../../platform/http/openapi.ts'
 import { type QueryParameters, queryParameters } from '../../platform/http/query.ts'
 import type { ToolContext } from '../context.ts'
-import { missingField, noSuchField } from './errors.ts'
-import { type body as bodySchema, type Fields, readFields, type Values } from './fields.ts'
+import { missingField, noSuchField } from '../steer/errors.ts'
+import { type body as bodySchema, type Fields, readFields, type Values } from '../steer/fields.ts'
 import type { Waits } from './wait.ts'
 
 export type ControlContext = ToolContext &

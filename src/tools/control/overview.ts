@@ -3,9 +3,9 @@ import { version } from '../../core/version.ts'
 import { object } from '../../platform/http/schema.ts'
 import type { ToolContext } from '../context.ts'
 import { countPlans } from '../plans/store.ts'
+import { count, nullable, text } from '../steer/schemas.ts'
 import { clock, presentClock } from './clock.ts'
 import { defineEndpoint } from './endpoint.ts'
-import { count, nullable, text } from './schemas.ts'
 
 export const overview = object('Control', {
   version: { ...text, description: 'The version of this Farthing' },

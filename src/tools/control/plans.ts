@@ -1,11 +1,8 @@
-import { PLANS } from '../../core/budgets.ts'
-import { untilWritten } from '../../core/retry.ts'
-import { findPayment } from '../../pay/payments/store.ts'
-import type { Plan } from '../plans/plan.ts'
-import { countPlans, deletePlan, deletePlans, findPlans, insertPlan } from '../plans/store.ts'
+import { deletePlan, deletePlans, findPlans } from '../plans/store.ts'
+import { badField, notFound } from '../steer/errors.ts'
+import { newPlan, noEffect, plan, plans, presentPlan } from '../steer/plan-wire.ts'
+import { hasAllPlans, makePlan } from '../steer/plans.ts'
 import { defineEndpoint } from './endpoint.ts'
-import { badField, notFound, tooMany } from './errors.ts'
-import { newPlan, noEffect, plan, plans, presentPlan, readPlan } from './plan-wire.ts'
 
 export const createPlan = defineEndpoint({
   method: 'POST',
@@ -20,26 +17,11 @@ export const createPlan = defineEndpoint({
     noEffect(),
     badField('times', 'must be always or a whole number'),
     notFound('payment'),
-    hasAll(),
+    hasAllPlans(),
   ],
-  async handler({ database, time, newId, operations }, { account, body }) {
-    const { room, behaviour } = account
-    const read = readPlan(body, { operations, behaviour })
-    const { payment_id } = read
-    const now = time.now(account)
-    if (payment_id !== undefined && !(await findPayment(database, room, payment_id, now)))
-      throw notFound('payment')
-    const made: Plan = { ...read, plan_id: newId(now, room), room, seen: 0, acted: 0 }
-    await untilWritten(async () => {
-      if (await insertPlan(database, made)) return made
-      if ((await countPlans(database, room)) >= PLANS) throw hasAll()
-      return undefined
-    })
-    return presentPlan(made)
-  },
+  handler: async (context, { account, body }) =>
+    presentPlan(await makePlan(context, account, body)),
 })
-
-const hasAll = () => tooMany(`an account has at most ${PLANS} plans: delete some`)
 
 export const listPlans = defineEndpoint({
   method: 'GET',

@@ -4,10 +4,10 @@ import { object } from '../../platform/http/schema.ts'
 import { ALREADY_SENDING } from '../deliver/resend.ts'
 import { probeReceiver } from '../explain/check/probe.ts'
 import { MOST_POSTS } from '../explain/check/probing.ts'
+import { conflict, notFound } from '../steer/errors.ts'
+import { count, identifier, text } from '../steer/schemas.ts'
 import { finding } from './check.ts'
 import { defineEndpoint } from './endpoint.ts'
-import { conflict, notFound } from './errors.ts'
-import { count, identifier, text } from './schemas.ts'
 
 const probed = object('Probed', {
   version: { ...text, description: 'The version of this Farthing' },

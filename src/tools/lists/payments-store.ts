@@ -4,14 +4,14 @@ import type { Account } from '../../core/account.ts'
 import type { AccountTime, Database } from '../../core/ports.ts'
 import { type Payment, type Status, statuses } from '../../pay/payments/payment.ts'
 import { oldestKept } from '../../pay/retention.ts'
-import { SHOWN_STATUS, type ShownStatus } from '../../pay/webhooks/message-store.ts'
+import type { MessageStatus } from '../../pay/webhooks/webhook.ts'
 import { join, numbered, where } from '../../platform/database/select.ts'
 import { ACCEPTED_BY_HAND } from '../record/by-hand.ts'
 import { among } from '../record/store.ts'
 
 /** The number of messages of a payment with a delivery status, and the first of them. */
 export type Delivery = {
-  status: ShownStatus | 'sent again'
+  status: MessageStatus | 'sent again'
   found: number
   message_id: string
 }
@@ -25,7 +25,7 @@ export async function deliveriesOf(
   const ids = payments.map(({ payment_id }) => payment_id)
   const again = `status = 'FAILED' and message_id in (select message_id from exchanges
     where ${among('payment_id', ids)} and ${ACCEPTED_BY_HAND})`
-  const shown = `case when ${again} then 'sent again' else ${SHOWN_STATUS} end`
+  const shown = `case when ${again} then 'sent again' else status end`
   const rows = await database.query<Delivery & { payment_id: string }>(
     numbered(`select payment_id, shown as status, cast(count(*) as integer) as found, min(message_id) as message_id
      from (select payment_id, message_id, ${shown} as shown

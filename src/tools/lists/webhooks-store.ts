@@ -1,18 +1,11 @@
 /** Lists of webhooks and of their messages for the console, newest first. */
 import { idFloor } from '../../core/ids.ts'
 import type { Database } from '../../core/ports.ts'
-import {
-  IS_NOT_LISTENING,
-  type MessageRow,
-  messageRows,
-  outlineRows,
-  type ShownStatus,
-  wasNotListening,
-} from '../../pay/webhooks/message-store.ts'
+import { type MessageRow, messageRows, outlineRows } from '../../pay/webhooks/message-store.ts'
 import { type WebhookRow, webhookRows } from '../../pay/webhooks/store.ts'
 import type {
-  DeliveryStatus,
   EventType,
+  MessageStatus,
   Webhook,
   WebhookStatus,
 } from '../../pay/webhooks/webhook.ts'
@@ -61,7 +54,7 @@ export async function listWebhooks(
 }
 
 /** A literal lets the database use the partial indexes of PENDING and FAILED messages. */
-const isDelivery = (status: DeliveryStatus): string => `status = '${status}'`
+const isDelivery = (status: MessageStatus): string => `status = '${status}'`
 
 /** The newest webhooks of the account, active or not, at most `limit`. */
 export const newestWebhooks = (database: Database, room: string, limit: number) =>
@@ -113,24 +106,18 @@ export async function newestFailures(
 /** A message in the list of an account. */
 export type DeliveryRow = MessageRow & Pick<Webhook, 'webhook_id'>
 
-/** `ended well` are all but those that failed. */
 export type DeliveryFilter = {
   event_type?: EventType | undefined
-  status?: ShownStatus | 'ended well' | undefined
+  status?: MessageStatus | undefined
 }
 
 /** The most messages that are looked through where no index has the filter: together, and at least of each webhook. */
 const MOST_SEARCHED = 1_000
 const FEWEST_SEARCHED = 100
 
-/** Literals, so that the partial indexes are used. `rest` is what they do not tell. */
-const conditions: Record<ShownStatus | 'ended well', { index?: string; rest?: string }> = {
-  PENDING: { index: isDelivery('PENDING') },
-  FAILED: { index: isDelivery('FAILED'), rest: `not ${IS_NOT_LISTENING}` },
-  'not listening': { index: isDelivery('FAILED'), rest: IS_NOT_LISTENING },
-  SUCCESSFUL: { rest: isDelivery('SUCCESSFUL') },
-  'ended well': { rest: `(status <> 'FAILED' or ${IS_NOT_LISTENING})` },
-}
+/** The others have partial indexes. */
+const isSearched = (status: MessageStatus | undefined) =>
+  status === 'SUCCESSFUL' || status === 'not listening'
 
 /** How many messages of each of `webhooks` webhooks are looked through. */
 export const searchedOf = (webhooks: number): number =>
@@ -145,19 +132,19 @@ export async function listDeliveries(
 ): Promise<DeliveryRow[]> {
   if (webhooks.length === 0) return []
   const direction = order === 'newest' ? 'desc' : 'asc'
-  const { index, rest } = (status && conditions[status]) ?? {}
-  const left = [...(rest ? [where(rest)] : []), ...ifGiven('event_type = ?', event_type)]
+  const ofStatus = status ? [where(isDelivery(status))] : []
+  const left = [...(isSearched(status) ? ofStatus : []), ...ifGiven('event_type = ?', event_type)]
   const searched = left.length > 0 ? Math.max(searchedOf(webhooks.length), limit) : limit
   const parts = webhooks.map(({ webhook_id }, i) => {
     const found = allOf([
       where('webhook_id = ?', webhook_id),
-      ...(index ? [where(index)] : []),
+      ...(isSearched(status) ? [] : ofStatus),
       ...inRange('message_id', range),
     ])
     const others = allOf(left)
     return where(
       `select message_id from (
-         select message_id, event_type, status, attempts from webhook_messages where ${found.sql}
+         select message_id, event_type, status from webhook_messages where ${found.sql}
          order by message_id ${direction} limit ${searched}) searched_${i}
        ${left.length > 0 ? `where ${others.sql}` : ''}`,
       ...found.values,
@@ -173,42 +160,4 @@ export async function listDeliveries(
     ),
     [...values, limit],
   )
-}
-
-/** Before the identifiers of failed messages and of the others, where failed ones come first. */
-const FAILED_FIRST = { FAILED: '1', 'ended well': '0' } as const
-
-/** The place of a message in the list with failed ones first. It sorts as the list does. */
-export function placeOf(message: DeliveryRow): string {
-  const isFailed = message.status === 'FAILED' && !wasNotListening(message)
-  return FAILED_FIRST[isFailed ? 'FAILED' : 'ended well'] + message.message_id
-}
-
-/** As `listDeliveries`, with failed ones first; the range is of places. */
-export async function listFailedFirst(
-  database: Database,
-  webhooks: readonly Pick<Webhook, 'webhook_id'>[],
-  { before, after, event_type }: DeliveryFilter & Range,
-  { limit, order }: Part,
-): Promise<DeliveryRow[]> {
-  const found: DeliveryRow[] = []
-  const groups = ['FAILED', 'ended well'] as const
-  for (const status of order === 'newest' ? groups : groups.toReversed()) {
-    const range = rangeIn(FAILED_FIRST[status], before, after)
-    if (!range || found.length === limit) continue
-    const filter = { event_type, status, ...range }
-    const part = { limit: limit - found.length, order }
-    found.push(...(await listDeliveries(database, webhooks, filter, part)))
-  }
-  return found
-}
-
-/** The part of a range of places that is in a group; undefined if there is none. */
-function rangeIn(first: string, before?: string, after?: string): Range | undefined {
-  if ((before !== undefined && before < first) || (after !== undefined && after > `${first}~`))
-    return undefined
-  return {
-    ...(before?.startsWith(first) && { before: before.slice(1) }),
-    ...(after?.startsWith(first) && { after: after.slice(1) }),
-  }
 }

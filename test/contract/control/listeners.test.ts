@@ -6,8 +6,8 @@ import { HELD_WAITS } from '../../../src/core/budgets.ts'
 import { RECONNECT_TIME } from '../../../src/pay/webhooks/listener.ts'
 import { listKeys, revokeKey } from '../../../src/platform/accounts/store.ts'
 import { sweepListeners } from '../../../src/tools/deliver/listener-store.ts'
-import type { Body, Client } from '../../support/client.ts'
-import { signIn } from '../../support/console.ts'
+import { type Body, type Client, createClient } from '../../support/client.ts'
+import { rowsOf, signIn } from '../../support/console.ts'
 import { ask } from '../../support/control.ts'
 import { onEveryDatabase, type Service } from '../../support/service.ts'
 import { history } from '../../support/subscriber.ts'
@@ -130,8 +130,10 @@ function define(service: () => Service): void {
     assert.equal(refused.status, 422)
   })
 
-  test('a message to a listener that is not connected fails at once, without a second attempt', async () => {
-    const api = await service().newAccount()
+  test('a message to a listener that is not connected fails at once, without a second attempt, and counts nowhere as failed', async () => {
+    const parent = await service().newAccount()
+    const { body: child } = await ask(service(), parent, 'accounts', {})
+    const api = createClient(service().baseUrls, child.key)
     const listener = listenerOf(service(), api)
     const webhook = await listener.start()
     await listener.ask('DELETE', `listeners/${webhook.webhook_id}`)
@@ -142,12 +144,20 @@ function define(service: () => Service): void {
       message.attempts.map((each: Body) => [each.status_code, each.response_time, each.result]),
       [[null, null, 'nobody is listening']],
     )
-    const browser = await signIn(service(), api)
-    const payments = await browser.get('payments')
+    const browser = await signIn(service(), parent)
+    const inside = (path: string) => browser.get(`a/${child.account}${path}`)
+    const payments = await inside('/payments')
     assert.match(payments.text, /1 not listening/)
     assert.ok(!payments.elements.some(each => each.attributes.class?.includes('farthing-failed')))
-    const shown = await browser.get(`messages/${message.webhook_message_id}`)
+    const shown = await inside(`/messages/${message.webhook_message_id}`)
     assert.match(shown.text, /card_payment_cancelled not listening/)
+    assert.match((await inside('')).text, /Needs attention Nothing\./)
+    assert.equal(rowsOf(await inside('/deliveries?status=FAILED')).length, 0)
+    assert.equal(rowsOf(await inside('/deliveries?status=not listening')).length, 1)
+    const [row] = rowsOf(await browser.get('accounts'))
+    assert.equal(row?.[6], '0', 'failed messages')
+    const { body: failed } = await ask(service(), api, 'messages?delivery=FAILED')
+    assert.equal(failed.results.length, 1, 'to control it has failed, as to the API')
     // Sent again by hand once a listener is connected.
     const attempts = answering(listener, webhook, [200])
     await listener.ask('GET', `listeners/${webhook.webhook_id}/next?wait=0`)

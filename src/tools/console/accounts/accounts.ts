@@ -28,7 +28,7 @@ import { findPlans } from '../../plans/store.ts'
 import { actionForm, definePage } from '../frame/define-page.ts'
 import { type Typed, textIn, typedIn } from '../frame/form.ts'
 import { type PageVisit, pageLinks, readPage } from '../frame/list.ts'
-import { type AccountVisit, insideOf, notFound, type Page } from '../frame/page.ts'
+import type { Page } from '../frame/page.ts'
 import {
   code,
   counted,
@@ -38,12 +38,13 @@ import {
   listing,
   numeric,
   paragraph,
+  shortTime,
   summaryRows,
   time,
   untrusted,
   wideTable,
 } from '../frame/parts.ts'
-import { shortTime } from '../frame/times.ts'
+import { type AccountVisit, insideOf, notFound } from '../frame/visit.ts'
 import { countsOf } from './counts-store.ts'
 
 /** Test accounts on a page, and the most that have ended. */
@@ -52,8 +53,7 @@ const MOST_ENDED = 50
 
 export const accounts = definePage({
   path: 'accounts',
-  navigation: 'Test accounts',
-  below: 'More',
+  navigation: 'Account',
   async read(visit) {
     const { context, config, account } = visit
     return {

@@ -16,7 +16,7 @@ import { findPayments } from '../../lists/find-payments-store.ts'
 import { actionForm, definePage } from '../frame/define-page.ts'
 import { POUNDS, submit, type Typed, textIn, typedIn } from '../frame/form.ts'
 import { type PageVisit, pageLinks, readPage } from '../frame/list.ts'
-import { existing, type Next } from '../frame/page.ts'
+import type { Next } from '../frame/page.ts'
 import {
   code,
   emptyState,
@@ -29,6 +29,7 @@ import {
   untrusted,
   wideTable,
 } from '../frame/parts.ts'
+import { existing } from '../frame/visit.ts'
 import { unlessRefused } from '../payments/actions.ts'
 import { backAddress, readyMade, submitPayment } from '../payments/new.ts'
 import { paymentTable } from '../payments/payments.ts'
@@ -36,7 +37,6 @@ import { paymentTable } from '../payments/payments.ts'
 export const agreements = definePage({
   path: 'agreements',
   navigation: 'Agreements',
-  below: 'More',
   read: ({ context: { database }, account, cursor }) =>
     readPage<Agreement>(
       cursor,

@@ -1,12 +1,13 @@
 /** The check of the account: what would break in production. */
 
 import { asTypedHere } from '../../../core/invocation.ts'
+import { inDigits } from '../../../core/money.ts'
 import { details } from '../../../platform/web/components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
+import { checkAndCount, failsIn } from '../../explain/check/count.ts'
 import type { Report } from '../../explain/check/report.ts'
 import type { Finding, Level, Verdict } from '../../explain/check/rule.ts'
 import { definePage } from '../frame/define-page.ts'
-import { checkAndCount, failsIn } from '../frame/fails.ts'
 import type { PageVisit } from '../frame/list.ts'
 import {
   code,
@@ -14,7 +15,6 @@ import {
   copied,
   counted,
   emptyState,
-  inDigits,
   link,
   paragraph,
   time,

@@ -1,7 +1,6 @@
 /** The messages of all webhooks of the account. */
 import { DAY } from '../../../core/time.ts'
 import { isGone } from '../../../pay/retention.ts'
-import { shownStatus } from '../../../pay/webhooks/message-store.ts'
 import { activeWebhooks } from '../../../pay/webhooks/store.ts'
 import { eventTypes, type Webhook, webhookTitle } from '../../../pay/webhooks/webhook.ts'
 import { formBody } from '../../../platform/http/body.ts'
@@ -13,24 +12,15 @@ import {
   type DeliveryFilter,
   type DeliveryRow,
   listDeliveries,
-  listFailedFirst,
   newestWebhooks,
-  placeOf,
 } from '../../lists/webhooks-store.ts'
 import { acceptedByHand } from '../../record/by-hand.ts'
 import { actionForm, definePage } from '../frame/define-page.ts'
-import {
-  filterForm,
-  oneOf,
-  type PageVisit,
-  pageAddress,
-  pageLinks,
-  readPage,
-} from '../frame/list.ts'
+import { filterForm, oneOf, type PageVisit, pageLinks, readPage } from '../frame/list.ts'
 import { deliveryFilter, messageTable, noMatch } from '../frame/message-attempts.ts'
-import type { AccountVisit, Next } from '../frame/page.ts'
-import { emptyState, hidden, link, untrusted } from '../frame/parts.ts'
-import { shortTime } from '../frame/times.ts'
+import type { Next } from '../frame/page.ts'
+import { emptyState, hidden, link, shortTime, untrusted } from '../frame/parts.ts'
+import { type AccountVisit, pageAddress } from '../frame/visit.ts'
 
 /** Webhooks that were deactivated and whose messages are listed. */
 const MOST_ENDED = 100
@@ -39,14 +29,12 @@ const filters = {
   webhook: { label: 'Webhook' },
   event: oneOf('Event', eventTypes),
   status: deliveryFilter,
-  order: oneOf('Order', ['newest'], { all: 'Failed first', nameOf: () => 'Newest first' }),
 }
 type Visit = PageVisit<typeof filters>
 
 export const deliveries = definePage({
   path: 'deliveries',
   navigation: 'Deliveries',
-  below: 'Webhooks',
   filters,
   async read(visit) {
     const { database } = visit.context
@@ -54,13 +42,12 @@ export const deliveries = definePage({
     const run = await findResend(database, visit.account.room)
     const webhooks = await webhooksOf(visit)
     const chosen = chosenOf(webhooks, webhook)
-    const [list, idOf] = isFailedFirst(visit.values)
-      ? [listFailedFirst, placeOf]
-      : [listDeliveries, ({ message_id }: DeliveryRow) => message_id]
     const ofEvent = { event_type: event || undefined }
     const filter = { ...ofEvent, status: status || undefined }
-    const page = await readPage<DeliveryRow>(visit.cursor, idOf, (range, part) =>
-      list(database, chosen, { ...filter, ...range }, part),
+    const page = await readPage<DeliveryRow>(
+      visit.cursor,
+      ({ message_id }) => message_id,
+      (range, part) => listDeliveries(database, chosen, { ...filter, ...range }, part),
     )
     return {
       webhooks,
@@ -78,13 +65,9 @@ export const deliveries = definePage({
       value: webhook_id,
       text: `${names.get(webhook_id)}${status === 'INACTIVE' ? ' (deactivated)' : ''}`,
     }))
-    // What still fails stands before what was accepted since.
-    const rankOf = (row: DeliveryRow) =>
-      shownStatus(row, visit) === 'FAILED' ? Number(accepted.has(row.message_id)) : 2
-    const isSorted = isFailedFirst(values)
     const list = {
-      caption: `Messages, ${isSorted ? 'failed' : 'newest'} first`,
-      messages: isSorted ? page.items.toSorted((a, b) => rankOf(a) - rankOf(b)) : page.items,
+      caption: 'Messages, newest first',
+      messages: page.items,
       accepted,
       webhookOf: ({ webhook_id }: DeliveryRow) =>
         link(`${root}webhooks/${webhook_id}`, untrusted(names.get(webhook_id) ?? webhook_id)),
@@ -112,8 +95,6 @@ async function webhooksOf({ context: { database }, account }: AccountVisit): Pro
 
 const chosenOf = (webhooks: readonly Webhook[], webhook: string): Webhook[] =>
   webhooks.filter(({ webhook_id }) => webhook === '' || webhook === webhook_id)
-
-const isFailedFirst = ({ order, status }: Visit['values']) => order === '' && status === ''
 
 function nothing(visit: Visit, webhooks: readonly Webhook[]): Html {
   if (webhooks.length === 0)

@@ -9,7 +9,6 @@ import { code, numeric, paragraph, wideTable } from '../frame/parts.ts'
 export const disputes = definePage({
   path: 'disputes',
   navigation: 'Disputes',
-  below: 'More',
   show: () => html`${paragraph(html`Four fixed records, the same for every account, as ${code('GET /v1/disputes')} returns them. Their payments do not exist here.`)}
 ${wideTable(samples, {
   caption: 'Disputes, newest first',

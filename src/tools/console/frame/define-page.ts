@@ -1,37 +1,34 @@
 /** A page of the console is one object: its address, its filters and forms, what it reads and what it shows. */
 
+import { hash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { NotInside, signedIn } from '../../../platform/accounts/session.ts'
 import type { Accepts } from '../../../platform/http/body.ts'
 import { pathParam, type Route } from '../../../platform/http/endpoint.ts'
 import { pageFault } from '../../../platform/http/errors.ts'
 import { isFromOtherSite } from '../../../platform/web/headers.ts'
 import { type Html, html, type Part } from '../../../platform/web/html.ts'
-import { countFails, type Fails } from './fails.ts'
+import { countFails, type Fails } from '../../explain/check/count.ts'
+import { type Errors, type Filters, isFirst, type PageVisit, problemsIn, valuesIn } from './list.ts'
 import {
-  type Errors,
-  type Filters,
-  isFirst,
-  type PageVisit,
-  pageAddress,
-  problemsIn,
-  valuesIn,
-} from './list.ts'
-import { type Look, liveHeading, newestIn, sendLook, shownBy, tagOf } from './live.ts'
+  endedAccount,
+  type Next,
+  otherAccount,
+  type Page,
+  sendNext,
+  sendPage,
+  sendSignedOut,
+} from './page.ts'
+import { ACCOUNT_HEADER, heading, link, postForm } from './parts.ts'
 import {
   accountVisitOf,
   type ConsoleContext,
   insideOf,
-  type Next,
-  type Page,
-  sendNext,
-  sendPage,
+  pageAddress,
   textsIn,
   type Visit,
   visitOf,
-} from './page.ts'
-import { heading, postForm } from './parts.ts'
-import { NotInside, signedIn } from './session.ts'
-import { endedAccount, otherAccount, sendSignedOut } from './sign-in.ts'
+} from './visit.ts'
 
 /** What an action has for the page on which it stands: errors at the fields, for example. */
 type Answer = { errors?: Errors | undefined }
@@ -51,8 +48,6 @@ type Definition<F extends Filters, Data, A extends Answer> = {
   path: string
   /** Its entry in the navigation, which is its title too unless it has one. */
   navigation?: string
-  /** The entry below which it stands. The first page of a group is that which the entry leads to. */
-  below?: 'Webhooks' | 'More'
   /** The path of the entry that is current, if it is not the first part of `path`. */
   section?: string
   filters?: F
@@ -100,7 +95,6 @@ export function definePage<const F extends Filters, Data, A extends Answer>(
     /** The paths of its forms. */
     forms: actions.map(([name, { isAtPage }]) => (isAtPage ? page.path : `${page.path}/${name}`)),
     navigation: page.navigation,
-    below: page.below,
     routes: (context: ConsoleContext): Route[] => [
       pageRoute(context, page),
       ...actions.map(([name, action]) => actionRoute(context, page, name, action)),
@@ -257,9 +251,65 @@ function lookAt(visit: PageVisit, entries: readonly string[], content: Html): Lo
 }
 
 async function sendWhole(reply: FastifyReply, visit: PageVisit, page: Page, fails?: Fails) {
-  return sendPage(
-    reply,
-    { ...visit, fails: fails ?? (await countFails(visit.context, visit.account)) },
-    page,
-  )
+  const counted = fails ?? (await countFails(visit.context, visit.account))
+  return sendPage(reply, visit, { ...page, fails: counted })
+}
+
+/* Whether what a page shows is still true: its script asks the page itself, with the ETag of what it shows. */
+
+type Look = {
+  /** Of what the page shows: another one as soon as something of it has changed. */
+  version: unknown
+  /** The newest entry of a list. */
+  newest?: string | undefined
+  /** How many entries are newer than those that the browser shows. */
+  newer?: number
+  /** Milliseconds since the newest change. */
+  ago?: number
+}
+
+/** Nobody reads more than "100 or more". */
+export const MOST_NEWER = 100
+
+/**
+ * Weak, because the number beside *Check*, banners and times differ without a change of what the page shows. The hash is
+ * short, and not to be read back.
+ */
+const tagOf = ({ version, newest = '' }: Look): string =>
+  `W/"${newest}.${hash('sha256', JSON.stringify(version), 'base64url').slice(0, 16)}"`
+
+/** What the browser shows, if its script only asks whether that has changed. */
+const shownBy = ({ headers }: FastifyRequest): string | undefined =>
+  ACCOUNT_HEADER in headers ? headers['if-none-match'] : undefined
+
+/** The newest entry of the list that the browser shows; '' if it shows none. */
+const newestIn = (browserTag = ''): string => /^W\/"([0-9a-v]*)\./.exec(browserTag)?.[1] ?? ''
+
+const afterNewest = (tag: string) => tag.slice(tag.indexOf('.'))
+
+/** 304, or what has changed since the browser got `browserTag`. */
+function sendLook(reply: FastifyReply, browserTag: string, look: Look): FastifyReply {
+  const tag = tagOf(look)
+  const { newer = 0, ago } = look
+  if (newer === 0 && afterNewest(tag) === afterNewest(browserTag)) return reply.code(304).send()
+  if (newer > 0) void reply.header('farthing-newer', newer)
+  if (ago !== undefined) void reply.header('farthing-ago', Math.max(0, ago))
+  return reply.type('text/html; charset=utf-8').send('')
+}
+
+/**
+ * The heading with a status line. The script announces changes there, and can reload the page by itself (Follow). Without
+ * script there is the link *Refresh*, which leads to the page of a form from its answer too. A page with errors at its
+ * filters has the heading alone.
+ */
+function liveHeading(visit: PageVisit, text: Part): Html {
+  const query = { ...visit.values, ...visit.cursor, back: visit.back }
+  return html`<div class="farthing-heading">
+${heading(text)}
+<div class="farthing-live">
+<p class="govuk-body" role="status"></p>
+<p class="govuk-body">${link(pageAddress(visit.here, query), 'Refresh')}</p>
+<label class="govuk-body farthing-follow" hidden><input type="checkbox"> Follow</label>
+</div>
+</div>`
 }

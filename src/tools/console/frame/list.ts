@@ -1,10 +1,11 @@
-/** Lists, with a cursor instead of page numbers, so that no rows are counted or skipped, and with filters. */
+/** Lists, with a cursor instead of page numbers, so that no rows are counted or skipped, and with filters, also by time. */
+import { DAY, iso, MINUTE, SECOND } from '../../../core/time.ts'
 import type { Part, Range } from '../../../platform/database/select.ts'
 import { backLink, button, pagination } from '../../../platform/web/components.ts'
 import { input, type Option, select } from '../../../platform/web/form-components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
-import { type AccountVisit, textsIn } from './page.ts'
 import { hidden, link } from './parts.ts'
+import { type AccountVisit, pageAddress, textsIn } from './visit.ts'
 
 export type CursorPage<Item> = Awaited<ReturnType<typeof readPage<Item>>>
 
@@ -35,14 +36,6 @@ export async function readPage<Item>(
   const from = before === undefined || after !== undefined ? {} : { before }
   const items = await find(from, { limit, order: 'newest' })
   return pageOf(items.slice(0, size), 'before' in from, items.length > size)
-}
-
-/** `page?name=value`, without the parameters that are undefined or ''. */
-export function pageAddress(page: string, parameters: Record<string, string | undefined>): string {
-  const pairs = Object.entries(parameters).flatMap(([name, value]): [string, string][] =>
-    value ? [[name, value]] : [],
-  )
-  return pairs.length > 0 ? `${page}?${new URLSearchParams(pairs)}` : page
 }
 
 /** The address of something in a list. The page there has a link back to the list as it is now, by `linkBack`. */
@@ -160,7 +153,54 @@ function field(
   return input({ name, label, value, error, type, hint, width })
 }
 
-/** A visit to a page of the console, with what its address says. */
+/** A filter by a day, a time or both, in UTC. */
+export const dayFilter = (label: string): Filter => ({
+  label,
+  problem: (value, now) => (spanIn(value, now) ? undefined : TIME_RULE),
+  hint: '14/9/2026 or today',
+  width: 10,
+})
+
+const TIME_RULE =
+  'Enter a day such as 14/09/2026, 2026-09-14, today or yesterday, a time such as 08:20, or both'
+
+/** Characters of a day and a time with their milliseconds, and of some spaces. */
+const LONGEST = 40
+const TEXT = /^(?:(\d{4}-\d\d-\d\d)(?:[T\s]+|$))?(?:(\d\d?:\d\d)(?::(\d\d)(?:\.(\d{3}))?)?\s*)?Z?$/i
+
+const WORDS = ['today', 'yesterday']
+
+/** Days as people write them: `14/9/2026`, `14 09 2026` and `today` become `2026-09-14`. */
+const withPlainDay = (text: string, now: number): string =>
+  text
+    .replace(/^(today|yesterday)\b/i, word =>
+      iso(now - WORDS.indexOf(word.toLowerCase()) * DAY).slice(0, 10),
+    )
+    .replace(
+      /^(\d\d?)[/. -](\d\d?)[/. -](\d{4})\b/,
+      (_, day: string, month: string, year: string) =>
+        `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`,
+    )
+
+/**
+ * All that the text may mean, in milliseconds: a day or a minute, for example. `end` is excluded. The text is
+ * `2026-09-14`, `14/09/2026`, `today`, `08:20` (of the day of `now`), both, or a time as the API prints it. undefined for
+ * any other text.
+ */
+export function spanIn(text: string, now: number) {
+  if (text.length > LONGEST) return undefined
+  const [, day, minute, second, ms] = TEXT.exec(withPlainDay(text.trim(), now)) ?? []
+  if (day === undefined && minute === undefined) return undefined
+  const date = day ?? new Date(now).toISOString().slice(0, 10)
+  const time = `${(minute ?? '0:00').padStart(5, '0')}:${second ?? '00'}.${ms ?? '000'}`
+  const begin = Date.parse(`${date}T${time}Z`)
+  // 31 February is read as a day of March.
+  if (Number.isNaN(begin) || !new Date(begin).toISOString().startsWith(date)) return undefined
+  const length = ms ? 1 : second ? SECOND : minute ? MINUTE : DAY
+  return { begin, end: begin + length }
+}
+
+/** A visit to a page with what its address says. */
 export type PageVisit<F extends Filters = Filters> = AccountVisit & {
   /** The identifier in the path; '' where the page has none. */
   id: string

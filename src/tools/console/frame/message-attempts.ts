@@ -1,9 +1,10 @@
 /** Messages in a list, and the attempts to deliver one, each with its request and the receiver’s response. */
 
 import { isSuccess } from '../../../core/http-status.ts'
+import { inDigits } from '../../../core/money.ts'
 import type { Reading } from '../../../pay/retention.ts'
 import { NOBODY_LISTENS } from '../../../pay/webhooks/listener.ts'
-import { attemptsOf, type MessageRow, shownStatus } from '../../../pay/webhooks/message-store.ts'
+import { attemptsOf, type MessageRow, statusAt } from '../../../pay/webhooks/message-store.ts'
 import type { Attempt } from '../../../pay/webhooks/webhook.ts'
 import { details, tag } from '../../../platform/web/components.ts'
 import { type Html, html, type Part } from '../../../platform/web/html.ts'
@@ -15,23 +16,22 @@ import type { AcceptedSend } from '../../record/by-hand.ts'
 import type { ByHand, Exchange } from '../../record/exchange.ts'
 import { bodyPart, headersAndBody, headersPart } from './exchange.ts'
 import { oneOf } from './list.ts'
-import type { AccountVisit } from './page.ts'
 import {
   deliveryName,
   deliveryTag,
-  inDigits,
   leading,
   link,
   numeric,
   paragraph,
   type ShownDelivery,
   secondOfDay,
+  shortTime,
   time,
   unbroken,
   untrusted,
   wideTable,
 } from './parts.ts'
-import { shortTime } from './times.ts'
+import type { AccountVisit } from './visit.ts'
 
 export const damageNames: Record<Damage, string> = {
   digit: 'one digit of the signature changed',
@@ -43,10 +43,10 @@ export const damageNames: Record<Damage, string> = {
 }
 
 /** The differences between a message that was sent by hand and its own attempts. */
-export function nameOfAttempt({ kind, damage, words, other_key, other_address }: ByHand): string {
+export function nameOfAttempt({ kind, damage, words, other_key }: ByHand): string {
   if (kind === 'asked') return `Asked, with ${words}`
   if (kind === 'probe') return `Probe, ${words}`
-  const key = `${other_key ? ', signed with another key' : ''}${other_address ? ', to another address' : ''}`
+  const key = other_key ? ', signed with another key' : ''
   if (kind === 'again') return `Sent again${key}`
   if (kind === 'edited') return `Edited${key}`
   return `Damaged: ${Object.entries(damageNames).find(([name]) => name === damage)?.[1] ?? damage}${key}`
@@ -75,7 +75,7 @@ export function deliveryOf(
   reading: Reading,
   again: AcceptedSend | undefined,
 ): ShownDelivery {
-  const status = shownStatus(message, reading)
+  const status = statusAt(message, reading)
   return status === 'FAILED' && again ? 'sent again' : status
 }
 

@@ -2,13 +2,9 @@
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Account, givenName } from '../../../core/account.ts'
-import type { Config } from '../../../core/config.ts'
-import type { AccountTime, MachineTime } from '../../../core/ports.ts'
-import { CONSOLE_PAGE } from '../../../platform/accounts/seal.ts'
-import { type Addresses, addressesOf } from '../../../platform/http/addresses.ts'
-import type { Endpoint } from '../../../platform/http/endpoint.ts'
-import { pageFault } from '../../../platform/http/errors.ts'
-import { isStorable } from '../../../platform/http/fields.ts'
+import { inPounds } from '../../../core/money.ts'
+import { cookiesNamed, setCookie } from '../../../platform/accounts/session.ts'
+import { formBody, isForm } from '../../../platform/http/body.ts'
 import {
   button,
   errorSummary,
@@ -19,58 +15,28 @@ import {
 import { sendHtml } from '../../../platform/web/headers.ts'
 import { type Html, html, type Part } from '../../../platform/web/html.ts'
 import * as layout from '../../../platform/web/layout.ts'
-import type { ToolContext } from '../../context.ts'
-import { type Done, leaveBanner, takeBanner } from './banners.ts'
-import type { Fails } from './fails.ts'
-import { heading, postForm } from './parts.ts'
-import { shortTime } from './times.ts'
+import type { Fails } from '../../explain/check/count.ts'
+import {
+  ACCOUNT_FIELD,
+  ACCOUNT_HEADER,
+  heading,
+  link,
+  paragraph,
+  postForm,
+  shortTime,
+} from './parts.ts'
+import {
+  type AccountVisit,
+  type ConsoleContext,
+  outside,
+  pageOfAddress,
+  type Section,
+  signInFirst,
+  type Visit,
+  visitOf,
+} from './visit.ts'
 
 const SERVICE = 'Farthing console'
-
-/** An entry of the navigation, and the pages below it; the first is that which it leads to. */
-export type Section = { text: string; pages: { path: string; text: string }[] }
-
-export type ConsoleContext = ToolContext & {
-  /** The endpoints whose requests the console shows. */
-  operations: readonly Endpoint[]
-  /** What each operation does, in words, by its operationId. */
-  summaries: ReadonlyMap<string, string>
-  sections: readonly Section[]
-}
-
-/** One request for a page of the console. */
-export type Visit = {
-  request: FastifyRequest
-  config: Config
-  sections: readonly Section[]
-  /**
-   * Relative links to pages of the account begin with it: it leads from the address of this page to `/console/`, or to
-   * `/console/a/NAME/` of a test account.
-   */
-  root: string
-  /** The relative address of the home page. It has no slash at its end, as in the links that lead to it. */
-  home: string
-  /** Leads to the front page, without a slash at its end. */
-  site: string
-  /** `/console` or `/console/a/NAME`. */
-  base: string
-  addresses: Addresses
-  /** undefined on the pages where nobody is signed in. */
-  account: Account | undefined
-  /** The number beside *Check*. */
-  fails?: Fails
-  /** The account has ended: its pages can only be read. */
-  hasEnded?: boolean | undefined
-}
-
-/** A request by a person who is signed in, and the service that answers it. */
-export type AccountVisit = Visit & {
-  context: ConsoleContext
-  account: Account
-  /** The account's time, and the machine's. */
-  now: AccountTime
-  wall: MachineTime
-}
 
 export type Page = {
   /** The title, and the heading unless there is another. */
@@ -89,90 +55,12 @@ export type Page = {
   errors?: Readonly<Record<string, string>> | undefined
   /** Of a page that is live: the ETag of what it shows, and whether its script asks for it less often. */
   live?: { tag: string; isSlow: boolean }
+  /** The number beside *Check*. */
+  fails?: Fails
 }
 
 /** A page of the console, such as `payments?status=failed`, or '' for home, to be opened after an action, and the banner that it shows. */
 export type Next = { to: string; done?: Done }
-
-/**
- * Links are relative, so that the console opens at every address of the service. Below `/console` each slash of the
- * request's path leads one level down.
- */
-function placeOf({ originalUrl }: FastifyRequest): Pick<Visit, 'root' | 'home' | 'site' | 'base'> {
-  const [path = ''] = originalUrl.split('?', 1)
-  const [inside] = /^\/console\/a\/[^/]+/.exec(path) ?? []
-  const base = inside ?? '/console'
-  const name = base.slice(base.lastIndexOf('/') + 1)
-  const levels = path.slice(base.length).split('/').length - 2
-  const root = levels < 0 ? `${name}/` : '../'.repeat(levels)
-  return { root, home: `${root}../${name}`, site: `${root}${inside ? '../../..' : '..'}`, base }
-}
-
-/** The pages of a test account, below the root of its parent's. */
-export const insideOf = (account: Pick<Account, 'name'>): string =>
-  `a/${encodeURIComponent(givenName(account))}`
-
-/** The same place among the pages of the account whose key signed in, where the pages to sign in are. */
-export const outside = (visit: Visit): Visit =>
-  visit.base === '/console'
-    ? visit
-    : {
-        ...visit,
-        root: `${visit.site}/console/`,
-        home: `${visit.site}/console`,
-        base: '/console',
-      }
-
-export const visitOf = (
-  request: FastifyRequest,
-  { config, sections }: Pick<ConsoleContext, 'config' | 'sections'>,
-): Visit => ({
-  request,
-  config,
-  sections,
-  ...placeOf(request),
-  addresses: addressesOf(request, config),
-  account: undefined,
-})
-
-export function accountVisitOf(request: FastifyRequest, context: ConsoleContext): AccountVisit {
-  const { account } = request
-  const { hasEnded } = request.raw
-  const { time } = context
-  const times = { now: time.now(account), wall: time.wall() }
-  return { ...visitOf(request, context), context, account, ...times, hasEnded }
-}
-
-/** The named parameters of the query. Missing, repeated and unusable ones are ''. */
-export function textsIn<Name extends string>({ request }: Visit, names: readonly Name[]) {
-  const query = request.query as Record<string, unknown> // Fastify types it as unknown
-  const read = names.map(name => {
-    const value = Object.hasOwn(query, name) ? query[name] : undefined
-    return [name, typeof value === 'string' && isStorable(value) ? value : '']
-  })
-  return Object.fromEntries(read) as Record<Name, string> // each name was read
-}
-
-/** An address of the console without the leading `/console/`; undefined for what no page can have, or no header. */
-export function pageOfAddress(url: string): string | undefined {
-  const [, path = '', query = ''] = /^([^?]*)\??([!-~]*)$/.exec(url) ?? []
-  const page = path.replace(/^\/console\//, '').replace(/\/$/, '')
-  if (!CONSOLE_PAGE.test(page)) return undefined
-  return query ? `${page}?${query}` : page
-}
-
-/** Leads to the page to sign in, and from there back to `page`. */
-export const signInFirst = (page: string | undefined): string =>
-  page === undefined ? 'sign-in' : `sign-in?${new URLSearchParams({ to: page })}`
-
-/** For what the account does not have: it is unknown, gone, or another account's. */
-export const notFound = (): Error => pageFault(404)
-
-/** Throws `notFound` where there is nothing. */
-export function existing<Thing>(thing: Thing | undefined): Thing {
-  if (thing === undefined) throw notFound()
-  return thing
-}
 
 /** Characters of an address to which a form leads. A longer one loses its query. */
 const LONGEST_NEXT = 2_048
@@ -191,7 +79,7 @@ export function sendPage(
   visit: Visit | AccountVisit,
   page: Page,
 ): FastifyReply {
-  const { title, heading: itsHeading, above, content, narrow, section, errors, live, status } = page
+  const { title, heading: itsHeading, above, content, narrow, errors, live, status } = page
   if (live) void reply.header('etag', live.tag)
   const banner = takeBanner(visit, reply)
   const { site, account, hasEnded } = visit
@@ -227,7 +115,7 @@ ${narrow ? layout.twoThirds(body) : body}`
       { text: 'Front page', href: `${site}/` },
       { text: 'API documentation', href: `${site}/docs` },
     ],
-    ...(account && { navigation: navigation(visit, account, section) }),
+    ...(account && { navigation: navigation(visit, account, page) }),
   })
   return sendHtml(reply, status ?? (errors ? 400 : 200), document)
 }
@@ -239,17 +127,14 @@ function countText({ fails, at }: Fails = { fails: 0 }, now: number): string {
 }
 
 function navigation(
-  { sections, root, home, site, base, fails, ...visit }: Visit | AccountVisit,
+  { sections, root, home, site, base, ...visit }: Visit | AccountVisit,
   account: Account,
-  section: string | undefined,
+  { section, fails }: Page,
 ): Html {
   const addressOf = (path = '') => (path === '' ? home : root + path)
   const isCurrent = ({ pages }: Section) => pages.some(({ path }) => path === section)
   const entries = sections.map(each => ({
-    text:
-      each.text === 'Check'
-        ? `Check${countText(fails, 'now' in visit ? visit.now : 0)}`
-        : each.text,
+    text: `${each.text}${each.isCounted ? countText(fails, 'now' in visit ? visit.now : 0) : ''}`,
     href: addressOf(each.pages[0]?.path),
     current: isCurrent(each),
   }))
@@ -269,6 +154,130 @@ ${
 ${group.pages.map(
   ({ path, text }) =>
     html`<li><a class="govuk-link" href="${addressOf(path)}"${path === section && html` aria-current="true"`}>${text}</a></li>\n`,
-)}${group.text === 'More' && html`<li><a class="govuk-link" href="${site}/docs">API</a></li>`}</ul></nav>`
+)}${group.others?.map(({ path, text }) => html`<li><a class="govuk-link" href="${site}${path}">${text}</a></li>`)}</ul></nav>`
 }`
+}
+
+/** The page of a form is at its address or one level above. */
+export function sendSignedOut(
+  context: ConsoleContext,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  purpose: string,
+): FastifyReply {
+  const [path = '', ...query] = request.originalUrl.split('?')
+  const above = path.endsWith(`/${purpose}`) ? path.slice(0, -purpose.length - 1) : path
+  const page = pageOfAddress([above, ...query].join('?'))
+  const next: Next = { to: signInFirst(page), done: { code: 'lost' } }
+  return sendNext(reply, outside(visitOf(request, context)), next)
+}
+
+/** The page that says that nothing can be done, if the account has ended. */
+export const endedAccount = ({ home, hasEnded }: AccountVisit): Page | undefined =>
+  hasEnded
+    ? {
+        title: 'This test account has ended',
+        status: 409,
+        content: html`${paragraph('Nothing was done.')}
+${paragraph(link(home, 'Read its pages'))}`,
+      }
+    : undefined
+
+export const inAnother = (account: Account): Pick<Page, 'title' | 'heading'> => ({
+  title: 'You are now in another account',
+  heading: heading(html`You are now in <bdi>${givenName(account)}</bdi>`),
+})
+
+/**
+ * The page that says so, if the browser has signed in to another account since it opened the page of the form, or the
+ * page that it looks at. Nothing may be done then.
+ */
+export function otherAccount(visit: Visit & { account: Account }): Page | undefined {
+  const { home, account, request } = visit
+  const form = isForm(request) ? formBody(request).get(ACCOUNT_FIELD) : null
+  const from = form ?? request.headers[ACCOUNT_HEADER] ?? null
+  if (from === null || from === account.name || from === givenName(account)) return undefined
+  return {
+    ...inAnother(account),
+    status: 409,
+    content: html`${paragraph(html`Nothing was done. The page that you used is one of the account <bdi>${givenName({ name: String(from) })}</bdi>, and this browser has signed in to <bdi>${givenName(account)}</bdi> since.`)}
+${paragraph(html`${link(home, 'Go to the home page of this account')}, or sign out and sign in with a key of the other.`)}`,
+  }
+}
+
+/** What went well. */
+const successes = {
+  created: 'The payment is created. Open its page to pay it.',
+  'created-without-page':
+    'The payment is created. It has no page: press a button for what the card does, or let your service send the card.',
+  succeeded: 'The payment succeeded.',
+  authorised: 'The payment is authorised. Capture it to make it a success.',
+  captured: 'The payment is captured.',
+  refunded: 'The refund is submitted.',
+  agreed: 'The agreement is made. A paid payment sets it up.',
+  registered: 'The webhook is registered. Its signing key is on this page.',
+  'signed-out': 'You have signed out.',
+} as const
+
+const others = {
+  declined: 'The card was declined. The payment has failed (P0010).',
+  error: 'The provider had an error. The payment has ended (P0050).',
+  cancelled: 'The user cancelled. The payment has failed (P0030).',
+  expired: 'The payment has expired. It has failed (P0020).',
+  'cancelled-by-api': 'The payment was cancelled through the API (P0040).',
+  overtaken: 'Nothing was done: another request changed the payment first.',
+  'agreement-cancelled': 'The agreement is cancelled.',
+  'cancelled-before': 'Nothing was done: the agreement was cancelled before.',
+  deactivated: 'The webhook is deactivated. It gets no more messages.',
+  resending:
+    'The failed messages are being sent again, one after the other. Refresh the page to see how far it is.',
+  'resending-already':
+    'Nothing was begun: messages of this account are being sent by hand already.',
+  'none-failed': 'Nothing was sent: there is no failed message that can be sent again.',
+  'not-sent': 'Nothing was sent.',
+  lost: 'You were signed out. Nothing was done: do it again.',
+} as const
+
+export type Code = keyof typeof successes | keyof typeof others
+
+/** `pence` is the amount that a refund has. */
+export type Done = { code: Code; pence?: number | undefined }
+
+const COOKIE = 'farthing_console_done'
+
+/** Seconds within which the next page has to be opened. */
+const SECONDS = 60
+
+/**
+ * Lets the page `to` show a banner, once. A cookie names it, which the next page uses up: so it is not shown after a
+ * reload, in another window, or to whoever types or shares an address.
+ */
+function leaveBanner(
+  { request, config }: Visit,
+  reply: FastifyReply,
+  { to, done }: { to: string; done: Done },
+): void {
+  const [page] = to.split('?', 1)
+  const value = [done.code, done.pence, page].join('.')
+  setCookie(request, reply, config, { name: COOKIE, value, seconds: SECONDS })
+}
+
+/** The banner that was left for the page of this request. It is used up with that. */
+function takeBanner({ request, config, base }: Visit, reply: FastifyReply) {
+  const [path] = request.originalUrl.split('?', 1)
+  for (const value of cookiesNamed(request, COOKIE)) {
+    const [code = '', pence = '', page] = value.split('.', 3)
+    if (path !== `${base}/${page}`) continue
+    setCookie(request, reply, config, { name: COOKIE, value: '', seconds: 0 })
+    return bannerOf(code, pence)
+  }
+  return undefined
+}
+
+/** `success`: it is green. */
+function bannerOf(code: string, pence: string) {
+  if (code === 'refunded' && /^\d{1,9}$/.test(pence))
+    return { text: `A refund of ${inPounds(Number(pence))} is submitted.`, success: true }
+  const text = new Map(Object.entries({ ...successes, ...others })).get(code)
+  return text === undefined ? undefined : { text, success: Object.hasOwn(successes, code) }
 }

@@ -2,10 +2,10 @@
 import type { Account } from '../../../core/account.ts'
 import { timeOf } from '../../../core/ids.ts'
 import { asTypedHere } from '../../../core/invocation.ts'
-import { inPounds } from '../../../core/money.ts'
+import { inDigits, inPounds } from '../../../core/money.ts'
 import { iso } from '../../../core/time.ts'
 import type { Payment } from '../../../pay/payments/payment.ts'
-import type { ShownStatus } from '../../../pay/webhooks/message-store.ts'
+import type { MessageStatus } from '../../../pay/webhooks/webhook.ts'
 import {
   type Column,
   type SummaryRow,
@@ -15,7 +15,6 @@ import {
   tag,
 } from '../../../platform/web/components.ts'
 import { type Html, html, type Part } from '../../../platform/web/html.ts'
-import { dayName, shortTime } from './times.ts'
 
 export const link = (href: string, text: Part): Html =>
   html`<a class="govuk-link" href="${href}">${text}</a>`
@@ -54,10 +53,6 @@ export const joined = (parts: readonly Part[], separator: Part = ', '): Html =>
 export const counted = (count: number, noun: string): string =>
   `${inDigits(count)} ${noun}${count === 1 ? '' : 's'}`
 
-const digits = new Intl.NumberFormat('en-GB')
-
-export const inDigits = (count: number): string => digits.format(count)
-
 /** The empty state of a list: one sentence, with the one thing to do if there is one, which may be a link to `path`. */
 export function emptyState(
   { hasEnded, root }: { hasEnded?: boolean | undefined; root: string },
@@ -70,6 +65,23 @@ export function emptyState(
 }
 
 export const paragraph = (content: Part): Html => html`<p class="govuk-body">${content}</p>`
+
+/** `16:15` if it is of the day of `now`, otherwise `2026-09-14 16:15`; with seconds if asked for. */
+export function shortTime(at: number, now: number, seconds?: 'seconds'): string {
+  const [day = '', time = ''] = iso(at).split('T')
+  const clock = time.slice(0, seconds ? 8 : 5)
+  return iso(now).startsWith(day) ? clock : `${day} ${clock}`
+}
+
+const DAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday']
+const MONTHS =
+  'January February March April May June July August September October November December'.split(' ')
+
+/** Such as `Monday 14 September 2026`. By hand, because Intl takes 50 ms for its first day, at one go. */
+export function dayName(at: number): string {
+  const day = new Date(at)
+  return `${DAYS[day.getUTCDay()]} ${day.getUTCDate()} ${MONTHS[day.getUTCMonth()]} ${day.getUTCFullYear()}`
+}
 
 /** Milliseconds as the API prints them, in UTC. In tables on phones the date has a line of its own. */
 export const time = (ms: number): Html => {
@@ -99,6 +111,9 @@ export const timeIn = (id: string): Html => time(timeOf(id))
 
 export const hidden = (name: string, value: string): Html =>
   html`<input type="hidden" name="${name}" value="${value}">`
+
+/** The header with which the script of a page says of which account it is. */
+export const ACCOUNT_HEADER = 'farthing-account'
 
 /** The hidden field of each form that says for which account it was made. */
 export const ACCOUNT_FIELD = 'account'
@@ -195,7 +210,7 @@ export function refundedText({ given, refunded_amount: refunded }: Payment): str
 }
 
 /** `sent again`: the delivery failed, and the receiver has accepted the message since, when it was sent by hand. */
-export type ShownDelivery = ShownStatus | 'sent again'
+export type ShownDelivery = MessageStatus | 'sent again'
 
 /** Of each: what pages call it, the colour of its tag, and the sign and the look of its mark. */
 const deliveries: Record<
@@ -215,7 +230,7 @@ export const deliveryNames = new Map(
 )
 
 /** A delivery status as pages and the API call it, such as `failed (FAILED)`. */
-export const deliveryName = (status: ShownStatus): string =>
+export const deliveryName = (status: MessageStatus): string =>
   status === 'not listening' ? status : `${deliveryNames.get(status)} (${status})`
 
 /** The delivery status of a message, or of one attempt. */

@@ -2,15 +2,16 @@
 
 import { behaviourMeanings } from '../../../core/account.ts'
 import { timeOf } from '../../../core/ids.ts'
+import { inDigits } from '../../../core/money.ts'
 import { DAY } from '../../../core/time.ts'
 import type { Status } from '../../../pay/payments/payment.ts'
-import { NOBODY_LISTENS } from '../../../pay/webhooks/listener.ts'
 import { attemptsOf } from '../../../pay/webhooks/message-store.ts'
 import { activeWebhooks } from '../../../pay/webhooks/store.ts'
 import { webhookTitle } from '../../../pay/webhooks/webhook.ts'
 import { button, buttonGroup, buttonLink } from '../../../platform/web/components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import { findResend, isRunning } from '../../deliver/resend-store.ts'
+import { countFails, type Fails } from '../../explain/check/count.ts'
 import { MOST_COPIES } from '../../explain/check/find-mistake.ts'
 import { isSignatureRefusal } from '../../explain/wrong-signature.ts'
 import { findPayments } from '../../lists/find-payments-store.ts'
@@ -22,20 +23,18 @@ import { newestId } from '../../record/store.ts'
 import { firstMinute, MINUTES, readTraffic } from '../../record/traffic-store.ts'
 import { definePage } from '../frame/define-page.ts'
 import { refusalText } from '../frame/exchange.ts'
-import { countFails, type Fails } from '../frame/fails.ts'
-import type { AccountVisit } from '../frame/page.ts'
 import {
   briefTime,
   copied,
   counted,
   hidden,
-  inDigits,
   link,
   paragraph,
   postForm,
   statusTag,
   untrusted,
 } from '../frame/parts.ts'
+import type { AccountVisit } from '../frame/visit.ts'
 import { addressOfGroup, readRefusals } from '../requests/find.ts'
 import { refusedKeysPart, requestLine } from '../requests/list.ts'
 import { trafficPart } from './traffic.ts'
@@ -173,8 +172,9 @@ async function failedLines({ context, account, now, wall, root }: AccountVisit):
   return webhooks.flatMap(webhook => {
     const { webhook_id } = webhook
     const own = open.filter(each => each.webhook_id === webhook_id)
-    const byEnding = Map.groupBy(own, each => attemptsOf(each).at(-1)?.result ?? NOBODY_LISTENS)
-    byEnding.delete(NOBODY_LISTENS)
+    const byEnding = Map.groupBy(own, each => attemptsOf(each).at(-1)?.result ?? '')
+    // Never sent, because the webhook or its payment was gone.
+    byEnding.delete('')
     const name = link(
       `${root}webhooks/${webhook_id}?delivery=FAILED`,
       untrusted(webhookTitle(webhook)),

@@ -18,10 +18,10 @@ import { formBody } from '../../../platform/http/body.ts'
 import { pageFault } from '../../../platform/http/errors.ts'
 import type { ToolContext } from '../../context.ts'
 import { type ActionName, recordAction } from '../../record/action.ts'
-import type { Code, Done } from '../frame/banners.ts'
 import type { Typed } from '../frame/form.ts'
-import { type PageVisit, pageAddress } from '../frame/list.ts'
-import type { AccountVisit, Next } from '../frame/page.ts'
+import type { PageVisit } from '../frame/list.ts'
+import type { Code, Done, Next } from '../frame/page.ts'
+import { type AccountVisit, pageAddress } from '../frame/visit.ts'
 
 /** The last parts of the addresses of the forms. */
 export const paths = ['complete', 'capture', 'cancel', 'refund'] as const

@@ -1,6 +1,6 @@
 /** What the list of payments can be searched by, and what is said of a search. */
 
-import { inPounds, penceIn } from '../../../core/money.ts'
+import { inDigits, inPounds, penceIn } from '../../../core/money.ts'
 import { statuses } from '../../../pay/payments/payment.ts'
 import { type Html, html, type Part } from '../../../platform/web/html.ts'
 import {
@@ -9,17 +9,9 @@ import {
   type PaymentFilter,
   type Sought,
 } from '../../lists/find-payments-store.ts'
-import { type Filter, type Filters, oneOf, type PageVisit } from '../frame/list.ts'
-import type { AccountVisit } from '../frame/page.ts'
-import { code, inDigits, joined, link, paragraph, untrusted } from '../frame/parts.ts'
-import { spanIn, TIME_RULE } from '../frame/times.ts'
-
-const day = (label: string): Filter => ({
-  label,
-  problem: (value, now) => (spanIn(value, now) ? undefined : TIME_RULE),
-  hint: '14/9/2026 or today',
-  width: 10,
-})
+import { dayFilter, type Filters, oneOf, type PageVisit, spanIn } from '../frame/list.ts'
+import { code, joined, link, paragraph, untrusted } from '../frame/parts.ts'
+import type { AccountVisit } from '../frame/visit.ts'
 
 /** In the filter of the status. */
 const REFUNDED = 'refunded'
@@ -29,8 +21,8 @@ export const filters = {
   status: oneOf('Status', [...statuses, REFUNDED], {
     nameOf: status => (status === REFUNDED ? 'refunded, wholly or partly' : status),
   }),
-  from: day('From (UTC)'),
-  to: day('To (UTC)'),
+  from: dayFilter('From (UTC)'),
+  to: dayFilter('To (UTC)'),
 } satisfies Filters
 export type Visit = PageVisit<typeof filters>
 type Filtered = Visit['values']

@@ -22,18 +22,12 @@ import type { Json } from '../../../platform/http/fields.ts'
 import { button, buttonGroup, details } from '../../../platform/web/components.ts'
 import { checkbox, input, select } from '../../../platform/web/form-components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
-import type { Code } from '../frame/banners.ts'
 import { definePage } from '../frame/define-page.ts'
 import { POUNDS, submit, type Typed, textIn, typedIn } from '../frame/form.ts'
 import type { PageVisit } from '../frame/list.ts'
-import {
-  type AccountVisit,
-  type Next,
-  pageOfAddress,
-  signInFirst,
-  type Visit,
-} from '../frame/page.ts'
+import type { Code, Next } from '../frame/page.ts'
 import { link, paragraph, postForm, statusTag, untrusted } from '../frame/parts.ts'
+import { type AccountVisit, pageOfAddress, signInFirst, type Visit } from '../frame/visit.ts'
 import { act, endOf } from './actions.ts'
 
 export const newPayment = definePage({

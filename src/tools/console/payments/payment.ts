@@ -13,7 +13,6 @@ import { findExchanges } from '../../record/store.ts'
 import { definePage } from '../frame/define-page.ts'
 import type { Typed } from '../frame/form.ts'
 import { linkBack, type PageVisit } from '../frame/list.ts'
-import { type AccountVisit, accountVisitOf, type ConsoleContext, existing } from '../frame/page.ts'
 import {
   code,
   counted,
@@ -26,6 +25,7 @@ import {
   time,
   untrusted,
 } from '../frame/parts.ts'
+import { type AccountVisit, accountVisitOf, type ConsoleContext, existing } from '../frame/visit.ts'
 import { paths, perform } from './actions.ts'
 import { statesPart, webhooksPart } from './picture.ts'
 import { report, summary } from './report.ts'

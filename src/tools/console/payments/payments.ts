@@ -1,7 +1,7 @@
 /** The list of payments. */
 
 import { timeOf } from '../../../core/ids.ts'
-import { inPounds } from '../../../core/money.ts'
+import { inDigits, inPounds } from '../../../core/money.ts'
 import type { Database } from '../../../core/ports.ts'
 import { type Payment, statusOf } from '../../../pay/payments/payment.ts'
 import { findPayment } from '../../../pay/payments/store.ts'
@@ -20,17 +20,14 @@ import {
   filterForm,
   isFiltered,
   isId,
-  pageAddress,
   pageLinks,
   readPage,
 } from '../frame/list.ts'
-import type { AccountVisit } from '../frame/page.ts'
 import {
   type Columns,
   counted,
   deliveryNames,
   emptyState,
-  inDigits,
   joined,
   leading,
   link,
@@ -41,6 +38,7 @@ import {
   untrusted,
   wideTable,
 } from '../frame/parts.ts'
+import { type AccountVisit, pageAddress } from '../frame/visit.ts'
 import { filterOf, filters, noMatch, scopeOf, type Visit } from './find.ts'
 
 export const payments = definePage({

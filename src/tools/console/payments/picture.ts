@@ -10,7 +10,7 @@ import {
   tokenOf,
 } from '../../../pay/payments/payment.ts'
 import { type Refund, refundSummary } from '../../../pay/payments/refund.ts'
-import { shownStatus } from '../../../pay/webhooks/message-store.ts'
+import { statusAt } from '../../../pay/webhooks/message-store.ts'
 import { button, buttonGroup, buttonLink } from '../../../platform/web/components.ts'
 import { input } from '../../../platform/web/form-components.ts'
 import { type Html, html, type Part } from '../../../platform/web/html.ts'
@@ -18,7 +18,6 @@ import { actionForm } from '../frame/define-page.ts'
 import { POUNDS, type Typed, typedIn } from '../frame/form.ts'
 import type { PageVisit } from '../frame/list.ts'
 import { deliveryOf } from '../frame/message-attempts.ts'
-import type { AccountVisit } from '../frame/page.ts'
 import {
   counted,
   link,
@@ -30,6 +29,7 @@ import {
   timeWithAge,
   untrusted,
 } from '../frame/parts.ts'
+import type { AccountVisit } from '../frame/visit.ts'
 import { AMOUNT, type PaymentAction, paymentActions } from './actions.ts'
 import type { MissingMessage, ShownMessage, Step } from './timeline.ts'
 import { reasonFor } from './timeline-view.ts'
@@ -160,7 +160,7 @@ function rowView(
     const { message, again } = each
     return {
       status: deliveryOf(message, visit, again),
-      text: `${message.event_type}, ${shownStatus(message, visit)}`,
+      text: `${message.event_type}, ${statusAt(message, visit)}`,
       detail: textOf(each),
       href: `${visit.root}messages/${message.message_id}`,
     }

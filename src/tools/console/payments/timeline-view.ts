@@ -1,7 +1,7 @@
-import { inPounds } from '../../../core/money.ts'
+import { inDigits, inPounds } from '../../../core/money.ts'
 import { iso } from '../../../core/time.ts'
 import type { FailureCode, Payment, PaymentEvent } from '../../../pay/payments/payment.ts'
-import { shownStatus } from '../../../pay/webhooks/message-store.ts'
+import { statusAt } from '../../../pay/webhooks/message-store.ts'
 import { tag } from '../../../platform/web/components.ts'
 import { type Html, html, type Part } from '../../../platform/web/html.ts'
 import { causeOf } from '../../explain/causes.ts'
@@ -12,12 +12,11 @@ import { MASK } from '../../record/mask.ts'
 import { inProduction } from '../check/findings.ts'
 import { agentOf, endings, orderNote, refusalText } from '../frame/exchange.ts'
 import { againPart, nameOfAttempt, type ShownAttempt } from '../frame/message-attempts.ts'
-import type { AccountVisit } from '../frame/page.ts'
 import {
   code,
   counted,
+  dayName,
   deliveryTag,
-  inDigits,
   joined,
   link,
   nameOfKey,
@@ -25,7 +24,7 @@ import {
   timeOfDay,
   untrusted,
 } from '../frame/parts.ts'
-import { dayName } from '../frame/times.ts'
+import type { AccountVisit } from '../frame/visit.ts'
 import type { MissingMessage, ShownMessage, Step } from './timeline.ts'
 
 /** `hasWebhooks`: the account has or had any. */
@@ -146,7 +145,7 @@ function messageView(
   const { root } = timeline
   const { message_id, event_type } = message
   const alike = [...Map.groupBy(attempts, ({ ending }) => ending.result).values()]
-  return html`${link(`${root}messages/${message_id}`, event_type)} → ${untrusted(webhook)}: ${deliveryTag(shownStatus(message, timeline))} ${attempts.length === 0 ? 'no attempt yet' : counted(attempts.length, 'attempt')}${again && '.'}${againPart(again, timeline.now)}
+  return html`${link(`${root}messages/${message_id}`, event_type)} → ${untrusted(webhook)}: ${deliveryTag(statusAt(message, timeline))} ${attempts.length === 0 ? 'no attempt yet' : counted(attempts.length, 'attempt')}${again && '.'}${againPart(again, timeline.now)}
 ${
   alike.length > 0 &&
   html`<ol class="farthing-step__attempts" role="list">${alike.map(

@@ -13,7 +13,7 @@ import { type AcceptedSend, acceptedAmong, isCopy } from '../../record/by-hand.t
 import type { Exchange } from '../../record/exchange.ts'
 import { exchangesWithout, type Outline, readsOfPayment } from '../../record/store.ts'
 import { acceptedSince, mergeAttempts, type ShownAttempt } from '../frame/message-attempts.ts'
-import type { AccountVisit } from '../frame/page.ts'
+import type { AccountVisit } from '../frame/visit.ts'
 
 export type Rows = Awaited<ReturnType<typeof rowsOf>>
 

@@ -1,6 +1,7 @@
 /** The filters of the list of requests, and the refused requests in groups that are alike. */
 
 import { RECORDED_BODY_BYTES } from '../../../core/budgets.ts'
+import { inDigits } from '../../../core/money.ts'
 import { MINUTE } from '../../../core/time.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import {
@@ -10,11 +11,9 @@ import {
   type Refusals,
 } from '../../record/store.ts'
 import { refusalText } from '../frame/exchange.ts'
-import { type Filters, isId, linkOnly, oneOf, type PageVisit, pageAddress } from '../frame/list.ts'
-import type { AccountVisit } from '../frame/page.ts'
+import { type Filters, isId, linkOnly, oneOf, type PageVisit } from '../frame/list.ts'
 import {
   code,
-  inDigits,
   joined,
   link,
   numeric,
@@ -25,6 +24,7 @@ import {
   untrusted,
   wideTable,
 } from '../frame/parts.ts'
+import { type AccountVisit, pageAddress } from '../frame/visit.ts'
 
 /** What the list shows. Attempts are on the pages of their messages. */
 export const KINDS = ['api', 'page'] as const

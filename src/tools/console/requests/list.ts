@@ -1,5 +1,6 @@
 /** The list of requests: refusals in groups, then all of them, with what was only counted between. */
 
+import { inDigits } from '../../../core/money.ts'
 import type { Database } from '../../../core/ports.ts'
 import type { Range } from '../../../platform/database/select.ts'
 import { tag } from '../../../platform/web/components.ts'
@@ -14,7 +15,7 @@ import {
   newestId,
 } from '../../record/store.ts'
 import { MINUTES } from '../../record/traffic-store.ts'
-import { definePage } from '../frame/define-page.ts'
+import { definePage, MOST_NEWER } from '../frame/define-page.ts'
 import { agentOf, orderNote, refusalText, shortened } from '../frame/exchange.ts'
 import {
   addressFrom,
@@ -25,12 +26,10 @@ import {
   pageLinks,
   readPage,
 } from '../frame/list.ts'
-import { MOST_NEWER } from '../frame/live.ts'
 import {
   code,
   counted,
   emptyState,
-  inDigits,
   leading,
   link,
   numeric,

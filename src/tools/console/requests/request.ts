@@ -1,7 +1,7 @@
 /** One recorded exchange: a request to the API or to the hosted pages, or an attempt to deliver a message. */
 
 import { findPayment } from '../../../pay/payments/store.ts'
-import { findMessage, shownStatus } from '../../../pay/webhooks/message-store.ts'
+import { findMessage, statusAt } from '../../../pay/webhooks/message-store.ts'
 import type { Endpoint } from '../../../platform/http/endpoint.ts'
 import { insetText, type SummaryRow, summaryList } from '../../../platform/web/components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
@@ -15,7 +15,6 @@ import { definePage } from '../frame/define-page.ts'
 import { endings, headersAndBody } from '../frame/exchange.ts'
 import { linkBack } from '../frame/list.ts'
 import { acceptedSince, againPart, nameOfAttempt } from '../frame/message-attempts.ts'
-import { type AccountVisit, existing } from '../frame/page.ts'
 import {
   code,
   deliveryTag,
@@ -24,12 +23,13 @@ import {
   listing,
   nameOfKey,
   paragraph,
+  shortTime,
   statusTag,
   summaryRows,
   time,
   untrusted,
 } from '../frame/parts.ts'
-import { shortTime } from '../frame/times.ts'
+import { type AccountVisit, existing } from '../frame/visit.ts'
 import { requestLine, statusPart, statusText, tookText } from './list.ts'
 
 export const request = definePage({
@@ -131,7 +131,7 @@ ${events.map(
 )}${messages.map(
   message =>
     message &&
-    html`<li>${link(`${root}messages/${message.message_id}`, message.event_type)} to ${untrusted(message.callback_url)} ${deliveryTag(shownStatus(message, visit))}${againPart(acceptedSince(message, accepted), now)}</li>\n`,
+    html`<li>${link(`${root}messages/${message.message_id}`, message.event_type)} to ${untrusted(message.callback_url)} ${deliveryTag(statusAt(message, visit))}${againPart(acceptedSince(message, accepted), now)}</li>\n`,
 )}${events.length + messages.length === 0 && html`<li>Nothing</li>`}</ul>`
 }
 

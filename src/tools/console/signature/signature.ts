@@ -1,6 +1,7 @@
 /** The signature workbench: why a signature does not match. */
 
 import { asTypedHere } from '../../../core/invocation.ts'
+import { inDigits } from '../../../core/money.ts'
 import { isGone, type Reading } from '../../../pay/retention.ts'
 import { findMessage, type MessageRow } from '../../../pay/webhooks/message-store.ts'
 import {
@@ -20,8 +21,8 @@ import { listDeliveries, newestWebhooks } from '../../lists/webhooks-store.ts'
 import { definePage } from '../frame/define-page.ts'
 import { type Typed, typedIn } from '../frame/form.ts'
 import { linkOnly, type PageVisit } from '../frame/list.ts'
-import type { AccountVisit } from '../frame/page.ts'
-import { code, inDigits, joined, link, paragraph, untrusted, wideTable } from '../frame/parts.ts'
+import { code, joined, link, paragraph, untrusted, wideTable } from '../frame/parts.ts'
+import type { AccountVisit } from '../frame/visit.ts'
 import { questionOf, readSubmission } from './form.ts'
 
 const MOST_MESSAGES = 50
@@ -36,7 +37,6 @@ const filters = { message: linkOnly }
 export const signature = definePage({
   path: 'signature',
   navigation: 'Signature',
-  below: 'Webhooks',
   filters,
   read: async (visit, compared?: Compared) =>
     compared?.candidates ?? candidatesFor(visit, visit.values.message),

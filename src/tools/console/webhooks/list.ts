@@ -1,9 +1,10 @@
 /** The webhooks of the account, active ones first, and the form that registers one with the rules of the API. */
 
 import { timeOf } from '../../../core/ids.ts'
+import { inDigits } from '../../../core/money.ts'
 import { eventMeanings } from '../../../pay/differences/messages.ts'
 import { registerWebhook } from '../../../pay/webhooks/commands.ts'
-import { isListenerAddress, NOBODY_LISTENS } from '../../../pay/webhooks/listener.ts'
+import { isListenerAddress } from '../../../pay/webhooks/listener.ts'
 import { attemptsOf } from '../../../pay/webhooks/message-store.ts'
 import { eventTypesOf, type Webhook, webhookTitle } from '../../../pay/webhooks/webhook.ts'
 import { readNewWebhook } from '../../../pay/webhooks/wire.ts'
@@ -24,13 +25,12 @@ import { actionForm, definePage } from '../frame/define-page.ts'
 import { submit, type Typed, textIn, typedIn } from '../frame/form.ts'
 import type { PageVisit } from '../frame/list.ts'
 import { type Accepted, acceptedSince, againPart } from '../frame/message-attempts.ts'
-import type { AccountVisit, Next } from '../frame/page.ts'
+import type { Next } from '../frame/page.ts'
 import {
   code,
   command,
   deliveryTag,
   emptyState,
-  inDigits,
   link,
   paragraph,
   type SummaryValues,
@@ -38,13 +38,13 @@ import {
   time,
   untrusted,
 } from '../frame/parts.ts'
+import type { AccountVisit } from '../frame/visit.ts'
 
 const MOST_SHOWN = 50
 
 export const webhooks = definePage({
   path: 'webhooks',
   navigation: 'Endpoints',
-  below: 'Webhooks',
   read,
   show: (visit, data) =>
     html`${!visit.hasEnded && buttonLink('register-webhook', 'Register a webhook', `${visit.root}webhooks/new`)}
@@ -102,9 +102,9 @@ export const webhookRows = (
 function lastResponse({ last }: ListedWebhook, accepted: Accepted, now: number): string | Html {
   const attempt = last && attemptsOf(last).at(-1)
   if (!attempt) return 'Nothing was sent yet'
-  const { at, status, result } = attempt
+  const { at, result } = attempt
   const again = acceptedSince(last, accepted)
-  return html`${deliveryTag(result === NOBODY_LISTENS ? 'not listening' : status)} ${untrusted(result)}, ${time(at)}${againPart(again, now)}`
+  return html`${deliveryTag(last.status)} ${untrusted(result)}, ${time(at)}${againPart(again, now)}`
 }
 
 /** Whether somebody listens; undefined if it is not the webhook of a listener. */

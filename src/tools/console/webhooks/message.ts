@@ -6,10 +6,9 @@ import {
   attemptsOf,
   findMessage,
   type KeptMessage,
-  shownStatus,
   statusAt,
 } from '../../../pay/webhooks/message-store.ts'
-import { type DeliveryStatus, webhookTitle } from '../../../pay/webhooks/webhook.ts'
+import { type MessageStatus, webhookTitle } from '../../../pay/webhooks/webhook.ts'
 import { formBody } from '../../../platform/http/body.ts'
 import { pageFault } from '../../../platform/http/errors.ts'
 import { backLink, button, details, summaryList } from '../../../platform/web/components.ts'
@@ -31,7 +30,7 @@ import {
   nameOfAttempt,
   type ShownAttempt,
 } from '../frame/message-attempts.ts'
-import { type AccountVisit, existing, type Next } from '../frame/page.ts'
+import type { Next } from '../frame/page.ts'
 import {
   deliveryName,
   deliveryTag,
@@ -40,11 +39,12 @@ import {
   listing,
   paragraph,
   paymentName,
+  shortTime,
   summaryRows,
   time,
   untrusted,
 } from '../frame/parts.ts'
-import { shortTime } from '../frame/times.ts'
+import { type AccountVisit, existing } from '../frame/visit.ts'
 import { ask, askPart } from './receiver.ts'
 
 /** Attempts that are shown; there may be many by hand. */
@@ -146,7 +146,7 @@ function outcomeOf(
     .join(' ')
 }
 
-function deliveryText(status: DeliveryStatus, attempts: number): string {
+function deliveryText(status: MessageStatus, attempts: number): string {
   if (status === 'SUCCESSFUL') return 'The delivery succeeded.'
   if (status === 'PENDING') return 'The delivery is on its way.'
   if (attempts === 0) return 'The message was never delivered.'
@@ -158,16 +158,17 @@ function deliveryText(status: DeliveryStatus, attempts: number): string {
 /** The result of the delivery and the reason, in one sentence. */
 function whatHappened(
   message: KeptMessage,
-  { status, reading }: { status: DeliveryStatus; reading: Reading },
+  { status, reading }: { status: MessageStatus; reading: Reading },
   attempts: readonly ShownAttempt[],
 ): string {
   const last = attempts.find(({ exchange }) => !exchange?.by_hand)
   const cause = last && causeOf(last.ending)
   if (status === 'SUCCESSFUL') return `Delivered: the receiver answered ${last?.ending.result}.`
-  if (status === 'PENDING')
-    return cause
-      ? `${message.due_at === null ? 'One more attempt follows' : `The next attempt is made at ${shortTime(message.due_at, reading.now)}`}. ${cause}`
-      : 'It is on its way.'
+  if (status === 'PENDING') {
+    const at = message.due_at === null ? undefined : shortTime(message.due_at, reading.now)
+    if (!cause) return at ? `A plan delays it: it is sent at ${at}.` : 'It is on its way.'
+    return `${at ? `The next attempt is made at ${at}` : 'One more attempt follows'}. ${cause}`
+  }
   if (cause) return cause
   return message.body === null
     ? 'It was never sent: its payment was gone after 7 days.'
@@ -186,7 +187,7 @@ ${message.body !== null && paragraph(link(`${visit.root}signature?message=${mess
 
 const rowsFor = (message: KeptMessage, payment: string, visit: AccountVisit) => [
   ...summaryRows('', {
-    'Delivery status': deliveryName(shownStatus(message, visit)),
+    'Delivery status': deliveryName(statusAt(message, visit)),
     Payment: link(`${visit.root}payments/${message.payment_id}`, untrusted(payment)),
     'Callback URL': untrusted(message.callback_url),
   }),

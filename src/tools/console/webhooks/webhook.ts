@@ -1,15 +1,11 @@
 /** One webhook: how its last deliveries went, its messages, and what can be done with it. */
 
+import { inDigits } from '../../../core/money.ts'
 import { iso } from '../../../core/time.ts'
 import type { Reading } from '../../../pay/retention.ts'
-import {
-  attemptsOf,
-  type MessageRow,
-  type ShownStatus,
-  shownStatus,
-} from '../../../pay/webhooks/message-store.ts'
+import { attemptsOf, type MessageRow, statusAt } from '../../../pay/webhooks/message-store.ts'
 import { deactivateWebhook, findWebhook } from '../../../pay/webhooks/store.ts'
-import { type Webhook, webhookTitle } from '../../../pay/webhooks/webhook.ts'
+import { type MessageStatus, type Webhook, webhookTitle } from '../../../pay/webhooks/webhook.ts'
 import { formBody } from '../../../platform/http/body.ts'
 import { backLink, button, details, summaryList } from '../../../platform/web/components.ts'
 import { select } from '../../../platform/web/form-components.ts'
@@ -27,16 +23,9 @@ import {
   messageTable,
   noMatch,
 } from '../frame/message-attempts.ts'
-import { existing, type Next, notFound } from '../frame/page.ts'
-import {
-  emptyState,
-  inDigits,
-  listing,
-  type Mark,
-  marksRow,
-  paragraph,
-  untrusted,
-} from '../frame/parts.ts'
+import type { Next } from '../frame/page.ts'
+import { emptyState, listing, type Mark, marksRow, paragraph, untrusted } from '../frame/parts.ts'
+import { existing, notFound } from '../frame/visit.ts'
 import { act } from '../payments/actions.ts'
 import { backAddress } from '../payments/new.ts'
 import { webhookRows } from './list.ts'
@@ -118,7 +107,7 @@ ${paragraph(countsOf(messages, visit))}
 function markOf(visit: Visit, message: MessageRow, accepted: Accepted): Mark {
   const { message_id, event_type, created } = message
   const { root } = visit
-  const shown = shownStatus(message, visit)
+  const shown = statusAt(message, visit)
   const status = deliveryOf(message, visit, acceptedSince(message, accepted))
   const result =
     attemptsOf(message).at(-1)?.result ?? (shown === 'PENDING' ? 'not sent yet' : 'never sent')
@@ -129,8 +118,8 @@ function markOf(visit: Visit, message: MessageRow, accepted: Accepted): Mark {
 
 /** Such as `48 of 50 delivered (96 %). The slowest response took 1,203 ms.` */
 function countsOf(messages: readonly MessageRow[], reading: Reading): string {
-  const counts = Map.groupBy(messages, message => shownStatus(message, reading))
-  const count = (status: ShownStatus) => counts.get(status)?.length ?? 0
+  const counts = Map.groupBy(messages, message => statusAt(message, reading))
+  const count = (status: MessageStatus) => counts.get(status)?.length ?? 0
   const delivered = count('SUCCESSFUL')
   const ended = delivered + count('FAILED')
   const rate = `${delivered} of ${ended} delivered (${Math.floor((delivered / ended) * 100)} %).`

@@ -1,10 +1,16 @@
-/** Entering the console, with a key or with a link of `farthing open`, and what is refused to whoever is not inside. */
+/** Entering the console, with a key or with a link of `farthing open`, and leaving it. */
 
-import type { FastifyReply, FastifyRequest } from 'fastify'
-import { type Account, givenName } from '../../../core/account.ts'
+import type { FastifyReply } from 'fastify'
 import { asTypedHere } from '../../../core/invocation.ts'
+import {
+  endSession,
+  findSession,
+  type Session,
+  signedIn,
+  startSession,
+} from '../../../platform/accounts/session.ts'
 import { findKey } from '../../../platform/accounts/store.ts'
-import { formBody, isForm } from '../../../platform/http/body.ts'
+import { formBody } from '../../../platform/http/body.ts'
 import type { Route } from '../../../platform/http/endpoint.ts'
 import { pageFault } from '../../../platform/http/errors.ts'
 import { button } from '../../../platform/web/components.ts'
@@ -12,32 +18,9 @@ import { input } from '../../../platform/web/form-components.ts'
 import { isFromOtherSite } from '../../../platform/web/headers.ts'
 import { html } from '../../../platform/web/html.ts'
 import type { ToolContext } from '../../context.ts'
-import { ACCOUNT_HEADER } from './live.ts'
-import {
-  type AccountVisit,
-  type ConsoleContext,
-  type Next,
-  outside,
-  type Page,
-  pageOfAddress,
-  sendNext,
-  sendPage,
-  signInFirst,
-  textsIn,
-  type Visit,
-  visitOf,
-} from './page.ts'
-import {
-  ACCOUNT_FIELD,
-  code,
-  command,
-  heading,
-  hidden,
-  link,
-  paragraph,
-  postForm,
-} from './parts.ts'
-import { endSession, findSession, type Session, signedIn, startSession } from './session.ts'
+import { otherAccount, type Page, sendNext, sendPage } from '../frame/page.ts'
+import { code, command, heading, hidden, paragraph, postForm } from '../frame/parts.ts'
+import { type ConsoleContext, pageOfAddress, textsIn, type Visit, visitOf } from '../frame/visit.ts'
 
 /** The page of the console to open then; home if the address or the form names none. */
 const pageIn = (fields: URLSearchParams): string => pageOfAddress(fields.get('to') ?? '') ?? ''
@@ -151,51 +134,4 @@ ${button({ id: 'enter', text: 'Enter' })}`
   const content = html`${paragraph('This link signs you in without a key. It works for one minute.')}
 ${postForm(undefined, `${root}enter`, fields)}`
   return { title: 'Enter', heading: heading('Enter the console'), content, narrow: true }
-}
-
-/** The page of a form is at its address or one level above. */
-export function sendSignedOut(
-  context: ConsoleContext,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  purpose: string,
-): FastifyReply {
-  const [path = '', ...query] = request.originalUrl.split('?')
-  const above = path.endsWith(`/${purpose}`) ? path.slice(0, -purpose.length - 1) : path
-  const page = pageOfAddress([above, ...query].join('?'))
-  const next: Next = { to: signInFirst(page), done: { code: 'lost' } }
-  return sendNext(reply, outside(visitOf(request, context)), next)
-}
-
-/** The page that says that nothing can be done, if the account has ended. */
-export const endedAccount = ({ home, hasEnded }: AccountVisit): Page | undefined =>
-  hasEnded
-    ? {
-        title: 'This test account has ended',
-        status: 409,
-        content: html`${paragraph('Nothing was done.')}
-${paragraph(link(home, 'Read its pages'))}`,
-      }
-    : undefined
-
-export const inAnother = (account: Account): Pick<Page, 'title' | 'heading'> => ({
-  title: 'You are now in another account',
-  heading: heading(html`You are now in <bdi>${givenName(account)}</bdi>`),
-})
-
-/**
- * The page that says so, if the browser has signed in to another account since it opened the page of the form, or the
- * page that it looks at. Nothing may be done then.
- */
-export function otherAccount(visit: Visit & { account: Account }): Page | undefined {
-  const { home, account, request } = visit
-  const form = isForm(request) ? formBody(request).get(ACCOUNT_FIELD) : null
-  const from = form ?? request.headers[ACCOUNT_HEADER] ?? null
-  if (from === null || from === account.name || from === givenName(account)) return undefined
-  return {
-    ...inAnother(account),
-    status: 409,
-    content: html`${paragraph(html`Nothing was done. The page that you used is one of the account <bdi>${givenName({ name: String(from) })}</bdi>, and this browser has signed in to <bdi>${givenName(account)}</bdi> since.`)}
-${paragraph(html`${link(home, 'Go to the home page of this account')}, or sign out and sign in with a key of the other.`)}`,
-  }
 }

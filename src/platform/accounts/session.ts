@@ -1,23 +1,13 @@
+/** The session of a browser in the console, and the cookies that keep it. */
 import type { IncomingMessage } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import {
-  type Account,
-  accountIn,
-  givenName,
-  isAccountName,
-  ownerOf,
-} from '../../../core/account.ts'
-import type { Config } from '../../../core/config.ts'
-import { currentGuest } from '../../../core/guests.ts'
-import { isSealedBy, type Purpose, readSeal, seal } from '../../../platform/accounts/seal.ts'
-import {
-  accountBeforeEnd,
-  accountOfName,
-  findLivingKey,
-  findTestAccount,
-} from '../../../platform/accounts/store.ts'
-import { askedFor, decodeAscii, pathOf } from '../../../platform/http/addresses.ts'
-import type { ToolContext } from '../../context.ts'
+import { type Account, accountIn, givenName, isAccountName, ownerOf } from '../../core/account.ts'
+import type { Config } from '../../core/config.ts'
+import { currentGuest } from '../../core/guests.ts'
+import type { Database, Time } from '../../core/ports.ts'
+import { askedFor, decodeAscii, pathOf } from '../http/addresses.ts'
+import { isSealedBy, type Purpose, readSeal, seal } from './seal.ts'
+import { accountBeforeEnd, accountOfName, findLivingKey, findTestAccount } from './store.ts'
 
 declare module 'node:http' {
   interface IncomingMessage {
@@ -35,11 +25,13 @@ const MOST_TRIED = 8
 /** Milliseconds for which a browser stays signed in. */
 const SESSION_MS = 12 * 60 * 60 * 1000
 
+type SessionPorts = { database: Database; config: Config; time: Time }
+
 export type Session = { account: Account; key_id: string }
 
 /** The account that a seal opens; undefined for any other text, and once the seal has expired or its key was revoked. */
 export async function findSession(
-  { database, config, time }: ToolContext,
+  { database, config, time }: SessionPorts,
   text: string,
   purpose: Purpose,
 ): Promise<Session | undefined> {
@@ -52,7 +44,7 @@ export async function findSession(
 }
 
 /** The session of the browser that sends the request. */
-async function sessionOf(context: ToolContext, request: FastifyRequest) {
+async function sessionOf(context: SessionPorts, request: FastifyRequest) {
   for (const value of cookiesNamed(request, COOKIE).slice(0, MOST_TRIED)) {
     const session = await findSession(context, value, 'session')
     if (session) return session
@@ -77,7 +69,7 @@ export function routedInConsole(raw: IncomingMessage): string {
  * it is the test account of that name. Its own key opens it, and that of its parent, which can still read it after its
  * end. Resolves to false if there is no session. Throws `NotInside` with the account of the session in the request.
  */
-export async function signedIn(context: ToolContext, request: FastifyRequest): Promise<boolean> {
+export async function signedIn(context: SessionPorts, request: FastifyRequest): Promise<boolean> {
   const session = await sessionOf(context, request)
   if (!session) return false
   request.account = session.account
@@ -91,7 +83,7 @@ export async function signedIn(context: ToolContext, request: FastifyRequest): P
   return true
 }
 
-async function accountInside({ database, time }: ToolContext, own: Account, name: string) {
+async function accountInside({ database, time }: SessionPorts, own: Account, name: string) {
   if (own.parent !== null && givenName(own) === name) return { account: own, hasEnded: false }
   const testAccount = isAccountName(name)
     ? await findTestAccount(database, own.name, name)
@@ -113,7 +105,7 @@ export const cookiesNamed = ({ headers }: FastifyRequest, cookieName: string): s
 
 /** Signs the browser in with a key that was just checked. Returns false if the key was revoked meanwhile. */
 export async function startSession(
-  { database, config, time }: ToolContext,
+  { database, config, time }: SessionPorts,
   request: FastifyRequest,
   reply: FastifyReply,
   { account, key_id }: Session,

@@ -3,8 +3,8 @@ import type { Account } from '../../../core/account.ts'
 import type { Database } from '../../../core/ports.ts'
 import { remember } from '../../../core/remember.ts'
 import type { ToolContext } from '../../context.ts'
-import { checkAccount, type Report } from '../../explain/check/report.ts'
 import { newestId } from '../../record/store.ts'
+import { checkAccount, type Report } from './report.ts'
 
 /** `at` is when they were counted, on the account's clock, if that was before the newest request. */
 export type Fails = { fails: number; at?: number }

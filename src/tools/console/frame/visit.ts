@@ -1,0 +1,152 @@
+/** A visit to a page of the console: who asks, for which account, and what the address says. */
+
+import type { FastifyRequest } from 'fastify'
+import { type Account, givenName } from '../../../core/account.ts'
+import type { Config } from '../../../core/config.ts'
+import type { AccountTime, MachineTime } from '../../../core/ports.ts'
+import { CONSOLE_PAGE } from '../../../platform/accounts/seal.ts'
+import { type Addresses, addressesOf } from '../../../platform/http/addresses.ts'
+import type { Endpoint } from '../../../platform/http/endpoint.ts'
+import { pageFault } from '../../../platform/http/errors.ts'
+import { isStorable } from '../../../platform/http/fields.ts'
+import type { ToolContext } from '../../context.ts'
+
+type Entry = { path: string; text: string }
+
+/** An entry of the navigation, and the pages below it; the first is that which it leads to. */
+export type Section = {
+  text: string
+  pages: readonly Entry[]
+  /** Pages outside the console, by their paths. */
+  others?: readonly Entry[]
+  /** The number of fails of the check stands beside it. */
+  isCounted?: true
+}
+
+export type ConsoleContext = ToolContext & {
+  /** The endpoints whose requests the console shows. */
+  operations: readonly Endpoint[]
+  /** What each operation does, in words, by its operationId. */
+  summaries: ReadonlyMap<string, string>
+  sections: readonly Section[]
+}
+
+/** One request for a page of the console. */
+export type Visit = {
+  request: FastifyRequest
+  config: Config
+  sections: readonly Section[]
+  /**
+   * Relative links to pages of the account begin with it: it leads from the address of this page to `/console/`, or to
+   * `/console/a/NAME/` of a test account.
+   */
+  root: string
+  /** The relative address of the home page. It has no slash at its end, as in the links that lead to it. */
+  home: string
+  /** Leads to the front page, without a slash at its end. */
+  site: string
+  /** `/console` or `/console/a/NAME`. */
+  base: string
+  addresses: Addresses
+  /** undefined on the pages where nobody is signed in. */
+  account: Account | undefined
+  /** The account has ended: its pages can only be read. */
+  hasEnded?: boolean | undefined
+}
+
+/** A request by a person who is signed in, and the service that answers it. */
+export type AccountVisit = Visit & {
+  context: ConsoleContext
+  account: Account
+  /** The account's time, and the machine's. */
+  now: AccountTime
+  wall: MachineTime
+}
+
+/**
+ * Links are relative, so that the console opens at every address of the service. Below `/console` each slash of the
+ * request's path leads one level down.
+ */
+function placeOf({ originalUrl }: FastifyRequest): Pick<Visit, 'root' | 'home' | 'site' | 'base'> {
+  const [path = ''] = originalUrl.split('?', 1)
+  const [inside] = /^\/console\/a\/[^/]+/.exec(path) ?? []
+  const base = inside ?? '/console'
+  const name = base.slice(base.lastIndexOf('/') + 1)
+  const levels = path.slice(base.length).split('/').length - 2
+  const root = levels < 0 ? `${name}/` : '../'.repeat(levels)
+  return { root, home: `${root}../${name}`, site: `${root}${inside ? '../../..' : '..'}`, base }
+}
+
+/** The pages of a test account, below the root of its parent's. */
+export const insideOf = (account: Pick<Account, 'name'>): string =>
+  `a/${encodeURIComponent(givenName(account))}`
+
+/** The same place among the pages of the account whose key signed in, where the pages to sign in are. */
+export const outside = (visit: Visit): Visit =>
+  visit.base === '/console'
+    ? visit
+    : {
+        ...visit,
+        root: `${visit.site}/console/`,
+        home: `${visit.site}/console`,
+        base: '/console',
+      }
+
+export const visitOf = (
+  request: FastifyRequest,
+  { config, sections }: Pick<ConsoleContext, 'config' | 'sections'>,
+): Visit => ({
+  request,
+  config,
+  sections,
+  ...placeOf(request),
+  addresses: addressesOf(request, config),
+  account: undefined,
+})
+
+export function accountVisitOf(request: FastifyRequest, context: ConsoleContext): AccountVisit {
+  const { account } = request
+  const { hasEnded } = request.raw
+  const { time } = context
+  const times = { now: time.now(account), wall: time.wall() }
+  return { ...visitOf(request, context), context, account, ...times, hasEnded }
+}
+
+/** The named parameters of the query. Missing, repeated and unusable ones are ''. */
+export function textsIn<Name extends string>({ request }: Visit, names: readonly Name[]) {
+  const query = request.query as Record<string, unknown> // Fastify types it as unknown
+  const read = names.map(name => {
+    const value = Object.hasOwn(query, name) ? query[name] : undefined
+    return [name, typeof value === 'string' && isStorable(value) ? value : '']
+  })
+  return Object.fromEntries(read) as Record<Name, string> // each name was read
+}
+
+/** An address of the console without the leading `/console/`; undefined for what no page can have, or no header. */
+export function pageOfAddress(url: string): string | undefined {
+  const [, path = '', query = ''] = /^([^?]*)\??([!-~]*)$/.exec(url) ?? []
+  const page = path.replace(/^\/console\//, '').replace(/\/$/, '')
+  if (!CONSOLE_PAGE.test(page)) return undefined
+  return query ? `${page}?${query}` : page
+}
+
+/** Leads to the page to sign in, and from there back to `page`. */
+export const signInFirst = (page: string | undefined): string =>
+  page === undefined ? 'sign-in' : `sign-in?${new URLSearchParams({ to: page })}`
+
+/** `page?name=value`, without the parameters that are undefined or ''. */
+export function pageAddress(page: string, parameters: Record<string, string | undefined>): string {
+  const pairs = Object.entries(parameters).flatMap(([name, value]): [string, string][] =>
+    value ? [[name, value]] : [],
+  )
+  return pairs.length > 0 ? `${page}?${new URLSearchParams(pairs)}` : page
+}
+
+/** For what the account does not have: it is unknown, gone, or another account's. */
+export const notFound = (): Error => pageFault(404)
+
+/** Throws `notFound` where there is nothing. */
+export function existing<Thing>(thing: Thing | undefined): Thing {
+  if (thing === undefined) throw notFound()
+  return thing
+}

@@ -1,0 +1,54 @@
+/** The fields of bodies and the parameters of queries: how they are read, and described in the document. */
+import type { Reader } from '../../core/values.ts'
+import type { Json } from '../../platform/http/fields.ts'
+import { object } from '../../platform/http/schema.ts'
+import { badField, missingField, noSuchField } from './errors.ts'
+
+export type Fields = Readonly<Record<string, Reader>>
+
+type ValueOf<Each> = Each extends { read(given: never): infer Read }
+  ? Exclude<Read, undefined>
+  : never
+export type Values<Optional, Required = unknown> = {
+  [Name in keyof Required]: ValueOf<Required[Name]>
+} & { [Name in keyof Optional]?: ValueOf<Optional[Name]> }
+
+type Schemas<Known extends Fields> = { [Name in keyof Known]: Known[Name]['schema'] }
+
+export const schemasOf = <Known extends Fields>(fields: Known) =>
+  Object.fromEntries(
+    Object.entries(fields).map(([name, { schema }]) => [name, schema]),
+  ) as Schemas<Known> // of each field its schema
+
+/** The schema of a body, with its fields: those that are required, and those that may be absent. */
+export const body = <Required extends Fields, Optional extends Fields>(
+  title: string,
+  required: Required,
+  optional: Optional,
+) => ({
+  ...object(title, schemasOf(required), schemasOf(optional)),
+  fields: { required, optional },
+})
+
+/**
+ * Throws a 422 for a name that is unknown, the first value that is not valid, or a required one that is missing.
+ * `within`: the name of the field whose value has these, and a dot.
+ */
+export function readFields<Optional extends Fields, Required extends Fields>(
+  given: Json,
+  { required, optional }: { required?: Required; optional: Optional },
+  within = '',
+): Values<Optional, Required> {
+  const fields: Fields = { ...required, ...optional }
+  const names = Object.keys(fields)
+  const unknown = Object.keys(given).find(name => !names.includes(name))
+  if (unknown !== undefined) throw noSuchField(within + unknown, names)
+  const values: Json = {}
+  for (const [name, value] of Object.entries(given)) {
+    values[name] = fields[name]?.read(value)
+    if (values[name] === undefined) throw badField(within + name, `must be ${fields[name]?.rule}`)
+  }
+  for (const [name, { rule }] of Object.entries(required ?? {}))
+    if (given[name] === undefined) throw missingField(within + name, `is required: ${rule}`)
+  return values as Values<Optional, Required> // each was read by its own field
+}

@@ -1,0 +1,37 @@
+import type { Account } from '../../core/account.ts'
+import { PLANS } from '../../core/budgets.ts'
+import { untilWritten } from '../../core/retry.ts'
+import { findPayment } from '../../pay/payments/store.ts'
+import type { Endpoint } from '../../platform/http/endpoint.ts'
+import type { ToolContext } from '../context.ts'
+import type { Plan } from '../plans/plan.ts'
+import { countPlans, insertPlan } from '../plans/store.ts'
+import { notFound, tooMany } from './errors.ts'
+import { type NewPlan, readPlan } from './plan-wire.ts'
+
+type PlanContext = ToolContext & {
+  /** The endpoints that a plan can name. */
+  operations: readonly Endpoint[]
+}
+
+export const hasAllPlans = () => tooMany(`an account has at most ${PLANS} plans: delete some`)
+
+/** Stores a plan, with its defaults. Throws an error for one that cannot be. */
+export async function makePlan(
+  { database, time, newId, operations }: PlanContext,
+  account: Account,
+  given: NewPlan,
+): Promise<Plan> {
+  const { room, behaviour } = account
+  const read = readPlan(given, { operations, behaviour })
+  const { payment_id } = read
+  const now = time.now(account)
+  if (payment_id !== undefined && !(await findPayment(database, room, payment_id, now)))
+    throw notFound('payment')
+  const made: Plan = { ...read, plan_id: newId(now, room), room, seen: 0, acted: 0 }
+  return untilWritten(async () => {
+    if (await insertPlan(database, made)) return made
+    if ((await countPlans(database, room)) >= PLANS) throw hasAllPlans()
+    return undefined
+  })
+}
