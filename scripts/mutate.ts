@@ -30,23 +30,12 @@ import { pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
 import { testsConcerning } from '../test/support/concerning.ts'
 import { type Mutant, mutantsOf } from './mutants.ts'
-import { type Coverage, reaches, readCoverage } from './reach.ts'
+import { hashOf, linesIn, type Reached, reaches } from './reach.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const FOLDERS = ['core', 'platform', 'pay', 'tools'].map(name => `src/${name}`)
-const COPIED = [
-  'bench',
-  'bin',
-  'docs',
-  'examples',
-  'scripts',
-  'src',
-  'test',
-  'package.json',
-  'tsconfig.json',
-  'README.md',
-  'CHANGELOG.md',
-]
+/** What a copy of the tree leaves out. */
+const NOT_COPIED = new Set(['.git', 'node_modules'])
 /** They read the tree itself, make packages of it, or need a browser or other languages. */
 const LEFT_OUT =
   /^test\/(browser\/|testing\/language|(documents|executable|installation|package|run|tidy)\.)/
@@ -56,6 +45,8 @@ const TOGETHER = [4, 12, 30]
 /** Milliseconds for a group of files, beside some times of what they took. */
 const AT_LEAST = 30_000
 
+/** By test file. */
+type Tests = Map<string, Reached>
 type Outcome = 'red' | 'timeout' | 'types' | 'lived' | 'unreached'
 
 const { values, positionals } = parseArgs({
@@ -72,14 +63,14 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => pr
 await main()
 
 async function main(): Promise<void> {
-  const coverage = await measure()
+  const tests = await measure()
   const skip = Number(values.skip)
   const drawn = mutantsOf(ROOT, FOLDERS, values.seed)
     .filter(({ file }) => file.includes(values.only))
     .slice(skip, skip + Number(positionals[0] ?? 50))
   const outcomes = new Map<Mutant, Outcome>()
   await eachInCopy(drawn, async (mutant, copy) => {
-    const outcome = await outcomeOf(mutant, copy, coverage)
+    const outcome = await outcomeOf(mutant, copy, tests)
     outcomes.set(mutant, outcome)
     const { file, line, kind, before, after } = mutant
     const change = `${file}:${line} ${kind}: ${before} → ${after}`.replaceAll(/\s+/g, ' ')
@@ -88,15 +79,16 @@ async function main(): Promise<void> {
   process.stdout.write(`\n${tableOf(outcomes)}`)
 }
 
-async function outcomeOf(mutant: Mutant, copy: string, coverage: Coverage): Promise<Outcome> {
+async function outcomeOf(mutant: Mutant, copy: string, tests: Tests): Promise<Outcome> {
   const path = join(copy, mutant.file)
   const text = readFileSync(path, 'utf8')
   writeFileSync(path, text.slice(0, mutant.start) + mutant.after + text.slice(mutant.end))
   try {
     const likely = new Set(testsConcerning([mutant.file]))
-    const files = reaches(coverage, mutant, text).sort(
-      (a, b) => Number(likely.has(b.file)) - Number(likely.has(a.file)) || a.ms - b.ms,
-    )
+    const files = [...tests]
+      .filter(([, test]) => reaches(test, mutant, text))
+      .map(([file, { ms }]) => ({ file, ms, isLikely: Number(likely.has(file)) }))
+      .sort((a, b) => b.isLikely - a.isLikely || a.ms - b.ms)
     for (let done = 0, nth = 0; done < files.length; nth++) {
       const group = files.slice(done, done + (TOGETHER[nth] ?? files.length))
       done += group.length
@@ -164,22 +156,28 @@ function ended(child: ReturnType<typeof spawn>): Promise<number | null> {
   return new Promise(resolve => child.on('close', status => resolve(status)))
 }
 
-/** Runs every test file once that has changed or is new, without a mutant. Those that are red then are left out. */
-async function measure(): Promise<Coverage> {
-  const cache = join(ROOT, 'node_modules/.cache/mutate')
-  mkdirSync(cache, { recursive: true })
-  const files = globSync('test/**/*.test.ts', { cwd: ROOT }).filter(file => !LEFT_OUT.test(file))
-  const coverage = readCoverage(ROOT, join(cache, 'coverage.json'), files)
-  await eachInCopy(coverage.missing(), async (file, copy) => {
+/** Runs every test file once that has changed or is new, without a mutant. One that is red then reaches nothing. */
+async function measure(): Promise<Tests> {
+  const cache = join(ROOT, 'node_modules/.cache/mutate.json')
+  const kept: [string, Reached][] = existsSync(cache) ? JSON.parse(readFileSync(cache, 'utf8')) : []
+  const hashes = new Map(
+    globSync('test/**/*.test.ts', { cwd: ROOT })
+      .filter(file => !LEFT_OUT.test(file))
+      .map(file => [file, hashOf(readFileSync(join(ROOT, file), 'utf8'))]),
+  )
+  const tests: Tests = new Map(kept.filter(([file, { hash }]) => hashes.get(file) === hash))
+  const unknown = [...hashes].filter(([file]) => !tests.has(file))
+  await eachInCopy(unknown, async ([file, hash], copy) => {
     const output = join(copy, 'coverage')
     const began = performance.now()
     const result = await run(copy, [file], 240_000, { NODE_V8_COVERAGE: output })
-    coverage.add(file, { green: result === 'green', ms: performance.now() - began, copy, output })
+    const lines = result === 'green' ? linesIn(copy, output) : {}
+    tests.set(file, { hash, ms: performance.now() - began, lines })
     rmSync(output, { recursive: true, force: true })
+    writeFileSync(cache, JSON.stringify([...tests]))
     process.stdout.write(`${result.padEnd(9)} ${file}\n`)
   })
-  coverage.save()
-  return coverage
+  return tests
 }
 
 /** Takes the items in order, as many at once as there are copies of the tree. */
@@ -199,7 +197,8 @@ async function eachInCopy<Item>(
 
 /** The packages are those of the clone, but nothing that a mutant writes into a cache gets there. */
 function copyTree(copy: string): void {
-  for (const name of COPIED) cpSync(join(ROOT, name), join(copy, name), { recursive: true })
+  for (const name of readdirSync(ROOT))
+    if (!NOT_COPIED.has(name)) cpSync(join(ROOT, name), join(copy, name), { recursive: true })
   const packages = join(copy, 'node_modules')
   mkdirSync(packages)
   for (const name of readdirSync(join(ROOT, 'node_modules')))
