@@ -1,6 +1,7 @@
 /**
  * Breaks the code in one place at a time, and says which tests notice: `npm run mutate -- 50 --seed 1`. It draws that many
- * places of `src/{core,platform,pay,tools}` (mutants.ts), and `--skip` leaves out the first of the draw.
+ * places of `src/{core,platform,pay,tools}` (mutants.ts), `--skip` leaves out the first of the draw, `--only` takes
+ * those in files whose path has a text, and `--files` is the most test files that a mutant runs in.
  *
  * A mutant runs in a copy of the tree, on SQLite, in the test files that reach its line, until the first test is red. Which
  * do is measured once for each file and kept in node_modules/.cache/mutate. If all stay green, the compiler has a look, as in
@@ -55,6 +56,7 @@ const { values, positionals } = parseArgs({
     seed: { type: 'string', default: '1' },
     skip: { type: 'string', default: '0' },
     only: { type: 'string', default: '' },
+    files: { type: 'string', default: 'Infinity' },
   },
 })
 const folder = mkdtempSync(join(tmpdir(), 'farthing-mutants-'))
@@ -89,6 +91,7 @@ async function outcomeOf(mutant: Mutant, copy: string, tests: Tests): Promise<Ou
       .filter(([, test]) => reaches(test, mutant, text))
       .map(([file, { ms }]) => ({ file, ms, isLikely: Number(likely.has(file)) }))
       .sort((a, b) => b.isLikely - a.isLikely || a.ms - b.ms)
+      .slice(0, Number(values.files))
     for (let done = 0, nth = 0; done < files.length; nth++) {
       const group = files.slice(done, done + (TOGETHER[nth] ?? files.length))
       done += group.length
