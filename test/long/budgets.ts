@@ -4,7 +4,7 @@ import { setTimeout } from 'node:timers/promises'
 import { readConfig } from '../../src/app/config.ts'
 import { startFarthing } from '../../src/app/start.ts'
 import { createTime, DAY } from '../../src/core/time.ts'
-import { crashPostgres, crashSqlite } from '../faults/process/crashes.ts'
+import { crashSqlite } from '../faults/process/crashes.ts'
 import { startCrashablePostgres } from '../faults/process/postgres-server.ts'
 import {
   fillPage,
@@ -19,7 +19,6 @@ import { createPostgresDatabase } from '../support/postgres.ts'
 import { type Probed, startProbe } from '../support/probe-process.ts'
 import { type FarthingProcess, runProcess, startProcess } from '../support/process.ts'
 import { open } from '../support/raw-http.ts'
-import { flooded } from './floods.ts'
 import { sentence } from './kill-service.ts'
 import type { Job, JobOptions } from './run.ts'
 
@@ -40,10 +39,7 @@ const walks: Record<string, Walk> = {
   'both on PostgreSQL': async ({ scale }) =>
     `${await searching(await createPostgresDatabase(), scale, reading)}, ${await searching(await createPostgresDatabase(), scale, unread)}`,
   'searches while PostgreSQL is killed and comes back': killedMeanwhile,
-  'kill -9 of PostgreSQL under clients': async ({ seed, scale }) =>
-    sentence(await crashPostgres({ cycles: Math.ceil(5 * scale), seed })),
   'kill -9 with a full record': killedWithFullRecord,
-  'slow readers of /docs': ({ scale }) => flooded('unread pages', 60_000 * scale),
   'idle connections': idling,
   'a clock that jumps by a day': jumping,
 }

@@ -24,7 +24,7 @@ export const job: Job = {
   },
 }
 
-export async function flooded(flood: Flood, ms: number): Promise<string> {
+async function flooded(flood: Flood, ms: number): Promise<string> {
   const receiverPort = await freePort()
   const env = {
     DATABASE_URL: tempDatabase(),
