@@ -78,13 +78,6 @@ describe('Pages of a search', () => {
     )
   })
 
-  test('the prev_page of a search without results is page 1', () => {
-    const shown = page(0, { page: '40', display_size: '20' })
-    assert.equal(shown._links.prev_page?.href, `${API}/v1/payments?page=1&display_size=20`)
-    assert.equal(shown._links.last_page?.href, `${API}/v1/payments?page=1&display_size=20`)
-    assert.equal(shown._links.self?.href, `${API}/v1/payments?page=40&display_size=20`)
-  })
-
   test('links contain every filter as it was given', () => {
     const given = fc.string({ unit: codePoint, maxLength: 40 })
     fc.assert(

@@ -130,18 +130,6 @@ onOneDatabase('Card authorisation: body', service => {
     })
   })
 
-  test('POST /v1/auth returns 422 P0101 for an empty form', async () => {
-    assertError(await api.postForm('/v1/auth', {}), 422, 'P0101', { field: 'one_time_token' })
-  })
-
-  test('POST /v1/auth returns 400 P0920 for a body that is neither JSON nor a form', async () => {
-    for (const type of ['text/plain', 'multipart/form-data; boundary=x', 'application/jsonp']) {
-      const headers = { 'Content-Type': type }
-      const answer = await api.request('POST', '/v1/auth', { headers, body: '{}' })
-      assertError(answer, 400, 'P0920')
-    }
-  })
-
   test('a refused POST /v1/auth leaves the payment unchanged and its token valid', async () => {
     assert.deepEqual(await read(api, payment), payment)
     assert.equal((await authorise(api, payment)).status, 204)
