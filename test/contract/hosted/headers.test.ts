@@ -221,6 +221,14 @@ onOneDatabase(
           }
         assert.deepEqual(await read(api, payment), payment)
       })
+
+      test('a form is accepted when its media type has parameters and capitals', async () => {
+        const api = await service().newAccount()
+        const payment = await api.createPayment()
+        const type = { 'Content-Type': 'Application/X-WWW-Form-Urlencoded; charset=UTF-8' }
+        const answer = await form(api, pageOf(payment), type, 'scenario=success')
+        assert.equal(answer.status, 303)
+      })
     })
   },
   { control: true },
