@@ -1,18 +1,19 @@
 import { readFileSync } from 'node:fs'
 import { text } from 'node:stream/consumers'
+import { integer } from '../core/values.ts'
 import { damages, MOST_TIMES } from '../tools/deliver/send-again.ts'
 import { isSignatureRefusal } from '../tools/explain/wrong-signature.ts'
 import { CommandError, EXIT, wrongUsage } from './command-error.ts'
 import { defineCommand } from './define-command.ts'
 import { colouredStatus, oneLine, print, printable, printJson } from './output.ts'
-import { numberFrom } from './parse.ts'
+import { option } from './parse.ts'
 import { type Body, connect, serviceOptions } from './running-service.ts'
 
 const options = {
   times: {
     value: '<number>',
     meaning: `how many times, one after the other: 1 to ${MOST_TIMES} (default: 1)`,
-    parse: numberFrom(1, MOST_TIMES),
+    parse: option(integer(1, MOST_TIMES)),
   },
   damage: {
     value: '<kind>',

@@ -21,24 +21,26 @@ export type Turns = ReturnType<typeof createTurns>
  */
 export function createTurns(atOnce: number) {
   const takeSlot = createSlots(atOnce, Infinity)
-  /** By key: the runs that wait for a slot. */
-  const waiting = new Map<string, Map<string | symbol, Promise<unknown>>>()
+  /** The runs that wait for a slot. */
+  const waiting = new Map<string | symbol, Promise<unknown>>()
 
   return <Done>(key: string, what: string | symbol, work: () => Promise<Done>): Promise<Done> => {
-    const runs = waiting.get(key) ?? new Map()
-    const same = runs.get(what)
+    const name = nameOf(key, what)
+    const same = waiting.get(name)
     if (same) return same as Promise<Done> // the same was asked for
     const slot = takeSlot(key)
     if (!(slot instanceof Promise)) return work().finally(slot)
     const done = slot.then(release => {
-      runs.delete(what)
-      if (runs.size === 0) waiting.delete(key)
+      waiting.delete(name)
       return work().finally(release)
     })
-    waiting.set(key, runs.set(what, done))
+    waiting.set(name, done)
     return done
   }
 }
+
+const nameOf = (key: string, what: string | symbol): string | symbol =>
+  typeof what === 'symbol' ? what : `${key} ${what}`
 
 /** Who asks for long work. `socket` closes when the client leaves. */
 export type Asker = { account: Account; socket?: Socket }
@@ -95,7 +97,7 @@ export function createReading() {
 
   return <Done>(asker: Asker, what: string | symbol, work: () => Promise<Done>): Promise<Done> => {
     if (currentGuest()?.isReading) return work()
-    const name = typeof what === 'symbol' ? what : `${asker.account.room} ${what}`
+    const name = nameOf(asker.account.room, what)
     const run = waiting.get(name) ?? begin(ownerOf(asker.account), name, work)
     return share(run, asker) as Promise<Done> // the same was asked for
   }
@@ -114,6 +116,17 @@ export function ownTurn(): Promise<unknown> {
 /** Resolves at once, or after other work if this slice has taken long enough. To be awaited after each step. */
 export type Pause = () => Promise<void>
 
+/** The first slice begins now. `before` is called before each pause. */
+export function createPause(before?: () => void): Pause {
+  let began = performance.now()
+  return async () => {
+    if (performance.now() - began < SLICE_MS) return
+    before?.()
+    await ownTurn()
+    began = performance.now()
+  }
+}
+
 /** One at a time on this thread, because of the memory that each takes. */
 const oneAtATime = createSlots(1, 1)
 
@@ -125,12 +138,7 @@ export async function inSlices<Result>(work: (pause: Pause) => Promise<Result>):
   const release = await oneAtATime(currentOwner())
   try {
     await ownTurn()
-    let began = performance.now()
-    return await work(async () => {
-      if (performance.now() - began < SLICE_MS) return
-      await ownTurn()
-      began = performance.now()
-    })
+    return await work(createPause())
   } finally {
     release?.()
   }

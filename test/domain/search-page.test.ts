@@ -78,13 +78,6 @@ describe('Pages of a search', () => {
     )
   })
 
-  test('the prev_page of a search without results is page 1', () => {
-    const shown = page(0, { page: '40', display_size: '20' })
-    assert.equal(shown._links.prev_page?.href, `${API}/v1/payments?page=1&display_size=20`)
-    assert.equal(shown._links.last_page?.href, `${API}/v1/payments?page=1&display_size=20`)
-    assert.equal(shown._links.self?.href, `${API}/v1/payments?page=40&display_size=20`)
-  })
-
   test('links contain every filter as it was given', () => {
     const given = fc.string({ unit: codePoint, maxLength: 40 })
     fc.assert(
@@ -109,9 +102,9 @@ describe('Pages of a search', () => {
 })
 
 const isValidFor =
-  ({ parse }: QueryParameter) =>
+  ({ read }: QueryParameter) =>
   (text: string): boolean =>
-    parse(text) !== undefined
+    read(text) !== undefined
 
 describe('Dates in a search', () => {
   test('a date is a real day written YYYY-MM-DD', () => {
@@ -132,44 +125,22 @@ describe('Dates in a search', () => {
   test('a date and time is ISO 8601 with Z or an offset and an optional fraction', () => {
     const valid = isValidFor(filters.from_date)
     for (const text of [
-      '2026-09-14T08:20:31Z',
-      '2026-09-14T08:20:31.4Z',
-      '2026-09-14T08:20:31.407Z',
-      '2026-09-14T08:20:31.407123Z',
-      '2026-09-14T08:20:31.407123456Z',
-      '2026-09-14T08:20:31.Z',
-      '2026-09-14T08:20Z',
-      '2026-09-14T09:20:31+01:00:00',
-      '2026-09-14T09:20:31-18:00',
-      '2026-09-14T09:20:31+01:00',
-      '2026-09-13T22:20:31.4-10:00',
-      '2024-02-29T23:59:59+00:00',
-      '2026-09-14T09:20:31+01',
-      '2026-09-14T09:20:31+01:00[Europe/London]',
+      ...['2026-09-14T08:20:31Z', '2026-09-14T08:20:31.4Z', '2026-09-14T08:20:31.407Z'],
+      ...['2026-09-14T08:20:31.407123Z', '2026-09-14T08:20:31.407123456Z', '2026-09-14T08:20:31.Z'],
+      ...['2026-09-14T08:20Z', '2026-09-14T09:20:31+01:00:00', '2026-09-14T09:20:31-18:00'],
+      ...['2026-09-14T09:20:31+01:00', '2026-09-13T22:20:31.4-10:00', '2024-02-29T23:59:59+00:00'],
+      ...['2026-09-14T09:20:31+01', '2026-09-14T09:20:31+01:00[Europe/London]'],
       '2026-09-14T08:20:31Z[UTC]',
     ])
       assert.equal(valid(text), true, text)
     for (const text of [
-      '2026-09-14',
-      '2026-09-14T08:20:31',
-      '2026-09-14 08:20:31Z',
-      '2026-02-29T08:20:31Z',
-      '2026-09-14T24:20:31Z',
-      '2026-09-14T24:00:00Z',
-      '2026-09-14T09:20:31+0100',
-      '2026-09-14T09:20:31+01[Europe/London',
-      '2026-09-14T08:60:31Z',
-      '2026-09-14T08:20:61Z',
-      '2026-09-14T08:20:31.1234567890Z',
-      '2026-09-14T08:20:31+19:00',
-      '2026-09-14T08:20:31+18:00:01',
-      '2026-09-14T08:20:31+01:60',
-      '2026-09-14T08:20:31Z ',
-      ' 2026-09-14T08:20:31Z',
-      '2026-9-14T08:20:31Z',
-      'Mon, 14 Sep 2026 08:20:31 GMT',
-      '1789374031407',
-      'yesterday',
+      ...['2026-09-14', '2026-09-14T08:20:31', '2026-09-14 08:20:31Z', '2026-02-29T08:20:31Z'],
+      ...['2026-09-14T24:20:31Z', '2026-09-14T24:00:00Z', '2026-09-14T09:20:31+0100'],
+      ...['2026-09-14T09:20:31+01[Europe/London', '2026-09-14T08:60:31Z', '2026-09-14T08:20:61Z'],
+      ...['2026-09-14T08:20:31.1234567890Z', '2026-09-14T08:20:31+19:00'],
+      ...['2026-09-14T08:20:31+18:00:01', '2026-09-14T08:20:31+01:60', '2026-09-14T08:20:31Z '],
+      ...[' 2026-09-14T08:20:31Z', '2026-9-14T08:20:31Z', 'Mon, 14 Sep 2026 08:20:31 GMT'],
+      ...['1789374031407', 'yesterday'],
     ])
       assert.equal(valid(text), false, text)
   })

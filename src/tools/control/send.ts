@@ -1,4 +1,5 @@
 import type { Account } from '../../core/account.ts'
+import { text as anyText, boolean, integer, oneOf } from '../../core/values.ts'
 import { findMessage } from '../../pay/webhooks/message-store.ts'
 import { anyWebhook } from '../../pay/webhooks/wire.ts'
 import { object } from '../../platform/http/schema.ts'
@@ -17,7 +18,7 @@ import { adviceText } from '../explain/signature/advice.ts'
 import { answerToWrong, consequenceOf } from '../explain/wrong-signature.ts'
 import type { Exchange } from '../record/exchange.ts'
 import { badField, conflict, notFound } from '../steer/errors.ts'
-import { body, boolean, choice, integer, textLike } from '../steer/fields.ts'
+import { body } from '../steer/fields.ts'
 import { answer, count, identifier, nullable, text } from '../steer/schemas.ts'
 import { defineEndpoint } from './endpoint.ts'
 import { presentBody } from './requests.ts'
@@ -53,10 +54,10 @@ export const sendMessage = defineEndpoint({
     {},
     {
       times: integer(1, MOST_TIMES),
-      body: textLike({ ...text, description: 'Another body, which is signed' }),
+      body: anyText({ description: 'Another body, which is signed' }),
       new_identifier: boolean(),
-      damage: choice(damages),
-      signing_key: textLike(text),
+      damage: oneOf(damages),
+      signing_key: anyText({}),
     },
   ),
   description: 'Sends the kept bytes once more, or changed on purpose.',

@@ -25,7 +25,8 @@ export const BYTES = 'octet_length(body) + coalesce(octet_length(facts), 0) + 25
 
 /** The statement that writes the exchange with this identifier. The JSON of its facts leaves out what `fromRow` fills in. */
 export function insertExchange(exchange: NewExchange): (exchange_id: string) => Statement {
-  const { room, payment_id, message_id, kind, operation, status, refused, ...rest } = exchange
+  const { room, payment_id, message_id, kind, operation, method, status, refused, ...rest } =
+    exchange
   const { code, field, told, facts, began, at, ms, ended, webhook_id, result, gap, ...body } = rest
   const timing = {
     at,
@@ -36,14 +37,17 @@ export function insertExchange(exchange: NewExchange): (exchange_id: string) => 
     result,
     gap,
   }
-  const columns = [room, payment_id, message_id, kind, operation, status, Number(refused)]
+  const columns = [room, payment_id, message_id, kind, operation, method, status, Number(refused)]
   const refusal = [code ?? null, field ?? null, told ?? null]
   const json = [JSON.stringify(body), JSON.stringify({ ...facts, ...timing })]
   // Other requests are found by the reference of their payment.
   const refusedReference = payment_id === null && body.reference ? fold(body.reference) : null
-  const values = [...columns, ...refusal, ...json, refusedReference]
+  const { kind: sent = null, other_key } = body.by_hand ?? {}
+  const searched = [refusedReference, Number(facts?.broken !== undefined), other_key ? null : sent]
+  const values = [...columns, ...refusal, ...json, ...searched]
+  const places = values.map((_, i) => `$${i + 2}`).join(', ')
   return exchange_id => ({
-    sql: `insert into exchanges (${INSERTED}) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
+    sql: `insert into exchanges (${INSERTED}) values ($1, ${places})`,
     values: [exchange_id, ...values],
   })
 }
@@ -79,7 +83,7 @@ export function conditionsOf(room: string, filter: ExchangeFilter): Condition[] 
     ...inRange('exchange_id', filter),
     ...(kinds ? [where(among('kind', kinds), ...kinds)] : []),
     ...(refused === undefined ? [] : [where(`refused = ${refused ? 1 : 0}`)]),
-    ...(filter.broken ? [where(`facts like '%"broken":[%'`)] : []),
+    ...(filter.broken ? [where('broken = 1')] : []),
     ...ifGiven('status / 100 = ?', filter.class),
     ...ifGiven('exchange_id >= ?', since),
     ...COMPARED.flatMap(name =>
@@ -114,7 +118,7 @@ export async function findExchanges(
   { text, ...filter }: ExchangeFilter & { text?: string | undefined },
   part: Part,
 ): Promise<Exchange[]> {
-  if (text !== undefined) return findWithText(database, room, filter, fold(text), part)
+  if (text !== undefined) return findWithText(database, room, { filter, folded: fold(text) }, part)
   const conditions = conditionsOf(room, filter)
   if (!filter.refused) return findPart(database, exchangeRows, conditions, part)
   // SQLite would scan the account's rows; for identifiers alone it takes the index of refusals, which has all columns.
@@ -129,8 +133,7 @@ const STEP = 250
 async function findWithText(
   database: Database,
   room: string,
-  filter: ExchangeFilter,
-  folded: string,
+  { filter, folded }: { filter: ExchangeFilter; folded: string },
   { limit, order }: Part,
 ): Promise<Exchange[]> {
   const matches: Exchange[] = []
@@ -254,7 +257,7 @@ export async function readsSince(
   const ofThese = `(${among('payment_id', payment_ids)} or (payment_id is null and status = 404))`
   const conditions = [
     ...conditionsOf(room, { kinds: ['api'], recordedSince: since }),
-    where(`${ofThese} and body like '%"method":"GET"%'`, ...payment_ids),
+    where(`${ofThese} and method = 'GET'`, ...payment_ids),
   ]
   const part = { limit: MOST_READS, order: 'newest' } as const
   const found = await findWithin(database, exchangeRows, conditions, part, STEP_BYTES)

@@ -4,7 +4,6 @@ import { insertRefund } from '../../../src/pay/refunds/store.ts'
 import { assertError } from '../../support/assertions.ts'
 import type { Body, Client } from '../../support/client.ts'
 import { signIn } from '../../support/console.ts'
-import { interleaving } from '../../support/interleave.ts'
 import { paidPayment, read, statusesOf } from '../../support/journeys.ts'
 import { onSharedDatabases } from '../../support/service.ts'
 
@@ -107,21 +106,6 @@ onSharedDatabases(
         assert.deepEqual(await statusesOf(api, payment), steps, 'refunds are not payment events')
       })
 
-      test('a payment can have any number of refunds, listed oldest first', async () => {
-        const api = await service().newAccount()
-        const payment = await paidPayment(api)
-        assert.deepEqual(await listed(api, payment), [])
-        const made: Body[] = []
-        for (let amount = 1; amount <= 8; amount++) {
-          if (amount % 2) await api.advance(1)
-          made.push(await refund(api, payment, amount))
-        }
-        const ids = (refunds: Body[]) => refunds.map(({ refund_id }) => refund_id)
-        const found = await listed(api, payment)
-        assert.deepEqual(ids(found), [...ids(found)].sort())
-        assert.deepEqual(ids(found).sort(), ids(made).sort())
-      })
-
       test('a refund is found only with its own payment and by its own account', async () => {
         const api = await service().newAccount()
         const other = await service().newAccount()
@@ -144,26 +128,6 @@ onSharedDatabases(
         assertError(await api.get(refundsPath({ payment_id: '%00' })), 404, 'P0800')
         assert.equal((await other.get('/v1/refunds')).body.total, 0)
         assert.equal((await api.get(own)).status, 200)
-      })
-
-      test('a refund made while another is being written is counted, so the total never exceeds the amount', async t => {
-        const { api, beforeWrite } = await interleaving(t, service())
-        const payment = await paidPayment(api, { amount: 1_000 })
-        const refunding = /insert into refunds/
-        beforeWrite(refunding, () => refund(api, payment, 600))
-        assertError(await api.post(refundsPath(payment), { amount: 401 }), 400, 'P0603')
-        beforeWrite(refunding, () => refund(api, payment, 100))
-        const stale = { amount: 100, refund_amount_available: 400 }
-        assertError(await api.post(refundsPath(payment), stale), 412, 'P0604')
-        beforeWrite(refunding, () => refund(api, payment, 100))
-        await refund(api, payment, 200)
-        const { refund_summary } = await read(api, payment)
-        assert.deepEqual(refund_summary, {
-          status: 'full',
-          amount_available: 0,
-          amount_submitted: 1_000,
-        })
-        assert.equal((await listed(api, payment)).length, 4)
       })
 
       test('twenty refunds at once that fit all succeed, and of those that name the available amount only one', async () => {
@@ -194,30 +158,15 @@ onSharedDatabases(
           await api.advance(1)
           made.unshift((await refund(api, payments[i % 2], 10 + i)).refund_id)
         }
-        const { body } = await api.get('/v1/refunds?display_size=2&page=2&nonsense=1')
-        assert.deepEqual(
-          body.results.map(({ refund_id }: Body) => refund_id),
-          made.slice(2, 4),
-        )
-        const { total, count, page, _links } = body
-        assert.deepEqual({ total, count, page }, { total: 5, count: 2, page: 2 })
-        const origin = new URL(_links.self.href).origin
-        const link = (number: number) => ({
-          href: `${origin}/v1/refunds?page=${number}&display_size=2`,
-          method: 'GET',
-        })
-        assert.deepEqual(_links, {
-          self: link(2),
-          first_page: link(1),
-          last_page: link(3),
-          prev_page: link(1),
-          next_page: link(3),
-        })
-        const all = await api.get('/v1/refunds')
-        assert.deepEqual(
-          all.body.results.map(({ refund_id }: Body) => refund_id),
-          made,
-        )
+        const found = async (address: string) => {
+          const { body } = await api.get(address)
+          const ids = body.results.map(({ refund_id }: Body) => refund_id)
+          return { ids, next: body._links.next_page?.href }
+        }
+        const second = await found('/v1/refunds?display_size=2&page=2&nonsense=1')
+        assert.deepEqual(second.ids, made.slice(2, 4))
+        assert.deepEqual(await found(second.next), { ids: made.slice(4), next: undefined })
+        assert.deepEqual((await found('/v1/refunds')).ids, made)
         assertError(await api.get('/v1/refunds?display_size=2&page=4'), 404, 'P1100')
       })
 
@@ -246,11 +195,7 @@ onSharedDatabases(
         assertError(answer, 422, 'P1101')
         const names = answer.body.description.match(/\w+_date|page|display_size/g)
         assert.deepEqual(names, [
-          'from_date',
-          'to_date',
-          'from_settled_date',
-          'to_settled_date',
-          'page',
+          ...['from_date', 'to_date', 'from_settled_date', 'to_settled_date', 'page'],
           'display_size',
         ])
       })
