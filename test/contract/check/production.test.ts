@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { createJudge } from '../../../src/tools/explain/check/judge.ts'
+import { createFactWriter } from '../../../src/tools/explain/check/judge.ts'
 import { forgeryRules } from '../../../src/tools/explain/check/probe-forgeries.ts'
 import { probeRules } from '../../../src/tools/explain/check/probe-rules.ts'
 import { productionRows } from '../../../src/tools/explain/check/production.ts'
@@ -108,7 +108,7 @@ const recordOf = (exchange: object) =>
 
 test('a rule that throws is reported once, kept as one that has not judged, and hides no other', () => {
   const faults: unknown[] = []
-  const judge = createJudge(error => faults.push(error))
+  const judge = createFactWriter(error => faults.push(error))
   const request: RawRequest = {
     ...posted,
     refusal: {
@@ -131,7 +131,7 @@ test('a rule that throws is reported once, kept as one that has not judged, and 
 })
 
 test('no rule has judged a request that could not be read by a mistake', () => {
-  const kept = createJudge(() => {}).request({ ...posted, url: undefined as never }, {})
+  const kept = createFactWriter(() => {}).request({ ...posted, url: undefined as never }, {})
   const p1 = rules.find(({ id }) => id === 'P1')?.judge(recordOf(kept))
   assert.match(p1?.lacking ?? '', /^This rule is not judged: it failed/)
 })
@@ -142,7 +142,8 @@ test('what return_url of a refused create tells is not compared, because nothing
   )
   const return_url = `https://a.example/${'a/'.repeat(15_000)}value1`
   const requestBody = JSON.stringify({ ...webPayment, metadata, return_url })
-  const { created } = createJudge(() => {}).request({ ...posted, status: 422, requestBody }, {})
+  const refused = { ...posted, status: 422, requestBody }
+  const { created } = createFactWriter(() => {}).request(refused, {})
   assert.deepEqual([created?.mode, created?.told], ['web', undefined])
 })
 

@@ -2,7 +2,7 @@
 import type { Behaviour } from '../../../core/account.ts'
 import type { Asked } from '../../../pay/differences/difference.ts'
 import type { Facts, Headers } from '../../record/exchange.ts'
-import type { AnsweredAttempt, Judge, RawRequest } from '../../record/row.ts'
+import type { AnsweredAttempt, FactWriter, RawRequest } from '../../record/row.ts'
 import { factsOfAttempt, factsOfRequest, readRequest } from './facts.ts'
 import { type ProductionRow, productionRows, RULE_SET, rowsFor } from './production.ts'
 
@@ -38,7 +38,7 @@ const asked = ({ event_type, url, body, failed, began }: AnsweredAttempt): Asked
  * The rules run beside the requests, on what clients send. One that throws breaks nothing, and is kept as one that has
  * not judged the exchange. Only the first error is reported.
  */
-export function createJudge(onFault: (error: unknown) => void): Judge {
+export function createFactWriter(onFault: (error: unknown) => void): FactWriter {
   let isReported = false
   const guarded = <Read>(read: () => Read): Read | undefined => {
     try {
