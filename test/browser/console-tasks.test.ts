@@ -107,7 +107,7 @@ const tasks: Task[] = [
       await choose('#scenario')
       await click('#submit-card-details')
       await click('#confirm')
-      await shows(/You are back\s+The payment is success/)
+      await shows(/You are back\s+The payment succeeded/)
     },
   },
   {

@@ -8,6 +8,7 @@ import { button, insetText } from '../../../platform/web/components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import { resendAll } from '../../deliver/resend.ts'
 import { findResend, isRunning, type NewestResend } from '../../deliver/resend-store.ts'
+import { referencesOf } from '../../lists/payments-store.ts'
 import {
   type DeliveryFilter,
   type DeliveryRow,
@@ -53,12 +54,13 @@ export const deliveries = definePage({
       webhooks,
       page,
       accepted: await acceptedByHand(database, page.items),
+      references: await referencesOf(database, page.items),
       open: await failedToSend(visit, chosen, ofEvent),
       // The newest run, if it began within a day.
       resent: run && visit.now - run.at < DAY ? run : undefined,
     }
   },
-  show(visit, { webhooks, page, accepted, open, resent }) {
+  show(visit, { webhooks, page, accepted, references, open, resent }) {
     const { root, values } = visit
     const names = new Map(webhooks.map(webhook => [webhook.webhook_id, webhookTitle(webhook)]))
     const choices = webhooks.map(({ webhook_id, status }) => ({
@@ -69,6 +71,7 @@ export const deliveries = definePage({
       caption: 'Messages, newest first',
       messages: page.items,
       accepted,
+      references,
       webhookOf: ({ webhook_id }: DeliveryRow) =>
         link(`${root}webhooks/${webhook_id}`, untrusted(names.get(webhook_id) ?? webhook_id)),
     }

@@ -34,8 +34,8 @@ import {
   link,
   paragraph,
   refundedText,
-  secondOfDay,
   statusTag,
+  timeOfDay,
   untrusted,
   wideTable,
 } from '../frame/parts.ts'
@@ -167,7 +167,7 @@ export const paymentTable = ({ caption, payments, addressOf, more }: PaymentTabl
       Amount: { cell: ({ given }) => inPounds(given.amount), numeric: true, leads: true },
       Status: leading(payment => html`${statusTag(statusOf(payment))} ${refundedText(payment)}`),
       ...more,
-      Created: ({ payment_id }) => secondOfDay(timeOf(payment_id)),
+      Created: ({ payment_id }) => timeOfDay(timeOf(payment_id)),
     },
   })
 

@@ -79,7 +79,7 @@ export const message = definePage({
   show: (visit, { message, payment, attempts, asking }) =>
     html`${answerToWrongPart(attempts)}<p class="govuk-body-l" id="cause">${untrusted(outcomeOf(message, attempts, visit))}</p>
 ${asking}
-${actions(visit, message)}
+${actions(visit, message, asking !== false)}
 ${summaryList(rowsFor(message, payment, visit))}
 <h2 class="govuk-heading-m">Body</h2>
 ${bodyPart(message.body)}
@@ -174,12 +174,13 @@ function whatHappened(
     : 'It was never sent: its webhook was deactivated before.'
 }
 
-function actions(visit: PageVisit, message: KeptMessage): Html {
+/** Of a message that can be asked about, *Ask the receiver* is the main action. */
+function actions(visit: PageVisit, message: KeptMessage, asks: boolean): Html {
   const sendable = resendable(message, visit)
   const send =
     'reason' in sendable
       ? paragraph(`It cannot be sent again: ${sendable.reason}.`)
-      : sendForms(visit)
+      : sendForms(visit, !asks)
   return html`${!visit.hasEnded && send}
 ${message.body !== null && paragraph(link(`${visit.root}signature?message=${message.message_id}`, 'Compare signatures'))}`
 }
@@ -205,7 +206,7 @@ ${pretty !== undefined && details('With indents', listing('Body with indents', p
 /** The form with the damage has this field; without it the message is sent as it is. */
 const DAMAGE = 'damage'
 
-function sendForms(visit: PageVisit): Html {
+function sendForms(visit: PageVisit, isMain: boolean): Html {
   const damage = html`${select({
     name: DAMAGE,
     label: 'Damage',
@@ -213,11 +214,13 @@ function sendForms(visit: PageVisit): Html {
     value: 'digit' satisfies Damage,
   })}
 ${button({ id: 'send-damaged', text: 'Send it damaged', secondary: true })}`
-  const again = button({ id: 'send-again', text: 'Send again' })
+  const again = button({ id: 'send-again', text: 'Send again', secondary: !isMain })
   return html`${actionForm(visit, 'send', again)}
-${actionForm(visit, 'send', damage, 'farthing-filter')}
-${paragraph(
-  'Your receiver must refuse a damaged message. None of this counts as an attempt: the status, the history and the payment stay as they are.',
+${details(
+  'Send it damaged',
+  html`${paragraph('Your receiver must refuse a damaged message. It counts as no attempt: the status, the history and the payment stay as they are.')}
+${actionForm(visit, 'send', damage, 'farthing-filter')}`,
+  { id: 'damage-it' },
 )}`
 }
 

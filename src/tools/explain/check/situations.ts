@@ -6,6 +6,7 @@ import { inspect } from 'node:util'
 import type { Behaviour } from '../../../core/account.ts'
 import { timeOf } from '../../../core/ids.ts'
 import { DAY, MINUTE } from '../../../core/time.ts'
+import type { Json } from '../../../platform/http/fields.ts'
 import type { Evidence } from '../../record/exchange.ts'
 import type { AccountRecord } from './record.ts'
 import { isLost } from './requests.ts'
@@ -13,12 +14,17 @@ import { hasDone, hasSucceeded } from './rule.ts'
 
 type Met = (record: AccountRecord) => readonly Evidence[]
 
+/** A request below /control. */
+type Act = { path: 'plans' | 'clock'; body: Json }
+
 type Row = {
   situation: string
   met: Met
   /** How to make it: a command, with what else is to be done in a comment behind it, and a call of the library. */
   line: string
   library: string
+  /** The request of the line, for a button. */
+  act?: Act
   /** Only an account that behaves so can meet it. */
   only?: Behaviour
 }
@@ -31,13 +37,20 @@ const control = (path: string, body: object, then: string): string =>
   `curl ${HEADERS} -d '${JSON.stringify(body)}' $FARTHING_URL/control/${path} # ${then}`
 
 /** A plan, after which the application does something. */
-function planned(body: object, then: string): Pick<Row, 'line' | 'library'> {
+function planned(body: Json, then: string): Pick<Row, 'line' | 'library' | 'act'> {
   const after = `then let your application ${then}`
   return {
+    act: { path: 'plans', body },
     line: control('plans', body, after),
     library: `await account.plan(${inspect(body, { breakLength: Infinity })}); ${after}`,
   }
 }
+
+/** A step of the clock, when the application has done something. */
+const moved = (advance: number, then: string): Pick<Row, 'line' | 'act'> => ({
+  line: control('clock', { advance }, then),
+  act: { path: 'clock', body: { advance } },
+})
 
 const PAY = 'create a payment and open its next_url'
 const CHARGE = 'take a payment with the agreement'
@@ -100,11 +113,7 @@ const rows: readonly Row[] = [
   {
     situation: 'The user abandons the payment, and it expires',
     met: isState(/P0020/),
-    line: control(
-      'clock',
-      { advance: 90 * MINUTE },
-      'after your application has created a payment',
-    ),
+    ...moved(90 * MINUTE, 'after your application has created a payment'),
     library: "await account.clock.advance('90m')",
     only: 'govuk-pay',
   },
@@ -122,11 +131,7 @@ const rows: readonly Row[] = [
         each.payment_id !== null &&
         each.at - timeOf(each.payment_id) >= DAY,
     ),
-    line: control(
-      'clock',
-      { advance: 2 * DAY },
-      `after a user has paid with delayed_capture; ${CAPTURE}`,
-    ),
+    ...moved(2 * DAY, `after a user has paid with delayed_capture; ${CAPTURE}`),
     library: `await account.clock.advance('2d'); ${CAPTURE}`,
   },
   {
@@ -220,3 +225,7 @@ export function situationsOf(record: AccountRecord) {
     return { situation, met: isMet, evidence, line: named(line), library: named(library) }
   })
 }
+
+/** What a button beside the situation does; undefined where its line is no request below /control. */
+export const actOf = (situation: string): Act | undefined =>
+  rows.find(each => each.situation === situation)?.act
