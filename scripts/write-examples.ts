@@ -7,9 +7,11 @@ import { createHmac } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { readConfig } from '../src/app/config.ts'
 import { startFarthing } from '../src/app/start.ts'
+import { type Behaviour, behaviours } from '../src/core/account.ts'
 import { createNewId, timeOf } from '../src/core/ids.ts'
 import type { OutgoingMessage, Ports, Send } from '../src/core/ports.ts'
 import { createTime } from '../src/core/time.ts'
+import { webhooksBelowV1 } from '../src/pay/differences/messages.ts'
 import { exampleAddresses } from '../src/platform/http/addresses.ts'
 import { withTable } from './differences-table.ts'
 import {
@@ -21,7 +23,6 @@ import {
   type Steps,
   useApi,
   useControl,
-  useHealth,
 } from './journeys.ts'
 
 type Examples = {
@@ -34,6 +35,12 @@ const KEY = 'api_test_EXAMPLE0EXAMPLE0EXAMPLE0'
 
 /** The text of the file. */
 export async function recordExamples(): Promise<string> {
+  const recorded: Body = {}
+  for (const behaviour of behaviours) recorded[behaviour] = await recordOf(behaviour)
+  return `${JSON.stringify(recorded, null, 2)}\n`
+}
+
+async function recordOf(behaviour: Behaviour): Promise<Body> {
   let now = Date.parse('2026-11-24T09:12:44.201Z')
   let isBroken = false
   const drawn = new Set<string>()
@@ -53,6 +60,7 @@ export async function recordExamples(): Promise<string> {
       FARTHING_BASE_URL: exampleAddresses.api,
       FARTHING_PAGES_URL: exampleAddresses.pages,
       FARTHING_CONTROL: 'true',
+      FARTHING_BEHAVIOUR: behaviour,
     }),
     seed: 'examples',
     backgroundWork: false,
@@ -73,6 +81,7 @@ export async function recordExamples(): Promise<string> {
     }),
   })
   const operations = await operationsOf(farthing.url)
+  const isControl = (path: string) => path.startsWith('/control')
 
   /** Sends a request, and records it and its response below `summary`. Returns the body. */
   async function use(
@@ -97,7 +106,8 @@ export async function recordExamples(): Promise<string> {
     const answer = isJson ? JSON.parse(text) : undefined
     const operation = operations.find(each => each.method === method && each.pattern.test(path))
     if (!operation) throw new Error(`no document has ${method} ${path}`)
-    if (without !== 'both')
+    // The document of the control API is the same for both.
+    if (without !== 'both' && (behaviour === 'specification' || !isControl(path)))
       record(operation.operationId, {
         path: { ...operation.pattern.exec(path)?.groups },
         ...((body ?? form) && { request: { [summary]: body ?? form } }),
@@ -109,6 +119,7 @@ export async function recordExamples(): Promise<string> {
 
   const steps: Steps = {
     use,
+    settled: farthing.app.deliveries.settled,
     pass: ms => {
       now += ms
     },
@@ -118,16 +129,25 @@ export async function recordExamples(): Promise<string> {
     await useHealth(use, broken => {
       isBroken = broken
     })
-    await useApi(steps)
+    await useApi(steps, webhooksBelowV1[behaviour] ? '/v1/webhooks' : '/control/webhooks')
     const captured = received.find(({ body }) => body.includes('card_payment_captured'))
     record('receiveMessage', {
       request: { 'A payment was captured': JSON.parse(captured?.body ?? '') },
     })
-    await useControl(steps)
+    if (behaviour === 'specification') await useControl(steps)
   } finally {
     await farthing.close()
   }
-  return `${JSON.stringify(settled(examples, drawn), null, 2)}\n`
+  return settled(examples, drawn)
+}
+
+async function useHealth(use: Steps['use'], breakDatabase: (broken: boolean) => void) {
+  await use('Healthy', 'GET', '/healthz')
+  await use('Healthy', 'GET', '/readyz')
+  breakDatabase(true)
+  await use('Unavailable', 'GET', '/readyz')
+  breakDatabase(false)
+  await use('Healthy', 'GET', '/healthcheck')
 }
 
 function createRecord() {

@@ -307,7 +307,10 @@ export interface Payment {
 }
 
 export type NewPlan = {
-  /** An operationId of /openapi.json. A plan with a scenario acts on createPayment, another on any unless it says one. */
+  /**
+   * An operationId of /openapi.json, or 'message'. A plan with a scenario acts on createPayment, another on any request
+   * unless it says one.
+   */
   on?: string
   /** Only payments that were given these fields; of metadata, these keys. */
   given?: Partial<PaymentFields>
@@ -316,9 +319,6 @@ export type NewPlan = {
   skip?: number
   /** The number of times that it then acts: once by default. */
   times?: number | 'always'
-  /** 1 by default. It is drawn from `seed` (0 by default) and the count, so each run draws the same. */
-  probability?: number
-  seed?: number
 } & (
   | { scenario: Choice; capture?: 'held' | 'error' }
   | Declined
@@ -331,6 +331,8 @@ export type NewPlan = {
   | { on: 'refundPayment'; scenario: 'success' | 'error' }
   /** It stays submitted until the payment is completed. */
   | { on?: 'refundPayment'; refund: 'held' }
+  /** The first attempt to deliver a message comes so many milliseconds later, in the time of the account. */
+  | { on: 'message'; delay: number | [number, number] }
   | {
       /**
        * 'before': the request has no effect. 'after': it has its whole effect, webhooks included, and only the

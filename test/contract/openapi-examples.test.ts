@@ -21,6 +21,7 @@ onOneDatabase(
   service => {
     for (const [path, descriptionAt] of [
       ['/openapi.json', descriptionOf],
+      ['/openapi.json of govuk-pay', (url: string) => descriptionOf(url, 'govuk-pay')],
       ['/control/openapi.json', controlDescriptionOf],
     ] as const)
       test(`every body and every parameter of a path in ${path} has an example that its schema allows`, async () => {

@@ -15,23 +15,21 @@ type Examples = {
   responses?: Record<string, Bodies>
 }
 
-let recorded: Record<string, Examples> | undefined
+let recorded: Partial<Record<Behaviour, Record<string, Examples>>> | undefined
 
 /** Read when they are needed: a module whose loading failed once never loads again. */
-function examplesOf(operationId: string): Examples {
+function examplesOf(operationId: string, behaviour: Behaviour): Examples {
   recorded ??= JSON.parse(
     readShipped(new URL('app/docs/examples/recorded.json', ROOT)).toString(),
-  ) as Record<string, Examples> // npm run examples wrote it
-  return recorded[operationId] ?? {}
+  ) as typeof recorded & object // npm run examples wrote it
+  return recorded[behaviour]?.[operationId] ?? {}
 }
 
-/** The responses are those of accounts of the behaviour `specification`, so the document of the other has none. */
 export function withExamples<Operation extends Described>(
   operation: Operation,
   behaviour: Behaviour,
 ): Operation {
-  const { path = {}, request, ...others } = examplesOf(operation.operationId)
-  const responses = behaviour === 'specification' ? (others.responses ?? {}) : {}
+  const { path = {}, request, responses = {} } = examplesOf(operation.operationId, behaviour)
   const { parameters, requestBody } = operation
   return {
     ...operation,

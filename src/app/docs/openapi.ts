@@ -3,6 +3,8 @@ import type { Behaviour } from '../../core/account.ts'
 import { controlMeanings, meanings } from '../../core/codes.ts'
 import * as catalogue from '../../core/errors.ts'
 import { version } from '../../core/version.ts'
+import { takenAccept } from '../../pay/differences/arriving.ts'
+import { lostError } from '../../pay/differences/errors.ts'
 import { paymentIn } from '../../pay/payments/response.ts'
 import { messageDocs } from '../../pay/webhooks/message-docs.ts'
 import { exampleAddresses } from '../../platform/http/addresses.ts'
@@ -129,6 +131,17 @@ const sharedErrors = {
 
 type SharedError = keyof typeof sharedErrors
 
+/** What every endpoint of `api` and `token` answers by the behaviour: they share nothing with those of other areas. */
+const ofBehaviour = (behaviour: Behaviour): catalogue.ApiError[] => {
+  const lost = [catalogue.noSuchEndpoint(), sharedErrors.MethodNotAllowed()].map(
+    lostError[behaviour],
+  )
+  const blocked = takenAccept[behaviour]('text/plain')
+    ? []
+    : [catalogue.blocked('must accept application/json')]
+  return [...lost.filter(each => each instanceof catalogue.PlainError), ...blocked]
+}
+
 const ofEveryEndpoint: SharedError[] = ['MethodNotAllowed', 'UnexpectedFault']
 const open: SharedError[] = [...ofEveryEndpoint, 'Overloaded']
 const token: SharedError[] = [...open, 'NoSuchEndpoint', 'BodyTooLarge', 'TooManyRequests']
@@ -164,7 +177,9 @@ function operationOf(
     errors = [],
     ...rest
   } = withExamples({ operationId, ...docs(behaviour) }, behaviour)
-  const others = area === 'pages' ? pageErrors : errorResponses({ method, area }, errors, errorBody)
+  const byBehaviour = area === 'api' || area === 'token' ? ofBehaviour(behaviour) : []
+  const all = [...errors, ...byBehaviour]
+  const others = area === 'pages' ? pageErrors : errorResponses({ method, area }, all, errorBody)
   return {
     tags: [tag],
     summary,
@@ -185,12 +200,17 @@ function errorResponses(
     // The body of a GET is not read.
     if (name === 'BodyTooLarge' && method === 'GET') continue
     const error = sharedErrors[name]()
+    if (isReplaced(error, own.get(error.status))) continue
     if (own.has(error.status)) own.get(error.status)?.push(error)
     else all[error.status] = { $ref: `#/components/responses/${name}` }
   }
   for (const [status, group] of own) all[status] = errorResponse(group, errorBody)
   return all
 }
+
+/** Whether one without a code stands for it. A fault of the service itself has its code everywhere. */
+const isReplaced = (error: catalogue.ApiError, own: catalogue.ApiError[] = []): boolean =>
+  error.status < 500 && own.some(({ code }) => code === error.code)
 
 /** A table of all error codes, with their statuses and their meanings. */
 function errorTable(meanings: Record<string, string>, errors: catalogue.ApiError[]): string {

@@ -1,4 +1,5 @@
 import * as errors from '../../core/errors.ts'
+import { oneOf, textUpTo } from '../../core/values.ts'
 import { fold } from '../../platform/database/fold.ts'
 import { findPage, where } from '../../platform/database/select.ts'
 import { addressesOf } from '../../platform/http/addresses.ts'
@@ -11,11 +12,12 @@ import {
   requestBody,
   searchDocs,
 } from '../../platform/http/openapi.ts'
-import { oneOf, textUpTo } from '../../platform/http/query.ts'
+import { parameter } from '../../platform/http/query.ts'
 import { plainText } from '../../platform/http/schema.ts'
 import { pageOf, paging, readSearch, type SearchKind } from '../../platform/http/search.ts'
 import { bodyOf } from '../body.ts'
 import type { Context } from '../context.ts'
+import { otherBody } from '../differences/errors.ts'
 import { resultPage, shownPage } from '../result-page.ts'
 import { agreementStatuses } from './agreement.ts'
 import { cancelAgreement, createAgreement } from './commands.ts'
@@ -26,8 +28,10 @@ const agreementSearch: SearchKind = {
   path: '/v1/agreements',
   codes: { invalid: 'P2401', pastEnd: 'P2402' },
   filters: {
-    status: oneOf(agreementStatuses, 'The status of the agreement'),
-    reference: textUpTo(plainText.maxLength, 'MEMBERSHIP-41', 'The whole reference, in any case'),
+    status: parameter(oneOf(agreementStatuses), 'The status of the agreement'),
+    reference: parameter(textUpTo(plainText.maxLength), 'The whole reference, in any case', {
+      examples: ['MEMBERSHIP-41'],
+    }),
     ...paging,
   },
 }
@@ -59,7 +63,7 @@ const create = (context: Context): Endpoint => ({
     errors: [
       errors.missing(codes, 'reference'),
       errors.invalid(codes, 'description', 'must be a string'),
-      errors.notAnObject('P2197'),
+      ...otherBody[behaviour].errors('P2197'),
       errors.wrongMediaType(400, JSON_TYPE),
       errors.outsideLimit(codes, 'reference', 'must be at most 255 characters long'),
     ],

@@ -170,6 +170,41 @@ export const unknownSetUp = difference<() => errors.ApiError>(
   { specification: errors.unknownSetUpAgreement, 'govuk-pay': errors.unknownAgreement },
 )
 
+/** Whether `metadata` is checked while the fields are read, before the limits of the others. */
+export const checksMetadataFirst = difference<boolean>(
+  {
+    subject: 'Metadata that is wrong beside another field that is',
+    specification: 'The other field is named, since metadata is the last',
+    govukPay: 'Metadata is named, before the limits of all other fields',
+    source: inCode('publicapi', 'json/RequestJsonParser.java', '150-152'),
+    noRule: 'both refuse it',
+  },
+  { specification: false, 'govuk-pay': true },
+)
+
+/** The status for an `internal.source` that is refused; undefined for one that is not. */
+export const refusedSource = difference<(source: unknown) => 400 | 422 | undefined>(
+  {
+    subject: 'The field `internal.source`, which is not documented',
+    specification: 'It is ignored, as any unknown field',
+    govukPay:
+      'It must be CARD_PAYMENT_LINK or CARD_AGENT_INITIATED_MOTO. Its own other words, and what is no text, are 400 P0102, any other text 422 P0102',
+    source: inCode('publicapi', 'json/RequestJsonParser.java', '375-399'),
+    noRule: 'it is not documented, so no integration sends it',
+  },
+  {
+    specification: () => undefined,
+    'govuk-pay': source => {
+      if (source === undefined || source === null || TAKEN_SOURCES.includes(String(source)))
+        return undefined
+      return typeof source === 'string' && !OTHER_SOURCES.includes(source) ? 422 : 400
+    },
+  },
+)
+
+const TAKEN_SOURCES = ['CARD_PAYMENT_LINK', 'CARD_AGENT_INITIATED_MOTO']
+const OTHER_SOURCES = ['CARD_API', 'CARD_EXTERNAL_TELEPHONE']
+
 /** Whether agreement mode without agreement_id is refused at once. If not, return_url and Idempotency-Key come first. */
 export const readsAgreementFirst = difference<boolean>(
   {

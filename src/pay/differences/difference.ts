@@ -70,6 +70,12 @@ export const difference = <Value>(
   decision: Decision<Value>,
 ): Difference<Value> => ({ ...decision, about })
 
+/** What accounts of the behaviour do, for documents. */
+export const wordsOf = (
+  { about }: { about: Pick<About<never>, 'specification' | 'govukPay'> },
+  behaviour: Behaviour,
+): string => `${behaviour === 'specification' ? about.specification : about.govukPay}.`
+
 /** Whether it was accepted here: most rules say of such a request that GOV.UK Pay refuses it. */
 export const hasSucceeded = ({ status }: Pick<Asked, 'status'>): boolean => isSuccess(status)
 

@@ -1,5 +1,12 @@
 /** What differs in errors, and in how the bodies of requests are read. */
-import { ApiError, notJson, PlainError, unprocessed } from '../../core/errors.ts'
+import {
+  ApiError,
+  type BodyCode,
+  notAnObject,
+  notJson,
+  PlainError,
+  unprocessed,
+} from '../../core/errors.ts'
 import { type ReadOther, refuseOther } from '../../platform/http/body.ts'
 import { difference } from './difference.ts'
 import { inCode } from './source.ts'
@@ -36,7 +43,13 @@ export const largestInteger = difference<number>(
 const JSON_BEGINS = /^\s*(?:[{["]|-?\d|(?:true|false|null)\b)/
 
 /** What a body counts as that is not one JSON object. `ofCard`: in POST /v1/auth. */
-export const otherBody = difference<{ read: ReadOther; ofCard: ReadOther }>(
+export const otherBody = difference<{
+  read: ReadOther
+  ofCard: ReadOther
+  /** What the documents say of them. */
+  errors: (code: BodyCode) => ApiError[]
+  errorsOfCard: ApiError[]
+}>(
   {
     subject: 'An array, string or number as the body, and text that is not JSON',
     specification: '400 P0197 (P0697, P2197)',
@@ -46,7 +59,12 @@ export const otherBody = difference<{ read: ReadOther; ofCard: ReadOther }>(
     noRule: 'both refuse it',
   },
   {
-    specification: { read: refuseOther, ofCard: refuseOther },
+    specification: {
+      read: refuseOther,
+      ofCard: refuseOther,
+      errors: code => [notAnObject(code)],
+      errorsOfCard: [notAnObject('P0197')],
+    },
     'govuk-pay': {
       read: (code, text, value) => {
         if (value !== undefined) return {}
@@ -55,6 +73,8 @@ export const otherBody = difference<{ read: ReadOther; ofCard: ReadOther }>(
       ofCard: () => {
         throw unprocessed()
       },
+      errors: code => [notJson(code), unprocessed()],
+      errorsOfCard: [unprocessed()],
     },
   },
 )

@@ -24,6 +24,7 @@ import {
   endedPayment,
   refusedNumber,
 } from '../differences/cards.ts'
+import { wordsOf } from '../differences/difference.ts'
 import { otherBody } from '../differences/errors.ts'
 import { FORBIDDEN, type Refusals } from '../refusals.ts'
 import { advance } from './advance.ts'
@@ -34,6 +35,12 @@ import { planOf, pursue } from './scenario.ts'
 
 const codes = errors.fieldCodes.authorisation
 
+/** The card of the documentation with which the payment provider fails. */
+const FAILING_CARD = '4000000000000119'
+
+const typesOf = (behaviour: Behaviour) =>
+  takesCardForms[behaviour] ? [JSON_TYPE, FORM_TYPE] : [JSON_TYPE]
+
 /** Specification, *POST /v1/auth*: completes a moto_api payment. The one-time token is the authorisation. */
 export const authorise = (context: Context, refusals: Refusals): Endpoint => ({
   method: 'POST',
@@ -43,22 +50,23 @@ export const authorise = (context: Context, refusals: Refusals): Endpoint => ({
   summary: 'Complete a moto_api payment with a card',
   accepts: 'json or form',
   secretBody: true,
-  docs: () => ({
-    description:
-      'The one_time_token is the authorisation: no API key is needed, and an Authorization header is ignored. Card 4000000000000002 is declined. Every other number of 12 to 19 digits is accepted. The response waits for the webhooks. Read the payment to see its state.',
-    requestBody: requestBody(cardAuthorisation, [JSON_TYPE, FORM_TYPE]),
+  docs: behaviour => ({
+    description: `The one_time_token is the authorisation: no API key is needed, and an Authorization header is ignored. ${wordsOf(refusedNumber, behaviour)} ${wordsOf(cardOutcome, behaviour)} Read the payment to see its state.`,
+    requestBody: requestBody(cardAuthorisation, typesOf(behaviour)),
     responses: {
       204: noContent('The payment is success or, with delayed_capture, capturable'),
     },
     errors: [
-      errors.notAnObject('P0197'),
+      ...otherBody[behaviour].errorsOfCard,
       errors.unknownOneTimeToken(),
       errors.usedOneTimeToken(),
       errors.cardDeclined(),
-      errors.wrongMediaType(400, JSON_TYPE, FORM_TYPE),
+      errors.wrongMediaType(400, ...typesOf(behaviour)),
       errors.missing(codes, 'cvc'),
       errors.tooManyFields(),
       errors.outsideLimit(codes, 'card_number', 'must be 12 to 19 digits'),
+      ...(cardOutcome[behaviour](FAILING_CARD) === 'error' ? [errors.cardFailed()] : []),
+      ...[endedPayment[behaviour]?.(false) ?? []].flat(),
     ],
   }),
   handler: async (request, reply) => {

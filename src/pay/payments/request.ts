@@ -11,7 +11,13 @@ import {
 } from '../../platform/http/fields.ts'
 import { object, pence, plainText } from '../../platform/http/schema.ts'
 import type { BillingAddress, Prefilled } from '../card.ts'
-import { blankReturnUrl, ignoredSetUp, readsAgreementFirst } from '../differences/creating.ts'
+import {
+  blankReturnUrl,
+  checksMetadataFirst,
+  ignoredSetUp,
+  readsAgreementFirst,
+  refusedSource,
+} from '../differences/creating.ts'
 import { largestInteger, wordedError } from '../differences/errors.ts'
 import {
   type AgreementPaymentType,
@@ -121,6 +127,13 @@ const limits = newPayment.properties
 export function readNewPayment(body: Json, behaviour: Behaviour = 'specification'): NewPayment {
   const fields = readFields(body, newPayment, codes)
   const payment = readTypes(fields, body, behaviour)
+  if (checksMetadataFirst[behaviour] && payment.metadata) checkMetadata(payment.metadata)
+  const { internal } = body
+  const refused = refusedSource[behaviour](isObject(internal) ? internal.source : undefined)
+  if (refused) {
+    const error = refused === 400 ? errors.invalid : errors.outsideLimit
+    throw error(codes, 'source', 'must be CARD_PAYMENT_LINK or CARD_AGENT_INITIATED_MOTO')
+  }
   checkLimits(fields)
   return payment
 }

@@ -19,9 +19,11 @@ import { recordEffectsOf } from '../../platform/http/request-state.ts'
 import { pageOf, readSearch } from '../../platform/http/search.ts'
 import { bodyOf } from '../body.ts'
 import { type Context, contextOf } from '../context.ts'
-import { usedKey } from '../differences/creating.ts'
+import { oldestWithKey, unknownSetUp, usedKey } from '../differences/creating.ts'
+import { wordsOf } from '../differences/difference.ts'
+import { otherBody, wordedError } from '../differences/errors.ts'
 import { pageLinks } from '../differences/reading.ts'
-import { eventsOfRefunds } from '../differences/states.ts'
+import { chargeDelay, eventsOfRefunds, secondCapture } from '../differences/states.ts'
 import type { Refusals } from '../refusals.ts'
 import { resultPage } from '../result-page.ts'
 import { authorise } from './authorise.ts'
@@ -74,15 +76,14 @@ const create = (context: Context, scenariosOf: ScenariosOf): Endpoint => ({
   summary: 'Create a payment',
   accepts: 'json',
   docs: behaviour => ({
-    description: `In web mode, send the user's browser to \`next_url\`, and read the payment when the browser is back at \`return_url\`. In moto_api mode, post the card to \`/v1/auth\` with the one_time_token of \`auth_url_post\`. In agreement mode the response shows the final state.
+    description: `In web mode, send the user's browser to \`next_url\`, and read the payment when the browser is back at \`return_url\`. In moto_api mode, post the card to \`/v1/auth\` with the one_time_token of \`auth_url_post\`. A payment in agreement mode: ${wordsOf(chargeDelay, behaviour)}
 
 Checks run in this order: the type of every field, and whether agreement_id and agreement_payment_type belong to the mode; every limit; the format of the Idempotency-Key; what the authorisation_mode requires and forbids; whether the key was used. The response reports the first problem found.`,
     parameters: [
       {
         name: 'Idempotency-Key',
         in: 'header',
-        description:
-          'Ensures that a payment is created only once. A valid request with a key that has created a payment returns 409 until that payment is 7 days old. A request that is refused with 4xx uses no key up, unless a plan refuses it after it was done. After a 5xx, or without a response, the payment may exist: send the request again, and 409 says that it does',
+        description: `Ensures that a payment is created only once. The second use: ${wordsOf(usedKey, behaviour)} The key is kept: ${wordsOf(oldestWithKey, behaviour)} A request that is refused with 4xx uses no key up, unless a plan refuses it after it was done. After a 5xx, or without a response, the payment may exist: send the request again, and the answer says whether it does`,
         schema: { ...idempotencyKey, examples: ['boat-1187-try-1'] },
       },
     ],
@@ -99,10 +100,12 @@ Checks run in this order: the type of every field, and whether agreement_id and 
       errors.missing(codes, 'amount'),
       errors.invalid(codes, 'amount', PENCE_RULE),
       errors.unknownAgreement(),
-      errors.unknownSetUpAgreement(),
-      errors.notAllowed('return_url', 'when authorisation_mode is moto_api'),
-      errors.notAnObject('P0197'),
-      errors.idempotencyKeyUsed(),
+      unknownSetUp[behaviour](),
+      wordedError[behaviour](
+        errors.notAllowed('return_url', 'when authorisation_mode is moto_api'),
+      ),
+      ...otherBody[behaviour].errors('P0197'),
+      wordedError[behaviour](errors.idempotencyKeyUsed()),
       errors.wrongMediaType(400, JSON_TYPE),
       errors.outsideLimit(
         codes,
@@ -219,7 +222,7 @@ const cancel = (context: Context): Endpoint => ({
   summary: 'Cancel a payment',
   docs: () => ({
     description:
-      'Allowed while its status is created, started or capturable. It becomes cancelled, with the code P0040. The response waits for the webhooks. A body is ignored.',
+      'Allowed until it has ended, but not while a payment with an agreement waits for its charge. It becomes cancelled, with the code P0040. A body is ignored.',
     parameters: [paymentId],
     responses: { 204: noContent('It is cancelled') },
     errors: [errors.cannotCancelPayment('success'), errors.paymentNotFound('P0500')],
@@ -237,9 +240,8 @@ const capture = (context: Context, scenariosOf: ScenariosOf): Endpoint => ({
   area: 'api',
   operationId: 'capturePayment',
   summary: 'Capture a payment',
-  docs: () => ({
-    description:
-      'Allowed while its status is capturable, which a payment with `delayed_capture` reaches when it is authorised. It becomes success. The response waits for the webhooks. A body is ignored.',
+  docs: behaviour => ({
+    description: `Allowed while its status is capturable, which a payment with \`delayed_capture\` reaches when it is authorised. It becomes success. A second capture: ${wordsOf(secondCapture, behaviour)} A body is ignored.`,
     parameters: [paymentId],
     responses: { 204: noContent('It is captured') },
     errors: [errors.paymentNotFound('P1000'), errors.cannotCapture('success')],

@@ -15,6 +15,7 @@ import {
 } from '../../platform/http/search.ts'
 import { bodyOf } from '../body.ts'
 import { type Context, contextOf } from '../context.ts'
+import { otherBody, unknownRefunded } from '../differences/errors.ts'
 import { findsFromDate } from '../differences/searching.ts'
 import type { ScenariosOf } from '../payments/commands.ts'
 import { behaviourOf } from '../payments/payment.ts'
@@ -59,9 +60,9 @@ const create = (context: Context, scenariosOf: ScenariosOf): Endpoint => ({
   operationId: 'refundPayment',
   summary: 'Refund a payment',
   accepts: 'json',
-  docs: () => ({
+  docs: behaviour => ({
     description:
-      'Refunds all of it or a part, as often as something is left. The payment stays success, and its refund_summary changes at once. The response waits for the webhooks.',
+      'Refunds all of it or a part, as often as something is left. The payment stays success, and its refund_summary changes at once.',
     parameters: [paymentId],
     requestBody: requestBody(newRefund),
     responses: { 202: json('The refund', createdRefund) },
@@ -69,8 +70,10 @@ const create = (context: Context, scenariosOf: ScenariosOf): Endpoint => ({
       errors.missing(codes, 'amount'),
       errors.invalid(codes, 'amount', PENCE_RULE),
       errors.notRefundable('pending', 'its refund_summary.status must be available'),
-      errors.notAnObject('P0697'),
-      errors.paymentNotFound('P0600'),
+      ...otherBody[behaviour].errors('P0697'),
+      ...[true, false].map(isExpected =>
+        errors.paymentNotFound(unknownRefunded[behaviour](isExpected)),
+      ),
       errors.refundAmountMismatch(7000),
       errors.wrongMediaType(400, JSON_TYPE),
       errors.outsideLimit(codes, 'amount', 'must be at least 1'),

@@ -43,7 +43,14 @@ export type DeliveryPorts = Pick<Ports, 'database' | 'time' | 'send'> & {
   /** Called after every write of a room. */
   onChange?: (room: string) => void
   record?: ((account: Account, attempted: RawAttempt) => void) | undefined
+  postpone?: Postpone | undefined
 }
+
+/** Before the first attempt: whether the message has got a later time instead, as a plan says. */
+export type Postpone = (
+  account: Account,
+  message: Pick<Message, 'message_id' | 'payment_id'> & { created: AccountTime },
+) => Promise<boolean>
 
 /** Reads messages and records attempts, each together with others of its account; claims messages in turns. */
 export type AtDatabase = {
@@ -87,9 +94,15 @@ export async function deliverMessage(
     const { account, isGone, webhook_status, callback_url: url, signing_key } = sendable
     const { timeout, delays } = attempts[sendable.sent_as]
     const all = attemptsOf(sendable)
+    const isSent = body !== null && !isGone && webhook_status === 'ACTIVE'
+    const isFirst = isSent && all.length === 0 && due === undefined
+    if (isFirst && (await ports.postpone?.(account, sendable))) {
+      onChange?.(account.room)
+      return true
+    }
     let status: MessageStatus = 'FAILED'
     let made: RawAttempt | undefined
-    if (body !== null && !isGone && webhook_status === 'ACTIVE') {
+    if (isSent) {
       const headers = headersOf(signature(body, signing_key))
       const post = {
         url,

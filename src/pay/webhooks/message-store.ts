@@ -188,6 +188,13 @@ export const takeDue = (
   expect: 1,
 })
 
+/** Does nothing once an attempt was made. */
+export const postponeMessage = (message_id: string, due_at: AccountTime): Statement => ({
+  sql: `update webhook_messages set due_at = $2
+        where message_id = $1 and attempts = '[]' and due_at is null and status = 'PENDING'`,
+  values: [message_id, due_at],
+})
+
 /**
  * The accounts of webhooks with messages that will be sent again, by the webhook and from the one after `after` on, each
  * with the time of the first. It skips from webhook to webhook in an index.

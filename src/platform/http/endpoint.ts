@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Behaviour } from '../../core/account.ts'
 import { FILE_FORM_BYTES, FORM_BYTES } from '../../core/budgets.ts'
 import { noSuchEndpoint } from '../../core/errors.ts'
-import { type AreaName, type Areas, beforeHandler } from './areas.ts'
+import { type AreaName, type Areas, beforeHandler, lostIn } from './areas.ts'
 import { type Accepts, wrongMediaTypeOf } from './body.ts'
 import { isStorable } from './fields.ts'
 import type { Limits } from './limits.ts'
@@ -61,7 +61,9 @@ export function registerRoutes(
     const { refuse = wrongTypeOf } = area
     const plan = area.plan?.(operationId)
     const before = beforeHandler(area, request =>
-      existsIn?.(request.account.behaviour) === false ? noSuchEndpoint() : refuse(request, accepts),
+      existsIn?.(request.account.behaviour) === false
+        ? lostIn(area, request, noSuchEndpoint())
+        : refuse(request, accepts),
     )
     const mayBeLong = search !== undefined || isLong
     const recording = area.record?.({ operationId, secretBody })

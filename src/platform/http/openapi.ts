@@ -3,10 +3,11 @@
  * document with whole schemas; src/app/docs/openapi.ts collects them into one document.
  */
 import { meaningOf } from '../../core/codes.ts'
-import { type ApiError, noSuchPage } from '../../core/errors.ts'
+import { type ApiError, noSuchPage, PlainError } from '../../core/errors.ts'
 import { JSON_TYPE } from './body.ts'
 import { errorBodyOf } from './errors.ts'
 import { queryParameters } from './query.ts'
+import { plainError } from './schema.ts'
 import { type SearchKind, wrongFilters } from './search.ts'
 
 export type Schema = { readonly [keyword: string]: unknown }
@@ -95,19 +96,27 @@ export const errorHeaders: {
 
 /** The response for errors of one status, with this body: an example of each, and no codes other than theirs. */
 export function errorResponse(errors: ApiError[], body: Schema): Response {
-  const codes = [...new Set(errors.map(({ code }) => code))]
+  const isPlain = (error: ApiError): boolean => error instanceof PlainError
+  const codes = [...new Set(errors.filter(each => !isPlain(each)).map(({ code }) => code))]
   const headers = errorHeaders[errors[0]?.status ?? 0]
+  const lines = codes.map(code => `- \`${code}\`: ${meaningOf(code)}`)
+  const plain = errors.find(isPlain)
+  if (plain) lines.push(`- ${plain.status}: ${plain.message}`)
+  const coded = { allOf: [body, { properties: { code: { enum: codes } } }] }
   return {
-    description: codes.map(code => `- \`${code}\`: ${meaningOf(code)}`).join('\n'),
+    description: lines.join('\n'),
     ...(headers && { headers }),
     content: {
       [JSON_TYPE]: {
-        schema: { allOf: [body, { properties: { code: { enum: codes } } }] },
+        schema: plain ? { anyOf: [...(codes.length > 0 ? [coded] : []), plainError] } : coded,
         // By the code and, where several errors have it, what is at fault: `P0102-amount`.
         examples: Object.fromEntries(
           errors.map(error => [
             [error.code, ...Object.values(error.at)].join('-'),
-            { summary: meaningOf(error.code), value: errorBodyOf(error) },
+            {
+              summary: isPlain(error) ? error.message : meaningOf(error.code),
+              value: errorBodyOf(error),
+            },
           ]),
         ),
       },

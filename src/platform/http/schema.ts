@@ -129,6 +129,12 @@ export const errorBody = object(
   },
 )
 
+/** Of an error that has no code: a PlainError. */
+export const plainError = object('PlainError', {
+  code: { type: 'integer', description: 'The status' },
+  message: { type: 'string' },
+})
+
 export const pageSchema = (item: { readonly title: string }, links: object = pageLinks) =>
   object(`${item.title}Page`, {
     total: { type: 'integer', minimum: 0, description: 'How many match overall' },

@@ -1,10 +1,11 @@
 import { paymentNotFound } from '../../core/errors.ts'
+import { oneOf } from '../../core/values.ts'
 import { choices, type Payment, statuses, statusOf } from '../../pay/payments/payment.ts'
 import { presentPayment } from '../../pay/payments/response.ts'
 import { paymentInPath } from '../../pay/payments/routes.ts'
 import type { Range } from '../../platform/database/select.ts'
 import { addressesOf } from '../../platform/http/addresses.ts'
-import { oneOf } from '../../platform/http/query.ts'
+import { parameter } from '../../platform/http/query.ts'
 import { object } from '../../platform/http/schema.ts'
 import { findPayments as findListed, findWanted } from '../lists/find-payments-store.ts'
 import { completePayment as complete } from '../steer/complete.ts'
@@ -36,8 +37,8 @@ export const findPayments = defineEndpoint({
   query: {
     payment_id: anyText('This payment', ID),
     reference: anyText('Only payments with this reference, in any case', 'PITCH-41'),
-    status: oneOf(
-      [...statuses, 'refunded'],
+    status: parameter(
+      oneOf([...statuses, 'refunded']),
       'Only payments that are or were in this status; `refunded` once something was refunded',
     ),
     wait,

@@ -11,12 +11,15 @@ import type { ScenariosOf } from '../../pay/payments/commands.ts'
 import { accountOfName } from '../../platform/accounts/store.ts'
 import type { PlanHooks } from '../../platform/http/areas.ts'
 import { createFindPlansOfRequest, type Fault, type PlansOfRequest } from './find-plans.ts'
+import { createPostpone } from './postpone.ts'
+import { createKnownPlans } from './store.ts'
 
 export type Plans = ReturnType<typeof createPlans>
 
 export function createPlans(ports: { database: Database; time: Time }, stopped: () => boolean) {
   const delays = createDelays(ports.database, stopped)
-  const findPlansOfRequest = createFindPlansOfRequest(ports)
+  const known = createKnownPlans(ports.database)
+  const findPlansOfRequest = createFindPlansOfRequest(ports, known)
   const found = new WeakMap<FastifyRequest, PlansOfRequest>()
 
   /** Has the effect of the fault on the reply. Its error, if it has one, is still to be sent. */
@@ -41,6 +44,7 @@ export function createPlans(ports: { database: Database; time: Time }, stopped: 
 
   return {
     scenariosOf,
+    postpone: createPostpone(ports, known),
     hooks: (operation: string): PlanHooks => ({
       preHandler(request, reply, done) {
         if (request.lastPlan === 'none') return done()

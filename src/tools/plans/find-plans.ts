@@ -26,7 +26,7 @@ import {
   type PlanSubject,
   setsScenario,
 } from './plan.ts'
-import { createKnownPlans } from './store.ts'
+import type { KnownPlans } from './store.ts'
 import { countsOf, createTogether, createWave, type Seat } from './waves.ts'
 
 export type Fault = {
@@ -44,11 +44,10 @@ type ScenarioPlans = Scenarios & { plan_id: string | undefined }
 /** The fault that acts on a request, and the scenarios for what it makes. */
 export type PlansOfRequest = { fault?: Fault | undefined; scenario?: ScenarioPlans | undefined }
 
-type PlanPorts = { database: Database; time: Time }
+export type PlanPorts = { database: Database; time: Time }
 
-export function createFindPlansOfRequest(ports: PlanPorts) {
+export function createFindPlansOfRequest(ports: PlanPorts, { known, counted }: KnownPlans) {
   const { database } = ports
-  const { known, counted } = createKnownPlans(database)
   // In a room one after the other, so that a compare-and-swap fails only against other instances.
   const countTogether = createTogether<CountedRequest>(countFaults)
   const createInWaves = createTogether<Creating>(async (room, all) => {

@@ -66,6 +66,8 @@ export function createKnownPlans(database: Database) {
   }
 }
 
+export type KnownPlans = ReturnType<typeof createKnownPlans>
+
 const isWhole = (plan: Partial<Plan>): plan is Plan => plan.room !== undefined
 
 export const countPlans = (database: Database, room: string): Promise<number> =>

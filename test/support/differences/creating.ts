@@ -36,6 +36,21 @@ export const creating = {
     specification: ['400 P0101 return_url', '201'],
     'govuk-pay': ['422 P0102', '400 P0104'],
   },
+  checksMetadataFirst: {
+    seen: api => create(api, { amount: -1, metadata: { a: null } }),
+    specification: '422 P0102 amount',
+    'govuk-pay': '422 P0102 metadata',
+  },
+  refusedSource: {
+    async seen(api) {
+      const seen: string[] = []
+      for (const source of ['CARD_PAYMENT_LINK', 'CARD_API', true, 'PHONE'])
+        seen.push(await create(api, { internal: { source } }))
+      return seen
+    },
+    specification: Array(4).fill('201'),
+    'govuk-pay': ['201', '400 P0102 source', '400 P0102 source', '422 P0102 source'],
+  },
   usedKey: {
     async seen(api) {
       const headers = { [HEADER]: crypto.randomUUID() }

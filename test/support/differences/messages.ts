@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import type { Case } from '../../contract/differences.test.ts'
+import { briefOf } from '../assertions.ts'
 import type { Body, Client } from '../client.ts'
 import { choose, paidPayment } from '../journeys.ts'
 import { type Answer, startReceiver } from '../receiver.ts'
@@ -267,9 +268,9 @@ export const messages = {
       const { external_id, signing_key } = await hook(api)
       const path = `webhooks/${external_id}`
       return [
-        (await api.get('/v1/webhooks')).status,
-        (await api.post('/v1/webhooks', {})).status,
-        (await api.get(`/v1/${path}/messages`)).status,
+        briefOf(await api.get('/v1/webhooks')),
+        briefOf(await api.post('/v1/webhooks', {})),
+        briefOf(await api.get(`/v1/${path}/messages`)),
         (await control(api, 'GET', path)).body.signing_key === signing_key,
         (await control(api, 'GET', 'webhooks')).body.total,
         (await control(api, 'GET', `${path}/messages`)).body.total,
@@ -278,7 +279,7 @@ export const messages = {
         (await control(api, 'GET', path)).body.status,
       ]
     },
-    specification: [200, 422, 200, true, 1, 0, 'P0102', 204, 'INACTIVE'],
-    'govuk-pay': [404, 404, 404, true, 1, 0, 'P0102', 204, 'INACTIVE'],
+    specification: ['200', '422 P0101 callback_url', '200', true, 1, 0, 'P0102', 204, 'INACTIVE'],
+    'govuk-pay': [...Array(3).fill('404 404'), true, 1, 0, 'P0102', 204, 'INACTIVE'],
   },
 } satisfies Record<string, Case>

@@ -1,6 +1,7 @@
 /** The check of the account: what would break in production. */
 
 import { asTypedHere } from '../../../core/invocation.ts'
+import { inDigits } from '../../../core/money.ts'
 import { formBody } from '../../../platform/http/body.ts'
 import { pageFault } from '../../../platform/http/errors.ts'
 import { button, details } from '../../../platform/web/components.ts'
@@ -20,7 +21,6 @@ import {
   counted,
   emptyState,
   hidden,
-  inDigits,
   link,
   paragraph,
   time,

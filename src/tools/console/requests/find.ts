@@ -1,6 +1,7 @@
 /** The filters of the list of requests, and the refused requests in groups that are alike. */
 
 import { RECORDED_BODY_BYTES } from '../../../core/budgets.ts'
+import { inDigits } from '../../../core/money.ts'
 import { MINUTE } from '../../../core/time.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import {
@@ -21,7 +22,6 @@ import {
 } from '../frame/list.ts'
 import {
   code,
-  inDigits,
   joined,
   link,
   numeric,

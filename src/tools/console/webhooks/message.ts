@@ -164,10 +164,11 @@ function whatHappened(
   const last = attempts.find(({ exchange }) => !exchange?.by_hand)
   const cause = last && causeOf(last.ending)
   if (status === 'SUCCESSFUL') return `Delivered: the receiver answered ${last?.ending.result}.`
-  if (status === 'PENDING')
-    return cause
-      ? `${message.due_at === null ? 'One more attempt follows' : `The next attempt is made at ${shortTime(message.due_at, reading.now)}`}. ${cause}`
-      : 'It is on its way.'
+  if (status === 'PENDING') {
+    const at = message.due_at === null ? undefined : shortTime(message.due_at, reading.now)
+    if (!cause) return at ? `A plan delays it: it is sent at ${at}.` : 'It is on its way.'
+    return `${at ? `The next attempt is made at ${at}` : 'One more attempt follows'}. ${cause}`
+  }
   if (cause) return cause
   return message.body === null
     ? 'It was never sent: its payment was gone after 7 days.'
