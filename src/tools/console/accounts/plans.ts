@@ -25,7 +25,7 @@ const table = (visit: PageVisit, plans: readonly Plan[]): Html =>
   wideTable(plans, {
     caption: 'What is planned, in the order in which it is looked at',
     columns: {
-      What: plan => html`${textOfPlan(plan) ?? titleOf(plan)}${asMade(plan)}`,
+      What: plan => textOfPlan(plan) ?? asMade(plan),
       For: plan => untrusted(whichOf(plan)),
       'How often': ({ times, skip }) =>
         `${times === 'always' ? 'always' : times === 1 ? 'once' : `${times} times`}${skip > 0 ? `, after ${skip}` : ''}`,
@@ -40,22 +40,12 @@ const table = (visit: PageVisit, plans: readonly Plan[]): Html =>
     },
   })
 
-/** Those of a test may have more than the form offers. */
-const asMade = ({ room, seen, acted, ...plan }: Plan): Html | false =>
-  textOfPlan({ room, seen, acted, ...plan }) === undefined &&
-  details('As it was made', listing(`Plan ${plan.plan_id}`, JSON.stringify(plan, null, 2)))
-
-/** Such as `declined on createPayment`. */
-function titleOf({ scenario, hold, delay, answer, reset, on }: Plan): string {
-  const effects = [
-    scenario,
-    hold && 'held',
-    delay !== undefined && `late by ${[delay].flat().join(' to ')} ms`,
-    answer && [answer.status, answer.code].filter(Boolean).join(' '),
-    reset && 'connection closed',
-  ]
-  return `${effects.filter(Boolean).join(', ')} on ${on ?? 'every operation'}`
-}
+/** A test may make others than the form offers. */
+const asMade = ({ room, seen, acted, ...plan }: Plan): Html =>
+  details(
+    `A plan for ${plan.on ?? 'any request'}`,
+    listing(`Plan ${plan.plan_id}`, JSON.stringify(plan, null, 2)),
+  )
 
 function whichOf({ given, payment_id }: Plan): string {
   const { authorisation_mode, ...rest } = given ?? {}
@@ -125,11 +115,11 @@ export async function plan({ context, request, account }: PageVisit): Promise<Ne
     ...(Object.keys(given).length > 0 && { given }),
     times: form.get('times') === 'always' ? 'always' : 1,
   }
-  const make = (body: Json) => makePlan(context, account, readFields(body, newPlan.fields))
-  return submit(form, { fields, body, read: make, aliases }, async () => ({
-    to: 'accounts',
-    done: { code: 'planned' },
-  }))
+  const read = (body: Json) => readFields(body, newPlan.fields)
+  return submit(form, { fields, body, read, aliases }, async wanted => {
+    await makePlan(context, account, wanted)
+    return { to: 'accounts', done: { code: 'planned' } }
+  })
 }
 
 export async function removePlan({ context, request, account }: PageVisit): Promise<Next> {

@@ -12,6 +12,7 @@ import type { Json } from '../../../platform/http/fields.ts'
 import { backLink, button, details } from '../../../platform/web/components.ts'
 import { input, select } from '../../../platform/web/form-components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
+import { countsOf } from '../../lists/accounts-store.ts'
 import { endAccount, makeAccount, newAccount } from '../../steer/accounts.ts'
 import { readFields } from '../../steer/fields.ts'
 import { actionForm } from '../frame/define-page.ts'
@@ -33,7 +34,6 @@ import {
 } from '../frame/parts.ts'
 import { type AccountVisit, insideOf, notFound } from '../frame/visit.ts'
 import { ageText, clockText } from './clock.ts'
-import { countsOf } from './counts-store.ts'
 
 /** Test accounts on a page, and the most that have ended. */
 const SIZE = 100

@@ -41,11 +41,7 @@ export const untrusted = (text: string): Html =>
 /** An option of a command, which a browser would break behind its hyphens. */
 const OPTION = /(?<=\s)(--[a-z-]{0,20})/
 
-/** A payment by its reference and the tail of its identifier; the identifier where it is gone. */
-export const paymentName = (payment_id: string, reference?: string): string =>
-  reference === undefined ? payment_id : `${reference} …${payment_id.slice(-6)}`
-
-/** The same on a page, where the tail stays on one line. */
+/** A payment by its reference and the tail of its identifier, which stays on one line; the identifier where it is gone. */
 export const paymentPart = (payment_id: string, reference?: string): Html =>
   reference === undefined
     ? untrusted(payment_id)

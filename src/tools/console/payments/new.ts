@@ -8,11 +8,11 @@ import { carryOut, moveOf } from '../../../pay/payments/complete.ts'
 import { checkMode, checkReturnUrl } from '../../../pay/payments/mode.ts'
 import {
   type Choice,
+  isPayable,
   languages,
   type NewPayment,
   type Payment,
   type Scenario,
-  type Status,
   statusOf,
 } from '../../../pay/payments/payment.ts'
 import { readNewPayment } from '../../../pay/payments/request.ts'
@@ -53,23 +53,12 @@ export const back = definePage({
   read: ({ context, account, id, now }) => findPayment(context.database, account.room, id, now),
   show: (visit, payment) =>
     payment
-      ? html`${paragraph(html`${outcomes[statusOf(payment)]} ${statusTag(statusOf(payment))}`)}
+      ? html`${paragraph(html`${isPayable(statusOf(payment)) ? 'The payment is still open:' : 'The payment has ended:'} ${statusTag(statusOf(payment))}`)}
 ${paragraph(html`${inPounds(payment.given.amount)}, ${untrusted(payment.given.reference)}. Here your own service would read the payment, and show your user what came of it.`)}
 ${paragraph(link(`${visit.root}payments/${visit.id}`, 'Its timeline'))}
 ${!visit.hasEnded && paragraph(link(`${visit.root}payments/new`, 'Make another payment'))}`
       : returned(visit),
 })
-
-const outcomes: Record<Status, string> = {
-  created: 'The payment is still open.',
-  started: 'The payment is still open.',
-  submitted: 'The payment is not confirmed yet.',
-  capturable: 'The payment was authorised, and can be captured.',
-  success: 'The payment succeeded.',
-  failed: 'The payment failed.',
-  error: 'The payment ended with an error.',
-  cancelled: 'The payment was cancelled.',
-}
 
 /** The same whether there is such a payment or not. */
 function returned({ request, site }: Visit): Html {

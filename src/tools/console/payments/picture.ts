@@ -67,14 +67,12 @@ ${events.map(event => {
   const text = html`${statusTag(event.status)}<br>${timeWithAge(event.at)}${reason && html`<br>${reason}`}`
   return stateView(event === now ? 'now' : 'past', text)
 })}${refunded && newest && stateView('past', html`${refunded}<br>${timeWithAge(timeOf(newest.refund_id))}`)}${next.map(status => stateView('next', html`${status}<br>${NOT_YET}`))}</ol>
-${others.length > 0 && paragraph(`It can also end as ${OR.format(others)}.`)}
+${others.length > 0 && paragraph(`It can also end as ${others.join(', ').replace(/, (\w+)$/, ' or $1')}.`)}
 <div class="farthing-actions">
 ${[...Map.groupBy(possible, ({ path }) => path)].map(([path, alike]) => actionForm(visit, path, path === 'refund' ? html`${refundField(payment, refused)}${alike.map(actionButton)}` : alike.map(actionButton), 'farthing-filter'))}
 </div>
 ${!visit.hasEnded && possible.length === 0 && paragraph(`Nothing more can happen: ${refundSummary(payment).status === 'full' ? 'it is refunded in full' : 'the payment has ended'}.`)}`
 }
-
-const OR = new Intl.ListFormat('en-GB', { type: 'disjunction' })
 
 const NOT_YET = html`<span class="farthing-step__facts">not yet</span>`
 

@@ -38,7 +38,7 @@ import {
   link,
   listing,
   paragraph,
-  paymentName,
+  paymentPart,
   shortTime,
   summaryRows,
   time,
@@ -63,24 +63,24 @@ export const message = definePage({
     return {
       message,
       webhook: webhookTitle(message),
-      payment: paymentName(payment_id, payment?.given.reference),
+      reference: payment?.given.reference,
       accepted,
       attempts: mergeAttempts(attemptsOf(message), exchanges),
       asking: await askPart(visit, message, accepted),
     }
   },
-  title: ({ now }, { message, payment, webhook }) =>
-    `${message.event_type} of ${payment} at ${shortTime(message.created, now, 'seconds')} to ${webhook}`,
+  title: ({ now }, { message, reference = message.payment_id, webhook }) =>
+    `${message.event_type} of ${reference} at ${shortTime(message.created, now, 'seconds')} to ${webhook}`,
   // On a phone the line breaks after an underscore, and not within a word.
   heading: (visit, { message, accepted }) =>
     html`${joined(message.event_type.split('_'), html`_<wbr>`)} ${deliveryTag(deliveryOf(message, visit, accepted))}`,
   above: ({ root }, { message, webhook }) =>
     backLink(`${root}webhooks/${message.webhook_id}`, untrusted(webhook)),
-  show: (visit, { message, payment, attempts, asking }) =>
+  show: (visit, { message, reference, attempts, asking }) =>
     html`${answerToWrongPart(attempts)}<p class="govuk-body-l" id="cause">${untrusted(outcomeOf(message, attempts, visit))}</p>
 ${asking}
 ${actions(visit, message, asking !== false)}
-${summaryList(rowsFor(message, payment, visit))}
+${summaryList(rowsFor(message, reference, visit))}
 <h2 class="govuk-heading-m">Body</h2>
 ${bodyPart(message.body)}
 <h2 class="govuk-heading-m">Delivery attempts</h2>
@@ -186,10 +186,13 @@ function actions(visit: PageVisit, message: KeptMessage, asks: boolean): Html {
 ${message.body !== null && paragraph(link(`${visit.root}signature?message=${message.message_id}`, 'Compare signatures'))}`
 }
 
-const rowsFor = (message: KeptMessage, payment: string, visit: AccountVisit) => [
+const rowsFor = (message: KeptMessage, reference: string | undefined, visit: AccountVisit) => [
   ...summaryRows('', {
     'Delivery status': deliveryName(statusAt(message, visit)),
-    Payment: link(`${visit.root}payments/${message.payment_id}`, untrusted(payment)),
+    Payment: link(
+      `${visit.root}payments/${message.payment_id}`,
+      paymentPart(message.payment_id, reference),
+    ),
     'Callback URL': untrusted(message.callback_url),
   }),
   { id: 'message-id', key: 'webhook_message_id', value: message.message_id },
