@@ -5,7 +5,7 @@ import type { Plan } from '../plans/plan.ts'
 import type { NewPlan } from './plan-wire.ts'
 
 /** What the plan is about: its first word in a list. */
-type Subject = 'Payment' | 'Charge' | 'Refund' | 'Request'
+type Subject = 'Payment' | 'Charge' | 'Refund' | 'Request' | 'Message'
 
 export type Offer = { about: Subject; text: string; plan: NewPlan; only?: Behaviour }
 
@@ -80,6 +80,11 @@ const offers = {
   503: creation('is answered 503', { answer: { status: 503 } }),
   slow: creation('is answered after 10 seconds', { delay: 10_000 }),
   lost: creation('is made, and its answer is lost', { reset: true, when: 'after' }),
+  late: {
+    about: 'Message',
+    text: 'is sent 20 seconds later',
+    plan: { on: 'message', delay: 20_000 },
+  },
 } satisfies Record<string, Offer>
 
 /** Those that an account with this behaviour can have, by their names. */
