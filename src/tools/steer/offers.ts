@@ -1,7 +1,7 @@
 /** The plans that people choose from on pages, in words. */
 import { isDeepStrictEqual } from 'node:util'
 import type { Behaviour } from '../../core/account.ts'
-import type { Plan } from '../plans/plan.ts'
+import { CREATION, type Plan } from '../plans/plan.ts'
 import type { NewPlan } from './plan-wire.ts'
 
 /** What the plan is about: its first word in a list. */
@@ -106,7 +106,7 @@ export function textOfPlan(plan: Plan): string | undefined {
   const made = Object.fromEntries(effects(plan).filter(([, value]) => value !== undefined))
   const isOf = (offer: Offer) =>
     isDeepStrictEqual(Object.fromEntries(effects(offer.plan)), made) &&
-    (offer.plan.on ?? plan.on) === plan.on &&
+    (offer.plan.on ?? CREATION) === plan.on &&
     (offer.plan.given?.authorisation_mode ?? 'web') ===
       (plan.given?.agreement_id ? 'agreement' : (plan.given?.authorisation_mode ?? 'web'))
   const offer = Object.values<Offer>(offers).find(isOf)

@@ -36,6 +36,8 @@ onSharedDatabases(
           .filter(id => id.startsWith('choose-'))
         const expected = [scenario, ...others].map(each => `choose-${each}`)
         assert.deepEqual(buttons.toSorted(), expected.toSorted())
+        const hasPage = page.html.includes('id="open-payment-page"')
+        assert.equal(hasPage, given === submitted, 'only a web payment has a page')
         await browser.post(`payments/${payment.payment_id}/complete`, { scenario })
         const { state } = await read(api, payment)
         assert.equal(state.code ?? state.status, end)
@@ -58,9 +60,10 @@ onSharedDatabases(
       const { location, done } = await plan({ scenario: 'declined', reference: 'R-planned' })
       assert.deepEqual([location, done], ['accounts', 'planned'])
       await plan({ scenario: '429', times: 'always' })
+      await plan({ scenario: 'refund-error' })
       await ask(service(), api, 'plans', { delay: [10, 20], reset: true })
       const { body } = await ask(service(), api, 'plans')
-      const [first, second, third] = body.results
+      const [first, second, , last] = body.results
       assert.deepEqual(
         [first.scenario, first.given, first.times],
         ['declined', { reference: 'R-planned' }, 1],
@@ -81,11 +84,12 @@ onSharedDatabases(
         ]),
         [
           ['Payment: declined', 'reference R-planned', 'once', 'acted 1 time'],
+          ['Refund: fails after it was accepted', 'any', 'once', 'nothing yet'],
           ['A plan for any request', 'any', 'once', 'acted 1 time'],
         ],
       )
-      await browser.post('accounts/remove-plan', { plan_id: third.plan_id })
-      assert.equal((await ask(service(), api, 'plans')).body.results.length, 1)
+      await browser.post('accounts/remove-plan', { plan_id: last.plan_id })
+      assert.equal((await ask(service(), api, 'plans')).body.results.length, 2)
     })
 
     test('the clock moves by a step or to a time, does what falls due, and goes back to now with an empty account', async () => {

@@ -80,11 +80,11 @@ const stateView = (when: 'past' | 'now' | 'next', content: Part): Html =>
   html`<li class="farthing-state farthing-state--${when}"${when === 'now' && html` aria-current="step"`}>${content}</li>
 `
 
-/** Where its user pays an open payment. */
+/** Where its user pays an open payment, or confirms it. */
 const paymentPageLink = ({ addresses, hasEnded }: AccountVisit, payment: Payment): Html | false =>
   !hasEnded &&
-  isPayable(statusOf(payment)) &&
-  payment.given.authorisation_mode !== 'moto_api' &&
+  (isPayable(statusOf(payment)) || statusOf(payment) === 'submitted') &&
+  payment.given.authorisation_mode === 'web' &&
   buttonLink(
     'open-payment-page',
     'Open the payment page',
