@@ -23,7 +23,7 @@ function fillRecord(file: string): void {
   database.exec('create temp table recorded as select * from exchanges')
   const row = database.prepare('select count(*) as found from recorded').get()
   const columns =
-    'account, message_id, kind, operation, status, refused, code, field, body, reference_folded, facts'
+    'account, message_id, kind, operation, method, status, refused, code, field, body, reference_folded, facts'
   for (let copy = 1; copy < KEPT / Number(row?.found); copy++) {
     const mark = copy.toString(32).padStart(3, '0')
     const other = (id: string) => `substr(${id}, 1, 20) || '${mark}' || substr(${id}, 24)`

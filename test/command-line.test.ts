@@ -162,14 +162,15 @@ describe('The command line', () => {
       backup: /missing required argument 'file'/,
       'backup a b': /too many arguments for 'backup'.* got 2: a, b/,
       seed: /required option '--payments <number>' not specified/,
-      'seed --payments 1.5': /'1\.5' is invalid\. It must be a number from 1 to/,
+      'seed --payments 1.5': /'1\.5' is invalid\. It must be a whole number from 1 to/,
       'pay --url http://a/v1':
         /must not end in \/v1, which Farthing adds itself: set it to http:\/\/a/,
-      'pay --amount 10000001': /It must be pence: a number from 0 to 10000000/,
+      'pay --amount 10000001': /It must be a whole number from 0 to 10000000/,
       'listen --events card_payment_paid': /'card_payment_paid' is invalid\. It must be some of /,
       'pay --agreement --cannot-retry':
         /'--agreement <id>'.* A value is missing before --cannot-retry/,
-      'pay --refund abc': /'--refund \[pence\]' argument 'abc' is invalid\. It must be pence/,
+      'pay --refund abc':
+        /'--refund \[pence\]' argument 'abc' is invalid\. It must be a whole number/,
       'pay --set prefilled_cardholder_details.adress=x': /no field adress\./,
       'logs --payment ': /'--payment <id>' argument '' is invalid\. It is empty/,
       'verify --ask ': /It is empty/,

@@ -63,7 +63,7 @@ describe('farthing seed', () => {
   test('Numbers and account names that cannot be used are refused before a database is opened', async () => {
     for (const payments of ['0', '-1', '1.5', 'many', '100000001']) {
       const { code, stderr } = await run('seed', `--payments=${payments}`)
-      assert.deepEqual([code, /must be a number from 1 to/.test(stderr)], [2, true], stderr)
+      assert.deepEqual([code, /must be a whole number from 1 to/.test(stderr)], [2, true], stderr)
     }
     const { code, stderr } = await run('seed', '--payments', '5', '--account', '../x')
     assert.equal(code, 2)

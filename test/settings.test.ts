@@ -91,7 +91,7 @@ describe('Settings', () => {
     const wrong = 'a=key-of-secret-11,secret,b=short,=key-of-secret-22,c=key of secret 33,'
     assert.throws(() => readConfig({ FARTHING_API_KEYS: wrong, PORT: 'x' }), {
       problems: [
-        'PORT must be a port number from 0 to 65535. It is "x"',
+        'PORT must be a whole number from 0 to 65535. It is "x"',
         'FARTHING_API_KEYS must be account=key pairs, separated by commas, each key 16 or more visible ASCII characters: see pairs 2, 3, 4, 5, 6',
       ],
     })

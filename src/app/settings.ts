@@ -1,6 +1,7 @@
 /** Every setting: one row has what the reader, the help and docs/reference.md need to know about it. */
 import { type Behaviour, behaviours, isAccountName } from '../core/account.ts'
 import type { Config, DatabaseAddress } from '../core/config.ts'
+import { boolean, fromText, integer, oneOf, type Reader } from '../core/values.ts'
 import { callbackUrlProblem, hostAndPort, parseAllowedHosts } from '../platform/outbound/address.ts'
 
 export type Setting<Value = unknown> = {
@@ -34,9 +35,17 @@ const optional = <Value>(row: Omit<Setting<Value>, 'unset'>): Setting<Value | un
 export const DEFAULT_DATABASE = { kind: 'sqlite', path: 'data/farthing.db' } as const
 export const DEFAULT_URL = 'http://127.0.0.1:3000'
 
+const lowerCase = (text: string) => text.toLowerCase()
+const asIs = (text: string) => text
+
+const reads = <Read>(value: Reader<Read>, change = asIs) => ({
+  parse: (text: string) => fromText(value, change(text)),
+  rule: value.rule,
+})
+
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
-const PORT = { parse: parsePort, rule: 'a port number from 0 to 65535' }
-const SWITCH = { parse: parseBoolean, rule: 'true or false' }
+const PORT = reads(integer(0, 65_535))
+const SWITCH = reads(boolean(), lowerCase)
 const ADDRESS = {
   parse: parseAddress,
   rule: 'an http or https address without user name, query or fragment',
@@ -78,8 +87,7 @@ export const settings = {
   }),
   behaviour: setting<Behaviour>({
     name: 'FARTHING_BEHAVIOUR',
-    parse: text => behaviours.find(each => each === text),
-    rule: behaviours.join(' or '),
+    ...reads(oneOf(behaviours)),
     unset: 'specification',
     meaning:
       '`govuk-pay`: the account `default` answers as GOV.UK Pay does where that [differs from the specification](spec-gaps.md#where-govuk-pay-differs). Accounts that the settings or `farthing keys` make begin with it',
@@ -188,8 +196,7 @@ export const settings = {
   }),
   logLevel: setting({
     name: 'LOG_LEVEL',
-    parse: text => LOG_LEVELS.find(level => level === text.toLowerCase()),
-    rule: `one of ${LOG_LEVELS.join(', ')}`,
+    ...reads(oneOf(LOG_LEVELS), lowerCase),
     unset: 'info',
     meaning: '`fatal`, `error`, `warn`, `info`, `debug`, `trace` or `silent`',
   }),
@@ -198,15 +205,6 @@ export const settings = {
 export type Settings = { [Key in keyof typeof settings]: (typeof settings)[Key]['unset'] }
 
 export const SETTINGS: readonly string[] = Object.values(settings).map(({ name }) => name)
-
-function parsePort(text: string): number | undefined {
-  const port = /^[0-9]{1,5}$/.test(text) ? Number(text) : Number.NaN
-  return port <= 65_535 ? port : undefined
-}
-
-function parseBoolean(text: string): boolean | undefined {
-  return /^(true|false)$/i.test(text) ? text.toLowerCase() === 'true' : undefined
-}
 
 const longEnough = (key: string): string | undefined =>
   key.length >= SHORTEST_KEY ? key : undefined

@@ -1,29 +1,32 @@
 import { writeFileSync } from 'node:fs'
 import { asTypedHere } from '../core/invocation.ts'
 import { iso } from '../core/time.ts'
+import { duration } from '../core/values.ts'
 import { type Html, html } from '../platform/web/html.ts'
 import { CommandError, EXIT, wrongUsage } from './command-error.ts'
 import { defineCommand, type OptionsOf } from './define-command.ts'
 import { colour, note, oneLine, print, printJson } from './output.ts'
-import { parseAge } from './parse.ts'
+import { option } from './parse.ts'
 import { accountTime, type Body, connect, type Service, serviceOptions } from './running-service.ts'
 
 /** The worst first. */
 const LEVELS = ['fail', 'warn', 'note'] as const
 type Level = (typeof LEVELS)[number]
 
+const age = option(duration(36_525))
+
 const options = {
   since: {
     value: '<time>',
     meaning: 'such as 30s, 1h, 1d on the account’s clock (default: all that is kept)',
-    parse: parseAge,
+    parse: age,
   },
   asOf: {
     value: '<time>',
     meaning:
       'judge as if so much time had passed, such as 1d: outcomes that nobody has read by then',
     parse: (text: string) => {
-      parseAge(text)
+      age(text)
       return text
     },
   },

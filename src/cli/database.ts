@@ -2,21 +2,21 @@
 
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { DEFAULT_ACCOUNT } from '../core/account.ts'
+import { accountName, DEFAULT_ACCOUNT } from '../core/account.ts'
 import type { DatabaseAddress } from '../core/config.ts'
 import type { Database } from '../core/ports.ts'
 import { inspectDatabase } from '../platform/database/inspect.ts'
 import { openDatabase } from '../platform/database/open.ts'
 import { JSON_OPTION } from './define-command.ts'
 import { note } from './output.ts'
-import { parseAccount } from './parse.ts'
+import { option } from './parse.ts'
 
 /** The last options of a command that adds something to an account. */
 export const accountOptions = {
   account: {
     value: '<name>',
     meaning: 'the account',
-    parse: parseAccount,
+    parse: option(accountName),
     initial: DEFAULT_ACCOUNT,
   },
   create: { meaning: 'make the SQLite file if there is none' },

@@ -1,7 +1,8 @@
 import { remember } from '../core/remember.ts'
+import { duration } from '../core/values.ts'
 import { defineCommand, type OptionsOf } from './define-command.ts'
 import { colour, note, oneLine, print, printable, printJson, timeOfDay } from './output.ts'
-import { parseAge } from './parse.ts'
+import { option } from './parse.ts'
 import { type Body, connect, keepAsking, serviceOptions } from './running-service.ts'
 
 const OPERATIONS = `
@@ -26,7 +27,7 @@ const options = {
   since: {
     value: '<time>',
     meaning: 'such as 30s, 10m, 2h on the machine’s clock (default: the newest 100 requests)',
-    parse: parseAge,
+    parse: option(duration(36_525)),
   },
   ...serviceOptions,
 } as const

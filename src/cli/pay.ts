@@ -1,5 +1,6 @@
 import { newSecret } from '../core/ids.ts'
 import { hint } from '../core/invocation.ts'
+import { integer } from '../core/values.ts'
 import { DECLINED_CARD, MOCK_CARD } from '../pay/card.ts'
 import { type AuthorisationMode, type Choice, choices } from '../pay/payments/payment.ts'
 import { newPayment as newPaymentSchema } from '../pay/payments/request.ts'
@@ -10,19 +11,19 @@ import { isSignatureRefusal } from '../tools/explain/wrong-signature.ts'
 import { CommandError, EXIT, wrongUsage } from './command-error.ts'
 import { defineCommand, type OptionsOf } from './define-command.ts'
 import { colour, colouredStatus, money, oneLine, print, printJson } from './output.ts'
-import { didYouMean, numberFrom } from './parse.ts'
+import { didYouMean, option } from './parse.ts'
 import { type Body, behaviourOf, connect, type Service, serviceOptions } from './running-service.ts'
 
 const DEFAULT_AMOUNT = 1450
 
 const MOST_PENCE = 10_000_000
-const parsePence = numberFrom(1, MOST_PENCE, 'pence: ')
+const parsePence = option(integer(1, MOST_PENCE))
 
 const options = {
   amount: {
     value: '<pence>',
     meaning: `the amount, 0 to ${MOST_PENCE} (default: ${DEFAULT_AMOUNT})`,
-    parse: numberFrom(0, MOST_PENCE, 'pence: '),
+    parse: option(integer(0, MOST_PENCE)),
   },
   reference: { value: '<text>', meaning: 'the reference (default: CLI- and six letters)' },
   set: {

@@ -8,9 +8,10 @@ import {
   Option,
 } from 'commander'
 import { asTypedHere } from '../core/invocation.ts'
+import { oneOf } from '../core/values.ts'
 import { CommandError } from './command-error.ts'
 import type { Command, CommandGroup, Description, Row } from './define-command.ts'
-import { oneOf } from './parse.ts'
+import { option as optionOf } from './parse.ts'
 
 /** The end of the help of a command that speaks to a service, unless it says something else. */
 const NEEDS_SERVICE = 'Needs FARTHING_URL (default: http://127.0.0.1:3000) and FARTHING_API_KEY.'
@@ -71,7 +72,7 @@ function withRow<Added extends Argument | Option>(
 ): Added {
   if (row.initial !== undefined) added.default(row.initial)
   if (row.values) added.argChoices = [...row.values] // a shell offers them
-  const parse = row.parse ?? (row.values ? oneOf(row.values) : (text: string) => text)
+  const parse = row.parse ?? (row.values ? optionOf(oneOf(row.values)) : (text: string) => text)
   added.argParser((text, before) => {
     if (text === '') throw new InvalidArgumentError('It is empty.')
     if (flags.includes(text)) throw new InvalidArgumentError(`A value is missing before ${text}.`)

@@ -1,18 +1,19 @@
 import { readFileSync } from 'node:fs'
 import { text } from 'node:stream/consumers'
+import { integer } from '../core/values.ts'
 import { damages, MOST_TIMES } from '../tools/deliver/send-again.ts'
 import { isSignatureRefusal } from '../tools/explain/wrong-signature.ts'
 import { CommandError, EXIT, wrongUsage } from './command-error.ts'
 import { defineCommand } from './define-command.ts'
 import { colouredStatus, oneLine, print, printable, printJson } from './output.ts'
-import { numberFrom } from './parse.ts'
+import { option } from './parse.ts'
 import { type Body, connect, serviceOptions } from './running-service.ts'
 
 const options = {
   times: {
     value: '<number>',
     meaning: `how many times, one after the other: 1 to ${MOST_TIMES} (default: 1)`,
-    parse: numberFrom(1, MOST_TIMES),
+    parse: option(integer(1, MOST_TIMES)),
   },
   damage: {
     value: '<kind>',
@@ -24,7 +25,6 @@ const options = {
     meaning: 'signed with another key, which the receiver must refuse',
   },
   body: { value: '<file>', meaning: 'another body, signed anew; - reads it from standard input' },
-  to: { value: '<url>', meaning: 'another address; the rules for callback_url apply' },
   ...serviceOptions,
 } as const
 
@@ -42,12 +42,12 @@ export const resend = defineCommand({
     [EXIT.wrong]: 'the receiver refuses the undamaged message too, so a damaged one says nothing',
   },
   async run({ config, argument: message_id, options }) {
-    const { times, damage, signingKey: signing_key, to } = options
+    const { times, damage, signingKey: signing_key } = options
     if (options.body === '-' && options.key === '-')
       throw wrongUsage('standard input cannot be both the body and the key')
     const service = await connect(config(), options)
     const body = options.body === undefined ? undefined : await readBody(options.body)
-    const json = { times, damage, signing_key, to, body }
+    const json = { times, damage, signing_key, body }
     const path = `/control/messages/${encodeURIComponent(message_id)}/send`
     const sent = await service.ask('POST', path, { json })
     if (options.json) printJson(sent)

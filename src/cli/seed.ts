@@ -4,6 +4,7 @@ import { createNewId, secrets } from '../core/ids.ts'
 import { hint } from '../core/invocation.ts'
 import type { Database, NewId, Statement } from '../core/ports.ts'
 import { DAY, MINUTE } from '../core/time.ts'
+import { integer } from '../core/values.ts'
 import { type Agreement, activate, makeAgreement } from '../pay/agreements/agreement.ts'
 import { insertAgreement } from '../pay/agreements/store.ts'
 import { type CardDetails, DECLINED_CARD, MOCK_CARD, submittedCard } from '../pay/card.ts'
@@ -22,7 +23,7 @@ import { findOrMakeAccount, listKeys } from '../platform/accounts/store.ts'
 import { accountOptions, NEEDS_DATABASE, useDatabase } from './database.ts'
 import { defineCommand } from './define-command.ts'
 import { note, print, printJson } from './output.ts'
-import { numberFrom } from './parse.ts'
+import { option } from './parse.ts'
 
 /** Milliseconds from the oldest seeded payment to the newest. The oldest has a day left until it is deleted. */
 const SPAN = RETENTION_MS - DAY
@@ -39,7 +40,7 @@ const options = {
   payments: {
     value: '<number>',
     meaning: 'how many',
-    parse: numberFrom(1, MOST_PAYMENTS),
+    parse: option(integer(1, MOST_PAYMENTS)),
     isRequired: true,
   },
   ...accountOptions,

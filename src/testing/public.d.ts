@@ -319,9 +319,6 @@ export type NewPlan = {
   skip?: number
   /** The number of times that it then acts: once by default. */
   times?: number | 'always'
-  /** 1 by default. It is drawn from `seed` (0 by default) and the count, so each run draws the same. */
-  probability?: number
-  seed?: number
 } & (
   | { scenario: Choice; capture?: 'held' | 'error' }
   | Declined

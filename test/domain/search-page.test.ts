@@ -109,9 +109,9 @@ describe('Pages of a search', () => {
 })
 
 const isValidFor =
-  ({ parse }: QueryParameter) =>
+  ({ read }: QueryParameter) =>
   (text: string): boolean =>
-    parse(text) !== undefined
+    read(text) !== undefined
 
 describe('Dates in a search', () => {
   test('a date is a real day written YYYY-MM-DD', () => {

@@ -100,7 +100,7 @@ async function fillVolume(seconds: number): Promise<Outcome> {
     const flood = async () => {
       while (performance.now() < until) {
         const path = `/control/messages/${message?.message_id}/send`
-        const body = JSON.stringify({ times: 10, at_once: true })
+        const body = JSON.stringify({ times: 10 })
         const sends = await fetch(service.baseUrl + path, { method: 'POST', headers, body })
         await sends.arrayBuffer()
         if (sends.status === 200) sent += 10

@@ -14,6 +14,13 @@ export type Parts = Record<string, string | undefined>
 export const HEADER = 'Idempotency-Key'
 export const DETAILS = 'prefilled_cardholder_details'
 
+/** What differs from a right request, and the answer: "201", or status, code and field. */
+export type Row = [parts: Parts, expected: string]
+
+/** One row for each value, as JSON, of the field at this path. An undefined one leaves it out. */
+export const rowsOf = (path: string, expected: string, ...values: (string | undefined)[]): Row[] =>
+  values.map(value => [{ [path]: value }, expected])
+
 /** A text of `length` characters, as JSON. */
 export const ofLength = (length: number, character = 'x'): string =>
   JSON.stringify(character.repeat(length))

@@ -1,4 +1,5 @@
 import * as errors from '../../core/errors.ts'
+import { oneOf, textUpTo } from '../../core/values.ts'
 import { fold } from '../../platform/database/fold.ts'
 import { findPage, where } from '../../platform/database/select.ts'
 import { addressesOf } from '../../platform/http/addresses.ts'
@@ -11,7 +12,7 @@ import {
   requestBody,
   searchDocs,
 } from '../../platform/http/openapi.ts'
-import { oneOf, textUpTo } from '../../platform/http/query.ts'
+import { parameter } from '../../platform/http/query.ts'
 import { plainText } from '../../platform/http/schema.ts'
 import { pageOf, paging, readSearch, type SearchKind } from '../../platform/http/search.ts'
 import { bodyOf } from '../body.ts'
@@ -27,8 +28,10 @@ const agreementSearch: SearchKind = {
   path: '/v1/agreements',
   codes: { invalid: 'P2401', pastEnd: 'P2402' },
   filters: {
-    status: oneOf(agreementStatuses, 'The status of the agreement'),
-    reference: textUpTo(plainText.maxLength, 'MEMBERSHIP-41', 'The whole reference, in any case'),
+    status: parameter(oneOf(agreementStatuses), 'The status of the agreement'),
+    reference: parameter(textUpTo(plainText.maxLength), 'The whole reference, in any case', {
+      examples: ['MEMBERSHIP-41'],
+    }),
     ...paging,
   },
 }

@@ -92,7 +92,7 @@ export const messageHead = difference<(head: Head) => object>(
     subject: 'The fields of a message',
     specification: 'created_date comes after api_version, and resource_type is payment',
     govukPay: 'created_date comes after webhook_message_id, and resource_type is PAYMENT',
-    source: inCode('webhooks', 'message/dto/WebhookMessageBody.java', '15-34'),
+    source: inCode('webhooks', 'message/WebhookMessageBody.java', '15-34'),
   },
   {
     specification: ({ message_id, created_date, resource_id, event_type }) => ({
@@ -147,7 +147,7 @@ export const attempts = difference<Attempts>(
       'The request that causes it waits for at most 2, of 2 seconds each, the second at once',
     govukPay:
       'The request is answered first. There are at most 6 attempts of 3 seconds: again 60 seconds, 5 minutes, 1 hour, 1 day and 2 days after each failure. Messages come in any order',
-    source: inCode('webhooks', 'queue/SendAttempter.java', '177-186'),
+    source: inCode('webhooks', 'deliveryqueue/managed/SendAttempter.java', '177-186'),
     noRule: 'no request causes it',
   },
   {

@@ -1,7 +1,8 @@
+import { afterInstant, instant, oneOf } from '../../core/values.ts'
 import { addressesOf } from '../../platform/http/addresses.ts'
 import type { Endpoint } from '../../platform/http/endpoint.ts'
 import { searchDocs } from '../../platform/http/openapi.ts'
-import { afterInstant, instant, oneOf } from '../../platform/http/query.ts'
+import { parameter } from '../../platform/http/query.ts'
 import {
   filters,
   pageOf,
@@ -19,7 +20,7 @@ import { disputesPage, presentDispute } from './wire.ts'
 const disputeSearch: SearchKind = {
   path: '/v1/disputes',
   codes: { invalid: 'P0401', pastEnd: 'P0402' },
-  filters: { ...filters, status: oneOf(disputeStatuses, 'The status of the dispute') },
+  filters: { ...filters, status: parameter(oneOf(disputeStatuses), 'The status of the dispute') },
 }
 
 /** Specification, *Other resources*: every account has the same four disputes. */

@@ -1,9 +1,10 @@
 /** What a search of payments can ask for, and its conditions and total in SQL. */
 import type { Account } from '../../core/account.ts'
 import type { AccountTime, Value } from '../../core/ports.ts'
+import { digits, oneOf, textUpTo } from '../../core/values.ts'
 import { containing, fold, groupOf } from '../../platform/database/fold.ts'
 import { type Condition, ifGiven, where } from '../../platform/database/select.ts'
-import { digits, oneOf, textUpTo } from '../../platform/http/query.ts'
+import { parameter } from '../../platform/http/query.ts'
 import { plainText } from '../../platform/http/schema.ts'
 import {
   createdBetween,
@@ -22,20 +23,23 @@ import { statuses } from './payment.ts'
 import { newPayment } from './request.ts'
 import { prefixOf } from './store.ts'
 
+const texts = (length: number, example: string, description: string) =>
+  parameter(textUpTo(length), description, { examples: [example] })
+
 const paymentSearch: SearchKind = {
   path: '/v1/payments',
   codes: { invalid: 'P0401', pastEnd: 'P0402' },
   filters: {
-    state: oneOf(statuses, 'The status of the payment'),
-    reference: textUpTo(plainText.maxLength, 'PITCH-41', 'The whole reference, in any case'),
-    email: textUpTo(
+    state: parameter(oneOf(statuses), 'The status of the payment'),
+    reference: texts(plainText.maxLength, 'PITCH-41', 'The whole reference, in any case'),
+    email: texts(
       newPayment.properties.email.maxLength,
       'example.org',
       'Part of the email, in any case',
     ),
-    card_brand: textUpTo(20, 'visa', `One of ${brandIds.join(', ')}`),
-    cardholder_name: textUpTo(Infinity, 'Trader', 'Part of the name, in any case'),
-    agreement_id: textUpTo(
+    card_brand: texts(20, 'visa', `One of ${brandIds.join(', ')}`),
+    cardholder_name: texts(Infinity, 'Trader', 'Part of the name, in any case'),
+    agreement_id: texts(
       Infinity,
       '06h3k9v0u2j4m5n6p7q8r9s0t1',
       'Payments made with this agreement, or setting it up',
@@ -43,8 +47,12 @@ const paymentSearch: SearchKind = {
     from_date: filters.from_date,
     to_date: filters.to_date,
     ...paging,
-    first_digits_card_number: digits(6, 'The first six digits of the card'),
-    last_digits_card_number: digits(4, 'The last four digits of the card'),
+    first_digits_card_number: parameter(digits(6), 'The first six digits of the card', {
+      examples: ['424242'],
+    }),
+    last_digits_card_number: parameter(digits(4), 'The last four digits of the card', {
+      examples: ['4242'],
+    }),
     from_settled_date: filters.from_settled_date,
     to_settled_date: filters.to_settled_date,
   },
@@ -57,8 +65,8 @@ export const paymentSearches: Decision<SearchKind> = {
     ...paymentSearch,
     filters: {
       ...paymentSearch.filters,
-      state: oneOf(
-        statuses.filter(status => !refusedStates['govuk-pay'].includes(status)),
+      state: parameter(
+        oneOf(statuses.filter(status => !refusedStates['govuk-pay'].includes(status))),
         'The status of the payment',
       ),
     },

@@ -1,9 +1,10 @@
 import { badSearch, noSuchPage, type PageCode, type SearchCode } from '../../core/errors.ts'
 import { idFloor } from '../../core/ids.ts'
+import { afterInstant, day, instant, integer, time } from '../../core/values.ts'
 import { type Condition, type FoundPage, ifGiven, where } from '../database/select.ts'
 import { type Addresses, getLink } from './addresses.ts'
 import { isStorable } from './fields.ts'
-import { afterInstant, dateTime, day, instant, type QueryParameters, whole } from './query.ts'
+import { parameter, type QueryParameters } from './query.ts'
 
 /** Searches: their query parameters and the page that they return. Rules: docs/spec-gaps.md. */
 
@@ -11,26 +12,29 @@ const LARGEST_DISPLAY_SIZE = 500
 const LARGEST_PAGE = 2_147_483_647
 
 export const paging = {
-  page: whole(1, LARGEST_PAGE, 'The page to show', { default: 1, examples: [1] }),
-  display_size: whole(1, LARGEST_DISPLAY_SIZE, 'Results on a page', {
+  page: parameter(integer(1, LARGEST_PAGE), 'The page to show', { default: 1, examples: [1] }),
+  display_size: parameter(integer(1, LARGEST_DISPLAY_SIZE), 'Results on a page', {
     default: LARGEST_DISPLAY_SIZE,
     examples: [1],
   }),
 } satisfies QueryParameters
 
+const TIME = '2026-09-14T08:20:31Z'
 const created = (description: string) =>
-  dateTime(
+  parameter(
+    time(TIME, ' (in a query + is written %2B)'),
     `${description}: an ISO 8601 time with Z or an offset`,
-    '2026-09-14T08:20:31Z',
-    ' (in a query + is written %2B)',
+    { examples: [TIME] },
   )
+const settled = (description: string) =>
+  parameter(day, `${description}, as YYYY-MM-DD`, { examples: ['2026-09-14'] })
 
 /** The parameters of several searches. All of them, in this order, are those of refunds. */
 export const filters = {
   from_date: created('Created at or after this time'),
   to_date: created('Created before this time'),
-  from_settled_date: day('Settled on or after this day'),
-  to_settled_date: day('Settled before this day'),
+  from_settled_date: settled('Settled on or after this day'),
+  to_settled_date: settled('Settled before this day'),
   ...paging,
 } satisfies QueryParameters
 
@@ -65,11 +69,11 @@ export function readSearch(query: unknown, kind: SearchKind) {
   const read: Record<string, string> = {}
   const wrong: string[] = []
   const unreadable: string[] = []
-  for (const [name, { parse }] of Object.entries(kind.filters)) {
+  for (const [name, { read: readText }] of Object.entries(kind.filters)) {
     const given = (query as Record<string, unknown>)[name] // Fastify parses it to an object
     const text = String([given].flat()[0] ?? '')
     if (!text.trim()) continue
-    if (isStorable(text) && parse(text) !== undefined) read[name] = text
+    if (isStorable(text) && readText(text) !== undefined) read[name] = text
     else wrong.push(name)
     if (!isStorable(text)) unreadable.push(name)
   }

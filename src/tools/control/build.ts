@@ -1,6 +1,7 @@
 import type { Account, Behaviour } from '../../core/account.ts'
 import * as errors from '../../core/errors.ts'
 import { remember } from '../../core/remember.ts'
+import { either, integer, oneOf, only } from '../../core/values.ts'
 import { captureDelay } from '../../pay/differences/states.ts'
 import { createPayment } from '../../pay/payments/commands.ts'
 import { carryOut, moveOf } from '../../pay/payments/complete.ts'
@@ -28,17 +29,17 @@ import { object } from '../../platform/http/schema.ts'
 import type { ToolContext } from '../context.ts'
 import { recordAction } from '../record/action.ts'
 import { badField, conflict } from '../steer/errors.ts'
-import { body, choice, isWhole, only, readFields, schemasOf, type Values } from '../steer/fields.ts'
+import { body, readFields, schemasOf, type Values } from '../steer/fields.ts'
 import { builtFields, wantedOf } from '../steer/scenario-wire.ts'
 import { shownPayment } from '../steer/schemas.ts'
 import { type ControlContext, defineEndpoint } from './endpoint.ts'
 
 /** What POST /v1/payments takes: `readNewPayment` reads it. */
-const unread = (schema: object) => ({ schema, rule: '', parse: (given: unknown) => given })
+const unread = (schema: object) => ({ schema, rule: '', read: (given: unknown) => given })
 
 const refundFields = {
   amount: unread({ type: 'integer', minimum: 1 }),
-  scenario: choice(refundScenarios),
+  scenario: oneOf(refundScenarios),
 }
 const builtPayment = body(
   'BuiltPayment',
@@ -48,15 +49,10 @@ const builtPayment = body(
       Object.entries(newPayment.properties).map(([name, schema]) => [name, unread(schema)]),
     ),
     ...builtFields,
-    capture: {
-      schema: {
-        anyOf: [{ const: true }, { enum: ['held', 'error'] }],
-        description:
-          'Then captures it. Under govuk-pay also of a payment without delayed_capture; `held`: the capture waits until it is completed, `error`: it fails',
-      } as const,
-      rule: 'true, held or error',
-      parse: (given: unknown) => ([true, 'held', 'error'] as const).find(each => each === given),
-    },
+    capture: either(only(true), oneOf(['held', 'error']), {
+      description:
+        'Then captures it. Under govuk-pay also of a payment without delayed_capture; `held`: the capture waits until it is completed, `error`: it fails',
+    }),
     refund: unread({
       anyOf: [
         { const: true },
@@ -196,9 +192,9 @@ function readRefund(given: unknown, amount: number) {
   const read = readFields(fields, { optional: refundFields }, 'refund.')
   const { amount: wanted = true, scenario = 'success' } = read
   const pence = wanted === true ? amount : wanted
-  if (!isWhole(pence, 1, amount))
-    throw badField('refund', `must be true or pence from 1 to ${amount}`)
-  return { amount: pence, scenario }
+  const known = integer(1, amount).read(pence)
+  if (known === undefined) throw badField('refund', `must be true or pence from 1 to ${amount}`)
+  return { amount: known, scenario }
 }
 
 /** Resolves to the refund, if that is one of the steps. */

@@ -1,28 +1,12 @@
-import { DAY, HOUR, MINUTE, SECOND } from '../../core/time.ts'
-import { oneOf, type QueryParameter } from '../../platform/http/query.ts'
+import { duration, oneOf } from '../../core/values.ts'
+import { parameter } from '../../platform/http/query.ts'
 import { object } from '../../platform/http/schema.ts'
 import { checkAccount, ruleIds } from '../explain/check/report.ts'
 import { levels, MOST_EVIDENCE } from '../explain/check/rule.ts'
 import { badField } from '../steer/errors.ts'
 import { count, identifier, nullable, text } from '../steer/schemas.ts'
 import { defineEndpoint } from './endpoint.ts'
-import { instant } from './query.ts'
-
-const UNITS: Record<string, number> = { s: SECOND, m: MINUTE, h: HOUR, d: DAY }
-const MOST_LATER = 365 * DAY
-
-/** The plus of an address is a space. */
-const later: QueryParameter<number> = {
-  description:
-    'Judges as if so much time had passed and nothing more had happened, such as 10m or 1d. No clock is moved',
-  parse: text => {
-    const [, count = '', unit = ''] = /^[+ ]?(\d{1,8})([smhd])$/.exec(text) ?? []
-    const ms = Number(count) * (UNITS[unit] ?? Infinity)
-    return ms <= MOST_LATER ? ms : undefined
-  },
-  rule: 'at most a year in s, m, h or d, such as 10m or 1d',
-  schema: { type: 'string', pattern: '^\\+?\\d{1,8}[smhd]$', examples: ['1d'] },
-}
+import { since } from './query.ts'
 
 export const finding = object(
   'Finding',
@@ -94,9 +78,13 @@ export const readCheck = defineEndpoint({
   operationId: 'readCheck',
   summary: 'Check whether the integration would work in production',
   query: {
-    since: instant('Only what happened at this time of the account’s clock or later'),
-    as_of: later,
-    rule: oneOf(ruleIds, 'Only this rule'),
+    since: since('Only what happened at this time of the account’s clock or later'),
+    as_of: parameter(
+      duration(365),
+      'Judges as if so much time had passed and nothing more had happened, such as 10m or 1d. No clock is moved',
+      { examples: ['1d'] },
+    ),
+    rule: parameter(oneOf(ruleIds), 'Only this rule'),
   },
   description:
     'Looks at the requests and deliveries that are kept of the account, and says where GOV.UK Pay would do something else. Sends nothing.',

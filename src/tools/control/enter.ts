@@ -1,16 +1,16 @@
 import { unknownBearerKey } from '../../core/errors.ts'
 import { iso } from '../../core/time.ts'
+import { text } from '../../core/values.ts'
 import { CONSOLE_PAGE, ENTER_MS, enterUrl, seal } from '../../platform/accounts/seal.ts'
 import { findLivingKey } from '../../platform/accounts/store.ts'
 import { addressesOf } from '../../platform/http/addresses.ts'
 import { object, timestamp } from '../../platform/http/schema.ts'
 import { badField } from '../steer/errors.ts'
-import { body, textLike } from '../steer/fields.ts'
-import { text } from '../steer/schemas.ts'
+import { body } from '../steer/fields.ts'
 import { defineEndpoint } from './endpoint.ts'
 
-const to = textLike(
-  { ...text, description: 'A page below /console; without it, the home page' },
+const to = text(
+  { description: 'A page below /console; without it, the home page' },
   'a page of the console, such as payments',
   CONSOLE_PAGE,
 )

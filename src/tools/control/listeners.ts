@@ -4,17 +4,18 @@ import { ACTIVE_WEBHOOKS } from '../../core/budgets.ts'
 import { unknownBearerKey } from '../../core/errors.ts'
 import { isSuccess } from '../../core/http-status.ts'
 import { ended, revoked } from '../../core/signal.ts'
+import { text as anyText, either, integer, only } from '../../core/values.ts'
 import { LONGEST_REQUEST, labelOf, RECONNECT_TIME } from '../../pay/webhooks/listener.ts'
 import { findWebhook } from '../../pay/webhooks/store.ts'
 import { eventTypes, eventTypesIn, eventTypesOf } from '../../pay/webhooks/webhook.ts'
-import { whole } from '../../platform/http/query.ts'
+import { parameter } from '../../platform/http/query.ts'
 import { object } from '../../platform/http/schema.ts'
 import { reasons } from '../../platform/outbound/send.ts'
 import type { ToolContext } from '../context.ts'
 import { keepListener } from '../deliver/listener-store.ts'
 import { endAttempt, giveBack, leave, waitForAttempt } from '../deliver/listeners.ts'
 import { badField, conflict, notFound, tooMany } from '../steer/errors.ts'
-import { body, integer, isWhole, textLike } from '../steer/fields.ts'
+import { body } from '../steer/fields.ts'
 import { headers, identifier, text } from '../steer/schemas.ts'
 import { type ControlContext, defineEndpoint } from './endpoint.ts'
 import { tooManyWaits } from './wait.ts'
@@ -22,7 +23,7 @@ import { tooManyWaits } from './wait.ts'
 const named = {
   schema: { ...text, description: 'Has a letter or a digit' },
   rule: 'text with a letter or a digit',
-  parse: (given: unknown) => (typeof given === 'string' && labelOf(given)) || undefined,
+  read: (given: unknown) => (typeof given === 'string' && labelOf(given)) || undefined,
 }
 const events = {
   schema: {
@@ -32,7 +33,7 @@ const events = {
       'null: all. Without it those of a listener with this name that is connected, or all',
   },
   rule: `null or a list of ${eventTypes.join(', ')}`,
-  parse: (given: unknown) =>
+  read: (given: unknown) =>
     given === null
       ? null
       : (eventTypesIn(given, 'specification') ?? eventTypesIn(given, 'govuk-pay')),
@@ -99,7 +100,7 @@ export const takeNext = defineEndpoint({
   path: '/control/listeners/{webhook_id}/next',
   operationId: 'takeNextAttempt',
   summary: 'Wait for the next attempt to deliver a message',
-  query: { wait: whole(0, LONGEST_REQUEST, 'Milliseconds to wait for an attempt') },
+  query: { wait: parameter(integer(0, LONGEST_REQUEST), 'Milliseconds to wait for an attempt') },
   inPath: A_LISTENER,
   response: [200, 'The attempt', nextAttempt],
   errors: () => [notFound('listener'), deleted(), tooManyWaits()],
@@ -158,11 +159,7 @@ function createEnding(
 const LONGEST_RESULT = 200
 const LONGEST_TIME = 60_000
 
-const wholeOrNull = (least: number, most: number) => ({
-  schema: { type: ['integer', 'null'] },
-  rule: `null or a whole number from ${least} to ${most}`,
-  parse: (given: unknown) => (given === null || isWhole(given, least, most) ? given : undefined),
-})
+const wholeOrNull = (least: number, most: number) => either(only(null), integer(least, most))
 
 const isPair = (pair: unknown): pair is [name: string, value: string] =>
   Array.isArray(pair) && pair.length === 2 && pair.every(each => typeof each === 'string')
@@ -175,10 +172,10 @@ export const giveResult = defineEndpoint({
   body: body(
     'AttemptResult',
     {
-      attempt_id: textLike(text, 'text without U+0000', /^[^\0]*$/),
+      attempt_id: anyText({}, 'text without U+0000', /^[^\0]*$/),
       status_code: wholeOrNull(100, 599),
-      result: textLike(
-        text,
+      result: anyText(
+        {},
         `text of at most ${LONGEST_RESULT} characters`,
         new RegExp(`^\\P{Cc}{0,${LONGEST_RESULT}}$`, 'u'),
       ),
@@ -188,13 +185,12 @@ export const giveResult = defineEndpoint({
       headers: {
         schema: { type: 'array', items: { type: 'array', items: text }, description: 'Pairs' },
         rule: 'a list of pairs of name and value',
-        parse: (given: unknown) =>
-          Array.isArray(given) && given.every(isPair) ? given : undefined,
+        read: (given: unknown) => (Array.isArray(given) && given.every(isPair) ? given : undefined),
       },
-      body: textLike({ ...text, description: 'In base64' }, 'base64'),
+      body: anyText({ description: 'In base64' }, 'base64'),
       size: integer(0, Number.MAX_SAFE_INTEGER),
-      cause: textLike(
-        { ...text, description: 'The code of an error, such as ECONNREFUSED; only recorded' },
+      cause: anyText(
+        { description: 'The code of an error, such as ECONNREFUSED; only recorded' },
         'upper-case letters, digits and underscores',
         /^[A-Z0-9_]{1,60}$/,
       ),

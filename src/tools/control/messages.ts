@@ -1,9 +1,10 @@
 import { iso } from '../../core/time.ts'
+import { oneOf } from '../../core/values.ts'
 import type { Reading } from '../../pay/retention.ts'
 import { followMessages, type KeptMessage } from '../../pay/webhooks/message-store.ts'
 import { eventTypes, headersOf, signature } from '../../pay/webhooks/webhook.ts'
 import { anyWebhook, presentMessage } from '../../pay/webhooks/wire.ts'
-import { oneOf } from '../../platform/http/query.ts'
+import { parameter } from '../../platform/http/query.ts'
 import { object, timestamp } from '../../platform/http/schema.ts'
 import { acceptedByHand } from '../record/by-hand.ts'
 import { badField } from '../steer/errors.ts'
@@ -45,8 +46,8 @@ export const listMessages = defineEndpoint({
   query: {
     message_id: anyText('This message', ID),
     payment_id,
-    event_type: oneOf(eventTypes, 'Of this event type'),
-    delivery: oneOf(delivery.enum, 'With this delivery status'),
+    event_type: parameter(oneOf(eventTypes), 'Of this event type'),
+    delivery: parameter(oneOf(delivery.enum), 'With this delivery status'),
     ...paging,
   },
   description:

@@ -1,5 +1,6 @@
 import type { Account } from '../../core/account.ts'
 import { paymentNotFound } from '../../core/errors.ts'
+import { oneOf } from '../../core/values.ts'
 import { carryOut, moveOf } from '../../pay/payments/complete.ts'
 import {
   behaviourOf,
@@ -15,7 +16,7 @@ import { impossibleFor } from '../../pay/payments/scenario.ts'
 import { completeRefunds } from '../../pay/refunds/commands.ts'
 import type { Range } from '../../platform/database/select.ts'
 import { addressesOf } from '../../platform/http/addresses.ts'
-import { oneOf } from '../../platform/http/query.ts'
+import { parameter } from '../../platform/http/query.ts'
 import { object } from '../../platform/http/schema.ts'
 import type { ToolContext } from '../context.ts'
 import { findPayments as findListed, findWanted } from '../lists/find-payments-store.ts'
@@ -48,8 +49,8 @@ export const findPayments = defineEndpoint({
   query: {
     payment_id: anyText('This payment', ID),
     reference: anyText('Only payments with this reference, in any case', 'PITCH-41'),
-    status: oneOf(
-      [...statuses, 'refunded'],
+    status: parameter(
+      oneOf([...statuses, 'refunded']),
       'Only payments that are or were in this status; `refunded` once something was refunded',
     ),
     wait,

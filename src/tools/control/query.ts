@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Account } from '../../core/account.ts'
+import { boolean, integer, textUpTo, time } from '../../core/values.ts'
 import {
   cursorAt,
   type FollowedPage,
@@ -7,7 +8,7 @@ import {
   isEdge,
   type Paging,
 } from '../../platform/database/follow.ts'
-import { dateTime, type QueryParameter, textUpTo, whole } from '../../platform/http/query.ts'
+import { parameter } from '../../platform/http/query.ts'
 import type { Values } from '../steer/fields.ts'
 import { nullable } from '../steer/schemas.ts'
 import type { Look, Waits } from './wait.ts'
@@ -16,25 +17,17 @@ import type { Look, Waits } from './wait.ts'
 export const ID = '06h3k9v0u2j4m5n6p7q8r9s0t1'
 
 export const anyText = (description: string, example: string) =>
-  textUpTo(Infinity, example, description)
+  parameter(textUpTo(Infinity), description, { examples: [example] })
 
-export const flag = (description: string): QueryParameter<boolean> => ({
-  parse: text => (/^(true|false)$/.test(text) ? text === 'true' : undefined),
-  rule: 'true or false',
-  schema: { type: 'boolean', examples: [true] },
-  description,
-})
+export const flag = (description: string) => parameter(boolean(), description, { examples: [true] })
 
-export const instant = (description: string): QueryParameter<number> =>
-  dateTime(description, '2026-09-14T08:20:31.000Z')
+const TIME = '2026-09-14T08:20:31.000Z'
+export const since = (description: string) =>
+  parameter(time(TIME), description, { examples: [TIME] })
 
-const edge = (
-  name: string,
-  isValid: (text: string) => boolean,
-  description: string,
-): QueryParameter<string> => ({
+const edge = (name: string, isValid: (text: string) => boolean, description: string) => ({
   ...anyText(description, ID),
-  parse: text => (isValid(text) ? text : undefined),
+  read: (given: unknown) => (isValid(String(given)) ? String(given) : undefined),
   rule: `the ${name} of an earlier response`,
 })
 
@@ -48,15 +41,14 @@ export const reference = anyText(
   'Only results of payments with this reference, in any case',
   'PITCH-41',
 )
-export const wait = whole(
-  0,
-  LONGEST_WAIT,
+export const wait = parameter(
+  integer(0, LONGEST_WAIT),
   'Milliseconds to wait for a first result, if there is none',
 )
 export const paging = {
   after: edge('next', isCursor, 'What comes after `next` of an earlier response'),
   before: edge('previous', isEdge, 'What comes before `previous` of an earlier response'),
-  limit: whole(1, MOST_LISTED, 'How many results at most'),
+  limit: parameter(integer(1, MOST_LISTED), 'How many results at most'),
   wait,
 }
 

@@ -1,7 +1,8 @@
 import { iso } from '../../core/time.ts'
+import { integer, oneOf } from '../../core/values.ts'
 import { LONGEST_COMMIT } from '../../platform/database/follow.ts'
 import type { Endpoint } from '../../platform/http/endpoint.ts'
-import { oneOf, whole } from '../../platform/http/query.ts'
+import { parameter } from '../../platform/http/query.ts'
 import { object, timestamp } from '../../platform/http/schema.ts'
 import { WITHOUT_ENDPOINT } from '../../platform/http/without-endpoint.ts'
 import { showBroken } from '../explain/check/judge.ts'
@@ -10,7 +11,7 @@ import { countExchanges, followExchanges } from '../record/store.ts'
 import { badField } from '../steer/errors.ts'
 import { answer, anyJson, cut, headers, identifier, nullable, text } from '../steer/schemas.ts'
 import { type ControlContext, defineEndpoint } from './endpoint.ts'
-import { ends, flag, followed, instant, paging, payment_id, reference } from './query.ts'
+import { ends, flag, followed, paging, payment_id, reference, since } from './query.ts'
 import { tooManyWaits } from './wait.ts'
 
 const kinds = ['api', 'page'] as const
@@ -63,18 +64,18 @@ export const listRequests = (context: ControlContext): Endpoint =>
     operationId: 'listRequests',
     summary: 'List the requests of the account',
     query: {
-      operation: oneOf(
-        [
+      operation: parameter(
+        oneOf([
           ...context.operations.map(({ operationId }) => operationId),
           ...WITHOUT_ENDPOINT.map(({ operation }) => operation),
-        ],
+        ]),
         'With this operationId',
       ),
       payment_id,
       reference,
-      status: whole(100, 599, 'With this status'),
+      status: parameter(integer(100, 599), 'With this status'),
       refused: flag('true: with a status of 400 or more, or a reset'),
-      since: instant('That began at this time of the machine’s clock or later'),
+      since: since('That began at this time of the machine’s clock or later'),
       ...paging,
     },
     description:

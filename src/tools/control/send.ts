@@ -1,8 +1,8 @@
 import type { Account } from '../../core/account.ts'
+import { text as anyText, boolean, integer, oneOf } from '../../core/values.ts'
 import { findMessage } from '../../pay/webhooks/message-store.ts'
 import { anyWebhook } from '../../pay/webhooks/wire.ts'
 import { object } from '../../platform/http/schema.ts'
-import { registrationProblem } from '../../platform/outbound/address.ts'
 import type { ToolContext } from '../context.ts'
 import { ALREADY_SENDING } from '../deliver/resend.ts'
 import {
@@ -18,7 +18,7 @@ import { adviceText } from '../explain/signature/advice.ts'
 import { answerToWrong, consequenceOf } from '../explain/wrong-signature.ts'
 import type { Exchange } from '../record/exchange.ts'
 import { badField, conflict, notFound } from '../steer/errors.ts'
-import { body, boolean, choice, integer, textLike } from '../steer/fields.ts'
+import { body } from '../steer/fields.ts'
 import { answer, count, identifier, nullable, text } from '../steer/schemas.ts'
 import { defineEndpoint } from './endpoint.ts'
 import { presentBody } from './requests.ts'
@@ -54,12 +54,10 @@ export const sendMessage = defineEndpoint({
     {},
     {
       times: integer(1, MOST_TIMES),
-      at_once: boolean({ description: 'All at once instead of one by one' }),
-      body: textLike({ ...text, description: 'Another body, which is signed' }),
+      body: anyText({ description: 'Another body, which is signed' }),
       new_identifier: boolean(),
-      damage: choice(damages),
-      to: textLike({ ...text, description: 'Another address' }),
-      signing_key: textLike(text),
+      damage: oneOf(damages),
+      signing_key: anyText({}),
     },
   ),
   description: 'Sends the kept bytes once more, or changed on purpose.',
@@ -71,10 +69,6 @@ export const sendMessage = defineEndpoint({
     conflict(WEBHOOK_INACTIVE),
   ],
   async handler(context, { account, body, id }) {
-    const { to } = body
-    const problem =
-      to !== undefined && (await registrationProblem(to, context.config, context.resolve))
-    if (problem) throw badField('to', problem)
     const message = await resendableOf(context, account, id)
     const sent = await sendAgain(context, account, message, body)
     return { results: sent.map(presentSend) }

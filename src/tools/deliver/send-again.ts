@@ -37,15 +37,11 @@ export const MOST_TIMES = 10
 export type SendAgain = {
   /** How often, if not once. */
   times?: number
-  /** All at once, and not one after another. */
-  at_once?: boolean | undefined
   /** Instead of the kept bytes. */
   body?: string | undefined
   /** Whether the message gets another identifier wherever its own stands in the body. */
   new_identifier?: boolean | undefined
   damage?: Damage | undefined
-  /** Instead of the webhook's callback_url. The caller has checked it. */
-  to?: string | undefined
   signing_key?: string | undefined
 }
 
@@ -82,11 +78,10 @@ export async function sendAgain(
     ? original.replaceAll(message_id, context.newId(context.time.now(account), account.room))
     : original
   const bytes = signed(body, options.signing_key ?? signing_key, options.damage)
-  const url = options.to ?? message.callback_url
-  const byHand = await withUndamaged(context, account, message, url, byHandOf(options, message))
-  const once = () => sendByHand(context, account, message, { ...bytes, url, byHand })
-  const times = { length: options.times ?? 1 }
-  return options.at_once ? Promise.all(Array.from(times, once)) : Array.fromAsync(times, once)
+  const byHand = await withUndamaged(context, account, message, byHandOf(options, message))
+  const once = () =>
+    sendByHand(context, account, message, { ...bytes, url: message.callback_url, byHand })
+  return Array.fromAsync({ length: options.times ?? 1 }, once)
 }
 
 /** Sends a message once, signed as given, and records it. Neither the message nor the payment changes. */
@@ -107,36 +102,32 @@ export async function sendByHand(
   })
 }
 
-/** What the address answered to the message without damage, for one whose signature is wrong. */
+/** What the receiver answered to the message without damage, for one whose signature is wrong. */
 async function withUndamaged(
   { database }: ToolContext,
   { room }: Account,
   message: KeptMessage,
-  url: string,
   byHand: ByHand,
 ): Promise<ByHand> {
   if (byHand.damage === undefined && !byHand.other_key) return byHand
-  const { payment_id, message_id, callback_url } = message
-  const sent = await newestUndamaged(database, { room, payment_id, message_id }, url)
-  const attempt = url === callback_url ? attemptsOf(message).at(-1) : undefined
+  const { payment_id, message_id } = message
+  const sent = await newestUndamaged(database, { room, payment_id, message_id })
+  const attempt = attemptsOf(message).at(-1)
   if (!sent && !attempt) return byHand
   const isOfAttempt = attempt !== undefined && attempt.at > (sent?.at ?? 0)
   const status = (isOfAttempt ? attempt.status_code : sent?.status) ?? null
   return { ...byHand, undamaged: isSuccess(status) ? 'accepted' : 'refused' }
 }
 
-/** A key counts as wrong only at the webhook's own address: a receiver at another one may have it. */
 function byHandOf(
-  { body, new_identifier, damage, signing_key, to }: SendAgain,
-  webhook: Pick<KeptMessage, 'signing_key' | 'callback_url'>,
+  { body, new_identifier, damage, signing_key }: SendAgain,
+  webhook: Pick<KeptMessage, 'signing_key'>,
 ): ByHand {
-  const isSame = !to || to === webhook.callback_url
   const isOtherKey = signing_key && signing_key !== webhook.signing_key
-  const other = {
-    ...(isSame && isOtherKey && ({ other_key: true } as const)),
-    ...(!isSame && ({ other_address: true } as const)),
-  }
-  if (damage) return { kind: 'damaged', damage, ...other }
   const isEdited = body !== undefined || new_identifier
-  return { kind: isEdited ? 'edited' : 'again', ...other }
+  return {
+    kind: damage ? 'damaged' : isEdited ? 'edited' : 'again',
+    ...(damage && { damage }),
+    ...(isOtherKey && { other_key: true }),
+  }
 }

@@ -1,5 +1,4 @@
 /** A plan for future payments or requests. Pure rules; nothing is read or written here. */
-import { hash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { Behaviour } from '../../core/account.ts'
 import { type Code, faultCodeOf, isPlanned, meanings, onlyByPlan } from '../../core/codes.ts'
@@ -28,8 +27,6 @@ export type Plan = Scenario & {
   skip: number
   /** The number of times that it then acts. */
   times: number | 'always'
-  probability: number
-  seed: number
   /** Why it did not act on the last payment that it should have acted on. */
   note?: string
   // A plan has a scenario or holds payments, or it is a fault and has any of these:
@@ -68,9 +65,9 @@ export type PlanSubject = { operation: string; payment_id?: string; given?: Json
 export type Counted = { plan: Plan; seen: number; acted: number; note?: string }
 
 /**
- * Checks the plans in their order. A matching plan counts the request. It acts if enough requests have passed, it has
- * not acted often enough, and its draw succeeds, unless `refuse` returns why it cannot. The first plan that acts ends the
- * search. All of `counted` matched.
+ * Checks the plans in their order. A matching plan counts the request. It acts if enough requests have passed and it has
+ * not acted often enough, unless `refuse` returns why it cannot. The first plan that acts ends the search. All of
+ * `counted` matched.
  */
 export function evaluate(
   plans: readonly Plan[],
@@ -82,7 +79,7 @@ export function evaluate(
     if (!matches(plan, subject)) continue
     const seen = plan.seen + 1
     const isLeft = plan.times === 'always' || plan.acted < plan.times
-    const isDue = seen > plan.skip && isLeft && draw(plan.seed, seen).chance < plan.probability
+    const isDue = seen > plan.skip && isLeft
     const note = isDue ? refuse?.(plan) : undefined
     const acts = isDue && note === undefined
     counted.push({ plan, seen, acted: plan.acted + Number(acts), ...(note && { note }) })
@@ -112,17 +109,14 @@ export const fieldsOf = ({ prefilled, ...given }: NewPayment): Json => ({
   ...(prefilled && { prefilled_cardholder_details: prefilled }),
 })
 
-/** Two fractions from 0 up to 1. They are a hash, so that every instance draws the same, and so can a test. */
-function draw(seed: number, seen: number): { chance: number; share: number } {
-  const bytes = hash('sha256', `${seed}:${seen}`, 'buffer')
-  return { chance: bytes.readUInt32BE(0) / 2 ** 32, share: bytes.readUInt32BE(4) / 2 ** 32 }
-}
+/** Multiples of it, without their whole parts, spread evenly from 0 to 1. */
+const GOLDEN_RATIO = (Math.sqrt(5) - 1) / 2
 
-/** The milliseconds for which the plan delays this request. */
-export function delayOf({ delay = 0, seed }: Plan, seen: number): number {
+/** The milliseconds for which the plan delays this request: by its count, so the same on every instance and in every run. */
+export function delayOf({ delay = 0 }: Pick<Plan, 'delay'>, seen: number): number {
   if (typeof delay === 'number') return delay
   const [least, most] = delay
-  return least + Math.floor(draw(seed, seen).share * (most - least + 1))
+  return least + Math.floor(((seen * GOLDEN_RATIO) % 1) * (most - least + 1))
 }
 
 /** The errors of Farthing itself, by the status that a plan names without a code. */

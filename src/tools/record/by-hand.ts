@@ -3,17 +3,14 @@
 import type { Database } from '../../core/ports.ts'
 import { type Condition, findPart, where } from '../../platform/database/select.ts'
 import { evidenceRows } from './columns.ts'
-import type { ByHand, Evidence, Exchange } from './exchange.ts'
+import type { Evidence, Exchange } from './exchange.ts'
 import { among, byBeginning, exchangeRows } from './store.ts'
-
-/** Of the rows that somebody sent by hand: those of one kind. */
-const isKind = (kind: ByHand['kind']) => `body like '%"by_hand":{"kind":"${kind}"%'`
 
 /** At most this many sends by hand are looked at for a page of messages. Of each the facts are read, at most 400 bytes. */
 const MOST_BY_HAND = 2_000
 
 /** The condition of such a send that its own receiver accepted. */
-export const ACCEPTED_BY_HAND = `kind = 'out' and refused = 0 and facts like '%"hand":"again"%'`
+export const ACCEPTED_BY_HAND = `kind = 'out' and refused = 0 and by_hand = 'again'`
 
 /** A send by hand of a message as it is that its own receiver accepted. */
 export type AcceptedSend = Pick<Exchange, 'at' | 'result'>
@@ -32,7 +29,7 @@ export async function acceptedByHand(
     [where(`${among('payment_id', payment_ids)} and ${ACCEPTED_BY_HAND}`, ...payment_ids)],
     { limit: MOST_BY_HAND, order: 'newest' },
   )
-  return byMessage(sends.filter(({ hand }) => hand === 'again'))
+  return byMessage(sends)
 }
 
 /** As acceptedByHand, among exchanges that were read already. */
@@ -63,19 +60,16 @@ export const newestOf = (
 
 /** The attempts of a message, newest first, also those by hand, without copies that asked its receiver. */
 export const attemptsOfMessage = (database: Database, key: MessageKey, limit: number) =>
-  newestOf(database, key, limit, where(`kind = 'out' and not ${isKind('asked')}`))
+  newestOf(database, key, limit, where(`kind = 'out' and coalesce(by_hand, '') <> 'asked'`))
 
 /** The newest sends of a message by hand that are looked at for one without damage. */
 const MOST_UNDAMAGED = 100
 
-/** The newest send by hand of the message as it is to this address, also as a copy that asked its receiver. */
-export async function newestUndamaged(database: Database, key: MessageKey, address: string) {
-  const isWhole = where(`kind = 'out' and (${isKind('again')} or ${isKind('asked')})`)
+/** The newest send by hand of the message as it is, also as a copy that asked its receiver. */
+export async function newestUndamaged(database: Database, key: MessageKey) {
+  const isWhole = where(`kind = 'out' and by_hand in ('again', 'asked')`)
   const sends = await newestOf(database, key, MOST_UNDAMAGED, isWhole)
-  const [path] = address.split('?')
-  return sends.find(
-    ({ by_hand, path: sentTo }) => !by_hand?.damage && !by_hand?.other_key && sentTo === path,
-  )
+  return sends.find(({ by_hand }) => !by_hand?.damage)
 }
 
 /**
@@ -95,7 +89,7 @@ export async function newestAsked(database: Database, key: MessageKey) {
   const [action] = await newestOf(database, key, 1, isAsk)
   if (!action?.asked) return undefined
   const { posts } = action.asked
-  const isCopy = where(`kind = 'out' and ${isKind('asked')}`)
+  const isCopy = where(`kind = 'out' and by_hand = 'asked'`)
   const before = where('exchange_id < ?', action.exchange_id)
   const copies = posts === 0 ? [] : await newestOf(database, key, posts, isCopy, before)
   return { action, copies }

@@ -20,8 +20,8 @@ export type Row = Omit<Exchange, keyof ExchangeBody | 'refused'> & {
 }
 
 const SHOWN =
-  'exchange_id, account, payment_id, message_id, kind, operation, status, refused, code, field, told, body, facts'
-export const INSERTED = `${SHOWN}, reference_folded`
+  'exchange_id, account, payment_id, message_id, kind, operation, method, status, refused, code, field, told, body, facts'
+export const INSERTED = `${SHOWN}, reference_folded, broken, by_hand`
 export const COLUMNS = SHOWN.replace('account', 'account as room')
 
 /** The JSON of `facts`. */
@@ -69,7 +69,7 @@ export const evidenceRows = {
   columns:
     'exchange_id, payment_id, message_id, kind, operation, status, refused, code, field, facts',
   id: 'exchange_id',
-  fromRow(row: Omit<Row, 'room' | 'body' | 'told'>): Evidence {
+  fromRow(row: Omit<Row, 'room' | 'body' | 'method' | 'told'>): Evidence {
     const { refused, code, field, facts, ...columns } = row
     const stored = readJson<StoredFacts>(facts)
     if (typeof stored?.at !== 'number') return { ...columns, ...lostAt(row) }

@@ -33,11 +33,9 @@ export type ByHand = {
   words?: string
   /** It was signed with a key that is not the receiver's. */
   other_key?: true
-  /** It went to another address than the webhook's. */
-  other_address?: true
   /**
-   * Of one with a wrong signature: what the receiver answered to the newest undamaged one before it. Missing where none
-   * was sent to this address.
+   * Of one with a wrong signature: what the receiver answered to the newest undamaged one before it. Missing where there
+   * was none.
    */
   undamaged?: 'accepted' | 'refused'
 }
@@ -119,7 +117,7 @@ export type Created = {
 
 /** An exchange as the rules of the check see it. */
 export type Evidence = Facts &
-  Omit<ExchangeColumns, 'room' | 'refused'> &
+  Omit<ExchangeColumns, 'room' | 'method' | 'refused'> &
   Pick<ExchangeBody, 'code' | 'field' | ExchangeTiming>
 
 /** What is in the same column as the facts. */
@@ -133,7 +131,6 @@ export type ExchangeBody = {
   at: AccountTime
   /** Which instance of the service took part; absent from a gap. */
   instance?: string
-  method: string
   /** Without the query. For an attempt, the whole address. */
   path: string
   /** Without the question mark; '' for none. */
@@ -197,6 +194,7 @@ type ExchangeColumns = {
   kind: ExchangeKind
   /** The operationId; of an attempt the event type. */
   operation: string
+  method: string
   /** null without a response. */
   status: number | null
   /** A response of 4xx or 5xx, or an attempt that failed. */

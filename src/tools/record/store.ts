@@ -25,7 +25,8 @@ export const BYTES = 'octet_length(body) + coalesce(octet_length(facts), 0) + 25
 
 /** The statement that writes the exchange with this identifier. The JSON of its facts leaves out what `fromRow` fills in. */
 export function insertExchange(exchange: NewExchange): (exchange_id: string) => Statement {
-  const { room, payment_id, message_id, kind, operation, status, refused, ...rest } = exchange
+  const { room, payment_id, message_id, kind, operation, method, status, refused, ...rest } =
+    exchange
   const { code, field, told, facts, began, at, ms, ended, webhook_id, result, gap, ...body } = rest
   const timing = {
     at,
@@ -36,14 +37,17 @@ export function insertExchange(exchange: NewExchange): (exchange_id: string) => 
     result,
     gap,
   }
-  const columns = [room, payment_id, message_id, kind, operation, status, Number(refused)]
+  const columns = [room, payment_id, message_id, kind, operation, method, status, Number(refused)]
   const refusal = [code ?? null, field ?? null, told ?? null]
   const json = [JSON.stringify(body), JSON.stringify({ ...facts, ...timing })]
   // Other requests are found by the reference of their payment.
   const refusedReference = payment_id === null && body.reference ? fold(body.reference) : null
-  const values = [...columns, ...refusal, ...json, refusedReference]
+  const { kind: sent = null, other_key } = body.by_hand ?? {}
+  const searched = [refusedReference, Number(facts?.broken !== undefined), other_key ? null : sent]
+  const values = [...columns, ...refusal, ...json, ...searched]
+  const places = values.map((_, i) => `$${i + 2}`).join(', ')
   return exchange_id => ({
-    sql: `insert into exchanges (${INSERTED}) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
+    sql: `insert into exchanges (${INSERTED}) values ($1, ${places})`,
     values: [exchange_id, ...values],
   })
 }
@@ -79,7 +83,7 @@ export function conditionsOf(room: string, filter: ExchangeFilter): Condition[] 
     ...inRange('exchange_id', filter),
     ...(kinds ? [where(among('kind', kinds), ...kinds)] : []),
     ...(refused === undefined ? [] : [where(`refused = ${refused ? 1 : 0}`)]),
-    ...(filter.broken ? [where(`facts like '%"broken":[%'`)] : []),
+    ...(filter.broken ? [where('broken = 1')] : []),
     ...ifGiven('status / 100 = ?', filter.class),
     ...ifGiven('exchange_id >= ?', since),
     ...COMPARED.flatMap(name =>
@@ -214,6 +218,8 @@ export async function findExchange(database: Database, room: string, exchange_id
   return found?.kind === 'gap' ? undefined : found
 }
 
+const MOST_READS = 500
+
 /** A read of a payment through the API, without what it sent and got. */
 export type Outline = { exchange_id: string; operation: string; status: number | null }
 
@@ -239,15 +245,27 @@ export const readsOfPayment = (
     { limit: MOST_GROUPED, order: 'oldest' },
   )
 
-/** How often each of the payments was read through the API. Those that were not are absent. */
-export async function countReads(database: Database, room: string, payment_ids: readonly string[]) {
-  const rows = await database.query<{ payment_id: string; found: number }>(
-    numbered(`select payment_id, cast(count(*) as integer) as found from exchanges
-      where account = ? and ${among('payment_id', payment_ids)} and kind = 'api' and refused = 0
-      and body like '%"method":"GET"%' group by payment_id`),
-    [room, ...payment_ids],
-  )
-  return new Map(rows.map(({ payment_id, found }) => [payment_id, found]))
+/** A read of a payment through the API. `began` is a time of the machine. */
+export type Read = { payment_id: string; began: number }
+
+/** The reads of these payments, which need not exist, that were recorded since this time of the machine. */
+export async function readsSince(
+  database: Database,
+  room: string,
+  payment_ids: readonly string[],
+  since: number,
+): Promise<Read[]> {
+  const ofThese = `(${among('payment_id', payment_ids)} or (payment_id is null and status = 404))`
+  const conditions = [
+    ...conditionsOf(room, { kinds: ['api'], recordedSince: since }),
+    where(`${ofThese} and method = 'GET'`, ...payment_ids),
+  ]
+  const part = { limit: MOST_READS, order: 'newest' } as const
+  const found = await findWithin(database, exchangeRows, conditions, part, STEP_BYTES)
+  return found.flatMap(({ path, began }) => {
+    const payment_id = payment_ids.find(id => path.includes(id))
+    return payment_id === undefined ? [] : [{ payment_id, began }]
+  })
 }
 
 /** The exchanges of a payment that are no reads, and of the reads those with these identifiers. Without damaged rows. */

@@ -1,15 +1,16 @@
 /** Making, emptying and ending accounts. */
 import {
-  ACCOUNT_NAME,
   type Account,
   behaviours,
   DEFAULT_ACCOUNT,
   givenName,
+  accountName as name,
   newTestAccount,
 } from '../../core/account.ts'
 import { TEST_ACCOUNTS } from '../../core/budgets.ts'
 import { untilWritten } from '../../core/retry.ts'
 import { changedIn, ended } from '../../core/signal.ts'
+import { oneOf } from '../../core/values.ts'
 import { isSending } from '../../pay/webhooks/message-store.ts'
 import { keepFixedWebhook } from '../../pay/webhooks/store.ts'
 import {
@@ -22,14 +23,9 @@ import {
 import type { ToolContext } from '../context.ts'
 import { firstClock, firstClockOf } from './clock.ts'
 import { accountEnded, conflict, notFound, tooMany, wrongKey } from './errors.ts'
-import { body, choice, textLike, type Values } from './fields.ts'
+import { body, type Values } from './fields.ts'
 
-const name = textLike(
-  { type: 'string', pattern: ACCOUNT_NAME.source },
-  '1 to 64 letters, digits, spaces, dots, hyphens or underscores, and begin with a letter or a digit',
-)
-
-export const behaviour = choice(behaviours, {
+export const behaviour = oneOf(behaviours, {
   description:
     'How it answers where the specification and GOV.UK Pay differ. Without it: as its parent; after a reset as before',
 })

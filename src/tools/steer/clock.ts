@@ -3,39 +3,34 @@ import type { Account } from '../../core/account.ts'
 import type { AccountTime, MachineTime } from '../../core/ports.ts'
 import { untilWritten } from '../../core/retry.ts'
 import { DAY, iso } from '../../core/time.ts'
+import { boolean, either, instant, integer, only } from '../../core/values.ts'
 import { doDue } from '../../pay/payments/due-steps.ts'
 import { accountOfName, moveClock as saveClock } from '../../platform/accounts/store.ts'
-import { instant } from '../../platform/http/query.ts'
 import type { ToolContext } from '../context.ts'
 import { accountEnded, badField, conflict, missingField } from './errors.ts'
-import { body, boolean, integer, only, type Values } from './fields.ts'
+import { body, type Values } from './fields.ts'
 
 /** Milliseconds: ten years, of which three are leap years. */
 const LONGEST_ADVANCE = 3_653 * DAY
 export const FIRST_TIME = Date.UTC(2001, 0, 1)
 const LAST_TIME = Date.UTC(2100, 0, 1)
-const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,3})?Z$/
+const IN_UTC = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,3})?Z$/
 
-/** In milliseconds; undefined for what is no time before 2100. */
-function readTime(text: unknown): number | undefined {
-  const time = typeof text === 'string' && TIME.test(text) ? instant(text) : Number.NaN
-  return time < LAST_TIME ? time : undefined
-}
+/** In milliseconds. */
+const timeFrom = (first: number, years: string, about: { description?: string } = {}) => ({
+  schema: { type: 'string', format: 'date-time', ...about } as const,
+  rule: `a time ${years} such as 2026-09-14T08:20:31.000Z`,
+  read(given: unknown) {
+    const time = IN_UTC.test(String(given)) ? instant(String(given)) : Number.NaN
+    return time >= first && time < LAST_TIME ? time : undefined
+  },
+})
 
 /** The clock of a new account or after a reset. */
 export const firstClock = {
-  at: {
-    schema: {
-      type: 'string',
-      format: 'date-time',
-      description: 'The time at which the clock begins, from 2001 to 2099, in UTC',
-    },
-    rule: 'a time from 2001 to 2099 such as 2026-09-14T08:20:31.000Z',
-    parse(given: unknown) {
-      const time = readTime(given) ?? 0
-      return time >= FIRST_TIME ? time : undefined
-    },
-  },
+  at: timeFrom(FIRST_TIME, 'from 2001 to 2099', {
+    description: 'The time at which the clock begins, from 2001 to 2099, in UTC',
+  }),
   frozen: boolean({ description: 'Whether it stands still: true if `at` is given' }),
 }
 export const badFirstTime = () => badField('at', `must be ${firstClock.at.rule}`)
@@ -45,14 +40,9 @@ export const clockMove = body(
   {},
   {
     advance: integer(0, LONGEST_ADVANCE, { description: 'Milliseconds, at most ten years' }),
-    freeze: {
-      schema: {
-        anyOf: [{ const: true }, { type: 'string', format: 'date-time' }],
-        description: 'true, or a later time to which the clock goes',
-      },
-      rule: 'true or a time before 2100 such as 2026-09-14T08:20:31.000Z',
-      parse: (given: unknown) => (given === true ? given : readTime(given)),
-    },
+    freeze: either(only(true), timeFrom(-Infinity, 'before 2100'), {
+      description: 'true, or a later time to which the clock goes',
+    }),
     resume: only(true),
   },
 )

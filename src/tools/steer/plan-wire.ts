@@ -4,6 +4,7 @@ import type { Behaviour } from '../../core/account.ts'
 import { PLAN_BYTES, PLANS } from '../../core/budgets.ts'
 import { type Code, isPlanned, meanings, onlyByPlan } from '../../core/codes.ts'
 import { ApiError } from '../../core/errors.ts'
+import { text as anyText, either, integer, isWhole, oneOf, only } from '../../core/values.ts'
 import { authorisationModes } from '../../pay/payments/payment.ts'
 import { refundScenarios } from '../../pay/payments/refund.ts'
 import { newPayment, readNewPayment } from '../../pay/payments/request.ts'
@@ -22,17 +23,7 @@ import {
   REFUND,
 } from '../plans/plan.ts'
 import { badField, missingField, noSuchField } from './errors.ts'
-import {
-  body,
-  choice,
-  integer,
-  isWhole,
-  only,
-  readFields,
-  schemasOf,
-  textLike,
-  type Values,
-} from './fields.ts'
+import { body, readFields, schemasOf, type Values } from './fields.ts'
 import { plannedFields, wantedOf } from './scenario-wire.ts'
 import { count, identifier, text } from './schemas.ts'
 
@@ -41,8 +32,7 @@ const LONGEST_DELAY = 60_000
 const MOST_REQUESTS = 1_000_000
 
 const whichFields = {
-  on: textLike({
-    ...text,
+  on: anyText({
     description: `An operationId of /openapi.json; absent for any. ${MESSAGE}: the first attempt to deliver a webhook message, which then comes later`,
   }),
   given: {
@@ -52,35 +42,22 @@ const whichFields = {
       description: 'Fields with which the payment must have been created; of metadata, these keys',
     } as const,
     rule: `an object with fields of a payment, of at most ${PLAN_BYTES} bytes`,
-    parse: (given: unknown) =>
+    read: (given: unknown) =>
       isObject(given) && Buffer.byteLength(JSON.stringify(given)) <= PLAN_BYTES
         ? readGiven(given)
         : undefined,
   },
-  payment_id: textLike(identifier, '26 digits and letters from a to v'),
+  payment_id: anyText(identifier, '26 digits and letters from a to v'),
 }
 const oftenFields = {
   skip: integer(0, MOST_REQUESTS, {
     default: 0,
     description: 'The number of matching requests that pass first',
   }),
-  times: {
-    schema: {
-      anyOf: [{ type: 'integer', minimum: 1 }, { const: 'always' }],
-      default: 1,
-      description: 'The number of times that it then acts',
-    },
-    rule: `always or a whole number from 1 to ${MOST_REQUESTS}`,
-    parse: (given: unknown): number | 'always' | undefined =>
-      given === 'always' || isWhole(given, 1, MOST_REQUESTS) ? given : undefined,
-  },
-  probability: {
-    schema: { type: 'number', minimum: 0, maximum: 1, default: 1 },
-    rule: 'a number from 0 to 1',
-    parse: (given: unknown) =>
-      typeof given === 'number' && given >= 0 && given <= 1 ? given : undefined,
-  },
-  seed: integer(0, Number.MAX_SAFE_INTEGER, { default: 0, description: 'Of the draw' }),
+  times: either(only('always'), integer(1, MOST_REQUESTS), {
+    default: 1,
+    description: 'The number of times that it then acts',
+  }),
 }
 const codes = Object.keys(meanings) as Code[] // its keys
 const answerFields = {
@@ -88,11 +65,11 @@ const answerFields = {
   code: {
     schema: text,
     rule: 'an error code of /openapi.json',
-    parse: (given: unknown) => codes.find(code => code === given),
+    read: oneOf(codes).read,
   },
 }
 const faultFields = {
-  when: choice(['before', 'after'], { default: 'before' }),
+  when: oneOf(['before', 'after'], { default: 'before' }),
   delay: {
     schema: {
       anyOf: [
@@ -102,7 +79,7 @@ const faultFields = {
       description: 'Milliseconds, or the least and the most',
     },
     rule: `milliseconds up to ${LONGEST_DELAY}, or a list of the least and the most`,
-    parse: readDelay,
+    read: readDelay,
   },
   answer: {
     schema: {
@@ -112,7 +89,7 @@ const faultFields = {
         'An error. 401, 429 and 503 have a code of their own; a 500 without one has that of its operation. A code that only plans answer with has its status',
     } as const,
     rule: 'an object with a status or a code',
-    parse: (given: unknown) => (isObject(given) ? readAnswer(given) : undefined),
+    read: (given: unknown) => (isObject(given) ? readAnswer(given) : undefined),
   },
   reset: only(true, { description: 'A TCP reset in place of a response' }),
 }
@@ -148,7 +125,7 @@ type Around = { operations: readonly Endpoint[]; behaviour: Behaviour }
 
 /** A plan, with its defaults. Throws an error for one that cannot be. */
 export function readPlan(read: NewPlan, { operations, behaviour }: Around) {
-  const { given, payment_id, skip = 0, times = 1, probability = 1, seed = 0 } = read
+  const { given, payment_id, skip = 0, times = 1 } = read
   const isOfScenario = Object.keys(plannedFields).some(name => name in read)
   const on = read.on ?? (read.refund ? REFUND : isOfScenario ? CREATION : undefined)
   const names = operations.map(({ operationId }) => operationId)
@@ -163,7 +140,7 @@ export function readPlan(read: NewPlan, { operations, behaviour }: Around) {
     on === MESSAGE || endpoint?.area !== 'api' || endpoint.path.includes('{payment_id}')
   if (on !== CREATION && !concernsPayment && asksForPayment(read))
     throw badField(payment_id === undefined ? 'given' : 'payment_id', `must be absent with ${on}`)
-  return { on, given, payment_id, skip, times, probability, seed, ...effect }
+  return { on, given, payment_id, skip, times, ...effect }
 }
 
 export function presentPlan({ plan_id, room, seen, acted, ...plan }: Plan) {

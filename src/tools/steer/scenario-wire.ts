@@ -1,5 +1,6 @@
 /** How a payment is to end, in the bodies of requests: of a plan, of a payment to make, and of one to complete. */
 import type { Behaviour } from '../../core/account.ts'
+import { boolean, either, oneOf, only } from '../../core/values.ts'
 import {
   type AuthorisationMode,
   choices,
@@ -8,7 +9,8 @@ import {
 } from '../../pay/payments/payment.ts'
 import { impossibleFor } from '../../pay/payments/scenario.ts'
 import { badField } from './errors.ts'
-import { boolean, choice, only } from './fields.ts'
+
+const succeedsOrFails = (description: string) => either(only(true), only('error'), { description })
 
 const can_retry = boolean({
   description:
@@ -23,7 +25,7 @@ const confirm = only(false, {
 
 /** Of a payment to complete: the capture and the refunds that it waits for. */
 export const completionFields = {
-  scenario: choice(choices, {
+  scenario: oneOf(choices, {
     description: 'How it ends: of a payment that is held as its plan says, otherwise success',
   }),
   can_retry,
@@ -32,32 +34,23 @@ export const completionFields = {
   refund: succeedsOrFails('Ends its refunds that are held'),
 }
 export const builtFields = {
-  scenario: choice(choices, { description: 'Completes it' }),
+  scenario: oneOf(choices, { description: 'Completes it' }),
   can_retry,
   hold,
   confirm,
 }
 export const plannedFields = {
-  scenario: choice(choices, { description: 'How it ends. A refund: success, error' }),
+  scenario: oneOf(choices, { description: 'How it ends. A refund: success, error' }),
   can_retry,
   hold,
   confirm,
-  capture: choice(['held', 'error'], {
+  capture: oneOf(['held', 'error'], {
     description:
       'Of createPayment, or of capturePayment with delayed_capture: the capture waits until the payment is completed, or fails when it is due. Only govuk-pay',
   }),
-  refund: choice(['held'], {
+  refund: oneOf(['held'], {
     description: 'Of refundPayment: the refund stays submitted until its payment is completed',
   }),
-}
-
-function succeedsOrFails(description: string) {
-  return {
-    schema: { anyOf: [{ const: true }, { const: 'error' }], description } as const,
-    rule: 'true or error',
-    parse: (given: unknown): true | 'error' | undefined =>
-      given === true || given === 'error' ? given : undefined,
-  }
 }
 
 /** Throws a 422 for what no payment of the mode and behaviour can do. */

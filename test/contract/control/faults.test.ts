@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
-import { createHash } from 'node:crypto'
 import { test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { faultCodeOf, onlyByPlan } from '../../../src/core/codes.ts'
+import { delayOf } from '../../../src/tools/plans/plan.ts'
 import { type Answer, type Body, webPayment } from '../../support/client.ts'
 import { card, read } from '../../support/journeys.ts'
 import { newAgreement } from '../../support/new-payment.ts'
@@ -188,8 +188,6 @@ onEveryDatabase(
           times: pick(4) || 'always',
           skip: pick(3),
           answer: { status: [500, 503][pick(2)] },
-          probability: [1, 0.5, 0][pick(3)],
-          seed: pick(9),
           on: 'createPayment',
         }
         model.push({ ...(await plan(api, body)), ...body })
@@ -198,10 +196,8 @@ onEveryDatabase(
         for (const each of model) {
           if (each.given && each.given.reference !== reference) continue
           each.seen += 1
-          const hash = createHash('sha256').update(`${each.seed}:${each.seen}`).digest()
-          const drawn = hash.readUInt32BE(0) / 2 ** 32 < each.probability
           const left = each.times === 'always' || each.acted < each.times
-          if (each.seen <= each.skip || !left || !drawn) continue
+          if (each.seen <= each.skip || !left) continue
           each.acted += 1
           return each.answer.status
         }
@@ -217,30 +213,11 @@ onEveryDatabase(
       )
     })
 
-    test('a plan whose probability is 0 changes no byte of an answer', async () => {
-      const api = await service().newAccount()
-      const { payment_id, _links } = await api.createPayment()
-      const { href } = _links.next_url
-      // The first view changes the payment.
-      await send(api, href)
-      const requests: [path: string, options?: object][] = [
-        [`/v1/payments/${payment_id}`],
-        ['/v1/payments'],
-        ['/v1/payments', { method: 'POST', json: {} }],
-        [href],
-      ]
-      const answers = async () => {
-        const seen = []
-        for (const [path, options] of requests) {
-          const { status, headers, text } = await send(api, path, options)
-          seen.push([status, [...headers].filter(([name]) => name !== 'date'), text])
-        }
-        return seen
-      }
-      const without = await answers()
-      await plan(api, { reset: true, probability: 0, times: 'always' })
-      assert.deepEqual(await answers(), without)
-      assert.deepEqual(await counts(api), [[requests.length, 0]])
+    test('a delay between two lies between them, and is the same in each run', () => {
+      const delays = Array.from({ length: 100 }, (_, i) => delayOf({ delay: [200, 900] }, i + 1))
+      assert.deepEqual(delays.slice(0, 4), [633, 365, 798, 530])
+      assert.ok(delays.every(delay => delay >= 200 && delay <= 900))
+      assert.ok(Math.min(...delays) < 210 && Math.max(...delays) > 890)
     })
 
     test('requests at once count each, and a plan acts as often as it says', async () => {

@@ -121,7 +121,7 @@ onEveryDatabase(
         createHmac('sha256', key).update(body)
       const right = sign(kept).digest('hex')
 
-      const twice = await ask(service(), api, path, { times: 2, at_once: true })
+      const twice = await ask(service(), api, path, { times: 2 })
       assert.deepEqual(
         twice.body.results.map((each: Body) => [each.status, each.status_code]),
         [
@@ -138,7 +138,6 @@ onEveryDatabase(
         [{ damage: 'base64' }, kept, sign(kept).digest('base64')],
         [{ damage: 'newline' }, kept, sign(`${kept}\n`).digest('hex')],
         [{ damage: 'space' }, `${kept} `, right],
-        [{ to: subscriber.url }, kept, right],
       ] as const) {
         assert.equal((await ask(service(), api, path, asked)).status, 200)
         const last = subscriber.requests.at(-1)
@@ -155,7 +154,6 @@ onEveryDatabase(
       assert.deepEqual([await rows(), await history(api, subscriber.webhook)], before)
       for (const [asked, status, code] of [
         [{ times: 11 }, 422, 'C0102'],
-        [{ to: 'http://10.0.0.1/' }, 422, 'C0102'],
         [{ tiems: 1 }, 422, 'C0103'],
       ] as const) {
         const refused = await ask(service(), api, path, asked)

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import type { Client } from '../../support/client.ts'
 import {
@@ -5,236 +6,306 @@ import {
   agreementParts,
   assertAnswer,
   DETAILS,
+  HEADER,
   motoParts,
+  newAgreement,
+  ofLength,
   type Parts,
+  type Row,
+  rowsOf,
   webParts,
 } from '../../support/new-payment.ts'
-import { onOneDatabase } from '../../support/service.ts'
+import { onOneDatabase, onSharedDatabases } from '../../support/service.ts'
 
 const ABSENT = undefined
-const ID = '"06g5petm8gpatdosqb0u8c1mv7"'
-const blanks = ['""', '" "', '"\\t\\r\\n\\u00a0\\u2003"']
-const noString = ['5', 'true', '["a"]', '{}']
-const noBoolean = ['"true"', '0', '[]']
-const noObject = ['"a"', '5', '[{}]', '""']
+const UNKNOWN = '06g5petm8gpatdosqb0u8c1mv7'
+const ADDRESS = `${DETAILS}.billing_address`
+const BLANKS = ['""', '" "', '"\\t\\r\\n\\u00a0\\u2003"', ofLength(3000, ' ')]
+const NO_STRING = ['5', 'true', '["a"]', '{}']
+const NO_BOOLEAN = ['null', '"true"', '0', '[]']
+const NO_OBJECT = ['"a"', '5', '[{}]', '""']
 
-type Row = [sentence: string, path: string, values: (string | undefined)[], expected: string]
+const each = (names: string[], rows: (name: string) => Row[]): Row[] => names.flatMap(rows)
 
-/** The fields in web mode, in the order in which they are checked. Other wrong types are in order.test.ts. */
-const webRows: Row[] = [
-  ['amount is required', 'amount', [ABSENT, 'null'], '400 P0101 amount'],
-  [
-    'amount must be a whole number, not text',
-    'amount',
-    ['10.5', '-0.5', '"10"', '""', 'true', '[10]', '{}'],
-    '400 P0102 amount',
+/** The rules of a web payment. Wrong types that are not here are in order.test.ts. */
+const web: Record<string, Row[]> = {
+  'amount, reference, description and return_url are required, and blank text counts as absent': [
+    ...rowsOf('amount', '400 P0101 amount', ABSENT, 'null'),
+    ...each(['reference', 'description', 'return_url'], name =>
+      rowsOf(name, `400 P0101 ${name}`, ABSENT, 'null', ...BLANKS),
+    ),
   ],
-  [
-    'amount must be written as an integer',
-    'amount',
-    ['1.0', '1e2', '100E-2', '-0.0', '0e5', '1e400'],
-    '400 P0102 amount',
+  'amount is an integer that is written as one, from 0 to 10,000,000': [
+    ...rowsOf('amount', '400 P0102 amount', '10.5', '-0.5', '"10"', '""', 'true', '[10]', '{}'),
+    ...rowsOf('amount', '400 P0102 amount', '1.0', '1e2', '100E-2', '-0.0', '0e5', '1e400'),
+    ...rowsOf('amount', '201', '0', '10000000'),
+    ...rowsOf('amount', '422 P0102 amount', '-1', '10000001', '9007199254740993'),
+    ...rowsOf('amount', '422 P0102 amount', `1${'0'.repeat(400)}`, `-1${'0'.repeat(400)}`),
   ],
-  ['reference is required', 'reference', [ABSENT, 'null', ...blanks], '400 P0101 reference'],
-  ['reference must be a string', 'reference', noString, '400 P0102 reference'],
-  [
-    'reference must not contain < > |',
-    'reference',
-    ['"<"', '"a>b"', '"|"', '"\\u003c"', JSON.stringify('|'.repeat(256))],
-    '400 P0102 reference',
+  'reference and description are strings without < > |': [
+    ...each(['reference', 'description'], name =>
+      rowsOf(name, `400 P0102 ${name}`, ...NO_STRING, '"<"', '"a>b"', '"|"', '"\\u003c"'),
+    ),
+    ...rowsOf('reference', '400 P0102 reference', ofLength(256, '|')),
   ],
-  ['description is required', 'description', [ABSENT, 'null', ...blanks], '400 P0101 description'],
-  ['description must be a string', 'description', noString, '400 P0102 description'],
-  [
-    'description must not contain < > |',
-    'description',
-    ['"<b>"', '"a|b"'],
-    '400 P0102 description',
+  'the optional fields may be absent': [
+    ...rowsOf('moto', '201', ABSENT, 'true', 'false'),
+    ...rowsOf('set_up_agreement', '201', ABSENT, 'null'),
+    ...rowsOf('authorisation_mode', '201', ABSENT, '"web"'),
+    ...rowsOf('language', '201', ABSENT, '"en"', '"cy"'),
+    ...rowsOf('delayed_capture', '201', ABSENT, 'true', 'false'),
+    ...rowsOf('metadata', '201', ABSENT, '{}', '{"a":1}'),
   ],
-  ['moto is optional', 'moto', [ABSENT, 'true', 'false'], '201'],
-  ['moto must be a boolean', 'moto', ['null', ...noBoolean], '400 P0102 moto'],
-  ['set_up_agreement is optional', 'set_up_agreement', [ABSENT, 'null'], '201'],
-  [
-    'a blank set_up_agreement is too short',
-    'set_up_agreement',
-    blanks,
-    '422 P0102 set_up_agreement',
-  ],
-  ['authorisation_mode defaults to web', 'authorisation_mode', [ABSENT, '"web"'], '201'],
-  [
-    'authorisation_mode must be a string that is not blank',
-    'authorisation_mode',
-    ['null', ...blanks, ...noString],
-    '400 P0102 authorisation_mode',
-  ],
-  [
-    'authorisation_mode must be one of three values',
-    'authorisation_mode',
-    ['"external"', '"Web"', '"web "', '"moto"', '"constructor"'],
-    '422 P0102 authorisation_mode',
-  ],
-  [
-    'agreement_id is not allowed, whatever its value',
-    'agreement_id',
-    [ID, 'null', '""', '5', '{}', '"short"'],
-    '400 P0104 agreement_id',
-  ],
-  [
-    'agreement_payment_type must be a string that is not blank',
-    'agreement_payment_type',
-    ['null', ...blanks, ...noString],
-    '400 P0102 agreement_payment_type',
-  ],
-  [
-    'agreement_payment_type is not allowed without set_up_agreement',
-    'agreement_payment_type',
-    ['"recurring"', '"monthly"'],
-    '400 P0104 agreement_payment_type',
-  ],
-  ['language is optional and may be en or cy', 'language', [ABSENT, '"en"', '"cy"'], '201'],
-  [
-    'language must be a string that is not blank',
-    'language',
-    ['null', ...blanks, ...noString],
-    '400 P0102 language',
-  ],
-  [
-    'language must be exactly en or cy',
-    'language',
-    ['"EN"', '"fr"', '"en-GB"', '" en"', '"cy\\u0000"'],
-    '422 P0102 language',
-  ],
-  ['delayed_capture is optional', 'delayed_capture', [ABSENT, 'true', 'false'], '201'],
-  [
-    'delayed_capture must be a boolean',
-    'delayed_capture',
-    ['null', ...noBoolean],
-    '400 P0102 delayed_capture',
-  ],
-  [
-    'email is optional, a blank email counts as absent, and its format is not checked',
+  'email is not checked for its format, and a blank one counts as absent': rowsOf(
     'email',
-    [ABSENT, 'null', ...blanks, '"trader@example.org"', '"no address"', '"<>|"'],
     '201',
+    ...[ABSENT, 'null', ...BLANKS, '"trader@example.org"', '"no address"', '"<>|"'],
+  ),
+  'prefilled details and their address count as absent if they are no objects, and their texts if they are blank':
+    [
+      ...rowsOf(DETAILS, '201', ABSENT, 'null', '{}', ...NO_OBJECT),
+      ...rowsOf(ADDRESS, '201', ABSENT, 'null', '{}', ...NO_OBJECT),
+      ...each(['cardholder_name', 'billing_address.line1', 'billing_address.line2'], name =>
+        rowsOf(`${DETAILS}.${name}`, '201', ABSENT, 'null', ...BLANKS, '"a"'),
+      ),
+      ...each(['city', 'postcode', 'country'], name =>
+        rowsOf(`${ADDRESS}.${name}`, '201', ABSENT, 'null', ...BLANKS, '"a"'),
+      ),
+    ],
+  'moto and delayed_capture are booleans': each(['moto', 'delayed_capture'], name =>
+    rowsOf(name, `400 P0102 ${name}`, ...NO_BOOLEAN),
+  ),
+  'authorisation_mode, language and agreement_payment_type are strings that are not blank': each(
+    ['authorisation_mode', 'language', 'agreement_payment_type'],
+    name => rowsOf(name, `400 P0102 ${name}`, 'null', ...BLANKS, ...NO_STRING),
+  ),
+  'authorisation_mode is one of three values': rowsOf(
+    'authorisation_mode',
+    '422 P0102 authorisation_mode',
+    ...['"external"', '"Web"', '"web "', '"moto"', '"constructor"'],
+  ),
+  'language is exactly en or cy': rowsOf(
+    'language',
+    '422 P0102 language',
+    ...['"EN"', '"fr"', '"en-GB"', '" en"', '"cy\\u0000"'],
+  ),
+  'set_up_agreement has exactly 26 characters': [
+    ...rowsOf('set_up_agreement', '422 P0102 set_up_agreement', ...BLANKS),
+    ...rowsOf('set_up_agreement', '422 P0102 set_up_agreement', ofLength(25), ofLength(27)),
+    ...rowsOf('set_up_agreement', '422 P0102 set_up_agreement', `"${'a'.repeat(25)}\\u0000"`),
+    ...rowsOf('set_up_agreement', '400 P0103 set_up_agreement', ofLength(26)),
   ],
-  [
-    `${DETAILS} is optional, and what is no object counts as absent`,
-    DETAILS,
-    [ABSENT, 'null', '{}', ...noObject],
-    '201',
+  'agreement_id is not allowed, whatever its value, and agreement_payment_type not without set_up_agreement':
+    [
+      ...rowsOf('agreement_id', '400 P0104 agreement_id', `"${UNKNOWN}"`, 'null', '""', '5', '{}'),
+      ...rowsOf('agreement_payment_type', '400 P0104 agreement_payment_type', '"recurring"', '"x"'),
+    ],
+  'lengths of texts are counted in UTF-16 code units': [
+    ...rowsOf('reference', '201', ofLength(127, '😀'), ofLength(255, 'é')),
+    ...rowsOf('reference', '422 P0102 reference', ofLength(128, '😀')),
   ],
-  ['metadata is optional', 'metadata', [ABSENT, '{}', '{"a":1}'], '201'],
-  ['metadata must be an object', 'metadata', ['null', ...noObject], '422 P0102 metadata'],
-]
+  // contract/described-requests.test.ts tries every field.
+  'a text has neither U+0000 nor an unpaired surrogate, which unknown fields may have': [
+    ...rowsOf('reference', '422 P0102 reference', '"a\\u0000b"', '"\\ud800"', '"a\\udc00"'),
+    ...rowsOf(`${ADDRESS}.country`, `422 P0102 ${DETAILS}`, '"a\\u0000b"', '"\\ud800"'),
+    [{ note: '"\\u0000"', [`${DETAILS}.note`]: '"\\ud800"' }, '201'],
+  ],
+  'an idempotency key has 1 to 255 letters, digits and hyphens': [
+    ...rowsOf(HEADER, '201', 'a', '-', '0', 'x'.repeat(255), crypto.randomUUID(), 'Ab-9'),
+    ...rowsOf(HEADER, `422 P0102 ${HEADER}`, '', 'x'.repeat(256), 'a b', 'a_b', 'a.b', 'a,b', 'é'),
+    ...rowsOf(HEADER, `422 P0102 ${HEADER}`, '"a"'),
+  ],
+}
 
-const detailRows: Row[] = [
-  ...['cardholder_name', 'billing_address.line1', 'billing_address.line2', 'billing_address.city']
-    .concat('billing_address.postcode', 'billing_address.country')
-    .flatMap((path): Row[] => {
-      const name = path.split('.').at(-1) ?? path
-      return [
-        [
-          `${name} is optional and a blank one counts as absent`,
-          path,
-          [ABSENT, 'null', ...blanks, '"a"'],
-          '201',
-        ],
-      ]
-    }),
-  [
-    'billing_address is optional, and what is no object counts as absent',
-    'billing_address',
-    [ABSENT, 'null', ...blanks, '{}', ...noObject],
-    '201',
+/** Metadata with `count` keys, as JSON. */
+const pairs = (count: number) =>
+  JSON.stringify(Object.fromEntries(Array.from({ length: count }, (_, i) => [`key ${i}`, i])))
+
+const refusedMetadata: Record<string, string[]> = {
+  'is no object': ['null', ...NO_OBJECT],
+  'has 16 keys': [pairs(16)],
+  'has an empty key, or one of 31 characters': ['{"":1}', `{${ofLength(31)}:1}`],
+  'has keys that differ only in case, or in the form of a sigma': [
+    '{"Plan":1,"plan":2}',
+    '{"ΑΣ":1,"ασ":2}',
   ],
+  'has null, an object or an array as a value': ['{"a":null}', '{"a":{}}', '{"a":["b"]}'],
+  'has a value of 101 characters': [`{"a":${ofLength(101)}}`],
+  'has a number that is infinite in JavaScript': ['{"a":1e400}'],
+  'has U+0000 or an unpaired surrogate': [
+    ...['{"a\\u0000":1}', '{"a":"\\u0000"}', '{"\\ud800":1}', '{"a":"\\udc00\\ud800"}'],
+  ],
+}
+
+const moto: Record<string, Row[]> = {
+  'moto may be given, and the other optional fields are as in web mode': [
+    ...rowsOf('moto', '201', 'true', 'false'),
+    ...rowsOf('delayed_capture', '201', 'true'),
+    ...rowsOf('email', '201', '"a@example.org"'),
+    ...rowsOf('metadata', '201', '{}'),
+    ...rowsOf(`${ADDRESS}.city`, '201', '"A"'),
+  ],
+  'return_url may be blank, and is not allowed otherwise, even if it is invalid': [
+    ...rowsOf('return_url', '201', ABSENT, 'null', ...BLANKS),
+    ...rowsOf('return_url', '400 P0104 return_url', '"https://a.org/"', '"http://a/"', '"no"'),
+  ],
+  'agreement_id, agreement_payment_type and set_up_agreement are not allowed': [
+    ...rowsOf('agreement_id', '400 P0104 agreement_id', `"${UNKNOWN}"`, 'null'),
+    ...rowsOf('agreement_payment_type', '400 P0104 agreement_payment_type', '"recurring"'),
+    ...rowsOf('set_up_agreement', '400 P0104 set_up_agreement', `"${UNKNOWN}"`),
+  ],
+}
+
+const type = 'agreement_payment_type'
+const types: Record<string, Row[]> = {
+  'agreement_payment_type is one of three values, and optional': [
+    ...rowsOf(type, '201', ABSENT, '"instalment"', '"recurring"', '"unscheduled"'),
+    ...rowsOf(type, `422 P0102 ${type}`, '"monthly"', '"Recurring"', '"recurring "'),
+    ...rowsOf(type, `400 P0102 ${type}`, 'null', ...BLANKS, '5'),
+  ],
+}
+
+const agreement: Record<string, Row[]> = {
+  ...types,
+  'agreement_id is required, a string, and has exactly 26 characters': [
+    ...rowsOf('agreement_id', '400 P0101 agreement_id', ABSENT, 'null', ...BLANKS),
+    ...rowsOf('agreement_id', '400 P0102 agreement_id', ...NO_STRING, ofLength(26)),
+    ...rowsOf('agreement_id', '422 P0102 agreement_id', ofLength(25), ofLength(27)),
+    ...rowsOf('agreement_id', '422 P0102 agreement_id', `"${'a'.repeat(25)}\\u0000"`),
+  ],
+  'what the mode does not allow may be blank, empty or false': [
+    ...rowsOf('return_url', '201', ABSENT, 'null', ...BLANKS),
+    ...rowsOf('email', '201', 'null', ...BLANKS),
+    ...rowsOf(DETAILS, '201', 'null', '{}', '{"cardholder_name":"","billing_address":{}}'),
+    ...rowsOf('moto', '201', 'false'),
+  ],
+  'return_url, set_up_agreement, moto, email and prefilled details are not allowed': [
+    ...rowsOf('return_url', '400 P0104 return_url', '"https://example.org/"'),
+    ...rowsOf('set_up_agreement', '400 P0104 set_up_agreement', `"${UNKNOWN}"`),
+    ...rowsOf('moto', '400 P0104 moto', 'true'),
+    ...rowsOf('email', '400 P0104 email', '"a@example.org"'),
+    ...rowsOf(DETAILS, `400 P0104 ${DETAILS}`, '{"cardholder_name":"A"}'),
+    ...rowsOf(DETAILS, `400 P0104 ${DETAILS}`, '{"billing_address":{"city":"A"}}'),
+  ],
+}
+
+const url = (length: number) =>
+  ofLength(length - 'https://a.org/'.length).replace('"', '"https://a.org/')
+
+/** The path of a field, its largest valid value, and the smallest value above the limit. */
+const limits: [path: string, most: string, tooMuch: string][] = [
+  ['reference', ofLength(255), ofLength(256)],
+  ['description', ofLength(255), ofLength(256)],
+  ['email', ofLength(254), ofLength(255)],
+  ['return_url', url(2000), url(2001)],
+  [`${DETAILS}.cardholder_name`, ofLength(255), ofLength(256)],
+  [`${ADDRESS}.line1`, ofLength(255), ofLength(256)],
+  [`${ADDRESS}.line2`, ofLength(255), ofLength(256)],
+  [`${ADDRESS}.city`, ofLength(255), ofLength(256)],
+  [`${ADDRESS}.postcode`, ofLength(25), ofLength(26)],
 ]
+const nameOf = (path: string) => path.split('.').at(-1) ?? path
 
 onOneDatabase('Payments: fields of POST /v1/payments', service => {
   let api: Client
-  let agreement: Parts
-  let setUp: Parts
+  let active = ''
   before(async () => {
     api = await service().newAccount()
-    const agreement_id = await activeAgreement(api)
-    agreement = agreementParts(agreement_id)
-    setUp = { ...webParts, set_up_agreement: JSON.stringify(agreement_id) }
+    active = await activeAgreement(api)
+  })
+  const inWeb = (parts: Parts, expected: string) =>
+    assertAnswer(api, { ...webParts, ...parts }, expected)
+
+  for (const [mode, rules, base] of [
+    ['web', web, () => webParts],
+    ['moto_api', moto, () => motoParts],
+    ['agreement', agreement, () => agreementParts(active)],
+    ['web', types, () => ({ ...webParts, set_up_agreement: JSON.stringify(active) })],
+  ] as [string, Record<string, Row[]>, () => Parts][])
+    for (const [rule, rows] of Object.entries(rules))
+      test(`in ${mode} mode, ${rule}`, async () => {
+        for (const [parts, expected] of rows)
+          await assertAnswer(api, { ...base(), ...parts }, expected)
+      })
+
+  test('each field is accepted at its limit and refused one beyond it', async () => {
+    for (const [path, most, tooMuch] of limits) {
+      await inWeb({ [path]: most }, '201')
+      await inWeb({ [path]: tooMuch }, `422 P0102 ${nameOf(path)}`)
+    }
   })
 
-  function walk(where: string, rows: Row[], base: () => Parts, prefix = ''): void {
-    for (const [sentence, path, values, expected] of rows)
-      test(`${where}, ${sentence} (${expected})`, async () => {
-        for (const value of values)
-          await assertAnswer(api, { ...base(), [prefix + path]: value }, expected)
-      })
-  }
+  for (const [what, values] of Object.entries(refusedMetadata))
+    test(`metadata that ${what} returns 422 P0102`, async () => {
+      for (const metadata of values) await inWeb({ metadata }, '422 P0102 metadata')
+    })
 
-  walk('in web mode', webRows, () => webParts)
-  walk('in prefilled_cardholder_details', detailRows, () => webParts, `${DETAILS}.`)
+  test('a country of two letters is kept and any other country is dropped without an error', async () => {
+    for (const country of ['GB', 'gb', 'ZZ', 'GBR', 'G', 'G1', 'ÅÄ', 'x'.repeat(1000)]) {
+      const parts = { [`${ADDRESS}.country`]: JSON.stringify(country), [`${ADDRESS}.city`]: '"A"' }
+      const { body } = await inWeb(parts, '201')
+      const address = { city: 'A', ...(/^[A-Z]{2}$/i.test(country) && { country }) }
+      assert.deepEqual(body.card_details.billing_address, address)
+    }
+  })
+})
 
-  walk(
-    'in moto_api mode',
-    [
-      ['moto may be true or false', 'moto', ['true', 'false'], '201'],
-      ['return_url may be blank', 'return_url', [ABSENT, 'null', ...blanks], '201'],
-      ['agreement_id is not allowed', 'agreement_id', [ID, 'null'], '400 P0104 agreement_id'],
-      [
-        'agreement_payment_type is not allowed',
-        'agreement_payment_type',
-        ['"recurring"'],
-        '400 P0104 agreement_payment_type',
-      ],
-    ],
-    () => motoParts,
-  )
+onSharedDatabases('Payments: fields that are stored or looked up', service => {
+  let api: Client
+  before(async () => {
+    api = await service().newAccount()
+  })
 
-  const types: Row[] = [
-    [
-      'agreement_payment_type is optional and may have three values',
-      'agreement_payment_type',
-      [ABSENT, '"instalment"', '"recurring"', '"unscheduled"'],
-      '201',
-    ],
-    [
-      'agreement_payment_type must be one of three values',
-      'agreement_payment_type',
-      ['"monthly"', '"Recurring"', '"recurring "'],
-      '422 P0102 agreement_payment_type',
-    ],
-    [
-      'agreement_payment_type must be a string that is not blank',
-      'agreement_payment_type',
-      ['null', ...blanks, '5'],
-      '400 P0102 agreement_payment_type',
-    ],
-  ]
-  walk('with set_up_agreement', types, () => setUp)
+  test('metadata within its limits is accepted and returned as sent', async () => {
+    for (const metadata of [
+      ...['{}', pairs(15), `{${ofLength(30)}:1}`, `{"a":${ofLength(100)}}`],
+      '{"a":"","b":" "," ":1}',
+      '{"a":"b","c":1.5,"d":-3,"e":true,"f":false,"g":1e21}',
+      '{"constructor":1,"toString":"b","hasOwnProperty":true}',
+      '{"a":null,"a":1}',
+      '{"<a|b>":"<script>","é":"\\ud83d\\ude00\\n"}',
+    ]) {
+      const { body } = await assertAnswer(api, { ...webParts, metadata }, '201')
+      assert.deepEqual(body.metadata, JSON.parse(metadata))
+      const read = await api.get(`/v1/payments/${body.payment_id}`)
+      assert.deepEqual(read.body.metadata, JSON.parse(metadata))
+    }
+  })
 
-  walk(
-    'in agreement mode',
-    [
-      ...types,
-      [
-        'agreement_id is required',
-        'agreement_id',
-        [ABSENT, 'null', ...blanks],
-        '400 P0101 agreement_id',
-      ],
-      ['agreement_id is a string', 'agreement_id', noString, '400 P0102 agreement_id'],
-      [
-        'a blank or empty return_url counts as absent',
-        'return_url',
-        [ABSENT, 'null', ...blanks],
-        '201',
-      ],
-      ['email may be blank', 'email', ['null', ...blanks], '201'],
-      [
-        `${DETAILS} may be empty`,
-        DETAILS,
-        ['null', '{}', '{"cardholder_name":"","billing_address":{}}'],
-        '201',
-      ],
-      ['moto may be false', 'moto', ['false'], '201'],
-    ],
-    () => agreement,
-  )
+  test('values at their limits and beyond ASCII are kept', async () => {
+    for (const parts of [
+      Object.fromEntries(limits.map(([path, most]) => [path, most])),
+      { reference: ofLength(255, 'é'), return_url: '"https://é.example.org/tâl?ŵ=😀"' },
+    ]) {
+      const { body } = await assertAnswer(api, { ...webParts, ...parts }, '201')
+      const read = await api.get(`/v1/payments/${body.payment_id}`)
+      assert.deepEqual(read.body, body)
+      const { cardholder_name, billing_address } = read.body.card_details ?? {}
+      const found = { ...read.body, ...billing_address, cardholder_name }
+      for (const [path, value] of Object.entries(parts))
+        assert.equal(found[nameOf(path)], JSON.parse(value), path)
+    }
+  })
+
+  test('a payment in moto_api mode has moto true even when the request says false, and sets no agreement up, even one that exists', async () => {
+    const { body } = await assertAnswer(api, { ...motoParts, moto: 'false' }, '201')
+    assert.equal(body.moto, true)
+    const set_up_agreement = JSON.stringify(await newAgreement(api))
+    const parts = { ...motoParts, set_up_agreement }
+    await assertAnswer(api, parts, '400 P0104 set_up_agreement')
+  })
+
+  test('agreement_id returns 400 P0102 for an agreement that the account does not have or that is not active', async () => {
+    const other = await activeAgreement(await service().newAccount())
+    for (const id of [UNKNOWN, other]) {
+      const { body } = await assertAnswer(api, agreementParts(id), '400 P0102 agreement_id')
+      assert.match(body.description, /Agreement does not exist/, 'clients look for these words')
+    }
+    const active = await activeAgreement(api)
+    await assertAnswer(api, agreementParts(active), '201')
+    await assertAnswer(api, agreementParts(active.toUpperCase()), '400 P0102 agreement_id')
+    await api.post(`/v1/agreements/${active}/cancel`)
+    for (const id of [active, await newAgreement(api)])
+      await assertAnswer(api, agreementParts(id), '400 P0102 agreement_id')
+  })
 })

@@ -152,7 +152,7 @@ onOneDatabase(
       // The burst of refusals, of which no more are recorded while the clock stands.
       for (let i = 0; i < 51; i++) {
         const path = `messages/${sent.message_id}/send`
-        const { body } = await ask(service(), api, path, { times: 10, at_once: true })
+        const { body } = await ask(service(), api, path, { times: 10 })
         for (const { answer } of body.results) assert.equal(answer.body, 'refused')
       }
       const found = await recorded(service(), name)

@@ -79,7 +79,7 @@ test('Every verifier accepts what is sent: by itself, again, edited, under a new
   const [message] = (await ask(service, api, 'messages')).body.results
   const other = 'another key, è'
   for (const how of [
-    { times: 2, at_once: true },
+    { times: 2 },
     { body: '{\n  "a": "è"\n}\n' },
     { new_identifier: true },
     { signing_key: other },

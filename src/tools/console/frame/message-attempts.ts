@@ -1,6 +1,7 @@
 /** Messages in a list, and the attempts to deliver one, each with its request and the receiver’s response. */
 
 import { isSuccess } from '../../../core/http-status.ts'
+import { inDigits } from '../../../core/money.ts'
 import type { Reading } from '../../../pay/retention.ts'
 import { NOBODY_LISTENS } from '../../../pay/webhooks/listener.ts'
 import { attemptsOf, type MessageRow, statusAt } from '../../../pay/webhooks/message-store.ts'
@@ -18,7 +19,6 @@ import { oneOf } from './list.ts'
 import {
   deliveryName,
   deliveryTag,
-  inDigits,
   leading,
   link,
   numeric,
@@ -43,10 +43,10 @@ export const damageNames: Record<Damage, string> = {
 }
 
 /** The differences between a message that was sent by hand and its own attempts. */
-export function nameOfAttempt({ kind, damage, words, other_key, other_address }: ByHand): string {
+export function nameOfAttempt({ kind, damage, words, other_key }: ByHand): string {
   if (kind === 'asked') return `Asked, with ${words}`
   if (kind === 'probe') return `Probe, ${words}`
-  const key = `${other_key ? ', signed with another key' : ''}${other_address ? ', to another address' : ''}`
+  const key = other_key ? ', signed with another key' : ''
   if (kind === 'again') return `Sent again${key}`
   if (kind === 'edited') return `Edited${key}`
   return `Damaged: ${Object.entries(damageNames).find(([name]) => name === damage)?.[1] ?? damage}${key}`

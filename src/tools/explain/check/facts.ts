@@ -59,8 +59,8 @@ export function factsOfRequest(raw: RawRequest, headers: Headers, read?: ReadReq
 }
 
 export function factsOfAttempt({ url, answer, byHand, body, failed }: AnsweredAttempt): Facts {
-  const { kind, other_key, other_address, words } = byHand ?? {}
-  const isAgain = kind === 'again' && !other_key && !other_address
+  const { kind, other_key, words } = byHand ?? {}
+  const isAgain = kind === 'again' && !other_key
   const headers = answer?.headers ?? []
   return {
     ...(byHand && { hand: isAgain ? 'again' : 'other' }),

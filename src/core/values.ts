@@ -1,0 +1,161 @@
+/** Values that somebody gives: in JSON, or as the text of a query, a setting or an option. Each face refuses one in the same words. */
+import { DAY, HOUR, MINUTE, SECOND } from './time.ts'
+
+/** `read` returns undefined for what is not valid, and `rule` says after "must be" what is. `schema` is that of JSON. */
+export type Reader<Read = unknown> = {
+  read(given: unknown): Read | undefined
+  rule: string
+  schema: object
+}
+
+type About<Default> = { description?: string; default?: Default }
+
+/** Reads text, in which a number and a boolean are written as in JSON. */
+export const fromText = <Read>({ read }: Reader<Read>, text: string): Read | undefined =>
+  read(text) ?? read(/^\d+$/.test(text) ? Number(text) : readBoolean(text))
+
+const readBoolean = (text: string) => (/^(true|false)$/.test(text) ? text === 'true' : undefined)
+
+/** True for a whole number in this range. */
+export const isWhole = (value: unknown, least: number, most: number): value is number =>
+  Number.isSafeInteger(value) && Number(value) >= least && Number(value) <= most
+
+export const integer = (least: number, most: number, about: About<number> = {}) => ({
+  schema: { type: 'integer', minimum: least, maximum: most, ...about },
+  rule: `a whole number from ${least} to ${most}`,
+  read: (given: unknown) => (isWhole(given, least, most) ? given : undefined),
+})
+
+/** Text without half of a surrogate pair that matches the pattern, which `rule` describes. */
+export const text = <
+  const Schema extends { type?: 'string'; pattern?: string; [key: string]: unknown },
+>(
+  schema: Schema,
+  rule = 'text',
+  pattern = new RegExp(schema.pattern ?? ''),
+) => ({
+  schema: { type: 'string', ...schema } as const,
+  rule,
+  read: (given: unknown) =>
+    typeof given === 'string' && given.isWellFormed() && pattern.test(given) ? given : undefined,
+})
+
+/** Text of at most so many UTF-16 code units that a database can keep. */
+export const textUpTo = (length: number): Reader<string> => ({
+  schema: { type: 'string', ...(length < Infinity && { maxLength: length }) },
+  rule: length < Infinity ? `text of at most ${length} characters` : 'text',
+  read(given) {
+    const isKept = typeof given === 'string' && !given.includes('\0') && given.isWellFormed()
+    return isKept && given.length <= length ? given : undefined
+  },
+})
+
+export const digits = (count: number): Reader<string> => ({
+  schema: { type: 'string', pattern: `^[0-9]{${count}}$` },
+  rule: `${count} digits`,
+  read: given =>
+    /^[0-9]*$/.test(String(given)) && String(given).length === count ? String(given) : undefined,
+})
+
+export const boolean = (about: About<boolean> = {}) => ({
+  schema: { type: 'boolean', ...about },
+  rule: 'true or false',
+  read: (given: unknown) => (typeof given === 'boolean' ? given : undefined),
+})
+
+export const only = <const Constant extends boolean | string | null>(
+  constant: Constant,
+  about: About<never> = {},
+) => ({
+  schema: { const: constant, ...about },
+  rule: String(constant),
+  read: (given: unknown): Constant | undefined => (given === constant ? constant : undefined),
+})
+
+/** Case-sensitive. */
+export const oneOf = <const Choice extends string>(
+  choices: readonly Choice[],
+  about: About<Choice> = {},
+) => ({
+  schema: { type: 'string', enum: choices, ...about },
+  rule: `one of ${choices.join(', ')}`,
+  read: (given: unknown) => choices.find(choice => choice === given),
+})
+
+export const either = <One, Other>(
+  one: Reader<One>,
+  other: Reader<Other>,
+  about: About<One | Other> = {},
+) => ({
+  schema: { anyOf: [one.schema, other.schema], ...about } as const,
+  rule: `${one.rule} or ${other.rule}`,
+  read(given: unknown): One | Other | undefined {
+    const read = one.read(given)
+    return read === undefined ? other.read(given) : read
+  },
+})
+
+const UNITS: Record<string, number> = { s: SECOND, m: MINUTE, h: HOUR, d: DAY }
+
+/** In milliseconds. A plus before it may have become a space, as in an address. */
+export const duration = (mostDays: number): Reader<number> => ({
+  schema: { type: 'string', pattern: '^\\+?\\d{1,8}[smhd]$' },
+  rule: `a number with s, m, h or d, such as 10m or 1d, of at most ${mostDays} days`,
+  read(given) {
+    const [, count = '', unit = ''] = /^[+ ]?(\d{1,8})([smhd])$/.exec(String(given)) ?? []
+    const ms = Number(count) * (UNITS[unit] ?? Infinity)
+    return ms <= mostDays * DAY ? ms : undefined
+  },
+})
+
+/** In milliseconds. `example` stands in the rule, with a hint. */
+export const time = (example: string, hint = ''): Reader<number> => ({
+  schema: { type: 'string', format: 'date-time' },
+  rule: `a time such as ${example}${hint}`,
+  read(given) {
+    const found = instant(String(given))
+    return Number.isNaN(found) ? undefined : found
+  },
+})
+
+export const day: Reader<string> = {
+  schema: { type: 'string', format: 'date' },
+  rule: 'a day such as 2026-09-14',
+  read: given => (typeof given === 'string' && isDate(given) ? given : undefined),
+}
+
+/** As Java reads it, with at most nine digits of a fraction, an offset to seconds, and a zone in brackets. */
+const DATE_TIME =
+  /^(\d{4}-\d\d-\d\d)T((?:[01]\d|2[0-3]):[0-5]\d)(?::([0-5]\d)(?:\.(\d{0,9}))?)?(?:Z|([+-])(\d\d)(?::([0-5]\d)(?::([0-5]\d))?)?)(?:\[[^\][]+\])?$/i
+const LONGEST_OFFSET = 18 * HOUR
+
+function isDate(given: string): boolean {
+  if (!/^\d{4}-\d\d-\d\d$/.test(given)) return false
+  const found = Date.parse(`${given}T00:00:00Z`)
+  return !Number.isNaN(found) && new Date(found).toISOString().startsWith(given)
+}
+
+/** In milliseconds, rounded up, so that whole milliseconds compare with it as with the exact time; NaN for no time. */
+export const instant = (given: string): number => instantOf(given, Math.ceil)
+
+/** The first whole millisecond after it. */
+export const afterInstant = (given: string): number => instantOf(given, Math.floor) + 1
+
+function instantOf(given: string, round: (ms: number) => number): number {
+  const [
+    ,
+    date = '',
+    clock,
+    seconds = '00',
+    fraction = '',
+    sign,
+    hours = 0,
+    minutes = 0,
+    more = 0,
+  ] = DATE_TIME.exec(given) ?? []
+  const offset = Number(hours) * HOUR + Number(minutes) * MINUTE + Number(more) * SECOND
+  if (!isDate(date) || offset > LONGEST_OFFSET) return Number.NaN
+  const milliseconds = round(Number(fraction.padEnd(9, '0')) / 1_000_000)
+  const local = Date.parse(`${date}T${clock}:${seconds}Z`) + milliseconds
+  return sign === '-' ? local + offset : local - offset
+}

@@ -1,0 +1,5 @@
+-- What is searched of an exchange: its method, whether it breaks a rule of the check, and how somebody sent it by hand.
+
+alter table exchanges add column method text;
+alter table exchanges add column broken integer not null default 0;
+alter table exchanges add column by_hand text;
