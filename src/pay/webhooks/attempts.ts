@@ -59,13 +59,20 @@ export type AtDatabase = {
   claim(claim: Statement): Promise<boolean>
 }
 
+/** Queries, and writes, that go on side by side for a room: with one after the other PostgreSQL is idle most of the time. */
+const RUNS_AT_ONCE = 4
+
 /** Of each room. The many messages of one keep no other waiting. */
 export function createAtDatabase({ database, time }: DeliveryPorts): (room: string) => AtDatabase {
-  const find = createGathering(DELIVERIES_AT_DATABASE, (ids: string[]) =>
-    findSendables(database, ids, time),
+  const find = createGathering(
+    DELIVERIES_AT_DATABASE,
+    (ids: string[]) => findSendables(database, ids, time),
+    RUNS_AT_ONCE,
   )
-  const record = createGathering(DELIVERIES_AT_DATABASE, (made: Recording[]) =>
-    recordAttempts(database, made, time.wall() + CLAIM_MS),
+  const record = createGathering(
+    DELIVERIES_AT_DATABASE,
+    (made: Recording[]) => recordAttempts(database, made, time.wall() + CLAIM_MS),
+    RUNS_AT_ONCE,
   )
   const inTurn = createTurns(DELIVERIES_AT_DATABASE)
   return room => ({
