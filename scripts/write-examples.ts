@@ -11,6 +11,7 @@ import { type Behaviour, behaviours } from '../src/core/account.ts'
 import { createNewId, timeOf } from '../src/core/ids.ts'
 import type { OutgoingMessage, Ports, Send } from '../src/core/ports.ts'
 import { createTime } from '../src/core/time.ts'
+import { usedKey } from '../src/pay/differences/creating.ts'
 import { webhooksBelowV1 } from '../src/pay/differences/messages.ts'
 import { exampleAddresses } from '../src/platform/http/addresses.ts'
 import { withTable } from './differences-table.ts'
@@ -82,6 +83,7 @@ async function recordOf(behaviour: Behaviour): Promise<Body> {
   )
   const steps: Steps = {
     use,
+    repeats: usedKey[behaviour]('agreement') === 'repeats',
     settled: farthing.app.deliveries.settled,
     pass: ms => {
       now += ms

@@ -3,7 +3,7 @@ import type { Config } from '../core/config.ts'
 import { controlIsOff } from '../core/errors.ts'
 import type { Ports } from '../core/ports.ts'
 import { changedIn, createSignals } from '../core/signal.ts'
-import { createReading, createTurns } from '../core/turns.ts'
+import { createPause, createReading, createTurns, ownTurn } from '../core/turns.ts'
 import { agreementEndpoints } from '../pay/agreements/routes.ts'
 import { lostError } from '../pay/differences/errors.ts'
 import { disputeEndpoints } from '../pay/disputes/routes.ts'
@@ -112,10 +112,15 @@ export async function createApp(
 
   async function makeTools(): Promise<FastifyInstance> {
     const { createTools } = await import('./tools.ts')
-    const tools = createTools(context, { areas, operations, stopped })
+    const tools = await createTools(context, { areas, operations, stopped })
     const app = createServer(logger?.child({}), tools.areas, tools)
     prepare(app)
-    registerRoutes(app, tools.routes, tools.areas, limits)
+    const pause = createPause()
+    for (const route of tools.routes) {
+      registerRoutes(app, [route], tools.areas, limits)
+      await pause()
+    }
+    await ownTurn()
     return app
   }
   return {

@@ -1,22 +1,28 @@
+import { ownTurn } from '../core/turns.ts'
 import { routedInConsole } from '../platform/accounts/session.ts'
 import type { Areas } from '../platform/http/areas.ts'
 import type { Endpoint } from '../platform/http/endpoint.ts'
-import { consoleAreas } from '../tools/console/area.ts'
-import { consoleRoutes } from '../tools/console/pages.ts'
 import type { ToolContext } from '../tools/context.ts'
-import { controlEndpoints } from '../tools/control/routes.ts'
-import { createWaits } from '../tools/control/wait.ts'
 import { controlDescription } from './docs/routes.ts'
 
-/** Everything below the prefixes that app.ts names. It is loaded for the first request to one of them. */
-export function createTools(
+/**
+ * Everything below the prefixes that app.ts names. It is loaded for the first request to one of them, in steps of some
+ * ten milliseconds, between which other requests are served.
+ */
+export async function createTools(
   context: ToolContext,
   service: { areas: Areas; operations: readonly Endpoint[]; stopped: () => boolean },
 ) {
   const { config } = context
+  const { createWaits } = await import('../tools/control/wait.ts')
+  const { controlEndpoints } = await import('../tools/control/routes.ts')
   const waits = createWaits(context, service.stopped)
   const control = controlEndpoints({ ...context, ...service, ...waits })
   if (control.length > 0) control.push(controlDescription(context, () => control))
+  await ownTurn()
+  const { consoleRoutes } = await import('../tools/console/pages.ts')
+  await ownTurn()
+  const { consoleAreas } = await import('../tools/console/area.ts')
   return {
     routes: [...control, ...consoleRoutes(context, service.operations)],
     areas: { ...service.areas, ...(config.console && consoleAreas(context)) },

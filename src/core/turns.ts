@@ -114,6 +114,17 @@ export function ownTurn(): Promise<unknown> {
 /** Resolves at once, or after other work if this slice has taken long enough. To be awaited after each step. */
 export type Pause = () => Promise<void>
 
+/** The first slice begins now. `before` is called before each pause. */
+export function createPause(before?: () => void): Pause {
+  let began = performance.now()
+  return async () => {
+    if (performance.now() - began < SLICE_MS) return
+    before?.()
+    await ownTurn()
+    began = performance.now()
+  }
+}
+
 /** One at a time on this thread, because of the memory that each takes. */
 const oneAtATime = createSlots(1, 1)
 
@@ -125,12 +136,7 @@ export async function inSlices<Result>(work: (pause: Pause) => Promise<Result>):
   const release = await oneAtATime(currentOwner())
   try {
     await ownTurn()
-    let began = performance.now()
-    return await work(async () => {
-      if (performance.now() - began < SLICE_MS) return
-      await ownTurn()
-      began = performance.now()
-    })
+    return await work(createPause())
   } finally {
     release?.()
   }

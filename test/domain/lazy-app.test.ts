@@ -5,6 +5,8 @@ import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
 import fastify from 'fastify'
 import { createLazyApp } from '../../src/platform/http/server.ts'
+import { open } from '../support/raw-http.ts'
+import { startService } from '../support/service.ts'
 
 test('A lazy app that could not be made answers with the JSON of an unexpected error, and is made again for the next request', async t => {
   const faults: unknown[] = []
@@ -37,4 +39,19 @@ test('A lazy app that could not be made answers with the JSON of an unexpected e
   assert.deepEqual(Object.keys(body), ['code', 'description'])
   assert.equal(faults.length, 1)
   assert.deepEqual(await ask(), { status: 200, body: { tries: 2 } })
+})
+
+test('While the tools are made for their first request, a request that came after it is answered', async t => {
+  const { baseUrl, stop } = await startService('sqlite', { control: true })
+  t.after(stop)
+  const answered: string[] = []
+  const sockets = await Promise.all([open(baseUrl), open(baseUrl)])
+  const answers = ['/control/openapi.json', '/healthz'].map(async (path, i) => {
+    sockets[i]?.write(`GET ${path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`)
+    const [data] = await once(sockets[i] ?? sockets[0], 'data')
+    answered.push(`${path} ${String(data).slice(9, 12)}`)
+    sockets[i]?.destroy()
+  })
+  await Promise.all(answers)
+  assert.deepEqual(answered, ['/healthz 200', '/control/openapi.json 200'])
 })

@@ -1,4 +1,5 @@
 /** Concurrent requests to one payment. */
+import assert from 'node:assert/strict'
 import type { Body } from '../support/client.ts'
 import { createRecorder, type Machine, type Operation } from './linearizability.ts'
 import type { Ask } from './race.ts'
@@ -139,6 +140,9 @@ async function perform(ask: Ask, payment: Body, doing: Doing): Promise<string> {
   switch (doing) {
     case 'read': {
       const { body } = await ask({ method: 'GET', path })
+      const { state, settlement_summary, _links } = body
+      assert.equal(settlement_summary.captured_date !== undefined, state.status === 'success')
+      assert.equal(_links.capture !== undefined, state.status === 'capturable')
       return `${body.state.status} ${AMOUNT - body.refund_summary.amount_available}`
     }
     case 'cancel':

@@ -20,6 +20,8 @@ type Expected = (body: string, keys: Keys) => string
 export const hex = (body: string | Buffer, key: string): string =>
   createHmac('sha256', key).update(body).digest('hex')
 
+export const right: Expected = (body, { own }) => hex(body, own)
+
 /** The signature that a receiver expects that makes the mistake of this cause. */
 export const mistaken =
   (cause: string): Expected =>
@@ -28,17 +30,6 @@ export const mistaken =
     const mistake = mistakesWith({ body, key: own, ...names }).find(each => each.cause === cause)
     return mistake?.computed ?? ''
   }
-
-/** Causes of mistakes, of each kind. */
-export const known = [
-  'body:printed-pretty-2',
-  'body:printed-php',
-  'body:latin-1',
-  'key:newline',
-  'digest:base64',
-]
-
-export const right: Expected = (body, { own }) => hex(body, own)
 
 /** `accepts` decides; a refusal is a 401. */
 export const deciding = (accepts: (request: Received) => boolean): Behaviour => ({
@@ -67,7 +58,7 @@ export async function refusedMessage(
   behaveWith: (keys: Keys) => Behaviour,
 ): Promise<{ api: Client; id: string; subscriber: Subscriber }> {
   const api = await service.newAccount()
-  const keys = { own: '', other: '' }
+  const keys: Keys = { own: '', other: '' }
   keys.other = (await addWebhook(api, 'Archive')).signing_key
   holdWork(t) // a receiver is asked for 30 seconds at most
   const subscriber = await subscribe(t, api, { behaviour: behaveWith(keys) })

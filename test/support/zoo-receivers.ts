@@ -1,11 +1,13 @@
 /** Integrations whose receivers would fail in production, and next to them some that would not. */
 import { createNewId } from '../../src/core/ids.ts'
+import { NO_REQUEST } from '../../src/tools/record/exchange.ts'
 import { insertExchange } from '../../src/tools/record/store.ts'
 import type { Body } from './client.ts'
 import {
   hook,
   type Integration,
   integration,
+  type Keeper,
   MINUTE,
   payAndRead,
   SECOND,
@@ -14,11 +16,14 @@ import {
 import type { Service } from './service.ts'
 import { leaveGap } from './zoo-outcomes.ts'
 
-/** Attempts as they would have been recorded: `ms` and the status of each, or `timeout`. */
+type Attempt = number | 'timeout'
+
+/** Attempts as they would have been recorded, a second apart: `ms` and the status of each, or `timeout`. */
 export async function recordAttempts(
   { service, room }: { service: Pick<Service, 'clock' | 'database'>; room: string },
   { external_id: webhook_id }: Body,
-  attempts: (number | 'timeout')[],
+  attempts: Attempt[],
+  payment_id: string | null = null,
 ): Promise<void> {
   const newId = createNewId()
   const rows = attempts.map((ms, i) => {
@@ -26,8 +31,9 @@ export async function recordAttempts(
     const began = service.clock.now()
     const isTimeout = ms === 'timeout'
     return insertExchange({
+      ...NO_REQUEST,
       room,
-      payment_id: null,
+      payment_id,
       message_id: `message ${i}`,
       webhook_id,
       kind: 'out',
@@ -38,15 +44,38 @@ export async function recordAttempts(
       at: began,
       method: 'POST',
       path: 'https://localhost/hook',
-      query: '',
-      request_headers: {},
-      response_headers: {},
       result: isTimeout ? 'timeout' : '200 OK',
       ms: isTimeout ? 2_000 : ms,
       ended: 'sent',
     })(newId(began))
   })
   await service.database.write(rows)
+}
+
+/** A request of the application that waited for so long for its answer, as it would have been recorded. */
+async function recordCancel(
+  { service, room }: Pick<Keeper, 'service' | 'room'>,
+  payment_id: string,
+  ms: number,
+): Promise<void> {
+  const began = service.clock.now()
+  const cancel = insertExchange({
+    ...NO_REQUEST,
+    room,
+    payment_id,
+    message_id: null,
+    kind: 'api',
+    operation: 'cancelPayment',
+    status: 204,
+    refused: false,
+    began,
+    at: began,
+    method: 'POST',
+    path: `/v1/payments/${payment_id}/cancel`,
+    ms,
+    ended: 'sent',
+  })
+  await service.database.write([cancel(createNewId()(began))])
 }
 
 /** Milliseconds that make a receiver slow if half of its answers take as long. */
@@ -82,10 +111,14 @@ export const receivers: Integration[] = [
     await hook(keeper, 500)
     await times(2, () => payAndRead(keeper.api))
   }),
-  integration('a receiver that is registered twice', ['W4 warn', 'P15 note'], async keeper => {
-    const { callback_url } = await hook(keeper)
-    await keeper.api.post('/v1/webhooks', { callback_url })
-  }),
+  integration(
+    'a receiver that is registered twice',
+    ['W4 warn', 'P15 note', 'P15 note'],
+    async keeper => {
+      const { callback_url } = await hook(keeper)
+      await keeper.api.post('/v1/webhooks', { callback_url })
+    },
+  ),
   integration(
     'a receiver that is slow ten times after the first',
     ['W1 warn', 'P15 note'],
@@ -93,7 +126,7 @@ export const receivers: Integration[] = [
   ),
   integration(
     'a receiver that is slow nine times, and one that takes a second',
-    ['P15 note'],
+    ['P15 note', 'P15 note'],
     async keeper => {
       await recordAttempts(keeper, await hook(keeper), [9, ...Array(9).fill(SLOW)])
       await recordAttempts(keeper, await hook(keeper), [9, ...Array(10).fill(1_000)])
@@ -116,5 +149,27 @@ export const receivers: Integration[] = [
   ),
   integration('a receiver that is late once', ['P15 note'], async keeper =>
     recordAttempts(keeper, await hook(keeper), [9, 'timeout', 9, 9]),
+  ),
+  integration(
+    'a server with one worker, whose requests wait for messages to itself',
+    ['P15 note', 'W5 note'],
+    async keeper => {
+      const webhook = await hook(keeper)
+      await recordAttempts(keeper, webhook, [9, 9])
+      for (const id of ['one', 'two', 'three']) {
+        await recordCancel(keeper, id, 4_050)
+        await recordAttempts(keeper, webhook, ['timeout', 'timeout'], id)
+      }
+    },
+  ),
+  integration(
+    'a receiver that is late twice while a request waits for something else',
+    ['W1 fail', 'P15 note'],
+    async keeper => {
+      const webhook = await hook(keeper)
+      await recordAttempts(keeper, webhook, [9, 9])
+      await recordCancel(keeper, 'one', 2_900)
+      await recordAttempts(keeper, webhook, ['timeout', 'timeout'], 'one')
+    },
   ),
 ]

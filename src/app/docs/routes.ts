@@ -1,6 +1,7 @@
 import { DEFAULT_ACCOUNT } from '../../core/account.ts'
 import type { Config } from '../../core/config.ts'
 import { oneAtATime, onFirstUse, remember } from '../../core/remember.ts'
+import { ownTurn } from '../../core/turns.ts'
 import type { Context } from '../../pay/context.ts'
 import { accountOfName } from '../../platform/accounts/store.ts'
 import { addressesOf, exampleAddresses, pathOf } from '../../platform/http/addresses.ts'
@@ -35,6 +36,7 @@ export function docsEndpoints(
   return [
     documentEndpoint(config, 'the API', ['readDescription', '/openapi.json'], async () => {
       const { openapi } = await import('./openapi.ts')
+      await ownTurn()
       return openapi(chapters(), config.behaviour)
     }),
     {
@@ -90,7 +92,11 @@ function documentEndpoint(
   [operationId, path]: [operationId: string, path: string],
   make: () => Promise<object>,
 ): Endpoint {
-  const description = onFirstUse(async () => JSON.stringify(await make()))
+  const description = onFirstUse(async () => {
+    const document = await make()
+    await ownTurn()
+    return JSON.stringify(document)
+  })
   /** One Buffer for each pair of addresses: responses that clients have not read yet share it. */
   const described = new Map<string, Buffer>()
   return {

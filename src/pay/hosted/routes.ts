@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { FORM_BYTES, FORM_FIELDS } from '../../core/budgets.ts'
 import type { Config } from '../../core/config.ts'
+import { inDigits } from '../../core/money.ts'
 import { addressesOf, pathOf } from '../../platform/http/addresses.ts'
 import type { Area } from '../../platform/http/areas.ts'
 import { FORM_TYPE, formBody, formOf } from '../../platform/http/body.ts'
@@ -270,7 +271,7 @@ const postErrors = () => ({
   403: html(
     'The form was sent from another site (Sec-Fetch-Site or Origin). The payment is unchanged',
   ),
-  413: html(`The form has more than ${FORM_BYTES.toLocaleString('en-GB')} bytes`),
+  413: html(`The form has more than ${inDigits(FORM_BYTES)} bytes`),
   415: html('The body is not application/x-www-form-urlencoded'),
   422: html(`The form has more than ${FORM_FIELDS} fields`),
 })

@@ -1,6 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { SLICE_MS } from '../../core/budgets.ts'
-import { ownTurn } from '../../core/turns.ts'
+import { createPause } from '../../core/turns.ts'
 import { JSON_TYPE } from './body.ts'
 
 /** No text of a response contains it. */
@@ -20,21 +19,18 @@ export async function longJson(body: unknown, { turn }: FastifyRequest, reply: F
   const [head = '', tail = ''] = around.split(JSON.stringify(PLACE))
   const pieces: Buffer[] = []
   let texts = [head, '[']
-  let begun = performance.now()
   const cut = () => {
     const piece = Buffer.from(texts.join(''))
     turn?.add(piece.length)
     pieces.push(piece)
     texts = []
   }
+  const pause = createPause(cut)
   let comma = ''
   for await (const item of items) {
     texts.push(comma, JSON.stringify(item))
     comma = ','
-    if (performance.now() - begun < SLICE_MS) continue
-    cut()
-    await ownTurn()
-    begun = performance.now()
+    await pause()
   }
   texts.push(']', tail)
   cut()

@@ -217,6 +217,8 @@ export async function findExchange(database: Database, room: string, exchange_id
   return found?.kind === 'gap' ? undefined : found
 }
 
+const MOST_READS = 500
+
 /** A read of a payment through the API, without what it sent and got. */
 export type Outline = { exchange_id: string; operation: string; status: number | null }
 
@@ -242,15 +244,27 @@ export const readsOfPayment = (
     { limit: MOST_GROUPED, order: 'oldest' },
   )
 
-/** How often each of the payments was read through the API. Those that were not are absent. */
-export async function countReads(database: Database, room: string, payment_ids: readonly string[]) {
-  const rows = await database.query<{ payment_id: string; found: number }>(
-    numbered(`select payment_id, cast(count(*) as integer) as found from exchanges
-      where account = ? and ${among('payment_id', payment_ids)} and kind = 'api' and refused = 0
-      and method = 'GET' group by payment_id`),
-    [room, ...payment_ids],
-  )
-  return new Map(rows.map(({ payment_id, found }) => [payment_id, found]))
+/** A read of a payment through the API. `began` is a time of the machine. */
+export type Read = { payment_id: string; began: number }
+
+/** The reads of these payments, which need not exist, that were recorded since this time of the machine. */
+export async function readsSince(
+  database: Database,
+  room: string,
+  payment_ids: readonly string[],
+  since: number,
+): Promise<Read[]> {
+  const ofThese = `(${among('payment_id', payment_ids)} or (payment_id is null and status = 404))`
+  const conditions = [
+    ...conditionsOf(room, { kinds: ['api'], recordedSince: since }),
+    where(`${ofThese} and method = 'GET'`, ...payment_ids),
+  ]
+  const part = { limit: MOST_READS, order: 'newest' } as const
+  const found = await findWithin(database, exchangeRows, conditions, part, STEP_BYTES)
+  return found.flatMap(({ path, began }) => {
+    const payment_id = payment_ids.find(id => path.includes(id))
+    return payment_id === undefined ? [] : [{ payment_id, began }]
+  })
 }
 
 /** The exchanges of a payment that are no reads, and of the reads those with these identifiers. Without damaged rows. */

@@ -3,10 +3,9 @@ import { before, test } from 'node:test'
 import { createNewId } from '../../../src/core/ids.ts'
 import { createTime } from '../../../src/core/time.ts'
 import { createKey } from '../../../src/platform/accounts/store.ts'
-import { assertError } from '../../support/assertions.ts'
 import { type Body, type Client, webPayment } from '../../support/client.ts'
 import { payOnPages } from '../../support/journeys.ts'
-import { activeAgreement, newAgreement } from '../../support/new-payment.ts'
+import { activeAgreement } from '../../support/new-payment.ts'
 import { onSharedDatabases } from '../../support/service.ts'
 
 onSharedDatabases('Accounts: isolation', service => {
@@ -25,15 +24,6 @@ onSharedDatabases('Accounts: isolation', service => {
     refund = (await mine.post(payment._links.refunds.href, { amount: 1 })).body
     const callback_url = 'https://hooks.example.org/'
     webhook_id = (await mine.post('/v1/webhooks', { callback_url })).body.external_id
-  })
-
-  test('another account cannot pay with an agreement or set it up', async () => {
-    const { return_url, ...fields } = webPayment
-    const use = { ...fields, authorisation_mode: 'agreement', agreement_id }
-    const setUp = { ...webPayment, set_up_agreement: agreement_id }
-    const field = (name: string) => ({ field: name })
-    assertError(await other.post('/v1/payments', use), 400, 'P0102', field('agreement_id'))
-    assertError(await other.post('/v1/payments', setUp), 400, 'P0103', field('set_up_agreement'))
   })
 
   test('another account gets 404 at every path of /openapi.json with an identifier, as for one that does not exist, and changes nothing', async () => {
@@ -92,14 +82,5 @@ onSharedDatabases('Accounts: isolation', service => {
     assert.equal(made.status, 201)
     const path = `/v1/payments/${made.body.payment_id}`
     assert.equal((await anonymous.get(path, headers(two.key))).status, 200)
-  })
-
-  test('two accounts may have agreements with the same reference', async () => {
-    const theirs = await newAgreement(other)
-    const { body } = await other.get('/v1/agreements?reference=plan-8')
-    assert.deepEqual(
-      body.results.map((each: Body) => each.agreement_id),
-      [theirs],
-    )
   })
 })

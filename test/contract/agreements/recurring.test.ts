@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { activeAgreement, payByAgreement } from '../../support/agreements.ts'
-import { assertError } from '../../support/assertions.ts'
-import { read, statusesOf } from '../../support/journeys.ts'
+import { read } from '../../support/journeys.ts'
 import { onSharedDatabases } from '../../support/service.ts'
 
 onSharedDatabases(
@@ -22,27 +21,6 @@ onSharedDatabases(
       assert.equal(body.card_details.cardholder_name, 'Gwen Hughes')
       assert.deepEqual(body.card_details, agreement.payment_instrument.CardDetails)
       assert.deepEqual(await read(api, body), body)
-    })
-
-    test('a payment in agreement mode with delayed_capture is captured by its link', async () => {
-      const api = await service().newAccount()
-      const agreement = await activeAgreement(api)
-      const { body } = await payByAgreement(api, agreement, { delayed_capture: true })
-      assert.equal((await api.post(body._links.capture.href)).status, 204)
-      const steps = ['created', 'started', 'submitted', 'capturable', 'success']
-      assert.deepEqual(await statusesOf(api, body), steps)
-    })
-
-    test('a capturable payment in agreement mode can be cancelled by its link', async () => {
-      const api = await service().newAccount()
-      const agreement = await activeAgreement(api)
-      const { body } = await payByAgreement(api, agreement, { delayed_capture: true })
-      assert.equal((await api.post(body._links.cancel.href)).status, 204)
-      const { state, card_details } = await read(api, body)
-      assert.deepEqual([state.status, state.code], ['cancelled', 'P0040'])
-      assert.deepEqual(card_details, agreement.payment_instrument.CardDetails)
-      const paid = (await payByAgreement(api, agreement)).body
-      assertError(await api.post(`/v1/payments/${paid.payment_id}/cancel`), 400, 'P0501')
     })
 
     test('a payment keeps its card when its agreement gets another card', async () => {

@@ -4,17 +4,19 @@ import {
   askedAbout,
   deciding,
   type Keys,
-  known,
   refusedMessage,
   right,
   signatureIn,
-  withMistake,
 } from '../../support/checking-receivers.ts'
 import type { Client } from '../../support/client.ts'
 import { runHere } from '../../support/command.ts'
+import { judging, judgingReceivers } from '../../support/judging-receivers.ts'
 import type { Behaviour, Received } from '../../support/receiver.ts'
 import { onOneDatabase } from '../../support/service.ts'
 import { messagesAndPayments, receiving } from '../../support/subscriber.ts'
+
+/** A receiver that reads no payment. */
+const nowhere = { knows: () => true, read: async () => 'none', pass: () => {} }
 
 // The search itself reads no row: ask.test.ts has what does.
 onOneDatabase(
@@ -26,16 +28,19 @@ onOneDatabase(
       runHere({ args, env: { FARTHING_API_KEY: key, FARTHING_URL: service().baseUrl } })
     const askAbout = (api: Client, id: string) => askedAbout(service(), api, id)
 
-    test('each known mistake is named, and no other, with at most 45 copies to the webhook alone', async t => {
-      for (const cause of known) {
-        const { api, id, subscriber } = await messageTo(t, withMistake(cause))
+    test('each receiver that makes a known mistake is told which, and no other, with at most 45 copies to the webhook alone', async t => {
+      for (const [name, { judge, asked: cause }] of Object.entries(judgingReceivers)) {
+        if (cause === undefined) continue
+        const { api, id, subscriber } = await messageTo(t, keys =>
+          judging(judge, { ...nowhere, keys }),
+        )
         const before = await messagesAndPayments(service())
         const arrived = subscriber.requests.length
         const asked = await askAbout(api, id)
-        assert.equal(asked.cause, cause, asked.sentence)
+        assert.equal(asked.cause, cause, `${name}: ${asked.sentence}`)
         const sent = subscriber.requests.slice(arrived)
         assert.equal(asked.posts, sent.length)
-        assert.ok(sent.length <= 45, cause)
+        assert.ok(sent.length <= 45, name)
         assert.equal(new Set(sent.map(({ body }) => body)).size, 1, 'the original bytes')
         assert.equal(await messagesAndPayments(service()), before)
       }

@@ -1,145 +1,33 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { hex, right, signatureIn } from '../../support/checking-receivers.ts'
+import timers from 'node:timers/promises'
+import { hex, type Keys } from '../../support/checking-receivers.ts'
 import type { Body, Client } from '../../support/client.ts'
 import { runHere } from '../../support/command.ts'
 import { signIn } from '../../support/console.ts'
 import { ask } from '../../support/control.ts'
+import { type JudgingReceiver, judging, judgingReceivers } from '../../support/judging-receivers.ts'
 import type { Received } from '../../support/receiver.ts'
-import { onSharedDatabases } from '../../support/service.ts'
+import { onEveryDatabase } from '../../support/service.ts'
 import {
   history,
   messagesAndPayments,
+  receiving,
   type Subscriber,
   subscribe,
 } from '../../support/subscriber.ts'
 
-/** Milliseconds in which a probe looks for what its receiver reads. */
-const READ_WITHIN = 5_000
-/** Milliseconds within which two messages arrive that are sent at once, also on a busy machine. */
-const SAME_MOMENT = 200
 const TEN_MINUTES = 10 * 60 * 1000
 /** Three true messages, three of each of two forgeries, and one for all else: for a receiver that answers 2xx to them. */
 const ENOUGH = 10
 
-/** What a receiver knows of a message. */
-type Arrived = {
-  request: Received
-  message: Body
-  isRight: boolean
-  /** How often a message with this identifier has arrived, this time included. */
-  times: number
-  /** Resolves after a while to whether no other message was under way meanwhile. */
-  isAlone: () => Promise<boolean>
-  isKnownPayment: boolean
-  key: string
-  /** Reads the payment, and resolves to its status; 'none' if it does not exist. */
-  read: () => Promise<string>
-}
+type Judge = JudgingReceiver['judge']
 
-type Judge = (arrived: Arrived) => number | Promise<number>
+const receiverWith = (name: string): Judge => judgingReceivers[name]?.judge ?? assert.fail(name)
 
-const right401 = (arrived: Arrived): number => (arrived.isRight ? 200 : 401)
-const refusing =
-  (isRefused: (arrived: Arrived) => boolean, status = 400): Judge =>
-  arrived =>
-    arrived.isRight && isRefused(arrived) ? status : right401(arrived)
-const expecting =
-  (expected: (body: string, key: string) => string): Judge =>
-  ({ request, key }) =>
-    signatureIn(request) === expected(request.body, key) ? 200 : 401
-
-const API_STATUSES = [
-  'created',
-  'started',
-  'submitted',
-  'capturable',
-  'success',
-  'failed',
-  'cancelled',
-  'error',
-]
-
-/** Of another public client: the statuses that it expects with each event. */
-const STATUSES_OF: Record<string, string[]> = {
-  card_payment_succeeded: ['success', 'submitted', 'capturable'],
-  card_payment_captured: ['success'],
-  card_payment_failed: ['failed'],
-  card_payment_cancelled: ['cancelled', 'failed'],
-  card_payment_refunded: ['success'],
-}
-
-/** Each receiver, and the findings that are no pass. */
-const receivers: Record<string, [judge: Judge, found: Record<string, string>]> = {
-  // As a third public client does, which goes by the event alone and takes one that it does not know.
-  'checks rightly': [right401, {}],
-  'checks nothing': [
-    async ({ read }) => {
-      await read()
-      return 200
-    },
-    { R1: 'fail', R2: 'fail', R11: 'fail' },
-  ],
-  'answers 200, whatever comes': [() => 200, { R1: 'not seen', R2: 'not seen', R11: 'not seen' }],
-  'answers 200, and ignores what is wrong': [
-    async ({ isRight, read }) => {
-      if (isRight) await read()
-      return 200
-    },
-    {},
-  ],
-  'prints JSON again': [
-    expecting((body, key) => hex(JSON.stringify(JSON.parse(body)), key)),
-    { R5: 'fail' },
-  ],
-  'reads Latin-1': [
-    expecting((body, key) => hex(Buffer.from(body).toString('latin1'), key)),
-    { R6: 'fail' },
-  ],
-  'is not idempotent': [refusing(({ times }) => times > 1, 409), { R3: 'warn' }],
-  'needs to know the payment': [
-    refusing(({ isKnownPayment }) => !isKnownPayment, 404),
-    { R4: 'warn', R10: 'not seen' },
-  ],
-  'is strict about unknown fields': [
-    refusing(({ message }) => 'a_field_that_is_new' in message.resource),
-    { R7: 'warn' },
-  ],
-  'fails when two come at once': [
-    async arrived => (arrived.isRight ? ((await arrived.isAlone()) ? 200 : 500) : 401),
-    { R8: 'warn' },
-  ],
-  'needs the links': [
-    refusing(({ message }) => !message.resource._links, 500),
-    { R9: 'warn', R10: 'not seen' },
-  ],
-  // The statuses that a public client of a department knows: it answers 500 to any other.
-  'knows only the statuses of the API': [
-    refusing(({ message }) => !API_STATUSES.includes(message.resource.state.status), 500),
-    { R10: 'fail' },
-  ],
-  // That client reads the payment and compares its status with the event: it answers 500 where they do not match.
-  'reads the payment and compares its status with the event': [
-    async ({ isRight, message, read }) => {
-      if (!isRight) return 401
-      return STATUSES_OF[message.event_type]?.includes(await read()) ? 200 : 500
-    },
-    { R4: 'not seen', R10: 'not seen' },
-  ],
-  'has no key': [
-    async ({ request, key, read }) => {
-      const expected = ['undefined', key].map(each => hex(request.body, each))
-      if (!expected.includes(signatureIn(request) ?? '')) return 401
-      await read()
-      return 200
-    },
-    { R11: 'fail' },
-  ],
-}
 const ids = Array.from({ length: 11 }, (_, i) => `R${i + 1}`)
 
-onSharedDatabases(
+onEveryDatabase(
   'Probing a receiver',
   service => {
     const probe = async (api: Client, id: string) => {
@@ -156,81 +44,57 @@ onSharedDatabases(
       t: TestContext,
       judge: Judge,
       payments = 1,
+      api?: Client,
     ): Promise<{ api: Client; subscriber: Subscriber }> => {
-      const api = await service().newAccount()
+      const client = api ?? (await service().newAccount())
       const known: string[] = []
       for (let i = 0; i < payments; i++) {
-        const { body } = await ask(service(), api, 'payments', { scenario: 'success' })
+        const { body } = await ask(service(), client, 'payments', { scenario: 'success' })
         known.push(body.payment_id)
       }
-      await api.advance(TEN_MINUTES)
-      const seen = new Map<string, number>()
-      let underWay = 0
-      let mostUnderWay = 0
-      let key = ''
-      const subscriber = await subscribe(t, api, {
-        behaviour: {
-          plain: true,
-          onRequest: async ({ request, response }) => {
-            looks = 0
-            const message = JSON.parse(request.body)
-            const { webhook_message_id: id, resource_id } = message
-            seen.set(id, (seen.get(id) ?? 0) + 1)
-            underWay += 1
-            mostUnderWay = underWay === 1 ? 1 : Math.max(mostUnderWay, underWay)
-            const status = await judge({
-              request,
-              message,
-              key,
-              isRight: signatureIn(request) === right(request.body, { own: key, other: '' }),
-              times: seen.get(id) ?? 0,
-              isAlone: async () => {
-                await sleep(SAME_MOMENT)
-                return mostUnderWay === 1
-              },
-              isKnownPayment: known.includes(resource_id),
-              read: async () =>
-                (await api.get(`/v1/payments/${resource_id}`)).body.state?.status ?? 'none',
-            })
-            underWay -= 1
-            response.writeHead(status).end()
-          },
-        },
+      await client.advance(TEN_MINUTES)
+      const keys: Keys = { own: '', other: '' }
+      const receiver = judging(judge, {
+        keys,
+        knows: id => known.includes(id),
+        read: async id => (await client.get(`/v1/payments/${id}`)).body.state?.status ?? 'none',
+        pass: () => service().clock.advance(10_000),
       })
-      key = subscriber.webhook.signing_key
-      return { api, subscriber }
+      receivers.push(receiver)
+      const at = api ? '/control/webhooks' : '/v1/webhooks'
+      const subscriber = await subscribe(t, client, { behaviour: receiver, at })
+      keys.own = subscriber.webhook.signing_key
+      return { api: client, subscriber }
     }
+    const receivers: { isBusy(): boolean }[] = []
     const rows = () => messagesAndPayments(service())
-    let looks = 0
     /**
-     * Stops the clock of the probes, so that no machine is too slow for their 20 seconds. Only `pass` moves it, and the third
-     * look at the record in which no message arrives.
+     * Stops the clock of the probes, so that no machine is too slow for their 20 seconds. Only `pass` moves it. They wait for
+     * what their receivers are at, and for no time.
      */
     const stopClock = (t: TestContext): { pass(ms: number): void } => {
       let now = performance.now()
-      const pass = (ms: number) => {
-        now += ms
-      }
       t.mock.method(performance, 'now', () => now)
-      for (const { recorder = assert.fail() } of service().apps) {
-        const { flush } = recorder
-        t.mock.method(recorder, 'flush', () => {
-          looks += 1
-          if (looks === 3) pass(READ_WITHIN)
-          return flush()
-        })
+      t.mock.method(timers, 'setTimeout', async () => {
+        do await new Promise(setImmediate)
+        while (receivers.some(({ isBusy }) => isBusy()))
+      })
+      return {
+        pass(ms) {
+          now += ms
+        },
       }
-      return { pass }
     }
 
-    test('each of fourteen receivers is found to do what it does, and nothing else, and nothing changes', async t => {
+    test('each receiver is found to do what it does, and nothing else, and nothing changes', async t => {
       stopClock(t)
       // Of these the record of what they read is judged too, and of the others their answers alone.
-      const all = Object.entries(receivers).filter(
-        ([name]) => service().kind === 'sqlite' || /nothing|ignores|reads the/.test(name),
+      const all = Object.entries(judgingReceivers).filter(
+        ([name, { probed }]) =>
+          probed && (service().kind === 'sqlite' || /nothing|read/.test(name)),
       )
       const accounts = await Promise.all(
-        all.map(([name, [judge]]) =>
+        all.map(([name, { judge }]) =>
           withReceiver(t, judge, /nothing|200|no key/.test(name) ? ENOUGH : 1),
         ),
       )
@@ -239,19 +103,54 @@ onSharedDatabases(
       for (const { api, subscriber } of accounts)
         probed.push(await probe(api, subscriber.webhook.external_id))
       for (const [i, { posts, findings }] of probed.entries()) {
-        const [name, [, expected]] = all[i] ?? ['', [right401, {}]]
+        const [name, { probed: expected = {} }] = all[i] ?? assert.fail()
         const broken = findings.filter(({ level }: Body) => level !== 'pass')
         const found = Object.fromEntries(broken.map(({ rule, level }: Body) => [rule, level]))
         assert.deepEqual(found, expected, `${name}: ${JSON.stringify(broken)}`)
         for (const { rule, times } of broken)
           if (!/^R([123]|11)$/.test(rule) && expected[rule] !== 'not seen')
-            assert.ok(times >= 2, `${rule} is found twice`)
+            assert.ok(times >= 2, `${name}: ${rule} is found twice`)
         assert.equal(accounts[i]?.subscriber.requests.length, posts, name)
-        assert.ok(posts <= 48, name)
+        assert.ok(posts <= 48, `${name}: ${posts}`)
       }
       assert.equal(await rows(), before)
       for (const { api, subscriber } of accounts)
         assert.deepEqual(await history(api, subscriber.webhook), [], 'they are no messages')
+    })
+
+    test('the rules of most worth come first, and with five old payments the forgeries are compared too', async t => {
+      stopClock(t)
+      const name = 'answers 200, and does nothing about statuses that it does not know'
+      const { api, subscriber } = await withReceiver(t, receiverWith(name), 5)
+      const { findings } = await probe(api, subscriber.webhook.external_id)
+      const levels = Object.fromEntries(findings.map(({ rule, level }: Body) => [rule, level]))
+      assert.deepEqual(
+        ['R1', 'R2', 'R9', 'R10', 'R11'].map(rule => levels[rule]),
+        ['pass', 'pass', 'pass', 'fail', 'pass'],
+      )
+      const { webhook, requests } = subscriber
+      const isForged = ({ body, headers }: Received) =>
+        headers['pay-signature'] !== hex(body, webhook.signing_key)
+      const asGovukPay = requests.map(({ body }) => body.includes('"PAYMENT"'))
+      assert.deepEqual(asGovukPay.slice(0, 6), [false, true, false, true, true, false])
+      assert.equal(requests.findIndex(isForged), 5)
+    })
+
+    test('where the account behaves as GOV.UK Pay, the true message is that of R9, and is not sent twice', async t => {
+      stopClock(t)
+      const api = await service().newAccount('govuk-pay')
+      const { subscriber } = await withReceiver(
+        t,
+        receiverWith('knows only the statuses of the API'),
+        1,
+        api,
+      )
+      const { findings } = await probe(api, subscriber.webhook.external_id)
+      const finding = (id: string) => findings.find(({ rule }: Body) => rule === id)
+      assert.deepEqual([finding('R9').level, finding('R10').level], ['pass', 'fail'])
+      assert.match(finding('R9').sentence, /^The account behaves so/)
+      const bodies = subscriber.requests.map(({ body }) => JSON.parse(body))
+      assert.ok(bodies.every(({ resource_type }) => resource_type === 'PAYMENT'))
     })
 
     test('a probe of a receiver that is slow ends within 20 seconds', async t => {
@@ -260,18 +159,19 @@ onSharedDatabases(
       const slow: Judge = arrived => {
         waited += 1_900
         clock.pass(1_900)
-        return right401(arrived)
+        return receiverWith('checks rightly')(arrived)
       }
       const { api, subscriber } = await withReceiver(t, slow)
       const { findings } = await probe(api, subscriber.webhook.external_id)
       assert.ok(waited <= 20_000, `${waited} ms`)
-      assert.match(findings.at(-1).level, /pass/)
-      assert.match(findings[9].sentence, /^The probe ended before/)
+      const levels = findings.map(({ level }: Body) => level)
+      assert.deepEqual([levels[0], levels[8], levels[9]], ['pass', 'pass', 'pass'])
+      assert.match(findings[7].sentence, /^The probe ended before/)
     })
 
     test('nothing is judged where the true message is refused, and where no payment is paid', async t => {
       stopClock(t)
-      const wrong = expecting((body, key) => hex(JSON.stringify(JSON.parse(body), null, 2), key))
+      const wrong = receiverWith('prints JSON with two spaces')
       const { api, subscriber } = await withReceiver(t, wrong)
       const refused = await probe(api, subscriber.webhook.external_id)
       assert.equal(refused.posts, 1)
@@ -280,7 +180,7 @@ onSharedDatabases(
         assert.equal(level, 'not seen')
         assert.match(sentence, /mend that first \(W3\)\. The receiver answered 401 Unauthorized/)
       }
-      const empty = await withReceiver(t, right401, 0)
+      const empty = await withReceiver(t, receiverWith('checks rightly'), 0)
       const none = await probe(empty.api, empty.subscriber.webhook.external_id)
       assert.equal(none.posts, 0)
       assert.match(none.findings[0].sentence, /^No payment of the account is paid/)
@@ -288,7 +188,7 @@ onSharedDatabases(
 
     test('the page of a webhook says what a probe sends, and shows what was found; farthing check adds it', async t => {
       stopClock(t)
-      const strict = refusing(({ message }) => 'a_field_that_is_new' in message.resource)
+      const strict = receiverWith('is strict about unknown fields')
       const { api, subscriber } = await withReceiver(t, strict)
       const id = subscriber.webhook.external_id
       const browser = await signIn(service(), api)
@@ -315,7 +215,7 @@ onSharedDatabases(
     })
 
     test('an unknown webhook is a 404, and one that is deactivated a 409', async t => {
-      const { api, subscriber } = await withReceiver(t, right401)
+      const { api, subscriber } = await withReceiver(t, receiverWith('checks rightly'))
       const path = `webhooks/${subscriber.webhook.external_id}/probe`
       const refusedWith = async (asked: string) => {
         const { status, body } = await ask(service(), api, asked, {})
@@ -327,5 +227,5 @@ onSharedDatabases(
       assert.equal(subscriber.requests.length, 0)
     })
   },
-  { control: true, receives: true },
+  { ...receiving, control: true },
 )

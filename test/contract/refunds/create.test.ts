@@ -142,24 +142,6 @@ onSharedDatabases(
         assert.equal(answer.body.amount, amount)
       }
     })
-
-    test('payments in moto_api mode and captured payments can be refunded', async () => {
-      const api = await service().newAccount()
-      const phone = await api.createPayment(moto)
-      await authorise(api, phone)
-      const captured = await paidPayment(api, { delayed_capture: true })
-      await api.post(captured._links.capture.href)
-      for (const payment of [phone, captured]) {
-        assert.equal((await refundOf(api, payment, { amount: 4650 })).status, 202)
-        const { state, refund_summary } = await read(api, payment)
-        assert.equal(state.status, 'success')
-        assert.deepEqual(refund_summary, {
-          status: 'full',
-          amount_available: 0,
-          amount_submitted: 4650,
-        })
-      }
-    })
   },
   { control: true },
 )

@@ -4,7 +4,6 @@ import { insertRefund } from '../../../src/pay/refunds/store.ts'
 import { assertError } from '../../support/assertions.ts'
 import type { Body, Client } from '../../support/client.ts'
 import { signIn } from '../../support/console.ts'
-import { interleaving } from '../../support/interleave.ts'
 import { paidPayment, read, statusesOf } from '../../support/journeys.ts'
 import { onSharedDatabases } from '../../support/service.ts'
 
@@ -107,21 +106,6 @@ onSharedDatabases(
         assert.deepEqual(await statusesOf(api, payment), steps, 'refunds are not payment events')
       })
 
-      test('a payment can have any number of refunds, listed oldest first', async () => {
-        const api = await service().newAccount()
-        const payment = await paidPayment(api)
-        assert.deepEqual(await listed(api, payment), [])
-        const made: Body[] = []
-        for (let amount = 1; amount <= 8; amount++) {
-          if (amount % 2) await api.advance(1)
-          made.push(await refund(api, payment, amount))
-        }
-        const ids = (refunds: Body[]) => refunds.map(({ refund_id }) => refund_id)
-        const found = await listed(api, payment)
-        assert.deepEqual(ids(found), [...ids(found)].sort())
-        assert.deepEqual(ids(found).sort(), ids(made).sort())
-      })
-
       test('a refund is found only with its own payment and by its own account', async () => {
         const api = await service().newAccount()
         const other = await service().newAccount()
@@ -144,26 +128,6 @@ onSharedDatabases(
         assertError(await api.get(refundsPath({ payment_id: '%00' })), 404, 'P0800')
         assert.equal((await other.get('/v1/refunds')).body.total, 0)
         assert.equal((await api.get(own)).status, 200)
-      })
-
-      test('a refund made while another is being written is counted, so the total never exceeds the amount', async t => {
-        const { api, beforeWrite } = await interleaving(t, service())
-        const payment = await paidPayment(api, { amount: 1_000 })
-        const refunding = /insert into refunds/
-        beforeWrite(refunding, () => refund(api, payment, 600))
-        assertError(await api.post(refundsPath(payment), { amount: 401 }), 400, 'P0603')
-        beforeWrite(refunding, () => refund(api, payment, 100))
-        const stale = { amount: 100, refund_amount_available: 400 }
-        assertError(await api.post(refundsPath(payment), stale), 412, 'P0604')
-        beforeWrite(refunding, () => refund(api, payment, 100))
-        await refund(api, payment, 200)
-        const { refund_summary } = await read(api, payment)
-        assert.deepEqual(refund_summary, {
-          status: 'full',
-          amount_available: 0,
-          amount_submitted: 1_000,
-        })
-        assert.equal((await listed(api, payment)).length, 4)
       })
 
       test('twenty refunds at once that fit all succeed, and of those that name the available amount only one', async () => {

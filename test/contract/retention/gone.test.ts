@@ -129,27 +129,6 @@ describe('Retention: messages of expired payments', () => {
     return history
   }
 
-  onSharedDatabases(
-    'Retention: delivered and failed messages',
-    service => {
-      test('delivered and failed messages of an expired payment stay in the history without their bodies', async () => {
-        const api = await service().newAccount()
-        const history = await subscribed(api)
-        const payment = await payOnPages(api, await api.createPayment())
-        const before = await history()
-        assert.equal(before.total, 2)
-        for (const message of before.results)
-          assert.equal(message.body.resource.payment_id, payment.payment_id)
-        await api.advance(SEVEN_DAYS - 1)
-        assert.deepEqual(await history(), before)
-        await api.advance(1)
-        const results = before.results.map((message: Body) => ({ ...message, body: null }))
-        assert.deepEqual(await history(), { ...before, results })
-      })
-    },
-    { control: true },
-  )
-
   let sends = 0
   onEveryDatabase(
     'Retention: pending messages',

@@ -3,21 +3,10 @@ import { test } from 'node:test'
 import { activeAgreement, payByAgreement } from '../../support/agreements.ts'
 import type { Answer } from '../../support/client.ts'
 import { authorise, choose, paidPayment, read } from '../../support/journeys.ts'
-import type { Behaviour } from '../../support/receiver.ts'
 import { onSharedDatabases, type SharedService } from '../../support/service.ts'
-import {
-  answering,
-  endingsOf,
-  eventTypesOf,
-  gated,
-  history,
-  openMessage,
-  received,
-  subscribe,
-} from '../../support/subscriber.ts'
+import { endingsOf, eventTypesOf, gated, received, subscribe } from '../../support/subscriber.ts'
 import { cancelOne, confirm, paymentPath } from './payment-changes.ts'
 
-const CANCELLED = { subscriptions: ['card_payment_cancelled'] }
 const moto = { authorisation_mode: 'moto_api' }
 
 async function settled({ apps }: SharedService): Promise<void> {
@@ -89,44 +78,6 @@ onSharedDatabases(
       }
     })
 
-    test('a receiver that breaks the connection changes neither the answer nor the payment', async t => {
-      const api = await service().newAccount()
-      const behaviour: Behaviour = { onRequest: ({ socket }) => socket.destroy() }
-      const subscriber = await subscribe(t, api, { behaviour })
-      const payment = await api.createPayment(moto)
-      assert.equal((await authorise(api, payment)).status, 204)
-      assert.equal((await read(api, payment)).state.status, 'success')
-      const { status, body } = await api.post(`${paymentPath(payment)}/refunds`, { amount: 50 })
-      assert.deepEqual([status, body.status], [202, 'submitted'])
-      assert.deepEqual(await endingsOf(api, subscriber), Array(3).fill(['FAILED', 2]))
-      assert.equal(subscriber.requests.length, 6)
-    })
-
-    test('a message is sent at most twice, with the same bytes', async t => {
-      const api = await service().newAccount()
-      const failing = await subscribe(t, api, { behaviour: { onRequest: answering(503) } })
-      assert.equal((await cancelOne(api)).status, 204)
-      const [first, second, ...more] = failing.requests
-      assert.equal(more.length, 0)
-      assert.equal(second?.body, first?.body)
-      assert.deepEqual(second?.headers['pay-signature'], first?.headers['pay-signature'])
-      openMessage(second!, failing.webhook)
-      assert.deepEqual(await endingsOf(api, failing), [['FAILED', 2]])
-    })
-
-    test('a failed message leaves the next message its two attempts', async t => {
-      const api = await service().newAccount()
-      const behaviour: Behaviour = {
-        onRequest: ({ response, nth }) => response.writeHead(nth <= 2 ? 500 : 200).end(),
-      }
-      const subscriber = await subscribe(t, api, { behaviour })
-      await authorise(api, await api.createPayment(moto))
-      assert.deepEqual(await endingsOf(api, subscriber), [
-        ['SUCCESSFUL', 1],
-        ['FAILED', 2],
-      ])
-    })
-
     test('a message is delivered although the client has disconnected', async t => {
       const api = await service().newAccount()
       const gate = gated(t, ({ response, nth }) => response.writeHead(nth === 1 ? 500 : 200).end())
@@ -146,18 +97,6 @@ onSharedDatabases(
       assert.equal((await read(api, payment)).state.status, 'cancelled')
       assert.equal(received(subscriber).length, 2)
       assert.deepEqual(await endingsOf(api, subscriber), [['SUCCESSFUL', 2]])
-    })
-
-    test('a delivered message is not sent again by a read, a deletion or a later change', async t => {
-      const api = await service().newAccount()
-      const subscriber = await subscribe(t, api, CANCELLED)
-      const payment = await api.createPayment()
-      await api.post(`${paymentPath(payment)}/cancel`)
-      await api.post(`${paymentPath(payment)}/cancel`)
-      await read(api, payment)
-      await history(api, subscriber.webhook)
-      for (const { deliveries } of service().apps) await deliveries.recover()
-      assert.equal(subscriber.requests.length, 1)
     })
   },
   { receives: true },

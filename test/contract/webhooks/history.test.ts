@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { sweep } from '../../../src/pay/retention.ts'
 import { assertError } from '../../support/assertions.ts'
 import type { Body } from '../../support/client.ts'
-import { authorise, paidPayment } from '../../support/journeys.ts'
+import { authorise } from '../../support/journeys.ts'
 import { onSharedDatabases } from '../../support/service.ts'
 import {
   answering,
@@ -24,16 +24,6 @@ const moto = { authorisation_mode: 'moto_api' }
 onSharedDatabases(
   'Webhooks: delivery history',
   service => {
-    test('the history of a new webhook is empty', async t => {
-      const api = await service().newAccount()
-      const { webhook } = await subscribe(t, api)
-      const { status, body } = await api.get(`/v1/webhooks/${webhook.external_id}/messages`)
-      assert.equal(status, 200)
-      const { _links, ...page } = body
-      assert.deepEqual(page, { total: 0, count: 0, page: 1, results: [] })
-      assert.deepEqual(Object.keys(_links), ['self', 'first_page', 'last_page'])
-    })
-
     test('the history lists a message with its attempts, newest first, and the body that was sent', async t => {
       const api = await service().newAccount()
       const subscriber = await subscribe(t, api, {
@@ -161,19 +151,6 @@ onSharedDatabases(
       assertError(await api.get(`${path}?page=0&display_size=501`), 422, 'P2701')
     })
 
-    test('each webhook has its own history', async t => {
-      const api = await service().newAccount()
-      const first = await subscribe(t, api, { subscriptions: ['card_payment_refunded'] })
-      const second = await subscribe(t, api)
-      const payment = await paidPayment(api)
-      await api.post(`${paymentPath(payment)}/refunds`, { amount: 1 })
-      const [one, ...none] = await history(api, first.webhook)
-      assert.equal(none.length, 0)
-      const [latest] = await history(api, second.webhook)
-      assert.equal(latest.event_type, one.event_type)
-      assert.notEqual(latest.webhook_message_id, one.webhook_message_id)
-    })
-
     test('the history outlives the payment, without bodies, before and after a sweep', async t => {
       const api = await service().newAccount()
       const subscriber = await subscribe(t, api)
@@ -186,21 +163,6 @@ onSharedDatabases(
       assert.deepEqual(await history(api, subscriber.webhook), without)
       await sweep(service().database, (await api.now()) + 2 * DAY_MS)
       assert.deepEqual(await history(api, subscriber.webhook), without)
-    })
-
-    test('a message still PENDING when its payment expires becomes FAILED and is not sent again', async t => {
-      const api = await service().newAccount()
-      const gate = gated(t, answering(500))
-      const subscriber = await subscribe(t, api, { behaviour: gate.behaviour })
-      const answer = cancelOne(api)
-      await subscriber.next()
-      await api.advance(WEEK_MS)
-      const [message] = await history(api, subscriber.webhook)
-      assert.deepEqual([message.last_delivery_status, message.body], ['FAILED', null])
-      gate.open()
-      assert.equal((await answer).status, 204)
-      assert.equal(subscriber.requests.length, 1, 'the attempt under way was the last')
-      assert.deepEqual(await endingsOf(api, subscriber), [['FAILED', 1]])
     })
   },
   { control: true, receives: true },

@@ -1,12 +1,5 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import {
-  activeAgreement,
-  cancelAgreement,
-  createAgreement,
-  payByAgreement,
-  readAgreement,
-} from '../../support/agreements.ts'
 import type { Body, Client } from '../../support/client.ts'
 import { choose, paidPayment, read } from '../../support/journeys.ts'
 import { onOneDatabase, onSharedDatabases } from '../../support/service.ts'
@@ -19,7 +12,7 @@ import {
   type Subscriber,
   subscribe,
 } from '../../support/subscriber.ts'
-import { changes, delayed, paymentPath, refusals } from './payment-changes.ts'
+import { changes, paymentPath, refusals } from './payment-changes.ts'
 
 const prefixed = (names: string[]): string[] => names.map(name => `card_payment_${name}`)
 
@@ -78,64 +71,6 @@ onSharedDatabases(
       await assertHistory(api, two)
       for (const silent of [never, deleted, other]) assert.equal(silent.connections(), 0)
       assert.deepEqual(await history(api, deleted.webhook), [])
-    })
-
-    for (const [fields, sends] of [
-      [{}, ['succeeded', 'captured']],
-      [delayed, ['succeeded']],
-    ] as const)
-      test(`a webhook receives ${sends.join(', then ')} when a payment is made in agreement mode with ${JSON.stringify(fields)}`, async t => {
-        const api = await service().newAccount()
-        const agreement = await activeAgreement(api)
-        const all = await subscribe(t, api)
-        await api.advance(1_000)
-        const { status, body: payment } = await payByAgreement(api, agreement, { ...fields })
-        assert.equal(status, 201)
-        assert.deepEqual(eventTypesOf(received(all)), prefixed([...sends]))
-        for (const message of received(all)) {
-          await assertMessage(api, payment, message)
-          assert.deepEqual(message.resource, payment, 'the same as the answer')
-        }
-        await assertHistory(api, all)
-      })
-
-    test('a webhook receives captured or cancelled when a payment in agreement mode is captured or cancelled', async t => {
-      const api = await service().newAccount()
-      const agreement = await activeAgreement(api)
-      const { body: captured } = await payByAgreement(api, agreement, delayed)
-      const { body: cancelled } = await payByAgreement(api, agreement, delayed)
-      const all = await subscribe(t, api)
-      await api.post(`${paymentPath(captured)}/capture`)
-      await api.post(`${paymentPath(cancelled)}/cancel`)
-      assert.deepEqual(eventTypesOf(received(all)), prefixed(['captured', 'cancelled']))
-    })
-
-    test('a webhook receives nothing about agreements', async t => {
-      const api = await service().newAccount()
-      const all = await subscribe(t, api)
-      const agreement = await createAgreement(api)
-      await cancelAgreement(api, agreement)
-      assert.equal((await readAgreement(api, agreement)).status, 'cancelled')
-      assert.equal(all.connections(), 0)
-    })
-
-    test('a webhook receives one message for each of ten refunds at once that was accepted', async t => {
-      const api = await service().newAccount()
-      const all = await subscribe(t, api)
-      const payment = await paidPayment(api)
-      const refunds = await Promise.all(
-        Array.from({ length: 10 }, () =>
-          api.post(`${paymentPath(payment)}/refunds`, { amount: 600 }),
-        ),
-      )
-      const accepted = refunds.filter(({ status }) => status === 202).length
-      assert.equal(accepted, 7)
-      const refunded = received(all).filter(({ event_type }) => event_type.endsWith('refunded'))
-      const left = refunded.map(({ resource }) => resource.refund_summary.amount_available)
-      assert.deepEqual(
-        left.sort((a, b) => b - a),
-        [4050, 3450, 2850, 2250, 1650, 1050, 450],
-      )
     })
 
     test('the body of a message is unescaped UTF-8', async t => {

@@ -11,8 +11,6 @@ import { onEveryDatabase } from '../../support/service.ts'
 import { eventTypesOf, history } from '../../support/subscriber.ts'
 import { cancelOne } from './payment-changes.ts'
 
-const WEEK_MS = 7 * 86_400_000
-
 /** The sender of the instances that die. It never resolves, so that their messages stay unsent. */
 let dead: HeldSend = holdSends()
 
@@ -203,19 +201,6 @@ onEveryDatabase(
       for (const webhook of webhooks) assert.deepEqual(await story(api, webhook), ['SUCCESSFUL 1'])
     })
 
-    test('An unsent message is sent by one of many instances that look for it at the same time', async t => {
-      const [api, webhooks] = await accountWith(t, 3)
-      await crashAfter(api, 4, 3)
-      service().clock.advance(CLAIM_MS)
-      const { send, sent } = sender()
-      const instances = Array.from({ length: 4 }, () => instance(send))
-      await Promise.all([...instances, ...instances].map(each => each.recover()))
-      assert.equal(sent.length, 12)
-      assert.equal(new Set(idsOf(sent)).size, 12)
-      for (const webhook of webhooks)
-        assert.deepEqual(await story(api, webhook), Array(4).fill('SUCCESSFUL 1'))
-    })
-
     test('Unsent messages are sent to their webhook in order, one at a time, whichever instance sends them', async t => {
       const [api] = await accountWith(t, 1)
       await crashAfter(api, 8)
@@ -227,46 +212,6 @@ onEveryDatabase(
       await Promise.all(looking)
       assert.deepEqual(idsOf(sent), idsOf(sent).toSorted())
       assert.equal(sent.length, 8)
-    })
-
-    test('An unsent message has the attempts that are left', async t => {
-      for (const [left, status, ending] of [
-        [1, 200, 'SUCCESSFUL 2'],
-        [1, 500, 'FAILED 2'],
-        [2, 500, 'FAILED 2'],
-      ] as const) {
-        const [api, [webhook]] = await accountWith(t, 1)
-        await crashAfter(api, 1)
-        if (left === 1) {
-          dead.endAll(500)
-          await dead.next()
-          assert.deepEqual(await story(api, webhook), ['PENDING 1'])
-        }
-        service().clock.advance(CLAIM_MS)
-        const { send, sent } = sender(status)
-        await instance(send).recover()
-        assert.equal(sent.length, left)
-        await endDead()
-        assert.deepEqual(await story(api, webhook), [ending])
-      }
-    })
-
-    test('An unsent message to a deleted webhook, or about a payment that is gone, is FAILED and not sent', async t => {
-      const [api, [deleted, kept]] = await accountWith(t, 2)
-      await crashAfter(api, 1, 2)
-      await api.delete(`/v1/webhooks/${deleted?.external_id}`)
-      assert.deepEqual(await story(api, deleted), ['PENDING 0'])
-      service().clock.advance(CLAIM_MS)
-      const { send, sent } = sender()
-      const other = instance(send)
-      await other.recover()
-      assert.deepEqual(await story(api, deleted), ['FAILED 0'])
-      assert.deepEqual(await story(api, kept), ['SUCCESSFUL 1'])
-      await crashAfter(api, 1)
-      service().clock.advance(WEEK_MS)
-      await other.recover()
-      assert.equal(sent.length, 1)
-      assert.deepEqual(await story(api, kept), ['FAILED 0', 'SUCCESSFUL 1'])
     })
 
     test('An unsent message does not wait for those of a webhook that hangs', async t => {

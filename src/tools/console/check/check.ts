@@ -1,6 +1,7 @@
 /** The check of the account: what would break in production. */
 
 import { asTypedHere } from '../../../core/invocation.ts'
+import { inDigits } from '../../../core/money.ts'
 import { details } from '../../../platform/web/components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import { checkAndCount, failsIn } from '../../explain/check/count.ts'
@@ -14,7 +15,6 @@ import {
   copied,
   counted,
   emptyState,
-  inDigits,
   link,
   paragraph,
   time,

@@ -1,22 +1,14 @@
 /** Findings of the check as parts of pages. */
 
 import { asTypedHere } from '../../../core/invocation.ts'
+import { inDigits } from '../../../core/money.ts'
 import { sourceName } from '../../../pay/differences/source.ts'
 import { button, insetText, type TagColour, tag } from '../../../platform/web/components.ts'
 import { type Html, html, type Part } from '../../../platform/web/html.ts'
 import { showBroken } from '../../explain/check/judge.ts'
 import { MOST_MS, MOST_POSTS } from '../../explain/check/probing.ts'
 import type { Finding, Verdict } from '../../explain/check/rule.ts'
-import {
-  inDigits,
-  joined,
-  link,
-  paragraph,
-  postForm,
-  time,
-  timeIn,
-  untrusted,
-} from '../frame/parts.ts'
+import { joined, link, paragraph, postForm, time, timeIn, untrusted } from '../frame/parts.ts'
 import type { AccountVisit } from '../frame/visit.ts'
 
 const colours: Partial<Record<Verdict, TagColour>> = { fail: 'red', warn: 'orange', note: 'blue' }

@@ -1,11 +1,12 @@
 /** Parts of pages that show a recorded exchange: its headers and bodies, as far as they were kept. */
 
 import { RECORDED_BODY_BYTES } from '../../../core/budgets.ts'
+import { inDigits } from '../../../core/money.ts'
 import { details } from '../../../platform/web/components.ts'
 import { type Html, html, type Part } from '../../../platform/web/html.ts'
 import { printJson, readJson } from '../../explain/signature/json-text.ts'
 import type { Ending, Exchange, Headers, KeptBody } from '../../record/exchange.ts'
-import { inDigits, listing, paragraph, untrusted } from './parts.ts'
+import { listing, paragraph, untrusted } from './parts.ts'
 
 /** Milliseconds by which the clocks of two instances may differ. */
 const CLOCKS_AGREE = 1_000

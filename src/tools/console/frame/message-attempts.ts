@@ -1,6 +1,7 @@
 /** Messages in a list, and the attempts to deliver one, each with its request and the receiver’s response. */
 
 import { isSuccess } from '../../../core/http-status.ts'
+import { inDigits } from '../../../core/money.ts'
 import type { Reading } from '../../../pay/retention.ts'
 import { NOBODY_LISTENS } from '../../../pay/webhooks/listener.ts'
 import { attemptsOf, type MessageRow, statusAt } from '../../../pay/webhooks/message-store.ts'
@@ -18,7 +19,6 @@ import { oneOf } from './list.ts'
 import {
   deliveryName,
   deliveryTag,
-  inDigits,
   leading,
   link,
   numeric,

@@ -2,6 +2,7 @@
 
 import { behaviourMeanings } from '../../../core/account.ts'
 import { timeOf } from '../../../core/ids.ts'
+import { inDigits } from '../../../core/money.ts'
 import { DAY } from '../../../core/time.ts'
 import type { Status } from '../../../pay/payments/payment.ts'
 import { attemptsOf } from '../../../pay/webhooks/message-store.ts'
@@ -27,7 +28,6 @@ import {
   copied,
   counted,
   hidden,
-  inDigits,
   link,
   paragraph,
   postForm,

@@ -1,10 +1,11 @@
 /** The requests of the last minutes as bars, and as a table. */
 
+import { inDigits } from '../../../core/money.ts'
 import { iso, MINUTE } from '../../../core/time.ts'
 import { details } from '../../../platform/web/components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import { MINUTES, type Minute, type Traffic } from '../../record/traffic-store.ts'
-import { counted, inDigits, numeric, paragraph, wideTable } from '../frame/parts.ts'
+import { counted, numeric, paragraph, wideTable } from '../frame/parts.ts'
 
 /** Units of the picture, which is as wide as there is room. */
 const WIDTH = 600

@@ -1,6 +1,6 @@
 /** What the list of payments can be searched by, and what is said of a search. */
 
-import { inPounds, penceIn } from '../../../core/money.ts'
+import { inDigits, inPounds, penceIn } from '../../../core/money.ts'
 import { statuses } from '../../../pay/payments/payment.ts'
 import { type Html, html, type Part } from '../../../platform/web/html.ts'
 import {
@@ -10,7 +10,7 @@ import {
   type Sought,
 } from '../../lists/find-payments-store.ts'
 import { dayFilter, type Filters, oneOf, type PageVisit, spanIn } from '../frame/list.ts'
-import { code, inDigits, joined, link, paragraph, untrusted } from '../frame/parts.ts'
+import { code, joined, link, paragraph, untrusted } from '../frame/parts.ts'
 import type { AccountVisit } from '../frame/visit.ts'
 
 /** In the filter of the status. */

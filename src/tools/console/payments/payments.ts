@@ -1,7 +1,7 @@
 /** The list of payments. */
 
 import { timeOf } from '../../../core/ids.ts'
-import { inPounds } from '../../../core/money.ts'
+import { inDigits, inPounds } from '../../../core/money.ts'
 import type { Database } from '../../../core/ports.ts'
 import { type Payment, statusOf } from '../../../pay/payments/payment.ts'
 import { findPayment } from '../../../pay/payments/store.ts'
@@ -28,7 +28,6 @@ import {
   counted,
   deliveryNames,
   emptyState,
-  inDigits,
   joined,
   leading,
   link,

@@ -1,4 +1,4 @@
-import { inPounds } from '../../../core/money.ts'
+import { inDigits, inPounds } from '../../../core/money.ts'
 import { iso } from '../../../core/time.ts'
 import type { FailureCode, Payment, PaymentEvent } from '../../../pay/payments/payment.ts'
 import { statusAt } from '../../../pay/webhooks/message-store.ts'
@@ -17,7 +17,6 @@ import {
   counted,
   dayName,
   deliveryTag,
-  inDigits,
   joined,
   link,
   nameOfKey,

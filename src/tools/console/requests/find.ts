@@ -1,6 +1,7 @@
 /** The filters of the list of requests, and the refused requests in groups that are alike. */
 
 import { RECORDED_BODY_BYTES } from '../../../core/budgets.ts'
+import { inDigits } from '../../../core/money.ts'
 import { MINUTE } from '../../../core/time.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import {
@@ -13,7 +14,6 @@ import { refusalText } from '../frame/exchange.ts'
 import { type Filters, isId, linkOnly, oneOf, type PageVisit } from '../frame/list.ts'
 import {
   code,
-  inDigits,
   joined,
   link,
   numeric,

@@ -1,5 +1,6 @@
 /** The list of requests: refusals in groups, then all of them, with what was only counted between. */
 
+import { inDigits } from '../../../core/money.ts'
 import type { Database } from '../../../core/ports.ts'
 import type { Range } from '../../../platform/database/select.ts'
 import { tag } from '../../../platform/web/components.ts'
@@ -29,7 +30,6 @@ import {
   code,
   counted,
   emptyState,
-  inDigits,
   leading,
   link,
   numeric,

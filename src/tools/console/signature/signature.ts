@@ -1,6 +1,7 @@
 /** The signature workbench: why a signature does not match. */
 
 import { asTypedHere } from '../../../core/invocation.ts'
+import { inDigits } from '../../../core/money.ts'
 import { isGone, type Reading } from '../../../pay/retention.ts'
 import { findMessage, type MessageRow } from '../../../pay/webhooks/message-store.ts'
 import {
@@ -20,7 +21,7 @@ import { listDeliveries, newestWebhooks } from '../../lists/webhooks-store.ts'
 import { definePage } from '../frame/define-page.ts'
 import { type Typed, typedIn } from '../frame/form.ts'
 import { linkOnly, type PageVisit } from '../frame/list.ts'
-import { code, inDigits, joined, link, paragraph, untrusted, wideTable } from '../frame/parts.ts'
+import { code, joined, link, paragraph, untrusted, wideTable } from '../frame/parts.ts'
 import type { AccountVisit } from '../frame/visit.ts'
 import { questionOf, readSubmission } from './form.ts'
 

@@ -1,6 +1,7 @@
 /** The webhooks of the account, active ones first, and the form that registers one with the rules of the API. */
 
 import { timeOf } from '../../../core/ids.ts'
+import { inDigits } from '../../../core/money.ts'
 import { eventMeanings } from '../../../pay/differences/messages.ts'
 import { registerWebhook } from '../../../pay/webhooks/commands.ts'
 import { isListenerAddress } from '../../../pay/webhooks/listener.ts'
@@ -30,7 +31,6 @@ import {
   command,
   deliveryTag,
   emptyState,
-  inDigits,
   link,
   paragraph,
   type SummaryValues,

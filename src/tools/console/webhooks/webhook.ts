@@ -1,5 +1,6 @@
 /** One webhook: how its last deliveries went, its messages, and what can be done with it. */
 
+import { inDigits } from '../../../core/money.ts'
 import { iso } from '../../../core/time.ts'
 import type { Reading } from '../../../pay/retention.ts'
 import { attemptsOf, type MessageRow, statusAt } from '../../../pay/webhooks/message-store.ts'
@@ -23,15 +24,7 @@ import {
   noMatch,
 } from '../frame/message-attempts.ts'
 import type { Next } from '../frame/page.ts'
-import {
-  emptyState,
-  inDigits,
-  listing,
-  type Mark,
-  marksRow,
-  paragraph,
-  untrusted,
-} from '../frame/parts.ts'
+import { emptyState, listing, type Mark, marksRow, paragraph, untrusted } from '../frame/parts.ts'
 import { existing, notFound } from '../frame/visit.ts'
 import { act } from '../payments/actions.ts'
 import { backAddress } from '../payments/new.ts'

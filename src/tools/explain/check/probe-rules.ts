@@ -1,26 +1,28 @@
 /** What a receiver is probed with: messages that are made for each rule, rightly signed. */
+import type { Behaviour } from '../../../core/account.ts'
+import { timeOf } from '../../../core/ids.ts'
 import { documented, inCode } from '../../../pay/differences/source.ts'
-import { asGovukPay, type EventType, type Message } from '../../../pay/webhooks/webhook.ts'
+import { behaviourOf, type Payment, stateOf } from '../../../pay/payments/payment.ts'
+import type { Message } from '../../../pay/webhooks/webhook.ts'
 import type { Exchange } from '../../record/exchange.ts'
-import { SIGNING } from './probing.ts'
+import { type Probe, SIGNING } from './probing.ts'
 import type { RuleText } from './rule.ts'
 
 export type ProbeRule = RuleText & {
   /** What is special about its messages, for the record. */
   words: string
-  /**
-   * The messages in order, from a true one about a paid payment. `make` gives one of another event. undefined where the
-   * webhook is not subscribed to what is needed.
-   */
-  messages: (
-    message: Message,
-    make: (event_type: EventType) => Message | undefined,
-    newId: () => string,
-  ) => Message[] | undefined
+  /** The messages in order. undefined where the webhook is not subscribed to what is needed. */
+  messages: (payment: Payment, made: Pick<Probe, 'make' | 'newId'>) => Message[] | undefined
+  /** The true message is that already where the payment behaves so, and none is sent. */
+  isTrueIn?: Behaviour
+  /** It is of so much worth that it comes before the forgeries. */
+  isFirst?: true
   /** Whether they are sent at the same moment. */
   atOnce?: true
   /** It is about a payment that does not exist, which a receiver may read. */
   isUnknown?: true
+  /** Whether a receiver that answers 2xx to all can be judged by whether it reads the payment of each message. */
+  isRead?: true
   /** Without it the rule is broken where a message is refused. */
   breaks?: (answers: readonly Exchange[]) => boolean
   /** The number of messages, from the first, that must be accepted before anything is judged. */
@@ -31,39 +33,52 @@ export type ProbeRule = RuleText & {
   passed?: string
 }
 
-/** The same with other fields of the resource. */
-function changed(message: Message, fields: Record<string, unknown>): Message {
-  const { resource, ...rest } = JSON.parse(message.body) as Record<string, object>
-  return { ...message, body: JSON.stringify({ ...rest, resource: { ...resource, ...fields } }) }
+/** A true message with another body. */
+const changed =
+  (change: (body: string) => string): ProbeRule['messages'] =>
+  (payment, { make }) => {
+    const message = make(payment)
+    return message && [{ ...message, body: change(message.body) }]
+  }
+
+const withFields = (fields: Record<string, unknown>) => (body: string) => {
+  const { resource, ...rest } = JSON.parse(body) as Record<string, object>
+  return JSON.stringify({ ...rest, resource: { ...resource, ...fields } })
 }
 
-const inProduction = (message: Message): Message => ({ ...message, body: asGovukPay(message.body) })
+/** The same message as often as this. */
+const same =
+  (count: number): ProbeRule['messages'] =>
+  (payment, { make }) => {
+    const message = make(payment)
+    return message && Array.from({ length: count }, () => message)
+  }
 
-/** The same about another payment, which the receiver cannot know. */
-const ofUnknown = (message: Message, other: string): Message => ({
-  ...message,
-  body: message.body.replaceAll(message.payment_id, other),
+/** Another payment, which the receiver cannot know. */
+const unknownLike = (payment: Payment, { newId }: Pick<Probe, 'newId'>): Payment => ({
+  ...payment,
+  payment_id: newId(timeOf(payment.payment_id)),
 })
 
-const DECLINED = {
-  status: 'failed',
-  finished: true,
-  code: 'P0010',
-  message: 'Payment method rejected',
+/** The same, as it would be if the card had been declined (P0010) or the user had cancelled (P0030). */
+function failedLike(
+  payment: Payment,
+  code: 'P0010' | 'P0030',
+  made: Pick<Probe, 'newId'>,
+): Payment {
+  const { card, captured_at, ...unknown } = unknownLike(payment, made)
+  const { at } = stateOf(payment)
+  return {
+    ...unknown,
+    ...(card && code === 'P0010' && { card }),
+    events: [...payment.events.slice(0, -1), { status: 'failed', at, code }],
+    refunded_amount: 0,
+  }
 }
-/** Its source gives this code to both kinds of cancel. */
-const CANCELLED = { ...DECLINED, code: 'P0030', message: 'Payment was cancelled by the user' }
 
-/** Of three payments, all as GOV.UK Pay prints them: the first with the status of the specification, two with its own. */
-function failures(made: Message, newId: () => string): Message[] {
-  const declined = inProduction(changed(made, { state: DECLINED }))
-  const cancelled = inProduction(changed(made, { state: CANCELLED }))
-  const known = changed(declined, { state: DECLINED })
-  return [known, declined, cancelled].map(each => {
-    const message_id = newId()
-    const body = each.body.replaceAll(each.message_id, message_id)
-    return ofUnknown({ ...each, message_id, body }, newId())
-  })
+const ifAll = (...messages: (Message | undefined)[]): Message[] | undefined => {
+  const present = messages.filter(each => each !== undefined)
+  return present.length === messages.length ? present : undefined
 }
 
 const RETRIES = documented('webhooks/#retry-mechanism')
@@ -79,7 +94,7 @@ export const probeRules: readonly ProbeRule[] = [
     source: RETRIES,
     words: 'sent twice',
     after: 1,
-    messages: message => [message, message],
+    messages: same(2),
   },
   {
     id: 'R4',
@@ -94,10 +109,12 @@ export const probeRules: readonly ProbeRule[] = [
     isUnknown: true,
     lacking:
       'The webhook is not subscribed to both card_payment_captured and card_payment_succeeded.',
-    messages(_message, make, newId) {
-      const [captured, succeeded] = [make('card_payment_captured'), make('card_payment_succeeded')]
-      const other = newId()
-      return captured && succeeded && [captured, succeeded].map(each => ofUnknown(each, other))
+    messages(payment, made) {
+      const unknown = unknownLike(payment, made)
+      return ifAll(
+        made.make(unknown, { event_type: 'card_payment_captured' }),
+        made.make(unknown, { event_type: 'card_payment_succeeded' }),
+      )
     },
   },
   {
@@ -110,7 +127,8 @@ export const probeRules: readonly ProbeRule[] = [
       "Check the signature over the bytes as they arrived. Express: express.raw({ type: 'application/json' }). Flask: request.get_data(). Rails: request.raw_post. Spring: @RequestBody byte[]. PHP: php://input.",
     source: SIGNING,
     words: 'one space more',
-    messages: message => [{ ...message, body: message.body.replace(',', ', ') }],
+    isRead: true,
+    messages: changed(body => body.replace(',', ', ')),
   },
   {
     id: 'R6',
@@ -122,7 +140,8 @@ export const probeRules: readonly ProbeRule[] = [
       'Give the HMAC the bytes as they arrived, before anything parses them. Decode the body as UTF-8.',
     source: SIGNING,
     words: 'é, £ and an emoji in the description',
-    messages: message => [changed(message, { description: 'Crème brûlée, £5 🍮' })],
+    isRead: true,
+    messages: changed(withFields({ description: 'Crème brûlée, £5 🍮' })),
   },
   {
     id: 'R7',
@@ -132,7 +151,8 @@ export const probeRules: readonly ProbeRule[] = [
     advice: 'Ignore fields that you do not know: GOV.UK Pay adds some without notice.',
     source: documented('versioning/#stay-up-to-date'),
     words: 'an unknown field in resource',
-    messages: message => [changed(message, { a_field_that_is_new: 'value' })],
+    isRead: true,
+    messages: changed(withFields({ a_field_that_is_new: 'value' })),
   },
   {
     id: 'R8',
@@ -146,19 +166,22 @@ export const probeRules: readonly ProbeRule[] = [
     atOnce: true,
     passed: 'The receiver did not fail.',
     breaks: answers => answers.some(({ status }) => status !== null && status >= 500),
-    messages: message => [message, message],
+    messages: same(2),
   },
   {
     id: 'R9',
     level: 'warn',
     title: 'The message as GOV.UK Pay prints it',
     sentence:
-      'The receiver refuses a message as the source of GOV.UK Pay prints it: resource_type is PAYMENT; _links, provider_id, authorisation_mode and wallet_type are missing; what is not known in card_details is null.',
+      'The receiver refuses a message as the source of GOV.UK Pay prints it: resource_type is PAYMENT; _links, provider_id, authorisation_mode, card_brand and card_details.wallet_type are missing; what is not known in card_details is null.',
     advice:
       'Read the payment with GET /v1/payments/{payment_id} where you need these fields. Expect null in card_details, and resource_type in capital letters.',
     source: inCode('webhooks', 'message/apirepresentation/PaymentApiRepresentation.java', '22-44'),
     words: 'the message as GOV.UK Pay prints it',
-    messages: message => [inProduction(message)],
+    isFirst: true,
+    isRead: true,
+    isTrueIn: 'govuk-pay',
+    messages: (payment, { make }) => ifAll(make(payment, { as: 'govuk-pay' })),
   },
   {
     id: 'R10',
@@ -170,13 +193,23 @@ export const probeRules: readonly ProbeRule[] = [
       'Take declined, cancelled and timedout for failed. While finished is false, wait, also with a status that you do not know. Or read the payment with GET /v1/payments/{payment_id}.',
     source: inCode('webhooks', 'message/apirepresentation/ExternalChargeState.java', '7-16'),
     words: 'a failed payment as GOV.UK Pay prints it',
-    isUnknown: true,
+    isFirst: true,
+    isRead: true,
     after: 1,
     lacking:
-      'The webhook is not subscribed to card_payment_failed, or the receiver refuses it also with the status failed: of a payment that it does not know (R4), or as GOV.UK Pay prints it (R9).',
-    messages(_message, make, newId) {
-      const failed = make('card_payment_failed')
-      return failed && failures(failed, newId)
+      'The webhook is not subscribed to card_payment_failed, or the receiver does not accept messages of a payment that it does not know (R4). A declined payment in a test account of behaviour govuk-pay shows what it does.',
+    messages(payment, made) {
+      const { make } = made
+      const event_type = 'card_payment_failed'
+      const [declined, cancelled] = (['P0010', 'P0030'] as const).map(code =>
+        make(failedLike(payment, code, made), { event_type, as: 'govuk-pay' }),
+      )
+      // First what the receiver knows, about a payment that it does not know.
+      const known =
+        behaviourOf(payment) === 'govuk-pay'
+          ? make(unknownLike(payment, made))
+          : make(failedLike(payment, 'P0010', made), { event_type })
+      return ifAll(known, declined, cancelled)
     },
   },
 ]

@@ -1,31 +1,28 @@
 /** Probes: messages that are made to find out what a receiver does with them. They are sent only when asked for. */
 import type { Account } from '../../../core/account.ts'
-import { behaviourOf, type Payment } from '../../../pay/payments/payment.ts'
+import { behaviourOf, type Payment, stateOf } from '../../../pay/payments/payment.ts'
 import { presentPayment } from '../../../pay/payments/response.ts'
-import {
-  type EventType,
-  type Message,
-  messagesFor,
-  type Webhook,
-} from '../../../pay/webhooks/webhook.ts'
+import { type EventType, messagesFor, type Webhook } from '../../../pay/webhooks/webhook.ts'
 import { keptAddresses } from '../../../platform/http/addresses.ts'
 import type { ToolContext } from '../../context.ts'
 import { sendingAlone } from '../../deliver/resend.ts'
 import { sendByHand, signed } from '../../deliver/send-again.ts'
 import { findPayments } from '../../lists/find-payments-store.ts'
 import type { Exchange } from '../../record/exchange.ts'
-import { countExchanges } from '../../record/store.ts'
+import { readsSince } from '../../record/store.ts'
 import { causeOf } from '../causes.ts'
-import { forgeryRules, probeForgeries } from './probe-forgeries.ts'
+import { judgeAnswers } from './probe-answers.ts'
+import { forgeryRules, judgeForgeries, tryForgeries } from './probe-forgeries.ts'
+import { judgeReads, watchReads } from './probe-reads.ts'
 import { type ProbeRule, probeRules } from './probe-rules.ts'
 import {
   CONTROL,
   isAccepted,
   MOST_MS,
   MOST_POSTS,
-  OUT_OF_TIME,
   POST_MS,
   type Probe,
+  type ToSend,
 } from './probing.ts'
 import { byId, type Finding, findingsOf, type Judged } from './rule.ts'
 
@@ -47,45 +44,72 @@ export const probeReceiver = (
   isAbandoned: () => boolean,
 ) =>
   sendingAlone(context, account, MOST_MS, async () => {
-    const started = performance.now()
-    let posts = 0
-    const { config, newId, time } = context
-    const nextId = () => newId(time.now(account), account.room)
-    const findings = await probeAll({
-      context,
-      account,
-      newId: nextId,
-      make(payment, event_type) {
-        const { payment_id, events, base_url } = payment
-        const at = events.at(-1)?.at ?? time.now(account)
-        const resource = presentPayment(payment, keptAddresses(config, base_url))
-        const eventTypes = event_type ? [event_type] : PAID
-        const change = { payment_id, at, eventTypes, behaviour: behaviourOf(payment), resource }
-        return messagesFor(change, [webhook], nextId)[0]
-      },
-      post(message, words, forgery) {
-        posts += 1
-        const { damage, key } = forgery ?? {}
-        return sendByHand(context, account, message, {
-          ...signed(message.body, key ?? webhook.signing_key, damage),
-          url: webhook.callback_url,
-          // Nothing is forged before the receiver has accepted a true message.
-          byHand: {
-            kind: 'probe',
-            words,
-            ...(forgery && { undamaged: 'accepted' }),
-            ...(damage && { damage }),
-            ...(key !== undefined && { other_key: true }),
-          },
-        })
-      },
-      maySend: (messages, ms = POST_MS) =>
-        posts + messages <= MOST_POSTS &&
-        performance.now() - started + ms <= MOST_MS &&
-        !isAbandoned(),
-    })
-    return { posts, findings: findings.toSorted((one, other) => byId(one.rule, other.rule)) }
+    const { probe, postsSoFar } = createProbe(context, account, webhook, isAbandoned)
+    const findings = await probeAll(probe)
+    const inOrder = findings.toSorted((one, other) => byId(one.rule, other.rule))
+    return { posts: postsSoFar(), findings: inOrder }
   })
+
+function createProbe(
+  context: ToolContext,
+  account: Account,
+  webhook: Webhook,
+  isAbandoned: () => boolean,
+): { probe: Probe; postsSoFar: () => number } {
+  const { config, database, recorder, time } = context
+  const [started, since] = [performance.now(), time.wall()]
+  const payment_ids = new Set<string>()
+  let posts = 0
+  let sending: Promise<unknown> = Promise.resolve()
+  const maySend = (messages: number, ms: number) =>
+    posts + messages <= MOST_POSTS && performance.now() - started + ms <= MOST_MS && !isAbandoned()
+  const newId = (at = time.now(account)) => context.newId(at, account.room)
+  const post = ({ message, words, forgery }: ToSend): Promise<Exchange> => {
+    posts += 1
+    payment_ids.add(message.payment_id)
+    const { damage, key } = forgery ?? {}
+    return sendByHand(context, account, message, {
+      ...signed(message.body, key ?? webhook.signing_key, damage),
+      url: webhook.callback_url,
+      // Nothing is forged before the receiver has accepted a true message.
+      byHand: {
+        kind: 'probe',
+        words,
+        ...(forgery && { undamaged: 'accepted' }),
+        ...(damage && { damage }),
+        ...(key !== undefined && { other_key: true }),
+      },
+    })
+  }
+  const probe: Probe = {
+    context,
+    account,
+    newId,
+    make(payment, { event_type, as = behaviourOf(payment) } = {}) {
+      const { payment_id, base_url } = payment
+      const { at } = stateOf(payment)
+      const resource = presentPayment(payment, keptAddresses(config, base_url))
+      const eventTypes = event_type ? [event_type] : PAID
+      const change = { payment_id, at, eventTypes, behaviour: as, resource }
+      return messagesFor(change, [webhook], () => newId())[0]
+    },
+    send(messages, { atOnce, ms = 0 } = {}) {
+      const sent = sending.then(() => {
+        if (!maySend(messages.length, ms + POST_MS * (atOnce ? 1 : messages.length)))
+          return undefined
+        return atOnce ? Promise.all(messages.map(post)) : Array.fromAsync(messages, post)
+      })
+      sending = sent.catch(() => {})
+      return sent
+    },
+    async reads() {
+      await recorder?.flush()
+      return readsSince(database, account.room, [...payment_ids], since)
+    },
+    isOver: () => !maySend(0, 0),
+  }
+  return { probe, postsSoFar: () => posts }
+}
 
 async function probeAll(probe: Probe): Promise<Finding[]> {
   const { context, account } = probe
@@ -101,12 +125,36 @@ async function probeAll(probe: Probe): Promise<Finding[]> {
   const message = probe.make(first)
   if (!message)
     return nothingSeen({ lacking: `The webhook is subscribed to none of ${PAID.join(' and ')}.` })
-  const control = await probe.post(message, CONTROL)
+  const [control] = (await probe.send([{ message, words: CONTROL }])) ?? []
+  if (!control) return nothingSeen({ lacking: 'Nobody waited for the answer.' })
   if (!isAccepted(control)) return nothingSeen({ lacking: firstMend(control), unclear: [control] })
-  const findings = await probeForgeries(probe, first, others)
-  for (const rule of probeRules)
-    findings.push(...findingsOf(rule, await judgeRule(probe, rule, first)))
-  return findings
+  return judgeRules(probe, { first, control }, others)
+}
+
+/** The rules of most worth are first. What waits for reads runs beside the messages of others. */
+async function judgeRules(
+  probe: Probe,
+  known: { first: Payment; control: Exchange },
+  others: readonly Payment[],
+): Promise<Finding[]> {
+  const judged = new Map<ProbeRule, Judged>()
+  const judge = async (rule: ProbeRule) => judged.set(rule, await judgeAnswers(probe, rule, known))
+  const worthMost = probeRules.filter(({ isFirst }) => isFirst)
+  for (const rule of worthMost) await judge(rule)
+  const tried = await tryForgeries(probe, known.first)
+  const rest = probeRules.filter(({ isFirst }) => !isFirst)
+  const suspects = tried.flatMap(({ suspect }) => suspect ?? [])
+  const [watched] = await Promise.all([watchReads(probe, others, suspects), ...rest.map(judge)])
+  const findings = probeRules.flatMap(rule => {
+    const answers = judged.get(rule) ?? {}
+    // Who accepts a forgery accepts all, and so the answer is no proof.
+    const isProof =
+      suspects.length === 0 ||
+      !answers.right ||
+      ('sent' in watched && rule.isTrueIn === behaviourOf(known.first))
+    return findingsOf(rule, isProof ? answers : judgeReads(rule, answers, watched))
+  })
+  return [...judgeForgeries(tried, watched), ...findings]
 }
 
 const firstMend = (control: Exchange): string =>
@@ -114,54 +162,3 @@ const firstMend = (control: Exchange): string =>
 
 const nothingSeen = (why: Judged): Finding[] =>
   [...forgeryRules, ...probeRules].flatMap(rule => findingsOf(rule, why))
-
-/** A receiver that breaks the rule must break it twice, and accept the true message in between. */
-async function judgeRule(probe: Probe, rule: ProbeRule, first: Payment): Promise<Judged> {
-  const { after = 0, breaks = isRefused, passed = 'The receiver accepted it.' } = rule
-  const messages = messagesOf(probe, rule, first)
-  if (!messages) return {}
-  const ms = POST_MS * (rule.atOnce ? 1 : messages.length)
-  if (!probe.maySend(messages.length, ms)) return OUT_OF_TIME
-  const missing = await countMissing(probe)
-  const answers = await sendAll(probe, rule, messages)
-  if (!breaks(answers)) return { right: answers, passed }
-  const message = probe.make(first)
-  if (!message || !probe.maySend(1 + messages.length, POST_MS + ms)) return OUT_OF_TIME
-  const control = await probe.post(message, CONTROL)
-  const again = await sendAll(probe, rule, messagesOf(probe, rule, first) ?? [])
-  const unclear = [...answers, control, ...again]
-  if (rule.isUnknown && (await countMissing(probe)) > missing)
-    return { lacking: READS_UNKNOWN, unclear }
-  const before = [answers, again].flatMap(each => each.slice(0, after))
-  if (rule.lacking && after > 0 && !before.some(isAccepted)) return { unclear }
-  const isSteady = isAccepted(control) && breaks(again) && before.every(isAccepted)
-  if (!isSteady) return { lacking: VARY, unclear }
-  return { broken: [{ evidence: [...answers, ...again].filter(each => !isAccepted(each)) }] }
-}
-
-const isRefused = (answers: readonly Exchange[]): boolean => !answers.every(isAccepted)
-
-const VARY = 'The answers of the receiver vary: it does not answer equal messages alike.'
-const READS_UNKNOWN =
-  'The receiver reads the payment, and this one does not exist, so its refusal shows nothing.'
-
-/**
- * How many requests of the account were about something that does not exist. They are counted before and after, because
- * identifiers of two instances do not tell which was written first.
- */
-async function countMissing({ context: { database, recorder }, account }: Probe): Promise<number> {
-  await recorder?.flush()
-  const filter = { kinds: ['api'], refused: true, status: 404 } as const
-  return countExchanges(database, account.room, filter, Infinity)
-}
-
-function messagesOf(probe: Probe, rule: ProbeRule, payment: Payment): Message[] | undefined {
-  const made = probe.make(payment)
-  const make = (event_type: EventType) => probe.make(payment, event_type)
-  return made && rule.messages(made, make, probe.newId)
-}
-
-async function sendAll(probe: Probe, rule: ProbeRule, messages: readonly Message[]) {
-  const send = (message: Message) => probe.post(message, `${rule.id}: ${rule.words}`)
-  return rule.atOnce ? Promise.all(messages.map(send)) : Array.fromAsync(messages, send)
-}

@@ -19,12 +19,35 @@ const MOST_ATTEMPTS = 2
 /** An active webhook with all attempts to it. */
 type Receiver = { webhook: Webhook; attempts: readonly Evidence[] }
 
-/** Judges each receiver, but for those of tests, which say so. Nothing is right while the rule cannot tell of one. */
+/** A request is answered so soon after the last attempt that it waited for. Milliseconds. */
+const SOON = 50
+
+/** Attempts that are made while the request of the application that caused them waits, where the service behaves so. */
+const isAwaited =
+  ({ ofPayment }: AccountRecord) =>
+  ({ payment_id, began, ms }: Evidence): boolean =>
+    (ofPayment.get(payment_id ?? '') ?? []).some(
+      request =>
+        request.kind === 'api' &&
+        request.began <= began &&
+        began + ms <= request.began + request.ms + SOON,
+    )
+
+/**
+ * Judges each receiver, but for those of tests, which say so. Nothing is right while the rule cannot tell of one. W5 has
+ * the attempts that are `awaited`: of those that came too late no other rule can tell why.
+ */
 function judgeEach(
-  { exchanges, webhooks }: AccountRecord,
+  record: AccountRecord,
   judgeOne: (receiver: Receiver) => Judged,
+  awaited = false,
 ): Judged {
-  const sent = exchanges.filter(({ kind }) => kind === 'out')
+  const { exchanges, webhooks } = record
+  const isOfRequest = isAwaited(record)
+  const sent = exchanges.filter(
+    each =>
+      each.kind === 'out' && (awaited ? isOfRequest(each) : !isTimeout(each) || !isOfRequest(each)),
+  )
   const byWebhook = Map.groupBy(sent, ({ webhook_id }) => webhook_id)
   const judged = webhooks
     .map(webhook => ({ webhook, attempts: byWebhook.get(webhook.webhook_id) ?? [] }))
@@ -106,8 +129,9 @@ export const receiverRules: readonly Rule[] = [
     source: documented('webhooks/#set-up-a-callback-url-to-receive-a-webhook-message'),
     lacking: 'The account has no active webhook whose registration is kept.',
     judge(record) {
-      const others = record.webhooks.filter(each => !hasLiveHost(each))
-      const broken = [{ evidence: registrations(record, others), times: others.length }]
+      const broken = record.webhooks
+        .filter(each => !hasLiveHost(each))
+        .map(webhook => ({ evidence: registrations(record, [webhook]), times: 1, webhook }))
       return { broken, right: registrations(record, record.webhooks) }
     },
   },
@@ -206,5 +230,28 @@ export const receiverRules: readonly Rule[] = [
       }))
       return { broken, right: registrations(record, record.webhooks) }
     },
+  },
+  {
+    id: 'W5',
+    level: 'note',
+    title: 'Requests that wait for their own message',
+    sentence:
+      'The receiver did not answer while a request of your service, which caused the message, waited for its own answer: a server with one worker cannot do both. With GOV.UK Pay the message comes after the answer.',
+    advice:
+      'Nothing is to be mended for production. Give the server a second worker in tests, or use a test account of behaviour govuk-pay, where the message comes later too.',
+    source: inCode('webhooks settings', 'config.yaml', '92-95'),
+    lacking: 'No message was sent while a request of the application waited for it.',
+    judge: record =>
+      judgeEach(
+        record,
+        receiver => {
+          const attempts = sinceChange(receiver)
+          return {
+            broken: [{ evidence: attempts.filter(isTimeout) }],
+            right: attempts.filter(hasSucceeded),
+          }
+        },
+        true,
+      ),
   },
 ]

@@ -1,6 +1,7 @@
 import { isAscii, isUtf8 } from 'node:buffer'
 import { unescape as decoded } from 'node:querystring'
 import { BODY_BYTES, EXPLAINED_DEPTH, VARIANT_BYTES } from '../../../core/budgets.ts'
+import { inDigits } from '../../../core/money.ts'
 import { type Advice, AS_IS, encoding, rawBody, readBefore, type Variant } from './advice.ts'
 import { escaping, isTooDeep, printJson, readJson, type Style } from './json-text.ts'
 
@@ -84,7 +85,7 @@ export function isPrinted(body: Buffer): boolean {
 export function bodyProblem(body: Buffer | undefined): string | undefined {
   if (!body) return undefined
   if (body.length > BODY_BYTES)
-    return `The body has ${body.length.toLocaleString('en-GB')} bytes: at most ${BODY_BYTES.toLocaleString('en-GB')} are compared, as a body of the API has no more`
+    return `The body has ${inDigits(body.length)} bytes: at most ${inDigits(BODY_BYTES)} are compared, as a body of the API has no more`
   return isTooDeep(body.toString('utf8'))
     ? `The body is nested deeper than ${EXPLAINED_DEPTH} levels: it is no message of Farthing`
     : undefined

@@ -1,3 +1,4 @@
+import { inDigits } from '../../../core/money.ts'
 import { type Advice, AS_IS, apiKey, missingKey, otherKey, theKey, type Variant } from './advice.ts'
 import type { Input, NamedKey } from './question.ts'
 
@@ -21,7 +22,7 @@ const LONGEST_KEY = 1_024
 /** Why a key is not compared, in a sentence; undefined for one that is. */
 export const keyProblem = (key: string): string | undefined =>
   Buffer.byteLength(key) > LONGEST_KEY
-    ? `The key has more than ${LONGEST_KEY.toLocaleString('en-GB')} bytes: a signing key has 39`
+    ? `The key has more than ${inDigits(LONGEST_KEY)} bytes: a signing key has 39`
     : undefined
 
 /** The form of the API keys of GOV.UK Pay. Farthing's may have any. */

@@ -1,0 +1,235 @@
+/** Receivers that judge each message in their own way: what a probe finds of each, and what asking it finds. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { hex, type Keys, mistaken, right, signatureIn } from './checking-receivers.ts'
+import type { Body } from './client.ts'
+import type { Behaviour, Received } from './receiver.ts'
+
+/** Milliseconds within which two messages arrive that are sent at once, also on a busy machine. */
+const SAME_MOMENT = 200
+
+/** What a receiver knows of a message. */
+type Arrived = {
+  request: Received
+  message: Body
+  isRight: boolean
+  keys: Keys
+  /** How often a message with this identifier has arrived, this time included. */
+  times: number
+  /** Resolves after a while to whether no other message was under way meanwhile. */
+  isAlone: () => Promise<boolean>
+  isKnownPayment: boolean
+  /** Reads the payment, and resolves to its status; 'none' if it does not exist. */
+  read: () => Promise<string>
+  /** Does this after the answer. */
+  later: (work: () => Promise<unknown>) => void
+}
+
+type Judge = (arrived: Arrived) => number | Promise<number>
+
+export type JudgingReceiver = {
+  judge: Judge
+  /** What a probe finds that is no pass. Absent where it accepts no true message. */
+  probed?: Record<string, string>
+  /** The cause that asking it finds about a message that it refuses. */
+  asked?: string
+}
+
+const right401 = (arrived: Arrived): number => (arrived.isRight ? 200 : 401)
+const refusing =
+  (isRefused: (arrived: Arrived) => boolean, status = 400): Judge =>
+  arrived =>
+    arrived.isRight && isRefused(arrived) ? status : right401(arrived)
+
+/** Takes only what `expected` computes of the body. */
+const expecting =
+  (expected: (body: string, keys: Keys) => string): Judge =>
+  ({ request, keys }) =>
+    signatureIn(request) === expected(request.body, keys) ? 200 : 401
+
+/** Answers 200 first, as the documentation says, and then reads the payment of what it takes for true. */
+const readingLater =
+  (isTrue: (arrived: Arrived) => boolean): Judge =>
+  arrived => {
+    if (isTrue(arrived)) arrived.later(arrived.read)
+    return 200
+  }
+
+const mistake = (cause: string): JudgingReceiver => ({
+  judge: expecting(mistaken(cause)),
+  asked: cause,
+})
+
+const printedAgain = (body: string, { own }: Keys) => hex(JSON.stringify(JSON.parse(body)), own)
+
+const API_STATUSES = [
+  'created',
+  'started',
+  'submitted',
+  'capturable',
+  'success',
+  'failed',
+  'cancelled',
+  'error',
+]
+
+/** Of another public client: the statuses that it expects with each event. */
+const STATUSES_OF: Record<string, string[]> = {
+  card_payment_succeeded: ['success', 'submitted', 'capturable'],
+  card_payment_captured: ['success'],
+  card_payment_failed: ['failed'],
+  card_payment_cancelled: ['cancelled', 'failed'],
+  card_payment_refunded: ['success'],
+}
+
+const notSeen = (...ids: string[]): Record<string, string> =>
+  Object.fromEntries(ids.map(id => [id, 'not seen']))
+/** What no answer of a receiver shows that accepts a forgery. */
+const BY_ANSWERS_ALONE = notSeen('R3', 'R4', 'R8')
+
+export const judgingReceivers: Record<string, JudgingReceiver> = {
+  // As a third public client does, which goes by the event alone and takes one that it does not know.
+  'checks rightly': { judge: right401, probed: {}, asked: 'accepts' },
+  'checks nothing': {
+    judge: async ({ read }) => {
+      await read()
+      return 200
+    },
+    probed: { R1: 'fail', R2: 'fail', ...BY_ANSWERS_ALONE, R11: 'fail' },
+    asked: 'checks-nothing',
+  },
+  'answers 200, whatever comes': {
+    judge: () => 200,
+    probed: notSeen('R1', 'R2', 'R3', 'R4', 'R5', 'R6', 'R7', 'R8', 'R9', 'R10', 'R11'),
+  },
+  'answers 200, and reads the payments of true messages': {
+    judge: readingLater(({ isRight }) => isRight),
+    probed: BY_ANSWERS_ALONE,
+  },
+  'answers 200, and prints JSON again before it looks': {
+    judge: readingLater(
+      ({ request, keys }) => signatureIn(request) === printedAgain(request.body, keys),
+    ),
+    probed: { ...BY_ANSWERS_ALONE, R5: 'fail' },
+  },
+  'answers 200, and does nothing about statuses that it does not know': {
+    judge: readingLater(
+      ({ isRight, message }) => isRight && API_STATUSES.includes(message.resource.state.status),
+    ),
+    probed: { ...BY_ANSWERS_ALONE, R10: 'fail' },
+  },
+  'has no key': {
+    judge: async ({ request, keys, read }) => {
+      const expected = ['undefined', keys.own].map(each => hex(request.body, each))
+      if (!expected.includes(signatureIn(request))) return 401
+      await read()
+      return 200
+    },
+    probed: { ...BY_ANSWERS_ALONE, R11: 'fail' },
+  },
+  'prints JSON again': { judge: expecting(printedAgain), probed: { R5: 'fail' } },
+  'prints JSON with two spaces': mistake('body:printed-pretty-2'),
+  'prints JSON as Python does': mistake('body:printed-python'),
+  'prints JSON as PHP does': mistake('body:printed-php'),
+  'reads Latin-1': { ...mistake('body:latin-1'), probed: { R6: 'fail' } },
+  'has a newline in its key': mistake('key:newline'),
+  'has the key of another webhook': mistake('key:other-webhook'),
+  'compares base64': mistake('digest:base64'),
+  'compares upper case': mistake('digest:upper'),
+  'refuses all': { judge: () => 401, asked: 'unknown' },
+  'is not idempotent': { judge: refusing(({ times }) => times > 1, 409), probed: { R3: 'warn' } },
+  'needs to know the payment': {
+    judge: refusing(({ isKnownPayment }) => !isKnownPayment, 404),
+    probed: { R4: 'warn', R10: 'not seen' },
+  },
+  'needs to know the payment, and reads it after it has answered': {
+    judge: arrived => {
+      if (arrived.isRight) arrived.later(arrived.read)
+      return arrived.isKnownPayment ? right401(arrived) : 404
+    },
+    probed: { R4: 'warn', R10: 'not seen' },
+  },
+  // That client reads the payment and compares its status with the event: it answers 500 where they do not match.
+  'reads the payment and compares its status with the event': {
+    judge: async ({ isRight, message, read }) => {
+      if (!isRight) return 401
+      return STATUSES_OF[message.event_type]?.includes(await read()) ? 200 : 500
+    },
+    probed: notSeen('R4', 'R10'),
+  },
+  'is strict about unknown fields': {
+    judge: refusing(({ message }) => 'a_field_that_is_new' in message.resource),
+    probed: { R7: 'warn' },
+    asked: 'accepts',
+  },
+  'fails when two come at once': {
+    judge: async arrived => (arrived.isRight ? ((await arrived.isAlone()) ? 200 : 500) : 401),
+    probed: { R8: 'warn' },
+  },
+  'needs the links': {
+    judge: refusing(({ message }) => !message.resource._links, 500),
+    probed: { R9: 'warn', R10: 'fail' },
+  },
+  'takes the resource type payment alone': {
+    judge: refusing(({ message }) => message.resource_type !== 'payment', 422),
+    probed: { R9: 'warn', R10: 'fail' },
+  },
+  // The statuses that a public client of a department knows: it answers 500 to any other.
+  'knows only the statuses of the API': {
+    judge: refusing(({ message }) => !API_STATUSES.includes(message.resource.state.status), 500),
+    probed: { R10: 'fail' },
+  },
+}
+
+type Surroundings = {
+  keys: Keys
+  knows: (payment_id: string) => boolean
+  /** Reads a payment through the API: its status, or 'none'. */
+  read: (payment_id: string) => Promise<string>
+  /** Lets seconds pass before it does something after its answer. */
+  pass: () => void
+}
+
+export function judging(
+  judge: Judge,
+  { keys, knows, read, pass }: Surroundings,
+): Behaviour & { isBusy(): boolean } {
+  const seen = new Map<string, number>()
+  let busy = 0
+  let underWay = 0
+  let mostUnderWay = 0
+  return {
+    plain: true,
+    isBusy: () => busy > 0,
+    async onRequest({ request, response }) {
+      const message = JSON.parse(request.body)
+      const { webhook_message_id: id, resource_id } = message
+      const times = (seen.get(id) ?? 0) + 1
+      seen.set(id, times)
+      busy += 1
+      underWay += 1
+      mostUnderWay = underWay === 1 ? 1 : Math.max(mostUnderWay, underWay)
+      const works: (() => Promise<unknown>)[] = []
+      const status = await judge({
+        request,
+        message,
+        keys,
+        isRight: signatureIn(request) === right(request.body, keys),
+        times,
+        isAlone: async () => {
+          await sleep(SAME_MOMENT)
+          return mostUnderWay === 1
+        },
+        isKnownPayment: knows(resource_id),
+        read: () => read(resource_id),
+        later: work => works.push(work),
+      })
+      underWay -= 1
+      const answered = new Promise(resolve => response.on('finish', resolve))
+      response.writeHead(status).end()
+      await answered
+      if (works.length > 0) pass()
+      await Promise.all(works.map(work => work()))
+      busy -= 1
+    },
+  }
+}
