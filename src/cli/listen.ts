@@ -122,10 +122,15 @@ type Listener = {
 
 const listenerPath = ({ webhook }: Listener): string => `/control/listeners/${webhook.webhook_id}`
 
+/** Options with which nothing is received. */
+const ENDING = { forget: '--forget', printSigningKey: '--print-signing-key' } as const
+
 function refuseWithoutEffect(options: ListenOptions): void {
-  const forgetting = ['forget', 'name', ...Object.keys(serviceOptions)]
-  if (options.forget && Object.keys(options).some(name => !forgetting.includes(name)))
-    throw wrongUsage('--forget takes no option but --name and those of the service')
+  for (const [only, written] of Object.entries(ENDING)) {
+    const taken = [only, 'name', ...Object.keys(serviceOptions)]
+    if (only in options && Object.keys(options).some(name => !taken.includes(name)))
+      throw wrongUsage(`${written} takes no option but --name and those of the service`)
+  }
   if (options.forwardTo === undefined && (options.header || options.insecure))
     throw wrongUsage('--header and --insecure have an effect only with --forward-to')
 }
