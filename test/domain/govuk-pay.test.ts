@@ -98,30 +98,3 @@ test('a payment that failed has the status of the ledger, and both kinds of canc
   expired.resource.state = { status: 'failed', finished: true, code: 'P0020', message: 'x' }
   assert.equal(JSON.parse(asGovukPay(JSON.stringify(expired))).resource.state.status, 'timedout')
 })
-
-test('a message that has the shape already stays as it is', () => {
-  const once = asGovukPay(messageOf(samplePayment('started'), 'cancel').body)
-  assert.equal(asGovukPay(once), once)
-})
-
-/** The statuses that the public receiver of a department knows, and the moves that it accepts from `submitted`. */
-const publicReceiver = (body: string): 'accepted' | 'unknown status' => {
-  const { resource_type, resource } = JSON.parse(body)
-  assert.equal(resource_type.toLowerCase(), 'payment')
-  const accepted = ['success', 'failed', 'cancelled', 'error']
-  return accepted.includes(resource.state.status) ? 'accepted' : 'unknown status'
-}
-
-test('a public receiver accepts all our messages, and not those of GOV.UK Pay about a declined payment', () => {
-  for (const [trigger, ofGovukPay] of [
-    ['confirm', 'accepted'],
-    ['choose_declined', 'unknown status'],
-    ['choose_cancel', 'accepted'],
-    ['choose_error', 'accepted'],
-    ['cancel', 'accepted'],
-  ] as const) {
-    const { body } = messageOf(samplePayment('started', {}, { success_chosen: true }), trigger)
-    assert.equal(publicReceiver(body), 'accepted', trigger)
-    assert.equal(publicReceiver(asGovukPay(body)), ofGovukPay, trigger)
-  }
-})

@@ -47,12 +47,7 @@ export type Message = {
 }
 
 export const eventTypes = [
-  'succeeded',
-  'captured',
-  'refunded',
-  'failed',
-  'cancelled',
-  'settled',
+  ...['succeeded', 'captured', 'refunded', 'failed', 'cancelled', 'settled'],
 ].map(name => `card_payment_${name}`)
 
 const ACCEPTED = {

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Database, Time } from '../../src/core/ports.ts'
 import type { RawAttempt } from '../../src/pay/webhooks/attempts.ts'
-import { createJudge } from '../../src/tools/explain/check/judge.ts'
+import { createFactWriter } from '../../src/tools/explain/check/judge.ts'
 import { createRecorder } from '../../src/tools/record/recorder.ts'
 
 // Not whole: what the recorder reads of a request and its response.
@@ -36,7 +36,7 @@ function recording(isShared: boolean) {
     isShared,
     onRecorded: () => {},
     onFault: assert.ifError,
-    judge: createJudge(assert.ifError),
+    factWriter: createFactWriter(assert.ifError),
   })
   const { onSend } = recorder.hooks('api', { operationId: 'searchPayments' })
   let sent = 0

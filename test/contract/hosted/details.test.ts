@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { elementsOf, only, tagged, withId } from '../../hosted/document.ts'
+import { elementsOf, only, withId } from '../../hosted/document.ts'
 import type { Body, Client } from '../../support/client.ts'
 import { confirmOf, headings, met, pageOf } from '../../support/hosted-page.ts'
 import { choose, read, statusesOf } from '../../support/journeys.ts'
@@ -186,16 +186,6 @@ onSharedDatabases(
           )
         })
       }
-
-      test('the page of each end is in the language of the payment', async () => {
-        const api = await service().newAccount()
-        for (const [scenario] of endings) {
-          const payment = await api.createPayment({ language: 'cy' })
-          const elements = elementsOf((await choose(api, payment, scenario)).text)
-          assert.equal(only(elements, tagged('html')).attributes.lang, 'cy', scenario)
-          assert.equal(only(elements, withId('return-url')).text, 'Parhau', scenario)
-        }
-      })
     })
   },
   { control: true },

@@ -101,24 +101,10 @@ onOneDatabase('HTTP: routes', service => {
 
   test('an unknown path returns 404 P0911, under /v1 and outside it', async () => {
     for (const path of [
-      '/v1',
-      '/v1/',
-      '/v1/nothing',
-      '/v1/disputes/06g29a1qo2naf3av5jnd3p8dkd',
-      '/v1/payments/a/b',
-      '/v1/refunds/a',
-      '/v1/Payments',
-      '/V1/payments',
-      '/v2/payments',
-      '/nothing',
-      '/favicon.ico',
-      '/healthz/more',
-      '/assets/nothing.css',
-      '/assets/..%2f..%2fpackage.json',
-      '/assets/../../package.json',
-      '/secured',
-      '/%',
-      '/%ff',
+      ...['/v1', '/v1/', '/v1/nothing', '/v1/disputes/06g29a1qo2naf3av5jnd3p8dkd'],
+      ...['/v1/payments/a/b', '/v1/refunds/a', '/v1/Payments', '/V1/payments', '/v2/payments'],
+      ...['/nothing', '/favicon.ico', '/healthz/more', '/assets/nothing.css'],
+      ...['/assets/..%2f..%2fpackage.json', '/assets/../../package.json', '/secured', '/%', '/%ff'],
     ])
       for (const method of ['GET', 'POST', 'PUT'])
         if (!path.startsWith('/assets') || method === 'GET')
@@ -169,17 +155,5 @@ onOneDatabase('HTTP: routes', service => {
     const page = await send('GET', '/secure/%ff')
     assert.equal(page.status, 404)
     assert.match(page.headers.get('content-type') ?? '', /^text\/html/)
-  })
-
-  test('a path with percent-encoded letters reaches its route', async () => {
-    const { '{payment_id}': payment_id = '' } = ids
-    const encoded = [...payment_id].map(letter => `%${letter.charCodeAt(0).toString(16)}`).join('')
-    const answer = await send('GET', `/v1/%70ayments/${encoded}`)
-    assert.equal(answer.body?.payment_id, payment_id)
-  })
-
-  test('a request target that is an absolute URL reaches its route', async () => {
-    const answer = await send('GET', `http://example.org/v1/payments/${ids['{payment_id}']}`)
-    assert.equal(answer.status, 200, answer.text)
   })
 })

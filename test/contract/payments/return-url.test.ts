@@ -21,14 +21,9 @@ const refusedAddresses: Record<string, string[]> = {
 }
 
 const returnUrls = [
-  'https://example.org',
-  'https://localhost:8443/back?a=1&b=2#end',
-  'https://192.168.1.1/',
-  'https://[::1]/',
-  'HTTPS://Example.Org/',
-  'https://bücher.example/zurück?q=ü',
-  'https://me:secret@example.org/',
-  'https://example.org/a%20b%0A',
+  ...['https://example.org', 'https://localhost:8443/back?a=1&b=2#end', 'https://192.168.1.1/'],
+  ...['https://[::1]/', 'HTTPS://Example.Org/', 'https://bücher.example/zurück?q=ü'],
+  ...['https://me:secret@example.org/', 'https://example.org/a%20b%0A'],
 ]
 
 onOneDatabase('Payments: return_url', service => {

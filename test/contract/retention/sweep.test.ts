@@ -182,16 +182,6 @@ onEveryDatabase('Retention: sweep', service => {
     assert.ok(Math.max(...counts) <= 200, counts.join())
   })
 
-  test('two instances may sweep at once', async () => {
-    await clean()
-    const { database, clock } = service()
-    const api = await service().newAccount()
-    for (let i = 0; i < 5; i++) await makePayment(api, 2)
-    clock.advance(DELETED)
-    await Promise.all([sweep(database, clock.now()), sweep(database, clock.now())])
-    assert.equal((await rows(database)).payments, 0)
-  })
-
   test('after a sweep by a clock that was ahead, totals and pages are those of the payments that are left', async () => {
     await clean()
     const { database, clock } = service()
