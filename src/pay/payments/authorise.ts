@@ -98,7 +98,7 @@ async function readPosted(context: Context, request: FastifyRequest, refusals: R
     : jsonBody(request, 'P0197', [], keepOther)
   const { one_time_token: token } = body
   const found: Found = typeof token === 'string' ? await currentByToken(context, token) : undefined
-  if (found) context.recordEffects?.(found.account, found.payment)
+  if (found) context.recordEffects?.(found)
   const behaviour = found ? behaviourOf(found.payment) : context.config.behaviour
   const accepts = takesCardForms[behaviour] ? 'json or form' : 'json'
   const refused = refusals[behaviour]?.({ request, accepts, account: found?.account })

@@ -97,7 +97,7 @@ export async function createPayment(context: Context, creation: Creation): Promi
     return undefined
   }
   const { payment, messages } = await inTurn(() => untilWritten(write))
-  context.recordEffects?.(account, payment, causedBy(payment, 0, messages))
+  context.recordEffects?.({ account, payment, caused: causedBy(payment, 0, messages) })
   await context.deliveries.deliver(messages)
   return payment
 }
@@ -112,10 +112,11 @@ export function causedBy({ events }: Payment, before: number, messages: Message[
 
 /** Throws an ApiError for an agreement that is not active, and for a set_up_agreement that cannot be set up. */
 async function usedAgreement(
-  { database }: Context,
-  { room, behaviour }: Account,
+  { database, recordEffects }: Context,
+  account: Account,
   { authorisation_mode, agreement_id, set_up_agreement }: NewPayment,
 ): Promise<Agreement | undefined> {
+  const { room, behaviour } = account
   if (set_up_agreement) {
     const agreement = await findAgreement(database, room, set_up_agreement)
     if (!agreement) throw unknownSetUp[behaviour]()
@@ -124,6 +125,7 @@ async function usedAgreement(
   if (authorisation_mode !== 'agreement' || !agreement_id) return undefined
   const agreement = await findAgreement(database, room, agreement_id)
   if (!agreement) throw errors.unknownAgreement()
+  recordEffects?.({ account, agreement: agreement.status })
   if (agreement.status !== 'active' || !agreement.instrument) throw errors.inactiveAgreement()
   return agreement
 }
@@ -193,7 +195,7 @@ export async function changePayment(
   const { recordEffects } = context
   const write = async () => {
     const found = await read()
-    if (found) recordEffects?.(found.account, found.payment)
+    if (found) recordEffects?.(found)
     const change = found && decide(found.payment, context.time.now(found.account))
     if (!change) return { found }
     const messages = await messagesOf(context, change)
@@ -211,7 +213,8 @@ export async function changePayment(
   const { found, change, messages } = await inTurn(() => untilWritten(write))
   if (!change) return found && { payment: found.payment, moved: false }
   const { before, after } = change
-  recordEffects?.(found.account, after, causedBy(after, before.events.length, messages))
+  const caused = causedBy(after, before.events.length, messages)
+  recordEffects?.({ account: found.account, payment: after, caused })
   await context.deliveries.deliver(messages)
   return { payment: after, moved: true }
 }

@@ -269,6 +269,6 @@ export async function paymentInPath(
   const payment_id = pathParam(request, 'payment_id')
   const found = await currentPayment(context, account, payment_id)
   if (!found) throw errors.paymentNotFound(code)
-  recordEffectsOf(request)?.(account, found)
+  recordEffectsOf(request)?.({ account, payment: found })
   return found
 }

@@ -80,7 +80,7 @@ export async function sendTestMessage(
   const written = await deliveries.write(room, statements, messages, { all: true })
   const [message] = messages
   if (!written || !message) return undefined
-  context.recordEffects?.(account, payment, causedBy(payment, 0, messages))
+  context.recordEffects?.({ account, payment, caused: causedBy(payment, 0, messages) })
   await deliveries.deliver(messages)
   return { message_id: message.message_id, refund_id }
 }

@@ -73,16 +73,16 @@ const situationsPart = (
   { root, config, addresses }: PageVisit,
   { situations }: Report,
 ): Html => html`<h2 class="govuk-heading-m">Situations of production</h2>
-${paragraph('What the documentation of GOV.UK Pay tells a client to handle, and whether this account has met it.')}
+${paragraph('What the documentation of GOV.UK Pay tells a client to handle, and whether your application has met it.')}
 ${!config.control && paragraph(html`Control is off: the lines with curl need ${code('FARTHING_CONTROL=true')}.`)}
 ${wideTable(situations, {
   caption: 'Situations of production',
   columns: {
     Situation: ({ situation }) => situation,
-    Met: ({ evidence }) =>
-      evidence === null ? 'No' : link(`${root}requests/${evidence}`, timeIn(evidence)),
-    How: ({ situation, evidence, line }) =>
-      evidence === null && howPart(situation, line.replace('$FARTHING_URL', addresses.api)),
+    Met: ({ met, evidence }) =>
+      html`${met === null && 'Cannot be seen: '}${evidence === null ? 'No' : link(`${root}requests/${evidence}`, timeIn(evidence))}`,
+    How: ({ situation, met, line }) =>
+      met !== true && howPart(situation, line.replace('$FARTHING_URL', addresses.api)),
   },
 })}`
 
