@@ -71,6 +71,8 @@ export const check = defineCommand({
   },
   async run({ config, options }) {
     const { failOn, ignore = [], junit, json } = options
+    if (options.situations && (options.probe !== undefined || options.ignore))
+      throw wrongUsage('--situations shows no rule: leave out --probe and --ignore')
     const service = await connect(config(), options)
     const report = await readReport(service, options)
     const known: string[] = report.findings.map(({ rule }: Body) => rule)

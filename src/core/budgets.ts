@@ -124,7 +124,7 @@ export const ACTIVE_WEBHOOKS = 100
 /** Statements that a connection to a database keeps prepared. Held by test/database/sqlite-connection.test.ts and test/database/postgres.test.ts. */
 export const PREPARED_STATEMENTS = 200
 
-/** Messages of an account that are read or recorded at once on an instance while they are delivered; more wait for their turn. Held by test/contract/webhooks/budget.test.ts. */
+/** Messages of an account that one statement reads or records while they are delivered; four such statements work at once on an instance, and more messages wait for their turn. Held by test/contract/webhooks/budget.test.ts. */
 export const DELIVERIES_AT_DATABASE = 64
 /** Bytes of messages that are being written or delivered; a change whose messages find no space is 503. Held by test/contract/webhooks/budget.test.ts. */
 export const DELIVERING_BYTES = 32 * MB

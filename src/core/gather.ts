@@ -3,20 +3,23 @@ type Asked<Item, Result> = { item: Item } & Pick<PromiseWithResolvers<Result>, '
 
 /**
  * Lets callers share work: what is asked for of a key while a run of it is underway shares the next run, at most `most`
- * together. `work` resolves to one result per item, in their order.
+ * together. Where more than that waits, up to `atOnce` runs of the key go on side by side. `work` resolves to one result
+ * per item, in their order.
  */
 export function createGathering<Item, Result>(
   most: number,
   work: (items: Item[]) => Promise<Result[]>,
+  atOnce = 1,
 ) {
   /** By key, while it has a run. */
-  const waiting = new Map<string, Asked<Item, Result>[]>()
+  const lines = new Map<string, { asked: Asked<Item, Result>[]; runs: number }>()
 
-  async function run(key: string, asked: Asked<Item, Result>[]): Promise<void> {
+  async function run(key: string): Promise<void> {
     // What is asked for in the same turn belongs to the first run.
     await undefined
-    while (asked.length > 0) {
-      const some = asked.splice(0, most)
+    const line = lines.get(key)
+    while (line && line.asked.length > 0) {
+      const some = line.asked.splice(0, most)
       try {
         const results = await work(some.map(({ item }) => item))
         for (const [i, { resolve }] of some.entries()) resolve(results[i] as Result) // one per item
@@ -24,17 +27,18 @@ export function createGathering<Item, Result>(
         for (const { reject } of some) reject(error)
       }
     }
-    waiting.delete(key)
+    if (line) line.runs -= 1
+    if (line?.runs === 0) lines.delete(key)
   }
 
   return (key: string, item: Item): Promise<Result> => {
     const { promise, resolve, reject } = Promise.withResolvers<Result>()
-    const asked = waiting.get(key)
-    if (asked) asked.push({ item, resolve, reject })
-    else {
-      const first = [{ item, resolve, reject }]
-      waiting.set(key, first)
-      void run(key, first)
+    const line = lines.get(key) ?? { asked: [], runs: 0 }
+    lines.set(key, line)
+    line.asked.push({ item, resolve, reject })
+    if (line.runs < atOnce && line.asked.length >= line.runs * most + Number(line.runs === 0)) {
+      line.runs += 1
+      void run(key)
     }
     return promise
   }
@@ -47,4 +51,14 @@ const SIZES = [1, 8, 64]
 export function padded<Item>(items: Item[]): Item[] {
   const size = SIZES.find(each => each >= items.length) ?? items.length
   return [...items, ...Array<Item>(size - items.length).fill(items.at(-1) as Item)] // there is one
+}
+
+/** The items in parts, each with as many as one of `SIZES`: for statements that may not have one twice. */
+export function inSizes<Item>(items: readonly Item[]): Item[][] {
+  const parts: Item[][] = []
+  for (let done = 0; done < items.length; done += parts.at(-1)?.length ?? 0) {
+    const size = SIZES.findLast(each => each <= items.length - done)
+    parts.push(items.slice(done, done + (size ?? 1)))
+  }
+  return parts
 }

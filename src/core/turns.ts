@@ -21,24 +21,26 @@ export type Turns = ReturnType<typeof createTurns>
  */
 export function createTurns(atOnce: number) {
   const takeSlot = createSlots(atOnce, Infinity)
-  /** By key: the runs that wait for a slot. */
-  const waiting = new Map<string, Map<string | symbol, Promise<unknown>>>()
+  /** The runs that wait for a slot. */
+  const waiting = new Map<string | symbol, Promise<unknown>>()
 
   return <Done>(key: string, what: string | symbol, work: () => Promise<Done>): Promise<Done> => {
-    const runs = waiting.get(key) ?? new Map()
-    const same = runs.get(what)
+    const name = nameOf(key, what)
+    const same = waiting.get(name)
     if (same) return same as Promise<Done> // the same was asked for
     const slot = takeSlot(key)
     if (!(slot instanceof Promise)) return work().finally(slot)
     const done = slot.then(release => {
-      runs.delete(what)
-      if (runs.size === 0) waiting.delete(key)
+      waiting.delete(name)
       return work().finally(release)
     })
-    waiting.set(key, runs.set(what, done))
+    waiting.set(name, done)
     return done
   }
 }
+
+const nameOf = (key: string, what: string | symbol): string | symbol =>
+  typeof what === 'symbol' ? what : `${key} ${what}`
 
 /** Who asks for long work. `socket` closes when the client leaves. */
 export type Asker = { account: Account; socket?: Socket }
@@ -95,7 +97,7 @@ export function createReading() {
 
   return <Done>(asker: Asker, what: string | symbol, work: () => Promise<Done>): Promise<Done> => {
     if (currentGuest()?.isReading) return work()
-    const name = typeof what === 'symbol' ? what : `${asker.account.room} ${what}`
+    const name = nameOf(asker.account.room, what)
     const run = waiting.get(name) ?? begin(ownerOf(asker.account), name, work)
     return share(run, asker) as Promise<Done> // the same was asked for
   }

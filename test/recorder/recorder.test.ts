@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Database, Time } from '../../src/core/ports.ts'
-import { createJudge } from '../../src/tools/explain/check/judge.ts'
+import { createFactWriter } from '../../src/tools/explain/check/judge.ts'
 import { createRecorder } from '../../src/tools/record/recorder.ts'
 
 // Not whole: what the recorder reads of a request and its response.
@@ -35,7 +35,7 @@ function recording(isShared: boolean) {
     isShared,
     onRecorded: () => {},
     onFault: assert.ifError,
-    judge: createJudge(assert.ifError),
+    factWriter: createFactWriter(assert.ifError),
   })
   const { onSend } = recorder.hooks('api', { operationId: 'searchPayments' })
   let sent = 0

@@ -3,10 +3,10 @@ import * as errors from '../../core/errors.ts'
 import { idFloor } from '../../core/ids.ts'
 import type { AccountTime } from '../../core/ports.ts'
 import { DAY } from '../../core/time.ts'
-import { oldestKept } from '../retention.ts'
 import { difference, hasSucceeded, type Mode } from './difference.ts'
 import { isReturnAddress } from './return-address.ts'
 import { inCode } from './source.ts'
+import { keptFor } from './states.ts'
 
 /** In pence. */
 export const leastAmount = difference(
@@ -140,7 +140,7 @@ export const oldestWithKey = difference<(now: AccountTime) => string>(
     noRule: 'it takes two requests',
   },
   {
-    specification: now => oldestKept(now, 'specification'),
+    specification: now => idFloor(now - keptFor.specification + 1),
     'govuk-pay': now => idFloor(now - DAY + 1),
   },
 )

@@ -4,6 +4,7 @@ import { DAY, HOUR, MINUTE, SECOND } from '../../core/time.ts'
 import { asLedgerPrints } from './as-ledger-prints.ts'
 import { difference } from './difference.ts'
 import { inCode } from './source.ts'
+import { typeOfResource } from './values.ts'
 
 export type EventType =
   | 'card_payment_started'
@@ -85,22 +86,12 @@ type Head = {
   event_type: EventType
 }
 
-export const typeOfResource = difference<string>(
-  {
-    subject: 'resource_type of a message',
-    specification: 'It is payment',
-    govukPay: 'It is PAYMENT',
-    source: inCode('webhooks', 'message/WebhookMessageService.java', '112'),
-  },
-  { specification: 'payment', 'govuk-pay': 'PAYMENT' },
-)
-
 /** The fields of a message before `resource`. */
 export const messageHead = difference<(head: Head) => object>(
   {
     subject: 'The fields of a message',
-    specification: 'created_date comes after api_version',
-    govukPay: 'created_date comes after webhook_message_id',
+    specification: 'created_date comes after api_version, and resource_type is payment',
+    govukPay: 'created_date comes after webhook_message_id, and resource_type is PAYMENT',
     source: inCode('webhooks', 'message/WebhookMessageBody.java', '15-34'),
   },
   {
@@ -181,31 +172,23 @@ export const attempts = difference<Attempts>(
   },
 )
 
-export const redirects = difference<Redirects | undefined>(
+/** Within an attempt. */
+export const following = difference<{ redirects?: Redirects; repeats?: Repeats }>(
   {
-    subject: 'A receiver that redirects',
-    specification: 'A redirect is a failed attempt',
+    subject: 'A receiver that redirects, or answers 429 or 503',
+    specification: 'The attempt has failed',
     govukPay:
-      '301, 302 and 303 are followed with a GET without body and signature, whose 2xx counts as delivered; 307 and 308 with the same POST. It follows 50 redirects; here it is at most 5, each with the rules for addresses',
+      '301, 302 and 303 are followed with a GET without body and signature, whose 2xx counts as delivered; 307 and 308 with the same POST. It follows 50 redirects; here it is at most 5, each with the rules for addresses. After 429 and 503 the request is repeated once, after Retry-After or 1 second; here it waits 3 seconds at most',
     source: inCode('webhooks', 'app/WebhooksModule.java', '110-124'),
     noRule: 'W2 looks at the answers of the receiver',
   },
   {
-    specification: undefined,
-    'govuk-pay': { most: 5, asGet: [301, 302, 303], unchanged: [307, 308] },
+    specification: {},
+    'govuk-pay': {
+      redirects: { most: 5, asGet: [301, 302, 303], unchanged: [307, 308] },
+      repeats: { statuses: [429, 503], wait: 1_000, longest: 3_000 },
+    },
   },
-)
-
-export const repeats = difference<Repeats | undefined>(
-  {
-    subject: 'A receiver that answers 429 or 503',
-    specification: 'The attempt has failed',
-    govukPay:
-      'The request is repeated once within the attempt, after Retry-After or 1 second. Here it waits 3 seconds at most',
-    source: inCode('webhooks', 'app/WebhooksModule.java', '110-124'),
-    noRule: 'the receiver sees it as any other repetition',
-  },
-  { specification: undefined, 'govuk-pay': { statuses: [429, 503], wait: 1_000, longest: 3_000 } },
 )
 
 export const webhooksBelowV1 = difference<boolean>(

@@ -59,6 +59,9 @@ export function asInteger(value: unknown): number {
 export const mayHold = ({ query, text }: { query: URLSearchParams; text: string }): boolean =>
   query.size > 0 || /[<>|\\%]/.test(text)
 
+/** resource_type of a message: see `messageHead`. */
+export const typeOfResource = { specification: 'payment', 'govuk-pay': 'PAYMENT' } as const
+
 /** The fields of card_details that GOV.UK Pay always prints, null where they are not known. */
 export const cardFields = [
   'last_digits_card_number',

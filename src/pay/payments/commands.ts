@@ -172,6 +172,12 @@ export function makePayment(
 
 type Read = () => Promise<{ payment: Payment; account: Account } | undefined>
 
+type Beside = {
+  /** What is written in the same commit, and what writes it. */
+  also?: () => { statements?: Statement[]; write?: Write | undefined }
+  inTurn?: Scenarios['inTurn'] | undefined
+}
+
 /**
  * Changes a payment: reads it, decides, and writes the change, the webhook messages and `also` in one commit. Repeats
  * all of it when the compare-and-swap fails. Delivers the messages afterwards, so that a fault in delivery cannot
@@ -182,8 +188,7 @@ export async function changePayment(
   context: Context,
   read: Read,
   decide: (payment: Payment, now: AccountTime) => Change | undefined,
-  also: () => { statements: Statement[]; write?: Write | undefined } = () => ({ statements: [] }),
-  inTurn: Scenarios['inTurn'] = runAtOnce,
+  { also, inTurn = runAtOnce }: Beside = {},
 ) {
   const { recordEffects } = context
   const write = async () => {
@@ -192,7 +197,7 @@ export async function changePayment(
     const change = found && decide(found.payment, context.time.now(found.account))
     if (!change) return { found }
     const messages = await messagesOf(context, change)
-    const { statements: more, write } = also()
+    const { statements: more = [], write } = also?.() ?? {}
     const statements = [
       savePayment(change),
       ...more,
@@ -244,8 +249,7 @@ export const capturePayment = (context: Context, read: Read, scenarios?: Scenari
       if (!change && !isRepeated) throw errors.cannotCapture(statusOf(payment))
       return change
     },
-    () => ({ statements: [], write: plans?.write }),
-    scenarios?.inTurn,
+    { also: () => ({ write: plans?.write }), inTurn: scenarios?.inTurn },
   )
 }
 

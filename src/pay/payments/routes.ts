@@ -167,7 +167,7 @@ const search = ({ database, time, config }: Context): Endpoint => ({
     const page = pageOf(query, result, addressesOf(request, config), (payment, addresses) =>
       presentFound(paymentAt(payment, now), addresses),
     )
-    return pageLinks[request.account.behaviour](page)
+    return pageLinks[account.behaviour].print(page)
   },
 })
 

@@ -4,7 +4,7 @@ import { DELIVERIES_AT_DATABASE } from '../../core/budgets.ts'
 import { createGathering } from '../../core/gather.ts'
 import type { AccountTime, Ports, Post, Statement } from '../../core/ports.ts'
 import { createTurns } from '../../core/turns.ts'
-import { attempts, redirects, repeats } from '../differences/messages.ts'
+import { attempts, following } from '../differences/messages.ts'
 import { NOBODY_LISTENS } from './listener.ts'
 import {
   attemptsOf,
@@ -59,13 +59,20 @@ export type AtDatabase = {
   claim(claim: Statement): Promise<boolean>
 }
 
+/** Queries, and writes, that go on side by side for a room: with one after the other PostgreSQL is idle most of the time. */
+const RUNS_AT_ONCE = 4
+
 /** Of each room. The many messages of one keep no other waiting. */
 export function createAtDatabase({ database, time }: DeliveryPorts): (room: string) => AtDatabase {
-  const find = createGathering(DELIVERIES_AT_DATABASE, (ids: string[]) =>
-    findSendables(database, ids, time),
+  const find = createGathering(
+    DELIVERIES_AT_DATABASE,
+    (ids: string[]) => findSendables(database, ids, time),
+    RUNS_AT_ONCE,
   )
-  const record = createGathering(DELIVERIES_AT_DATABASE, (made: Recording[]) =>
-    recordAttempts(database, made, time.wall() + CLAIM_MS),
+  const record = createGathering(
+    DELIVERIES_AT_DATABASE,
+    (made: Recording[]) => recordAttempts(database, made, time.wall() + CLAIM_MS),
+    RUNS_AT_ONCE,
   )
   const inTurn = createTurns(DELIVERIES_AT_DATABASE)
   return room => ({
@@ -109,8 +116,7 @@ export async function deliverMessage(
         headers,
         body,
         timeout,
-        redirects: redirects[sendable.sent_as],
-        repeats: repeats[sendable.sent_as],
+        ...following[sendable.sent_as],
         keepsAnswer: record !== undefined,
       }
       const { result, attempted } = await attempt(ports, account, sendable, post, due)

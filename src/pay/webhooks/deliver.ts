@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Account } from '../../core/account.ts'
 import { DELIVERING_BYTES } from '../../core/budgets.ts'
 import { overloaded } from '../../core/errors.ts'
+import { inSizes } from '../../core/gather.ts'
 import { currentOwner, resting } from '../../core/guests.ts'
 import type { Database, MachineTime, Statement } from '../../core/ports.ts'
 import { createShares } from '../../core/shares.ts'
@@ -15,7 +16,7 @@ import {
   type DeliveryPorts,
   deliverMessage,
 } from './attempts.ts'
-import { claimMessage, insertMessage, oldestUnsent, webhooksToRecover } from './message-store.ts'
+import { claimMessage, insertMessages, oldestUnsent, webhooksToRecover } from './message-store.ts'
 import type { Message } from './webhook.ts'
 
 /**
@@ -26,13 +27,13 @@ export type Deliveries = {
   /**
    * Writes a change and the messages of the room that announce it. As `write` of the database; throws 503 if there is no
    * space for the bytes of the messages, which count until `deliver` has ended. There is no message for a webhook that
-   * has been deactivated meanwhile; with `expect` nothing is written then. `write` takes the place of that of the database.
+   * has been deactivated meanwhile; with `all` nothing is written then. `write` takes the place of that of the database.
    */
   write(
     room: string,
     change: Statement[],
     messages: readonly Message[],
-    options?: Pick<Statement, 'expect'> & { write?: Database['write'] | undefined },
+    options?: { all?: true; write?: Database['write'] | undefined },
   ): Promise<boolean>
   /**
    * Delivers messages whose rows are committed. Webhooks are served concurrently, the messages of one
@@ -81,7 +82,7 @@ export function createDeliveries(ports: DeliveryPorts): Deliveries {
 
   return {
     ...sendingAgain(ports, atDatabase, track),
-    async write(room, change, messages, { write = database.write, ...expect } = {}) {
+    async write(room, change, messages, { write = database.write, all } = {}) {
       if (messages.length === 0) {
         const isWritten = await write(change)
         if (isWritten) onChange?.(room)
@@ -93,9 +94,10 @@ export function createDeliveries(ports: DeliveryPorts): Deliveries {
       shares.add(owner, bytes)
       const release = () => shares.add(owner, -bytes)
       const at = time.wall()
-      const inserts = messages.map(each => ({
-        ...insertMessage(each, at + (attempts[each.sent_as].first ?? CLAIM_MS)),
-        ...expect,
+      const claimed = ({ sent_as }: Message) => at + (attempts[sent_as].first ?? CLAIM_MS)
+      const inserts = inSizes(messages).map(part => ({
+        ...insertMessages(part, claimed),
+        ...(all && { expect: part.length }),
       }))
       let isWritten = false
       try {

@@ -14,15 +14,31 @@ import { isGone, type Reading } from '../retention.ts'
 import type { WebhookBody } from './store.ts'
 import type { Attempt, Message, MessageStatus, Webhook, WebhookStatus } from './webhook.ts'
 
-/** Writes nothing when the webhook has been deactivated since it was read. */
-export function insertMessage(message: Message, claimedUntil: number): Statement {
-  const { message_id, webhook_id, payment_id, event_type, created, body, sent_as } = message
+/** Writes no message whose webhook has been deactivated since it was read. */
+export function insertMessages(
+  messages: readonly Message[],
+  claimedUntil: (message: Message) => MachineTime,
+): Statement {
+  const places = messages.map(
+    (_, i) => `($${[1, 2, 3, 4, 5, 6, 7, 8].map(n => i * 8 + n).join(', $')})`,
+  )
   return {
+    // Both databases call the columns of values so.
     sql: `insert into webhook_messages
-            (message_id, webhook_id, payment_id, event_type, created, status, attempts, claimed_until, body, sent_as)
-          select $1, $2, $3, $4, cast($5 as bigint), 'PENDING', '[]', cast($6 as bigint), $7, $8
-          from webhooks where webhook_id = $2 and status = 'ACTIVE'`,
-    values: [message_id, webhook_id, payment_id, event_type, created, claimedUntil, body, sent_as],
+            (message_id, webhook_id, payment_id, event_type, created, claimed_until, body, sent_as, status, attempts)
+          select column1, column2, column3, column4, cast(column5 as bigint), cast(column6 as bigint), column7, column8,
+            'PENDING', '[]'
+          from (values ${places.join(', ')}) given join webhooks on webhook_id = column2 and status = 'ACTIVE'`,
+    values: messages.flatMap(message => [
+      message.message_id,
+      message.webhook_id,
+      message.payment_id,
+      message.event_type,
+      message.created,
+      claimedUntil(message),
+      message.body,
+      message.sent_as,
+    ]),
   }
 }
 

@@ -1,7 +1,9 @@
 import type { FastifyRequest } from 'fastify'
 import type { Behaviour } from '../../core/account.ts'
 import { ACTIVE_WEBHOOKS } from '../../core/budgets.ts'
+import type { Config } from '../../core/config.ts'
 import * as errors from '../../core/errors.ts'
+import type { Ports } from '../../core/ports.ts'
 import { findPage, where } from '../../platform/database/select.ts'
 import { addressesOf } from '../../platform/http/addresses.ts'
 import { JSON_TYPE, jsonBody } from '../../platform/http/body.ts'
@@ -17,7 +19,6 @@ import {
 import { pageSchema } from '../../platform/http/schema.ts'
 import { pageOf, paging, readSearch, type SearchKind } from '../../platform/http/search.ts'
 import { mustBePublic } from '../../platform/outbound/address.ts'
-import type { Context } from '../context.ts'
 import type { Decision } from '../differences/difference.ts'
 import { attempts, webhooksBelowV1 } from '../differences/messages.ts'
 import { registerWebhook } from './commands.ts'
@@ -40,28 +41,34 @@ const webhookSearch = {
 } satisfies Omit<SearchKind, 'path'>
 
 /** Specification, *Webhook management*. `resource` describes the payment in a message under each behaviour. */
-export const webhookEndpoints = (context: Context, resource: Decision<Schema>): Endpoint[] =>
+export const webhookEndpoints = (context: Configured, resource: Decision<Schema>): Endpoint[] =>
   endpointsAt('/v1/webhooks', context, resource).map(endpoint => ({
     ...endpoint,
     existsIn: behaviour => webhooksBelowV1[behaviour],
   }))
 
 /** The same below /control, for accounts of both behaviours. */
-export const webhooksByControl = (context: Context): Endpoint[] =>
+export const webhooksByControl = (context: Configured): Endpoint[] =>
   endpointsAt('/control/webhooks', context).map(({ operationId, ...endpoint }) => ({
     ...endpoint,
     area: 'control',
     operationId: `${operationId}ByControl`,
   }))
 
-const endpointsAt = (path: string, context: Context, resource?: Decision<Schema>): Endpoint[] => {
+const endpointsAt = (
+  path: string,
+  context: Configured,
+  resource?: Decision<Schema>,
+): Endpoint[] => {
   const schemas = (behaviour: Behaviour) =>
     resource ? webhookSchemas(eventTypesOf[behaviour], attempts[behaviour].most) : anyWebhook
   const at = { ...context, path, schemas }
   return [create(at), list(at), read(at), deactivate(at), listMessages(at, resource)]
 }
 
-type At = Context & { path: string; schemas: (behaviour: Behaviour) => typeof anyWebhook }
+type Configured = Ports & { config: Config }
+
+type At = Configured & { path: string; schemas: (behaviour: Behaviour) => typeof anyWebhook }
 
 const webhookId = pathParameter('webhook_id', 'A webhook of the account')
 
@@ -198,7 +205,7 @@ const listMessages = (context: At, resource: Decision<Schema> | undefined): Endp
   },
 })
 
-async function webhookInPath(request: FastifyRequest, { database }: Context): Promise<Webhook> {
+async function webhookInPath(request: FastifyRequest, { database }: Ports): Promise<Webhook> {
   const webhook_id = pathParam(request, 'webhook_id')
   const found = await findWebhook(database, request.account.room, webhook_id)
   if (!found) throw errors.webhookNotFound()

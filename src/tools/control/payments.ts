@@ -68,7 +68,7 @@ export const findPayments = defineEndpoint({
     return waitFor(request, reply, { ms, nothing: { results: [] } }, async account => {
       const search = { account, now: time.now(account), filter }
       const find = (range: Range) => findListed(database, search, range, part)
-      const payments = await findWanted(find, {}, part, isWanted, MOST_LOOKED_AT)
+      const payments = await findWanted(find, isWanted, part, MOST_LOOKED_AT)
       const results = payments.values().map(payment => presentPayment(payment, addresses))
       return { found: payments.length > 0 ? { results } : undefined }
     })

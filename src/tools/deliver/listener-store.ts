@@ -180,6 +180,14 @@ export const deleteAttempt = (key: AttemptKey, { taken, answer }: Offered): Stat
   expect: 1,
 })
 
+/** Fails its `expect` when the attempt has an answer, or nobody has taken it and nobody listens at `now`. */
+export const withdrawAttempt = (key: AttemptKey, now: MachineTime): Statement => ({
+  sql: `delete from listener_attempts where ${KEY} and answer is null and (taken = 1 or exists (
+          select 1 from webhooks where account = $1 and webhook_id = $2 and listening_until > $4))`,
+  values: [...keyOf(key), now],
+  expect: 1,
+})
+
 /** Retires the listeners that nobody has used for a day, and deletes the attempts that stopped instances left behind. */
 export async function sweepListeners(database: Database, now: MachineTime): Promise<void> {
   const idle = `listening_until is not null and listening_until < $1 and status = 'ACTIVE'`

@@ -23,6 +23,7 @@ import {
   type Offer,
   offerAttempt,
   setTaken,
+  withdrawAttempt,
 } from './listener-store.ts'
 
 type ListenerPorts = Pick<Ports, 'database' | 'time' | 'newId'> & { signals: Signals; watch: Watch }
@@ -47,7 +48,8 @@ export function withListeners(send: Send, ports: ListenerPorts): Send {
     const release = await takeSlot(message.webhook_id, SLOT_TIMEOUT_MS)
     const left = Math.ceil(began + DEADLINE_MS - performance.now())
     try {
-      return release && left > 0
+      // On a busy machine a slot may come later than the wait for it ends.
+      return release && left >= DEADLINE_MS - SLOT_TIMEOUT_MS
         ? await sendToListener(ports, message, left)
         : failed('timeout', null)
     } finally {
@@ -66,12 +68,19 @@ async function sendToListener(
   const key = { room, webhook_id, attempt_id: newId(now, room) }
   const { attempt_id } = key
   const offer = { message_id, headers: { 'User-Agent': `Farthing/${version}`, ...headers }, body }
-  if (!(await database.write([offerAttempt(key, offer, [now, now + ms])])))
-    return failed(NOBODY_LISTENS, null)
-  const isElsewhere = !signals.set(attemptFor(webhook_id))
-  const leaveWatch = watch.join({ room, listens: true, attempt_id, isElsewhere })
   const ending = AbortSignal.timeout(ms)
-  const look = async (): Promise<AttemptResult | undefined> => {
+  let leaveWatch: (() => void) | undefined
+  async function make(): Promise<AttemptResult | undefined> {
+    if (!(await database.write([offerAttempt(key, offer, [now, now + ms])])))
+      return failed(NOBODY_LISTENS, null)
+    const isElsewhere = !signals.set(attemptFor(webhook_id))
+    leaveWatch = watch.join({ room, listens: true, attempt_id, isElsewhere })
+    return undefined
+  }
+  async function look(): Promise<AttemptResult | undefined> {
+    // Most attempts without an answer end here.
+    if (ending.aborted && (await database.write([withdrawAttempt(key, time.wall())])))
+      return failed('timeout', ms)
     const row = await findOffered(database, key)
     if (!row) return failed('timeout', ms)
     if (row.answer) {
@@ -89,8 +98,10 @@ async function sendToListener(
     return isAlone ? failed(NOBODY_LISTENS, null) : failed('timeout', ms)
   }
   return signals
-    .untilFound([answerTo(attempt_id), leftBy(webhook_id)], ending, look)
-    .finally(leaveWatch)
+    .untilFound([answerTo(attempt_id), leftBy(webhook_id)], ending, () =>
+      leaveWatch ? look() : make(),
+    )
+    .finally(() => leaveWatch?.())
 }
 
 type TakenAttempt = Offer & { attempt_id: string }

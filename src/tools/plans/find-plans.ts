@@ -2,10 +2,12 @@
 import type { FastifyRequest } from 'fastify'
 import type { Account } from '../../core/account.ts'
 import type { ApiError } from '../../core/errors.ts'
+import { createGathering } from '../../core/gather.ts'
 import { isWithoutPlans } from '../../core/invocation.ts'
 import type { Database, Time } from '../../core/ports.ts'
 import { untilWritten } from '../../core/retry.ts'
 import type { Scenarios } from '../../pay/payments/commands.ts'
+import { scenarioIn } from '../../pay/payments/payment.ts'
 import { readNewPayment } from '../../pay/payments/request.ts'
 import { findByToken, findPayment } from '../../pay/payments/store.ts'
 import { formBody, isForm, jsonBody } from '../../platform/http/body.ts'
@@ -13,7 +15,6 @@ import { pathParam } from '../../platform/http/endpoint.ts'
 import type { Json } from '../../platform/http/fields.ts'
 import { recordEffectsOf } from '../../platform/http/request-state.ts'
 import {
-  appliedBy,
   asksForPayment,
   CREATION,
   delayOf,
@@ -27,7 +28,7 @@ import {
   setsScenario,
 } from './plan.ts'
 import type { KnownPlans } from './store.ts'
-import { countsOf, createTogether, createWave, type Seat } from './waves.ts'
+import { countsOf, createWave, MOST_TOGETHER, type Seat } from './waves.ts'
 
 export type Fault = {
   plan: Plan
@@ -48,30 +49,27 @@ export type PlanPorts = { database: Database; time: Time }
 
 export function createFindPlansOfRequest(ports: PlanPorts, { known, counted }: KnownPlans) {
   const { database } = ports
-  // In a room one after the other, so that a compare-and-swap fails only against other instances.
-  const countTogether = createTogether<CountedRequest>(countFaults)
-  const createInWaves = createTogether<Creating>(async (room, all) => {
-    const sit = createWave(database, () => counted(room), all.length)
-    await Promise.all(all.map(create => create(sit())))
+  // In a room one run after the other, so that a compare-and-swap fails only against other instances.
+  const countTogether = createGathering(MOST_TOGETHER, countFaults)
+  const createInWaves = createGathering(MOST_TOGETHER, async (all: Creating[]) => {
+    const sit = createWave(database, () => counted(all[0]?.room ?? ''), all.length)
+    return Promise.all(all.map(({ create }) => create(sit())))
   })
 
-  async function countFaults(room: string, requests: CountedRequest[]): Promise<void> {
-    try {
-      const { faults } = await untilWritten(async () => {
-        const counts = countsOf((await counted(room)).filter(plan => !setsScenario(plan)))
-        const faults = requests.map(({ account, subject }) => {
-          const { acting, counted } = evaluate(counts.plans, subject)
-          counts.note(counted)
-          return acting && faultOf(acting, account, subject)
-        })
-        const statements = counts.statements()
-        const isWritten = statements.length === 0 || (await database.write(statements))
-        return isWritten ? { faults } : undefined
+  async function countFaults(requests: CountedRequest[]): Promise<(Fault | undefined)[]> {
+    const room = requests[0]?.account.room ?? ''
+    const { faults } = await untilWritten(async () => {
+      const counts = countsOf((await counted(room)).filter(plan => !setsScenario(plan)))
+      const faults = requests.map(({ account, subject }) => {
+        const { acting, counted } = evaluate(counts.plans, subject)
+        counts.note(counted)
+        return acting && faultOf(acting, account, subject)
       })
-      for (const [i, { resolve }] of requests.entries()) resolve(faults[i])
-    } catch (error) {
-      for (const { reject } of requests) reject(error)
-    }
+      const statements = counts.statements()
+      const isWritten = statements.length === 0 || (await database.write(statements))
+      return isWritten ? { faults } : undefined
+    })
+    return faults
   }
 
   function scenarioPlans(operation: string, { room }: Account): ScenarioPlans {
@@ -80,12 +78,13 @@ export function createFindPlansOfRequest(ports: PlanPorts, { known, counted }: K
       plan_id: undefined,
       inTurn: create =>
         new Promise((resolve, reject) => {
-          void createInWaves(room, async own => {
+          const inSeat = async (own: Seat) => {
             seat = own
             await create()
               .then(resolve, reject)
               .finally(() => own.end())
-          })
+          }
+          void createInWaves(room, { room, create: inSeat })
         }),
       async apply({ given, payment_id }) {
         const counts = await seat?.counts()
@@ -94,7 +93,7 @@ export function createFindPlansOfRequest(ports: PlanPorts, { known, counted }: K
         const { acting, counted } = evaluate(scenarios, subject, plan => noteOn(plan, given))
         counts?.note(counted)
         found.plan_id = acting?.plan_id
-        return { applied: acting && appliedBy(acting), write: seat?.write }
+        return { applied: acting && scenarioIn(acting), write: seat?.write }
       },
     }
     return found
@@ -111,9 +110,7 @@ export function createFindPlansOfRequest(ports: PlanPorts, { known, counted }: K
     const hasScenario = plans.some(plan => setsScenario(plan) && matches(plan, subject))
     const scenario = hasScenario ? scenarioPlans(operation, account) : undefined
     if (!plans.some(plan => !setsScenario(plan) && matches(plan, subject))) return { scenario }
-    const { promise, resolve, reject } = Promise.withResolvers<Fault | undefined>()
-    void countTogether(account.room, { account, subject, resolve, reject })
-    const fault = await promise
+    const fault = await countTogether(account.room, { account, subject })
     // The record learns which payment it is, because the handler will not run.
     const concerned = fault?.plan.when === 'before' && (await payment())
     if (concerned) recordEffectsOf(request)?.(account, concerned)
@@ -121,12 +118,10 @@ export function createFindPlansOfRequest(ports: PlanPorts, { known, counted }: K
   }
 }
 
-type CountedRequest = Pick<PromiseWithResolvers<Fault | undefined>, 'resolve' | 'reject'> & {
-  account: Account
-  subject: PlanSubject
-}
+type CountedRequest = { account: Account; subject: PlanSubject }
 
-type Creating = (seat: Seat) => Promise<void>
+/** `create` resolves, also if nothing was made. */
+type Creating = { room: string; create: (seat: Seat) => Promise<void> }
 
 const faultOf = (plan: Plan, account: Account, { operation }: PlanSubject): Fault => ({
   plan,

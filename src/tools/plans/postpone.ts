@@ -27,7 +27,7 @@ export function createPostpone({ database, time }: PlanPorts, { counted }: Known
           ...(given && { given }),
         })
         const due_at = acting && created + delayOf(acting, acting.seen + 1)
-        const statements = counts.map(countRequests)
+        const statements = countRequests(counts)
         if (due_at !== undefined) statements.push(postponeMessage(message_id, due_at))
         const isWritten = statements.length === 0 || (await database.write(statements))
         return isWritten ? { isPostponed: acting !== undefined } : undefined

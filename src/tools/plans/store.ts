@@ -1,4 +1,5 @@
 import { PLANS } from '../../core/budgets.ts'
+import { inSizes } from '../../core/gather.ts'
 import type { Database, Statement } from '../../core/ports.ts'
 import { remember } from '../../core/remember.ts'
 import { countRows, where } from '../../platform/database/select.ts'
@@ -85,21 +86,30 @@ export const insertPlan = (database: Database, plan: Plan): Promise<boolean> =>
     },
   ])
 
-/** Counts requests, unless another was counted after the plan was read. Only a new note changes the body, which is large. */
-export const countRequests = ({ plan, seen, acted, note }: Counted): Statement => ({
-  sql: `update plans set seen = $3, acted = $4${note === undefined ? '' : ', body = $7'}
-        where plan_id = $1 and account = $2 and seen = $5 and acted = $6`,
-  values: [
+/** Counts requests, unless another was counted after the plans were read. */
+export const countRequests = (counted: Counted[]): Statement[] => inSizes(counted).map(countPart)
+
+function countPart(counted: Counted[]): Statement {
+  const given = counted.map((_, i) => `($${[2, 3, 4, 5, 6, 7].map(n => i * 6 + n).join(', $')})`)
+  const values = counted.flatMap(({ plan, seen, acted, note }) => [
     plan.plan_id,
-    plan.room,
-    seen,
-    acted,
     plan.seen,
     plan.acted,
-    ...(note === undefined ? [] : [bodyOf({ ...plan, note })]),
-  ],
-  expect: 1,
-})
+    seen,
+    acted,
+    note === undefined ? null : bodyOf({ ...plan, note }),
+  ])
+  return {
+    // Both databases call the columns of values so.
+    sql: `update plans set seen = cast(column4 as integer), acted = cast(column5 as integer),
+            body = coalesce(column6, body)
+          from (values ${given.join(', ')}) given
+          where account = $1 and plan_id = column1 and seen = cast(column2 as integer)
+            and acted = cast(column3 as integer)`,
+    values: [counted[0]?.plan.room ?? '', ...values],
+    expect: counted.length,
+  }
+}
 
 export const deletePlan = (database: Database, room: string, plan_id: string): Promise<boolean> =>
   database.write([

@@ -1,11 +1,10 @@
 /** Requests that plans of one account count at once are counted together, so that a hundred plans cost them little. */
 import type { Database, Statement } from '../../core/ports.ts'
-import { createTurns } from '../../core/turns.ts'
 import type { Counted, Plan } from './plan.ts'
 import { countRequests } from './store.ts'
 
 /** Requests that are counted with one write: to match a hundred plans takes a third of a millisecond for each. */
-const MOST_TOGETHER = 32
+export const MOST_TOGETHER = 32
 
 type Counts = {
   /** The plans with the counts of the requests so far. */
@@ -30,23 +29,7 @@ export function countsOf(read: readonly Plan[]): Counts {
         plans[place] = { ...each.plan, seen: each.seen, acted: each.acted }
       }
     },
-    statements: () => [...changed.values()].map(countRequests),
-  }
-}
-
-/** Collects what is asked for in each room. `run` gets a few at a time, one after the other. */
-export function createTogether<Item>(run: (room: string, items: Item[]) => Promise<void>) {
-  const waiting = new Map<string, Item[]>()
-  const takeTurn = createTurns(1)
-  return (room: string, item: Item): Promise<void> => {
-    const items = waiting.get(room) ?? []
-    waiting.set(room, items)
-    items.push(item)
-    // Those that wait share this run, which begins after their calls.
-    return takeTurn(room, 'all', async () => {
-      waiting.delete(room)
-      while (items.length > 0) await run(room, items.splice(0, MOST_TOGETHER))
-    })
+    statements: () => countRequests([...changed.values()]),
   }
 }
 

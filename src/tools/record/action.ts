@@ -67,7 +67,7 @@ export async function recordAction<
       const facts = effectFacts(payment, caused)
       const did = { began, by, operation, query, payment_id: payment.payment_id, caused, facts }
       await recorder?.action(account, newAction(time, account, did))
-      // Whoever acted on a page looks at the attempts next.
+      // Written at once, because the page then lists the attempts.
       if (by === 'console') await recorder?.flush()
     }
   }

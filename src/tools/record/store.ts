@@ -118,7 +118,7 @@ export async function findExchanges(
   { text, ...filter }: ExchangeFilter & { text?: string | undefined },
   part: Part,
 ): Promise<Exchange[]> {
-  if (text !== undefined) return findWithText(database, room, filter, fold(text), part)
+  if (text !== undefined) return findWithText(database, room, { filter, folded: fold(text) }, part)
   const conditions = conditionsOf(room, filter)
   if (!filter.refused) return findPart(database, exchangeRows, conditions, part)
   // SQLite would scan the account's rows; for identifiers alone it takes the index of refusals, which has all columns.
@@ -133,8 +133,7 @@ const STEP = 250
 async function findWithText(
   database: Database,
   room: string,
-  filter: ExchangeFilter,
-  folded: string,
+  { filter, folded }: { filter: ExchangeFilter; folded: string },
   { limit, order }: Part,
 ): Promise<Exchange[]> {
   const matches: Exchange[] = []

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { createJudge, productionRows } from '../../../src/tools/explain/check/judge.ts'
+import { createFactWriter, productionRows } from '../../../src/tools/explain/check/judge.ts'
 import { forgeryRules } from '../../../src/tools/explain/check/probe-forgeries.ts'
 import { probeRules } from '../../../src/tools/explain/check/probe-rules.ts'
 import { ruleIds, rules } from '../../../src/tools/explain/check/report.ts'
@@ -231,7 +231,7 @@ const posted: RawRequest = {
 
 test('a rule that throws is reported once, kept as one that has not judged, and hides no other', () => {
   const faults: unknown[] = []
-  const judge = createJudge(error => faults.push(error))
+  const judge = createFactWriter(error => faults.push(error))
   const request: RawRequest = {
     ...posted,
     refusal: {
@@ -254,7 +254,7 @@ test('a rule that throws is reported once, kept as one that has not judged, and 
 })
 
 test('no rule has judged a request that could not be read by a mistake', () => {
-  const kept = createJudge(() => {}).request({ ...posted, url: undefined as never }, {})
+  const kept = createFactWriter(() => {}).request({ ...posted, url: undefined as never }, {})
   const p1 = rules.find(({ id }) => id === 'P1')?.judge({ exchanges: [kept] } as never)
   assert.match(p1?.lacking ?? '', /^This rule is not judged: it failed/)
 })
@@ -265,7 +265,8 @@ test('what return_url of a refused create tells is not compared, because nothing
   )
   const return_url = `https://a.example/${'a/'.repeat(15_000)}value1`
   const requestBody = JSON.stringify({ ...webPayment, metadata, return_url })
-  const { created } = createJudge(() => {}).request({ ...posted, status: 422, requestBody }, {})
+  const refused = { ...posted, status: 422, requestBody }
+  const { created } = createFactWriter(() => {}).request(refused, {})
   assert.deepEqual([created?.mode, created?.told], ['web', undefined])
 })
 

@@ -120,3 +120,16 @@ async function run(
   const body = new Function(...parameters, `return (async () => { ${code} })()`)
   await body(account, payment, receiver)
 }
+
+test('a receiver is back once it takes a message, not when farthing listen prints one', () => {
+  const isMet = (facts: { printed?: true }) => {
+    const attempt = { kind: 'out', exchange_id: 'one', webhook_id: 'a webhook', at: 0 }
+    const exchanges = [
+      { ...attempt, status: 503 },
+      { ...attempt, status: 200, ...facts },
+    ]
+    const situations = situationsOf({ exchanges, webhooks: [], open: [] } as never)
+    return situations.find(({ situation }) => situation === 'The receiver is down for a while')?.met
+  }
+  assert.deepEqual([isMet({}), isMet({ printed: true })], [true, false])
+})

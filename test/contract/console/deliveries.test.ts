@@ -1,13 +1,16 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
+import { newAccount } from '../../../src/core/account.ts'
 import type { Value } from '../../../src/core/ports.ts'
+import type { ToolContext } from '../../../src/tools/context.ts'
+import { sendingAlone } from '../../../src/tools/deliver/resend.ts'
 import { listDeliveries } from '../../../src/tools/lists/webhooks-store.ts'
 import type { Client } from '../../support/client.ts'
 import { elementWith, enter, rowsOf, type Shown } from '../../support/console.ts'
 import { holdSends } from '../../support/held-send.ts'
 import type { Answer } from '../../support/receiver.ts'
-import { onEveryDatabase } from '../../support/service.ts'
+import { onEveryDatabase, type Service } from '../../support/service.ts'
 import { receiving, subscribe } from '../../support/subscriber.ts'
 
 onEveryDatabase(
@@ -218,6 +221,25 @@ onEveryDatabase(
       for (; !isOver; await setImmediate()) held.endAll(500)
       assert.equal(held.calls.length, before + 1 + 3)
       await held.next(2)
+    })
+
+    test('one that outlasts its claim leaves that of another alone', async () => {
+      const context = service() as Pick<Service, 'database' | 'time'> as ToolContext // all that it reads
+      const alone = <Result>(work: () => Promise<Result>) =>
+        sendingAlone(context, newAccount('a'), 1_000, work)
+      const [began, mayEnd] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+      const first = alone(() => {
+        began.resolve()
+        return mayEnd.promise
+      })
+      await began.promise
+      service().clock.advance(10_000)
+      const found = await alone(async () => {
+        mayEnd.resolve()
+        await first
+        return { third: await alone(async () => 'begun') }
+      })
+      assert.deepEqual(found, { third: undefined })
     })
   },
   { send: held.send },

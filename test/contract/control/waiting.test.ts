@@ -158,4 +158,5 @@ test('of a key a few run at once, and equal work that waits shares a run that be
   }
   assert.deepEqual(await Promise.all([...results, other]), ['a', 'a', 'a', 'b', 'a', 'of other'])
   assert.deepEqual(begun, ['a', 'a', 'of other', 'a', 'b'])
+  assert.equal(await turns('room', 'a', async () => 'a new run'), 'a new run')
 })

@@ -1,7 +1,7 @@
 /** The production rules at work: on an exchange when it is recorded, and on what was kept. */
 import { version } from '../../../core/version.ts'
 import type { Evidence, Facts, Headers } from '../../record/exchange.ts'
-import type { Judge, RawRequest } from '../../record/row.ts'
+import type { FactWriter, RawRequest } from '../../record/row.ts'
 import { factsOfAttempt, factsOfRequest, readRequest, short } from './facts.ts'
 import { attemptRows, type ProductionRow, requestRows } from './production.ts'
 import type { AccountRecord } from './record.ts'
@@ -26,7 +26,7 @@ export const showBroken = (keys: readonly string[] = []) =>
  * The rules run beside the requests, on what clients send. One that throws breaks nothing, and is kept as one that has
  * not judged the exchange. Only the first error is reported.
  */
-export function createJudge(onFault: (error: unknown) => void): Judge {
+export function createFactWriter(onFault: (error: unknown) => void): FactWriter {
   let isReported = false
   const guarded = <Read>(read: () => Read): Read | undefined => {
     try {
