@@ -27,7 +27,11 @@ const missing: Fault[] = [
 
 const outsideLimits: Fault[] = [
   ...[
-    ...['', '42424242424', '4'.repeat(20), '4242 4242 4242 4242', '424242424242x'],
+    '',
+    '42424242424',
+    '4'.repeat(20),
+    '4242 4242 4242 4242',
+    '424242424242x',
     '４242424242424242',
   ].map((value): Fault => [{ card_number: value }, 'P0102', 'card_number']),
   [{ card_number: '4242424242424242\n' }, 'P0102', 'card_number'],

@@ -6,8 +6,12 @@ import { onOneDatabase, onSharedDatabases } from '../../support/service.ts'
 
 const JSON_TYPE = { 'Content-Type': 'application/json' }
 const ALL = [
-  ...['card_payment_succeeded', 'card_payment_captured', 'card_payment_refunded'],
-  ...['card_payment_failed', 'card_payment_cancelled', 'card_payment_settled'],
+  'card_payment_succeeded',
+  'card_payment_captured',
+  'card_payment_refunded',
+  'card_payment_failed',
+  'card_payment_cancelled',
+  'card_payment_settled',
 ]
 const URL = 'https://hooks.example.com/farthing'
 
