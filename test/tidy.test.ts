@@ -102,7 +102,7 @@ describe('A file of src', () => {
     const stores = [...sources.keys()].filter(
       path => path.endsWith('store.ts') || path.startsWith('src/platform/database/'),
     )
-    const others = ['platform/http/search', 'pay/retention', 'cli/backup', 'pay/ended-rooms'].map(
+    const others = ['platform/http/search', 'pay/retention', 'cli/backup'].map(
       name => `src/${name}.ts`,
     )
     const sql = /^(?!import ).*\b(select .+ from|insert into|delete from|update \w+ set)\b/

@@ -116,7 +116,7 @@ export const receivers: Integration[] = [
     ['W4 warn', 'P15 note', 'P15 note'],
     async keeper => {
       const { callback_url } = await hook(keeper)
-      await keeper.api.post('/v1/webhooks', { callback_url })
+      await keeper.api.post('/control/webhooks', { callback_url })
     },
   ),
   integration(
