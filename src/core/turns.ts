@@ -11,34 +11,7 @@ import {
 } from './budgets.ts'
 import { overloaded, unreadable } from './errors.ts'
 import { currentGuest, currentOwner, type Guest, resting, workFor } from './guests.ts'
-import { createSlots, type ReleaseSlot } from './slots.ts'
-
-export type Turns = ReturnType<typeof createTurns>
-
-/**
- * At most `atOnce` runs per key; others queue. Callers that queue with the same `what` share one run, which begins after
- * their calls. Pass a new Symbol to share with nobody.
- */
-export function createTurns(atOnce: number) {
-  const takeSlot = createSlots(atOnce, Infinity)
-  /** By key: the runs that wait for a slot. */
-  const waiting = new Map<string, Map<string | symbol, Promise<unknown>>>()
-
-  return <Done>(key: string, what: string | symbol, work: () => Promise<Done>): Promise<Done> => {
-    const runs = waiting.get(key) ?? new Map()
-    const same = runs.get(what)
-    if (same) return same as Promise<Done> // the same was asked for
-    const slot = takeSlot(key)
-    if (!(slot instanceof Promise)) return work().finally(slot)
-    const done = slot.then(release => {
-      runs.delete(what)
-      if (runs.size === 0) waiting.delete(key)
-      return work().finally(release)
-    })
-    waiting.set(key, runs.set(what, done))
-    return done
-  }
-}
+import { createSlots, inSlot, type ReleaseSlot } from './slots.ts'
 
 /** Who asks for long work. `socket` closes when the client leaves. */
 export type Asker = { account: Account; socket?: Socket }
@@ -132,12 +105,9 @@ const oneAtATime = createSlots(1, 1)
  * Runs the work when it is the turn of the account, and all before it have ended. Each of its steps should take far less
  * than 25 ms.
  */
-export async function inSlices<Result>(work: (pause: Pause) => Promise<Result>): Promise<Result> {
-  const release = await oneAtATime(currentOwner())
-  try {
+export function inSlices<Result>(work: (pause: Pause) => Promise<Result>): Promise<Result> {
+  return inSlot(oneAtATime, currentOwner(), async () => {
     await ownTurn()
-    return await work(createPause())
-  } finally {
-    release?.()
-  }
+    return work(createPause())
+  })
 }
