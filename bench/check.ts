@@ -1,7 +1,7 @@
 /** K1: a check of all that is kept of an account. K2: the rules that run when a request is recorded. */
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { createJudge } from '../src/tools/explain/check/judge.ts'
+import { createFactWriter } from '../src/tools/explain/check/judge.ts'
 import type { RawRequest } from '../src/tools/record/row.ts'
 import { newFolder, removeFolder } from './folders.ts'
 import { connect, load } from './load.ts'
@@ -87,7 +87,7 @@ const figureOf = (figure: string, what: string, value: number, most: number): Fi
 
 /** The bars are those of the record, N1 and N2. */
 function rulesWhileRecording(scale: number): Figure {
-  const judge = createJudge(error => {
+  const factWriter = createFactWriter(error => {
     throw error
   })
   const headers = { 'content-type': 'application/json', accept: 'application/json' }
@@ -112,13 +112,13 @@ function rulesWhileRecording(scale: number): Figure {
       payment_id: '0'.repeat(26),
       secret: '',
       given: { reference: 'R' },
-      events: [{ status: 'created' }],
+      events: [{ status: 'created', at: 0 }],
     },
     caused: { events: [0], messages: [] },
   }
   const requests = Math.ceil(200_000 * scale)
   const began = performance.now()
-  for (let done = 0; done < requests; done++) judge.request(request, headers)
+  for (let done = 0; done < requests; done++) factWriter.request(request, headers)
   const micros = ((performance.now() - began) * 1_000) / requests
   const what = 'the rules over one create that is recorded'
   return { figure: 'K2', what, value: round(micros, 2), unit: 'µs', target: '', met: null }

@@ -3,24 +3,21 @@
  * bench/peers on demand and are no dependency of the project.
  */
 import { execFileSync } from 'node:child_process'
-import { randomInt } from 'node:crypto'
+import { once } from 'node:events'
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
+import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { newFolder, removeFolder } from './folders.ts'
-import { type Answer, load, type Work } from './load.ts'
+import { load, type Work } from './load.ts'
 import { type Bench, type Contender, compare, comparedFigure, type Figure } from './measure.ts'
 import { drawBars } from './plots.ts'
-import { creating, newPayment, post } from './requests.ts'
+import { creating, expect, newPayment, post } from './requests.ts'
 import { type Server, start, startFarthing, startFloor } from './servers.ts'
 import { sizesOf } from './single.ts'
 
 const FOLDER = fileURLToPath(new URL('peers/', import.meta.url))
 const PACKAGES = {
-  mountebank: '2.9.1',
-  'json-server': '0.17.4',
-  '@mockoon/cli': '9.9.0',
   '@stoplight/prism-cli': '5.16.0',
   wiremock: '3.13.2',
 }
@@ -33,176 +30,52 @@ type Peer = {
   version: string
   /** Where it keeps a payment. */
   keeps: string
-  /** Recognises its responses. */
-  answers: RegExp
-  path?: string
   /** Units to warm it up. */
   warmUp?: number
   start(folder: string, port: number, sample: Sample): Promise<Server>
 }
 
-const CANNED = 'nothing: the answer is canned'
+/** Milliseconds. */
+const PATIENCE = 60_000
 const bin = (path: string) => join(FOLDER, 'node_modules', path)
-
-function json(folder: string, name: string, content: unknown): string {
-  const file = join(folder, name)
-  mkdirSync(join(file, '..'), { recursive: true })
-  writeFileSync(file, JSON.stringify(content))
-  return file
-}
-
-const node = (args: string[], port: number, cwd: string): Promise<Server> =>
-  start(process.execPath, args, { NODE_ENV: 'production' }, { port, cwd, patience: 60_000 })
 
 const peersKnown: Peer[] = [
   {
     name: 'WireMock',
     version: PACKAGES.wiremock,
-    keeps: CANNED,
-    answers: /"payment_id":"\w{26}"/,
+    keeps: 'nothing: the answer is canned',
     warmUp: 100_000,
     start(folder, port, { body }) {
-      json(folder, 'mappings/create.json', {
+      const mapping = {
         request: { method: 'POST', urlPath: '/v1/payments' },
         response: { status: 201, headers: { 'Content-Type': 'application/json' }, jsonBody: body },
-      })
+      }
+      mkdirSync(join(folder, 'mappings'))
+      writeFileSync(join(folder, 'mappings/create.json'), JSON.stringify(mapping))
       const jar = bin(`wiremock/build/wiremock-standalone-${PACKAGES.wiremock}.jar`)
       const quiet = ['--no-request-journal', '--disable-banner']
       const args = ['-jar', jar, '--port', String(port), '--root-dir', folder, ...quiet]
-      return start('java', args, {}, { port, cwd: folder, patience: 60_000 })
-    },
-  },
-  {
-    name: 'Mountebank',
-    version: PACKAGES.mountebank,
-    keeps: CANNED,
-    answers: /"payment_id":\s*"\w{26}"/,
-    start(folder, port, { body }) {
-      const headers = { 'Content-Type': 'application/json', Connection: 'keep-alive' }
-      const imposter = {
-        port,
-        protocol: 'http',
-        recordRequests: false,
-        stubs: [
-          {
-            predicates: [{ equals: { method: 'POST', path: '/v1/payments' } }],
-            responses: [{ is: { statusCode: 201, headers, body } }],
-          },
-        ],
-      }
-      const file = json(folder, 'imposters.ejs', { imposters: [imposter] })
-      const args = [bin('mountebank/bin/mb'), '--configfile', file, '--nologfile']
-      const quiet = [
-        '--loglevel',
-        'error',
-        '--port',
-        String(port + 1),
-        '--pidfile',
-        join(folder, 'pid'),
-      ]
-      return node([...args, ...quiet], port, folder)
+      return start('java', args, {}, { port, cwd: folder, patience: PATIENCE })
     },
   },
   {
     name: 'Prism',
     version: PACKAGES['@stoplight/prism-cli'],
     keeps: 'nothing: the answer is the example of /openapi.json, the request is validated by it',
-    answers: /"payment_id":"\w{26}"/,
     start(folder, port, { openapi }) {
       const file = join(folder, 'openapi.json')
       writeFileSync(file, openapi)
-      const args = [bin('@stoplight/prism-cli/dist/index.js'), 'mock', file, '-p', String(port)]
-      return node([...args, '-h', '127.0.0.1', '-v', 'error', '--multiprocess=false'], port, folder)
-    },
-  },
-  {
-    name: 'Mockoon',
-    version: PACKAGES['@mockoon/cli'],
-    keeps: 'the payment, in memory',
-    answers: /"id":\s*"[\w-]+"/,
-    start(folder, port) {
-      const file = json(folder, 'environment.json', mockoon(port))
-      const args = [bin('@mockoon/cli/bin/run.js'), 'start', '--data', file, '--port', String(port)]
-      return node([...args, '--disable-log-to-file'], port, folder)
-    },
-  },
-  {
-    name: 'json-server',
-    version: PACKAGES['json-server'],
-    keeps: 'the payment, in a file that is written anew for each',
-    answers: /"id":\s*\d+/,
-    path: '/payments',
-    start(folder, port) {
-      const file = json(folder, 'db.json', { payments: [] })
-      const args = [bin('json-server/lib/cli/bin.js'), '--port', String(port), '--quiet', file]
-      return node([...args, '--host', '127.0.0.1'], port, folder)
+      const options = ['-p', String(port), '-h', '127.0.0.1', '-v', 'error', '--multiprocess=false']
+      const args = [bin('@stoplight/prism-cli/dist/index.js'), 'mock', file, ...options]
+      const env = { NODE_ENV: 'production' }
+      return start(process.execPath, args, env, { port, cwd: folder, patience: PATIENCE })
     },
   },
 ]
 
-function mockoon(port: number): object {
-  const bucket = 'payments'
-  const answer = {
-    uuid: 'a2',
-    body: '{}',
-    latency: 0,
-    statusCode: 201,
-    label: '',
-    headers: [],
-    bodyType: 'DATABUCKET',
-    databucketID: bucket,
-    filePath: '',
-    sendFileAsBody: false,
-    rules: [],
-    rulesOperator: 'OR',
-    disableTemplating: true,
-    fallbackTo404: false,
-    default: true,
-    crudKey: 'id',
-    callbacks: [],
-  }
-  const route = {
-    uuid: 'a1',
-    type: 'crud',
-    documentation: '',
-    method: '',
-    endpoint: 'v1/payments',
-    responses: [answer],
-    responseMode: null,
-    streamingMode: null,
-    streamingInterval: 0,
-  }
-  return {
-    uuid: 'a0',
-    lastMigration: 33,
-    name: 'payments',
-    port,
-    hostname: '127.0.0.1',
-    endpointPrefix: '',
-    latency: 0,
-    folders: [],
-    routes: [route],
-    rootChildren: [{ type: 'route', uuid: 'a1' }],
-    proxyMode: false,
-    proxyHost: '',
-    proxyRemovePrefix: false,
-    cors: false,
-    headers: [],
-    proxyReqHeaders: [],
-    proxyResHeaders: [],
-    data: [{ uuid: 'a3', id: bucket, name: 'payments', documentation: '', value: '[]' }],
-    tlsOptions: { enabled: false },
-    callbacks: [],
-  }
-}
-
-const creatingAt = (path: string, answers: RegExp): Work => {
-  const right = (answer: Answer) => answer.status === 201 && answers.test(answer.body)
-  return async send => {
-    const answer = await send(post(path, newPayment()))
-    if (!right(answer)) throw new Error(`${answer.status}: ${answer.body.slice(0, 200)}`)
-  }
-}
+/** Its identifiers are all the same. */
+const creatingCanned: Work = async send =>
+  expect(await send(post('/v1/payments', newPayment())), 201, '"payment_id"')
 
 export async function peers(bench: Bench): Promise<Figure[]> {
   install(bench)
@@ -236,11 +109,11 @@ async function measurePeer(
 ): Promise<Figure> {
   const folder = newFolder()
   const server = await peer.start(folder, await freePort(), sample)
-  const work = creatingAt(peer.path ?? '/v1/payments', peer.answers)
   const seconds = Math.max(0.5, scale)
-  await load(server.port, 64, { seconds: 2 * seconds, mayRest: true }, work)
-  if (peer.warmUp) await load(server.port, 64, { units: peer.warmUp * scale, mayRest: true }, work)
-  const made = await compare([...own, { server, work }], {
+  await load(server.port, 64, { seconds: 2 * seconds, mayRest: true }, creatingCanned)
+  if (peer.warmUp)
+    await load(server.port, 64, { units: peer.warmUp * scale, mayRest: true }, creatingCanned)
+  const made = await compare([...own, { server, work: creatingCanned }], {
     connections: 64,
     seconds,
     rounds: 5,
@@ -288,18 +161,11 @@ function install({ step }: Bench): void {
   execFileSync('npm', ['install', '--prefix', FOLDER, ...quiet, ...packages], { stdio: 'ignore' })
 }
 
-/** A free port whose successor is free too, outside the range of ephemeral ports. */
 async function freePort(): Promise<number> {
-  for (;;) {
-    const port = 20_000 + 2 * randomInt(5_000)
-    if ((await isFree(port)) && (await isFree(port + 1))) return port
-  }
-}
-
-function isFree(port: number): Promise<boolean> {
-  const server = createServer()
-  return new Promise(resolve => {
-    server.once('error', () => resolve(false))
-    server.listen(port, () => server.close(() => resolve(true)))
-  })
+  const server = createServer().listen(0)
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo // it listens on a port
+  server.close()
+  await once(server, 'close')
+  return port
 }

@@ -1,5 +1,5 @@
 /**
- * `npm run compare -- FILE` compares GOV.UK Pay's OpenAPI document with Farthing's. FILE is JSON or YAML. Prints what only
+ * `npm run compare -- FILE` compares GOV.UK Pay's OpenAPI document with Farthing's of the behaviour govuk-pay. FILE is JSON or YAML. Prints what only
  * one of them has, except for the differences of scripts/known-differences.yaml, and ends with 1 if there are any.
  */
 import { readFileSync } from 'node:fs'
@@ -109,7 +109,11 @@ const either = merge((one, other) => one.union(other))
 
 /** Farthing's document, without the pages and documents that GOV.UK Pay does not have under /v1. */
 async function readOwn(): Promise<Json> {
-  const config = readConfig({ PORT: '0', DATABASE_URL: 'sqlite::memory:' })
+  const config = readConfig({
+    PORT: '0',
+    DATABASE_URL: 'sqlite::memory:',
+    FARTHING_BEHAVIOUR: 'govuk-pay',
+  })
   const farthing = await startFarthing({ config, backgroundWork: false })
   const document: Json = JSON.parse(await (await fetch(`${farthing.url}/openapi.json`)).text())
   await farthing.close()
@@ -181,8 +185,8 @@ function readDocument(file: string): Json {
 
 const USAGE = `Usage: npm run compare -- FILE
 
-Compares GOV.UK Pay's OpenAPI document, as JSON or YAML, with Farthing's. Prints what
-only one of them has, except for the differences of scripts/known-differences.yaml.
+Compares GOV.UK Pay's OpenAPI document, as JSON or YAML, with Farthing's of the
+behaviour govuk-pay. Prints what only one of them has, except for the differences of scripts/known-differences.yaml.
 
 Exit codes: 0 no other difference, 1 there are some, 2 the file cannot be read.
 `

@@ -21,6 +21,8 @@ export const STRICT = 'https://strict.example.org/payments'
 
 export type Steps = {
   use: (summary: string, method: string, path: string, sent?: Sent) => Promise<Body>
+  /** Whether a create with its Idempotency-Key may be sent again. */
+  repeats: boolean
   /** Waits until nothing is being delivered. */
   settled: () => Promise<void>
   /** Lets milliseconds pass. */
@@ -141,7 +143,7 @@ async function useCards({ use, pass }: Steps): Promise<void> {
   await use('Its card was declined', 'GET', `/v1/payments/${declined.payment_id}`)
 }
 
-async function useAgreement({ use, pass }: Steps): Promise<void> {
+async function useAgreement({ use, pass, repeats }: Steps): Promise<void> {
   const { agreement_id } = await use('A monthly membership', 'POST', '/v1/agreements', {
     body: {
       reference: 'CLUB-31',
@@ -163,7 +165,7 @@ async function useAgreement({ use, pass }: Steps): Promise<void> {
   const page = new URL(first._links.next_url.href).pathname
   await use('', 'POST', page, { form: { scenario: 'success' }, without: 'both' })
   await use('', 'POST', `${page}/confirm`, { form: {}, without: 'both' })
-  await use('A payment made with an agreement', 'POST', '/v1/payments', {
+  const charge: Sent = {
     body: {
       amount: 2500,
       reference: 'CLUB-31/12',
@@ -171,7 +173,10 @@ async function useAgreement({ use, pass }: Steps): Promise<void> {
       authorisation_mode: 'agreement',
       agreement_id,
     },
-  })
+    headers: { 'Idempotency-Key': 'club-31-12' },
+  }
+  await use('A payment made with an agreement', 'POST', '/v1/payments', charge)
+  if (repeats) await use('The same request again', 'POST', '/v1/payments', charge)
   await use('An active one', 'GET', `/v1/agreements/${agreement_id}`)
   await use('One agreement', 'GET', '/v1/agreements?display_size=1')
   await use('', 'POST', `/v1/agreements/${agreement_id}/cancel`)

@@ -11,19 +11,11 @@ import { type Behaviour, behaviours } from '../src/core/account.ts'
 import { createNewId, timeOf } from '../src/core/ids.ts'
 import type { OutgoingMessage, Ports, Send } from '../src/core/ports.ts'
 import { createTime } from '../src/core/time.ts'
+import { usedKey } from '../src/pay/differences/creating.ts'
 import { webhooksBelowV1 } from '../src/pay/differences/messages.ts'
 import { exampleAddresses } from '../src/platform/http/addresses.ts'
 import { withTable } from './differences-table.ts'
-import {
-  type Body,
-  LEDGER,
-  PYTHON,
-  type Sent,
-  STRICT,
-  type Steps,
-  useApi,
-  useControl,
-} from './journeys.ts'
+import { type Body, LEDGER, PYTHON, STRICT, type Steps, useApi, useControl } from './journeys.ts'
 
 type Examples = {
   path?: Record<string, string>
@@ -80,45 +72,18 @@ async function recordOf(behaviour: Behaviour): Promise<Body> {
       send,
     }),
   })
-  const operations = await operationsOf(farthing.url)
-  const isControl = (path: string) => path.startsWith('/control')
-
-  /** Sends a request, and records it and its response below `summary`. Returns the body. */
-  async function use(
-    summary: string,
-    method: string,
-    path: string,
-    sent: Sent = {},
-  ): Promise<Body> {
-    const { body, form, headers, key = KEY, without } = sent
-    const response = await fetch(farthing.url + path, {
-      method,
-      redirect: 'manual',
-      headers: {
-        Authorization: `Bearer ${key}`,
-        ...(body && { 'Content-Type': 'application/json' }),
-        ...headers,
-      },
-      body: body ? JSON.stringify(body) : form ? new URLSearchParams(form) : null,
-    })
-    const text = await response.text()
-    const isJson = response.headers.get('content-type')?.startsWith('application/json')
-    const answer = isJson ? JSON.parse(text) : undefined
-    const operation = operations.find(each => each.method === method && each.pattern.test(path))
-    if (!operation) throw new Error(`no document has ${method} ${path}`)
-    // The document of the control API is the same for both.
-    if (without !== 'both' && (behaviour === 'specification' || !isControl(path)))
-      record(operation.operationId, {
-        path: { ...operation.pattern.exec(path)?.groups },
-        ...((body ?? form) && { request: { [summary]: body ?? form } }),
-        ...(isJson &&
-          without !== 'response' && { responses: { [response.status]: { [summary]: answer } } }),
-      })
-    return answer
-  }
-
+  const use = createUse(
+    farthing.url,
+    await operationsOf(farthing.url),
+    (operationId, path, example) => {
+      // The document of the control API is the same for both.
+      if (behaviour === 'specification' || !path.startsWith('/control'))
+        record(operationId, example)
+    },
+  )
   const steps: Steps = {
     use,
+    repeats: usedKey[behaviour]('agreement') === 'repeats',
     settled: farthing.app.deliveries.settled,
     pass: ms => {
       now += ms
@@ -148,6 +113,40 @@ async function useHealth(use: Steps['use'], breakDatabase: (broken: boolean) => 
   await use('Unavailable', 'GET', '/readyz')
   breakDatabase(false)
   await use('Healthy', 'GET', '/healthcheck')
+}
+
+/** Makes a function that sends a request, and records it and its response below `summary`. Returns the body. */
+function createUse(
+  url: string,
+  operations: Awaited<ReturnType<typeof operationsOf>>,
+  record: (operationId: string, path: string, example: Examples) => void,
+): Steps['use'] {
+  return async (summary, method, path, sent = {}) => {
+    const { body, form, headers, key = KEY, without } = sent
+    const response = await fetch(url + path, {
+      method,
+      redirect: 'manual',
+      headers: {
+        Authorization: `Bearer ${key}`,
+        ...(body && { 'Content-Type': 'application/json' }),
+        ...headers,
+      },
+      body: body ? JSON.stringify(body) : form ? new URLSearchParams(form) : null,
+    })
+    const text = await response.text()
+    const isJson = response.headers.get('content-type')?.startsWith('application/json')
+    const answer = isJson ? JSON.parse(text) : undefined
+    const operation = operations.find(each => each.method === method && each.pattern.test(path))
+    if (!operation) throw new Error(`no document has ${method} ${path}`)
+    if (without !== 'both')
+      record(operation.operationId, path, {
+        path: { ...operation.pattern.exec(path)?.groups },
+        ...((body ?? form) && { request: { [summary]: body ?? form } }),
+        ...(isJson &&
+          without !== 'response' && { responses: { [response.status]: { [summary]: answer } } }),
+      })
+    return answer
+  }
 }
 
 function createRecord() {

@@ -171,6 +171,12 @@ describe('The command line', () => {
         /'--agreement <id>'.* A value is missing before --cannot-retry/,
       'pay --refund abc':
         /'--refund \[pence\]' argument 'abc' is invalid\. It must be a whole number/,
+      'pay --amount 5 --set amount=7': /--amount and --set amount are the same field/,
+      'pay --capture --set delayed_capture=false':
+        /--capture and --set delayed_capture are the same/,
+      'listen --print-signing-key --forward-to 4567':
+        /--print-signing-key takes no option but --name/,
+      'check --situations --probe id': /--situations shows no rule: leave out --probe and --ignore/,
       'pay --set prefilled_cardholder_details.adress=x': /no field adress\./,
       'logs --payment ': /'--payment <id>' argument '' is invalid\. It is empty/,
       'verify --ask ': /It is empty/,

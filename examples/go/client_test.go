@@ -85,7 +85,7 @@ func receive(t *testing.T, c client) func() []Message {
 	}
 	t.Cleanup(func() { listener.Close() })
 	_, port, _ := net.SplitHostPort(listener.Addr().String())
-	webhook := c.ask(t, "POST", "/v1/webhooks", object{"callback_url": "http://" + host + ":" + port}, 201)
+	webhook := c.ask(t, "POST", "/control/webhooks", object{"callback_url": "http://" + host + ":" + port}, 201)
 	var lock sync.Mutex
 	var messages []Message
 	receiver, err := NewReceiver(webhook["signing_key"].(string), t.TempDir(), func(message Message) error {

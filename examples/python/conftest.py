@@ -95,7 +95,7 @@ def received(account, tmp_path):
     address = HOST if HOST == "127.0.0.1" else "0.0.0.0"
     with simple_server.make_server(address, 0, None, receiver.Server, receiver.Handler) as server:
         url = f"http://{HOST}:{server.server_port}/"
-        webhook = account.ask("POST", "/v1/webhooks", {"callback_url": url}, expect=201)
+        webhook = account.ask("POST", "/control/webhooks", {"callback_url": url}, expect=201)
         server.set_app(receiver.Receiver(webhook["signing_key"], tmp_path, messages.append))
         threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
         yield messages

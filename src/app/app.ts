@@ -37,11 +37,11 @@ import {
 import { assetEndpoints } from '../platform/web/assets.ts'
 import type { ToolContext } from '../tools/context.ts'
 import { withListeners } from '../tools/deliver/listeners.ts'
-import { createJudge } from '../tools/explain/check/judge.ts'
+import { createFactWriter } from '../tools/explain/check/judge.ts'
 import { createPlans, type Plans } from '../tools/plans/faults.ts'
 import { LAST_PLAN_SQL } from '../tools/plans/store.ts'
 import { createRecorder } from '../tools/record/recorder.ts'
-import type { Judge } from '../tools/record/row.ts'
+import type { FactWriter } from '../tools/record/row.ts'
 import { createMinuteCounts } from '../tools/record/traffic-store.ts'
 import { createWatch } from '../tools/watch.ts'
 import type { Chapters } from './docs/openapi.ts'
@@ -64,7 +64,7 @@ export async function createApp(
   const others = createWatch({ ...ports, signals })
   const onChange = (room: string) => signals.set(changedIn(room))
   const recorder = recorderOf(
-    { ...real, judge: createJudge(onRuleFault), onRecorded: onChange },
+    { ...real, factWriter: createFactWriter(onRuleFault), onRecorded: onChange },
     config,
     logger,
   )
@@ -170,7 +170,7 @@ const linesOf = (logger?: FastifyBaseLogger) => ({
 })
 
 function recorderOf(
-  ports: Ports & { judge: Judge; onRecorded: (room: string) => void },
+  ports: Ports & { factWriter: FactWriter; onRecorded: (room: string) => void },
   config: Config,
   logger?: FastifyBaseLogger,
 ) {

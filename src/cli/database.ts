@@ -2,9 +2,10 @@
 
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { accountName, DEFAULT_ACCOUNT } from '../core/account.ts'
+import { DEFAULT_ACCOUNT } from '../core/account.ts'
 import type { DatabaseAddress } from '../core/config.ts'
 import type { Database } from '../core/ports.ts'
+import { accountName } from '../core/values.ts'
 import { inspectDatabase } from '../platform/database/inspect.ts'
 import { openDatabase } from '../platform/database/open.ts'
 import { JSON_OPTION } from './define-command.ts'

@@ -22,7 +22,7 @@ type Forwarding = {
 type Receive = (offer: Body) => Promise<AttemptResult>
 
 /** localhost:4000 alone, as other tools take it, would be a URL with the scheme localhost, and 4000 a host. */
-export function addressOf(text: string): string {
+export function destinationOf(text: string): string {
   const address = /^\d+$/.test(text) ? `localhost:${text}` : text
   return address.includes('://') ? address : `http://${address}`
 }
@@ -55,12 +55,12 @@ export function createReceive({ forwardTo, header = [], insecure = false }: Forw
 /** The service waits for the result no longer than these take. */
 const MOST_TRIES = 8
 
+/** Where attempts go: `path` is that of the listener. */
+type Destination = { service: Service; path: string; receive: Receive; options: Forwarding }
+
 export async function deliver(
-  service: Service,
-  path: string,
+  { service, path, receive, options }: Destination,
   offer: Body,
-  receive: Receive,
-  options: Forwarding,
 ): Promise<void> {
   const received = await receive(offer)
   const { status_code, response_time, result, cause } = received

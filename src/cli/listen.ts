@@ -7,7 +7,7 @@ import { labelOf, listenerAddress, NOBODY_LISTENS } from '../pay/webhooks/listen
 import { type EventType, eventTypes, eventTypesIn } from '../pay/webhooks/webhook.ts'
 import { CommandError, wrongUsage } from './command-error.ts'
 import { defineCommand, type OptionsOf } from './define-command.ts'
-import { addressOf, createReceive, deliver } from './listen-deliver.ts'
+import { createReceive, deliver, destinationOf } from './listen-deliver.ts'
 import { note, print, printJson } from './output.ts'
 import {
   accountTime,
@@ -24,7 +24,7 @@ const options = {
   forwardTo: {
     value: '<url>',
     meaning: 'where to send each message, or a port of this machine; without it they are printed',
-    parse: addressOf,
+    parse: destinationOf,
   },
   events: {
     value: '<a,b>',
@@ -78,7 +78,7 @@ export const listen = defineCommand({
     sayReady(listener)
     await warnOfSecond(listener)
     const handle = (offer: Body) =>
-      void deliver(service, listenerPath(listener), offer, receive, options)
+      void deliver({ service, path: listenerPath(listener), receive, options }, offer)
     if (first.attempt) handle(first.attempt)
     if (options.missed)
       void sendMissed(service, webhook.webhook_id).catch(error =>
@@ -122,10 +122,15 @@ type Listener = {
 
 const listenerPath = ({ webhook }: Listener): string => `/control/listeners/${webhook.webhook_id}`
 
+/** Options with which nothing is received. */
+const ENDING = { forget: '--forget', printSigningKey: '--print-signing-key' } as const
+
 function refuseWithoutEffect(options: ListenOptions): void {
-  const forgetting = ['forget', 'name', ...Object.keys(serviceOptions)]
-  if (options.forget && Object.keys(options).some(name => !forgetting.includes(name)))
-    throw wrongUsage('--forget takes no option but --name and those of the service')
+  for (const [only, written] of Object.entries(ENDING)) {
+    const taken = [only, 'name', ...Object.keys(serviceOptions)]
+    if (only in options && Object.keys(options).some(name => !taken.includes(name)))
+      throw wrongUsage(`${written} takes no option but --name and those of the service`)
+  }
   if (options.forwardTo === undefined && (options.header || options.insecure))
     throw wrongUsage('--header and --insecure have an effect only with --forward-to')
 }
@@ -178,16 +183,20 @@ function sayReady(listener: Listener): void {
   }
 }
 
+/** An address with one of the names that this machine has for itself. */
+const onThisMachine = (url: string): string | undefined =>
+  URL.parse(url)?.href.replace(/^(https?:\/\/)(?:127\.0\.0\.1|\[::1\])(?=[:/])/, '$1localhost')
+
 /** A receiver that is registered too gets each message twice. That this cannot be told now ends no listener. */
 async function warnOfSecond({ service, options: { forwardTo }, webhook }: Listener): Promise<void> {
   if (forwardTo === undefined) return
-  const { href: to } = new URL(forwardTo)
+  const to = onThisMachine(forwardTo)
   const found = await service.askWebhooks('GET').catch(() => undefined)
   const second = found?.results?.find(
     ({ external_id, status, callback_url }: Body) =>
       external_id !== webhook.webhook_id &&
       status === 'ACTIVE' &&
-      URL.parse(callback_url)?.href === to,
+      onThisMachine(callback_url) === to,
   )
   if (second)
     note(

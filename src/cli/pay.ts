@@ -70,6 +70,9 @@ export const pay = defineCommand({
   exitCodes: ENDED_OTHERWISE,
   async run({ config, argument: scenario, options }) {
     const { moto, agreement, capture, hold } = options
+    for (const [field, written] of Object.entries(givenTwice(options)))
+      if (written)
+        throw wrongUsage(`${written} and --set ${field} are the same field: leave one out`)
     if (moto && agreement !== undefined)
       throw wrongUsage('a payment with --agreement is not a moto_api payment: leave out --moto')
     const impossible = impossibleFor({ mode: modeOf(options) }, { scenario, ...endOf(options) })
@@ -117,6 +120,20 @@ function typed(text: string, { type }: Fields): unknown {
 
 const modeOf = ({ moto, agreement }: PayOptions): AuthorisationMode =>
   moto ? 'moto_api' : agreement === undefined ? 'web' : 'agreement'
+
+/** The fields of --set that another option gives too, with that option. */
+const givenTwice = ({ set = {}, ...options }: PayOptions): Json =>
+  Object.fromEntries(
+    Object.entries({
+      amount: options.amount !== undefined && '--amount',
+      reference: options.reference !== undefined && '--reference',
+      agreement_id: options.agreement !== undefined && '--agreement',
+      authorisation_mode:
+        (options.moto && '--moto') || (options.agreement !== undefined && '--agreement'),
+      delayed_capture:
+        (options.delayedCapture && '--delayed-capture') || (options.capture && '--capture'),
+    }).filter(([field]) => field in set),
+  )
 
 const endOf = ({ hold, cannotRetry }: PayOptions) => ({
   ...(hold && { hold: true as const }),

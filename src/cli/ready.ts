@@ -5,7 +5,7 @@ import { print, printJson } from './output.ts'
 import { AnotherAnswered, serviceAt, serviceOptions } from './running-service.ts'
 
 /** Milliseconds. A service whose database hangs answers after 5 seconds. */
-const LONGEST_WAIT = 8_000
+const LONGEST_ANSWER = 8_000
 
 const options = { url: serviceOptions.url, ...JSON_OPTION } as const
 
@@ -19,7 +19,7 @@ export const ready = defineCommand({
 (default: http://127.0.0.1:3000).`,
   async run({ config, env, options }) {
     const { url = addressHere(config(), env), json } = options
-    const signal = AbortSignal.timeout(LONGEST_WAIT)
+    const signal = AbortSignal.timeout(LONGEST_ANSWER)
     const { status, body } = await serviceAt(url, undefined)
       .request('GET', '/readyz', { signal })
       .catch(error => {

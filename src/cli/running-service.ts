@@ -91,7 +91,7 @@ export function serviceAt(url: string, key: string | undefined) {
     // Farthing redirects, and returns a page, only for a form.
     const isSuccess = status < 400 && (form || status === NO_CONTENT || body !== undefined)
     /** An `AnotherAnswered` where that was not Farthing. */
-    const refused = isSuccess ? undefined : whyRefused(url, `${method} ${path}`, response, body)
+    const refused = isSuccess ? undefined : refusalOf(url, `${method} ${path}`, response, body)
     // A 502 or 504 passes: `listen` asks again.
     if (refused instanceof AnotherAnswered && status < 500) throw refused
     if (status === 401)
@@ -137,7 +137,7 @@ export function parsed(body: string): Body {
   }
 }
 
-function whyRefused(
+function refusalOf(
   url: string,
   request: string,
   { statusCode = 0, headers }: IncomingMessage,

@@ -108,7 +108,7 @@ async function pipedInput(): Promise<Buffer | undefined> {
 }
 
 /** Those whose signing keys are tried. */
-const MOST_WEBHOOKS = 20
+const MOST_KEYS = 20
 
 async function compareWith(
   id: string,
@@ -130,7 +130,7 @@ async function compareWith(
     signing_key: webhook.signing_key,
     webhook: webhookName(webhook),
   }
-  const { results } = await service.askWebhooks('GET', `?display_size=${MOST_WEBHOOKS}`)
+  const { results } = await service.askWebhooks('GET', `?display_size=${MOST_KEYS}`)
   const keys: NamedKey[] = await Promise.all(
     results.map(async ({ external_id }: Body) => {
       const other = await service.askWebhooks('GET', `/${external_id}`)

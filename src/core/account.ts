@@ -1,5 +1,3 @@
-import { text } from './values.ts'
-
 /** How an account answers where the specification and GOV.UK Pay differ: to the letter of one, or as the other is known to. */
 export const behaviours = ['specification', 'govuk-pay'] as const
 export type Behaviour = (typeof behaviours)[number]
@@ -71,9 +69,6 @@ export const roomOf = (name: string, epoch: number): string =>
   epoch === 0 ? name : `${name}#${epoch}`
 
 /** Names are shown in lists, so they hold no control characters and do not begin with a space. */
-export const accountName = text(
-  { pattern: '^[A-Za-z0-9][A-Za-z0-9 ._-]{0,63}$' },
-  '1 to 64 letters, digits, spaces, dots, hyphens or underscores, and begin with a letter or a digit',
-)
+export const ACCOUNT_NAME = /^[A-Za-z0-9][A-Za-z0-9 ._-]{0,63}$/
 
-export const isAccountName = (name: string): boolean => accountName.read(name) !== undefined
+export const isAccountName = (name: string): boolean => ACCOUNT_NAME.test(name)

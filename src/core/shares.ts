@@ -4,9 +4,8 @@ export type Shares = ReturnType<typeof createShares>
  * A budget in bytes for all accounts. A reservation is refused if its account would then hold more than was free before,
  * so an account alone gets about half.
  */
-export function createShares(most: number) {
+export function createShares(most: number, owners = new Map<string, number>()) {
   let total = 0
-  const owners = new Map<string, number>()
   return {
     hasSpace: (owner: string, bytes: number) => (owners.get(owner) ?? 0) + bytes <= most - total,
     /** Adds bytes of the account, or takes them away where `bytes` is below zero. */

@@ -1,4 +1,5 @@
 /** Values that somebody gives: in JSON, or as the text of a query, a setting or an option. Each face refuses one in the same words. */
+import { ACCOUNT_NAME } from './account.ts'
 import { DAY, HOUR, MINUTE, SECOND } from './time.ts'
 
 /** `read` returns undefined for what is not valid, and `rule` says after "must be" what is. `schema` is that of JSON. */
@@ -39,6 +40,11 @@ export const text = <
   read: (given: unknown) =>
     typeof given === 'string' && given.isWellFormed() && pattern.test(given) ? given : undefined,
 })
+
+export const accountName = text(
+  { pattern: ACCOUNT_NAME.source },
+  '1 to 64 letters, digits, spaces, dots, hyphens or underscores, and begin with a letter or a digit',
+)
 
 /** Text of at most so many UTF-16 code units that a database can keep. */
 export const textUpTo = (length: number): Reader<string> => ({

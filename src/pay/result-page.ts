@@ -1,21 +1,23 @@
 /** A page of search results as the behaviour of its account shows it. */
 import type { Behaviour } from '../core/account.ts'
-import { object, pageSchema, type Titled } from '../platform/http/schema.ts'
-import { linksToNoPage, pageLinks } from './differences/reading.ts'
+import { link as anyLink, object, pageSchema, type Titled } from '../platform/http/schema.ts'
+import { pageLinks } from './differences/reading.ts'
 
-type Page = Parameters<typeof pageLinks.specification>[0]
+type Page = Parameters<typeof pageLinks.specification.print>[0]
 
 /** Of agreements, refunds and disputes: pages of payments have no links to pages that do not exist. */
 export const shownPage = (page: Page, behaviour: Behaviour): Page =>
-  pageLinks[behaviour]({ ...page, _links: { ...linksToNoPage[behaviour], ...page._links } })
+  pageLinks[behaviour].print({
+    ...page,
+    _links: { ...pageLinks[behaviour].toNoPage, ...page._links },
+  })
 
-const href = { type: 'string', format: 'uri' }
-const linkOrNone = object('PageLinkOrNone', {}, { href })
-const link = object('PageLink', { href })
+/** Without href where there is no such page. */
+const link = object('PageLink', {}, anyLink.properties)
 const linksOfGovukPay = object(
   'ResultLinks',
   { self: link, first_page: link, last_page: link },
-  { prev_page: linkOrNone, next_page: linkOrNone },
+  { prev_page: link, next_page: link },
 )
 
 /** Its schema. */

@@ -107,7 +107,7 @@ export async function startReceiver(call: Call, keep: () => string, options: Rec
 
 type Arriving = Omit<Message, 'attempt'>
 
-const nameOf = ({ event_type, payment_id }: Arriving) => `${event_type} of ${payment_id}`
+const described = ({ event_type, payment_id }: Arriving) => `${event_type} of ${payment_id}`
 
 /** The messages that arrived and, until somebody asks for messages, what went wrong with others. */
 function createInbox() {
@@ -128,7 +128,7 @@ function createInbox() {
       return counted
     },
     addForgery(message: Arriving): void {
-      const what = `${nameOf(message)} came with a wrong signature and was answered 401`
+      const what = `${described(message)} came with a wrong signature and was answered 401`
       forgeries.push(new WaitError(what))
     },
     fail(error: unknown): void {
@@ -154,7 +154,7 @@ function createInbox() {
     explain(which: MessageFilter): string {
       const wanted = Object.values(which).join(' of ') || 'a message'
       const came = arrived.map(
-        message => `${nameOf(message)}${taken.has(message) ? ' (returned before)' : ''}`,
+        message => `${described(message)}${taken.has(message) ? ' (returned before)' : ''}`,
       )
       return `${wanted}. ${came.length > 0 ? `There came: ${came.join(', ')}` : 'No message came'}`
     },

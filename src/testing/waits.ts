@@ -5,7 +5,7 @@ import type { LoggedRequest, Payment, UndeliveredMessage, WaitOptions, Which } f
 import { check, checkFields, checkOptions, milliseconds, text, waitRules } from './values.ts'
 
 /** Milliseconds that the service holds one request. */
-const LONGEST_WAIT = 10_000
+const LONGEST_REQUEST = 10_000
 const POLL_INTERVAL = 25
 const MOST_EXPLAINED = 5
 
@@ -37,7 +37,7 @@ export async function waitForPayment(
   }
   for (;;) {
     const ms = left()
-    const [found] = await find({ ...wanted, wait: Math.min(ms, LONGEST_WAIT) })
+    const [found] = await find({ ...wanted, wait: Math.min(ms, LONGEST_REQUEST) })
     if (found) return found
     if (ms === 0) break
   }

@@ -17,6 +17,9 @@ const MIGRATION = '../../src/platform/database/migrations/0019-names-of-test-acc
 
 /** The steps since behaviours, undone. */
 const BEFORE_BEHAVIOURS = [
+  'alter table exchanges drop column method',
+  'alter table exchanges drop column broken',
+  'alter table exchanges drop column by_hand',
   'drop index webhook_messages_by_due',
   'alter table webhook_messages drop column due_at',
   'alter table webhook_messages drop column sent_as',

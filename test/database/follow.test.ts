@@ -20,11 +20,11 @@ async function openTable() {
   return { database, put }
 }
 
-test('A row that is committed while the first page since a time is read, and sorts before that page, is on the next one', async t => {
+test('A row that is committed while the first page since a time is read, and sorts before that page, is on the next one, and so is a second one', async t => {
   const { database, put } = await openTable()
   t.after(() => database.close())
   const newId = createNewId()
-  const [late, first] = [newId(BEGIN + 1), newId(BEGIN + 2)]
+  const [latest, late, first] = [newId(BEGIN + 1), newId(BEGIN + 2), newId(BEGIN + 3)]
   await put(first)
   const racing: Database = {
     ...database,
@@ -37,9 +37,13 @@ test('A row that is committed while the first page since a time is read, and sor
   const since = idFloor(BEGIN)
   const page = await findFollowed(racing, rows, idOf, [], { limit: 10, since })
   assert.deepEqual(page.rows, [{ id: first }])
-  const { next } = page
-  const following = await findFollowed(database, rows, idOf, [], { after: next, limit: 10, since })
+  const follow = (after: string) =>
+    findFollowed(database, rows, idOf, [], { after, limit: 10, since })
+  const following = await follow(page.next)
   assert.deepEqual(following.rows, [{ id: late }, { id: first }])
+  await put(latest)
+  const { rows: all } = await follow(following.next)
+  assert.deepEqual(all, [{ id: latest }, { id: late }, { id: first }])
 })
 
 /** Rows by their milliseconds, how many milliseconds later each is committed, and how many a follower reads before each. */

@@ -195,10 +195,4 @@ describe('A schema of PostgreSQL', () => {
     )
     assert.ok(now.some(({ table_schema }) => table_schema === 'farthing'))
   })
-
-  test('instances that start at the same moment on an empty database all start', async () => {
-    const url = await createPostgresDatabase()
-    const problems = await Promise.all(Array.from({ length: 4 }, () => startProblem(url)))
-    assert.deepEqual(problems, [undefined, undefined, undefined, undefined])
-  })
 })

@@ -2,7 +2,11 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import type { Statement } from '../../src/core/ports.ts'
-import { createCommit } from '../../src/platform/database/sqlite/commit.ts'
+import {
+  createCommit,
+  createQueue,
+  type Result,
+} from '../../src/platform/database/sqlite/commit.ts'
 import { type Connection, connect } from '../../src/platform/database/sqlite/connection.ts'
 import { createReader, openSqlite } from '../../src/platform/database/sqlite/sqlite.ts'
 import { damageLastPage } from '../support/damaged-page.ts'
@@ -147,4 +151,24 @@ test('After a commit whose outcome is unknown reads are rejected', async () => {
   broken = new Error('disk I/O error')
   await assert.rejects(reader.query('select 1 as one'), /disk I\/O error/)
   reader.close()
+})
+
+test('After a full disk the database tries for room until something was written, and then no more', async () => {
+  let result: Result = { kind: 'full', message: 'the disk is full', errcode: undefined }
+  let commits = 0
+  const commit = async (batch: unknown[]) => {
+    commits += 1
+    return batch.map(() => result)
+  }
+  const queue = createQueue(
+    { commit, close: async () => {} },
+    { onUnknownOutcome: error => assert.fail(String(error)) },
+  )
+  await queue.check()
+  await assert.rejects(queue.write(put(1)), /full/)
+  result = { kind: 'undone', message: 'the database is locked', errcode: undefined }
+  await assert.rejects(queue.check(), /locked/)
+  result = true
+  for (let looks = 0; looks < 2; looks++) await queue.check()
+  assert.equal(commits, 3)
 })

@@ -1,14 +1,7 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
-import {
-  existsSync,
-  readdirSync,
-  readFileSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
+import { existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, describe, test } from 'node:test'
@@ -106,8 +99,7 @@ for (const kind of ['sqlite', 'postgres'] as const)
     test('A database whose next step of the migration fails is not opened, and keeps its version', async () => {
       const url = await newUrl(kind)
       const old = await open(url)
-      const newest = (await steps(old)).length
-      await old.write([{ sql: `delete from migrations where number = ${newest}`, values: [] }])
+      await old.write([{ sql: 'delete from migrations where number > 1', values: [] }])
       await old.close()
       await assert.rejects(open(url))
     })
@@ -139,26 +131,6 @@ for (const kind of ['sqlite', 'postgres'] as const)
   })
 
 describe('A SQLite file', () => {
-  test('A database file is migrated once by processes that start at the same moment', async () => {
-    const env = { DATABASE_URL: `sqlite:${newFile()}` }
-    const keys = () => runProcess({ args: ['keys', 'create', '--create'], env })
-    const results = await Promise.all([keys(), keys()])
-    for (const { code, stderr } of results) {
-      assert.equal(code, 0, stderr)
-      assert.match(stderr, /\nThe key .{26} of the account default, shown only now:\n$/)
-    }
-    const database = await open(env.DATABASE_URL)
-    assert.equal((await database.query('select * from api_keys')).length, 2)
-    await database.close()
-  })
-
-  test('A database file is created with its folders', async () => {
-    const file = newFile()
-    const database = await open(`sqlite:${file}`)
-    assert.ok(statSync(file).size > 0)
-    await database.close()
-  })
-
   test('A database file uses WAL and synchronous FULL, so that a power cut loses nothing', async () => {
     const file = newFile()
     const database = await open(`sqlite:${file}`)

@@ -9,7 +9,6 @@ import { samplePayment } from '../support/sample-payment.ts'
 
 const addresses = { api: 'https://api.example.org/pay', pages: 'https://pay.example.org' }
 const modes: AuthorisationMode[] = ['web', 'moto_api', 'agreement']
-const FORM = 'application/x-www-form-urlencoded'
 
 /** The links of a payment in this status and mode, beside self, events and refunds. */
 function expected(status: Status, mode: AuthorisationMode): string[] {
@@ -45,33 +44,6 @@ describe('Links of a payment', () => {
         delete links.auth_url_post
         assert.deepEqual(presentFound(payment, addresses)._links, links, `${status}, ${mode}`)
       }
-  })
-
-  test('links have the address, the method and the parameters to send', () => {
-    const payment = samplePayment('created')
-    const token = payment.payment_id + payment.secret
-    const self = `https://api.example.org/pay/v1/payments/${payment.payment_id}`
-    const post = (href: string, params = {}) => ({ href, method: 'POST', type: FORM, params })
-    assert.deepEqual(presentPayment(payment, addresses)._links, {
-      self: { href: self, method: 'GET' },
-      events: { href: `${self}/events`, method: 'GET' },
-      refunds: { href: `${self}/refunds`, method: 'GET' },
-      next_url: { href: `https://pay.example.org/secure/${token}`, method: 'GET' },
-      next_url_post: post('https://pay.example.org/secure', { chargeTokenId: token }),
-      cancel: post(`${self}/cancel`),
-    })
-    const moto = samplePayment('created', { authorisation_mode: 'moto_api' })
-    assert.deepEqual(
-      presentPayment(moto, addresses)._links.auth_url_post,
-      post('https://api.example.org/pay/v1/auth', {
-        one_time_token: moto.payment_id + moto.secret,
-      }),
-    )
-    const waiting = samplePayment('capturable')
-    assert.deepEqual(
-      presentPayment(waiting, addresses)._links.capture,
-      post(`https://api.example.org/pay/v1/payments/${waiting.payment_id}/capture`),
-    )
   })
 })
 

@@ -78,13 +78,6 @@ describe('Pages of a search', () => {
     )
   })
 
-  test('the prev_page of a search without results is page 1', () => {
-    const shown = page(0, { page: '40', display_size: '20' })
-    assert.equal(shown._links.prev_page?.href, `${API}/v1/payments?page=1&display_size=20`)
-    assert.equal(shown._links.last_page?.href, `${API}/v1/payments?page=1&display_size=20`)
-    assert.equal(shown._links.self?.href, `${API}/v1/payments?page=40&display_size=20`)
-  })
-
   test('links contain every filter as it was given', () => {
     const given = fc.string({ unit: codePoint, maxLength: 40 })
     fc.assert(
@@ -181,21 +174,25 @@ describe('Dates in a search', () => {
       const floor = String(createdBetween(search, 'payment_id')[0]?.values[0])
       return name === 'from_date' ? id >= floor : id < floor
     }
-    for (const [time, isAfter] of [
-      ['08:20:31.407Z', false],
-      ['08:20:31.40700Z', false],
-      ['08:20:31.4069999Z', false],
-      ['08:20:31.4070001Z', true],
-      ['08:20:31.408Z', true],
-      ['09:20:31.4070001+01:00', true],
-      ['09:20:31.4070001+01', true],
-      ['09:20:32.407+01:00:01', false],
-      ['09:20:32.4070001+01:00:01', true],
-      ['07:50:31.407-00:30', false],
-      ['08:20:31.Z', false],
-      ['08:20:32.Z', true],
-      ['09:20:31.4070001+01:00[Europe/London]', true],
-    ] as const) {
+    const before = [
+      '08:20:31.407Z',
+      '08:20:31.40700Z',
+      '08:20:31.4069999Z',
+      '09:20:32.407+01:00:01',
+      '07:50:31.407-00:30',
+      '08:20:31.Z',
+    ]
+    const after = [
+      '08:20:31.4070001Z',
+      '08:20:31.408Z',
+      '09:20:31.4070001+01:00',
+      '09:20:31.4070001+01',
+      '09:20:32.4070001+01:00:01',
+      '08:20:32.Z',
+      '09:20:31.4070001+01:00[Europe/London]',
+    ]
+    for (const time of [...before, ...after]) {
+      const isAfter = after.includes(time)
       assert.equal(compared('from_date', time), !isAfter, `from ${time}`)
       assert.equal(compared('to_date', time), isAfter, `to ${time}`)
     }

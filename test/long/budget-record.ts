@@ -3,71 +3,27 @@ import http from 'node:http'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout } from 'node:timers/promises'
 import { createOnce } from '../faults/process/create-once.ts'
-import { type Client, createClient } from '../support/client.ts'
+import { type Attacked, attacked, runAttacks, type Seen } from '../support/attacked.ts'
+import type { Client } from '../support/client.ts'
 import { tempDatabase, tempFolder } from '../support/folders.ts'
-import { type Probed, startProbe } from '../support/probe-process.ts'
-import { type FarthingProcess, runProcess, startProcess } from '../support/process.ts'
 import { startReceiver } from '../support/receiver.ts'
 import type { Job } from './run.ts'
-
-const KEY = 'key-of-the-default-account'
 
 /** What one account can do to the record, and what the others notice. */
 export const job: Job = {
   title: 'a full volume, a full record, and waits over it (SQLite)',
   async run({ scale }) {
     const seconds = Math.max(5, Math.ceil(60 * scale))
-    const lines: string[] = []
-    const late: string[] = []
-    for (const attack of [() => fillVolume(seconds), readPages, checkAtOnce, waitIdly]) {
-      const { line, isHeld } = await attack()
-      console.log(line)
-      lines.push(line)
-      if (!isHeld) late.push(line)
-    }
-    assert.deepEqual(late, [])
-    return lines.join('; ')
+    return runAttacks([
+      ['full volume', () => fillVolume(seconds)],
+      ['pages', readPages],
+      ['checks', checkAtOnce],
+      ['waits', waitIdly],
+    ])
   },
 }
 
 type Outcome = { line: string; isHeld: boolean }
-
-type Attacked = { service: FarthingProcess; api: Client; other: Client }
-
-/** A service with two accounts, and what a watch from beside saw while `attack` ran. */
-async function watched(
-  env: Record<string, string>,
-  attack: (attacked: Attacked) => Promise<string>,
-  { wrapper = [] as string[], before = async (_: Attacked) => {} } = {},
-): Promise<{ said: string } & Probed> {
-  const all = {
-    DATABASE_URL: tempDatabase(),
-    FARTHING_API_KEY: KEY,
-    FARTHING_CALLBACK_HOSTS: 'localhost',
-    FARTHING_CONTROL: 'true',
-    LOG_LEVEL: 'error',
-    ...env,
-  }
-  const service = await startProcess({ env: all, wrapper })
-  try {
-    const inside = wrapper.length > 0 ? ['nsenter', '-t', String(service.pid), '-m', '--'] : []
-    const args = ['keys', 'create', '--account', 'other']
-    const made = await runProcess({ env: all, args, wrapper: inside })
-    const api = createClient([service.baseUrl], KEY)
-    const other = createClient([service.baseUrl], made.stdout.trim())
-    await before({ service, api, other })
-    const probe = await startProbe(service, other.key ?? '')
-    const said = await attack({ service, api, other }).catch(
-      error => `failed: ${error.cause ?? error}`,
-    )
-    return { said, ...(await probe.stop()) }
-  } finally {
-    await service.kill()
-  }
-}
-
-const sentence = (said: string, { silence, stranger, memory, failed }: Probed): string =>
-  `${said}; /healthz silent for ${silence} ms at most, a stranger's read ${stranger} ms, ${memory} MB, failed ${JSON.stringify(failed)}`
 
 /** A response with 64 KB of headers, less what Node adds. */
 const LARGE_HEADERS = Array.from(
@@ -92,7 +48,7 @@ async function fillVolume(seconds: number): Promise<Outcome> {
     assert.equal(made.status, 201, made.text)
     const { payment_id } = await api.createPayment()
     await api.post(`/v1/payments/${payment_id}/cancel`)
-    const headers = { Authorization: `Bearer ${KEY}`, 'Content-Type': 'application/json' }
+    const headers = { ...authorised(api), 'Content-Type': 'application/json' }
     const asked = await fetch(`${service.baseUrl}/control/messages?wait=5000`, { headers })
     const [message] = ((await asked.json()) as { results: { message_id: string }[] }).results
     const until = performance.now() + seconds * 1_000
@@ -122,11 +78,11 @@ async function fillVolume(seconds: number): Promise<Outcome> {
     agent.destroy()
     return `volume of 300 MB: ${sent} sends by hand with 64 KB of headers in ${seconds} s, creates ${JSON.stringify(statuses)}`
   }
-  const seen = await watched({ DATABASE_URL: `sqlite:${folder}/farthing.db` }, attack, {
+  const seen = await attacked({ DATABASE_URL: `sqlite:${folder}/farthing.db` }, attack, {
     wrapper: ['unshare', '-m', 'sh', '-c', mount, 'sh'],
   }).finally(() => receiver.close())
   const isHeld = Object.keys(statuses).join() === '201' && !seen.said.startsWith('failed')
-  return { line: sentence(seen.said, seen), isHeld }
+  return { line: seen.line, isHeld }
 }
 
 const LARGE = 'v'.repeat(8_000)
@@ -158,28 +114,26 @@ async function fillRecord(database: string): Promise<void> {
   file.close()
 }
 
-async function full(
-  attack: (attacked: Attacked) => Promise<string>,
-): Promise<{ said: string } & Probed> {
+function full(attack: (attacked: Attacked) => Promise<string>): Promise<Seen> {
   const DATABASE_URL = tempDatabase()
-  const before = async ({ api }: Attacked) => {
+  const fill = async ({ api }: Attacked) => {
     await api.get('/v1/payments')
     await setTimeout(1_000)
     await fillRecord(DATABASE_URL)
   }
-  return watched({ DATABASE_URL }, attack, { before })
+  return attacked({ DATABASE_URL }, attack, { fill })
 }
 
-const authorised = { Authorization: `Bearer ${KEY}` }
+const authorised = ({ key }: Client) => ({ Authorization: `Bearer ${key}` })
 
 async function readPages(): Promise<Outcome> {
-  const seen = await full(async ({ service }) => {
+  const seen = await full(async ({ service, api }) => {
     const began = performance.now()
     let bytes = 0
     // Different ones: equal requests share one look.
     const read = async (_: unknown, i: number) => {
       const answer = await fetch(`${service.baseUrl}/control/requests?limit=${500 - i}`, {
-        headers: authorised,
+        headers: authorised(api),
       })
       assert.equal(answer.status, 200)
       bytes = Math.max(bytes, (await answer.arrayBuffer()).byteLength)
@@ -191,10 +145,10 @@ async function readPages(): Promise<Outcome> {
 }
 
 async function checkAtOnce(): Promise<Outcome> {
-  const seen = await full(async ({ service }) => {
+  const seen = await full(async ({ service, api }) => {
     const began = performance.now()
     const check = async () => {
-      const answer = await fetch(`${service.baseUrl}/control/check`, { headers: authorised })
+      const answer = await fetch(`${service.baseUrl}/control/check`, { headers: authorised(api) })
       assert.equal(answer.status, 200)
       await answer.arrayBuffer()
     }
@@ -204,10 +158,9 @@ async function checkAtOnce(): Promise<Outcome> {
   return held(seen, { silence: 200, memory: 400 })
 }
 
-function held(seen: { said: string } & Probed, bars: { silence: number; memory: number }): Outcome {
+function held(seen: Seen, bars: { silence: number; memory: number }): Outcome {
   const isWithin = seen.silence <= bars.silence && seen.memory <= bars.memory
-  const isAnswered = !seen.said.startsWith('failed') && Object.keys(seen.failed).length === 0
-  return { line: sentence(seen.said, seen), isHeld: isWithin && isAnswered }
+  return { line: seen.line, isHeld: isWithin && seen.isAnswered }
 }
 
 const READS = 100
@@ -215,7 +168,7 @@ const READS = 100
 /** Reads of another account with 50 waits of one account over 9,000 rows, and without, in turn. */
 async function waitIdly(): Promise<Outcome> {
   let ratio = Infinity
-  const seen = await full(async ({ service, other }) => {
+  const seen = await full(async ({ service, api, other }) => {
     const { payment_id } = await other.createPayment()
     // A mean, in steady steps: waits that look together leave gaps, in which a burst of reads would find its way.
     const mean = async () => {
@@ -236,7 +189,7 @@ async function waitIdly(): Promise<Outcome> {
       const ending = new AbortController()
       const waits = Array.from({ length: 50 }, (_, i) =>
         fetch(`${service.baseUrl}/control/requests?status=599&limit=${i + 1}&wait=10000`, {
-          headers: authorised,
+          headers: authorised(api),
           signal: ending.signal,
         }).catch(() => undefined),
       )
@@ -251,5 +204,5 @@ async function waitIdly(): Promise<Outcome> {
     ratio = ratios.sort((a, b) => a - b)[2] ?? Infinity
     return `50 idle waits over ${ROWS} rows: reads of others in ms (mean) without and with ${means.join(', ')}: ${ratio.toFixed(2)} times`
   })
-  return { line: sentence(seen.said, seen), isHeld: ratio <= 2 }
+  return { line: seen.line, isHeld: ratio <= 2 }
 }

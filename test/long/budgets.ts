@@ -4,22 +4,15 @@ import { setTimeout } from 'node:timers/promises'
 import { readConfig } from '../../src/app/config.ts'
 import { startFarthing } from '../../src/app/start.ts'
 import { createTime, DAY } from '../../src/core/time.ts'
-import { crashPostgres, crashSqlite } from '../faults/process/crashes.ts'
+import { crashSqlite } from '../faults/process/crashes.ts'
 import { startCrashablePostgres } from '../faults/process/postgres-server.ts'
-import {
-  fillPage,
-  type Load,
-  leaveUnread,
-  type Outcomes,
-  readSearches,
-} from '../faults/process/searches.ts'
+import { type Outcomes, storm } from '../faults/process/storm.ts'
+import { type Attacked, attacked, runAttacks, type Seen } from '../support/attacked.ts'
 import { createClient } from '../support/client.ts'
 import { tempDatabase } from '../support/folders.ts'
+import { createLargePayments, searchBytes } from '../support/large-payments.ts'
 import { createPostgresDatabase } from '../support/postgres.ts'
-import { type Probed, startProbe } from '../support/probe-process.ts'
-import { type FarthingProcess, runProcess, startProcess } from '../support/process.ts'
 import { open } from '../support/raw-http.ts'
-import { flooded } from './floods.ts'
 import { sentence } from './kill-service.ts'
 import type { Job, JobOptions } from './run.ts'
 
@@ -27,121 +20,100 @@ import type { Job, JobOptions } from './run.ts'
 const MOST_MEMORY = 600
 const LONGEST_SILENCE = 500
 
-const KEY = 'key-of-the-default-account'
 const SMALL_HEAP = { NODE_OPTIONS: '--max-old-space-size=1024' }
+const UNRECORDED = { FARTHING_CONSOLE: 'false', FARTHING_CONTROL: 'false' }
 
-type Walk = (options: JobOptions) => Promise<string>
+type Searching = (attacked: Attacked, count: number) => Promise<Outcomes>
 
-const walks: Record<string, Walk> = {
-  '900 searches that are read': ({ scale }) => searching(tempDatabase(), scale, reading),
-  '900 searches that nobody reads': ({ scale }) => searching(tempDatabase(), scale, unread),
-  'both with a heap of 1 GB': async ({ scale }) =>
-    `${await searching(tempDatabase(), scale, reading, SMALL_HEAP)}, ${await searching(tempDatabase(), scale, unread, SMALL_HEAP)}`,
-  'both on PostgreSQL': async ({ scale }) =>
-    `${await searching(await createPostgresDatabase(), scale, reading)}, ${await searching(await createPostgresDatabase(), scale, unread)}`,
-  'searches while PostgreSQL is killed and comes back': killedMeanwhile,
-  'kill -9 of PostgreSQL under clients': async ({ seed, scale }) =>
-    sentence(await crashPostgres({ cycles: Math.ceil(5 * scale), seed })),
-  'kill -9 with a full record': killedWithFullRecord,
-  'slow readers of /docs': ({ scale }) => flooded('unread pages', 60_000 * scale),
-  'idle connections': idling,
-  'a clock that jumps by a day': jumping,
+const reading: Searching = ({ service, api }, count) =>
+  storm({
+    url: `${service.baseUrl}/v1/payments`,
+    headers: { Authorization: `Bearer ${api.key}` },
+    count,
+    connections: 200,
+  })
+
+/** Reads nothing for ten seconds, and then how each response begins. */
+const unread: Searching = async ({ service, api }, count) => {
+  const outcomes: Outcomes = {}
+  const opening = Array.from({ length: count }, () => open(service.baseUrl))
+  const sockets = await Promise.all(opening)
+  for (const socket of sockets) socket.pause().write(searchBytes(api))
+  await setTimeout(10_000)
+  for (const socket of sockets) {
+    const outcome = socket.read()?.toString('latin1', 9, 12) ?? 'nothing'
+    outcomes[outcome] = (outcomes[outcome] ?? 0) + 1
+    socket.destroy()
+  }
+  return outcomes
 }
+
+const held = ({ line, isAnswered, memory, silence }: Seen) => ({
+  line,
+  isHeld: isAnswered && memory <= MOST_MEMORY && silence <= LONGEST_SILENCE,
+})
+
+const done = async (work: Promise<string>) => ({ line: await work, isHeld: true })
 
 export const job: Job = {
   title: 'budgets: searches of large payments, and the walks beside them',
-  async run(options) {
-    const lines: string[] = []
-    const faults: unknown[] = []
-    for (const [name, walk] of Object.entries(walks))
-      try {
-        lines.push(`${name}: ${await walk(options)}`)
-        console.log(lines.at(-1))
-      } catch (error) {
-        console.log(`${name}: ${error}`)
-        faults.push(error)
-      }
-    if (faults.length > 0) throw new AggregateError(faults, `${faults.length} walks found a fault`)
-    return lines.join('; ')
-  },
+  run: options =>
+    runAttacks([
+      ...Object.entries({ 'are read': reading, 'nobody reads': unread }).flatMap(
+        ([how, search]): Parameters<typeof runAttacks>[0] => {
+          const searches = searching(search, options)
+          return [
+            [`900 searches that ${how}`, () => searches(tempDatabase())],
+            [`the same, ${how}, in 1 GB`, () => searches(tempDatabase(), SMALL_HEAP)],
+            [
+              `the same, ${how}, on PostgreSQL`,
+              async () => searches(await createPostgresDatabase()),
+            ],
+          ]
+        },
+      ),
+      ['searches while PostgreSQL is killed and comes back', () => killedMeanwhile(options)],
+      ['kill -9 with a full record', () => done(killedWithFullRecord(options))],
+      ['idle connections', () => idling(options)],
+      ['a clock that jumps by a day', () => done(jumping(options))],
+    ]),
 }
 
-type Searching = (load: Load) => Promise<Outcomes>
-
-const reading: Searching = load => readSearches({ ...load, connections: 200 })
-const unread: Searching = load => leaveUnread({ ...load, connections: load.searches }, 10_000)
-
-const environment = (url: string, more: Record<string, string> = {}) => ({
-  DATABASE_URL: url,
-  FARTHING_API_KEY: KEY,
-  FARTHING_CONSOLE: 'false',
-  LOG_LEVEL: 'error',
-  ...more,
-})
-
-/** Starts a service in which an account has a page of large payments, and calls `use` with the key of the account. */
-async function withLargePage<Done>(
-  env: Record<string, string>,
-  use: (service: FarthingProcess, key: string) => Promise<Done>,
-): Promise<Done> {
-  const service = await startProcess({ env })
-  try {
-    const made = await runProcess({ env, args: ['keys', 'create', '--account', 'greedy'] })
-    const key = made.stdout.trim()
-    await fillPage(service.baseUrl, key)
-    return await use(service, key)
-  } finally {
-    await service.kill()
-  }
-}
+const fill = ({ api }: Attacked) => createLargePayments(api, 500)
 
 /** Every search is answered whole, with 200 or 503, and others notice little. */
-async function searching(
-  url: string,
-  scale: number,
-  search: Searching,
-  more: Record<string, string> = {},
-): Promise<string> {
-  return await withLargePage(environment(url, more), async (service, key) => {
-    const probe = await startProbe(service, KEY)
-    const searches = Math.ceil(900 * scale)
-    const load = { baseUrl: service.baseUrl, key, searches, connections: 0 }
-    const { 200: pages = 0, 503: refused = 0, ...other } = await search(load)
-    const probed = await probe.stop()
-    assert.deepEqual(other, {})
-    assert.ok(pages > 0)
-    return `${pages} times 200, ${refused} times 503, ${judged(probed)}`
-  })
-}
-
-function judged({ silence, stranger, memory, failed }: Probed): string {
-  const measured = `${memory} MB at most, the longest /healthz ${silence} ms, the longest read of another account ${stranger} ms`
-  assert.deepEqual(failed, {}, measured)
-  assert.ok(memory <= MOST_MEMORY, measured)
-  assert.ok(silence <= LONGEST_SILENCE, measured)
-  return measured
-}
+const searching =
+  (search: Searching, { scale }: JobOptions) =>
+  async (url: string, more: Record<string, string> = {}) => {
+    const env = { DATABASE_URL: url, ...UNRECORDED, ...more }
+    const attack = async (at: Attacked) => {
+      const outcomes = await search(at, Math.ceil(900 * scale))
+      const { 200: pages = 0, 503: refused = 0, ...other } = outcomes
+      assert.deepEqual(other, {})
+      assert.ok(pages > 0)
+      return `${pages} times 200, ${refused} times 503`
+    }
+    return held(await attacked(env, attack, { fill }))
+  }
 
 /** While the server is away a search may be 500, and none is cut. Afterwards all is as before. */
-async function killedMeanwhile({ scale }: JobOptions): Promise<string> {
+async function killedMeanwhile({ scale }: JobOptions) {
   const server = await startCrashablePostgres()
   try {
-    const url = await createPostgresDatabase(server.url)
-    return await withLargePage(environment(url), async (service, key) => {
-      const probe = await startProbe(service, KEY)
-      const load = { baseUrl: service.baseUrl, key, searches: Math.ceil(900 * scale) }
-      const searching = readSearches({ ...load, connections: 200 })
+    const env = { DATABASE_URL: await createPostgresDatabase(server.url), ...UNRECORDED }
+    const attack = async (at: Attacked) => {
+      const searching = reading(at, Math.ceil(900 * scale))
       await setTimeout(500)
       server.crash()
       await server.restart()
       const { 200: pages = 0, 500: failed = 0, 503: refused = 0, ...other } = await searching
       assert.deepEqual(other, {})
-      const api = createClient([service.baseUrl], key)
-      while ((await api.get('/readyz')).status !== 200) await setTimeout(50)
-      assert.equal((await api.get('/v1/payments')).body.results.length, 500)
-      const probed = await probe.stop()
-      return `${pages} times 200, ${refused} times 503 and ${failed} times 500, ${judged({ ...probed, failed: {} })}`
-    })
+      while ((await at.api.get('/readyz')).status !== 200) await setTimeout(50)
+      assert.equal((await at.api.get('/v1/payments')).body.results.length, 500)
+      return `${pages} times 200, ${refused} times 503 and ${failed} times 500`
+    }
+    const seen = await attacked(env, attack, { fill })
+    return held({ ...seen, isAnswered: !seen.said.startsWith('failed') })
   } finally {
     await server.stop()
   }
@@ -177,21 +149,20 @@ async function killedWithFullRecord({ seed, scale }: JobOptions): Promise<string
 }
 
 /** Almost as many connections as the service takes, without a byte: they are closed after 30 seconds. */
-async function idling({ scale }: JobOptions): Promise<string> {
-  const service = await startProcess({ env: environment(tempDatabase()) })
+async function idling({ scale }: JobOptions) {
   const sockets: Awaited<ReturnType<typeof open>>[] = []
-  try {
-    const probe = await startProbe(service, KEY)
-    const count = Math.ceil(9_900 * scale)
+  const attack = async ({ service }: Attacked) => {
     const openIdle = async () => (await open(service.baseUrl)).resume()
-    while (sockets.length < count)
+    while (sockets.length < Math.ceil(9_900 * scale))
       sockets.push(...(await Promise.all(Array.from({ length: 100 }, openIdle))))
     await setTimeout(35_000)
     const left = sockets.filter(({ closed }) => !closed).length
-    return `${sockets.length} connections, of which ${left} are open after 35 s, ${judged(await probe.stop())}`
+    return `${sockets.length} connections, of which ${left} are open after 35 s`
+  }
+  try {
+    return held(await attacked({ DATABASE_URL: tempDatabase(), ...UNRECORDED }, attack))
   } finally {
     for (const socket of sockets) socket.destroy()
-    await service.kill()
   }
 }
 
@@ -199,11 +170,11 @@ async function idling({ scale }: JobOptions): Promise<string> {
 async function jumping({ scale }: JobOptions): Promise<string> {
   let offset = 0
   const farthing = await startFarthing({
-    config: readConfig({ PORT: '0', DATABASE_URL: tempDatabase(), FARTHING_API_KEY: KEY }),
+    config: readConfig({ PORT: '0', DATABASE_URL: tempDatabase() }),
     ports: real => ({ ...real, time: createTime(() => Date.now() + offset) }),
   })
   try {
-    const api = createClient([farthing.url], KEY)
+    const api = createClient([farthing.url], farthing.apiKey)
     const made: string[] = []
     for (const jump of [DAY, -DAY, 0]) {
       offset = jump

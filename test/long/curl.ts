@@ -1,7 +1,7 @@
-import { checkCurl, runTogether } from '../recorder/curl.ts'
+import { checkCurl } from '../recorder/curl.ts'
 import type { Job } from './run.ts'
 
-const EXCHANGES = 10_000
+const EXCHANGES = 5_000
 /** Commands in one script. */
 const AT_ONCE = 500
 
@@ -11,7 +11,7 @@ export const job: Job = {
     let [made, offered] = [0, 0]
     for (let part = 0; made < EXCHANGES * scale; part++) {
       const count = Math.min(AT_ONCE, EXCHANGES * scale - made)
-      offered += await checkCurl(count, seed + part, runTogether)
+      offered += await checkCurl(count, seed + part)
       made += count
     }
     return `${made} exchanges, ${offered} of them offered as curl`

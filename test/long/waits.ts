@@ -1,75 +1,47 @@
-import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import http from 'node:http'
 import { setTimeout } from 'node:timers/promises'
-import { createClient } from '../support/client.ts'
+import { type Attacked, attacked, runAttacks } from '../support/attacked.ts'
+import type { Client } from '../support/client.ts'
 import { tempDatabase } from '../support/folders.ts'
 import { createLargePayments } from '../support/large-payments.ts'
 import { createPostgresDatabase } from '../support/postgres.ts'
-import { startProbe } from '../support/probe-process.ts'
-import { type FarthingProcess, runProcess, startProcess } from '../support/process.ts'
+import type { FarthingProcess } from '../support/process.ts'
 import type { Job } from './run.ts'
 
 /** Milliseconds that a payment of an account waits for its listeners, and that a read of another account may take. */
 const LONGEST_DELIVERY = 8_000
 const LONGEST_READ = 500
 
-const KEY = 'key-of-the-default-account'
-
 /** What one account can do with listeners and waits, and what another one notices. */
 export const job: Job = {
   title: 'listeners that never answer, and waits over many payments, on both databases',
-  async run({ scale }) {
-    const lines: string[] = []
-    let isHeld = true
-    for (const create of [async () => tempDatabase(), () => createPostgresDatabase()])
-      for (const attack of [
-        () => silent(Math.ceil(100 * scale), [20, 100]),
-        () => finding(Math.ceil(10_000 * scale)),
-      ]) {
-        const outcome = await watched(await create(), attack())
-        console.log(outcome.line)
-        lines.push(outcome.line)
-        isHeld &&= outcome.isHeld
-      }
-    assert.ok(isHeld, 'a bar was not held')
-    return lines.join('; ')
-  },
+  run: ({ scale }) =>
+    runAttacks(
+      [async () => tempDatabase(), () => createPostgresDatabase()].flatMap(create => [
+        ['listeners', async () => held(await create(), silent(Math.ceil(100 * scale), [20, 100]))],
+        ['waits', async () => held(await create(), finding(Math.ceil(10_000 * scale)))],
+      ]),
+    ),
 }
 
 type Attack = {
-  prepare(service: FarthingProcess, key: string): Promise<void>
-  run(service: FarthingProcess, key: string): Promise<{ said: string; isHeld: boolean }>
+  prepare(attacked: Attacked): Promise<void>
+  run(attacked: Attacked): Promise<{ said: string; isHeld: boolean }>
 }
 
-async function watched(url: string, attack: Attack): Promise<{ line: string; isHeld: boolean }> {
-  const env = {
-    DATABASE_URL: url,
-    FARTHING_API_KEY: KEY,
-    FARTHING_CONTROL: 'true',
-    LOG_LEVEL: 'error',
+async function held(url: string, attack: Attack): Promise<{ line: string; isHeld: boolean }> {
+  let isWithin = false
+  const run = async (each: Attacked) => {
+    const before = cpuSeconds(each.service.pid)
+    const { said, isHeld } = await attack.run(each)
+    isWithin = isHeld
+    return `${said}; ${(cpuSeconds(each.service.pid) - before).toFixed(1)} s of processor time`
   }
-  const service = await startProcess({ env })
-  try {
-    const made = await runProcess({ env, args: ['keys', 'create', '--account', 'attacker'] })
-    const key = made.stdout.trim()
-    await attack.prepare(service, key)
-    const probe = await startProbe(service, KEY)
-    const before = cpuSeconds(service.pid)
-    const { said, isHeld } = await attack.run(service, key)
-    const cpu = (cpuSeconds(service.pid) - before).toFixed(1)
-    const { silence, stranger, memory, failed } = await probe.stop()
-    const seen = `a stranger's read ${stranger} ms, /healthz ${silence} ms, ${memory} MB, failed ${JSON.stringify(failed)}`
-    return {
-      line: `${new URL(url).protocol} ${said}; ${cpu} s of processor time, ${seen}`,
-      isHeld: isHeld && stranger <= LONGEST_READ && Object.keys(failed).length === 0,
-    }
-  } catch (error) {
-    console.log(service.output())
-    throw error
-  } finally {
-    await service.kill()
-  }
+  const fill = (each: Attacked) => attack.prepare(each)
+  const seen = await attacked({ DATABASE_URL: url }, run, { fill })
+  const isHeld = isWithin && seen.isAnswered && seen.stranger <= LONGEST_READ
+  return { line: `${new URL(url).protocol} ${seen.line}`, isHeld }
 }
 
 /** Seconds of processor time that the process has used. Linux counts in hundredths. */
@@ -88,7 +60,12 @@ const agent = new http.Agent({ keepAlive: true })
 type Asked = { status: string; body: string; ms: number }
 
 /** The status of the response, or the code of the error; `cut` if the body is not whole. */
-function ask(service: FarthingProcess, key: string, target: string, body?: object): Promise<Asked> {
+function ask(
+  service: FarthingProcess,
+  { key }: Client,
+  target: string,
+  body?: object,
+): Promise<Asked> {
   const [method = '', path = ''] = target.split(' ')
   const headers = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' }
   const begun = performance.now()
@@ -126,29 +103,28 @@ function summed(asked: Asked[]): { said: string; longest: number; statuses: stri
 function silent(listeners: number, rounds: number[]): Attack {
   const ids: string[] = []
   return {
-    async prepare(service, key) {
+    async prepare({ service, api }) {
       for (let i = 0; i < listeners; i++) {
-        const { body } = await ask(service, key, 'POST /control/listeners', { name: `l${i}` })
+        const { body } = await ask(service, api, 'POST /control/listeners', { name: `l${i}` })
         ids.push(JSON.parse(body).webhook_id)
       }
     },
-    async run(service, key) {
+    async run({ service, api, other }) {
       let isOver = false
       const takings = ids.map(async id => {
-        while (!isOver) await ask(service, key, `GET /control/listeners/${id}/next?wait=2000`)
+        while (!isOver) await ask(service, api, `GET /control/listeners/${id}/next?wait=2000`)
       })
       await setTimeout(2_000)
       const said: string[] = []
       let isHeld = true
       for (const count of rounds) {
-        const api = createClient([service.baseUrl], key)
         const payments = await Promise.all(Array.from({ length: count }, () => api.createPayment()))
-        const other = cancelOften(service)
+        const often = cancelOften(service, other)
         const cancels = payments.map(({ payment_id }) =>
-          ask(service, key, `POST /v1/payments/${payment_id}/cancel`),
+          ask(service, api, `POST /v1/payments/${payment_id}/cancel`),
         )
         const { said: cancelled, longest, statuses } = summed(await Promise.all(cancels))
-        said.push(`${count} cancels ${cancelled}, those of another account ${await other()} ms`)
+        said.push(`${count} cancels ${cancelled}, those of another account ${await often()} ms`)
         isHeld &&= longest <= LONGEST_DELIVERY && statuses.join() === '204'
       }
       isOver = true
@@ -159,14 +135,13 @@ function silent(listeners: number, rounds: number[]): Attack {
 }
 
 /** Cancels payments of the other account until the result is called, which returns the longest time in milliseconds. */
-function cancelOften(service: FarthingProcess): () => Promise<number> {
+function cancelOften(service: FarthingProcess, api: Client): () => Promise<number> {
   let isOver = false
   let longest = 0
   const work = (async () => {
-    const api = createClient([service.baseUrl], KEY)
     while (!isOver) {
       const { payment_id } = await api.createPayment()
-      const { ms } = await ask(service, KEY, `POST /v1/payments/${payment_id}/cancel`)
+      const { ms } = await ask(service, api, `POST /v1/payments/${payment_id}/cancel`)
       longest = Math.max(longest, ms)
       await setTimeout(20)
     }
@@ -181,10 +156,10 @@ function cancelOften(service: FarthingProcess): () => Promise<number> {
 /** Lists, waits and many lists at once over payments of almost 10 KB. */
 function finding(payments: number): Attack {
   return {
-    prepare: (service, key) => createLargePayments(createClient([service.baseUrl], key), payments),
-    async run(service, key) {
+    prepare: ({ api }) => createLargePayments(api, payments),
+    async run({ service, api }) {
       const many = async (count: number, query: (i: number) => string) => {
-        const one = (_: unknown, i: number) => ask(service, key, `GET /control/payments${query(i)}`)
+        const one = (_: unknown, i: number) => ask(service, api, `GET /control/payments${query(i)}`)
         return summed(await Promise.all(Array.from({ length: count }, one)))
       }
       const lists = await many(50, () => '')

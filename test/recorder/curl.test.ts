@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { asCurl } from '../../src/tools/record/curl.ts'
 import type { Exchange } from '../../src/tools/record/exchange.ts'
-import { checkCurl, hasCurl, runTogether } from './curl.ts'
+import { checkCurl, hasCurl } from './curl.ts'
 
 const SITE = 'http://127.0.0.1:3000'
 
@@ -37,12 +37,10 @@ describe('A recorded exchange as curl', () => {
   test('sends the same bytes through a real shell, and executes nothing else', {
     skip: !hasCurl && 'curl is not installed here',
   }, async () => {
-    assert.ok((await checkCurl(200, 2_025, runTogether)) > 120)
-    // Each with a curl of its own.
-    assert.ok((await checkCurl(20, 2_026)) > 10)
+    assert.ok((await checkCurl(100, 2_025)) > 60)
   })
 
-  test('names the variable with the key, and says that an Idempotency-Key is used up', () => {
+  test('names the variable with the key, escapes control characters, and has the address of an attempt', () => {
     assert.equal(
       commandOf(created),
       String.raw`# The Idempotency-Key is used up: the answer is the same payment. Change it for another.
@@ -56,25 +54,19 @@ curl -i -g --path-as-is \
   --data-raw '{"reference":"a'\''b"}' \
   'http://127.0.0.1:3000/v1/payments'`,
     )
-  })
-
-  test('prints control characters as escapes, which a clipboard and a terminal leave alone', () => {
-    const command = commandOf({ ...created, request_body: { text: '-a\r\n\u001b[0m 100%\\' } })
-    assert.match(command, /^printf '\\055a\\015\n\\033\[0m 100%%\\134' \| curl -i/m)
-    assert.match(command, /--data-binary @- \\$/m)
-  })
-
-  test('of an attempt has the receiver’s address and the signature, and no key', () => {
-    const command = commandOf({
+    const piped = commandOf({ ...created, request_body: { text: '-a\r\n\u001b[0m 100%\\' } })
+    assert.match(piped, /^printf '\\055a\\015\n\\033\[0m 100%%\\134' \| curl -i/m)
+    assert.match(piped, /--data-binary @- \\$/m)
+    const attempt = commandOf({
       ...created,
       kind: 'out',
       operation: 'card_payment_captured',
       path: 'https://example.org/hook',
       request_headers: { 'Pay-Signature': 'f00', Host: 'example.org', 'Content-Length': '2' },
     })
-    assert.doesNotMatch(command, /Authorization|Host|Content-Length/)
-    assert.match(command, /-H 'Pay-Signature: f00'/)
-    assert.match(command, /^ {2}'https:\/\/example\.org\/hook'$/m)
+    assert.doesNotMatch(attempt, /Authorization|Host|Content-Length/)
+    assert.match(attempt, /-H 'Pay-Signature: f00'/)
+    assert.match(attempt, /^ {2}'https:\/\/example\.org\/hook'$/m)
   })
 
   test('is not offered where the record has less than the request had, and says why', () => {

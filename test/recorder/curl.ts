@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { readdirSync, writeFileSync } from 'node:fs'
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -19,51 +19,12 @@ const KEY = 'api_test_key'
 
 /** Pieces that a shell, curl or printf would act on. */
 const forShells = fc.constantFrom(
-  "'",
-  "'\\''",
-  '"',
-  '`touch hit`',
-  '$(touch hit)',
-  ';touch hit;',
-  '\ntouch hit\n',
+  ...String.raw`' '\'' " \ \n \0 %s %% %n !! ~ * ? #x & <<EOF $IFS @/etc/passwd @- -d - X; = {a,b} [1-3]`.split(
+    ' ',
+  ),
+  ...'`touch hit`|$(touch hit)|;touch hit;|\ntouch hit\n|> hit|--output hit'.split('|'),
+  ...'\r\n|\r|\t|\u001b[31m|\u0007|\u007f|\u0085|\u2028|\u202e|…|💷|è|\ufeff'.split('|'),
   '|touch hit',
-  '\\',
-  '\\n',
-  '\\0',
-  '%s',
-  '%%',
-  '%n',
-  '!!',
-  '~',
-  '*',
-  '?',
-  '#x',
-  '&',
-  '> hit',
-  '<<EOF',
-  '$IFS',
-  '@/etc/passwd',
-  '@-',
-  '-d',
-  '--output hit',
-  '-',
-  'X;',
-  '=',
-  '{a,b}',
-  '[1-3]',
-  '\r\n',
-  '\r',
-  '\t',
-  '\u001b[31m',
-  '\u0007',
-  '\u007f',
-  '\u0085',
-  '\u2028',
-  '\u202e',
-  '…',
-  '💷',
-  'è',
-  '\ufeff',
 )
 
 const hostileText = fc
@@ -127,13 +88,8 @@ function exchangeOf({ method, path, query, body, headers }: Sent): Exchange {
 
 type Arrived = { method: string; url: string; headers: string[]; body: string }
 
-type Offered = { exchange: Exchange; command: string }
-
-/** Runs commands in a folder, in which nothing may be left, and sends each of their requests, in this order. */
-type Run = (offered: Offered[], folder: string) => Promise<void>
-
 /** Returns how many of `count` random exchanges were offered as curl, after each arrived as it was. */
-export async function checkCurl(count: number, seed: number, run: Run = runEach): Promise<number> {
+export async function checkCurl(count: number, seed: number): Promise<number> {
   const arrived: Arrived[] = []
   const server = http.createServer(async (request, response) => {
     const chunks: Buffer[] = []
@@ -145,14 +101,16 @@ export async function checkCurl(count: number, seed: number, run: Run = runEach)
   })
   await once(server.listen(0, '127.0.0.1'), 'listening')
   const { port } = server.address() as AddressInfo // a listening TCP server has no other kind of address
-  const folder = tempFolder()
   try {
     const exchanges = fc.sample(sent, { numRuns: count, seed }).map(exchangeOf)
     const offered = exchanges.flatMap(exchange => {
       const curl = asCurl(exchange, `http://127.0.0.1:${port}`)
       return 'command' in curl ? [{ exchange, command: curl.command }] : []
     })
-    await run(offered, folder)
+    await runShell(
+      offered.map(({ command }) => command),
+      tempFolder(),
+    )
     assert.equal(arrived.length, offered.length)
     for (const [i, { exchange, command }] of offered.entries())
       assert.deepEqual(readable(arrived[i]), expected(exchange), command)
@@ -161,13 +119,6 @@ export async function checkCurl(count: number, seed: number, run: Run = runEach)
     server.close()
   }
 }
-
-/** Runs curl for each command. */
-const runEach: Run = (offered, folder) =>
-  runShell(
-    offered.map(({ command }) => command),
-    folder,
-  )
 
 /** Runs one shell for all lines: a quote that is left open would spoil all that follow. */
 async function runShell(lines: string[], folder: string): Promise<void> {
@@ -181,43 +132,6 @@ async function runShell(lines: string[], folder: string): Promise<void> {
   const [status, complaints] = await Promise.all([once(shell, 'close'), textOf(shell.stderr)])
   assert.deepEqual(status, [0, null], complaints)
   assert.deepEqual(readdirSync(home), [], 'nothing else was executed')
-}
-
-/** Instead of curl: keeps the arguments that the shell makes of the command, and its standard input. */
-const INSTEAD_OF_CURL = `curl() {
-  printf '%s\\0' "$@" > "../$n.arguments"
-  case "$*" in *'--data-binary @-'*) cat > "../$n.body" ;; esac
-}`
-/** Bytes of arguments; Linux takes 2 MB. */
-const MOST_BYTES = 500_000
-
-/** Starts curl once for many commands, because its start takes longer than the rest. The shell runs each of them. */
-export const runTogether: Run = async (offered, folder) => {
-  const commands = offered.flatMap(({ command }, n) => [`n=${n}`, command])
-  await runShell([INSTEAD_OF_CURL, ...commands], folder)
-  let together: string[] = []
-  let size = 0
-  for (const n of offered.keys()) {
-    const bytes = readFileSync(join(folder, `${n}.arguments`), 'utf8')
-    const own = bytes.split('\0').slice(0, -1)
-    const [last = '', before] = [own.at(-2), own.at(-3)]
-    if (before === '--data-binary' && last === '@-')
-      own.splice(-2, 1, `@${join(folder, `${n}.body`)}`)
-    if (size + bytes.length > MOST_BYTES) {
-      await runCurl(together)
-      together = []
-      size = 0
-    }
-    size += bytes.length
-    together.push(...(together.length > 0 ? ['--next'] : []), '--silent', ...own)
-  }
-  await runCurl(together)
-}
-
-async function runCurl(options: string[]): Promise<void> {
-  const curl = spawn('curl', options, { stdio: ['ignore', 'ignore', 'pipe'] })
-  const [status, complaints] = await Promise.all([once(curl, 'close'), textOf(curl.stderr)])
-  assert.deepEqual(status, [0, null], complaints)
 }
 
 /** Without what curl makes for each connection. */

@@ -7,7 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { tempFolder } from './folders.ts'
 import { COMMAND } from './process.ts'
 
-const EXAMPLES = join(import.meta.dirname, '../../examples')
+export const EXAMPLES = join(import.meta.dirname, '../../examples')
 
 export type Language = {
   name: string

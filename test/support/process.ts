@@ -25,7 +25,7 @@ export type FarthingProcess = {
 }
 
 export type ProcessOptions = {
-  /** Its whole environment, except PATH. */
+  /** Its whole environment, except PATH, and the folder for coverage if that is measured. */
   env?: Record<string, string>
   /** The arguments after `farthing`. Without arguments it serves. */
   args?: string[]
@@ -84,9 +84,9 @@ function spawnFarthing(options: ProcessOptions): Spawned {
   const { env = {}, args = [], wrapper = [], input } = options
   const command = options.fromSources ? SOURCES : COMMAND
   const [program = process.execPath, ...rest] = [...wrapper, process.execPath, command, ...args]
-  const { PATH = '' } = process.env
+  const { PATH = '', NODE_V8_COVERAGE } = process.env
   const child = spawn(program, rest, {
-    env: { PATH, ...env },
+    env: { PATH, ...(NODE_V8_COVERAGE && { NODE_V8_COVERAGE }), ...env },
     stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
   })
   child.stdin?.on('error', () => {}).end(input)

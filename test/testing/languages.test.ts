@@ -1,14 +1,25 @@
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { badDays, RECEIVES, settingsOf } from '../support/bad-days.ts'
 import { checkAccountsOf } from '../support/checked-accounts.ts'
 import { tempFolder } from '../support/folders.ts'
-import { copyOf, isMissing, languages, programOf, run } from '../support/languages.ts'
+import { copyOf, EXAMPLES, isMissing, languages, programOf, run } from '../support/languages.ts'
 import { startProcess } from '../support/process.ts'
 import { type Service, startService } from '../support/service.ts'
 import { buyFromShop } from '../support/shop.ts'
+
+test('what starts Farthing registers the receiver where accounts of both behaviours can', () => {
+  for (const { folder } of languages) {
+    const names = readdirSync(join(EXAMPLES, folder), { recursive: true, encoding: 'utf8' })
+    const texts = names
+      .filter(name => /\.(py|rb|java|php|go|cs)$/.test(name))
+      .map(name => readFileSync(join(EXAMPLES, folder, name), 'utf8'))
+    const asked = texts.flatMap(text => text.match(/(?<=["'])\/\w+\/webhooks(?=["'])/g) ?? [])
+    assert.deepEqual([...new Set(asked)], ['/control/webhooks'], folder)
+  }
+})
 
 describe('Examples in other languages', () => {
   let service: Service

@@ -70,18 +70,6 @@ describe('A receiver', () => {
     await receiver.next()
   })
 
-  test('rejects a call of next that waits when its function throws', async () => {
-    await using account = await farthing.account()
-    const receiver = await account.receive({
-      answer: () => {
-        throw new Error('no answer today')
-      },
-    })
-    const waiting = assert.rejects(receiver.next(), /no answer today/)
-    await account.payment({ scenario: 'declined' })
-    await waiting
-  })
-
   test('responds 401 to a message with a wrong signature, shows it to nobody, and says so once in next or all', async () => {
     await using account = await farthing.account()
     const shown: string[] = []

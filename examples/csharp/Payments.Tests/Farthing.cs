@@ -106,7 +106,7 @@ public sealed record Account(string Url, string Key, string Name)
         await server.StartAsync();
         var addresses = server.Services.GetRequiredService<IServer>().Features.Get<IServerAddressesFeature>()!;
         var url = $"http://{Farthing.Host}:{new Uri(addresses.Addresses.First()).Port}/";
-        var webhook = await Ask("POST", "/v1/webhooks", new { callback_url = url }, 201);
+        var webhook = await Ask("POST", "/control/webhooks", new { callback_url = url }, 201);
         receiver = new Receiver(webhook.GetProperty("signing_key").GetString(), folder, message =>
         {
             handle(message);

@@ -36,7 +36,7 @@ final class FarthingContainer extends GenericContainer<FarthingContainer> {
         return "http://" + getHost() + ":" + getMappedPort(3000);
     }
 
-    /** For POST /v1/webhooks. */
+    /** For POST /control/webhooks. */
     String receiverUrl() {
         return "http://host.testcontainers.internal:" + receiverPort + "/";
     }

@@ -20,8 +20,8 @@ final class Farthing
     private static ?\Throwable $failed = null;
 
     private function __construct(
-        private readonly string $url,
-        private readonly string $key,
+        public readonly string $url, // For your service, as the key.
+        public readonly string $key,
         private readonly string $name = '',
     ) {
     }

@@ -49,7 +49,7 @@ final class PaymentsTest extends TestCase
         $port = (int) substr(strrchr(stream_socket_get_name($free, false), ':'), 1);
         fclose($free);
         $url = "http://$host:$port/";
-        $webhook = $this->account->ask('POST', '/v1/webhooks', ['callback_url' => $url], 201);
+        $webhook = $this->account->ask('POST', '/control/webhooks', ['callback_url' => $url], 201);
         $this->folder = sys_get_temp_dir() . '/messages-' . bin2hex(random_bytes(8));
         mkdir($this->folder);
         $settings = ['SIGNING_KEY' => $webhook['signing_key'], 'MESSAGES' => $this->folder];

@@ -46,6 +46,9 @@ class Farthing
     end
   end
 
+  # For your service.
+  attr_reader :url, :key
+
   def initialize(url, key)
     @url = url
     @key = key
@@ -86,7 +89,7 @@ class Farthing
     receiver = nil
     server = Puma::Server.new(->(env) { receiver.call(env) })
     port = server.add_tcp_listener(HOST == '127.0.0.1' ? HOST : '0.0.0.0', 0).addr[1]
-    webhook = ask('POST', '/v1/webhooks', { callback_url: "http://#{HOST}:#{port}/" }, expect: 201)
+    webhook = ask('POST', '/control/webhooks', { callback_url: "http://#{HOST}:#{port}/" }, expect: 201)
     receiver = Receiver.new(webhook['signing_key'], folder, &handle)
     server.tap(&:run)
   end

@@ -2,8 +2,9 @@
 import type { Redirects, Repeats } from '../../core/ports.ts'
 import { DAY, HOUR, MINUTE, SECOND } from '../../core/time.ts'
 import { asLedgerPrints } from './as-ledger-prints.ts'
-import { difference } from './difference.ts'
+import { difference, hasSucceeded } from './difference.ts'
 import { inCode } from './source.ts'
+import { typeOfResource } from './values.ts'
 
 export type EventType =
   | 'card_payment_started'
@@ -23,7 +24,7 @@ export const eventMeanings = difference<Partial<Record<EventType, string>>>(
     govukPay:
       'card_payment_started, which is never sent, and card_payment_expired are among them, and the other two are not',
     source: inCode('webhooks', 'eventtype/EventTypeName.java', '8-19'),
-    noRule: 'its webhooks are made in its admin tool, and no request makes one',
+    noRule: 'P11',
   },
   {
     specification: {
@@ -47,6 +48,8 @@ export const eventMeanings = difference<Partial<Record<EventType, string>>>(
   },
 )
 
+const CANCELLED: EventType = 'card_payment_cancelled'
+
 type Move = { from: string; to: string; code?: string | undefined }
 
 /** The event types of a move of a payment from one status to another. A later capture has card_payment_captured. */
@@ -58,7 +61,20 @@ export const eventsOfMove = difference<(move: Move) => EventType[]>(
     govukPay:
       'card_payment_succeeded comes when it becomes success, and nothing when it becomes capturable; card_payment_captured once it is captured. A cancel through the API is card_payment_failed, and an expiry card_payment_expired. None tells of a capture that fails',
     source: inCode('webhooks', 'message/EventMapper.java', '13-28'),
-    noRule: 'P11 looks at the messages that were sent',
+    rule: {
+      id: 'P11',
+      level: 'note',
+      advice: 'Let the receiver treat card_payment_failed with a cancelled payment the same way.',
+      among: {
+        messages: true,
+        operation: CANCELLED,
+        lacking: 'No message card_payment_cancelled was sent.',
+      },
+      answer: (eventsOf, asked) =>
+        asked.operation === CANCELLED && hasSucceeded(asked)
+          ? String(eventsOf({ from: 'created', to: 'cancelled' }).includes(CANCELLED))
+          : undefined,
+    },
   },
   {
     specification({ from, to, code }) {
@@ -85,22 +101,12 @@ type Head = {
   event_type: EventType
 }
 
-export const typeOfResource = difference<string>(
-  {
-    subject: 'resource_type of a message',
-    specification: 'It is payment',
-    govukPay: 'It is PAYMENT',
-    source: inCode('webhooks', 'message/WebhookMessageService.java', '112'),
-  },
-  { specification: 'payment', 'govuk-pay': 'PAYMENT' },
-)
-
 /** The fields of a message before `resource`. */
 export const messageHead = difference<(head: Head) => object>(
   {
     subject: 'The fields of a message',
-    specification: 'created_date comes after api_version',
-    govukPay: 'created_date comes after webhook_message_id',
+    specification: 'created_date comes after api_version, and resource_type is payment',
+    govukPay: 'created_date comes after webhook_message_id, and resource_type is PAYMENT',
     source: inCode('webhooks', 'message/WebhookMessageBody.java', '15-34'),
   },
   {
@@ -181,31 +187,23 @@ export const attempts = difference<Attempts>(
   },
 )
 
-export const redirects = difference<Redirects | undefined>(
+/** Within an attempt. */
+export const following = difference<{ redirects?: Redirects; repeats?: Repeats }>(
   {
-    subject: 'A receiver that redirects',
-    specification: 'A redirect is a failed attempt',
+    subject: 'A receiver that redirects, or answers 429 or 503',
+    specification: 'The attempt has failed',
     govukPay:
-      '301, 302 and 303 are followed with a GET without body and signature, whose 2xx counts as delivered; 307 and 308 with the same POST. It follows 50 redirects; here it is at most 5, each with the rules for addresses',
+      '301, 302 and 303 are followed with a GET without body and signature, whose 2xx counts as delivered; 307 and 308 with the same POST. It follows 50 redirects; here it is at most 5, each with the rules for addresses. After 429 and 503 the request is repeated once, after Retry-After or 1 second; here it waits 3 seconds at most',
     source: inCode('webhooks', 'app/WebhooksModule.java', '110-124'),
     noRule: 'W2 looks at the answers of the receiver',
   },
   {
-    specification: undefined,
-    'govuk-pay': { most: 5, asGet: [301, 302, 303], unchanged: [307, 308] },
+    specification: {},
+    'govuk-pay': {
+      redirects: { most: 5, asGet: [301, 302, 303], unchanged: [307, 308] },
+      repeats: { statuses: [429, 503], wait: 1_000, longest: 3_000 },
+    },
   },
-)
-
-export const repeats = difference<Repeats | undefined>(
-  {
-    subject: 'A receiver that answers 429 or 503',
-    specification: 'The attempt has failed',
-    govukPay:
-      'The request is repeated once within the attempt, after Retry-After or 1 second. Here it waits 3 seconds at most',
-    source: inCode('webhooks', 'app/WebhooksModule.java', '110-124'),
-    noRule: 'the receiver sees it as any other repetition',
-  },
-  { specification: undefined, 'govuk-pay': { statuses: [429, 503], wait: 1_000, longest: 3_000 } },
 )
 
 export const webhooksBelowV1 = difference<boolean>(
@@ -215,7 +213,15 @@ export const webhooksBelowV1 = difference<boolean>(
     govukPay:
       'There are none: they answer 404, and webhooks are made in its admin tool. Here the console and POST /control/webhooks make them',
     source: inCode('publicapi', 'app/PublicApi.java', '106-117'),
-    noRule: 'an application that registers webhooks there does so against Farthing only',
+    rule: {
+      id: 'P19',
+      level: 'warn',
+      advice:
+        'Register the webhook in its admin tool, and here with POST /control/webhooks, farthing listen or the setting FARTHING_WEBHOOK_URL. Let the application know the signing key only.',
+      among: { lacking: 'No request went to an endpoint below /v1/webhooks.' },
+      answer: (exists, asked) =>
+        /webhook/i.test(asked.operation) && hasSucceeded(asked) ? String(exists) : undefined,
+    },
   },
   { specification: true, 'govuk-pay': false },
 )

@@ -18,86 +18,69 @@ export const agreementIdOfPayments = difference<'hidden' | 'shown'>(
   { specification: 'hidden', 'govuk-pay': 'shown' },
 )
 
-export const linksOfFoundPayments = difference<'absent' | 'null'>(
+export const cancelLink = difference<{ inSearches: 'absent' | 'null'; ofCharges: boolean }>(
   {
-    subject: 'The links cancel and capture of a search result, where they do not apply',
+    subject: 'The links cancel and capture, where they do not apply',
     specification: 'They are absent',
-    govukPay: 'They are null, and capture always is',
+    govukPay:
+      'In search results they are null, capture always. A payment in agreement mode has no cancel, though it can be cancelled while capturable',
     source: inCode('publicapi', 'model/search/card/PaymentForSearchResult.java', '45-50'),
   },
-  { specification: 'absent', 'govuk-pay': 'null' },
-)
-
-export const cancelLinkInAgreementMode = difference<'while capturable' | 'never'>(
   {
-    subject: 'The link cancel of a payment in agreement mode',
-    specification: 'It is there while the payment can be cancelled',
-    govukPay: 'It is never there, though a capturable payment can be cancelled',
-    source: inCode('publicapi', 'model/links/PaymentWithAllLinks.java', '45'),
+    specification: { inSearches: 'absent', ofCharges: true },
+    'govuk-pay': { inSearches: 'null', ofCharges: false },
   },
-  { specification: 'while capturable', 'govuk-pay': 'never' },
 )
 
-export const actionLinks = difference<(href: string) => { href: string; method: 'POST' }>(
+export const actionLinks = difference<{
+  post: (href: string) => { href: string; method: 'POST' }
+  authType: string
+}>(
   {
-    subject: 'The links cancel and capture',
-    specification: 'They have href, method, type and params',
-    govukPay: 'They have href and method',
+    subject: 'The links cancel, capture and auth_url_post',
+    specification:
+      'cancel and capture have href, method, type and params. The type of auth_url_post is application/x-www-form-urlencoded',
+    govukPay:
+      'cancel and capture have href and method. The type of auth_url_post is application/json',
     source: inCode('publicapi', 'model/links/PaymentWithAllLinks.java', '45-51'),
   },
-  { specification: postLink, 'govuk-pay': href => ({ href, method: 'POST' }) },
-)
-
-export const typeOfAuthLink = difference<string>(
   {
-    subject: 'The type of the link auth_url_post',
-    specification: 'It is application/x-www-form-urlencoded',
-    govukPay: 'It is application/json',
-    source: inCode('connector', 'charge/service/ChargeService.java', '734'),
+    specification: { post: postLink, authType: 'application/x-www-form-urlencoded' },
+    'govuk-pay': { post: href => ({ href, method: 'POST' }), authType: 'application/json' },
   },
-  { specification: 'application/x-www-form-urlencoded', 'govuk-pay': 'application/json' },
 )
 
 type Page = { _links: Readonly<Record<string, { href?: string }>> }
 
-export const pageLinks = difference<(page: Page) => Page>(
+export const pageLinks = difference<{
+  print: (page: Page) => Page
+  toNoPage: object
+  ofDisputes: (page: Page) => object
+}>(
   {
     subject: 'The links of a page of results',
-    specification: 'They have href and method',
-    govukPay: 'They have href',
-    source: inCode('publicapi', 'model/search/PaginationDecorator.java', '66-70'),
-  },
-  {
-    specification: page => page,
-    'govuk-pay': page => ({
-      ...page,
-      _links: Object.fromEntries(
-        Object.entries(page._links).map(([name, { href }]) => [name, { ...(href && { href }) }]),
-      ),
-    }),
-  },
-)
-
-export const linksToNoPage = difference<object>(
-  {
-    subject: 'next_page and prev_page of agreements, refunds and disputes, where there is none',
-    specification: 'They are absent',
-    govukPay: 'They are empty objects',
+    specification:
+      'They have href and method, and those to no page are absent. Of disputes they are in _links, and again in links',
+    govukPay:
+      'They have href. next_page and prev_page of agreements, refunds and disputes are empty objects where there is none. Of disputes they are in links',
     source: inCode('publicapi', 'model/links/SearchNavigationLinks.java', '53-60'),
   },
-  { specification: {}, 'govuk-pay': { prev_page: {}, next_page: {} } },
-)
-
-export const linksOfDisputes = difference<(page: Page) => object>(
   {
-    subject: 'The links of a page of disputes',
-    specification: 'They are in _links, and again in links',
-    govukPay: 'They are in links',
-    source: inCode('publicapi', 'model/search/dispute/DisputesSearchResults.java', '20-21'),
-  },
-  {
-    specification: page => ({ ...page, links: page._links }),
-    'govuk-pay': ({ _links: links, ...page }) => ({ ...page, links }),
+    specification: {
+      print: page => page,
+      toNoPage: {},
+      ofDisputes: page => ({ ...page, links: page._links }),
+    },
+    'govuk-pay': {
+      print: ({ _links, ...page }) => ({
+        ...page,
+        _links: Object.fromEntries(
+          Object.entries(_links).map(([name, { href }]) => [name, { ...(href && { href }) }]),
+        ),
+      }),
+      toNoPage: { prev_page: {}, next_page: {} },
+      ofDisputes: ({ _links: links, ...page }) => ({ ...page, links }),
+    },
   },
 )
 
@@ -161,33 +144,17 @@ export const cardOfAgreements = difference<(card: CardDetails) => object>(
   },
 )
 
-export const providerIdShown = difference<'always' | 'with a card'>(
+export const shownFields = difference<{ providerId: 'always' | 'with a card'; fees: boolean }>(
   {
-    subject: 'provider_id',
-    specification: 'It is there from the creation of the payment',
-    govukPay: 'It is there once a card was submitted',
+    subject: 'provider_id, fee, net_amount and authorisation_summary',
+    specification:
+      'provider_id is there from the creation, fee and net_amount after a capture or a failure that followed a card, authorisation_summary once a card was submitted',
+    govukPay: 'provider_id is there once a card was submitted, the others never with its sandbox',
     source: inCode('connector', 'paymentprocessor/service/CardAuthoriseService.java', '362'),
     noRule: 'answers do not show whether a client relies on it',
   },
-  { specification: 'always', 'govuk-pay': 'with a card' },
-)
-
-export const feesShown = difference<boolean>(
   {
-    subject: 'fee and net_amount',
-    specification: 'They are there after a capture, and after a failure that followed a card',
-    govukPay: 'They are never there with its sandbox',
-    source: inCode('connector', 'paymentprocessor/service/CardCaptureService.java', '109-114'),
+    specification: { providerId: 'always', fees: true },
+    'govuk-pay': { providerId: 'with a card', fees: false },
   },
-  { specification: true, 'govuk-pay': false },
-)
-
-export const authorisationSummaryShown = difference<boolean>(
-  {
-    subject: 'authorisation_summary',
-    specification: 'It says whether 3D Secure was required, once a card was submitted',
-    govukPay: 'It is there only if 3D Secure was required, so never with its sandbox',
-    source: inCode('publicapi', 'utils/AuthorisationSummaryHelper.java', '6-12'),
-  },
-  { specification: true, 'govuk-pay': false },
 )

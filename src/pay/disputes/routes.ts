@@ -11,7 +11,7 @@ import {
   type SearchKind,
 } from '../../platform/http/search.ts'
 import type { Context } from '../context.ts'
-import { linksOfDisputes } from '../differences/reading.ts'
+import { pageLinks } from '../differences/reading.ts'
 import { findsFromDate } from '../differences/searching.ts'
 import { shownPage } from '../result-page.ts'
 import { type Dispute, disputeStatuses, disputes } from './dispute.ts'
@@ -49,7 +49,7 @@ export const disputeEndpoints = ({ config }: Context): Endpoint[] => [
       const page = pageOf(search, result, addressesOf(request, config), (each, addresses) =>
         presentDispute(each, addresses, behaviour),
       )
-      return linksOfDisputes[behaviour](shownPage(page, behaviour))
+      return pageLinks[behaviour].ofDisputes(shownPage(page, behaviour))
     },
   },
 ]

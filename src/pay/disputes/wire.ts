@@ -35,7 +35,7 @@ export const dispute = object(
   },
 )
 
-/** As `linksOfDisputes` decides. */
+/** As `pageLinks` decides. */
 export function disputesPage(behaviour: Behaviour) {
   const { required, ...page } = resultPage(dispute, behaviour)
   const { _links, ...others } = page.properties

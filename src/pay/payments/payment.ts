@@ -52,6 +52,23 @@ export type Scenario = {
   refund?: 'held'
 }
 
+/** The scenario in a plan, in a request or of a payment. */
+export const scenarioIn = ({
+  scenario,
+  can_retry,
+  hold,
+  confirm,
+  capture,
+  refund,
+}: Scenario): Scenario => ({
+  ...(scenario && { scenario }),
+  ...(can_retry !== undefined && { can_retry }),
+  ...(hold && { hold }),
+  ...(confirm === false && { confirm }),
+  ...(capture && { capture }),
+  ...(refund && { refund }),
+})
+
 /** Specification, *Payment events*. `at` is in milliseconds. */
 export type PaymentEvent = {
   status: Status

@@ -129,13 +129,17 @@ export const sometimesPresent = {
 } as const
 
 const { provider_id, ...always } = alwaysPresent
-const { card_details, authorisation_summary, fee, net_amount, ...sometimes } = sometimesPresent
+const { card_details, authorisation_summary, fee, net_amount } = sometimesPresent
+const never = (schema: object) => ({ ...schema, description: 'Never present with its sandbox' })
 
 /** The same in the behaviour `govuk-pay`: differences/reading.ts. */
 export const fieldsOfGovukPay = {
   always,
   sometimes: {
-    ...sometimes,
+    ...sometimesPresent,
+    authorisation_summary: never(authorisation_summary),
+    fee: never(fee),
+    net_amount: never(net_amount),
     provider_id: { ...provider_id, description: 'Present once a card was submitted' },
     card_details: {
       ...cardDetailsWithNulls,

@@ -8,13 +8,9 @@ import type { Decision } from '../differences/difference.ts'
 import {
   actionLinks,
   agreementIdOfPayments,
-  authorisationSummaryShown,
-  cancelLinkInAgreementMode,
+  cancelLink,
   cardOfPayments,
-  feesShown,
-  linksOfFoundPayments,
-  providerIdShown,
-  typeOfAuthLink,
+  shownFields,
 } from '../differences/reading.ts'
 import { allows } from './advance.ts'
 import {
@@ -81,20 +77,20 @@ const foundPayment = object(
   sometimesPresent,
 )
 
-const actionLink = object('ActionLink', {
-  href: { type: 'string', format: 'uri' },
-  method: { type: 'string', const: 'POST' },
-})
-const actions = { cancel: actionLink, capture: actionLink }
-const { auth_url_post } = linkedByToken
-const authLink = {
-  ...auth_url_post,
-  title: 'AuthLink',
-  properties: {
-    ...auth_url_post.properties,
-    type: { type: 'string', const: typeOfAuthLink['govuk-pay'] },
-  },
-}
+const { href, method, type, params } = postLinkSchema.properties
+const anyPostLink = object(
+  'PostLink',
+  { href, method },
+  { type: { type: 'string', enum: [type.const, actionLinks['govuk-pay'].authType] }, params },
+)
+const { next_url, ...postLinks } = { ...linkedByState, ...linkedByToken }
+const linksOfGovukPay = Object.fromEntries(
+  Object.entries(postLinks).map(([name, { description }]) => [
+    name,
+    { ...anyPostLink, description },
+  ]),
+)
+const linkOrNull = { anyOf: [anyPostLink, { type: 'null' }] }
 const { always, sometimes } = fieldsOfGovukPay
 
 /** The payment under each behaviour. */
@@ -102,10 +98,7 @@ export const paymentIn: Decision<Titled> = {
   specification: payment,
   'govuk-pay': object(
     'Payment',
-    {
-      ...always,
-      _links: linksOfPayment({ ...actions, ...linkedByToken, auth_url_post: authLink }),
-    },
+    { ...always, _links: linksOfPayment({ next_url, ...linksOfGovukPay }) },
     { ...sometimes, agreement_id: { ...id, description: 'The agreement that it uses or sets up' } },
   ),
 }
@@ -119,8 +112,8 @@ export const foundPaymentIn: Decision<Titled> = {
       ...always,
       _links: object('FoundPaymentLinks', {
         ...alwaysLinked,
-        cancel: { anyOf: [actionLink, { type: 'null' }] },
-        capture: { type: 'null' },
+        cancel: linkOrNull,
+        capture: linkOrNull,
       }),
     },
     sometimes,
@@ -169,7 +162,7 @@ export function presentPayment(payment: Payment, addresses: Addresses): ShownPay
 export function presentFound(found: Payment, addresses: Addresses): ShownPayment {
   const payment = beforeCharge(found)
   const links = stateLinks(payment, addresses)
-  if (linksOfFoundPayments[behaviourOf(payment)] === 'absent') return presentWith(payment, links)
+  if (cancelLink[behaviourOf(payment)].inSearches === 'absent') return presentWith(payment, links)
   return presentWith(payment, { ...links, cancel: links.cancel ?? null, capture: null })
 }
 
@@ -178,7 +171,8 @@ export function presentWith(payment: Payment, links: Links) {
   const { given } = payment
   const behaviour = behaviourOf(payment)
   const card_details = cardOfPayments[behaviour]({ card: payment.card, prefilled: given.prefilled })
-  const hasProviderId = providerIdShown[behaviour] === 'always' || payment.card !== undefined
+  const shown = shownFields[behaviour]
+  const hasProviderId = shown.providerId === 'always' || payment.card !== undefined
   return {
     payment_id: payment.payment_id,
     amount: given.amount,
@@ -201,10 +195,10 @@ export function presentWith(payment: Payment, links: Links) {
     ...(payment.card?.card_brand && { card_brand: payment.card.card_brand }),
     ...(card_details && { card_details }),
     ...(payment.card &&
-      authorisationSummaryShown[behaviour] && {
+      shown.fees && {
         authorisation_summary: { three_d_secure: { required: false } },
       }),
-    ...(feesShown[behaviour] && fees(payment)),
+    ...(shown.fees && fees(payment)),
     _links: links,
   } satisfies PaymentBody
 }
@@ -231,11 +225,9 @@ function stateLinks(payment: Payment, addresses: Addresses): Links {
   const status = statusOf(payment)
   const self = paymentAddress(payment.payment_id, addresses)
   const behaviour = behaviourOf(payment)
-  const post = actionLinks[behaviour]
-  const hasNoCancel =
-    payment.given.authorisation_mode === 'agreement' &&
-    cancelLinkInAgreementMode[behaviour] === 'never'
-  const cancellable = !hasNoCancel && allows(payment, 'cancel')
+  const { post } = actionLinks[behaviour]
+  const isCharge = payment.given.authorisation_mode === 'agreement'
+  const cancellable = (!isCharge || cancelLink[behaviour].ofCharges) && allows(payment, 'cancel')
   return {
     self: getLink(self),
     events: getLink(flat(self, '/events')),
@@ -254,7 +246,7 @@ function pageLinks(payment: Payment, { api, pages }: Addresses): Links {
     return {
       auth_url_post: {
         ...postLink(flat(api, '/v1/auth'), { one_time_token: token }),
-        type: typeOfAuthLink[behaviourOf(payment)],
+        type: actionLinks[behaviourOf(payment)].authType,
       },
     }
   return {

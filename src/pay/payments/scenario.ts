@@ -12,6 +12,7 @@ import {
   choices,
   type Payment,
   type Scenario,
+  scenarioIn,
 } from './payment.ts'
 import type { Trigger } from './transitions.ts'
 
@@ -91,43 +92,31 @@ const ONLY_GOVUK_PAY =
 /** Why no such payment can end so; undefined if one can. */
 export function impossibleFor(
   { mode, behaviour = 'govuk-pay' }: Known,
-  { scenario, can_retry, hold, confirm, capture }: Scenario,
+  wanted: Scenario,
 ): Impossible | undefined {
-  if (hold && chargeDelay[behaviour] === undefined) return { field: 'hold', rule: ONLY_GOVUK_PAY }
-  if (confirm === false && cardAuthorisedBy[behaviour] === 'confirm')
-    return { field: 'confirm', rule: ONLY_GOVUK_PAY }
-  if (capture && captureDelay[behaviour] === 0) return { field: 'capture', rule: ONLY_GOVUK_PAY }
-  if (can_retry !== undefined && scenario !== 'declined')
-    return { field: 'can_retry', rule: 'needs the scenario declined' }
-  if (confirm === false && scenario !== 'success')
-    return { field: 'confirm', rule: 'needs the scenario success' }
-  if (capture && (scenario ?? 'success') !== 'success')
-    return { field: 'capture', rule: 'needs the scenario success' }
-  if (mode === undefined) return undefined
-  const possible = scenariosOf[mode]
-  if (scenario !== undefined && !possible.includes(scenario))
-    return {
-      field: 'scenario',
-      rule: `must be one of ${possible.join(', ')} for a payment with authorisation_mode ${mode}`,
-    }
-  if (can_retry !== undefined && mode !== 'agreement')
-    return { field: 'can_retry', rule: 'needs authorisation_mode agreement' }
-  if (hold && mode !== 'agreement')
-    return { field: 'hold', rule: 'needs authorisation_mode agreement' }
-  if (confirm === false && mode !== 'web')
-    return { field: 'confirm', rule: 'needs authorisation_mode web' }
-  return undefined
+  const { scenario } = wanted
+  const possible = mode === undefined ? choices : scenariosOf[mode]
+  const isNo = (only: AuthorisationMode) => mode !== undefined && mode !== only
+  const problems: [field: keyof Scenario, isProblem: boolean, rule: string][] = [
+    ['hold', chargeDelay[behaviour] === undefined, ONLY_GOVUK_PAY],
+    ['confirm', cardAuthorisedBy[behaviour] === 'confirm', ONLY_GOVUK_PAY],
+    ['capture', captureDelay[behaviour] === 0, ONLY_GOVUK_PAY],
+    ['can_retry', scenario !== 'declined', 'needs the scenario declined'],
+    ['confirm', scenario !== 'success', 'needs the scenario success'],
+    ['capture', scenario !== undefined && scenario !== 'success', 'needs the scenario success'],
+    [
+      'scenario',
+      scenario !== undefined && !possible.includes(scenario),
+      `must be one of ${possible.join(', ')} for a payment with authorisation_mode ${mode}`,
+    ],
+    ['can_retry', isNo('agreement'), 'needs authorisation_mode agreement'],
+    ['hold', isNo('agreement'), 'needs authorisation_mode agreement'],
+    ['confirm', isNo('web'), 'needs authorisation_mode web'],
+  ]
+  const found = problems.find(([field, isProblem]) => wanted[field] !== undefined && isProblem)
+  return found && { field: found[0], rule: found[2] }
 }
 
 /** What a plan stored with the payment. Nothing while control is off: the user then decides, and nobody could end a payment that is held. */
-export function planOf({ config }: { config: { control: boolean } }, payment: Payment): Scenario {
-  if (!config.control) return {}
-  const { scenario, can_retry, hold, confirm, capture } = payment
-  return {
-    ...(scenario && { scenario }),
-    ...(can_retry !== undefined && { can_retry }),
-    ...(hold && { hold }),
-    ...(confirm === false && { confirm }),
-    ...(capture && { capture }),
-  }
-}
+export const planOf = ({ config }: { config: { control: boolean } }, payment: Payment): Scenario =>
+  config.control ? scenarioIn(payment) : {}

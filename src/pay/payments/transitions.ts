@@ -37,38 +37,23 @@ const ending = (through: Status[], row: Omit<Transition, 'from' | 'through'>): T
   ...rows(['started'], { through, ...row }),
 ]
 
-/** The user chooses success on the first page and confirms it on the second. */
-const paidOnPages = (behaviour: Behaviour) =>
-  cardAuthorisedBy[behaviour] === 'confirm'
-    ? {
-        choose_success: ending([], {}),
-        confirm: rows(['started'], {
-          through: ['submitted', 'authorised'],
-          submits: 'mock',
-          chosen: true,
-        }),
-        choose_cancel: rows(['created', 'started'], { through: ['failed'], code: 'P0030' }),
-        cancel: rows(['created', 'started', 'capturable'], {
-          through: ['cancelled'],
-          code: 'P0040',
-        }),
-      }
-    : {
-        choose_success: ending(['submitted'], { submits: 'mock' }),
-        confirm: rows(['submitted'], { through: ['authorised'] }),
-        choose_cancel: rows(['created', 'started', 'submitted'], {
-          through: ['failed'],
-          code: 'P0030',
-        }),
-        cancel: [
-          ...rows(['created', 'started', 'submitted'], {
-            through: ['cancelled'],
-            code: 'P0040',
-            but: 'agreement',
-          }),
-          ...rows(['capturable'], { through: ['cancelled'], code: 'P0040' }),
-        ],
-      }
+/** The user chooses success on the first page and confirms it on the second. One of them authorises the card. */
+function paidOnPages(behaviour: Behaviour) {
+  const byChoice = cardAuthorisedBy[behaviour] === 'choice'
+  const open: Status[] = ['created', 'started', ...(byChoice ? (['submitted'] as const) : [])]
+  const cancelled = { through: ['cancelled'], code: 'P0040' } satisfies Partial<Transition>
+  return {
+    choose_success: byChoice ? ending(['submitted'], { submits: 'mock' }) : ending([], {}),
+    confirm: byChoice
+      ? rows(['submitted'], { through: ['authorised'] })
+      : rows(['started'], { through: ['submitted', 'authorised'], submits: 'mock', chosen: true }),
+    choose_cancel: rows(open, { through: ['failed'], code: 'P0030' }),
+    cancel: [
+      ...rows(open, { ...cancelled, ...(byChoice && { but: 'agreement' }) }),
+      ...rows(['capturable'], cancelled),
+    ],
+  }
+}
 
 /** A card that nobody enters on a page: that of POST /v1/auth or of the agreement. */
 function paidByCard(behaviour: Behaviour) {

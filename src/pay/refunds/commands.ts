@@ -47,8 +47,7 @@ export async function createRefund(
       checkRefundable(payment, refund)
       return refundPayment(payment, amount, now, made.scenario)
     },
-    () => ({ statements: [insertRefund(made)], write }),
-    scenarios?.inTurn,
+    { also: () => ({ statements: [insertRefund(made)], write }), inTurn: scenarios?.inTurn },
   )
   if (!result)
     throw paymentNotFound(unknownRefunded[account.behaviour](refund.available !== undefined))
@@ -79,7 +78,7 @@ export async function completeRefunds(
         return payment && { account, payment }
       },
       (payment, now) => (held.length > 0 ? completeHeld(payment, held, scenario, now) : undefined),
-      () => ({ statements: held.map(each => endRefund(each, scenario)) }),
+      { also: () => ({ statements: held.map(each => endRefund(each, scenario)) }) },
     )
     if (!result?.moved) return any
   }

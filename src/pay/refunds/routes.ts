@@ -32,7 +32,6 @@ import {
   presentFound,
   presentRefund,
   readNewRefund,
-  refund,
   refundIn,
   refundsOfPayment,
 } from './wire.ts'
@@ -155,7 +154,7 @@ const search = ({ database, time, config }: Context): Endpoint => ({
   docs: behaviour => ({
     description:
       "The refunds of the account's payments of the last 7 days, newest first. Payments are never settled, so a filter on the settled date finds nothing.",
-    ...searchDocs(refundSearch, resultPage(refund, behaviour), ['to_date']),
+    ...searchDocs(refundSearch, resultPage(refundIn[behaviour], behaviour), ['to_date']),
   }),
   handler: async request => {
     const query = readSearch(request.query, refundSearch)

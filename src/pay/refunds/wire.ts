@@ -69,10 +69,10 @@ export const refund = object('Refund', {
 /** A refund as the response to its creation shows it, which is shorter in GOV.UK Pay too. */
 export const createdRefund = object('CreatedRefund', created)
 
-/** A refund where it is found by its payment. */
+/** A refund but in the response to its creation. */
 export const refundIn: Decision<Titled> = {
   specification: refund,
-  'govuk-pay': object('RefundOfPayment', { ...created, settlement_summary }),
+  'govuk-pay': object('Refund', { ...created, settlement_summary }, { payment_id: id }),
 }
 
 export const refundsOfPayment = (behaviour: Behaviour) =>

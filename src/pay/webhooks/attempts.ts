@@ -4,7 +4,7 @@ import { DELIVERIES_AT_DATABASE } from '../../core/budgets.ts'
 import { createGathering } from '../../core/gather.ts'
 import type { AccountTime, Ports, Post, Statement } from '../../core/ports.ts'
 import { createSlots, inSlot } from '../../core/slots.ts'
-import { attempts, redirects, repeats } from '../differences/messages.ts'
+import { attempts, following } from '../differences/messages.ts'
 import { NOBODY_LISTENS } from './listener.ts'
 import {
   attemptsOf,
@@ -116,8 +116,7 @@ export async function deliverMessage(
         headers,
         body,
         timeout,
-        redirects: redirects[sendable.sent_as],
-        repeats: repeats[sendable.sent_as],
+        ...following[sendable.sent_as],
         keepsAnswer: record !== undefined,
       }
       const { result, attempted } = await attempt(ports, account, sendable, post, due)

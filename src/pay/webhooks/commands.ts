@@ -2,8 +2,8 @@ import type { Account } from '../../core/account.ts'
 import { ACTIVE_WEBHOOKS } from '../../core/budgets.ts'
 import { tooManyWebhooks } from '../../core/errors.ts'
 import { idFloor } from '../../core/ids.ts'
+import type { Ports } from '../../core/ports.ts'
 import { untilWritten } from '../../core/retry.ts'
-import type { Context } from '../context.ts'
 import { activeWebhooks, insertWithinLimit } from './store.ts'
 import { sendsTheSame, signingKeyOf, type Webhook } from './webhook.ts'
 import type { NewWebhook } from './wire.ts'
@@ -20,7 +20,7 @@ type Registration = {
 
 /** Returns the webhook, and the others that send the same to its address. Throws an ApiError for one too many. */
 export async function registerWebhook(
-  { database, time, newId, secrets }: Context,
+  { database, time, newId, secrets }: Ports,
   { account, fields, from }: Registration,
 ): Promise<{ webhook: Webhook; others: Webhook[] }> {
   const { room } = account

@@ -1,7 +1,8 @@
 import type { FastifyRequest } from 'fastify'
-import type { Behaviour } from '../../core/account.ts'
 import { ACTIVE_WEBHOOKS } from '../../core/budgets.ts'
+import type { Config } from '../../core/config.ts'
 import * as errors from '../../core/errors.ts'
+import type { Ports } from '../../core/ports.ts'
 import { findPage, where } from '../../platform/database/select.ts'
 import { addressesOf } from '../../platform/http/addresses.ts'
 import { JSON_TYPE, jsonBody } from '../../platform/http/body.ts'
@@ -17,7 +18,6 @@ import {
 import { pageSchema } from '../../platform/http/schema.ts'
 import { pageOf, paging, readSearch, type SearchKind } from '../../platform/http/search.ts'
 import { mustBePublic } from '../../platform/outbound/address.ts'
-import type { Context } from '../context.ts'
 import type { Decision } from '../differences/difference.ts'
 import { attempts, webhooksBelowV1 } from '../differences/messages.ts'
 import { registerWebhook } from './commands.ts'
@@ -40,28 +40,35 @@ const webhookSearch = {
 } satisfies Omit<SearchKind, 'path'>
 
 /** Specification, *Webhook management*. `resource` describes the payment in a message under each behaviour. */
-export const webhookEndpoints = (context: Context, resource: Decision<Schema>): Endpoint[] =>
+export const webhookEndpoints = (context: Configured, resource: Decision<Schema>): Endpoint[] =>
   endpointsAt('/v1/webhooks', context, resource).map(endpoint => ({
     ...endpoint,
     existsIn: behaviour => webhooksBelowV1[behaviour],
   }))
 
 /** The same below /control, for accounts of both behaviours. */
-export const webhooksByControl = (context: Context): Endpoint[] =>
+export const webhooksByControl = (context: Configured): Endpoint[] =>
   endpointsAt('/control/webhooks', context).map(({ operationId, ...endpoint }) => ({
     ...endpoint,
     area: 'control',
     operationId: `${operationId}ByControl`,
   }))
 
-const endpointsAt = (path: string, context: Context, resource?: Decision<Schema>): Endpoint[] => {
-  const schemas = (behaviour: Behaviour) =>
-    resource ? webhookSchemas(eventTypesOf[behaviour], attempts[behaviour].most) : anyWebhook
-  const at = { ...context, path, schemas }
+const endpointsAt = (
+  path: string,
+  context: Configured,
+  resource?: Decision<Schema>,
+): Endpoint[] => {
+  const at = { ...context, path, schemas: resource ? ofSpecification : anyWebhook }
   return [create(at), list(at), read(at), deactivate(at), listMessages(at, resource)]
 }
 
-type At = Context & { path: string; schemas: (behaviour: Behaviour) => typeof anyWebhook }
+type Configured = Ports & { config: Config }
+
+type At = Configured & { path: string; schemas: typeof anyWebhook }
+
+/** Those below /v1 exist under the specification only. */
+const ofSpecification = webhookSchemas(eventTypesOf.specification, attempts.specification.most)
 
 const webhookId = pathParameter('webhook_id', 'A webhook of the account')
 
@@ -74,13 +81,13 @@ const create = (context: At): Endpoint => ({
   operationId: 'createWebhook',
   summary: 'Register a webhook',
   accepts: 'json',
-  docs: behaviour => ({
+  docs: () => ({
     description: `The callback_url must be https, and its host must have public addresses only: not private, loopback or link-local ones. Farthing looks the name up now and again at every delivery, and connects to an address that it has checked. The setting \`FARTHING_CALLBACK_HOSTS\` of the service lists hosts that may be private and use plain http, such as \`localhost:4000\` on a laptop.
 
 Keep the signing_key, which signs every message. You cannot change a webhook or replace its key. Register another webhook instead.`,
-    requestBody: requestBody(context.schemas(behaviour).newWebhook),
+    requestBody: requestBody(context.schemas.newWebhook),
     responses: {
-      201: json('The webhook, with its signing key', context.schemas(behaviour).webhook),
+      201: json('The webhook, with its signing key', context.schemas.webhook),
     },
     errors: [
       errors.notAnObject('P0197'),
@@ -107,11 +114,9 @@ const list = ({ database, config, path, schemas }: At): Endpoint => ({
   operationId: 'listWebhooks',
   search: { ...webhookSearch, path },
   summary: 'List webhooks',
-  docs: behaviour => ({
+  docs: () => ({
     description: 'Newest first, with deleted ones. Signing keys are not shown.',
-    ...searchDocs({ ...webhookSearch, path }, pageSchema(schemas(behaviour).listedWebhook), [
-      'page',
-    ]),
+    ...searchDocs({ ...webhookSearch, path }, pageSchema(schemas.listedWebhook), ['page']),
   }),
   handler: async request => {
     const search = readSearch(request.query, { ...webhookSearch, path })
@@ -127,10 +132,10 @@ const read = (context: At): Endpoint => ({
   area: 'api',
   operationId: 'readWebhook',
   summary: 'Read a webhook',
-  docs: behaviour => ({
+  docs: () => ({
     parameters: [webhookId],
     responses: {
-      200: json('The webhook, with its signing key', context.schemas(behaviour).webhook),
+      200: json('The webhook, with its signing key', context.schemas.webhook),
     },
     errors: [errors.webhookNotFound()],
   }),
@@ -166,7 +171,7 @@ const listMessages = (context: At, resource: Decision<Schema> | undefined): Endp
   search: { ...webhookSearch, path: context.path },
   summary: "Read a webhook's delivery history",
   docs: behaviour => {
-    const { webhookMessage } = context.schemas(behaviour)
+    const { webhookMessage } = context.schemas
     const { properties } = webhookMessage
     const body = resource && {
       anyOf: [messageBody(resource[behaviour], behaviour), { type: 'null' }],
@@ -198,7 +203,7 @@ const listMessages = (context: At, resource: Decision<Schema> | undefined): Endp
   },
 })
 
-async function webhookInPath(request: FastifyRequest, { database }: Context): Promise<Webhook> {
+async function webhookInPath(request: FastifyRequest, { database }: Ports): Promise<Webhook> {
   const webhook_id = pathParam(request, 'webhook_id')
   const found = await findWebhook(database, request.account.room, webhook_id)
   if (!found) throw errors.webhookNotFound()

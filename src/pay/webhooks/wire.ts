@@ -2,14 +2,16 @@
 
 import type { FromSchema } from 'json-schema-to-ts'
 import type { Account, Behaviour } from '../../core/account.ts'
+import type { Config } from '../../core/config.ts'
 import { fieldCodes, invalid } from '../../core/errors.ts'
 import { timeOf } from '../../core/ids.ts'
+import type { Ports } from '../../core/ports.ts'
 import { iso } from '../../core/time.ts'
 import { type Json, readFields } from '../../platform/http/fields.ts'
 import { id, object, timestamp } from '../../platform/http/schema.ts'
 import { registrationProblem } from '../../platform/outbound/address.ts'
-import type { Context } from '../context.ts'
-import { messageResource, typeOfResource } from '../differences/messages.ts'
+import { messageResource } from '../differences/messages.ts'
+import { typeOfResource } from '../differences/values.ts'
 import { isGone, type Reading } from '../retention.ts'
 import { attemptsOf, type MessageRow, statusAt } from './message-store.ts'
 import {
@@ -56,7 +58,7 @@ export type NewWebhook = Pick<Webhook, 'callback_url' | 'description' | 'subscri
 export async function readNewWebhook(
   body: Json,
   { behaviour }: Account,
-  { resolve, config }: Context,
+  { resolve, config }: Pick<Ports, 'resolve'> & { config: Config },
 ) {
   const fields = readFields(body, newWebhook, codes)
   const callback_url = fields.text('callback_url')

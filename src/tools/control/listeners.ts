@@ -108,12 +108,12 @@ export const takeNext = defineEndpoint({
     const webhook = await findListener(context, account, id)
     const { ending, stop } = createEnding(context, request, reply, wait)
     const attempt = await waitForAttempt(context, webhook, { wait, ending }).finally(stop)
-    const why: EndReason | undefined = ending.reason
-    const isLost = why === 'gone' || why === 'revoked'
+    const reason: EndReason | undefined = ending.reason
+    const isLost = reason === 'gone' || reason === 'revoked'
     if (attempt && isLost) await giveBack(context, webhook, attempt)
     // The listener may ask again: another instance, this one after its restart, or after a proxy has cut it off.
-    if (why === 'gone' || why === 'stopped') await leave(context, webhook, RECONNECT_TIME)
-    if (why === 'revoked') {
+    if (reason === 'gone' || reason === 'stopped') await leave(context, webhook, RECONNECT_TIME)
+    if (reason === 'revoked') {
       await leave(context, webhook, 0)
       throw unknownBearerKey()
     }
@@ -132,7 +132,7 @@ function createEnding(
 ) {
   const leavePlace = takePlace(account)
   const ending = new AbortController()
-  const end = (why: EndReason) => ending.abort(stopped() ? 'stopped' : why)
+  const end = (reason: EndReason) => ending.abort(stopped() ? 'stopped' : reason)
   const left = () => !reply.raw.writableFinished && end('gone')
   reply.raw.once('close', left)
   if (reply.raw.destroyed) left()

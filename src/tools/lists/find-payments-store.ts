@@ -74,7 +74,7 @@ type Search = {
 /** Payments that are not gone at `now` and match the filter. */
 export async function findPayments(database: Database, search: Search, range: Range, part: Part) {
   const { sought, refunded, passed } = search.filter
-  if (sought?.by === 'reference') return findByReference(database, search, sought.text, range, part)
+  if (sought?.by === 'reference') return findByReference(database, search, { ...range, ...part })
   const most = passed && !isFinished(passed) ? MOST_PASSED : sought || refunded ? MOST_SEARCHED : 0
   const least = most > 0 ? await newestFrom(database, search, most) : ''
   if (sought?.by !== 'metadata') {
@@ -90,7 +90,7 @@ export async function findPayments(database: Database, search: Search, range: Ra
   // The text in the row may be another field than one of the metadata, so the payments are looked at once more.
   const isMatch = ({ given: { metadata = {} } }: Payment) =>
     Object.hasOwn(metadata, sought.name) && String(metadata[sought.name]) === sought.value
-  return findWanted(find, range, part, isMatch)
+  return findWanted(find, isMatch, { ...range, ...part })
 }
 
 /** The payments whose bodies one query looks at. Held by test/contract/console/payments.test.ts. */
@@ -133,13 +133,12 @@ const textAfter = (id: string): string => `${id}0`
 /** The first payments that `find` finds and `isWanted` takes, at most `limit`. At most `most` are looked at. */
 export async function findWanted(
   find: (range: Range) => Promise<Payment[]>,
-  range: Range,
-  { limit, order }: Part,
   isWanted: (payment: Payment) => boolean,
+  { limit, order, ...range }: Part & Range,
   most = Infinity,
 ): Promise<Payment[]> {
   const wanted: Payment[] = []
-  let from = range
+  let from: Range = range
   for (let seen = 0; seen < most && wanted.length < limit; seen += limit) {
     const payments = await find(from)
     wanted.push(...payments.filter(isWanted))
@@ -218,26 +217,28 @@ function ofSought(sought: Exclude<Sought, { by: 'reference' }>): Condition {
 async function findByReference(
   database: Database,
   search: Search,
-  text: string,
-  range: Range,
-  part: Part,
+  { limit, order, ...range }: Part & Range,
 ): Promise<Payment[]> {
-  const direction = part.order === 'newest' ? 'desc' : 'asc'
+  const direction = order === 'newest' ? 'desc' : 'asc'
   // The limit is a literal: PostgreSQL's generic plan, the sixth time, takes a parameter for a tenth of all payments.
-  const sets = (await setsWith(database, search, text, range)).map((conditions, i) => {
+  const sets = (await setsWith(database, search, range)).map((conditions, i) => {
     const { sql, values } = allOf(conditions)
     return where(
       `select * from (select payment_id from payments where ${sql}
-         order by payment_id ${direction} limit ${part.limit}) set_${i}`,
+         order by payment_id ${direction} limit ${limit}) set_${i}`,
       ...values,
     )
   })
   const { sql, values } = join(sets, ' union all ')
-  return findPart(database, paymentRows, [where(`payment_id in (${sql})`, ...values)], part)
+  return findPart(database, paymentRows, [where(`payment_id in (${sql})`, ...values)], {
+    limit,
+    order,
+  })
 }
 
 /** Sets of payments, by their conditions: those with the whole reference, and those with a part of it. */
-async function setsWith(database: Database, search: Search, text: string, range: Range) {
+async function setsWith(database: Database, search: Search, range: Range) {
+  const { text } = search.filter.sought as Extract<Sought, { by: 'reference' }>
   const whole = isReference(text)
   const newest = await newestFrom(database, search, MOST_SEARCHED)
   if (search.filter.status !== undefined)

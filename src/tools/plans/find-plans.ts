@@ -7,6 +7,7 @@ import { isWithoutPlans } from '../../core/invocation.ts'
 import type { Database, Time } from '../../core/ports.ts'
 import { untilWritten } from '../../core/retry.ts'
 import type { Scenarios } from '../../pay/payments/commands.ts'
+import { scenarioIn } from '../../pay/payments/payment.ts'
 import { readNewPayment } from '../../pay/payments/request.ts'
 import { findByToken, findPayment } from '../../pay/payments/store.ts'
 import { formBody, isForm, jsonBody } from '../../platform/http/body.ts'
@@ -14,7 +15,6 @@ import { pathParam } from '../../platform/http/endpoint.ts'
 import type { Json } from '../../platform/http/fields.ts'
 import { recordEffectsOf } from '../../platform/http/request-state.ts'
 import {
-  appliedBy,
   asksForPayment,
   CREATION,
   delayOf,
@@ -93,7 +93,7 @@ export function createFindPlansOfRequest(ports: PlanPorts, { known, counted }: K
         const { acting, counted } = evaluate(scenarios, subject, plan => noteOn(plan, given))
         counts?.note(counted)
         found.plan_id = acting?.plan_id
-        return { applied: acting && appliedBy(acting), write: seat?.write }
+        return { applied: acting && scenarioIn(acting), write: seat?.write }
       },
     }
     return found
@@ -113,7 +113,7 @@ export function createFindPlansOfRequest(ports: PlanPorts, { known, counted }: K
     const fault = await countTogether(account.room, { account, subject })
     // The record learns which payment it is, because the handler will not run.
     const concerned = fault?.plan.when === 'before' && (await payment())
-    if (concerned) recordEffectsOf(request)?.(account, concerned)
+    if (concerned) recordEffectsOf(request)?.({ account, payment: concerned })
     return { fault, scenario }
   }
 }

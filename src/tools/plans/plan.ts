@@ -4,7 +4,7 @@ import type { Behaviour } from '../../core/account.ts'
 import { type Code, faultCodeOf, isPlanned, meanings, onlyByPlan } from '../../core/codes.ts'
 import * as errors from '../../core/errors.ts'
 import { cardFault } from '../../pay/differences/cards.ts'
-import type { NewPayment, Scenario } from '../../pay/payments/payment.ts'
+import { type NewPayment, type Scenario, scenarioIn } from '../../pay/payments/payment.ts'
 import { impossibleFor } from '../../pay/payments/scenario.ts'
 import type { Json } from '../../platform/http/fields.ts'
 
@@ -47,24 +47,7 @@ export const CAPTURE = 'capturePayment'
 export const MESSAGE = 'message'
 
 /** Whether the plan says how a payment, capture or refund ends. It has no fault then. */
-export const setsScenario = (plan: Plan): boolean => Object.keys(appliedBy(plan)).length > 0
-
-/** The part of a plan, or of a request to build or complete a payment, that says how a payment, capture or refund ends. */
-export const appliedBy = ({
-  scenario,
-  can_retry,
-  hold,
-  confirm,
-  capture,
-  refund,
-}: Scenario): Scenario => ({
-  ...(scenario && { scenario }),
-  ...(can_retry !== undefined && { can_retry }),
-  ...(hold && { hold }),
-  ...(confirm === false && { confirm }),
-  ...(capture && { capture }),
-  ...(refund && { refund }),
-})
+export const setsScenario = (plan: Plan): boolean => Object.keys(scenarioIn(plan)).length > 0
 
 /** Why the plan cannot act on this payment, for example because of its mode. */
 export function noteOn(plan: Plan, given: NewPayment): string | undefined {

@@ -48,7 +48,8 @@ export function createBatches(ports: BatchPorts) {
   let closed = false
   let isFailing = false
 
-  function schedule(ms: number): void {
+  /** Under load, when exchanges are only counted, the others may wait longer. */
+  function schedule(ms = admission.hasGaps() ? WRITE_EVERY_UNDER_LOAD : WRITE_EVERY): void {
     if (timer || closed) return
     timer = setTimeout(() => {
       timer = undefined
@@ -56,9 +57,6 @@ export function createBatches(ports: BatchPorts) {
     }, ms)
     timer.unref()
   }
-
-  /** Under load, when exchanges are only counted, the others may wait longer. */
-  const scheduleNext = () => schedule(admission.hasGaps() ? WRITE_EVERY_UNDER_LOAD : WRITE_EVERY)
 
   function flushDue(gapsUntil: number): Promise<void> {
     // For nobody: who happens to ask first may leave.
@@ -73,7 +71,7 @@ export function createBatches(ports: BatchPorts) {
       })
       .finally(() => {
         flushing = undefined
-        if (queue.length() > 0 || admission.hasGaps()) scheduleNext()
+        if (queue.length() > 0 || admission.hasGaps()) schedule()
       })
     return flushing
   }
@@ -81,7 +79,6 @@ export function createBatches(ports: BatchPorts) {
   /** A write that has begun may not have the newest rows. */
   const writeAfter = async (gapsUntil: number): Promise<void> =>
     flushing?.then(() => flushDue(gapsUntil)) ?? flushDue(gapsUntil)
-  const flush = () => writeAfter(Infinity)
 
   return {
     /**
@@ -95,7 +92,7 @@ export function createBatches(ports: BatchPorts) {
         admission.count(quota.room, refused, now, bound)
         onRow?.({ exchange_id: ports.nextId(), ...ports.makeRow(exchange()).row })
       } else queue.add({ quota, raw: exchange(), onRow })
-      if (!timer) scheduleNext()
+      schedule()
       ports.onRecorded(quota.room)
     },
     /** Whether an exchange of this room may be in memory and not yet written. */
@@ -105,7 +102,7 @@ export function createBatches(ports: BatchPorts) {
     /** Writes the exchanges in memory. Never rejects. */
     write: () => writeAfter(time.wall() - GAP_MS),
     /** Writes everything in memory, also the counts that may still grow. Never rejects. */
-    flush,
+    flush: () => writeAfter(Infinity),
     /** Removes the accounts that may record as much as new ones. */
     forget: () => admission.forget(time.wall()),
     /** Records nothing for some seconds. */
@@ -113,7 +110,7 @@ export function createBatches(ports: BatchPorts) {
     async close(): Promise<void> {
       closed = true
       clearTimeout(timer)
-      await flush()
+      await writeAfter(Infinity)
     },
   }
 }

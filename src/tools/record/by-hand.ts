@@ -20,7 +20,7 @@ export async function acceptedByHand(
   database: Database,
   messages: readonly { payment_id: string; status?: string }[],
 ): Promise<Map<string, AcceptedSend>> {
-  const failed = messages.filter(({ status = 'FAILED' }) => status === 'FAILED')
+  const failed = messages.filter(({ status = 'FAILED' }) => /^(FAILED|not listening)$/.test(status))
   const payment_ids = [...new Set(failed.map(({ payment_id }) => payment_id))]
   if (payment_ids.length === 0) return new Map()
   const sends = await findPart(

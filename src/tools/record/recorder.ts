@@ -10,12 +10,12 @@ import type { Recorded, RecordingHooks } from '../../platform/http/areas.ts'
 import type { Quota } from './admission.ts'
 import { type BatchPorts, createBatches } from './batches.ts'
 import type { AttemptToRecord, Exchange, NewAction } from './exchange.ts'
-import { answered, createRowMaker, type Judge, type RawExchange, rawRequest } from './row.ts'
+import { answered, createRowMaker, type FactWriter, type RawExchange, rawRequest } from './row.ts'
 import { createSpace, deleteOldExchanges } from './space-store.ts'
 
 type RecorderPorts = Pick<BatchPorts, 'database' | 'onFault' | 'onRecorded'> & {
   time: Time
-  judge: Judge
+  factWriter: FactWriter
   /** Keys of the settings, never to be written. */
   secrets: (string | undefined)[]
   /** All requests of these accounts are recorded. A client that has the response finds its request in the record. */
@@ -31,7 +31,7 @@ export type Recorder = ReturnType<typeof createRecorder>
 export function createRecorder(given: RecorderPorts) {
   const ports = { ...given, database: forRecord(given.database) }
   const { database, time, isTestAccount, isShared } = ports
-  const makeRow = createRowMaker(newSecret().slice(0, 6), ports.secrets, ports.judge)
+  const makeRow = createRowMaker(newSecret().slice(0, 6), ports.secrets, ports.factWriter)
   const space = createSpace(ports)
   const batches = createBatches({ ...ports, nextId: createNextId(time), makeRow, space })
   const arriving = new Set<Promise<void>>()
@@ -48,14 +48,6 @@ export function createRecorder(given: RecorderPorts) {
     if (!account || batches.mayHave(account.room)) await withinReason(batches.write())
   }
 
-  /** Records what somebody waits for, within the limits. Resolves to the row, also when it was only counted. */
-  async function recordNow(account: Account, raw: RawExchange, failed: boolean): Promise<Exchange> {
-    const { promise: done, resolve } = Promise.withResolvers<Exchange>()
-    batches.add(quotaOf(account), failed, () => raw, resolve)
-    await batches.write()
-    return done
-  }
-
   return {
     write,
     /** Records an attempt within the limits, once its response has arrived. Records every attempt of a test account. */
@@ -68,9 +60,9 @@ export function createRecorder(given: RecorderPorts) {
       void recording.finally(() => arriving.delete(recording))
     },
     attemptByHand: async (account: Account, raw: AttemptToRecord): Promise<Exchange> =>
-      recordNow(account, await answered(account, raw), raw.failed),
+      recordNow(batches, quotaOf(account), await answered(account, raw), raw.failed),
     action: (account: Account, action: NewAction): Promise<void> =>
-      withinReason(recordNow(account, action, false)),
+      withinReason(recordNow(batches, quotaOf(account), action, false)),
     /** Waits for responses, and writes everything in memory. Never rejects. */
     async flush(): Promise<void> {
       await Promise.all(arriving)
@@ -117,12 +109,25 @@ const forRecord = (database: Database): Database => ({
   write: all => database.write(all.map(statement => ({ ...statement, ofRecord: true }))),
 })
 
+/** Records what somebody waits for, within the limits. Resolves to the row, also when it was only counted. */
+async function recordNow(
+  batches: ReturnType<typeof createBatches>,
+  quota: Quota,
+  raw: RawExchange,
+  failed: boolean,
+): Promise<Exchange> {
+  const { promise: done, resolve } = Promise.withResolvers<Exchange>()
+  batches.add(quota, failed, () => raw, resolve)
+  await batches.write()
+  return done
+}
+
 /** Milliseconds that a response waits for the record: a database whose record is locked delays no payment longer. */
-const LONGEST_WAIT = 1_000
+const LONGEST_HOLD = 1_000
 
 async function withinReason(writing: Promise<unknown>): Promise<void> {
   const { promise: late, resolve } = Promise.withResolvers<void>()
-  const timer = setTimeout(resolve, LONGEST_WAIT)
+  const timer = setTimeout(resolve, LONGEST_HOLD)
   await Promise.race([writing, late])
   clearTimeout(timer)
 }

@@ -70,6 +70,7 @@ export function rawRequest(
     ...(actingPlan && { plan: actingPlan.plan_id }),
     refusal: refusal ?? undefined,
     payment: effects?.payment,
+    ...(effects?.agreement && { agreement: effects.agreement }),
     ...(effects?.caused && { caused: effects.caused }),
   } as const
 }
@@ -95,7 +96,7 @@ const MOST_RESPONSE_HEADERS = 20
 const LONGEST_REFERENCE = 255
 
 /** Reads what the check needs, while the whole body is at hand. */
-export type Judge = {
+export type FactWriter = {
   /** `headers`: the first of each name, in lower case. */
   request(raw: RawRequest, headers: Headers): Facts
   attempt(raw: AnsweredAttempt): Facts
@@ -115,7 +116,9 @@ export function effectFacts(
     ...(OWN_ORIGINS.includes(payment?.origin) && { own: true }),
     ...(caused && { effect: true }),
     ...(status && {
-      state: [status, code, can_retry === false && 'final'].filter(Boolean).join(' '),
+      state: [status, code, can_retry !== undefined && (can_retry ? 'again' : 'final')]
+        .filter(Boolean)
+        .join(' '),
     }),
   }
 }
@@ -124,12 +127,13 @@ export type RowMaker = ReturnType<typeof createRowMaker>
 
 /** Makes a row, the statement that writes it, and how many bytes that takes. `secrets` are the keys of the settings. */
 export const createRowMaker =
-  (instance: string, secrets: (string | undefined)[], judge: Judge) => (raw: RawExchange) => {
+  (instance: string, secrets: (string | undefined)[], factWriter: FactWriter) =>
+  (raw: RawExchange) => {
     if (raw.kind === 'action') return shortened(raw)
     const row =
       raw.kind === 'out'
-        ? attemptRow(raw, createMask(secrets), judge)
-        : requestRow(raw, secrets, judge)
+        ? attemptRow(raw, createMask(secrets), factWriter)
+        : requestRow(raw, secrets, factWriter)
     return shortened({ instance, ...row })
   }
 
@@ -167,9 +171,13 @@ function cutBody({ text, ...rest }: KeptBody, most: number): KeptBody {
   return { ...rest, text: short, ...(short !== text && { cut: rest.cut ?? bytes }) }
 }
 
-function requestRow(raw: RawRequest, secrets: (string | undefined)[], judge: Judge): NewExchange {
-  const { url, rawHeaders, requestBody, responseHeaders, responseBody, refusal, payment, ...asIs } =
-    raw
+function requestRow(
+  raw: RawRequest,
+  secrets: (string | undefined)[],
+  factWriter: FactWriter,
+): NewExchange {
+  const { url, rawHeaders, requestBody, responseHeaders, responseBody, ...rest } = raw
+  const { refusal, payment, agreement, ...asIs } = rest
   const { kind, status } = asIs
   const headers = headersOf(rawHeaders)
   const { authorization = '' } = headers
@@ -189,14 +197,14 @@ function requestRow(raw: RawRequest, secrets: (string | undefined)[], judge: Jud
     payment_id: payment?.payment_id ?? null,
     message_id: null,
     refused: asIs.ended === 'reset' || (status ?? 0) >= 400,
-    ...addressOf(raw, mask),
+    ...maskedAddress(raw, mask),
     request_headers: mask.headers(requestHeaders),
     ...(request_body && { request_body }),
     response_headers: mask.headers(responseHeaders.map(([name, value]) => [name, String(value)])),
     ...(response_body && { response_body }),
     ...(refusal && { code: refusal.code, told: kindOf(refusal.message) }),
     ...(field && { field }),
-    facts: judge.request(raw, headers),
+    facts: factWriter.request(raw, headers),
     ...(reference !== undefined && { reference: mask.text(reference) }),
   }
 }
@@ -217,7 +225,7 @@ function referenceOfRefused({ operation, status, requestBody }: RawRequest): str
   }
 }
 
-function addressOf(raw: RawRequest | AnsweredAttempt, mask: Mask) {
+function maskedAddress(raw: RawRequest | AnsweredAttempt, mask: Mask) {
   const [path = '', ...query] = raw.url.split('?')
   const masked = (part: string) => mask.url(part, ADDRESS_PART_BYTES)
   const address = { path: masked(path), query: masked(query.join('?')) }
@@ -246,7 +254,7 @@ function headersOf(raw: string[]): Headers {
   return headers
 }
 
-function attemptRow(raw: AnsweredAttempt, mask: Mask, judge: Judge): NewExchange {
+function attemptRow(raw: AnsweredAttempt, mask: Mask, factWriter: FactWriter): NewExchange {
   const { event_type, url, headers, body, failed, result, ms, answer, byHand, ...asIs } = raw
   const sent = { ...headers, ...answer?.sent }
   const request_body = mask.body(body)
@@ -256,7 +264,7 @@ function attemptRow(raw: AnsweredAttempt, mask: Mask, judge: Judge): NewExchange
     operation: event_type,
     refused: failed,
     method: 'POST',
-    ...addressOf(raw, mask),
+    ...maskedAddress(raw, mask),
     request_headers: mask.headers(Object.entries(sent)),
     ...(request_body && { request_body }),
     result: mask.text(result),
@@ -268,7 +276,7 @@ function attemptRow(raw: AnsweredAttempt, mask: Mask, judge: Judge): NewExchange
     ...(response_body && { response_body }),
     ms: Math.round(ms),
     ended: 'sent',
-    facts: judge.attempt(raw),
+    facts: factWriter.attempt(raw),
     ...(byHand && { by_hand: byHand }),
   }
 }

@@ -4,13 +4,12 @@ import {
   behaviours,
   DEFAULT_ACCOUNT,
   givenName,
-  accountName as name,
   newTestAccount,
 } from '../../core/account.ts'
 import { TEST_ACCOUNTS } from '../../core/budgets.ts'
 import { untilWritten } from '../../core/retry.ts'
 import { changedIn, ended } from '../../core/signal.ts'
-import { oneOf } from '../../core/values.ts'
+import { accountName as name, oneOf } from '../../core/values.ts'
 import { isSending } from '../../pay/webhooks/message-store.ts'
 import { keepFixedWebhook } from '../../pay/webhooks/store.ts'
 import {

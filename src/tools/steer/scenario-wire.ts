@@ -1,9 +1,13 @@
 /** How a payment is to end, in the bodies of requests: of a plan, of a payment to make, and of one to complete. */
 import type { Behaviour } from '../../core/account.ts'
 import { boolean, either, oneOf, only } from '../../core/values.ts'
-import { type AuthorisationMode, choices, type Scenario } from '../../pay/payments/payment.ts'
+import {
+  type AuthorisationMode,
+  choices,
+  type Scenario,
+  scenarioIn,
+} from '../../pay/payments/payment.ts'
 import { impossibleFor } from '../../pay/payments/scenario.ts'
-import { appliedBy } from '../plans/plan.ts'
 import { badField } from './errors.ts'
 
 const succeedsOrFails = (description: string) => either(only(true), only('error'), { description })
@@ -55,7 +59,7 @@ export function wantedOf(
   behaviour: Behaviour,
   mode?: AuthorisationMode,
 ): Scenario {
-  const wanted = appliedBy(given)
+  const wanted = scenarioIn(given)
   const impossible = impossibleFor({ mode, behaviour }, wanted)
   if (impossible) throw badField(impossible.field, impossible.rule)
   return wanted

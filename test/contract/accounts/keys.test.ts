@@ -24,12 +24,6 @@ onEveryDatabase('Accounts: API keys', service => {
     return (await service().anonymous.get('/v1/payments', headers)).status
   }
 
-  test('an API key is api_test_ and 52 of the characters 0-9 and a-v, and never the same twice', async () => {
-    const keys = await Promise.all(Array.from({ length: 20 }, () => newKey('many')))
-    for (const { key } of keys) assert.match(key, /^api_test_[0-9a-v]{52}$/)
-    assert.equal(new Set(keys.map(({ key }) => key)).size, keys.length)
-  })
-
   test('only the SHA-256 of an API key is stored', async () => {
     const { key, key_id } = await newKey('kept')
     const rows = await service().database.query('select * from api_keys where key_id = $1', [
@@ -86,15 +80,6 @@ onEveryDatabase('Accounts: API keys', service => {
     assert.equal((await (await newAccount()).get('/v1/payments')).status, 200)
   })
 
-  test('the other API keys of an account work after one was revoked', async () => {
-    const { database, clock } = service()
-    const [one, two] = [await newKey('pair'), await newKey('pair')]
-    await revokeKey(database, one.key_id, clock.now())
-    clock.advance(1000)
-    assert.equal(await statusWith(one.key), 401)
-    assert.equal(await statusWith(two.key), 200)
-  })
-
   test('an API key is revoked once, and revoking it again or an unknown key changes nothing', async () => {
     const { database, clock } = service()
     const { key_id } = await newKey('once')
@@ -113,12 +98,6 @@ onEveryDatabase('Accounts: API keys', service => {
         revoked: before,
       },
     )
-  })
-
-  test('an API key that was refused works as soon as it exists', async () => {
-    assert.equal(await statusWith('api_test_not_yet'), 401)
-    const { key } = await newKey('late')
-    assert.equal(await statusWith(key), 200)
   })
 
   test('an API key belongs to its account and the configured key to the account default', async () => {

@@ -9,7 +9,8 @@ import {
 } from '../../support/agreements.ts'
 import { assertError } from '../../support/assertions.ts'
 import { type Client, webPayment } from '../../support/client.ts'
-import { payOnPages } from '../../support/journeys.ts'
+import { ask } from '../../support/control.ts'
+import { choose, payOnPages } from '../../support/journeys.ts'
 import { onSharedDatabases } from '../../support/service.ts'
 
 const MINUTE_MS = 60_000
@@ -59,6 +60,23 @@ onSharedDatabases(
       await api.advance(MINUTE_MS)
       assert.equal((await api.post(payment._links.capture.href)).status, 204)
       assert.deepEqual(await readAgreement(api, agreement), active)
+    })
+
+    test('under govuk-pay a set-up payment that becomes capturable makes its agreement active, without a message', async () => {
+      const api = await service().newAccount('govuk-pay')
+      const agreement = await createAgreement(api)
+      const control = (path: string, body?: object) => ask(service(), api, path, body)
+      await control('webhooks', { callback_url: 'https://localhost:1/' })
+      const payment = await setUpPayment(api, agreement, { delayed_capture: true })
+      await choose(api, payment, 'success')
+      assert.equal((await readAgreement(api, agreement)).status, 'created')
+      const { state } = await payOnPages(api, payment)
+      const { status, payment_instrument } = await readAgreement(api, agreement)
+      assert.deepEqual(
+        [state.status, status, payment_instrument.card_details.last_digits_card_number],
+        ['capturable', 'active', '4242'],
+      )
+      assert.deepEqual((await control('messages')).body.results, [])
     })
 
     test('a set-up payment replaces the card of an active agreement', async () => {

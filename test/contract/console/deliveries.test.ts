@@ -1,13 +1,16 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
+import { newAccount } from '../../../src/core/account.ts'
 import type { Value } from '../../../src/core/ports.ts'
+import type { ToolContext } from '../../../src/tools/context.ts'
+import { sendingAlone } from '../../../src/tools/deliver/resend.ts'
 import { listDeliveries } from '../../../src/tools/lists/webhooks-store.ts'
 import type { Client } from '../../support/client.ts'
 import { elementWith, enter, rowsOf, type Shown } from '../../support/console.ts'
 import { holdSends } from '../../support/held-send.ts'
 import type { Answer } from '../../support/receiver.ts'
-import { onEveryDatabase } from '../../support/service.ts'
+import { onEveryDatabase, type Service } from '../../support/service.ts'
 import { receiving, subscribe } from '../../support/subscriber.ts'
 
 onEveryDatabase(
@@ -29,9 +32,13 @@ onEveryDatabase(
       await api.post(`/v1/payments/${payment_id}/cancel`)
       return payment_id
     }
-    /** Of each row: the whole identifier of the payment, and the first word of the status. */
+    const tail = async (api: Client) => (await cancelled(api)).slice(-6)
+    /** Of each row: the tail of the payment's identifier, and the first word of the status. */
     const idsAndStatuses = (page: Shown) =>
-      rowsOf(page).map(([id = '', , status = '']) => [id, /^[a-z]+/.exec(status)?.[0] ?? ''])
+      rowsOf(page).map(([payment = '', , status = '']) => [
+        payment.slice(-6),
+        /^[a-z]+/.exec(status)?.[0] ?? '',
+      ])
     const linkTo = ({ elements }: Shown, rel: string) =>
       elements.find(each => each.attributes.rel === rel)?.attributes.href ?? ''
     /** Reads the page until the run is over. */
@@ -45,11 +52,11 @@ onEveryDatabase(
     test('messages are listed newest first, by webhook, event and status, in pages that lose none', async t => {
       const { api, browser, answers } = await start()
       const ours = await subscribe(t, api, { behaviour: behaviour(answers) })
-      const failed = [await cancelled(api), await cancelled(api)]
+      const failed = [await tail(api), await tail(api)]
       answers.status = 200
       const other = await subscribe(t, api, { subscriptions: ['card_payment_failed'] })
       const good: string[] = []
-      for (let i = 0; i < 51; i++) good.push(await cancelled(api))
+      for (let i = 0; i < 51; i++) good.push(await tail(api))
       const first = await browser.get('deliveries')
       const shown = idsAndStatuses(first)
       assert.equal(shown.length, 50)
@@ -218,6 +225,25 @@ onEveryDatabase(
       for (; !isOver; await setImmediate()) held.endAll(500)
       assert.equal(held.calls.length, before + 1 + 3)
       await held.next(2)
+    })
+
+    test('one that outlasts its claim leaves that of another alone', async () => {
+      const context = service() as Pick<Service, 'database' | 'time'> as ToolContext // all that it reads
+      const alone = <Result>(work: () => Promise<Result>) =>
+        sendingAlone(context, newAccount('a'), 1_000, work)
+      const [began, mayEnd] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+      const first = alone(() => {
+        began.resolve()
+        return mayEnd.promise
+      })
+      await began.promise
+      service().clock.advance(10_000)
+      const found = await alone(async () => {
+        mayEnd.resolve()
+        await first
+        return { third: await alone(async () => 'begun') }
+      })
+      assert.deepEqual(found, { third: undefined })
     })
   },
   { send: held.send },

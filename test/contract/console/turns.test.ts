@@ -2,14 +2,18 @@ import assert from 'node:assert/strict'
 import { EventEmitter } from 'node:events'
 import type { Socket } from 'node:net'
 import { test } from 'node:test'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { newAccount } from '../../../src/core/account.ts'
 import {
   ALL_RECORD_READERS,
   RECORD_READERS,
   RECORD_READERS_WAITING,
+  SEARCH_BYTES,
+  SEARCHES_OF_ACCOUNT,
 } from '../../../src/core/budgets.ts'
 import { workFor } from '../../../src/core/guests.ts'
 import { createReading } from '../../../src/core/turns.ts'
+import { createLeaving } from '../../../src/platform/http/leaving.ts'
 
 /** Long work that goes on until `end` is called, and the names of what has begun. */
 function startReading() {
@@ -42,7 +46,8 @@ test('of an account and its test accounts two read at once, others wait without 
     ...Array.from({ length: RECORD_READERS }, () => read('greedy')),
     read('greedy', socket),
   ])
-  const other = read('stranger')
+  const connection = new EventEmitter()
+  const other = read('stranger', connection)
   assert.deepEqual(begun, ['greedy', 'greedy', 'stranger'])
   assert.equal(resting, RECORD_READERS + 1)
   socket.destroyed = true
@@ -52,6 +57,7 @@ test('of an account and its test accounts two read at once, others wait without 
   await Promise.all([...all, other])
   assert.equal(begun.length, 3)
   assert.equal(resting, 0)
+  assert.equal(connection.listenerCount('close'), 0)
 })
 
 test('where too many wait to read, the account with the most is told so, and another still waits', async () => {
@@ -67,10 +73,12 @@ test('where too many wait to read, the account with the most is told so, and ano
   assert.ok(begun.indexOf('stranger') < begun.length - greedy.length / 2, 'it did not wait for all')
 })
 
-test('those that share long work go on one after the other, each in a turn of the event loop of its own', async () => {
+test('those that share long work go on one after the other, each in a turn of the event loop of its own, also when one has left', async () => {
   const reading = createReading()
   const { promise, resolve: end } = Promise.withResolvers<void>()
+  const socket = Object.assign(new EventEmitter(), { destroyed: false })
   const asker = { account: newAccount('many') }
+  const leaving = { ...asker, socket: socket as unknown as Socket }
   const first = ['a', 'b'].map(what => reading(asker, what, () => promise))
   let turn = 0
   let isOver = false
@@ -78,14 +86,37 @@ test('those that share long work go on one after the other, each in a turn of th
     turn += 1
     if (!isOver) setImmediate(count)
   }
-  const turns = Array.from({ length: 20 }, () =>
-    reading(asker, 'shared', async () => 'found').then(found => ({ found, turn })),
+  const turns = Array.from({ length: 20 }, (_, nth) =>
+    reading(nth === 10 ? leaving : asker, 'shared', async () => 'found').then(found => ({
+      found,
+      turn,
+    })),
   )
   count()
+  socket.destroyed = true
+  socket.emit('close')
   end()
   await Promise.all(first)
   const wentOn = await Promise.all(turns)
   isOver = true
   assert.ok(wentOn.every(({ found }) => found === 'found'))
   assert.equal(new Set(wentOn.map(each => each.turn)).size, 20)
+})
+
+test('a search that waited for its turn is 503 if the memory is gone by then, and leaves its turn to the next', async () => {
+  const leaving = createLeaving(16 * SEARCH_BYTES)
+  const account = newAccount('a')
+  const take = async () => {
+    const request = { account, socket: { destroyed: false } } as unknown as FastifyRequest
+    await leaving.takeTurn(request, { raw: new EventEmitter() } as unknown as FastifyReply)
+    return request.turn
+  }
+  const all = () => Promise.all(Array.from({ length: SEARCHES_OF_ACCOUNT }, take))
+  const [first, ...others] = await all()
+  const waiting = assert.rejects(take(), { status: 503 })
+  others[0]?.add(6 * SEARCH_BYTES)
+  first?.end()
+  await waiting
+  for (const turn of others) turn?.end()
+  assert.equal((await all()).length, SEARCHES_OF_ACCOUNT)
 })

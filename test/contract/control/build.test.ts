@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Body, Client } from '../../support/client.ts'
+import type { Client } from '../../support/client.ts'
 import { ask } from '../../support/control.ts'
-import { paidPayment, read, statusesOf } from '../../support/journeys.ts'
+import { read, statusesOf } from '../../support/journeys.ts'
 import { onSharedDatabases } from '../../support/service.ts'
 
 onSharedDatabases(
@@ -57,17 +57,6 @@ onSharedDatabases(
       assert.equal((await api.get('/v1/refunds')).body.total, 2)
     })
 
-    test('a built payment is the same as one made step by step with the endpoints', async () => {
-      const api = await service().newAccount()
-      const fields = { amount: 2000, reference: 'R-7', description: 'A boat' }
-      const built = await build(api, { ...fields, scenario: 'success', refund: 1 })
-      const paid = await paidPayment(api, fields)
-      await api.post(paid._links.refunds.href, { amount: 1 })
-      const masked = ({ return_url, ...payment }: Body) =>
-        JSON.stringify(payment).replaceAll(/[0-9a-v]{26}|[0-9a-f-]{36}/g, '*')
-      assert.equal(masked(built.body), masked(await read(api, paid)))
-    })
-
     test('a course that the state table does not have is refused, and nothing is made', async () => {
       const api = await service().newAccount()
       const agreement_id = '0'.repeat(26)
@@ -98,16 +87,6 @@ onSharedDatabases(
         const { status, body } = await build(api, fields)
         assert.deepEqual([status, body.code, body.field], [422, code, field])
       }
-      assert.equal(await count(api), 0)
-    })
-
-    test('a payment of last week can be made: start the clock in the past, build it, advance', async () => {
-      const api = await service().newAccount()
-      await ask(service(), api, 'reset', { at: '2026-01-05T10:00:00Z' })
-      const { body: payment } = await build(api, { scenario: 'success' })
-      await ask(service(), api, 'clock', { advance: 604_799_999 })
-      assert.equal((await read(api, payment)).created_date, '2026-01-05T10:00:00.000Z')
-      await ask(service(), api, 'clock', { advance: 1 })
       assert.equal(await count(api), 0)
     })
   },

@@ -220,22 +220,6 @@ onEveryDatabase(
       assert.ok(Math.min(...delays) < 210 && Math.max(...delays) > 890)
     })
 
-    test('requests at once count each, and a plan acts as often as it says', async () => {
-      const api = await service().newAccount()
-      await plan(api, { on: 'createPayment', skip: 5, times: 7, answer: { status: 503 } })
-      await plan(api, { scenario: 'declined', times: 9 })
-      const answers = await Promise.all(Array.from({ length: 40 }, () => create(api)))
-      assert.equal(answers.filter(({ status }) => status === 503).length, 7)
-      assert.deepEqual(await counts(api), [
-        [40, 7],
-        [33, 9],
-      ])
-      const pages = answers.flatMap(({ body }) => body._links?.next_url.href ?? [])
-      const opened = await Promise.all(pages.map(page => send(api, page)))
-      assert.equal(opened.filter(({ text }) => /declined/.test(text)).length >= 9, true)
-      assert.equal((await api.get('/v1/payments?state=failed')).body.total, 9)
-    })
-
     test('a plan answers with every code of GOV.UK Pay that never happens here, and its status', async () => {
       const api = await service().newAccount()
       for (const [code, { status, text }] of Object.entries(onlyByPlan)) {

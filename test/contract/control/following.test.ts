@@ -157,35 +157,6 @@ onEveryDatabase(
           )
         }
     })
-
-    test('a follower misses none of the requests that two instances answer at the same time', async () => {
-      const api = await service().newAccount()
-      let { next } = await list(api, 'requests')
-      const seen = new Set<string>()
-      const look = async () => {
-        const page = await list(api, `requests?after=${next}&limit=40`)
-        for (const each of page.results) seen.add(named(each))
-        next = page.next
-        return page.results.length
-      }
-      const sent = Array.from({ length: 120 }, (_, i) => `/v1/payments?display_size=${i + 1}`)
-      const sending = sent.map(async (path, i) => {
-        await new Promise(resolve => setTimeout(resolve, i * 2))
-        service().clock.advance(5)
-        await api.get(path)
-      })
-      let isSending = true
-      void Promise.all(sending).then(() => {
-        isSending = false
-      })
-      while (isSending) await look()
-      await Promise.all(sending)
-      while ((await look()) > 0);
-      assert.deepEqual(
-        sent.filter(path => !seen.has(path)),
-        [],
-      )
-    })
   },
   receiving,
 )

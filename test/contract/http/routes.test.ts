@@ -170,16 +170,4 @@ onOneDatabase('HTTP: routes', service => {
     assert.equal(page.status, 404)
     assert.match(page.headers.get('content-type') ?? '', /^text\/html/)
   })
-
-  test('a path with percent-encoded letters reaches its route', async () => {
-    const { '{payment_id}': payment_id = '' } = ids
-    const encoded = [...payment_id].map(letter => `%${letter.charCodeAt(0).toString(16)}`).join('')
-    const answer = await send('GET', `/v1/%70ayments/${encoded}`)
-    assert.equal(answer.body?.payment_id, payment_id)
-  })
-
-  test('a request target that is an absolute URL reaches its route', async () => {
-    const answer = await send('GET', `http://example.org/v1/payments/${ids['{payment_id}']}`)
-    assert.equal(answer.status, 200, answer.text)
-  })
 })

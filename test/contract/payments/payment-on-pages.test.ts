@@ -13,7 +13,7 @@ import {
   TOKEN,
   tokenOf,
 } from '../../support/expected-payment.ts'
-import { choose, payOnPages, read } from '../../support/journeys.ts'
+import { payOnPages, read } from '../../support/journeys.ts'
 import { onSharedDatabases } from '../../support/service.ts'
 
 onSharedDatabases(
@@ -159,27 +159,6 @@ onSharedDatabases(
         _links: links(base(), other.payment_id, []),
       })
     })
-
-    const endings: [scenario: string, status: string, code: string, message: string][] = [
-      ['declined', 'failed', 'P0010', 'Payment method rejected'],
-      ['error', 'error', 'P0050', 'Payment provider returned an error'],
-      ['cancel', 'failed', 'P0030', 'Payment was cancelled by the user'],
-    ]
-    for (const [scenario, status, code, message] of endings)
-      test(`the scenario ${scenario} ends a payment as ${status} with ${code}`, async () => {
-        const api = await service().newAccount()
-        const created = await api.createPayment()
-        await choose(api, created, scenario)
-        const card = { ...CARD, card_details: MOCK_CARD, fee: 0, net_amount: 0 }
-        await assertShows(api, await read(api, created), {
-          ...commonFields(created),
-          ...inWebMode,
-          ...(scenario !== 'cancel' && card),
-          state: { status, finished: true, code, message },
-          refund_summary: refundSummary('unavailable', 4650),
-          _links: links(base(), created.payment_id, []),
-        })
-      })
 
     test('a payment that was cancelled before a card was submitted keeps its prefilled details', async () => {
       const api = await service().newAccount()

@@ -158,30 +158,15 @@ onSharedDatabases(
           await api.advance(1)
           made.unshift((await refund(api, payments[i % 2], 10 + i)).refund_id)
         }
-        const { body } = await api.get('/v1/refunds?display_size=2&page=2&nonsense=1')
-        assert.deepEqual(
-          body.results.map(({ refund_id }: Body) => refund_id),
-          made.slice(2, 4),
-        )
-        const { total, count, page, _links } = body
-        assert.deepEqual({ total, count, page }, { total: 5, count: 2, page: 2 })
-        const origin = new URL(_links.self.href).origin
-        const link = (number: number) => ({
-          href: `${origin}/v1/refunds?page=${number}&display_size=2`,
-          method: 'GET',
-        })
-        assert.deepEqual(_links, {
-          self: link(2),
-          first_page: link(1),
-          last_page: link(3),
-          prev_page: link(1),
-          next_page: link(3),
-        })
-        const all = await api.get('/v1/refunds')
-        assert.deepEqual(
-          all.body.results.map(({ refund_id }: Body) => refund_id),
-          made,
-        )
+        const found = async (address: string) => {
+          const { body } = await api.get(address)
+          const ids = body.results.map(({ refund_id }: Body) => refund_id)
+          return { ids, next: body._links.next_page?.href }
+        }
+        const second = await found('/v1/refunds?display_size=2&page=2&nonsense=1')
+        assert.deepEqual(second.ids, made.slice(2, 4))
+        assert.deepEqual(await found(second.next), { ids: made.slice(4), next: undefined })
+        assert.deepEqual((await found('/v1/refunds')).ids, made)
         assertError(await api.get('/v1/refunds?display_size=2&page=4'), 404, 'P1100')
       })
 

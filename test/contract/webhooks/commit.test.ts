@@ -89,28 +89,6 @@ onEveryDatabase(
       assert.equal(second?.body, first?.body, 'a receiver cannot tell the two requests apart')
     })
 
-    test('a database that fails after the commit does not change the answer, and the message is sent later', async t => {
-      const api = await account()
-      const payment = await api.createPayment()
-      const subscriber = await subscribe(t, api)
-      const { database } = service()
-      const query = database.query.bind(database)
-      const broken = t.mock.method(
-        database,
-        'query',
-        async <Row>(sql: string, values?: Parameters<typeof query>[1]): Promise<Row[]> => {
-          if (sql.includes('webhook_messages')) throw new Error('no connection')
-          return query<Row>(sql, values)
-        },
-      )
-      assert.equal((await api.post(`${paymentPath(payment)}/cancel`)).status, 204)
-      broken.mock.restore()
-      assert.equal(subscriber.connections(), 0)
-      service().clock.advance(CLAIM_MS)
-      for (const { deliveries } of service().apps) await deliveries.recover()
-      assert.deepEqual(await endingsOf(api, subscriber), [['SUCCESSFUL', 1]])
-    })
-
     test('a refund whose message took 5 seconds to deliver is returned as success', async t => {
       const api = await account()
       const gate = gated(t)

@@ -10,14 +10,17 @@ export type Storm = {
   count: number
   /** Milliseconds after which a client closes its connection. */
   leaveAfter?: number
+  /** On how many connections, which are kept. Otherwise each request has its own. */
+  connections?: number
 }
 
 /** How often each status came, or the code of an error, or `left`. */
 export type Outcomes = Record<string, number>
 
-/** Sends each request on a connection of its own, reads each response to its end, and keeps nothing of it. */
+/** Sends the requests, reads each response to its end, and keeps nothing of it. */
 export async function storm(load: Storm): Promise<Outcomes> {
-  const agent = new http.Agent({ maxSockets: Infinity })
+  const { connections = Infinity } = load
+  const agent = new http.Agent({ keepAlive: 'connections' in load, maxSockets: connections })
   const outcomes: Outcomes = {}
   await Promise.all(
     Array.from({ length: load.count }, async () => {

@@ -1,7 +1,7 @@
 import type { Case } from '../../contract/differences.test.ts'
 import { activeAgreement, payByAgreement, setUpPayment } from '../agreements.ts'
 import type { Body, Client } from '../client.ts'
-import { authorise, choose, paidPayment, read } from '../journeys.ts'
+import { authorise, paidPayment, read } from '../journeys.ts'
 
 const MOTO = { authorisation_mode: 'moto_api' }
 const keysOf = (object: Body): string[] => Object.keys(object).sort()
@@ -38,76 +38,60 @@ export const reading = {
     specification: [false, false, false, false, false, false],
     'govuk-pay': [true, true, true, false, false, false],
   },
-  linksOfFoundPayments: {
+  cancelLink: {
     async seen(api) {
       await api.createPayment()
-      await choose(api, await api.createPayment(), 'declined')
-      const linksIn = async (state: string) => {
-        const { cancel, capture } = (await searched(api, `/v1/payments?state=${state}`)).results[0]
-          ._links
-        return [cancel && typeof cancel, capture]
-      }
-      return { created: await linksIn('created'), failed: await linksIn('failed') }
+      const [{ _links }] = (await searched(api, '/v1/payments')).results
+      const agreement = await activeAgreement(api)
+      await api.advance(1_000)
+      const { body } = await payByAgreement(api, agreement, { delayed_capture: true })
+      await api.advance(6_000)
+      return [_links.cancel?.method, _links.capture, 'cancel' in (await read(api, body))._links]
     },
-    specification: { created: ['object', undefined], failed: [undefined, undefined] },
-    'govuk-pay': { created: ['object', null], failed: [null, null] },
-  },
-  cancelLinkInAgreementMode: {
-    async seen(api) {
-      const fields = { delayed_capture: true }
-      const { body } = await payByAgreement(api, await activeAgreement(api), fields)
-      await api.advance(2_000)
-      return 'cancel' in (await read(api, body))._links
-    },
-    specification: true,
-    'govuk-pay': false,
+    specification: ['POST', undefined, true],
+    'govuk-pay': ['POST', null, false],
   },
   actionLinks: {
     async seen(api) {
       const { _links } = await paidPayment(api, { delayed_capture: true })
-      return [keysOf(_links.cancel), keysOf(_links.capture)]
+      const { auth_url_post } = (await api.createPayment(MOTO))._links
+      return [keysOf(_links.cancel), keysOf(_links.capture), auth_url_post.type]
     },
     specification: [
       ['href', 'method', 'params', 'type'],
       ['href', 'method', 'params', 'type'],
+      'application/x-www-form-urlencoded',
     ],
-    'govuk-pay': [
-      ['href', 'method'],
-      ['href', 'method'],
-    ],
-  },
-  typeOfAuthLink: {
-    seen: async api => (await api.createPayment(MOTO))._links.auth_url_post.type,
-    specification: 'application/x-www-form-urlencoded',
-    'govuk-pay': 'application/json',
+    'govuk-pay': [['href', 'method'], ['href', 'method'], 'application/json'],
   },
   pageLinks: {
     async seen(api) {
       await api.createPayment()
       await api.createPayment()
       const { _links } = await searched(api, '/v1/payments?page=1&display_size=1')
-      return [keysOf(_links), keysOf(_links.self), keysOf(_links.next_page)]
-    },
-    specification: [
-      ['first_page', 'last_page', 'next_page', 'self'],
-      ['href', 'method'],
-      ['href', 'method'],
-    ],
-    'govuk-pay': [['first_page', 'last_page', 'next_page', 'self'], ['href'], ['href']],
-  },
-  linksToNoPage: {
-    async seen(api) {
       const paths = ['/v1/agreements', '/v1/refunds', '/v1/disputes', '/v1/payments']
       const pages = await Promise.all(paths.map(path => searched(api, path)))
-      return pages.map(page => (page._links ?? page.links).next_page)
+      const [, , disputes] = pages
+      return [
+        [_links, _links.self, _links.next_page].map(keysOf),
+        pages.map(page => (page._links ?? page.links).next_page),
+        keysOf(disputes).filter(key => /links/.test(key)),
+      ]
     },
-    specification: [undefined, undefined, undefined, undefined],
-    'govuk-pay': [{}, {}, {}, undefined],
-  },
-  linksOfDisputes: {
-    seen: async api => keysOf(await searched(api, '/v1/disputes')).filter(key => /links/.test(key)),
-    specification: ['_links', 'links'],
-    'govuk-pay': ['links'],
+    specification: [
+      [
+        ['first_page', 'last_page', 'next_page', 'self'],
+        ['href', 'method'],
+        ['href', 'method'],
+      ],
+      Array(4).fill(undefined),
+      ['_links', 'links'],
+    ],
+    'govuk-pay': [
+      [['first_page', 'last_page', 'next_page', 'self'], ['href'], ['href']],
+      [{}, {}, {}, undefined],
+      ['links'],
+    ],
   },
   settlementOfOpenDisputes: {
     async seen(api) {
@@ -186,26 +170,15 @@ export const reading = {
       { line1: '1 Sample Street', postcode: 'ZZ1 1ZZ', city: 'Sampleton', country: 'GB' },
     ],
   },
-  providerIdShown: {
+  shownFields: {
     async seen(api) {
       const created = await api.createPayment(MOTO)
       await authorise(api, created)
-      return [created, await read(api, created)].map(({ provider_id }) => typeof provider_id)
+      const { fee, net_amount, authorisation_summary, provider_id } = await read(api, created)
+      const ids = [created.provider_id, provider_id].map(id => typeof id)
+      return [ids, fee, net_amount, authorisation_summary]
     },
-    specification: ['string', 'string'],
-    'govuk-pay': ['undefined', 'string'],
-  },
-  feesShown: {
-    async seen(api) {
-      const { fee, net_amount } = await motoPayment(api)
-      return [fee, net_amount]
-    },
-    specification: [0, 4650],
-    'govuk-pay': [undefined, undefined],
-  },
-  authorisationSummaryShown: {
-    seen: async api => (await motoPayment(api)).authorisation_summary,
-    specification: { three_d_secure: { required: false } },
-    'govuk-pay': undefined,
+    specification: [['string', 'string'], 0, 4650, { three_d_secure: { required: false } }],
+    'govuk-pay': [['undefined', 'string'], undefined, undefined, undefined],
   },
 } satisfies Record<string, Case>

@@ -138,9 +138,11 @@ async function compare(compared: Compared, pause: Pause): Promise<Analysis> {
   const others = otherKeys(keys, String(right.key), owner)
   const ofReceiver: Mistake[] = []
   if (receiver.body && !receiver.body.equals(right.body))
-    ofReceiver.push(await mistakeOfBody(receiver.body, right.body, pause))
+    ofReceiver.push(await mistakeOfBody({ given: receiver.body, right: right.body }, pause))
   if (receiver.key && !receiver.key.equals(right.key))
-    ofReceiver.push(await mistakeOfKey(receiver.key, right.key, others, owner, pause))
+    ofReceiver.push(
+      await mistakeOfKey({ given: receiver.key, right: right.key }, others, owner, pause),
+    )
   const causes = ofReceiver.map(({ cause }) => cause)
   const isOther = causes.includes('body:unknown')
   if (isOther && header === signatureOfReceiver(compared))
@@ -194,7 +196,10 @@ async function mistakesOfSignatures(
         ? { likely: '', advice: [rawBody, theDigest] }
         : compared.follow(subject)
     if (recipe) mistakes.push(...mistakesOfSignature(recipe, { subject, owner, except }))
-    else mistakes.push(unexplained(subject, text, messages, signatures.isPartial(), follows))
+    else {
+      const isPartial = signatures.isPartial()
+      mistakes.push(unexplained(subject, text, { messages, isPartial }, follows))
+    }
   }
   return mistakes
 }
@@ -252,8 +257,8 @@ async function compareWithoutMessage(input: Input & BodyAndKey, pause: Pause): P
   }
   const { messages = [] } = input
   const mistake = isApiKey(input.key)
-    ? await mistakeOfKey(key, key, [], undefined, pause)
-    : unexplained(HEADER, header, messages, signatures.isPartial(), KEY_OR_BODY)
+    ? await mistakeOfKey({ given: key, right: key }, [], undefined, pause)
+    : unexplained(HEADER, header, { messages, isPartial: signatures.isPartial() }, KEY_OR_BODY)
   return mismatch([mistake], DOES_NOT_MATCH)
 }
 

@@ -29,9 +29,12 @@ export type Mistake = {
   keyToCompare?: Pick<SentMessage, 'webhook' | 'signing_key'>
 }
 
+/** What is given, and what would be right. */
+type Compared = { given: Buffer; right: Buffer }
+
 /** The mistake in a body that differs from the true one. */
-export const mistakeOfBody = async (body: Buffer, truth: Buffer, pause: Pause): Promise<Mistake> =>
-  (await mistakeOf('body', body, truth, bodyVariants, pause)) ?? {
+export const mistakeOfBody = async (compared: Compared, pause: Pause): Promise<Mistake> =>
+  (await mistakeOf('body', compared, bodyVariants, pause)) ?? {
     cause: 'body:unknown',
     words: 'the body given is not that of the message',
     advice: [rawBody],
@@ -39,17 +42,16 @@ export const mistakeOfBody = async (body: Buffer, truth: Buffer, pause: Pause): 
 
 /** The mistake in a key that differs from the true one. `owner` is the name of the webhook with the true one. */
 export async function mistakeOfKey(
-  key: Buffer,
-  truth: Buffer,
+  compared: Compared,
   keys: readonly NamedKey[],
   owner: string | undefined,
   pause: Pause,
 ): Promise<Mistake> {
-  if (isApiKey(key.toString())) {
+  if (isApiKey(compared.given.toString())) {
     const words = `the key given is an API key, which signs nothing${signedWith(owner)}`
     return { cause: 'key:api-key', words, advice: [apiKey] }
   }
-  const found = await mistakeOf('key', key, truth, each => keyVariants(each, { keys }), pause)
+  const found = await mistakeOf('key', compared, each => keyVariants(each, { keys }), pause)
   if (found?.cause === 'key:other-webhook')
     return { ...found, words: found.words + signedWith(owner) }
   const words = `the key given is not that of ${owner ?? 'the message'}`
@@ -62,20 +64,19 @@ const signedWith = (owner: string | undefined): string =>
 /** Whether what is given is a variant of the truth, or the truth one of it. */
 async function mistakeOf(
   part: 'body' | 'key',
-  given: Buffer,
-  truth: Buffer,
+  { given, right }: Compared,
   variantsOf: (value: Buffer) => Iterable<Variant>,
   pause: Pause,
 ): Promise<Mistake | undefined> {
-  const right = part === 'body' ? 'the message' : 'the signing key'
-  for (const { value, cause, words, advice } of variantsOf(truth)) {
-    const is = `the ${part} given is ${right} ${words}`
+  const name = part === 'body' ? 'the message' : 'the signing key'
+  for (const { value, cause, words, advice } of variantsOf(right)) {
+    const is = `the ${part} given is ${name} ${words}`
     if (value?.equals(given)) return { cause: `${part}:${cause}`, words: is, advice: [advice] }
     await pause()
   }
   for (const { value, cause, words, advice } of variantsOf(given)) {
-    const is = `${right} is the ${part} given ${words}`
-    if (value?.equals(truth)) return { cause: `${part}:not-${cause}`, words: is, advice: [advice] }
+    const is = `${name} is the ${part} given ${words}`
+    if (value?.equals(right)) return { cause: `${part}:not-${cause}`, words: is, advice: [advice] }
     await pause()
   }
   return undefined
@@ -145,8 +146,7 @@ const TOO_MANY = 'Not all combinations of mistakes were tried, because the body 
 export function unexplained(
   subject: string,
   text: string,
-  messages: readonly SentMessage[],
-  isPartial: boolean,
+  { messages, isPartial }: { messages: readonly SentMessage[]; isPartial: boolean },
   { likely, ...follows }: Follows,
 ): Mistake {
   const owners = messages.filter(({ body, signing_key }) => text === signature(body, signing_key))

@@ -37,8 +37,10 @@ final class Farthing {
     /** One for all tests, with the key that may make accounts. */
     private static final CompletableFuture<Farthing> SHARED = CompletableFuture.supplyAsync(Farthing::start);
 
-    private final String url;
-    private final String key;
+    /** For your service. */
+    final String url;
+    /** For your service. */
+    final String key;
     private final String name;
 
     private Farthing(String url, String key, String name) {
@@ -82,7 +84,7 @@ final class Farthing {
     HttpServer receive(Path folder, Consumer<JsonNode> handle) throws Exception {
         var server = HttpServer.create(new InetSocketAddress(HOST.equals("127.0.0.1") ? HOST : "0.0.0.0", 0), 0);
         var url = "http://" + HOST + ":" + server.getAddress().getPort() + "/";
-        var webhook = ask("POST", "/v1/webhooks", Map.of("callback_url", url), 201);
+        var webhook = ask("POST", "/control/webhooks", Map.of("callback_url", url), 201);
         server.createContext("/", new Receiver(webhook.get("signing_key").textValue(), folder, handle));
         server.start();
         return server;
