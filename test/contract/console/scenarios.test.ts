@@ -104,11 +104,7 @@ onSharedDatabases(
       assert.equal(body.state.code, 'P0020', 'it has expired')
       for (const to of ['', 'soon', '2001-01-01', '2150-01-01']) {
         const refused = await browser.post('accounts/clock', { to })
-        assert.match(
-          elementWith(refused, 'to-error').text,
-          /Enter a day|only goes forward|before 2100/,
-          to,
-        )
+        assert.match(elementWith(refused, 'to-error').text, /Enter a day .*only goes forward/, to)
       }
       await browser.post('accounts/clock', { to: '2026-12-01 08:20' })
       assert.match((await clock()).now, /^2026-12-01T08:20:/)

@@ -6,13 +6,10 @@ import { html } from '../../../platform/web/html.ts'
 import { findPlans } from '../../plans/store.ts'
 import { definePage } from '../frame/define-page.ts'
 import type { Typed } from '../frame/form.ts'
-import { code, link, paragraph, summaryRows } from '../frame/parts.ts'
+import { controlIsOff, link, paragraph, summaryRows } from '../frame/parts.ts'
 import { clockForms, clockText, move, reset } from './clock.ts'
 import { plan, plansPart, removePlan } from './plans.ts'
 import { end, make, makeForm, readTestAccounts, testAccountsPart } from './test-accounts.ts'
-
-/** Whoever has only a browser cannot. */
-const CONTROL_IS_OFF = html`${paragraph(html`Here you could move the clock and choose what the next payment or request does, once control is on. Ask whoever runs Farthing: the setting ${code('FARTHING_CONTROL=true')} switches it on at the next start.`)}`
 
 export const accounts = definePage({
   path: 'accounts',
@@ -40,7 +37,7 @@ ${
 ${clockForms(visit, typed)}
 <h2 class="govuk-heading-m" id="plans">What the next request does</h2>
 ${plansPart(visit, plans, typed)}`
-    : CONTROL_IS_OFF
+    : controlIsOff('Here you could move the clock and choose what the next request does')
 }
 ${tests ? html`${testAccountsPart(visit, tests)}${makeForm(visit, typed)}` : paragraph(link(`${visit.site}/console/accounts`, 'All test accounts, with the key of the parent'))}`,
   actions: {

@@ -1,7 +1,7 @@
 /** The clock of the account: where it stands, and the forms that move it. */
 
 import type { Account } from '../../../core/account.ts'
-import { DAY, HOUR, iso, MINUTE, SECOND } from '../../../core/time.ts'
+import { DAY, HOUR, MINUTE, SECOND } from '../../../core/time.ts'
 import { formBody } from '../../../platform/http/body.ts'
 import type { Json } from '../../../platform/http/fields.ts'
 import { button, buttonGroup, details } from '../../../platform/web/components.ts'
@@ -11,7 +11,7 @@ import { resetAccount } from '../../steer/accounts.ts'
 import { clockMove, moveClock } from '../../steer/clock.ts'
 import { readFields } from '../../steer/fields.ts'
 import { actionForm } from '../frame/define-page.ts'
-import { submit, type Typed, textIn, typedIn } from '../frame/form.ts'
+import { submit, type Typed, typedIn } from '../frame/form.ts'
 import { type PageVisit, spanIn, TIME_RULE } from '../frame/list.ts'
 import type { Next } from '../frame/page.ts'
 import { counted, paragraph, shortTime, time } from '../frame/parts.ts'
@@ -72,20 +72,14 @@ ${actionForm(visit, 'reset', button({ id: 'reset', text: 'Empty the account', se
 )}`
 }
 
-const fields = {
-  to: { label: 'The time', sentence: 'Enter a time before 2100, within ten years', right: {} },
-}
+const sentence = `${TIME_RULE}. Time only goes forward, and not beyond 2099`
+const fields = { to: { label: 'The time', sentence, right: {} } }
 
 /** A step, or the way to a time. */
 export async function move({ context, request, account, now }: PageVisit): Promise<Next | Typed> {
   const form = formBody(request)
-  const to = textIn(form, 'to')
-  const begin = to === undefined ? undefined : spanIn(to, now)?.begin
-  const sentence =
-    begin === undefined ? TIME_RULE : `Time only goes forward: enter a time after ${iso(now)}`
-  if (!form.has('advance') && !form.has('resume') && (begin === undefined || begin < now))
-    return { form, errors: { to: sentence } }
-  const advance = form.has('advance') ? Number(form.get('advance')) : (begin ?? now) - now
+  const to = spanIn(form.get('to') ?? '', now)?.begin ?? Number.NaN
+  const advance = form.has('advance') ? Number(form.get('advance')) : to - now
   const body = form.has('resume') ? { resume: true } : { advance }
   const read = (body: Json) => readFields(body, clockMove.fields)
   return submit(form, { fields, body, read, aliases: { advance: 'to' } }, async moved => {

@@ -57,8 +57,8 @@ ${button({ id: 'make-account', text: 'Make a test account', secondary: true })}`
   )
 
 const fields = {
-  name: { label: 'The name', right: { name: undefined } },
-  behaviour: { label: 'The behaviour', right: { behaviour: undefined } },
+  name: { label: 'The name', right: { name: 'x' } },
+  behaviour: { label: 'The behaviour', right: { behaviour: 'specification' } },
 }
 
 /** Its key is shown once, as everywhere. */
@@ -68,7 +68,7 @@ export async function make(visit: PageVisit): Promise<Next | Page | Typed> {
   const form = formBody(request)
   const name = textIn(form, 'name') ?? ''
   const body = { name, ...(form.get('behaviour') && { behaviour: form.get('behaviour') }) }
-  const read = (body: Json) => readFields(defined(body), newAccount.fields)
+  const read = (body: Json) => readFields(body, newAccount.fields)
   return submit(form, { fields, body, read }, async wanted => {
     const { key, expires, account: made } = await makeAccount(context, account, wanted)
     const { behaviour } = made
@@ -84,9 +84,6 @@ ${paragraph(lookInside(root, name))}`,
     }
   })
 }
-
-const defined = (body: Json): Json =>
-  Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined))
 
 export async function end({ context, account, request }: PageVisit): Promise<Next> {
   const ended = endAccount(context, account, formBody(request).get('name') ?? '')

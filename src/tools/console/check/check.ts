@@ -17,6 +17,7 @@ import type { Next } from '../frame/page.ts'
 import {
   code,
   command,
+  controlIsOff,
   copied,
   counted,
   emptyState,
@@ -81,7 +82,7 @@ const situationsPart = (
   { situations }: Report,
 ): Html => html`<h2 class="govuk-heading-m">Situations of production</h2>
 ${paragraph('What the documentation of GOV.UK Pay tells a client to handle, and whether your application has met it.')}
-${!visit.config.control && paragraph(html`Control is off, so there are no buttons for them here. Ask whoever runs Farthing: the setting ${code('FARTHING_CONTROL=true')} switches it on at the next start.`)}
+${!visit.config.control && controlIsOff('Here each would have a button')}
 ${wideTable(situations, {
   caption: 'Situations of production',
   columns: {

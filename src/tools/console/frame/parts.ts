@@ -47,6 +47,12 @@ export const paymentPart = (payment_id: string, reference?: string): Html =>
     ? untrusted(payment_id)
     : html`${untrusted(reference)} ${unbroken(`…${payment_id.slice(-6)}`)}`
 
+/** Whoever has only a browser cannot switch it on. `what` they could do then. */
+export const controlIsOff = (what: string): Html =>
+  paragraph(
+    html`${what}, once control is on. Ask whoever runs Farthing: the setting ${code('FARTHING_CONTROL=true')} switches it on at the next start.`,
+  )
+
 /** The parts with the separator between them, without those that print nothing. */
 export const joined = (parts: readonly Part[], separator: Part = ', '): Html =>
   html`${parts.filter(Boolean).map((part, i) => html`${i > 0 && separator}${part}`)}`
