@@ -107,7 +107,7 @@ const tasks: Task[] = [
       await choose('#scenario')
       await click('#submit-card-details')
       await click('#confirm')
-      await shows(/You are back\s+The payment is success/)
+      await shows(/You are back\s+The payment has ended: success/)
     },
   },
   {
@@ -265,7 +265,7 @@ const tasks: Task[] = [
       await fill('#description', 'Rowing club')
       await click('#make-agreement')
       await click('#set-up')
-      await shows(/The payment succeeded/)
+      await shows(/The payment has ended: success/)
       await click('dd a')
       await click('#charge')
       await shows(/Payment of £14\.50 success/, 'h1')
