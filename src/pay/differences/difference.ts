@@ -102,6 +102,9 @@ export const hasSucceeded = ({ status }: Pick<Asked, 'status'>): boolean => isSu
 
 /** Whether production would answer otherwise than an account of this behaviour does. */
 export function differs(each: Difference, behaviour: Behaviour, asked: Asked): boolean {
-  const { production = each['govuk-pay'], about } = each
-  return about.rule?.answer(each[behaviour], asked) !== about.rule?.answer(production, asked)
+  const { rule } = each.about
+  const production = each.production ?? each['govuk-pay']
+  return (
+    rule !== undefined && rule.answer(each[behaviour], asked) !== rule.answer(production, asked)
+  )
 }

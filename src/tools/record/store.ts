@@ -270,16 +270,18 @@ export async function readsSince(
   })
 }
 
-/** The exchanges of a payment that are no reads, and of the reads those with these identifiers. Without damaged rows. */
-export async function exchangesWithout(
+/** The exchanges of a payment with these identifiers, or all but those of these operations. Without damaged rows. */
+export async function exchangesOfPayment(
   database: Database,
   key: PaymentKey,
-  reads: { operations: readonly string[]; but: readonly string[] },
+  which: { not: readonly string[] } | { ids: readonly string[] },
   part: Part,
 ): Promise<Exchange[]> {
-  const { operations, but } = reads
-  const condition = `(not ${among('operation', operations)} or ${among('exchange_id', but)})`
-  const conditions = [ofPayment(key), where(condition, ...operations, ...but)]
+  const condition =
+    'ids' in which
+      ? where(among('exchange_id', which.ids), ...which.ids)
+      : where(`not ${among('operation', which.not)}`, ...which.not)
+  const conditions = [ofPayment(key), condition]
   const found = await findWithin(database, exchangeRows, conditions, part, PAYMENT_BYTES)
   return found.filter(({ kind }) => kind !== 'gap')
 }

@@ -12,11 +12,12 @@ const ACTS_WITHIN = 5 * SECOND
 /** What the application was told of the state of a payment: by a read, by a search that listed it, or in the answer to its POST. */
 export type Told = {
   by: Evidence
-  state: string
   of: Created | undefined
   /** It was authorised before. */
   authorised: boolean
 }
+
+const UNKNOWN = { of: undefined, authorised: false }
 
 export type View = ReturnType<typeof viewOf>
 
@@ -33,18 +34,20 @@ export function viewOf(record: AccountRecord) {
       return [endOf(id), { of: all.find(({ created }) => created)?.created, authorised }] as const
     }),
   )
-  const unknown = { of: undefined, authorised: false }
-  const toldOf = (by: Evidence, state: string, end: string): Told => ({
-    by,
-    state,
-    ...(known.get(end) ?? unknown),
-  })
-  const told = answers.flatMap(by => {
-    const listed = Object.entries(by.listed ?? {}).flatMap(([state, ends]) =>
-      endsIn(ends).flatMap(end => (hidden.has(end) ? [] : toldOf(by, state, end))),
-    )
-    return by.shown === undefined ? listed : [toldOf(by, by.shown, endOf(idOf(by))), ...listed]
-  })
+  /** By state, in the order in which it was told. */
+  const told = new Map<string, Told[]>()
+  const tell = (by: Evidence, state: string, end: string): void => {
+    const all = told.get(state) ?? []
+    all.push({ by, ...(known.get(end) ?? UNKNOWN) })
+    told.set(state, all)
+  }
+  for (const by of answers) {
+    const { shown, listed } = by
+    if (shown !== undefined) tell(by, shown, endOf(idOf(by)))
+    if (listed)
+      for (const [state, ends] of Object.entries(listed))
+        for (const end of endsIn(ends)) if (!hidden.has(end)) tell(by, state, end)
+  }
   /** Messages that a receiver of the application accepted. */
   const taken = exchanges.filter(
     each =>

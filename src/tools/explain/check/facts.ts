@@ -116,25 +116,25 @@ function listedIn(response: string): Facts {
 
 /** Of an answer that arrived, and is a success. */
 function answerFacts({ operation, query, response }: ReadRequest): Facts {
+  if (operation === 'createWebhook') return aboutIn(response, /"external_id":"([0-9a-v]{26})"/)
+  if (!operation.startsWith('search')) return shownIn(operation, response)
   const isLater = (query.get('page') ?? '1') !== '1'
   // Who asks for one result wants the newest.
-  const isFirst = response.includes('"next_page":{"href"') && query.get('display_size') !== '1'
+  const isFirst = query.get('display_size') !== '1' && response.includes('"next_page":{"href"')
   const page = isLater ? 'later' : isFirst ? 'first' : undefined
-  return {
-    ...shownIn(operation, response),
-    ...(operation.startsWith('search') && page && { page }),
-    ...(operation === 'createWebhook' && aboutIn(response, /"external_id":"([0-9a-v]{26})"/)),
-  }
+  return { ...shownIn(operation, response), ...(page && { page }) }
 }
 
 function shownIn(operation: string, response: string): Facts {
   if (operation === 'searchPayments') return listedIn(response)
   if (/refund/i.test(operation)) {
-    const statuses = [...response.matchAll(/"status":"(submitted|success|error)"/g)]
-    const shown = statuses.map(([, status]) => status).toSorted()[0]
-    return shown ? { shown: `refund ${shown}` } : {}
+    const statuses = response.match(/"status":"(?:submitted|success|error)"/g)
+    const worst = statuses?.toSorted()[0]?.slice('"status":"'.length, -1)
+    return worst ? { shown: `refund ${worst}` } : {}
   }
-  const state = [...response.matchAll(new RegExp(STATE, 'g'))].at(-1)?.[1]
+  // The last event of a payment is its state.
+  const from = operation === 'listPaymentEvents' ? response.lastIndexOf('"state"') : 0
+  const [, state] = STATE.exec(response.slice(from)) ?? []
   return state === undefined ? {} : { shown: stateIn(state) }
 }
 

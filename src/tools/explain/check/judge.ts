@@ -6,11 +6,17 @@ import type { AnsweredAttempt, FactWriter, RawRequest } from '../../record/row.t
 import { factsOfAttempt, factsOfRequest, readRequest } from './facts.ts'
 import { type ProductionRow, productionRows, RULE_SET, rowsFor } from './production.ts'
 
-const requestRows = {
-  specification: rowsFor('specification').filter(({ messages }) => !messages),
-  'govuk-pay': rowsFor('govuk-pay').filter(({ messages }) => !messages),
+/** The rows for an operation of an account of that behaviour, or for a type of message, which are few. */
+const chosen = new Map<string, readonly ProductionRow[]>()
+
+function rowsAbout(behaviour: Behaviour, operation: string, messages = false) {
+  const key = `${behaviour} ${operation}`
+  const rows =
+    chosen.get(key) ??
+    rowsFor(behaviour).filter(row => row.messages === messages && row.isAbout(operation))
+  chosen.set(key, rows)
+  return rows
 }
-const messageRows = productionRows.filter(({ messages }) => messages)
 
 /** A message as the rules see it: what was sent, and the answer of its receiver. */
 const asked = ({ event_type, url, body, failed, began }: AnsweredAttempt): Asked => ({
@@ -44,9 +50,17 @@ export function createFactWriter(onFault: (error: unknown) => void): FactWriter 
     }
   }
   function judge(rows: readonly ProductionRow[], behaviour: Behaviour, looked: Asked): Facts {
-    const judged = Map.groupBy(rows, row => guarded(() => row.breaks(behaviour, looked)))
-    const [broken, unjudged] = [true, undefined].map(as => judged.get(as)?.map(({ key }) => key))
-    return { judged: RULE_SET, ...(broken && { broken }), ...(unjudged && { unjudged }) }
+    const [broken, unjudged]: [string[], string[]] = [[], []]
+    for (const row of rows) {
+      const breaks = guarded(() => row.breaks(behaviour, looked))
+      if (breaks) broken.push(row.key)
+      if (breaks === undefined) unjudged.push(row.key)
+    }
+    return {
+      judged: RULE_SET,
+      ...(broken.length > 0 && { broken }),
+      ...(unjudged.length > 0 && { unjudged }),
+    }
   }
   const factsOf = (raw: RawRequest, headers: Headers): Facts => {
     if (raw.kind === 'page' || !raw.url.startsWith('/v1/')) return factsOfRequest(raw, headers)
@@ -54,16 +68,18 @@ export function createFactWriter(onFault: (error: unknown) => void): FactWriter 
     const facts = factsOfRequest(raw, headers, read)
     // A response that a plan made says nothing about the request.
     const isJudged = raw.ended !== 'replaced' && !facts.own
-    const { behaviour } = raw
-    return { ...(isJudged && judge(requestRows[behaviour], behaviour, read)), ...facts }
+    const { behaviour, operation } = raw
+    const rows = isJudged ? rowsAbout(behaviour, operation) : []
+    return { ...(isJudged && judge(rows, behaviour, read)), ...facts }
   }
   return {
     request: (raw, headers) => guarded(() => factsOf(raw, headers)) ?? unjudgedBy(productionRows),
     attempt: raw =>
       guarded(() => ({
-        ...(!raw.byHand && judge(messageRows, 'specification', asked(raw))),
+        ...(!raw.byHand &&
+          judge(rowsAbout('specification', raw.event_type, true), 'specification', asked(raw))),
         ...factsOfAttempt(raw),
-      })) ?? unjudgedBy(messageRows),
+      })) ?? unjudgedBy(productionRows),
   }
 }
 

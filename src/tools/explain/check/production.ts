@@ -17,6 +17,8 @@ export type ProductionRow = RuleText & {
   messages: boolean
   /** It holds where the account behaves as GOV.UK Pay too. */
   always: boolean
+  /** Whether it looks at what this operation asks, or at this type of message. */
+  isAbout(operation: string): boolean
   /** The exchanges that could break it. */
   could(each: Evidence): boolean
   breaks(behaviour: Behaviour, asked: Asked): boolean
@@ -27,6 +29,8 @@ function rowOf([name, each]: [string, Difference]): ProductionRow[] {
   if (!rule) return []
   const { id, level, advice, among } = rule
   const { operation, modes, messages = false, lacking } = among
+  const isAbout = (name: string) =>
+    typeof operation === 'string' ? operation === name : (operation?.test(name) ?? true)
   const by = source.startsWith('https://docs') ? 'documentation' : 'source'
   return [
     {
@@ -40,13 +44,13 @@ function rowOf([name, each]: [string, Difference]): ProductionRow[] {
       lacking,
       messages,
       always: 'production' in each,
-      could: ({ kind, created, ...done }) =>
-        kind === (messages ? 'out' : 'api') &&
-        (messages || hasSucceeded(done)) &&
-        (typeof operation === 'string'
-          ? operation === done.operation
-          : operation?.test(done.operation) === true) &&
-        (!modes || modes.some(mode => mode === created?.mode)),
+      isAbout,
+      could: each =>
+        each.kind === (messages ? 'out' : 'api') &&
+        (messages || hasSucceeded(each)) &&
+        operation !== undefined &&
+        isAbout(each.operation) &&
+        (!modes || modes.some(mode => mode === each.created?.mode)),
       breaks: (behaviour, asked) => differs(each, behaviour, asked),
     },
   ]

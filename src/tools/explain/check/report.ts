@@ -50,7 +50,7 @@ export const checkAccount = (
       findings: findings.toSorted(
         (one, other) => levels.indexOf(one.level) - levels.indexOf(other.level),
       ),
-      situations: rule === undefined ? situationsOf(record) : [],
+      situations: rule === undefined ? await situationsOf(record) : [],
     }
   })
 

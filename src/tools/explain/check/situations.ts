@@ -2,6 +2,7 @@
  * What the documentation of GOV.UK Pay tells a client to handle, and whether the application has met it: the situations
  * of production in which integrations break.
  */
+import { setImmediate } from 'node:timers/promises'
 import { inspect } from 'node:util'
 import type { Behaviour } from '../../../core/account.ts'
 import { timeOf } from '../../../core/ids.ts'
@@ -27,9 +28,11 @@ type Row = [situation: string, seen: (view: View) => Seen, by: Made, then: strin
 
 /** `is` also tells a message about such a payment from others. */
 const told =
-  (pattern: RegExp, is: (told: Omit<Told, 'by' | 'state'>) => boolean = () => true) =>
+  (pattern: RegExp, is: (told: Omit<Told, 'by'>) => boolean = () => true) =>
   (view: View): Seen => ({
-    met: view.told.filter(each => pattern.test(each.state) && is(each)).map(({ by }) => by),
+    met: [...view.told]
+      .filter(([state]) => pattern.test(state))
+      .flatMap(([, all]) => all.filter(is).map(({ by }) => by)),
     unclear: view.taken.filter(({ shown = '' }) => pattern.test(shown)),
   })
 
@@ -264,14 +267,22 @@ function linesOf([, , by, then, only]: Row, record: AccountRecord): Lines {
 const UNCLEAR =
   'your receiver answered 2xx, and made no request about the payment within five seconds: look in its log what it did'
 
+const newest = (all: readonly Evidence[]): Evidence | undefined =>
+  all.reduce<Evidence | undefined>(
+    (one, other) => (one && one.began > other.began ? one : other),
+    undefined,
+  )
+
 /** Of each situation whether it was met; null where only the application itself can tell. */
-export function situationsOf(record: AccountRecord) {
+export async function situationsOf(record: AccountRecord) {
   const view = viewOf(record)
+  // Each part takes some milliseconds over 10,000 exchanges.
+  await setImmediate()
   return rows.map(row => {
     const [situation, seen] = row
     const { met, unclear = [] } = seen(view)
     /** The newest exchange that shows it. */
-    const evidence = (met.at(-1) ?? unclear.at(-1))?.exchange_id ?? null
+    const evidence = newest(met.length > 0 ? met : unclear)?.exchange_id ?? null
     const isMet = met.length > 0 || (unclear.length > 0 ? null : false)
     const [line, library, more] = isMet === null ? ['', '', UNCLEAR] : linesOf(row, record)
     const commented = (text: string, mark: string) =>
