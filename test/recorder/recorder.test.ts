@@ -8,7 +8,7 @@ import { createRecorder } from '../../src/tools/record/recorder.ts'
 
 // Not whole: what the recorder reads of a request and its response.
 const request = {
-  account: { name: 'a-test', room: 'a-test', parent: 'default' },
+  account: { name: 'a-test', room: 'a-test', parent: 'default', behaviour: 'specification' },
   method: 'GET',
   url: '/v1/payments',
   began: 1,
