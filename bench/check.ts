@@ -112,7 +112,7 @@ function rulesWhileRecording(scale: number): Figure {
       payment_id: '0'.repeat(26),
       secret: '',
       given: { reference: 'R' },
-      events: [{ status: 'created' }],
+      events: [{ status: 'created', at: 0 }],
     },
     caused: { events: [0], messages: [] },
   }

@@ -44,7 +44,7 @@ const options = {
       ...text.split(',').map(rule => rule.trim()),
     ],
   },
-  situations: { meaning: 'print only which situations of production the account has met' },
+  situations: { meaning: 'print only which situations of production the application has met' },
   junit: { value: '<file>', meaning: 'also write a JUnit report, with a test case for each rule' },
   probe: {
     value: '<webhook-id>',
@@ -53,6 +53,9 @@ const options = {
   ...serviceOptions,
 } as const
 type CheckOptions = OptionsOf<typeof options>
+
+/** Rules of probes, and of the other behaviour. */
+const OF_OTHERS = /^(?:R([1-9]|1[01])|P([1-9]|1\d|20))$/
 
 export const check = defineCommand({
   summary: 'say what would break in production',
@@ -77,7 +80,7 @@ export const check = defineCommand({
     const report = await readReport(service, options)
     const known: string[] = report.findings.map(({ rule }: Body) => rule)
     for (const rule of ignore)
-      if (!known.includes(rule) && !/^R([1-9]|1[01])$/.test(rule))
+      if (!known.includes(rule) && !OF_OTHERS.test(rule))
         throw wrongUsage(`There is no rule ${oneLine(rule)} to ignore.`)
     report.findings = report.findings.filter(({ rule }: Body) => !ignore.includes(rule))
     const counted: readonly string[] = LEVELS.slice(0, LEVELS.indexOf(failOn) + 1)
@@ -174,8 +177,9 @@ async function showSituations({ situations }: Body, { ask, url }: Service): Prom
   if (!has.includes('plans'))
     print('Start Farthing with FARTHING_CONTROL=true: the lines with /control/ need it.')
   for (const { situation, met, evidence, line } of situations) {
-    print(`${met ? 'met    ' : 'not met'}  ${oneLine(situation)}`)
-    print(`         ${met ? `${url}/console/requests/${evidence}` : oneLine(line, 500)}`)
+    print(`${metName(met).padEnd(14)}  ${oneLine(situation)}`)
+    if (evidence !== null) print(`                ${url}/console/requests/${evidence}`)
+    if (!met) print(`                ${oneLine(line, 500)}`)
   }
 }
 
@@ -210,8 +214,13 @@ ${rule.map(finding => resultOf(finding, failing))}</testcase>
   return String(document).toWellFormed().replace(FORBIDDEN, '\u{FFFD}')
 }
 
+const metName = (met: boolean | null): string =>
+  met === null ? 'cannot be seen' : met ? 'met' : 'not met'
+
 const situationLine = ({ situation, met, evidence, line }: Body): string =>
-  met ? `met: ${situation} (${evidence})` : `not met: ${situation}. ${line}`
+  [`${metName(met)}: ${situation}`, evidence && `(${evidence})`, met ? '' : line]
+    .filter(Boolean)
+    .join(' ')
 
 const systemOut = (lines: string[]) => html`<system-out>${lines.join('\n')}</system-out>\n`
 

@@ -183,16 +183,20 @@ function sayReady(listener: Listener): void {
   }
 }
 
+/** An address with one of the names that this machine has for itself. */
+const onThisMachine = (url: string): string | undefined =>
+  URL.parse(url)?.href.replace(/^(https?:\/\/)(?:127\.0\.0\.1|\[::1\])(?=[:/])/, '$1localhost')
+
 /** A receiver that is registered too gets each message twice. That this cannot be told now ends no listener. */
 async function warnOfSecond({ service, options: { forwardTo }, webhook }: Listener): Promise<void> {
   if (forwardTo === undefined) return
-  const { href: to } = new URL(forwardTo)
+  const to = onThisMachine(forwardTo)
   const found = await service.askWebhooks('GET').catch(() => undefined)
   const second = found?.results?.find(
     ({ external_id, status, callback_url }: Body) =>
       external_id !== webhook.webhook_id &&
       status === 'ACTIVE' &&
-      URL.parse(callback_url)?.href === to,
+      onThisMachine(callback_url) === to,
   )
   if (second)
     note(

@@ -16,6 +16,9 @@ const rules: Record<keyof CheckOptions, Rule> = {
   ],
 }
 
+/** Rules of probes, and of the other behaviour. */
+const OF_OTHERS = /^(?:R\d+|P([1-9]|1\d|20))$/
+
 /** Rejects with a CheckFailed when a rule is broken at the level of `failOn` or a worse one. */
 export async function checkAccount(call: Call, keep: () => string, options: CheckOptions = {}) {
   checkOptions('check', options, rules)
@@ -26,7 +29,7 @@ export async function checkAccount(call: Call, keep: () => string, options: Chec
   })
   const whole: CheckReport = await call('GET', `/control/check?${query}`)
   const unknown = ignore.find(
-    rule => !/^R/.test(rule) && !whole.findings.some(finding => finding.rule === rule),
+    rule => !OF_OTHERS.test(rule) && !whole.findings.some(finding => finding.rule === rule),
   )
   if (unknown) throw new TypeError(`check: there is no rule ${unknown} to ignore`)
   const findings = whole.findings.filter(({ rule }) => !ignore.includes(rule))

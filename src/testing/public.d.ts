@@ -482,15 +482,16 @@ export interface CheckReport {
   /** Requests and deliveries that were looked at, and those that were only counted. */
   kept: number
   not_kept: number
-  /** Each rule at least once, broken ones first. */
+  /** Each rule of this behaviour at least once, broken ones first. */
   findings: Finding[]
   /** What GOV.UK Pay's documentation tells a client to handle, and the lines that make it. */
   situations: Situation[]
 }
 
-export type Situation = { situation: string; met: boolean; line: string; library: string } & {
-  evidence: string | null
-}
+/** `met` is null where only the log of the application can tell. */
+export type Situation = { situation: string; met: boolean | null } & {
+  [part in 'line' | 'library']: string
+} & { evidence: string | null }
 
 export interface Finding {
   rule: string

@@ -13,7 +13,7 @@ type Message = { webhook_id: string; message_id: string }
 
 describe('farthing listen', () => {
   const FARTHING_API_KEY = 'key-of-the-listener'
-  const FARTHING_CALLBACK_HOSTS = 'localhost'
+  const FARTHING_CALLBACK_HOSTS = 'localhost,127.0.0.1'
   const settings = {
     DATABASE_URL: tempDatabase(),
     FARTHING_API_KEY,
@@ -97,7 +97,7 @@ describe('farthing listen', () => {
 
   test('farthing listen forwards to a port of this machine, of whose registered webhook it warns', async t => {
     const api = createClient([running.baseUrl], FARTHING_API_KEY)
-    const callback_url = `http://localhost:${new URL(receiver.url).port}/`
+    const callback_url = `http://127.0.0.1:${new URL(receiver.url).port}/`
     const { body } = await api.post('/v1/webhooks', { callback_url })
     t.after(() => api.delete(`/v1/webhooks/${body.external_id}`))
     const port = new URL(receiver.url).port

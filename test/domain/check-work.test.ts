@@ -4,6 +4,7 @@ import { ACTIVE_WEBHOOKS } from '../../src/core/budgets.ts'
 import type { Webhook } from '../../src/pay/webhooks/webhook.ts'
 import type { AccountRecord } from '../../src/tools/explain/check/record.ts'
 import { rules } from '../../src/tools/explain/check/report.ts'
+import { situationsOf } from '../../src/tools/explain/check/situations.ts'
 import type { Evidence } from '../../src/tools/record/exchange.ts'
 
 /** A rule does not give back the event loop before it has looked at the whole record. */
@@ -13,20 +14,22 @@ const EXCHANGES = 1_000
 
 /** Records that are worse than others for a rule: the account's clock stands still, and one value is everywhere. */
 const worst: Record<string, (i: number) => Partial<Evidence>> = {
-  'equal refusals': () => ({ status: 422, code: 'P0101', field: 'amount', refused: 'hash' }),
+  'equal refusals': () => ({ status: 422, code: 'P0101', field: 'amount', content }),
   'posts at once': i => ({ status: 201, ms: 2, payment_id: `${i}`, created }),
   'equal posts whose answer was lost': () => ({
     status: 201,
     ended: 'gone',
     effect: true,
     created,
+    content,
   }),
   'refunds of one payment, each of them read': i => ({
     operation: i % 2 === 0 ? 'refundPayment' : 'readRefund',
     status: 200,
     payment_id: 'payment',
     effect: true,
-    refund: '1',
+    content,
+    shown: 'refund submitted',
   }),
   'payments of one reference, and searches for it': i =>
     i % 2 === 0
@@ -36,6 +39,13 @@ const worst: Record<string, (i: number) => Partial<Evidence>> = {
     operation: 'readPayment',
     status: 200,
     payment_id: 'payment',
+    shown: 'failed P0010 final',
+  }),
+  'payments with one agreement': i => ({
+    status: 201,
+    payment_id: `${i}`,
+    created: { mode: 'agreement', agreement: 'agree' },
+    shown: 'failed P0010 again',
   }),
   'messages to many webhooks': i => ({
     kind: 'out',
@@ -46,7 +56,8 @@ const worst: Record<string, (i: number) => Partial<Evidence>> = {
     webhook_id: `${i % ACTIVE_WEBHOOKS}`,
   }),
 }
-const created = { mode: 'web', content: 'hash' } as const
+const created = { mode: 'web' } as const
+const content = 'hash'
 const reference = 'hash'
 
 const webhooks = Array.from(
@@ -89,6 +100,7 @@ function recordOf(make: (i: number) => Partial<Evidence>) {
   const record: AccountRecord = {
     now: Date.UTC(2026, 8, 14),
     behaviour: 'specification',
+    isTest: false,
     since: 0,
     from: 0,
     kept: EXCHANGES,
@@ -98,10 +110,10 @@ function recordOf(make: (i: number) => Partial<Evidence>) {
     lastGap: -Infinity,
     webhooks,
     toProbe: undefined,
-    neverActive: new Set(),
+    own: new Set(),
+    made: new Map(exchanges.map(each => [each.payment_id ?? '', each])),
     capturable: [],
     newest: 0,
-    open: [],
   }
   counter.looks = 0
   return { record, counter }
@@ -110,7 +122,8 @@ function recordOf(make: (i: number) => Partial<Evidence>) {
 for (const [name, make] of Object.entries(worst))
   test(`a rule looks at each exchange a few times, however the record is: ${name}`, () => {
     const { record, counter } = recordOf(make)
-    for (const { id, judge } of rules) {
+    const judges = [...rules, { id: 'situations', judge: situationsOf }]
+    for (const { id, judge } of judges) {
       const before = counter.looks
       judge(record)
       const each = (counter.looks - before) / EXCHANGES

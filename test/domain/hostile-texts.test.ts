@@ -19,7 +19,7 @@ import { acceptsGzip, isOneOf } from '../../src/platform/web/assets.ts'
 import { spanIn } from '../../src/tools/console/frame/list.ts'
 import { pageOfAddress } from '../../src/tools/console/frame/visit.ts'
 import { causeOf } from '../../src/tools/explain/causes.ts'
-import { partsOf } from '../../src/tools/explain/check/values.ts'
+import { partsOf } from '../../src/tools/explain/check/facts.ts'
 import { inHex, rewritten } from '../../src/tools/explain/signature/digests.ts'
 import { isTooDeep, readJson } from '../../src/tools/explain/signature/json-text.ts'
 import { createMask } from '../../src/tools/record/mask.ts'
@@ -70,14 +70,27 @@ describe('The regular expressions of src', () => {
     const isSlow = ({ source, flags }: RegExp) =>
       slownessOf({ place: '', source, flags }) !== undefined
     const slow = [
-      ...[/^(?:(\d{4}-\d\d-\d\d)(?:[T\s]+|$))?(?:(\d\d?:\d\d))?\s*Z?$/i],
-      ...[/^([^:]+):[ \t]*(.*?)[ \t]*$/, /^([^=]*?)\s*=\s*(.*)$/, /\s+$/, /\.+$/, /^.*,.*;$/],
-      ...[/^(?:a|b|ab)*$/, /^(?:\w+\s?)*$/, /(?<=a)(?:bc)*d|(?:bc)+e/, /^(?=.*,.*;)[a-z]+$/],
+      /^(?:(\d{4}-\d\d-\d\d)(?:[T\s]+|$))?(?:(\d\d?:\d\d))?\s*Z?$/i,
+      /^([^:]+):[ \t]*(.*?)[ \t]*$/,
+      /^([^=]*?)\s*=\s*(.*)$/,
+      /\s+$/,
+      /\.+$/,
+      /^.*,.*;$/,
+      /^(?:a|b|ab)*$/,
+      /^(?:\w+\s?)*$/,
+      /(?<=a)(?:bc)*d|(?:bc)+e/,
+      /^(?=.*,.*;)[a-z]+$/,
       /<.*?>|</g,
     ]
     const linear = [
-      ...[/^\s*([^\s].*)?$/s, /(?<!\/)\/+$/, /"(?:[^"\\]|\\.)*"|[^"]+/g, /^(["']).*\1$/],
-      ...[/^[\w.%-]{1,192}$/, /^a{0,40}a*b/, /"[^"]*"x/, /^(?=.*\d)(?=.*[a-z])[\w-]{16,}$/i],
+      /^\s*([^\s].*)?$/s,
+      /(?<!\/)\/+$/,
+      /"(?:[^"\\]|\\.)*"|[^"]+/g,
+      /^(["']).*\1$/,
+      /^[\w.%-]{1,192}$/,
+      /^a{0,40}a*b/,
+      /"[^"]*"x/,
+      /^(?=.*\d)(?=.*[a-z])[\w-]{16,}$/i,
     ]
     assert.deepEqual(
       slow.filter(each => !isSlow(each)),
@@ -169,11 +182,57 @@ async function attempt(read: () => unknown): Promise<void> {
 }
 
 const WORDS = [
-  ...['a', '0', 'f', ' ', '\t', '\n', '\r\n', '\0', '£', '…', '\ud800', '+', '%', '%4', '%41'],
-  ...['%c3', '\\', '\\"', '"', '&', 'a&', 'a=b&', ';', 'a;', 'a=b;', 'farthing_console=a;', ','],
-  ...['a,', 'text/html;q=1,', '.', '1.', '/', '//', '../', 'b/../', '?', '#', ':', '::', '@', '-'],
-  ...['--', '--x\r\n', '[', '{"a":', '"a":1,', '"__proto__":', '"amount":1.0,', '<', '('],
-  ...['token=a&'],
+  'a',
+  '0',
+  'f',
+  ' ',
+  '\t',
+  '\n',
+  '\r\n',
+  '\0',
+  '£',
+  '…',
+  '\ud800',
+  '+',
+  '%',
+  '%4',
+  '%41',
+  '%c3',
+  '\\',
+  '\\"',
+  '"',
+  '&',
+  'a&',
+  'a=b&',
+  ';',
+  'a;',
+  'a=b;',
+  'farthing_console=a;',
+  ',',
+  'a,',
+  'text/html;q=1,',
+  '.',
+  '1.',
+  '/',
+  '//',
+  '../',
+  'b/../',
+  '?',
+  '#',
+  ':',
+  '::',
+  '@',
+  '-',
+  '--',
+  '--x\r\n',
+  '[',
+  '{"a":',
+  '"a":1,',
+  '"__proto__":',
+  '"amount":1.0,',
+  '<',
+  '(',
+  'token=a&',
 ]
 const ENDS = ['', '!']
 const LENGTH = 32 * 1024

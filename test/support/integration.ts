@@ -70,5 +70,5 @@ export const hook = async (
   subscriptions = ['card_payment_captured'],
 ): Promise<Body> => {
   const behaviour = { onRequest: answering(status) }
-  return (await subscribe(t, api, { subscriptions, behaviour })).webhook
+  return (await subscribe(t, api, { at: '/control/webhooks', subscriptions, behaviour })).webhook
 }

@@ -1,15 +1,14 @@
 /** Integrations that learn the outcome of payments in wrong ways, and next to them some that do not. */
+
 import { createNewId } from '../../src/core/ids.ts'
 import { makeGapRow } from '../../src/tools/record/row.ts'
 import { insertExchange } from '../../src/tools/record/store.ts'
-import type { Client } from './client.ts'
+import { type Client, sendUnchecked, webPayment } from './client.ts'
 import { ask } from './control.ts'
 import {
-  agreementPayment,
   hook,
   type Integration,
   integration,
-  KEY,
   type Keeper,
   MINUTE,
   pay,
@@ -18,7 +17,7 @@ import {
   search,
   times,
 } from './integration.ts'
-import { choose, read } from './journeys.ts'
+import { choose, payOnPages, read } from './journeys.ts'
 
 /** Exchanges that were only counted, as if they had come at this moment. */
 export async function leaveGap({ service, room }: Keeper): Promise<void> {
@@ -33,10 +32,21 @@ const threeUnread = async ({ api }: Keeper, passed: number): Promise<void> => {
   await api.advance(passed)
 }
 
+/** The answer to the create is lost, and the user comes back to the page all the same. */
+async function payUnanswered({ service, api }: Keeper): Promise<void> {
+  await ask(service, api, 'plans', { on: 'createPayment', reset: true, when: 'after' })
+  const url = `${service.baseUrl}/v1/payments`
+  await sendUnchecked(url, { key: api.key, method: 'POST', json: webPayment }).catch(() => {})
+  const { body } = await ask(service, api, 'requests?operation=createPayment')
+  const { payment_id } = body.results.at(-1)
+  await ask(service, api, `payments/${payment_id}/complete`, { scenario: 'success' })
+}
+
 type Refund = { payment_id: string; refund_id: string }
 
 const refund = async (api: Client): Promise<Refund> => {
   const { payment_id, amount } = await payAndRead(api)
+  await api.advance(5 * SECOND)
   const guarded = { amount: 100, refund_amount_available: amount }
   const { body } = await api.post(`/v1/payments/${payment_id}/refunds`, guarded)
   return { payment_id, refund_id: body.refund_id }
@@ -52,13 +62,21 @@ export const outcomes: Integration[] = [
   integration('three outcomes just before ten minutes', [], keeper =>
     threeUnread(keeper, 10 * MINUTE - 10),
   ),
-  integration('two outcomes that are never read', [], async ({ api }) => {
+  integration('two outcomes that are never read', ['C1 note'], async ({ api }) => {
     await times(2, () => pay(api))
     await api.advance(10 * MINUTE)
   }),
   integration('three outcomes of four that are never read', ['C1 warn'], async keeper => {
     await payAndRead(keeper.api)
     await threeUnread(keeper, 10 * MINUTE)
+  }),
+  integration('outcomes of payments whose create got no answer', [], async keeper => {
+    await times(3, async () => {
+      await payUnanswered(keeper)
+      await keeper.api.advance(MINUTE)
+    })
+    await read(keeper.api, await keeper.api.createPayment())
+    await keeper.api.advance(180 * MINUTE)
   }),
   integration('unread outcomes with a gap in the record after them', [], async keeper => {
     await threeUnread(keeper, 10 * MINUTE)
@@ -145,35 +163,6 @@ export const outcomes: Integration[] = [
       })
     }),
   ),
-  integration(
-    'an agreement payment that is never read',
-    ['C9 fail', 'P14 note'],
-    async ({ api }) => {
-      await agreementPayment(api, KEY)
-      await api.advance(10 * MINUTE)
-    },
-  ),
-  integration(
-    'an agreement payment that is not read just before ten minutes',
-    ['P14 note'],
-    async ({ api }) => {
-      await agreementPayment(api, KEY)
-      await api.advance(10 * MINUTE - 10)
-    },
-  ),
-  integration(
-    'an agreement payment that is not read, with a gap in the record after it',
-    ['P14 note'],
-    async keeper => {
-      await agreementPayment(keeper.api, KEY)
-      await keeper.api.advance(10 * MINUTE)
-      await leaveGap(keeper)
-    },
-  ),
-  integration('an agreement payment that is read', ['P14 note'], async ({ api }) => {
-    await read(api, await agreementPayment(api, KEY))
-    await api.advance(10 * MINUTE)
-  }),
   integration('pages that are opened twice after the payment', ['C10 note'], ({ api }) =>
     times(3, async () => {
       const payment = await pay(api)
@@ -218,26 +207,45 @@ export const outcomes: Integration[] = [
       await api.advance(3 * 60 * MINUTE)
     },
   ),
-  integration('a refund that is read at once and never again', ['C13 note'], async ({ api }) => {
-    await readRefund(api, await refund(api))
-    await api.advance(30 * MINUTE)
-  }),
-  integration('a refund whose first read is refused', [], async ({ api }) => {
-    const { payment_id } = await refund(api)
-    await readRefund(api, { payment_id, refund_id: '0'.repeat(26) })
-    await api.advance(30 * MINUTE)
+  integration('a refund that is read three times at once', ['C16 note'], async ({ api }) => {
+    const made = await refund(api)
+    await times(3, () => readRefund(api, made))
   }),
   integration(
-    'a refund that is read at once and later, and one that is never read',
+    'a refund that is read twice at once and later, and one that has succeeded',
     [],
     async ({ api }) => {
       const made = await refund(api)
-      await readRefund(api, made)
-      await api.advance(30 * MINUTE)
-      await readRefund(api, made)
-      await refund(api)
-      await api.advance(30 * MINUTE)
+      await times(2, () => readRefund(api, made))
+      await api.advance(5 * MINUTE)
+      await times(5, () => readRefund(api, made))
     },
+  ),
+  integration('two payments for one reference that are paid', ['C19 note'], async ({ api }) => {
+    const [first, second] = [await api.createPayment(), await api.createPayment()]
+    for (const payment of [first, second]) await payOnPages(api, payment)
+  }),
+  integration(
+    'a payment after one of its reference was paid, one beside it that is not paid, and three of a constant',
+    [],
+    async ({ api }) => {
+      const pair = { reference: 'pair' }
+      await payOnPages(api, await api.createPayment({ reference: 'after' }))
+      await payOnPages(api, await api.createPayment({ reference: 'after' }))
+      const [first] = [await api.createPayment(pair), await api.createPayment(pair)]
+      await payOnPages(api, first)
+      const constant = [0, 1, 2].map(() => api.createPayment({ reference: 'constant' }))
+      for (const payment of await Promise.all(constant)) await payOnPages(api, payment)
+    },
+  ),
+  integration('pages whose next_url is read each time, and opened', [], ({ api }) =>
+    times(3, async () => {
+      const payment = await api.createPayment()
+      await times(3, async () => {
+        const { _links } = await read(api, payment)
+        await api.get(_links.next_url.href)
+      })
+    }),
   ),
   integration(
     'pages that are opened twice while they are open, of which two are opened twice after the payment',

@@ -1,16 +1,16 @@
 /** Integrations whose requests or receivers would fail in production, and next to them some that would not. */
 import assert from 'node:assert/strict'
 import { createNewId } from '../../src/core/ids.ts'
+import type { Ending } from '../../src/tools/record/exchange.ts'
 import { insertExchange } from '../../src/tools/record/store.ts'
-import { activeAgreement, cancelAgreement, createAgreement } from './agreements.ts'
 import { type Body, sendUnchecked, webPayment } from './client.ts'
 import { ask } from './control.ts'
 import {
-  agreementPayment,
   DAY,
   type Integration,
   integration,
   type Keeper,
+  MINUTE,
   payAndRead,
   SECOND,
   times,
@@ -39,12 +39,20 @@ const tryToRefund = (
   return sendUnchecked(url, { key: api.key, method: 'POST', json }).catch(() => {})
 }
 
+/** A paid payment that production has captured by now. */
+async function captured({ api }: Keeper): Promise<Body> {
+  const payment = await payAndRead(api)
+  await api.advance(5 * SECOND)
+  return payment
+}
+
 /** Requests as they would have been recorded: one each 60 milliseconds, which takes so many. */
 async function recordPosts(
   { service, room }: Keeper,
   count: number,
   ms: number,
   operation = 'createPayment',
+  ended: Ending = 'sent',
 ): Promise<void> {
   const newId = createNewId()
   const rows = Array.from({ length: count }, () => {
@@ -66,23 +74,13 @@ async function recordPosts(
       request_headers: {},
       response_headers: {},
       ms,
-      ended: 'sent',
+      ended,
     })(newId(began))
   })
   await service.database.write(rows)
 }
 
 export const requests: Integration[] = [
-  integration(
-    'an agreement that is cancelled before it is active',
-    ['P8 warn', 'P14 note'],
-    async ({ api }) => {
-      assert.equal((await cancelAgreement(api, await createAgreement(api))).status, 204)
-    },
-  ),
-  integration('an active agreement that is cancelled', ['P14 note'], async ({ api }) => {
-    assert.equal((await cancelAgreement(api, await activeAgreement(api))).status, 204)
-  }),
   integration('sixteen creates in a second', ['P13 note'], keeper => recordPosts(keeper, 16, 150)),
   integration('sixteen captures in a second', ['P13 note'], keeper =>
     recordPosts(keeper, 16, 150, 'capturePayment'),
@@ -104,9 +102,6 @@ export const requests: Integration[] = [
     await authorise(api, await api.createPayment({ authorisation_mode: 'moto_api' }))
     await api.createPayment({ moto: true })
   }),
-  integration('an agreement payment without a key', ['C4 warn', 'P14 note'], ({ api }) =>
-    agreementPayment(api, {}),
-  ),
   integration('a create that is repeated after a reset', ['C5 fail'], async keeper => {
     await plan(keeper, { on: 'createPayment', reset: true, when: 'after' })
     await times(2, () => tryToCreate(keeper))
@@ -125,7 +120,7 @@ export const requests: Integration[] = [
     async keeper => {
       await plan(keeper, { on: 'createPayment', reset: true, when: 'after' })
       await tryToCreate(keeper)
-      await plan(keeper, { on: 'createPayment', answer: { status: 429 } })
+      await plan(keeper, { on: 'createPayment', answer: { status: 503 } })
       await times(2, () => tryToCreate(keeper))
     },
   ),
@@ -164,11 +159,25 @@ export const requests: Integration[] = [
       return_url: 'https://shop.example.org/ORDER-1795666324143',
     }),
   ),
+  integration('an email in return_url', ['C6 warn'], ({ api }) =>
+    api.createPayment({
+      email: 'a@example.org',
+      return_url: 'https://shop.example.org/back?who=a%40example.org',
+    }),
+  ),
   integration('metadata in return_url that differs between payments', ['C6 warn'], ({ api }) =>
     times(2, i =>
       api.createPayment({
         metadata: { member: `member ${i}` },
         return_url: `https://shop.example.org/back?who=member+${i}`,
+      }),
+    ),
+  ),
+  integration('the names of two forms in metadata and return_url', [], ({ api }) =>
+    times(3, i =>
+      api.createPayment({
+        metadata: { form: i < 2 ? 'dog-licence' : 'cat-licence' },
+        return_url: `https://shop.example.org/${i < 2 ? 'dog-licence' : 'cat-licence'}`,
       }),
     ),
   ),
@@ -185,7 +194,7 @@ export const requests: Integration[] = [
       ),
   ),
   integration('a refund that is repeated after a reset', ['C11 fail'], async keeper => {
-    const payment = await payAndRead(keeper.api)
+    const payment = await captured(keeper)
     await plan(keeper, { on: 'refundPayment', reset: true, when: 'after' })
     await times(2, () => tryToRefund(keeper, payment, {}))
   }),
@@ -193,14 +202,14 @@ export const requests: Integration[] = [
     'a refund that is repeated after a reset, guarded by refund_amount_available',
     [],
     async keeper => {
-      const payment = await payAndRead(keeper.api)
+      const payment = await captured(keeper)
       await plan(keeper, { on: 'refundPayment', reset: true, when: 'after' })
       const guard = { refund_amount_available: payment.amount }
       await times(2, () => tryToRefund(keeper, payment, guard))
     },
   ),
   integration('a refund without refund_amount_available', ['C11 note'], async keeper =>
-    tryToRefund(keeper, await payAndRead(keeper.api), {}),
+    tryToRefund(keeper, await captured(keeper), {}),
   ),
   integration('a payment that waits a day for its capture', ['C7 warn'], async ({ api }) => {
     await payAndRead(api, { delayed_capture: true })
@@ -229,31 +238,47 @@ export const requests: Integration[] = [
     await payAndRead(api)
     await api.advance(2 * DAY)
   }),
-  integration('five equal refusals', ['C8 warn'], ({ api }) =>
+  integration('five equal refusals within ten seconds', ['C8 warn'], ({ api }) =>
     times(5, () => api.post('/v1/payments', { ...webPayment, amount: -1 })),
   ),
   integration(
-    'five equal refusals in more than a minute, and five of bodies that differ in another field',
+    'four equal refusals, five in ten seconds, five unlike ones and five of reads',
     [],
     async ({ api }) => {
+      await times(4, () => api.post('/v1/payments', { ...webPayment, amount: -1 }))
+      await api.advance(MINUTE)
       await times(5, async () => {
         await api.post('/v1/payments', { ...webPayment, amount: -1 })
-        await api.advance(15 * SECOND)
+        await api.advance(2.5 * SECOND)
       })
-      await times(5, i =>
-        api.post('/v1/payments', { ...webPayment, amount: -1, reference: `${i}` }),
-      )
+      await times(5, i => api.post('/v1/payments', { ...webPayment, amount: -1 - i }))
+      await times(5, () => api.get(`/v1/payments/${'0'.repeat(26)}`))
     },
   ),
-  integration('refusals of unlike requests with one code and field', [], async ({ api }) => {
-    await times(5, i => api.get(`/v1/payments/${'0'.repeat(25)}${i}`))
-    await times(5, i => api.post('/v1/payments', { ...webPayment, metadata: { [`${i}`]: {} } }))
+  integration('a 429 that is repeated at once', ['C8 warn'], async keeper => {
+    await plan(keeper, { on: 'createPayment', answer: { status: 429 } })
+    await times(2, () => tryToCreate(keeper))
   }),
-  integration('refusals with a success between, and unlike ones', [], async ({ api }) => {
-    await times(5, i => api.post('/v1/payments', { ...webPayment, amount: -1 - i }))
-    await times(8, async i => {
-      if (i === 4) await api.createPayment()
-      await api.post('/v1/payments', { ...webPayment, amount: 'x' })
-    })
+  integration('a 429 that is repeated after two seconds', [], async keeper => {
+    await plan(keeper, { on: 'createPayment', answer: { status: 429 } })
+    await tryToCreate(keeper)
+    keeper.service.clock.advance(2 * SECOND)
+    await tryToCreate(keeper)
+  }),
+  integration('a client that leaves POST /v1/auth before 15 seconds', ['C17 warn'], keeper =>
+    recordPosts(keeper, 1, 15 * SECOND - 1, 'authorisePayment', 'gone'),
+  ),
+  integration('a client that leaves POST /v1/auth after 15 seconds', [], keeper =>
+    recordPosts(keeper, 1, 15 * SECOND, 'authorisePayment', 'gone'),
+  ),
+  integration('the first of two pages', ['C18 note'], async ({ api }) => {
+    await times(3, () => api.createPayment())
+    await api.get('/v1/payments?display_size=2')
+  }),
+  integration('both pages, and one search for the newest payment', [], async ({ api }) => {
+    await times(3, () => api.createPayment())
+    await api.get('/v1/payments?display_size=1')
+    await api.get('/v1/payments?display_size=2')
+    await api.get('/v1/payments?display_size=2&page=2')
   }),
 ]

@@ -15,10 +15,11 @@ export async function createAgreement(context: Context, account: Account, fields
 
 /** Throws an ApiError if the account has no such agreement, or its status does not allow it. */
 export async function cancelAgreement(context: Context, account: Account, agreement_id: string) {
-  const { database, time } = context
+  const { database, time, recordEffects } = context
   await untilWritten(async () => {
     const agreement = await findAgreement(database, account.room, agreement_id)
     if (!agreement) throw agreementNotFound('P2500')
+    recordEffects?.({ account, agreement: agreement.status })
     const after = cancel(agreement, time.now(account), account.behaviour)
     if (!after) throw cannotCancelAgreement(agreement.status)
     return (await database.write([saveAgreement(after)])) ? after : undefined

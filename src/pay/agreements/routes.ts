@@ -16,7 +16,7 @@ import { parameter } from '../../platform/http/query.ts'
 import { plainText } from '../../platform/http/schema.ts'
 import { pageOf, paging, readSearch, type SearchKind } from '../../platform/http/search.ts'
 import { bodyOf } from '../body.ts'
-import type { Context } from '../context.ts'
+import { type Context, contextOf } from '../context.ts'
 import { otherBody } from '../differences/errors.ts'
 import { resultPage, shownPage } from '../result-page.ts'
 import { agreementStatuses } from './agreement.ts'
@@ -137,7 +137,7 @@ const cancel = (context: Context): Endpoint => ({
   }),
   handler: async (request, reply) => {
     const { account } = request
-    await cancelAgreement(context, account, pathParam(request, 'agreement_id'))
+    await cancelAgreement(contextOf(request, context), account, pathParam(request, 'agreement_id'))
     return reply.code(204).send()
   },
 })

@@ -23,7 +23,16 @@ export const cancellableAgreements = difference<readonly string[]>(
     specification: 'It is cancelled',
     govukPay: 'It is refused with 400 P2501, as that of any agreement that is not active',
     source: inCode('connector', 'agreement/service/AgreementService.java', '126-143'),
-    noRule: 'P8 looks at what was done with the agreement before',
+    rule: {
+      id: 'P8',
+      level: 'warn',
+      advice: 'Do not cancel an agreement that was never active: leave it as it is.',
+      among: { operation: 'cancelAgreement', lacking: 'No agreement was cancelled.' },
+      answer: (statuses, { operation, agreement }) =>
+        operation === 'cancelAgreement' && agreement
+          ? String(statuses.includes(agreement))
+          : undefined,
+    },
   },
   { specification: ['created', 'active'], 'govuk-pay': ['active'] },
 )

@@ -3,7 +3,7 @@ import * as errors from '../../core/errors.ts'
 import { idFloor } from '../../core/ids.ts'
 import type { AccountTime } from '../../core/ports.ts'
 import { DAY } from '../../core/time.ts'
-import { difference, hasSucceeded, type Mode } from './difference.ts'
+import { difference, hasSucceeded, type Mode, WEB } from './difference.ts'
 import { isReturnAddress } from './return-address.ts'
 import { inCode } from './source.ts'
 import { keptFor } from './states.ts'
@@ -26,36 +26,17 @@ export const leastAmount = difference(
   { specification: 0, 'govuk-pay': 1 },
 )
 
-const WEB = {
-  operation: 'createPayment',
-  modes: ['web'],
-  lacking: 'No payment was created with a return_url.',
-} as const
-
-/** Whether a return_url may be http. What a live account would answer is for the rule alone. */
-export const plainHttp = difference<{
-  takes: (isListed: boolean) => boolean
-  whenLive?: string
-}>(
+/** Whether a return_url of a host that is listed, or is not, may be http. */
+export const plainHttp = difference<(isListed: boolean) => boolean>(
   {
     subject: 'http in return_url',
     specification:
       'Only hosts of the setting FARTHING_RETURN_HOSTS may have it, others are 422 P0102',
     govukPay: 'A test account takes it with any host, a live one refuses it with 422 P0920',
     source: inCode('connector', 'charge/service/ChargeService.java', '428-434'),
-    rule: {
-      id: 'P2',
-      level: 'warn',
-      advice: 'Use https in production.',
-      among: WEB,
-      answer: ({ whenLive }, asked) =>
-        hasSucceeded(asked) && /^http:/i.test(String(asked.body.return_url)) ? whenLive : undefined,
-    },
+    noRule: 'P2',
   },
-  {
-    specification: { takes: isListed => isListed },
-    'govuk-pay': { takes: () => true, whenLive: '422 P0920' },
-  },
+  { specification: isListed => isListed, 'govuk-pay': () => true },
 )
 
 /** The rule that a return_url breaks, after "return_url"; undefined for none. */

@@ -8,8 +8,12 @@ export type Mode = 'web' | 'moto_api' | 'agreement'
 /** What one difference decides, under each behaviour: a value, or a pure function. */
 export type Decision<Value> = Readonly<Record<Behaviour, Value>>
 
-/** A request under /v1 and its answer. */
+/** What production decides where neither behaviour does, such as a live account or another payment provider. */
+type InProduction<Value> = { readonly production?: Value }
+
+/** A request under /v1 and its answer, or a message and the answer of its receiver. */
 export type Asked = {
+  /** Of a message its event type. */
   operation: string
   method: string
   url: string
@@ -27,6 +31,10 @@ export type Asked = {
   response: string
   /** When it began, in milliseconds. */
   began: number
+  /** Milliseconds of the account's time since its payment became success; NaN if it has not. */
+  sinceSuccess: number
+  /** The status that its agreement had, if it uses or cancels one. */
+  agreement?: string
 }
 
 /**
@@ -35,15 +43,20 @@ export type Asked = {
  */
 export type Level = 'fail' | 'warn' | 'note'
 
-/** The rule of the check that finds it: a request that has another answer under the other behaviour breaks it. */
+/** The rule of the check that finds it: a request, or a message, of which production makes something else breaks it. */
 export type DifferenceRule<Value> = {
   /** Such as P1. */
   id: string
   level: Level
   advice: string
-  /** The requests that could break it, by their operations, and what is said where there was none. Without `operation`: only those that do. */
-  among: { operation?: string | RegExp; modes?: readonly Mode[]; lacking: string }
-  /** What the decision makes of the request: a status with its code, or what is done. Undefined: it is about something else. */
+  /** The requests, or messages, that could break it, by their operations, and what is said where there was none. Without `operation`: only those that do. */
+  among: {
+    operation?: string | RegExp
+    modes?: readonly Mode[]
+    messages?: true
+    lacking: string
+  }
+  /** What the decision makes of it: a status with its code, or what is done. Undefined: it is about something else. */
   answer(decided: Value, asked: Asked): string | undefined
 }
 
@@ -56,19 +69,27 @@ type About<Value> = {
   /** File and line in its public source, or page and heading of its documentation. */
   source: string
   /**
-   * Absent where only the shape of answers differs, or where `noRule` says why one request cannot decide it, or which rule
-   * of several requests does, such as P13.
+   * Absent where only the shape of answers differs, or where `noRule` says why one request cannot decide it, or which other
+   * rule does, such as P13.
    */
   rule?: DifferenceRule<Value>
   noRule?: string
 }
 
-export type Difference<Value = unknown> = Decision<Value> & { about: About<Value> }
+export type Difference<Value = unknown> = Decision<Value> &
+  InProduction<Value> & { about: About<Value> }
 
 export const difference = <Value>(
   about: About<Value>,
-  decision: Decision<Value>,
+  decision: Decision<Value> & InProduction<Value>,
 ): Difference<Value> => ({ ...decision, about })
+
+/** What a rule about return_url looks at. */
+export const WEB = {
+  operation: 'createPayment',
+  modes: ['web'],
+  lacking: 'No payment was created with a return_url.',
+} as const
 
 /** What accounts of the behaviour do, for documents. */
 export const wordsOf = (
@@ -79,8 +100,8 @@ export const wordsOf = (
 /** Whether it was accepted here: most rules say of such a request that GOV.UK Pay refuses it. */
 export const hasSucceeded = ({ status }: Pick<Asked, 'status'>): boolean => isSuccess(status)
 
-/** Whether the request has another answer under the other behaviour. */
-export function differs(each: Difference, asked: Asked): boolean {
-  const { rule } = each.about
-  return rule?.answer(each.specification, asked) !== rule?.answer(each['govuk-pay'], asked)
+/** Whether production would answer otherwise than an account of this behaviour does. */
+export function differs(each: Difference, behaviour: Behaviour, asked: Asked): boolean {
+  const { production = each['govuk-pay'], about } = each
+  return about.rule?.answer(each[behaviour], asked) !== about.rule?.answer(production, asked)
 }

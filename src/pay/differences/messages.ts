@@ -2,7 +2,7 @@
 import type { Redirects, Repeats } from '../../core/ports.ts'
 import { DAY, HOUR, MINUTE, SECOND } from '../../core/time.ts'
 import { asLedgerPrints } from './as-ledger-prints.ts'
-import { difference } from './difference.ts'
+import { difference, hasSucceeded } from './difference.ts'
 import { inCode } from './source.ts'
 import { typeOfResource } from './values.ts'
 
@@ -24,7 +24,7 @@ export const eventMeanings = difference<Partial<Record<EventType, string>>>(
     govukPay:
       'card_payment_started, which is never sent, and card_payment_expired are among them, and the other two are not',
     source: inCode('webhooks', 'eventtype/EventTypeName.java', '8-19'),
-    noRule: 'its webhooks are made in its admin tool, and no request makes one',
+    noRule: 'P11',
   },
   {
     specification: {
@@ -48,6 +48,8 @@ export const eventMeanings = difference<Partial<Record<EventType, string>>>(
   },
 )
 
+const CANCELLED: EventType = 'card_payment_cancelled'
+
 type Move = { from: string; to: string; code?: string | undefined }
 
 /** The event types of a move of a payment from one status to another. A later capture has card_payment_captured. */
@@ -59,7 +61,20 @@ export const eventsOfMove = difference<(move: Move) => EventType[]>(
     govukPay:
       'card_payment_succeeded comes when it becomes success, and nothing when it becomes capturable; card_payment_captured once it is captured. A cancel through the API is card_payment_failed, and an expiry card_payment_expired. None tells of a capture that fails',
     source: inCode('webhooks', 'message/EventMapper.java', '13-28'),
-    noRule: 'P11 looks at the messages that were sent',
+    rule: {
+      id: 'P11',
+      level: 'note',
+      advice: 'Let the receiver treat card_payment_failed with a cancelled payment the same way.',
+      among: {
+        messages: true,
+        operation: CANCELLED,
+        lacking: 'No message card_payment_cancelled was sent.',
+      },
+      answer: (eventsOf, asked) =>
+        asked.operation === CANCELLED && hasSucceeded(asked)
+          ? String(eventsOf({ from: 'created', to: 'cancelled' }).includes(CANCELLED))
+          : undefined,
+    },
   },
   {
     specification({ from, to, code }) {
@@ -198,7 +213,15 @@ export const webhooksBelowV1 = difference<boolean>(
     govukPay:
       'There are none: they answer 404, and webhooks are made in its admin tool. Here the console and POST /control/webhooks make them',
     source: inCode('publicapi', 'app/PublicApi.java', '106-117'),
-    noRule: 'an application that registers webhooks there does so against Farthing only',
+    rule: {
+      id: 'P19',
+      level: 'warn',
+      advice:
+        'Register the webhook in its admin tool, and here with POST /control/webhooks, farthing listen or the setting FARTHING_WEBHOOK_URL. Let the application know the signing key only.',
+      among: { lacking: 'No request went to an endpoint below /v1/webhooks.' },
+      answer: (exists, asked) =>
+        /webhook/i.test(asked.operation) && hasSucceeded(asked) ? String(exists) : undefined,
+    },
   },
   { specification: true, 'govuk-pay': false },
 )

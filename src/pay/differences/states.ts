@@ -1,6 +1,6 @@
 /** What differs in how a payment moves from state to state, and what time does to it. */
 import { DAY, MINUTE, SECOND } from '../../core/time.ts'
-import { difference } from './difference.ts'
+import { difference, hasSucceeded } from './difference.ts'
 import { documented, inCode } from './source.ts'
 
 export const cardAuthorisedBy = difference<'confirm' | 'choice'>(
@@ -84,7 +84,17 @@ export const captureDelay = difference(
       'gateway/util/DefaultExternalRefundAvailabilityCalculator.java',
       '32-80',
     ),
-    noRule: 'a second refund is not told from a first one that came too early',
+    rule: {
+      id: 'P20',
+      level: 'note',
+      advice:
+        'Refund a payment only once refund_summary.status is available, and treat P0603 as not yet.',
+      among: { operation: 'refundPayment', lacking: 'No refund was made.' },
+      answer: (delay, asked) =>
+        asked.operation === 'refundPayment' && hasSucceeded(asked)
+          ? String(asked.sinceSuccess < delay)
+          : undefined,
+    },
   },
   { specification: 0, 'govuk-pay': 5 * SECOND },
 )
@@ -137,7 +147,7 @@ export const keptFor = difference(
     subject: 'How long a payment can be read',
     specification: '7 days',
     govukPay: 'For 7 years. With this behaviour Farthing keeps it for 180 days',
-    source: documented('reporting/#reporting'),
+    source: documented('reporting/#find-payments'),
     noRule: 'no request shows it',
   },
   { specification: 7 * DAY, 'govuk-pay': 180 * DAY },

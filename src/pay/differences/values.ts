@@ -77,3 +77,17 @@ export const withNulls = <Name extends string>(
   names: readonly Name[],
   known: Partial<Record<Name, unknown>>,
 ) => Object.fromEntries(names.map(name => [name, known[name] ?? null]))
+
+/** Scheme and host of the pages. */
+const PAYMENT_PAGE = /"next_url":\{"href":"(https?:\/\/(?:\[[^\]"]*\]|[^/:"]+))/
+
+/**
+ * Whether a browser sends each cookie of a site back there from the pages of the payment. Their ports may differ. Hosts of
+ * one domain are one site too; which these are, only a list of all public suffixes tells.
+ */
+export function isOfPages({ return_url }: { return_url?: unknown }, response: string): boolean {
+  const site = PAYMENT_PAGE.exec(response)?.[1]
+  if (site === undefined || typeof return_url !== 'string') return false
+  const isSite = return_url.slice(0, site.length).toLowerCase() === site
+  return isSite && /^(?:[:/?#]|$)/.test(return_url.slice(site.length))
+}

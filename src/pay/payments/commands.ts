@@ -33,18 +33,22 @@ import { pursue } from './scenario.ts'
 import { findKeyHolder, insertPayment, savePayment, takeIdempotencyKey } from './store.ts'
 import type { Trigger } from './transitions.ts'
 
-type Creation = {
-  account: Account
-  /** Where the client found the API. */
-  address: string
+/** What a payment is made of. */
+type Made = {
   given: NewPayment
-  idempotencyKey?: string | undefined
-  /** A hash of what was asked for with the key, if it may be asked for again. */
+  /** A hash of what was asked for with its key, if it may be asked for again. */
   asked?: string | undefined
-  scenarios?: Scenarios | undefined
   /** The return_url of a payment with this identifier, instead of the given one. */
   returnTo?: ((payment_id: string) => string) | undefined
   origin?: Origin | undefined
+}
+
+type Creation = Made & {
+  account: Account
+  /** Where the client found the API. */
+  address: string
+  idempotencyKey?: string | undefined
+  scenarios?: Scenarios | undefined
 }
 
 /** As `write` of the database. */
@@ -78,8 +82,8 @@ export async function createPayment(context: Context, creation: Creation): Promi
     const agreement = await usedAgreement(context, account, given)
     const plans = await apply?.({ given })
     const now = context.time.now(account)
-    const made = { ...creation, applied: plans?.applied, base_url }
-    const change = makePayment(context, account, now, given, agreement, made)
+    const made = { ...creation, agreement, applied: plans?.applied, base_url }
+    const change = makePayment(context, account, now, made)
     const messages = await messagesOf(context, change)
     const statements = [
       // The statement most likely to miss comes first, so that little is rolled back.
@@ -97,7 +101,7 @@ export async function createPayment(context: Context, creation: Creation): Promi
     return undefined
   }
   const { payment, messages } = await inTurn(() => untilWritten(write))
-  context.recordEffects?.(account, payment, causedBy(payment, 0, messages))
+  context.recordEffects?.({ account, payment, caused: causedBy(payment, 0, messages) })
   await context.deliveries.deliver(messages)
   return payment
 }
@@ -112,10 +116,11 @@ export function causedBy({ events }: Payment, before: number, messages: Message[
 
 /** Throws an ApiError for an agreement that is not active, and for a set_up_agreement that cannot be set up. */
 async function usedAgreement(
-  { database }: Context,
-  { room, behaviour }: Account,
+  { database, recordEffects }: Context,
+  account: Account,
   { authorisation_mode, agreement_id, set_up_agreement }: NewPayment,
 ): Promise<Agreement | undefined> {
+  const { room, behaviour } = account
   if (set_up_agreement) {
     const agreement = await findAgreement(database, room, set_up_agreement)
     if (!agreement) throw unknownSetUp[behaviour]()
@@ -124,11 +129,13 @@ async function usedAgreement(
   if (authorisation_mode !== 'agreement' || !agreement_id) return undefined
   const agreement = await findAgreement(database, room, agreement_id)
   if (!agreement) throw errors.unknownAgreement()
+  recordEffects?.({ account, agreement: agreement.status })
   if (agreement.status !== 'active' || !agreement.instrument) throw errors.inactiveAgreement()
   return agreement
 }
 
-type Made = Pick<Creation, 'asked' | 'returnTo' | 'origin'> & {
+type MadeWith = {
+  agreement?: Agreement | undefined
   applied?: Scenario | undefined
   base_url?: string | undefined
 }
@@ -138,9 +145,7 @@ export function makePayment(
   { newId, secrets }: Pick<Ports, 'newId' | 'secrets'>,
   { room, behaviour }: Pick<Account, 'room' | 'behaviour'>,
   now: AccountTime,
-  given: NewPayment,
-  agreement: Agreement | undefined,
-  { applied, asked, base_url, returnTo, origin }: Made = {},
+  { given, agreement, applied, asked, base_url, returnTo, origin }: Made & MadeWith,
 ): Omit<Change, 'before'> {
   const payment_id = newId(now, room)
   const payment: Payment = {
@@ -193,7 +198,7 @@ export async function changePayment(
   const { recordEffects } = context
   const write = async () => {
     const found = await read()
-    if (found) recordEffects?.(found.account, found.payment)
+    if (found) recordEffects?.(found)
     const change = found && decide(found.payment, context.time.now(found.account))
     if (!change) return { found }
     const messages = await messagesOf(context, change)
@@ -211,7 +216,8 @@ export async function changePayment(
   const { found, change, messages } = await inTurn(() => untilWritten(write))
   if (!change) return found && { payment: found.payment, moved: false }
   const { before, after } = change
-  recordEffects?.(found.account, after, causedBy(after, before.events.length, messages))
+  const caused = causedBy(after, before.events.length, messages)
+  recordEffects?.({ account: found.account, payment: after, caused })
   await context.deliveries.deliver(messages)
   return { payment: after, moved: true }
 }

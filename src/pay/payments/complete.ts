@@ -16,7 +16,7 @@ export type TokenHolder = { context: Context; token: string }
 export async function findByPageToken({ context, token }: TokenHolder) {
   const found = await currentByToken(context, token)
   if (found?.payment.given.authorisation_mode !== 'web') return undefined
-  context.recordEffects?.(found.account, found.payment)
+  context.recordEffects?.(found)
   return found
 }
 

@@ -70,6 +70,6 @@ function returnUrlProblem(
   const url = new URL(text)
   const isPlain = url.protocol === 'http:'
   if (url.protocol === 'https:') return undefined
-  if (isPlain && plainHttp[behaviour].takes(isAllowed(url, returnHosts))) return undefined
+  if (isPlain && plainHttp[behaviour](isAllowed(url, returnHosts))) return undefined
   return `must be an https URL${unlessListed('returnHosts', isLibrary, url)}`
 }

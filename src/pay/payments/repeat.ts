@@ -46,6 +46,6 @@ export async function findRepeated(
   const found = payment_id && (await findPayment(database, account.room, payment_id, now))
   if (!found) return undefined
   if (found.asked !== asked) throw wordedError[account.behaviour](idempotencyKeyUsed())
-  recordEffects?.(account, found)
+  recordEffects?.({ account, payment: found })
   return found
 }

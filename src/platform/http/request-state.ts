@@ -13,7 +13,8 @@ export type RecordedPayment = {
   payment_id: string
   secret: string
   given: { reference: string }
-  events: readonly { status: string; code?: string; can_retry?: boolean }[]
+  /** `at` is the account's time. */
+  events: readonly { status: string; code?: string; can_retry?: boolean; at: number }[]
   /** Who made it without the API. */
   origin?: string
 }
@@ -21,7 +22,13 @@ export type RecordedPayment = {
 /** The effects of a request: positions in the payment's events, from 0, and the webhook messages that it wrote. */
 export type Caused = { events: number[]; messages: string[] }
 
-export type Effects = { account: Account; payment: RecordedPayment; caused: Caused | undefined }
+export type Effects = {
+  account: Account
+  payment?: RecordedPayment
+  caused?: Caused | undefined
+  /** The status that the agreement had which the request uses or cancels. */
+  agreement?: string
+}
 
 /** The last plan of the account when its key was looked up. `unknown`: no key was looked up, or control is off. */
 export type LastPlan = 'unknown' | 'none' | { plan_id: string }
@@ -66,24 +73,24 @@ export function decorateRequests(app: FastifyInstance): void {
   app.decorateRequest('withoutEndpoint', null)
 }
 
-/** Tells the record which payment a request is about, and what the request caused. */
-export type RecordEffects = (account: Account, payment: RecordedPayment, caused?: Caused) => void
+/** Tells the record which payment a request is about, what the request caused, and which status its agreement had. */
+export type RecordEffects = (effects: Effects) => void
 
 /** Undefined for a request that is not recorded. */
 export function recordEffectsOf(request: FastifyRequest): RecordEffects | undefined {
   if (request.began === 0) return undefined
-  return (account, payment, caused) => {
-    request.effects = mergeEffects(request.effects, { account, payment, caused })
+  return effects => {
+    request.effects = mergeEffects(request.effects, effects)
   }
 }
 
 /** One request may cause several changes of its payment. */
 export function mergeEffects(before: Effects | null, more: Effects): Effects {
   const [one, other] = [before?.caused, more.caused]
-  if (!one || !other) return { ...more, caused: other ?? one }
+  if (!one || !other) return { ...before, ...more, caused: other ?? one }
   const caused = {
     events: [...one.events, ...other.events],
     messages: [...one.messages, ...other.messages],
   }
-  return { ...more, caused }
+  return { ...before, ...more, caused }
 }

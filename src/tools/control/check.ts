@@ -42,10 +42,16 @@ export const finding = object(
 
 const situation = object('Situation', {
   situation: text,
-  met: { type: 'boolean' },
+  met: {
+    type: ['boolean', 'null'],
+    description: 'Whether the application met it; null: only its own log can tell',
+  },
   evidence: { ...nullable, description: 'The newest request or delivery that shows it' },
-  line: { ...text, description: 'A command that makes it' },
-  library: { ...text, description: 'A call of farthing/testing that makes it' },
+  line: {
+    ...text,
+    description: 'A command that makes it; what is left to do is a comment behind it',
+  },
+  library: { ...text, description: 'A call of farthing/testing that makes it, in the same way' },
 })
 
 export const report = object('Check', {
@@ -62,13 +68,13 @@ export const report = object('Check', {
     type: 'array',
     items: finding,
     description:
-      'Each rule at least once: fails first, then warnings, notes, what passed and what was not seen',
+      'Each rule at least once, without those that hold for the other behaviour only: fails first, then warnings, notes, what passed and what was not seen',
   },
   situations: {
     type: 'array',
     items: situation,
     description:
-      'What the documentation of GOV.UK Pay tells a client to handle, and whether the account has met it. Empty with `rule`',
+      'What the documentation of GOV.UK Pay tells a client to handle, and whether the application has met it. Empty with `rule`',
   },
 })
 

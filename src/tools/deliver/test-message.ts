@@ -56,7 +56,8 @@ export async function sendTestMessage(
     return_url,
   })
   const base_url = config.baseUrl === undefined ? address : undefined
-  const { after } = makePayment(context, account, now, given, undefined, {
+  const { after } = makePayment(context, account, now, {
+    given,
     base_url,
     origin: 'test message',
     // So that no other message follows.
@@ -80,7 +81,7 @@ export async function sendTestMessage(
   const written = await deliveries.write(room, statements, messages, { all: true })
   const [message] = messages
   if (!written || !message) return undefined
-  context.recordEffects?.(account, payment, causedBy(payment, 0, messages))
+  context.recordEffects?.({ account, payment, caused: causedBy(payment, 0, messages) })
   await deliveries.deliver(messages)
   return { message_id: message.message_id, refund_id }
 }

@@ -113,7 +113,7 @@ export function createFindPlansOfRequest(ports: PlanPorts, { known, counted }: K
     const fault = await countTogether(account.room, { account, subject })
     // The record learns which payment it is, because the handler will not run.
     const concerned = fault?.plan.when === 'before' && (await payment())
-    if (concerned) recordEffectsOf(request)?.(account, concerned)
+    if (concerned) recordEffectsOf(request)?.({ account, payment: concerned })
     return { fault, scenario }
   }
 }

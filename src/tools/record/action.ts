@@ -53,8 +53,8 @@ export async function recordAction<
   const { recorder, time } = context
   const began = time.wall()
   let effects = null as Effects | null // set by `act`
-  const recordEffects: RecordEffects = (account, payment, caused) => {
-    effects = mergeEffects(effects, { account, payment, caused })
+  const recordEffects: RecordEffects = more => {
+    effects = mergeEffects(effects, more)
   }
   let query = ''
   try {
@@ -62,7 +62,7 @@ export async function recordAction<
     query = detail(result)
     return result
   } finally {
-    if (effects?.caused) {
+    if (effects?.payment && effects.caused) {
       const { account, payment, caused } = effects
       const facts = effectFacts(payment, caused)
       const did = { began, by, operation, query, payment_id: payment.payment_id, caused, facts }

@@ -73,23 +73,26 @@ export type Facts = {
   own?: true
   /** It had an effect on its payment, or could have had one. */
   effect?: true
-  /** Status of the payment after it, and code, where it changed: `failed P0010`. Ends with `final` if can_retry is false. */
+  /** Status of the payment after it, and code, where it changed: `failed P0010`. Ends with `again` or `final` if can_retry is true or false. */
   state?: string
+  /** What the client or receiver was told of the state of the payment or refund, written as `state`; of a message the code alone, if it has one. */
+  shown?: string
+  /** The status that the agreement had which the request uses or cancels. */
+  agreement?: string
+  /** Of a POST under /v1: the same for equal requests. */
+  content?: string
   /** Of a create, and of what changed a payment on the pages: a hash of the payment's reference. */
   reference?: string
   created?: Created
-  /** Of a refund: the amount, and whether refund_amount_available guards it. */
-  refund?: string
+  /** Of a refund: refund_amount_available guards it. */
   isGuarded?: true
-  /** The response shows a failed refund. */
-  failedRefund?: true
-  /** Of a search: a hash of the reference that it searched for; ends of the payments that it listed, or `all`. */
+  /** Of a search: a hash of the reference that it searched for; by state the ends of the payments that it listed, without ends if these are too many. */
   searched?: string
-  listed?: string
-  /** The agreement or webhook that the request is about. */
+  listed?: Record<string, string>
+  /** Of a search: the first of several pages, or a later one. */
+  page?: 'first' | 'later'
+  /** The webhook or refund that the request is about. */
   about?: string
-  /** Of a refusal: a hash of the request. */
-  refused?: string
   /** Of an attempt that somebody made by hand. `again`: the message as it is, to its own receiver. */
   hand?: 'again' | 'other'
   /** The rule that the probe is for. */
@@ -104,13 +107,11 @@ export type Facts = {
 
 export type Created = {
   mode: 'web' | 'moto_api' | 'agreement'
-  /** The same for equal requests. */
-  content: string
   /** It has an Idempotency-Key. */
   key?: true
   moto?: true
-  /** It sets up an agreement. */
-  agreement?: true
+  /** The end of the identifier of the agreement that it uses or sets up. */
+  agreement?: string
   /** What return_url tells of the payment: `reference`, `email`, or hashes of a name and a value of metadata. */
   told?: string[]
 }

@@ -70,6 +70,7 @@ export function rawRequest(
     ...(actingPlan && { plan: actingPlan.plan_id }),
     refusal: refusal ?? undefined,
     payment: effects?.payment,
+    ...(effects?.agreement && { agreement: effects.agreement }),
     ...(effects?.caused && { caused: effects.caused }),
   } as const
 }
@@ -115,7 +116,9 @@ export function effectFacts(
     ...(OWN_ORIGINS.includes(payment?.origin) && { own: true }),
     ...(caused && { effect: true }),
     ...(status && {
-      state: [status, code, can_retry === false && 'final'].filter(Boolean).join(' '),
+      state: [status, code, can_retry !== undefined && (can_retry ? 'again' : 'final')]
+        .filter(Boolean)
+        .join(' '),
     }),
   }
 }
@@ -173,8 +176,8 @@ function requestRow(
   secrets: (string | undefined)[],
   factWriter: FactWriter,
 ): NewExchange {
-  const { url, rawHeaders, requestBody, responseHeaders, responseBody, refusal, payment, ...asIs } =
-    raw
+  const { url, rawHeaders, requestBody, responseHeaders, responseBody, ...rest } = raw
+  const { refusal, payment, agreement, ...asIs } = rest
   const { kind, status } = asIs
   const headers = headersOf(rawHeaders)
   const { authorization = '' } = headers

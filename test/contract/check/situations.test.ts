@@ -1,135 +1,252 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { execFile } from 'node:child_process'
+import { describe, type TestContext, test } from 'node:test'
+import { promisify } from 'node:util'
 import * as library from '../../../src/testing/library.ts'
-import type { Account, Farthing, Payment, Receiver } from '../../../src/testing/public.d.ts'
-import { situationsOf } from '../../../src/tools/explain/check/situations.ts'
+import type { Account, Farthing } from '../../../src/testing/public.d.ts'
+import { type Application, createApplication } from '../../support/application.ts'
+import { runHere } from '../../support/command.ts'
+import { COMMAND } from '../../support/process.ts'
 import { type Service, startService } from '../../support/service.ts'
 
 const KEY = 'key-of-the-situations'
-const web = { amount: 100, reference: 'R', description: 'D', return_url: 'https://a.example/back' }
+const run = promisify(execFile)
 
-const names = situationsOf({ exchanges: [], webhooks: [], open: [] } as never).map(
-  ({ situation }) => situation,
-)
+/** What comes with a situation: the first answer to a payment that makes its agreement inactive, and what else a probe sends. */
+const OF_PROBES = [
+  'A message is as GOV.UK Pay prints it',
+  'A message comes twice',
+  'What is asked for does not exist: 404',
+]
+const UNCLEAR = ['Messages come out of order']
+const ALSO: Record<string, string[]> = {
+  'The agreement is inactive when a payment is taken with it': [
+    'A recurring payment is declined for good',
+  ],
+  'A message comes twice': OF_PROBES,
+  'Messages come out of order': OF_PROBES,
+}
 
-describe('The line of the library that makes a situation', () => {
-  let service: Service
-  let farthing: Farthing
-  before(async () => {
-    const env = { FARTHING_API_KEY: KEY, FARTHING_CALLBACK_HOSTS: '127.0.0.1,localhost' }
-    service = await startService('sqlite', { control: true, env })
-    farthing = await library.connectFarthing({ url: service.baseUrl, key: KEY })
-  })
-  after(() => service.stop())
+const stateOf = async (account: Account) =>
+  new Map((await account.check()).situations.map(each => [each.situation, each] as const))
 
-  const seenIn = async (account: Account, name: string) => {
-    const { situations } = await account.check()
-    return situations.find(({ situation }) => situation === name) ?? assert.fail(name)
+type Language = 'bash' | 'node'
+type Place = { service: Service; farthing: Farthing; account: Account }
+
+/** Runs a line as it is printed, in the shell of a person or in a test. Returns what it prints. */
+async function runLine(language: Language, line: string, { service, farthing, account }: Place) {
+  if (language === 'node') {
+    const body = `return (async () => { ${line}\n})()`
+    await new Function('account', 'farthing', body)(account, farthing)
+    return ''
   }
+  const env = { ...process.env, FARTHING_URL: service.baseUrl, FARTHING_API_KEY: account.key }
+  const command = `farthing() { "${process.execPath}" "${COMMAND}" "$@" || [ $? = 3 ]; }\n${line}`
+  const { stdout } = await run('bash', ['-c', command], { env })
+  assert.doesNotMatch(stdout, /"code":"C\d/, line)
+  return stdout
+}
 
-  /** The variables of a test in which the line stands. */
-  async function writeTest(account: Account) {
-    const receiver = await account.receive()
-    const { body: agreement } = await account.send('POST', '/v1/agreements', {
-      reference: 'R',
-      description: 'D',
-    })
-    const { agreement_id } = agreement
-    const { body } = await account.send('POST', '/v1/payments', {
-      ...web,
-      set_up_agreement: agreement_id,
-    })
-    await account.complete(body.payment_id, 'success')
-    const paid = await account.payment({ scenario: 'success' })
-    const authorised = await account.payment({ scenario: 'success', delayed_capture: true })
-    const payment = await account.payment()
-    await account.settled()
-    return { account, receiver, agreement_id, paid, authorised, payment }
+/** What a line makes of the application: whether it has met the situation, and which others beside those that come with it. */
+async function meet(language: Language, name: string, place: Place) {
+  const { service, account } = place
+  await using application = createApplication(service, account)
+  await application.prepare(name)
+  const earlier = await stateOf(account)
+  const { met, ...lines } = earlier.get(name) ?? assert.fail(name)
+  const line = language === 'bash' ? lines.line : lines.library
+  const printed = await runLine(language, line, place)
+  if (line.includes(ELSEWHERE)) {
+    if (printed) assert.equal(JSON.parse(printed).behaviour, 'govuk-pay')
+    return { name, before: met, after: 'elsewhere', others: [] }
   }
+  const [, then = ''] = /(?:#|\/\/) (?:then )?(?:let your application )?(.*)$/.exec(line) ?? []
+  await (application.acts[then] ?? assert.fail(line))()
+  const later = await stateOf(account)
+  const news = [...later].filter(([each, { met }]) => met && !earlier.get(each)?.met)
+  const others = news
+    .map(([each]) => each)
+    .filter(each => ![name, ...(ALSO[name] ?? [])].includes(each))
+  return { name, before: met, after: later.get(name)?.met, others }
+}
 
-  type Test = Awaited<ReturnType<typeof writeTest>>
+const ELSEWHERE = 'run your tests with its key'
 
-  /** The steps of the application, by the end of a line. */
-  const application: Record<string, (test: Test) => Promise<unknown>> = {
-    'create a payment and open its next_url': async ({ account }) => {
-      const { body } = await account.send('POST', '/v1/payments', web)
-      await fetch(body._links.next_url.href, { redirect: 'manual' })
-    },
-    // A plan may reset its connection.
-    'create a payment': ({ account }) => account.send('POST', '/v1/payments', web).catch(() => {}),
-    'take a payment with the agreement': charge,
-    'take a payment with the agreement twice': async test => {
-      await charge(test)
-      await charge(test)
-    },
-    'capture that payment': ({ account, authorised }) =>
-      account.send('POST', `/v1/payments/${authorised.payment_id}/capture`),
-    'refund a payment': refund,
-    'refund a payment, and read the refund later': async test => {
-      const { account, paid } = test
-      const { body } = await refund(test)
-      await account.clock.advance('1h')
-      await account.send('GET', `/v1/payments/${paid.payment_id}/refunds/${body.refund_id}`)
-    },
-    // A user pays, and the receiver gets the messages.
-    '': async ({ account }) => {
-      await account.payment({ scenario: 'success' })
-      await account.settled().catch(() => {})
-    },
-  }
+async function start(t: TestContext) {
+  const env = { FARTHING_API_KEY: KEY, FARTHING_CALLBACK_HOSTS: '127.0.0.1,localhost' }
+  const service = await startService('sqlite', { control: true, env })
+  t.after(() => service.stop())
+  const farthing = await library.connectFarthing({ url: service.baseUrl, key: KEY })
+  return { service, farthing }
+}
 
-  for (const name of names)
-    test(`makes this one: ${name}`, async () => {
-      const account = await farthing.account()
-      const variables = await writeTest(account)
-      const { met, library: line } = await seenIn(account, name)
-      assert.equal(met, false)
-      const [code = '', then = ''] = line.split('; then let your application ')
-      for (const step of code.split(', then ')) {
-        await run(step, variables)
-        await (application[then] ?? assert.fail(line))(variables)
+/** The lines are the same for both behaviours, but for the situations that only one of them has. */
+const trials = [
+  ['node', 'specification', 'all'],
+  ['bash', 'govuk-pay', 'all'],
+  ['bash', 'specification', 'those of govuk-pay'],
+  ['node', 'govuk-pay', 'those of govuk-pay'],
+] as const
+
+describe('The line of a situation makes it, and no other', { concurrency: true }, () => {
+  for (const [language, behaviour, which] of trials)
+    test(`in ${language}, in an account of ${behaviour}: ${which}`, async t => {
+      const { service, farthing } = await start(t)
+      const states = await stateOf(await farthing.account({ behaviour: 'specification' }))
+      const isElsewhere = (name: string) => states.get(name)?.line.includes(ELSEWHERE) === true
+      const names = [...states.keys()].filter(name => which === 'all' || isElsewhere(name))
+      const [found, expected]: [unknown[], unknown[]] = [[], []]
+      for (const name of names) {
+        await using account = await farthing.account({ behaviour })
+        found.push(await meet(language, name, { service, farthing, account }))
+        const isHere = behaviour === 'govuk-pay' || !isElsewhere(name)
+        const after = UNCLEAR.includes(name) ? null : isHere ? true : 'elsewhere'
+        expected.push({ name, before: false, after, others: [] })
       }
-      assert.equal((await seenIn(account, name)).met, true, line)
-      await account[Symbol.asyncDispose]()
+      assert.deepEqual(found, expected)
     })
 })
 
-function charge({ account, agreement_id }: { account: Account; agreement_id: string }) {
-  return account.send('POST', '/v1/payments', {
-    amount: 100,
-    reference: 'R',
-    description: 'D',
-    authorisation_mode: 'agreement',
-    agreement_id,
-  })
-}
+/** Each beside the situation for which it could be taken. */
+const lookalikes: [
+  what: string,
+  situation: string,
+  act: (place: Place & { application: Application }) => Promise<unknown>,
+][] = [
+  [
+    'a declined payment that control made',
+    'A card is declined',
+    ({ account }) => account.payment({ scenario: 'declined' }),
+  ],
+  [
+    'a recurring payment that is declined',
+    'A card is declined',
+    async ({ application }) => {
+      await application.prepare('recurring')
+      await application.plan({ scenario: 'declined' })
+      await application.charge()
+    },
+  ],
+  [
+    'one that is declined, may be tried again and is not read',
+    'A recurring payment is declined for good',
+    async ({ application }) => {
+      await application.prepare('recurring')
+      await application.plan({ scenario: 'declined', can_retry: true })
+      await application.charge()
+    },
+  ],
+  [
+    'a cancel in a browser, and nobody reads it',
+    'The user cancels',
+    async ({ account, application }) => {
+      await application.plan({ scenario: 'cancel' })
+      const made = await application.create()
+      await fetch(made._links.next_url.href, { redirect: 'manual' })
+      await account.payment({ scenario: 'cancel' })
+    },
+  ],
+  [
+    'a declined payment of a command, which a search lists',
+    'A card is declined',
+    async ({ service, account }) => {
+      const env = { FARTHING_URL: service.baseUrl, FARTHING_API_KEY: account.key }
+      assert.equal((await runHere({ args: ['pay', 'declined'], env })).code, 0)
+      await account.send('GET', '/v1/payments')
+    },
+  ],
+  [
+    'an unknown and a cancelled agreement',
+    'The agreement is inactive when a payment is taken with it',
+    async ({ application }) => {
+      await application.charge('0'.repeat(26))
+      await application.prepare('recurring')
+      await application.post(`/v1/agreements/${application.agreement()}/cancel`)
+      await application.charge()
+    },
+  ],
+  [
+    'a page whose answer is reset',
+    'An answer is lost, and the request has taken effect',
+    async ({ application }) => {
+      await application.plan({ on: 'openPaymentPage', reset: true, when: 'after' })
+      const made = await application.create()
+      await fetch(made._links.next_url.href).catch(() => {})
+    },
+  ],
+  [
+    'an answer that is lost before the request took effect',
+    'An answer is lost, and the request has taken effect',
+    async ({ application }) => {
+      await application.plan({ on: 'createPayment', reset: true })
+      await application.create().catch(() => {})
+    },
+  ],
+  [
+    'a repeated message that is refused',
+    'A message comes twice',
+    async ({ account, application }) => {
+      await application.prepare('message')
+      const { body } = await account.send('GET', '/control/messages')
+      application.answer(409)
+      await account.send('POST', `/control/messages/${body.results[0].message_id}/send`, {})
+    },
+  ],
+  [
+    'a path that does not exist',
+    'What is asked for does not exist: 404',
+    ({ account }) => account.send('GET', '/v1/nothing'),
+  ],
+  [
+    'a refund that fails and is not read',
+    'A refund fails after it was accepted',
+    async ({ account, application }) => {
+      await application.plan({ on: 'refundPayment', scenario: 'error' })
+      await application.refund()
+      await account.clock.advance('1h')
+    },
+  ],
+  [
+    'a capture on the day of the payment',
+    'A payment is captured days after it was made',
+    async ({ account, application }) => {
+      const id = await application.pay({ delayed_capture: true })
+      await account.clock.advance('23h')
+      await application.post(`/v1/payments/${id}/capture`)
+    },
+  ],
+  [
+    'a receiver of the library that was down',
+    'The receiver is down for a while',
+    async ({ account }) => {
+      await using receiver = await account.receive()
+      receiver.answer(503)
+      await account.payment({ scenario: 'success' })
+      receiver.answer(200)
+      await account.payment({ scenario: 'success' })
+    },
+  ],
+]
 
-function refund({ account, paid }: { account: Account; paid: Payment }) {
-  return account.send('POST', `/v1/payments/${paid.payment_id}/refunds`, {
-    amount: 100,
-    refund_amount_available: paid.amount,
-  })
-}
-
-/** Runs the code with the variables of a test. */
-async function run(
-  code: string,
-  { account, payment, receiver }: { account: Account; payment: Payment; receiver: Receiver },
-): Promise<void> {
-  const parameters = ['account', 'payment', 'receiver']
-  const body = new Function(...parameters, `return (async () => { ${code} })()`)
-  await body(account, payment, receiver)
-}
-
-test('a receiver is back once it takes a message, not when farthing listen prints one', () => {
-  const isMet = (facts: { printed?: true }) => {
-    const attempt = { kind: 'out', exchange_id: 'one', webhook_id: 'a webhook', at: 0 }
-    const exchanges = [
-      { ...attempt, status: 503 },
-      { ...attempt, status: 200, ...facts },
-    ]
-    const situations = situationsOf({ exchanges, webhooks: [], open: [] } as never)
-    return situations.find(({ situation }) => situation === 'The receiver is down for a while')?.met
+test('What looks like a situation does not meet it', async t => {
+  const { service, farthing } = await start(t)
+  for (const [what, situation, act] of lookalikes) {
+    await using account = await farthing.account()
+    await using application = createApplication(service, account)
+    await act({ service, farthing, account, application })
+    assert.equal((await stateOf(account)).get(situation)?.met, false, what)
   }
-  assert.deepEqual([isMet({}), isMet({ printed: true })], [true, false])
+})
+
+test('Whether a receiver that answers 2xx and reads nothing has noticed a repeated message cannot be seen', async t => {
+  const { service, farthing } = await start(t)
+  await using account = await farthing.account()
+  await using application = createApplication(service, account)
+  await application.prepare('message')
+  application.ignore()
+  const { body } = await account.send('GET', '/control/messages')
+  await account.send('POST', `/control/messages/${body.results[0].message_id}/send`, {})
+  const { met, evidence, line } = (await stateOf(account)).get('A message comes twice') ?? {}
+  assert.deepEqual([met, typeof evidence], [null, 'string'])
+  assert.match(line ?? '', /^# your receiver answered 2xx, .* look in its log/)
 })

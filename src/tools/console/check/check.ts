@@ -81,15 +81,15 @@ const situationsPart = (
   visit: PageVisit,
   { situations }: Report,
 ): Html => html`<h2 class="govuk-heading-m">Situations of production</h2>
-${paragraph('What the documentation of GOV.UK Pay tells a client to handle, and whether this account has met it.')}
+${paragraph('What the documentation of GOV.UK Pay tells a client to handle, and whether your application has met it.')}
 ${!visit.config.control && controlIsOff('Here each would have a button')}
 ${wideTable(situations, {
   caption: 'Situations of production',
   columns: {
     Situation: ({ situation }) => situation,
-    Met: ({ evidence }) =>
-      evidence === null ? 'No' : link(`${visit.root}requests/${evidence}`, timeIn(evidence)),
-    How: ({ situation, evidence, line }) => evidence === null && howPart(visit, situation, line),
+    Met: ({ met, evidence }) =>
+      html`${met === null && 'Cannot be seen: '}${evidence === null ? 'No' : link(`${visit.root}requests/${evidence}`, timeIn(evidence))}`,
+    How: ({ situation, met, line }) => met !== true && howPart(visit, situation, line),
   },
 })}`
 
@@ -97,7 +97,7 @@ ${wideTable(situations, {
 function howPart(visit: PageVisit, situation: string, line: string): Html {
   const [command = '', then] = line.split('# ')
   const shown = asTypedHere(command.trim().replace('$FARTHING_URL', visit.addresses.api))
-  const act = visit.config.control && actOf(situation)
+  const act = shown !== '' && visit.config.control && actOf(situation, visit.account.behaviour)
   const id = situation.toLowerCase().replace(/[^a-z0-9]+/g, '-')
   const plan = button({
     id,
@@ -114,7 +114,7 @@ ${details('As a command', copied(situation, shown))}`
 
 /** Does what the line of a situation does. */
 async function make({ context, account, request }: PageVisit): Promise<Next> {
-  const act = actOf(formBody(request).get('situation') ?? '')
+  const act = actOf(formBody(request).get('situation') ?? '', account.behaviour)
   // The page has a button for each.
   if (!act) throw pageFault(400)
   await steer(context, account, act)

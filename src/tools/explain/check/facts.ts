@@ -6,9 +6,8 @@ import { isListenerAddress } from '../../../pay/webhooks/listener.ts'
 import { formOf, isForm } from '../../../platform/http/body.ts'
 import type { Created, Facts, Headers } from '../../record/exchange.ts'
 import { type AnsweredAttempt, bytesOf, effectFacts, type RawRequest } from '../../record/row.ts'
-import { partsOf } from './values.ts'
 
-/** A request under /v1 and its response as the production rules see them. */
+/** A request under /v1 and its response as the rules of the differences see them. */
 export type ReadRequest = ReturnType<typeof readRequest>
 
 /** `headers`: in lower case. */
@@ -25,8 +24,12 @@ export function readRequest(raw: RawRequest, headers: Readonly<Headers>) {
     body: isForm({ headers }) ? Object.fromEntries(formOf(raw.requestBody) ?? []) : fieldsOf(text),
     /** The body of the response; '' for none. */
     response: String(bytesOf(raw.responseBody) ?? ''),
+    /** Milliseconds of the account's time since the payment became success. */
+    sinceSuccess: raw.at - (raw.payment?.events.find(isPaid)?.at ?? NaN),
   }
 }
+
+const isPaid = ({ status }: { status: string }): boolean => status === 'success'
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -48,12 +51,12 @@ export function factsOfRequest(raw: RawRequest, headers: Headers, read?: ReadReq
   const { operation, kind, ended, caused, payment } = raw
   const effect = effectFacts(payment, caused)
   const isNamed = kind === 'page' ? effect.state : operation === 'createPayment'
+  const reference = payment?.given.reference.toLowerCase()
   return {
     ...effect,
     ...(OWN.test(headers['user-agent'] ?? '') && { own: true }),
-    ...(isNamed && payment && { reference: short(payment.given.reference.toLowerCase()) }),
-    ...(read && ended !== 'reset' && ended !== 'replaced' && responseFacts(read)),
-    ...(read?.refusal && { refused: short(`${raw.url}\n${read.text}`) }),
+    ...(isNamed && reference !== undefined && { reference: short(reference) }),
+    ...(read && ended === 'sent' && isSuccess(raw.status) && answerFacts(read)),
     ...(read && bodyFacts(read)),
   }
 }
@@ -62,28 +65,77 @@ export function factsOfAttempt({ url, answer, byHand, body, failed }: AnsweredAt
   const { kind, other_key, words } = byHand ?? {}
   const isAgain = kind === 'again' && !other_key
   const headers = answer?.headers ?? []
+  const [, told] = STATE.exec(body) ?? []
+  const shown = told && (CODE.exec(told)?.[0] ?? stateIn(told))
   return {
     ...(byHand && { hand: isAgain ? 'again' : 'other' }),
     ...(kind === 'probe' && words && { probe: words.replace(/:.*/s, '') }),
     ...(headers.some(([name]) => /^farthing-receiver$/i.test(name)) && { test: true }),
     ...(isListenerAddress(url) && !failed && headers.length === 0 && { printed: true }),
     ...(body.includes('"resource_type":"PAYMENT"') && { govuk: true }),
+    ...(shown && { shown }),
   }
 }
 
 /** A hash for comparisons among the exchanges of one account. */
 export const short = (text: string): string => hash('sha1', text, 'base64url').slice(0, 10)
 
-const IDENTIFIERS = /"payment_id":"[0-9a-v]{21}([0-9a-v]{5})"/g
-/** Splits `listed` into its ends of five characters, which tell the payments of one account apart. */
-export const LISTED_ENDS = /.{5}/g
-/** The payments of one search that are kept. */
-const MOST_LISTED = 40
+/** The last characters of an identifier, which tell those of one account apart. */
+export const endOf = (id: string): string => id.slice(-END)
+const END = 5
 
-/** The ends of identifiers of the payments that a search listed. `all`: more than are kept. */
+/** The ends that a text of `listed` has; '' alone stands for any. */
+export const endsIn = (ends: string): string[] => ends.match(/.{5}/g) ?? ['']
+
+const STATE = /"state":\{([^}]*)\}/
+const CODE = /P\d{4}/
+
+/** From the fields of a state, as `Facts.state` has it. */
+function stateIn(fields: string): string {
+  const [, status] = /"status":"(\w+)"/.exec(fields) ?? []
+  const [code] = CODE.exec(fields) ?? []
+  const [, retry] = /"can_retry":(true|false)/.exec(fields) ?? []
+  return [status, code, retry && (retry === 'true' ? 'again' : 'final')].filter(Boolean).join(' ')
+}
+
+const ITEMS = /"payment_id":"([0-9a-v]{26})"|"state":\{([^}]*)\}/g
+/** The payments of one search that are kept. */
+const MOST_LISTED = 30
+
 function listedIn(response: string): Facts {
-  const ends = [...new Set([...response.matchAll(IDENTIFIERS)].map(([, end]) => end))]
-  return ends.length > MOST_LISTED ? { listed: 'all' } : { listed: ends.join('') }
+  const listed = new Map<string, Set<string>>()
+  let end = ''
+  for (const [, id, state] of response.matchAll(ITEMS))
+    if (id !== undefined) end = endOf(id)
+    else listed.set(stateIn(state ?? ''), (listed.get(stateIn(state ?? '')) ?? new Set()).add(end))
+  const count = [...listed.values()].reduce((sum, { size }) => sum + size, 0)
+  const kept = [...listed].map(([state, ends]) => [state, [...ends].join('')])
+  if (count <= MOST_LISTED) return { listed: Object.fromEntries(kept) }
+  return { listed: Object.fromEntries(kept.map(([state]) => [state, ''])) }
+}
+
+/** Of an answer that arrived, and is a success. */
+function answerFacts({ operation, query, response }: ReadRequest): Facts {
+  const isLater = (query.get('page') ?? '1') !== '1'
+  // Who asks for one result wants the newest.
+  const isFirst = response.includes('"next_page":{"href"') && query.get('display_size') !== '1'
+  const page = isLater ? 'later' : isFirst ? 'first' : undefined
+  return {
+    ...shownIn(operation, response),
+    ...(operation.startsWith('search') && page && { page }),
+    ...(operation === 'createWebhook' && aboutIn(response, /"external_id":"([0-9a-v]{26})"/)),
+  }
+}
+
+function shownIn(operation: string, response: string): Facts {
+  if (operation === 'searchPayments') return listedIn(response)
+  if (/refund/i.test(operation)) {
+    const statuses = [...response.matchAll(/"status":"(submitted|success|error)"/g)]
+    const shown = statuses.map(([, status]) => status).toSorted()[0]
+    return shown ? { shown: `refund ${shown}` } : {}
+  }
+  const state = [...response.matchAll(new RegExp(STATE, 'g'))].at(-1)?.[1]
+  return state === undefined ? {} : { shown: stateIn(state) }
 }
 
 function aboutIn(text: string, pattern: RegExp): Facts {
@@ -91,46 +143,38 @@ function aboutIn(text: string, pattern: RegExp): Facts {
   return about ? { about } : {}
 }
 
-function responseFacts({ operation, status, response }: ReadRequest): Facts {
-  if (!isSuccess(status)) return {}
-  if (operation === 'searchPayments') return listedIn(response)
-  if (operation === 'createWebhook') return aboutIn(response, /"external_id":"([0-9a-v]{26})"/)
-  const isOfRefund = /refund/i.test(operation)
-  return isOfRefund && response.includes('"status":"error"') ? { failedRefund: true } : {}
-}
-
 function bodyFacts(read: ReadRequest): Facts {
-  const { operation, url, query, body } = read
-  switch (operation) {
-    case 'createPayment':
-      return { created: createdBy(read) }
-    case 'refundPayment': {
-      const isGuarded = 'refund_amount_available' in body
-      return { refund: textOf(body.amount).slice(0, 10), ...(isGuarded && { isGuarded }) }
-    }
-    case 'searchPayments': {
-      const reference = query.get('reference')?.toLowerCase()
-      return reference ? { searched: short(reference) } : {}
-    }
-    case 'cancelAgreement':
-      return aboutIn(url, /([0-9a-v]{26})\/cancel/)
-    default:
-      return {}
+  const { operation, url, query, body, method, text, agreement } = read
+  const reference = query.get('reference')?.toLowerCase()
+  return {
+    ...(method === 'POST' && { content: short(`${url}\n${text}`) }),
+    ...(agreement && { agreement }),
+    ...(operation === 'createPayment' && { created: createdBy(read) }),
+    ...(operation === 'refundPayment' && 'refund_amount_available' in body && { isGuarded: true }),
+    ...(operation === 'searchPayments' && reference && { searched: short(reference) }),
+    ...(operation === 'readRefund' && aboutIn(url, /([0-9a-v]{5})(?:\?|$)/)),
   }
 }
 
-function createdBy({ body, text, headers, status }: ReadRequest): Created {
+function createdBy({ body, headers, status }: ReadRequest): Created {
   const { authorisation_mode: mode } = body
+  const agreement = textOf(body.set_up_agreement ?? body.agreement_id)
   // Values of a refused create are of any length and number: to compare them would take a second.
   const told = status === 201 ? tellsOf(body) : []
   return {
     mode: mode === 'moto_api' || mode === 'agreement' ? mode : 'web',
-    content: short(text),
     ...(headers['idempotency-key'] !== undefined && { key: true }),
     ...(body.moto === true && { moto: true }),
-    ...(typeof body.set_up_agreement === 'string' && { agreement: true }),
+    ...(agreement !== '' && { agreement: endOf(agreement) }),
     ...(told.length > 0 && { told }),
   }
+}
+
+/** The parts of an address as they are written, which a parser would encode. `query` is without its question mark. */
+export function partsOf(url: unknown): { host: string; path: string; query: string } {
+  const [, host = '', path = '', query = ''] =
+    /^[a-z]+:\/\/(?:[^/?#@]*@)?([^/?#:]*)[^/?#]*([^?#]*)\??([^#]*)/i.exec(String(url)) ?? []
+  return { host, path, query }
 }
 
 /** Metadata shorter than this is ignored: it may match by chance. */

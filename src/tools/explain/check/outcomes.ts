@@ -1,10 +1,11 @@
 /** Rules about how a client learns the outcome of a payment or a refund. */
 
-import { HOUR, MINUTE, SECOND } from '../../../core/time.ts'
+import { isSuccess } from '../../../core/http-status.ts'
+import { DAY, HOUR, MINUTE, SECOND } from '../../../core/time.ts'
 import { documented } from '../../../pay/differences/source.ts'
 import type { EventType } from '../../../pay/webhooks/webhook.ts'
 import type { Evidence } from '../../record/exchange.ts'
-import { LISTED_ENDS } from './facts.ts'
+import { endOf, endsIn } from './facts.ts'
 import type { AccountRecord } from './record.ts'
 import { hasDone, hasSucceeded, type Judged, type Rule } from './rule.ts'
 
@@ -18,23 +19,26 @@ const MOST_READS = 10
 const READS_WITHIN = 10 * SECOND
 /** Payments that are younger may still be paid. */
 const OPEN_FOR = 3 * HOUR
-/** A refund that is read sooner has the status with which it was made, which may change for half an hour. */
-const REFUND_READ_AFTER = 5 * SECOND
-const REFUND_LASTS = 30 * MINUTE
+/** A refund should be read no sooner after it was read before. */
+const REFUND_READ_AFTER = 5 * MINUTE
 
 const READS = ['readPayment', 'listPaymentEvents']
 
 /** What the request for a payment that was made asked for. */
 export const made = ({ status, created }: Evidence) => (status === 201 ? created : undefined)
 
-const isRead = (each: Evidence): boolean =>
-  each.kind === 'api' && READS.includes(each.operation) && hasSucceeded(each)
+/** A create with a used key is answered 200, with the payment as it is. */
+const isRead = ({ kind, operation, status }: Evidence): boolean =>
+  kind === 'api' &&
+  (operation === 'createPayment' ? status === 200 : READS.includes(operation) && isSuccess(status))
 
 const isTaken = (each: Evidence): boolean =>
   each.kind === 'out' && hasSucceeded(each) && !each.printed && each.hand !== 'other'
 
 const sinceOf = (record: AccountRecord, { payment_id, began }: Evidence): Evidence[] =>
   (record.ofPayment.get(payment_id ?? '') ?? []).filter(each => each.began >= began)
+
+export const idOf = ({ payment_id }: Evidence): string => payment_id ?? ''
 
 /** Something that is missing from the record proves nothing if a gap touches the time since then. */
 export const isGapSince = ({ lastGap }: AccountRecord, { began }: Evidence): boolean =>
@@ -48,12 +52,12 @@ const isOld = ({ now }: AccountRecord, { at }: Evidence, ms = READ_WITHIN): bool
  * the record does not tell.
  */
 function createLearnt(record: AccountRecord): (since: Evidence) => boolean | undefined {
+  /** When a search listed a payment last, by the end of its identifier; '' for any. */
   const listed = new Map<string, number>()
-  for (const { listed: ends, began } of record.exchanges)
-    for (const end of ends === 'all' ? [ends] : (ends?.match(LISTED_ENDS) ?? []))
-      listed.set(end, began)
+  for (const { listed: states = {}, began } of record.exchanges)
+    for (const ends of Object.values(states)) for (const end of endsIn(ends)) listed.set(end, began)
   return since => {
-    const newest = ['all', since.payment_id?.slice(-5)].map(end => listed.get(end ?? '') ?? -1)
+    const newest = ['', endOf(since.payment_id ?? '')].map(end => listed.get(end) ?? -1)
     if (Math.max(...newest) >= since.began) return true
     if (sinceOf(record, since).some(each => isRead(each) || isTaken(each))) return true
     return isGapSince(record, since) ? undefined : false
@@ -69,11 +73,17 @@ const isEnd = ({ kind, state = '' }: Evidence): boolean =>
 
 const ifEnough = <Found>(found: Found[]): Found[] => (found.length >= LEAST_PAYMENTS ? found : [])
 
-/** These payments should be learnt of, unless they are young. */
-function judgeLearnt(record: AccountRecord, creates: readonly Evidence[]): Judged {
+/** Of payments of which the client should have learnt since, unless they are young: how many it did not, and how bad that is. */
+export function judgeLearnt(
+  record: AccountRecord,
+  all: readonly Evidence[],
+): Required<Pick<Judged, 'broken' | 'right'>> {
   const hasLearnt = createLearnt(record)
-  const evidence = creates.filter(each => isOld(record, each) && hasLearnt(each) === false)
-  return { broken: [{ evidence }], right: creates.filter(hasLearnt) }
+  const right = all.filter(hasLearnt)
+  const evidence = all.filter(each => isOld(record, each) && hasLearnt(each) === false)
+  const isNone = all.every(each => hasLearnt(each) === false)
+  const level = evidence.length < LEAST_PAYMENTS ? 'note' : isNone ? 'fail' : 'warn'
+  return { broken: [{ evidence, level }], right }
 }
 
 const eventsOf = ({ state = '' }: Evidence): EventType[] =>
@@ -95,10 +105,10 @@ function excessiveRead(ofPayment: readonly Evidence[]): Evidence | undefined {
   return undefined
 }
 
+const OPEN = /^(?:created|started|failed P0020)/
+
 const isOpening = ({ kind, operation }: Evidence): boolean =>
   kind === 'page' && operation === 'openPaymentPage'
-
-const READS_REFUND = ['readRefund', 'listRefunds']
 
 export const outcomeRules: readonly Rule[] = [
   {
@@ -111,24 +121,18 @@ export const outcomeRules: readonly Rule[] = [
       'Read the payment when the user returns, and later those whose users did not return. Or take the messages of a webhook.',
     source: documented('making_payments/#accepting-your-users-when-they-return'),
     lacking:
-      'Fewer than 3 payments ended on the pages 10 minutes ago or more, in a time of which all is kept.',
+      'No payment ended on the pages 10 minutes ago or more, in a time of which all is kept.',
     needs: READ_WITHIN,
     judge(record) {
-      const hasLearnt = createLearnt(record)
-      const ends = record.exchanges.filter(isEnd)
-      const learnt = ends.filter(hasLearnt)
-      const isByWebhook = learnt.some(each => sinceOf(record, each).some(isTaken))
+      const ends = record.exchanges.filter(each => isEnd(each) && record.made.has(idOf(each)))
       // Whoever takes messages and does not want this one takes the payment for open.
+      const isByWebhook = ends.some(each => sinceOf(record, each).some(isTaken))
       const isWanted = (each: Evidence) =>
         !isByWebhook ||
         record.webhooks.some(({ subscriptions }) =>
           eventsOf(each).some(type => subscriptions.includes(type)),
         )
-      const unread = ends.filter(
-        each => isOld(record, each) && hasLearnt(each) === false && isWanted(each),
-      )
-      const level = ends.every(each => hasLearnt(each) === false) ? 'fail' : 'warn'
-      return { broken: [{ evidence: ifEnough(unread), level }], right: learnt }
+      return judgeLearnt(record, ends.filter(isWanted))
     },
   },
   {
@@ -146,7 +150,7 @@ export const outcomeRules: readonly Rule[] = [
       const next = new Map<string | undefined, Evidence>()
       for (const each of record.exchanges.toReversed()) {
         if (each.searched && hasSucceeded(each)) next.set(each.searched, each)
-        if (!isEnd(each)) continue
+        if (!isEnd(each) || !record.made.has(idOf(each))) continue
         const search = next.get(each.reference)
         if (sinceOf(record, each).some(later => isRead(later) || isTaken(later))) right.push(each)
         else if (search && search.at <= each.at + SEARCH_AFTER_RETURN && !isGapSince(record, each))
@@ -171,22 +175,6 @@ export const outcomeRules: readonly Rule[] = [
     },
   },
   {
-    id: 'C9',
-    level: 'fail',
-    title: 'The outcome of agreement payments',
-    sentence:
-      'Its documentation says that GOV.UK Pay answers created to a payment in agreement mode. Success or failure comes later, and nobody read it.',
-    advice: 'Read the payment later, or take the messages of a webhook.',
-    source: documented('recurring_payments/#taking-recurring-payments'),
-    lacking: 'No agreement payment was made 10 minutes ago or more.',
-    needs: READ_WITHIN,
-    judge: record =>
-      judgeLearnt(
-        record,
-        record.exchanges.filter(each => made(each)?.mode === 'agreement'),
-      ),
-  },
-  {
     id: 'C10',
     level: 'note',
     title: 'Opening a payment page again',
@@ -198,11 +186,17 @@ export const outcomeRules: readonly Rule[] = [
     judge({ exchanges, ofPayment }) {
       const openingsAgain = (all: readonly Evidence[]) => {
         const end = all.find(isEnd)?.began ?? Infinity
-        const openings = all.filter(isOpening)
-        const [, ...before] = openings.filter(({ began }) => began < end)
-        const after = openings.filter(({ began }) => began >= end)
-        // Twice before the end, and once after it, do not count.
-        return [before, after].flatMap(again => (again.length > 1 ? again : []))
+        // A read while it is open shows a next_url of its own.
+        const opened = all.filter(each => isOpening(each) || (isRead(each) && each.began < end))
+        const again = opened.filter((each, i) => {
+          const before = opened[i - 1]
+          return isOpening(each) && (each.began >= end || (before && isOpening(before)))
+        })
+        // Once after the end, and twice before it, do not count.
+        const [before, after] = [true, false].map(is =>
+          again.filter(({ began }) => began < end === is),
+        )
+        return [before, after].flatMap((each = []) => (each.length > 1 ? each : []))
       }
       const again = [...ofPayment.values()].map(openingsAgain).filter(({ length }) => length > 0)
       const found = ifEnough(again)
@@ -222,45 +216,85 @@ export const outcomeRules: readonly Rule[] = [
     needs: OPEN_FOR,
     judge(record) {
       if (!record.exchanges.some(isRead)) return {}
-      const creates = record.open
-        .flatMap(payment_id => record.ofPayment.get(payment_id) ?? [])
-        .filter(each => made(each)?.mode === 'web')
-      return judgeLearnt(
-        record,
-        creates.filter(each => isOld(record, each, OPEN_FOR)),
+      const isEnded = ({ state = '' }: Evidence) => state !== '' && !OPEN.test(state)
+      const open = [...record.made.values()].filter(
+        each =>
+          made(each)?.mode === 'web' &&
+          isOld(record, each, OPEN_FOR) &&
+          !record.ofPayment.get(idOf(each))?.some(isEnded),
       )
+      const { broken, right } = judgeLearnt(record, open)
+      return { broken: broken.map(({ evidence }) => ({ evidence })), right }
     },
   },
   {
-    id: 'C13',
-    level: 'note',
-    title: 'The outcome of refunds',
+    id: 'C7',
+    level: 'warn',
+    title: 'Capturing payments',
     sentence:
-      'A refund was read within five seconds after it was made, and never again. Its documentation says that its status may lag by up to 30 minutes.',
-    advice: 'Read the refund again half an hour later. It can fail.',
+      'Payments have waited for a capture for a day or more. Its documentation says that they expire after five days.',
+    advice: 'Capture or cancel each payment that you create with delayed_capture.',
+    source: documented('delayed_capture/#delay-taking-a-payment'),
+    lacking: 'No payment was captured.',
+    needs: DAY,
+    judge({ exchanges, newest, ofPayment, capturable }) {
+      const waiting = capturable.filter(({ since }) => since + DAY <= newest)
+      const payments = waiting.flatMap(({ payment_id }) => ofPayment.get(payment_id) ?? [])
+      const evidence = payments.filter(made)
+      const right = exchanges.filter(hasDone('capturePayment'))
+      return { broken: [{ evidence, times: waiting.length }], right }
+    },
+  },
+  {
+    id: 'C16',
+    level: 'note',
+    title: 'Reading the status of a refund',
+    sentence:
+      'The status of a refund that was submitted was read three times or more, each within five minutes after the one before.',
+    advice: 'Read it at most every five minutes: it may take half an hour to change.',
     source: documented(
       'api_reference/refund_status_reference/#attributes-you-ll-get-in-a-check-the-status-of-a-refund-response',
     ),
-    lacking: 'No refund was read, and half an hour passed.',
-    needs: REFUND_LASTS,
-    judge(record) {
-      const [evidence, right]: [Evidence[], Evidence[]] = [[], []]
-      /** Of each payment, when the client last learnt of it, and the first read of a refund after the exchange. */
-      const newest = new Map<string | null, number>()
-      const next = new Map<string | null, Evidence>()
-      for (const each of record.exchanges.toReversed()) {
-        const { payment_id, operation, effect, at } = each
-        const isOfRefund = READS_REFUND.includes(operation) && hasSucceeded(each)
-        if (isOfRefund) next.set(payment_id, each)
-        if (isOfRefund || isTaken(each) || isRead(each))
-          newest.set(payment_id, Math.max(at, newest.get(payment_id) ?? 0))
-        if (operation !== 'refundPayment' || !effect) continue
-        const read = next.get(payment_id)
-        if ((newest.get(payment_id) ?? 0) >= at + REFUND_READ_AFTER) right.push(each)
-        else if (read && isOld(record, each, REFUND_LASTS) && !isGapSince(record, each))
-          evidence.push(read)
-      }
-      return { broken: [{ evidence }], right }
+    lacking: 'No refund was read.',
+    judge({ exchanges }) {
+      const reads = exchanges.filter(hasDone('readRefund'))
+      const evidence = [...Map.groupBy(reads, ({ about }) => about).values()].flatMap(all =>
+        all.filter((each, i) => {
+          const before = all.slice(Math.max(0, i - 2), i)
+          return (
+            before.length === 2 &&
+            before.every(
+              (one, place) =>
+                one.shown === 'refund submitted' &&
+                isWithin(REFUND_READ_AFTER, one, before[place + 1] ?? each),
+            )
+          )
+        }),
+      )
+      return { broken: [{ evidence }], right: reads }
+    },
+  },
+  {
+    id: 'C19',
+    level: 'note',
+    title: 'Two payments for one reference',
+    sentence:
+      'A second payment of a reference was created while the first was open, and both were paid.',
+    advice:
+      'Read the first payment. While it is open, send the user to its new next_url, and create another one only when it is over and not paid.',
+    source: documented('making_payments/#resume-an-incomplete-payment'),
+    lacking: 'No two payments had one reference.',
+    judge({ made, ofPayment }) {
+      const paid = (each: Evidence) =>
+        ofPayment.get(idOf(each))?.find(({ state = '' }) => /^(?:success|capturable)/.test(state))
+      const pairs = [...Map.groupBy(made.values(), ({ reference }) => reference).values()]
+      // More of one reference are a constant.
+      const two = pairs.filter(({ length }) => length === 2)
+      const evidence = two.flatMap(([first, second]) => {
+        const end = first && paid(first)
+        return end && second && end.began > second.began && paid(second) ? [second] : []
+      })
+      return { broken: [{ evidence }], right: two.flat() }
     },
   },
 ]

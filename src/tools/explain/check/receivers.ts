@@ -123,16 +123,20 @@ export const receiverRules: readonly Rule[] = [
     level: 'note',
     title: 'The host of a live webhook',
     sentence:
-      'By its documentation the callback URL of a live webhook must have a host that ends in .gov.uk.',
+      'By its documentation the callback URL of a live webhook must have a host that ends in .gov.uk. In tests any host will do.',
     advice:
-      'Register the address of your service in production there, or ask its support for an exception. Nothing is to be changed in tests.',
+      'Register the address of your service in production there, or ask its support for an exception.',
     source: documented('webhooks/#set-up-a-callback-url-to-receive-a-webhook-message'),
     lacking: 'The account has no active webhook whose registration is kept.',
     judge(record) {
-      const broken = record.webhooks
-        .filter(each => !hasLiveHost(each))
-        .map(webhook => ({ evidence: registrations(record, [webhook]), times: 1, webhook }))
-      return { broken, right: registrations(record, record.webhooks) }
+      const right = registrations(record, record.webhooks)
+      const others = record.webhooks.filter(each => !hasLiveHost(each))
+      const broken = others.map(webhook => ({
+        webhook,
+        evidence: right.filter(({ about }) => about === webhook.webhook_id),
+        times: 1,
+      }))
+      return { broken, right }
     },
   },
   {

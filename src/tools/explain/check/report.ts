@@ -4,10 +4,11 @@ import { type Account, givenName } from '../../../core/account.ts'
 import { iso } from '../../../core/time.ts'
 import { version } from '../../../core/version.ts'
 import type { ToolContext } from '../../context.ts'
-import { HAS_FAILED, productionRules } from './judge.ts'
 import { outcomeRules } from './outcomes.ts'
+import { HAS_FAILED, productionRules } from './production.ts'
 import { receiverRules } from './receivers.ts'
 import { type AccountRecord, readRecord, type Window } from './record.ts'
+import { recurringRules } from './recurring.ts'
 import { requestRules } from './requests.ts'
 import { byId, type Finding, findingsOf, type Judged, levels, type Rule } from './rule.ts'
 import { situationsOf } from './situations.ts'
@@ -19,6 +20,7 @@ export const rules: readonly Rule[] = [
   ...productionRules,
   ...requestRules,
   ...outcomeRules,
+  ...recurringRules,
   ...receiverRules,
 ].toSorted((one, other) => byId(one.id, other.id))
 
@@ -67,7 +69,11 @@ export async function judgeAll(
   return findings
 }
 
-function judge(rule: Rule, record: AccountRecord, onFault: (error: unknown) => void): Judged {
+function judge(
+  rule: Rule,
+  record: AccountRecord,
+  onFault: (error: unknown) => void,
+): Judged | undefined {
   const { needs } = rule
   if (needs !== undefined && record.now - record.since <= needs) return { lacking: TOO_SHORT }
   try {

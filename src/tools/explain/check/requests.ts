@@ -1,45 +1,51 @@
 /** Rules about the requests of a client. */
 
-import { DAY, MINUTE, SECOND } from '../../../core/time.ts'
+import { SECOND } from '../../../core/time.ts'
+import { postsASecond } from '../../../pay/differences/arriving.ts'
 import { documented, inCode } from '../../../pay/differences/source.ts'
 import type { Evidence } from '../../record/exchange.ts'
 import { isWithin, made } from './outcomes.ts'
-import { hasDone, hasSucceeded, type Rule } from './rule.ts'
+import { hasDone, type Rule } from './rule.ts'
 
 /** Requests in a second of each kind. */
-const MOST_IN_A_SECOND = 15
+const MOST_IN_A_SECOND = postsASecond['govuk-pay']
 /** Fewer at once is the speed of Farthing, and not of the client. */
 const LEAST_AT_ONCE = 3
 /** Milliseconds. */
 const REPEATED_WITHIN = 30 * SECOND
+const REFUSED_WITHIN = 10 * SECOND
 const LEAST_REFUSALS = 5
+const CARD_TIMEOUT = 15 * SECOND
 
 /** The client cannot know what it did: it had left, or a plan reset the connection or replaced the response. */
-export const isLost = ({ ended, effect }: Evidence): boolean => ended !== 'sent' && effect === true
+export const isLost = ({ kind, ended, effect }: Evidence): boolean =>
+  kind === 'api' && ended !== 'sent' && effect === true
 
 const LIMITED = ['createPayment', 'capturePayment']
 const POSTS = /^(?:create|capture|cancel|refund|authorise)/
 
-/** Features that must be switched on, and what uses them. */
-const features: [feature: string, uses: (each: Evidence) => boolean][] = [
-  ['moto: true', each => made(each)?.moto === true],
-  ['the mode moto_api', each => made(each)?.mode === 'moto_api'],
+/** Features that must be switched on, where its documentation says so, and what uses them. */
+const features: [feature: string, page: string, uses: (each: Evidence) => boolean][] = [
+  ['moto: true', 'moto_payments/#turn-on-moto-payments', each => made(each)?.moto === true],
+  [
+    'the mode moto_api',
+    'moto_payments/moto_send_card_details_api/#set-up-sending-card-details-through-the-api',
+    each => made(each)?.mode === 'moto_api',
+  ],
   [
     'agreements',
-    each =>
-      hasDone('createAgreement')(each) ||
-      made(each)?.mode === 'agreement' ||
-      made(each)?.agreement === true,
+    'recurring_payments/#2-turn-on-recurring-payments-with-gov-uk-pay',
+    each => hasDone('createAgreement')(each) || made(each)?.agreement !== undefined,
   ],
 ]
 
-const IDEMPOTENCY = documented(
+export const IDEMPOTENCY = documented(
   'recurring_payments/#use-idempotency-to-avoid-double-charging-a-user',
 )
 
 /** Those that repeat one of these whose answer was lost, within 30 seconds. */
-const repeatedAmong = (equals: Iterable<readonly Evidence[]>): Evidence[] =>
-  [...equals].flatMap(equal =>
+const repeatedAmong = (posts: readonly Evidence[]): Evidence[] =>
+  [...Map.groupBy(posts, ({ content }) => content).values()].flatMap(equal =>
     equal.filter((each, i) => {
       const before = equal[i - 1]
       return before && isLost(before) && isWithin(REPEATED_WITHIN, before, each)
@@ -49,25 +55,28 @@ const repeatedAmong = (equals: Iterable<readonly Evidence[]>): Evidence[] =>
 const isOfMetadata = (told: string): boolean => told.includes(':')
 const nameOf = (told: string): string => told.slice(0, told.indexOf(':'))
 
-const isRefusal = ({ kind, status, code, ended }: Evidence): boolean =>
-  kind === 'api' &&
-  code !== undefined &&
-  (ended === 'sent' || ended === 'gone') &&
-  (status ?? 0) >= 400 &&
-  (status ?? 0) < 500
+/** An answer of 4xx that the client got. */
+const isRefusal = ({ ended, status, code }: Evidence): boolean =>
+  code !== undefined && /^(?:sent|replaced)$/.test(ended) && Math.floor((status ?? 0) / 100) === 4
+
+/** What return_url tells, in words, by what `Created.told` has of it. */
+const secrets: [what: string, is: (told: string) => boolean][] = [
+  ['the reference', told => told === 'reference'],
+  ['the email', told => told === 'email'],
+  ['a value of the metadata', isOfMetadata],
+]
 
 export const requestRules: readonly Rule[] = [
   {
     id: 'P13',
     level: 'note',
-    title: 'The rate limit',
-    sentence:
-      'Its source and its documentation say that GOV.UK Pay answers 429 P0900 to more than 15 such requests in a second.',
-    advice:
-      'Make fewer at once, and repeat after a 429. A load test needs an agreement with its support, by e-mail.',
-    source: inCode('publicapi settings', 'config.yaml', '42-43'),
+    title: postsASecond.about.subject,
+    sentence: `By its source GOV.UK Pay: ${postsASecond.about.govukPay}.`,
+    advice: 'Make fewer at once, and repeat after a second or more.',
+    source: postsASecond.about.source,
     lacking: 'There were never three POSTs under way at the same time.',
-    judge({ exchanges }) {
+    judge({ exchanges, behaviour }) {
+      if (behaviour === 'govuk-pay') return undefined
       const posts = exchanges.filter(
         ({ kind, operation }) => kind === 'api' && POSTS.test(operation),
       )
@@ -97,47 +106,16 @@ export const requestRules: readonly Rule[] = [
     title: 'Before you go live',
     sentence: 'Its documentation says that GOV.UK Pay must switch on some features first.',
     advice: 'Ask its support before you go live.',
-    source: documented('moto_payments/#take-a-payment-over-the-phone-moto-payments'),
+    source: documented('moto_payments/#turn-on-moto-payments'),
     lacking: 'No payment needed a feature that must be switched on.',
     judge({ exchanges }) {
-      const broken = features.map(([feature, uses]) => ({
+      const broken = features.map(([feature, page, uses]) => ({
+        source: documented(page),
         title: `Before you go live: ${feature}`,
         sentence: `Its documentation says that GOV.UK Pay must switch on ${feature} for the service first.`,
         evidence: exchanges.filter(each => each.kind === 'api' && uses(each)),
       }))
       return { broken }
-    },
-  },
-  {
-    id: 'P8',
-    level: 'warn',
-    title: 'Cancelling agreements',
-    sentence:
-      'By its source GOV.UK Pay answers 400 P2501: only an active agreement can be cancelled.',
-    advice: 'Do not cancel an agreement that was never active: leave it as it is.',
-    source: inCode('connector', 'agreement/service/AgreementService.java', '128-141'),
-    lacking: 'No agreement was cancelled.',
-    judge({ exchanges, neverActive }) {
-      const cancelled = exchanges
-        .filter(hasDone('cancelAgreement'))
-        .filter(({ ended }) => ended !== 'replaced')
-      const evidence = cancelled.filter(({ about = '' }) => neverActive.has(about))
-      return { broken: [{ evidence }], right: cancelled }
-    },
-  },
-  {
-    id: 'C4',
-    level: 'warn',
-    title: 'Idempotency-Key of recurring payments',
-    sentence: 'If the answer is lost and the request is repeated, the user pays twice.',
-    advice:
-      'Send an Idempotency-Key with each payment in agreement mode, the same one when you repeat it.',
-    source: IDEMPOTENCY,
-    lacking: 'No agreement payment was made.',
-    judge({ exchanges }) {
-      const creates = exchanges.filter(each => made(each)?.mode === 'agreement')
-      const evidence = creates.filter(({ created }) => !created?.key)
-      return { broken: [{ evidence }], right: creates }
     },
   },
   {
@@ -152,8 +130,7 @@ export const requestRules: readonly Rule[] = [
       'No answer to a create was lost. A plan can do that: reset, or a fault with when: after.',
     judge({ exchanges }) {
       const creates = exchanges.filter(({ created, effect }) => created && !created.key && effect)
-      const equals = Map.groupBy(creates, ({ created }) => created?.content).values()
-      return { broken: [{ evidence: repeatedAmong(equals) }], right: creates.filter(isLost) }
+      return { broken: [{ evidence: repeatedAmong(creates) }], right: creates.filter(isLost) }
     },
   },
   {
@@ -161,7 +138,7 @@ export const requestRules: readonly Rule[] = [
     level: 'warn',
     title: 'What return_url contains',
     sentence:
-      'return_url contains the reference, the email or metadata of the payment. Whoever guesses another one may see another payment.',
+      'return_url contains what is known of the payment. Whoever guesses another one may see another payment.',
     advice:
       'Put a secure random identifier in return_url that you made for this payment only, or a cookie on the user.',
     source: documented(
@@ -171,59 +148,50 @@ export const requestRules: readonly Rule[] = [
     judge({ exchanges }) {
       const creates = exchanges.filter(each => made(each)?.mode === 'web')
       const metadata = creates.flatMap(({ created }) => created?.told ?? []).filter(isOfMetadata)
-      const values = Map.groupBy(new Set(metadata), nameOf)
-      // A value that is the same in all payments says nothing of one of them.
-      const tells = (told: string) =>
-        !isOfMetadata(told) || (values.get(nameOf(told))?.length ?? 0) > 1
-      const evidence = creates.filter(({ created }) => created?.told?.some(tells))
-      return { broken: [{ evidence }], right: creates }
-    },
-  },
-  {
-    id: 'C7',
-    level: 'warn',
-    title: 'Capturing payments',
-    sentence:
-      'Payments have waited for a capture for a day or more. Its documentation says that they expire after five days.',
-    advice: 'Capture or cancel each payment that you create with delayed_capture.',
-    source: documented('delayed_capture/#delay-taking-a-payment'),
-    lacking: 'No payment was captured.',
-    needs: DAY,
-    judge({ exchanges, newest, ofPayment, capturable }) {
-      const waiting = capturable.filter(({ since }) => since + DAY <= newest)
-      const payments = waiting.flatMap(({ payment_id }) => ofPayment.get(payment_id) ?? [])
-      const evidence = payments.filter(made)
-      const right = exchanges.filter(hasDone('capturePayment'))
-      return { broken: [{ evidence, times: waiting.length }], right }
+      const names = Map.groupBy(metadata, nameOf)
+      // A value that several payments have, such as the name of a form, says nothing of one of them.
+      const isOfOne = (told: string) => {
+        const values = names.get(nameOf(told)) ?? []
+        return !isOfMetadata(told) || (values.length > 1 && new Set(values).size === values.length)
+      }
+      const broken = secrets.map(([what, is]) => ({
+        sentence: `return_url contains ${what} of the payment. Whoever guesses another one may see another payment.`,
+        evidence: creates.filter(({ created }) =>
+          created?.told?.some(told => is(told) && isOfOne(told)),
+        ),
+      }))
+      return { broken, right: creates }
     },
   },
   {
     id: 'C8',
     level: 'warn',
     title: 'Repeating refused requests',
-    sentence:
-      'The same request was refused five times or more within a minute, and none of its kind succeeded in between.',
+    sentence: 'The same POST was refused alike five times or more within ten seconds.',
     advice:
       'Read the code and the description of the refusal, and do not repeat the request unchanged.',
     source: documented('api_reference/#gov-uk-pay-api-error-codes'),
-    lacking: 'No request was refused.',
+    lacking: 'No POST was refused.',
     judge({ exchanges }) {
-      const groups = new Map<string, Map<string, Evidence[]>>()
+      const posts = exchanges.filter(({ content }) => content !== undefined)
+      const impatient = new Set<Evidence>()
       const evidence = new Set<Evidence>()
-      for (const each of exchanges) {
-        if (each.kind === 'api' && hasSucceeded(each)) groups.delete(each.operation)
-        if (!isRefusal(each)) continue
-        const { operation, code, field = '', refused = '' } = each
-        const ofOperation = groups.get(operation) ?? new Map<string, Evidence[]>()
-        groups.set(operation, ofOperation)
-        const key = [code, field, refused].join('\n')
-        const newest = [...(ofOperation.get(key) ?? []), each].slice(-LEAST_REFUSALS)
-        ofOperation.set(key, newest)
-        const [first] = newest
-        if (first && newest.length === LEAST_REFUSALS && each.at - first.at < MINUTE)
-          for (const one of newest) evidence.add(one)
-      }
-      return { broken: [{ evidence: [...evidence] }], right: exchanges.filter(isRefusal) }
+      for (const equal of Map.groupBy(posts, ({ content }) => content).values())
+        equal.forEach((each, i) => {
+          const before = equal[i - 1]
+          if (before?.status === 429 && isWithin(SECOND + before.ms, before, each))
+            impatient.add(each)
+          const alike = equal.slice(Math.max(0, i + 1 - LEAST_REFUSALS), i + 1)
+          const isLoop = alike.every(one => isRefusal(one) && one.code === each.code)
+          const first = alike[LEAST_REFUSALS - 1] && alike[0]
+          if (first && isLoop && isWithin(REFUSED_WITHIN, first, each))
+            for (const one of alike) evidence.add(one)
+        })
+      const sentence =
+        'A request was repeated within a second after its 429. Its documentation says to wait a second, and longer each time.'
+      const atOnce = { source: documented('api_reference/#rate-limits'), sentence }
+      const broken = [{ evidence: [...evidence] }, { ...atOnce, evidence: [...impatient] }]
+      return { broken, right: posts.filter(isRefusal) }
     },
   },
   {
@@ -234,17 +202,48 @@ export const requestRules: readonly Rule[] = [
       'The answer to a refund was lost and the same refund was sent again without refund_amount_available: it is paid out twice.',
     advice:
       'Send refund_amount_available with each refund, from refund_summary of the payment: GOV.UK Pay then refuses the second one with P0604.',
-    source: inCode('publicapi', 'service/CreateRefundService.java', '45-46'),
+    source: inCode('publicapi', 'service/CreateRefundService.java', '49-78'),
     lacking: 'No refund was made.',
     judge({ exchanges }) {
       const refunds = exchanges.filter(each => each.operation === 'refundPayment' && each.effect)
       const unguarded = refunds.filter(({ isGuarded }) => !isGuarded)
-      const equals = Map.groupBy(refunds, each => `${each.payment_id} ${each.refund}`).values()
-      const again = repeatedAmong(equals).filter(({ isGuarded }) => !isGuarded)
+      const again = repeatedAmong(unguarded)
       if (again.length > 0) return { broken: [{ evidence: again }] }
       const sentence =
         'A refund was made without refund_amount_available: if its answer is lost and it is sent again, it is paid out twice.'
       return { broken: [{ evidence: unguarded, level: 'note', sentence }], right: refunds }
+    },
+  },
+  {
+    id: 'C17',
+    level: 'warn',
+    title: 'Leaving POST /v1/auth',
+    sentence:
+      'The client left POST /v1/auth in less than 15 seconds. Its documentation says that GOV.UK Pay itself takes up to about 10: who leaves before may tell a user who has paid that it failed.',
+    advice: 'Let the timeout of the client be 15 seconds or more.',
+    source: documented(
+      'moto_payments/moto_send_card_details_api/#send-card-details-through-the-api',
+    ),
+    lacking: 'No card was posted to /v1/auth.',
+    judge({ exchanges }) {
+      const posts = exchanges.filter(({ operation }) => operation === 'authorisePayment')
+      const evidence = posts.filter(({ ended, ms }) => ended === 'gone' && ms < CARD_TIMEOUT)
+      return { broken: [{ evidence }], right: posts.filter(({ ended }) => ended === 'sent') }
+    },
+  },
+  {
+    id: 'C18',
+    level: 'note',
+    title: 'Pages of a search',
+    sentence: 'Of searches with several pages only the first was read.',
+    advice: 'Follow _links.next_page until there is none.',
+    source: documented('api_reference/#pagination'),
+    lacking: 'No search had several pages.',
+    judge({ exchanges }) {
+      const searches = exchanges.filter(({ page }) => page !== undefined)
+      const kinds = [...Map.groupBy(searches, ({ operation }) => operation).values()]
+      const evidence = kinds.filter(all => all.every(({ page }) => page === 'first')).flat()
+      return { broken: [{ evidence }], right: searches }
     },
   },
 ]

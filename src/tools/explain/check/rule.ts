@@ -64,7 +64,8 @@ export type Rule = RuleText & {
   lacking: string
   /** Milliseconds of account time that must have passed since what it judges. */
   needs?: number
-  judge: (record: AccountRecord) => Judged
+  /** undefined: it is no rule for an account of this behaviour. */
+  judge: (record: AccountRecord) => Judged | undefined
 }
 
 /** What a report says of one rule, with what shows it. */
@@ -103,8 +104,11 @@ function findingOf(found: Omit<RuleText & Judgement, 'level'> & { level: Verdict
 /** Of a rule without `lacking`, the result must have it where nothing could be judged. */
 export function findingsOf(
   rule: RuleText & { lacking?: string },
-  { broken = [], right = [], unclear = [], lacking = rule.lacking ?? '', passed = PASSED }: Judged,
+  judged: Judged | undefined,
 ): Finding[] {
+  if (!judged) return []
+  const { broken = [], right = [], unclear = [], passed = PASSED } = judged
+  const { lacking = rule.lacking ?? '' } = judged
   const found = broken.filter(({ evidence, times = evidence.length }) => times > 0)
   if (found.length > 0) return found.map(each => findingOf({ ...rule, ...each }))
   if (right.length > 0)

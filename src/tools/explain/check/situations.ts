@@ -1,231 +1,299 @@
 /**
- * What the documentation of GOV.UK Pay tells a client to handle, and whether the account has met it: the situations of
- * production in which integrations break.
+ * What the documentation of GOV.UK Pay tells a client to handle, and whether the application has met it: the situations
+ * of production in which integrations break.
  */
 import { inspect } from 'node:util'
 import type { Behaviour } from '../../../core/account.ts'
 import { timeOf } from '../../../core/ids.ts'
-import { DAY, MINUTE } from '../../../core/time.ts'
+import { DAY, MINUTE, SECOND } from '../../../core/time.ts'
 import type { Json } from '../../../platform/http/fields.ts'
 import type { Evidence } from '../../record/exchange.ts'
+import { type Told, type View, viewOf } from './application.ts'
+import { idOf } from './outcomes.ts'
 import type { AccountRecord } from './record.ts'
 import { isLost } from './requests.ts'
 import { hasDone, hasSucceeded } from './rule.ts'
 
-type Met = (record: AccountRecord) => readonly Evidence[]
+const SLOW = 5 * SECOND
 
-/** A request below /control. */
-type Act = { path: 'plans' | 'clock'; body: Json }
+/** The exchanges that show it, and those from which it cannot be seen whether the application noticed. */
+type Seen = { met: readonly Evidence[]; unclear?: readonly Evidence[] }
 
-type Row = {
-  situation: string
-  met: Met
-  /** How to make it: a command, with what else is to be done in a comment behind it, and a call of the library. */
-  line: string
-  library: string
-  /** The request of the line, for a button. */
-  act?: Act
-  /** Only an account that behaves so can meet it. */
-  only?: Behaviour
-}
+/** What makes it: a plan, the clock, which moves so many milliseconds, or a probe of the newest webhook. */
+type Made = { plan: Json } | { advance: number } | 'probe' | 'nothing'
 
-/** curl has --json from 7.82 on only. */
-const HEADERS = '-H "Authorization: Bearer $FARTHING_API_KEY" -H "Content-Type: application/json"'
+/** `then`: what the application does then, or a person. `only`: only such an account can meet it. */
+type Row = [situation: string, seen: (view: View) => Seen, by: Made, then: string, only?: Behaviour]
 
-/** A request to the control API. */
-const control = (path: string, body: object, then: string): string =>
-  `curl ${HEADERS} -d '${JSON.stringify(body)}' $FARTHING_URL/control/${path} # ${then}`
+/** `is` also tells a message about such a payment from others. */
+const told =
+  (pattern: RegExp, is: (told: Omit<Told, 'by' | 'state'>) => boolean = () => true) =>
+  (view: View): Seen => ({
+    met: view.told.filter(each => pattern.test(each.state) && is(each)).map(({ by }) => by),
+    unclear: view.taken.filter(({ shown = '' }) => pattern.test(shown)),
+  })
 
-/** A plan, after which the application does something. */
-function planned(body: Json, then: string): Pick<Row, 'line' | 'library' | 'act'> {
-  const after = `then let your application ${then}`
-  return {
-    act: { path: 'plans', body },
-    line: control('plans', body, after),
-    library: `await account.plan(${inspect(body, { breakLength: Infinity })}); ${after}`,
+const answered =
+  (is: (each: Evidence) => boolean) =>
+  ({ answers }: View): Seen => ({ met: answers.filter(is) })
+
+/** Of messages: those on which the application acted, and the others. */
+const messages =
+  (among: (view: View) => readonly Evidence[]) =>
+  (view: View): Seen => {
+    const found = among(view)
+    const { acted } = view
+    return { met: found.filter(each => acted.has(each)), unclear: found }
   }
-}
 
-/** A step of the clock, when the application has done something. */
-const moved = (advance: number, then: string): Pick<Row, 'line' | 'act'> => ({
-  line: control('clock', { advance }, then),
-  act: { path: 'clock', body: { advance } },
-})
-
-const PAY = 'create a payment and open its next_url'
-const CHARGE = 'take a payment with the agreement'
-const CAPTURE = 'then let your application capture that payment'
-
-const seenWith =
-  (is: (each: Evidence) => boolean): Met =>
-  ({ exchanges }) =>
-    exchanges.filter(is)
-
-const isState = (pattern: RegExp) => seenWith(({ state = '' }) => pattern.test(state))
-
-const isByAgreement = ({ created }: Evidence): boolean => created?.mode === 'agreement'
-
-const isStateByAgreement = (pattern: RegExp) =>
-  seenWith(each => isByAgreement(each) && pattern.test(each.state ?? ''))
-
-/** An attempt that was accepted after one of the same webhook was not. */
-const downAndUp: Met = ({ exchanges }) => {
+/** Accepted after one of the same webhook was not. */
+function afterFailure({ exchanges, taken }: View): Evidence[] {
   const down = new Set<string | undefined>()
+  const accepted = new Set(taken)
   return exchanges.filter(each => {
-    if (each.kind !== 'out' || each.hand === 'other' || each.printed) return false
+    if (each.kind !== 'out' || each.hand === 'other') return false
     if (!hasSucceeded(each)) down.add(each.webhook_id)
-    return hasSucceeded(each) && down.has(each.webhook_id)
+    return accepted.has(each) && down.has(each.webhook_id)
   })
 }
 
-/** A message that was accepted although it had been accepted before. */
-const twice: Met = ({ exchanges }) => {
+/** Accepted although it was accepted before. Of the messages of R3 every other one is a repetition. */
+function repeated({ exchanges, taken }: View): Evidence[] {
+  const ofProbe = exchanges.filter(({ probe }) => probe === 'R3')
+  const second = new Set(ofProbe.filter((_, i) => i % 2 === 1))
   const accepted = new Set<string | null>()
-  return exchanges.filter(each => {
-    if (each.kind !== 'out' || !hasSucceeded(each)) return false
-    const isAgain = accepted.has(each.message_id) && each.hand !== 'other'
-    if (each.hand !== 'other') accepted.add(each.message_id)
-    return isAgain || each.probe === 'R3'
+  return taken.filter(each => {
+    if (each.probe !== undefined) return second.has(each)
+    const isAgain = accepted.has(each.message_id)
+    accepted.add(each.message_id)
+    return isAgain
   })
 }
 
-const PROBE = {
-  line: 'farthing check --probe WEBHOOK_ID',
-  library: "await account.send('POST', '/control/webhooks/WEBHOOK_ID/probe')",
+/** card_payment_succeeded after a later message about its payment. */
+function disordered({ taken }: View): Evidence[] {
+  const later = new Set<string>()
+  return taken.filter(each => {
+    if (each.probe !== undefined) return each.probe === 'R4'
+    if (each.operation === 'card_payment_succeeded') return later.has(idOf(each))
+    later.add(idOf(each))
+    return false
+  })
+}
+
+const isCharge = ({ of }: Pick<Told, 'of'>): boolean => of?.mode === 'agreement'
+const isOnce = (told: Pick<Told, 'of'>): boolean => !isCharge(told)
+const isAuthorised = ({ authorised }: Pick<Told, 'authorised'>): boolean => authorised
+const isOpen = ({ authorised }: Pick<Told, 'authorised'>): boolean => !authorised
+
+const ends = (scenario: string, more: object = {}): Made => ({ plan: { scenario, ...more } })
+
+const READ = 'let your application create a payment, send a user to next_url and read the payment'
+const CHARGE = 'let your application take a payment with an agreement, and read it later'
+
+/** What the application does, by operation. */
+const does = {
+  createPayment: 'create a payment',
+  readPayment: 'read a payment',
+  cancelPayment: 'cancel a payment',
+  refundPayment: 'refund a payment',
+}
+
+/** The answers to which its client gets, from a plan or from the service. */
+const refusals: [situation: string, operation: keyof typeof does, status: number, code?: string][] =
+  [
+    ['A payment cannot be cancelled: P0501', 'cancelPayment', 400, 'P0501'],
+    ['A payment cannot be refunded: P0603', 'refundPayment', 400, 'P0603'],
+    ['Another amount is available for a refund: P0604', 'refundPayment', 412, 'P0604'],
+    ['The account may not take payments: P0940 to P0942', 'createPayment', 403, 'P0941'],
+    ['The API key is refused: 401', 'createPayment', 401],
+    ['What is asked for does not exist: 404', 'readPayment', 404, 'P0200'],
+    ['Too many requests: 429', 'createPayment', 429],
+    ['A fault of the service: 500', 'createPayment', 500],
+    ['The service is down: 503', 'createPayment', 503],
+  ]
+
+/** Any of the codes or the status that its name ends with. */
+const isSo = (situation: string, { code = '', status }: Evidence): boolean => {
+  const [, named = ''] = situation.split(': ')
+  const [first = '', last = first] = named.split(' to ')
+  return named === String(status) ? code !== 'P0911' : code >= first && code <= last
 }
 
 const rows: readonly Row[] = [
-  {
-    situation: 'A card is declined',
-    met: seenWith(each => /P0010/.test(each.state ?? '') && !isByAgreement(each)),
-    ...planned({ scenario: 'declined' }, PAY),
-  },
-  {
-    situation: 'The user cancels',
-    met: isState(/P0030/),
-    ...planned({ scenario: 'cancel' }, PAY),
-  },
-  {
-    situation: 'The payment provider has an error',
-    met: isState(/P0050/),
-    ...planned({ scenario: 'error' }, PAY),
-  },
-  {
-    situation: 'The user abandons the payment, and it expires',
-    met: isState(/P0020/),
-    ...moved(90 * MINUTE, 'after your application has created a payment'),
-    library: "await account.clock.advance('90m')",
-    only: 'govuk-pay',
-  },
-  {
-    situation: 'The payment is submitted when the user returns',
-    met: isState(/^submitted/),
-    ...planned({ scenario: 'success', confirm: false }, PAY),
-    only: 'govuk-pay',
-  },
-  {
-    situation: 'A payment is captured days after it was made',
-    met: seenWith(
+  ['A card is declined', told(/P0010/, isOnce), ends('declined'), READ],
+  ['The user cancels', told(/P0030/), ends('cancel'), READ],
+  ['The payment provider has an error', told(/P0050/), ends('error'), READ],
+  [
+    'The service cancels a payment',
+    view => {
+      const { met, unclear = [] } = told(/P0040/)(view)
+      return { met: [...met, ...view.answers.filter(hasDone('cancelPayment'))], unclear }
+    },
+    'nothing',
+    'let your application cancel a payment that is open',
+  ],
+  [
+    'The user abandons the payment, and it expires',
+    told(/P0020/, isOpen),
+    { advance: 90 * MINUTE },
+    'let your application read a payment that was open',
+    'govuk-pay',
+  ],
+  [
+    'A payment that was authorised expires',
+    told(/P0020/, isAuthorised),
+    { advance: 5 * DAY },
+    'let your application read a payment that was capturable',
+    'govuk-pay',
+  ],
+  [
+    'The payment is submitted when the user returns',
+    told(/^submitted/, isOnce),
+    ends('success', { confirm: false }),
+    READ,
+    'govuk-pay',
+  ],
+  [
+    'A payment is captured days after it was made',
+    answered(
       each =>
         hasDone('capturePayment')(each) &&
         each.payment_id !== null &&
         each.at - timeOf(each.payment_id) >= DAY,
     ),
-    ...moved(2 * DAY, `after a user has paid with delayed_capture; ${CAPTURE}`),
-    library: `await account.clock.advance('2d'); ${CAPTURE}`,
-  },
-  {
-    situation: 'A refund is refused, because the amount that is available is another one',
-    met: seenWith(({ operation, code }) => operation === 'refundPayment' && code === 'P0604'),
-    ...planned({ on: 'refundPayment', answer: { status: 412, code: 'P0604' } }, 'refund a payment'),
-  },
-  {
-    situation: 'A refund fails after it was accepted',
-    met: seenWith(({ failedRefund }) => failedRefund === true),
-    ...planned(
-      { on: 'refundPayment', scenario: 'error' },
-      'refund a payment, and read the refund later',
-    ),
-  },
-  {
-    situation: 'A recurring payment is declined and may be tried again',
-    met: isStateByAgreement(/P0010$/),
-    ...planned({ scenario: 'declined', can_retry: true }, CHARGE),
-  },
-  {
-    situation: 'A recurring payment is declined for good',
-    met: isStateByAgreement(/P0010 final$/),
-    ...planned({ scenario: 'declined', can_retry: false }, CHARGE),
-  },
-  {
-    situation: 'A recurring payment is answered created first',
-    met: isStateByAgreement(/^(?:created|started)$/),
-    ...planned({ hold: true }, CHARGE),
-    only: 'govuk-pay',
-  },
-  {
-    situation: 'The agreement is inactive when a payment is taken with it',
-    met: seenWith(
-      each =>
-        each.operation === 'createPayment' &&
-        isByAgreement(each) &&
-        each.status === 400 &&
-        each.field === 'agreement_id',
-    ),
-    ...planned({ scenario: 'declined', can_retry: false }, `${CHARGE} twice`),
-  },
-  {
-    situation: 'An answer is lost, and the request has taken effect',
-    met: seenWith(isLost),
-    ...planned({ on: 'createPayment', reset: true, when: 'after' }, 'create a payment'),
-  },
-  {
-    situation: 'Too many requests: 429',
-    met: seenWith(({ kind, status }) => kind === 'api' && status === 429),
-    ...planned({ on: 'createPayment', answer: { status: 429 } }, 'create a payment'),
-  },
-  {
-    situation: 'A fault of the service: 500',
-    met: seenWith(({ kind, status }) => kind === 'api' && status === 500),
-    ...planned({ on: 'createPayment', answer: { status: 500 } }, 'create a payment'),
-  },
-  {
-    situation: 'The receiver is down for a while',
-    met: downAndUp,
-    line: '# stop your receiver, let a user pay, start it, and let a user pay again',
-    library: 'receiver.answer(503), then receiver.answer(200)',
-  },
-  { situation: 'A message comes twice', met: twice, ...PROBE },
-  {
-    situation: 'Messages come out of order',
-    met: seenWith(each => each.probe === 'R4' && hasSucceeded(each)),
-    ...PROBE,
-  },
-  {
-    situation: 'A message is as GOV.UK Pay prints it',
-    met: seenWith(each => each.govuk === true && hasSucceeded(each)),
-    line: control(
-      'reset',
-      { behaviour: 'govuk-pay' },
-      'register your webhook again, and let a user pay',
-    ),
-    library: "await account.reset({ behaviour: 'govuk-pay' }); await account.receive()",
-  },
+    { advance: 2 * DAY },
+    'let your application capture a payment that was capturable',
+  ],
+  [
+    'A refund fails after it was accepted',
+    answered(({ shown }) => shown === 'refund error'),
+    ends('error', { on: 'refundPayment' }),
+    'let your application refund a payment, and read the refund later',
+  ],
+  [
+    'A recurring payment is declined and may be tried again',
+    told(/P0010 again/, isCharge),
+    ends('declined', { can_retry: true }),
+    CHARGE,
+  ],
+  [
+    'A recurring payment is declined for good',
+    told(/P0010 final/, isCharge),
+    ends('declined', { can_retry: false }),
+    CHARGE,
+  ],
+  [
+    'A recurring payment is answered created first',
+    told(/^(?:created|started)/, isCharge),
+    'nothing',
+    CHARGE,
+    'govuk-pay',
+  ],
+  [
+    'The agreement is inactive when a payment is taken with it',
+    answered(each => each.agreement === 'inactive' && each.created !== undefined),
+    ends('declined', { can_retry: false }),
+    'let your application take two payments with an agreement, the second one later',
+  ],
+  [
+    'An answer is lost, and the request has taken effect',
+    ({ exchanges }) => ({ met: exchanges.filter(isLost) }),
+    { plan: { on: 'createPayment', reset: true, when: 'after' } },
+    'let your application create a payment',
+  ],
+  [
+    'An answer takes five seconds or more',
+    answered(({ ms }) => ms >= SLOW),
+    { plan: { on: 'createPayment', delay: 6 * SECOND } },
+    'let your application create a payment',
+  ],
+  ...refusals.map(([situation, on, status, code]): Row => {
+    const answer = { status, ...(code && { code }) }
+    const then = `let your application ${does[on]}`
+    return [situation, answered(each => isSo(situation, each)), { plan: { on, answer } }, then]
+  }),
+  [
+    'The receiver is down for a while',
+    messages(afterFailure),
+    'nothing',
+    'stop your receiver, let a user pay, start it, and let a user pay again',
+  ],
+  ['A message comes twice', messages(repeated), 'probe', ''],
+  ['Messages come out of order', messages(disordered), 'probe', ''],
+  [
+    'A message is as GOV.UK Pay prints it',
+    messages(({ taken }) => taken.filter(({ govuk }) => govuk)),
+    'nothing',
+    'register the webhook of your receiver, and let a user pay',
+    'govuk-pay',
+  ],
 ]
 
-/** The identifier in the lines is that of a webhook of the application, if there is one. */
+/** curl has --json from 7.82 on only. */
+const curl = (path: string, body: object): string =>
+  `curl -H "Authorization: Bearer $FARTHING_API_KEY" -H "Content-Type: application/json" -d '${JSON.stringify(body)}' $FARTHING_URL/control/${path}`
+
+const RUN = 'run your tests with its key'
+
+type Lines = [line: string, library: string, more: string]
+
+/** What makes the situation: a command, and a call of the library. What is left to do stands in a comment. */
+function linesOf([, , by, then, only]: Row, record: AccountRecord): Lines {
+  const { behaviour, isTest, toProbe } = record
+  if (only && only !== behaviour) {
+    const account = `await farthing.account(${inspect({ behaviour: only })})`
+    return isTest
+      ? [curl('reset', { behaviour: only }), account, `an empty account that can meet it: ${RUN}`]
+      : [curl('accounts', { behaviour: only }), account, `an account that can meet it: ${RUN}`]
+  }
+  if (by === 'nothing') return ['', '', then]
+  const more = `then ${then}`
+  if (by === 'probe') {
+    if (!toProbe) return ['', '', 'register the webhook of your receiver first']
+    const path = `/control/webhooks/${toProbe.webhook_id}/probe`
+    const line = `farthing check --probe ${toProbe.webhook_id}`
+    return [line, `await account.send('POST', '${path}')`, '']
+  }
+  if ('advance' in by)
+    return [curl('clock', by), `await account.clock.advance(${by.advance})`, more]
+  const plan = inspect(by.plan, { breakLength: Infinity })
+  return [curl('plans', by.plan), `await account.plan(${plan})`, more]
+}
+
+const UNCLEAR =
+  'your receiver answered 2xx, and made no request about the payment within five seconds: look in its log what it did'
+
+/** Of each situation whether it was met; null where only the application itself can tell. */
 export function situationsOf(record: AccountRecord) {
-  const webhook = record.toProbe?.webhook_id ?? 'WEBHOOK_ID'
-  const named = (text: string) => text.replace('WEBHOOK_ID', webhook)
-  const possible = rows.filter(({ only = record.behaviour }) => only === record.behaviour)
-  return possible.map(({ situation, met, line, library }) => {
+  const view = viewOf(record)
+  return rows.map(row => {
+    const [situation, seen] = row
+    const { met, unclear = [] } = seen(view)
     /** The newest exchange that shows it. */
-    const evidence = met(record).at(-1)?.exchange_id ?? null
-    const isMet = evidence !== null
-    return { situation, met: isMet, evidence, line: named(line), library: named(library) }
+    const evidence = (met.at(-1) ?? unclear.at(-1))?.exchange_id ?? null
+    const isMet = met.length > 0 || (unclear.length > 0 ? null : false)
+    const [line, library, more] = isMet === null ? ['', '', UNCLEAR] : linesOf(row, record)
+    const commented = (text: string, mark: string) =>
+      [text, more && `${mark} ${more}`].filter(Boolean).join(' ')
+    return {
+      situation,
+      met: isMet,
+      evidence,
+      line: commented(line, '#'),
+      library: commented(library, '//'),
+    }
   })
 }
 
-/** What a button beside the situation does; undefined where its line is no request below /control. */
-export const actOf = (situation: string): Act | undefined =>
-  rows.find(each => each.situation === situation)?.act
+/**
+ * The request below /control that a button beside the situation sends. Undefined where no such request makes it, or only
+ * in an account of the other behaviour.
+ */
+export function actOf(situation: string, behaviour: Behaviour) {
+  const [, , by, , only = behaviour] = rows.find(([name]) => name === situation) ?? []
+  if (typeof by !== 'object' || only !== behaviour) return undefined
+  return 'plan' in by
+    ? ({ path: 'plans', body: by.plan } as const)
+    : ({ path: 'clock', body: by } as const)
+}

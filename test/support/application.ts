@@ -1,0 +1,148 @@
+/** An application that takes payments, with its users and its receiver. */
+import { createHmac } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Account } from '../../src/testing/public.d.ts'
+import type { Service } from './service.ts'
+
+const web = {
+  amount: 500,
+  reference: 'R',
+  description: 'D',
+  return_url: 'https://shop.example.org/back',
+}
+
+export type Application = ReturnType<typeof createApplication>
+
+/** Its receiver checks signatures, and reads the payment of each message before it answers. */
+export function createApplication({ clock }: Pick<Service, 'clock'>, account: Account) {
+  let [agreement, payment_id, key, isDeaf] = ['', '', '', false]
+  const answers: number[] = []
+  /** A tenth of a second each, as production takes fewer than 15 in a second. */
+  const send = (method: string, path: string, body?: object) => {
+    clock.advance(100)
+    return account.send(method, path, body)
+  }
+  const post = async (path: string, body?: object) => (await send('POST', path, body)).body
+  const read = (id: string) => send('GET', `/v1/payments/${id}`)
+  const create = (more: object = {}) => post('/v1/payments', { ...web, ...more })
+  const pay = async (more?: object) => {
+    const made = await create(more)
+    await account.complete(made.payment_id, 'success')
+    await account.clock.advance('5s')
+    return made.payment_id as string
+  }
+  const refund = async () => {
+    const id = await pay()
+    const asked = { amount: 100, refund_amount_available: 500 }
+    return { id, refund: await post(`/v1/payments/${id}/refunds`, asked) }
+  }
+  const charge = async (agreement_id = agreement) => {
+    const how = { authorisation_mode: 'agreement', agreement_id }
+    const { return_url, ...fields } = web
+    return (await post('/v1/payments', { ...fields, ...how })).payment_id as string
+  }
+  const register = async () => {
+    const { port } = receiver.address() as AddressInfo
+    const { signing_key } = await post('/control/webhooks', {
+      callback_url: `http://127.0.0.1:${port}`,
+    })
+    key = signing_key
+  }
+  const receiver = createServer((request, response) => {
+    let text = ''
+    request.on('data', chunk => {
+      text += chunk
+    })
+    request.on('end', () => {
+      const signature = createHmac('sha256', key).update(text).digest('hex')
+      const isTrue = request.headers['pay-signature'] === signature
+      const status = isTrue ? (answers.shift() ?? 200) : 401
+      const reading = status === 200 && !isDeaf ? read(JSON.parse(text).resource_id) : undefined
+      void Promise.resolve(reading).finally(() => response.writeHead(status).end())
+    })
+  })
+  return {
+    /** What is there before the line: what happened before in each account of its behaviour, an agreement, a receiver. */
+    async prepare(name: string) {
+      if (/recurring|agreement/.test(name)) {
+        agreement = (await post('/v1/agreements', { reference: 'R', description: 'D' }))
+          .agreement_id
+        await pay({ set_up_agreement: agreement })
+        if (!/created first/.test(name)) await read(await charge())
+        await account.clock.advance('1m')
+      }
+      if (/xpires|days after/.test(name)) payment_id = await pay({ delayed_capture: true })
+      if (/abandons/.test(name)) payment_id = (await create()).payment_id
+      if (!/receiver|essage/.test(name)) return
+      receiver.listen(0, '127.0.0.1')
+      await once(receiver, 'listening')
+      if (/prints/.test(name)) return
+      await register()
+      await pay()
+      await account.settled()
+    },
+    /** What it does, by the end of a line. */
+    acts: {
+      'create a payment': () => create().catch(() => {}),
+      'create a payment, send a user to next_url and read the payment': async () => {
+        const made = await create()
+        await fetch(made._links.next_url.href, { redirect: 'manual' })
+        await read(made.payment_id)
+      },
+      'read a payment': async () => read(await pay()),
+      'read a payment that was open': () => read(payment_id),
+      'read a payment that was capturable': () => read(payment_id),
+      'capture a payment that was capturable': () => post(`/v1/payments/${payment_id}/capture`),
+      'cancel a payment': async () => post(`/v1/payments/${(await create()).payment_id}/cancel`),
+      'cancel a payment that is open': async () =>
+        post(`/v1/payments/${(await create()).payment_id}/cancel`),
+      'refund a payment': refund,
+      'refund a payment, and read the refund later': async () => {
+        const { id, refund: made } = await refund()
+        await account.clock.advance('1h')
+        await send('GET', `/v1/payments/${id}/refunds/${made.refund_id}`)
+      },
+      'take a payment with an agreement, and read it later': async () => {
+        const id = await charge()
+        await account.clock.advance('5s')
+        await read(id)
+      },
+      'take two payments with an agreement, the second one later': async () => {
+        await charge()
+        await account.clock.advance('5s')
+        await charge()
+      },
+      'register the webhook of your receiver, and let a user pay': async () => {
+        await register()
+        await pay()
+        await account.settled()
+      },
+      'stop your receiver, let a user pay, start it, and let a user pay again': async () => {
+        answers.push(503, 503, 503, 503)
+        await pay()
+        await account.settled().catch(() => {})
+        answers.length = 0
+        await pay()
+        await account.settled().catch(() => {})
+      },
+      '': async () => {},
+    } as Record<string, () => Promise<unknown>>,
+    post,
+    create,
+    pay,
+    refund,
+    charge,
+    plan: (plan: object) => account.send('POST', '/control/plans', plan),
+    agreement: () => agreement,
+    answer: (status: number) => answers.push(status),
+    /** From now on the receiver answers and reads nothing. */
+    ignore() {
+      isDeaf = true
+    },
+    async [Symbol.asyncDispose]() {
+      receiver.close()
+    },
+  }
+}
