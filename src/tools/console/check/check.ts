@@ -97,7 +97,7 @@ ${wideTable(situations, {
 function howPart(visit: PageVisit, situation: string, line: string): Html {
   const [command = '', then] = line.split('# ')
   const shown = asTypedHere(command.trim().replace('$FARTHING_URL', visit.addresses.api))
-  const act = visit.config.control && actOf(situation, visit.account.behaviour)
+  const act = shown !== '' && visit.config.control && actOf(situation, visit.account.behaviour)
   const id = situation.toLowerCase().replace(/[^a-z0-9]+/g, '-')
   const plan = button({
     id,
