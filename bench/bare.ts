@@ -29,7 +29,7 @@ const server = http.createServer((request, response) => {
   request.on('data', chunk => chunks.push(chunk))
   request.on('end', async () => {
     const given = JSON.parse(Buffer.concat(chunks).toString())
-    const { after } = makePayment({ newId, secrets }, account, Date.now(), given, undefined)
+    const { after } = makePayment({ newId, secrets }, account, Date.now(), { given })
     await database.write([insertPayment(after)])
     answer(response, 201, after.payment_id, PADDING)
   })

@@ -20,13 +20,7 @@ async function loop(): Promise<number> {
   let written = 0
   for (; performance.now() < until; written++) {
     const given = readNewPayment({ ...body() })
-    const { after } = makePayment(
-      { newId, secrets },
-      newAccount('bare'),
-      Date.now(),
-      given,
-      undefined,
-    )
+    const { after } = makePayment({ newId, secrets }, newAccount('bare'), Date.now(), { given })
     const { sql, values, also } = insertPayment(after)
     await client.query('begin')
     await client.query({ name: 'payment', text: sql, values })

@@ -17,110 +17,68 @@ function problemsOf(env: Record<string, string>): string[] {
 const postgres = (url: string) => ({ kind: 'postgres' as const, url })
 const sqlite = (path: string) => ({ kind: 'sqlite' as const, path })
 
+const KEY = 'x'.repeat(16)
+const LONGEST_NAME = 'ü'.repeat(50)
+
 /** Values that can be used, and what they are read as. */
-const good: Record<string, [key: keyof Config, values: [text: string, value: unknown][]]> = {
-  PORT: [
-    'port',
-    [
-      ['0', 0],
-      ['8080', 8080],
-      ['65535', 65_535],
-      [' 80 ', 80],
-    ],
-  ],
-  HOST: [
-    'host',
-    [
-      ['0.0.0.0', '0.0.0.0'],
-      ['::1', '::1'],
-      ['localhost', 'localhost'],
-    ],
-  ],
+const good: Record<string, [key: keyof Config, values: Record<string, unknown>]> = {
+  PORT: ['port', { 0: 0, 8080: 8080, 65535: 65_535, ' 80 ': 80 }],
+  HOST: ['host', { '0.0.0.0': '0.0.0.0', '::1': '::1', localhost: 'localhost' }],
   DATABASE_URL: [
     'database',
-    [
-      ['sqlite:data/farthing.db', sqlite('data/farthing.db')],
-      ['sqlite:/var/lib/a b.db', sqlite('/var/lib/a b.db')],
-      ['sqlite:///var/lib/farthing.db', sqlite('///var/lib/farthing.db')],
-      ['sqlite::memory:', sqlite(':memory:')],
-      ['postgres://me:secret@db:5432/farthing', postgres('postgres://me:secret@db:5432/farthing')],
-      ['POSTGRES://db/farthing', postgres('POSTGRES://db/farthing')],
-      [
-        'postgresql://db/farthing?sslmode=require',
-        postgres('postgresql://db/farthing?sslmode=require'),
-      ],
-    ],
+    {
+      'sqlite:data/farthing.db': sqlite('data/farthing.db'),
+      'sqlite:/var/lib/a b.db': sqlite('/var/lib/a b.db'),
+      'sqlite:///var/lib/farthing.db': sqlite('///var/lib/farthing.db'),
+      'sqlite::memory:': sqlite(':memory:'),
+      'postgres://me:secret@db:5432/farthing': postgres('postgres://me:secret@db:5432/farthing'),
+      'POSTGRES://db/farthing': postgres('POSTGRES://db/farthing'),
+      'postgresql://db/a?sslmode=require': postgres('postgresql://db/a?sslmode=require'),
+    },
   ],
-  FARTHING_API_KEY: [
-    'apiKey',
-    [
-      ['x'.repeat(16), 'x'.repeat(16)],
-      ['!"#$%&()*+,-./~^_', '!"#$%&()*+,-./~^_'],
-    ],
-  ],
+  FARTHING_API_KEY: ['apiKey', { [KEY]: KEY, '!"#$%&()*+,-./~^_': '!"#$%&()*+,-./~^_' }],
   FARTHING_BASE_URL: [
     'baseUrl',
-    [
-      ['https://pay.example.org', 'https://pay.example.org'],
-      ['http://localhost:3000/', 'http://localhost:3000'],
-      ['https://pay.example.org/a//', 'https://pay.example.org/a'],
-      ['HTTPS://Pay.Example.Org/farthing/api/', 'https://pay.example.org/farthing/api'],
-    ],
+    {
+      'https://pay.example.org': 'https://pay.example.org',
+      'http://localhost:3000/': 'http://localhost:3000',
+      'https://pay.example.org/a//': 'https://pay.example.org/a',
+      'HTTPS://Pay.Example.Org/farthing/api/': 'https://pay.example.org/farthing/api',
+    },
   ],
-  FARTHING_PAGES_URL: ['pagesUrl', [['http://10.0.0.1/pay', 'http://10.0.0.1/pay']]],
+  FARTHING_PAGES_URL: ['pagesUrl', { 'http://10.0.0.1/pay': 'http://10.0.0.1/pay' }],
   FARTHING_CALLBACK_HOSTS: [
     'callbackHosts',
-    [
-      ['localhost', new Set(['localhost'])],
-      [' a.internal:8080, B.internal ,', new Set(['a.internal:8080', 'b.internal'])],
-      ['[::1]:8443', new Set(['[::1]:8443'])],
-    ],
+    {
+      localhost: new Set(['localhost']),
+      ' a.internal:8080, B.internal ,': new Set(['a.internal:8080', 'b.internal']),
+      '[::1]:8443': new Set(['[::1]:8443']),
+    },
   ],
   FARTHING_RETURN_HOSTS: [
     'returnHosts',
-    [
-      ['localhost:8080, App', new Set(['localhost:8080', 'app'])],
-      ['[::1]', new Set(['[::1]'])],
-    ],
+    { 'localhost:8080, App': new Set(['localhost:8080', 'app']), '[::1]': new Set(['[::1]']) },
   ],
   FARTHING_SERVICE_NAME: [
     'serviceName',
-    [
-      ["Rowan's <market>", "Rowan's <market>"],
-      ['ü'.repeat(50), 'ü'.repeat(50)],
-    ],
+    { "Rowan's <market>": "Rowan's <market>", [LONGEST_NAME]: LONGEST_NAME },
   ],
-  FARTHING_TRUST_PROXY: [
-    'trustProxy',
-    [
-      ['true', true],
-      ['false', false],
-      ['TRUE', true],
-    ],
-  ],
-  FARTHING_BEHAVIOUR: ['behaviour', [['govuk-pay', 'govuk-pay']]],
-  FARTHING_CONSOLE: [
-    'console',
-    [
-      ['true', true],
-      ['false', false],
-    ],
-  ],
-  FARTHING_METRICS_PORT: ['metricsPort', [['9464', 9464]]],
-  LOG_LEVEL: [
-    'logLevel',
-    [
-      ['debug', 'debug'],
-      ['SILENT', 'silent'],
-    ],
-  ],
+  FARTHING_TRUST_PROXY: ['trustProxy', { true: true, false: false, TRUE: true }],
+  FARTHING_BEHAVIOUR: ['behaviour', { 'govuk-pay': 'govuk-pay' }],
+  FARTHING_CONSOLE: ['console', { true: true, false: false }],
+  FARTHING_METRICS_PORT: ['metricsPort', { 9464: 9464 }],
+  LOG_LEVEL: ['logLevel', { debug: 'debug', SILENT: 'silent' }],
 }
 
 const bad: Record<string, string[]> = {
   PORT: ['-1', '65536', '80a', '3e3', '80.5', '0x50'],
   DATABASE_URL: [
-    ...['sqlite:', 'sqlite://data/farthing.db', 'sqlite:file:farthing.db', 'data/farthing.db'],
-    ...['mysql://a', 'postgres://a:b:c'],
+    'sqlite:',
+    'sqlite://data/farthing.db',
+    'sqlite:file:farthing.db',
+    'data/farthing.db',
+    'mysql://a',
+    'postgres://a:b:c',
   ],
   FARTHING_API_KEY: [
     'x'.repeat(15),
@@ -130,18 +88,36 @@ const bad: Record<string, string[]> = {
     `"${'x'.repeat(16)}"`,
   ],
   FARTHING_BASE_URL: [
-    ...['pay.example.org', 'ftp://pay.example.org', 'https://', 'https://a b', 'https://a/?'],
-    ...['https://a/b#', 'https://me:secret@a', 'https://a//b', 'http://127.0.0.1:3000/v1/'],
+    'pay.example.org',
+    'ftp://pay.example.org',
+    'https://',
+    'https://a b',
+    'https://a/?',
+    'https://a/b#',
+    'https://me:secret@a',
+    'https://a//b',
+    'http://127.0.0.1:3000/v1/',
     '"https://a"',
   ],
   FARTHING_PAGES_URL: ['/pay', 'javascript:alert(1)', 'https://a/v1'],
   FARTHING_URL: ['127.0.0.1:3000', 'http://127.0.0.1:3000/v1'],
   FARTHING_CALLBACK_HOSTS: [
-    ...['a b', '*.internal', 'https://a', 'a:0', 'a:65536', '::1', 'a/b', 'a@b'],
+    'a b',
+    '*.internal',
+    'https://a',
+    'a:0',
+    'a:65536',
+    '::1',
+    'a/b',
+    'a@b',
   ],
   FARTHING_RETURN_HOSTS: ['http://localhost', 'a:0'],
   FARTHING_WEBHOOK_URL: [
-    ...['localhost:4000', 'ftp://a', 'http://me:secret@a', 'http://a:0', 'http://a/b c'],
+    'localhost:4000',
+    'ftp://a',
+    'http://me:secret@a',
+    'http://a:0',
+    'http://a/b c',
     `http://a/${'x'.repeat(2_048)}`,
   ],
   FARTHING_SIGNING_KEY: [
@@ -191,7 +167,7 @@ describe('The configuration', () => {
 
   for (const [name, [key, values]] of Object.entries(good))
     test(`${name} is read in each of its forms`, () => {
-      for (const [text, value] of values)
+      for (const [text, value] of Object.entries(values))
         assert.deepEqual(readConfig({ [name]: text })[key], value, text)
     })
 

@@ -3,7 +3,8 @@ import type { Config } from '../core/config.ts'
 import { controlIsOff } from '../core/errors.ts'
 import type { Ports } from '../core/ports.ts'
 import { changedIn, createSignals } from '../core/signal.ts'
-import { createPause, createReading, createTurns, ownTurn } from '../core/turns.ts'
+import { createSlots } from '../core/slots.ts'
+import { createPause, createReading, ownTurn } from '../core/turns.ts'
 import { agreementEndpoints } from '../pay/agreements/routes.ts'
 import { lostError } from '../pay/differences/errors.ts'
 import { disputeEndpoints } from '../pay/disputes/routes.ts'
@@ -88,7 +89,7 @@ export async function createApp(
     deliveries,
     recorder,
     reading: createReading(),
-    listening: createTurns(1),
+    listening: createSlots(1, Infinity),
     refusedKeys: refused.sum,
     onRuleFault,
     signals,

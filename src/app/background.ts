@@ -2,10 +2,10 @@
 import type { Logger } from 'pino'
 import type { Ports } from '../core/ports.ts'
 import { DAY, HOUR } from '../core/time.ts'
-import { deleteEndedRooms, emptyRooms, endExpiredAccounts } from '../pay/ended-rooms.ts'
 import { sweep } from '../pay/retention.ts'
 import { sweepListeners } from '../tools/deliver/listener-store.ts'
 import type { App } from './app.ts'
+import { deleteEndedRooms, emptyRooms, endExpiredAccounts } from './ended-rooms-store.ts'
 
 /** Milliseconds. */
 const SWEEP_INTERVAL = 60_000

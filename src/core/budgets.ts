@@ -68,6 +68,8 @@ export const ALL_RECORD_READERS = 8
 export const RECORD_READERS_WAITING = 1_000
 /** Requests of an account and its test accounts that wait at once for something to happen. Held by test/contract/control/accounts.test.ts. */
 export const HELD_WAITS = 200
+/** Milliseconds that such a request waits at most. Held by test/contract/control/isolation.test.ts. */
+export const LONGEST_WAIT_MS = 10_000
 /** Test accounts of an account at a time. One more is 422. Held by test/contract/control/isolation.test.ts. */
 export const TEST_ACCOUNTS = 10_000
 

@@ -36,12 +36,22 @@ export function createGathering<Item, Result>(
     const line = lines.get(key) ?? { asked: [], runs: 0 }
     lines.set(key, line)
     line.asked.push({ item, resolve, reject })
-    if (line.runs < atOnce && line.asked.length >= line.runs * most + Number(line.runs === 0)) {
+    const isFull = line.runs < atOnce && line.asked.length >= line.runs * most
+    if (line.runs === 0 || isFull) {
       line.runs += 1
       void run(key)
     }
     return promise
   }
+}
+
+/** Of a key one run at a time. What is asked for during one shares the next, which begins after the call. */
+export function createSharing<Result>() {
+  const gather = createGathering(Infinity, async (works: (() => Promise<Result>)[]) => {
+    const result = await works[0]?.()
+    return works.map(() => result as Result) // there is one at least
+  })
+  return (key: string, work: () => Promise<Result>): Promise<Result> => gather(key, work)
 }
 
 /** How many places a statement may have for items: few numbers, so that few statements are prepared. */

@@ -14,6 +14,8 @@ export type Statement = {
   values: Value[]
   /** The statement must change exactly so many rows. If it does not, the whole write is undone. */
   expect?: number
+  /** It belongs to the record of requests: damage that it meets fails the writes of the record alone. */
+  ofRecord?: true
   /** A second statement, for other rows, that is sent to the database together with this one. */
   also?: { sql: string; values: Value[] }
 }

@@ -7,7 +7,7 @@ export type ReleaseSlot = () => void
  * Takes a slot of `owner`, now or when one is released. Resolves undefined without a slot: after `ms` milliseconds if it
  * is given, when `client` closes, or where too many wait.
  */
-type TakeSlot = (
+export type TakeSlot = (
   owner: string,
   ms?: number,
   client?: EventEmitter,
@@ -90,5 +90,19 @@ export function createSlots(each: number, inAll: number, mostWaiting = Infinity)
       slots.waiting.add(end)
       waiting += 1
     })
+  }
+}
+
+/** Runs the work when the owner has a slot. Of a semaphore whose callers wait as long as it takes. */
+export async function inSlot<Done>(
+  takeSlot: TakeSlot,
+  owner: string,
+  work: () => Promise<Done>,
+): Promise<Done> {
+  const release = await takeSlot(owner)
+  try {
+    return await work()
+  } finally {
+    release?.()
   }
 }

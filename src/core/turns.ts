@@ -11,36 +11,7 @@ import {
 } from './budgets.ts'
 import { overloaded, unreadable } from './errors.ts'
 import { currentGuest, currentOwner, type Guest, resting, workFor } from './guests.ts'
-import { createSlots, type ReleaseSlot } from './slots.ts'
-
-export type Turns = ReturnType<typeof createTurns>
-
-/**
- * At most `atOnce` runs per key; others queue. Callers that queue with the same `what` share one run, which begins after
- * their calls. Pass a new Symbol to share with nobody.
- */
-export function createTurns(atOnce: number) {
-  const takeSlot = createSlots(atOnce, Infinity)
-  /** The runs that wait for a slot. */
-  const waiting = new Map<string | symbol, Promise<unknown>>()
-
-  return <Done>(key: string, what: string | symbol, work: () => Promise<Done>): Promise<Done> => {
-    const name = nameOf(key, what)
-    const same = waiting.get(name)
-    if (same) return same as Promise<Done> // the same was asked for
-    const slot = takeSlot(key)
-    if (!(slot instanceof Promise)) return work().finally(slot)
-    const done = slot.then(release => {
-      waiting.delete(name)
-      return work().finally(release)
-    })
-    waiting.set(name, done)
-    return done
-  }
-}
-
-const nameOf = (key: string, what: string | symbol): string | symbol =>
-  typeof what === 'symbol' ? what : `${key} ${what}`
+import { createSlots, inSlot, type ReleaseSlot } from './slots.ts'
 
 /** Who asks for long work. `socket` closes when the client leaves. */
 export type Asker = { account: Account; socket?: Socket }
@@ -97,7 +68,7 @@ export function createReading() {
 
   return <Done>(asker: Asker, what: string | symbol, work: () => Promise<Done>): Promise<Done> => {
     if (currentGuest()?.isReading) return work()
-    const name = nameOf(asker.account.room, what)
+    const name = typeof what === 'symbol' ? what : `${asker.account.room} ${what}`
     const run = waiting.get(name) ?? begin(ownerOf(asker.account), name, work)
     return share(run, asker) as Promise<Done> // the same was asked for
   }
@@ -134,12 +105,9 @@ const oneAtATime = createSlots(1, 1)
  * Runs the work when it is the turn of the account, and all before it have ended. Each of its steps should take far less
  * than 25 ms.
  */
-export async function inSlices<Result>(work: (pause: Pause) => Promise<Result>): Promise<Result> {
-  const release = await oneAtATime(currentOwner())
-  try {
+export function inSlices<Result>(work: (pause: Pause) => Promise<Result>): Promise<Result> {
+  return inSlot(oneAtATime, currentOwner(), async () => {
     await ownTurn()
-    return await work(createPause())
-  } finally {
-    release?.()
-  }
+    return work(createPause())
+  })
 }

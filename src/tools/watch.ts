@@ -19,9 +19,12 @@ import { listenersOf, livingKeysOf, markersOf } from './watch-store.ts'
 
 /** Milliseconds between two looks. */
 const EVERY = 1_000
-/** The same beside other instances: for ten minutes after one was noticed, and while an attempt waits for a listener that is not here. */
+/**
+ * The same for ten seconds after another instance was noticed, and while an attempt waits for a listener that is not here:
+ * it passes two instances within its two seconds.
+ */
 const EVERY_BESIDE_OTHERS = 50
-const BESIDE_OTHERS = 600_000
+const BESIDE_OTHERS = 10_000
 
 /** Rooms, or keys, of one query. */
 const AT_ONCE = 100

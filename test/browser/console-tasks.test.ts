@@ -23,7 +23,7 @@ after(() => service?.stop())
 const withoutScript = visitInOneWindow(browser, { javaScriptEnabled: false })
 const withScript = visitInOneWindow(browser)
 
-/** A person at a page. Each method is one click, but `fill`, which is one field, and `choose`, which its button counts. */
+/** A person at a page. Each method is one click, but `fill`, which is one field, and `choose` and `select`, which their button counts. */
 function personAt(page: Page) {
   const taken = { clicks: 0, fields: 0 }
   return {
@@ -44,6 +44,7 @@ function personAt(page: Page) {
       await page.fill(selector, value)
     },
     choose: (selector: string) => page.check(selector),
+    select: (selector: string, value: string) => page.selectOption(selector, value),
     shows: async (pattern: RegExp, selector = 'main') =>
       assert.match(await page.innerText(selector), pattern),
   }
@@ -107,7 +108,7 @@ const tasks: Task[] = [
       await choose('#scenario')
       await click('#submit-card-details')
       await click('#confirm')
-      await shows(/You are back\s+The payment is success/)
+      await shows(/You are back\s+The payment has ended: success/)
     },
   },
   {
@@ -251,6 +252,26 @@ const tasks: Task[] = [
       await shows(/R-inner/)
       await click('a:has-text("back to")')
       await shows(/Home/, 'h1')
+    },
+  },
+  {
+    name: 'a week later, the next payment declined, a situation of production, and a test account ended',
+    clicks: 7,
+    from: '',
+    prepare: api => ask(service, api, 'accounts', { name: 'task' }),
+    run: async ({ click, press, select, shows }) => {
+      await click('.farthing-account a')
+      await click('#advance-3')
+      await shows(/The clock is moved/)
+      await select('#scenario', 'declined')
+      await click('#plan')
+      await shows(/It is planned.*Payment: declined/s)
+      await press('summary:has-text("End it")')
+      await click('#end-task')
+      await shows(/The test account has ended/)
+      await click('nav[aria-label=Menu] a:has-text("Check")')
+      await click('#too-many-requests-429')
+      await shows(/It is planned/)
     },
   },
   {

@@ -170,7 +170,12 @@ onOneDatabase('OpenAPI: document', service => {
         .map(({ name }: Body) => name)
     assert.deepEqual(names('/v1/agreements'), ['status', 'reference', 'page', 'display_size'])
     assert.deepEqual(names('/v1/refunds'), [
-      ...['from_date', 'to_date', 'from_settled_date', 'to_settled_date', 'page', 'display_size'],
+      'from_date',
+      'to_date',
+      'from_settled_date',
+      'to_settled_date',
+      'page',
+      'display_size',
     ])
     assert.deepEqual(names('/v1/webhooks/{webhook_id}/messages'), ['page', 'display_size'])
   })

@@ -139,7 +139,17 @@ for (const [kind, newUrl] of Object.entries(kinds))
 
     test('returns texts and numbers exactly as they were stored', async () => {
       const texts = [
-        ...['', ' ', "it's", '"', '\\', '%_', '$1', 'é', '😀', '\u0001\n\r\t', 'x'.repeat(70_000)],
+        '',
+        ' ',
+        "it's",
+        '"',
+        '\\',
+        '%_',
+        '$1',
+        'é',
+        '😀',
+        '\u0001\n\r\t',
+        'x'.repeat(70_000),
       ]
       for (const [i, text] of texts.entries()) {
         await database.write([insert(`i${i}`, text, i)])

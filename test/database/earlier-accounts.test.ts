@@ -17,10 +17,16 @@ const MIGRATION = '../../src/platform/database/migrations/0019-names-of-test-acc
 
 /** The steps since behaviours, undone. */
 const BEFORE_BEHAVIOURS = [
-  ...['drop index webhook_messages_by_due', 'alter table webhook_messages drop column due_at'],
-  ...['alter table webhook_messages drop column sent_as'],
-  ...['alter table payments drop column passed', 'drop index payments_by_due'],
-  ...['alter table payments drop column due_at', 'alter table accounts drop column behaviour'],
+  'alter table exchanges drop column method',
+  'alter table exchanges drop column broken',
+  'alter table exchanges drop column by_hand',
+  'drop index webhook_messages_by_due',
+  'alter table webhook_messages drop column due_at',
+  'alter table webhook_messages drop column sent_as',
+  'alter table payments drop column passed',
+  'drop index payments_by_due',
+  'alter table payments drop column due_at',
+  'alter table accounts drop column behaviour',
   'delete from migrations where number >= 19',
 ]
 

@@ -42,7 +42,7 @@ test('Damage to the record of requests fails its writes alone, from then on with
   const path = join(tempFolder(), 'farthing.db')
   const made = connect(path, 1_000)
   made.exec('create table a (b integer); create table exchanges (id text primary key, body text)')
-  const row = { sql: 'insert into exchanges values ($1, $2)' }
+  const row = { sql: 'insert into exchanges values ($1, $2)', ofRecord: true } as const
   for (let i = 100; i < 200; i++) made.run({ ...row, values: [`${i}`, 'x'.repeat(500)] })
   made.close()
   damageLastPage(path, 'exchanges')

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { ROOM_TABLES } from '../../src/app/ended-rooms-store.ts'
 import type { Database } from '../../src/core/ports.ts'
-import { ROOM_TABLES } from '../../src/pay/ended-rooms.ts'
 import { PAYMENT_TABLES } from '../../src/pay/retention.ts'
 import { openAt } from '../support/open-database.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
-import { createGathering, inSizes } from '../../src/core/gather.ts'
+import { createGathering, createSharing, inSizes } from '../../src/core/gather.ts'
 
 test('What is asked for during a run shares the next one, and only a full run begins beside it', async () => {
   const runs: { items: number[]; end: () => void }[] = []
@@ -40,4 +40,25 @@ test('Items are parted into sizes of statements, each item once', () => {
     [64, 8, 8, 8, 8, 1, 1, 1, 1],
   )
   assert.deepEqual(parts.flat(), items)
+})
+
+test('Of a key one shared run goes on at a time, and who asks meanwhile shares a run that begins after all have asked', async () => {
+  const share = createSharing<number>()
+  const ends: (() => void)[] = []
+  let begun = 0
+  const work = async () => {
+    begun += 1
+    const number = begun
+    await new Promise<void>(resolve => ends.push(resolve))
+    return number
+  }
+  const first = share('room', work)
+  await setImmediate()
+  const later = [share('room', work), share('room', work)]
+  const other = share('other', work)
+  const failing = share('failing', () => Promise.reject(new Error('failed')))
+  await assert.rejects(failing, /failed/)
+  assert.equal(begun, 2)
+  for (let ended = 0; ended < ends.length; await setImmediate()) ends[ended++]?.()
+  assert.deepEqual(await Promise.all([first, ...later, other]), [1, 3, 3, 2])
 })

@@ -159,10 +159,20 @@ const oddities: ((target: string) => string)[] = [
 const odd = (target: string, oddity: number): string => oddities[oddity]?.(target) ?? target
 
 const types = [
-  ...['application/json', 'application/json', 'APPLICATION/JSON', 'application/json;charset=utf-8'],
-  ...['application/vnd.a+json', 'application/json\x80', 'application/', 'multipart/form-data'],
-  ...['application/x-www-form-urlencoded', 'application/x-www-form-urlencoded; ;;=', 'text/plain'],
-  ...['', ';', '*/*'],
+  'application/json',
+  'application/json',
+  'APPLICATION/JSON',
+  'application/json;charset=utf-8',
+  'application/vnd.a+json',
+  'application/json\x80',
+  'application/',
+  'multipart/form-data',
+  'application/x-www-form-urlencoded',
+  'application/x-www-form-urlencoded; ;;=',
+  'text/plain',
+  '',
+  ';',
+  '*/*',
 ]
 
 const header = (name: string, ...values: string[]): fc.Arbitrary<[string, string]> =>

@@ -5,10 +5,16 @@ import type { PaymentRow, RefundRow, Rows } from './rows.ts'
 /** Every possible history, complete or not: Specification, *States and transitions*. */
 const histories = new Set(
   [
-    ...['created', 'created started', 'created started submitted success'],
-    ...['created started submitted capturable', 'created started submitted capturable success'],
-    ...['created started submitted capturable cancelled', 'created started failed'],
-    ...['created started error', 'created started cancelled', 'created failed'],
+    'created',
+    'created started',
+    'created started submitted success',
+    'created started submitted capturable',
+    'created started submitted capturable success',
+    'created started submitted capturable cancelled',
+    'created started failed',
+    'created started error',
+    'created started cancelled',
+    'created failed',
     'created cancelled',
   ].map(text => text.replaceAll(' ', ',')),
 )

@@ -2,9 +2,10 @@
  * Checks the invariants of docs/notes/reliability.md, by their numbers there, on a database to which nothing
  * is being written. Tests that send requests check those that the rows cannot show.
  */
+
+import { ROOM_TABLES } from '../../src/app/ended-rooms-store.ts'
 import { idFloor } from '../../src/core/ids.ts'
 import type { Database } from '../../src/core/ports.ts'
-import { ROOM_TABLES } from '../../src/pay/ended-rooms.ts'
 import { oldestKept } from '../../src/pay/retention.ts'
 import { agreementProblems } from './invariants-agreements.ts'
 import { causeProblems } from './invariants-causes.ts'

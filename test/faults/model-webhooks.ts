@@ -47,7 +47,12 @@ export type Message = {
 }
 
 export const eventTypes = [
-  ...['succeeded', 'captured', 'refunded', 'failed', 'cancelled', 'settled'],
+  'succeeded',
+  'captured',
+  'refunded',
+  'failed',
+  'cancelled',
+  'settled',
 ].map(name => `card_payment_${name}`)
 
 const ACCEPTED = {

@@ -7,9 +7,13 @@ import { elementsOf, only, tagged, withId } from './document.ts'
 import { card, form, payment, site } from './examples.ts'
 
 const hostile = [
-  ...['<script>alert(1)</script>', '</title></dd><img src=x onerror=alert(1)>'],
-  ...['" autofocus onfocus="alert(1)', "' onmouseover='alert(1)", '&lt;b&gt; &amp; &quot;'],
-  ...['<!-- --><![CDATA[ ]]>', '{{7*7}} {%7%} <%= 7 %> #{7}'],
+  '<script>alert(1)</script>',
+  '</title></dd><img src=x onerror=alert(1)>',
+  '" autofocus onfocus="alert(1)',
+  "' onmouseover='alert(1)",
+  '&lt;b&gt; &amp; &quot;',
+  '<!-- --><![CDATA[ ]]>',
+  '{{7*7}} {%7%} <%= 7 %> #{7}',
   '\u202Eevil\u2066 \u0000\uFFFD \u{1F4B7}',
 ]
 

@@ -77,7 +77,13 @@ const JEST = `
 
 /** TypeScript 5 does not read `exports` of a package with this module. */
 const COMMONJS = [
-  ...['--noEmit', '--strict', '--skipLibCheck', '--target', 'es2022', '--module', 'commonjs'],
+  '--noEmit',
+  '--strict',
+  '--skipLibCheck',
+  '--target',
+  'es2022',
+  '--module',
+  'commonjs',
 ]
 const TYPES = `import { type Payment, startFarthing } from 'farthing/testing'
   export const pay = async (): Promise<Payment> => (await startFarthing()).payment()`

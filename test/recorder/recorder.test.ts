@@ -2,12 +2,13 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Database, Time } from '../../src/core/ports.ts'
+import type { RawAttempt } from '../../src/pay/webhooks/attempts.ts'
 import { createFactWriter } from '../../src/tools/explain/check/judge.ts'
 import { createRecorder } from '../../src/tools/record/recorder.ts'
 
 // Not whole: what the recorder reads of a request and its response.
 const request = {
-  account: { name: 'a-test', room: 'a-test', parent: 'default' },
+  account: { name: 'a-test', room: 'a-test', parent: 'default', behaviour: 'specification' },
   method: 'GET',
   url: '/v1/payments',
   began: 1,
@@ -72,4 +73,19 @@ test('otherwise they wait only while 100 rows wait', async t => {
   await write()
   assert.equal(sent(), 100)
   await recorder.close()
+})
+
+test('the record closes once the answers have come that receivers still owe', async () => {
+  const { recorder, write } = recording(false)
+  const { promise: answer, resolve } = Promise.withResolvers<undefined>()
+  const attempt = { url: '', headers: {}, body: '', result: '', answer }
+  recorder.attempt(request.account, attempt as unknown as RawAttempt)
+  let isClosed = false
+  const closing = recorder.close().then(() => {
+    isClosed = true
+  })
+  await write()
+  assert.equal(isClosed, false)
+  resolve(undefined)
+  await closing
 })

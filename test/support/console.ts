@@ -160,4 +160,4 @@ export function rowsOf({ elements }: Shown, caption?: string): string[][] {
 export const textOf = ({ text }: Found): string => text.replace(/\s+/g, ' ').trim()
 
 /** The heading of a day in a list. */
-const DAY = /^\w+day, \d+ \w+ \d{4}$/
+const DAY = /^\w+day \d+ \w+ \d{4}$/

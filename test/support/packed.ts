@@ -8,7 +8,13 @@ import { tempFolder } from './folders.ts'
 const run = promisify(execFile)
 const ROOT = join(import.meta.dirname, '../..')
 const NEEDED = [
-  ...['bin', 'src', 'scripts', 'docs/package.md', 'package.json', 'README.md', 'LICENSE'],
+  'bin',
+  'src',
+  'scripts',
+  'docs/package.md',
+  'package.json',
+  'README.md',
+  'LICENSE',
   'tsconfig.json',
 ]
 

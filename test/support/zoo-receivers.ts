@@ -9,6 +9,7 @@ import {
   integration,
   type Keeper,
   MINUTE,
+  pay,
   payAndRead,
   SECOND,
   times,
@@ -16,9 +17,9 @@ import {
 import type { Service } from './service.ts'
 import { leaveGap } from './zoo-outcomes.ts'
 
-type Attempt = number | 'timeout'
+type Attempt = number | 'timeout' | 'printed'
 
-/** Attempts as they would have been recorded, a second apart: `ms` and the status of each, or `timeout`. */
+/** Attempts as they would have been recorded, a second apart: `ms` of each, `timeout`, or `printed` by `farthing listen`. */
 export async function recordAttempts(
   { service, room }: { service: Pick<Service, 'clock' | 'database'>; room: string },
   { external_id: webhook_id }: Body,
@@ -45,7 +46,8 @@ export async function recordAttempts(
       method: 'POST',
       path: 'https://localhost/hook',
       result: isTimeout ? 'timeout' : '200 OK',
-      ms: isTimeout ? 2_000 : ms,
+      ms: isTimeout ? 2_000 : Number(ms) || 0,
+      ...(ms === 'printed' && { facts: { printed: true } }),
       ended: 'sent',
     })(newId(began))
   })
@@ -82,6 +84,17 @@ async function recordCancel(
 export const SLOW = 1_001
 
 export const receivers: Integration[] = [
+  integration(
+    'outcomes that farthing listen prints and nobody reads',
+    ['C1 fail'],
+    async keeper => {
+      await times(3, async () => {
+        const { payment_id } = await pay(keeper.api)
+        await recordAttempts(keeper, { external_id: null }, ['printed'], payment_id)
+      })
+      await keeper.api.advance(10 * MINUTE)
+    },
+  ),
   integration('a receiver that redirects', ['W2 fail', 'P15 note'], async keeper => {
     await hook(keeper, 302)
     await times(3, () => payAndRead(keeper.api))

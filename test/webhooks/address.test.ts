@@ -148,7 +148,17 @@ describe('FARTHING_CALLBACK_HOSTS:', () => {
 
   test('Each invalid entry is one problem, and the others are kept.', () => {
     const bad = [
-      ...['http://a', 'a/b', 'a:0', 'a:65536', 'a:b', '::1', '[::1', '*', '*.a', 'a b', 'u@a'],
+      'http://a',
+      'a/b',
+      'a:0',
+      'a:65536',
+      'a:b',
+      '::1',
+      '[::1',
+      '*',
+      '*.a',
+      'a b',
+      'u@a',
     ]
     const { hosts, problems } = parseAllowedHosts([...bad, 'good', '', 'Good.:1'].join(','))
     assert.equal(problems.length, bad.length)

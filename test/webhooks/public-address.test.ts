@@ -40,7 +40,13 @@ describe('Classifying an address:', () => {
 
   test('Text that is not a canonical IP literal is not a public address.', () => {
     for (const text of [
-      ...['', 'localhost', '08.8.8.8', '0x8.8.8.8', '8.8.8', '[2606::1]', '8.8.8.8 '],
+      '',
+      'localhost',
+      '08.8.8.8',
+      '0x8.8.8.8',
+      '8.8.8',
+      '[2606::1]',
+      '8.8.8.8 ',
     ]) {
       assert.equal(isPublicAddress(text), false, text)
     }
@@ -82,8 +88,14 @@ describe('Classifying an address:', () => {
     for (const address of addresses) assert.equal(isPublicAddress(address), false, address)
     const overlooked = [...addresses].filter(each => ipaddr.parse(each).range() === 'unicast')
     assert.deepEqual(overlooked.sort(), [
-      ...['100:0:0:1::1', '168.63.129.16', '1::1', '2001:470:1f0b:0:200:5efe:a00:1', '4000::1'],
-      ...['8000::1', '::7f00:1', '::a00:1'],
+      '100:0:0:1::1',
+      '168.63.129.16',
+      '1::1',
+      '2001:470:1f0b:0:200:5efe:a00:1',
+      '4000::1',
+      '8000::1',
+      '::7f00:1',
+      '::a00:1',
     ])
   })
 
@@ -129,9 +141,15 @@ describe('Classifying an address:', () => {
         const inverted = `${(~((a << 8) | b) & 0xffff).toString(16)}:${(~((c << 8) | d) & 0xffff).toString(16)}`
         const subnet = `${first.toString(16)}:${second.toString(16)}`
         const forms = [
-          ...[`::${quad}`, `::ffff:${quad}`, `::ffff:0:${quad}`, `64:ff9b::${quad}`],
-          ...[`64:ff9b:1::${quad}`, `2002:${hex}::1`, `2001:0:808:808:0:0:${inverted}`],
-          ...[`${subnet}::5efe:${quad}`, `${subnet}::200:5efe:${quad}`],
+          `::${quad}`,
+          `::ffff:${quad}`,
+          `::ffff:0:${quad}`,
+          `64:ff9b::${quad}`,
+          `64:ff9b:1::${quad}`,
+          `2002:${hex}::1`,
+          `2001:0:808:808:0:0:${inverted}`,
+          `${subnet}::5efe:${quad}`,
+          `${subnet}::200:5efe:${quad}`,
         ]
         for (const form of forms) assert.equal(isPublicAddress(form), false, form)
       }),

@@ -119,9 +119,13 @@ describe('The hosts file:', () => {
 
   test('The parser accepts comments, tabs, several names on a line and several lines for a name.', () => {
     const text = [
-      ...['# 1.1.1.1 commented.example', '127.0.0.1\tlocalhost LOCALHOST.localdomain # 2.2.2.2 no'],
-      ...['   ::1   localhost ip6-localhost  ', 'fe80::1%lo0 localhost'],
-      ...['not-an-address name.example', '9.9.9.9', ''],
+      '# 1.1.1.1 commented.example',
+      '127.0.0.1\tlocalhost LOCALHOST.localdomain # 2.2.2.2 no',
+      '   ::1   localhost ip6-localhost  ',
+      'fe80::1%lo0 localhost',
+      'not-an-address name.example',
+      '9.9.9.9',
+      '',
     ].join('\r\n')
     assert.deepEqual(Object.fromEntries(parseHosts(text)), {
       localhost: ['127.0.0.1', '::1', 'fe80::1%lo0'],

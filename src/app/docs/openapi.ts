@@ -6,7 +6,6 @@ import { version } from '../../core/version.ts'
 import { takenAccept } from '../../pay/differences/arriving.ts'
 import { lostError } from '../../pay/differences/errors.ts'
 import { paymentIn } from '../../pay/payments/response.ts'
-import { messageDocs } from '../../pay/webhooks/message-docs.ts'
 import { exampleAddresses } from '../../platform/http/addresses.ts'
 import type { AreaName } from '../../platform/http/areas.ts'
 import type { Endpoint } from '../../platform/http/endpoint.ts'
@@ -20,6 +19,7 @@ import {
 import { errorBody } from '../../platform/http/schema.ts'
 import { withExamples } from './examples.ts'
 import { controlIntroduction, controlTags, introduction, tags } from './introduction.ts'
+import { messageDocs } from './message-docs.ts'
 
 /** Endpoints by their chapter of the documentation, in its order. */
 export type Chapters = Readonly<Record<string, readonly Endpoint[]>>

@@ -7,10 +7,10 @@ import {
 } from '../../core/account.ts'
 import { asTypedHere } from '../../core/invocation.ts'
 import { page, type Site } from '../../pay/hosted/pages.ts'
-import { firstPayment } from '../../pay/payments/first-payment.ts'
 import { buttonLink } from '../../platform/web/components.ts'
 import { type Html, html } from '../../platform/web/html.ts'
 import { twoThirds } from '../../platform/web/layout.ts'
+import { firstPayment } from './first-payment.ts'
 
 const code = (text: string): Html => html`<code class="farthing-code">${text}</code>`
 const listing = (text: string): Html => html`<pre class="farthing-listing">${text}</pre>`

@@ -63,30 +63,24 @@ const instrument = {
   created_date: { ...timestamp, description: 'When it was set up' },
 } as const
 
-const LAST_SET_UP = 'The card of the payment that last set the agreement up'
+const agreementWith = <const Card extends Record<string, object>>(card: Card) =>
+  object('Agreement', required, {
+    ...optional,
+    payment_instrument: {
+      ...object('PaymentInstrument', { ...instrument, ...card }),
+      description: 'The card of the payment that last set the agreement up',
+    },
+  })
 
 /** Specification, *Agreement*. */
-const agreement = object('Agreement', required, {
-  ...optional,
-  payment_instrument: {
-    ...object('PaymentInstrument', {
-      ...instrument,
-      CardDetails: cardDetails,
-      card_details: { ...cardDetails, description: 'The same as CardDetails' },
-    }),
-    description: LAST_SET_UP,
-  },
+const agreement = agreementWith({
+  CardDetails: cardDetails,
+  card_details: { ...cardDetails, description: 'The same as CardDetails' },
 })
 
 export const agreementIn: Decision<Titled> = {
   specification: agreement,
-  'govuk-pay': object('Agreement', required, {
-    ...optional,
-    payment_instrument: {
-      ...object('PaymentInstrument', { ...instrument, card_details: cardDetailsWithNulls }),
-      description: LAST_SET_UP,
-    },
-  }),
+  'govuk-pay': agreementWith({ card_details: cardDetailsWithNulls }),
 }
 
 type ShownAgreement = Omit<FromSchema<typeof agreement>, 'payment_instrument'> & {

@@ -41,7 +41,12 @@ export const cardMistake = difference<
   },
   {
     specification: () => undefined,
-    'govuk-pay': (card, now) => lengthMistake(card) ?? blankMistake(card) ?? formMistake(card, now),
+    'govuk-pay': (card, now) =>
+      lengthMistake(card) ??
+      blankMistake(card) ??
+      (isExpired(card.expiry_date, now)
+        ? wordedError['govuk-pay'](outsideLimit(codes, 'expiry_date', 'must not be over'))
+        : undefined),
   },
 )
 
@@ -66,21 +71,6 @@ function lengthMistake(card: CardAuthorisation): ApiError | undefined {
 function blankMistake(card: CardAuthorisation): ApiError | undefined {
   const name = NAMES.find(each => card[each].trim() === '')
   return name && new ApiError(500, 'P0198', `${name} is blank`)
-}
-
-const FORMS = {
-  card_number: [/^\d{12,19}$/, 'must be 12 to 19 digits'],
-  cvc: [/^\d{3,4}$/, 'must be 3 or 4 digits'],
-  expiry_date: [/^(?:0[1-9]|1[0-2])\/\d{2}$/, 'must be a month and a year as MM/YY'],
-} as const
-
-function formMistake(card: CardAuthorisation, now: number): ApiError | undefined {
-  const name = NAMES.find(each => !FORMS[each][0].test(card[each]))
-  const worded = wordedError['govuk-pay']
-  if (name) return worded(outsideLimit(codes, name, FORMS[name][1]))
-  return isExpired(card.expiry_date, now)
-    ? worded(outsideLimit(codes, 'expiry_date', 'must not be over'))
-    : undefined
 }
 
 const cardIn = (body: Readonly<Record<string, unknown>>): CardAuthorisation => {

@@ -25,7 +25,7 @@ import {
   refusedNumber,
 } from '../differences/cards.ts'
 import { wordsOf } from '../differences/difference.ts'
-import { otherBody } from '../differences/errors.ts'
+import { otherBody, wordedError } from '../differences/errors.ts'
 import { FORBIDDEN, type Refusals } from '../refusals.ts'
 import { advance } from './advance.ts'
 import { changePayment } from './commands.ts'
@@ -189,6 +189,10 @@ function readCardAuthorisation(body: Json, behaviour: Behaviour, now: number): C
   const card = body as CardAuthorisation // every field has been checked to be text
   const mistake = cardMistake[behaviour](card, now)
   if (mistake) throw mistake
-  readFields(body, cardAuthorisation, codes).checkLimits()
+  try {
+    readFields(body, cardAuthorisation, codes).checkLimits()
+  } catch (error) {
+    throw error instanceof errors.ApiError ? wordedError[behaviour](error) : error
+  }
   return card
 }

@@ -33,18 +33,22 @@ import { pursue } from './scenario.ts'
 import { findKeyHolder, insertPayment, savePayment, takeIdempotencyKey } from './store.ts'
 import type { Trigger } from './transitions.ts'
 
-type Creation = {
-  account: Account
-  /** Where the client found the API. */
-  address: string
+/** What a payment is made of. */
+type Made = {
   given: NewPayment
-  idempotencyKey?: string | undefined
-  /** A hash of what was asked for with the key, if it may be asked for again. */
+  /** A hash of what was asked for with its key, if it may be asked for again. */
   asked?: string | undefined
-  scenarios?: Scenarios | undefined
   /** The return_url of a payment with this identifier, instead of the given one. */
   returnTo?: ((payment_id: string) => string) | undefined
   origin?: Origin | undefined
+}
+
+type Creation = Made & {
+  account: Account
+  /** Where the client found the API. */
+  address: string
+  idempotencyKey?: string | undefined
+  scenarios?: Scenarios | undefined
 }
 
 /** As `write` of the database. */
@@ -78,8 +82,8 @@ export async function createPayment(context: Context, creation: Creation): Promi
     const agreement = await usedAgreement(context, account, given)
     const plans = await apply?.({ given })
     const now = context.time.now(account)
-    const made = { ...creation, applied: plans?.applied, base_url }
-    const change = makePayment(context, account, now, given, agreement, made)
+    const made = { ...creation, agreement, applied: plans?.applied, base_url }
+    const change = makePayment(context, account, now, made)
     const messages = await messagesOf(context, change)
     const statements = [
       // The statement most likely to miss comes first, so that little is rolled back.
@@ -130,7 +134,8 @@ async function usedAgreement(
   return agreement
 }
 
-type Made = Pick<Creation, 'asked' | 'returnTo' | 'origin'> & {
+type MadeWith = {
+  agreement?: Agreement | undefined
   applied?: Scenario | undefined
   base_url?: string | undefined
 }
@@ -140,9 +145,7 @@ export function makePayment(
   { newId, secrets }: Pick<Ports, 'newId' | 'secrets'>,
   { room, behaviour }: Pick<Account, 'room' | 'behaviour'>,
   now: AccountTime,
-  given: NewPayment,
-  agreement: Agreement | undefined,
-  { applied, asked, base_url, returnTo, origin }: Made = {},
+  { given, agreement, applied, asked, base_url, returnTo, origin }: Made & MadeWith,
 ): Omit<Change, 'before'> {
   const payment_id = newId(now, room)
   const payment: Payment = {

@@ -1,8 +1,8 @@
 /** Does the steps that time owes payments: once, in their order, each in a commit with its messages. */
 import type { Account } from '../../core/account.ts'
-import type { AccountTime, Statement } from '../../core/ports.ts'
+import { createSharing } from '../../core/gather.ts'
+import type { AccountTime, Database, Statement } from '../../core/ports.ts'
 import { untilWritten } from '../../core/retry.ts'
-import { createTurns } from '../../core/turns.ts'
 import { accountOfRoom } from '../../platform/accounts/store.ts'
 import { findAgreement } from '../agreements/store.ts'
 import type { Context } from '../context.ts'
@@ -45,7 +45,13 @@ export async function currentByToken(context: Context, token: string) {
 }
 
 /** One batch of a room at a time, so that readers and a moved clock do not race each other. */
-const takeTurn = createTurns(1)
+const allTurns = new WeakMap<Database, ReturnType<typeof createSharing<void>>>()
+
+function turnsOf(database: Database) {
+  const turns = allTurns.get(database) ?? createSharing<void>()
+  allTurns.set(database, turns)
+  return turns
+}
 
 /** Does all that is due in the account, in the order of its time. */
 export async function doDue(context: Context, account: Account): Promise<void> {
@@ -78,7 +84,7 @@ export async function doAllDue(context: Context, stop?: AbortSignal): Promise<vo
 
 /** The clock may have moved since `account` was read, and callers share a batch: so it is read again. */
 function doBatch(context: Context, { room }: Account): Promise<void> {
-  return takeTurn(room, 'batch', async () => {
+  return turnsOf(context.database)(room, async () => {
     const { database, time } = context
     const account = await accountOfRoom(database, room)
     if (!account) return

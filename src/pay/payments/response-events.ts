@@ -15,7 +15,7 @@ export const paymentEvents = object('PaymentEvents', {
   payment_id: id,
   events: {
     type: 'array',
-    description: 'Oldest first. Refunds are not included',
+    description: 'Oldest first',
     items: object('PaymentEvent', {
       payment_id: id,
       state,

@@ -197,7 +197,8 @@ const listEvents = (context: Context, refundsOf: RefundsOf): Endpoint => ({
   area: 'api',
   operationId: 'listPaymentEvents',
   summary: 'Read the history of a payment',
-  docs: () => ({
+  docs: behaviour => ({
+    description: `Refunds: ${wordsOf(eventsOfRefunds, behaviour)}`,
     parameters: [paymentId],
     responses: { 200: json('Every state that it has had', paymentEvents) },
     errors: [errors.paymentNotFound('P0300')],

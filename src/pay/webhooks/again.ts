@@ -1,6 +1,6 @@
 /** Sending messages again when they are due, in the time of their account. */
 import type { Account } from '../../core/account.ts'
-import { createTurns } from '../../core/turns.ts'
+import { createSharing } from '../../core/gather.ts'
 import { accountOfRoom } from '../../platform/accounts/store.ts'
 import { type AtDatabase, claimOf, type DeliveryPorts, deliverMessage } from './attempts.ts'
 import { bodyOfMessage, dueMessages, takeDue, webhooksWithDue } from './message-store.ts'
@@ -16,11 +16,11 @@ export function sendingAgain(
   track: (deliveries: Promise<void>[]) => Promise<void>,
 ) {
   const { database, time, onFault } = ports
-  const takeTurn = createTurns(1)
+  const inTurn = createSharing<boolean>()
   const isBusy = new Set<string>()
   /** Resolves false if nothing is due. */
   const sendDue = ({ room }: Account): Promise<boolean> =>
-    takeTurn(room, 'due', async () => {
+    inTurn(room, async () => {
       // Callers share a run, and the clock may have moved since.
       const account = await accountOfRoom(database, room)
       if (!account) return false

@@ -3,7 +3,7 @@ import type { Account, Behaviour } from '../../core/account.ts'
 import { DELIVERIES_AT_DATABASE } from '../../core/budgets.ts'
 import { createGathering } from '../../core/gather.ts'
 import type { AccountTime, Ports, Post, Statement } from '../../core/ports.ts'
-import { createTurns } from '../../core/turns.ts'
+import { createSlots, inSlot } from '../../core/slots.ts'
 import { attempts, following } from '../differences/messages.ts'
 import { NOBODY_LISTENS } from './listener.ts'
 import {
@@ -74,11 +74,11 @@ export function createAtDatabase({ database, time }: DeliveryPorts): (room: stri
     (made: Recording[]) => recordAttempts(database, made, time.wall() + CLAIM_MS),
     RUNS_AT_ONCE,
   )
-  const inTurn = createTurns(DELIVERIES_AT_DATABASE)
+  const takeTurn = createSlots(DELIVERIES_AT_DATABASE, Infinity)
   return room => ({
     find: message_id => find(room, message_id),
     record: recording => record(room, recording),
-    claim: claim => inTurn(room, Symbol(), () => database.write([claim])),
+    claim: claim => inSlot(takeTurn, room, () => database.write([claim])),
   })
 }
 

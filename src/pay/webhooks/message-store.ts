@@ -8,8 +8,7 @@ import {
 import { padded } from '../../core/gather.ts'
 import type { AccountTime, Database, MachineTime, Statement, Time } from '../../core/ports.ts'
 import { livesAt } from '../../platform/accounts/store.ts'
-import { type FollowedPage, findFollowed, type Paging } from '../../platform/database/follow.ts'
-import { findOne, ifGiven, where } from '../../platform/database/select.ts'
+import { findOne, where } from '../../platform/database/select.ts'
 import { isGone, type Reading } from '../retention.ts'
 import type { WebhookBody } from './store.ts'
 import type { Attempt, Message, MessageStatus, Webhook, WebhookStatus } from './webhook.ts'
@@ -277,7 +276,7 @@ export const outlineRows = {
   fromRow: keptFromRow<Omit<KeptRow, 'body'>>,
 }
 
-const keptRows = {
+export const keptRows = {
   from: KEPT,
   columns: KEPT_COLUMNS,
   id: 'message_id',
@@ -289,31 +288,6 @@ function keptFromRow<Row extends Omit<KeptRow, 'body'>>({ webhook_body, ...messa
   const { callback_url, signing_key, description } = JSON.parse(webhook_body) as WebhookBody // written by bodyOf
   return { ...message, callback_url, signing_key, description }
 }
-
-/** As the API has it. */
-const DELIVERY_STATUS =
-  "case messages.status when 'not listening' then 'FAILED' else messages.status end"
-
-/** The messages of all webhooks of the account. `delivery` is compared at the time of each page. */
-export const followMessages = (
-  database: Database,
-  room: string,
-  filter: Partial<Record<'message_id' | 'payment_id' | 'event_type' | 'delivery', string>>,
-  paging: Paging,
-): Promise<FollowedPage<KeptMessage>> =>
-  findFollowed(
-    database,
-    keptRows,
-    ({ message_id }) => message_id,
-    [
-      where('webhooks.account = ?', room),
-      ...ifGiven('message_id = ?', filter.message_id),
-      ...ifGiven('payment_id = ?', filter.payment_id),
-      ...ifGiven('event_type = ?', filter.event_type),
-      ...ifGiven(`${DELIVERY_STATUS} = ?`, filter.delivery),
-    ],
-    paging,
-  )
 
 export const findMessage = (database: Database, room: string, message_id: string) =>
   findOne(database, keptRows, where('webhooks.account = ? and message_id = ?', room, message_id))

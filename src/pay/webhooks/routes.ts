@@ -1,5 +1,4 @@
 import type { FastifyRequest } from 'fastify'
-import type { Behaviour } from '../../core/account.ts'
 import { ACTIVE_WEBHOOKS } from '../../core/budgets.ts'
 import type { Config } from '../../core/config.ts'
 import * as errors from '../../core/errors.ts'
@@ -60,15 +59,16 @@ const endpointsAt = (
   context: Configured,
   resource?: Decision<Schema>,
 ): Endpoint[] => {
-  const schemas = (behaviour: Behaviour) =>
-    resource ? webhookSchemas(eventTypesOf[behaviour], attempts[behaviour].most) : anyWebhook
-  const at = { ...context, path, schemas }
+  const at = { ...context, path, schemas: resource ? ofSpecification : anyWebhook }
   return [create(at), list(at), read(at), deactivate(at), listMessages(at, resource)]
 }
 
 type Configured = Ports & { config: Config }
 
-type At = Configured & { path: string; schemas: (behaviour: Behaviour) => typeof anyWebhook }
+type At = Configured & { path: string; schemas: typeof anyWebhook }
+
+/** Those below /v1 exist under the specification only. */
+const ofSpecification = webhookSchemas(eventTypesOf.specification, attempts.specification.most)
 
 const webhookId = pathParameter('webhook_id', 'A webhook of the account')
 
@@ -81,13 +81,13 @@ const create = (context: At): Endpoint => ({
   operationId: 'createWebhook',
   summary: 'Register a webhook',
   accepts: 'json',
-  docs: behaviour => ({
+  docs: () => ({
     description: `The callback_url must be https, and its host must have public addresses only: not private, loopback or link-local ones. Farthing looks the name up now and again at every delivery, and connects to an address that it has checked. The setting \`FARTHING_CALLBACK_HOSTS\` of the service lists hosts that may be private and use plain http, such as \`localhost:4000\` on a laptop.
 
 Keep the signing_key, which signs every message. You cannot change a webhook or replace its key. Register another webhook instead.`,
-    requestBody: requestBody(context.schemas(behaviour).newWebhook),
+    requestBody: requestBody(context.schemas.newWebhook),
     responses: {
-      201: json('The webhook, with its signing key', context.schemas(behaviour).webhook),
+      201: json('The webhook, with its signing key', context.schemas.webhook),
     },
     errors: [
       errors.notAnObject('P0197'),
@@ -114,11 +114,9 @@ const list = ({ database, config, path, schemas }: At): Endpoint => ({
   operationId: 'listWebhooks',
   search: { ...webhookSearch, path },
   summary: 'List webhooks',
-  docs: behaviour => ({
+  docs: () => ({
     description: 'Newest first, with deleted ones. Signing keys are not shown.',
-    ...searchDocs({ ...webhookSearch, path }, pageSchema(schemas(behaviour).listedWebhook), [
-      'page',
-    ]),
+    ...searchDocs({ ...webhookSearch, path }, pageSchema(schemas.listedWebhook), ['page']),
   }),
   handler: async request => {
     const search = readSearch(request.query, { ...webhookSearch, path })
@@ -134,10 +132,10 @@ const read = (context: At): Endpoint => ({
   area: 'api',
   operationId: 'readWebhook',
   summary: 'Read a webhook',
-  docs: behaviour => ({
+  docs: () => ({
     parameters: [webhookId],
     responses: {
-      200: json('The webhook, with its signing key', context.schemas(behaviour).webhook),
+      200: json('The webhook, with its signing key', context.schemas.webhook),
     },
     errors: [errors.webhookNotFound()],
   }),
@@ -173,7 +171,7 @@ const listMessages = (context: At, resource: Decision<Schema> | undefined): Endp
   search: { ...webhookSearch, path: context.path },
   summary: "Read a webhook's delivery history",
   docs: behaviour => {
-    const { webhookMessage } = context.schemas(behaviour)
+    const { webhookMessage } = context.schemas
     const { properties } = webhookMessage
     const body = resource && {
       anyOf: [messageBody(resource[behaviour], behaviour), { type: 'null' }],

@@ -2,7 +2,6 @@ import { createHmac } from 'node:crypto'
 import type { Behaviour } from '../../core/account.ts'
 import type { AccountTime, AttemptResult, MachineTime, NewId } from '../../core/ports.ts'
 import { iso } from '../../core/time.ts'
-import { asLedgerPrints } from '../differences/as-ledger-prints.ts'
 import {
   attempts,
   type EventType,
@@ -136,14 +135,6 @@ export function messagesFor(
       }
     })
   })
-}
-
-/** The body of a message of either behaviour, as GOV.UK Pay prints it. */
-export function asGovukPay(body: string): string {
-  const { webhook_message_id: message_id, resource, ...head } = JSON.parse(body)
-  if (head.resource_type === 'PAYMENT') return body
-  const printed = messageHead['govuk-pay']({ ...head, message_id })
-  return JSON.stringify({ ...printed, resource: asLedgerPrints(resource, head.event_type) })
 }
 
 /** HMAC-SHA256 of the body, in lower-case hexadecimal. Texts count as their UTF-8 bytes. Specification, *Authentication*. */

@@ -24,7 +24,6 @@ export const policies = {
 
 const headers = {
   'cache-control': 'no-store',
-  'referrer-policy': 'same-origin',
   'x-frame-options': 'DENY',
   'cross-origin-resource-policy': 'same-origin',
   'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=(), usb=()',
@@ -33,7 +32,8 @@ const headers = {
 
 /**
  * Sets the headers of every page, and of the redirects and errors among the pages. The client's site may open a hosted
- * page in a window of its own and keep its handle; `isolated` cuts that, for all other pages.
+ * page in a window of its own and keep its handle, and tells a return by the origin that it came from; `isolated` cuts
+ * both, for all other pages.
  */
 export function setPageHeaders(
   reply: FastifyReply,
@@ -42,6 +42,7 @@ export function setPageHeaders(
   isolated = true,
 ): void {
   void reply.headers(headers).header('content-security-policy', policy)
+  void reply.header('referrer-policy', isolated ? 'same-origin' : 'strict-origin')
   if (isolated) void reply.header('cross-origin-opener-policy', 'same-origin')
   if (pages.startsWith('https:')) void reply.header('strict-transport-security', 'max-age=31536000')
 }

@@ -1,29 +1,17 @@
-import type { Account } from '../../core/account.ts'
 import { paymentNotFound } from '../../core/errors.ts'
 import { oneOf } from '../../core/values.ts'
-import { carryOut, moveOf } from '../../pay/payments/complete.ts'
-import {
-  behaviourOf,
-  type Choice,
-  choices,
-  type Payment,
-  statuses,
-  statusOf,
-} from '../../pay/payments/payment.ts'
+import { choices, type Payment, statuses, statusOf } from '../../pay/payments/payment.ts'
 import { presentPayment } from '../../pay/payments/response.ts'
 import { paymentInPath } from '../../pay/payments/routes.ts'
-import { impossibleFor } from '../../pay/payments/scenario.ts'
-import { completeRefunds } from '../../pay/refunds/commands.ts'
 import type { Range } from '../../platform/database/select.ts'
 import { addressesOf } from '../../platform/http/addresses.ts'
 import { parameter } from '../../platform/http/query.ts'
 import { object } from '../../platform/http/schema.ts'
-import type { ToolContext } from '../context.ts'
 import { findPayments as findListed, findWanted } from '../lists/find-payments-store.ts'
-import { recordAction } from '../record/action.ts'
+import { completePayment as complete } from '../steer/complete.ts'
 import { badField, conflict } from '../steer/errors.ts'
-import { body, type Values } from '../steer/fields.ts'
-import { completionFields, wantedOf } from '../steer/scenario-wire.ts'
+import { body } from '../steer/fields.ts'
+import { completionFields } from '../steer/scenario-wire.ts'
 import { shownPayment } from '../steer/schemas.ts'
 import { defineEndpoint } from './endpoint.ts'
 import { anyText, ID, wait } from './query.ts'
@@ -101,52 +89,11 @@ export const completePayment = defineEndpoint({
     )
     if (others.length > 0) throw badField(first ?? '', 'must be given alone')
     const payment = await paymentInPath(request, context, 'P0200')
-    const done = await recordAction(
-      context,
-      { by: 'control', operation: 'completePayment', detail: () => detailOf(payment, body) },
-      context => complete(context, account, payment, body),
-    )
+    const done = await complete(context, account, payment, { by: 'control', ...body })
     const ended = await paymentInPath(request, context, 'P0200')
     if (!done) throw notPossible(statusOf(ended))
     return presentPayment(ended, addressesOf(request, context.config))
   },
 })
-
-type Completion = Values<typeof completionFields>
-
-const detailOf = (payment: Payment, { capture, refund, scenario }: Completion): string =>
-  Object.entries(
-    capture ? { capture } : refund ? { refund } : { scenario: endOf(payment, scenario) },
-  )
-    .map(([name, value]) => `${name}=${value}`)
-    .join('&')
-
-const endOf = ({ hold, scenario: planned }: Payment, scenario: Choice | undefined): Choice =>
-  scenario ?? (hold && planned) ?? 'success'
-
-/** Resolves false where the state of the payment does not allow it. */
-async function complete(
-  context: ToolContext,
-  account: Account,
-  payment: Payment,
-  { capture, refund, ...given }: Completion,
-): Promise<boolean> {
-  const { payment_id, given: made } = payment
-  if (refund)
-    return completeRefunds(context, account, payment_id, refund === true ? 'success' : refund)
-  if (capture) {
-    const behaviour = behaviourOf(payment)
-    wantedOf({ capture: 'error' }, behaviour)
-    const trigger = capture === true ? 'confirm_capture' : 'fail_capture'
-    return (await moveOf(context, account, payment_id, trigger))?.moved ?? false
-  }
-  const wanted = wantedOf(
-    { ...given, scenario: endOf(payment, given.scenario) },
-    behaviourOf(payment),
-  )
-  const impossible = impossibleFor({ mode: made.authorisation_mode }, wanted)
-  if (impossible) throw conflict(`${impossible.field} ${impossible.rule}`)
-  return (await carryOut(context, account, payment, wanted))?.moved ?? false
-}
 
 const notPossible = (status: string) => conflict(`the payment is ${status} and cannot end so`)

@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Account } from '../../core/account.ts'
+import { LONGEST_WAIT_MS } from '../../core/budgets.ts'
 import { boolean, integer, textUpTo, time } from '../../core/values.ts'
 import {
   cursorAt,
@@ -33,16 +34,13 @@ const edge = (name: string, isValid: (text: string) => boolean, description: str
 
 export const MOST_LISTED = 500
 
-/** Milliseconds. */
-export const LONGEST_WAIT = 10_000
-
 export const payment_id = anyText('Only results of this payment', ID)
 export const reference = anyText(
   'Only results of payments with this reference, in any case',
   'PITCH-41',
 )
 export const wait = parameter(
-  integer(0, LONGEST_WAIT),
+  integer(0, LONGEST_WAIT_MS),
   'Milliseconds to wait for a first result, if there is none',
 )
 export const paging = {

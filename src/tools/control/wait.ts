@@ -4,10 +4,10 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Account } from '../../core/account.ts'
 import { HELD_WAITS } from '../../core/budgets.ts'
 import { ApiError } from '../../core/errors.ts'
+import { createSharing } from '../../core/gather.ts'
 import { currentGuest } from '../../core/guests.ts'
 import { changedIn, ended } from '../../core/signal.ts'
-import { createSlots } from '../../core/slots.ts'
-import { createTurns } from '../../core/turns.ts'
+import { createSlots, inSlot } from '../../core/slots.ts'
 import { accountOfName } from '../../platform/accounts/store.ts'
 import { askedFor } from '../../platform/http/addresses.ts'
 import { longJson } from '../../platform/http/long-json.ts'
@@ -39,7 +39,8 @@ export function createWaits(
   stopped: () => boolean,
 ) {
   const takeSlot = createSlots(HELD_WAITS, Infinity, 0)
-  const takeTurn = createTurns(1)
+  const takeTurn = createSlots(1, Infinity)
+  const sharing = createSharing<Buffer | object | undefined>()
   const allHeld = new Map<string, Held>()
 
   /** Returns a function that leaves the place. Throws if too many requests of the parent and its test accounts wait. */
@@ -96,7 +97,7 @@ export function createWaits(
     const found = signals.untilFound([changedIn(room), ended(room)], ending, async () => {
       if (ending.aborted) return nothing
       if (!held.empty) return lookFor(account)
-      return takeTurn(parent ?? name, key, () => inThirdOfTime(lookAgain))
+      return sharing(key, () => inSlot(takeTurn, parent ?? name, () => inThirdOfTime(lookAgain)))
     })
     try {
       return await Promise.race([found, once(ending, 'abort').then(() => nothing)])

@@ -1,8 +1,7 @@
 import { DELIVERIES, DELIVERIES_TO_HOST } from '../../core/budgets.ts'
 import type { AttemptResult, OutgoingMessage, Ports, Send } from '../../core/ports.ts'
 import { answerTo, attemptFor, leftBy, type Signals } from '../../core/signal.ts'
-import { createSlots } from '../../core/slots.ts'
-import type { Turns } from '../../core/turns.ts'
+import { createSlots, inSlot, type TakeSlot } from '../../core/slots.ts'
 import { version } from '../../core/version.ts'
 import {
   isListenerAddress,
@@ -111,7 +110,7 @@ type TakenAttempt = Offer & { attempt_id: string }
  * listener stopped: one that is still there then asks again. `wait` is the most milliseconds until `ending`.
  */
 export async function waitForAttempt(
-  { database, time, signals, listening }: ListenerPorts & { listening: Turns },
+  { database, time, signals, listening }: ListenerPorts & { listening: TakeSlot },
   webhook: Webhook,
   { wait, ending }: { wait: number; ending: AbortSignal },
 ): Promise<TakenAttempt | null> {
@@ -135,7 +134,7 @@ export async function waitForAttempt(
     if (due.listening_until <= now + RECONNECT_TIME) await connect()
     return undefined
   }
-  const inTurn = () => listening(room, Symbol(), look)
+  const inTurn = () => inSlot(listening, room, look)
   return signals.untilFound([attemptFor(webhook_id), leftBy(webhook_id)], ending, inTurn)
 }
 

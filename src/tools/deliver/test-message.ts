@@ -56,7 +56,8 @@ export async function sendTestMessage(
     return_url,
   })
   const base_url = config.baseUrl === undefined ? address : undefined
-  const { after } = makePayment(context, account, now, given, undefined, {
+  const { after } = makePayment(context, account, now, {
+    given,
     base_url,
     origin: 'test message',
     // So that no other message follows.

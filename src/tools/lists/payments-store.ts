@@ -3,9 +3,10 @@
 import type { Account } from '../../core/account.ts'
 import type { AccountTime, Database } from '../../core/ports.ts'
 import { type Payment, type Status, statuses } from '../../pay/payments/payment.ts'
+import { paymentRows } from '../../pay/payments/store.ts'
 import { oldestKept } from '../../pay/retention.ts'
 import type { MessageStatus } from '../../pay/webhooks/webhook.ts'
-import { join, numbered, where } from '../../platform/database/select.ts'
+import { findPart, join, numbered, where } from '../../platform/database/select.ts'
 import { ACCEPTED_BY_HAND } from '../record/by-hand.ts'
 import { among } from '../record/store.ts'
 
@@ -34,6 +35,18 @@ export async function deliveriesOf(
     [...ids, ...ids],
   )
   return Map.groupBy(rows, ({ payment_id }) => payment_id)
+}
+
+/** By the identifiers of the payments that messages are about. Those that are gone are absent. */
+export async function referencesOf(
+  database: Database,
+  messages: readonly { payment_id: string }[],
+): Promise<Map<string, string>> {
+  const ids = [...new Set(messages.map(({ payment_id }) => payment_id))]
+  const named = [where(among('payment_id', ids), ...ids)]
+  const part = { limit: Math.max(1, ids.length), order: 'newest' } as const
+  const payments = await findPart(database, paymentRows, named, part)
+  return new Map(payments.map(({ payment_id, given }) => [payment_id, given.reference]))
 }
 
 /** How many payments of the account that are not gone at `now` have each status. None is counted beyond `most`. */

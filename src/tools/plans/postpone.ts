@@ -1,6 +1,6 @@
 /** Lets plans send messages later, in the time of their account. The request that caused a message does not wait for it. */
 import { untilWritten } from '../../core/retry.ts'
-import { createTurns } from '../../core/turns.ts'
+import { createSlots, inSlot } from '../../core/slots.ts'
 import { findPayment } from '../../pay/payments/store.ts'
 import type { Postpone } from '../../pay/webhooks/attempts.ts'
 import { postponeMessage } from '../../pay/webhooks/message-store.ts'
@@ -10,9 +10,9 @@ import { countRequests, type KnownPlans } from './store.ts'
 
 /** Messages of a room take turns, so that a compare-and-swap fails only against other instances. */
 export function createPostpone({ database, time }: PlanPorts, { counted }: KnownPlans): Postpone {
-  const takeTurn = createTurns(1)
+  const takeTurn = createSlots(1, Infinity)
   return ({ room, ...account }, { message_id, payment_id, created }) =>
-    takeTurn(room, message_id, async () => {
+    inSlot(takeTurn, room, async () => {
       const { isPostponed } = await untilWritten(async () => {
         const plans = (await counted(room)).filter(({ on }) => on === MESSAGE)
         if (plans.length === 0) return { isPostponed: false }

@@ -4,7 +4,7 @@
  */
 import type { Account } from '../../core/account.ts'
 import { createNewId, newSecret } from '../../core/ids.ts'
-import type { MachineTime, Time } from '../../core/ports.ts'
+import type { Database, MachineTime, Time } from '../../core/ports.ts'
 import type { RawAttempt } from '../../pay/webhooks/attempts.ts'
 import type { Recorded, RecordingHooks } from '../../platform/http/areas.ts'
 import type { Quota } from './admission.ts'
@@ -28,7 +28,8 @@ type RecorderPorts = Pick<BatchPorts, 'database' | 'onFault' | 'onRecorded'> & {
 
 export type Recorder = ReturnType<typeof createRecorder>
 
-export function createRecorder(ports: RecorderPorts) {
+export function createRecorder(given: RecorderPorts) {
+  const ports = { ...given, database: forRecord(given.database) }
   const { database, time, isTestAccount, isShared } = ports
   const makeRow = createRowMaker(newSecret().slice(0, 6), ports.secrets, ports.factWriter)
   const space = createSpace(ports)
@@ -102,6 +103,11 @@ export function createRecorder(ports: RecorderPorts) {
     },
   }
 }
+
+const forRecord = (database: Database): Database => ({
+  ...database,
+  write: all => database.write(all.map(statement => ({ ...statement, ofRecord: true }))),
+})
 
 /** Records what somebody waits for, within the limits. Resolves to the row, also when it was only counted. */
 async function recordNow(

@@ -36,6 +36,9 @@ export function createSpace(ports: { database: Database; most: number; isShared:
   let isCounted = false
   let giving: Promise<unknown> | undefined
 
+  /** PostgreSQL gives back its files, and SQLite frees the pages without writing to each of them. */
+  const deleteAll = (how: 'truncate' | 'delete from') =>
+    database.write([{ sql: `${how} exchanges`, values: [] }])
   const isDue = (bytes: number, budget: number) => bytes >= budget * COUNTED_AFTER
   /** What is written until the next count is within the budget too. */
   const within = (budget: number) => budget * (1 - COUNTED_AFTER)
@@ -81,9 +84,9 @@ export function createSpace(ports: { database: Database; most: number; isShared:
     /** Deletes rows after a write has found no room at all. Never rejects. */
     async giveWay(): Promise<void> {
       // PostgreSQL keeps the files of deleted rows.
-      giving ??= (isShared ? deleteAll(database) : deleteOldest(database, DELETED_AT_ONCE))
+      giving ??= (isShared ? deleteAll('truncate') : deleteOldest(database, DELETED_AT_ONCE))
         // To delete some, SQLite needs more room in its log than to delete all.
-        .catch(() => deleteAll(database))
+        .catch(() => deleteAll('delete from'))
         .catch(() => undefined)
         .finally(() => {
           giving = undefined
@@ -153,7 +156,3 @@ async function deleteOldest(database: Database, bytes: number): Promise<number> 
   }
   return freed
 }
-
-/** Deletes everything. PostgreSQL gives back its files, and SQLite frees the pages without writing to each of them. */
-const deleteAll = (database: Database): Promise<boolean> =>
-  database.write([{ sql: 'truncate exchanges', values: [] }])

@@ -64,6 +64,8 @@ export type ExchangeFilter = Range & {
   class?: 2 | 4 | 5
   /** Recorded then or later, in milliseconds on the machine's clock. */
   recordedSince?: number
+  /** Recorded before that. */
+  recordedUntil?: number
   /** null: of those without one. */
   code?: string | null
   field?: string | null
@@ -76,8 +78,8 @@ export type ExchangeFilter = Range & {
 const COMPARED = ['operation', 'status', 'code', 'field', 'told', 'payment_id'] as const
 
 export function conditionsOf(room: string, filter: ExchangeFilter): Condition[] {
-  const { kinds, refused, reference, recordedSince } = filter
-  const since = recordedSince === undefined ? undefined : idFloor(recordedSince)
+  const { kinds, refused, reference, recordedSince, recordedUntil } = filter
+  const floor = (ms: number | undefined) => (ms === undefined ? undefined : idFloor(ms))
   return [
     where('account = ?', room),
     ...inRange('exchange_id', filter),
@@ -85,7 +87,8 @@ export function conditionsOf(room: string, filter: ExchangeFilter): Condition[] 
     ...(refused === undefined ? [] : [where(`refused = ${refused ? 1 : 0}`)]),
     ...(filter.broken ? [where('broken = 1')] : []),
     ...ifGiven('status / 100 = ?', filter.class),
-    ...ifGiven('exchange_id >= ?', since),
+    ...ifGiven('exchange_id >= ?', floor(recordedSince)),
+    ...ifGiven('exchange_id < ?', floor(recordedUntil)),
     ...COMPARED.flatMap(name =>
       filter[name] === null ? where(`${name} is null`) : ifGiven(`${name} = ?`, filter[name]),
     ),
@@ -267,16 +270,18 @@ export async function readsSince(
   })
 }
 
-/** The exchanges of a payment that are no reads, and of the reads those with these identifiers. Without damaged rows. */
-export async function exchangesWithout(
+/** The exchanges of a payment with these identifiers, or all but those of these operations. Without damaged rows. */
+export async function exchangesOfPayment(
   database: Database,
   key: PaymentKey,
-  reads: { operations: readonly string[]; but: readonly string[] },
+  which: { not: readonly string[] } | { ids: readonly string[] },
   part: Part,
 ): Promise<Exchange[]> {
-  const { operations, but } = reads
-  const condition = `(not ${among('operation', operations)} or ${among('exchange_id', but)})`
-  const conditions = [ofPayment(key), where(condition, ...operations, ...but)]
+  const condition =
+    'ids' in which
+      ? where(among('exchange_id', which.ids), ...which.ids)
+      : where(`not ${among('operation', which.not)}`, ...which.not)
+  const conditions = [ofPayment(key), condition]
   const found = await findWithin(database, exchangeRows, conditions, part, PAYMENT_BYTES)
   return found.filter(({ kind }) => kind !== 'gap')
 }

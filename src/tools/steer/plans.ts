@@ -9,7 +9,7 @@ import { countPlans, insertPlan } from '../plans/store.ts'
 import { notFound, tooMany } from './errors.ts'
 import { type NewPlan, readPlan } from './plan-wire.ts'
 
-type PlanContext = ToolContext & {
+export type PlanContext = ToolContext & {
   /** The endpoints that a plan can name. */
   operations: readonly Endpoint[]
 }

@@ -212,7 +212,8 @@ onOneDatabase('The pages of the console, their addresses and headers', service =
       const { status, html, headers } = page
       assert.equal(status, 401)
       assert.equal(headers.get('set-cookie'), null)
-      assert.equal(elementWith(page, 'key-error').text, 'Error: Enter a key of this Farthing')
+      const error = 'Error: This key is not known here. Ask whoever runs Farthing for one'
+      assert.equal(elementWith(page, 'key-error').text, error)
       pages.add(html)
     }
     assert.equal(pages.size, 1)

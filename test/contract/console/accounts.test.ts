@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { deleteEndedRooms } from '../../../src/app/ended-rooms-store.ts'
 import { testAccountName } from '../../../src/core/account.ts'
 import { DAY } from '../../../src/core/time.ts'
-import { deleteEndedRooms } from '../../../src/pay/ended-rooms.ts'
 import { tagged } from '../../hosted/document.ts'
 import { createAgreement } from '../../support/agreements.ts'
 import { createClient, webPayment } from '../../support/client.ts'
@@ -38,9 +38,9 @@ onEveryDatabase(
       const { browser, name, made } = await start()
       const inner = `${name}-team`
       for (const [typed, error] of [
-        ['', /Enter a name/],
-        ['/', /Enter a name/],
-        [(await made()).name, /Enter another name/],
+        ['', /The name must be 1 to 64/],
+        ['/', /The name must be 1 to 64/],
+        [(await made()).name, /was used within the last 8 days/],
       ] as const) {
         const refused = await browser.post('accounts/make-account', { name: typed })
         assert.equal(refused.status, 400)
@@ -67,15 +67,15 @@ onEveryDatabase(
       assert.equal(refused.status, 400)
       assert.match(
         elementWith(refused, 'behaviour-error').text,
-        /Choose specification or govuk-pay/,
+        /The behaviour must be one of specification, govuk-pay/,
       )
       assert.equal(
         elementWith(refused, 'behaviour').attributes['aria-describedby'],
         'behaviour-hint behaviour-error',
       )
       const both = await browser.post('accounts/make-account', { name: '', behaviour: 'govuk' })
-      assert.match(elementWith(both, 'name-error').text, /Enter a name/)
-      assert.match(elementWith(both, 'behaviour-error').text, /Choose/)
+      assert.match(elementWith(both, 'name-error').text, /The name must/)
+      assert.match(elementWith(both, 'behaviour-error').text, /The behaviour must/)
       for (const [inner, chosen, behaviour, status] of [
         ['a', '', 'specification', 201],
         ['b', 'govuk-pay', 'govuk-pay', 422],
@@ -108,20 +108,17 @@ onEveryDatabase(
       assert.match(made.text, /It ends \d{4}-\d\d-\d\d \d\d:\d\d\./)
     })
 
-    test('a plan is called by its effect and its operation', async () => {
-      const { api, browser } = await start()
-      const answer = { status: 429 }
-      for (const plan of [{ scenario: 'declined' }, { answer }, { delay: [10, 20], reset: true }])
-        await ask(service(), api, 'plans', plan)
-      const { elements } = await browser.get('accounts')
-      assert.deepEqual(
-        elements.filter(tagged('summary')).map(({ text }) => text),
-        [
-          'declined on createPayment: matched 0, acted 0',
-          '429 on every operation: matched 0, acted 0',
-          'late by 10 to 20 ms, connection closed on every operation: matched 0, acted 0',
-        ],
+    test('a parent ends a test account from its list', async () => {
+      const { browser, made } = await start()
+      const inner = await made()
+      const page = await browser.get('accounts')
+      assert.ok(page.elements.some(({ attributes }) => attributes.id === `end-${inner.name}`))
+      assert.equal(
+        (await browser.post('accounts/end-account', { name: inner.name })).done,
+        'account-ended',
       )
+      assert.equal((await inner.api.get('/v1/payments')).status, 401)
+      assert.equal((await browser.post('accounts/end-account', { name: 'none' })).done, 'not-ended')
     })
 
     test('a parent lists its test accounts, and looks inside without their keys', async () => {
@@ -136,7 +133,7 @@ onEveryDatabase(
         .filter(tagged('tr'))
         .map(({ text }) => text)
         .filter(text => text.includes(inner.name))
-      assert.match(row, /(stands still at 2026-03-29T|behind the machine).*110Look inside/)
+      assert.match(row, /stands still at 2026-03-29 .*110Look inside/)
       assert.match(list.text, new RegExp(`Ended .*${ended.name}20\\d\\d-`))
       const home = linkTo(list, new RegExp(`Look inside ${inner.name}`))
       const inside = await browser.get(home)

@@ -4,7 +4,7 @@ import { tagged } from '../../hosted/document.ts'
 import { createAgreement } from '../../support/agreements.ts'
 import { enter, type Shown, textOf } from '../../support/console.ts'
 import { ask } from '../../support/control.ts'
-import { onEveryDatabase, startService } from '../../support/service.ts'
+import { onEveryDatabase } from '../../support/service.ts'
 import { receiving, subscribe } from '../../support/subscriber.ts'
 
 /** The paragraphs of the page that are not those of its heading. */
@@ -31,7 +31,7 @@ onEveryDatabase(
         'webhooks/new',
       ],
       ['agreements', /^There are no agreements: make one\.$/, 'agreements/new'],
-      ['accounts', /^There are no plans: a test makes one with POST \/control\/plans\.$/],
+      ['accounts', /^Nothing is planned: choose below what the next request does\.$/],
       ['accounts', /^There are no test accounts: make one below\.$/],
       ['check', /^Nothing is kept of the last 24 hours: let your service make some requests\.$/],
     ]
@@ -76,11 +76,3 @@ onEveryDatabase(
   },
   { ...receiving, control: true },
 )
-
-test('without control the empty list of plans says what they need', async t => {
-  const service = await startService('sqlite')
-  t.after(() => service.stop())
-  const { browser } = await enter(service)
-  const page = await browser.get('accounts')
-  assert.ok(sentencesIn(page).includes('There are no plans: they need FARTHING_CONTROL=true.'))
-})

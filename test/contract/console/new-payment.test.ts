@@ -33,7 +33,7 @@ onSharedDatabases('Making a payment in the console', service => {
     assert.equal(pathname, `/console/back/${payment_id}`)
     const back = await browser.get(pathname.slice('/console/'.length))
     assert.equal(headingOf(back), 'You are back')
-    assert.match(back.text, /The payment is created/)
+    assert.match(back.text, /The payment is still open: created/)
     assert.ok(back.html.includes(`href="../payments/${payment_id}"`))
     const { browser: other } = await enter(service())
     for (const stranger of [other, consoleOf(service())])

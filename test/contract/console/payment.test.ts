@@ -49,14 +49,14 @@ onEveryDatabase(
       assert.equal(headingOf(page), 'Payment of £46.50 failed')
       const [created, opened, chose, read, ...more] = stepsOf(page)
       assert.deepEqual(more, [])
-      assert.match(created ?? '', /^[\d:.]{12} POST \/v1\/payments → 201 {1,2}\d+ ms.* created$/)
+      assert.match(created ?? '', /^[\d:]{8} POST \/v1\/payments → 201 {1,2}\d+ ms.* created$/)
       assert.match(opened ?? '', / GET \/secure\/\S+… → 200 .* started$/)
       assert.match(chose ?? '', / POST \/secure\/\S+… scenario=declined → 200 /)
       assert.match(chose ?? '', /failed, P0010 \(the card was declined\)/)
       assert.match(chose ?? '', /card_payment_failed → \S+: failed 2 attempts/)
       assert.match(
         chose ?? '',
-        /401 Unauthorized at [\d:.]{12} in \d+ ms, at [\d:.]{12} in \d+ ms ?The receiver answered 401 Unauthorized: \{"error":"bad signature"\}U\+202E\. Most often the signature does not match there/,
+        /401 Unauthorized at [\d:]{8} in \d+ ms, at [\d:]{8} in \d+ ms ?The receiver answered 401 Unauthorized: \{"error":"bad signature"\}U\+202E\. Most often the signature does not match there/,
       )
       assert.match(chose ?? '', /no message to \S+: not subscribed to card_payment_failed/)
       assert.match(chose ?? '', /no message to \S+: deactivated/)

@@ -13,28 +13,26 @@ onSharedDatabases('The picture of a payment', service => {
       const states = page.elements.filter(each =>
         each.attributes.class?.startsWith('farthing-state '),
       )
-      return states.map(({ attributes, text, inside }) => {
+      const shown = states.map(({ attributes, text }) => {
         const [name = ''] =
           /^(created|started|submitted|capturable|success|failed|error|cancelled)/.exec(text) ?? []
-        const buttons = inside.filter(tagged('button')).map(each => each.attributes.id)
         const isNow = attributes['aria-current'] === 'step'
-        return [name, isNow ? 'now' : text.includes('not yet') ? 'next' : 'past', ...buttons]
+        return [name, isNow ? 'now' : text.includes('not yet') ? 'next' : 'past']
       })
+      const actions = page.elements.find(each => each.attributes.class === 'farthing-actions')
+      const buttons = (actions?.inside ?? []).filter(tagged('button'))
+      return [shown, buttons.map(({ attributes }) => attributes.id)]
     }
     const delayed = await api.createPayment({ delayed_capture: true })
     const open = [
       ['created', 'now'],
       ['started', 'next'],
       ['submitted', 'next'],
-      ['capturable', 'next', 'choose-success'],
+      ['capturable', 'next'],
       ['success', 'next'],
     ]
-    const ends = [
-      ['failed', 'next', 'choose-declined', 'choose-cancel'],
-      ['error', 'next', 'choose-error'],
-      ['cancelled', 'next', 'cancel'],
-    ]
-    assert.deepEqual(await picture(delayed), [...open, ...ends])
+    const ends = ['choose-success', 'choose-declined', 'choose-error', 'choose-cancel', 'cancel']
+    assert.deepEqual(await picture(delayed), [open, ends])
     await browser.post(`payments/${delayed.payment_id}/complete`, { scenario: 'success' })
     const past = [
       ['created', 'past'],
@@ -42,14 +40,12 @@ onSharedDatabases('The picture of a payment', service => {
       ['submitted', 'past'],
     ]
     assert.deepEqual(await picture(delayed), [
-      ...past,
-      ['capturable', 'now'],
-      ['success', 'next', 'capture'],
-      ['cancelled', 'next', 'cancel'],
+      [...past, ['capturable', 'now'], ['success', 'next']],
+      ['capture', 'cancel'],
     ])
     const paid = await api.createPayment({ reference: 'R-pic' })
     await browser.post(`payments/${paid.payment_id}/complete`, { scenario: 'success' })
-    assert.deepEqual(await picture(paid), [...past, ['success', 'now', 'refund']])
+    assert.deepEqual(await picture(paid), [[...past, ['success', 'now']], ['refund']])
     const line = async () => {
       const { elements } = await browser.get(`payments/${paid.payment_id}`)
       const list = elements.find(({ attributes }) => attributes.class === 'farthing-states')
@@ -62,17 +58,15 @@ onSharedDatabases('The picture of a payment', service => {
     const [state, refunded = '', ...others] = (await line()).slice(3)
     assert.match(state ?? '', /^success/)
     assert.match(refunded, /^£9\.50 of £46\.50 refunded/)
-    assert.ok(refunded.includes(body._embedded.refunds[1].created_date), refunded)
+    const [day, time = ''] = body._embedded.refunds[1].created_date.split('T')
+    assert.ok(refunded.includes(`${day} ${time.slice(0, 8)}`), refunded)
     assert.deepEqual(others, [])
     const declined = await api.createPayment()
     await browser.post(`payments/${declined.payment_id}/complete`, { scenario: 'declined' })
-    assert.deepEqual(await picture(declined), [...past.slice(0, 2), ['failed', 'now']])
+    assert.deepEqual(await picture(declined), [[...past.slice(0, 2), ['failed', 'now']], []])
     const moto = await api.createPayment({ authorisation_mode: 'moto_api' })
-    assert.deepEqual(
-      (await picture(moto)).slice(-3),
-      [ends[0]?.slice(0, 3), ...ends.slice(1)],
-      'the pages are for web payments',
-    )
+    const [, buttons] = await picture(moto)
+    assert.deepEqual(buttons, [...ends.slice(0, 3), 'cancel'], 'the pages are for web payments')
   })
 
   test('the way back leads to the list as it was filtered, also after an action', async () => {

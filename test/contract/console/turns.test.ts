@@ -87,7 +87,10 @@ test('those that share long work go on one after the other, each in a turn of th
     if (!isOver) setImmediate(count)
   }
   const turns = Array.from({ length: 20 }, (_, nth) =>
-    reading(nth === 10 ? leaving : asker, 'shared', async () => 'found').then(found => ({ found, turn })),
+    reading(nth === 10 ? leaving : asker, 'shared', async () => 'found').then(found => ({
+      found,
+      turn,
+    })),
   )
   count()
   socket.destroyed = true

@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict'
 import type { ServerResponse } from 'node:http'
 import { test } from 'node:test'
+import {
+  deleteEndedRooms,
+  endExpiredAccounts,
+  ROOM_TABLES,
+} from '../../../src/app/ended-rooms-store.ts'
 import { testAccountName } from '../../../src/core/account.ts'
 import { HELD_WAITS } from '../../../src/core/budgets.ts'
 import type { Database } from '../../../src/core/ports.ts'
-import { deleteEndedRooms, endExpiredAccounts, ROOM_TABLES } from '../../../src/pay/ended-rooms.ts'
 import { listKeys } from '../../../src/platform/accounts/store.ts'
 import { assertError } from '../../support/assertions.ts'
 import { type Body, type Client, createClient } from '../../support/client.ts'

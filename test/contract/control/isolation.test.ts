@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import http from 'node:http'
 import { test } from 'node:test'
-import { HELD_WAITS, TEST_ACCOUNTS } from '../../../src/core/budgets.ts'
-import { LONGEST_WAIT } from '../../../src/tools/control/query.ts'
+import { HELD_WAITS, LONGEST_WAIT_MS, TEST_ACCOUNTS } from '../../../src/core/budgets.ts'
 import { type Client, createClient, sendUnchecked } from '../../support/client.ts'
 import { ask } from '../../support/control.ts'
 import { payOnPages } from '../../support/journeys.ts'
@@ -12,7 +11,7 @@ import { holdTimers } from '../../support/time.ts'
 /** Requests that wait, each on a connection of its own. */
 function waitsOf(url: string, key: string | undefined, count: number) {
   const requests = Array.from({ length: count }, () =>
-    http.get(`${url}/control/payments?status=success&wait=${LONGEST_WAIT}`, {
+    http.get(`${url}/control/payments?status=success&wait=${LONGEST_WAIT_MS}`, {
       agent: false,
       headers: { Authorization: `Bearer ${key}` },
     }),
@@ -131,7 +130,7 @@ onOneDatabase(
   'Waits and the places that they take',
   service => {
     test('a client that leaves ends its wait, and a thousand waits keep nobody else from a place', async t => {
-      holdTimers(t, LONGEST_WAIT - 1, LONGEST_WAIT)
+      holdTimers(t, LONGEST_WAIT_MS - 1, LONGEST_WAIT_MS)
       const { baseUrl } = service()
       const api = await service().newAccount()
       const left = waitsOf(baseUrl, api.key, HELD_WAITS + 1)

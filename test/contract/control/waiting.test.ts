@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate, setTimeout } from 'node:timers/promises'
 import { HELD_WAITS, RECORD_READERS } from '../../../src/core/budgets.ts'
-import { createTurns } from '../../../src/core/turns.ts'
 import type { Body } from '../../support/client.ts'
 import { ask } from '../../support/control.ts'
 import { flush } from '../../support/record.ts'
@@ -136,27 +135,3 @@ onOneDatabase(
   },
   { control: true },
 )
-
-test('of a key a few run at once, and equal work that waits shares a run that begins after all of it was asked for', async () => {
-  const turns = createTurns(2)
-  const begun: string[] = []
-  const ends: (() => void)[] = []
-  const work = (name: string) => () => {
-    begun.push(name)
-    return new Promise<string>(resolve => ends.push(() => resolve(name)))
-  }
-  const results = ['a', 'a', 'a', 'b', 'a'].map(name => turns('room', name, work(name)))
-  const other = turns('other', 'a', work('of other'))
-  assert.deepEqual(begun, ['a', 'a', 'of other'])
-  const failing = turns('other', 'c', async () => {
-    throw new Error('failed')
-  })
-  await assert.rejects(failing, /failed/)
-  while (ends.length > 0) {
-    ends.shift()?.()
-    await setImmediate()
-  }
-  assert.deepEqual(await Promise.all([...results, other]), ['a', 'a', 'a', 'b', 'a', 'of other'])
-  assert.deepEqual(begun, ['a', 'a', 'of other', 'a', 'b'])
-  assert.equal(await turns('room', 'a', async () => 'a new run'), 'a new run')
-})

@@ -135,7 +135,12 @@ onOneDatabase(
       )
       assertError(answer, 422, 'P0401')
       assert.deepEqual(answer.body.description.match(/\w+_date|page|display_size|status/g), [
-        ...['from_date', 'to_date', 'from_settled_date', 'to_settled_date', 'page', 'display_size'],
+        'from_date',
+        'to_date',
+        'from_settled_date',
+        'to_settled_date',
+        'page',
+        'display_size',
         'status',
       ])
     })

@@ -101,10 +101,24 @@ onOneDatabase('HTTP: routes', service => {
 
   test('an unknown path returns 404 P0911, under /v1 and outside it', async () => {
     for (const path of [
-      ...['/v1', '/v1/', '/v1/nothing', '/v1/disputes/06g29a1qo2naf3av5jnd3p8dkd'],
-      ...['/v1/payments/a/b', '/v1/refunds/a', '/v1/Payments', '/V1/payments', '/v2/payments'],
-      ...['/nothing', '/favicon.ico', '/healthz/more', '/assets/nothing.css'],
-      ...['/assets/..%2f..%2fpackage.json', '/assets/../../package.json', '/secured', '/%', '/%ff'],
+      '/v1',
+      '/v1/',
+      '/v1/nothing',
+      '/v1/disputes/06g29a1qo2naf3av5jnd3p8dkd',
+      '/v1/payments/a/b',
+      '/v1/refunds/a',
+      '/v1/Payments',
+      '/V1/payments',
+      '/v2/payments',
+      '/nothing',
+      '/favicon.ico',
+      '/healthz/more',
+      '/assets/nothing.css',
+      '/assets/..%2f..%2fpackage.json',
+      '/assets/../../package.json',
+      '/secured',
+      '/%',
+      '/%ff',
     ])
       for (const method of ['GET', 'POST', 'PUT'])
         if (!path.startsWith('/assets') || method === 'GET')

@@ -18,6 +18,7 @@ import {
 import { createKey } from '../../../src/platform/accounts/store.ts'
 import { createLeaving, SMALL_BYTES } from '../../../src/platform/http/leaving.ts'
 import { longJson } from '../../../src/platform/http/long-json.ts'
+import { decorateRequests } from '../../../src/platform/http/request-state.ts'
 import { type Answer, createClient } from '../../support/client.ts'
 import { tempDatabase } from '../../support/folders.ts'
 import { createGate } from '../../support/gate.ts'
@@ -229,7 +230,7 @@ async function read(socket: Socket): Promise<Buffer> {
 function startLeaving(mostBytes: number) {
   const app = fastify()
   const leaving = createLeaving(mostBytes)
-  app.decorateRequest('turn', null)
+  decorateRequests(app)
   app.addHook('onSend', (request: FastifyRequest, reply: FastifyReply, payload, done) => {
     const error = leaving.leave(request, reply, payload)
     if (error) done(error)

@@ -28,8 +28,15 @@ onOneDatabase('HTTP: unknown addresses in a browser', service => {
 
   test('any other request for an unknown address gets JSON', async () => {
     for (const accept of [
-      ...[undefined, '', '*/*', 'application/json', 'application/json, text/html;q=0.9'],
-      ...['text/html, application/json', 'text/html;q=0', 'text/html;q=x', 'text/htmlx'],
+      undefined,
+      '',
+      '*/*',
+      'application/json',
+      'application/json, text/html;q=0.9',
+      'text/html, application/json',
+      'text/html;q=0',
+      'text/html;q=x',
+      'text/htmlx',
     ])
       assertError(await send(accept, '/nothing'), 404, 'P0911')
     for (const method of ['POST', 'DELETE', 'OPTIONS'])

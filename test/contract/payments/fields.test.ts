@@ -59,7 +59,12 @@ const web: Record<string, Row[]> = {
   'email is not checked for its format, and a blank one counts as absent': rowsOf(
     'email',
     '201',
-    ...[ABSENT, 'null', ...BLANKS, '"trader@example.org"', '"no address"', '"<>|"'],
+    ABSENT,
+    'null',
+    ...BLANKS,
+    '"trader@example.org"',
+    '"no address"',
+    '"<>|"',
   ),
   'prefilled details and their address count as absent if they are no objects, and their texts if they are blank':
     [
@@ -82,12 +87,20 @@ const web: Record<string, Row[]> = {
   'authorisation_mode is one of three values': rowsOf(
     'authorisation_mode',
     '422 P0102 authorisation_mode',
-    ...['"external"', '"Web"', '"web "', '"moto"', '"constructor"'],
+    '"external"',
+    '"Web"',
+    '"web "',
+    '"moto"',
+    '"constructor"',
   ),
   'language is exactly en or cy': rowsOf(
     'language',
     '422 P0102 language',
-    ...['"EN"', '"fr"', '"en-GB"', '" en"', '"cy\\u0000"'],
+    '"EN"',
+    '"fr"',
+    '"en-GB"',
+    '" en"',
+    '"cy\\u0000"',
   ),
   'set_up_agreement has exactly 26 characters': [
     ...rowsOf('set_up_agreement', '422 P0102 set_up_agreement', ...BLANKS),
@@ -133,7 +146,10 @@ const refusedMetadata: Record<string, string[]> = {
   'has a value of 101 characters': [`{"a":${ofLength(101)}}`],
   'has a number that is infinite in JavaScript': ['{"a":1e400}'],
   'has U+0000 or an unpaired surrogate': [
-    ...['{"a\\u0000":1}', '{"a":"\\u0000"}', '{"\\ud800":1}', '{"a":"\\udc00\\ud800"}'],
+    '{"a\\u0000":1}',
+    '{"a":"\\u0000"}',
+    '{"\\ud800":1}',
+    '{"a":"\\udc00\\ud800"}',
   ],
 }
 
@@ -258,7 +274,10 @@ onSharedDatabases('Payments: fields that are stored or looked up', service => {
 
   test('metadata within its limits is accepted and returned as sent', async () => {
     for (const metadata of [
-      ...['{}', pairs(15), `{${ofLength(30)}:1}`, `{"a":${ofLength(100)}}`],
+      '{}',
+      pairs(15),
+      `{${ofLength(30)}:1}`,
+      `{"a":${ofLength(100)}}`,
       '{"a":"","b":" "," ":1}',
       '{"a":"b","c":1.5,"d":-3,"e":true,"f":false,"g":1e21}',
       '{"constructor":1,"toString":"b","hasOwnProperty":true}',

@@ -38,15 +38,6 @@ onSharedDatabases(
       assert.equal(await total(), before)
     })
 
-    test('an idempotency key works in web, moto_api and agreement mode', async () => {
-      const agreement = agreementParts(await activeAgreement(api))
-      for (const parts of [webParts, motoParts, agreement]) {
-        const key = { [HEADER]: newKey() }
-        await assertAnswer(api, { ...parts, ...key }, '201')
-        await assertAnswer(api, { ...parts, ...key }, USED)
-      }
-    })
-
     test('idempotency keys that differ in letter case are different keys', async () => {
       const key = newKey()
       await assertAnswer(api, { ...webParts, [HEADER]: key.toLowerCase() }, '201')
@@ -71,19 +62,6 @@ onSharedDatabases(
         await assertAnswer(api, { ...parts, ...key }, expected)
         await assertAnswer(api, { ...webParts, ...key }, '201')
       }
-    })
-
-    test('a used idempotency key does not hide other errors in the request', async () => {
-      const key = { [HEADER]: newKey() }
-      await assertAnswer(api, { ...webParts, ...key }, '201')
-      await assertAnswer(api, { ...webParts, amount: '-1', ...key }, '422 P0102 amount')
-      await assertAnswer(
-        api,
-        { ...webParts, return_url: '"http://a"', ...key },
-        '422 P0102 return_url',
-      )
-      const unknown = { ...webParts, set_up_agreement: '"06g5petm8gpatdosqb0u8c1mv7"', ...key }
-      await assertAnswer(api, unknown, '400 P0103 set_up_agreement')
     })
 
     test('two Idempotency-Key headers return 422 P0102, even when they are equal', async () => {

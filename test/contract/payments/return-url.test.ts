@@ -12,18 +12,27 @@ const refusedAddresses: Record<string, string[]> = {
   'has an impossible host': ['https://a b/', 'https://[::1', 'https://ex%00ample/'],
   'has a scheme without an authority': ['javascript:alert(1)'],
   'contains white space or a line break': [
-    ...['https://example.org/a b', ' https://example.org/', 'https://example.org/\t'],
-    ...['https://example.org/\r\nSet-Cookie:a', 'https://example.org/\n'],
-    ...['https://example.org/\u00a0', 'https://example.org/\u2028'],
+    'https://example.org/a b',
+    ' https://example.org/',
+    'https://example.org/\t',
+    'https://example.org/\r\nSet-Cookie:a',
+    'https://example.org/\n',
+    'https://example.org/\u00a0',
+    'https://example.org/\u2028',
   ],
   'contains a control character': ['https://example.org/\u0001', 'https://example.org/\u007f'],
   'has an impossible port': ['https://example.org:65536/', 'https://example.org:a/'],
 }
 
 const returnUrls = [
-  ...['https://example.org', 'https://localhost:8443/back?a=1&b=2#end', 'https://192.168.1.1/'],
-  ...['https://[::1]/', 'HTTPS://Example.Org/', 'https://bücher.example/zurück?q=ü'],
-  ...['https://me:secret@example.org/', 'https://example.org/a%20b%0A'],
+  'https://example.org',
+  'https://localhost:8443/back?a=1&b=2#end',
+  'https://192.168.1.1/',
+  'https://[::1]/',
+  'HTTPS://Example.Org/',
+  'https://bücher.example/zurück?q=ü',
+  'https://me:secret@example.org/',
+  'https://example.org/a%20b%0A',
 ]
 
 onOneDatabase('Payments: return_url', service => {

@@ -6,14 +6,29 @@ import { onOneDatabase, onSharedDatabases, type SharedService } from '../../supp
 
 /** In the order in which error texts and links list them. */
 const NAMES = [
-  ...['state', 'reference', 'email', 'card_brand', 'cardholder_name', 'agreement_id', 'from_date'],
-  ...['to_date', 'page', 'display_size', 'first_digits_card_number', 'last_digits_card_number'],
-  ...['from_settled_date', 'to_settled_date'],
+  'state',
+  'reference',
+  'email',
+  'card_brand',
+  'cardholder_name',
+  'agreement_id',
+  'from_date',
+  'to_date',
+  'page',
+  'display_size',
+  'first_digits_card_number',
+  'last_digits_card_number',
+  'from_settled_date',
+  'to_settled_date',
 ]
 
 const wrongTimes = [
-  ...['2026-09-14', '2026-09-14T08:20:31', '2026-09-14T25:00:00Z', '2026-02-29T00:00:00Z'],
-  ...['2026-09-14T08:20:31 01:00', 'now'],
+  '2026-09-14',
+  '2026-09-14T08:20:31',
+  '2026-09-14T25:00:00Z',
+  '2026-02-29T00:00:00Z',
+  '2026-09-14T08:20:31 01:00',
+  'now',
 ]
 const wrongDates = ['2026-02-29', '2026-9-1', '20260914', '2026-09-14T00:00:00Z', '2026-13-01', 'x']
 

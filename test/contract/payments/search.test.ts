@@ -183,18 +183,6 @@ onSharedDatabases(
       assert.deepEqual(await found({ to_date: at('created', 1) }), ['created'])
     })
 
-    test('a payment search accepts dates with any offset and with digits beyond milliseconds', async () => {
-      const local = (time: string) =>
-        new Date(Date.parse(time) + 3_600_000).toISOString().replace('Z', '+01:00')
-      assert.deepEqual(await found({ from_date: local(at('two')) }), ['two'])
-      assert.deepEqual(await found({ from_date: at('two').replace('Z', '000Z') }), ['two'])
-      assert.deepEqual(await found({ from_date: at('two').replace('Z', '001Z') }), [])
-    })
-
-    test('a payment search finds nothing when from_date is after to_date', async () => {
-      assert.deepEqual(await found({ from_date: at('two'), to_date: at('created') }), [])
-    })
-
     test('a payment search accepts dates from year 0 to year 9999', async () => {
       const query = { from_date: '0000-01-01T00:00:00Z', to_date: '9999-12-31T23:59:59.999Z' }
       assert.deepEqual(await found(query), newestFirst())

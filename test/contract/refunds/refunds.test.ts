@@ -195,7 +195,11 @@ onSharedDatabases(
         assertError(answer, 422, 'P1101')
         const names = answer.body.description.match(/\w+_date|page|display_size/g)
         assert.deepEqual(names, [
-          ...['from_date', 'to_date', 'from_settled_date', 'to_settled_date', 'page'],
+          'from_date',
+          'to_date',
+          'from_settled_date',
+          'to_settled_date',
+          'page',
           'display_size',
         ])
       })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { deleteEndedRooms } from '../../../src/app/ended-rooms-store.ts'
 import type { Database, Statement } from '../../../src/core/ports.ts'
-import { deleteEndedRooms } from '../../../src/pay/ended-rooms.ts'
 import { sweep } from '../../../src/pay/retention.ts'
 import type { Body, Client } from '../../support/client.ts'
 import { payOnPages } from '../../support/journeys.ts'

@@ -129,24 +129,11 @@ onSharedDatabases(
       }
       const all = (await history(api, webhook)).map(message => message.webhook_message_id)
       const path = `/v1/webhooks/${webhook.external_id}/messages`
-      const { body } = await api.get(`${path}?display_size=2&page=2&status=FAILED`)
-      assert.deepEqual(
-        body.results.map((message: Body) => message.webhook_message_id),
-        all.slice(2, 4),
-      )
-      assert.deepEqual([body.total, body.count, body.page], [5, 2, 2])
-      const { origin } = new URL(body._links.self.href)
-      const link = (page: number) => ({
-        href: `${origin}${path}?page=${page}&display_size=2`,
-        method: 'GET',
-      })
-      assert.deepEqual(body._links, {
-        self: link(2),
-        first_page: link(1),
-        last_page: link(3),
-        prev_page: link(1),
-        next_page: link(3),
-      })
+      const idsOf = (results: Body[]) => results.map(message => message.webhook_message_id)
+      const second = (await api.get(`${path}?display_size=2&page=2&status=FAILED`)).body
+      assert.deepEqual(idsOf(second.results), all.slice(2, 4))
+      const last = (await api.get(second._links.next_page.href)).body
+      assert.deepEqual([last.total, last.page, idsOf(last.results)], [5, 3, all.slice(4)])
       assertError(await api.get(`${path}?page=2`), 404, 'P2702')
       assertError(await api.get(`${path}?page=0&display_size=501`), 422, 'P2701')
     })

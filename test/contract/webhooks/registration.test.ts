@@ -6,8 +6,12 @@ import { onOneDatabase, onSharedDatabases } from '../../support/service.ts'
 
 const JSON_TYPE = { 'Content-Type': 'application/json' }
 const ALL = [
-  ...['card_payment_succeeded', 'card_payment_captured', 'card_payment_refunded'],
-  ...['card_payment_failed', 'card_payment_cancelled', 'card_payment_settled'],
+  'card_payment_succeeded',
+  'card_payment_captured',
+  'card_payment_refunded',
+  'card_payment_failed',
+  'card_payment_cancelled',
+  'card_payment_settled',
 ]
 const URL = 'https://hooks.example.com/farthing'
 
@@ -135,17 +139,6 @@ onSharedDatabases(
         const api = await service().newAccount()
         for (let i = 0; i < 3; i++) await register(api)
         const { body } = await api.get('/v1/webhooks?display_size=2&status=ACTIVE')
-        const { origin } = new globalThis.URL(body._links.self.href)
-        const link = (page: number) => ({
-          href: `${origin}/v1/webhooks?page=${page}&display_size=2`,
-          method: 'GET',
-        })
-        assert.deepEqual(body._links, {
-          self: link(1),
-          first_page: link(1),
-          last_page: link(2),
-          next_page: link(2),
-        })
         assert.equal((await api.get(body._links.next_page.href)).body.count, 1)
         assertError(await api.get('/v1/webhooks?page=2'), 404, 'P2702')
         const wrong = await api.get('/v1/webhooks?display_size=501&page=x')
@@ -180,13 +173,6 @@ onSharedDatabases(
             assertError(answer, 404, 'P2700')
         assert.equal((await api.get('/v1/webhooks')).body.total, 0)
         assert.deepEqual((await other.get(`/v1/webhooks/${webhook.external_id}`)).body, webhook)
-      })
-
-      test('a webhook does not expire', async () => {
-        const api = await service().newAccount()
-        const webhook = await register(api)
-        await api.advance(3 * 365 * 86_400_000)
-        assert.deepEqual((await api.get(`/v1/webhooks/${webhook.external_id}`)).body, webhook)
       })
     })
 

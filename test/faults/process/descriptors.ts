@@ -9,8 +9,13 @@ import { open } from '../../support/raw-http.ts'
 
 /** What is read or loaded when somebody first asks for it. */
 const PATHS = [
-  ...['/openapi.json', '/docs', '/', `/assets/${assets.css}`, '/secure/mistyped'],
-  ...['/control/openapi.json', '/console/sign-in'],
+  '/openapi.json',
+  '/docs',
+  '/',
+  `/assets/${assets.css}`,
+  '/secure/mistyped',
+  '/control/openapi.json',
+  '/console/sign-in',
 ]
 
 /** Returns how many responses were 500. Throws if documents could be read without a descriptor, or any is refused later. */

@@ -73,8 +73,15 @@ export function after(state: State, step: Step, delayed: boolean): State {
 
 /** The properties that steps change. All others must stay as they were acknowledged. */
 const CHANGING = new Set([
-  ...['state', 'refund_summary', 'settlement_summary', 'card_brand', 'card_details'],
-  ...['authorisation_summary', 'fee', 'net_amount', '_links'],
+  'state',
+  'refund_summary',
+  'settlement_summary',
+  'card_brand',
+  'card_details',
+  'authorisation_summary',
+  'fee',
+  'net_amount',
+  '_links',
 ])
 
 const fixedPart = (payment: Body): Body =>

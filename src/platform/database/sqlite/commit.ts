@@ -117,8 +117,7 @@ export function createCommit(connection: Connection): (batch: Statement[][]) => 
   return commit
 }
 
-const isOfRecord = ({ sql }: Statement): boolean =>
-  /^(insert into|delete from|truncate) exchanges\b/.test(sql)
+const isOfRecord = ({ ofRecord }: Statement): boolean => ofRecord === true
 
 const stepsOf = (statement: Statement): Statement[] =>
   statement.also ? [statement, statement.also] : [statement]

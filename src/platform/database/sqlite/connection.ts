@@ -79,10 +79,7 @@ export function connect(path: string, cacheKilobytes: number) {
 
 /** Translates PostgreSQL's dialect, as far as the SQL in this repository needs it. */
 const toSqlite = (sql: string): string =>
-  sql
-    .replaceAll(' collate "C"', '')
-    .replace(/^truncate /, 'delete from ')
-    .replace(/\$(\d+)/g, '?$1')
+  sql.replaceAll(' collate "C"', '').replace(/\$(\d+)/g, '?$1')
 
 function prepare(database: DatabaseSync, sql: string) {
   const statement = database.prepare(toSqlite(sql))

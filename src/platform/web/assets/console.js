@@ -53,9 +53,11 @@ function tellAges() {
   for (const time of document.querySelectorAll('.farthing-time')) {
     const ms = now - Date.parse(time.dateTime)
     const [unit, length] = units.find(([, length]) => ms >= length) ?? units.at(-1)
-    time.title = words.format(-Math.floor(ms / length), unit)
-    if ('age' in time.dataset)
-      time.textContent = `${time.dateTime} (${time.title.replaceAll(' ', '\u00a0')})`
+    const ago = words.format(-Math.floor(ms / length), unit)
+    time.title = `${time.dateTime}, ${ago}`
+    if (!('age' in time.dataset)) continue
+    time.dataset.age ||= time.textContent
+    time.textContent = `${time.dataset.age} (${ago.replaceAll(' ', '\u00a0')})`
   }
 }
 
@@ -75,7 +77,7 @@ function keepFollow(follow) {
 
 /**
  * Asks, while the page is visible, whether what it shows is still true. Without Follow it only says so; with it the
- * page is loaded anew, unless the keyboard's focus is on anything else of it.
+ * page is loaded anew, unless the keyboard's focus is on anything else of its content.
  */
 function watch(live) {
   const status = live.querySelector('[role=status]')
@@ -115,8 +117,8 @@ function watch(live) {
   function changed(headers) {
     quietSince = Date.now()
     const { activeElement: focused } = document
-    // What has the focus is not replaced. Follow itself gets it again.
-    if (follow.checked && (focused === follow || focused === document.body)) {
+    // What somebody uses in the content is not replaced. Follow itself gets the focus again.
+    if (follow.checked && (focused === follow || !focused?.closest('main'))) {
       keep(focused === follow)
       // A reload keeps the place on the page, but would send a form again.
       if (location.href.split('#')[0] === refresh.href) location.reload()

@@ -9,12 +9,19 @@ import { readNewAgreement } from '../../../pay/agreements/wire.ts'
 import type { Payment } from '../../../pay/payments/payment.ts'
 import { findPart, inRange, where } from '../../../platform/database/select.ts'
 import { formBody } from '../../../platform/http/body.ts'
-import { backLink, button, buttonLink, summaryList, tag } from '../../../platform/web/components.ts'
+import {
+  backLink,
+  button,
+  buttonLink,
+  details,
+  summaryList,
+  tag,
+} from '../../../platform/web/components.ts'
 import { input } from '../../../platform/web/form-components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import { findPayments } from '../../lists/find-payments-store.ts'
 import { actionForm, definePage } from '../frame/define-page.ts'
-import { POUNDS, submit, type Typed, textIn, typedIn } from '../frame/form.ts'
+import { POUNDS, submit, type Typed, textIn, typedIn, unlessRefused } from '../frame/form.ts'
 import { type PageVisit, pageLinks, readPage } from '../frame/list.ts'
 import type { Next } from '../frame/page.ts'
 import {
@@ -23,15 +30,14 @@ import {
   leading,
   link,
   paragraph,
-  secondOfDay,
   summaryRows,
   time,
+  timeOfDay,
   untrusted,
   wideTable,
 } from '../frame/parts.ts'
 import { existing } from '../frame/visit.ts'
-import { unlessRefused } from '../payments/actions.ts'
-import { backAddress, readyMade, submitPayment } from '../payments/new.ts'
+import { backAddress, readyMade, scenarioField, submitPayment } from '../payments/new.ts'
 import { paymentTable } from '../payments/payments.ts'
 
 export const agreements = definePage({
@@ -73,7 +79,7 @@ const table = (root: string, agreements: readonly Agreement[]): Html =>
         instrument
           ? `${instrument.card.card_brand} … ${instrument.card.last_digits_card_number}`
           : 'none',
-      Created: ({ agreement_id }) => secondOfDay(timeOf(agreement_id)),
+      Created: ({ agreement_id }) => timeOfDay(timeOf(agreement_id)),
     },
   })
 
@@ -183,13 +189,18 @@ function payForms(visit: PageVisit, { status }: Agreement, refused: Typed | unde
     ...POUNDS,
     label: 'Amount in pounds',
   })
-  return html`${actionForm(visit, 'charge', html`${amount}${button({ id: 'charge', text: 'Charge it' })}`)}`
+  const scenario = scenarioField(visit, 'Charge', 'paid', refused)
+  return html`${actionForm(visit, 'charge', html`${amount}${scenario}${button({ id: 'charge', text: 'Charge it' })}`)}`
 }
 
 const cancelForm = (visit: PageVisit): Html | false =>
   !visit.hasEnded &&
-  html`${actionForm(visit, 'cancel', button({ id: 'cancel', text: 'Cancel the agreement', secondary: true }))}
-${paragraph('A cancelled agreement stays cancelled, and no payment can be made with it.')}`
+  details(
+    'Cancel the agreement',
+    html`${paragraph('A cancelled agreement stays cancelled, and no payment can be made with it.')}
+${actionForm(visit, 'cancel', button({ id: 'cancel', text: 'Cancel it', secondary: true }))}`,
+    { id: 'cancellation' },
+  )
 
 function paymentsPart(root: string, payments: readonly Payment[]): Html {
   const newest = payments.slice(0, MOST_PAYMENTS)

@@ -2,19 +2,26 @@
 
 import { asTypedHere } from '../../../core/invocation.ts'
 import { inDigits } from '../../../core/money.ts'
-import { details } from '../../../platform/web/components.ts'
+import { formBody } from '../../../platform/http/body.ts'
+import { pageFault } from '../../../platform/http/errors.ts'
+import { button, details } from '../../../platform/web/components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import { checkAndCount, failsIn } from '../../explain/check/count.ts'
 import type { Report } from '../../explain/check/report.ts'
 import type { Finding, Level, Verdict } from '../../explain/check/rule.ts'
-import { definePage } from '../frame/define-page.ts'
+import { actOf } from '../../explain/check/situations.ts'
+import { steer } from '../../steer/steer.ts'
+import { actionForm, definePage } from '../frame/define-page.ts'
 import type { PageVisit } from '../frame/list.ts'
+import type { Next } from '../frame/page.ts'
 import {
   code,
   command,
+  controlIsOff,
   copied,
   counted,
   emptyState,
+  hidden,
   link,
   paragraph,
   time,
@@ -47,6 +54,7 @@ ${restPart('What was not seen', ofLevel('not seen'))}
 ${paragraph(html`The same in a terminal or a pipeline: ${command('farthing check')}. In a test: ${code("await account.check({ asOf: '1d' })")}.`)}`
   },
   fails: report => ({ fails: failsIn(report) }),
+  actions: { make: { needsControl: true, run: make } },
 })
 
 const groups: [Level, heading: string][] = [
@@ -70,26 +78,47 @@ function windowPart(visit: PageVisit, { kept, not_kept, from }: Report): Html {
 
 /** Without a score. */
 const situationsPart = (
-  { root, config, addresses }: PageVisit,
+  visit: PageVisit,
   { situations }: Report,
 ): Html => html`<h2 class="govuk-heading-m">Situations of production</h2>
 ${paragraph('What the documentation of GOV.UK Pay tells a client to handle, and whether your application has met it.')}
-${!config.control && paragraph(html`Control is off: the lines with curl need ${code('FARTHING_CONTROL=true')}.`)}
+${!visit.config.control && controlIsOff('Here each would have a button')}
 ${wideTable(situations, {
   caption: 'Situations of production',
   columns: {
     Situation: ({ situation }) => situation,
     Met: ({ met, evidence }) =>
-      html`${met === null && 'Cannot be seen: '}${evidence === null ? 'No' : link(`${root}requests/${evidence}`, timeIn(evidence))}`,
-    How: ({ situation, met, line }) =>
-      met !== true && howPart(situation, line.replace('$FARTHING_URL', addresses.api)),
+      html`${met === null && 'Cannot be seen: '}${evidence === null ? 'No' : link(`${visit.root}requests/${evidence}`, timeIn(evidence))}`,
+    How: ({ situation, met, line }) => met !== true && howPart(visit, situation, line),
   },
 })}`
 
-/** The command, and what else is to be done. */
-function howPart(situation: string, line: string): Html {
-  const [command = '', more] = line.split('# ')
-  return html`${command && copied(situation, asTypedHere(command.trim()))}${more && html`<div>${more}</div>`}`
+/** The button, or else the command, and what is to be done then. */
+function howPart(visit: PageVisit, situation: string, line: string): Html {
+  const [command = '', then] = line.split('# ')
+  const shown = asTypedHere(command.trim().replace('$FARTHING_URL', visit.addresses.api))
+  const act = shown !== '' && visit.config.control && actOf(situation, visit.account.behaviour)
+  const id = situation.toLowerCase().replace(/[^a-z0-9]+/g, '-')
+  const plan = button({
+    id,
+    text: act && act.path === 'clock' ? 'Move the clock' : 'Plan it',
+    secondary: true,
+  })
+  return html`${
+    act
+      ? html`${actionForm(visit, 'make', html`${hidden('situation', situation)}${plan}`)}${then}
+${details('As a command', copied(situation, shown))}`
+      : html`${command && copied(situation, shown)}${then && html`<div>${then}</div>`}`
+  }`
+}
+
+/** Does what the line of a situation does. */
+async function make({ context, account, request }: PageVisit): Promise<Next> {
+  const act = actOf(formBody(request).get('situation') ?? '', account.behaviour)
+  // The page has a button for each.
+  if (!act) throw pageFault(400)
+  await steer(context, account, act)
+  return { to: 'check', done: { code: act.path === 'clock' ? 'clock-moved' : 'planned' } }
 }
 
 const restPart = (heading: string, findings: Finding[]): Html | false =>

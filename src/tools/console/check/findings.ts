@@ -1,5 +1,6 @@
 /** Findings of the check as parts of pages. */
 
+import { timeOf } from '../../../core/ids.ts'
 import { asTypedHere } from '../../../core/invocation.ts'
 import { inDigits } from '../../../core/money.ts'
 import { sourceName } from '../../../pay/differences/source.ts'
@@ -8,7 +9,7 @@ import { type Html, html, type Part } from '../../../platform/web/html.ts'
 import { MOST_MS, MOST_POSTS } from '../../explain/check/probing.ts'
 import { showBroken } from '../../explain/check/production.ts'
 import type { Finding, Verdict } from '../../explain/check/rule.ts'
-import { joined, link, paragraph, postForm, time, timeIn, untrusted } from '../frame/parts.ts'
+import { briefTime, joined, link, paragraph, postForm, untrusted } from '../frame/parts.ts'
 import type { AccountVisit } from '../frame/visit.ts'
 
 const colours: Partial<Record<Verdict, TagColour>> = { fail: 'red', warn: 'orange', note: 'blue' }
@@ -30,14 +31,16 @@ export function inProduction(keys: readonly string[] | undefined): Html | false 
 const MOST_LINKS = 5
 
 export function findingView(visit: AccountVisit, finding: Finding): Html {
-  const { root } = visit
+  const { root, now } = visit
   const { rule, title, sentence, advice, source, times, newest, evidence, webhook_id } = finding
   const often = times === 1 ? 'Once, at' : `${inDigits(times)} times, the newest at`
-  const links = evidence.slice(0, MOST_LINKS).map(id => link(`${root}requests/${id}`, timeIn(id)))
+  const links = evidence
+    .slice(0, MOST_LINKS)
+    .map(id => link(`${root}requests/${id}`, briefTime(timeOf(id), now)))
   return html`<h3 class="govuk-heading-s" id="${rule}">${levelTag(finding.level)} ${rule} ${title}</h3>
 ${paragraph(untrusted(sentence))}
 ${paragraph(html`<strong>What to do:</strong> ${untrusted(asTypedHere(advice))}`)}
-${paragraph(html`${newest !== null && html`${often} ${time(Date.parse(newest))}.`}${links.length > 0 && html` Evidence: ${joined(links)}.`} Source: ${link(source, sourceName(source))}.`)}
+${paragraph(html`${newest !== null && html`${often} ${briefTime(Date.parse(newest), now)}.`}${links.length > 0 && html` Evidence: ${joined(links)}.`} Source: ${link(source, sourceName(source))}.`)}
 ${webhook_id !== undefined && probePart(visit, webhook_id, { receiver: html`the receiver of ${link(`${root}webhooks/${webhook_id}`, 'the webhook')}`, id: `probe-${rule}-${webhook_id}` })}`
 }
 

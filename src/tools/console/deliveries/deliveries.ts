@@ -1,19 +1,14 @@
 /** The messages of all webhooks of the account. */
 import { DAY } from '../../../core/time.ts'
-import { isGone } from '../../../pay/retention.ts'
 import { activeWebhooks } from '../../../pay/webhooks/store.ts'
 import { eventTypes, type Webhook, webhookTitle } from '../../../pay/webhooks/webhook.ts'
 import { formBody } from '../../../platform/http/body.ts'
 import { button, insetText } from '../../../platform/web/components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
-import { resendAll } from '../../deliver/resend.ts'
+import { failedToSend, MOST_RESENT, resendAll } from '../../deliver/resend.ts'
 import { findResend, isRunning, type NewestResend } from '../../deliver/resend-store.ts'
-import {
-  type DeliveryFilter,
-  type DeliveryRow,
-  listDeliveries,
-  newestWebhooks,
-} from '../../lists/webhooks-store.ts'
+import { referencesOf } from '../../lists/payments-store.ts'
+import { type DeliveryRow, listDeliveries, newestWebhooks } from '../../lists/webhooks-store.ts'
 import { acceptedByHand } from '../../record/by-hand.ts'
 import { actionForm, definePage } from '../frame/define-page.ts'
 import { filterForm, oneOf, type PageVisit, pageLinks, readPage } from '../frame/list.ts'
@@ -53,12 +48,13 @@ export const deliveries = definePage({
       webhooks,
       page,
       accepted: await acceptedByHand(database, page.items),
+      references: await referencesOf(database, page.items),
       open: await failedToSend(visit, chosen, ofEvent),
       // The newest run, if it began within a day.
       resent: run && visit.now - run.at < DAY ? run : undefined,
     }
   },
-  show(visit, { webhooks, page, accepted, open, resent }) {
+  show(visit, { webhooks, page, accepted, references, open, resent }) {
     const { root, values } = visit
     const names = new Map(webhooks.map(webhook => [webhook.webhook_id, webhookTitle(webhook)]))
     const choices = webhooks.map(({ webhook_id, status }) => ({
@@ -69,6 +65,7 @@ export const deliveries = definePage({
       caption: 'Messages, newest first',
       messages: page.items,
       accepted,
+      references,
       webhookOf: ({ webhook_id }: DeliveryRow) =>
         link(`${root}webhooks/${webhook_id}`, untrusted(names.get(webhook_id) ?? webhook_id)),
     }
@@ -122,39 +119,6 @@ async function resend(visit: Visit): Promise<Next> {
   const ids = open.map(({ message_id }) => message_id)
   const isBegun = await resendAll(visit.context, visit.account, ids)
   return { to, done: { code: isBegun ? 'resending' : 'resending-already' } }
-}
-
-/** The most messages of one run. */
-const MOST_RESENT = 100
-/** Failed messages that are looked at to find those, a hundred at a time. */
-const MOST_LOOKED_AT = 1_000
-
-/**
- * The newest failed messages that can be sent again, and that were not accepted by hand since: at most `MOST_RESENT`,
- * oldest first.
- */
-async function failedToSend(
-  visit: AccountVisit,
-  webhooks: readonly Webhook[],
-  filter: Pick<DeliveryFilter, 'event_type'>,
-): Promise<DeliveryRow[]> {
-  const { database } = visit.context
-  const active = webhooks.filter(({ status }) => status === 'ACTIVE')
-  const failed = { ...filter, status: 'FAILED' } as const
-  const part = { limit: MOST_RESENT, order: 'newest' } as const
-  const open: DeliveryRow[] = []
-  let before: string | undefined
-  for (let count = 0; count < MOST_LOOKED_AT && open.length < MOST_RESENT; count += MOST_RESENT) {
-    const rows = await listDeliveries(database, active, { ...failed, before }, part)
-    const sendable = rows.filter(
-      ({ payment_id, body }) => body !== null && !isGone(payment_id, visit),
-    )
-    const accepted = await acceptedByHand(database, sendable)
-    open.push(...sendable.filter(({ message_id }) => !accepted.has(message_id)))
-    before = rows.at(-1)?.message_id
-    if (rows.length < MOST_RESENT || sendable.length === 0) break
-  }
-  return open.slice(0, MOST_RESENT).reverse()
 }
 
 /** `count` messages can be sent again, and the list shows those of this webhook and event. */

@@ -37,6 +37,8 @@ type FormAction<F extends Filters, A extends Answer> = {
   accepts?: Accepts
   /** It can be used in an account that has ended. */
   changesNothing?: true
+  /** There is no such form while control is off. */
+  needsControl?: true
   /** The form is sent to the address of the page, and not to one below it. */
   isAtPage?: true
   /** Reads the form, and returns the page to open then, a page of its own, or an answer for this page. */
@@ -167,6 +169,7 @@ const actionRoute = (
     const visit = pageVisitOf(request, context, page)
     const refused = otherAccount(visit) ?? (action.changesNothing ? undefined : endedAccount(visit))
     if (refused) return sendWhole(reply, visit, refused)
+    if (action.needsControl && !context.config.control) throw pageFault(404)
     const result = await action.run(visit)
     if ('to' in result) return sendNext(reply, visit, result)
     if ('content' in result) return sendWhole(reply, visit, result)
@@ -297,6 +300,8 @@ function sendLook(reply: FastifyReply, browserTag: string, look: Look): FastifyR
   return reply.type('text/html; charset=utf-8').send('')
 }
 
+const FOLLOW = 'Updates the page by itself'
+
 /**
  * The heading with a status line. The script announces changes there, and can reload the page by itself (Follow). Without
  * script there is the link *Refresh*, which leads to the page of a form from its answer too. A page with errors at its
@@ -309,7 +314,7 @@ ${heading(text)}
 <div class="farthing-live">
 <p class="govuk-body" role="status"></p>
 <p class="govuk-body">${link(pageAddress(visit.here, query), 'Refresh')}</p>
-<label class="govuk-body farthing-follow" hidden><input type="checkbox"> Follow</label>
+<label class="govuk-body farthing-follow" hidden><input type="checkbox" aria-describedby="follow-hint"> Follow <span class="govuk-hint" id="follow-hint">${FOLLOW}</span></label>
 </div>
 </div>`
 }

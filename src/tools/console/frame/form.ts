@@ -2,7 +2,7 @@
 import { ApiError } from '../../../core/errors.ts'
 import type { Json } from '../../../platform/http/fields.ts'
 import type { Errors } from './list.ts'
-import type { Next } from './page.ts'
+import type { Next, Page } from './page.ts'
 
 /** What was typed, and the errors in it by field. */
 export type Typed = { form: URLSearchParams; errors: Errors }
@@ -23,11 +23,11 @@ type Rules<Value> = {
 }
 
 /** Makes what the form asks for, or returns it with its errors. */
-export async function submit<Value>(
+export async function submit<Value, Made extends Next | Page>(
   form: URLSearchParams,
   { fields, body, read, aliases = {} }: Rules<Value>,
-  make: (value: Value) => Promise<Next>,
-): Promise<Next | Typed> {
+  make: (value: Value) => Promise<Made>,
+): Promise<Made | Typed> {
   const names = Object.keys(fields)
   const labels = new Map(Object.entries(fields).map(([name, { label }]) => [name, label]))
   const errors: Record<string, string> = {}
@@ -45,7 +45,7 @@ export async function submit<Value>(
       const { sentence, right } = fields[place ?? ''] ?? {}
       // `return_url must be ...` as `Return URL must be ...`.
       const text = sentence ?? error.message.replace(/^\S*/, name => labels.get(name) ?? name)
-      errors[place ?? names[0] ?? ''] ??= text
+      errors[place ?? names[0] ?? ''] ??= text.replace(/^./, letter => letter.toUpperCase())
       tried = right && !refused.has(field) ? { ...tried, ...right } : undefined
       refused.add(field)
     }
@@ -69,3 +69,13 @@ export const POUNDS = { inputmode: 'decimal', width: 10 } as const
 /** What a form has in a field; undefined if that is blank. */
 export const textIn = (form: URLSearchParams, name: string): string | undefined =>
   form.get(name)?.trim() || undefined
+
+/** A refusal means that the state did not allow it any more. */
+export const unlessRefused = <Result, Refused>(
+  run: Promise<Result>,
+  refused: Refused,
+): Promise<Result | Refused> =>
+  run.catch(error => {
+    if (error instanceof ApiError && error.status < 500) return refused
+    throw error
+  })

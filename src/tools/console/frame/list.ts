@@ -161,7 +161,7 @@ export const dayFilter = (label: string): Filter => ({
   width: 10,
 })
 
-const TIME_RULE =
+export const TIME_RULE =
   'Enter a day such as 14/09/2026, 2026-09-14, today or yesterday, a time such as 08:20, or both'
 
 /** Characters of a day and a time with their milliseconds, and of some spaces. */

@@ -23,11 +23,11 @@ import {
   link,
   numeric,
   paragraph,
+  paymentPart,
   type ShownDelivery,
-  secondOfDay,
   shortTime,
   time,
-  unbroken,
+  timeOfDay,
   untrusted,
   wideTable,
 } from './parts.ts'
@@ -185,20 +185,25 @@ type List = {
   caption: string
   messages: readonly DeliveryRow[]
   accepted: Accepted
+  /** By the identifiers of the payments. */
+  references: ReadonlyMap<string, string>
   /** The link to the webhook of a message, in a list of several webhooks. */
   webhookOf?: (message: DeliveryRow) => Part
 }
 
 export const messageTable = (
   visit: AccountVisit,
-  { caption, messages, accepted, webhookOf }: List,
+  { caption, messages, accepted, references, webhookOf }: List,
 ): Html =>
   wideTable(messages, {
     caption,
     at: ({ created }) => created,
     columns: {
       Payment: ({ payment_id }) =>
-        link(`${visit.root}payments/${payment_id}`, unbroken(payment_id)),
+        link(
+          `${visit.root}payments/${payment_id}`,
+          paymentPart(payment_id, references.get(payment_id)),
+        ),
       'Event name': leading(({ message_id, event_type }) =>
         link(`${visit.root}messages/${message_id}`, event_type),
       ),
@@ -206,7 +211,7 @@ export const messageTable = (
         deliveryPart(message, visit, accepted.get(message.message_id)),
       ),
       Webhook: webhookOf,
-      'Event date': ({ created }) => secondOfDay(created),
+      'Event date': ({ created }) => timeOfDay(created),
     },
   })
 

@@ -213,9 +213,15 @@ const successes = {
   succeeded: 'The payment succeeded.',
   authorised: 'The payment is authorised. Capture it to make it a success.',
   captured: 'The payment is captured.',
+  'refund-ended': 'The refund has ended.',
   refunded: 'The refund is submitted.',
   agreed: 'The agreement is made. A paid payment sets it up.',
   registered: 'The webhook is registered. Its signing key is on this page.',
+  'clock-moved': 'The clock is moved, and what fell due is done.',
+  planned: 'It is planned. It acts on the next request that it concerns.',
+  'plan-removed': 'The plan is removed.',
+  emptied: 'The account is empty, and its clock is that of the machine.',
+  'account-ended': 'The test account has ended.',
   'signed-out': 'You have signed out.',
 } as const
 
@@ -224,6 +230,7 @@ const others = {
   error: 'The provider had an error. The payment has ended (P0050).',
   cancelled: 'The user cancelled. The payment has failed (P0030).',
   expired: 'The payment has expired. It has failed (P0020).',
+  'capture-failed': 'The capture failed. The payment has ended (P0050).',
   'cancelled-by-api': 'The payment was cancelled through the API (P0040).',
   overtaken: 'Nothing was done: another request changed the payment first.',
   'agreement-cancelled': 'The agreement is cancelled.',
@@ -235,6 +242,7 @@ const others = {
     'Nothing was begun: messages of this account are being sent by hand already.',
   'none-failed': 'Nothing was sent: there is no failed message that can be sent again.',
   'not-sent': 'Nothing was sent.',
+  'not-ended': 'Nothing was done: there is no such test account.',
   lost: 'You were signed out. Nothing was done: do it again.',
 } as const
 

@@ -41,9 +41,17 @@ export const untrusted = (text: string): Html =>
 /** An option of a command, which a browser would break behind its hyphens. */
 const OPTION = /(?<=\s)(--[a-z-]{0,20})/
 
-/** A payment by its reference and the tail of its identifier; the identifier where it is gone. */
-export const paymentName = (payment_id: string, reference?: string): string =>
-  reference === undefined ? payment_id : `${reference} …${payment_id.slice(-6)}`
+/** A payment by its reference and the tail of its identifier, which stays on one line; the identifier where it is gone. */
+export const paymentPart = (payment_id: string, reference?: string): Html =>
+  reference === undefined
+    ? untrusted(payment_id)
+    : html`${untrusted(reference)} ${unbroken(`…${payment_id.slice(-6)}`)}`
+
+/** Whoever has only a browser cannot switch it on. `what` they could do then. */
+export const controlIsOff = (what: string): Html =>
+  paragraph(
+    html`${what}, once control is on. Ask whoever runs Farthing: the setting ${code('FARTHING_CONTROL=true')} switches it on at the next start.`,
+  )
 
 /** The parts with the separator between them, without those that print nothing. */
 export const joined = (parts: readonly Part[], separator: Part = ', '): Html =>
@@ -83,28 +91,28 @@ export function dayName(at: number): string {
   return `${DAYS[day.getUTCDay()]} ${day.getUTCDate()} ${MONTHS[day.getUTCMonth()]} ${day.getUTCFullYear()}`
 }
 
-/** Milliseconds as the API prints them, in UTC. In tables on phones the date has a line of its own. */
+/** `2026-09-14 08:20:31`, in UTC. In tables on phones the date has a line of its own. */
 export const time = (ms: number): Html => {
-  const text = iso(ms)
-  return html`<time class="farthing-time" datetime="${text}"><span>${text.slice(0, 11)}</span>${text.slice(11)}</time>`
+  const [day, clock] = partsOfTime(ms)
+  return timeAs(ms, html`<span>${day} </span>${clock}`)
 }
 
 /** A time in a sentence: the date only if it is not that of `now`. */
 export const briefTime = (ms: number, now: number): Html =>
   timeAs(ms, shortTime(ms, now, 'seconds'))
 
-/** The time of day with milliseconds, in a list below the heading of its day. */
-export const timeOfDay = (ms: number): Html => timeAs(ms, iso(ms).slice(11, 23))
+/** The time of day, in a list below the heading of its day. */
+export const timeOfDay = (ms: number): Html => timeAs(ms, partsOfTime(ms)[1])
 
-/** The same without milliseconds. */
-export const secondOfDay = (ms: number): Html => timeAs(ms, iso(ms).slice(11, 19))
+/** Without its milliseconds, which are in the title. */
+const partsOfTime = (ms: number) => [iso(ms).slice(0, 10), iso(ms).slice(11, 19)] as const
 
-const timeAs = (ms: number, text: string): Html =>
-  html`<time class="farthing-time" datetime="${iso(ms)}">${text}</time>`
+const timeAs = (ms: number, text: Part, more?: Part): Html =>
+  html`<time class="farthing-time" datetime="${iso(ms)}" title="${iso(ms)}"${more}>${text}</time>`
 
 /** A time of which the script also says how long ago it was. */
 export const timeWithAge = (ms: number): Html =>
-  html`<time class="farthing-time" datetime="${iso(ms)}" data-age>${iso(ms)}</time>`
+  timeAs(ms, partsOfTime(ms).join(' '), html` data-age`)
 
 /** The time in an identifier. */
 export const timeIn = (id: string): Html => time(timeOf(id))

@@ -1,12 +1,10 @@
 /** The actions on the page of a payment: one row each, with its button, when it is there, and what it does. */
 
-import { ApiError } from '../../../core/errors.ts'
 import { inPounds, penceIn } from '../../../core/money.ts'
 import { allows } from '../../../pay/payments/advance.ts'
-import { carryOut, moveOf } from '../../../pay/payments/complete.ts'
+import { moveOf } from '../../../pay/payments/complete.ts'
 import {
   type AuthorisationMode,
-  type Choice,
   isPayable,
   type Payment,
   type Status,
@@ -18,7 +16,8 @@ import { formBody } from '../../../platform/http/body.ts'
 import { pageFault } from '../../../platform/http/errors.ts'
 import type { ToolContext } from '../../context.ts'
 import { type ActionName, recordAction } from '../../record/action.ts'
-import type { Typed } from '../frame/form.ts'
+import { type Completion, completePayment } from '../../steer/complete.ts'
+import { type Typed, unlessRefused } from '../frame/form.ts'
 import type { PageVisit } from '../frame/list.ts'
 import type { Code, Done, Next } from '../frame/page.ts'
 import { type AccountVisit, pageAddress } from '../frame/visit.ts'
@@ -37,8 +36,9 @@ export type PaymentAction = {
   path: Path
   button: string
   /** Which of the actions of its path it is. */
-  scenario?: Choice
-  when: (payment: Payment) => boolean
+  end?: End
+  /** `isHeld`: one of its refunds waits for somebody to end it. */
+  when: (payment: Payment, isHeld: boolean) => boolean
   /** The state that it leads to. */
   to: (payment: Payment) => Status
   run: (visit: AccountVisit, payment: Payment) => Promise<Outcome>
@@ -52,46 +52,65 @@ const isOpenApi = isOpenIn('moto_api')
 /** Its charge is due soon, or a plan holds it. */
 const isCharged = isOpenIn('agreement')
 const isSubmitted = (payment: Payment): boolean => statusOf(payment) === 'submitted'
+/** Its capture is due soon, or a plan holds it. */
+const isUncaptured = (payment: Payment): boolean => allows(payment, 'confirm_capture')
 const isCapturable = (payment: Payment): boolean => statusOf(payment) === 'capturable'
 
-type End = [status: Status, code: Code]
+/** The endings of an open payment, of its capture, and of refunds that are held. */
+const ends = {
+  success: [{ scenario: 'success' }, 'success', 'succeeded'],
+  declined: [{ scenario: 'declined' }, 'failed', 'declined'],
+  error: [{ scenario: 'error' }, 'error', 'error'],
+  cancel: [{ scenario: 'cancel' }, 'failed', 'cancelled'],
+  capture: [{ capture: true }, 'success', 'captured'],
+  'capture-error': [{ capture: 'error' }, 'error', 'capture-failed'],
+  refund: [{ refund: true }, 'success', 'refund-ended'],
+  'refund-error': [{ refund: 'error' }, 'success', 'refund-ended'],
+} as const satisfies Record<string, [wanted: Completion, status: Status, code: Code]>
+type End = keyof typeof ends
 
-const ends: Record<Choice, End> = {
-  success: ['success', 'succeeded'],
-  declined: ['failed', 'declined'],
-  error: ['error', 'error'],
-  cancel: ['failed', 'cancelled'],
+/** Where an end leads, and the banner that says so. */
+export const endOf = ({ given }: Payment, end: End): { to: Status; code: Code } => {
+  const [, to, code] = ends[end]
+  const waits = end === 'success' && given.delayed_capture
+  return waits ? { to: 'capturable', code: 'authorised' } : { to, code }
 }
 
-/** Where a scenario leads, and the banner that says so. */
-export const endOf = ({ given }: Payment, scenario: Choice): End =>
-  scenario === 'success' && given.delayed_capture ? ['capturable', 'authorised'] : ends[scenario]
-
-const ending = (scenario: Choice, when: PaymentAction['when'], button: string): PaymentAction => ({
+const ending = (end: End, when: PaymentAction['when'], button: string): PaymentAction => ({
   path: 'complete',
   button,
-  scenario,
+  end,
   when,
-  to: payment => endOf(payment, scenario)[0],
-  run: (visit, payment) => complete(visit, payment, scenario),
+  to: payment => endOf(payment, end).to,
+  run: async ({ context, account }, payment) => {
+    const isDone = await unlessRefused(
+      completePayment(context, account, payment, { by: 'console', ...ends[end][0] }),
+      false,
+    )
+    return isDone ? { code: endOf(payment, end).code } : undefined
+  },
 })
 
 export const paymentActions: readonly PaymentAction[] = [
-  ending('success', isOpenWeb, 'The user pays'),
-  ending('declined', isOpenWeb, 'The card is declined'),
-  ending('error', isOpenWeb, 'The provider has an error'),
-  ending('cancel', isOpenWeb, 'The user cancels'),
-  ending('success', isOpenApi, 'The card is accepted'),
-  ending('declined', isOpenApi, 'The card is declined'),
-  ending('error', isOpenApi, 'The provider has an error'),
-  ending('success', isCharged, 'The provider accepts it'),
-  ending('declined', isCharged, 'The provider declines it'),
-  ending('error', isCharged, 'The provider has an error'),
-  ending('success', isSubmitted, 'The user confirms'),
-  ending('cancel', isSubmitted, 'The user cancels'),
+  ending('success', isOpenWeb, 'Pay as the user'),
+  ending('declined', isOpenWeb, 'Decline the card'),
+  ending('error', isOpenWeb, 'Fail at the provider'),
+  ending('cancel', isOpenWeb, 'Cancel as the user'),
+  ending('success', isOpenApi, 'Accept the card'),
+  ending('declined', isOpenApi, 'Decline the card'),
+  ending('error', isOpenApi, 'Fail at the provider'),
+  ending('success', isCharged, 'Accept the charge'),
+  ending('declined', isCharged, 'Decline the charge'),
+  ending('error', isCharged, 'Fail at the provider'),
+  ending('success', isSubmitted, 'Confirm as the user'),
+  ending('cancel', isSubmitted, 'Cancel as the user'),
+  ending('capture', isUncaptured, 'Capture it now'),
+  ending('capture-error', isUncaptured, 'Let the capture fail'),
+  ending('refund', (_, isHeld) => isHeld, 'Let the refund succeed'),
+  ending('refund-error', (_, isHeld) => isHeld, 'Let the refund fail'),
   {
     path: 'capture',
-    button: 'Capture the payment',
+    button: 'Capture',
     when: isCapturable,
     to: () => 'success',
     run: (visit, payment) => move(visit, payment, 'capture'),
@@ -118,13 +137,13 @@ export async function perform(
   path: Path,
   payment: Payment,
 ): Promise<Next | Typed> {
-  const scenario = formBody(visit.request).get('scenario')
+  const end = formBody(visit.request).get('scenario')
   const alike = paymentActions.filter(
-    each => each.path === path && (each.scenario === undefined || each.scenario === scenario),
+    each => each.path === path && (each.end === undefined || each.end === end),
   )
   // The page has a button for each.
   if (alike.length === 0) throw pageFault(400)
-  const action = alike.find(({ when }) => when(payment))
+  const action = alike.find(({ when }) => when(payment, true))
   const outcome = await action?.run(visit, payment)
   if (outcome && 'errors' in outcome) return outcome
   const to = pageAddress(`payments/${payment.payment_id}`, { back: visit.back })
@@ -138,32 +157,6 @@ export const act = <Result>(
   run: (context: ToolContext) => Promise<Result>,
   detail: (result: Result) => string = () => '',
 ): Promise<Result> => recordAction(context, { by: 'console', operation, detail }, run)
-
-/** A refusal means that the state did not allow it any more. */
-export const unlessRefused = <Result, Refused>(
-  run: Promise<Result>,
-  refused: Refused,
-): Promise<Result | Refused> =>
-  run.catch(error => {
-    if (error instanceof ApiError && error.status < 500) return refused
-    throw error
-  })
-
-/** The endings of an open payment, as its pages would bring them about. */
-async function complete(
-  { context, account }: AccountVisit,
-  payment: Payment,
-  scenario: Choice,
-): Promise<Outcome> {
-  const done = act(
-    context,
-    'completePayment',
-    context => carryOut(context, account, payment, { scenario }),
-    () => `scenario=${scenario}`,
-  )
-  const result = await done
-  return result?.moved ? { code: endOf(payment, scenario)[1] } : undefined
-}
 
 async function move(
   { context, account }: AccountVisit,

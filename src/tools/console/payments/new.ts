@@ -8,9 +8,11 @@ import { carryOut, moveOf } from '../../../pay/payments/complete.ts'
 import { checkMode, checkReturnUrl } from '../../../pay/payments/mode.ts'
 import {
   type Choice,
+  isPayable,
   languages,
   type NewPayment,
   type Payment,
+  type Scenario,
   statusOf,
 } from '../../../pay/payments/payment.ts'
 import { readNewPayment } from '../../../pay/payments/request.ts'
@@ -22,6 +24,8 @@ import type { Json } from '../../../platform/http/fields.ts'
 import { button, buttonGroup, details } from '../../../platform/web/components.ts'
 import { checkbox, input, select } from '../../../platform/web/form-components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
+import { offersTo } from '../../steer/offers.ts'
+import { wantedOf } from '../../steer/scenario-wire.ts'
 import { definePage } from '../frame/define-page.ts'
 import { POUNDS, submit, type Typed, textIn, typedIn } from '../frame/form.ts'
 import type { PageVisit } from '../frame/list.ts'
@@ -49,7 +53,7 @@ export const back = definePage({
   read: ({ context, account, id, now }) => findPayment(context.database, account.room, id, now),
   show: (visit, payment) =>
     payment
-      ? html`${paragraph(html`The payment is ${statusTag(statusOf(payment))}`)}
+      ? html`${paragraph(html`${isPayable(statusOf(payment)) ? 'The payment is still open:' : 'The payment has ended:'} ${statusTag(statusOf(payment))}`)}
 ${paragraph(html`${inPounds(payment.given.amount)}, ${untrusted(payment.given.reference)}. Here your own service would read the payment, and show your user what came of it.`)}
 ${paragraph(link(`${visit.root}payments/${visit.id}`, 'Its timeline'))}
 ${!visit.hasEnded && paragraph(link(`${visit.root}payments/new`, 'Make another payment'))}`
@@ -109,6 +113,7 @@ const fields = {
 type Text = keyof typeof fields
 
 const TEXTS = Object.keys(fields) as Text[] // its keys
+const MORE = { scenario: { label: 'How it ends', right: {} } }
 const PREFILLED = TEXTS.slice(TEXTS.indexOf('email'))
 const ADDRESS = ['line1', 'line2', 'city', 'postcode', 'country'] as const
 
@@ -138,7 +143,35 @@ function bodyIn(form: URLSearchParams, back: string): Json {
   }
 }
 
-const aliases = { prefilled_cardholder_details: 'cardholder_name' }
+const aliases = {
+  prefilled_cardholder_details: 'cardholder_name',
+  can_retry: 'scenario',
+  confirm: 'scenario',
+  capture: 'scenario',
+}
+
+/** How a payment ends, if nobody decides it on its page. Nothing while control is off. */
+export const scenarioField = (
+  { account, config }: AccountVisit,
+  about: 'Payment' | 'Charge',
+  first: string,
+  typed: Typed | undefined,
+): Html | false =>
+  config.control &&
+  select({
+    ...typedIn(typed, 'scenario'),
+    label: MORE.scenario.label,
+    options: [
+      { value: '', text: first },
+      ...[...offersTo(account.behaviour, about)].map(([value, { text }]) => ({ value, text })),
+    ],
+  })
+
+/** What the form says of that. */
+function scenarioIn(form: URLSearchParams, { account, config }: AccountVisit) {
+  const offer = offersTo(account.behaviour).get(form.get('scenario') ?? '')
+  return config.control ? offer?.plan : undefined
+}
 
 /** What the fields have at first. */
 const defaults = (now: number) => ({
@@ -168,6 +201,7 @@ ${select({
     { value: 'cy', text: 'Welsh' },
   ],
 })}
+${scenarioField(visit, 'Payment', 'as its user decides', typed)}
 ${checkbox({
   name: 'delayed_capture',
   label: 'Capture it later',
@@ -200,6 +234,8 @@ async function create(visit: PageVisit): Promise<Next | Typed> {
 /** Makes the payment of a form, or returns the form with its errors. */
 export function submitPayment(visit: PageVisit, body: Json, ready?: Ready): Promise<Next | Typed> {
   const back = backAddress(visit)
+  const form = formBody(visit.request)
+  const planned = ready ? undefined : scenarioIn(form, visit)
   /** As the API does, but that the page of the console to which a user returns may be at http. */
   const read = (body: Json) => {
     const { behaviour } = visit.account
@@ -210,17 +246,26 @@ export function submitPayment(visit: PageVisit, body: Json, ready?: Ready): Prom
     const own = isOwn && { returnHosts: new Set([host, hostname]) }
     checkReturnUrl(fields, { ...config, ...own, behaviour })
     checkMode(fields, { behaviour })
-    return fields
+    const scenario = planned && wantedOf(planned, behaviour, fields.authorisation_mode)
+    return { fields, scenario }
   }
-  return submit(formBody(visit.request), { fields, body, read, aliases }, fields =>
-    makePayment(visit, { fields, back, ready }),
+  return submit(form, { fields: { ...fields, ...MORE }, body, read, aliases }, wanted =>
+    makePayment(visit, { ...wanted, back, ready }),
   )
+}
+
+type Wanted = {
+  fields: NewPayment
+  /** How it ends. */
+  scenario: Scenario | undefined
+  back: string
+  ready: Ready | undefined
 }
 
 /** The API's own create, and then the steps of a ready-made payment. No plan of the account acts on it. */
 async function makePayment(
   { context, account, addresses }: AccountVisit,
-  { fields, back, ready }: { fields: NewPayment; back: string; ready: Ready | undefined },
+  { fields, scenario: applied, back, ready }: Wanted,
 ): Promise<Next> {
   const isOwn = fields.return_url === back
   const { payment, overtaken, refund } = await act(
@@ -231,6 +276,7 @@ async function makePayment(
         account,
         address: addresses.api,
         given: fields,
+        ...(applied && { scenarios: { apply: async () => ({ applied }) } }),
         origin: 'console',
         ...(isOwn && { returnTo: (payment_id: string) => `${back}/${payment_id}` }),
       })
@@ -254,7 +300,7 @@ async function makePayment(
 }
 
 function codeOf(payment: Payment, ready: Ready | undefined): Code {
-  if (ready) return endOf(payment, ready.scenario)[1]
+  if (ready) return endOf(payment, ready.scenario).code
   // One in agreement mode has ended already.
   if (statusOf(payment) === 'success') return 'succeeded'
   return payment.given.authorisation_mode === 'moto_api' ? 'created-without-page' : 'created'

@@ -33,8 +33,8 @@ import {
   link,
   paragraph,
   refundedText,
-  secondOfDay,
   statusTag,
+  timeOfDay,
   untrusted,
   wideTable,
 } from '../frame/parts.ts'
@@ -166,7 +166,7 @@ export const paymentTable = ({ caption, payments, addressOf, more }: PaymentTabl
       Amount: { cell: ({ given }) => inPounds(given.amount), numeric: true, leads: true },
       Status: leading(payment => html`${statusTag(statusOf(payment))} ${refundedText(payment)}`),
       ...more,
-      Created: ({ payment_id }) => secondOfDay(timeOf(payment_id)),
+      Created: ({ payment_id }) => timeOfDay(timeOf(payment_id)),
     },
   })
 

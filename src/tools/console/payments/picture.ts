@@ -11,7 +11,7 @@ import {
 } from '../../../pay/payments/payment.ts'
 import { type Refund, refundSummary } from '../../../pay/payments/refund.ts'
 import { statusAt } from '../../../pay/webhooks/message-store.ts'
-import { button, buttonGroup, buttonLink } from '../../../platform/web/components.ts'
+import { button, buttonLink } from '../../../platform/web/components.ts'
 import { input } from '../../../platform/web/form-components.ts'
 import { type Html, html, type Part } from '../../../platform/web/html.ts'
 import { actionForm } from '../frame/define-page.ts'
@@ -50,45 +50,28 @@ export function statesPart(
   refunds: readonly Refund[],
   refused: Typed | undefined,
 ): Html {
-  const { hasEnded } = visit
   const { events } = payment
   const [refunded, newest] = [refundedText(payment), refunds.at(-1)]
   const now = events.at(-1)
-  const possible = Map.groupBy(
-    hasEnded ? [] : paymentActions.filter(({ when }) => when(payment)),
-    ({ to }) => to(payment),
-  )
-  const forms = (status: Status) =>
-    [...Map.groupBy(possible.get(status) ?? [], ({ path }) => path)].map(([path, alike]) =>
-      actionForm(
-        visit,
-        path,
-        path === 'refund'
-          ? html`${refundField(payment, refused)}${alike.map(actionButton)}`
-          : buttonGroup(alike.map(actionButton)),
-      ),
-    )
+  const isHeld = refunds.some(({ scenario }) => scenario === 'held')
+  const possible = visit.hasEnded ? [] : paymentActions.filter(({ when }) => when(payment, isHeld))
+  const ends = new Set(possible.map(({ to }) => to(payment)))
   const path = wayToSuccess(payment)
   const after = path.slice(path.indexOf(now?.status ?? 'created') + 1)
-  const next = after.some(status => possible.has(status)) ? after : []
-  // The states that end it otherwise, in the order of the actions that lead there.
-  const ends = new Set(possible.keys()).difference(new Set([...path, now?.status]))
+  const next = after.some(status => ends.has(status)) ? after : []
+  const others = [...ends].filter(status => !path.includes(status) && status !== now?.status)
   return html`${paymentPageLink(visit, payment)}
 <ol class="farthing-states" aria-label="States of the payment">
 ${events.map(event => {
   const reason = reasonFor(event)
   const text = html`${statusTag(event.status)}<br>${timeWithAge(event.at)}${reason && html`<br>${reason}`}`
-  return event === now
-    ? stateView('now', html`${text}${forms(event.status)}`)
-    : stateView('past', text)
-})}${refunded && newest && stateView('past', html`${refunded}<br>${timeWithAge(timeOf(newest.refund_id))}`)}${next.map(status => stateView('next', html`${status}<br>${NOT_YET}${forms(status)}`))}</ol>
-${
-  ends.size > 0 &&
-  html`${paragraph('Or it ends here:')}
-<ul class="farthing-states" aria-label="Other ends of the payment">
-${[...ends].map(status => stateView('next', html`${status}<br>${NOT_YET}${forms(status)}`))}</ul>`
-}
-${!hasEnded && possible.size === 0 && paragraph(`Nothing more can happen: ${refundSummary(payment).status === 'full' ? 'it is refunded in full' : 'the payment has ended'}.`)}`
+  return stateView(event === now ? 'now' : 'past', text)
+})}${refunded && newest && stateView('past', html`${refunded}<br>${timeWithAge(timeOf(newest.refund_id))}`)}${next.map(status => stateView('next', html`${status}<br>${NOT_YET}`))}</ol>
+${others.length > 0 && paragraph(`It can also end as ${others.join(', ').replace(/, (\w+)$/, ' or $1')}.`)}
+<div class="farthing-actions">
+${[...Map.groupBy(possible, ({ path }) => path)].map(([path, alike]) => actionForm(visit, path, path === 'refund' ? html`${refundField(payment, refused)}${alike.map(actionButton)}` : alike.map(actionButton), 'farthing-filter'))}
+</div>
+${!visit.hasEnded && possible.length === 0 && paragraph(`Nothing more can happen: ${refundSummary(payment).status === 'full' ? 'it is refunded in full' : 'the payment has ended'}.`)}`
 }
 
 const NOT_YET = html`<span class="farthing-step__facts">not yet</span>`
@@ -97,23 +80,23 @@ const stateView = (when: 'past' | 'now' | 'next', content: Part): Html =>
   html`<li class="farthing-state farthing-state--${when}"${when === 'now' && html` aria-current="step"`}>${content}</li>
 `
 
-/** Where its user pays an open payment. */
+/** Where its user pays an open payment, or confirms it. */
 const paymentPageLink = ({ addresses, hasEnded }: AccountVisit, payment: Payment): Html | false =>
   !hasEnded &&
-  isPayable(statusOf(payment)) &&
-  payment.given.authorisation_mode !== 'moto_api' &&
+  (isPayable(statusOf(payment)) || statusOf(payment) === 'submitted') &&
+  payment.given.authorisation_mode === 'web' &&
   buttonLink(
     'open-payment-page',
     'Open the payment page',
     `${addresses.pages}/secure/${tokenOf(payment)}`,
   )
 
-const actionButton = ({ path, button: text, scenario }: PaymentAction): Html =>
+const actionButton = ({ path, button: text, end }: PaymentAction): Html =>
   button({
-    id: scenario ? `choose-${scenario}` : path,
+    id: end ? `choose-${end}` : path,
     text,
     secondary: true,
-    ...(scenario && { field: { name: 'scenario', value: scenario } }),
+    ...(end && { field: { name: 'scenario', value: end } }),
   })
 
 function refundField(payment: Payment, refused: Typed | undefined): Html {

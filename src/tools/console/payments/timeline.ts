@@ -11,7 +11,7 @@ import { messagesOfPayment, newestWebhooks } from '../../lists/webhooks-store.ts
 import type { ActionName } from '../../record/action.ts'
 import { type AcceptedSend, acceptedAmong, isCopy } from '../../record/by-hand.ts'
 import type { Exchange } from '../../record/exchange.ts'
-import { exchangesWithout, type Outline, readsOfPayment } from '../../record/store.ts'
+import { exchangesOfPayment, type Outline, readsOfPayment } from '../../record/store.ts'
 import { acceptedSince, mergeAttempts, type ShownAttempt } from '../frame/message-attempts.ts'
 import type { AccountVisit } from '../frame/visit.ts'
 
@@ -188,18 +188,18 @@ export async function rowsOf(
   const oldest = { limit: MOST_EXCHANGES, order: 'oldest' } as const
   const [reads, changes, messages, refunds, webhooks] = await Promise.all([
     readsOfPayment(database, key, operations),
-    exchangesWithout(database, key, { operations, but: [] }, oldest),
+    exchangesOfPayment(database, key, { not: operations }, oldest),
     messagesOfPayment(database, payment_id),
     refundsOf(database, payment_id, MOST_EXCHANGES),
     newestWebhooks(database, room, MOST_WEBHOOKS),
   ])
   const folded = foldOutlines(reads, changes)
-  const but = folded.keys().toArray().slice(0, MOST_EXCHANGES)
-  const part = { ...oldest, limit: changes.length + but.length }
-  const exchanges =
-    but.length === 0 ? changes : await exchangesWithout(database, key, { operations, but }, part)
+  const ids = folded.keys().toArray().slice(0, MOST_EXCHANGES)
+  const shown = ids.length > 0 ? await exchangesOfPayment(database, key, { ids }, oldest) : []
   // Their identifiers are made when they are written, which may be on several instances.
-  const ordered = exchanges.toSorted((a, b) => a.at - b.at)
+  const ordered = [...changes, ...shown].toSorted(
+    (a, b) => a.at - b.at || (a.exchange_id < b.exchange_id ? -1 : 1),
+  )
   return { payment, exchanges: ordered, folded, messages, refunds, webhooks }
 }
 

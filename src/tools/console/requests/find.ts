@@ -11,7 +11,15 @@ import {
   type Refusals,
 } from '../../record/store.ts'
 import { refusalText } from '../frame/exchange.ts'
-import { type Filters, isId, linkOnly, oneOf, type PageVisit } from '../frame/list.ts'
+import {
+  dayFilter,
+  type Filters,
+  isId,
+  linkOnly,
+  oneOf,
+  type PageVisit,
+  spanIn,
+} from '../frame/list.ts'
 import {
   code,
   joined,
@@ -43,6 +51,9 @@ type Show = keyof typeof shows
 
 const LAST_MINUTES = '5'
 
+/** Milliseconds within which a request is written after it began. */
+const WRITTEN_LATER = 2_000
+
 /** `code`, `field` and `told` are those of a group of refusals. */
 export const filters = {
   show: oneOf('Status', Object.keys(shows) as Show[], { nameOf: show => shows[show][0] }),
@@ -53,6 +64,8 @@ export const filters = {
     all: 'The last 24 hours',
     nameOf: minutes => `The last ${minutes} minutes`,
   }),
+  from: dayFilter('From (UTC)'),
+  to: dayFilter('To (UTC)'),
   code: linkOnly,
   field: linkOnly,
   told: linkOnly,
@@ -70,7 +83,8 @@ export const addressOfGroup = ({ operation, code, field, told }: Refusals): stri
   })
 
 export function filterOf({ values, wall }: Visit): ExchangeFilter & { text?: string } {
-  const { show, operation, payment, text, last, code, field, told } = values
+  const { show, operation, payment, text, last, from, to, code, field, told } = values
+  const [begin, end] = [spanIn(from, wall)?.begin, spanIn(to, wall)?.end]
   const orNone = (value: string) => (value === NONE ? null : value)
   return {
     kinds: KINDS,
@@ -80,6 +94,8 @@ export function filterOf({ values, wall }: Visit): ExchangeFilter & { text?: str
       (isId(payment) ? { payment_id: payment.toLowerCase() } : { reference: payment })),
     ...(text && { text }),
     ...(last && { recordedSince: wall - Number(last) * MINUTE }),
+    ...(begin !== undefined && { recordedSince: begin }),
+    ...(end !== undefined && { recordedUntil: end + WRITTEN_LATER }),
     ...(code && { code: orNone(code) }),
     ...(field && { field: orNone(field) }),
     ...(told && { told: orNone(told) }),
@@ -95,7 +111,7 @@ ${visit.values.text && paragraph(`The field for a text understands any part of a
 
 /** Each filter in words. */
 export function searched({ context, values }: Visit): string[] {
-  const { show, operation, payment, text, last, code, field } = values
+  const { show, operation, payment, text, last, from, to, code, field } = values
   const words = [
     show && shows[show][0],
     context.summaries.get(operation) ?? operation,
@@ -104,6 +120,8 @@ export function searched({ context, values }: Visit): string[] {
     payment && `of the payment ${payment}`,
     text && `with the text ${text}`,
     last && `the last ${last} minutes`,
+    from && `from ${from}`,
+    to && `to ${to}`,
   ]
   return words.filter(part => part !== '')
 }

@@ -1,5 +1,6 @@
 /** The list of requests: refusals in groups, then all of them, with what was only counted between. */
 
+import type { Account } from '../../../core/account.ts'
 import { inDigits } from '../../../core/money.ts'
 import type { Database } from '../../../core/ports.ts'
 import type { Range } from '../../../platform/database/select.ts'
@@ -34,9 +35,9 @@ import {
   link,
   numeric,
   paragraph,
-  paymentName,
-  secondOfDay,
+  paymentPart,
   time,
+  timeOfDay,
   unbroken,
   untrusted,
   wideTable,
@@ -91,6 +92,7 @@ ${
       )
     : html`<h2 class="govuk-heading-m">${isFiltered(visit) ? untrusted(searched(visit).join(', ')) : 'All requests'}</h2>
 ${filterForm(visit, { operation })}
+${hasOwnClock(visit.account) && paragraph('From and To are on the machine’s clock.')}
 ${!isFiltered(visit) && paragraph(link(`${visit.here}?show=refused`, 'Only refused'))}
 ${isEmpty ? noMatch(visit) : list(visit, page, gaps)}
 ${oldest && paragraph(html`The record of this account begins at ${time(oldest.at)}.`)}`
@@ -123,6 +125,9 @@ ${refusedKeysPart(refusedKeys)}`
   },
 })
 
+const hasOwnClock = ({ clock_offset, frozen_at }: Account): boolean =>
+  clock_offset !== 0 || frozen_at !== null
+
 /** They belong to no account, so whoever has a wrong key finds them nowhere else. */
 export const refusedKeysPart = (count: number): Html | false =>
   count > 0 &&
@@ -152,13 +157,13 @@ ${wideTable(inOrder([...page.items, ...gaps]), {
   at: ({ at }) => at,
   noteOf: ({ gap }) => gap && gapNote(gap),
   columns: {
-    Time: ({ at }) => secondOfDay(at),
+    Time: ({ at }) => timeOfDay(at),
     Request: { cell: exchange => requestLink(visit, exchange), leads: true, wide: true },
     Status: leading(statusPart),
     Took: numeric(exchange => unbroken(tookText(exchange))),
     Payment: ({ payment_id, reference }) =>
       payment_id !== null &&
-      link(`${visit.root}payments/${payment_id}`, untrusted(paymentName(payment_id, reference))),
+      link(`${visit.root}payments/${payment_id}`, paymentPart(payment_id, reference)),
   },
 })}
 ${pageLinks(visit, 'Requests', page)}`

@@ -1,7 +1,6 @@
 /** Entering the console, with a key or with a link of `farthing open`, and leaving it. */
 
 import type { FastifyReply } from 'fastify'
-import { asTypedHere } from '../../../core/invocation.ts'
 import {
   endSession,
   findSession,
@@ -25,14 +24,16 @@ import { type ConsoleContext, pageOfAddress, textsIn, type Visit, visitOf } from
 /** The page of the console to open then; home if the address or the form names none. */
 const pageIn = (fields: URLSearchParams): string => pageOfAddress(fields.get('to') ?? '') ?? ''
 
+const UNKNOWN_KEY = 'This key is not known here. Ask whoever runs Farthing for one'
+
 export const signInRoutes = (context: ConsoleContext): Route[] => [
   pageRoute(context, 'sign-in', (visit, query) => signInPage(visit, pageIn(query))),
-  entryRoute(context, 'sign-in', 'Enter a key of this Farthing', sessionForKey),
+  entryRoute(context, 'sign-in', UNKNOWN_KEY, sessionForKey),
   pageRoute(context, 'enter', enterPage),
   entryRoute(
     context,
     'enter',
-    asTypedHere('This link has expired. Enter a key of this Farthing, or run farthing open'),
+    'This link has expired. Enter an API key, or make another link',
     form => findSession(context, form.get('code') ?? '', 'enter'),
   ),
   formRoute(context, 'sign-out', async (visit, _, reply) => {
@@ -115,9 +116,9 @@ ${button({ id: 'sign-in', text: 'Sign in' })}`
   const content = html`${postForm(undefined, `${root}sign-in`, fields)}
 <h2 class="govuk-heading-m">What you will see</h2>
 <p class="govuk-body">The payments of the key’s account, the requests that its services made, its webhooks, and the responses of their receivers. Nothing of any other account.</p>
-<p class="govuk-body">Requests with an unknown key are not shown: they are 401 and belong to no account. ${command('farthing doctor')} tells you whether a key works.</p>
+<p class="govuk-body">Requests with an unknown key are not shown: they are 401 and belong to no account.</p>
 <h2 class="govuk-heading-m">If you have no key</h2>
-<p class="govuk-body">The first start of Farthing prints a key, unless ${code('FARTHING_API_KEY')} sets it. On the machine where Farthing runs, ${command('farthing keys create')} makes another, and ${command('farthing open')} signs you in with the key in ${code('FARTHING_API_KEY')} or, without that, with the newest of the database.</p>`
+<p class="govuk-body">Ask whoever runs Farthing. Its first start prints a key, unless ${code('FARTHING_API_KEY')} sets it. On that machine ${command('farthing keys create')} makes another, and ${command('farthing open')} signs you in.</p>`
   return {
     title: 'Sign in',
     heading: heading('Sign in to the console'),

@@ -38,7 +38,7 @@ import {
   link,
   listing,
   paragraph,
-  paymentName,
+  paymentPart,
   shortTime,
   summaryRows,
   time,
@@ -63,24 +63,24 @@ export const message = definePage({
     return {
       message,
       webhook: webhookTitle(message),
-      payment: paymentName(payment_id, payment?.given.reference),
+      reference: payment?.given.reference,
       accepted,
       attempts: mergeAttempts(attemptsOf(message), exchanges),
       asking: await askPart(visit, message, accepted),
     }
   },
-  title: ({ now }, { message, payment, webhook }) =>
-    `${message.event_type} of ${payment} at ${shortTime(message.created, now, 'seconds')} to ${webhook}`,
+  title: ({ now }, { message, reference = message.payment_id, webhook }) =>
+    `${message.event_type} of ${reference} at ${shortTime(message.created, now, 'seconds')} to ${webhook}`,
   // On a phone the line breaks after an underscore, and not within a word.
   heading: (visit, { message, accepted }) =>
     html`${joined(message.event_type.split('_'), html`_<wbr>`)} ${deliveryTag(deliveryOf(message, visit, accepted))}`,
   above: ({ root }, { message, webhook }) =>
     backLink(`${root}webhooks/${message.webhook_id}`, untrusted(webhook)),
-  show: (visit, { message, payment, attempts, asking }) =>
+  show: (visit, { message, reference, attempts, asking }) =>
     html`${answerToWrongPart(attempts)}<p class="govuk-body-l" id="cause">${untrusted(outcomeOf(message, attempts, visit))}</p>
 ${asking}
-${actions(visit, message)}
-${summaryList(rowsFor(message, payment, visit))}
+${actions(visit, message, asking !== false)}
+${summaryList(rowsFor(message, reference, visit))}
 <h2 class="govuk-heading-m">Body</h2>
 ${bodyPart(message.body)}
 <h2 class="govuk-heading-m">Delivery attempts</h2>
@@ -175,20 +175,24 @@ function whatHappened(
     : 'It was never sent: its webhook was deactivated before.'
 }
 
-function actions(visit: PageVisit, message: KeptMessage): Html {
+/** Of a message that can be asked about, *Ask the receiver* is the main action. */
+function actions(visit: PageVisit, message: KeptMessage, asks: boolean): Html {
   const sendable = resendable(message, visit)
   const send =
     'reason' in sendable
       ? paragraph(`It cannot be sent again: ${sendable.reason}.`)
-      : sendForms(visit)
+      : sendForms(visit, !asks)
   return html`${!visit.hasEnded && send}
 ${message.body !== null && paragraph(link(`${visit.root}signature?message=${message.message_id}`, 'Compare signatures'))}`
 }
 
-const rowsFor = (message: KeptMessage, payment: string, visit: AccountVisit) => [
+const rowsFor = (message: KeptMessage, reference: string | undefined, visit: AccountVisit) => [
   ...summaryRows('', {
     'Delivery status': deliveryName(statusAt(message, visit)),
-    Payment: link(`${visit.root}payments/${message.payment_id}`, untrusted(payment)),
+    Payment: link(
+      `${visit.root}payments/${message.payment_id}`,
+      paymentPart(message.payment_id, reference),
+    ),
     'Callback URL': untrusted(message.callback_url),
   }),
   { id: 'message-id', key: 'webhook_message_id', value: message.message_id },
@@ -206,7 +210,7 @@ ${pretty !== undefined && details('With indents', listing('Body with indents', p
 /** The form with the damage has this field; without it the message is sent as it is. */
 const DAMAGE = 'damage'
 
-function sendForms(visit: PageVisit): Html {
+function sendForms(visit: PageVisit, isMain: boolean): Html {
   const damage = html`${select({
     name: DAMAGE,
     label: 'Damage',
@@ -214,11 +218,13 @@ function sendForms(visit: PageVisit): Html {
     value: 'digit' satisfies Damage,
   })}
 ${button({ id: 'send-damaged', text: 'Send it damaged', secondary: true })}`
-  const again = button({ id: 'send-again', text: 'Send again' })
+  const again = button({ id: 'send-again', text: 'Send again', secondary: !isMain })
   return html`${actionForm(visit, 'send', again)}
-${actionForm(visit, 'send', damage, 'farthing-filter')}
-${paragraph(
-  'Your receiver must refuse a damaged message. None of this counts as an attempt: the status, the history and the payment stay as they are.',
+${details(
+  'Send it damaged',
+  html`${paragraph('Your receiver must refuse a damaged message. It counts as no attempt: the status, the history and the payment stay as they are.')}
+${actionForm(visit, 'send', damage, 'farthing-filter')}`,
+  { id: 'damage-it' },
 )}`
 }
 

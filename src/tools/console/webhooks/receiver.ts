@@ -68,7 +68,7 @@ function askForm(visit: PageVisit, message: KeptMessage, isAgain: boolean): Html
   return html`${paragraph(
     html`Sends at most ${MOST_COPIES} copies of this message to ${untrusted(sendable.callback_url)}, one after the other: with the right signature, with one of a random key, with the other signing keys of the account, and with one for each known mistake until one is accepted. That takes at most 30 seconds. The copies are no attempts of the message. Nothing is sent if its response to the newest attempt shows the mistake.`,
   )}
-${actionForm(visit, 'ask', button({ id: 'ask-receiver', text: isAgain ? 'Ask again' : 'Ask the receiver', secondary: true }))}`
+${actionForm(visit, 'ask', button({ id: 'ask-receiver', text: isAgain ? 'Ask again' : 'Ask the receiver' }))}`
 }
 
 /** What came of it, folded away once the receiver has accepted the message. */
@@ -81,9 +81,9 @@ function answerOf(
   const part = html`${action.asked && answerPart(visit, action.asked, action.at, copies)}
 ${action.asked?.cause === 'unknown' && keyPart({ webhook: message.callback_url, signing_key: message.signing_key })}`
   if (!accepted || accepted.at <= action.at) return part
-  const time = (at: number) => shortTime(at, visit.now, 'seconds')
-  return html`${paragraph(`It accepted the message at ${time(accepted.at)}.`)}
-${details(`What it did before, when it was asked at ${time(action.at)}`, part, { id: 'asked-before' })}`
+  const timeText = (at: number) => shortTime(at, visit.now, 'seconds')
+  return html`${paragraph(`It accepted the message at ${timeText(accepted.at)}.`)}
+${details(`What it did before, when it was asked at ${timeText(action.at)}`, part, { id: 'asked-before' })}`
 }
 
 const answerPart = (

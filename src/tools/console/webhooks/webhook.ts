@@ -11,6 +11,7 @@ import { backLink, button, details, summaryList } from '../../../platform/web/co
 import { select } from '../../../platform/web/form-components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import { sendTestMessage, testEvents } from '../../deliver/test-message.ts'
+import { referencesOf } from '../../lists/payments-store.ts'
 import { type DeliveryRow, listDeliveries } from '../../lists/webhooks-store.ts'
 import { acceptedByHand } from '../../record/by-hand.ts'
 import { actionForm, definePage } from '../frame/define-page.ts'
@@ -52,13 +53,14 @@ export const webhook = definePage({
     const newest = { limit: MOST_RECENT, order: 'newest' } as const
     const recent = await listDeliveries(database, [webhook], {}, newest)
     const accepted = await acceptedByHand(database, [...page.items, ...recent])
-    return { webhook, page, recent, accepted }
+    const references = await referencesOf(database, page.items)
+    return { webhook, page, recent, accepted, references }
   },
   title: (_, { webhook }) => webhookTitle(webhook),
   heading: (_, { webhook }) => untrusted(webhookTitle(webhook)),
   above: ({ root }) => backLink(`${root}webhooks`, 'Endpoints'),
-  show(visit, { webhook, page, recent, accepted }) {
-    const list = { caption: 'Messages, newest first', messages: page.items, accepted }
+  show(visit, { webhook, page, recent, accepted, references }) {
+    const list = { caption: 'Messages, newest first', messages: page.items, accepted, references }
     const rows = webhookRows(visit, webhook, 'webhook', {
       Status: webhook.status,
       From: webhook.fixed ? 'the settings of the service' : webhook.from && 'this console',

@@ -22,16 +22,22 @@ type Receiver = { webhook: Webhook; attempts: readonly Evidence[] }
 /** A request is answered so soon after the last attempt that it waited for. Milliseconds. */
 const SOON = 50
 
-/** Attempts that are made while the request of the application that caused them waits, where the service behaves so. */
-const isAwaited =
-  ({ ofPayment }: AccountRecord) =>
-  ({ payment_id, began, ms }: Evidence): boolean =>
-    (ofPayment.get(payment_id ?? '') ?? []).some(
-      request =>
-        request.kind === 'api' &&
-        request.began <= began &&
-        began + ms <= request.began + request.ms + SOON,
-    )
+/** Attempts that are made while a request of the application about their payment waits, where the service behaves so. */
+function awaitedIn({ exchanges }: AccountRecord): Set<Evidence> {
+  const awaited = new Set<Evidence>()
+  /** By payment: when the last of the requests that have begun was answered. */
+  const ends = new Map<string | null, number>()
+  const isRequest = ({ kind }: Evidence) => Number(kind === 'api')
+  const inTime = (one: Evidence, other: Evidence) =>
+    one.began - other.began || isRequest(other) - isRequest(one)
+  for (const each of exchanges.toSorted(inTime)) {
+    const { kind, payment_id, began, ms } = each
+    const end = ends.get(payment_id) ?? 0
+    if (kind === 'api') ends.set(payment_id, Math.max(end, began + ms))
+    else if (payment_id !== null && began + ms <= end + SOON) awaited.add(each)
+  }
+  return awaited
+}
 
 /**
  * Judges each receiver, but for those of tests, which say so. Nothing is right while the rule cannot tell of one. W5 has
@@ -43,10 +49,11 @@ function judgeEach(
   awaited = false,
 ): Judged {
   const { exchanges, webhooks } = record
-  const isOfRequest = isAwaited(record)
+  const ofRequests = awaitedIn(record)
   const sent = exchanges.filter(
     each =>
-      each.kind === 'out' && (awaited ? isOfRequest(each) : !isTimeout(each) || !isOfRequest(each)),
+      each.kind === 'out' &&
+      (awaited ? ofRequests.has(each) : !isTimeout(each) || !ofRequests.has(each)),
   )
   const byWebhook = Map.groupBy(sent, ({ webhook_id }) => webhook_id)
   const judged = webhooks

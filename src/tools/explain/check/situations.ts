@@ -7,6 +7,7 @@ import { inspect } from 'node:util'
 import type { Behaviour } from '../../../core/account.ts'
 import { timeOf } from '../../../core/ids.ts'
 import { DAY, MINUTE, SECOND } from '../../../core/time.ts'
+import type { Json } from '../../../platform/http/fields.ts'
 import type { Evidence } from '../../record/exchange.ts'
 import { type Told, type View, viewOf } from './application.ts'
 import { idOf } from './outcomes.ts'
@@ -20,7 +21,7 @@ const SLOW = 5 * SECOND
 type Seen = { met: readonly Evidence[]; unclear?: readonly Evidence[] }
 
 /** What makes it: a plan, the clock, which moves so many milliseconds, or a probe of the newest webhook. */
-type Made = { plan: object } | { advance: number } | 'probe' | 'nothing'
+type Made = { plan: Json } | { advance: number } | 'probe' | 'nothing'
 
 /** `then`: what the application does then, or a person. `only`: only such an account can meet it. */
 type Row = [situation: string, seen: (view: View) => Seen, by: Made, then: string, only?: Behaviour]
@@ -294,4 +295,16 @@ export async function situationsOf(record: AccountRecord) {
       library: commented(library, '//'),
     }
   })
+}
+
+/**
+ * The request below /control that a button beside the situation sends. Undefined where no such request makes it, or only
+ * in an account of the other behaviour.
+ */
+export function actOf(situation: string, behaviour: Behaviour) {
+  const [, , by, , only = behaviour] = rows.find(([name]) => name === situation) ?? []
+  if (typeof by !== 'object' || only !== behaviour) return undefined
+  return 'plan' in by
+    ? ({ path: 'plans', body: by.plan } as const)
+    : ({ path: 'clock', body: by } as const)
 }

@@ -1,9 +1,9 @@
 import type { Behaviour } from '../../core/account.ts'
 import { version } from '../../core/version.ts'
+import { attempts, eventMeanings } from '../../pay/differences/messages.ts'
+import { signature } from '../../pay/webhooks/webhook.ts'
+import { messageBody } from '../../pay/webhooks/wire.ts'
 import { type Parameter, requestBody, type Schema } from '../../platform/http/openapi.ts'
-import { attempts, eventMeanings } from '../differences/messages.ts'
-import { signature } from './webhook.ts'
-import { messageBody } from './wire.ts'
 
 /** A body and a key whose signature the description tells. */
 const SHORT_BODY = '{"api_version":1}'
@@ -52,6 +52,8 @@ For example, with the signing_key \`${SIGNING_KEY}\` the body \`${SHORT_BODY}\` 
   requestBody: requestBody(messageBody(resource, behaviour)),
   responses: {
     '2XX': { description: 'Delivered' },
-    default: { description: 'A failed attempt, as is no response within 2 seconds' },
+    default: {
+      description: `A failed attempt, as is no response within ${attempts[behaviour].timeout / 1_000} seconds`,
+    },
   },
 })

@@ -1,6 +1,6 @@
-import type { Database } from '../../../core/ports.ts'
-import { numbered } from '../../../platform/database/select.ts'
-import { among } from '../../record/store.ts'
+import type { Database } from '../../core/ports.ts'
+import { numbered } from '../../platform/database/select.ts'
+import { among } from '../record/store.ts'
 
 /** By room: its payments, the refused requests that are recorded, and the messages that were not delivered. */
 export async function countsOf(database: Database, rooms: readonly string[]) {

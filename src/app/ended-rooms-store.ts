@@ -1,9 +1,9 @@
 import { ACCOUNT_COLUMNS, type Account } from '../core/account.ts'
 import type { Database, MachineTime } from '../core/ports.ts'
 import { MINUTE } from '../core/time.ts'
+import { DELETION_DELAY_MS } from '../pay/retention.ts'
 import { leaveRoom } from '../platform/accounts/store.ts'
 import { deleteInSteps } from '../platform/database/delete-in-steps.ts'
-import { DELETION_DELAY_MS } from './retention.ts'
 
 /** Milliseconds after the end of a room. No request that began before the end is still writing. */
 const LATE_REQUESTS = 5 * MINUTE

@@ -1,0 +1,128 @@
+/** What the next requests of the account meet: its plans, and the form that makes one. */
+
+import { formBody } from '../../../platform/http/body.ts'
+import type { Json } from '../../../platform/http/fields.ts'
+import { button, details } from '../../../platform/web/components.ts'
+import { input, select } from '../../../platform/web/form-components.ts'
+import { type Html, html } from '../../../platform/web/html.ts'
+import type { Plan } from '../../plans/plan.ts'
+import { deletePlan } from '../../plans/store.ts'
+import { readFields } from '../../steer/fields.ts'
+import { offersTo, offerText, textOfPlan } from '../../steer/offers.ts'
+import { newPlan } from '../../steer/plan-wire.ts'
+import { makePlan } from '../../steer/plans.ts'
+import { actionForm } from '../frame/define-page.ts'
+import { submit, type Typed, textIn, typedIn } from '../frame/form.ts'
+import type { PageVisit } from '../frame/list.ts'
+import type { Next } from '../frame/page.ts'
+import { counted, emptyState, hidden, listing, untrusted, wideTable } from '../frame/parts.ts'
+
+export const plansPart = (visit: PageVisit, plans: readonly Plan[], typed?: Typed): Html =>
+  html`${plans.length === 0 ? emptyState(visit, 'Nothing is planned', 'choose below what the next request does') : table(visit, plans)}
+${actionForm(visit, 'plan', fieldsPart(visit, typed))}`
+
+const table = (visit: PageVisit, plans: readonly Plan[]): Html =>
+  wideTable(plans, {
+    caption: 'What is planned, in the order in which it is looked at',
+    columns: {
+      What: plan => textOfPlan(plan) ?? asMade(plan),
+      For: plan => untrusted(whichOf(plan)),
+      'How often': ({ times, skip }) =>
+        `${times === 'always' ? 'always' : times === 1 ? 'once' : `${times} times`}${skip > 0 ? `, after ${skip}` : ''}`,
+      'What it did': ({ seen, acted, note }) =>
+        html`${acted === 0 ? 'nothing yet' : `acted ${counted(acted, 'time')}`}${seen > acted && `, met ${counted(seen, 'time')}`}${note && html`: ${untrusted(note)}`}`,
+      Remove: ({ plan_id }) =>
+        actionForm(
+          visit,
+          'remove-plan',
+          html`${hidden('plan_id', plan_id)}${button({ id: `remove-${plan_id}`, text: 'Remove', secondary: true })}`,
+        ),
+    },
+  })
+
+/** A test may make others than the form offers. */
+const asMade = ({ room, seen, acted, ...plan }: Plan): Html =>
+  details(
+    `A plan for ${plan.on ?? 'any request'}`,
+    listing(`Plan ${plan.plan_id}`, JSON.stringify(plan, null, 2)),
+  )
+
+function whichOf({ given, payment_id }: Plan): string {
+  const { authorisation_mode, ...rest } = given ?? {}
+  const facts = Object.entries({ ...rest, ...(payment_id && { payment_id }) })
+  return facts.length === 0
+    ? 'any'
+    : facts
+        .map(
+          ([name, value]) => `${name} ${typeof value === 'string' ? value : JSON.stringify(value)}`,
+        )
+        .join(', ')
+}
+
+const fieldsPart = ({ account }: PageVisit, typed?: Typed): Html => html`${select({
+  ...typedIn(typed, 'scenario'),
+  label: 'What it does',
+  hint: 'A payment acts when its page is opened, or when its card is sent; a charge, a refund and a request at once',
+  options: [
+    { value: '', text: 'Choose' },
+    ...[...offersTo(account.behaviour)].map(([value, offer]) => ({
+      value,
+      text: offerText(offer),
+    })),
+  ],
+})}
+${input({ ...typedIn(typed, 'reference'), label: 'Only for payments with the reference', hint: 'Leave both empty for the next one, whatever it is' })}
+${input({ ...typedIn(typed, 'agreement'), label: 'Only for charges of the agreement', hint: 'Its ID' })}
+${select({
+  ...typedIn(typed, 'times', '1'),
+  label: 'How often',
+  options: [
+    { value: '1', text: 'once' },
+    { value: 'always', text: 'always, until it is removed' },
+  ],
+})}
+${button({ id: 'plan', text: 'Plan it' })}`
+
+const fields = {
+  scenario: { label: 'The choice', right: {} },
+  reference: { label: 'The reference', right: {} },
+  agreement: {
+    label: 'The agreement',
+    sentence: 'Enter the ID of an agreement: 26 letters and digits',
+    right: {},
+  },
+  times: { label: 'How often', right: { times: 1 } },
+}
+
+const aliases = {
+  'given.reference': 'reference',
+  'given.agreement_id': 'agreement',
+  given: 'agreement',
+}
+
+export async function plan({ context, request, account }: PageVisit): Promise<Next | Typed> {
+  const form = formBody(request)
+  const offer = offersTo(account.behaviour).get(form.get('scenario') ?? '')
+  if (!offer) return { form, errors: { scenario: 'Choose what is to happen' } }
+  const [reference, agreement_id] = [textIn(form, 'reference'), textIn(form, 'agreement')]
+  const given = {
+    ...offer.plan.given,
+    ...(reference && { reference }),
+    ...(agreement_id && { agreement_id, authorisation_mode: 'agreement' }),
+  }
+  const body: Json = {
+    ...offer.plan,
+    ...(Object.keys(given).length > 0 && { given }),
+    times: form.get('times') === 'always' ? 'always' : 1,
+  }
+  const read = (body: Json) => readFields(body, newPlan.fields)
+  return submit(form, { fields, body, read, aliases }, async wanted => {
+    await makePlan(context, account, wanted)
+    return { to: 'accounts', done: { code: 'planned' } }
+  })
+}
+
+export async function removePlan({ context, request, account }: PageVisit): Promise<Next> {
+  await deletePlan(context.database, account.room, formBody(request).get('plan_id') ?? '')
+  return { to: 'accounts', done: { code: 'plan-removed' } }
+}
