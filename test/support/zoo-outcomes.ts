@@ -37,9 +37,10 @@ async function payUnanswered({ service, api }: Keeper): Promise<void> {
   await ask(service, api, 'plans', { on: 'createPayment', reset: true, when: 'after' })
   const url = `${service.baseUrl}/v1/payments`
   await sendUnchecked(url, { key: api.key, method: 'POST', json: webPayment }).catch(() => {})
-  const { body } = await ask(service, api, 'requests?operation=createPayment')
-  const { payment_id } = body.results.at(-1)
-  await ask(service, api, `payments/${payment_id}/complete`, { scenario: 'success' })
+  const { body } = await ask(service, api, 'payments')
+  const [payment] = body.results
+  await choose(api, payment, 'success')
+  await api.postForm(`${payment._links.next_url.href}/confirm`, {})
 }
 
 type Refund = { payment_id: string; refund_id: string }
