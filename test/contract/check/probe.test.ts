@@ -8,6 +8,7 @@ import { signIn } from '../../support/console.ts'
 import { ask } from '../../support/control.ts'
 import { type JudgingReceiver, judging, judgingReceivers } from '../../support/judging-receivers.ts'
 import type { Received } from '../../support/receiver.ts'
+import { flush } from '../../support/record.ts'
 import { onEveryDatabase } from '../../support/service.ts'
 import {
   history,
@@ -70,7 +71,7 @@ onEveryDatabase(
     const rows = () => messagesAndPayments(service())
     /**
      * Stops the clock of the probes, so that no machine is too slow for their 20 seconds. Only `pass` moves it. They wait for
-     * what their receivers are at, and for no time.
+     * what their receivers are at and until it is recorded, and for no time.
      */
     const stopClock = (t: TestContext): { pass(ms: number): void } => {
       let now = performance.now()
@@ -78,6 +79,8 @@ onEveryDatabase(
       t.mock.method(timers, 'setTimeout', async () => {
         do await new Promise(setImmediate)
         while (receivers.some(({ isBusy }) => isBusy()))
+        // The other instance writes what it has recorded some time later.
+        await flush(service())
       })
       return {
         pass(ms) {
