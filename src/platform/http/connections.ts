@@ -51,7 +51,25 @@ export function createHttpServer(handle: Handle): Server {
     connectionsCheckingInterval: 100,
     optimizeEmptyRequests: true,
   }
-  return http.createServer(options, oneAtATime(handle)).setTimeout(IDLE_MS)
+  const server = http.createServer(options, oneAtATime(handle))
+  return server.on('connection', stopWhenClosed).setTimeout(IDLE_MS)
+}
+
+/** Node's parser of a connection, which calls `onIncoming` for each request. What returns 2 stops it, as an upgrade does. */
+type Parser = { onIncoming(request: IncomingMessage, keepAlive: boolean): number }
+
+/**
+ * Stops the parser of a connection that is closed, which would go on with the bytes that it has read: a read of 64 KB can
+ * have 1,800 requests, and those of 300 connections took 1 GB and stopped all others for 3 s.
+ */
+function stopWhenClosed(socket: Socket & { parser?: Parser }): void {
+  const { parser } = socket
+  const onIncoming = parser?.onIncoming
+  if (!parser || !onIncoming) return
+  parser.onIncoming = (request, keepAlive) => {
+    const outcome = onIncoming(request, keepAlive)
+    return socket.destroyed ? 2 : outcome
+  }
 }
 
 /**
@@ -129,8 +147,6 @@ function oneAtATime(handle: Handle): Handle {
     const connection = connections.get(socket) ?? open(socket)
     const { serving, waiting } = connection
     if (!serving) return serve(connection, request, response)
-    // Node goes on with the bytes that it has read before the connection was closed.
-    if (socket.destroyed) return
     if (waiting.length === PIPELINED || waitingInAll === PIPELINED_IN_ALL) {
       socket.destroy()
       return
