@@ -124,7 +124,6 @@ function countArriving(): typeof IncomingMessage {
       if (!this.isCut && arriving + bytes > ARRIVING_BYTES) {
         this.isCut = true
         this.takeBodies ??= dropBody(this.socket)
-        this.release()
         // The body is already being read, or http/fastify.ts will see `isCut` before it begins.
         if (this.listenerCount('error') > 0) this.emit('error', overloaded())
       }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import type { IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { before, type TestContext, test } from 'node:test'
 import { CONNECTIONS, IDLE_MS } from '../../../src/core/budgets.ts'
@@ -229,6 +230,29 @@ onOneDatabase('HTTP: connections', service => {
     const [first = 0, second] = lengths
     assert.ok(first < 64 * 1024 * 1024)
     assert.equal(second, 2)
+  })
+
+  test('the bytes of a body of which the rest was dropped count until its request has ended', async t => {
+    const { promise: ended, resolve } = Promise.withResolvers<void>()
+    const requests: IncomingMessage[] = []
+    let left = 100
+    const { baseUrl } = await listen(t, request => {
+      requests.push(request)
+      const push = request.push.bind(request)
+      request.push = piece => {
+        const outcome = push(piece)
+        if (piece === null) left -= 1
+        if (left === 0) resolve()
+        return outcome
+      }
+    })
+    const body = `${CHUNKED}\r\n${'1\r\n{\r\n'.repeat(4_000)}0\r\n\r\n`
+    const sockets = await Promise.all(Array.from({ length: left }, () => open(baseUrl)))
+    for (const socket of sockets) socket.write(body)
+    await ended
+    const held = requests.reduce((sum, { readableLength }) => sum + readableLength * 257, 0)
+    for (const socket of sockets) socket.destroy()
+    assert.ok(held <= 64 * 1024 * 1024, String(held))
   })
 
   test('an HTTP/1.0 request without a Host is answered and its connection closed', async () => {
