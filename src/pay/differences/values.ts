@@ -7,7 +7,7 @@ export function textsIn(value: unknown): string[] {
   const left = [value]
   for (const each of left)
     if (typeof each === 'object' && each !== null)
-      for (const entry of Object.entries(each)) left.push(...entry)
+      for (const item of Array.isArray(each) ? each : Object.entries(each)) left.push(item)
   return left.filter(each => typeof each === 'string')
 }
 

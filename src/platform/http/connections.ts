@@ -51,7 +51,51 @@ export function createHttpServer(handle: Handle): Server {
     connectionsCheckingInterval: 100,
     optimizeEmptyRequests: true,
   }
-  return http.createServer(options, oneAtATime(handle)).setTimeout(IDLE_MS)
+  const server = http.createServer(options, oneAtATime(handle))
+  return server.on('connection', stopWhenClosed).setTimeout(IDLE_MS)
+}
+
+/** Node's parser of a connection, which is used again for another. */
+type Parser = {
+  /** Called for each request. What returns 2 stops the parser, as an upgrade does. */
+  onIncoming(request: IncomingMessage, keepAlive: boolean): number
+  /** At `kOnBody` is what it calls for each chunk. */
+  [callback: number]: unknown
+  constructor: { kOnBody: number }
+}
+
+type ParsedSocket = Socket & { parser?: Parser }
+
+/**
+ * Lets the parser drop the rest of a body, until what it returns is called or the connection is closed. Otherwise Node
+ * copies each chunk: those of one byte that 1,000 connections sent at once stopped all others for 8 s.
+ */
+function dropBody(socket: ParsedSocket): () => void {
+  const { parser } = socket
+  if (!parser) return () => {}
+  const { kOnBody } = parser.constructor
+  const onBody = parser[kOnBody]
+  parser[kOnBody] = undefined
+  const take = () => {
+    parser[kOnBody] = onBody
+    socket.off('close', take)
+  }
+  socket.once('close', take)
+  return take
+}
+
+/**
+ * Stops the parser of a connection that is closed, which would go on with the bytes that it has read: a read of 64 KB can
+ * have 1,800 requests, and those of 300 connections took 1 GB and stopped all others for 3 s.
+ */
+function stopWhenClosed(socket: ParsedSocket): void {
+  const { parser } = socket
+  const onIncoming = parser?.onIncoming
+  if (!parser || !onIncoming) return
+  parser.onIncoming = (request, keepAlive) => {
+    const outcome = onIncoming(request, keepAlive)
+    return socket.destroyed ? 2 : outcome
+  }
 }
 
 /**
@@ -63,18 +107,23 @@ function countArriving(): typeof IncomingMessage {
   return class extends http.IncomingMessage {
     private pieces = 0
     private bytes = 0
+    private takeBodies?: () => void
 
     override push(piece: Buffer | null): boolean {
-      if (piece === null) return super.push(null)
+      if (piece === null) {
+        this.takeBodies?.()
+        return super.push(null)
+      }
       this.pieces += 1
       if (this.pieces > BODY_PIECES) {
+        this.takeBodies ??= dropBody(this.socket)
         this.socket.destroy()
         return false
       }
       const bytes = piece.length + BYTES_PER_PIECE
       if (!this.isCut && arriving + bytes > ARRIVING_BYTES) {
         this.isCut = true
-        this.release()
+        this.takeBodies ??= dropBody(this.socket)
         // The body is already being read, or http/fastify.ts will see `isCut` before it begins.
         if (this.listenerCount('error') > 0) this.emit('error', overloaded())
       }
@@ -129,8 +178,6 @@ function oneAtATime(handle: Handle): Handle {
     const connection = connections.get(socket) ?? open(socket)
     const { serving, waiting } = connection
     if (!serving) return serve(connection, request, response)
-    // Node goes on with the bytes that it has read before the connection was closed.
-    if (socket.destroyed) return
     if (waiting.length === PIPELINED || waitingInAll === PIPELINED_IN_ALL) {
       socket.destroy()
       return

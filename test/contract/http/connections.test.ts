@@ -1,12 +1,23 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { before, test } from 'node:test'
+import type { IncomingMessage } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { before, type TestContext, test } from 'node:test'
 import { CONNECTIONS, IDLE_MS } from '../../../src/core/budgets.ts'
+import { createHttpServer } from '../../../src/platform/http/connections.ts'
 import { type Client, webPayment } from '../../support/client.ts'
 import { closed, exchangeBytes, open } from '../../support/raw-http.ts'
 import { onOneDatabase } from '../../support/service.ts'
 
 const HOST = 'Host: a\r\n'
+/** A server that is nothing but the limits of connections. */
+async function listen(t: TestContext, handle: Parameters<typeof createHttpServer>[0]) {
+  const server = createHttpServer(handle)
+  t.after(() => server.close())
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  return { server, baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
+}
+
 const CHUNKED = `POST /v1/auth HTTP/1.1\r\n${HOST}Transfer-Encoding: chunked\r\n`
 
 /** Requests that no HTTP client sends, and the statuses that may be returned before the connection closes. */
@@ -107,10 +118,15 @@ onOneDatabase('HTTP: connections', service => {
     )
   })
 
-  test('a connection on which more than 64 requests wait is closed', async () => {
+  test('a connection on which more than 64 requests wait is closed, and what else it has sent is not parsed', async t => {
+    const { server, baseUrl } = await listen(t, (_request, response) => response.end())
+    let parsed = 0
+    server.on('request', () => {
+      parsed += 1
+    })
     const requests = `GET /healthz HTTP/1.1\r\n${HOST}\r\n`.repeat(500)
-    const text = String(await exchangeBytes(service().baseUrl, [requests]))
-    assert.ok(text.split('HTTP/1.1 ').length < 500)
+    await exchangeBytes(baseUrl, [requests])
+    assert.equal(parsed, 66)
   })
 
   test('a request waits until the client has read the response to the one before', async () => {
@@ -152,6 +168,27 @@ onOneDatabase('HTTP: connections', service => {
     assert.equal(String(await inPieces(4_200)), '')
   })
 
+  test('what follows the 4,097th piece of a body is not read, and the next connection reads its body', async t => {
+    let pieces = 0
+    const { baseUrl } = await listen(t, (request, response) => {
+      const push = request.push.bind(request)
+      request.push = piece => {
+        pieces += 1
+        return push(piece)
+      }
+      request.on('error', () => {}).on('end', () => response.end(String(pieces)))
+      request.resume()
+    })
+    const send = (count: number, end: string) =>
+      exchangeBytes(baseUrl, [
+        `${CHUNKED}Connection: close\r\n\r\n${'1\r\n{\r\n'.repeat(count)}${end}`,
+      ])
+    await send(9_000, '')
+    assert.ok(pieces <= 4_098, String(pieces))
+    pieces = 0
+    assert.match(String(await send(2, '0\r\n\r\n')), /\r\n\r\n3$/)
+  })
+
   test('beyond 64 MB of bodies that are arriving a body is refused with 503, until others have ended', async () => {
     const hold = async () => {
       const socket = await open(service().baseUrl)
@@ -171,6 +208,51 @@ onOneDatabase('HTTP: connections', service => {
     socket.write('x'.repeat(536))
     assert.match(await answer, /^HTTP\/1\.1 400 /)
     socket.destroy()
+  })
+
+  test('a body that was dropped beyond 64 MB is followed by a request whose body is read', async t => {
+    const lengths: number[] = []
+    const { baseUrl } = await listen(t, (request, response) => {
+      let length = 0
+      request.on('data', piece => {
+        length += piece.length
+      })
+      request.on('end', () => {
+        lengths.push(length)
+        response.end()
+      })
+    })
+    const post = (length: number, more = '') =>
+      `POST / HTTP/1.1\r\n${HOST}${more}Content-Length: ${length}\r\n\r\n`
+    const long = Buffer.alloc(70 * 1024 * 1024)
+    const last = `${post(2, 'Connection: close\r\n')}{}`
+    await exchangeBytes(baseUrl, [post(long.length), long, last])
+    const [first = 0, second] = lengths
+    assert.ok(first < 64 * 1024 * 1024)
+    assert.equal(second, 2)
+  })
+
+  test('the bytes of a body of which the rest was dropped count until its request has ended', async t => {
+    const { promise: ended, resolve } = Promise.withResolvers<void>()
+    const requests: IncomingMessage[] = []
+    let left = 100
+    const { baseUrl } = await listen(t, request => {
+      requests.push(request)
+      const push = request.push.bind(request)
+      request.push = piece => {
+        const outcome = push(piece)
+        if (piece === null) left -= 1
+        if (left === 0) resolve()
+        return outcome
+      }
+    })
+    const body = `${CHUNKED}\r\n${'1\r\n{\r\n'.repeat(4_000)}0\r\n\r\n`
+    const sockets = await Promise.all(Array.from({ length: left }, () => open(baseUrl)))
+    for (const socket of sockets) socket.write(body)
+    await ended
+    const held = requests.reduce((sum, { readableLength }) => sum + readableLength * 257, 0)
+    for (const socket of sockets) socket.destroy()
+    assert.ok(held <= 64 * 1024 * 1024, String(held))
   })
 
   test('an HTTP/1.0 request without a Host is answered and its connection closed', async () => {
