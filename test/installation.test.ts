@@ -141,7 +141,10 @@ describe('An installation that is not complete', () => {
     writeFileSync(join(path, 'scripts/build-assets.ts'), build)
     const prepared = script(path, 'new', 'build:assets')
     assert.equal(prepared.status, 0, prepared.stderr)
-    saysOnce(script(path, 'new', 'start').stderr, /^farthing: PORT must be a port number/)
+    saysOnce(
+      script(path, 'new', 'start').stderr,
+      /^farthing: PORT must be a whole number from 0 to 65535/,
+    )
   })
 
   test('Without packages a start and the scripts of a clone say to install them', () => {
@@ -160,7 +163,7 @@ describe('An installation that is not complete', () => {
     )
     const stopped = run(path, 'old', 'bin/farthing.js')
     assert.equal(stopped.status, 1)
-    saysOnce(stopped.stderr, /^farthing: PORT must be a port number/)
+    saysOnce(stopped.stderr, /^farthing: PORT must be a whole number from 0 to 65535/)
     const env = { ...environment('old'), PORT: '0', DATABASE_URL: 'sqlite::memory:' }
     const program = spawn('bin/farthing.js', {
       cwd: path,

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import type { Logger } from 'pino'
-import { paymentCommand } from '../app/docs/first-payment.ts'
+import { paymentCommand } from '../app/first-payment.ts'
 import { DEFAULT_DATABASE, DEFAULT_URL } from '../app/settings.ts'
 import { type Farthing, startFarthing } from '../app/start.ts'
 import type { Config } from '../core/config.ts'

@@ -171,7 +171,7 @@ for (const kind of ['sqlite', 'postgres'] as const)
       again.found('database', 'warn', /There is no database/)
       const bad = await diagnose({ PORT: 'abc' })
       assert.equal(bad.code, 3)
-      bad.found('settings', 'fail', /^PORT must be a port number/)
+      bad.found('settings', 'fail', /^PORT must be a whole number from 0 to 65535/)
     })
 
     test('A webhook without messages is only ok if its address accepts connections, and a listener never is', async () => {

@@ -21,9 +21,9 @@ for (const kind of ['sqlite', 'postgres'] as const)
       const newest = newestMigration()
       // The newest step, undone.
       for (const sql of [
-        'drop index webhook_messages_by_due',
-        'alter table webhook_messages drop column due_at',
-        'alter table webhook_messages drop column sent_as',
+        'alter table exchanges drop column method',
+        'alter table exchanges drop column broken',
+        'alter table exchanges drop column by_hand',
         `delete from migrations where number = ${newest}`,
       ])
         await database.write([{ sql, values: [] }])

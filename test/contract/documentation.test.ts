@@ -33,7 +33,6 @@ onOneDatabase('The pages about the service', service => {
       const kept = [
         ...(path === '/docs' ? [] : ['content-security-policy']),
         'cache-control',
-        'referrer-policy',
         'x-frame-options',
         'permissions-policy',
         'content-type',

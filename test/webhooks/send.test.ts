@@ -1,42 +1,13 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
-import { connect } from 'node:net'
 import { before, describe, test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
-import { Worker } from 'node:worker_threads'
 import { KEPT_ANSWER_BYTES } from '../../src/core/budgets.ts'
+import { createAgent } from '../../src/platform/outbound/agents.ts'
 import { misbehaviours } from '../support/misbehaviours.ts'
 import { closed } from '../support/raw-http.ts'
 import { postTo } from '../support/receiver.ts'
-import { loopbackSend, open, receiverThat } from '../support/sending.ts'
+import { loopbackSend, receiverThat } from '../support/sending.ts'
 import { endsWithin } from '../support/time.ts'
-
-/**
- * A receiver whose thread is blocked for a second and whose accept backlog is full. The kernel drops the next
- * SYN, and the client's kernel repeats it after a second.
- */
-async function startBusyReceiver() {
-  const thread = new Worker(BUSY_RECEIVER, { eval: true })
-  const [port] = await once(thread, 'message')
-  const waiting = Array.from({ length: 4 }, () => connect(port, '127.0.0.1').on('error', nothing))
-  await setTimeout(100)
-  const close = () => {
-    for (const socket of waiting) socket.destroy()
-    return thread.terminate()
-  }
-  return { url: `http://receiver.test:${port}/`, close }
-}
-
-const BUSY_RECEIVER = `
-  const { parentPort } = require('node:worker_threads')
-  const server = require('node:http').createServer((request, response) => response.end())
-  server.listen({ port: 0, host: '127.0.0.1', backlog: 1 }, () => {
-    parentPort.postMessage(server.address().port)
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_000)
-  })
-`
-
-const nothing = async () => {}
 
 // Many of these wait for the deadline of two seconds, so they run concurrently.
 describe('Sending', { concurrency: true }, () => {
@@ -104,11 +75,11 @@ describe('Sending', { concurrency: true }, () => {
     assert.equal(receiver.connections(), 0)
   })
 
-  test('A first address that answers after a lost SYN is used before the second address.', async () => {
-    const { url, close } = await startBusyReceiver()
-    open.push({ close })
-    const outcome = await loopbackSend(async () => ['127.0.0.1', '::1'])(postTo(url))
-    assert.equal(outcome.result, '200 OK')
+  test('The second address of a host is not tried before TCP has repeated a lost SYN to the first, after a second.', () => {
+    const agent: object = createAgent()
+    assert.ok('options' in agent)
+    const { autoSelectFamilyAttemptTimeout } = agent.options as { [name: string]: number }
+    assert.ok(Number(autoSelectFamilyAttemptTimeout) > 1_000)
   })
 
   describe('A connection:', { concurrency: true }, () => {

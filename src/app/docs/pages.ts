@@ -10,7 +10,7 @@ import { page, type Site } from '../../pay/hosted/pages.ts'
 import { buttonLink } from '../../platform/web/components.ts'
 import { type Html, html } from '../../platform/web/html.ts'
 import { twoThirds } from '../../platform/web/layout.ts'
-import { firstPayment } from './first-payment.ts'
+import { firstPayment } from '../first-payment.ts'
 
 const code = (text: string): Html => html`<code class="farthing-code">${text}</code>`
 const listing = (text: string): Html => html`<pre class="farthing-listing">${text}</pre>`
