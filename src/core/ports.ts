@@ -84,6 +84,8 @@ export type AttemptResult = {
   result: string
   /** The error code where there is no status, such as CERT_HAS_EXPIRED. It is logged and recorded, and not stored with the message. */
   cause?: string
+  /** The status of the redirect that was followed with a GET, or else of the last one. It is recorded, and not stored with the message. */
+  redirected?: number
   /** The rest of the response, if the POST asks for it and a status arrived. Never rejects. */
   answer?: Promise<ReceiverResponse>
 }

@@ -2,6 +2,7 @@
 import {
   ApiError,
   type BodyCode,
+  blocked,
   notAnObject,
   notJson,
   PlainError,
@@ -42,6 +43,10 @@ export const largestInteger = difference<number>(
 /** How the first token of JSON begins. */
 const JSON_BEGINS = /^\s*(?:[{["]|-?\d|(?:true|false|null)\b)/
 
+/** Of a body without any bytes, as a chunked one can be, it is that of none. */
+const unreadable = (text: string): Error =>
+  text === '' ? blocked('must have a body') : unprocessed()
+
 /** What a body counts as that is not one JSON object. `ofCard`: in POST /v1/auth. */
 export const otherBody = difference<{
   read: ReadOther
@@ -68,10 +73,10 @@ export const otherBody = difference<{
     'govuk-pay': {
       read: (code, text, value) => {
         if (value !== undefined) return {}
-        throw JSON_BEGINS.test(text) ? notJson(code) : unprocessed()
+        throw JSON_BEGINS.test(text) ? notJson(code) : unreadable(text)
       },
-      ofCard: () => {
-        throw unprocessed()
+      ofCard: (_code, text) => {
+        throw unreadable(text)
       },
       errors: code => [notJson(code), unprocessed()],
       errorsOfCard: [unprocessed()],

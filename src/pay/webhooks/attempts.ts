@@ -122,7 +122,7 @@ export async function deliverMessage(
       const { result, attempted } = await attempt(ports, account, sendable, post, due)
       made = attempted
       onAttempt?.(attempted)
-      const { cause, answer, ...rest } = result
+      const { cause, answer, redirected, ...rest } = result
       all.push({ ...rest, at: attempted.at })
       status = deliveryStatus(all, sendable.sent_as)
       const isLast = status === 'FAILED' || delays.length === 0
@@ -156,7 +156,7 @@ export async function attempt(
   const began = time.wall()
   const at = due ?? time.now(account)
   const result = await send({ ...post, keepsAnswer, account, webhook_id, message_id })
-  const { cause, answer } = result
+  const { cause, answer, redirected } = result
   const attempted = {
     ...post,
     webhook_id,
@@ -166,6 +166,7 @@ export async function attempt(
     began,
     at,
     answer,
+    ...(redirected !== undefined && { redirected }),
     ms: Math.round(performance.now() - started),
     failed: result.status === 'FAILED',
     status: result.status_code,

@@ -45,6 +45,7 @@ export type Endpoint = Route & {
 declare module 'fastify' {
   interface FastifyContextConfig {
     area?: AreaName
+    existsIn?: Route['existsIn']
   }
 }
 
@@ -70,7 +71,7 @@ export function registerRoutes(
     app.route({
       method,
       url: path.replace(/\{(\w+)\}/g, ':$1'),
-      config: { area: name },
+      config: { area: name, ...(existsIn && { existsIn }) },
       onRequest: recording ? recording.onRequest(before) : before,
       preHandler: [
         area.counted && limits.enter(name),

@@ -12,6 +12,7 @@ import {
   type Hook,
   lostIn,
 } from './areas.ts'
+import type { Route } from './endpoint.ts'
 import { fastifyOptions, methodOf } from './fastify.ts'
 
 const NO_ENDPOINT = 'noSuchEndpoint'
@@ -44,12 +45,15 @@ export function createRefuse(app: FastifyInstance, areas: Areas): Hook {
     return noSuchEndpoint(findPath(`/v1${path}`) ? 'missing' : undefined)
   }
 
-  function refuseMethod(request: FastifyRequest, { url, area: name, methods, params }: Path): Hook {
+  function refuseMethod(request: FastifyRequest, path: Path): Hook {
+    const { url, area: name, methods, params, existsIn } = path
     const area = areas[name]
     const recording = area.record?.({ operationId: NO_OPERATION })
     request.withoutEndpoint = { area, route: url, recording }
     request.params = params
     const refuse = beforeHandler(area, (_request, reply) => {
+      if (existsIn?.(request.account.behaviour) === false)
+        return lostIn(area, request, noSuchEndpoint())
       const allow = methods.join(', ')
       void reply.header('allow', allow)
       return lostIn(area, request, methodNotAllowed(methodOf(request), allow))
@@ -84,6 +88,7 @@ type Path = {
   url: string
   area: AreaName
   methods: string[]
+  existsIn: Route['existsIn']
   params: Record<string, string | undefined>
 }
 
@@ -91,7 +96,12 @@ type Path = {
 function createFindPath(app: FastifyInstance): (url: string) => Path | undefined {
   const paths = new Map<string, Omit<Path, 'params'>>()
   app.addHook('onRoute', ({ url, method, config }) => {
-    const path = paths.get(url) ?? { url, area: config?.area ?? 'open', methods: [] }
+    const path = paths.get(url) ?? {
+      url,
+      area: config?.area ?? 'open',
+      methods: [],
+      existsIn: config?.existsIn,
+    }
     path.methods.push(...(method === 'GET' ? ['GET', 'HEAD'] : [method].flat()))
     paths.set(url, path)
   })

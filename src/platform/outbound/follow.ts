@@ -26,8 +26,10 @@ export const createFollow =
     }
     const visited = new Set<string>()
     let hop: Hop = post
+    let redirected: number | undefined
     for (;;) {
-      const { next, ...result } = await ask(hop)
+      const { next, ...answer } = await ask(hop)
+      const result = redirected === undefined ? answer : { ...answer, redirected }
       const { status_code: status } = result
       const url = next?.location && URL.parse(next.location, hop.url)?.href
       if (!redirects || !url || status === null) return result
@@ -35,6 +37,7 @@ export const createFollow =
       if (!asGet && !redirects.unchanged.includes(status)) return result
       if (visited.size === redirects.most || visited.has(url)) return result
       visited.add(url)
+      if (hop.body !== undefined) redirected = status
       hop = asGet ? { ...hop, url, headers: {}, body: undefined } : { ...hop, url }
     }
   }

@@ -101,6 +101,8 @@ export type Facts = {
   test?: true
   /** A message that `farthing listen` only printed. */
   printed?: true
+  /** The status of the redirect that the attempt followed with a GET, or else of the last one. */
+  redirected?: number
   /** A message as GOV.UK Pay sends it. */
   govuk?: true
 }

@@ -255,7 +255,8 @@ function headersOf(raw: string[]): Headers {
 }
 
 function attemptRow(raw: AnsweredAttempt, mask: Mask, factWriter: FactWriter): NewExchange {
-  const { event_type, url, headers, body, failed, result, ms, answer, byHand, ...asIs } = raw
+  const { event_type, url, headers, body, failed, result, ms, answer, byHand, ...rest } = raw
+  const { redirected, ...asIs } = rest
   const sent = { ...headers, ...answer?.sent }
   const request_body = mask.body(body)
   const response_body = mask.body(answer?.body, answer?.size)

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
 import { createFactWriter } from '../../../src/tools/explain/check/judge.ts'
 import { forgeryRules } from '../../../src/tools/explain/check/probe-forgeries.ts'
 import { probeRules } from '../../../src/tools/explain/check/probe-rules.ts'
@@ -9,6 +10,8 @@ import { ruleIds, rules } from '../../../src/tools/explain/check/report.ts'
 import type { RawRequest } from '../../../src/tools/record/row.ts'
 import { type Body, webPayment } from '../../support/client.ts'
 import { ask } from '../../support/control.ts'
+import { choose } from '../../support/journeys.ts'
+import { type Answer, startReceiver } from '../../support/receiver.ts'
 import { flush } from '../../support/record.ts'
 import { onEveryDatabase } from '../../support/service.ts'
 import { answering, receiving, subscribe } from '../../support/subscriber.ts'
@@ -74,6 +77,38 @@ onEveryDatabase(
         ({ status, facts }) => `${status} ${JSON.parse(facts).broken ?? ''}`.split('-')[0],
       )
       assert.deepEqual([...new Set(kept)].toSorted(), ['200 P11', '400 '])
+    })
+
+    test('in an account that behaves so too, receivers that redirect or refuse each first attempt are told of', async t => {
+      for (const [status, expected] of [
+        [302, 'W2 fail'],
+        [307, 'W2 note'],
+        [500, 'W3 fail'],
+      ] as const) {
+        const { name, api } = await service().newNamedAccount('govuk-pay')
+        const onRequest = ({ request, response }: Answer) => {
+          const isFirst = request.path === '/hook'
+          response.writeHead(isFirst ? status : 200, { location: '/other' }).end()
+        }
+        const receiver = await startReceiver({ plain: true, onRequest })
+        t.after(() => receiver.close())
+        const subscriptions = ['card_payment_failed']
+        const webhook = { callback_url: receiver.url, subscriptions }
+        assert.equal((await api.post('/control/webhooks', webhook)).status, 201)
+        for (let i = 0; i < 3; i++) await choose(api, await api.createPayment(), 'declined')
+        let kept: { id: string }[]
+        do {
+          await setTimeout(25)
+          await flush(service())
+          const sql = `select exchange_id as id from exchanges where account = $1 and kind = 'out'`
+          kept = await service().database.query(sql, [name])
+        } while (kept.length < 3)
+        const { findings } = (await ask(service(), api, 'check')).body
+        const broken = findings
+          .filter(({ rule, level }: Body) => /^W/.test(rule) && /fail|warn|note/.test(level))
+          .map(({ rule, level }: Body) => `${rule} ${level}`)
+        assert.deepEqual(broken, [expected])
+      }
     })
   },
   {

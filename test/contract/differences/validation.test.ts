@@ -27,6 +27,7 @@ import {
   postPayment,
   webParts,
 } from '../../support/new-payment.ts'
+import { sendRaw } from '../../support/raw-http.ts'
 import { onOneDatabase } from '../../support/service.ts'
 
 onOneDatabase(
@@ -124,6 +125,19 @@ onOneDatabase(
       for (const text of ['[]', '{', 'abc', ''])
         seen.push(briefOf(await send(anonymous, '/v1/auth', text)))
       assert.deepEqual(seen, ['500 500', '500 500', '500 500', '400 P0920'])
+    })
+
+    test('a chunked body without any bytes is no body', async () => {
+      for (const path of ['/v1/payments', '/v1/auth']) {
+        const head = [
+          `POST ${path} HTTP/1.1`,
+          `Authorization: Bearer ${(await account()).key}`,
+          'Content-Type: application/json',
+          'Transfer-Encoding: chunked',
+        ]
+        const answer = await sendRaw(service().baseUrl, head, '0\r\n\r\n')
+        assert.equal(briefOf(answer), '400 P0920', path)
+      }
     })
 
     test('searches, reads and what moves a payment', async () => {

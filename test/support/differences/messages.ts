@@ -262,6 +262,7 @@ export const messages = {
         briefOf(await api.get('/v1/webhooks')),
         briefOf(await api.post('/v1/webhooks', {})),
         briefOf(await api.get(`/v1/${path}/messages`)),
+        briefOf(await api.request('PUT', `/v1/${path}`)),
         (await control(api, 'GET', path)).body.signing_key === signing_key,
         (await control(api, 'GET', 'webhooks')).body.total,
         (await control(api, 'GET', `${path}/messages`)).body.total,
@@ -270,7 +271,18 @@ export const messages = {
         (await control(api, 'GET', path)).body.status,
       ]
     },
-    specification: ['200', '422 P0101 callback_url', '200', true, 1, 0, 'P0102', 204, 'INACTIVE'],
-    'govuk-pay': [...Array(3).fill('404 404'), true, 1, 0, 'P0102', 204, 'INACTIVE'],
+    specification: [
+      '200',
+      '422 P0101 callback_url',
+      '200',
+      '405 P0912',
+      true,
+      1,
+      0,
+      'P0102',
+      204,
+      'INACTIVE',
+    ],
+    'govuk-pay': [...Array(4).fill('404 404'), true, 1, 0, 'P0102', 204, 'INACTIVE'],
   },
 } satisfies Record<string, Case>

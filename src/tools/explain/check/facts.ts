@@ -61,7 +61,8 @@ export function factsOfRequest(raw: RawRequest, headers: Headers, read?: ReadReq
   }
 }
 
-export function factsOfAttempt({ url, answer, byHand, body, failed }: AnsweredAttempt): Facts {
+export function factsOfAttempt(attempt: AnsweredAttempt): Facts {
+  const { url, answer, byHand, body, failed, redirected } = attempt
   const { kind, other_key, words } = byHand ?? {}
   const isAgain = kind === 'again' && !other_key
   const headers = answer?.headers ?? []
@@ -74,6 +75,7 @@ export function factsOfAttempt({ url, answer, byHand, body, failed }: AnsweredAt
     ...(isListenerAddress(url) && !failed && headers.length === 0 && { printed: true }),
     ...(body.includes('"resource_type":"PAYMENT"') && { govuk: true }),
     ...(shown && { shown }),
+    ...(redirected !== undefined && { redirected }),
   }
 }
 

@@ -1,6 +1,7 @@
 /** Rules about the receivers of an account, from what they answered. */
 
 import { MINUTE, SECOND } from '../../../core/time.ts'
+import { attempts as attemptsOf } from '../../../pay/differences/messages.ts'
 import { documented, inCode } from '../../../pay/differences/source.ts'
 import { sendsTheSame, type Webhook } from '../../../pay/webhooks/webhook.ts'
 import type { Evidence } from '../../record/exchange.ts'
@@ -14,7 +15,6 @@ const ATTEMPTS = 10
 const LAST_MESSAGES = 3
 /** A receiver that was not called for so long may have to start first. Milliseconds of account time. */
 const QUIET = 10 * MINUTE
-const MOST_ATTEMPTS = 2
 
 /** An active webhook with all attempts to it. */
 type Receiver = { webhook: Webhook; attempts: readonly Evidence[] }
@@ -96,7 +96,7 @@ function timeoutsIn(attempts: Evidence[]): Evidence[] {
 }
 
 /** The source of GOV.UK Pay waits longer. */
-const LIMITS = 'Its source waits 3 seconds, Farthing 2.'
+const LIMITS = 'Its source waits 3 seconds, an account of behaviour specification 2.'
 const LATE = `The receiver sometimes does not answer in time. GOV.UK Pay then sends the message again, later. ${LIMITS}`
 
 /** Followed with a GET, and with the same method. */
@@ -104,13 +104,11 @@ const LOSING = [301, 302, 303]
 const KEEPING = [307, 308]
 
 const FOLLOWED =
-  'The receiver redirects. The source of GOV.UK Pay follows that with body and signature; Farthing does not.'
+  'The receiver redirects. The source of GOV.UK Pay follows that with body and signature; an account of behaviour specification does not.'
 
-const isRedirect = ({ status }: Evidence): boolean => [...LOSING, ...KEEPING].includes(status ?? 0)
-
-/** The second attempt of the newest message may be on its way. */
-const hasEnded = (attempts: Evidence[]): boolean =>
-  attempts.some(hasSucceeded) || attempts.length >= MOST_ATTEMPTS
+/** Of an attempt that followed one, whatever came then. */
+const isRedirect = ({ redirected, status }: Evidence, among = [...LOSING, ...KEEPING]): boolean =>
+  among.includes(redirected ?? status ?? 0)
 
 const ACCEPTED_NONE = 'The receiver accepted none of its last three messages.'
 
@@ -185,8 +183,8 @@ export const receiverRules: readonly Rule[] = [
     judge: record =>
       judgeEach(record, receiver => {
         const answered = sinceChange(receiver).filter(isAnswered)
-        const evidence = answered.filter(isRedirect)
-        const isLost = evidence.some(({ status }) => LOSING.includes(status ?? 0))
+        const evidence = answered.filter(each => isRedirect(each))
+        const isLost = evidence.some(each => isRedirect(each, LOSING))
         const kept = isLost ? {} : ({ level: 'note', sentence: FOLLOWED } as const)
         return { broken: [{ ...kept, evidence }], right: answered }
       }),
@@ -201,13 +199,18 @@ export const receiverRules: readonly Rule[] = [
     source: inCode('webhooks', 'deliveryqueue/managed/SendAttempter.java', '95'),
     lacking:
       'There is a receiver that accepted no message, or no receiver but those of tests got one.',
-    judge: record =>
-      judgeEach(record, receiver => {
+    judge(record) {
+      const { most, delays } = attemptsOf[record.behaviour]
+      /** The second of two may be on its way. Those that come later are not waited for. */
+      const atOnce = most - delays.length
+      return judgeEach(record, receiver => {
         const attempts = receiver.attempts.filter(({ hand }) => hand !== 'other')
         const messages = [...Map.groupBy(attempts, ({ message_id }) => message_id).values()]
         const newest = messages.slice(-LAST_MESSAGES).flat()
         const right = newest.filter(hasSucceeded)
-        const last = messages.filter(hasEnded).slice(-LAST_MESSAGES)
+        const last = messages
+          .filter(all => all.some(hasSucceeded) || all.length >= atOnce)
+          .slice(-LAST_MESSAGES)
         const [first] = last.flat()
         const end = last.flat().at(-1)
         // Of redirects W2 says what to do.
@@ -222,7 +225,8 @@ export const receiverRules: readonly Rule[] = [
         const { status, result = '' } = end
         const sentence = `${ACCEPTED_NONE} ${causeOf({ status, result }) ?? ''}`.trim()
         return { broken: [{ evidence: last.flat(), sentence }], right }
-      }),
+      })
+    },
   },
   {
     id: 'W4',
