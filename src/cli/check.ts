@@ -13,20 +13,21 @@ import { accountTime, type Body, connect, type Service, serviceOptions } from '.
 const LEVELS = ['fail', 'warn', 'note'] as const
 type Level = (typeof LEVELS)[number]
 
-const age = option(duration(36_525))
+/** As control has it. */
+const later = option(duration(365))
 
 const options = {
   since: {
     value: '<time>',
     meaning: 'such as 30s, 1h, 1d on the account’s clock (default: all that is kept)',
-    parse: age,
+    parse: option(duration(36_525)),
   },
   asOf: {
     value: '<time>',
     meaning:
       'judge as if so much time had passed, such as 1d: outcomes that nobody has read by then',
     parse: (text: string) => {
-      age(text)
+      later(text)
       return text
     },
   },

@@ -104,6 +104,10 @@ onEveryDatabase('The pages of requests', service => {
       [{ text: 'payment', operation: 'createPayment', last: '5' }, [created]],
     ] as const)
       assert.deepEqual(await find(query), requests.toSorted(), JSON.stringify(query))
+    const long = await browser.get(`requests?from=${'1'.repeat(14_000)}`)
+    assert.match(elementWith(long, 'from-error').text, /Enter at most 1,000 characters/)
+    for (const { attributes } of long.elements)
+      assert.ok((attributes.href ?? '').length < 1_200, 'each row has a link with the filters')
     const path = 'requests?text=needle'
     const page = await browser.get(path)
     const { status, newer } = await browser.look(path, page)

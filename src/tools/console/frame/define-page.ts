@@ -177,6 +177,10 @@ const actionRoute = (
   },
 })
 
+/** A place in a list is an identifier, or a name of an account. */
+const cursorIn = (text = ''): string | undefined =>
+  text !== '' && text.length <= 100 ? text : undefined
+
 function pageVisitOf(
   request: FastifyRequest,
   context: ConsoleContext,
@@ -194,7 +198,7 @@ function pageVisitOf(
     filters,
     values,
     errors: problemsIn(filters, values, visit.now),
-    cursor: { before: before || undefined, after: after || undefined },
+    cursor: { before: cursorIn(before), after: cursorIn(after) },
     back,
     actions: Object.keys(actions),
   }
