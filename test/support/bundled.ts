@@ -1,6 +1,6 @@
 /** The command as the package has it: in one file, which starts in two thirds of the time that the sources take. */
 import { cpSync, existsSync, mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import { bundleService, shippedFolders } from '../../scripts/bundle.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
@@ -15,7 +15,11 @@ export async function bundleCommand(): Promise<string> {
   mkdirSync(join(dist, 'platform/database/sqlite'), { recursive: true })
   for (const folder of shippedFolders) {
     mkdirSync(dirname(join(dist, folder)), { recursive: true })
-    if (!existsSync(join(dist, folder))) symlinkSync(join(ROOT, 'src', folder), join(dist, folder))
+    const link = join(dist, folder)
+    if (existsSync(link)) continue
+    // A link of a clone that has been moved since leads nowhere. This one is relative, so that it can be moved.
+    rmSync(link, { force: true })
+    symlinkSync(relative(dirname(link), join(ROOT, 'src', folder)), link)
   }
   for (const name of ['bin', 'package.json'])
     cpSync(join(ROOT, name), join(FOLDER, name), { recursive: true })
