@@ -136,6 +136,9 @@ export const PLANS = 100
 /** Bytes of the fields that a plan looks for. Held by test/contract/control/plans.test.ts. */
 export const PLAN_BYTES = 4_096
 
+/** Characters of a filter of the console: the links of each row carry all filters. Held by test/contract/console/requests.test.ts. */
+export const FILTER_CHARACTERS = 1_000
+
 /** Bytes of responses that are being made or wait to leave. Held by test/contract/http/search-budget.test.ts. */
 export const LEAVING_BYTES = 256 * MB
 /** Bytes that a search counts as from when it begins until its response is made; the largest pages have 6 to 11 MB. Held by test/contract/http/search-budget.test.ts. */

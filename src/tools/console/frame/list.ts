@@ -1,4 +1,5 @@
 /** Lists, with a cursor instead of page numbers, so that no rows are counted or skipped, and with filters, also by time. */
+import { FILTER_CHARACTERS } from '../../../core/budgets.ts'
 import { inDigits } from '../../../core/money.ts'
 import { DAY, iso, MINUTE, SECOND } from '../../../core/time.ts'
 import type { Part, Range } from '../../../platform/database/select.ts'
@@ -102,14 +103,11 @@ export const oneOf = <Value extends string>(
   all,
 })
 
-/** Characters of a value. The links of each row carry the values of all filters. */
-const LONGEST_VALUE = 1_000
-
 /** Of a longer value one character more is read, so that its field has the error. */
 export function valuesIn<F extends Filters>(visit: AccountVisit, filters: F): Values<F> {
   const texts = textsIn(visit, Object.keys(filters))
   const read = Object.entries(filters).map(([name, { values }]) => {
-    const value = texts[name]?.trim().slice(0, LONGEST_VALUE + 1) ?? ''
+    const value = texts[name]?.trim().slice(0, FILTER_CHARACTERS + 1) ?? ''
     return [name, values?.includes(value) === false ? '' : value]
   })
   return Object.fromEntries(read) as Values<F> // each name was read, and each value is one of its filter
@@ -120,8 +118,8 @@ export const problemsIn = (filters: Filters, values: Values<Filters>, now: numbe
     Object.entries(filters).flatMap(([name, { problem }]) => {
       const value = values[name] ?? ''
       const error =
-        value.length > LONGEST_VALUE
-          ? `Enter at most ${inDigits(LONGEST_VALUE)} characters`
+        value.length > FILTER_CHARACTERS
+          ? `Enter at most ${inDigits(FILTER_CHARACTERS)} characters`
           : value && problem?.(value, now)
       return error ? [[name, error]] : []
     }),
