@@ -86,6 +86,19 @@ export const blankReturnUrl = difference<(url: string) => boolean>(
   { specification: url => url.trim() === '', 'govuk-pay': url => url === '' },
 )
 
+/** Whether prefilled details without a value are refused in agreement mode, as those with one are. */
+export const refusesBlankPrefilled = difference<boolean>(
+  {
+    subject: 'Blank prefilled_cardholder_details in agreement mode',
+    specification: 'They count as left out',
+    govukPay:
+      'A text in them, even an empty one, is 400 P0104. Without any text they count as left out',
+    source: inCode('connector', 'charge/service/ChargeService.java', '1299-1301'),
+    noRule: 'there is no page to prefill, so no integration sends them',
+  },
+  { specification: false, 'govuk-pay': true },
+)
+
 type UsedKey = 'refused' | 'ignored' | 'repeats'
 
 /** What a create does whose Idempotency-Key has created a payment. */
