@@ -27,7 +27,6 @@ import {
 import { wordsOf } from '../differences/difference.ts'
 import { otherBody, wordedError } from '../differences/errors.ts'
 import { FORBIDDEN, type Refusals } from '../refusals.ts'
-import { advance } from './advance.ts'
 import { changePayment } from './commands.ts'
 import { currentByToken } from './due-steps.ts'
 import { behaviourOf, type Change, type Payment, statusOf } from './payment.ts'
@@ -132,7 +131,7 @@ async function submitCard(
     const isRefused = refusedNumber[behaviour](details.card_number)
     const { scenario = cardOutcome[behaviour](details.card_number) } = planOf(context, found)
     const change = isRefused
-      ? advance(found, 'authorise_declined', now)
+      ? pursue(found, { scenario: 'declined' }, now)
       : pursue(found, { scenario }, now, cardOf(details, behaviour))
     if (change) return isRefused ? withUsedToken(change) : change
     refusal = endedPayment[behaviour]?.(isRefused)

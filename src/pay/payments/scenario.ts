@@ -4,7 +4,7 @@ import type { AccountTime } from '../../core/ports.ts'
 import type { CardDetails } from '../card.ts'
 import { captureDelay, cardAuthorisedBy, chargeDelay } from '../differences/states.ts'
 import { advance } from './advance.ts'
-import type { DueStep } from './due.ts'
+import { dueStep } from './due.ts'
 import {
   type AuthorisationMode,
   type Change,
@@ -68,16 +68,22 @@ export function pursue(
   return change
 }
 
-/** Takes the step that time owes the payment, at the time at which it is due. A charge is by `card`. */
-export function takeStep(
-  payment: Payment,
-  { at, step }: DueStep,
-  card: CardDetails | undefined,
-): Change | undefined {
-  const { scenario, capture } = payment
-  if (step === 'charge') return pursue(payment, { ...(scenario && { scenario }) }, at, card)
-  if (step === 'expiry') return advance(payment, 'expire', at)
-  return advance(payment, capture === 'error' ? 'fail_capture' : 'confirm_capture', at)
+/**
+ * Takes the step that time owes the payment, at the time at which it is due. A charge is by `card`. Throws where it owes
+ * none, which is a bug.
+ */
+export function takeStep(payment: Payment, card: CardDetails | undefined): Change {
+  const due = dueStep(payment)
+  const triggers = {
+    expiry: 'expire',
+    capture: payment.capture === 'error' ? 'fail_capture' : 'confirm_capture',
+  } as const
+  const change =
+    due?.step === 'charge'
+      ? pursue(payment, payment, due.at, card)
+      : due && advance(payment, triggers[due.step], due.at)
+  if (!change) throw new Error(`payment ${payment.payment_id} owes no step`)
+  return change
 }
 
 /** What is wrong with the wanted end. `rule` completes the sentence that begins with the field. */
