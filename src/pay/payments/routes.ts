@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify'
+import type { Behaviour } from '../../core/account.ts'
 import * as errors from '../../core/errors.ts'
 import type { Database } from '../../core/ports.ts'
 import { findPage } from '../../platform/database/select.ts'
@@ -68,6 +69,16 @@ export const paymentId = pathParameter(
 
 const codes = errors.fieldCodes.payment
 
+const keyParameter = (behaviour: Behaviour) => ({
+  name: 'Idempotency-Key',
+  in: 'header' as const,
+  description: `Ensures that a payment is created only once. The second use: ${wordsOf(usedKey, behaviour)} The key is kept: ${wordsOf(oldestWithKey, behaviour)} A request that is refused with 4xx uses no key up, unless a plan refuses it after it was done. After a 5xx, or without a response, the payment may exist: send the request again, and the answer says whether it does`,
+  schema: { ...idempotencyKey, examples: ['boat-1187-try-1'] },
+})
+
+const ORDER_OF_CHECKS =
+  'Checks run in this order: the type of every field, and whether agreement_id and agreement_payment_type belong to the mode; every limit; the format of the Idempotency-Key; what the authorisation_mode requires and forbids; whether the key was used. The response reports the first problem found.'
+
 const create = (context: Context, scenariosOf: ScenariosOf): Endpoint => ({
   method: 'POST',
   path: '/v1/payments',
@@ -76,17 +87,8 @@ const create = (context: Context, scenariosOf: ScenariosOf): Endpoint => ({
   summary: 'Create a payment',
   accepts: 'json',
   docs: behaviour => ({
-    description: `In web mode, send the user's browser to \`next_url\`, and read the payment when the browser is back at \`return_url\`. In moto_api mode, post the card to \`/v1/auth\` with the one_time_token of \`auth_url_post\`. A payment in agreement mode: ${wordsOf(chargeDelay, behaviour)}
-
-Checks run in this order: the type of every field, and whether agreement_id and agreement_payment_type belong to the mode; every limit; the format of the Idempotency-Key; what the authorisation_mode requires and forbids; whether the key was used. The response reports the first problem found.`,
-    parameters: [
-      {
-        name: 'Idempotency-Key',
-        in: 'header',
-        description: `Ensures that a payment is created only once. The second use: ${wordsOf(usedKey, behaviour)} The key is kept: ${wordsOf(oldestWithKey, behaviour)} A request that is refused with 4xx uses no key up, unless a plan refuses it after it was done. After a 5xx, or without a response, the payment may exist: send the request again, and the answer says whether it does`,
-        schema: { ...idempotencyKey, examples: ['boat-1187-try-1'] },
-      },
-    ],
+    description: `In web mode, send the user's browser to \`next_url\`, and read the payment when the browser is back at \`return_url\`. In moto_api mode, post the card to \`/v1/auth\` with the one_time_token of \`auth_url_post\`. A payment in agreement mode: ${wordsOf(chargeDelay, behaviour)}\n\n${ORDER_OF_CHECKS}`,
+    parameters: [keyParameter(behaviour)],
     requestBody: requestBody(newPayment),
     responses: {
       ...(usedKey[behaviour]('agreement') === 'repeats' && {

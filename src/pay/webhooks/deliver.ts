@@ -83,25 +83,15 @@ export function createDeliveries(ports: DeliveryPorts): Deliveries {
   return {
     ...sendingAgain(ports, atDatabase, track),
     async write(room, change, messages, { write = database.write, all } = {}) {
-      if (messages.length === 0) {
-        const isWritten = await write(change)
-        if (isWritten) onChange?.(room)
-        return isWritten
-      }
       const bytes = messages.reduce((sum, { body }) => sum + Buffer.byteLength(body), 0)
       const owner = currentOwner() || room
-      if (!shares.hasSpace(owner, bytes)) throw overloaded()
+      if (bytes > 0 && !shares.hasSpace(owner, bytes)) throw overloaded()
       shares.add(owner, bytes)
       const release = () => shares.add(owner, -bytes)
       const at = time.wall()
-      const claimed = ({ sent_as }: Message) => at + (attempts[sent_as].first ?? CLAIM_MS)
-      const inserts = inSizes(messages).map(part => ({
-        ...insertMessages(part, claimed),
-        ...(all && { expect: part.length }),
-      }))
       let isWritten = false
       try {
-        isWritten = await write([...change, ...inserts])
+        isWritten = await write([...change, ...insertsOf(messages, at, all)])
         return isWritten
       } finally {
         if (!isWritten) release()
@@ -138,6 +128,14 @@ export function createDeliveries(ports: DeliveryPorts): Deliveries {
       while (underway.size > 0) await Promise.all(underway)
     },
   }
+}
+
+function insertsOf(messages: readonly Message[], at: MachineTime, all?: true): Statement[] {
+  const claimed = ({ sent_as }: Message) => at + (attempts[sent_as].first ?? CLAIM_MS)
+  return inSizes(messages).map(part => ({
+    ...insertMessages(part, claimed),
+    ...(all && { expect: part.length }),
+  }))
 }
 
 /** Sends a message that no request waits for, unless another instance has claimed it. `at` is when it was written. */
