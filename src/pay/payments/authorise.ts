@@ -29,7 +29,7 @@ import { otherBody, wordedError } from '../differences/errors.ts'
 import { FORBIDDEN, type Refusals } from '../refusals.ts'
 import { changePayment } from './commands.ts'
 import { currentByToken } from './due-steps.ts'
-import { behaviourOf, type Change, type Payment, statusOf } from './payment.ts'
+import { behaviourOf, type Change, statusOf } from './payment.ts'
 import { planOf, pursue } from './scenario.ts'
 
 const codes = errors.fieldCodes.authorisation
@@ -111,11 +111,7 @@ async function readPosted(context: Context, request: FastifyRequest, refusals: R
  * Submits a card with the token of a moto_api payment. It ends as a plan says, or otherwise as the card number says.
  * Throws an ApiError if the token cannot be used.
  */
-async function submitCard(
-  context: Context,
-  details: CardAuthorisation,
-  known: Found,
-): Promise<Payment> {
+async function submitCard(context: Context, details: CardAuthorisation, known: Found) {
   let first = known
   async function read() {
     const found = first ?? (await currentByToken(context, details.one_time_token))

@@ -1,7 +1,7 @@
 /** Takes a payment to its end, as its user would. */
 import type { Account } from '../../core/account.ts'
 import { cardOfAgreement } from '../agreements/store.ts'
-import { type CardDetails, DECLINED_CARD, MOCK_CARD, submittedCard } from '../card.ts'
+import { DECLINED_CARD, MOCK_CARD, submittedCard } from '../card.ts'
 import type { Context } from '../context.ts'
 import { changePayment, movePayment } from './commands.ts'
 import { currentByToken, reading } from './due-steps.ts'
@@ -44,11 +44,7 @@ export async function carryOut(
   )
 }
 
-async function cardFor(
-  { database }: Context,
-  payment: Payment,
-  { scenario }: Scenario,
-): Promise<CardDetails | undefined> {
+async function cardFor({ database }: Context, payment: Payment, { scenario }: Scenario) {
   const { agreement_id } = payment.given
   if (agreement_id) return cardOfAgreement(database, payment.room, agreement_id)
   const { cardholder_name = '', expiry_date = '' } = mockCardOf(payment)

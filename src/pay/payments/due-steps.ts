@@ -23,11 +23,7 @@ const ROOMS_AT_ONCE = 100
 const isDue = ({ due_at }: Payment, now: AccountTime): boolean => due_at !== null && due_at <= now
 
 /** The payment as it is by now. undefined when the account has no such payment, or it is gone. */
-export async function currentPayment(
-  context: Context,
-  account: Account,
-  payment_id: string,
-): Promise<Payment | undefined> {
+export async function currentPayment(context: Context, account: Account, payment_id: string) {
   const find = () =>
     findPayment(context.database, account.room, payment_id, context.time.now(account))
   const found = await find()
@@ -131,11 +127,7 @@ async function takeSteps(context: Context, account: Account, payment_id: string)
 }
 
 /** What the payments owe up to `until`, with the steps that follow from it, in the order of time. */
-async function changesUntil(
-  context: Context,
-  payments: Payment[],
-  until: AccountTime,
-): Promise<Change[]> {
+async function changesUntil(context: Context, payments: Payment[], until: AccountTime) {
   const changes: Change[] = []
   for (let payment of payments)
     while (isDue(payment, until)) {

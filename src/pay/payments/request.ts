@@ -191,11 +191,7 @@ function readReturnUrl(fields: Fields, behaviour: Behaviour): string | undefined
   return text === undefined || blankReturnUrl[behaviour](text) ? undefined : text
 }
 
-function readAgreementPaymentType(
-  fields: Fields,
-  isAllowed: boolean,
-  behaviour: Behaviour,
-): AgreementPaymentType | undefined {
+function readAgreementPaymentType(fields: Fields, isAllowed: boolean, behaviour: Behaviour) {
   const name = 'agreement_payment_type'
   if (fields.filledText(name) === undefined) return undefined
   if (!isAllowed) throw wordedError[behaviour](errors.notAllowed(name, WITHOUT_AGREEMENT))

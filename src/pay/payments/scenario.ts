@@ -49,12 +49,7 @@ function wayTo({ given }: Payment, { scenario = 'success', confirm }: Scenario):
  * Takes a payment to the end of a scenario, in one change: a web payment by the steps of its pages, any other by
  * `card`. Returns undefined where its state has no way there. `now` is in milliseconds.
  */
-export function pursue(
-  payment: Payment,
-  wanted: Scenario,
-  now: AccountTime,
-  card?: CardDetails,
-): Change | undefined {
+export function pursue(payment: Payment, wanted: Scenario, now: AccountTime, card?: CardDetails) {
   const { can_retry } = wanted
   const way = wayTo(payment, wanted)
   let change: Change | undefined
@@ -86,20 +81,14 @@ export function takeStep(payment: Payment, card: CardDetails | undefined): Chang
   return change
 }
 
-/** What is wrong with the wanted end. `rule` completes the sentence that begins with the field. */
-type Impossible = { field: keyof Scenario; rule: string }
-
 /** What is known of the payment. Without a mode or behaviour, only what no payment can do counts. */
 type Known = { mode?: AuthorisationMode | undefined; behaviour?: Behaviour | undefined }
 
 const ONLY_GOVUK_PAY =
   'must be absent: an account that behaves as the specification has no such state'
 
-/** Why no such payment can end so; undefined if one can. */
-export function impossibleFor(
-  { mode, behaviour = 'govuk-pay' }: Known,
-  wanted: Scenario,
-): Impossible | undefined {
+/** Why no such payment can end so; undefined if one can. `rule` completes the sentence that begins with the field. */
+export function impossibleFor({ mode, behaviour = 'govuk-pay' }: Known, wanted: Scenario) {
   const { scenario } = wanted
   const possible = mode === undefined ? choices : scenariosOf[mode]
   const isNo = (only: AuthorisationMode) => mode !== undefined && mode !== only

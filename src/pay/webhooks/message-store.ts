@@ -51,11 +51,7 @@ export type Sendable = MessageOutline & { account: Account; isGone: boolean }
  * the account has expired or was reset since, its webhook counts as inactive: a request that began before the reset may
  * register a webhook after it.
  */
-export async function findSendables(
-  database: Database,
-  ids: string[],
-  time: Time,
-): Promise<(Sendable | undefined)[]> {
+export async function findSendables(database: Database, ids: string[], time: Time) {
   const places = padded(ids)
   const sql = `select ${OUTLINE_COLUMNS}, case when messages.body is null then 0 else 1 end as has_body,
       webhooks.account as webhook_account, ${ACCOUNT_COLUMNS}

@@ -54,11 +54,7 @@ export const webhooksByControl = (context: Configured): Endpoint[] =>
     operationId: `${operationId}ByControl`,
   }))
 
-const endpointsAt = (
-  path: string,
-  context: Configured,
-  resource?: Decision<Schema>,
-): Endpoint[] => {
+const endpointsAt = (path: string, context: Configured, resource?: Decision<Schema>) => {
   const at = { ...context, path, schemas: resource ? ofSpecification : anyWebhook }
   return [create(at), list(at), read(at), deactivate(at), listMessages(at, resource)]
 }
