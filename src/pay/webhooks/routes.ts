@@ -34,11 +34,6 @@ import {
   webhookSchemas,
 } from './wire.ts'
 
-const webhookSearch = {
-  codes: { invalid: 'P2701', pastEnd: 'P2702' },
-  filters: paging,
-} satisfies Omit<SearchKind, 'path'>
-
 /** Specification, *Webhook management*. `resource` describes the payment in a message under each behaviour. */
 export const webhookEndpoints = (context: Configured, resource: Decision<Schema>): Endpoint[] =>
   endpointsAt('/v1/webhooks', context, resource).map(endpoint => ({
@@ -55,13 +50,14 @@ export const webhooksByControl = (context: Configured): Endpoint[] =>
   }))
 
 const endpointsAt = (path: string, context: Configured, resource?: Decision<Schema>) => {
-  const at = { ...context, path, schemas: resource ? ofSpecification : anyWebhook }
+  const kind = { path, codes: { invalid: 'P2701', pastEnd: 'P2702' }, filters: paging } as const
+  const at = { ...context, path, kind, schemas: resource ? ofSpecification : anyWebhook }
   return [create(at), list(at), read(at), deactivate(at), listMessages(at, resource)]
 }
 
 type Configured = Ports & { config: Config }
 
-type At = Configured & { path: string; schemas: typeof anyWebhook }
+type At = Configured & { path: string; kind: SearchKind; schemas: typeof anyWebhook }
 
 /** Those below /v1 exist under the specification only. */
 const ofSpecification = webhookSchemas(eventTypesOf.specification, attempts.specification.most)
@@ -82,9 +78,7 @@ const create = (context: At): Endpoint => ({
 
 Keep the signing_key, which signs every message. You cannot change a webhook or replace its key. Register another webhook instead.`,
     requestBody: requestBody(context.schemas.newWebhook),
-    responses: {
-      201: json('The webhook, with its signing key', context.schemas.webhook),
-    },
+    responses: { 201: json('The webhook, with its signing key', context.schemas.webhook) },
     errors: [
       errors.notAnObject('P0197'),
       errors.wrongMediaType(400, JSON_TYPE),
@@ -103,19 +97,19 @@ Keep the signing_key, which signs every message. You cannot change a webhook or 
   },
 })
 
-const list = ({ database, config, path, schemas }: At): Endpoint => ({
+const list = ({ database, config, path, kind, schemas }: At): Endpoint => ({
   method: 'GET',
   path,
   area: 'api',
   operationId: 'listWebhooks',
-  search: { ...webhookSearch, path },
+  search: kind,
   summary: 'List webhooks',
   docs: () => ({
     description: 'Newest first, with deleted ones. Signing keys are not shown.',
-    ...searchDocs({ ...webhookSearch, path }, pageSchema(schemas.listedWebhook), ['page']),
+    ...searchDocs(kind, pageSchema(schemas.listedWebhook), ['page']),
   }),
   handler: async request => {
-    const search = readSearch(request.query, { ...webhookSearch, path })
+    const search = readSearch(request.query, kind)
     const conditions = [where('account = ?', request.account.room)]
     const result = await findPage(database, webhookRows, conditions, search)
     return pageOf(search, result, addressesOf(request, config), presentListed)
@@ -130,9 +124,7 @@ const read = (context: At): Endpoint => ({
   summary: 'Read a webhook',
   docs: () => ({
     parameters: [webhookId],
-    responses: {
-      200: json('The webhook, with its signing key', context.schemas.webhook),
-    },
+    responses: { 200: json('The webhook, with its signing key', context.schemas.webhook) },
     errors: [errors.webhookNotFound()],
   }),
   handler: async request => presentWebhook(await webhookInPath(request, context)),
@@ -164,7 +156,7 @@ const listMessages = (context: At, resource: Decision<Schema> | undefined): Endp
   path: `${context.path}/{webhook_id}/messages`,
   area: 'api',
   operationId: 'listWebhookMessages',
-  search: { ...webhookSearch, path: context.path },
+  search: context.kind,
   summary: "Read a webhook's delivery history",
   docs: behaviour => {
     const { webhookMessage } = context.schemas
@@ -174,8 +166,7 @@ const listMessages = (context: At, resource: Decision<Schema> | undefined): Endp
       description: properties.body.description,
     }
     const item = { ...webhookMessage, properties: { ...properties, ...(body && { body }) } }
-    const kind = { ...webhookSearch, path: context.path }
-    const search = searchDocs(kind, pageSchema(item), ['display_size'])
+    const search = searchDocs(context.kind, pageSchema(item), ['display_size'])
     return {
       description:
         'Every message, newest first, with its attempts and the body that was sent. After 7 days, when its payment is gone, a message stays and its body is null.',
@@ -185,10 +176,9 @@ const listMessages = (context: At, resource: Decision<Schema> | undefined): Endp
     }
   },
   handler: async request => {
-    const { database, time, config } = context
+    const { database, time, config, kind, path } = context
     const webhook_id = pathParam(request, 'webhook_id')
-    const kind = { ...webhookSearch, path: `${context.path}/${webhook_id}/messages` }
-    const search = readSearch(request.query, kind)
+    const search = readSearch(request.query, { ...kind, path: `${path}/${webhook_id}/messages` })
     await webhookInPath(request, context)
     const conditions = [where('webhook_id = ?', webhook_id)]
     const messages = await findPage(database, messageRows, conditions, search)
