@@ -6,7 +6,7 @@ import type { Ports } from '../../core/ports.ts'
 import { findPage, where } from '../../platform/database/select.ts'
 import { addressesOf } from '../../platform/http/addresses.ts'
 import { JSON_TYPE, jsonBody } from '../../platform/http/body.ts'
-import { type Endpoint, pathParam } from '../../platform/http/endpoint.ts'
+import { api, type Endpoint, pathParam } from '../../platform/http/endpoint.ts'
 import {
   json,
   noContent,
@@ -67,11 +67,7 @@ const webhookId = pathParameter('webhook_id', 'A webhook of the account')
 const codes = errors.fieldCodes.webhook
 
 const create = (context: At): Endpoint => ({
-  method: 'POST',
-  path: context.path,
-  area: 'api',
-  operationId: 'createWebhook',
-  summary: 'Register a webhook',
+  ...api('POST', context.path, 'createWebhook', 'Register a webhook'),
   accepts: 'json',
   docs: () => ({
     description: `The callback_url must be https, and its host must have public addresses only: not private, loopback or link-local ones. Farthing looks the name up now and again at every delivery, and connects to an address that it has checked. The setting \`FARTHING_CALLBACK_HOSTS\` of the service lists hosts that may be private and use plain http, such as \`localhost:4000\` on a laptop.
@@ -98,12 +94,8 @@ Keep the signing_key, which signs every message. You cannot change a webhook or 
 })
 
 const list = ({ database, config, path, kind, schemas }: At): Endpoint => ({
-  method: 'GET',
-  path,
-  area: 'api',
-  operationId: 'listWebhooks',
+  ...api('GET', path, 'listWebhooks', 'List webhooks'),
   search: kind,
-  summary: 'List webhooks',
   docs: () => ({
     description: 'Newest first, with deleted ones. Signing keys are not shown.',
     ...searchDocs(kind, pageSchema(schemas.listedWebhook), ['page']),
@@ -117,11 +109,7 @@ const list = ({ database, config, path, kind, schemas }: At): Endpoint => ({
 })
 
 const read = (context: At): Endpoint => ({
-  method: 'GET',
-  path: `${context.path}/{webhook_id}`,
-  area: 'api',
-  operationId: 'readWebhook',
-  summary: 'Read a webhook',
+  ...api('GET', `${context.path}/{webhook_id}`, 'readWebhook', 'Read a webhook'),
   docs: () => ({
     parameters: [webhookId],
     responses: { 200: json('The webhook, with its signing key', context.schemas.webhook) },
@@ -131,11 +119,7 @@ const read = (context: At): Endpoint => ({
 })
 
 const deactivate = ({ database, path }: At): Endpoint => ({
-  method: 'DELETE',
-  path: `${path}/{webhook_id}`,
-  area: 'api',
-  operationId: 'deleteWebhook',
-  summary: 'Deactivate a webhook',
+  ...api('DELETE', `${path}/{webhook_id}`, 'deleteWebhook', 'Deactivate a webhook'),
   docs: () => ({
     description:
       'It gets no more messages and its status is INACTIVE. You can still read it and its history. Deleting it again changes nothing. A body is ignored.',
@@ -152,12 +136,13 @@ const deactivate = ({ database, path }: At): Endpoint => ({
 })
 
 const listMessages = (context: At, resource: Decision<Schema> | undefined): Endpoint => ({
-  method: 'GET',
-  path: `${context.path}/{webhook_id}/messages`,
-  area: 'api',
-  operationId: 'listWebhookMessages',
+  ...api(
+    'GET',
+    `${context.path}/{webhook_id}/messages`,
+    'listWebhookMessages',
+    "Read a webhook's delivery history",
+  ),
   search: context.kind,
-  summary: "Read a webhook's delivery history",
   docs: behaviour => {
     const { webhookMessage } = context.schemas
     const { properties } = webhookMessage
