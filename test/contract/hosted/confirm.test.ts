@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import { elementsOf, only, withId } from '../../hosted/document.ts'
 import type { Body, Client } from '../../support/client.ts'
 import { confirmOf, headings, met, pageOf } from '../../support/hosted-page.ts'
-import { choose, read, statusesOf } from '../../support/journeys.ts'
+import { choose, newPayment, read, statusesOf } from '../../support/journeys.ts'
 import { onSharedDatabases } from '../../support/service.ts'
 
 /** The path of a link. Within the service, Location is a path. */
@@ -16,15 +16,13 @@ async function stateOf(api: Client, payment: Body) {
 onSharedDatabases('Hosted pages: confirm page', service => {
   describe('GET', () => {
     test('GET confirm redirects to the first page and changes nothing when success was not chosen', async () => {
-      const api = await service().newAccount()
-      const payment = await api.createPayment()
+      const { api, payment } = await newPayment(service())
       assert.deepEqual(met(await api.get(confirmOf(payment))), [303, path(pageOf(payment))])
       assert.deepEqual(await read(api, payment), payment)
     })
 
     test('GET confirm shows the Confirm your payment page with the mock card', async () => {
-      const api = await service().newAccount()
-      const payment = await api.createPayment()
+      const { api, payment } = await newPayment(service())
       await choose(api, payment, 'success')
       const before = await read(api, payment)
       const answer = await api.get(confirmOf(payment))
@@ -44,8 +42,7 @@ onSharedDatabases('Hosted pages: confirm page', service => {
   describe('POST', () => {
     for (const opened of [false, true])
       test(`POST confirm redirects to the first page when success was not chosen, page ${opened ? '' : 'not '}opened`, async () => {
-        const api = await service().newAccount()
-        const payment = await api.createPayment()
+        const { api, payment } = await newPayment(service())
         if (opened) await api.get(pageOf(payment))
         const before = await read(api, payment)
         const answer = await api.postForm(confirmOf(payment), {})
@@ -56,8 +53,7 @@ onSharedDatabases('Hosted pages: confirm page', service => {
     for (const delayed_capture of [false, true]) {
       const last = delayed_capture ? 'capturable' : 'success'
       test(`POST confirm completes the payment as ${last} and redirects to return_url`, async () => {
-        const api = await service().newAccount()
-        const payment = await api.createPayment({ delayed_capture })
+        const { api, payment } = await newPayment(service(), { delayed_capture })
         await api.get(pageOf(payment))
         await choose(api, payment, 'success')
         const answer = await api.postForm(confirmOf(payment), {})
@@ -80,8 +76,7 @@ onSharedDatabases('Hosted pages: confirm page', service => {
 
     for (const chosen of [true, false])
       test(`POST confirm with cancel, also beside another scenario, fails the payment, success ${chosen ? '' : 'not '}chosen`, async () => {
-        const api = await service().newAccount()
-        const payment = await api.createPayment()
+        const { api, payment } = await newPayment(service())
         await api.get(pageOf(payment))
         if (chosen) await choose(api, payment, 'success')
         const answer = await api.postForm(confirmOf(payment), [
@@ -113,8 +108,7 @@ onSharedDatabases('Hosted pages: confirm page', service => {
     ]
     for (const [name, fields, end] of ends)
       test(`every page redirects to the exact return_url and changes nothing for a payment that is ${name}`, async () => {
-        const api = await service().newAccount()
-        const payment = await api.createPayment(fields)
+        const { api, payment } = await newPayment(service(), fields)
         await end(api, payment)
         const before = await read(api, payment)
         const token = payment._links.next_url_post.params

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import { elementsOf, only, withId } from '../../hosted/document.ts'
 import type { Body, Client } from '../../support/client.ts'
 import { confirmOf, headings, met, pageOf } from '../../support/hosted-page.ts'
-import { choose, read, statusesOf } from '../../support/journeys.ts'
+import { choose, newPayment, read, statusesOf } from '../../support/journeys.ts'
 import { onSharedDatabases } from '../../support/service.ts'
 
 /** The path of a link. Within the service, Location is a path. */
@@ -18,8 +18,7 @@ onSharedDatabases(
   service => {
     describe('GET', () => {
       test('GET /secure/{token} shows the Enter payment details page, and a reload shows the same page and records no second started', async () => {
-        const api = await service().newAccount()
-        const payment = await api.createPayment()
+        const { api, payment } = await newPayment(service())
         const first = await api.get(pageOf(payment))
         assert.deepEqual(met(first), [200, headings.details])
         await api.advance(1000)
@@ -29,8 +28,7 @@ onSharedDatabases(
       })
 
       test('HEAD /secure/{token} returns the headers of GET, no body, and does not start the payment', async () => {
-        const api = await service().newAccount()
-        const payment = await api.createPayment()
+        const { api, payment } = await newPayment(service())
         const head = await api.request('HEAD', pageOf(payment))
         assert.deepEqual(await statusesOf(api, payment), ['created'])
         const get = await api.get(pageOf(payment))
@@ -42,8 +40,7 @@ onSharedDatabases(
       })
 
       test('HEAD under /secure returns the status and Location of GET for redirects, the confirm page and unknown pages', async () => {
-        const api = await service().newAccount()
-        const payment = await api.createPayment()
+        const { api, payment } = await newPayment(service())
         const head = async (path: string) => {
           const { status, headers, text } = await api.request('HEAD', path)
           assert.equal(text, '')
@@ -57,8 +54,7 @@ onSharedDatabases(
       })
 
       test('the first page shows the description, reference and total amount of the payment', async () => {
-        const api = await service().newAccount()
-        const payment = await api.createPayment({ amount: 10_000_000 })
+        const { api, payment } = await newPayment(service(), { amount: 10_000_000 })
         const elements = elementsOf((await api.get(pageOf(payment))).text)
         assert.equal(only(elements, withId('payment-description')).text, payment.description)
         assert.equal(only(elements, withId('payment-reference')).text, payment.reference)
@@ -95,8 +91,7 @@ onSharedDatabases(
       })
 
       test('the first page is in the language of the payment', async () => {
-        const api = await service().newAccount()
-        const payment = await api.createPayment({ language: 'cy' })
+        const { api, payment } = await newPayment(service(), { language: 'cy' })
         const [status, heading] = met(await api.get(pageOf(payment)))
         assert.deepEqual([status, heading], [200, 'Rhowch fanylion y taliad'])
       })
@@ -104,8 +99,7 @@ onSharedDatabases(
 
     describe('POST', () => {
       test('POST /secure/{token} without exactly one scenario of the page shows an error message and changes nothing', async () => {
-        const api = await service().newAccount()
-        const payment = await api.createPayment()
+        const { api, payment } = await newPayment(service())
         for (const scenarios of [
           [],
           [''],
@@ -128,8 +122,7 @@ onSharedDatabases(
       })
 
       test('POST /secure/{token} without a scenario keeps the scenario that was chosen before', async () => {
-        const api = await service().newAccount()
-        const payment = await api.createPayment()
+        const { api, payment } = await newPayment(service())
         await choose(api, payment, 'success')
         const before = await read(api, payment)
         assert.equal((await api.postForm(pageOf(payment), {})).status, 400)
@@ -138,8 +131,7 @@ onSharedDatabases(
       })
 
       test('POST /secure/{token} with success redirects to the confirm page and the payment stays started', async () => {
-        const api = await service().newAccount()
-        const payment = await api.createPayment()
+        const { api, payment } = await newPayment(service())
         await api.get(pageOf(payment))
         assert.deepEqual(met(await choose(api, payment, 'success')), [
           303,
@@ -154,8 +146,7 @@ onSharedDatabases(
         ['cancel', headings.cancelled, 'failed', 'P0030'],
       ] as const)
         test(`POST /secure/{token} with ${scenario} ends the payment and shows its page`, async () => {
-          const api = await service().newAccount()
-          const payment = await api.createPayment()
+          const { api, payment } = await newPayment(service())
           await api.get(pageOf(payment))
           const answer = await choose(api, payment, scenario)
           assert.deepEqual(met(answer), [200, page])
