@@ -192,8 +192,8 @@ function visited(world: World, payment: Payment, action: Action): Expected {
   return { status: 200 }
 }
 
-/** A percentage of what is left, or some pence more than is left. */
-export type Asked = { percent: number } | { over: number }
+/** An amount, a percentage of what is left, or some pence more than is left. */
+export type Asked = { pence: number } | { percent: number } | { over: number }
 
 /** `belief` is what the client says is left: nothing, the truth, or a penny too much. */
 export function refund(
@@ -205,7 +205,11 @@ export function refund(
 ): Step {
   const left = payment ? amountLeft(payment) : 0
   const amount =
-    'over' in asked ? left + asked.over : Math.max(1, Math.floor((left * asked.percent) / 100))
+    'pence' in asked
+      ? asked.pence
+      : 'over' in asked
+        ? left + asked.over
+        : Math.max(1, Math.floor((left * asked.percent) / 100))
   const refund_amount_available = { none: undefined, right: left, wrong: left + 1 }[belief]
   const json = { amount, refund_amount_available }
   const request = {
