@@ -9,7 +9,7 @@ import { checkInvariants } from './invariants.ts'
 import { createRecorder, isLinearizable, story } from './linearizability.ts'
 import { newWorld, type Step, type World } from './model.ts'
 import { agree, cancelAgreement, readAgreement } from './model-agreements.ts'
-import { authorise, cancel, capture, create, refund, visit } from './model-moves.ts'
+import { create, steps as moves, visit } from './model-moves.ts'
 import { read } from './model-payments.ts'
 import { rawRequest, type Subject, take, toNames } from './model-run.ts'
 import { startModelService } from './model-service.ts'
@@ -26,24 +26,11 @@ export type Races = {
 }
 
 const setUp = { mode: 'web', amount: 100, delayed: false } as const
-const first = ({ payments }: World) => payments[0]
-
 const steps = {
-  open: world => visit(world, first(world), 'open'),
-  success: world => visit(world, first(world), 'success'),
-  declined: world => visit(world, first(world), 'declined'),
-  error: world => visit(world, first(world), 'error'),
-  leave: world => visit(world, first(world), 'cancel'),
-  confirm: world => visit(world, first(world), 'confirm'),
+  ...moves,
+  read: world => read(world, 0, world.payments[0]),
   'confirm the second': world => visit(world, world.payments[1], 'confirm'),
   'confirm the third': world => visit(world, world.payments[2], 'confirm'),
-  authorise: world => authorise(world, first(world), false),
-  'authorise declined': world => authorise(world, first(world), true),
-  cancel: world => cancel(world, 0, first(world)),
-  capture: world => capture(world, 0, first(world)),
-  read: world => read(world, 0, first(world)),
-  'refund 60': world => refund(world, 0, first(world), { pence: 60 }, 'none'),
-  'refund 30': world => refund(world, 0, first(world), { pence: 30 }, 'none'),
   'cancel the agreement': world => cancelAgreement(world, 0, world.agreements[0]),
   'read the agreement': world => readAgreement(0, world.agreements[0]),
   'use the agreement': world =>

@@ -12,7 +12,7 @@ import { tempFolder } from '../../support/folders.ts'
 import { openAt } from '../../support/open-database.ts'
 import { runProcess, startProcess } from '../../support/process.ts'
 import { checkInvariants } from '../invariants.ts'
-import { checkEntry, statusOf } from './ledger.ts'
+import { checkEntry, courseOf } from './ledger.ts'
 import { createWorkload, inParallel, seeded } from './workload.ts'
 
 const KEY = 'key-of-the-default-account'
@@ -67,7 +67,8 @@ test('A backup under load has everything that was acknowledged before it', async
   const api = createClient([restored.url], KEY)
   // Finished payments are exactly as they were; others may have changed before the copy.
   const final = before.filter(
-    ({ state, unknown }) => !unknown && /cancelled|failed/.test(statusOf(state)),
+    ({ world, unknown }) =>
+      !unknown && /cancelled|failed/.test(courseOf(world).statuses.at(-1) ?? ''),
   )
   assert.ok(final.length > 10)
   await inParallel(final, entry => checkEntry(api, entry))
