@@ -15,16 +15,14 @@ import {
   REQUESTS_IN_PROGRESS,
   REQUESTS_OF_ACCOUNT,
 } from '../../../src/core/budgets.ts'
-import { type Client, createClient, webPayment } from '../../support/client.ts'
+import { type Client, createClient, createOnce, webPayment } from '../../support/client.ts'
 import { tempDatabase } from '../../support/folders.ts'
 import { createGate } from '../../support/gate.ts'
 import { type FarthingProcess, startProcess } from '../../support/process.ts'
 import { closed, open } from '../../support/raw-http.ts'
-import { createOnce } from './create-once.ts'
+import { KEY, serve, settings } from './serve.ts'
 import { sendSlowly, slowRequests } from './slow-client.ts'
 import { inParallel } from './workload.ts'
-
-const KEY = 'key-of-the-default-account'
 
 /** The service in this process, with gates before its writes and its deliveries. */
 async function startGated(t: TestContext) {
@@ -178,10 +176,7 @@ describe('Against a process', () => {
   let service: FarthingProcess
   let api: Client
   before(async () => {
-    const DATABASE_URL = tempDatabase()
-    service = await startProcess({
-      env: { DATABASE_URL, FARTHING_API_KEY: KEY, LOG_LEVEL: 'warn' },
-    })
+    service = await startProcess({ env: settings(tempDatabase()) })
     api = createClient([service.baseUrl], KEY)
   })
   after(() => service.kill())
@@ -235,11 +230,8 @@ test('The log says once a minute how many connections were closed because too ma
 })
 
 test('The log says when connections are closed because the process may open no further file', async t => {
-  const service = await startProcess({
-    env: { DATABASE_URL: 'sqlite::memory:', LOG_LEVEL: 'warn' },
-    wrapper: ['bash', '-c', 'ulimit -n 100; exec "$@"', 'bash'],
-  })
-  t.after(() => service.kill())
+  const wrapper = ['bash', '-c', 'ulimit -n 100; exec "$@"', 'bash']
+  const { service } = await serve(t, 'sqlite::memory:', {}, wrapper)
   const { hostname, port } = new URL(service.baseUrl)
   const sockets = Array.from({ length: 120 }, () =>
     connect(Number(port), hostname).on('error', () => {}),

@@ -34,8 +34,8 @@ class NoAnswer extends Error {}
 
 export type Workload = {
   ledger: Ledger
-  /** Runs the clients until each one got no response or `stop` was called. */
-  run(clients: number): Promise<void>
+  /** Runs the clients until each one got no response, there are so many responses more, or `stop` was called. */
+  run(clients: number, answers?: number): Promise<void>
   stop(): void
   /** Compares the service with the ledger, all entries by default. */
   check(entries?: Entry[]): Promise<void>
@@ -55,6 +55,7 @@ export function createWorkload(baseUrls: string[], key: string, random: Random):
   let stopped = false
   let references = 0
   let answered = 0
+  let enough = Infinity
 
   async function ask(request: Promise<Answer>, expected: number): Promise<Answer> {
     const answer = await request.catch(error => {
@@ -64,6 +65,7 @@ export function createWorkload(baseUrls: string[], key: string, random: Random):
     if (answer.status >= 500) throw new NoAnswer(answer.text)
     assert.equal(answer.status, expected, answer.text)
     answered += 1
+    if (answered >= enough) stopped = true
     return answer
   }
 
@@ -146,8 +148,9 @@ export function createWorkload(baseUrls: string[], key: string, random: Random):
     stop: () => {
       stopped = true
     },
-    async run(clients) {
+    async run(clients, answers = Infinity) {
       stopped = false
+      enough = answered + answers
       earlier = [...touched]
       touched.clear()
       await Promise.all(Array.from({ length: clients }, client))
