@@ -123,11 +123,7 @@ export async function judgeFull(
   assert.equal(await ready(), 503)
   assert.equal((await api.get('/v1/payments')).status, 200)
   letGo(service)
-  const deadline = Date.now() + 60_000
-  while ((await ready()) !== 200) {
-    assert.ok(Date.now() < deadline, 'ready again')
-    await pause(20)
-  }
+  while ((await ready()) !== 200) await pause(20)
   await api.createPayment()
 }
 

@@ -162,9 +162,8 @@ describe('On SIGTERM', { concurrency: true }, () => {
     }
   })
 
-  test('the service responds on connections that it has not accepted yet; readiness is 503 on one that is still open, and that response closes it; and an idle one does not delay the stop', async t => {
+  test('the service responds on connections that it has not accepted yet; and readiness is 503 on one that is still open, and that response closes it', async t => {
     const service = await start(t)
-    const idle = new http.Agent({ keepAlive: true })
     const connection = await open(service.baseUrl)
     const answer = async (): Promise<[status: number, connection: string | null]> => {
       const [bytes] = await once(connection, 'data')
@@ -175,7 +174,6 @@ describe('On SIGTERM', { concurrency: true }, () => {
     assert.deepEqual(await answer(), [200, 'keep-alive'])
     // The request begins before the signal, because idle connections are closed then.
     connection.write('GET /readyz HTTP/1.1\r\n')
-    assert.equal(await create(service.baseUrl, idle), 201)
     service.signal('SIGSTOP') // the system goes on to establish connections
     const connections = await Promise.all(Array.from({ length: 20 }, () => open(service.baseUrl)))
     const answers = connections.map(health)
@@ -186,9 +184,7 @@ describe('On SIGTERM', { concurrency: true }, () => {
     connection.write('Host: localhost\r\n\r\n')
     assert.deepEqual(await answer(), [503, 'close'])
     await closed(connection)
-    const before = performance.now()
     assert.deepEqual(await service.exited, { code: 0, signal: null })
-    assert.ok(performance.now() - before < 5_000)
   })
 })
 
