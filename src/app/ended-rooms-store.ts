@@ -73,6 +73,6 @@ export async function emptyRooms(
   const [any] = await database.query(`${ENDED} limit 1`, period)
   if (!any) return !stop?.aborted
   for (const table of Object.entries(ROOM_TABLES))
-    await deleteInSteps(database, table, isOld(table[0]), period, stop)
+    await deleteInSteps(database, table, [isOld(table[0]), ...period], stop)
   return !stop?.aborted
 }

@@ -194,7 +194,7 @@ async function admitFixedKeys(
 ): Promise<void> {
   await setDefaultBehaviour(database, behaviour)
   for (const { account, key, key_id } of fixedKeys) {
-    const found = await findKey(database, key, [], time.wall())
+    const found = await findKey(database, key, { fixedKeys: [], at: time.wall() })
     const setting = key_id === 'configured' ? 'FARTHING_API_KEY is' : 'FARTHING_API_KEYS has'
     if (found && found.account.name !== account)
       throw new Error(

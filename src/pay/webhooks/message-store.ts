@@ -280,6 +280,7 @@ export const keptRows = {
   from: KEPT,
   columns: KEPT_COLUMNS,
   id: 'message_id',
+  idOf: ({ message_id }: { message_id: string }) => message_id,
   bytes: 'coalesce(octet_length(messages.body), 0) + octet_length(attempts) + 512',
   fromRow: keptFromRow<KeptRow>,
 }

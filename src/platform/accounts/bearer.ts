@@ -37,7 +37,7 @@ export function createAuthenticate(
     const known = cache.get(key)
     const owner = known ? ownerOf(known.account) : ''
     const entry = await workFor({ owner }, () =>
-      findKey(database, inUtf8(key), config.fixedKeys, at, lastPlanSql),
+      findKey(database, inUtf8(key), { fixedKeys: config.fixedKeys, at, lastPlanSql }),
     )
     if (entry) remember(cache, key, { ...entry, until: at + CACHE_MS }, MAX_CACHED)
     else cache.delete(key)

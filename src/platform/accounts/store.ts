@@ -91,6 +91,12 @@ export const revokeKey = (database: Database, key_id: string, now: MachineTime):
     },
   ])
 
+type KeyLookUp = {
+  fixedKeys: readonly FixedKey[]
+  at: MachineTime
+  lastPlanSql?: string | undefined
+}
+
 export type KnownKey = { key_id: string; account: Account; lastPlan: LastPlan }
 
 /** SQL: true if the account has neither ended nor expired at the parameter, in milliseconds of the machine's time. */
@@ -98,25 +104,23 @@ export const livesAt = (parameter: '$1' | '$2') =>
   `ended = 0 and (expires is null or expires > ${parameter})`
 
 /**
- * The bearer key with its account, or undefined; `fixed` are the keys of the settings. `lastPlanSql` is SQL for the
- * plan_id of the account's last plan, or null, so that one query reads both.
+ * The bearer key with its account, or undefined; `fixedKeys` are those of the settings, `at` is now. `lastPlanSql` is SQL for
+ * the plan_id of the account's last plan, or null, so that one query reads both.
  */
 export async function findKey(
   database: Database,
   key: string,
-  fixed: readonly FixedKey[],
-  now: MachineTime,
-  lastPlanSql?: string,
+  { fixedKeys, at, lastPlanSql }: KeyLookUp,
 ): Promise<KnownKey | undefined> {
   const hash = sha256(key)
-  const own = fixed.find(each => timingSafeEqual(hash, Buffer.from(each.hash, 'hex')))
+  const own = fixedKeys.find(each => timingSafeEqual(hash, Buffer.from(each.hash, 'hex')))
   const columns = lastPlanSql ? `${ACCOUNT_COLUMNS}, ${lastPlanSql} as last_plan` : ACCOUNT_COLUMNS
   const [row] = await database.query<Account & { key_id: string; last_plan?: string | null }>(
     own
       ? `select '${own.key_id}' as key_id, ${columns} from accounts where name = $1 and ended = 0`
       : `select api_keys.key_id, ${columns} from api_keys join accounts on accounts.name = api_keys.account
          where ${livesAt('$1')} and api_keys.hash = $2 and api_keys.revoked is null`,
-    own ? [own.account] : [now, hash.toString('hex')],
+    own ? [own.account] : [at, hash.toString('hex')],
   )
   if (!row) return undefined
   const { key_id, last_plan } = row

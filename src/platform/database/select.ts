@@ -98,8 +98,7 @@ export async function findWithin<Row, Item>(
   database: Database,
   table: Sized<Row, Item>,
   conditions: Condition[],
-  part: Part,
-  most: number,
+  { most, ...part }: Part & { most: number },
 ): Promise<Item[]> {
   const { from, id, bytes } = table
   const columns = `${id} as id, ${bytes} as bytes`
@@ -129,13 +128,15 @@ export async function findWithin<Row, Item>(
 /** A page of a search. `results` can be read once, and makes each when it is read. */
 export type FoundPage<Item> = { total: number; count: number; results: Iterable<Item> }
 
-/** One page of rows and the number of all, from one snapshot. `total`: a faster query for the number than counting. */
+/** `total`: a faster query for the number of all than counting. */
+type PageOfSearch = { page: number; displaySize: number; total?: Condition | undefined }
+
+/** One page of rows and the number of all, from one snapshot. */
 export async function findPage<Row, Item>(
   database: Database,
   { from, columns, id, fromRow }: Searchable<Row, Item>,
   conditions: Condition[],
-  { page, displaySize }: { page: number; displaySize: number },
-  total?: Condition,
+  { page, displaySize, total }: PageOfSearch,
 ): Promise<FoundPage<Item>> {
   const matching = allOf(conditions)
   const counted =

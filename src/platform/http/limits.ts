@@ -25,11 +25,10 @@ export type Limits = ReturnType<typeof createLimits>
 
 /**
  * Limits how much the service does at once. Requests whose body is still arriving do not count, so that slow clients use
- * up no places.
+ * up no places. `stopping` is aborted as a stop begins.
  */
-export function createLimits({ server, log }: FastifyInstance) {
+export function createLimits({ server, log }: FastifyInstance, stopping: AbortController) {
   const places = createPlaces()
-  let draining = false
   const leaving = createLeaving()
   server.maxConnections = CONNECTIONS
   reportExhaustion(server, line => log.warn(line))
@@ -67,14 +66,13 @@ export function createLimits({ server, log }: FastifyInstance) {
         else places.enterUnnamed(reply.raw).then(go, done)
       },
     takeTurn: leaving.takeTurn,
-    draining: () => draining,
     /**
      * Accepts the connections that wait for it and no more, and closes each open one with its next response. Resolves
      * when all are closed, or after `graceMs` milliseconds: a client may have sent a request that has not arrived yet,
      * and to close its connection without a warning would lose it.
      */
     async drain(graceMs: number) {
-      draining = true
+      stopping.abort()
       await acceptWaiting(server)
       const closed = once(server, 'close')
       // http.Server.close would also cut connections that are between two requests.

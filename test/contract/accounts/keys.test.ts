@@ -105,7 +105,7 @@ onEveryDatabase('Accounts: API keys', service => {
     const { key } = await newKey('owner')
     const nameOf = async (sent: string, FARTHING_API_KEY = '') => {
       const { fixedKeys } = readConfig({ FARTHING_API_KEY })
-      return (await findKey(database, sent, fixedKeys, Date.now()))?.account.name
+      return (await findKey(database, sent, { fixedKeys, at: Date.now() }))?.account.name
     }
     assert.equal(await nameOf(key), 'owner')
     assert.equal(await nameOf(key, 'a-configured-key-1'), 'owner')
