@@ -14,6 +14,7 @@ import {
 } from './settings.ts'
 
 const LONGEST_REPEATED = 100
+const MEGABYTE = 1024 * 1024
 
 /** Has one line for each value that cannot be used. */
 export class ConfigError extends Error {
@@ -54,6 +55,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
   if (problems.length > 0) throw new ConfigError(problems)
   return {
     ...config,
+    recordMax: config.recordMax * MEGABYTE,
     fixedKeys,
     callbackHosts: new Set([
       ...config.callbackHosts,

@@ -1,20 +1,11 @@
+import { behaviours } from '../core/account.ts'
 import { CheckFailed, ControlError, Undelivered, WaitError } from './errors.ts'
 import { accountRules, accountStart, createAccount, type Identity } from './handle.ts'
 import { HostPromise, onlyOnce } from './host-globals.ts'
 import { type Connection, connect } from './http.ts'
 import { payOnPages } from './pages.ts'
 import type { Account, Farthing, Moment, StartOptions } from './public.d.ts'
-import {
-  anyText,
-  behaviours,
-  check,
-  checkOptions,
-  moment,
-  oneOf,
-  type Rule,
-  text,
-  whole,
-} from './values.ts'
+import { anyText, check, checkOptions, moment, oneOf, type Rule, text, whole } from './values.ts'
 
 export { CheckFailed, ControlError, payOnPages, Undelivered, WaitError }
 

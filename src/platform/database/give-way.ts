@@ -16,12 +16,5 @@ export function givingWay(database: Database, giveWay: () => Promise<void>): Dat
       await giveWay()
       return database.write(statements)
     })
-  return {
-    write,
-    query: (sql, values) => database.query(sql, values),
-    check: () => database.check(),
-    freeBytes: () => database.freeBytes(),
-    serverTime: () => database.serverTime(),
-    close: () => database.close(),
-  }
+  return { ...database, write }
 }
