@@ -16,5 +16,12 @@ export function givingWay(database: Database, giveWay: () => Promise<void>): Dat
       await giveWay()
       return database.write(statements)
     })
-  return { ...database, write }
+  return {
+    write,
+    query: (sql, values) => database.query(sql, values),
+    check: () => database.check(),
+    freeBytes: () => database.freeBytes(),
+    serverTime: () => database.serverTime(),
+    close: () => database.close(),
+  }
 }
