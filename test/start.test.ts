@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
-import { type AddressInfo, createServer } from 'node:net'
+import { createServer } from 'node:net'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { before, describe, type TestContext, test } from 'node:test'
@@ -11,6 +10,7 @@ import { locationOf } from '../src/cli/database.ts'
 import { createClient, webPayment } from './support/client.ts'
 import { capture, runHere } from './support/command.ts'
 import { tempFolder } from './support/folders.ts'
+import { listenUntilEnd } from './support/ports.ts'
 import { runProcess, startProcess } from './support/process.ts'
 
 const KEY = /^api_test_[0-9a-v]{52}$/
@@ -105,10 +105,7 @@ describe('A start of the service', () => {
   }
 
   test('A start ends with one line if the port is in use, and makes no key, which the first start shows at every LOG_LEVEL', async t => {
-    const taken = createServer().listen(0, '127.0.0.1')
-    await once(taken, 'listening')
-    t.after(() => taken.close())
-    const { port } = taken.address() as AddressInfo // a TCP server has no other kind
+    const port = await listenUntilEnd(t, createServer())
     const env = { DATABASE_URL: newDatabase(), LOG_LEVEL: 'silent' }
     await oneLine({ ...env, PORT: `${port}` }, new RegExp(`port ${port} .*in use.*PORT`))
     const next = await start(t, env)
