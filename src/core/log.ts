@@ -49,15 +49,9 @@ function describeError(error: unknown): object {
 type Line = {
   level: number
   time: string
-  msg?: string
-  method?: string
-  route?: string | null
-  status?: number
-  ms?: number
-  code?: string
-  field?: string
-  header?: string
   err?: { message: string; stack?: string }
+} & {
+  [name in 'msg' | 'method' | 'route' | 'status' | 'ms' | 'code' | 'field' | 'header']?: string
 }
 
 function requestLine({ method, route, status, ms, code, field, header }: Line): string {

@@ -77,19 +77,17 @@ type Collected = {
 }
 
 function collect({ chapters, behaviour, info, tags, meanings, errorBody, webhooks }: Collected) {
-  const paths: Record<string, Record<string, unknown>> = {}
-  for (const [tag, endpoints] of Object.entries(chapters))
-    for (const endpoint of endpoints) {
-      if (endpoint.existsIn?.(behaviour) === false) continue
-      const operation = operationOf(tag, endpoint, behaviour, errorBody)
-      // A browser may see the pages at another address than clients see the API.
-      const servers = endpoint.area === 'pages' && { servers: [PAGE_SERVER] }
-      const methods = paths[endpoint.path] ?? { ...servers }
-      paths[endpoint.path] = { ...methods, [endpoint.method.toLowerCase()]: operation }
-    }
-  const described = Object.values(chapters)
-    .flat()
+  const described = Object.entries(chapters)
+    .flatMap(([tag, endpoints]) => endpoints.map(endpoint => ({ ...endpoint, tag })))
     .filter(({ existsIn }) => existsIn?.(behaviour) !== false)
+  const paths: Record<string, Record<string, unknown>> = {}
+  for (const { tag, ...endpoint } of described) {
+    // A browser may see the pages at another address than clients see the API.
+    const servers = endpoint.area === 'pages' && { servers: [PAGE_SERVER] }
+    const operation = operationOf(tag, endpoint, behaviour, errorBody)
+    const methods = paths[endpoint.path] ?? { ...servers }
+    paths[endpoint.path] = { ...methods, [endpoint.method.toLowerCase()]: operation }
+  }
   const names = new Set<string>(described.flatMap(({ area }) => errorsOf[area]))
   const shared = Object.entries(sharedErrors).filter(([name]) => names.has(name))
   const own = described.flatMap(({ docs }) => docs(behaviour).errors ?? [])

@@ -144,21 +144,20 @@ export async function findLivingKey(
   return key
 }
 
+const accountRows = {
+  from: 'accounts',
+  columns: ACCOUNT_COLUMNS,
+  id: 'name',
+  fromRow: (row: Account) => row,
+}
+
 /** undefined when there is none, or it has ended. */
-export const accountOfName = (database: Database, name: string): Promise<Account | undefined> =>
-  findOne(
-    database,
-    { from: 'accounts', columns: ACCOUNT_COLUMNS, id: 'name', fromRow: (row: Account) => row },
-    where('name = ? and ended = 0', name),
-  )
+export const accountOfName = (database: Database, name: string) =>
+  findOne(database, accountRows, where('name = ? and ended = 0', name))
 
 /** undefined when it has ended, or was reset since. */
-export const accountOfRoom = (database: Database, room: string): Promise<Account | undefined> =>
-  findOne(
-    database,
-    { from: 'accounts', columns: ACCOUNT_COLUMNS, id: 'name', fromRow: (row: Account) => row },
-    where('room = ? and ended = 0', room),
-  )
+export const accountOfRoom = (database: Database, room: string) =>
+  findOne(database, accountRows, where('room = ? and ended = 0', room))
 
 /** Lets the default account behave so from now on, if there is one. */
 export const setDefaultBehaviour = (database: Database, behaviour: Behaviour): Promise<boolean> =>
