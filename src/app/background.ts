@@ -75,10 +75,7 @@ export function startWork(work: Work): () => Promise<void> {
   }
 }
 
-/**
- * Each call deletes the rows of the rooms that ended since the call before, but not in the last `EMPTY_INTERVAL`. The
- * sweep deletes later what requests that were then under way have written.
- */
+/** Each call deletes the rows of the rooms that ended since the one before; what late requests write, the sweep deletes. */
 function createEmptying({ database, time }: Pick<Work, 'database' | 'time'>) {
   let from = time.wall() - EMPTY_INTERVAL
   return async (stop?: AbortSignal): Promise<void> => {

@@ -120,10 +120,7 @@ function warningsOf(env: NodeJS.ProcessEnv): string[] {
   ]
 }
 
-/**
- * Asks whether the setting whose name is most like this one is meant. The prefix does not count, because some settings
- * have none: FARTHING_PORT is like PORT.
- */
+/** Names the setting that is most like this one. The prefix does not count: FARTHING_PORT is like PORT. */
 function unknownWarning(name: string): string {
   const bare = (setting: string) => setting.replace(PREFIX, '')
   const nearest = nearestOf(bare(name), SETTINGS.map(bare))

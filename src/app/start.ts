@@ -32,10 +32,7 @@ const CLOSE_TIMEOUT = 500
 /** For the responses after a commit whose outcome is unknown, before the process ends. */
 const LAST_RESPONSES = 500
 
-/**
- * Connections that the system keeps until the event loop accepts them. Node's default is 511; beyond it Linux lets
- * clients believe that they are connected and resets them later.
- */
+/** Connections that wait to be accepted. Beyond Node's 511 Linux would let clients believe that they are connected. */
 const BACKLOG = 4_096
 
 type StartOptions = {

@@ -1,10 +1,7 @@
 import { BODY_BYTES, FORM_FIELDS } from './budgets.ts'
 import type { Code, ControlCode } from './codes.ts'
 
-/**
- * An error of the API. Handlers throw one, and http/errors.ts sends it. Codes and statuses are those of the
- * Specification, *Errors*, and where it gives none, of docs/spec-gaps.md.
- */
+/** An error of the API, for http/errors.ts to send: Specification, *Errors*, and where it gives none docs/spec-gaps.md. */
 export class ApiError extends Error {
   readonly status: number
   readonly code: Code | ControlCode

@@ -52,10 +52,7 @@ export type AccountTime = number & { readonly clock?: 'account' }
 export type MachineTime = number & { readonly clock?: 'machine' }
 
 export type Time = {
-  /**
-   * The account's time, for everything that its users can see: identifiers, dates, what is gone. With `wall`: the account's
-   * time at that machine time.
-   */
+  /** The account's time, for everything that its users can see; with `wall` that at a time of the machine. */
   now(account: Account, wall?: MachineTime): AccountTime
   /** The machine's time: for claims, caches and the deletion of old rows. */
   wall(): MachineTime

@@ -101,10 +101,7 @@ export function createPause(before?: () => void): Pause {
 /** One at a time on this thread, because of the memory that each takes. */
 const oneAtATime = createSlots(1, 1)
 
-/**
- * Runs the work when it is the turn of the account, and all before it have ended. Each of its steps should take far less
- * than 25 ms.
- */
+/** Runs the work when all before it have ended. Each of its steps should take far less than 25 ms. */
 export function inSlices<Result>(work: (pause: Pause) => Promise<Result>): Promise<Result> {
   return inSlot(oneAtATime, currentOwner(), async () => {
     await ownTurn()

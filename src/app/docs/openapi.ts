@@ -24,10 +24,7 @@ import { messageDocs } from './message-docs.ts'
 /** Endpoints by their chapter of the documentation, in its order. */
 export type Chapters = Readonly<Record<string, readonly Endpoint[]>>
 
-/**
- * The document of the API for accounts of this behaviour. Addresses in it are those of `exampleAddresses`: the sender
- * replaces them by the reader's.
- */
+/** The document for accounts of this behaviour, with `exampleAddresses`, which its sender replaces by the reader's. */
 export const openapi = (chapters: Chapters, behaviour: Behaviour) =>
   collect({
     chapters,
@@ -220,10 +217,7 @@ function errorTable(meanings: Record<string, string>, errors: catalogue.ApiError
   return ['| Code | Status | Meaning |', '|---|---|---|', ...rows].join('\n')
 }
 
-/**
- * Moves each schema that has a title to the document's components and refers to it from everywhere else. Descriptions
- * stay in place. Throws when two different schemas share a title.
- */
+/** Moves each schema with a title to the components. Descriptions stay. Throws when two schemas share a title. */
 function shareSchemas<Document extends { components: object }>(document: Document) {
   const schemas: Record<string, Schema> = {}
   const printed = new Map<string, string>()

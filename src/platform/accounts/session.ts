@@ -121,10 +121,7 @@ export async function startSession(
 export const endSession = (request: FastifyRequest, reply: FastifyReply, config: Config): void =>
   setCookie(request, reply, config, { name: COOKIE, value: '', seconds: 0 })
 
-/**
- * A cookie belongs to the console's path at the address that the browser used. If a proxy hides that address there is
- * no Path: the browser then takes the path of the page that set the cookie, which is the same.
- */
+/** Of the console's path at the browser's address. If a proxy hides that, the browser takes the path of the page: the same. */
 export function setCookie(
   request: FastifyRequest,
   reply: FastifyReply,

@@ -40,10 +40,7 @@ function makeKey({ time, newId, secrets = randomSecrets }: KeyPorts, account: st
   return { key_id, key, insert }
 }
 
-/**
- * Makes a key of the account, and the account, which behaves so, if there is none. Only the key's hash is kept, so it cannot be shown
- * again. Throws if the account was a test account and has ended.
- */
+/** Makes a key of the account, and the account if there is none. Only its hash is kept. Throws if the account has ended. */
 export async function createKey(ports: KeyPorts, account: string, behaviour?: Behaviour) {
   const isNewAccount = (await accountOfName(ports.database, account)) === undefined
   const owner = await findOrMakeAccount(ports.database, account, behaviour)

@@ -56,10 +56,7 @@ const windowOf = (id: string): string => startOf(Math.max(0, slotOf(id) - SLOTS 
 /** A cursor after which everything since `time` is listed, in milliseconds. */
 export const cursorAt = (time: number): string => printCursor(idFloor(time), new Map())
 
-/**
- * Returns a page of at most 1 MB. With `after` it has the rows that follow. Without, it has the newest rows, or with
- * `since`, which is `idFloor` of a time, the oldest from then on. The filters must not change between two pages.
- */
+/** A page of at most 1 MB: after `after`, else the newest or with `since` the oldest. The filters must not change. */
 export async function findFollowed<Row, Item>(
   database: Database,
   table: Followed<Row, Item>,

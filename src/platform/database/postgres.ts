@@ -184,10 +184,7 @@ async function runAll(client: pg.PoolClient, statements: Statement[], named: ToQ
 
 type Repeat = <Done>(attempt: () => Promise<Done>) => Promise<Done>
 
-/**
- * Owners take turns for the connections. Of the pool's own queue the first would come first, whoever it is. `settled`
- * resolves when all that was asked for has ended.
- */
+/** Owners take turns for the connections, unlike in the pool's own queue. `settled` resolves when all has ended. */
 function inTurn(repeat: Repeat): Repeat & { settled: () => Promise<unknown> } {
   const takeConnection = createSlots(POOL_OF_ACCOUNT, POOL_SIZE)
   const underway = new Set<Promise<unknown>>()

@@ -90,10 +90,7 @@ export async function countRows(database: Database, from: Condition): Promise<nu
   return row?.found ?? 0
 }
 
-/**
- * As `findPart`, with as many rows as have no more than `most` bytes together, and one at least. They are read in steps of
- * STEP_BYTES, so that other reads take turns with them.
- */
+/** At most `most` bytes of rows, and one at least, in steps of STEP_BYTES, so that other reads take turns with them. */
 export async function findWithin<Row, Item>(
   database: Database,
   table: Sized<Row, Item>,

@@ -23,20 +23,14 @@ const MAX_ACCEPTING = 200
 
 export type Limits = ReturnType<typeof createLimits>
 
-/**
- * Limits how much the service does at once. Requests whose body is still arriving do not count, so that slow clients use
- * up no places. `stopping` is aborted as a stop begins.
- */
+/** Limits what is done at once. Bodies that still arrive use up no places. `stopping` is aborted as a stop begins. */
 export function createLimits({ server, log }: FastifyInstance, stopping: AbortController) {
   const places = createPlaces()
   const leaving = createLeaving()
   server.maxConnections = CONNECTIONS
   reportExhaustion(server, line => log.warn(line))
   return {
-    /**
-     * Adds the hook that ends the count of a request, counts its response until it has left, and closes connections
-     * during a stop. Call it before there are routes.
-     */
+    /** Adds the hook that ends the count of a request and closes connections during a stop. Call it before there are routes. */
     watch(app: FastifyInstance) {
       // The work is done once there is a response, whether or not the client is still there to receive it.
       app.addHook('onSend', (request, reply, payload, done) => {
@@ -49,10 +43,7 @@ export function createLimits({ server, log }: FastifyInstance, stopping: AbortCo
         else done(null, payload)
       })
     },
-    /**
-     * The preHandler hook of endpoints that count. It takes a place of the account, and all that follows works for that
-     * account. Beyond the limits it refuses with 503 and Retry-After.
-     */
+    /** Takes a place of the account, for which all that follows works. Beyond the limits 503 with Retry-After. */
     enter:
       (area: AreaName) =>
       (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction) => {
@@ -107,10 +98,7 @@ async function acceptWaiting(server: Server): Promise<void> {
 const CHECK_INTERVAL = 1_000
 const LOOKS_PER_LINE = 60
 
-/**
- * Calls `warn` at most once a minute while a server closes new connections: beyond `maxConnections`, or because the
- * process may open no further file. Node does not report the second case, so this opens a file once a second.
- */
+/** Warns at most once a minute of closed connections. Node does not report the lack of files: it opens one each second. */
 function reportExhaustion(server: Server, warn: (line: string) => void): void {
   let refused = 0
   let looksToSkip = 0

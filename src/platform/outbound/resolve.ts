@@ -1,7 +1,4 @@
-/**
- * The real Resolve: the hosts file, then DNS. `dns.lookup` does both, but it blocks one of libuv's four
- * threads and has no time limit, so a few slow names would delay all others.
- */
+/** The hosts file, then DNS. `dns.lookup` would block one of four threads without a time limit. */
 import { Resolver } from 'node:dns/promises'
 import { readFileSync, statSync } from 'node:fs'
 import { isIP } from 'node:net'

@@ -1,7 +1,4 @@
-/**
- * Group commit: writes that arrive while others are being committed share the next transaction and its one fsync.
- * `createCommit` runs on the writing thread, `createQueue` on the main thread. A database in memory has one thread.
- */
+/** Group commit: writes that arrive during a commit share the next transaction and its one fsync. */
 import { currentOwner } from '../../../core/guests.ts'
 import type { Statement } from '../../../core/ports.ts'
 import { createRounds } from '../../../core/rounds.ts'
@@ -26,11 +23,7 @@ export type Writer = {
   close(): Promise<void>
 }
 
-/**
- * Creates the function that commits a batch of writes in one transaction and returns when it is on disk. A write
- * that fails, or misses an expected row, undoes only itself. After a commit whose outcome is unknown, all later
- * batches fail.
- */
+/** Commits a batch in one transaction. A write that fails undoes only itself. After an unknown outcome all later ones fail. */
 export function createCommit(connection: Connection): (batch: Statement[][]) => Result[] {
   let broken: Failure | undefined
   /** Set once a write of the record of requests may have met damage. The file is then never written to for the record. */

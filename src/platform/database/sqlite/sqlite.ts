@@ -28,10 +28,7 @@ const THREAD = 'platform/database/sqlite/thread'
 /** Kilobytes: room for the indexes of a million payments, and for the payments of a day's tests. */
 const READ_CACHE = 96_000
 
-/**
- * Opens an SQLite database with two connections. One reads on the main thread, all reads of a turn of the event
- * loop together. The other writes on a thread of its own, with group commit.
- */
+/** Two connections: one reads on the main thread, the other writes on a thread of its own, with group commit. */
 export function openSqlite(options: SqliteOptions): Database {
   // The thread starts while this one opens the file.
   const thread = options.path === ':memory:' ? undefined : startThread(THREAD)
