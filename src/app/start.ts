@@ -55,10 +55,7 @@ type StartOptions = {
 
 export type Farthing = Awaited<ReturnType<typeof startFarthing>>
 
-/**
- * Starts the service: the only way to do so. It listens once its database is open, is migrated and has what the settings
- * ask for; it is ready when this resolves. Throws if the database cannot be opened or the port is taken.
- */
+/** The only way to start the service. It is ready when this resolves. Throws if the database or the port cannot be used. */
 export async function startFarthing(options: StartOptions) {
   const { config, logger } = options
   // SQLite's thread migrates a new file while this one loads the app.
@@ -181,14 +178,10 @@ async function listen(server: FastifyInstance, { port, host }: Config): Promise<
 }
 
 /**
- * Makes the accounts of the fixed keys, and lets the default account behave as the settings say. Throws if one is a key of
- * another account: a client's key that is set where the service starts would open the default account on this instance
- * only.
+ * Makes the accounts of the fixed keys, and sets the behaviour of the default account. Throws for the key of another
+ * account: a client's, set where the service starts, would open the default account on this instance only.
  */
-async function admitFixedKeys(
-  { database, time }: Ports,
-  { fixedKeys, behaviour }: Config,
-): Promise<void> {
+async function admitFixedKeys({ database, time }: Ports, { fixedKeys, behaviour }: Config) {
   await setDefaultBehaviour(database, behaviour)
   for (const { account, key, key_id } of fixedKeys) {
     const found = await findKey(database, key, { fixedKeys: [], at: time.wall() })
@@ -201,10 +194,7 @@ async function admitFixedKeys(
   }
 }
 
-async function makeFirstKey(
-  ports: Ports,
-  { fixedKeys, behaviour }: Config,
-): Promise<string | undefined> {
+async function makeFirstKey(ports: Ports, { fixedKeys, behaviour }: Config) {
   if (fixedKeys.length > 0 || (await listKeys(ports.database)).length > 0) return undefined
   return (await createKey(ports, DEFAULT_ACCOUNT, behaviour)).key
 }

@@ -137,11 +137,7 @@ async function refusedReturnUrl(service: Service): Promise<string | undefined> {
 }
 
 /** `pagesUrl` is FARTHING_PAGES_URL of this machine. */
-async function checkLinks(
-  { _links }: Body,
-  pagesUrl: string | undefined,
-  url: string,
-): Promise<Check> {
+async function checkLinks({ _links }: Body, pagesUrl: string | undefined, url: string) {
   const { ok, warn, fail } = checksOf('pages')
   const page = new URL(_links.next_url.href)
   const leads = `next_url of a payment leads to ${page.host}`

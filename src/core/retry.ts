@@ -8,9 +8,7 @@ const TRIES_WITHOUT_PAUSE = 2
 const LONGEST_PAUSE = 250
 
 /** Repeats an attempt that resolves undefined, because another writer came between, with jitter. After 20 tries 503. */
-export async function untilWritten<Done extends object>(
-  attempt: () => Promise<Done | undefined>,
-): Promise<Done> {
+export async function untilWritten<Done extends object>(attempt: () => Promise<Done | undefined>) {
   for (let tries = 1; tries <= MOST_TRIES; tries++) {
     const done = await attempt()
     if (done) return done

@@ -28,10 +28,9 @@ type Run = {
 export type Reading = ReturnType<typeof createReading>
 
 /**
- * For long work of accounts that changes nothing, such as reading a record: RECORD_READERS at once of an account with its
- * test accounts. Others wait, without a place; those of a room with the same `what` share one run, which begins after
- * their calls. Rejects with 503 if too many wait, or too long. Work whose clients have all left does not begin, or ends
- * with its next read.
+ * For long work that changes nothing, such as reading a record: RECORD_READERS at once of an account. Others wait without
+ * a place; those of a room with the same `what` share one run. Rejects with 503 if too many wait, or too long. Work whose
+ * clients have all left does not begin, or ends with its next read.
  */
 export function createReading() {
   const takeSlot = createSlots(RECORD_READERS, ALL_RECORD_READERS, RECORD_READERS_WAITING)

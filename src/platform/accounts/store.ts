@@ -50,11 +50,7 @@ export async function createKey(ports: KeyPorts, account: string, behaviour?: Be
 }
 
 /** Throws if the account has ended. */
-export async function findOrMakeAccount(
-  database: Database,
-  name: string,
-  behaviour?: Behaviour,
-): Promise<Account> {
+export async function findOrMakeAccount(database: Database, name: string, behaviour?: Behaviour) {
   await database.write([insertAccount(newAccount(name, behaviour))])
   const account = await accountOfName(database, name)
   if (!account) throw new Error(`the test account ${name} has ended: use another name`)
@@ -196,10 +192,7 @@ export type TestAccount = Account & { expires: MachineTime }
 /** The place of a test account in the list of all, for `before` and `after`. */
 export const placeOf = ({ expires, name }: TestAccount): string => `${expires} ${name}`
 
-/**
- * The test accounts of `parent` that have not ended, the newest first or the oldest. `before` and `after` are places,
- * exclusive, and not given at once. `now` is the machine's time.
- */
+/** The test accounts of `parent` that have not ended. `before` or `after` is a place, exclusive. */
 export function testAccountsOf(
   database: Database,
   { parent, now, before, after }: { parent: string; now: MachineTime } & Range,
@@ -260,10 +253,7 @@ export async function accountBeforeEnd(database: Database, account: Account) {
   return ended && { ...account, ...ended, epoch: account.epoch - 1 }
 }
 
-/**
- * Gives the account a new room, which is empty, and a clock; or ends it. Webhooks of the old room send nothing more.
- * Returns undefined when another request did so after `account` was read. `now` is the machine's time.
- */
+/** Gives the account a new room, which is empty, or ends it. Undefined when another request did so meanwhile. */
 export async function leaveRoom(
   database: Database,
   account: Account,

@@ -45,9 +45,8 @@ const types: pg.CustomTypesConfig = {
 
 type Postgres = Database & {
   /**
-   * Whether a pooler is between this process and the server, which may run each transaction on another connection of
-   * the server. Statements with a name would then be missing, or be those of others. And it takes no time limits when a
-   * connection is opened.
+   * Whether a pooler is before the server, which may give each transaction another connection: named statements would be
+   * missing, or those of others, and it takes no time limits.
    */
   isPooled(): Promise<boolean>
 }

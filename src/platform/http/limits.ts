@@ -58,9 +58,8 @@ export function createLimits({ server, log }: FastifyInstance, stopping: AbortCo
       },
     takeTurn: leaving.takeTurn,
     /**
-     * Accepts the connections that wait for it and no more, and closes each open one with its next response. Resolves
-     * when all are closed, or after `graceMs` milliseconds: a client may have sent a request that has not arrived yet,
-     * and to close its connection without a warning would lose it.
+     * Accepts the connections that wait, and closes each open one with its next response. Resolves when all are closed, or
+     * after `graceMs`: without a warning a request that has not arrived yet would be lost.
      */
     async drain(graceMs: number) {
       stopping.abort()
@@ -76,9 +75,8 @@ export function createLimits({ server, log }: FastifyInstance, stopping: AbortCo
 }
 
 /**
- * Resolves once no connection waits to be accepted: the system resets those when the server closes, although their
- * clients may have sent requests. Node accepts one connection in each turn of the event loop. The first turn does not
- * count, because it may not have asked for connections yet.
+ * Resolves once no connection waits: the system resets those when the server closes. Node accepts one in each turn of the
+ * event loop. The first turn does not count, because it may not have asked for connections yet.
  */
 async function acceptWaiting(server: Server): Promise<void> {
   let accepted = true

@@ -128,10 +128,7 @@ export function createSend(options: SendOptions) {
   return Object.assign(createFollow(sendOnce), { close })
 }
 
-/**
- * Makes the `lookup` option of a socket. The socket connects to the addresses it returns, so the checked
- * address is the one used (no DNS rebinding). It fails when `accepts` refuses any of them.
- */
+/** The socket connects to the addresses that were checked, so names cannot be rebound. It fails if any is refused. */
 export function createLookup(
   resolve: Resolve,
   accepts: (address: string) => boolean,
