@@ -262,14 +262,8 @@ export async function leaveRoom(
 ): Promise<Account | undefined> {
   const { name, room, epoch } = account
   const { clock_offset, frozen_at, behaviour, ended = 0 } = next
-  const after = {
-    ...account,
-    epoch: epoch + 1,
-    room: roomOf(name, epoch + 1),
-    clock_offset,
-    frozen_at,
-    behaviour,
-  }
+  const moved = { epoch: epoch + 1, room: roomOf(name, epoch + 1) }
+  const after = { ...account, ...moved, clock_offset, frozen_at, behaviour }
   const written = await database.write([
     {
       sql: `update accounts set room = $3, epoch = $4, clock_offset = $5, frozen_at = $6, ended = $7, behaviour = $8
