@@ -18,13 +18,11 @@ const OF_PROBES = [
   'A message comes twice',
   'What is asked for does not exist: 404',
 ]
-const UNCLEAR = ['Messages come out of order']
 const ALSO: Record<string, string[]> = {
   'The agreement is inactive when a payment is taken with it': [
     'A recurring payment is declined for good',
   ],
   'A message comes twice': OF_PROBES,
-  'Messages come out of order': OF_PROBES,
 }
 
 const stateOf = async (account: Account) =>
@@ -100,7 +98,7 @@ describe('The line of a situation makes it, and no other', { concurrency: true }
         await using account = await farthing.account({ behaviour })
         found.push(await meet(language, name, { service, farthing, account }))
         const isHere = behaviour === 'govuk-pay' || !isElsewhere(name)
-        const after = UNCLEAR.includes(name) ? null : isHere ? true : 'elsewhere'
+        const after = isHere ? true : 'elsewhere'
         expected.push({ name, before: false, after, others: [] })
       }
       assert.deepEqual(found, expected)

@@ -7,7 +7,7 @@ import type { EventType } from '../../../pay/webhooks/webhook.ts'
 import type { Evidence } from '../../record/exchange.ts'
 import { endOf, endsIn } from './facts.ts'
 import type { AccountRecord } from './record.ts'
-import { hasDone, hasSucceeded, type Judged, type Rule } from './rule.ts'
+import { hasDone, hasSucceeded, isTaken, type Judged, type Rule } from './rule.ts'
 
 /** Milliseconds of account time after which an outcome should have been read. */
 const READ_WITHIN = 10 * MINUTE
@@ -32,8 +32,7 @@ const isRead = ({ kind, operation, status }: Evidence): boolean =>
   kind === 'api' &&
   (operation === 'createPayment' ? status === 200 : READS.includes(operation) && isSuccess(status))
 
-const isTaken = (each: Evidence): boolean =>
-  each.kind === 'out' && hasSucceeded(each) && !each.printed && each.hand !== 'other'
+const hasArrived = (each: Evidence): boolean => isTaken(each) && each.hand !== 'other'
 
 const sinceOf = (record: AccountRecord, { payment_id, began }: Evidence): Evidence[] =>
   (record.ofPayment.get(payment_id ?? '') ?? []).filter(each => each.began >= began)
@@ -59,7 +58,7 @@ function createLearnt(record: AccountRecord): (since: Evidence) => boolean | und
   return since => {
     const newest = ['', endOf(since.payment_id ?? '')].map(end => listed.get(end) ?? -1)
     if (Math.max(...newest) >= since.began) return true
-    if (sinceOf(record, since).some(each => isRead(each) || isTaken(each))) return true
+    if (sinceOf(record, since).some(each => isRead(each) || hasArrived(each))) return true
     return isGapSince(record, since) ? undefined : false
   }
 }
@@ -126,7 +125,7 @@ export const outcomeRules: readonly Rule[] = [
     judge(record) {
       const ends = record.exchanges.filter(each => isEnd(each) && record.made.has(idOf(each)))
       // Whoever takes messages and does not want this one takes the payment for open.
-      const isByWebhook = ends.some(each => sinceOf(record, each).some(isTaken))
+      const isByWebhook = ends.some(each => sinceOf(record, each).some(hasArrived))
       const isWanted = (each: Evidence) =>
         !isByWebhook ||
         record.webhooks.some(({ subscriptions }) =>
@@ -152,7 +151,7 @@ export const outcomeRules: readonly Rule[] = [
         if (each.searched && hasSucceeded(each)) next.set(each.searched, each)
         if (!isEnd(each) || !record.made.has(idOf(each))) continue
         const search = next.get(each.reference)
-        if (sinceOf(record, each).some(later => isRead(later) || isTaken(later))) right.push(each)
+        if (sinceOf(record, each).some(later => isRead(later) || hasArrived(later))) right.push(each)
         else if (search && search.at <= each.at + SEARCH_AFTER_RETURN && !isGapSince(record, each))
           evidence.push(search)
       }

@@ -8,7 +8,7 @@ import type { Evidence } from '../../record/exchange.ts'
 import { causeOf } from '../causes.ts'
 import { isGapSince } from './outcomes.ts'
 import type { AccountRecord } from './record.ts'
-import { hasSucceeded, type Judged, type Rule } from './rule.ts'
+import { hasSucceeded, type Judged, LOSING, type Rule } from './rule.ts'
 
 const TOO_SLOW = SECOND
 const ATTEMPTS = 10
@@ -99,8 +99,7 @@ function timeoutsIn(attempts: Evidence[]): Evidence[] {
 const LIMITS = 'Its source waits 3 seconds, an account of behaviour specification 2.'
 const LATE = `The receiver sometimes does not answer in time. GOV.UK Pay then sends the message again, later. ${LIMITS}`
 
-/** Followed with a GET, and with the same method. */
-const LOSING = [301, 302, 303]
+/** Followed with the same method. */
 const KEEPING = [307, 308]
 
 const FOLLOWED =

@@ -36,6 +36,13 @@ export const hasSucceeded = ({ status }: Pick<Evidence, 'status'>): boolean => i
 export const hasDone = (operation: string) => (each: Pick<Evidence, 'operation' | 'status'>) =>
   each.operation === operation && hasSucceeded(each)
 
+/** After these the source of GOV.UK Pay asks with a GET without body and signature. */
+export const LOSING = [301, 302, 303]
+
+/** A message that its receiver got whole and accepted. */
+export const isTaken = ({ kind, status, redirected = 0, printed }: Evidence): boolean =>
+  kind === 'out' && isSuccess(status) && !LOSING.includes(redirected) && !printed
+
 /** What a rule says, with the exchanges that show it. */
 type Judgement = Partial<RuleText> & {
   evidence: readonly Sighting[]
