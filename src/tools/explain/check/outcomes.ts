@@ -151,7 +151,8 @@ export const outcomeRules: readonly Rule[] = [
         if (each.searched && hasSucceeded(each)) next.set(each.searched, each)
         if (!isEnd(each) || !record.made.has(idOf(each))) continue
         const search = next.get(each.reference)
-        if (sinceOf(record, each).some(later => isRead(later) || hasArrived(later))) right.push(each)
+        if (sinceOf(record, each).some(later => isRead(later) || hasArrived(later)))
+          right.push(each)
         else if (search && search.at <= each.at + SEARCH_AFTER_RETURN && !isGapSince(record, each))
           evidence.push(search)
       }
