@@ -15,18 +15,29 @@ export type Verdict = (typeof levels)[number]
 export type Level = Exclude<Verdict, 'pass' | 'not seen'>
 
 /** What is shown of a rule that is broken. */
-export type RuleText = {
-  /** As in docs/check.md, such as P4. */
-  id: string
-  /** The worst level, if the rule has several. */
-  level: Level
-  /** The subject in a few words. */
-  title: string
-  sentence: string
-  advice: string
-  /** An address, made with `inCode` or `documented` below. */
-  source: string
-}
+export type RuleText = ReturnType<typeof textOf>
+
+/**
+ * `id`: as in docs/check.md, such as P4. `level`: the worst one, if the rule has several. `title`: the subject in a few
+ * words. `source`: an address, made with `inCode` or `documented`.
+ */
+export type TextRow = [
+  id: string,
+  level: Level,
+  title: string,
+  sentence: string,
+  advice: string,
+  source: string,
+]
+
+export const textOf = ([id, level, title, sentence, advice, source]: TextRow) => ({
+  id,
+  level,
+  title,
+  sentence,
+  advice,
+  source,
+})
 
 /** An exchange that shows something. */
 type Sighting = Pick<Evidence, 'exchange_id' | 'began' | 'at'>
