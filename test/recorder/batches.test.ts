@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { HELD_RESPONSE_BYTES, UNWRITTEN_ROWS } from '../../src/core/budgets.ts'
 import type { Database } from '../../src/core/ports.ts'
-import { createFactWriter } from '../../src/tools/explain/check/judge.ts'
+import { createFactWriter } from '../../src/tools/explain/check/production.ts'
 import { createBatches } from '../../src/tools/record/batches.ts'
 import {
   type AnsweredAttempt,
