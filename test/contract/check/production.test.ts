@@ -12,7 +12,7 @@ import { ask } from '../../support/control.ts'
 import { choose } from '../../support/journeys.ts'
 import { type Answer, startReceiver } from '../../support/receiver.ts'
 import { receivers } from '../../support/receivers.ts'
-import { flush } from '../../support/record.ts'
+import { flush, rawSearch } from '../../support/record.ts'
 import { onEveryDatabase } from '../../support/service.ts'
 import { answering, receiving, subscribe } from '../../support/subscriber.ts'
 
@@ -96,23 +96,11 @@ onEveryDatabase(
 )
 
 const posted: RawRequest = {
-  kind: 'api',
+  ...rawSearch,
   operation: 'createPayment',
-  room: 'default',
-  behaviour: 'specification',
-  began: 0,
-  at: 0,
-  ms: 1,
   method: 'POST',
   status: 201,
-  ended: 'sent',
-  url: '/v1/payments',
-  rawHeaders: [],
   requestBody: '{"amount":0}',
-  responseHeaders: [],
-  responseBody: '{}',
-  refusal: undefined,
-  payment: undefined,
 }
 
 const recordOf = (exchange: object) =>
