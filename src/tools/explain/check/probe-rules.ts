@@ -24,21 +24,19 @@ export type Special = {
 type More = {
   /** The true message is that already where the payment behaves so, and none is sent. */
   isTrueIn?: Behaviour
-  /** It is of so much worth that it comes before the forgeries. */
+  /** It comes before the forgeries. */
   isFirst?: true
-  /** Whether they are sent at the same moment. */
   atOnce?: true
   /** It is about a payment that does not exist, which a receiver may read. */
   isUnknown?: true
-  /** Whether a receiver that answers 2xx to all can be judged by whether it reads the payment of each message. */
+  /** A receiver that answers 2xx to all can be judged by whether it reads the payment of each message. */
   isRead?: true
   /** Without it the rule is broken where a message is refused. */
   breaks?: (answers: readonly Exchange[]) => boolean
   /** The number of messages, from the first, that must be accepted before anything is judged. */
   after?: number
-  /** Said where nothing could be judged. */
+  /** Said where nothing could be judged, and where it passes. */
   lacking?: string
-  /** Said where it passes. */
   passed?: string
 }
 
