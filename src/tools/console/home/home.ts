@@ -17,7 +17,6 @@ import { isSignatureRefusal } from '../../explain/wrong-signature.ts'
 import { findPayments } from '../../lists/find-payments-store.ts'
 import { countStatuses } from '../../lists/payments-store.ts'
 import { newestFailures } from '../../lists/webhooks-store.ts'
-import { acceptedByHand } from '../../record/by-hand.ts'
 import { keptOf } from '../../record/space-store.ts'
 import { newestId } from '../../record/store.ts'
 import { firstMinute, MINUTES, readTraffic } from '../../record/traffic-store.ts'
@@ -166,15 +165,11 @@ async function failedLines({ context, account, now, wall, root }: AccountVisit):
   const webhooks = (await activeWebhooks(database, account.room)).slice(-MOST_WEBHOOKS)
   const since = now - DAY
   const failures = await newestFailures(database, webhooks, { since, limit: MOST_FAILED })
-  const accepted = await acceptedByHand(database, failures)
   const isSending = isRunning(await findResend(database, account.room), wall)
-  const open = failures.filter(({ message_id }) => !accepted.has(message_id))
   return webhooks.flatMap(webhook => {
     const { webhook_id } = webhook
-    const own = open.filter(each => each.webhook_id === webhook_id)
+    const own = failures.filter(each => each.webhook_id === webhook_id)
     const byEnding = Map.groupBy(own, each => attemptsOf(each).at(-1)?.result ?? '')
-    // Never sent, because the webhook or its payment was gone.
-    byEnding.delete('')
     const name = link(
       `${root}webhooks/${webhook_id}?delivery=FAILED`,
       untrusted(webhookTitle(webhook)),
