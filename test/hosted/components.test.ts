@@ -295,7 +295,11 @@ describe('Components and the macros of GOV.UK Frontend', () => {
         { value: 'b', text: hard },
       ]
       same(
-        select({ ...field, options, value: 'b' }),
+        select({
+          ...field,
+          options: options.map(({ value, text }) => [value, text] as const),
+          value: 'b',
+        }),
         macro('select', { ...params, items: options, value: 'b' }),
       )
       same(

@@ -45,7 +45,7 @@ ${tests ? html`${testAccountsPart(visit, tests)}${makeForm(visit, typed)}` : par
     reset: { needsControl: true, run: reset },
     plan: { needsControl: true, run: plan },
     'remove-plan': { needsControl: true, run: removePlan },
-    'make-account': { run: make },
-    'end-account': { run: end },
+    'make-account': make,
+    'end-account': end,
   },
 })

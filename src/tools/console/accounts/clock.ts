@@ -2,16 +2,14 @@
 
 import type { Account } from '../../../core/account.ts'
 import { DAY, HOUR, MINUTE, SECOND } from '../../../core/time.ts'
-import { formBody } from '../../../platform/http/body.ts'
 import type { Json } from '../../../platform/http/fields.ts'
 import { button, buttonGroup, details } from '../../../platform/web/components.ts'
-import { input } from '../../../platform/web/form-components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import { resetAccount } from '../../steer/accounts.ts'
 import { clockMove, moveClock } from '../../steer/clock.ts'
 import { readFields } from '../../steer/fields.ts'
 import { actionForm } from '../frame/define-page.ts'
-import { submit, type Typed, typedIn } from '../frame/form.ts'
+import { type FormFields, fieldParts, submit, type Typed } from '../frame/form.ts'
 import { type PageVisit, spanIn, TIME_RULE } from '../frame/list.ts'
 import type { Next } from '../frame/page.ts'
 import { counted, paragraph, shortTime, time } from '../frame/parts.ts'
@@ -60,8 +58,7 @@ ${buttonGroup([...steps, account.frozen_at !== null && button({ ...stop, seconda
 ${actionForm(
   visit,
   'clock',
-  html`${input({ ...typedIn(typed, 'to'), label: 'Or to a day or a time (UTC)', hint: '14/9/2026, or 14/9/2026 08:20', width: 10 })}
-${button({ id: 'move', text: 'Move it there', secondary: true })}`,
+  html`${fieldParts(typed, fields)}${button({ id: 'move', text: 'Move it there', secondary: true })}`,
   'farthing-filter',
 )}
 ${details(
@@ -72,17 +69,24 @@ ${actionForm(visit, 'reset', button({ id: 'reset', text: 'Empty the account', se
 )}`
 }
 
-const sentence = `${TIME_RULE}. Time only goes forward, and not beyond 2099`
-const fields = { to: { label: 'The time', sentence, right: {} } }
+const fields: FormFields = {
+  to: {
+    label: 'Or to a day or a time (UTC)',
+    hint: '14/9/2026, or 14/9/2026 08:20',
+    width: 10,
+    sentence: `${TIME_RULE}. Time only goes forward, and not beyond 2099`,
+    right: {},
+  },
+}
 
 /** A step, or the way to a time. */
-export async function move({ context, request, account, now }: PageVisit): Promise<Next | Typed> {
-  const form = formBody(request)
+export async function move(visit: PageVisit): Promise<Next | Typed> {
+  const { context, account, now, form } = visit
   const to = spanIn(form.get('to') ?? '', now)?.begin ?? Number.NaN
   const advance = form.has('advance') ? Number(form.get('advance')) : to - now
   const body = form.has('resume') ? { resume: true } : { advance }
   const read = (body: Json) => readFields(body, clockMove.fields)
-  return submit(form, { fields, body, read, aliases: { advance: 'to' } }, async moved => {
+  return submit(visit, { fields, body, read, aliases: { advance: 'to' } }, async moved => {
     await moveClock(context, account, moved)
     return { to: 'accounts', done: { code: 'clock-moved' } }
   })

@@ -1,9 +1,8 @@
 /** What the next requests of the account meet: its plans, and the form that makes one. */
 
-import { formBody } from '../../../platform/http/body.ts'
+import type { Account } from '../../../core/account.ts'
 import type { Json } from '../../../platform/http/fields.ts'
 import { button, details } from '../../../platform/web/components.ts'
-import { input, select } from '../../../platform/web/form-components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import type { Plan } from '../../plans/plan.ts'
 import { deletePlan } from '../../plans/store.ts'
@@ -12,14 +11,14 @@ import { offersTo, offerText, textOfPlan } from '../../steer/offers.ts'
 import { newPlan } from '../../steer/plan-wire.ts'
 import { makePlan } from '../../steer/plans.ts'
 import { actionForm } from '../frame/define-page.ts'
-import { submit, type Typed, textIn, typedIn } from '../frame/form.ts'
+import { type FormFields, fieldParts, submit, type Typed, textIn } from '../frame/form.ts'
 import type { PageVisit } from '../frame/list.ts'
 import type { Next } from '../frame/page.ts'
 import { counted, emptyState, hidden, listing, untrusted, wideTable } from '../frame/parts.ts'
 
 export const plansPart = (visit: PageVisit, plans: readonly Plan[], typed?: Typed): Html =>
   html`${plans.length === 0 ? emptyState(visit, 'Nothing is planned', 'choose below what the next request does') : table(visit, plans)}
-${actionForm(visit, 'plan', fieldsPart(visit, typed))}`
+${actionForm(visit, 'plan', html`${fieldParts(typed, fieldsOf(visit.account), { times: '1' })}${button({ id: 'plan', text: 'Plan it' })}`)}`
 
 const table = (visit: PageVisit, plans: readonly Plan[]): Html =>
   wideTable(plans, {
@@ -59,40 +58,38 @@ function whichOf({ given, payment_id }: Plan): string {
         .join(', ')
 }
 
-const fieldsPart = ({ account }: PageVisit, typed?: Typed): Html => html`${select({
-  ...typedIn(typed, 'scenario'),
-  label: 'What it does',
-  hint: 'A payment acts when its page is opened, or when its card is sent; a charge, a refund and a request at once',
-  options: [
-    { value: '', text: 'Choose' },
-    ...[...offersTo(account.behaviour)].map(([value, offer]) => ({
-      value,
-      text: offerText(offer),
-    })),
-  ],
-})}
-${input({ ...typedIn(typed, 'reference'), label: 'Only for payments with the reference', hint: 'Leave both empty for the next one, whatever it is' })}
-${input({ ...typedIn(typed, 'agreement'), label: 'Only for charges of the agreement', hint: 'Its ID' })}
-${select({
-  ...typedIn(typed, 'times', '1'),
-  label: 'How often',
-  options: [
-    { value: '1', text: 'once' },
-    { value: 'always', text: 'always, until it is removed' },
-  ],
-})}
-${button({ id: 'plan', text: 'Plan it' })}`
-
-const fields = {
-  scenario: { label: 'The choice', right: {} },
-  reference: { label: 'The reference', right: {} },
+const fieldsOf = ({ behaviour }: Account): FormFields => ({
+  scenario: {
+    label: 'What it does',
+    hint: 'A payment acts when its page is opened, or when its card is sent; a charge, a refund and a request at once',
+    options: [
+      ['', 'Choose'],
+      ...[...offersTo(behaviour)].map(([name, offer]) => [name, offerText(offer)] as const),
+    ],
+    noun: 'The choice',
+    right: {},
+  },
+  reference: {
+    label: 'Only for payments with the reference',
+    hint: 'Leave both empty for the next one, whatever it is',
+    noun: 'The reference',
+    right: {},
+  },
   agreement: {
-    label: 'The agreement',
+    label: 'Only for charges of the agreement',
+    hint: 'Its ID',
     sentence: 'Enter the ID of an agreement: 26 letters and digits',
     right: {},
   },
-  times: { label: 'How often', right: { times: 1 } },
-}
+  times: {
+    label: 'How often',
+    options: [
+      ['1', 'once'],
+      ['always', 'always, until it is removed'],
+    ],
+    right: { times: 1 },
+  },
+})
 
 const aliases = {
   'given.reference': 'reference',
@@ -100,8 +97,8 @@ const aliases = {
   given: 'agreement',
 }
 
-export async function plan({ context, request, account }: PageVisit): Promise<Next | Typed> {
-  const form = formBody(request)
+export async function plan(visit: PageVisit): Promise<Next | Typed> {
+  const { context, account, form } = visit
   const offer = offersTo(account.behaviour).get(form.get('scenario') ?? '')
   if (!offer) return { form, errors: { scenario: 'Choose what is to happen' } }
   const [reference, agreement_id] = [textIn(form, 'reference'), textIn(form, 'agreement')]
@@ -116,13 +113,13 @@ export async function plan({ context, request, account }: PageVisit): Promise<Ne
     times: form.get('times') === 'always' ? 'always' : 1,
   }
   const read = (body: Json) => readFields(body, newPlan.fields)
-  return submit(form, { fields, body, read, aliases }, async wanted => {
+  return submit(visit, { fields: fieldsOf(account), body, read, aliases }, async wanted => {
     await makePlan(context, account, wanted)
     return { to: 'accounts', done: { code: 'planned' } }
   })
 }
 
-export async function removePlan({ context, request, account }: PageVisit): Promise<Next> {
-  await deletePlan(context.database, account.room, formBody(request).get('plan_id') ?? '')
+export async function removePlan({ context, form, account }: PageVisit): Promise<Next> {
+  await deletePlan(context.database, account.room, form.get('plan_id') ?? '')
   return { to: 'accounts', done: { code: 'plan-removed' } }
 }

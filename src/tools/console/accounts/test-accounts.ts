@@ -1,22 +1,27 @@
 /** The test accounts of the account: making one, looking inside, and ending it. */
 
-import { behaviourMeanings, behaviours, givenName } from '../../../core/account.ts'
+import { type Account, behaviourMeanings, behaviours, givenName } from '../../../core/account.ts'
 import {
   endedTestAccounts,
   placeOf,
   TEST_ACCOUNT_LIVES,
   testAccountsOf,
 } from '../../../platform/accounts/store.ts'
-import { formBody } from '../../../platform/http/body.ts'
 import type { Json } from '../../../platform/http/fields.ts'
 import { backLink, button, details } from '../../../platform/web/components.ts'
-import { input, select } from '../../../platform/web/form-components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import { countsOf } from '../../lists/accounts-store.ts'
 import { endAccount, makeAccount, newAccount } from '../../steer/accounts.ts'
 import { readFields } from '../../steer/fields.ts'
 import { actionForm } from '../frame/define-page.ts'
-import { submit, type Typed, textIn, typedIn, unlessRefused } from '../frame/form.ts'
+import {
+  type FormFields,
+  fieldParts,
+  submit,
+  type Typed,
+  textIn,
+  unlessRefused,
+} from '../frame/form.ts'
 import { type PageVisit, pageLinks, readPage } from '../frame/list.ts'
 import type { Next, Page } from '../frame/page.ts'
 import {
@@ -43,33 +48,31 @@ export const makeForm = (visit: PageVisit, refused: Typed | undefined): Html | f
   actionForm(
     visit,
     'make-account',
-    html`${input({ ...typedIn(refused, 'name'), label: 'Name of a new test account' })}
-${select({
-  ...typedIn(refused, 'behaviour'),
-  label: 'Behaviour',
-  hint: `With govuk-pay it ${behaviourMeanings['govuk-pay']}`,
-  options: [
-    { value: '', text: `as this account: ${visit.account.behaviour}` },
-    ...behaviours.map(value => ({ value, text: value })),
-  ],
-})}
-${button({ id: 'make-account', text: 'Make a test account', secondary: true })}`,
+    html`${fieldParts(refused, fieldsOf(visit.account))}${button({ id: 'make-account', text: 'Make a test account', secondary: true })}`,
   )
 
-const fields = {
-  name: { label: 'The name', right: { name: 'x' } },
-  behaviour: { label: 'The behaviour', right: { behaviour: 'specification' } },
-}
+const fieldsOf = ({ behaviour }: Account): FormFields => ({
+  name: { label: 'Name of a new test account', noun: 'The name', right: { name: 'x' } },
+  behaviour: {
+    label: 'Behaviour',
+    hint: `With govuk-pay it ${behaviourMeanings['govuk-pay']}`,
+    options: [
+      ['', `as this account: ${behaviour}`],
+      ...behaviours.map(each => [each, each] as const),
+    ],
+    noun: 'The behaviour',
+    right: { behaviour: 'specification' },
+  },
+})
 
 /** Its key is shown once, as everywhere. */
 export async function make(visit: PageVisit): Promise<Next | Page | Typed> {
-  const { context, account, request, wall, root } = visit
+  const { context, account, form, wall, root } = visit
   if (account.parent !== null) throw notFound()
-  const form = formBody(request)
   const name = textIn(form, 'name') ?? ''
   const body = { name, ...(form.get('behaviour') && { behaviour: form.get('behaviour') }) }
   const read = (body: Json) => readFields(body, newAccount.fields)
-  return submit(form, { fields, body, read }, async wanted => {
+  return submit(visit, { fields: fieldsOf(account), body, read }, async wanted => {
     const { key, expires, account: made } = await makeAccount(context, account, wanted)
     const { behaviour } = made
     return {
@@ -85,8 +88,8 @@ ${paragraph(lookInside(root, name))}`,
   })
 }
 
-export async function end({ context, account, request }: PageVisit): Promise<Next> {
-  const ended = endAccount(context, account, formBody(request).get('name') ?? '')
+export async function end({ context, account, form }: PageVisit): Promise<Next> {
+  const ended = endAccount(context, account, form.get('name') ?? '')
   const code = await unlessRefused(
     ended.then(() => 'account-ended' as const),
     'not-ended' as const,

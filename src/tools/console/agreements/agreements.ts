@@ -8,7 +8,6 @@ import { agreementRows, findAgreement } from '../../../pay/agreements/store.ts'
 import { readNewAgreement } from '../../../pay/agreements/wire.ts'
 import type { Payment } from '../../../pay/payments/payment.ts'
 import { findPart, inRange, where } from '../../../platform/database/select.ts'
-import { formBody } from '../../../platform/http/body.ts'
 import {
   backLink,
   button,
@@ -17,11 +16,10 @@ import {
   summaryList,
   tag,
 } from '../../../platform/web/components.ts'
-import { input } from '../../../platform/web/form-components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import { findPayments } from '../../lists/find-payments-store.ts'
 import { actionForm, definePage } from '../frame/define-page.ts'
-import { POUNDS, submit, type Typed, textIn, typedIn, unlessRefused } from '../frame/form.ts'
+import { fieldParts, submit, type Typed, textIn, unlessRefused } from '../frame/form.ts'
 import { type PageVisit, pageLinks, readPage } from '../frame/list.ts'
 import type { Next } from '../frame/page.ts'
 import {
@@ -37,30 +35,23 @@ import {
   wideTable,
 } from '../frame/parts.ts'
 import { existing } from '../frame/visit.ts'
-import { backAddress, readyMade, scenarioField, submitPayment } from '../payments/new.ts'
+import { amount, backAddress, readyMade, scenarioField, submitPayment } from '../payments/new.ts'
 import { paymentTable } from '../payments/payments.ts'
 
 export const agreements = definePage({
   path: 'agreements',
   navigation: 'Agreements',
   read: ({ context: { database }, account, cursor }) =>
-    readPage<Agreement>(
-      cursor,
-      ({ agreement_id }) => agreement_id,
-      (range, part) =>
-        findPart(
-          database,
-          agreementRows,
-          [where('account = ?', account.room), ...inRange('agreement_id', range)],
-          part,
-        ),
-    ),
+    readPage<Agreement>(cursor, 'agreement_id', (range, part) => {
+      const ofAccount = [where('account = ?', account.room), ...inRange('agreement_id', range)]
+      return findPart(database, agreementRows, ofAccount, part)
+    }),
   show: (visit, page) =>
     html`${!visit.hasEnded && buttonLink('make-agreement', 'Make an agreement', `${visit.root}agreements/new`)}
 ${page.items.length > 0 ? table(visit.root, page.items) : emptyState(visit, 'There are no agreements', 'make one', 'agreements/new')}
 ${pageLinks(visit, 'Agreements', page)}`,
   live: true,
-  entries: ({ items }) => items.map(({ agreement_id }) => agreement_id),
+  entries: page => page.ids,
 })
 
 const agreementTag = (status: AgreementStatus): Html =>
@@ -97,16 +88,15 @@ export const newAgreement = definePage({
     actionForm(
       visit,
       'agree',
-      html`${Object.entries(fields).map(([name, { label }]) => input({ ...typedIn(typed, name), label }))}
-${button({ id: 'make-agreement', text: 'Make the agreement' })}`,
+      html`${fieldParts(typed, fields)}${button({ id: 'make-agreement', text: 'Make the agreement' })}`,
     ),
-  actions: { agree: { run: agree } },
+  actions: { agree },
 })
 
-async function agree({ context, request, account }: PageVisit): Promise<Next | Typed> {
-  const form = formBody(request)
+async function agree(visit: PageVisit): Promise<Next | Typed> {
+  const { context, account, form } = visit
   const body = Object.fromEntries(Object.keys(fields).map(name => [name, textIn(form, name)]))
-  return submit(form, { fields, body, read: readNewAgreement }, async agreement => {
+  return submit(visit, { fields, body, read: readNewAgreement }, async agreement => {
     const { agreement_id } = await createAgreement(context, account, agreement)
     return { to: `agreements/${agreement_id}`, done: { code: 'agreed' } }
   })
@@ -138,7 +128,7 @@ ${status !== 'cancelled' && cancelForm(visit)}
 ${payments.length > 0 ? paymentsPart(visit.root, payments) : emptyState(visit, 'No payment of the last 7 days was made with it', toDo)}`
   },
   live: true,
-  actions: { cancel: { run: cancel }, 'set-up': { run: setUp }, charge: { run: charge } },
+  actions: { cancel, 'set-up': setUp, charge },
 })
 
 const named = { reference: 'CONSOLE-AGREEMENT', description: 'A payment made in the console' }
@@ -151,7 +141,7 @@ function setUp(visit: PageVisit): Promise<Next | Typed> {
 
 /** A payment with the card that is stored in the agreement. */
 function charge(visit: PageVisit): Promise<Next | Typed> {
-  const amount = penceIn(formBody(visit.request).get('amount') ?? '')
+  const amount = penceIn(visit.form.get('amount') ?? '')
   const more = { agreement_id: visit.id, authorisation_mode: 'agreement' }
   return submitPayment(visit, { amount, ...named, ...more })
 }
@@ -184,13 +174,12 @@ function payForms(visit: PageVisit, { status }: Agreement, refused: Typed | unde
   if (status === 'created')
     return html`${actionForm(visit, 'set-up', button({ id: 'set-up', text: 'Set it up with a paid payment' }))}${refused && paragraph(untrusted(refused.errors.amount ?? ''))}`
   if (status !== 'active') return false
-  const amount = input({
-    ...typedIn(refused, 'amount', '14.50'),
-    ...POUNDS,
-    label: 'Amount in pounds',
-  })
-  const scenario = scenarioField(visit, 'Charge', 'paid', refused)
-  return html`${actionForm(visit, 'charge', html`${amount}${scenario}${button({ id: 'charge', text: 'Charge it' })}`)}`
+  const charged = { amount, ...scenarioField(visit, 'Charge', 'paid') }
+  return actionForm(
+    visit,
+    'charge',
+    html`${fieldParts(refused, charged, { amount: '14.50' })}${button({ id: 'charge', text: 'Charge it' })}`,
+  )
 }
 
 const cancelForm = (visit: PageVisit): Html | false =>

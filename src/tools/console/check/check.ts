@@ -2,7 +2,6 @@
 
 import { asTypedHere } from '../../../core/invocation.ts'
 import { inDigits } from '../../../core/money.ts'
-import { formBody } from '../../../platform/http/body.ts'
 import { pageFault } from '../../../platform/http/errors.ts'
 import { button, details } from '../../../platform/web/components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
@@ -113,8 +112,8 @@ ${details('As a command', copied(situation, shown))}`
 }
 
 /** Does what the line of a situation does. */
-async function make({ context, account, request }: PageVisit): Promise<Next> {
-  const act = actOf(formBody(request).get('situation') ?? '', account.behaviour)
+async function make({ context, account, form }: PageVisit): Promise<Next> {
+  const act = actOf(form.get('situation') ?? '', account.behaviour)
   // The page has a button for each.
   if (!act) throw pageFault(400)
   await steer(context, account, act)

@@ -3,7 +3,7 @@
 import { hash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { NotInside, signedIn } from '../../../platform/accounts/session.ts'
-import type { Accepts } from '../../../platform/http/body.ts'
+import { type Accepts, formBody, isForm } from '../../../platform/http/body.ts'
 import { pathParam, type Route } from '../../../platform/http/endpoint.ts'
 import { pageFault } from '../../../platform/http/errors.ts'
 import { isFromOtherSite } from '../../../platform/web/headers.ts'
@@ -79,7 +79,7 @@ type Definition<F extends Filters, Data, A extends Answer> = {
   /** The identifiers of what a live list shows, if it begins with the newest. */
   entries?: (data: Data) => readonly string[]
   /** The forms of the page, by the last part of their addresses. */
-  actions?: Readonly<Record<string, FormAction<F, A>>>
+  actions?: Readonly<Record<string, FormAction<F, A> | FormAction<F, A>['run']>>
 }
 
 export type ConsolePage = ReturnType<typeof definePage>
@@ -91,7 +91,9 @@ export function definePage<const F extends Filters, Data, A extends Answer>(
   definition: Definition<F, Data, A>,
 ) {
   const page = definition as unknown as AnyPage // its functions get what it has returned itself
-  const actions = Object.entries(page.actions ?? {})
+  const actions = Object.entries(page.actions ?? {}).map(
+    ([name, action]) => [name, typeof action === 'function' ? { run: action } : action] as const,
+  )
   return {
     path: page.path,
     /** The paths of its forms. */
@@ -200,6 +202,7 @@ function pageVisitOf(
     errors: problemsIn(filters, values, visit.now),
     cursor: { before: cursorIn(before), after: cursorIn(after) },
     back,
+    form: isForm(request) ? formBody(request) : new URLSearchParams(),
     actions: Object.keys(actions),
   }
 }

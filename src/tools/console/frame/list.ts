@@ -12,20 +12,21 @@ import { type AccountVisit, pageAddress, textsIn } from './visit.ts'
 export type CursorPage<Item> = Awaited<ReturnType<typeof readPage<Item>>>
 
 /**
- * `size` items from the cursor on, newest first. One more is read, to learn whether there are more. `newer` and `older`
- * are for the links: undefined where there are no more.
+ * `size` items from the cursor on, newest first, by the column or the text that sorts them. One more is read, to learn
+ * whether there are more. `newer` and `older` are for the links: undefined where there are no more.
  */
 export async function readPage<Item>(
   { before, after }: Range,
-  idOf: (item: Item) => string,
+  id: keyof Item | ((item: Item) => string),
   find: (range: Range, part: Part) => Promise<Item[]>,
   size = 50,
 ) {
   const limit = size + 1
   const pageOf = (items: Item[], hasNewer: boolean, hasOlder: boolean) => {
-    const ids = items.map(idOf)
+    const ids = items.map(item => (typeof id === 'function' ? id(item) : String(item[id])))
     return {
       items,
+      ids,
       newer: ids[0] !== undefined && hasNewer ? { after: ids[0] } : undefined,
       older: hasOlder ? { before: ids.at(-1) } : undefined,
     }
@@ -99,7 +100,7 @@ export const oneOf = <Value extends string>(
 ): Filter<Value> => ({
   label,
   values,
-  options: values.map(value => ({ value, text: nameOf(value) })),
+  options: values.map(value => [value, nameOf(value)] as const),
   all,
 })
 
@@ -154,8 +155,7 @@ function field(
   error: string | undefined,
 ): Html | false {
   if (label === undefined) return value !== '' && hidden(name, value)
-  if (options)
-    return select({ name, label, value, options: [{ value: '', text: all }, ...options] })
+  if (options) return select({ name, label, value, options: [['', all], ...options] })
   return input({ name, label, value, error, type, hint, width })
 }
 
@@ -220,6 +220,8 @@ export type PageVisit<F extends Filters = Filters> = AccountVisit & {
   cursor: Range
   /** The query of the list from which somebody came. */
   back: string
+  /** The form that was sent; empty where none was. */
+  form: URLSearchParams
   /** The names of the page's forms. */
   actions: readonly string[]
 }

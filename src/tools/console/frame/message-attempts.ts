@@ -5,17 +5,23 @@ import { inDigits } from '../../../core/money.ts'
 import type { Reading } from '../../../pay/retention.ts'
 import { NOBODY_LISTENS } from '../../../pay/webhooks/listener.ts'
 import { attemptsOf, type MessageRow, statusAt } from '../../../pay/webhooks/message-store.ts'
-import type { Attempt } from '../../../pay/webhooks/webhook.ts'
+import type { Attempt, Webhook } from '../../../pay/webhooks/webhook.ts'
 import { details, tag } from '../../../platform/web/components.ts'
 import { type Html, html, type Part } from '../../../platform/web/html.ts'
 import type { Damage } from '../../deliver/send-again.ts'
 import { type AttemptEnding, causeOf } from '../../explain/causes.ts'
 import { answerToWrong, consequenceOf } from '../../explain/wrong-signature.ts'
-import { type DeliveryRow, searchedOf } from '../../lists/webhooks-store.ts'
-import type { AcceptedSend } from '../../record/by-hand.ts'
+import { referencesOf } from '../../lists/payments-store.ts'
+import {
+  type DeliveryFilter,
+  type DeliveryRow,
+  listDeliveries,
+  searchedOf,
+} from '../../lists/webhooks-store.ts'
+import { type AcceptedSend, acceptedByHand } from '../../record/by-hand.ts'
 import type { ByHand, Exchange } from '../../record/exchange.ts'
 import { bodyPart, headersAndBody, headersPart } from './exchange.ts'
-import { oneOf } from './list.ts'
+import { oneOf, type PageVisit, readPage } from './list.ts'
 import {
   deliveryName,
   deliveryTag,
@@ -31,7 +37,6 @@ import {
   untrusted,
   wideTable,
 } from './parts.ts'
-import type { AccountVisit } from './visit.ts'
 
 export const damageNames: Record<Damage, string> = {
   digit: 'one digit of the signature changed',
@@ -181,22 +186,27 @@ export const noMatch = (webhooks: number, isSearched: boolean): Html =>
   html`${paragraph('There are no results for the filters you used.')}
 ${isSearched && paragraph(`The newest ${inDigits(searchedOf(webhooks))} messages of each webhook were looked through.`)}`
 
-type List = {
-  caption: string
-  messages: readonly DeliveryRow[]
-  accepted: Accepted
-  /** By the identifiers of the payments. */
-  references: ReadonlyMap<string, string>
-  /** The link to the webhook of a message, in a list of several webhooks. */
-  webhookOf?: (message: DeliveryRow) => Part
+/** A page of the messages of these webhooks, with what the list says of each. */
+export async function readMessages(
+  { context: { database }, cursor }: PageVisit,
+  webhooks: readonly Webhook[],
+  filter: DeliveryFilter,
+) {
+  const page = await readPage<DeliveryRow>(cursor, 'message_id', (range, part) =>
+    listDeliveries(database, webhooks, { ...filter, ...range }, part),
+  )
+  const accepted = await acceptedByHand(database, page.items)
+  return { page, accepted, references: await referencesOf(database, page.items) }
 }
 
+/** `webhookOf`: the link to the webhook of a message, in a list of several webhooks. */
 export const messageTable = (
-  visit: AccountVisit,
-  { caption, messages, accepted, references, webhookOf }: List,
+  visit: PageVisit,
+  { page, accepted, references }: Awaited<ReturnType<typeof readMessages>>,
+  webhookOf?: (message: DeliveryRow) => Part,
 ): Html =>
-  wideTable(messages, {
-    caption,
+  wideTable(page.items, {
+    caption: 'Messages, newest first',
     at: ({ created }) => created,
     columns: {
       Payment: ({ payment_id }) =>

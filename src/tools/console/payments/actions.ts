@@ -12,7 +12,6 @@ import {
 } from '../../../pay/payments/payment.ts'
 import { refundSummary } from '../../../pay/payments/refund.ts'
 import { createRefund } from '../../../pay/refunds/commands.ts'
-import { formBody } from '../../../platform/http/body.ts'
 import { pageFault } from '../../../platform/http/errors.ts'
 import type { ToolContext } from '../../context.ts'
 import { type ActionName, recordAction } from '../../record/action.ts'
@@ -41,7 +40,7 @@ export type PaymentAction = {
   when: (payment: Payment, isHeld: boolean) => boolean
   /** The state that it leads to. */
   to: (payment: Payment) => Status
-  run: (visit: AccountVisit, payment: Payment) => Promise<Outcome>
+  run: (visit: PageVisit, payment: Payment) => Promise<Outcome>
 }
 
 const isOpen = (payment: Payment): boolean => isPayable(statusOf(payment))
@@ -137,7 +136,7 @@ export async function perform(
   path: Path,
   payment: Payment,
 ): Promise<Next | Typed> {
-  const end = formBody(visit.request).get('scenario')
+  const end = visit.form.get('scenario')
   const alike = paymentActions.filter(
     each => each.path === path && (each.end === undefined || each.end === end),
   )
@@ -172,12 +171,8 @@ async function move(
   return { code: trigger === 'capture' ? 'captured' : 'cancelled-by-api' }
 }
 
-async function refund(
-  { context, account, request }: AccountVisit,
-  payment: Payment,
-): Promise<Outcome> {
+async function refund({ context, account, form }: PageVisit, payment: Payment): Promise<Outcome> {
   const { amount_available: available } = refundSummary(payment)
-  const form = formBody(request)
   const amount = penceIn((form.get(AMOUNT) ?? '').trim())
   if (amount === undefined || amount < 1 || amount > available) {
     const range = `from ${inPounds(1)} to ${inPounds(available)}`

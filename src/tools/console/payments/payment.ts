@@ -80,7 +80,7 @@ ${details('The payment as GET returns it', listing('Payment', JSON.stringify(mas
   actions: Object.fromEntries(
     paths.map(path => [
       path,
-      { run: async (visit: PageVisit) => perform(visit, path, await paymentOf(visit)) },
+      async (visit: PageVisit) => perform(visit, path, await paymentOf(visit)),
     ]),
   ),
 })

@@ -56,7 +56,7 @@ ${filterForm(visit, {}, { id: 'search', text: 'Search' })}
 ${paragraph(daysOf(visit))}
 ${data && listPart(visit, data)}`,
   live: true,
-  entries: data => data?.page.items.map(({ payment_id }) => payment_id) ?? [],
+  entries: data => data?.page.ids ?? [],
 })
 
 const daysOf = ({ here, values }: Visit): Html => {
@@ -74,10 +74,8 @@ async function read(visit: Visit) {
   if (Object.keys(errors).length > 0) return undefined
   const filter = filterOf(values, now)
   const options = { account, now, filter }
-  const page = await readPage(
-    cursor,
-    ({ payment_id }: Payment) => payment_id,
-    (range, part) => findPayments(database, options, range, part),
+  const page = await readPage<Payment>(cursor, 'payment_id', (range, part) =>
+    findPayments(database, options, range, part),
   )
   const place = await placeOf(database, options, page)
   return { filter, page, place, deliveries: await deliveriesOf(database, page.items) }

@@ -63,10 +63,8 @@ export const requests = definePage({
     const { context, values, cursor, account } = visit
     const { database } = context
     const filter = filterOf(visit)
-    const page = await readPage<Exchange>(
-      cursor,
-      ({ exchange_id }) => exchange_id,
-      (range, part) => findExchanges(database, account.room, { ...filter, ...range }, part),
+    const page = await readPage<Exchange>(cursor, 'exchange_id', (range, part) =>
+      findExchanges(database, account.room, { ...filter, ...range }, part),
     )
     const [oldest] = await findExchanges(database, account.room, {}, { limit: 1, order: 'oldest' })
     return {
@@ -80,7 +78,7 @@ export const requests = definePage({
   title: visit => ['Requests', ...searched(visit)].join(', '),
   heading: () => 'Requests',
   show(visit, { page, gaps, refusals, oldest, refusedKeys }) {
-    const operation = [...visit.context.summaries].map(([value, text]) => ({ value, text }))
+    const operation = [...visit.context.summaries]
     const isEmpty = page.items.length + gaps.length === 0
     return html`${refusals && refusalsPart(visit, refusals)}
 ${

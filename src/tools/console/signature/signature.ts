@@ -119,11 +119,11 @@ ${select({
     hint: 'There is none yet: enter the header, the key and the body below',
   }),
   options: [
-    { value: '', text: 'None' },
-    ...options.map(each => ({
-      value: each.message_id,
-      text: `${each.event_type} ${each.message_id} to ${each.webhook}`,
-    })),
+    ['', 'None'],
+    ...options.map(
+      ({ message_id, event_type, webhook }) =>
+        [message_id, `${event_type} ${message_id} to ${webhook}`] as const,
+    ),
   ],
 })}
 ${message && rightValues(visit, message)}

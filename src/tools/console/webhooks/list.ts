@@ -8,7 +8,6 @@ import { isListenerAddress } from '../../../pay/webhooks/listener.ts'
 import { attemptsOf } from '../../../pay/webhooks/message-store.ts'
 import { eventTypesOf, type Webhook, webhookTitle } from '../../../pay/webhooks/webhook.ts'
 import { readNewWebhook } from '../../../pay/webhooks/wire.ts'
-import { formBody } from '../../../platform/http/body.ts'
 import type { Json } from '../../../platform/http/fields.ts'
 import {
   button,
@@ -16,13 +15,13 @@ import {
   type SummaryRow,
   summaryCard,
 } from '../../../platform/web/components.ts'
-import { checkboxes, input } from '../../../platform/web/form-components.ts'
+import { checkboxes } from '../../../platform/web/form-components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import { testEvents } from '../../deliver/test-message.ts'
 import { type ListedWebhook, listWebhooks } from '../../lists/webhooks-store.ts'
 import { acceptedByHand } from '../../record/by-hand.ts'
 import { actionForm, definePage } from '../frame/define-page.ts'
-import { submit, type Typed, textIn, typedIn } from '../frame/form.ts'
+import { fieldParts, submit, type Typed, textIn } from '../frame/form.ts'
 import type { PageVisit } from '../frame/list.ts'
 import { type Accepted, acceptedSince, againPart } from '../frame/message-attempts.ts'
 import type { Next } from '../frame/page.ts'
@@ -124,18 +123,18 @@ export const newWebhook = definePage({
     html`${paragraph('Farthing sends it a signed message about each change of a payment. You see the signing key when it is registered.')}
 ${actionForm(visit, 'register', fieldsPart(visit, typed))}
 ${paragraph(html`For a receiver on your own machine, start Farthing with its host and port: ${code('FARTHING_CALLBACK_HOSTS=localhost:4000')}. Or register nothing: ${command('farthing listen')} fetches the messages from there.`)}`,
-  actions: { register: { run: register } },
+  actions: { register },
 })
 
-async function register({ context, request, account }: PageVisit): Promise<Next | Typed> {
-  const form = formBody(request)
+async function register(visit: PageVisit): Promise<Next | Typed> {
+  const { context, account, form } = visit
   const body = {
     callback_url: textIn(form, 'callback_url'),
     description: textIn(form, 'description'),
     subscriptions: form.getAll('subscriptions'),
   }
   const read = (body: Json) => readNewWebhook(body, account, context)
-  return submit(form, { fields, body, read }, async fields => {
+  return submit(visit, { fields, body, read }, async fields => {
     const { webhook } = await registerWebhook(context, { account, fields, from: 'console' })
     return { to: `webhooks/${webhook.webhook_id}`, done: { code: 'registered' } }
   })
@@ -143,7 +142,11 @@ async function register({ context, request, account }: PageVisit): Promise<Next 
 
 const fields = {
   callback_url: { label: 'Callback URL', right: { callback_url: 'https://192.0.43.8/' } },
-  description: { label: 'Description', right: { description: 'D' } },
+  description: {
+    label: 'Description',
+    hint: 'Its name on these pages. You may leave it out',
+    right: { description: 'D' },
+  },
   subscriptions: {
     label: 'Events',
     right: { subscriptions: eventTypesOf.specification.slice(0, 1) },
@@ -155,29 +158,21 @@ function fieldsPart(visit: PageVisit, typed: Typed | undefined): Html {
   const types = eventTypesOf[behaviour]
   const hosts = [...visit.config.callbackHosts]
   const chosen = typed?.form.getAll('subscriptions') ?? testEvents({ subscriptions: types })
-  return html`${input({
-    ...typedIn(typed, 'callback_url'),
-    label: fields.callback_url.label,
-    hint:
-      hosts.length > 0
-        ? `An https address that is public, or a host of FARTHING_CALLBACK_HOSTS: ${hosts.join(', ')}`
-        : 'An https address that is public',
-  })}
-${input({
-  ...typedIn(typed, 'description'),
-  label: fields.description.label,
-  hint: 'Its name on these pages. You may leave it out',
-})}
-${checkboxes({
-  name: 'subscriptions',
-  legend: fields.subscriptions.label,
-  items: types.map(value => ({
-    value,
-    text: value,
-    hint: eventMeanings[behaviour][value] ?? '',
-    checked: chosen.some(each => each === value),
-  })),
-  error: typed?.errors.subscriptions,
-})}
+  const orHost = `, or a host of FARTHING_CALLBACK_HOSTS: ${hosts.join(', ')}`
+  const hint = `An https address that is public${hosts.length > 0 ? orHost : ''}`
+  const { callback_url, description } = fields
+  return html`${fieldParts(typed, { callback_url: { ...callback_url, hint }, description })}${checkboxes(
+    {
+      name: 'subscriptions',
+      legend: fields.subscriptions.label,
+      items: types.map(value => ({
+        value,
+        text: value,
+        hint: eventMeanings[behaviour][value] ?? '',
+        checked: chosen.some(each => each === value),
+      })),
+      error: typed?.errors.subscriptions,
+    },
+  )}
 ${button({ id: 'register', text: 'Register the webhook' })}`
 }

@@ -9,7 +9,6 @@ import {
   statusAt,
 } from '../../../pay/webhooks/message-store.ts'
 import { type MessageStatus, webhookTitle } from '../../../pay/webhooks/webhook.ts'
-import { formBody } from '../../../platform/http/body.ts'
 import { pageFault } from '../../../platform/http/errors.ts'
 import { backLink, button, details, summaryList } from '../../../platform/web/components.ts'
 import { select } from '../../../platform/web/form-components.ts'
@@ -94,8 +93,8 @@ ${attemptsPart(attempts, visit.root)}`,
     }
   },
   actions: {
-    send: { run: sendFromPage },
-    ask: { run: async visit => ask(visit, await messageOf(visit)) },
+    send: sendFromPage,
+    ask: async visit => ask(visit, await messageOf(visit)),
   },
 })
 
@@ -110,7 +109,7 @@ async function sendFromPage(visit: PageVisit): Promise<Next> {
   const message = resendable(await messageOf(visit), visit)
   const to = `messages/${visit.id}`
   if ('reason' in message) return { to, done: { code: 'not-sent' } }
-  const form = formBody(visit.request)
+  const { form } = visit
   const damage = damages.find(each => each === form.get(DAMAGE))
   // The page has each damage in a list.
   if (form.has(DAMAGE) && !damage) throw pageFault(400)
@@ -214,7 +213,7 @@ function sendForms(visit: PageVisit, isMain: boolean): Html {
   const damage = html`${select({
     name: DAMAGE,
     label: 'Damage',
-    options: damages.map(value => ({ value, text: sentence(damageNames[value]) })),
+    options: damages.map(each => [each, sentence(damageNames[each])] as const),
     value: 'digit' satisfies Damage,
   })}
 ${button({ id: 'send-damaged', text: 'Send it damaged', secondary: true })}`

@@ -6,16 +6,14 @@ import type { Reading } from '../../../pay/retention.ts'
 import { attemptsOf, type MessageRow, statusAt } from '../../../pay/webhooks/message-store.ts'
 import { deactivateWebhook, findWebhook } from '../../../pay/webhooks/store.ts'
 import { type MessageStatus, type Webhook, webhookTitle } from '../../../pay/webhooks/webhook.ts'
-import { formBody } from '../../../platform/http/body.ts'
 import { backLink, button, details, summaryList } from '../../../platform/web/components.ts'
 import { select } from '../../../platform/web/form-components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import { sendTestMessage, testEvents } from '../../deliver/test-message.ts'
-import { referencesOf } from '../../lists/payments-store.ts'
-import { type DeliveryRow, listDeliveries } from '../../lists/webhooks-store.ts'
+import { listDeliveries } from '../../lists/webhooks-store.ts'
 import { acceptedByHand } from '../../record/by-hand.ts'
 import { actionForm, definePage } from '../frame/define-page.ts'
-import { filterForm, type PageVisit, pageLinks, readPage } from '../frame/list.ts'
+import { filterForm, type PageVisit, pageLinks } from '../frame/list.ts'
 import {
   type Accepted,
   acceptedSince,
@@ -23,6 +21,7 @@ import {
   deliveryOf,
   messageTable,
   noMatch,
+  readMessages,
 } from '../frame/message-attempts.ts'
 import type { Next } from '../frame/page.ts'
 import { emptyState, listing, type Mark, marksRow, paragraph, untrusted } from '../frame/parts.ts'
@@ -45,22 +44,16 @@ export const webhook = definePage({
     const { database } = visit.context
     const webhook = await webhookOf(visit)
     const status = visit.values.delivery || undefined
-    const page = await readPage<DeliveryRow>(
-      visit.cursor,
-      ({ message_id }) => message_id,
-      (range, part) => listDeliveries(database, [webhook], { status, ...range }, part),
-    )
+    const messages = await readMessages(visit, [webhook], { status })
     const newest = { limit: MOST_RECENT, order: 'newest' } as const
     const recent = await listDeliveries(database, [webhook], {}, newest)
-    const accepted = await acceptedByHand(database, [...page.items, ...recent])
-    const references = await referencesOf(database, page.items)
-    return { webhook, page, recent, accepted, references }
+    return { webhook, messages, recent, accepted: await acceptedByHand(database, recent) }
   },
   title: (_, { webhook }) => webhookTitle(webhook),
   heading: (_, { webhook }) => untrusted(webhookTitle(webhook)),
   above: ({ root }) => backLink(`${root}webhooks`, 'Endpoints'),
-  show(visit, { webhook, page, recent, accepted, references }) {
-    const list = { caption: 'Messages, newest first', messages: page.items, accepted, references }
+  show(visit, { webhook, messages, recent, accepted }) {
+    const { page } = messages
     const rows = webhookRows(visit, webhook, 'webhook', {
       Status: webhook.status,
       From: webhook.fixed ? 'the settings of the service' : webhook.from && 'this console',
@@ -73,16 +66,16 @@ ${testForm(visit, webhook)}
 ${probeForm(visit, webhook)}
 <h2 class="govuk-heading-m">Messages</h2>
 ${filterForm(visit)}
-${page.items.length > 0 ? messageTable(visit, list) : noneOf(visit, webhook)}
+${page.items.length > 0 ? messageTable(visit, messages) : noneOf(visit, webhook)}
 ${pageLinks(visit, 'Messages', page)}
 ${deactivateForm(visit, webhook)}`
   },
   live: true,
-  entries: ({ page }) => page.items.map(({ message_id }) => message_id),
+  entries: ({ messages }) => messages.page.ids,
   actions: {
-    test: { run: sendTest },
-    deactivate: { run: deactivate },
-    probe: { run: async visit => probe(visit, await webhookOf(visit)) },
+    test: sendTest,
+    deactivate,
+    probe: async visit => probe(visit, await webhookOf(visit)),
   },
 })
 
@@ -149,7 +142,7 @@ function testForm(visit: Visit, webhook: Webhook): Html | false {
   const fields = html`${select({
     name: 'event_type',
     label: 'Event',
-    options: testEvents(webhook).map(value => ({ value, text: value })),
+    options: testEvents(webhook).map(type => [type, type] as const),
   })}
 ${button({ id: 'send-test', text: 'Send a test message', secondary: true })}`
   return html`<h2 class="govuk-heading-m">Test it</h2>
@@ -158,9 +151,9 @@ ${actionForm(visit, 'test', fields, 'farthing-filter')}`
 }
 
 async function sendTest(visit: Visit): Promise<Next> {
-  const { context, account, addresses, request, id } = visit
+  const { context, account, addresses, form, id } = visit
   const webhook = await webhookOf(visit)
-  const name = formBody(request).get('event_type')
+  const name = form.get('event_type')
   const event_type = testEvents(webhook).find(each => each === name)
   const notSent: Next = { to: `webhooks/${id}`, done: { code: 'not-sent' } }
   if (!event_type) return notSent
