@@ -14,27 +14,27 @@ import { actionForm } from '../frame/define-page.ts'
 import { type FormFields, fieldParts, submit, type Typed, textIn } from '../frame/form.ts'
 import type { PageVisit } from '../frame/list.ts'
 import type { Next } from '../frame/page.ts'
-import { counted, emptyState, hidden, listing, untrusted, wideTable } from '../frame/parts.ts'
+import * as ui from '../frame/parts.ts'
 
 export const plansPart = (visit: PageVisit, plans: readonly Plan[], typed?: Typed): Html =>
-  html`${plans.length === 0 ? emptyState(visit, 'Nothing is planned', 'choose below what the next request does') : table(visit, plans)}
+  html`${plans.length === 0 ? ui.emptyState(visit, 'Nothing is planned', 'choose below what the next request does') : table(visit, plans)}
 ${actionForm(visit, 'plan', html`${fieldParts(typed, fieldsOf(visit.account), { times: '1' })}${button({ id: 'plan', text: 'Plan it' })}`)}`
 
 const table = (visit: PageVisit, plans: readonly Plan[]): Html =>
-  wideTable(plans, {
+  ui.wideTable(plans, {
     caption: 'What is planned, in the order in which it is looked at',
     columns: {
       What: plan => textOfPlan(plan) ?? asMade(plan),
-      For: plan => untrusted(whichOf(plan)),
+      For: plan => ui.untrusted(whichOf(plan)),
       'How often': ({ times, skip }) =>
         `${times === 'always' ? 'always' : times === 1 ? 'once' : `${times} times`}${skip > 0 ? `, after ${skip}` : ''}`,
       'What it did': ({ seen, acted, note }) =>
-        html`${acted === 0 ? 'nothing yet' : `acted ${counted(acted, 'time')}`}${seen > acted && `, met ${counted(seen, 'time')}`}${note && html`: ${untrusted(note)}`}`,
+        html`${acted === 0 ? 'nothing yet' : `acted ${ui.counted(acted, 'time')}`}${seen > acted && `, met ${ui.counted(seen, 'time')}`}${note && html`: ${ui.untrusted(note)}`}`,
       Remove: ({ plan_id }) =>
         actionForm(
           visit,
           'remove-plan',
-          html`${hidden('plan_id', plan_id)}${button({ id: `remove-${plan_id}`, text: 'Remove', secondary: true })}`,
+          html`${ui.hidden('plan_id', plan_id)}${button({ id: `remove-${plan_id}`, text: 'Remove', secondary: true })}`,
         ),
     },
   })
@@ -43,7 +43,7 @@ const table = (visit: PageVisit, plans: readonly Plan[]): Html =>
 const asMade = ({ room, seen, acted, ...plan }: Plan): Html =>
   details(
     `A plan for ${plan.on ?? 'any request'}`,
-    listing(`Plan ${plan.plan_id}`, JSON.stringify(plan, null, 2)),
+    ui.listing(`Plan ${plan.plan_id}`, JSON.stringify(plan, null, 2)),
   )
 
 function whichOf({ given, payment_id }: Plan): string {

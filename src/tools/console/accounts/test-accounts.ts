@@ -24,19 +24,7 @@ import {
 } from '../frame/form.ts'
 import { type PageVisit, pageLinks, readPage } from '../frame/list.ts'
 import type { Next, Page } from '../frame/page.ts'
-import {
-  emptyState,
-  heading,
-  hidden,
-  link,
-  listing,
-  numeric,
-  paragraph,
-  shortTime,
-  time,
-  untrusted,
-  wideTable,
-} from '../frame/parts.ts'
+import * as ui from '../frame/parts.ts'
 import { type AccountVisit, insideOf, notFound } from '../frame/visit.ts'
 import { ageText, clockText } from './clock.ts'
 
@@ -79,11 +67,11 @@ export async function make(visit: PageVisit): Promise<Next | Page | Typed> {
       title: 'The test account is made',
       section: 'accounts',
       above: backLink(`${root}accounts`, 'Account'),
-      heading: heading(html`The test account <bdi>${name}</bdi> is made`),
-      content: html`${paragraph(`Its behaviour is ${behaviour}: it ${behaviourMeanings[behaviour]}.`)}
-${paragraph(html`Its key is shown only now. It ends ${shortTime(expires, wall)}.`)}
-${listing('Its API key', key)}
-${paragraph(lookInside(root, name))}`,
+      heading: ui.heading(html`The test account <bdi>${name}</bdi> is made`),
+      content: html`${ui.paragraph(`Its behaviour is ${behaviour}: it ${behaviourMeanings[behaviour]}.`)}
+${ui.paragraph(html`Its key is shown only now. It ends ${ui.shortTime(expires, wall)}.`)}
+${ui.listing('Its API key', key)}
+${ui.paragraph(lookInside(root, name))}`,
     }
   })
 }
@@ -117,22 +105,22 @@ type Tests = Awaited<ReturnType<typeof readTestAccounts>>
 
 export const testAccountsPart = (visit: PageVisit, tests: Tests): Html =>
   html`<h2 class="govuk-heading-m">Test accounts</h2>
-${tests.living.items.length === 0 ? emptyState(visit, 'There are no test accounts', 'make one below') : livingTable(visit, tests)}
+${tests.living.items.length === 0 ? ui.emptyState(visit, 'There are no test accounts', 'make one below') : livingTable(visit, tests)}
 ${pageLinks(visit, 'Test accounts', tests.living)}
 ${tests.ended.length > 0 && html`<h2 class="govuk-heading-m">Ended</h2>\n${endedTable(visit, tests)}`}
-${tests.ended.length > MOST_ENDED && paragraph(`The newest ${MOST_ENDED} are shown.`)}`
+${tests.ended.length > MOST_ENDED && ui.paragraph(`The newest ${MOST_ENDED} are shown.`)}`
 
 const livingTable = (visit: PageVisit, { living, counts }: Tests): Html =>
-  wideTable(living.items, {
+  ui.wideTable(living.items, {
     caption: 'Test accounts, newest first',
     columns: {
-      Name: testAccount => untrusted(givenName(testAccount)),
+      Name: testAccount => ui.untrusted(givenName(testAccount)),
       Age: ({ expires }) => ageText(Math.max(0, visit.wall - expires + TEST_ACCOUNT_LIVES)),
       Behaviour: ({ behaviour }) => behaviour,
       Clock: clockText,
-      Payments: numeric(({ room }) => counts.payments.get(room) ?? 0),
-      'Refused requests': numeric(({ room }) => counts.refused.get(room) ?? 0),
-      'Failed messages': numeric(({ room }) => counts.failed.get(room) ?? 0),
+      Payments: ui.numeric(({ room }) => counts.payments.get(room) ?? 0),
+      'Refused requests': ui.numeric(({ room }) => counts.refused.get(room) ?? 0),
+      'Failed messages': ui.numeric(({ room }) => counts.failed.get(room) ?? 0),
       'Look inside': ({ name }) => html`${lookInside(visit.root, name)}${endForm(visit, name)}`,
     },
   })
@@ -141,22 +129,22 @@ const endForm = (visit: PageVisit, name: string): Html | false =>
   !visit.hasEnded &&
   details(
     'End it',
-    html`${paragraph('Its keys and links stop at once.')}
-${actionForm(visit, 'end-account', html`${hidden('name', givenName({ name }))}${button({ id: `end-${givenName({ name })}`, text: 'End the test account', secondary: true })}`)}`,
+    html`${ui.paragraph('Its keys and links stop at once.')}
+${actionForm(visit, 'end-account', html`${ui.hidden('name', givenName({ name }))}${button({ id: `end-${givenName({ name })}`, text: 'End the test account', secondary: true })}`)}`,
   )
 
 const lookInside = (root: string, name: string): Html =>
-  link(
+  ui.link(
     `${root}${insideOf({ name })}`,
     html`Look inside<span class="govuk-visually-hidden"> <bdi>${givenName({ name })}</bdi></span>`,
   )
 
 const endedTable = ({ root }: AccountVisit, { ended }: Tests): Html =>
-  wideTable(ended.slice(0, MOST_ENDED), {
+  ui.wideTable(ended.slice(0, MOST_ENDED), {
     caption: 'Ended test accounts, newest first',
     columns: {
-      Name: testAccount => untrusted(givenName(testAccount)),
-      Ended: ({ since }) => (since === null ? 'earlier' : time(since)),
+      Name: testAccount => ui.untrusted(givenName(testAccount)),
+      Ended: ({ since }) => (since === null ? 'earlier' : ui.time(since)),
       'Look inside': ({ name, since }) =>
         since === null ? 'All of it is deleted' : lookInside(root, name),
     },

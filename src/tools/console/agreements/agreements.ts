@@ -22,18 +22,7 @@ import { actionForm, definePage } from '../frame/define-page.ts'
 import { fieldParts, submit, type Typed, textIn, unlessRefused } from '../frame/form.ts'
 import { type PageVisit, pageLinks, readPage } from '../frame/list.ts'
 import type { Next } from '../frame/page.ts'
-import {
-  code,
-  emptyState,
-  leading,
-  link,
-  paragraph,
-  summaryRows,
-  time,
-  timeOfDay,
-  untrusted,
-  wideTable,
-} from '../frame/parts.ts'
+import * as ui from '../frame/parts.ts'
 import { existing } from '../frame/visit.ts'
 import { amount, backAddress, readyMade, scenarioField, submitPayment } from '../payments/new.ts'
 import { paymentTable } from '../payments/payments.ts'
@@ -48,7 +37,7 @@ export const agreements = definePage({
     }),
   show: (visit, page) =>
     html`${!visit.hasEnded && buttonLink('make-agreement', 'Make an agreement', `${visit.root}agreements/new`)}
-${page.items.length > 0 ? table(visit.root, page.items) : emptyState(visit, 'There are no agreements', 'make one', 'agreements/new')}
+${page.items.length > 0 ? table(visit.root, page.items) : ui.emptyState(visit, 'There are no agreements', 'make one', 'agreements/new')}
 ${pageLinks(visit, 'Agreements', page)}`,
   live: true,
   entries: page => page.ids,
@@ -58,19 +47,19 @@ const agreementTag = (status: AgreementStatus): Html =>
   tag(status, status === 'active' ? 'green' : 'grey')
 
 const table = (root: string, agreements: readonly Agreement[]): Html =>
-  wideTable(agreements, {
+  ui.wideTable(agreements, {
     caption: 'Agreements, newest first',
     at: ({ agreement_id }) => timeOf(agreement_id),
     columns: {
       Reference: ({ agreement_id, reference }) =>
-        link(`${root}agreements/${agreement_id}`, untrusted(reference)),
-      Status: leading(({ status }) => agreementTag(status)),
-      Description: ({ description }) => untrusted(description),
+        ui.link(`${root}agreements/${agreement_id}`, ui.untrusted(reference)),
+      Status: ui.leading(({ status }) => agreementTag(status)),
+      Description: ({ description }) => ui.untrusted(description),
       Card: ({ instrument }) =>
         instrument
           ? `${instrument.card.card_brand} … ${instrument.card.last_digits_card_number}`
           : 'none',
-      Created: ({ agreement_id }) => timeOfDay(timeOf(agreement_id)),
+      Created: ({ agreement_id }) => ui.timeOfDay(timeOf(agreement_id)),
     },
   })
 
@@ -116,7 +105,7 @@ export const agreement = definePage({
   },
   title: (_, { agreement }) => `Agreement ${agreement.reference}`,
   heading: (_, { agreement: { reference, status } }) =>
-    html`${untrusted(reference)} ${agreementTag(status)}`,
+    html`${ui.untrusted(reference)} ${agreementTag(status)}`,
   above: ({ root }) => backLink(`${root}agreements`, 'Agreements'),
   show(visit, { agreement, payments }, refused?: Typed) {
     const { status } = agreement
@@ -125,7 +114,7 @@ export const agreement = definePage({
 ${summaryList(rowsFor(agreement))}
 ${status !== 'cancelled' && cancelForm(visit)}
 <h2 class="govuk-heading-m">Payments</h2>
-${payments.length > 0 ? paymentsPart(visit.root, payments) : emptyState(visit, 'No payment of the last 7 days was made with it', toDo)}`
+${payments.length > 0 ? paymentsPart(visit.root, payments) : ui.emptyState(visit, 'No payment of the last 7 days was made with it', toDo)}`
   },
   live: true,
   actions: { cancel, 'set-up': setUp, charge },
@@ -156,23 +145,23 @@ async function cancel({ context, account, id }: PageVisit): Promise<Next> {
 function rowsFor(agreement: Agreement) {
   const { agreement_id, description, user_identifier, cancelled_at, instrument } = agreement
   const card = instrument?.card
-  return summaryRows('agreement', {
-    Description: untrusted(description),
-    'User identifier': user_identifier !== undefined && untrusted(user_identifier),
-    'Date created': time(timeOf(agreement_id)),
-    'Date cancelled': cancelled_at !== undefined && time(cancelled_at),
-    'Agreement ID': code(agreement_id),
+  return ui.summaryRows('agreement', {
+    Description: ui.untrusted(description),
+    'User identifier': user_identifier !== undefined && ui.untrusted(user_identifier),
+    'Date created': ui.time(timeOf(agreement_id)),
+    'Date cancelled': cancelled_at !== undefined && ui.time(cancelled_at),
+    'Agreement ID': ui.code(agreement_id),
     Card: card
-      ? html`${card.card_brand} ${card.first_digits_card_number ?? ''} … ${card.last_digits_card_number}, expires ${card.expiry_date}, ${untrusted(card.cardholder_name ?? '')}`
+      ? html`${card.card_brand} ${card.first_digits_card_number ?? ''} … ${card.last_digits_card_number}, expires ${card.expiry_date}, ${ui.untrusted(card.cardholder_name ?? '')}`
       : 'none yet: a payment that sets the agreement up brings one',
-    'Set up': instrument && time(instrument.at),
+    'Set up': instrument && ui.time(instrument.at),
   })
 }
 
 /** What makes the next payment of the agreement. */
 function payForms(visit: PageVisit, { status }: Agreement, refused: Typed | undefined) {
   if (status === 'created')
-    return html`${actionForm(visit, 'set-up', button({ id: 'set-up', text: 'Set it up with a paid payment' }))}${refused && paragraph(untrusted(refused.errors.amount ?? ''))}`
+    return html`${actionForm(visit, 'set-up', button({ id: 'set-up', text: 'Set it up with a paid payment' }))}${refused && ui.paragraph(ui.untrusted(refused.errors.amount ?? ''))}`
   if (status !== 'active') return false
   const charged = { amount, ...scenarioField(visit, 'Charge', 'paid') }
   return actionForm(
@@ -186,7 +175,7 @@ const cancelForm = (visit: PageVisit): Html | false =>
   !visit.hasEnded &&
   details(
     'Cancel the agreement',
-    html`${paragraph('A cancelled agreement stays cancelled, and no payment can be made with it.')}
+    html`${ui.paragraph('A cancelled agreement stays cancelled, and no payment can be made with it.')}
 ${actionForm(visit, 'cancel', button({ id: 'cancel', text: 'Cancel it', secondary: true }))}`,
     { id: 'cancellation' },
   )
@@ -199,5 +188,5 @@ function paymentsPart(root: string, payments: readonly Payment[]): Html {
     addressOf: ({ payment_id }) => `${root}payments/${payment_id}`,
     more: { 'Made to': ({ given }) => (given.set_up_agreement ? 'set it up' : 'take a payment') },
   })}
-${payments.length > newest.length && paragraph(`The newest ${MOST_PAYMENTS} are shown.`)}`
+${payments.length > newest.length && ui.paragraph(`The newest ${MOST_PAYMENTS} are shown.`)}`
 }

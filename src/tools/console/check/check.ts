@@ -13,21 +13,7 @@ import { steer } from '../../steer/steer.ts'
 import { actionForm, definePage } from '../frame/define-page.ts'
 import type { PageVisit } from '../frame/list.ts'
 import type { Next } from '../frame/page.ts'
-import {
-  code,
-  command,
-  controlIsOff,
-  copied,
-  counted,
-  emptyState,
-  hidden,
-  link,
-  paragraph,
-  time,
-  timeIn,
-  untrusted,
-  wideTable,
-} from '../frame/parts.ts'
+import * as ui from '../frame/parts.ts'
 import { findingView } from './findings.ts'
 
 export const check = definePage({
@@ -37,9 +23,9 @@ export const check = definePage({
   show(visit, report) {
     const ofLevel = (level: Verdict) => report.findings.filter(each => each.level === level)
     const open = groups.map(([level, heading]) => [heading, ofLevel(level)] as const)
-    return html`${paragraph(`Would this integration work in production? What GOV.UK Pay does differently, as far as the requests and deliveries show it.`)}
+    return html`${ui.paragraph(`Would this integration work in production? What GOV.UK Pay does differently, as far as the requests and deliveries show it.`)}
 ${windowPart(visit, report)}
-${report.from !== null && open.every(([, findings]) => findings.length === 0) && paragraph(ofLevel('pass').length > 0 ? 'Nothing that was seen would break.' : 'Nothing was judged, so nothing has passed.')}
+${report.from !== null && open.every(([, findings]) => findings.length === 0) && ui.paragraph(ofLevel('pass').length > 0 ? 'Nothing that was seen would break.' : 'Nothing was judged, so nothing has passed.')}
 ${open.map(
   ([heading, findings]) =>
     findings.length > 0 &&
@@ -50,7 +36,7 @@ ${findings.map(each => findingView(visit, each))}
 ${situationsPart(visit, report)}
 ${restPart('What passed', ofLevel('pass'))}
 ${restPart('What was not seen', ofLevel('not seen'))}
-${paragraph(html`The same in a terminal or a pipeline: ${command('farthing check')}. In a test: ${code("await account.check({ asOf: '1d' })")}.`)}`
+${ui.paragraph(html`The same in a terminal or a pipeline: ${ui.command('farthing check')}. In a test: ${ui.code("await account.check({ asOf: '1d' })")}.`)}`
   },
   fails: report => ({ fails: failsIn(report) }),
   actions: { make: { needsControl: true, run: make } },
@@ -64,14 +50,14 @@ const groups: [Level, heading: string][] = [
 
 function windowPart(visit: PageVisit, { kept, not_kept, from }: Report): Html {
   if (from === null)
-    return emptyState(
+    return ui.emptyState(
       visit,
       'Nothing is kept of the last 24 hours',
       'let your service make some requests',
     )
-  const all = counted(kept + not_kept, 'exchange')
-  return paragraph(
-    html`${not_kept === 0 ? all : `${inDigits(kept)} of ${all}`} since ${time(Date.parse(from))}${not_kept > 0 && `; ${inDigits(not_kept)} were not kept`}.`,
+  const all = ui.counted(kept + not_kept, 'exchange')
+  return ui.paragraph(
+    html`${not_kept === 0 ? all : `${inDigits(kept)} of ${all}`} since ${ui.time(Date.parse(from))}${not_kept > 0 && `; ${inDigits(not_kept)} were not kept`}.`,
   )
 }
 
@@ -80,14 +66,14 @@ const situationsPart = (
   visit: PageVisit,
   { situations }: Report,
 ): Html => html`<h2 class="govuk-heading-m">Situations of production</h2>
-${paragraph('What the documentation of GOV.UK Pay tells a client to handle, and whether your application has met it.')}
-${!visit.config.control && controlIsOff('Here each would have a button')}
-${wideTable(situations, {
+${ui.paragraph('What the documentation of GOV.UK Pay tells a client to handle, and whether your application has met it.')}
+${!visit.config.control && ui.controlIsOff('Here each would have a button')}
+${ui.wideTable(situations, {
   caption: 'Situations of production',
   columns: {
     Situation: ({ situation }) => situation,
     Met: ({ met, evidence }) =>
-      html`${met === null && 'Cannot be seen: '}${evidence === null ? 'No' : link(`${visit.root}requests/${evidence}`, timeIn(evidence))}`,
+      html`${met === null && 'Cannot be seen: '}${evidence === null ? 'No' : ui.link(`${visit.root}requests/${evidence}`, ui.timeIn(evidence))}`,
     How: ({ situation, met, line }) => met !== true && howPart(visit, situation, line),
   },
 })}`
@@ -105,9 +91,9 @@ function howPart(visit: PageVisit, situation: string, line: string): Html {
   })
   return html`${
     act
-      ? html`${actionForm(visit, 'make', html`${hidden('situation', situation)}${plan}`)}${then}
-${details('As a command', copied(situation, shown))}`
-      : html`${command && copied(situation, shown)}${then && html`<div>${then}</div>`}`
+      ? html`${actionForm(visit, 'make', html`${ui.hidden('situation', situation)}${plan}`)}${then}
+${details('As a command', ui.copied(situation, shown))}`
+      : html`${command && ui.copied(situation, shown)}${then && html`<div>${then}</div>`}`
   }`
 }
 
@@ -124,13 +110,13 @@ const restPart = (heading: string, findings: Finding[]): Html | false =>
   findings.length > 0 &&
   details(
     `${heading} (${findings.length})`,
-    wideTable(findings, {
+    ui.wideTable(findings, {
       caption: heading,
       columns: {
         Rule: ({ rule }) => rule,
         About: ({ title }) => title,
         Evidence: ({ times, sentence }) =>
-          times > 0 ? `Seen ${counted(times, 'time')}` : untrusted(sentence),
+          times > 0 ? `Seen ${ui.counted(times, 'time')}` : ui.untrusted(sentence),
       },
     }),
   )

@@ -9,7 +9,7 @@ import { type Html, html, type Part } from '../../../platform/web/html.ts'
 import { MOST_MS, MOST_POSTS } from '../../explain/check/probing.ts'
 import { showBroken } from '../../explain/check/production.ts'
 import type { Finding, Verdict } from '../../explain/check/rule.ts'
-import { briefTime, joined, link, paragraph, postForm, untrusted } from '../frame/parts.ts'
+import * as ui from '../frame/parts.ts'
 import type { AccountVisit } from '../frame/visit.ts'
 
 const colours: Partial<Record<Verdict, TagColour>> = { fail: 'red', warn: 'orange', note: 'blue' }
@@ -24,7 +24,7 @@ export function inProduction(keys: readonly string[] | undefined): Html | false 
     ({ rule, level, sentence, advice }) =>
       html`${levelTag(level)} <strong>In production:</strong> ${sentence} ${advice} (${rule})`,
   )
-  return insetText(joined(lines, html`<br>`))
+  return insetText(ui.joined(lines, html`<br>`))
 }
 
 /** Links of one finding. */
@@ -36,12 +36,12 @@ export function findingView(visit: AccountVisit, finding: Finding): Html {
   const often = times === 1 ? 'Once, at' : `${inDigits(times)} times, the newest at`
   const links = evidence
     .slice(0, MOST_LINKS)
-    .map(id => link(`${root}requests/${id}`, briefTime(timeOf(id), now)))
+    .map(id => ui.link(`${root}requests/${id}`, ui.briefTime(timeOf(id), now)))
   return html`<h3 class="govuk-heading-s" id="${rule}">${levelTag(finding.level)} ${rule} ${title}</h3>
-${paragraph(untrusted(sentence))}
-${paragraph(html`<strong>What to do:</strong> ${untrusted(asTypedHere(advice))}`)}
-${paragraph(html`${newest !== null && html`${often} ${briefTime(Date.parse(newest), now)}.`}${links.length > 0 && html` Evidence: ${joined(links)}.`} Source: ${link(source, sourceName(source))}.`)}
-${webhook_id !== undefined && probePart(visit, webhook_id, { receiver: html`the receiver of ${link(`${root}webhooks/${webhook_id}`, 'the webhook')}`, id: `probe-${rule}-${webhook_id}` })}`
+${ui.paragraph(ui.untrusted(sentence))}
+${ui.paragraph(html`<strong>What to do:</strong> ${ui.untrusted(asTypedHere(advice))}`)}
+${ui.paragraph(html`${newest !== null && html`${often} ${ui.briefTime(Date.parse(newest), now)}.`}${links.length > 0 && html` Evidence: ${ui.joined(links)}.`} Source: ${ui.link(source, sourceName(source))}.`)}
+${webhook_id !== undefined && probePart(visit, webhook_id, { receiver: html`the receiver of ${ui.link(`${root}webhooks/${webhook_id}`, 'the webhook')}`, id: `probe-${rule}-${webhook_id}` })}`
 }
 
 type Probe = { receiver: Part; id: string; text?: string | undefined }
@@ -53,5 +53,5 @@ export const probePart = (
   { receiver, id, text = 'Probe this receiver' }: Probe,
 ): Html | false =>
   !hasEnded &&
-  html`${paragraph(html`Sends at most ${MOST_POSTS} messages about paid payments to ${receiver} within ${MOST_MS / 1000} seconds: true ones, wrong signatures, a message twice, JSON that is printed differently and the like. The receiver acts on them as on any other message. They are no attempts of a message.`)}
-${postForm(account, `${root}webhooks/${webhook_id}/probe`, button({ id, text, secondary: true }))}`
+  html`${ui.paragraph(html`Sends at most ${MOST_POSTS} messages about paid payments to ${receiver} within ${MOST_MS / 1000} seconds: true ones, wrong signatures, a message twice, JSON that is printed differently and the like. The receiver acts on them as on any other message. They are no attempts of a message.`)}
+${ui.postForm(account, `${root}webhooks/${webhook_id}/probe`, button({ id, text, secondary: true }))}`

@@ -12,7 +12,7 @@ import { actionForm, definePage } from '../frame/define-page.ts'
 import { filterForm, oneOf, type PageVisit, pageLinks } from '../frame/list.ts'
 import { deliveryFilter, messageTable, noMatch, readMessages } from '../frame/message-attempts.ts'
 import type { Next } from '../frame/page.ts'
-import { emptyState, hidden, link, shortTime, untrusted } from '../frame/parts.ts'
+import * as ui from '../frame/parts.ts'
 import { type AccountVisit, pageAddress } from '../frame/visit.ts'
 
 /** Webhooks that were deactivated and whose messages are listed. */
@@ -51,7 +51,7 @@ export const deliveries = definePage({
       return [id, `${names.get(id)}${status === 'INACTIVE' ? ' (deactivated)' : ''}`]
     })
     const nameOf = ({ webhook_id }: DeliveryRow) =>
-      link(`${root}webhooks/${webhook_id}`, untrusted(names.get(webhook_id) ?? webhook_id))
+      ui.link(`${root}webhooks/${webhook_id}`, ui.untrusted(names.get(webhook_id) ?? webhook_id))
     return html`${webhooks.length > 0 && filterForm(visit, { webhook: choices })}
 ${resent && html`<div id="resent">${insetText(progressOf(resent, visit))}</div>`}
 ${open.length > 0 && !isRunning(resent, visit.wall) && actionForm(visit, 'resend', resendFields(open.length, values))}
@@ -78,7 +78,7 @@ const chosenOf = (webhooks: readonly Webhook[], webhook: string): Webhook[] =>
 
 function nothing(visit: Visit, webhooks: readonly Webhook[]): Html {
   if (webhooks.length === 0)
-    return emptyState(
+    return ui.emptyState(
       visit,
       'There are no messages, because no webhook is registered',
       'register one',
@@ -86,7 +86,7 @@ function nothing(visit: Visit, webhooks: readonly Webhook[]): Html {
     )
   const { webhook, event, status } = visit.values
   if (webhook === '' && event === '' && status === '')
-    return emptyState(visit, 'There are no messages yet', 'make a payment', 'payments/new')
+    return ui.emptyState(visit, 'There are no messages yet', 'make a payment', 'payments/new')
   const isSearched = event !== '' || (status !== '' && status !== 'PENDING')
   return noMatch(chosenOf(webhooks, webhook).length, isSearched)
 }
@@ -108,7 +108,7 @@ async function resend(visit: Visit): Promise<Next> {
 const resendFields = (
   count: number,
   { webhook, event }: { webhook: string; event: string },
-): Html => html`${webhook && hidden('webhook', webhook)}${event && hidden('event', event)}
+): Html => html`${webhook && ui.hidden('webhook', webhook)}${event && ui.hidden('event', event)}
 ${button({ id: 'send-all', text: `Send all failed again (${count === MOST_RESENT ? `the newest ${MOST_RESENT}` : count})` })}`
 
 /** How far a run is. */
@@ -123,7 +123,7 @@ function progressOf(resend: NewestResend, { now, wall }: AccountVisit): string {
   ]
     .filter(Boolean)
     .join(', ')
-  const begun = shortTime(at, now)
+  const begun = ui.shortTime(at, now)
   if (left.length === 0) return `Sent again at ${begun}: ${of}, ${results}.`
   return isRunning(resend, wall)
     ? `Being sent again since ${begun}: ${of} so far, ${results}.`

@@ -22,21 +22,7 @@ import { type AcceptedSend, acceptedByHand } from '../../record/by-hand.ts'
 import type { ByHand, Exchange } from '../../record/exchange.ts'
 import { bodyPart, headersAndBody, headersPart } from './exchange.ts'
 import { oneOf, type PageVisit, readPage } from './list.ts'
-import {
-  deliveryName,
-  deliveryTag,
-  leading,
-  link,
-  numeric,
-  paragraph,
-  paymentPart,
-  type ShownDelivery,
-  shortTime,
-  time,
-  timeOfDay,
-  untrusted,
-  wideTable,
-} from './parts.ts'
+import * as ui from './parts.ts'
 
 export const damageNames: Record<Damage, string> = {
   digit: 'one digit of the signature changed',
@@ -69,17 +55,17 @@ export const acceptedSince = (
 ): AcceptedSend | undefined => (status === 'FAILED' ? accepted.get(message_id) : undefined)
 
 export const sentAgainText = ({ at, result = '' }: AcceptedSend, now: number): string =>
-  `Sent again at ${shortTime(at, now)}: ${result}.`
+  `Sent again at ${ui.shortTime(at, now)}: ${result}.`
 
 export const againPart = (again: AcceptedSend | undefined, now: number): Html | undefined =>
-  again && html` ${untrusted(sentAgainText(again, now))}`
+  again && html` ${ui.untrusted(sentAgainText(again, now))}`
 
 /** The delivery status. `again` is the send by hand that was accepted since. */
 export function deliveryOf(
   message: Status,
   reading: Reading,
   again: AcceptedSend | undefined,
-): ShownDelivery {
+): ui.ShownDelivery {
   const status = statusAt(message, reading)
   return status === 'FAILED' && again ? 'sent again' : status
 }
@@ -123,16 +109,16 @@ const fromExchange = (exchange: Exchange): ShownAttempt => ({
 })
 
 export function attemptsPart(attempts: readonly ShownAttempt[], root: string): Html {
-  if (attempts.length === 0) return paragraph('It was never sent.')
-  return html`${wideTable(attempts, {
+  if (attempts.length === 0) return ui.paragraph('It was never sent.')
+  return html`${ui.wideTable(attempts, {
     caption: 'Delivery attempts, newest first',
     columns: {
-      'Attempt date': ({ at }) => time(at),
+      'Attempt date': ({ at }) => ui.time(at),
       Status: attempt =>
         html`${attemptTag(attempt)} ${attempt.exchange?.by_hand && nameOfAttempt(attempt.exchange.by_hand)}`,
       'Status code': ({ ending }) => ending.status ?? 'none',
-      Result: ({ ending }) => untrusted(ending.result),
-      Took: numeric(({ ms }) => (ms === null ? 'nothing was sent' : `${inDigits(ms)} ms`)),
+      Result: ({ ending }) => ui.untrusted(ending.result),
+      Took: ui.numeric(({ ms }) => (ms === null ? 'nothing was sent' : `${inDigits(ms)} ms`)),
     },
   })}
 ${attempts.map((each, i) => attemptDetails(each, `attempt ${attempts.length - i}`, i === 0, root))}`
@@ -144,8 +130,8 @@ export function attemptTag({ ending }: ShownAttempt): Html {
   const answer = answerToWrong(ending)
   if (answer === 'accepted') return tag('ACCEPTED, SIGNATURE WRONG', 'red')
   if (answer === 'refused') return tag('REFUSED, AS IT MUST', 'green')
-  if (status === null && result === NOBODY_LISTENS) return deliveryTag('not listening')
-  return deliveryTag(isSuccess(status) ? 'SUCCESSFUL' : 'FAILED')
+  if (status === null && result === NOBODY_LISTENS) return ui.deliveryTag('not listening')
+  return ui.deliveryTag(isSuccess(status) ? 'SUCCESSFUL' : 'FAILED')
 }
 
 /** `name` tells the parts of one attempt from those of another, for screen readers. */
@@ -158,7 +144,7 @@ function attemptDetails(
   const by_hand = exchange?.by_hand
   const cause = consequenceOf(ending)
   // The page begins with that of the newest.
-  const why = !open && cause !== undefined && paragraph(untrusted(cause))
+  const why = !open && cause !== undefined && ui.paragraph(ui.untrusted(cause))
   // The bytes of the message itself are on the page already.
   const differs = by_hand !== undefined && by_hand.kind !== 'again'
   const content = exchange
@@ -167,24 +153,24 @@ function attemptDetails(
 ${headersPart(exchange.request_headers)}
 ${differs && bodyPart(name, exchange.request_body)}
 <h4 class="govuk-heading-s">The receiver’s response</h4>
-${exchange.status === null ? paragraph('There was none.') : headersAndBody(`the response to ${name}`, exchange.response_headers, exchange.response_body)}
-${paragraph(link(`${root}requests/${exchange.exchange_id}`, 'This attempt alone, and as curl'))}`
+${exchange.status === null ? ui.paragraph('There was none.') : headersAndBody(`the response to ${name}`, exchange.response_headers, exchange.response_body)}
+${ui.paragraph(ui.link(`${root}requests/${exchange.exchange_id}`, 'This attempt alone, and as curl'))}`
     : html`${why}
-${paragraph('The request and the response were not recorded, or are older than 24 hours.')}`
-  return html`<h3 class="govuk-heading-s farthing-attempt">${time(at)}</h3>
+${ui.paragraph('The request and the response were not recorded, or are older than 24 hours.')}`
+  return html`<h3 class="govuk-heading-s farthing-attempt">${ui.time(at)}</h3>
 ${details(by_hand ? nameOfAttempt(by_hand) : 'Request and response', content, { open })}`
 }
 
 export const deliveryFilter = oneOf(
   'Delivery status',
   ['SUCCESSFUL', 'FAILED', 'PENDING', 'not listening'],
-  { nameOf: deliveryName },
+  { nameOf: ui.deliveryName },
 )
 
 /** `isSearched`: for a filter that no index has, only the newest messages of each of the `webhooks` are looked at. */
 export const noMatch = (webhooks: number, isSearched: boolean): Html =>
-  html`${paragraph('There are no results for the filters you used.')}
-${isSearched && paragraph(`The newest ${inDigits(searchedOf(webhooks))} messages of each webhook were looked through.`)}`
+  html`${ui.paragraph('There are no results for the filters you used.')}
+${isSearched && ui.paragraph(`The newest ${inDigits(searchedOf(webhooks))} messages of each webhook were looked through.`)}`
 
 /** A page of the messages of these webhooks, with what the list says of each. */
 export async function readMessages(
@@ -205,32 +191,33 @@ export const messageTable = (
   { page, accepted, references }: Awaited<ReturnType<typeof readMessages>>,
   webhookOf?: (message: DeliveryRow) => Part,
 ): Html =>
-  wideTable(page.items, {
+  ui.wideTable(page.items, {
     caption: 'Messages, newest first',
     at: ({ created }) => created,
     columns: {
       Payment: ({ payment_id }) =>
-        link(
+        ui.link(
           `${visit.root}payments/${payment_id}`,
-          paymentPart(payment_id, references.get(payment_id)),
+          ui.paymentPart(payment_id, references.get(payment_id)),
         ),
-      'Event name': leading(({ message_id, event_type }) =>
-        link(`${visit.root}messages/${message_id}`, event_type),
+      'Event name': ui.leading(({ message_id, event_type }) =>
+        ui.link(`${visit.root}messages/${message_id}`, event_type),
       ),
-      'Delivery status': leading(message =>
+      'Delivery status': ui.leading(message =>
         deliveryPart(message, visit, accepted.get(message.message_id)),
       ),
       Webhook: webhookOf,
-      'Event date': ({ created }) => timeOfDay(created),
+      'Event date': ({ created }) => ui.timeOfDay(created),
     },
   })
 
 /** The status, and of a message that was not delivered why. `again` is the send by hand that was accepted. */
 function deliveryPart(message: MessageRow, reading: Reading, again?: AcceptedSend): Html {
   const status = deliveryOf(message, reading, again)
-  if (status === 'sent again') return html`${deliveryTag(status)}${againPart(again, reading.now)}`
+  if (status === 'sent again')
+    return html`${ui.deliveryTag(status)}${againPart(again, reading.now)}`
   const last = attemptsOf(message).at(-1)
   const isOver = status === 'FAILED' || status === 'not listening'
   const cause = isOver && last && causeOf({ status: last.status_code, result: last.result })
-  return html`${deliveryTag(status)} ${cause && untrusted(cause)}`
+  return html`${ui.deliveryTag(status)} ${cause && ui.untrusted(cause)}`
 }

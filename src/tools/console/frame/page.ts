@@ -16,15 +16,7 @@ import { sendHtml } from '../../../platform/web/headers.ts'
 import { type Html, html, type Part } from '../../../platform/web/html.ts'
 import * as layout from '../../../platform/web/layout.ts'
 import type { Fails } from '../../explain/check/count.ts'
-import {
-  ACCOUNT_FIELD,
-  ACCOUNT_HEADER,
-  heading,
-  link,
-  paragraph,
-  postForm,
-  shortTime,
-} from './parts.ts'
+import * as ui from './parts.ts'
 import {
   type AccountVisit,
   type ConsoleContext,
@@ -83,7 +75,7 @@ export function sendPage(
   if (live) void reply.header('etag', live.tag)
   const banner = takeBanner(visit, reply)
   const { site, account, hasEnded } = visit
-  const body = html`${above && html`${above}\n`}${itsHeading ?? heading(title)}
+  const body = html`${above && html`${above}\n`}${itsHeading ?? ui.heading(title)}
 ${content}`
   const parts = html`
 ${
@@ -122,7 +114,7 @@ ${narrow ? layout.twoThirds(body) : body}`
 
 /** Such as ` (2)`, or ` (2 at 08:20:31)` of a number that may be another by now. */
 function countText({ fails, at }: Fails = { fails: 0 }, now: number): string {
-  if (at !== undefined) return ` (${fails} at ${shortTime(at, now, 'seconds')})`
+  if (at !== undefined) return ` (${fails} at ${ui.shortTime(at, now, 'seconds')})`
   return fails > 0 ? ` (${fails})` : ''
 }
 
@@ -139,7 +131,7 @@ function navigation(
     current: isCurrent(each),
   }))
   // The pages of a test account may have been opened with the key of its parent.
-  const signOut = postForm(
+  const signOut = ui.postForm(
     base === '/console' ? account : undefined,
     `${site}/console/sign-out`,
     html`<span><span class="govuk-visually-hidden">Account: </span><a class="govuk-link" href="${root}accounts"><bdi>${givenName(account)}</bdi></a> · <span class="govuk-visually-hidden">Behaviour: </span>${account.behaviour}</span>
@@ -178,14 +170,14 @@ export const endedAccount = ({ home, hasEnded }: AccountVisit): Page | undefined
     ? {
         title: 'This test account has ended',
         status: 409,
-        content: html`${paragraph('Nothing was done.')}
-${paragraph(link(home, 'Read its pages'))}`,
+        content: html`${ui.paragraph('Nothing was done.')}
+${ui.paragraph(ui.link(home, 'Read its pages'))}`,
       }
     : undefined
 
 export const inAnother = (account: Account): Pick<Page, 'title' | 'heading'> => ({
   title: 'You are now in another account',
-  heading: heading(html`You are now in <bdi>${givenName(account)}</bdi>`),
+  heading: ui.heading(html`You are now in <bdi>${givenName(account)}</bdi>`),
 })
 
 /**
@@ -194,14 +186,14 @@ export const inAnother = (account: Account): Pick<Page, 'title' | 'heading'> => 
  */
 export function otherAccount(visit: Visit & { account: Account }): Page | undefined {
   const { home, account, request } = visit
-  const form = isForm(request) ? formBody(request).get(ACCOUNT_FIELD) : null
-  const from = form ?? request.headers[ACCOUNT_HEADER] ?? null
+  const form = isForm(request) ? formBody(request).get(ui.ACCOUNT_FIELD) : null
+  const from = form ?? request.headers[ui.ACCOUNT_HEADER] ?? null
   if (from === null || from === account.name || from === givenName(account)) return undefined
   return {
     ...inAnother(account),
     status: 409,
-    content: html`${paragraph(html`Nothing was done. The page that you used is one of the account <bdi>${givenName({ name: String(from) })}</bdi>, and this browser has signed in to <bdi>${givenName(account)}</bdi> since.`)}
-${paragraph(html`${link(home, 'Go to the home page of this account')}, or sign out and sign in with a key of the other.`)}`,
+    content: html`${ui.paragraph(html`Nothing was done. The page that you used is one of the account <bdi>${givenName({ name: String(from) })}</bdi>, and this browser has signed in to <bdi>${givenName(account)}</bdi> since.`)}
+${ui.paragraph(html`${ui.link(home, 'Go to the home page of this account')}, or sign out and sign in with a key of the other.`)}`,
   }
 }
 

@@ -22,17 +22,7 @@ import { newestId } from '../../record/store.ts'
 import { firstMinute, MINUTES, readTraffic } from '../../record/traffic-store.ts'
 import { definePage } from '../frame/define-page.ts'
 import { refusalText } from '../frame/exchange.ts'
-import {
-  briefTime,
-  copied,
-  counted,
-  hidden,
-  link,
-  paragraph,
-  postForm,
-  statusTag,
-  untrusted,
-} from '../frame/parts.ts'
+import * as ui from '../frame/parts.ts'
 import type { AccountVisit } from '../frame/visit.ts'
 import { addressOfGroup, readRefusals } from '../requests/find.ts'
 import { refusedKeysPart, requestLine } from '../requests/list.ts'
@@ -68,9 +58,9 @@ ${attentionPart(visit, attention)}
 <h2 class="govuk-heading-m">Payments now</h2>
 ${countsPart(visit, counts)}
 <h2 class="govuk-heading-m">Your service</h2>
-${paragraph(html`Base URL of the API: ${copied('Base URL', visit.addresses.api)}`)}
+${ui.paragraph(html`Base URL of the API: ${ui.copied('Base URL', visit.addresses.api)}`)}
 ${behaviourPart(visit)}
-${paragraph(link(`${visit.site}/docs`, 'API documentation'))}`,
+${ui.paragraph(ui.link(`${visit.site}/docs`, 'API documentation'))}`,
   fails: data => data.fails,
   live: async visit => {
     const { exchange_id, payment } = await newestOf(visit)
@@ -79,8 +69,8 @@ ${paragraph(link(`${visit.site}/docs`, 'API documentation'))}`,
 })
 
 const behaviourPart = ({ account: { behaviour, parent }, root }: AccountVisit): Html =>
-  paragraph(
-    html`Behaviour: ${behaviour}. This account ${behaviourMeanings[behaviour]}.${parent === null && html` ${link(`${root}accounts`, 'Make a test account with the other')}`}`,
+  ui.paragraph(
+    html`Behaviour: ${behaviour}. This account ${behaviourMeanings[behaviour]}.${parent === null && html` ${ui.link(`${root}accounts`, 'Make a test account with the other')}`}`,
   )
 
 /** The newest exchange and the newest payment: what changes anything on the page is one of them. */
@@ -106,7 +96,7 @@ const firstSteps = ({ root }: AccountVisit): Html =>
 <ol class="govuk-list govuk-list--number govuk-list--spaced">
 <li>${buttonLink('make-payment', 'Make a payment', `${root}payments/new`)}
 <br>Choose how it ends, or pay it on its pages. It moves no money.</li>
-<li>${link(`${root}webhooks/new`, 'Register a webhook')}, so that your service is told what becomes of payments. Each message and its response are listed here.</li>
+<li>${ui.link(`${root}webhooks/new`, 'Register a webhook')}, so that your service is told what becomes of payments. Each message and its response are listed here.</li>
 <li>Send requests from your own service, to the base URL below and with the key of this account. Each of them is listed here, with its response.</li>
 </ol>`
 
@@ -114,13 +104,13 @@ const countsPart = ({ root }: AccountVisit, counts: Map<Status, number>): Html =
   html`<ul class="govuk-list farthing-counts">
 ${[...counts].map(
   ([status, found]) =>
-    html`<li>${statusTag(status)} ${link(
+    html`<li>${ui.statusTag(status)} ${ui.link(
       `${root}payments?status=${status}`,
       html`${found > MOST_COUNTED ? `more than ${inDigits(MOST_COUNTED)}` : inDigits(found)}<span class="govuk-visually-hidden"> ${status}</span>`,
     )}</li>
 `,
 )}</ul>
-${paragraph(html`Those of the last 7 days. ${link(`${root}payments`, 'All payments')}`)}`
+${ui.paragraph(html`Those of the last 7 days. ${ui.link(`${root}payments`, 'All payments')}`)}`
 
 const MOST_LINES = 5
 /** Webhooks that are looked at, and failed messages of each. */
@@ -144,19 +134,19 @@ const attentionPart = (
   { lines, more }: Awaited<ReturnType<typeof readAttention>>,
 ): Html =>
   lines.length === 0
-    ? paragraph('Nothing.')
+    ? ui.paragraph('Nothing.')
     : html`<ul class="farthing-attention" role="list">
 ${lines.map(
-  ({ text, help }, i) => html`<li>${paragraph(text)}
+  ({ text, help }, i) => html`<li>${ui.paragraph(text)}
 <div class="govuk-button-group">${help.map((each, nth) => helpPart(visit, each, `help-${i}-${nth}`))}</div></li>
 `,
 )}</ul>
-${more > 0 && paragraph(html`And ${more} more: ${link(`${visit.root}requests?show=refused`, 'all refused requests')}, ${link(`${visit.root}deliveries?status=FAILED`, 'all failed messages')}.`)}`
+${more > 0 && ui.paragraph(html`And ${more} more: ${ui.link(`${visit.root}requests?show=refused`, 'all refused requests')}, ${ui.link(`${visit.root}deliveries?status=FAILED`, 'all failed messages')}.`)}`
 
 const helpPart = ({ account, hasEnded }: AccountVisit, { text, href, posts }: Help, id: string) => {
   if (!posts) return buttonLink(id, text, href, { secondary: true })
-  const fields = Object.entries(posts).map(([name, value]) => hidden(name, value))
-  return !hasEnded && postForm(account, href, [fields, button({ id, text, secondary: true })])
+  const fields = Object.entries(posts).map(([name, value]) => ui.hidden(name, value))
+  return !hasEnded && ui.postForm(account, href, [fields, button({ id, text, secondary: true })])
 }
 
 /** A line for the failed messages of one webhook that ended alike. */
@@ -170,9 +160,9 @@ async function failedLines({ context, account, now, wall, root }: AccountVisit):
     const { webhook_id } = webhook
     const own = failures.filter(each => each.webhook_id === webhook_id)
     const byEnding = Map.groupBy(own, each => attemptsOf(each).at(-1)?.result ?? '')
-    const name = link(
+    const name = ui.link(
       `${root}webhooks/${webhook_id}?delivery=FAILED`,
-      untrusted(webhookTitle(webhook)),
+      ui.untrusted(webhookTitle(webhook)),
     )
     const again = isSending
       ? { text: 'See what is sent again', href: `${root}deliveries` }
@@ -186,7 +176,7 @@ async function failedLines({ context, account, now, wall, root }: AccountVisit):
       const message = `${root}messages/${newest?.message_id}`
       const status = newest ? attemptsOf(newest).at(-1)?.status_code : undefined
       return {
-        text: html`${count}${count >= MOST_FAILED && ' or more'} ${count === 1 ? 'message' : 'messages'} to ${name} failed, the newest at ${newest && briefTime(timeOf(newest.message_id), now)}: ${untrusted(result)}`,
+        text: html`${count}${count >= MOST_FAILED && ' or more'} ${count === 1 ? 'message' : 'messages'} to ${name} failed, the newest at ${newest && ui.briefTime(timeOf(newest.message_id), now)}: ${ui.untrusted(result)}`,
         help: [
           isSignatureRefusal(status ?? null)
             ? {
@@ -205,7 +195,7 @@ async function failedLines({ context, account, now, wall, root }: AccountVisit):
 /** The fails of the check. */
 function checkLines({ root, now }: AccountVisit, { fails, at }: Fails): Line[] {
   if (fails === 0) return []
-  const text = html`${counted(fails, 'thing')} would break in production${at !== undefined && html`, counted at ${briefTime(at, now)}`}`
+  const text = html`${ui.counted(fails, 'thing')} would break in production${at !== undefined && html`, counted at ${ui.briefTime(at, now)}`}`
   return [{ text, help: [{ text: 'Show the check', href: `${root}check` }] }]
 }
 
@@ -224,7 +214,7 @@ async function refusedLines(visit: AccountVisit) {
         : [`${inDigits(found)} × ${context.summaries.get(operation) ?? operation}`, 'the newest, ']
     return [
       {
-        text: html`${untrusted(what)} refused, ${which}at ${briefTime(exchange.at, now)}: ${untrusted(why)}`,
+        text: html`${ui.untrusted(what)} refused, ${which}at ${ui.briefTime(exchange.at, now)}: ${ui.untrusted(why)}`,
         help: [
           { text: 'Show the request', href: `${root}requests/${exchange.exchange_id}` },
           ...(found > 1 ? [{ text: 'Show all like it', href: root + addressOfGroup(group) }] : []),

@@ -10,7 +10,7 @@ import {
   type Sought,
 } from '../../lists/find-payments-store.ts'
 import { dayFilter, type Filters, oneOf, type PageVisit, spanIn } from '../frame/list.ts'
-import { code, joined, link, paragraph, untrusted } from '../frame/parts.ts'
+import * as ui from '../frame/parts.ts'
 import type { AccountVisit } from '../frame/visit.ts'
 
 /** In the filter of the status. */
@@ -59,32 +59,32 @@ const references = (filter: PaymentFilter): string =>
 export function scopeOf(filter: PaymentFilter): Html | false {
   const { sought, refunded } = filter
   if (!sought && !refunded) return false
-  return paragraph(
+  return ui.paragraph(
     sought?.by === 'reference' ? references(filter) : `These are found among ${scope(filter)}.`,
   )
 }
 
 /** No results: what was searched, and what the field understands. */
 export const noMatch = ({ site }: AccountVisit, values: Filtered, filter: PaymentFilter): Html =>
-  html`${paragraph('There are no results for the filters you used.')}
-${paragraph(html`Searched: ${joined(searched(values, filter))}. ${filter.sought?.by === 'reference' && references(filter)}`)}
+  html`${ui.paragraph('There are no results for the filters you used.')}
+${ui.paragraph(html`Searched: ${ui.joined(searched(values, filter))}. ${filter.sought?.by === 'reference' && references(filter)}`)}
 ${filter.sought && whatFieldUnderstands}
-${paragraph(html`${link(`${site}/docs`, 'The API searches by more')}: name, card and agreement.`)}`
+${ui.paragraph(html`${ui.link(`${site}/docs`, 'The API searches by more')}: name, card and agreement.`)}`
 
 const whatFieldUnderstands = html`<p class="govuk-body">The field understands:</p>
 <ul class="govuk-list govuk-list--bullet">
 <li>an identifier of a payment, a refund, a message, a webhook or a request, in any case: it opens its page</li>
 <li>a reference or a part of one, in any case</li>
-<li>a part of an email address, with its ${code('@')}</li>
-<li>${code('metadata.name=value')}, with the whole value</li>
-<li>an amount in pounds: ${code('£77.77')} or ${code('77.77')}</li>
+<li>a part of an email address, with its ${ui.code('@')}</li>
+<li>${ui.code('metadata.name=value')}, with the whole value</li>
+<li>an amount in pounds: ${ui.code('£77.77')} or ${ui.code('77.77')}</li>
 </ul>`
 
 const searched = ({ status, from, to }: Filtered, filter: PaymentFilter): Part[] => [
   filter.sought && soughtText(filter.sought, scope(filter)),
-  status && html`status ${untrusted(status)}`,
-  from && html`from ${untrusted(from)}`,
-  to && html`to ${untrusted(to)}`,
+  status && html`status ${ui.untrusted(status)}`,
+  from && html`from ${ui.untrusted(from)}`,
+  to && html`to ${ui.untrusted(to)}`,
   !filter.sought && 'the payments of the last 7 days',
 ]
 
@@ -93,10 +93,10 @@ function soughtText(sought: Sought, scope: string): Html {
     case 'amount':
       return html`the amount ${inPounds(sought.pence)} among ${scope}`
     case 'metadata':
-      return html`metadata ${untrusted(sought.name)} with the value ${untrusted(sought.value)} among ${scope}`
+      return html`metadata ${ui.untrusted(sought.name)} with the value ${ui.untrusted(sought.value)} among ${scope}`
     case 'email':
-      return html`email addresses and references with ${untrusted(sought.text)} among ${scope}`
+      return html`email addresses and references with ${ui.untrusted(sought.text)} among ${scope}`
     case 'reference':
-      return html`references with ${untrusted(sought.text)}`
+      return html`references with ${ui.untrusted(sought.text)}`
   }
 }

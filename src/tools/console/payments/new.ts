@@ -29,7 +29,7 @@ import { definePage } from '../frame/define-page.ts'
 import { type FormFields, fieldParts, POUNDS, submit, type Typed, textIn } from '../frame/form.ts'
 import type { PageVisit } from '../frame/list.ts'
 import type { Code, Next } from '../frame/page.ts'
-import { link, paragraph, postForm, statusTag, untrusted } from '../frame/parts.ts'
+import * as ui from '../frame/parts.ts'
 import { type AccountVisit, pageOfAddress, signInFirst, type Visit } from '../frame/visit.ts'
 import { act, endOf } from './actions.ts'
 
@@ -52,18 +52,18 @@ export const back = definePage({
   read: ({ context, account, id, now }) => findPayment(context.database, account.room, id, now),
   show: (visit, payment) =>
     payment
-      ? html`${paragraph(html`${isPayable(statusOf(payment)) ? 'The payment is still open:' : 'The payment has ended:'} ${statusTag(statusOf(payment))}`)}
-${paragraph(html`${inPounds(payment.given.amount)}, ${untrusted(payment.given.reference)}. Here your own service would read the payment, and show your user what came of it.`)}
-${paragraph(link(`${visit.root}payments/${visit.id}`, 'Its timeline'))}
-${!visit.hasEnded && paragraph(link(`${visit.root}payments/new`, 'Make another payment'))}`
+      ? html`${ui.paragraph(html`${isPayable(statusOf(payment)) ? 'The payment is still open:' : 'The payment has ended:'} ${ui.statusTag(statusOf(payment))}`)}
+${ui.paragraph(html`${inPounds(payment.given.amount)}, ${ui.untrusted(payment.given.reference)}. Here your own service would read the payment, and show your user what came of it.`)}
+${ui.paragraph(ui.link(`${visit.root}payments/${visit.id}`, 'Its timeline'))}
+${!visit.hasEnded && ui.paragraph(ui.link(`${visit.root}payments/new`, 'Make another payment'))}`
       : returned(visit),
 })
 
 /** The same whether there is such a payment or not. */
 function returned({ request, site }: Visit): Html {
   const page = pageOfAddress(request.originalUrl)
-  return html`${paragraph('The service that made the payment knows its result.')}
-${paragraph(link(`${site}/console/${signInFirst(page)}`, 'Sign in to see the payment'))}`
+  return html`${ui.paragraph('The service that made the payment knows its result.')}
+${ui.paragraph(ui.link(`${site}/console/${signInFirst(page)}`, 'Sign in to see the payment'))}`
 }
 
 /** A payment that is made in a state, with the code of the endpoints that lead there. */
@@ -203,10 +203,10 @@ function newPaymentForm(visit: AccountVisit, typed: Typed | undefined): Html {
 ${details('Prefilled details', fieldParts(typed, prefilled), { id: 'prefilled', open: isPrefilled })}
 ${button({ id: 'create', text: 'Create the payment' })}`
   return html`<h2 class="govuk-heading-m">Ready-made</h2>
-${paragraph('Each makes a payment of £14.50 and brings it into its state. Webhooks are sent as usual.')}
-${postForm(account, action, readyButtons)}
+${ui.paragraph('Each makes a payment of £14.50 and brings it into its state. Webhooks are sent as usual.')}
+${ui.postForm(account, action, readyButtons)}
 <h2 class="govuk-heading-m">Your own</h2>
-${postForm(account, action, content)}`
+${ui.postForm(account, action, content)}`
 }
 
 const readyButtons = buttonGroup(

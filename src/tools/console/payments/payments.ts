@@ -23,21 +23,7 @@ import {
   pageLinks,
   readPage,
 } from '../frame/list.ts'
-import {
-  type Columns,
-  counted,
-  deliveryNames,
-  emptyState,
-  joined,
-  leading,
-  link,
-  paragraph,
-  refundedText,
-  statusTag,
-  timeOfDay,
-  untrusted,
-  wideTable,
-} from '../frame/parts.ts'
+import * as ui from '../frame/parts.ts'
 import { type AccountVisit, pageAddress } from '../frame/visit.ts'
 import { filterOf, filters, noMatch, scopeOf, type Visit } from './find.ts'
 
@@ -53,7 +39,7 @@ export const payments = definePage({
   show: (visit, data) =>
     html`${!visit.hasEnded && buttonLink('make-payment', 'Make a payment', `${visit.root}payments/new`)}
 ${filterForm(visit, {}, { id: 'search', text: 'Search' })}
-${paragraph(daysOf(visit))}
+${ui.paragraph(daysOf(visit))}
 ${data && listPart(visit, data)}`,
   live: true,
   entries: data => data?.page.ids ?? [],
@@ -62,9 +48,9 @@ ${data && listPart(visit, data)}`,
 const daysOf = ({ here, values }: Visit): Html => {
   const days = { Today: 'today', Yesterday: 'yesterday', 'Last 7 days': '' }
   const links = Object.entries(days).map(([text, day]) =>
-    link(pageAddress(here, { ...values, from: day, to: day }), text),
+    ui.link(pageAddress(here, { ...values, from: day, to: day }), text),
   )
-  return joined(links, ' · ')
+  return ui.joined(links, ' · ')
 }
 
 /** The list; undefined where a filter cannot be read. */
@@ -116,7 +102,7 @@ async function placeOf(
   const all = (count: number) =>
     count > MOST_COUNTED
       ? `more than ${inDigits(MOST_COUNTED)} payments`
-      : counted(count, 'payment')
+      : ui.counted(count, 'payment')
   if (!newer && !older) return all(items.length)
   if (options.filter.sought || options.filter.refunded) return undefined
   const [total, before] = await Promise.all([
@@ -132,8 +118,8 @@ function listPart(visit: Visit, { filter, page, place, deliveries }: Data): Html
   if (page.items.length === 0)
     return isFiltered(visit)
       ? noMatch(visit, values, filter)
-      : emptyState(visit, 'There are no payments in the last 7 days', 'make one', 'payments/new')
-  return html`${place !== undefined && paragraph(place)}
+      : ui.emptyState(visit, 'There are no payments in the last 7 days', 'make one', 'payments/new')
+  return html`${place !== undefined && ui.paragraph(place)}
 ${scopeOf(filter)}
 ${paymentTable({
   caption: 'Payments, newest first',
@@ -152,26 +138,28 @@ type PaymentTable = {
   payments: readonly Payment[]
   addressOf: (payment: Payment) => string
   /** The columns before the time. */
-  more: Columns<Payment>
+  more: ui.Columns<Payment>
 }
 
 export const paymentTable = ({ caption, payments, addressOf, more }: PaymentTable): Html =>
-  wideTable(payments, {
+  ui.wideTable(payments, {
     caption,
     at: ({ payment_id }) => timeOf(payment_id),
     columns: {
-      Reference: payment => link(addressOf(payment), untrusted(payment.given.reference)),
+      Reference: payment => ui.link(addressOf(payment), ui.untrusted(payment.given.reference)),
       Amount: { cell: ({ given }) => inPounds(given.amount), numeric: true, leads: true },
-      Status: leading(payment => html`${statusTag(statusOf(payment))} ${refundedText(payment)}`),
+      Status: ui.leading(
+        payment => html`${ui.statusTag(statusOf(payment))} ${ui.refundedText(payment)}`,
+      ),
       ...more,
-      Created: ({ payment_id }) => timeOfDay(timeOf(payment_id)),
+      Created: ({ payment_id }) => ui.timeOfDay(timeOf(payment_id)),
     },
   })
 
 /** A failure leads to its message, which says why. */
 function webhooks({ root }: AccountVisit, deliveries: readonly Delivery[]): Part {
   if (deliveries.length === 0) return 'none'
-  const parts = [...deliveryNames].flatMap(([status, name]) =>
+  const parts = [...ui.deliveryNames].flatMap(([status, name]) =>
     deliveries
       .filter(each => each.status === status)
       .map(({ found, message_id }) => {
@@ -180,5 +168,5 @@ function webhooks({ root }: AccountVisit, deliveries: readonly Delivery[]): Part
         return html`<a class="govuk-link${status === 'FAILED' && ' farthing-failed'}" href="${root}messages/${message_id}">${text}</a>`
       }),
   )
-  return joined(parts)
+  return ui.joined(parts)
 }

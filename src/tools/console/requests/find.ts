@@ -20,18 +20,7 @@ import {
   type PageVisit,
   spanIn,
 } from '../frame/list.ts'
-import {
-  code,
-  joined,
-  link,
-  numeric,
-  paragraph,
-  time,
-  timeIn,
-  unbroken,
-  untrusted,
-  wideTable,
-} from '../frame/parts.ts'
+import * as ui from '../frame/parts.ts'
 import { type AccountVisit, pageAddress } from '../frame/visit.ts'
 
 /** What the list shows. Attempts are on the pages of their messages. */
@@ -104,10 +93,10 @@ export function filterOf({ values, wall }: Visit): ExchangeFilter & { text?: str
 
 /** No results: what was searched, and what the fields that were used understand. */
 export const noMatch = (visit: Visit): Html =>
-  html`${paragraph('There are no results for the filters you used.')}
-${paragraph(html`Searched: ${joined(searched(visit).map(untrusted))}, among the requests that are kept: those of the last 24 hours, at most 10,000 of an account (1,000 of a test account).`)}
-${visit.values.payment && paragraph('The field for the payment understands an identifier, and a whole reference in any case.')}
-${visit.values.text && paragraph(`The field for a text understands any part of an address or of a body as it was sent, in any case; of long bodies the first ${RECORDED_BODY_BYTES / 1024} KiB are kept.`)}`
+  html`${ui.paragraph('There are no results for the filters you used.')}
+${ui.paragraph(html`Searched: ${ui.joined(searched(visit).map(ui.untrusted))}, among the requests that are kept: those of the last 24 hours, at most 10,000 of an account (1,000 of a test account).`)}
+${visit.values.payment && ui.paragraph('The field for the payment understands an identifier, and a whole reference in any case.')}
+${visit.values.text && ui.paragraph(`The field for a text understands any part of an address or of a body as it was sent, in any case; of long bodies the first ${RECORDED_BODY_BYTES / 1024} KiB are kept.`)}`
 
 /** Each filter in words. */
 export function searched({ context, values }: Visit): string[] {
@@ -144,18 +133,21 @@ export const refusalsPart = (
 ): Html | false =>
   total > 0 &&
   html`<h2 class="govuk-heading-m" id="refusals">Refusals</h2>
-${wideTable(groups, {
+${ui.wideTable(groups, {
   caption: 'Refused requests of the last 24 hours that are alike',
   columns: {
     Operation: group =>
-      link(root + addressOfGroup(group), context.summaries.get(group.operation) ?? group.operation),
+      ui.link(
+        root + addressOfGroup(group),
+        context.summaries.get(group.operation) ?? group.operation,
+      ),
     Code: group => group.code ?? `${group.status}`,
-    Field: ({ field }) => field !== null && unbroken(code(field)),
-    'How often': numeric(({ found }) => inDigits(found)),
+    Field: ({ field }) => field !== null && ui.unbroken(ui.code(field)),
+    'How often': ui.numeric(({ found }) => inDigits(found)),
     Newest: ({ newest, exchange }) =>
-      exchange ? link(`${root}requests/${newest}`, time(exchange.at)) : timeIn(newest),
+      exchange ? ui.link(`${root}requests/${newest}`, ui.time(exchange.at)) : ui.timeIn(newest),
     'What the newest was told': ({ exchange }) =>
-      untrusted((exchange && refusalText(exchange)) ?? ''),
+      ui.untrusted((exchange && refusalText(exchange)) ?? ''),
   },
 })}
-${total > groups.length && paragraph(`The newest ${groups.length} of ${total} kinds are shown.`)}`
+${total > groups.length && ui.paragraph(`The newest ${groups.length} of ${total} kinds are shown.`)}`

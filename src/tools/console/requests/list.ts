@@ -27,21 +27,7 @@ import {
   pageLinks,
   readPage,
 } from '../frame/list.ts'
-import {
-  code,
-  counted,
-  emptyState,
-  leading,
-  link,
-  numeric,
-  paragraph,
-  paymentPart,
-  time,
-  timeOfDay,
-  unbroken,
-  untrusted,
-  wideTable,
-} from '../frame/parts.ts'
+import * as ui from '../frame/parts.ts'
 import {
   filterOf,
   filters,
@@ -83,17 +69,17 @@ export const requests = definePage({
     return html`${refusals && refusalsPart(visit, refusals)}
 ${
   isEmpty && !isFiltered(visit)
-    ? emptyState(
+    ? ui.emptyState(
         visit,
         'No request of the last 24 hours is recorded',
-        html`send one to ${code(visit.addresses.api)} with the key of this account`,
+        html`send one to ${ui.code(visit.addresses.api)} with the key of this account`,
       )
-    : html`<h2 class="govuk-heading-m">${isFiltered(visit) ? untrusted(searched(visit).join(', ')) : 'All requests'}</h2>
+    : html`<h2 class="govuk-heading-m">${isFiltered(visit) ? ui.untrusted(searched(visit).join(', ')) : 'All requests'}</h2>
 ${filterForm(visit, { operation })}
-${hasOwnClock(visit.account) && paragraph('From and To are on the machine’s clock.')}
-${!isFiltered(visit) && paragraph(link(`${visit.here}?show=refused`, 'Only refused'))}
+${hasOwnClock(visit.account) && ui.paragraph('From and To are on the machine’s clock.')}
+${!isFiltered(visit) && ui.paragraph(ui.link(`${visit.here}?show=refused`, 'Only refused'))}
 ${isEmpty ? noMatch(visit) : list(visit, page, gaps)}
-${oldest && paragraph(html`The record of this account begins at ${time(oldest.at)}.`)}`
+${oldest && ui.paragraph(html`The record of this account begins at ${ui.time(oldest.at)}.`)}`
 }
 ${refusedKeysPart(refusedKeys)}`
   },
@@ -129,7 +115,7 @@ const hasOwnClock = ({ clock_offset, frozen_at }: Account): boolean =>
 /** They belong to no account, so whoever has a wrong key finds them nowhere else. */
 export const refusedKeysPart = (count: number): Html | false =>
   count > 0 &&
-  html`<p class="govuk-body" id="refused-keys">In the last ${MINUTES} minutes ${counted(count, 'request')} had no key or one that is not known here.</p>`
+  html`<p class="govuk-body" id="refused-keys">In the last ${MINUTES} minutes ${ui.counted(count, 'request')} had no key or one that is not known here.</p>`
 
 /** The gaps next to the requests that are shown, newest first. Those before the next page are shown with it. */
 function gapsAmong(
@@ -150,18 +136,18 @@ function gapsAmong(
 
 const list = (visit: Visit, page: CursorPage<Exchange>, gaps: Exchange[]): Html =>
   html`${orderNote(page.items)}
-${wideTable(inOrder([...page.items, ...gaps]), {
+${ui.wideTable(inOrder([...page.items, ...gaps]), {
   caption: 'Requests, newest first',
   at: ({ at }) => at,
   noteOf: ({ gap }) => gap && gapNote(gap),
   columns: {
-    Time: ({ at }) => timeOfDay(at),
+    Time: ({ at }) => ui.timeOfDay(at),
     Request: { cell: exchange => requestLink(visit, exchange), leads: true, wide: true },
-    Status: leading(statusPart),
-    Took: numeric(exchange => unbroken(tookText(exchange))),
+    Status: ui.leading(statusPart),
+    Took: ui.numeric(exchange => ui.unbroken(tookText(exchange))),
     Payment: ({ payment_id, reference }) =>
       payment_id !== null &&
-      link(`${visit.root}payments/${payment_id}`, paymentPart(payment_id, reference)),
+      ui.link(`${visit.root}payments/${payment_id}`, ui.paymentPart(payment_id, reference)),
   },
 })}
 ${pageLinks(visit, 'Requests', page)}`
@@ -187,7 +173,7 @@ const REASONS: Record<Bound, string> = {
 
 function gapNote({ count, refused, from, to, bounds }: Gap): Html {
   const reasons = bounds.toSorted().map(bound => REASONS[bound])
-  return html`${counted(count, 'request')} between ${time(from)} and ${time(to)} ${count === 1 ? 'was' : 'were'} not kept${refused > 0 && `, ${inDigits(refused)} of them refused`}: ${reasons.join('; ')}`
+  return html`${ui.counted(count, 'request')} between ${ui.time(from)} and ${ui.time(to)} ${count === 1 ? 'was' : 'were'} not kept${refused > 0 && `, ${inDigits(refused)} of them refused`}: ${reasons.join('; ')}`
 }
 
 /** Long addresses are cut in lists. */
@@ -198,7 +184,7 @@ export const tookText = ({ ms }: Exchange): string => `${inDigits(ms)} ms`
 
 function requestLink(visit: Visit, exchange: Exchange): Html {
   const address = addressFrom(visit, `${visit.root}requests/${exchange.exchange_id}`)
-  return html`${link(address, untrusted(requestLine(exchange)))}${exchange.kind === 'page' && html` (${agentOf(exchange)})`}`
+  return html`${ui.link(address, ui.untrusted(requestLine(exchange)))}${exchange.kind === 'page' && html` (${agentOf(exchange)})`}`
 }
 
 /** The status, and the code and the field of a refusal. */
@@ -209,7 +195,7 @@ export function statusPart(exchange: Exchange): string | Html {
     return html`${tag(text, answer === 'accepted' ? 'red' : 'green')} ${answer} a wrong signature`
   if (!exchange.refused) return text
   const description = refusalText(exchange)
-  return html`${tag(text, 'red')} ${exchange.code} ${description === undefined ? exchange.field && code(exchange.field) : untrusted(description)}`
+  return html`${tag(text, 'red')} ${exchange.code} ${description === undefined ? exchange.field && ui.code(exchange.field) : ui.untrusted(description)}`
 }
 
 export const statusText = ({ status }: Exchange): string =>

@@ -18,7 +18,7 @@ import { isFromOtherSite } from '../../../platform/web/headers.ts'
 import { html } from '../../../platform/web/html.ts'
 import type { ToolContext } from '../../context.ts'
 import { otherAccount, type Page, sendNext, sendPage } from '../frame/page.ts'
-import { code, command, heading, hidden, paragraph, postForm } from '../frame/parts.ts'
+import * as ui from '../frame/parts.ts'
 import { type ConsoleContext, pageOfAddress, textsIn, type Visit, visitOf } from '../frame/visit.ts'
 
 /** The page of the console to open then; home if the address or the form names none. */
@@ -103,7 +103,7 @@ async function sessionForKey(form: URLSearchParams, { database, config, time }: 
 }
 
 function signInPage({ root }: Visit, to: string, refused?: string): Page {
-  const fields = html`${hidden('to', to)}
+  const fields = html`${ui.hidden('to', to)}
 ${input({
   name: 'key',
   label: 'API key',
@@ -113,15 +113,15 @@ ${input({
   error: refused,
 })}
 ${button({ id: 'sign-in', text: 'Sign in' })}`
-  const content = html`${postForm(undefined, `${root}sign-in`, fields)}
+  const content = html`${ui.postForm(undefined, `${root}sign-in`, fields)}
 <h2 class="govuk-heading-m">What you will see</h2>
 <p class="govuk-body">The payments of the key’s account, the requests that its services made, its webhooks, and the responses of their receivers. Nothing of any other account.</p>
 <p class="govuk-body">Requests with an unknown key are not shown: they are 401 and belong to no account.</p>
 <h2 class="govuk-heading-m">If you have no key</h2>
-<p class="govuk-body">Ask whoever runs Farthing. Its first start prints a key, unless ${code('FARTHING_API_KEY')} sets it. On that machine ${command('farthing keys create')} makes another, and ${command('farthing open')} signs you in.</p>`
+<p class="govuk-body">Ask whoever runs Farthing. Its first start prints a key, unless ${ui.code('FARTHING_API_KEY')} sets it. On that machine ${ui.command('farthing keys create')} makes another, and ${ui.command('farthing open')} signs you in.</p>`
   return {
     title: 'Sign in',
-    heading: heading('Sign in to the console'),
+    heading: ui.heading('Sign in to the console'),
     content,
     narrow: true,
     ...(refused && { status: 401, errors: { key: refused } }),
@@ -129,10 +129,10 @@ ${button({ id: 'sign-in', text: 'Sign in' })}`
 }
 
 function enterPage({ root }: Visit, query: URLSearchParams): Page {
-  const fields = html`${hidden('code', query.get('code') ?? '')}
-${hidden('to', pageIn(query))}
+  const fields = html`${ui.hidden('code', query.get('code') ?? '')}
+${ui.hidden('to', pageIn(query))}
 ${button({ id: 'enter', text: 'Enter' })}`
-  const content = html`${paragraph('This link signs you in without a key. It works for one minute.')}
-${postForm(undefined, `${root}enter`, fields)}`
-  return { title: 'Enter', heading: heading('Enter the console'), content, narrow: true }
+  const content = html`${ui.paragraph('This link signs you in without a key. It works for one minute.')}
+${ui.postForm(undefined, `${root}enter`, fields)}`
+  return { title: 'Enter', heading: ui.heading('Enter the console'), content, narrow: true }
 }

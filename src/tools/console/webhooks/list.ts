@@ -25,18 +25,7 @@ import { fieldParts, submit, type Typed, textIn } from '../frame/form.ts'
 import type { PageVisit } from '../frame/list.ts'
 import { type Accepted, acceptedSince, againPart } from '../frame/message-attempts.ts'
 import type { Next } from '../frame/page.ts'
-import {
-  code,
-  command,
-  deliveryTag,
-  emptyState,
-  link,
-  paragraph,
-  type SummaryValues,
-  summaryRows,
-  time,
-  untrusted,
-} from '../frame/parts.ts'
+import * as ui from '../frame/parts.ts'
 import type { AccountVisit } from '../frame/visit.ts'
 
 const MOST_SHOWN = 50
@@ -47,7 +36,7 @@ export const webhooks = definePage({
   read,
   show: (visit, data) =>
     html`${!visit.hasEnded && buttonLink('register-webhook', 'Register a webhook', `${visit.root}webhooks/new`)}
-${data.active.total === 0 && emptyState(visit, 'There is no active webhook, so no messages are sent', 'register one', 'webhooks/new')}
+${data.active.total === 0 && ui.emptyState(visit, 'There is no active webhook, so no messages are sent', 'register one', 'webhooks/new')}
 ${cards('Active webhooks', visit, data.active, data.accepted)}
 ${cards('Deactivated', visit, data.ended, data.accepted)}`,
   live: true,
@@ -69,10 +58,10 @@ const cards = (
 ): Html | false =>
   total > 0 &&
   html`<h2 class="govuk-heading-m">${heading} (${inDigits(total)})</h2>
-${total > webhooks.length && paragraph(`The newest ${webhooks.length} are shown.`)}
+${total > webhooks.length && ui.paragraph(`The newest ${webhooks.length} are shown.`)}
 ${webhooks.map(webhook =>
   summaryCard(
-    link(`${visit.root}webhooks/${webhook.webhook_id}`, untrusted(webhookTitle(webhook))),
+    ui.link(`${visit.root}webhooks/${webhook.webhook_id}`, ui.untrusted(webhookTitle(webhook))),
     webhookRows(visit, webhook, webhook.webhook_id, {
       'Last response': lastResponse(webhook, accepted, visit.now),
     }),
@@ -84,10 +73,10 @@ export const webhookRows = (
   { wall }: AccountVisit,
   webhook: Webhook,
   prefix: string,
-  more: SummaryValues,
+  more: ui.SummaryValues,
 ): SummaryRow[] =>
-  summaryRows(prefix, {
-    'Callback URL': untrusted(webhook.callback_url),
+  ui.summaryRows(prefix, {
+    'Callback URL': ui.untrusted(webhook.callback_url),
     Events:
       // Both behaviours have the same number of event types.
       webhook.subscriptions.length === eventTypesOf.specification.length
@@ -95,7 +84,7 @@ export const webhookRows = (
         : webhook.subscriptions.join(', '),
     ...more,
     'farthing listen': listenerState(webhook, wall),
-    'Date created': time(timeOf(webhook.webhook_id)),
+    'Date created': ui.time(timeOf(webhook.webhook_id)),
   })
 
 function lastResponse({ last }: ListedWebhook, accepted: Accepted, now: number): string | Html {
@@ -103,7 +92,7 @@ function lastResponse({ last }: ListedWebhook, accepted: Accepted, now: number):
   if (!attempt) return 'Nothing was sent yet'
   const { at, result } = attempt
   const again = acceptedSince(last, accepted)
-  return html`${deliveryTag(last.status)} ${untrusted(result)}, ${time(at)}${againPart(again, now)}`
+  return html`${ui.deliveryTag(last.status)} ${ui.untrusted(result)}, ${ui.time(at)}${againPart(again, now)}`
 }
 
 /** Whether somebody listens; undefined if it is not the webhook of a listener. */
@@ -120,9 +109,9 @@ export const newWebhook = definePage({
   makes: true,
   narrow: true,
   show: (visit, _, typed?: Typed) =>
-    html`${paragraph('Farthing sends it a signed message about each change of a payment. You see the signing key when it is registered.')}
+    html`${ui.paragraph('Farthing sends it a signed message about each change of a payment. You see the signing key when it is registered.')}
 ${actionForm(visit, 'register', fieldsPart(visit, typed))}
-${paragraph(html`For a receiver on your own machine, start Farthing with its host and port: ${code('FARTHING_CALLBACK_HOSTS=localhost:4000')}. Or register nothing: ${command('farthing listen')} fetches the messages from there.`)}`,
+${ui.paragraph(html`For a receiver on your own machine, start Farthing with its host and port: ${ui.code('FARTHING_CALLBACK_HOSTS=localhost:4000')}. Or register nothing: ${ui.command('farthing listen')} fetches the messages from there.`)}`,
   actions: { register },
 })
 

@@ -24,7 +24,7 @@ import {
   readMessages,
 } from '../frame/message-attempts.ts'
 import type { Next } from '../frame/page.ts'
-import { emptyState, listing, type Mark, marksRow, paragraph, untrusted } from '../frame/parts.ts'
+import * as ui from '../frame/parts.ts'
 import { existing, notFound } from '../frame/visit.ts'
 import { act } from '../payments/actions.ts'
 import { backAddress } from '../payments/new.ts'
@@ -50,7 +50,7 @@ export const webhook = definePage({
     return { webhook, messages, recent, accepted: await acceptedByHand(database, recent) }
   },
   title: (_, { webhook }) => webhookTitle(webhook),
-  heading: (_, { webhook }) => untrusted(webhookTitle(webhook)),
+  heading: (_, { webhook }) => ui.untrusted(webhookTitle(webhook)),
   above: ({ root }) => backLink(`${root}webhooks`, 'Endpoints'),
   show(visit, { webhook, messages, recent, accepted }) {
     const { page } = messages
@@ -60,7 +60,7 @@ export const webhook = definePage({
       'Webhook ID': webhook.webhook_id,
     })
     return html`${summaryList(rows)}
-${details('Signing key', listing('Signing key', webhook.signing_key), { id: 'signing-key' })}
+${details('Signing key', ui.listing('Signing key', webhook.signing_key), { id: 'signing-key' })}
 ${recentPart(visit, recent, accepted)}
 ${testForm(visit, webhook)}
 ${probeForm(visit, webhook)}
@@ -85,7 +85,7 @@ const webhookOf = async ({ context, account, id }: Visit): Promise<Webhook> =>
 const noneOf = (visit: Visit, webhook: Webhook): Html =>
   visit.values.delivery
     ? noMatch(1, visit.values.delivery !== 'PENDING')
-    : emptyState(visit, 'It got no message yet', canTest(webhook) && 'send a test message above')
+    : ui.emptyState(visit, 'It got no message yet', canTest(webhook) && 'send a test message above')
 
 /** `messages` are the newest, newest first; `accepted` are those that were accepted when they were sent again by hand. */
 function recentPart(visit: Visit, messages: readonly MessageRow[], accepted: Accepted) {
@@ -93,13 +93,13 @@ function recentPart(visit: Visit, messages: readonly MessageRow[], accepted: Acc
   const marks = messages.map(message => markOf(visit, message, accepted)).toReversed()
   const label = `The last ${messages.length} deliveries, the newest at the end`
   return html`<h2 class="govuk-heading-m">The last ${messages.length === 1 ? 'delivery' : `${messages.length} deliveries`}</h2>
-${marksRow(label, marks)}
+${ui.marksRow(label, marks)}
 <div id="recent">
-${paragraph(countsOf(messages, visit))}
+${ui.paragraph(countsOf(messages, visit))}
 </div>`
 }
 
-function markOf(visit: Visit, message: MessageRow, accepted: Accepted): Mark {
+function markOf(visit: Visit, message: MessageRow, accepted: Accepted): ui.Mark {
   const { message_id, event_type, created } = message
   const { root } = visit
   const shown = statusAt(message, visit)
@@ -146,7 +146,7 @@ function testForm(visit: Visit, webhook: Webhook): Html | false {
   })}
 ${button({ id: 'send-test', text: 'Send a test message', secondary: true })}`
   return html`<h2 class="govuk-heading-m">Test it</h2>
-${paragraph('A payment is made for the message, and marked. No other webhook is told about it.')}
+${ui.paragraph('A payment is made for the message, and marked. No other webhook is told about it.')}
 ${actionForm(visit, 'test', fields, 'farthing-filter')}`
 }
 
@@ -179,8 +179,8 @@ const deactivateForm = (visit: Visit, { status, fixed }: Webhook): Html | false 
   !visit.hasEnded &&
   details(
     'Deactivate the webhook',
-    html`${paragraph('It gets no more messages, and cannot be made active again. Its messages stay here.')}
-${fixed && paragraph('It is in the settings of the service, which makes another one at its next start.')}
+    html`${ui.paragraph('It gets no more messages, and cannot be made active again. Its messages stay here.')}
+${fixed && ui.paragraph('It is in the settings of the service, which makes another one at its next start.')}
 ${actionForm(visit, 'deactivate', button({ id: 'deactivate', text: 'Deactivate', secondary: true }))}`,
     { id: 'deactivation' },
   )
