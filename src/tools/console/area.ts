@@ -13,7 +13,6 @@ import { link, paragraph } from './frame/parts.ts'
 import { outside, pageOfAddress, signInFirst, type Visit, visitOf } from './frame/visit.ts'
 import { sections } from './pages.ts'
 
-/** Nobody is signed in. */
 class SignInNeeded extends Error {}
 
 /** The areas of the console: `sign-in` needs no session, or its handlers look for one. */
@@ -73,7 +72,6 @@ const BROKEN: Fault = [
   'Try again. The log says what happened.',
 ]
 
-/** By the status of the error. */
 const faults: Record<number, Fault> = {
   403: [
     'This form was sent from another site',

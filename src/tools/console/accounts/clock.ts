@@ -14,7 +14,6 @@ import { type PageVisit, spanIn, TIME_RULE } from '../frame/list.ts'
 import type { Next } from '../frame/page.ts'
 import { counted, paragraph, shortTime, time } from '../frame/parts.ts'
 
-/** How the account's clock differs from the machine's. */
 export function clockText({ clock_offset, frozen_at }: Account): string {
   if (frozen_at !== null) return `stands still at ${shortTime(frozen_at, 0, 'seconds')}`
   if (clock_offset === 0) return 'that of the machine'
@@ -28,7 +27,6 @@ const UNITS = [
   ['second', SECOND],
 ] as const
 
-/** Such as 3 hours. */
 export function ageText(ms: number): string {
   const [unit, length] = UNITS.find(each => ms >= each[1]) ?? UNITS[3]
   return counted(Math.floor(ms / length), unit)
@@ -79,7 +77,6 @@ const fields: FormFields = {
   },
 }
 
-/** A step, or the way to a time. */
 export async function move(visit: PageVisit): Promise<Next | Typed> {
   const { context, account, now, form } = visit
   const to = spanIn(form.get('to') ?? '', now)?.begin ?? Number.NaN

@@ -91,7 +91,6 @@ async function agree(visit: PageVisit): Promise<Next | Typed> {
   })
 }
 
-/** The most payments that are shown. */
 const MOST_PAYMENTS = 50
 
 export const agreement = definePage({
@@ -122,13 +121,11 @@ ${payments.length > 0 ? paymentsPart(visit.root, payments) : ui.emptyState(visit
 
 const named = { reference: 'CONSOLE-AGREEMENT', description: 'A payment made in the console' }
 
-/** A paid payment whose card is stored in the agreement. */
 function setUp(visit: PageVisit): Promise<Next | Typed> {
   const more = { set_up_agreement: visit.id, return_url: backAddress(visit) }
   return submitPayment(visit, { amount: 1450, ...named, ...more }, readyMade.paid)
 }
 
-/** A payment with the card that is stored in the agreement. */
 function charge(visit: PageVisit): Promise<Next | Typed> {
   const amount = penceIn(visit.form.get('amount') ?? '')
   const more = { agreement_id: visit.id, authorisation_mode: 'agreement' }
@@ -158,7 +155,6 @@ function rowsFor(agreement: Agreement) {
   })
 }
 
-/** What makes the next payment of the agreement. */
 function payForms(visit: PageVisit, { status }: Agreement, refused: Typed | undefined) {
   if (status === 'created')
     return html`${actionForm(visit, 'set-up', button({ id: 'set-up', text: 'Set it up with a paid payment' }))}${refused && ui.paragraph(ui.untrusted(refused.errors.amount ?? ''))}`

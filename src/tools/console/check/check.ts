@@ -1,5 +1,3 @@
-/** The check of the account: what would break in production. */
-
 import { asTypedHere } from '../../../core/invocation.ts'
 import { inDigits } from '../../../core/money.ts'
 import { pageFault } from '../../../platform/http/errors.ts'
@@ -61,7 +59,6 @@ function windowPart(visit: PageVisit, { kept, not_kept, from }: Report): Html {
   )
 }
 
-/** Without a score. */
 const situationsPart = (
   visit: PageVisit,
   { situations }: Report,
@@ -97,7 +94,6 @@ ${details('As a command', ui.copied(situation, shown))}`
   }`
 }
 
-/** Does what the line of a situation does. */
 async function make({ context, account, form }: PageVisit): Promise<Next> {
   const act = actOf(form.get('situation') ?? '', account.behaviour)
   // The page has a button for each.

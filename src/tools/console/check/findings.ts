@@ -1,5 +1,3 @@
-/** Findings of the check as parts of pages. */
-
 import { timeOf } from '../../../core/ids.ts'
 import { asTypedHere } from '../../../core/invocation.ts'
 import { inDigits } from '../../../core/money.ts'
@@ -27,7 +25,6 @@ export function inProduction(keys: readonly string[] | undefined): Html | false 
   return insetText(ui.joined(lines, html`<br>`))
 }
 
-/** Links of one finding. */
 const MOST_LINKS = 5
 
 export function findingView(visit: AccountVisit, finding: Finding): Html {

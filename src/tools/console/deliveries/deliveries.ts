@@ -1,4 +1,3 @@
-/** The messages of all webhooks of the account. */
 import { DAY } from '../../../core/time.ts'
 import { activeWebhooks } from '../../../pay/webhooks/store.ts'
 import { eventTypes, type Webhook, webhookTitle } from '../../../pay/webhooks/webhook.ts'
@@ -63,7 +62,6 @@ ${pageLinks(visit, 'Messages', page)}`
   actions: { resend },
 })
 
-/** The active webhooks and the newest of the others, newest first. */
 async function webhooksOf({ context: { database }, account }: AccountVisit): Promise<Webhook[]> {
   const [active, newest] = await Promise.all([
     activeWebhooks(database, account.room),
@@ -111,7 +109,6 @@ const resendFields = (
 ): Html => html`${webhook && ui.hidden('webhook', webhook)}${event && ui.hidden('event', event)}
 ${button({ id: 'send-all', text: `Send all failed again (${count === MOST_RESENT ? `the newest ${MOST_RESENT}` : count})` })}`
 
-/** How far a run is. */
 function progressOf(resend: NewestResend, { now, wall }: AccountVisit): string {
   const { at, left, accepted, failed, skipped } = resend
   const done = accepted + failed + skipped

@@ -1,5 +1,3 @@
-/** The sample disputes, which every account has. */
-
 import { inPounds } from '../../../core/money.ts'
 import { disputes as samples } from '../../../pay/disputes/dispute.ts'
 import { html } from '../../../platform/web/html.ts'

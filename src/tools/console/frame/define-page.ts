@@ -1,5 +1,3 @@
-/** A page of the console is one object: its address, its filters and forms, what it reads and what it shows. */
-
 import { hash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { NotInside, signedIn } from '../../../platform/accounts/session.ts'
@@ -35,7 +33,6 @@ type Answer = { errors?: Errors | undefined }
 
 type FormAction<F extends Filters, A extends Answer> = {
   accepts?: Accepts
-  /** It can be used in an account that has ended. */
   changesNothing?: true
   /** There is no such form while control is off. */
   needsControl?: true
@@ -57,7 +54,6 @@ type Definition<F extends Filters, Data, A extends Answer> = {
   guest?: (visit: Visit) => Part
   /** The page is for making something, so an account that has ended has none. */
   makes?: true
-  /** The page that is opened instead, if there is one. */
   instead?: (visit: PageVisit<F>) => Promise<string | undefined>
   /** Returns what the page shows. Throws `notFound`. Keep it above `title` and `show`: the compiler infers their data from it. */
   read?: (visit: PageVisit<F>, answer?: A) => Promise<Data>
@@ -84,7 +80,6 @@ type Definition<F extends Filters, Data, A extends Answer> = {
 
 export type ConsolePage = ReturnType<typeof definePage>
 
-/** Any page, for the code that serves them all. */
 type AnyPage = Definition<Filters, unknown, Answer>
 
 export function definePage<const F extends Filters, Data, A extends Answer>(
@@ -96,7 +91,6 @@ export function definePage<const F extends Filters, Data, A extends Answer>(
   )
   return {
     path: page.path,
-    /** The paths of its forms. */
     forms: actions.map(([name, { isAtPage }]) => (isAtPage ? page.path : `${page.path}/${name}`)),
     navigation: page.navigation,
     routes: (context: ConsoleContext): Route[] => [
@@ -249,7 +243,6 @@ async function makePage(page: AnyPage, visit: PageVisit, answer?: Answer) {
   return { whole, fails: page.fails?.(data) }
 }
 
-/** `entries` are those of the page, and `content` is what it shows. */
 function lookAt(visit: PageVisit, entries: readonly string[], content: Html): Look {
   const ids = isFirst(visit) ? entries : []
   const since = newestIn(shownBy(visit.request))
@@ -270,7 +263,6 @@ async function sendWhole(reply: FastifyReply, visit: PageVisit, page: Page, fail
 type Look = {
   /** Of what the page shows: another one as soon as something of it has changed. */
   version: unknown
-  /** The newest entry of a list. */
   newest?: string | undefined
   /** How many entries are newer than those that the browser shows. */
   newer?: number

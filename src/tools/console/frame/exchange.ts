@@ -59,13 +59,11 @@ ${pretty !== undefined && pretty !== text && details('As it was sent', listing(`
 /** Characters with indents for each of the text: more would be mostly spaces. */
 const MOST_OF_INDENTS = 8
 
-/** The JSON with indents; undefined for what is not JSON, or nested too deeply. */
 export function prettyJson(text: string): string | undefined {
   const node = readJson(text)
   return node && printJson(node, { indent: 2 }, MOST_OF_INDENTS * text.length)
 }
 
-/** Characters of a value that are shown. */
 const LONGEST = 100
 
 /**
@@ -104,7 +102,6 @@ function valueAt(body: KeptBody | undefined, path: string): unknown {
 export const shortened = (text: string, most: number): string =>
   text.length > most ? `${text.slice(0, most)}…` : text
 
-/** How an exchange ended, if not with its response. */
 export const endings: Record<Ending, string | undefined> = {
   sent: undefined,
   gone: 'the client had left before the response',

@@ -6,7 +6,6 @@ import { type Html, html } from '../../../platform/web/html.ts'
 import type { Errors, PageVisit } from './list.ts'
 import type { Next, Page } from './page.ts'
 
-/** What was typed, and the errors in it by field. */
 export type Typed = { form: URLSearchParams; errors: Errors }
 
 /** A field of a form, which is typed unless it has options. */
@@ -30,15 +29,11 @@ export type FormFields = Readonly<Record<string, FormField>>
 type Rules<Value> = {
   /** Errors without a field are shown at the first. */
   fields: FormFields
-  /** What the API gets. */
   body: Json
-  /** Reads it as the API does. */
   read: (body: Json) => Value | Promise<Value>
-  /** The field of the form for one of the API with another name. */
   aliases?: Readonly<Record<string, string>>
 }
 
-/** Makes what the form asks for, or returns it with its errors. */
 export async function submit<Value, Made extends Next | Page>(
   { form }: PageVisit,
   { fields, body, read, aliases = {} }: Rules<Value>,
@@ -72,7 +67,6 @@ export async function submit<Value, Made extends Next | Page>(
   return { form, errors: Object.fromEntries(inOrder) }
 }
 
-/** What a field has: its name, what was typed or `value` at first, and its error. */
 export const typedIn = (typed: Typed | undefined, name: string, value = '') => ({
   name,
   value: typed?.form.get(name) ?? value,
@@ -90,7 +84,6 @@ export const fieldParts = (
     return html`${options ? select({ ...shown, options }) : input(shown)}\n`
   })
 
-/** How an amount in pounds is typed. */
 export const POUNDS = { inputmode: 'decimal', width: 10 } as const
 
 /** What a form has in a field; undefined if that is blank. */

@@ -41,7 +41,6 @@ export async function readPage<Item>(
   return pageOf(items.slice(0, size), 'before' in from, items.length > size)
 }
 
-/** The address of something in a list. The page there has a link back to the list as it is now, by `linkBack`. */
 export const addressFrom = ({ values, cursor }: PageVisit, address: string): string =>
   pageAddress(address, { back: pageAddress('', { ...values, ...cursor }).slice(1) })
 
@@ -51,7 +50,6 @@ export const linkBack = ({ root, back }: PageVisit, page: string, name: string):
     ? backLink(`${root}${page}?${new URLSearchParams(back)}`, `${name}, as you found them`)
     : backLink(root + page, name)
 
-/** Links to the pages of the list beside this one, with the same filters. */
 export function pageLinks(
   { here, values }: PageVisit,
   label: string,
@@ -69,7 +67,6 @@ export type Filter<Value extends string = string> = {
   values?: readonly Value[]
   /** The choices beside the one of all. A page can give others to its form. */
   options?: readonly Option[] | undefined
-  /** The choice of all, if it is not called All. */
   all?: string | undefined
   type?: 'search'
   hint?: string
@@ -82,17 +79,14 @@ export type Filter<Value extends string = string> = {
 
 export type Filters = Readonly<Record<string, Filter>>
 
-/** The values by name; '' where there is none. */
 export type Values<F extends Filters> = {
   [Name in keyof F]: F[Name] extends Filter<infer Value> ? Value | '' : never
 }
 
 export type Errors = Readonly<Record<string, string>>
 
-/** A filter that only links set. */
 export const linkOnly: Filter = {}
 
-/** A choice of some values, which the page may call otherwise. */
 export const oneOf = <Value extends string>(
   label: string,
   values: readonly Value[],
@@ -129,14 +123,11 @@ export const problemsIn = (filters: Filters, values: Values<Filters>, now: numbe
 export const isFiltered = ({ values }: PageVisit): boolean =>
   Object.values(values).some(value => value !== '')
 
-/** Whether this is the page of the newest. */
 export const isFirst = ({ cursor }: PageVisit): boolean =>
   cursor.before === undefined && cursor.after === undefined
 
-/** Whether a text is an identifier. */
 export const isId = (text: string): boolean => /^[0-9a-v]{26}$/i.test(text)
 
-/** `options` are choices that only the page knows. */
 export const filterForm = (
   visit: PageVisit,
   options: Readonly<Record<string, readonly Option[]>> = {},
@@ -159,7 +150,6 @@ function field(
   return input({ name, label, value, error, type, hint, width })
 }
 
-/** A filter by a day, a time or both, in UTC. */
 export const dayFilter = (label: string): Filter => ({
   label,
   problem: (value, now) => (spanIn(value, now) ? undefined : TIME_RULE),
@@ -206,7 +196,6 @@ export function spanIn(text: string, now: number) {
   return { begin, end: begin + length }
 }
 
-/** A visit to a page with what its address says. */
 export type PageVisit<F extends Filters = Filters> = AccountVisit & {
   /** The identifier in the path; '' where the page has none. */
   id: string
@@ -214,7 +203,6 @@ export type PageVisit<F extends Filters = Filters> = AccountVisit & {
   here: string
   filters: F
   values: Values<F>
-  /** What is wrong with the filters. */
   errors: Errors
   /** At most one of them is used: `after` if both are given. */
   cursor: Range
@@ -222,6 +210,5 @@ export type PageVisit<F extends Filters = Filters> = AccountVisit & {
   back: string
   /** The form that was sent; empty where none was. */
   form: URLSearchParams
-  /** The names of the page's forms. */
   actions: readonly string[]
 }

@@ -60,7 +60,6 @@ export const sentAgainText = ({ at, result = '' }: AcceptedSend, now: number): s
 export const againPart = (again: AcceptedSend | undefined, now: number): Html | undefined =>
   again && html` ${ui.untrusted(sentAgainText(again, now))}`
 
-/** The delivery status. `again` is the send by hand that was accepted since. */
 export function deliveryOf(
   message: Status,
   reading: Reading,
@@ -83,7 +82,6 @@ const isByHand = ({ exchange }: ShownAttempt): boolean => exchange?.by_hand !== 
 /** Milliseconds by which the record and the message may differ about when an attempt began. */
 const APART = 1_000
 
-/** The message's own attempts and those by hand, newest first. */
 export function mergeAttempts(attempts: readonly Attempt[], exchanges: readonly Exchange[]) {
   const left = new Set(exchanges)
   const own = attempts.map((attempt): ShownAttempt => {
@@ -167,12 +165,10 @@ export const deliveryFilter = oneOf(
   { nameOf: ui.deliveryName },
 )
 
-/** `isSearched`: for a filter that no index has, only the newest messages of each of the `webhooks` are looked at. */
 export const noMatch = (webhooks: number, isSearched: boolean): Html =>
   html`${ui.paragraph('There are no results for the filters you used.')}
 ${isSearched && ui.paragraph(`The newest ${inDigits(searchedOf(webhooks))} messages of each webhook were looked through.`)}`
 
-/** A page of the messages of these webhooks, with what the list says of each. */
 export async function readMessages(
   { context: { database }, cursor }: PageVisit,
   webhooks: readonly Webhook[],
@@ -211,7 +207,6 @@ export const messageTable = (
     },
   })
 
-/** The status, and of a message that was not delivered why. `again` is the send by hand that was accepted. */
 function deliveryPart(message: MessageRow, reading: Reading, again?: AcceptedSend): Html {
   const status = deliveryOf(message, reading, again)
   if (status === 'sent again')

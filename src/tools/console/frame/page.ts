@@ -1,5 +1,3 @@
-/** What every page of the console has. */
-
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Account, givenName } from '../../../core/account.ts'
 import { inPounds } from '../../../core/money.ts'
@@ -34,16 +32,13 @@ export type Page = {
   /** The title, and the heading unless there is another. */
   title: string
   heading?: Html
-  /** Above the heading. */
   above?: Part
   content: Part
-  /** It is narrower than a wide screen. */
   narrow?: true | undefined
   /** The path of the entry of the navigation that is current. */
   section?: string
   /** Unless said otherwise 200, or 400 with errors. */
   status?: number
-  /** Errors in the form, by field. */
   errors?: Readonly<Record<string, string>> | undefined
   /** Of a page that is live: the ETag of what it shows, and whether its script asks for it less often. */
   live?: { tag: string; isSlow: boolean }
@@ -164,7 +159,6 @@ export function sendSignedOut(
   return sendNext(reply, outside(visitOf(request, context)), next)
 }
 
-/** The page that says that nothing can be done, if the account has ended. */
 export const endedAccount = ({ home, hasEnded }: AccountVisit): Page | undefined =>
   hasEnded
     ? {
@@ -197,7 +191,6 @@ ${ui.paragraph(html`${ui.link(home, 'Go to the home page of this account')}, or 
   }
 }
 
-/** What went well. */
 const successes = {
   created: 'The payment is created. Open its page to pay it.',
   'created-without-page':
@@ -240,7 +233,6 @@ const others = {
 
 export type Code = keyof typeof successes | keyof typeof others
 
-/** `pence` is the amount that a refund has. */
 export type Done = { code: Code; pence?: number | undefined }
 
 const COOKIE = 'farthing_console_done'
@@ -262,7 +254,6 @@ function leaveBanner(
   setCookie(request, reply, config, { name: COOKIE, value, seconds: SECONDS })
 }
 
-/** The banner that was left for the page of this request. It is used up with that. */
 function takeBanner({ request, config, base }: Visit, reply: FastifyReply) {
   const [path] = request.originalUrl.split('?', 1)
   for (const value of cookiesNamed(request, COOKIE)) {

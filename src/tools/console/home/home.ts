@@ -192,7 +192,6 @@ async function failedLines({ context, account, now, wall, root }: AccountVisit):
   })
 }
 
-/** The fails of the check. */
 function checkLines({ root, now }: AccountVisit, { fails, at }: Fails): Line[] {
   if (fails === 0) return []
   const text = html`${ui.counted(fails, 'thing')} would break in production${at !== undefined && html`, counted at ${ui.briefTime(at, now)}`}`

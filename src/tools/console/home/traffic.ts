@@ -1,5 +1,3 @@
-/** The requests of the last minutes as bars, and as a table. */
-
 import { inDigits } from '../../../core/money.ts'
 import { iso, MINUTE } from '../../../core/time.ts'
 import { details } from '../../../platform/web/components.ts'
@@ -12,7 +10,6 @@ const WIDTH = 600
 const HEIGHT = 120
 const GAP = 6
 
-/** The time of day. */
 const minuteOf = (ms: number): string => iso(ms).slice(11, 16)
 
 export function trafficPart({ minutes, keptSince }: Traffic): Html {

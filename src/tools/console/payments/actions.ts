@@ -21,11 +21,9 @@ import type { PageVisit } from '../frame/list.ts'
 import type { Code, Done, Next } from '../frame/page.ts'
 import { type AccountVisit, pageAddress } from '../frame/visit.ts'
 
-/** The last parts of the addresses of the forms. */
 export const paths = ['complete', 'capture', 'cancel', 'refund'] as const
 type Path = (typeof paths)[number]
 
-/** The field of the refund form: pounds. */
 export const AMOUNT = 'amount'
 
 /** undefined where the state of the payment did not allow it any more. */

@@ -13,7 +13,6 @@ import { dayFilter, type Filters, oneOf, type PageVisit, spanIn } from '../frame
 import * as ui from '../frame/parts.ts'
 import type { AccountVisit } from '../frame/visit.ts'
 
-/** In the filter of the status. */
 const REFUNDED = 'refunded'
 
 export const filters = {

@@ -173,20 +173,17 @@ export function scenarioField(
   return config.control ? { scenario: { ...scenario, options } } : {}
 }
 
-/** What the form says of that. */
 function scenarioIn({ account, config, form }: PageVisit) {
   const offer = offersTo(account.behaviour).get(form.get('scenario') ?? '')
   return config.control ? offer?.plan : undefined
 }
 
-/** What the fields have at first. */
 const defaults = (now: number) => ({
   amount: '14.50',
   reference: `CONSOLE-${iso(now).slice(11, 19).replaceAll(':', '')}`,
   description: 'A payment made in the console',
 })
 
-/** With `typed` it is the response to the form. */
 function newPaymentForm(visit: AccountVisit, typed: Typed | undefined): Html {
   const { account, root, now } = visit
   const isPrefilled = Object.keys(prefilled).some(
@@ -222,7 +219,6 @@ async function create(visit: PageVisit): Promise<Next | Typed> {
   return submitPayment(visit, bodyIn(made ?? visit.form, backAddress(visit)), ready)
 }
 
-/** Makes the payment of a form, or returns the form with its errors. */
 export function submitPayment(visit: PageVisit, body: Json, ready?: Ready): Promise<Next | Typed> {
   const back = backAddress(visit)
   const planned = ready ? undefined : scenarioIn(visit)
@@ -247,7 +243,6 @@ export function submitPayment(visit: PageVisit, body: Json, ready?: Ready): Prom
 
 type Wanted = {
   fields: NewPayment
-  /** How it ends. */
   scenario: Scenario | undefined
   back: string
   ready: Ready | undefined

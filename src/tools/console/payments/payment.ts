@@ -48,7 +48,6 @@ ${hidden > 0 && ui.paragraph(`Not shown: ${ui.counted(hidden, 'step')} between t
 ${summaryList(detailRows(visit, payment, rows))}
 ${details('The payment as GET returns it', ui.listing('Payment', JSON.stringify(masked, null, 2)))}`
   },
-  /** What its timeline shows, in short. */
   async live(visit) {
     const { database } = visit.context
     const payment = await paymentOf(visit)
@@ -74,7 +73,6 @@ ${details('The payment as GET returns it', ui.listing('Payment', JSON.stringify(
   ),
 })
 
-/** All of it as JSON. */
 export const reportRoute = (context: ConsoleContext): Route => ({
   method: 'GET',
   path: '/console/payments/{payment_id}/report.json',
@@ -92,7 +90,6 @@ export const reportRoute = (context: ConsoleContext): Route => ({
 
 type PaymentVisit = Pick<PageVisit, 'context' | 'account' | 'now' | 'id'>
 
-/** The payment in the path. */
 const paymentOf = async ({ context, account, now, id }: PaymentVisit) =>
   existing(await findPayment(context.database, account.room, id, now))
 
@@ -103,7 +100,6 @@ async function read(visit: PaymentVisit) {
 
 const headingOf = ({ given }: Payment): string => `Payment of ${inPounds(given.amount)}`
 
-/** The payment as GET answers it, without the secret of its token. */
 const maskedOf = ({ addresses }: AccountVisit, payment: Payment): object =>
   JSON.parse(JSON.stringify(presentPayment(payment, addresses)).replaceAll(payment.secret, MASK))
 
@@ -111,7 +107,6 @@ const maskedOf = ({ addresses }: AccountVisit, payment: Payment): object =>
 const FIRST_STEPS = 50
 const LAST_STEPS = 200
 
-/** Of the refunds in its details the newest. */
 const LAST_REFUNDS = 50
 
 const ends = (steps: Step[]): Step[] =>

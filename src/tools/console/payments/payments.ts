@@ -1,5 +1,3 @@
-/** The list of payments. */
-
 import { timeOf } from '../../../core/ids.ts'
 import { inDigits, inPounds } from '../../../core/money.ts'
 import type { Database } from '../../../core/ports.ts'
@@ -53,7 +51,6 @@ const daysOf = ({ here, values }: Visit): Html => {
   return ui.joined(links, ' · ')
 }
 
-/** The list; undefined where a filter cannot be read. */
 async function read(visit: Visit) {
   const { context, account, now, values, errors, cursor } = visit
   const { database } = context
@@ -88,7 +85,6 @@ async function pageOfId({ context, account, now, values }: Visit): Promise<strin
   return exchange && `requests/${id}`
 }
 
-/** Payments that are counted. */
 const MOST_COUNTED = 10_000
 
 /** "1 to 50 of 5,037 payments"; undefined where counting would take as long as the search. */
@@ -137,7 +133,6 @@ type PaymentTable = {
   caption: string
   payments: readonly Payment[]
   addressOf: (payment: Payment) => string
-  /** The columns before the time. */
   more: ui.Columns<Payment>
 }
 

@@ -99,7 +99,6 @@ function refundField(payment: Payment, refused: Typed | undefined): Html {
   })
 }
 
-/** The most webhooks that are shown. */
 const MOST_SHOWN = 10
 
 export function webhooksPart(visit: AccountVisit, steps: readonly Step[]): Html | false {
@@ -122,7 +121,6 @@ ${rest > 0 && ui.paragraph(`And ${ui.counted(rest, 'more webhook')}.`)}`
   )
 }
 
-/** One webhook: its messages about the payment, and why it got no other. */
 function rowView(
   visit: AccountVisit,
   webhook_id: string,

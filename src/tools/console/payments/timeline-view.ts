@@ -87,7 +87,6 @@ function headingOf({ root, payment }: Timeline, { exchange, refunds }: Step): Pa
   )
 }
 
-/** How long it took, with which key or in what browser, and how it ended. */
 function factsOf({ root }: Timeline, exchange: Exchange): Html | undefined {
   const { kind, ms, key_id, code, field, ended, by_hand } = exchange
   if (exchange.asked)
@@ -118,7 +117,6 @@ const reasons: Record<FailureCode, string> = {
 export const reasonFor = ({ code }: PaymentEvent): string | undefined =>
   code && `${code} (${reasons[code]})`
 
-/** The states in order, with the reason for the last. */
 function stateLine(events: readonly PaymentEvent[]): Html {
   const last = events.at(-1)
   const reason = last && reasonFor(last)
@@ -173,7 +171,6 @@ function causeView(
   return html`<br>${ui.untrusted(cause)}${isSignature && html` ${ui.link(`${root}signature?message=${message_id}`, 'Compare signatures')}`}`
 }
 
-/** The most webhooks without a message that are named. */
 const MOST_NAMED = 10
 
 function missingLines({ root }: Timeline, missing: readonly MissingMessage[]): Html[] {

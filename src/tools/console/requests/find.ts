@@ -23,10 +23,8 @@ import {
 import * as ui from '../frame/parts.ts'
 import { type AccountVisit, pageAddress } from '../frame/visit.ts'
 
-/** What the list shows. Attempts are on the pages of their messages. */
 export const KINDS = ['api', 'page'] as const
 
-/** A group of refusals without a code or a field. */
 const NONE = '-'
 
 const shows = {
@@ -61,7 +59,6 @@ export const filters = {
 } satisfies Filters
 export type Visit = PageVisit<typeof filters>
 
-/** The address of the requests of a group of refusals. */
 export const addressOfGroup = ({ operation, code, field, told }: Refusals): string =>
   pageAddress('requests', {
     show: 'refused',
@@ -98,7 +95,6 @@ ${ui.paragraph(html`Searched: ${ui.joined(searched(visit).map(ui.untrusted))}, a
 ${visit.values.payment && ui.paragraph('The field for the payment understands an identifier, and a whole reference in any case.')}
 ${visit.values.text && ui.paragraph(`The field for a text understands any part of an address or of a body as it was sent, in any case; of long bodies the first ${RECORDED_BODY_BYTES / 1024} KiB are kept.`)}`
 
-/** Each filter in words. */
 export function searched({ context, values }: Visit): string[] {
   const { show, operation, payment, text, last, from, to, code, field } = values
   const words = [

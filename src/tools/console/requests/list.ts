@@ -176,7 +176,6 @@ function gapNote({ count, refused, from, to, bounds }: Gap): Html {
   return html`${ui.counted(count, 'request')} between ${ui.time(from)} and ${ui.time(to)} ${count === 1 ? 'was' : 'were'} not kept${refused > 0 && `, ${inDigits(refused)} of them refused`}: ${reasons.join('; ')}`
 }
 
-/** Long addresses are cut in lists. */
 export const requestLine = ({ method, path, query }: Exchange): string =>
   shortened(`${method} ${path}${query && `?${query}`}`, 200)
 
@@ -187,7 +186,6 @@ function requestLink(visit: Visit, exchange: Exchange): Html {
   return html`${ui.link(address, ui.untrusted(requestLine(exchange)))}${exchange.kind === 'page' && html` (${agentOf(exchange)})`}`
 }
 
-/** The status, and the code and the field of a refusal. */
 export function statusPart(exchange: Exchange): string | Html {
   const text = statusText(exchange)
   const answer = answerToWrong(exchange)

@@ -1,5 +1,3 @@
-/** One recorded exchange: a request to the API or to the hosted pages, or an attempt to deliver a message. */
-
 import { findPayment } from '../../../pay/payments/store.ts'
 import { findMessage, statusAt } from '../../../pay/webhooks/message-store.ts'
 import type { Endpoint } from '../../../platform/http/endpoint.ts'

@@ -1,5 +1,3 @@
-/** The signature workbench: why a signature does not match. */
-
 import { asTypedHere } from '../../../core/invocation.ts'
 import { inDigits } from '../../../core/money.ts'
 import { isGone, type Reading } from '../../../pay/retention.ts'
@@ -29,7 +27,6 @@ const MOST_MESSAGES = 50
 /** Webhooks whose keys and messages are tried. */
 const MOST_WEBHOOKS = 20
 
-/** What was compared, and what came of it. */
 type Compared = Typed & { candidates: Candidates; analysis?: Analysis }
 
 const filters = { message: linkOnly }
@@ -141,7 +138,6 @@ ${button({ id: 'analyse', text: 'Compare' })}
 </form>`
 }
 
-/** The signature of a message, and the key that it is made with. */
 const rightValues = ({ root }: AccountVisit, message: OwnMessage): Html =>
   summaryList([
     {

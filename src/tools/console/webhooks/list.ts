@@ -68,7 +68,6 @@ ${webhooks.map(webhook =>
   ),
 )}`
 
-/** What its card and its page say of a webhook. */
 export const webhookRows = (
   { wall }: AccountVisit,
   webhook: Webhook,

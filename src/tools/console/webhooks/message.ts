@@ -113,7 +113,6 @@ function answerToWrongPart([newest]: readonly ShownAttempt[]): Html | undefined 
 `
 }
 
-/** What became of the message: of the newest attempt, if it was made by hand, and of its delivery. */
 function outcomeOf(
   message: KeptMessage,
   attempts: readonly ShownAttempt[],
@@ -142,7 +141,6 @@ function deliveryText(status: MessageStatus, attempts: number): string {
     : `The ${attempts === 2 ? 'two' : attempts} attempts of the delivery failed.`
 }
 
-/** The result of the delivery and the reason, in one sentence. */
 function whatHappened(
   message: KeptMessage,
   { status, reading }: { status: MessageStatus; reading: Reading },

@@ -115,7 +115,6 @@ ${
 }
 </div>`
 
-/** The page with the findings. An inactive webhook gets nothing. */
 export async function probe(visit: PageVisit, webhook: Webhook): Promise<Next | Page> {
   const { context, account, request, root } = visit
   const { webhook_id, status } = webhook

@@ -31,7 +31,6 @@ import { backAddress } from '../payments/new.ts'
 import { webhookRows } from './list.ts'
 import { probe, probeForm } from './receiver.ts'
 
-/** Deliveries that are looked at for the row of marks. */
 const MOST_RECENT = 50
 
 const filters = { delivery: deliveryFilter }
@@ -185,7 +184,6 @@ ${actionForm(visit, 'deactivate', button({ id: 'deactivate', text: 'Deactivate',
     { id: 'deactivation' },
   )
 
-/** To do it again changes nothing. */
 async function deactivate({ context, account, id }: Visit): Promise<Next> {
   const isKnown = await context.database.write([deactivateWebhook(account.room, id)])
   if (!isKnown) throw notFound()
