@@ -12,10 +12,10 @@ import { actionForm } from '../frame/define-page.ts'
 import { type FormFields, fieldParts, submit, type Typed } from '../frame/form.ts'
 import { type PageVisit, spanIn, TIME_RULE } from '../frame/list.ts'
 import type { Next } from '../frame/page.ts'
-import { counted, paragraph, shortTime, time } from '../frame/parts.ts'
+import * as ui from '../frame/parts.ts'
 
 export function clockText({ clock_offset, frozen_at }: Account): string {
-  if (frozen_at !== null) return `stands still at ${shortTime(frozen_at, 0, 'seconds')}`
+  if (frozen_at !== null) return `stands still at ${ui.shortTime(frozen_at, 0, 'seconds')}`
   if (clock_offset === 0) return 'that of the machine'
   return `${ageText(Math.abs(clock_offset))} ${clock_offset > 0 ? 'ahead of' : 'behind'} the machine`
 }
@@ -29,7 +29,7 @@ const UNITS = [
 
 export function ageText(ms: number): string {
   const [unit, length] = UNITS.find(each => ms >= each[1]) ?? UNITS[3]
-  return counted(Math.floor(ms / length), unit)
+  return ui.counted(Math.floor(ms / length), unit)
 }
 
 const STEPS = { '5 seconds': 5 * SECOND, '2 hours': 2 * HOUR, '1 day': DAY, '7 days': 7 * DAY }
@@ -46,7 +46,7 @@ export function clockForms(visit: PageVisit, typed: Typed | undefined): Html | f
     }),
   )
   const stop = { id: 'resume', text: 'Let it run on', field: { name: 'resume', value: 'true' } }
-  return html`${paragraph(html`It is ${time(now)}${account.frozen_at !== null && ', and stays so'}. What falls due on the way is done: expiry, captures, refunds, messages that are sent again.`)}
+  return html`${ui.paragraph(html`It is ${ui.time(now)}${account.frozen_at !== null && ', and stays so'}. What falls due on the way is done: expiry, captures, refunds, messages that are sent again.`)}
 ${actionForm(
   visit,
   'clock',
@@ -61,7 +61,7 @@ ${actionForm(
 )}
 ${details(
   'Back to now',
-  html`${paragraph('A clock only goes forward, so the account begins anew: its payments, agreements, webhooks and plans are deleted, and its clock is that of the machine. Its keys stay.')}
+  html`${ui.paragraph('A clock only goes forward, so the account begins anew: its payments, agreements, webhooks and plans are deleted, and its clock is that of the machine. Its keys stay.')}
 ${actionForm(visit, 'reset', button({ id: 'reset', text: 'Empty the account', secondary: true }))}`,
   { id: 'back-to-now' },
 )}`

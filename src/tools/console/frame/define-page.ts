@@ -17,7 +17,7 @@ import {
   sendPage,
   sendSignedOut,
 } from './page.ts'
-import { ACCOUNT_HEADER, heading, link, postForm } from './parts.ts'
+import * as ui from './parts.ts'
 import {
   accountVisitOf,
   type ConsoleContext,
@@ -109,7 +109,7 @@ export const actionForm = (
 ): Html | false => {
   if (!actions.includes(purpose)) throw new Error(`this page has no action ${purpose}`)
   const address = pageAddress(`${here}/${purpose}`, { back })
-  return !hasEnded && postForm(account, address, content, className)
+  return !hasEnded && ui.postForm(account, address, content, className)
 }
 
 const pathBelow = (...parts: string[]): string =>
@@ -221,7 +221,7 @@ async function makePage(page: AnyPage, visit: PageVisit, answer?: Answer) {
   const data = await page.read?.(visit, answer)
   const itsTitle = typeof title === 'string' ? title : title(visit, data)
   const text = page.heading?.(visit, data) ?? itsTitle
-  const head = live ? liveHeading(visit, text) : heading(text)
+  const head = live ? liveHeading(visit, text) : ui.heading(text)
   const content = page.show(visit, data, answer)
   const shown = () => html`${head}${answer ? page.show(visit, data) : content}`
   const look = quick ?? (live && lookAt(visit, page.entries?.(data) ?? [], shown()))
@@ -282,7 +282,7 @@ const tagOf = ({ version, newest = '' }: Look): string =>
 
 /** What the browser shows, if its script only asks whether that has changed. */
 const shownBy = ({ headers }: FastifyRequest): string | undefined =>
-  ACCOUNT_HEADER in headers ? headers['if-none-match'] : undefined
+  ui.ACCOUNT_HEADER in headers ? headers['if-none-match'] : undefined
 
 /** The newest entry of the list that the browser shows; '' if it shows none. */
 const newestIn = (browserTag = ''): string => /^W\/"([0-9a-v]*)\./.exec(browserTag)?.[1] ?? ''
@@ -309,10 +309,10 @@ const FOLLOW = 'Updates the page by itself'
 function liveHeading(visit: PageVisit, text: Part): Html {
   const query = { ...visit.values, ...visit.cursor, back: visit.back }
   return html`<div class="farthing-heading">
-${heading(text)}
+${ui.heading(text)}
 <div class="farthing-live">
 <p class="govuk-body" role="status"></p>
-<p class="govuk-body">${link(pageAddress(visit.here, query), 'Refresh')}</p>
+<p class="govuk-body">${ui.link(pageAddress(visit.here, query), 'Refresh')}</p>
 <label class="govuk-body farthing-follow" hidden><input type="checkbox" aria-describedby="follow-hint"> Follow <span class="govuk-hint" id="follow-hint">${FOLLOW}</span></label>
 </div>
 </div>`

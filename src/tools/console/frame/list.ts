@@ -6,7 +6,7 @@ import type { Part, Range } from '../../../platform/database/select.ts'
 import { backLink, button, pagination } from '../../../platform/web/components.ts'
 import { input, type Option, select } from '../../../platform/web/form-components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
-import { hidden, link } from './parts.ts'
+import * as ui from './parts.ts'
 import { type AccountVisit, pageAddress, textsIn } from './visit.ts'
 
 export type CursorPage<Item> = Awaited<ReturnType<typeof readPage<Item>>>
@@ -137,7 +137,7 @@ ${Object.entries(visit.filters).map(
   ([name, filter]) =>
     html`${field({ options: options[name], ...filter, name }, visit.values[name] ?? '', visit.errors[name])}\n`,
 )}${button({ id, text: label, secondary: true })}
-${isFiltered(visit) && link(visit.here, 'Clear filters')}
+${isFiltered(visit) && ui.link(visit.here, 'Clear filters')}
 </form>`
 
 function field(
@@ -145,7 +145,7 @@ function field(
   value: string,
   error: string | undefined,
 ): Html | false {
-  if (label === undefined) return value !== '' && hidden(name, value)
+  if (label === undefined) return value !== '' && ui.hidden(name, value)
   if (options) return select({ name, label, value, options: [['', all], ...options] })
   return input({ name, label, value, error, type, hint, width })
 }
