@@ -17,8 +17,7 @@ export const presentClock = (account: Account, time: Time) => ({
 })
 
 export const readClock = defineEndpoint({
-  method: 'GET',
-  path: '/control/clock',
+  route: 'GET /control/clock',
   operationId: 'readClock',
   summary: "Read the account's clock",
   response: [200, 'The clock', clock],
@@ -26,8 +25,7 @@ export const readClock = defineEndpoint({
 })
 
 export const setClock = defineEndpoint({
-  method: 'POST',
-  path: '/control/clock',
+  route: 'POST /control/clock',
   operationId: 'setClock',
   summary: "Advance, freeze or resume the account's clock",
   body: clockMove,

@@ -28,8 +28,7 @@ export const overview = object('Control', {
 })
 
 export const readOverview = defineEndpoint({
-  method: 'GET',
-  path: '/control',
+  route: 'GET /control',
   operationId: 'readControl',
   summary: 'Read what the control API has',
   response: [200, 'What there is', overview],

@@ -45,8 +45,7 @@ const sentAgain = object('SentAgain', {
 })
 
 export const sendMessage = defineEndpoint({
-  method: 'POST',
-  path: '/control/messages/{message_id}/send',
+  route: 'POST /control/messages/{message_id}/send',
   operationId: 'sendMessage',
   summary: 'Send a webhook message again',
   body: body(
@@ -118,8 +117,7 @@ const askedReceiver = object('AskedReceiver', {
 
 /** Asks the receiver of a message which mistake it makes with signatures. */
 export const askAboutMessage = defineEndpoint({
-  method: 'POST',
-  path: '/control/messages/{message_id}/ask',
+  route: 'POST /control/messages/{message_id}/ask',
   operationId: 'askReceiver',
   summary: 'Ask the receiver of a message how it checks signatures',
   description: `For a message that its receiver refuses with 400, 401 or 403. First looks at the response to the newest attempt: if that holds 64 hexadecimal digits that a known mistake explains, nothing is sent. Otherwise sends copies of it to the address of its webhook: the right one, one that is signed with a random key, one with each other signing key of the account, the newest first, and then one for each known mistake, until one is accepted. At most ${MOST_COPIES}, one after the other, within 30 seconds. Each is recorded and marked \`asked\`. The message, its attempts and its payment stay as they are.`,

@@ -19,8 +19,7 @@ const probed = object('Probed', {
 const inactive = () => conflict('the webhook is INACTIVE: register another one')
 
 export const probeWebhook = defineEndpoint({
-  method: 'POST',
-  path: '/control/webhooks/{webhook_id}/probe',
+  route: 'POST /control/webhooks/{webhook_id}/probe',
   operationId: 'probeReceiver',
   summary: 'Probe the receiver of a webhook',
   description:
