@@ -11,12 +11,14 @@ import {
   elementWith,
   enter,
   headingOf,
+  linkIn,
   rowsOf,
   type Shown,
   signIn,
   stepsOf,
 } from '../../support/console.ts'
 import { ask } from '../../support/control.ts'
+import { cancelledPayment } from '../../support/journeys.ts'
 import type { Behaviour } from '../../support/receiver.ts'
 import { onEveryDatabase } from '../../support/service.ts'
 import { history, receiving, subscribe } from '../../support/subscriber.ts'
@@ -32,9 +34,6 @@ onEveryDatabase(
       }
       return { ...entered, made }
     }
-    const linkTo = ({ elements }: Shown, text: RegExp) =>
-      elements.find(each => each.tag === 'a' && text.test(each.text))?.attributes.href ?? ''
-
     test('a parent makes a test account, whose key works and is shown once, and comes back with one click', async () => {
       const { api, browser, name, made } = await start()
       const inner = `${name}-team`
@@ -56,7 +55,7 @@ onEveryDatabase(
       const inside = await browser.get(`a/${inner}/payments`)
       assert.match(inside.text, new RegExp(`^Test account ${inner} · back to ${name}`))
       assert.ok(inside.html.includes(`<title>Payments - ${inner} - Farthing console</title>`))
-      assert.equal(linkTo(inside, /^back to/), '../../../console')
+      assert.equal(linkIn(inside, /^back to/), 'console')
       const own = await signIn(service(), createClient(service().baseUrls, key))
       assert.equal((await own.post('accounts/make-account', { name: `${inner}-2` })).status, 404)
     })
@@ -123,7 +122,7 @@ onEveryDatabase(
         .filter(text => text.includes(inner.name))
       assert.match(row, /stands still at 2026-03-29 .*110Look inside/)
       assert.match(list.text, new RegExp(`Ended .*${ended.name}20\\d\\d-`))
-      const home = linkTo(list, new RegExp(`Look inside ${inner.name}`))
+      const home = linkIn(list, new RegExp(`Look inside ${inner.name}`))
       const inside = await browser.get(home)
       assert.equal(headingOf(inside), 'Home')
       assert.ok(inside.html.includes(`<bdi>${inner.name}</bdi>`))
@@ -145,10 +144,7 @@ onEveryDatabase(
       const { webhook } = await subscribe(t, inner.api, {
         behaviour: { onRequest: ({ response }) => response.writeHead(status).end() },
       })
-      for (let i = 0; i < 2; i++) {
-        const { payment_id } = await inner.api.createPayment()
-        await inner.api.post(`/v1/payments/${payment_id}/cancel`)
-      }
+      for (let i = 0; i < 2; i++) await cancelledPayment(inner.api)
       const [message] = await history(inner.api, webhook)
       const counts = async () => {
         const [row] = rowsOf(await browser.get('accounts'), 'Test accounts, newest first')
@@ -186,9 +182,9 @@ onEveryDatabase(
         elements.filter(each => each.attributes.class === 'farthing-text').map(({ text }) => text)
       const newest = await browser.get('accounts')
       assert.deepEqual(names(newest), others.toReversed())
-      const older = await browser.get(linkTo(newest, /Older/))
+      const older = await browser.get(linkIn(newest, /Older/))
       assert.deepEqual(names(older), [first.name])
-      assert.deepEqual(names(await browser.get(linkTo(older, /Newer/))), others.toReversed())
+      assert.deepEqual(names(await browser.get(linkIn(older, /Newer/))), others.toReversed())
       assert.deepEqual(names(await browser.get('accounts?before=x')), others.toReversed())
     })
 
@@ -218,7 +214,7 @@ onEveryDatabase(
       const { payment_id } = await inner.api.createPayment({ reference: 'R-inner' })
       const own = await signIn(service(), inner.api)
       await ask(service(), api, `accounts/${inner.name}`, undefined, 'DELETE')
-      const home = linkTo(await browser.get('accounts'), new RegExp(`Look inside ${inner.name}`))
+      const home = linkIn(await browser.get('accounts'), new RegExp(`Look inside ${inner.name}`))
       const ended = /This test account has ended\. Nothing can be done in it any more/
       for (const page of ['', '/payments', '/webhooks', '/accounts'])
         assert.match((await browser.get(home + page)).text, ended)
@@ -250,8 +246,7 @@ onEveryDatabase(
       const refusing: Behaviour = { onRequest: ({ response }) => response.writeHead(401).end() }
       const { webhook } = await subscribe(t, inner.api, { behaviour: refusing })
       const { payment_id } = await inner.api.createPayment()
-      const paid = await inner.api.createPayment()
-      await inner.api.post(`/v1/payments/${paid.payment_id}/cancel`)
+      await cancelledPayment(inner.api)
       const [message] = await history(inner.api, webhook)
       const { agreement_id } = await createAgreement(inner.api)
       const pages = [
