@@ -62,3 +62,15 @@ export async function watchedService(t: TestContext) {
     },
   }
 }
+
+/** Lets `query` see each query of the database of a service until the test ends, and answer it by `real`. */
+export function mockQueries(
+  t: TestContext,
+  database: Database,
+  query: (real: () => Promise<unknown[]>, sql: string, values: readonly unknown[]) => unknown,
+): void {
+  const real = database.query.bind(database)
+  t.mock.method(database, 'query', (sql: string, values: never[] = []) =>
+    query(() => real(sql, values), sql, values),
+  )
+}

@@ -13,6 +13,7 @@ import { cancelledPayment } from '../../support/journeys.ts'
 import { onEveryDatabase, type Service } from '../../support/service.ts'
 import { history } from '../../support/subscriber.ts'
 import { holdTimers } from '../../support/time.ts'
+import { mockQueries } from '../../support/watched.ts'
 
 const DAY = 24 * 60 * 60 * 1000
 
@@ -245,10 +246,9 @@ function define(service: () => Service): void {
     const api = await service().newAccount()
     const { webhook_id } = await listenerOf(service(), api).start()
     const { database, baseUrl } = service()
-    const query = database.query.bind(database)
-    t.mock.method(database, 'query', async (sql: string, values: never[]) => {
+    mockQueries(t, database, async (query, sql) => {
       if (sql.includes('left join listener_attempts')) throw new Error('the database fails')
-      return query(sql, values)
+      return query()
     })
     const headers = { Authorization: `Bearer ${api.key}` }
     const ask = async () =>
