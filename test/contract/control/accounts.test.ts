@@ -7,7 +7,6 @@ import {
   ROOM_TABLES,
 } from '../../../src/app/ended-rooms-store.ts'
 import { testAccountName } from '../../../src/core/account.ts'
-import { HELD_WAITS } from '../../../src/core/budgets.ts'
 import type { Database } from '../../../src/core/ports.ts'
 import { listKeys } from '../../../src/platform/accounts/store.ts'
 import { assertError } from '../../support/assertions.ts'
@@ -255,26 +254,6 @@ onEveryDatabase(
       held.forEach(fail)
       assert.equal((await cancelled).status, 204)
       assert.equal(failing.requests.length, 1)
-    })
-
-    test('a reset ends a wait, and of an account and its test accounts 200 requests wait at most', async () => {
-      const parent = await service().newAccount()
-      const { api } = await makeAccount(parent)
-      const wait = (_: unknown, i: number) =>
-        fetch(`${service().baseUrl}/control/payments?status=success&wait=10000`, {
-          headers: { Authorization: `Bearer ${(i % 2 ? api : parent).key}` },
-        })
-      const waits = Array.from({ length: HELD_WAITS + 1 }, wait)
-      const first = await Promise.race(waits)
-      const refused: Body = await first.json()
-      assert.equal(refused.code, 'C0429')
-      assert.equal(first.headers.get('retry-after'), '1')
-      await control(api, 'reset', {})
-      await control(parent, 'reset', {})
-      const answers = await Promise.all(
-        waits.map(response => response.then(({ status }) => status)),
-      )
-      assert.deepEqual(answers.sort(), [...Array(HELD_WAITS).fill(200), 503])
     })
   },
   { ...receiving, control: true },

@@ -118,26 +118,6 @@ onEveryDatabase(
       assert.deepEqual([body.code, body.field], ['C0103', 'refrence'])
     })
 
-    test('a frozen clock stands still, moves by advances, and runs on without a jump', async () => {
-      const { clock } = service()
-      const api = await service().newAccount()
-      const start = clock.now()
-      assert.deepEqual((await control(api, 'clock', { freeze: true })).body, {
-        now: new Date(start).toISOString(),
-        frozen: true,
-      })
-      clock.advance(1_000)
-      assert.equal(await now(api), start)
-      const later = new Date(start + 60_000).toISOString()
-      assert.equal((await control(api, 'clock', { freeze: later })).body.now, later)
-      await control(api, 'clock', { advance: 5 })
-      const { body } = await control(api, 'clock', { resume: true })
-      assert.deepEqual(body, { now: new Date(start + 60_005).toISOString(), frozen: false })
-      clock.advance(10)
-      assert.equal(await now(api), start + 60_015)
-      assert.equal((await api.createPayment()).created_date, new Date(start + 60_015).toISOString())
-    })
-
     test('a request is recorded at the time of a clock that stands still, however long it took', async t => {
       const { api, beforeWrite } = await interleaving(t, service())
       const { now } = (await control(api, 'clock', { freeze: true })).body
