@@ -25,18 +25,20 @@ import { type ConsoleContext, pageOfAddress, textsIn, type Visit, visitOf } from
 const pageIn = (fields: URLSearchParams): string => pageOfAddress(fields.get('to') ?? '') ?? ''
 
 const UNKNOWN_KEY = 'This key is not known here. Ask whoever runs Farthing for one'
+const EXPIRED_LINK = 'This link has expired. Enter an API key, or make another link'
 
 export const signInRoutes = (context: ConsoleContext): Route[] => [
-  pageRoute(context, 'sign-in', (visit, query) => signInPage(visit, pageIn(query))),
-  entryRoute(context, 'sign-in', UNKNOWN_KEY, sessionForKey),
-  pageRoute(context, 'enter', enterPage),
-  entryRoute(
-    context,
-    'enter',
-    'This link has expired. Enter an API key, or make another link',
-    form => findSession(context, form.get('code') ?? '', 'enter'),
+  route(context, 'GET sign-in', async (visit, query, reply) =>
+    sendPage(reply, visit, signInPage(visit, pageIn(query))),
   ),
-  formRoute(context, 'sign-out', async (visit, _, reply) => {
+  entryRoute(context, 'POST sign-in', UNKNOWN_KEY, sessionForKey),
+  route(context, 'GET enter', async (visit, query, reply) =>
+    sendPage(reply, visit, enterPage(visit, query)),
+  ),
+  entryRoute(context, 'POST enter', EXPIRED_LINK, form =>
+    findSession(context, form.get('code') ?? '', 'enter'),
+  ),
+  route(context, 'POST sign-out', async (visit, _, reply) => {
     const { request } = visit
     if (await signedIn(context, request)) {
       const inAccount = { ...visit, account: request.account }
@@ -48,32 +50,14 @@ export const signInRoutes = (context: ConsoleContext): Route[] => [
   }),
 ]
 
-const pageRoute = (
-  context: ConsoleContext,
-  path: string,
-  pageOf: (visit: Visit, query: URLSearchParams) => Page,
-): Route => ({
-  method: 'GET',
-  path: `/console/${path}`,
-  area: 'sign-in',
-  handler: async (request, reply) => {
-    const visit = visitOf(request, context)
-    return sendPage(
-      reply,
-      visit,
-      pageOf(visit, new URLSearchParams(textsIn(visit, ['to', 'code']))),
-    )
-  },
-})
-
 /** Signs in with the session that the form opens. Without one it shows the page to sign in, with the error `refused`. */
 const entryRoute = (
   context: ConsoleContext,
-  path: string,
+  methodAndPath: `POST ${string}`,
   refused: string,
   find: (form: URLSearchParams, context: ToolContext) => Promise<Session | undefined>,
 ): Route =>
-  formRoute(context, path, async (visit, form, reply) => {
+  route(context, methodAndPath, async (visit, form, reply) => {
     const session = await find(form, context)
     const to = pageIn(form)
     if (session && (await startSession(context, visit.request, reply, session)))
@@ -81,20 +65,27 @@ const entryRoute = (
     return sendPage(reply, visit, signInPage(visit, to, refused))
   })
 
-const formRoute = (
+/** `run` gets the form, or the query of a page. */
+function route(
   context: ConsoleContext,
-  path: string,
-  run: (visit: Visit, form: URLSearchParams, reply: FastifyReply) => Promise<FastifyReply>,
-): Route => ({
-  method: 'POST',
-  path: `/console/${path}`,
-  area: 'sign-in',
-  accepts: 'form',
-  handler: async (request, reply) => {
-    if (isFromOtherSite(request, context.config)) throw pageFault(403)
-    return run(visitOf(request, context), formBody(request), reply)
-  },
-})
+  methodAndPath: `GET ${string}` | `POST ${string}`,
+  run: (visit: Visit, fields: URLSearchParams, reply: FastifyReply) => Promise<FastifyReply>,
+): Route {
+  const [method, path] = methodAndPath.split(' ') as ['GET' | 'POST', string] // it has one space
+  const isForm = method === 'POST'
+  return {
+    method,
+    path: `/console/${path}`,
+    area: 'sign-in',
+    ...(isForm && { accepts: 'form' }),
+    async handler(request, reply) {
+      if (isForm && isFromOtherSite(request, context.config)) throw pageFault(403)
+      const visit = visitOf(request, context)
+      const query = () => new URLSearchParams(textsIn(visit, ['to', 'code']))
+      return run(visit, isForm ? formBody(request) : query(), reply)
+    },
+  }
+}
 
 async function sessionForKey(form: URLSearchParams, { database, config, time }: ToolContext) {
   // A key that was pasted often has a line feed.
