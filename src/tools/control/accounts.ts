@@ -17,9 +17,8 @@ import {
 import { badFirstTime } from '../steer/clock.ts'
 import { accountEnded, notFound, wrongKey } from '../steer/errors.ts'
 import { text } from '../steer/schemas.ts'
-import { clock, presentClock } from './clock.ts'
 import { defineEndpoint } from './endpoint.ts'
-import { overview, presentOverview } from './overview.ts'
+import { clock, overview, presentClock, presentOverview } from './overview.ts'
 import { MOST_LISTED } from './query.ts'
 
 const expires = { ...timestamp, description: 'When it ends, on the machine’s clock' } as const

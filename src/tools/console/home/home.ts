@@ -30,8 +30,7 @@ import { definePage } from '../frame/define-page.ts'
 import { refusalText } from '../frame/exchange.ts'
 import * as ui from '../frame/parts.ts'
 import type { AccountVisit } from '../frame/visit.ts'
-import { addressOfGroup, readRefusals } from '../requests/find.ts'
-import { refusedKeysPart, requestLine } from '../requests/list.ts'
+import { addressOfGroup, readRefusals, refusedKeysPart, requestLine } from '../requests/list.ts'
 
 /** Payments of one status that are counted, so that a million of them cost no more than these. */
 const MOST_COUNTED = 1_000
