@@ -299,8 +299,6 @@ function sendLook(reply: FastifyReply, browserTag: string, look: Look): FastifyR
   return reply.type('text/html; charset=utf-8').send('')
 }
 
-const FOLLOW = 'Updates the page by itself'
-
 /**
  * The heading with a status line. The script announces changes there, and can reload the page by itself (Follow). Without
  * script there is the link *Refresh*, which leads to the page of a form from its answer too. A page with errors at its
@@ -313,7 +311,7 @@ ${ui.heading(text)}
 <div class="farthing-live">
 <p class="govuk-body" role="status"></p>
 <p class="govuk-body">${ui.link(pageAddress(visit.here, query), 'Refresh')}</p>
-<label class="govuk-body farthing-follow" hidden><input type="checkbox" aria-describedby="follow-hint"> Follow <span class="govuk-hint" id="follow-hint">${FOLLOW}</span></label>
+<label class="govuk-body farthing-follow" hidden><input type="checkbox" aria-describedby="follow-hint"> Follow <span class="govuk-hint" id="follow-hint">Updates the page by itself</span></label>
 </div>
 </div>`
 }

@@ -52,8 +52,12 @@ export type Next = { to: string; done?: Done }
 /** Characters of an address to which a form leads. A longer one loses its query. */
 const LONGEST_NEXT = 2_048
 
+/** A cookie names the banner, which the page `to` uses up: so it is not shown after a reload, or by an address. */
 export function sendNext(reply: FastifyReply, visit: Visit, { to, done }: Next): FastifyReply {
-  if (done) leaveBanner(visit, reply, { to, done })
+  if (done) {
+    const value = [done.code, done.pence, ...to.split('?', 1)].join('.')
+    setCookie(visit.request, reply, visit.config, { name: COOKIE, value, seconds: SECONDS })
+  }
   const next = to.length > LONGEST_NEXT ? to.replace(/\?.*/, '') : to
   return reply
     .code(303)
@@ -240,35 +244,16 @@ const COOKIE = 'farthing_console_done'
 /** Seconds within which the next page has to be opened. */
 const SECONDS = 60
 
-/**
- * Lets the page `to` show a banner, once. A cookie names it, which the next page uses up: so it is not shown after a
- * reload, in another window, or to whoever types or shares an address.
- */
-function leaveBanner(
-  { request, config }: Visit,
-  reply: FastifyReply,
-  { to, done }: { to: string; done: Done },
-): void {
-  const [page] = to.split('?', 1)
-  const value = [done.code, done.pence, page].join('.')
-  setCookie(request, reply, config, { name: COOKIE, value, seconds: SECONDS })
-}
-
 function takeBanner({ request, config, base }: Visit, reply: FastifyReply) {
   const [path] = request.originalUrl.split('?', 1)
   for (const value of cookiesNamed(request, COOKIE)) {
     const [code = '', pence = '', page] = value.split('.', 3)
     if (path !== `${base}/${page}`) continue
     setCookie(request, reply, config, { name: COOKIE, value: '', seconds: 0 })
-    return bannerOf(code, pence)
+    if (code === 'refunded' && /^\d{1,9}$/.test(pence))
+      return { text: `A refund of ${inPounds(Number(pence))} is submitted.`, success: true }
+    const text = new Map(Object.entries({ ...successes, ...others })).get(code)
+    return text === undefined ? undefined : { text, success: Object.hasOwn(successes, code) }
   }
   return undefined
-}
-
-/** `success`: it is green. */
-function bannerOf(code: string, pence: string) {
-  if (code === 'refunded' && /^\d{1,9}$/.test(pence))
-    return { text: `A refund of ${inPounds(Number(pence))} is submitted.`, success: true }
-  const text = new Map(Object.entries({ ...successes, ...others })).get(code)
-  return text === undefined ? undefined : { text, success: Object.hasOwn(successes, code) }
 }

@@ -237,21 +237,16 @@ export function submitPayment(visit: PageVisit, body: Json, ready?: Ready): Prom
     return { fields, scenario }
   }
   return submit(visit, { fields, body, read, aliases }, wanted =>
-    makePayment(visit, { ...wanted, back, ready }),
+    makePayment(visit, wanted, back, ready),
   )
-}
-
-type Wanted = {
-  fields: NewPayment
-  scenario: Scenario | undefined
-  back: string
-  ready: Ready | undefined
 }
 
 /** The API's own create, and then the steps of a ready-made payment. No plan of the account acts on it. */
 async function makePayment(
   { context, account, addresses }: AccountVisit,
-  { fields, scenario: applied, back, ready }: Wanted,
+  { fields, scenario: applied }: { fields: NewPayment; scenario: Scenario | undefined },
+  back: string,
+  ready?: Ready,
 ): Promise<Next> {
   const isOwn = fields.return_url === back
   const { payment, overtaken, refund } = await act(
