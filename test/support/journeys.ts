@@ -43,6 +43,17 @@ export async function paidPayment(
   return payOnPages(api, await api.createPayment(fields))
 }
 
+/** Makes a payment and cancels it, which causes one message. */
+export async function cancelledPayment(
+  api: Client,
+  fields: Record<string, unknown> = {},
+): Promise<Body> {
+  const payment = await api.createPayment(fields)
+  const { status, text } = await api.post(`/v1/payments/${payment.payment_id}/cancel`)
+  assert.equal(status, 204, text)
+  return payment
+}
+
 export async function read(api: Client, { payment_id }: Body): Promise<Body> {
   const { status, body, text } = await api.get(`/v1/payments/${payment_id}`)
   assert.equal(status, 200, text)

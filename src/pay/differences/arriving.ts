@@ -49,8 +49,7 @@ export const takenAccept = difference<(accept: string | undefined) => boolean>({
 /** Whether the body of a request with this Content-Type is read, if the specification reads it as JSON. */
 export const takenType = difference<(type: string | undefined) => boolean>({
   subject: 'Content-Type of requests',
-  specification:
-    'None, and types that end in +json, count as JSON. No type is needed without a body',
+  specification: 'No type, and types that end in +json, count as JSON',
   govukPay:
     'Its firewall blocks a create without application/json, or without a body, with 400 P0920',
   source: inCode('publicapi', 'resources/PaymentsResource.java', '266'),
@@ -74,8 +73,8 @@ export const takenType = difference<(type: string | undefined) => boolean>({
 /** Whether POST /v1/auth takes a form. */
 export const takesCardForms = difference<boolean>({
   subject: 'Form of card details',
-  specification: 'JSON or a form. The `type` of `auth_url_post` says form',
-  govukPay: 'JSON only, a form is 400 P0920. The type of auth_url_post is application/json',
+  specification: 'JSON or a form',
+  govukPay: 'JSON only, a form is 400 P0920',
   source: inCode('publicapi', 'resources/AuthorisationResource.java', '43'),
   rule: {
     id: 'P10',
@@ -92,7 +91,7 @@ export const postsASecond = difference<number>({
   subject: 'Rate limits',
   specification: 'None',
   govukPay:
-    '429 P0900 for more than 15 creates, 15 captures or 15 other POSTs of an account in a second. A load test is agreed by e-mail',
+    '429 P0900 for more than 15 creates, captures or other POSTs of an account in a second. A load test is agreed by e-mail',
   source: inCode('publicapi settings', 'config.yaml', '41-49'),
   noRule: 'P13',
   decides: { specification: Number.POSITIVE_INFINITY, 'govuk-pay': 15 },

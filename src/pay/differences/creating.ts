@@ -12,7 +12,7 @@ import { keptFor } from './states.ts'
 export const leastAmount = difference({
   subject: 'Amount 0',
   specification: 'It is accepted',
-  govukPay: 'It is refused with 422 P0102, unless its support has allowed it for the account',
+  govukPay: 'It is refused with 422 P0102, unless its support has allowed it',
   source: inCode('connector', 'charge/service/ChargeService.java', '1223'),
   rule: {
     id: 'P1',
@@ -28,8 +28,7 @@ export const leastAmount = difference({
 /** Whether a return_url of a host that is listed, or is not, may be http. */
 export const plainHttp = difference<(isListed: boolean) => boolean>({
   subject: 'http in return_url',
-  specification:
-    'Only hosts of the setting FARTHING_RETURN_HOSTS may have it, others are 422 P0102',
+  specification: 'Only hosts of FARTHING_RETURN_HOSTS may have it, others are 422 P0102',
   govukPay: 'A test account takes it with any host, a live one refuses it with 422 P0920',
   source: inCode('connector', 'charge/service/ChargeService.java', '428-434'),
   noRule: 'P2',
@@ -41,7 +40,7 @@ export const returnAddress = difference<(url: string) => string | undefined>({
   subject: 'The address in return_url',
   specification: 'Any host and any path that a URL can have',
   govukPay:
-    'It is refused with 422 P0102 if its host is an unknown top-level domain, such as .test, or has an underscore, if its path is not ASCII or leads above its root, or if it has a character anywhere that must be encoded',
+    'It is refused with 422 P0102 for a host with an underscore or an unknown top-level domain, such as .test, a path that is not ASCII or leads above its root, or a character that must be encoded',
   source: inCode('connector', 'charge/validation/ReturnUrlValidator.java', '13-32'),
   rule: {
     id: 'P3',
@@ -68,7 +67,7 @@ export const returnAddress = difference<(url: string) => string | undefined>({
 export const blankReturnUrl = difference<(url: string) => boolean>({
   subject: 'A return_url of white space',
   specification: 'It counts as left out, in every mode',
-  govukPay: 'Only an empty one does. White space is 422 P0102 in web mode, 400 P0104 in the others',
+  govukPay: 'Only an empty one does. White space is 422 P0102 in web mode, else 400 P0104',
   source: inCode('connector', 'charge/model/ChargeCreateRequest.java', '172-174'),
   noRule: 'both refuse it in web mode',
   decides: { specification: url => url.trim() === '', 'govuk-pay': url => url === '' },
@@ -92,7 +91,7 @@ export const usedKey = difference<(mode: Mode) => UsedKey>({
   subject: 'The second use of an Idempotency-Key',
   specification: 'It is refused with 409 P0191',
   govukPay:
-    'Outside agreement mode the key is ignored: two equal requests make two payments. In agreement mode the same request within 24 hours returns 200 with the first payment',
+    'In agreement mode the same request within 24 hours returns 200 with the first payment. Outside it the key is ignored: two equal requests make two payments',
   source: inCode('connector', 'charge/resource/ChargesApiResource.java', '174'),
   rule: {
     id: 'P4',
@@ -126,9 +125,9 @@ export const ignoredSetUp = difference<(value: unknown) => boolean>({
   subject: 'A set_up_agreement that is not a string',
   specification: 'It is refused with 400 P0102',
   govukPay:
-    'It is ignored. An agreement_payment_type beside it is 400 P0104, only after all other fields are read',
+    'It is ignored. An agreement_payment_type beside it is 400 P0104, after all other fields are read',
   source: inCode('publicapi', 'json/RequestJsonParser.java', '296-298'),
-  noRule: 'what only one of them refuses is answered with an error here',
+  noRule: 'it is refused here',
   decides: { specification: () => false, 'govuk-pay': value => typeof value !== 'string' },
 })
 
@@ -136,7 +135,7 @@ export const ignoredSetUp = difference<(value: unknown) => boolean>({
 export const unknownSetUp = difference<() => errors.ApiError>({
   subject: 'A set_up_agreement that does not exist',
   specification: '400 P0103 with the field set_up_agreement',
-  govukPay: '400 P0102 with the field agreement_id. Only mocks of its tests answer P0103',
+  govukPay: '400 P0102 with the field agreement_id',
   source: inCode('connector', 'charge/service/ChargeService.java', '334-336'),
   noRule: 'both refuse it',
   decides: { specification: errors.unknownSetUpAgreement, 'govuk-pay': errors.unknownAgreement },
@@ -157,9 +156,9 @@ export const refusedSource = difference<(source: unknown) => 400 | 422 | undefin
   subject: 'The field `internal.source`, which is not documented',
   specification: 'It is ignored, as any unknown field',
   govukPay:
-    'It must be CARD_PAYMENT_LINK or CARD_AGENT_INITIATED_MOTO. Its own other words, and what is no text, are 400 P0102, any other text 422 P0102',
+    'It must be CARD_PAYMENT_LINK or CARD_AGENT_INITIATED_MOTO. Other words of its own, and what is no text, are 400 P0102, any other text 422',
   source: inCode('publicapi', 'json/RequestJsonParser.java', '375-399'),
-  noRule: 'it is not documented, so no integration sends it',
+  noRule: 'no integration sends it',
   decides: {
     specification: () => undefined,
     'govuk-pay': source => {

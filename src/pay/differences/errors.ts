@@ -18,7 +18,7 @@ export const wordedError = difference<(error: ApiError) => ApiError>({
   subject: '`field` and `header` of errors',
   specification: 'Each error names what is wrong',
   govukPay:
-    'There is no `field` in P0104, in P0101 of `return_url` and `agreement_id`, in P0102 of an invalid `return_url` and of the digits and the date of a card, and no `header` in P0191',
+    'P0104 has no `field`, nor P0101 of `return_url` and `agreement_id`, nor P0102 of an invalid `return_url` and of the digits and the date of a card. P0191 has no `header`',
   source: inCode('publicapi', 'exception/mapper/CreateChargeExceptionMapper.java', '44-121'),
   decides: {
     specification: error => error,
@@ -54,7 +54,7 @@ export const otherBody = difference<{
   subject: 'An array, string or number as the body, and text that is not JSON',
   specification: '400 P0197 (P0697, P2197)',
   govukPay:
-    'The first is a body without any field: 400 P0101 (P0601, P2101). Text that does not begin as JSON is 500 without a code, and in `POST /v1/auth` all of these are',
+    'The first is a body without any field: 400 P0101 (P0601, P2101). Text that does not begin as JSON, and each of these in `POST /v1/auth`, is 500 without a code',
   source: inCode('publicapi', 'exception/mapper/JsonProcessingExceptionMapper.java', '19-42'),
   noRule: 'both refuse it',
   decides: {

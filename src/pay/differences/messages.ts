@@ -21,7 +21,7 @@ export const eventMeanings = difference<Partial<Record<EventType, string>>>({
   subject: 'The event types of webhooks',
   specification: 'card_payment_cancelled and card_payment_settled are among them',
   govukPay:
-    'card_payment_started, which is never sent, and card_payment_expired are among them, and the other two are not',
+    'card_payment_started, which is never sent, and card_payment_expired are in their place',
   source: inCode('webhooks', 'eventtype/EventTypeName.java', '8-19'),
   noRule: 'P11',
   decides: {
@@ -56,7 +56,7 @@ export const eventsOfMove = difference<(move: Move) => EventType[]>({
   specification:
     'card_payment_succeeded comes when it becomes capturable or success, with card_payment_captured at success. A cancel through the API is card_payment_cancelled',
   govukPay:
-    'card_payment_succeeded comes when it becomes success, and nothing when it becomes capturable; card_payment_captured once it is captured. A cancel through the API is card_payment_failed, and an expiry card_payment_expired. None tells of a capture that fails',
+    'card_payment_succeeded comes when it becomes success, not capturable; card_payment_captured once it is captured. A cancel through the API is card_payment_failed, and an expiry card_payment_expired. None tells of a capture that fails',
   source: inCode('webhooks', 'message/EventMapper.java', '13-28'),
   rule: {
     id: 'P11',
@@ -125,7 +125,7 @@ export const messageResource = difference<(payment: object, event_type: EventTyp
   subject: 'resource of a message',
   specification: 'It is the payment as GET returned it right after the change',
   govukPay:
-    'It is the payment as its ledger prints it: the status is declined, timedout or cancelled in place of failed, a cancel is always P0030, and there are no _links, provider_id, authorisation_mode, agreement_id, agreement_payment_type, card_brand and can_retry. card_details has seven fields, and what is not known is null, but for card_brand, which is an empty text. card_payment_succeeded comes before the capture, with an empty settlement_summary',
+    'It is the payment as its ledger prints it: the status is declined, timedout or cancelled in place of failed, a cancel is always P0030, and there are no _links, provider_id, authorisation_mode, agreement_id, agreement_payment_type, card_brand and can_retry. card_details has seven fields, null where unknown, but for card_brand, which is an empty text. card_payment_succeeded has an empty settlement_summary',
   source: inCode('webhooks', 'message/apirepresentation/PaymentApiRepresentation.java', '22-44'),
   noRule: 'R9 and R10 ask the receiver',
   decides: { specification: payment => payment, 'govuk-pay': asLedgerPrints },
@@ -147,9 +147,9 @@ type Attempts = {
 export const attempts = difference<Attempts>({
   subject: 'The attempts to deliver a message',
   specification:
-    'The request that causes it waits for at most 2, of 2 seconds each, the second at once',
+    'The request that causes it waits for at most 2, of 2 seconds each, without a pause',
   govukPay:
-    'The request is answered first. There are at most 6 attempts of 3 seconds: again 60 seconds, 5 minutes, 1 hour, 1 day and 2 days after each failure. Messages come in any order',
+    'After the answer to the request, in any order. There are at most 6 attempts of 3 seconds: again 60 seconds, 5 minutes, 1 hour, 1 day and 2 days after each failure',
   source: inCode('webhooks', 'deliveryqueue/managed/SendAttempter.java', '177-186'),
   noRule: 'no request causes it',
   decides: {
@@ -179,7 +179,7 @@ export const following = difference<{ redirects?: Redirects; repeats?: Repeats }
   subject: 'A receiver that redirects, or answers 429 or 503',
   specification: 'The attempt has failed',
   govukPay:
-    '301, 302 and 303 are followed with a GET without body and signature, whose 2xx counts as delivered; 307 and 308 with the same POST. It follows 50 redirects; here it is at most 5, each with the rules for addresses. After 429 and 503 the request is repeated once, after Retry-After or 1 second; here it waits 3 seconds at most',
+    '301, 302 and 303 are followed with a GET without body and signature, whose 2xx counts as delivered; 307 and 308 with the same POST. It follows 50 redirects, Farthing 5, each with the rules for addresses. After 429 and 503 the request is repeated once, after Retry-After, here at most 3 seconds, or 1 second',
   source: inCode('webhooks', 'app/WebhooksModule.java', '110-124'),
   noRule: 'W2 looks at the answers of the receiver',
   decides: {
@@ -195,7 +195,7 @@ export const webhooksBelowV1 = difference<boolean>({
   subject: 'The endpoints of webhooks below /v1',
   specification: 'They register, list, read and delete webhooks, and list their messages',
   govukPay:
-    'There are none: they answer 404, and webhooks are made in its admin tool. Here the console and POST /control/webhooks make them',
+    'They answer 404: webhooks are made in its admin tool, here in the console or with POST /control/webhooks',
   source: inCode('publicapi', 'app/PublicApi.java', '106-117'),
   rule: {
     id: 'P19',

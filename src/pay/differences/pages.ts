@@ -7,6 +7,6 @@ export const endedPage = difference<'redirect' | 'page'>({
   specification: 'They redirect to return_url with 303',
   govukPay: 'They say how the payment ended, with 200 and a link back to the service',
   source: inCode('frontend', 'utils/response-router.js', '130-239'),
-  noRule: 'no request of the service opens them',
+  noRule: 'no request opens them',
   decides: { specification: 'redirect', 'govuk-pay': 'page' },
 })

@@ -10,9 +10,9 @@ export const agreementIdOfPayments = difference<'hidden' | 'shown'>({
   subject: 'agreement_id of a payment',
   specification: 'It is only in requests and searches',
   govukPay:
-    'It is shown on the payments of an agreement and on the one that sets it up, but not in search results',
+    'The payments of an agreement and the one that sets it up show it, but not in search results',
   source: inCode('connector', 'charge/service/ChargeService.java', '715'),
-  noRule: 'answers do not show whether a client relies on it',
+  noRule: 'answers do not show it',
   decides: { specification: 'hidden', 'govuk-pay': 'shown' },
 })
 
@@ -34,7 +34,7 @@ export const actionLinks = difference<{
 }>({
   subject: 'The links cancel, capture and auth_url_post',
   specification:
-    'cancel and capture have href, method, type and params. The type of auth_url_post is application/x-www-form-urlencoded',
+    'They have type and params too. The type of auth_url_post is application/x-www-form-urlencoded',
   govukPay:
     'cancel and capture have href and method. The type of auth_url_post is application/json',
   source: inCode('publicapi', 'model/links/PaymentWithAllLinks.java', '45-51'),
@@ -53,7 +53,7 @@ export const pageLinks = difference<{
 }>({
   subject: 'The links of a page of results',
   specification:
-    'They have href and method, and those to no page are absent. Of disputes they are in _links, and again in links',
+    'They have href and method, and those to no page are absent. Of disputes they are in _links and in links',
   govukPay:
     'They have href. next_page and prev_page of agreements, refunds and disputes are empty objects where there is none. Of disputes they are in links',
   source: inCode('publicapi', 'model/links/SearchNavigationLinks.java', '53-60'),
@@ -94,9 +94,9 @@ function knownParts(address: BillingAddress = {}): BillingAddress | null {
 
 export const cardOfPayments = difference<(shown: ShownCard) => object | undefined>({
   subject: 'card_details of a payment',
-  specification: 'Fields that are not known are absent, but for card_type',
+  specification: 'Unknown fields are absent, but for card_type',
   govukPay:
-    'All eight fields are there, and those that are not known are null. Of prefilled details card_brand is an empty text. billing_address has the parts that are known, after a card by the API too',
+    'All eight fields are there, null where unknown. Of prefilled details card_brand is an empty text. billing_address has the known parts, after a card by the API too',
   source: inCode('publicapi', 'model/CardDetails.java', '13'),
   decides: {
     specification: ({ card, prefilled }) =>
@@ -115,8 +115,8 @@ export const cardOfPayments = difference<(shown: ShownCard) => object | undefine
 
 export const cardOfAgreements = difference<(card: CardDetails) => object>({
   subject: 'The card of the payment_instrument of an agreement',
-  specification: 'It is CardDetails, and again card_details. Fields that are not known are absent',
-  govukPay: 'It is card_details, with seven fields. Those that are not known are null',
+  specification: 'It is CardDetails, and again card_details, without unknown fields',
+  govukPay: 'It is card_details, with seven fields, null where unknown',
   source: inCode('publicapi', 'agreement/model/Agreement.java', '100-125'),
   decides: {
     specification: card => ({ CardDetails: card, card_details: card }),
@@ -135,7 +135,7 @@ export const shownFields = difference<{ providerId: 'always' | 'with a card'; fe
     'provider_id is there from the creation, fee and net_amount after a capture or a failure that followed a card, authorisation_summary once a card was submitted',
   govukPay: 'provider_id is there once a card was submitted, the others never with its sandbox',
   source: inCode('connector', 'paymentprocessor/service/CardAuthoriseService.java', '362'),
-  noRule: 'answers do not show whether a client relies on it',
+  noRule: 'answers do not show it',
   decides: {
     specification: { providerId: 'always', fees: true },
     'govuk-pay': { providerId: 'with a card', fees: false },

@@ -8,7 +8,7 @@ export const refundSubmittedFor = difference<number>({
   specification: 'It is submitted for 5 seconds, then success',
   govukPay: 'With its sandbox it is success at once, also in the 202',
   source: inCode('connector', 'refund/service/RefundService.java', '101'),
-  noRule: 'answers do not show whether a client relies on it',
+  noRule: 'answers do not show it',
   decides: { specification: 5_000, 'govuk-pay': 0 },
 })
 

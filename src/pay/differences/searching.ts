@@ -6,7 +6,7 @@ import { inCode } from './source.ts'
 export const refusedStates = difference<readonly string[]>({
   subject: 'Searches for capturable payments',
   specification: 'state=capturable is accepted, as documented',
-  govukPay: 'Its source refuses state=capturable with 422 P0401. Its documentation lists it',
+  govukPay: 'Its source refuses state=capturable with 422 P0401, though its documentation lists it',
   source: inCode('publicapi', 'validation/PaymentSearchValidator.java', '32-33'),
   rule: {
     id: 'P12',
@@ -23,8 +23,7 @@ export const refusedStates = difference<readonly string[]>({
 export const filtersByBrand = difference<boolean>({
   subject: 'Searches by card brand',
   specification: 'card_brand filters',
-  govukPay:
-    'card_brand has no effect, probably by mistake: the next service does not know the name under which it is passed on',
+  govukPay: 'card_brand has no effect, probably by mistake',
   source: inCode('ledger', 'transaction/search/common/TransactionSearchParams.java', '131'),
   rule: {
     id: 'P12',
@@ -43,6 +42,6 @@ export const findsFromDate = difference<boolean>({
   specification: 'On or after',
   govukPay: 'In the source later than, in the documentation on or after',
   source: inCode('ledger', 'transaction/search/common/TransactionSearchParams.java', '288'),
-  noRule: 'answers do not show whether a client relies on it',
+  noRule: 'answers do not show it',
   decides: { specification: true, 'govuk-pay': false },
 })

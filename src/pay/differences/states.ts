@@ -7,9 +7,9 @@ export const cardAuthorisedBy = difference<'confirm' | 'choice'>({
   subject: 'A web payment whose user has not confirmed it',
   specification: 'It is started, and becomes submitted and success at Confirm',
   govukPay:
-    'It is submitted once the card is entered: its user can then confirm or cancel it, the API can cancel it, and next_url leads to the page to confirm it',
+    'It is submitted once the card is entered: its user can confirm or cancel it, the API can cancel it, and next_url leads to the page to confirm it',
   source: inCode('connector', 'common/model/domain/PaymentGatewayStateTransitions.java', '176-182'),
-  noRule: 'the request that reads the payment looks the same',
+  noRule: 'the read looks the same',
   decides: { specification: 'confirm', 'govuk-pay': 'choice' },
 })
 
@@ -36,7 +36,7 @@ export const chargeDelay = difference<number | undefined>({
   govukPay:
     'It is created in that answer and in searches, then started, and success or failed after some seconds. It cannot be cancelled before that, and does not expire',
   source: inCode('connector', 'charge/resource/ChargesApiResource.java', '183-188'),
-  noRule: 'the request that creates the payment looks the same',
+  noRule: 'the create looks the same',
   decides: { specification: undefined, 'govuk-pay': 2 * SECOND },
 })
 
@@ -45,7 +45,7 @@ export const declineMayBeRetried = difference({
   specification: 'It has can_retry true, and the agreement stays active',
   govukPay: 'It has can_retry false, and the agreement becomes inactive',
   source: inCode('connector', 'gateway/sandbox/SandboxGatewayResponseGenerator.java', '116-120'),
-  noRule: 'a payment is declined only if a plan says so',
+  noRule: 'only a plan declines',
   decides: { specification: true, 'govuk-pay': false },
 })
 
@@ -84,7 +84,7 @@ export const secondCapture = difference<'refused' | 'accepted'>({
   subject: 'A second capture',
   specification: 'It is refused with 409 P1003',
   govukPay:
-    'The capture of a payment in success is 204 without effect, unless it is moto_api or with an agreement, without delayed_capture, and not captured yet. Its 409 means that the payment is cancelled, expired or not yet paid',
+    'It is 204 without effect, unless the payment is moto_api or with an agreement, without delayed_capture, and not captured yet. Its 409 means that the payment is cancelled, expired or not yet paid',
   source: inCode('connector', 'charge/service/DelayedCaptureService.java', '55-72'),
   rule: {
     id: 'P7',
@@ -113,7 +113,7 @@ export const heldRefundTold = difference<'when it is made' | 'at its end'>({
   specification: 'It is sent when the refund is submitted',
   govukPay: 'It is sent once the refund has succeeded, and not at all if it fails',
   source: inCode('webhooks', 'message/EventMapper.java', '13-28'),
-  noRule: 'the request that makes the refund looks the same',
+  noRule: 'the refund looks the same',
   decides: { specification: 'when it is made', 'govuk-pay': 'at its end' },
 })
 

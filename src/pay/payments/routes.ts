@@ -156,7 +156,7 @@ const search = ({ database, time, config }: Context): Endpoint => ({
     const now = time.now(account)
     const conditions = searchConditions(query, account, now)
     const total = quickTotal(query, account, now)
-    const result = await findPage(database, paymentRows, conditions, query, total)
+    const result = await findPage(database, paymentRows, conditions, { ...query, total })
     const page = pageOf(query, result, addressesOf(request, config), (payment, addresses) =>
       presentFound(paymentAt(payment, now), addresses),
     )

@@ -260,6 +260,7 @@ export const keptRows = {
   from: KEPT,
   columns: `${OUTLINE_COLUMNS}, messages.body`,
   id: 'message_id',
+  idOf: ({ message_id }: { message_id: string }) => message_id,
   bytes: 'coalesce(octet_length(messages.body), 0) + octet_length(attempts) + 512',
   fromRow: keptFromRow<KeptRow>,
 }

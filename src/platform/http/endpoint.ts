@@ -35,10 +35,7 @@ export type Route = {
 export type Endpoint = Route & {
   operationId: string
   summary: string
-  /**
-   * The rest of its description, for accounts of this behaviour. Called when somebody reads the document, never at the
-   * start.
-   */
+  /** The rest of its description, made when somebody reads the document. */
   docs: (behaviour: Behaviour) => Docs
 }
 
