@@ -43,6 +43,8 @@ const OF_CARD = [
   'authorisation_summary',
 ]
 
+const BY_CONTROL = [true, 1, 0, 'P0102', 204, 'INACTIVE']
+
 /** Of each path: how it was asked, how often, and what came of the message. */
 async function answersOf(api: Client, onRequest: (answer: Answer) => void, paths: string[]) {
   const receiver = await startReceiver({ plain: true, onRequest })
@@ -210,8 +212,7 @@ export const messages = {
         briefOf(await api.get(`/v1/${path}/messages`)),
         briefOf(await api.request('PUT', `/v1/${path}`)),
       ]
-      return [
-        below,
+      const byControl = [
         (await control(api, 'GET', path)).body.signing_key === signing_key,
         (await control(api, 'GET', 'webhooks')).body.total,
         (await control(api, 'GET', `${path}/messages`)).body.total,
@@ -219,11 +220,9 @@ export const messages = {
         (await control(api, 'DELETE', path)).status,
         (await control(api, 'GET', path)).body.status,
       ]
+      return [below, byControl]
     },
-    specification: [
-      ['200', '422 P0101 callback_url', '200', '405 P0912'],
-      ...[true, 1, 0, 'P0102', 204, 'INACTIVE'],
-    ],
-    'govuk-pay': [Array(4).fill('404 404'), true, 1, 0, 'P0102', 204, 'INACTIVE'],
+    specification: [['200', '422 P0101 callback_url', '200', '405 P0912'], BY_CONTROL],
+    'govuk-pay': [Array(4).fill('404 404'), BY_CONTROL],
   },
 } satisfies Record<string, Case>
