@@ -223,7 +223,7 @@ function maskedAddress(raw: RawRequest | AnsweredAttempt, mask: Mask) {
   const address = { path: masked(path), query: masked(query.join('?')) }
   if (raw.kind !== 'page' || !raw.payment) return address
   // The path of a page ends with the payment's token, in any encoding.
-  const [, prefix = '', token, rest = ''] = /^(.*\/secure)(?:\/([^/]+))?(.*)$/.exec(path) ?? []
+  const [, prefix = '', token, rest = ''] = /^(.*\/secure)(?:\/([^/]+))?(.*)/s.exec(path) ?? []
   if (token === undefined) return address
   return { ...address, path: `${masked(prefix)}/${raw.payment.payment_id}${MASK}${masked(rest)}` }
 }

@@ -104,9 +104,9 @@ const STEP = 1_000
  * A clock that is behind keeps its payments longer, so those of its account have their 24 hours.
  */
 export async function deleteOldExchanges(database: Database, now: MachineTime, stop?: AbortSignal) {
-  await deleteInSteps(database, TABLE, 'exchange_id < $1', [idFloor(now - DAY)], stop)
+  await deleteInSteps(database, TABLE, ['exchange_id < $1', idFloor(now - DAY)], stop)
   const gone = `payment_id is not null and payment_id < $1 and account not in (${APART})`
-  await deleteInSteps(database, TABLE, gone, [idFloor(now - RETENTION_MS + 1)], stop)
+  await deleteInSteps(database, TABLE, [gone, idFloor(now - RETENTION_MS + 1)], stop)
 }
 
 type Sized = { exchange_id: string; bytes: number }
@@ -129,7 +129,7 @@ async function trimExchanges(
       sum = { rows: sum.rows + 1, bytes: sum.bytes + size }
       if (sum.rows <= rows && sum.bytes <= bytes) continue
       const older = numbered(`exchange_id <= ? and ${ofRoom.sql}`)
-      return deleteInSteps(database, TABLE, older, [exchange_id, ...ofRoom.values], stop)
+      return deleteInSteps(database, TABLE, [older, exchange_id, ...ofRoom.values], stop)
     }
     const last = some.at(-1)
     if (!last || some.length < STEP) return
