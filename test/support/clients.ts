@@ -97,6 +97,12 @@ export const clients: Record<string, Integration> = Object.fromEntries([
       assert.deepEqual(statuses, [204, 409, 409])
     },
   ),
+  client('a capture of a captured payment, as only a plan says', '', async keeper => {
+    const { payment_id } = await keeper.payAndRead({ delayed_capture: true })
+    await keeper.plan({ on: 'capturePayment', answer: { status: 409, code: 'P1003' } })
+    const { status } = await keeper.api.post(`/v1/payments/${payment_id}/capture`)
+    assert.equal(status, 409)
+  }),
   client(
     'a return_url with the scheme and host of the payment pages, at another port',
     'P2 note, P18 note',
