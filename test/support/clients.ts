@@ -97,10 +97,9 @@ export const clients: Record<string, Integration> = Object.fromEntries([
       assert.deepEqual(statuses, [204, 409, 409])
     },
   ),
-  client('a capture of a captured payment, as only a plan says', '', async keeper => {
-    const { payment_id } = await keeper.payAndRead({ delayed_capture: true })
-    await keeper.plan({ on: 'capturePayment', answer: { status: 409, code: 'P1003' } })
-    const { status } = await keeper.api.post(`/v1/payments/${payment_id}/capture`)
+  client('a used key, as only a plan says', '', async ({ api, plan }) => {
+    await plan({ on: 'createPayment', answer: { status: 409, code: 'P0191' } })
+    const { status } = await api.post('/v1/payments', webPayment, { 'Idempotency-Key': 'k-1' })
     assert.equal(status, 409)
   }),
   client(
