@@ -15,7 +15,7 @@ import { SETTINGS } from '../src/app/settings.ts'
 import { createClient } from './support/client.ts'
 import { tempFolder } from './support/folders.ts'
 import { install, olderNode, packOnce, WITHOUT_COLLECTION } from './support/packed.ts'
-import { freePort, isFreeAgain, isListening, listenUntilEnd } from './support/ports.ts'
+import { freePort, isListening, listenUntilEnd, untilFree } from './support/ports.ts'
 import { COMMAND, startProcess } from './support/process.ts'
 import { runLines, shellBlocks, startLines } from './support/recipe.ts'
 
@@ -215,7 +215,7 @@ describe('The package', () => {
       env.SERVICE = pid
     }
     assert.match(printed, /pass 4\b/)
-    assert.ok(await isFreeAgain(port))
+    await untilFree(port)
   })
 
   test('The service runs after the steps of the Containerfile, done one by one without an engine', async t => {

@@ -37,7 +37,7 @@ import {
 import { assetEndpoints } from '../platform/web/assets.ts'
 import type { ToolContext } from '../tools/context.ts'
 import { withListeners } from '../tools/deliver/listeners.ts'
-import { createFactWriter } from '../tools/explain/check/judge.ts'
+import { createFactWriter } from '../tools/explain/check/production.ts'
 import { createPlans } from '../tools/plans/faults.ts'
 import { LAST_PLAN_SQL } from '../tools/plans/store.ts'
 import { createRecorder } from '../tools/record/recorder.ts'

@@ -105,7 +105,7 @@ const PREFIX = /^FARTHING_/
 const isLink = (name: string, value = ''): boolean => /PORT$/.test(name) && value.includes('://')
 
 /** The other variables that come with such a port. */
-const BESIDE_LINK = /_(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT_\d+_(TCP|UDP|SCTP)(_\w+)?)$/
+const BESIDE_LINK = /_(SERVICE_HOST$|(SERVICE_PORT|PORT_\d+_(TCP|UDP|SCTP))(_\w|$))/
 
 /** A link is one warning, with all variables that come with it. */
 function warningsOf(env: NodeJS.ProcessEnv): string[] {

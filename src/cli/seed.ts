@@ -225,8 +225,7 @@ function applyTriggers(payment: Payment, triggers: Trigger[], created: number): 
 function withDueSteps(payment: Payment, agreement: Agreement | undefined): Payment {
   const due = dueStep(payment)
   if (!due || due.at > Date.now()) return payment
-  const change = takeStep(payment, due, agreement?.instrument?.card)
-  return change ? withDueSteps(change.after, agreement) : payment
+  return withDueSteps(takeStep(payment, agreement?.instrument?.card).after, agreement)
 }
 
 const cards: Partial<Record<Trigger, CardDetails>> = {

@@ -81,6 +81,8 @@ describe('The regular expressions of src', () => {
       /(?<=a)(?:bc)*d|(?:bc)+e/,
       /^(?=.*,.*;)[a-z]+$/,
       /<.*?>|</g,
+      /"state":\{([^}]*)\}/,
+      /^([^?]*)\??([!-~]*)$/,
     ]
     const linear = [
       /^\s*([^\s].*)?$/s,

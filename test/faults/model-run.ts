@@ -49,13 +49,16 @@ const WHOLE_NAME = /^\{[a-z]+-\d+\}$/
 /** Signing keys, tokens and identifiers. */
 const REAL = /webhook_test_[0-9a-v]{26}|[0-9a-v]{52}|[0-9a-v]{26}/g
 
-const toReal = ({ realOf }: Subject, text: string): string =>
+const toReal = ({ realOf }: Pick<Subject, 'realOf'>, text: string): string =>
   text.replace(NAME, name => realOf.get(name) ?? name)
 
-const toNames = ({ nameOf }: Subject, text: string): string =>
+export const toNames = ({ nameOf }: Subject, text: string): string =>
   text.replace(REAL, real => nameOf.get(real) ?? real)
 
-function rawRequest(subject: Subject, request: Request): RawRequest {
+export function rawRequest(
+  subject: Pick<Subject, 'keys' | 'realOf'>,
+  request: Request,
+): RawRequest {
   const { method, path, account, headers = {}, json, form } = request
   const payload = json ? JSON.stringify(json) : form && new URLSearchParams(form).toString()
   const type = json ? 'application/json' : 'application/x-www-form-urlencoded'

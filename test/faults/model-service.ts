@@ -20,7 +20,7 @@ export type RawRequest = {
   method: string
   url: string
   headers: Record<string, string>
-  payload?: string | Buffer
+  payload?: string
 }
 
 export type ModelService = {

@@ -2,11 +2,10 @@
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import { freePort } from './ports.ts'
+import { freePort, isListening } from './ports.ts'
 import { idsOf, OTHER_USER } from './postgres.ts'
 
 export type Pooler = {
@@ -55,7 +54,7 @@ server_login_retry = 1
   let child: ChildProcess | undefined
   async function start(): Promise<void> {
     child = spawn(PROGRAM, ['-q', config], { ...user, cwd: folder, env: ENV, stdio: 'ignore' })
-    while (!(await accepts(port))) {
+    while (!(await isListening(port))) {
       if (child.exitCode !== null) throw new Error(`PgBouncer ended with code ${child.exitCode}`)
       await setTimeout(20)
     }
@@ -78,13 +77,4 @@ server_login_retry = 1
       rmSync(folder, { recursive: true, force: true })
     },
   }
-}
-
-async function accepts(port: number): Promise<boolean> {
-  const socket = connect(port, '127.0.0.1')
-  const connected = await new Promise<boolean>(resolve => {
-    socket.once('connect', () => resolve(true)).once('error', () => resolve(false))
-  })
-  socket.destroy()
-  return connected
 }

@@ -34,20 +34,15 @@ export async function listenUntilEnd(t: TestContext, server: Server): Promise<nu
 
 export async function isListening(port: number): Promise<boolean> {
   const socket = connect(port, '127.0.0.1')
-  const connected = once(socket, 'connect').then(
+  const connected = await once(socket, 'connect').then(
     () => true,
     () => false,
   )
-  const result = await connected
   socket.destroy()
-  return result
+  return connected
 }
 
-/** Waits until nothing listens, for up to ten seconds. Returns whether that is so. */
-export async function isFreeAgain(port: number): Promise<boolean> {
-  for (let tries = 0; tries < 100; tries++) {
-    if (!(await isListening(port))) return true
-    await setTimeout(100)
-  }
-  return false
+/** Waits until nothing listens. */
+export async function untilFree(port: number): Promise<void> {
+  while (await isListening(port)) await setTimeout(100)
 }

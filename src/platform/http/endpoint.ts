@@ -39,6 +39,10 @@ export type Endpoint = Route & {
   docs: (behaviour: Behaviour) => Docs
 }
 
+/** What the object of an endpoint below /v1 begins with. */
+export const api = (method: Route['method'], path: string, operationId: string, summary: string) =>
+  ({ method, path, area: 'api', operationId, summary }) as const
+
 declare module 'fastify' {
   interface FastifyContextConfig {
     area?: AreaName

@@ -54,7 +54,6 @@ export function createSpace(ports: { database: Database; most: number; isShared:
   }
 
   return {
-    /** Notes that rows of the room were written, of so many bytes. */
     written({ room, unlimited }: Quota, bytes: number): void {
       const before = rooms.get(room)?.bytes ?? 0
       rooms.set(room, { rows: keptOf(unlimited), bytes: before + bytes })
@@ -112,7 +111,7 @@ export async function deleteOldExchanges(database: Database, now: MachineTime, s
 
 type Sized = { exchange_id: string; bytes: number }
 
-/** Deletes all but the newest that are within both limits, of a room or of all rooms. The rows themselves are counted. */
+/** Keeps the newest that are within both limits, of a room or of all. */
 async function trimExchanges(
   database: Database,
   { room, rows, bytes }: { room?: string; rows: number; bytes: number },
@@ -141,7 +140,7 @@ async function trimExchanges(
 /** Rows that are deleted at once; they may be large. */
 const DELETED = 100
 
-/** Deletes the oldest rows, so many bytes of them. Resolves to the bytes: fewer if there were no more. */
+/** Resolves to the bytes: fewer if there were no more. */
 async function deleteOldest(database: Database, bytes: number): Promise<number> {
   let freed = 0
   while (freed < bytes) {

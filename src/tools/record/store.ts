@@ -203,10 +203,10 @@ export async function countExchanges(
   return row?.found ?? 0
 }
 
-/** The most exchanges that are looked at. No account keeps more. */
+/** No account keeps more. */
 const MOST_GROUPED = 10_000
 
-/** One exchange; undefined when the account does not have it, or its row is damaged. */
+/** undefined when the account does not have it, or its row is damaged. */
 export async function findExchange(database: Database, room: string, exchange_id: string) {
   const condition = where('exchange_id = ? and account = ?', exchange_id, room)
   const found = await findOne(database, exchangeRows, condition)
@@ -223,7 +223,6 @@ type PaymentKey = { room: string; payment_id: string }
 const ofPayment = ({ room, payment_id }: PaymentKey) =>
   where('payment_id = ? and account = ?', payment_id, room)
 
-/** The condition that a column has one of these values. */
 export const among = (column: string, values: readonly string[]): string =>
   values.length > 0 ? `${column} in (${values.map(() => '?').join(', ')})` : '1 = 0'
 

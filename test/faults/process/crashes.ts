@@ -2,16 +2,16 @@
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Database } from '../../../src/core/ports.ts'
-import { openPostgres } from '../../../src/platform/database/postgres.ts'
-import { openSqlite } from '../../../src/platform/database/sqlite/sqlite.ts'
 import { createClient } from '../../support/client.ts'
 import { tempFolder } from '../../support/folders.ts'
+import { openAt } from '../../support/open-database.ts'
 import { createPostgresDatabase } from '../../support/postgres.ts'
 import { type FarthingProcess, startProcess } from '../../support/process.ts'
 import { checkInvariants } from '../invariants.ts'
 import { checkAllDelivered, makeKey, startHookReceiver } from './hooked-account.ts'
 import type { Entry } from './ledger.ts'
 import { startCrashablePostgres } from './postgres-server.ts'
+import { KEY, settings } from './serve.ts'
 import { createWorkload, type Random, seeded, type Workload } from './workload.ts'
 
 export type CrashOptions = {
@@ -33,7 +33,6 @@ export type CrashReport = {
   messages: number
 }
 
-const KEY = 'key-of-the-default-account'
 const CLIENTS = 12
 const CLIENTS_WITH_WEBHOOK = 4
 /** Responses before the crash, at least and at most. A count, because machines differ in speed. */
@@ -42,14 +41,11 @@ const MOST_ANSWERS = 300
 /** How many payments of earlier cycles are checked again after each crash. */
 const OLD_ONES = 50
 
-/** Milliseconds after the last crash until every message must have been delivered. */
-const LONGEST_DELIVERY = 120_000
-
 /** Kills the process on a SQLite file with kill -9. Throws what it finds wrong. */
 export async function crashSqlite(options: CrashOptions): Promise<CrashReport> {
   const path = join(tempFolder(), 'farthing.db')
   const receiver = await startHookReceiver()
-  const env = environment(`sqlite:${path}`, receiver.host)
+  const env = settings(`sqlite:${path}`, { FARTHING_CALLBACK_HOSTS: 'localhost' })
   const baseUrls: string[] = []
   let service: FarthingProcess | undefined
 
@@ -68,7 +64,7 @@ export async function crashSqlite(options: CrashOptions): Promise<CrashReport> {
         options.damageRecord?.({ path, output: service?.output() ?? '' })
         await start()
       },
-      read: use => reading(openSqlite({ path, onUnknownOutcome: fail }), use),
+      read: use => reading(`sqlite:${path}`, use),
     })
   } finally {
     await service?.kill()
@@ -101,9 +97,8 @@ export async function crashUnderInstances(
   crash: () => Promise<void>,
 ): Promise<CrashReport> {
   const receiver = await startHookReceiver()
-  const env = environment(url, receiver.host)
+  const env = settings(url, { FARTHING_CALLBACK_HOSTS: 'localhost' })
   const instances: FarthingProcess[] = []
-  const open = () => openPostgres({ url: direct, onConnectionError: fail })
   try {
     for (let i = 0; i < 2; i++) instances.push(await startProcess({ env }))
     const baseUrls = instances.map(({ baseUrl }) => baseUrl)
@@ -114,7 +109,7 @@ export async function crashUnderInstances(
         await crash()
         await Promise.all(baseUrls.map(ready))
       },
-      read: use => reading(open(), use),
+      read: use => reading(direct, use),
     })
     for (const { output } of instances)
       if (/unhandled|cannot go on/i.test(output())) throw new Error(output())
@@ -124,14 +119,6 @@ export async function crashUnderInstances(
     await receiver.close()
   }
 }
-
-const environment = (url: string, callbackHost: string) => ({
-  DATABASE_URL: url,
-  FARTHING_API_KEY: KEY,
-  FARTHING_BASE_URL: 'http://farthing.test',
-  FARTHING_CALLBACK_HOSTS: callbackHost,
-  LOG_LEVEL: 'warn',
-})
 
 type Subject = {
   /** Crashes and comes back. */
@@ -187,7 +174,7 @@ async function runCycles(
   }
   // Messages that a crash left unsent are sent once their claims have ended.
   await subject.read(async database => {
-    await checkAllDelivered(database, received, LONGEST_DELIVERY)
+    await checkAllDelivered(database, received)
     await checkInvariants(database, { now: Date.now(), settled: true, damagedRecord })
   })
   return report(cycles)
@@ -203,12 +190,9 @@ function sample({ ledger }: Workload, random: Random): Entry[] {
   )
 }
 
-async function reading(database: Database, use: (database: Database) => Promise<void>) {
+async function reading(url: string, use: (database: Database) => Promise<void>) {
+  const database = await openAt(url)
   await use(database).finally(() => database.close())
-}
-
-const fail = (error: unknown): never => {
-  throw error
 }
 
 /** Waits until an instance is ready again without a restart. */

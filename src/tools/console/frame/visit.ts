@@ -124,7 +124,7 @@ export function textsIn<Name extends string>({ request }: Visit, names: readonly
 
 /** An address of the console without the leading `/console/`; undefined for what no page can have, or no header. */
 export function pageOfAddress(url: string): string | undefined {
-  const [, path = '', query = ''] = /^([^?]*)\??([!-~]*)$/.exec(url) ?? []
+  const [, path = '', query = ''] = /^([^?]*)(?:\?([!-~]*))?$/.exec(url) ?? []
   const page = path.replace(/^\/console\//, '').replace(/\/$/, '')
   if (!CONSOLE_PAGE.test(page)) return undefined
   return query ? `${page}?${query}` : page
