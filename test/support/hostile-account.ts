@@ -3,7 +3,7 @@
 import { createNewId } from '../../src/core/ids.ts'
 import { createKey } from '../../src/platform/accounts/store.ts'
 import { HOSTILE, percentEncoded } from '../faults/hostile-values.ts'
-import { type Client, createClient } from './client.ts'
+import { createClient } from './client.ts'
 import { startReceiver } from './receiver.ts'
 import type { Service } from './service.ts'
 
@@ -11,15 +11,8 @@ export const ALL_HOSTILE = HOSTILE.join(' ')
 /** The API takes no <, > and | in texts. */
 const ACCEPTED = ALL_HOSTILE.replace(/[<>|]/g, '')
 
-export type HostileAccount = {
-  api: Client
-  room: string
-  payment_id: string
-  close(): Promise<void>
-}
-
 /** The service must allow callbacks to localhost (`receiving`). */
-export async function fillWithHostile(service: Service): Promise<HostileAccount> {
+export async function fillWithHostile(service: Service) {
   const { database, time, baseUrls } = service
   const name = '<b>"Team\' & co'
   const { key } = await createKey({ database, time, newId: createNewId() }, name)
