@@ -3,10 +3,7 @@ import { flat } from './flat.ts'
 import type { NewId, Secrets } from './ports.ts'
 import { remember } from './remember.ts'
 
-/**
- * Identifiers are 26 characters of base32hex: 48 bits of milliseconds since 1970, then 82 random bits. They sort
- * by creation, so that inserts append to an index instead of touching random pages.
- */
+/** 26 characters of base32hex: 48 bits of milliseconds and 82 random bits. Inserts append to an index, as they sort by time. */
 
 const LENGTH = 26
 const TIME_LENGTH = 9
@@ -66,10 +63,12 @@ function firstId(now: number, digits: number[]): string {
 }
 
 /** Adds one. It never reaches the digits of the time: 16 random ones would have to be `v` before. */
-const idAfter = (id: string): string =>
-  id.replace(/([^v])(v*)$/, (_, digit: string, full: string) =>
-    flat((Number.parseInt(digit, 32) + 1).toString(32), '0'.repeat(full.length)),
-  )
+function idAfter(id: string): string {
+  let end = id.length - 1
+  while (id[end] === 'v') end -= 1
+  const digit = Number.parseInt(id.charAt(end), 32) + 1
+  return flat(id.slice(0, end), digit.toString(32), '0'.repeat(id.length - 1 - end))
+}
 
 /** A secret of 26 characters, 130 random bits. */
 export const newSecret = (): string => spell(randomDigits(LENGTH))

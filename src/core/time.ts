@@ -6,8 +6,13 @@ export const MINUTE = 60_000
 export const HOUR = 3_600_000
 export const DAY = 86_400_000
 
-/** As in responses. Throws a RangeError if `time` is NaN. */
-export const iso = (time: number): string => new Date(time).toISOString()
+let latest = { time: 0, text: new Date(0).toISOString() }
+
+/** As in responses. Throws a RangeError if `time` is NaN. It keeps the last, because many responses have one millisecond. */
+export function iso(time: number): string {
+  if (time !== latest.time) latest = { time, text: new Date(time).toISOString() }
+  return latest.text
+}
 
 /** The real `Time`, or one on another machine clock. Without control nobody could see or move an account's clock. */
 export const createTime = (wall: () => number = Date.now, { control = true } = {}): Time => ({

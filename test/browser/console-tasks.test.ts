@@ -7,6 +7,7 @@ import { deciding, hex, signatureIn } from '../support/checking-receivers.ts'
 import { type Client, createClient } from '../support/client.ts'
 import { signIn } from '../support/console.ts'
 import { ask } from '../support/control.ts'
+import { cancelledPayment } from '../support/journeys.ts'
 import type { Received } from '../support/receiver.ts'
 import { type Service, startService } from '../support/service.ts'
 import { receiving, subscribe } from '../support/subscriber.ts'
@@ -76,8 +77,7 @@ async function refusing(api: Client, t: TestContext): Promise<void> {
   })
   compute = body => hex(body, `${webhook.signing_key}\n`)
   received = requests
-  const { payment_id } = await api.createPayment({ reference: 'R-refused' })
-  await api.post(`/v1/payments/${payment_id}/cancel`)
+  await cancelledPayment(api, { reference: 'R-refused' })
   right = body => hex(body, webhook.signing_key)
 }
 const paid = (api: Client) =>

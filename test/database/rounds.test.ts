@@ -75,7 +75,7 @@ test('Rows that may be large are read in steps, in either order, and none is mis
     ['newest', ids.toReversed()],
   ] as const) {
     const find = (most: number) =>
-      findWithin({ query } as Database, table, [where('1 = 1')], { limit: 100, order }, most)
+      findWithin({ query } as Database, table, [where('1 = 1')], { limit: 100, order, most })
     assert.deepEqual(await find(Infinity), wanted)
     assert.deepEqual(steps.splice(0), [4, 4, 4, 4, 4])
     assert.deepEqual(await find(1), wanted.slice(0, 1))

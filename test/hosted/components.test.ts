@@ -290,13 +290,11 @@ describe('Components and the macros of GOV.UK Frontend', () => {
           classes: 'govuk-input--width-10',
         }),
       )
-      const options = [
-        { value: '', text: 'All' },
-        { value: 'b', text: hard },
-      ]
+      const options = Object.entries({ '': 'All', b: hard })
+      const items = options.map(([value, text]) => ({ value, text }))
       same(
         select({ ...field, options, value: 'b' }),
-        macro('select', { ...params, items: options, value: 'b' }),
+        macro('select', { ...params, items, value: 'b' }),
       )
       same(
         textarea({ ...field, value: hard, rows: 9 }),

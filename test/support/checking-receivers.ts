@@ -5,6 +5,7 @@ import { createHmac } from 'node:crypto'
 import type { TestContext } from 'node:test'
 import type { Body, Client } from './client.ts'
 import { ask } from './control.ts'
+import { cancelledPayment } from './journeys.ts'
 import type { Behaviour, Received } from './receiver.ts'
 import { flush } from './record.ts'
 import type { Service, SharedService } from './service.ts'
@@ -63,8 +64,7 @@ export async function refusedMessage(
   holdWork(t) // a receiver is asked for 30 seconds at most
   const subscriber = await subscribe(t, api, { behaviour: behaveWith(keys) })
   keys.own = subscriber.webhook.signing_key
-  const { payment_id } = await api.createPayment({ description: DESCRIPTION })
-  await api.post(`/v1/payments/${payment_id}/cancel`)
+  await cancelledPayment(api, { description: DESCRIPTION })
   const [message] = await history(api, subscriber.webhook)
   return { api, id: message.webhook_message_id, subscriber }
 }

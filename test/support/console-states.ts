@@ -1,6 +1,7 @@
 /** An account in which every page of requests, webhooks, messages and signatures has something to show. */
 import assert from 'node:assert/strict'
 import type { Body, Client } from './client.ts'
+import { cancelledPayment } from './journeys.ts'
 import { type Receiver, startReceiver } from './receiver.ts'
 import type { Service } from './service.ts'
 import { history } from './subscriber.ts'
@@ -44,7 +45,7 @@ export async function fillAccount(service: Service, api: Client): Promise<Shelf>
   const subscriptions = ['card_payment_failed', 'card_payment_captured']
   const old = await register({ callback_url: accepting.url, description: 'Old feed' })
   tick()
-  await cancelled(api)
+  await cancelledPayment(api, { reference: 'R-cancelled' })
   await api.delete(`/v1/webhooks/${old.external_id}`)
   tick()
   const ledger = await register({ callback_url: accepting.url, description: 'Ledger feed' })
@@ -94,10 +95,4 @@ export async function fillAccount(service: Service, api: Client): Promise<Shelf>
       await refusing.close()
     },
   }
-}
-
-async function cancelled(api: Client): Promise<void> {
-  const { payment_id } = await api.createPayment({ reference: 'R-cancelled' })
-  const { status } = await api.post(`/v1/payments/${payment_id}/cancel`)
-  assert.equal(status, 204)
 }

@@ -137,6 +137,16 @@ export const headingOf = ({ elements }: Shown): string => textOf(only(elements, 
 /** The element with this id. */
 export const elementWith = ({ elements }: Shown, id: string): Found => only(elements, withId(id))
 
+/** Where the first link with this text leads, from the root of the console; '' without one. */
+export function linkIn({ elements }: Shown, text: string | RegExp): string {
+  const link = elements.find(
+    each =>
+      each.tag === 'a' &&
+      (typeof text === 'string' ? textOf(each) === text : text.test(textOf(each))),
+  )
+  return link?.attributes.href?.replace(/^(\.\.\/)+(console\/)?/, '') ?? ''
+}
+
 /** The steps of a timeline, each as one text with single spaces. */
 export const stepsOf = ({ elements }: Shown): string[] =>
   elements.filter(({ attributes }) => attributes.class === 'farthing-step').map(textOf)

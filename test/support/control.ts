@@ -38,3 +38,17 @@ export async function made(answer: Promise<{ status: number; body: Body }>): Pro
   assert.ok(status < 300, JSON.stringify(body))
   return body
 }
+
+/** Each of these bodies is refused for this field. */
+export async function assertRefused(
+  service: Pick<SharedService, 'apps' | 'baseUrls'>,
+  api: Client,
+  path: string,
+  bodies: readonly (readonly [body: object, field: string, code?: string])[],
+): Promise<void> {
+  for (const [body, field, code = 'C0102'] of bodies) {
+    const { status, body: error } = await ask(service, api, path, body)
+    const refused = [status, error.code, error.field]
+    assert.deepEqual(refused, [422, code, field], `${path} ${JSON.stringify(body)}`)
+  }
+}

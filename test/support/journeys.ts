@@ -43,6 +43,17 @@ export async function paidPayment(
   return payOnPages(api, await api.createPayment(fields))
 }
 
+/** Makes a payment and cancels it, which causes one message. */
+export async function cancelledPayment(
+  api: Client,
+  fields: Record<string, unknown> = {},
+): Promise<Body> {
+  const payment = await api.createPayment(fields)
+  const { status, text } = await api.post(`/v1/payments/${payment.payment_id}/cancel`)
+  assert.equal(status, 204, text)
+  return payment
+}
+
 export async function read(api: Client, { payment_id }: Body): Promise<Body> {
   const { status, body, text } = await api.get(`/v1/payments/${payment_id}`)
   assert.equal(status, 200, text)
@@ -53,4 +64,17 @@ export async function read(api: Client, { payment_id }: Body): Promise<Body> {
 export async function statusesOf(api: Client, { payment_id }: Body): Promise<string[]> {
   const { body } = await api.get(`/v1/payments/${payment_id}/events`)
   return body.events.map((event: Body) => event.state.status)
+}
+
+type Service = { newAccount(): Promise<Client> }
+
+/** A payment of an account of its own. */
+export async function newPayment(service: Service, fields: Record<string, unknown> = {}) {
+  const api = await service.newAccount()
+  return { api, payment: await api.createPayment(fields) }
+}
+
+export async function newPaidPayment(service: Service, fields: Record<string, unknown> = {}) {
+  const api = await service.newAccount()
+  return { api, payment: await paidPayment(api, fields) }
 }

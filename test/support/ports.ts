@@ -1,6 +1,7 @@
 /** Ports of loopback. */
 import { once } from 'node:events'
-import { connect, createServer } from 'node:net'
+import { type AddressInfo, connect, createServer, type Server } from 'node:net'
+import type { TestContext } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 
 /** Below the ports that systems give to connections: other tests have thousands of those at once. */
@@ -22,6 +23,13 @@ export async function freePort(): Promise<number> {
     await once(server, 'close')
     return port
   }
+}
+
+/** Lets the server listen on a free port, which it returns, until the test ends. */
+export async function listenUntilEnd(t: TestContext, server: Server): Promise<number> {
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  t.after(() => server.close())
+  return (server.address() as AddressInfo).port // a TCP server has no other kind
 }
 
 export async function isListening(port: number): Promise<boolean> {

@@ -82,7 +82,7 @@ export type AttemptHasTooMany = Nothing<Exclude<InType<Attempt>, InSchema<Attemp
 
 /** Fields of GOV.UK Pay that this service describes and never sends. */
 type NeverSent = 'corporate_card_surcharge' | 'total_amount' | 'exemption'
-type Printed = keyof ReturnType<typeof presentWith>
+type Printed = Exclude<keyof ReturnType<typeof presentWith>, 'agreement_id'>
 type Read = keyof ReturnType<typeof readTypes>
 export type NotPrinted = Nothing<Exclude<Names<typeof payment>, Printed | NeverSent>>
 export type PrintedUndescribed = Nothing<Exclude<Printed, Names<typeof payment>>>

@@ -39,9 +39,7 @@ export type Site = {
 export function page(
   site: Site,
   language: Language,
-  title: string,
-  content: Html,
-  options?: Parameters<typeof layout.page>[3],
+  { title, content, ...options }: { title: string; content: Html } & layout.PageOptions,
 ): string {
   const shell = { ...messages[language].shell, serviceName: serviceNameFor(site, language) }
   return layout.page({ basePath: site.basePath, language, ...shell }, title, content, options)
@@ -51,7 +49,7 @@ const serviceNameFor = ({ serviceName }: Site, language: Language): string =>
   serviceName ?? messages[language].shell.serviceName
 
 const pageHeaded = (site: Site, language: Language, heading: string, content: Html): string =>
-  page(site, language, `${heading} - ${serviceNameFor(site, language)}`, content)
+  page(site, language, { title: `${heading} - ${serviceNameFor(site, language)}`, content })
 
 /** The form of a page: the address it posts to, and its hidden fields. */
 export type Form = { id?: string; action: string; hidden: Record<string, string> }

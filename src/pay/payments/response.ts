@@ -64,19 +64,6 @@ export const payment = object(
   sometimesPresent,
 )
 
-/** A payment in search results: without the links that carry a token. */
-const foundPayment = object(
-  'FoundPayment',
-  {
-    ...alwaysPresent,
-    _links: {
-      ...object('FoundPaymentLinks', alwaysLinked, linkedByState),
-      description: 'A link that does not apply is absent, and so is every link with a token',
-    },
-  },
-  sometimesPresent,
-)
-
 const { href, method, type, params } = postLinkSchema.properties
 const anyPostLink = object(
   'PostLink',
@@ -103,9 +90,19 @@ export const paymentIn: Decision<Titled> = {
   ),
 }
 
-/** The same for search results. */
+/** The same for search results: without the links that carry a token. */
 export const foundPaymentIn: Decision<Titled> = {
-  specification: foundPayment,
+  specification: object(
+    'FoundPayment',
+    {
+      ...alwaysPresent,
+      _links: {
+        ...object('FoundPaymentLinks', alwaysLinked, linkedByState),
+        description: 'A link that does not apply is absent, and so is every link with a token',
+      },
+    },
+    sometimesPresent,
+  ),
   'govuk-pay': object(
     'FoundPayment',
     {
@@ -127,7 +124,7 @@ type PaymentBody = Omit<FromSchema<typeof payment>, 'provider_id' | 'card_detail
   card_details?: object
   _links: Links
 }
-type ShownPayment = ReturnType<typeof presentWith> & { agreement_id?: string }
+type ShownPayment = ReturnType<typeof presentWith>
 type AnyLink = { href: string; method: string; type?: string; params?: Record<string, string> }
 type Links = Readonly<Record<string, AnyLink | null>>
 
@@ -152,10 +149,7 @@ export function presentPayment(payment: Payment, addresses: Addresses): ShownPay
   const agreement_id = given.agreement_id ?? given.set_up_agreement
   const isShown = agreementIdOfPayments[behaviourOf(payment)] === 'shown'
   const links = { ...stateLinks(payment, addresses), ...pageLinks(payment, addresses) }
-  return {
-    ...presentWith(payment, links),
-    ...(isShown && agreement_id !== undefined && { agreement_id }),
-  }
+  return presentWith(payment, links, isShown ? agreement_id : undefined)
 }
 
 /** The payment as search results show it: without the links that carry a token. */
@@ -167,7 +161,7 @@ export function presentFound(found: Payment, addresses: Addresses): ShownPayment
 }
 
 /** Its type lists the fields that it prints: test/testing/public-types.ts. */
-export function presentWith(payment: Payment, links: Links) {
+export function presentWith(payment: Payment, links: Links, agreement_id?: string) {
   const { given } = payment
   const behaviour = behaviourOf(payment)
   const card_details = cardOfPayments[behaviour]({ card: payment.card, prefilled: given.prefilled })
@@ -200,6 +194,7 @@ export function presentWith(payment: Payment, links: Links) {
       }),
     ...(shown.fees && fees(payment)),
     _links: links,
+    ...(agreement_id !== undefined && { agreement_id }),
   } satisfies PaymentBody
 }
 

@@ -35,12 +35,13 @@ export type Route = {
 export type Endpoint = Route & {
   operationId: string
   summary: string
-  /**
-   * The rest of its description, for accounts of this behaviour. Called when somebody reads the document, never at the
-   * start.
-   */
+  /** The rest of its description, made when somebody reads the document. */
   docs: (behaviour: Behaviour) => Docs
 }
+
+/** What the object of an endpoint below /v1 begins with. */
+export const api = (method: Route['method'], path: string, operationId: string, summary: string) =>
+  ({ method, path, area: 'api', operationId, summary }) as const
 
 declare module 'fastify' {
   interface FastifyContextConfig {

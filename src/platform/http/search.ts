@@ -118,10 +118,7 @@ export const createdRange = ({ filters: { from_date, to_date } }: Search, withFr
   until: to_date && idFloor(instant(to_date)),
 })
 
-/**
- * Conditions for from_date and to_date, on the time that an identifier begins with. `withFrom`: the moment of from_date
- * matches too.
- */
+/** Conditions on the time that an identifier begins with. `withFrom`: the moment of from_date matches too. */
 export function createdBetween(search: Search, id: string, withFrom?: boolean): Condition[] {
   const { from, until } = createdRange(search, withFrom)
   return [...ifGiven(`${id} >= ?`, from), ...ifGiven(`${id} < ?`, until)]

@@ -28,11 +28,12 @@ export function input(field: Input): Html {
   )
 }
 
-export type Option = { value: string; text: string }
+/** What may be chosen. */
+export type Option = readonly [value: string, text: string]
 
-export function select(field: Field & { options: Option[]; value?: string }): Html {
+export function select(field: Field & { options: readonly Option[]; value?: string }): Html {
   const options = field.options.map(
-    ({ value, text }) =>
+    ([value, text]) =>
       html`<option value="${value}"${value === field.value && html` selected`}>${text}</option>\n`,
   )
   return group(field, html`<select${attributes(field, 'govuk-select')}>\n${options}</select>`)

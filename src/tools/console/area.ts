@@ -9,11 +9,10 @@ import { policies, setPageHeaders } from '../../platform/web/headers.ts'
 import { html } from '../../platform/web/html.ts'
 import type { ToolContext } from '../context.ts'
 import { inAnother, sendNext, sendPage } from './frame/page.ts'
-import { link, paragraph } from './frame/parts.ts'
+import * as ui from './frame/parts.ts'
 import { outside, pageOfAddress, signInFirst, type Visit, visitOf } from './frame/visit.ts'
 import { sections } from './pages.ts'
 
-/** Nobody is signed in. */
 class SignInNeeded extends Error {}
 
 /** The areas of the console: `sign-in` needs no session, or its handlers look for one. */
@@ -33,8 +32,8 @@ export function consoleAreas(context: ToolContext) {
     // An error before the session was looked up is shown without navigation.
     const account = request.account ?? undefined
     const [title, text] = faults[status] ?? (status < 500 ? UNREADABLE : BROKEN)
-    const content = html`${paragraph(text)}
-${account && paragraph(html`Go to the ${link(visit.home, 'home page')}, or search the ${link(`${visit.root}payments`, 'payments')} or the ${link(`${visit.root}requests`, 'requests')}.`)}`
+    const content = html`${ui.paragraph(text)}
+${account && ui.paragraph(html`Go to the ${ui.link(visit.home, 'home page')}, or search the ${ui.link(`${visit.root}payments`, 'payments')} or the ${ui.link(`${visit.root}requests`, 'requests')}.`)}`
     void sendPage(reply, { ...visit, account }, { title, content, status })
   }
   const signIn = {
@@ -60,8 +59,8 @@ ${account && paragraph(html`Go to the ${link(visit.home, 'home page')}, or searc
 /** The same for a name that does not exist, and for an account of somebody else. */
 function sendNotInside(visit: Visit & { account: Account }, reply: FastifyReply): void {
   const { account } = visit
-  const content = html`${paragraph('Nothing was done. The address belongs to a test account that this account does not have, or whose data is deleted.')}
-${paragraph(link(`${visit.root}accounts`, 'Go to the accounts of this one'))}`
+  const content = html`${ui.paragraph('Nothing was done. The address belongs to a test account that this account does not have, or whose data is deleted.')}
+${ui.paragraph(ui.link(`${visit.root}accounts`, 'Go to the accounts of this one'))}`
   void sendPage(reply, visit, { ...inAnother(account), content, status: 404 })
 }
 
@@ -73,7 +72,6 @@ const BROKEN: Fault = [
   'Try again. The log says what happened.',
 ]
 
-/** By the status of the error. */
 const faults: Record<number, Fault> = {
   403: [
     'This form was sent from another site',

@@ -20,7 +20,6 @@ import { newWebhook, webhooks } from './webhooks/list.ts'
 import { message } from './webhooks/message.ts'
 import { webhook } from './webhooks/webhook.ts'
 
-/** Every page. */
 export const pages: readonly ConsolePage[] = [
   home,
   payments,

@@ -1,4 +1,5 @@
-import { givenName } from '../../core/account.ts'
+import { type Account, givenName } from '../../core/account.ts'
+import type { Time } from '../../core/ports.ts'
 import { iso } from '../../core/time.ts'
 import { testAccountsOf } from '../../platform/accounts/store.ts'
 import { object, timestamp } from '../../platform/http/schema.ts'
@@ -16,9 +17,8 @@ import {
 import { badFirstTime } from '../steer/clock.ts'
 import { accountEnded, notFound, wrongKey } from '../steer/errors.ts'
 import { text } from '../steer/schemas.ts'
-import { clock, presentClock } from './clock.ts'
 import { defineEndpoint } from './endpoint.ts'
-import { overview, presentOverview } from './overview.ts'
+import { clock, overview, presentClock, presentOverview } from './overview.ts'
 import { MOST_LISTED } from './query.ts'
 
 const expires = { ...timestamp, description: 'When it ends, on the machine’s clock' } as const
@@ -28,6 +28,12 @@ const madeAccount = object('MadeAccount', {
   behaviour: behaviour.schema,
   clock,
   expires,
+})
+const presentTestAccount = (account: Account, expires: number, time: Time) => ({
+  account: givenName(account),
+  behaviour: account.behaviour,
+  clock: presentClock(account, time),
+  expires: iso(expires),
 })
 const testAccounts = object('TestAccounts', {
   results: {
@@ -41,8 +47,7 @@ const testAccounts = object('TestAccounts', {
 const parentOnly = () => wrongKey('tests.06gq1n36', 'tests')
 
 export const createAccount = defineEndpoint({
-  method: 'POST',
-  path: '/control/accounts',
+  route: 'POST /control/accounts',
   operationId: 'createAccount',
   summary: 'Make a test account with a key of its own',
   body: newAccount,
@@ -51,20 +56,13 @@ export const createAccount = defineEndpoint({
   response: [201, 'The account', madeAccount],
   errors: () => [parentOnly(), badFirstTime(), nameUsed('checkout'), hasAllAccounts()],
   handler: async (context, { account, body }) => {
-    const made = await makeAccount(context, account, body)
-    return {
-      account: givenName(made.account),
-      key: made.key,
-      behaviour: made.account.behaviour,
-      clock: presentClock(made.account, context.time),
-      expires: iso(made.expires),
-    }
+    const { account: made, key, expires } = await makeAccount(context, account, body)
+    return { key, ...presentTestAccount(made, expires, context.time) }
   },
 })
 
 export const listAccounts = defineEndpoint({
-  method: 'GET',
-  path: '/control/accounts',
+  route: 'GET /control/accounts',
   operationId: 'listAccounts',
   summary: 'List the test accounts of the account',
   response: [200, 'The test accounts that have not ended', testAccounts],
@@ -75,19 +73,12 @@ export const listAccounts = defineEndpoint({
       { parent: nameOfParent(account), now: time.wall() },
       { limit: MOST_LISTED, order: 'newest' },
     )
-    const results = found.map(({ expires, ...account }) => ({
-      account: givenName(account),
-      behaviour: account.behaviour,
-      clock: presentClock(account, time),
-      expires: iso(expires),
-    }))
-    return { results }
+    return { results: found.map(each => presentTestAccount(each, each.expires, time)) }
   },
 })
 
 export const endAccount = defineEndpoint({
-  method: 'DELETE',
-  path: '/control/accounts/{account}',
+  route: 'DELETE /control/accounts/{account}',
   operationId: 'endAccount',
   summary: 'End a test account',
   description: 'Its keys stop at once and its links are unknown. To end it twice is no error.',
@@ -98,8 +89,7 @@ export const endAccount = defineEndpoint({
 })
 
 export const resetAccount = defineEndpoint({
-  method: 'POST',
-  path: '/control/reset',
+  route: 'POST /control/reset',
   operationId: 'resetAccount',
   summary: 'Empty the account',
   body: beginning,

@@ -75,8 +75,7 @@ const MOST_ROOMS = 1_000
 export const buildPayment = (context: ControlContext): Endpoint => {
   const nextReference = createNextReference(context)
   return defineEndpoint({
-    method: 'POST',
-    path: '/control/payments',
+    route: 'POST /control/payments',
     operationId: 'buildPayment',
     summary: 'Make a payment in any state',
     body: builtPayment,

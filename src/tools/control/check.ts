@@ -79,8 +79,7 @@ export const report = object('Check', {
 })
 
 export const readCheck = defineEndpoint({
-  method: 'GET',
-  path: '/control/check',
+  route: 'GET /control/check',
   operationId: 'readCheck',
   summary: 'Check whether the integration would work in production',
   query: {

@@ -30,7 +30,8 @@ type ControlEndpoint<
   Query extends QueryParameters,
   Required extends Fields,
   Optional extends Fields,
-> = Omit<Endpoint, 'area' | 'accepts' | 'docs' | 'handler'> & {
+> = Omit<Endpoint, 'method' | 'path' | 'area' | 'accepts' | 'docs' | 'handler'> & {
+  route: `${Endpoint['method']} /control${string}`
   /** The rest of its description, in CommonMark. */
   description?: string
   /** What the parameter in its path is. */
@@ -78,13 +79,17 @@ export const defineEndpoint =
     response: [status, content, schema],
     errors = () => [],
     handler,
-    ...route
+    route,
+    ...named
   }: ControlEndpoint<Query, Required, Optional>) =>
   (context: ControlContext): Endpoint => {
-    const [, name = ''] = /\{(\w+)\}/.exec(route.path) ?? []
+    const [method, path] = route.split(' ') as [Endpoint['method'], string] // it has one space
+    const [, name = ''] = /\{(\w+)\}/.exec(path) ?? []
     const { fields = { optional: {} as Optional }, ...printed } = body ?? {} // the same
     return {
-      ...route,
+      ...named,
+      method,
+      path,
       area: 'control',
       ...(body && { accepts: 'json' }),
       docs() {

@@ -22,8 +22,7 @@ const consoleLink = object('ConsoleLink', {
 
 /** Makes a link with which a browser enters the console. It is sealed with the key of this request. */
 export const enterConsole = defineEndpoint({
-  method: 'POST',
-  path: '/control/enter',
+  route: 'POST /control/enter',
   operationId: 'enterConsole',
   summary: 'Make a link that opens the console, signed in',
   body: body('ConsolePage', {}, { to }),

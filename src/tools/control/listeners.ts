@@ -56,8 +56,7 @@ const isTaken = () =>
 const A_LISTENER = 'A listener of the account'
 
 export const startListening = defineEndpoint({
-  method: 'POST',
-  path: '/control/listeners',
+  route: 'POST /control/listeners',
   operationId: 'startListening',
   summary: 'Make the webhook of a listener, or find it again',
   body: body('NewListener', { name: named }, { events }),
@@ -96,8 +95,7 @@ const nextAttempt = object('NextAttempt', {
 })
 
 export const takeNext = defineEndpoint({
-  method: 'GET',
-  path: '/control/listeners/{webhook_id}/next',
+  route: 'GET /control/listeners/{webhook_id}/next',
   operationId: 'takeNextAttempt',
   summary: 'Wait for the next attempt to deliver a message',
   query: { wait: parameter(integer(0, LONGEST_REQUEST), 'Milliseconds to wait for an attempt') },
@@ -165,8 +163,7 @@ const isPair = (pair: unknown): pair is [name: string, value: string] =>
   Array.isArray(pair) && pair.length === 2 && pair.every(each => typeof each === 'string')
 
 export const giveResult = defineEndpoint({
-  method: 'POST',
-  path: '/control/listeners/{webhook_id}/results',
+  route: 'POST /control/listeners/{webhook_id}/results',
   operationId: 'giveAttemptResult',
   summary: 'Report the result of an attempt to deliver a message',
   body: body(
@@ -224,8 +221,7 @@ export const giveResult = defineEndpoint({
 })
 
 export const stopListening = defineEndpoint({
-  method: 'DELETE',
-  path: '/control/listeners/{webhook_id}',
+  route: 'DELETE /control/listeners/{webhook_id}',
   operationId: 'stopListening',
   summary: 'Report that the listener has stopped',
   inPath: A_LISTENER,

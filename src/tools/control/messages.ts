@@ -40,8 +40,7 @@ const messages = object('Messages', { results: { type: 'array', items: message }
 
 /** The messages of all webhooks of the account, oldest first. */
 export const listMessages = defineEndpoint({
-  method: 'GET',
-  path: '/control/messages',
+  route: 'GET /control/messages',
   operationId: 'listMessages',
   summary: 'List the webhook messages of the account',
   query: {

@@ -30,8 +30,7 @@ const foundPayments = object('FoundPayments', {
  * which polls misses nothing. With `wait` the response is held until a payment matches.
  */
 export const findPayments = defineEndpoint({
-  method: 'GET',
-  path: '/control/payments',
+  route: 'GET /control/payments',
   operationId: 'findPayments',
   summary: 'Find payments, or wait for one',
   query: {
@@ -68,8 +67,7 @@ const hasBeen = ({ events, refunded_amount }: Payment, status: string): boolean 
 
 /** Takes a payment through its scenario, as its pages would. The response is that of GET /v1/payments/{payment_id}. */
 export const completePayment = defineEndpoint({
-  method: 'POST',
-  path: '/control/payments/{payment_id}/complete',
+  route: 'POST /control/payments/{payment_id}/complete',
   operationId: 'completePayment',
   summary: 'Take a payment to its end',
   body: body('Completion', {}, completionFields),

@@ -5,8 +5,7 @@ import { hasAllPlans, makePlan } from '../steer/plans.ts'
 import { defineEndpoint } from './endpoint.ts'
 
 export const createPlan = defineEndpoint({
-  method: 'POST',
-  path: '/control/plans',
+  route: 'POST /control/plans',
   operationId: 'createPlan',
   summary: 'Plan the outcome of future payments or requests',
   body: newPlan,
@@ -24,8 +23,7 @@ export const createPlan = defineEndpoint({
 })
 
 export const listPlans = defineEndpoint({
-  method: 'GET',
-  path: '/control/plans',
+  route: 'GET /control/plans',
   operationId: 'listPlans',
   summary: 'List the plans, in the order in which they are checked',
   response: [200, 'The plans', plans],
@@ -35,8 +33,7 @@ export const listPlans = defineEndpoint({
 })
 
 export const removePlans = defineEndpoint({
-  method: 'DELETE',
-  path: '/control/plans',
+  route: 'DELETE /control/plans',
   operationId: 'deletePlans',
   summary: 'Delete all plans of the account',
   response: [204, 'All plans were deleted'],
@@ -44,8 +41,7 @@ export const removePlans = defineEndpoint({
 })
 
 export const removePlan = defineEndpoint({
-  method: 'DELETE',
-  path: '/control/plans/{plan_id}',
+  route: 'DELETE /control/plans/{plan_id}',
   operationId: 'deletePlan',
   summary: 'Delete a plan',
   inPath: 'A plan of the account',

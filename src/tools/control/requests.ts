@@ -59,8 +59,7 @@ const results = { type: 'array', items: recordedRequest } as const
 
 export const listRequests = (context: ControlContext): Endpoint =>
   defineEndpoint({
-    method: 'GET',
-    path: '/control/requests',
+    route: 'GET /control/requests',
     operationId: 'listRequests',
     summary: 'List the requests of the account',
     query: {

@@ -1,6 +1,8 @@
 import type { Account } from '../../core/account.ts'
 import { text as anyText, boolean, integer, oneOf } from '../../core/values.ts'
+import { version } from '../../core/version.ts'
 import { findMessage } from '../../pay/webhooks/message-store.ts'
+import { findWebhook } from '../../pay/webhooks/store.ts'
 import { anyWebhook } from '../../pay/webhooks/wire.ts'
 import { object } from '../../platform/http/schema.ts'
 import type { ToolContext } from '../context.ts'
@@ -14,12 +16,15 @@ import {
 } from '../deliver/send-again.ts'
 import { askReceiver } from '../explain/check/ask.ts'
 import { MOST_COPIES } from '../explain/check/find-mistake.ts'
+import { probeReceiver } from '../explain/check/probe.ts'
+import { MOST_POSTS } from '../explain/check/probing.ts'
 import { adviceText } from '../explain/signature/advice.ts'
 import { answerToWrong, consequenceOf } from '../explain/wrong-signature.ts'
 import type { Exchange } from '../record/exchange.ts'
 import { badField, conflict, notFound } from '../steer/errors.ts'
 import { body } from '../steer/fields.ts'
 import { answer, count, identifier, nullable, text } from '../steer/schemas.ts'
+import { finding } from './check.ts'
 import { defineEndpoint } from './endpoint.ts'
 import { presentBody } from './requests.ts'
 
@@ -45,8 +50,7 @@ const sentAgain = object('SentAgain', {
 })
 
 export const sendMessage = defineEndpoint({
-  method: 'POST',
-  path: '/control/messages/{message_id}/send',
+  route: 'POST /control/messages/{message_id}/send',
   operationId: 'sendMessage',
   summary: 'Send a webhook message again',
   body: body(
@@ -118,8 +122,7 @@ const askedReceiver = object('AskedReceiver', {
 
 /** Asks the receiver of a message which mistake it makes with signatures. */
 export const askAboutMessage = defineEndpoint({
-  method: 'POST',
-  path: '/control/messages/{message_id}/ask',
+  route: 'POST /control/messages/{message_id}/ask',
   operationId: 'askReceiver',
   summary: 'Ask the receiver of a message how it checks signatures',
   description: `For a message that its receiver refuses with 400, 401 or 403. First looks at the response to the newest attempt: if that holds 64 hexadecimal digits that a known mistake explains, nothing is sent. Otherwise sends copies of it to the address of its webhook: the right one, one that is signed with a random key, one with each other signing key of the account, the newest first, and then one for each known mistake, until one is accepted. At most ${MOST_COPIES}, one after the other, within 30 seconds. Each is recorded and marked \`asked\`. The message, its attempts and its payment stay as they are.`,
@@ -134,5 +137,33 @@ export const askAboutMessage = defineEndpoint({
     const { cause, sentence, advice, posts, evidence } = result
     const { message_id } = message
     return { message_id, cause, sentence, advice: adviceText(advice), posts, evidence }
+  },
+})
+
+const probed = object('Probed', {
+  version: { ...text, description: 'The version of this Farthing' },
+  webhook_id: identifier,
+  posts: { ...count, maximum: MOST_POSTS, description: 'How many messages were sent' },
+  findings: { type: 'array', items: finding, description: 'R1 to R11, in this order' },
+})
+
+const inactive = () => conflict('the webhook is INACTIVE: register another one')
+
+export const probeWebhook = defineEndpoint({
+  route: 'POST /control/webhooks/{webhook_id}/probe',
+  operationId: 'probeReceiver',
+  summary: 'Probe the receiver of a webhook',
+  description:
+    'Sends messages about paid payments of the account to the address of the webhook, and judges the responses: wrong signatures, the same message twice, an unknown payment, JSON that is printed differently, letters beyond ASCII, an unknown field, two at once, messages as GOV.UK Pay prints them, and keys that anybody knows. First the true message: if that is not accepted, or no payment is paid, all findings are `not seen`. At most 48 messages within 20 seconds. Each is recorded and marked as a probe. They are no attempts of any message, and no payment changes.',
+  inPath: 'An active webhook of the account',
+  response: [200, 'What the receiver does', probed],
+  errors: () => [notFound('webhook'), inactive(), conflict(ALREADY_SENDING)],
+  async handler(context, { account, id: webhook_id, isAbandoned }) {
+    const webhook = await findWebhook(context.database, account.room, webhook_id)
+    if (!webhook) throw notFound('webhook')
+    if (webhook.status !== 'ACTIVE') throw inactive()
+    const probed = await probeReceiver(context, account, webhook, isAbandoned)
+    if (!probed) throw conflict(ALREADY_SENDING)
+    return { version, webhook_id, ...probed }
   },
 })

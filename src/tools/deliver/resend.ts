@@ -6,7 +6,6 @@ import { findMessage } from '../../pay/webhooks/message-store.ts'
 import type { Webhook } from '../../pay/webhooks/webhook.ts'
 import type { ToolContext } from '../context.ts'
 import { type DeliveryFilter, type DeliveryRow, listDeliveries } from '../lists/webhooks-store.ts'
-import { acceptedByHand } from '../record/by-hand.ts'
 import { claimSending, endSending, type Resend, saveResend } from './resend-store.ts'
 import { resendable, sendAgain } from './send-again.ts'
 
@@ -40,34 +39,20 @@ export async function resendAll(
 
 /** The most messages of one run. */
 export const MOST_RESENT = 100
-/** Failed messages that are looked at to find those, a hundred at a time. */
-const MOST_LOOKED_AT = 1_000
 
-/**
- * The newest failed messages that can be sent again, and that were not accepted by hand since: at most `MOST_RESENT`,
- * oldest first.
- */
+/** The newest messages that need attention and can be sent again: at most `MOST_RESENT`, oldest first. */
 export async function failedToSend(
   { context: { database }, ...reading }: Reading & { context: ToolContext },
   webhooks: readonly Webhook[],
   filter: Pick<DeliveryFilter, 'event_type'>,
 ): Promise<DeliveryRow[]> {
   const active = webhooks.filter(({ status }) => status === 'ACTIVE')
-  const failed = { ...filter, status: 'FAILED' } as const
+  const failed = { ...filter, status: 'FAILED', needsAttention: true } as const
   const part = { limit: MOST_RESENT, order: 'newest' } as const
-  const open: DeliveryRow[] = []
-  let before: string | undefined
-  for (let count = 0; count < MOST_LOOKED_AT && open.length < MOST_RESENT; count += MOST_RESENT) {
-    const rows = await listDeliveries(database, active, { ...failed, before }, part)
-    const sendable = rows.filter(
-      ({ payment_id, body }) => body !== null && !isGone(payment_id, reading),
-    )
-    const accepted = await acceptedByHand(database, sendable)
-    open.push(...sendable.filter(({ message_id }) => !accepted.has(message_id)))
-    before = rows.at(-1)?.message_id
-    if (rows.length < MOST_RESENT || sendable.length === 0) break
-  }
-  return open.slice(0, MOST_RESENT).reverse()
+  const rows = await listDeliveries(database, active, failed, part)
+  return rows
+    .filter(({ payment_id, body }) => body !== null && !isGone(payment_id, reading))
+    .reverse()
 }
 
 export const ALREADY_SENDING =

@@ -1,8 +1,9 @@
 import type { Database } from '../../core/ports.ts'
 import { numbered } from '../../platform/database/select.ts'
 import { among } from '../record/store.ts'
+import { isOpen } from './webhooks-store.ts'
 
-/** By room: its payments, the refused requests that are recorded, and the messages that were not delivered. */
+/** By room: its payments, the refused requests that are recorded, and the failed messages that need attention. */
 export async function countsOf(database: Database, rooms: readonly string[]) {
   const read = async (columns: string, condition = '') => {
     const rows = await database.query<{ room: string; found: number }>(
@@ -20,7 +21,7 @@ export async function countsOf(database: Database, rooms: readonly string[]) {
     read(
       `account as room, cast(count(*) as integer) as found
        from webhooks join webhook_messages messages on messages.webhook_id = webhooks.webhook_id`,
-      `and messages.status = 'FAILED'`,
+      `and webhooks.status = 'ACTIVE' and ${isOpen('messages')}`,
     ),
   ])
   return { payments, refused, failed }

@@ -7,7 +7,7 @@ import { paymentRows } from '../../pay/payments/store.ts'
 import { oldestKept } from '../../pay/retention.ts'
 import type { MessageStatus } from '../../pay/webhooks/webhook.ts'
 import { findPart, join, numbered, where } from '../../platform/database/select.ts'
-import { ACCEPTED_BY_HAND } from '../record/by-hand.ts'
+import { wasAccepted } from '../record/by-hand.ts'
 import { among } from '../record/store.ts'
 
 /** The number of messages of a payment with a delivery status, and the first of them. */
@@ -24,15 +24,13 @@ export async function deliveriesOf(
 ): Promise<Map<string, Delivery[]>> {
   if (payments.length === 0) return new Map()
   const ids = payments.map(({ payment_id }) => payment_id)
-  const again = `status = 'FAILED' and message_id in (select message_id from exchanges
-    where ${among('payment_id', ids)} and ${ACCEPTED_BY_HAND})`
-  const shown = `case when ${again} then 'sent again' else status end`
+  const shown = `case when status = 'FAILED' and ${wasAccepted('webhook_messages')} then 'sent again' else status end`
   const rows = await database.query<Delivery & { payment_id: string }>(
     numbered(`select payment_id, shown as status, cast(count(*) as integer) as found, min(message_id) as message_id
      from (select payment_id, message_id, ${shown} as shown
            from webhook_messages where ${among('payment_id', ids)} and body is not null) messages
      group by payment_id, shown`),
-    [...ids, ...ids],
+    ids,
   )
   return Map.groupBy(rows, ({ payment_id }) => payment_id)
 }

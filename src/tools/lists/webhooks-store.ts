@@ -21,6 +21,7 @@ import {
   type Range,
   where,
 } from '../../platform/database/select.ts'
+import { wasAccepted } from '../record/by-hand.ts'
 import { among } from '../record/store.ts'
 
 /** With the newest of its messages that was attempted. */
@@ -76,12 +77,15 @@ export const messagesOfPayment = (database: Database, payment_id: string) =>
     { limit: MOST_OF_PAYMENT, order: 'oldest' },
   )
 
-/** A message that was not delivered. */
+/** The condition of a message that needs attention: it was sent and failed, and its receiver has not accepted it since. */
+export const isOpen = (table: string): string =>
+  `${table}.status = 'FAILED' and attempts <> '[]' and not ${wasAccepted(table)}`
+
 type Failure = Pick<DeliveryRow, 'message_id' | 'payment_id' | 'attempts' | 'webhook_id'>
 
 /**
- * The newest failed messages of each of these webhooks whose bodies are kept, at most `limit` of each. `since`: of a
- * change then or later, in milliseconds on the account's clock.
+ * The newest messages of each of these webhooks that need attention, and whose bodies are kept, at most `limit` of each.
+ * `since`: of a change then or later, in milliseconds on the account's clock.
  */
 export async function newestFailures(
   database: Database,
@@ -92,7 +96,7 @@ export async function newestFailures(
   const parts = webhooks.map(({ webhook_id }, i) =>
     where(
       `select * from (select message_id, webhook_id, payment_id, attempts from webhook_messages
-         where webhook_id = ? and ${isDelivery('FAILED')} and message_id >= ? and body is not null
+         where webhook_id = ? and message_id >= ? and body is not null and ${isOpen('webhook_messages')}
          order by message_id desc limit ?) webhook_${i}`,
       webhook_id,
       idFloor(since),
@@ -109,6 +113,8 @@ export type DeliveryRow = MessageRow & Pick<Webhook, 'webhook_id'>
 export type DeliveryFilter = {
   event_type?: EventType | undefined
   status?: MessageStatus | undefined
+  /** Those that need attention. */
+  needsAttention?: true
 }
 
 /** The most messages that are looked through where no index has the filter: together, and at least of each webhook. */
@@ -127,26 +133,30 @@ export const searchedOf = (webhooks: number): number =>
 export async function listDeliveries(
   database: Database,
   webhooks: readonly Pick<Webhook, 'webhook_id'>[],
-  { event_type, status, ...range }: DeliveryFilter & Range,
+  { event_type, status, needsAttention, ...range }: DeliveryFilter & Range,
   { limit, order }: Part,
 ): Promise<DeliveryRow[]> {
   if (webhooks.length === 0) return []
   const direction = order === 'newest' ? 'desc' : 'asc'
   const ofStatus = status ? [where(isDelivery(status))] : []
-  const left = [...(isSearched(status) ? ofStatus : []), ...ifGiven('event_type = ?', event_type)]
-  const searched = left.length > 0 ? Math.max(searchedOf(webhooks.length), limit) : limit
+  const leftFor = (table: string) => [
+    ...(isSearched(status) ? ofStatus : []),
+    ...ifGiven('event_type = ?', event_type),
+    ...(needsAttention ? [where(isOpen(table))] : []),
+  ]
+  const searched = leftFor('').length > 0 ? Math.max(searchedOf(webhooks.length), limit) : limit
   const parts = webhooks.map(({ webhook_id }, i) => {
     const found = allOf([
       where('webhook_id = ?', webhook_id),
       ...(isSearched(status) ? [] : ofStatus),
       ...inRange('message_id', range),
     ])
-    const others = allOf(left)
+    const others = allOf(leftFor(`searched_${i}`))
     return where(
       `select message_id from (
-         select message_id, event_type, status from webhook_messages where ${found.sql}
-         order by message_id ${direction} limit ${searched}) searched_${i}
-       ${left.length > 0 ? `where ${others.sql}` : ''}`,
+         select message_id, payment_id, event_type, status, attempts from webhook_messages
+         where ${found.sql} order by message_id ${direction} limit ${searched}) searched_${i}
+       ${others.sql && `where ${others.sql}`}`,
       ...found.values,
       ...others.values,
     )

@@ -29,10 +29,7 @@ type Handled = { request: FastifyRequest; reply: FastifyReply; payload: unknown;
 
 const RESPONSE_HEADERS = ['content-type', 'location', 'retry-after']
 
-/**
- * A request to this service as it came, and its response. Nothing is masked. What needs no masking has the names and
- * values of the row.
- */
+/** A request as it came, and its response, unmasked. What needs no masking has the names and values of the row. */
 export type RawRequest = ReturnType<typeof rawRequest>
 
 export function rawRequest(
@@ -137,10 +134,9 @@ export const createRowMaker =
     return shortened({ instance, ...row })
   }
 
-/** Bytes to which a body is cut at least. */
 const SHORTEST = 256
 
-/** Cuts bodies, and values of headers, to half and half again, until the row fits or bodies are as short as SHORTEST. */
+/** Cuts bodies, and values of headers, to half and half again, until the row fits or bodies have SHORTEST bytes. */
 function shortened(whole: NewExchange) {
   const { request_headers, request_body, response_headers, response_body } = whole
   let row = whole
@@ -184,10 +180,7 @@ function requestRow(
   const key = inUtf8(authorization.replace(/^bearer\s*/i, ''))
   // Only the secret of a token is masked, so that the payment's identifier stays readable.
   const mask = createMask([...secrets, key, payment?.secret])
-  const requestHeaders = REQUEST_HEADERS.flatMap(name => {
-    const value = headers[name]
-    return value === undefined ? [] : [[name, inUtf8(value)] as const]
-  })
+  const requestHeaders = REQUEST_HEADERS.filter(name => headers[name] !== undefined)
   const request_body = requestBodyOf(raw, mask)
   const response_body = kind === 'api' ? mask.body(bytesOf(responseBody)) : undefined
   const field = refusal?.at.field ?? refusal?.at.header
@@ -198,7 +191,7 @@ function requestRow(
     message_id: null,
     refused: asIs.ended === 'reset' || (status ?? 0) >= 400,
     ...maskedAddress(raw, mask),
-    request_headers: mask.headers(requestHeaders),
+    request_headers: mask.headers(requestHeaders.map(name => [name, inUtf8(headers[name] ?? '')])),
     ...(request_body && { request_body }),
     response_headers: mask.headers(responseHeaders.map(([name, value]) => [name, String(value)])),
     ...(response_body && { response_body }),
@@ -209,11 +202,10 @@ function requestRow(
   }
 }
 
-/** A hash of the sentence of a refusal, without the numbers and the quoted texts in it. */
+/** Without the numbers and the quoted texts in the sentence. */
 const kindOf = (sentence: string): string =>
   hash('sha256', sentence.replace(/\d+|"[^"]*"/g, ''), 'base64url').slice(0, 8)
 
-/** The reference in the body of a creation that made no payment. */
 function referenceOfRefused({ operation, status, requestBody }: RawRequest): string | undefined {
   if (operation !== 'createPayment' || (status ?? 0) < 400) return undefined
   try {

@@ -3,12 +3,10 @@ import { ApiError } from '../../core/errors.ts'
 /** The errors of the endpoints below /control. Each description tells the client what to do. */
 
 /** `rule` completes the sentence that begins with the field's name. */
-export const missingField = (field: string, rule: string) =>
-  new ApiError(422, 'C0101', `${field} ${rule}`, { field })
-
-/** `rule` completes the sentence that begins with the field's name. */
-export const badField = (field: string, rule: string) =>
-  new ApiError(422, 'C0102', `${field} ${rule}`, { field })
+const ofField = (code: 'C0101' | 'C0102') => (field: string, rule: string) =>
+  new ApiError(422, code, `${field} ${rule}`, { field })
+export const missingField = ofField('C0101')
+export const badField = ofField('C0102')
 
 export const noSuchField = (field: string, names: readonly string[]) =>
   new ApiError(

@@ -7,92 +7,75 @@ import type { NewPlan } from './plan-wire.ts'
 /** What the plan is about: its first word in a list. */
 type Subject = 'Payment' | 'Charge' | 'Refund' | 'Request' | 'Message'
 
-export type Offer = { about: Subject; text: string; plan: NewPlan; only?: Behaviour }
+export type Offer = { about: Subject; text: string; plan: NewPlan }
 
-const govukPay = { only: 'govuk-pay' } as const
+/** What forms send, what people read, what the plan has beside `common`, and the behaviour that it needs. */
+type Row = [name: string, text: string, plan: NewPlan, only?: Behaviour]
 
 /** Of a charge the payment is in agreement mode. */
-const charge = (text: string, plan: NewPlan, more: Partial<Offer> = {}): Offer => ({
-  about: 'Charge',
-  text,
-  plan: { ...plan, given: { authorisation_mode: 'agreement' } },
-  ...more,
-})
-const payment = (text: string, plan: NewPlan, more: Partial<Offer> = {}): Offer => ({
-  about: 'Payment',
-  text,
-  plan,
-  ...more,
-})
-const refund = (text: string, plan: NewPlan): Offer => ({
-  about: 'Refund',
-  text,
-  plan: { on: 'refundPayment', ...plan },
-})
-const creation = (text: string, plan: NewPlan): Offer => ({
-  about: 'Request',
-  text: `a new payment ${text}`,
-  plan: { on: 'createPayment', ...plan },
-})
+const common: Record<Subject, NewPlan> = {
+  Payment: {},
+  Charge: { given: { authorisation_mode: 'agreement' } },
+  Refund: { on: 'refundPayment' },
+  Request: { on: 'createPayment' },
+  Message: { on: 'message' },
+}
 
-/** By the names that forms send. */
-const offers = {
-  paid: payment('paid', { scenario: 'success' }),
-  declined: payment('declined', { scenario: 'declined' }),
-  error: payment('fails at the provider', { scenario: 'error' }),
-  cancel: payment('cancelled by its user', { scenario: 'cancel' }),
-  left: payment(
-    'its user leaves before Confirm',
-    { scenario: 'success', confirm: false },
-    govukPay,
-  ),
-  'capture-held': payment(
-    'paid, and its capture waits',
-    { scenario: 'success', capture: 'held' },
-    govukPay,
-  ),
-  'capture-error': payment(
-    'paid, and its capture fails',
-    { scenario: 'success', capture: 'error' },
-    govukPay,
-  ),
-  retry: charge('declined, and may be tried again', { scenario: 'declined', can_retry: true }),
-  final: charge('declined for good', { scenario: 'declined', can_retry: false }),
-  'charge-error': charge('fails at the provider', { scenario: 'error' }),
-  held: charge('stays started until you end it', { hold: true }, govukPay),
-  'charge-capture-held': charge(
-    'paid, and its capture waits',
-    { scenario: 'success', capture: 'held' },
-    govukPay,
-  ),
-  'charge-capture-error': charge(
-    'paid, and its capture fails',
-    { scenario: 'success', capture: 'error' },
-    govukPay,
-  ),
-  'refund-error': refund('fails after it was accepted', { scenario: 'error' }),
-  'refund-held': refund('stays submitted until you end it', { refund: 'held' }),
-  'refund-changed': refund('refused, because the available amount is another one', {
-    answer: { status: 412, code: 'P0604' },
-  }),
-  429: creation('is answered 429: too many requests', { answer: { status: 429 } }),
-  500: creation('is answered 500', { answer: { status: 500 } }),
-  503: creation('is answered 503', { answer: { status: 503 } }),
-  slow: creation('is answered after 10 seconds', { delay: 10_000 }),
-  lost: creation('is made, and its answer is lost', { reset: true, when: 'after' }),
-  late: {
-    about: 'Message',
-    text: 'is sent 20 seconds later',
-    plan: { on: 'message', delay: 20_000 },
-  },
-} satisfies Record<string, Offer>
+const left = { scenario: 'success', confirm: false } as const
+const held = { scenario: 'success', capture: 'held' } as const
+const failing = { scenario: 'success', capture: 'error' } as const
+
+const rows: Record<Subject, Row[]> = {
+  Payment: [
+    ['paid', 'paid', { scenario: 'success' }],
+    ['declined', 'declined', { scenario: 'declined' }],
+    ['error', 'fails at the provider', { scenario: 'error' }],
+    ['cancel', 'cancelled by its user', { scenario: 'cancel' }],
+    ['left', 'its user leaves before Confirm', left, 'govuk-pay'],
+    ['capture-held', 'paid, and its capture waits', held, 'govuk-pay'],
+    ['capture-error', 'paid, and its capture fails', failing, 'govuk-pay'],
+  ],
+  Charge: [
+    ['retry', 'declined, and may be tried again', { scenario: 'declined', can_retry: true }],
+    ['final', 'declined for good', { scenario: 'declined', can_retry: false }],
+    ['charge-error', 'fails at the provider', { scenario: 'error' }],
+    ['held', 'stays started until you end it', { hold: true }, 'govuk-pay'],
+    ['charge-capture-held', 'paid, and its capture waits', held, 'govuk-pay'],
+    ['charge-capture-error', 'paid, and its capture fails', failing, 'govuk-pay'],
+  ],
+  Refund: [
+    ['refund-error', 'fails after it was accepted', { scenario: 'error' }],
+    ['refund-held', 'stays submitted until you end it', { refund: 'held' }],
+    [
+      'refund-changed',
+      'refused, because the available amount is another one',
+      { answer: { status: 412, code: 'P0604' } },
+    ],
+  ],
+  Request: [
+    ['429', 'a new payment is answered 429: too many requests', { answer: { status: 429 } }],
+    ['500', 'a new payment is answered 500', { answer: { status: 500 } }],
+    ['503', 'a new payment is answered 503', { answer: { status: 503 } }],
+    ['slow', 'a new payment is answered after 10 seconds', { delay: 10_000 }],
+    ['lost', 'a new payment is made, and its answer is lost', { reset: true, when: 'after' }],
+  ],
+  Message: [['late', 'is sent 20 seconds later', { delay: 20_000 }]],
+}
+
+const subjects = Object.keys(rows) as Subject[] // its keys
 
 /** Those that an account with this behaviour can have, by their names. */
-export const offersTo = (behaviour: Behaviour, about?: Subject): Map<string, Offer> =>
+export const offersTo = (behaviour?: Behaviour, about?: Subject): Map<string, Offer> =>
   new Map(
-    Object.entries<Offer>(offers).filter(
-      ([, { only = behaviour, about: its }]) => only === behaviour && its === (about ?? its),
-    ),
+    subjects
+      .filter(each => each === (about ?? each))
+      .flatMap(each =>
+        rows[each]
+          .filter(([, , , only]) => only === undefined || only === (behaviour ?? only))
+          .map(([name, text, plan]): [string, Offer] => {
+            return [name, { about: each, text, plan: { ...common[each], ...plan } }]
+          }),
+      ),
   )
 
 /** Such as `Charge: declined for good`. */
@@ -109,6 +92,6 @@ export function textOfPlan(plan: Plan): string | undefined {
     (offer.plan.on ?? CREATION) === plan.on &&
     (offer.plan.given?.authorisation_mode ?? 'web') ===
       (plan.given?.agreement_id ? 'agreement' : (plan.given?.authorisation_mode ?? 'web'))
-  const offer = Object.values<Offer>(offers).find(isOf)
+  const offer = offersTo().values().find(isOf)
   return offer && offerText(offer)
 }

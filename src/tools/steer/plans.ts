@@ -6,8 +6,10 @@ import type { Endpoint } from '../../platform/http/endpoint.ts'
 import type { ToolContext } from '../context.ts'
 import type { Plan } from '../plans/plan.ts'
 import { countPlans, insertPlan } from '../plans/store.ts'
+import { clockMove, moveClock } from './clock.ts'
 import { notFound, tooMany } from './errors.ts'
-import { type NewPlan, readPlan } from './plan-wire.ts'
+import { readFields } from './fields.ts'
+import { type NewPlan, newPlan, readPlan } from './plan-wire.ts'
 
 export type PlanContext = ToolContext & {
   /** The endpoints that a plan can name. */
@@ -34,4 +36,13 @@ export async function makePlan(
     if ((await countPlans(database, room)) >= PLANS) throw hasAllPlans()
     return undefined
   })
+}
+
+/** A request below /control, for whoever has a button and no terminal. */
+export type Act = { path: 'plans' | 'clock'; body: Readonly<Record<string, unknown>> }
+
+/** Does what the request would do. Throws its errors. */
+export async function steer(context: PlanContext, account: Account, { path, body }: Act) {
+  if (path === 'plans') await makePlan(context, account, readFields(body, newPlan.fields))
+  else await moveClock(context, account, readFields(body, clockMove.fields))
 }

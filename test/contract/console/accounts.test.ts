@@ -11,11 +11,14 @@ import {
   elementWith,
   enter,
   headingOf,
+  linkIn,
+  rowsOf,
   type Shown,
   signIn,
   stepsOf,
 } from '../../support/console.ts'
 import { ask } from '../../support/control.ts'
+import { cancelledPayment } from '../../support/journeys.ts'
 import type { Behaviour } from '../../support/receiver.ts'
 import { onEveryDatabase } from '../../support/service.ts'
 import { history, receiving, subscribe } from '../../support/subscriber.ts'
@@ -31,11 +34,8 @@ onEveryDatabase(
       }
       return { ...entered, made }
     }
-    const linkTo = ({ elements }: Shown, text: RegExp) =>
-      elements.find(each => each.tag === 'a' && text.test(each.text))?.attributes.href ?? ''
-
     test('a parent makes a test account, whose key works and is shown once, and comes back with one click', async () => {
-      const { browser, name, made } = await start()
+      const { api, browser, name, made } = await start()
       const inner = `${name}-team`
       for (const [typed, error] of [
         ['', /The name must be 1 to 64/],
@@ -46,15 +46,16 @@ onEveryDatabase(
         assert.equal(refused.status, 400)
         assert.match(elementWith(refused, 'name-error').text, error)
       }
+      await ask(service(), api, 'clock', { advance: 7 * DAY })
       const page = await browser.post('accounts/make-account', { name: inner })
-      assert.equal(page.status, 200)
+      assert.match(page.text, /It ends \d{4}-\d\d-\d\d \d\d:\d\d\./, 'on the machine’s clock')
       const key = page.elements.find(tagged('pre'))?.text.trim() ?? ''
       assert.equal((await createClient(service().baseUrls, key).get('/v1/payments')).status, 200)
       assert.ok(!(await browser.get('accounts')).html.includes(key))
       const inside = await browser.get(`a/${inner}/payments`)
       assert.match(inside.text, new RegExp(`^Test account ${inner} · back to ${name}`))
       assert.ok(inside.html.includes(`<title>Payments - ${inner} - Farthing console</title>`))
-      assert.equal(linkTo(inside, /^back to/), '../../../console')
+      assert.equal(linkIn(inside, /^back to/), 'console')
       const own = await signIn(service(), createClient(service().baseUrls, key))
       assert.equal((await own.post('accounts/make-account', { name: `${inner}-2` })).status, 404)
     })
@@ -63,19 +64,12 @@ onEveryDatabase(
       const { browser, name } = await start()
       const make = (inner: string, behaviour: string) =>
         browser.post('accounts/make-account', { name: `${name}-${inner}`, behaviour })
-      const refused = await make('x', 'govuk')
-      assert.equal(refused.status, 400)
-      assert.match(
-        elementWith(refused, 'behaviour-error').text,
-        /The behaviour must be one of specification, govuk-pay/,
-      )
-      assert.equal(
-        elementWith(refused, 'behaviour').attributes['aria-describedby'],
-        'behaviour-hint behaviour-error',
-      )
-      const both = await browser.post('accounts/make-account', { name: '', behaviour: 'govuk' })
-      assert.match(elementWith(both, 'name-error').text, /The name must/)
-      assert.match(elementWith(both, 'behaviour-error').text, /The behaviour must/)
+      const refused = await browser.post('accounts/make-account', { name: '', behaviour: 'govuk' })
+      assert.match(elementWith(refused, 'name-error').text, /The name must/)
+      const error = /The behaviour must be one of specification, govuk-pay/
+      assert.match(elementWith(refused, 'behaviour-error').text, error)
+      const described = elementWith(refused, 'behaviour').attributes['aria-describedby']
+      assert.equal(described, 'behaviour-hint behaviour-error')
       for (const [inner, chosen, behaviour, status] of [
         ['a', '', 'specification', 201],
         ['b', 'govuk-pay', 'govuk-pay', 422],
@@ -99,13 +93,6 @@ onEveryDatabase(
       const rows = (await browser.get('accounts')).elements.filter(tagged('tr'))
       const row = rows.find(({ text }) => text.includes(`${name}-b`))
       assert.match(row?.text ?? '', /govuk-pay/)
-    })
-
-    test('when a test account ends is said with its day, whatever the clock of its parent shows', async () => {
-      const { api, browser, name } = await start()
-      await ask(service(), api, 'clock', { advance: 7 * DAY })
-      const made = await browser.post('accounts/make-account', { name: `${name}-ends` })
-      assert.match(made.text, /It ends \d{4}-\d\d-\d\d \d\d:\d\d\./)
     })
 
     test('a parent ends a test account from its list', async () => {
@@ -135,7 +122,7 @@ onEveryDatabase(
         .filter(text => text.includes(inner.name))
       assert.match(row, /stands still at 2026-03-29 .*110Look inside/)
       assert.match(list.text, new RegExp(`Ended .*${ended.name}20\\d\\d-`))
-      const home = linkTo(list, new RegExp(`Look inside ${inner.name}`))
+      const home = linkIn(list, new RegExp(`Look inside ${inner.name}`))
       const inside = await browser.get(home)
       assert.equal(headingOf(inside), 'Home')
       assert.ok(inside.html.includes(`<bdi>${inner.name}</bdi>`))
@@ -148,6 +135,33 @@ onEveryDatabase(
       assert.match((await browser.get(acted.location ?? '')).text, /cancelled through the API/)
       assert.equal((await browser.look(`${home}/payments`, payments)).status, 200)
       assert.equal((await browser.get(`payments/${payment_id}`)).status, 404, 'not the parent’s')
+    })
+
+    test('a failed message counts in the list of test accounts and on Home until its receiver accepts it, sent again', async t => {
+      const { browser, made } = await start()
+      const inner = await made()
+      let status = 500
+      const { webhook } = await subscribe(t, inner.api, {
+        behaviour: { onRequest: ({ response }) => response.writeHead(status).end() },
+      })
+      for (let i = 0; i < 2; i++) await cancelledPayment(inner.api)
+      const [message] = await history(inner.api, webhook)
+      const counts = async () => {
+        const [row] = rowsOf(await browser.get('accounts'), 'Test accounts, newest first')
+        const { text } = await browser.get(`a/${inner.name}`)
+        return [row?.[6], /(\d+) messages? to|attention Nothing/.exec(text)?.[1]]
+      }
+      assert.deepEqual(await counts(), ['2', '2'])
+      status = 200
+      // To send it twice changes nothing.
+      for (let i = 0; i < 2; i++) {
+        await browser.post(`a/${inner.name}/messages/${message?.webhook_message_id}/send`)
+        assert.deepEqual(await counts(), ['1', '1'])
+      }
+      await browser.post(`a/${inner.name}/deliveries/resend`)
+      for (let text = 'so far'; text.includes('so far'); )
+        ({ text } = await browser.get(`a/${inner.name}/deliveries`))
+      assert.deepEqual(await counts(), ['0', undefined])
     })
 
     test('test accounts are shown a hundred at a time, the newest first', async () => {
@@ -168,9 +182,9 @@ onEveryDatabase(
         elements.filter(each => each.attributes.class === 'farthing-text').map(({ text }) => text)
       const newest = await browser.get('accounts')
       assert.deepEqual(names(newest), others.toReversed())
-      const older = await browser.get(linkTo(newest, /Older/))
+      const older = await browser.get(linkIn(newest, /Older/))
       assert.deepEqual(names(older), [first.name])
-      assert.deepEqual(names(await browser.get(linkTo(older, /Newer/))), others.toReversed())
+      assert.deepEqual(names(await browser.get(linkIn(older, /Newer/))), others.toReversed())
       assert.deepEqual(names(await browser.get('accounts?before=x')), others.toReversed())
     })
 
@@ -200,7 +214,7 @@ onEveryDatabase(
       const { payment_id } = await inner.api.createPayment({ reference: 'R-inner' })
       const own = await signIn(service(), inner.api)
       await ask(service(), api, `accounts/${inner.name}`, undefined, 'DELETE')
-      const home = linkTo(await browser.get('accounts'), new RegExp(`Look inside ${inner.name}`))
+      const home = linkIn(await browser.get('accounts'), new RegExp(`Look inside ${inner.name}`))
       const ended = /This test account has ended\. Nothing can be done in it any more/
       for (const page of ['', '/payments', '/webhooks', '/accounts'])
         assert.match((await browser.get(home + page)).text, ended)
@@ -232,8 +246,7 @@ onEveryDatabase(
       const refusing: Behaviour = { onRequest: ({ response }) => response.writeHead(401).end() }
       const { webhook } = await subscribe(t, inner.api, { behaviour: refusing })
       const { payment_id } = await inner.api.createPayment()
-      const paid = await inner.api.createPayment()
-      await inner.api.post(`/v1/payments/${paid.payment_id}/cancel`)
+      await cancelledPayment(inner.api)
       const [message] = await history(inner.api, webhook)
       const { agreement_id } = await createAgreement(inner.api)
       const pages = [

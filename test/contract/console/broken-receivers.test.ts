@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Client } from '../../support/client.ts'
 import { type Console, type Shown, signIn } from '../../support/console.ts'
+import { cancelledPayment } from '../../support/journeys.ts'
 import type { Behaviour } from '../../support/receiver.ts'
 import { type Service, startService } from '../../support/service.ts'
 import { answering, receiving, type Subscriber, subscribe } from '../../support/subscriber.ts'
@@ -78,8 +79,7 @@ describe('A broken receiver', () => {
       })
       await prepare?.(api, subscriber)
       known = name !== 'the name has no address'
-      const { payment_id } = await api.createPayment()
-      await api.post(`/v1/payments/${payment_id}/cancel`)
+      await cancelledPayment(api)
       known = true
       const browser = await signIn(service, api)
       assert.match((await firstFailure(browser)).text, sentence)

@@ -6,7 +6,7 @@ import { findExchanges, insertExchange } from '../../../src/tools/record/store.t
 import { tagged } from '../../hosted/document.ts'
 import { webPayment } from '../../support/client.ts'
 import { enter, signIn } from '../../support/console.ts'
-import { authorise } from '../../support/journeys.ts'
+import { authorise, cancelledPayment } from '../../support/journeys.ts'
 import { onSharedDatabases, startService } from '../../support/service.ts'
 import { answering, subscribe } from '../../support/subscriber.ts'
 
@@ -89,10 +89,7 @@ onSharedDatabases(
     test('a finding about a webhook has the button that probes its receiver', async t => {
       const { api, browser } = await enter(service())
       const { webhook } = await subscribe(t, api, { behaviour: { onRequest: answering(401) } })
-      for (let i = 0; i < 3; i++) {
-        const { payment_id } = await api.createPayment()
-        await api.post(`/v1/payments/${payment_id}/cancel`)
-      }
+      for (let i = 0; i < 3; i++) await cancelledPayment(api)
       const page = await browser.get('check')
       const forms = page.elements.filter(
         ({ attributes }) => attributes.action === `webhooks/${webhook.external_id}/probe`,

@@ -9,6 +9,7 @@ import { listDeliveries } from '../../../src/tools/lists/webhooks-store.ts'
 import type { Client } from '../../support/client.ts'
 import { elementWith, enter, rowsOf, type Shown } from '../../support/console.ts'
 import { holdSends } from '../../support/held-send.ts'
+import { cancelledPayment } from '../../support/journeys.ts'
 import type { Answer } from '../../support/receiver.ts'
 import { onEveryDatabase, type Service } from '../../support/service.ts'
 import { receiving, subscribe } from '../../support/subscriber.ts'
@@ -28,9 +29,7 @@ onEveryDatabase(
     })
     const cancelled = async (api: Client): Promise<string> => {
       service().clock.advance(7)
-      const { payment_id } = await api.createPayment()
-      await api.post(`/v1/payments/${payment_id}/cancel`)
-      return payment_id
+      return (await cancelledPayment(api)).payment_id
     }
     const tail = async (api: Client) => (await cancelled(api)).slice(-6)
     /** Of each row: the tail of the payment's identifier, and the first word of the status. */

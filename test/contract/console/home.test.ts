@@ -1,19 +1,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { readConfig } from '../../../src/app/config.ts'
-import { startFarthing } from '../../../src/app/start.ts'
 import { createNewId } from '../../../src/core/ids.ts'
-import type { Database, Statement } from '../../../src/core/ports.ts'
-import { createKey } from '../../../src/platform/accounts/store.ts'
 import { makeGapRow } from '../../../src/tools/record/row.ts'
 import { insertExchange } from '../../../src/tools/record/store.ts'
 import { readTraffic } from '../../../src/tools/record/traffic-store.ts'
 import { tagged } from '../../hosted/document.ts'
-import { createClient } from '../../support/client.ts'
 import { elementWith, enter, headingOf, type Shown, signIn, textOf } from '../../support/console.ts'
+import { cancelledPayment } from '../../support/journeys.ts'
 import { onEveryDatabase } from '../../support/service.ts'
 import { answering, receiving, subscribe } from '../../support/subscriber.ts'
-import { watched } from '../../support/watched.ts'
+import { watchedService } from '../../support/watched.ts'
 
 const linksIn = ({ elements }: Shown): Map<string, string> =>
   new Map(
@@ -109,10 +105,7 @@ onEveryDatabase(
         description: 'Ledger feed',
         behaviour: { onRequest: answering(401) },
       })
-      for (let i = 0; i < 2; i++) {
-        const { payment_id } = await api.createPayment()
-        await api.post(`/v1/payments/${payment_id}/cancel`)
-      }
+      for (let i = 0; i < 2; i++) await cancelledPayment(api)
       const bad = { amount: 1, reference: 'r', description: 'd', return_url: 'no host' }
       for (let i = 0; i < 3; i++) await api.post('/v1/payments', bad)
       await api.post('/v1/payments', { ...bad, amount: -1, return_url: 'https://x.example/' })
@@ -195,29 +188,14 @@ onEveryDatabase(
 )
 
 test('the home page and the list of payments read payments, requests and messages by indexes only', async t => {
-  const seen = new Map<string, Statement>()
-  let database: Database | undefined
-  const farthing = await startFarthing({
-    config: readConfig({ PORT: '0', DATABASE_URL: 'sqlite::memory:' }),
-    backgroundWork: false,
-    ports: real => {
-      database = watched(real.database, statements => {
-        for (const statement of statements) seen.set(statement.sql, statement)
-      })
-      return { ...real, database }
-    },
-  })
-  t.after(() => farthing.close())
-  assert.ok(database)
-  const { key } = await createKey({ ...farthing.ports, database }, 'plans')
-  const api = createClient([farthing.url], key)
+  const { service, api, forget, assertPlans } = await watchedService(t)
   await api.post('/v1/webhooks', { callback_url: 'https://ledger.example.org/' })
-  const browser = await signIn({ apps: [farthing.app], baseUrls: [farthing.url] }, api)
-  seen.clear()
+  const browser = await signIn(service, api)
+  forget()
   const home = await browser.get('')
   assert.equal(home.status, 200)
   await browser.look('', home)
-  for (const query of [
+  const searches = [
     '',
     'q=x',
     'q=x&status=failed',
@@ -225,17 +203,8 @@ test('the home page and the list of payments read payments, requests and message
     'q=1.00',
     'q=metadata.a=b',
     'from=00:00',
-  ])
-    assert.equal((await browser.get(`payments?${query}`)).status, 200)
-  let steps = 0
-  for (const { sql, values } of [...seen.values()]) {
-    const plan = await database.query<{ detail: string }>(`explain query plan ${sql}`, values)
-    for (const { detail } of plan.filter(({ detail }) =>
-      /\b(payments|exchanges|webhook_messages)\b/.test(detail),
-    )) {
-      assert.match(detail, /^SEARCH .* USING (COVERING )?INDEX/, sql)
-      steps++
-    }
-  }
-  assert.ok(steps > 15, `only ${steps} steps read them`)
+  ]
+  for (const query of searches) assert.equal((await browser.get(`payments?${query}`)).status, 200)
+  const tables = /\b(payments|exchanges|webhook_messages)\b/
+  await assertPlans(tables, /^SEARCH .* USING (COVERING )?INDEX/, 16)
 })

@@ -17,6 +17,7 @@ import {
 import { fillAccount } from '../../support/console-states.ts'
 import { ask } from '../../support/control.ts'
 import { ALL_HOSTILE, fillWithHostile } from '../../support/hostile-account.ts'
+import { cancelledPayment } from '../../support/journeys.ts'
 import { type Answer, startReceiver } from '../../support/receiver.ts'
 import { onEveryDatabase } from '../../support/service.ts'
 import { history, receiving } from '../../support/subscriber.ts'
@@ -131,8 +132,7 @@ onEveryDatabase(
       const { api, name, browser } = await enter(service())
       await api.post('/v1/webhooks', { callback_url: receiver.url })
       for (const _ of answers) {
-        const { payment_id } = await api.createPayment()
-        await api.post(`/v1/payments/${payment_id}/cancel`)
+        await cancelledPayment(api)
         service().clock.advance(5)
       }
       await flush()

@@ -6,7 +6,7 @@ import { timelineOf } from '../../../src/tools/console/payments/timeline.ts'
 import { findExchanges, insertExchange } from '../../../src/tools/record/store.ts'
 import { tagged } from '../../hosted/document.ts'
 import { enter, stepsOf } from '../../support/console.ts'
-import { paidPayment } from '../../support/journeys.ts'
+import { cancelledPayment, paidPayment } from '../../support/journeys.ts'
 import { samplePayment } from '../../support/sample-payment.ts'
 import { onOneDatabase } from '../../support/service.ts'
 import { answering, receiving, subscribe } from '../../support/subscriber.ts'
@@ -127,8 +127,7 @@ onOneDatabase(
       const { api, browser } = await enter(service())
       for (let i = 0; i < 2; i++)
         await subscribe(t, api, { behaviour: { onRequest: answering(401) } })
-      const payment = await api.createPayment({ reference: 'R-long' })
-      await api.post(`/v1/payments/${payment.payment_id}/cancel`)
+      const payment = await cancelledPayment(api, { reference: 'R-long' })
       for (let i = 0; i < 20; i++) {
         await api.advance(1_000)
         await api.post(`/v1/payments/${payment.payment_id}/capture`)

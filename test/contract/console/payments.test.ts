@@ -4,16 +4,12 @@ import { newAccount } from '../../../src/core/account.ts'
 import { createNewId } from '../../../src/core/ids.ts'
 import { insertPayment } from '../../../src/pay/payments/store.ts'
 import { findPayments } from '../../../src/tools/lists/find-payments-store.ts'
-import { elementWith, enter, rowsOf, type Shown, signIn, textOf } from '../../support/console.ts'
+import { elementWith, enter, linkIn, rowsOf, type Shown, signIn } from '../../support/console.ts'
+import { cancelledPayment } from '../../support/journeys.ts'
 import { samplePayment } from '../../support/sample-payment.ts'
 import { onEveryDatabase } from '../../support/service.ts'
 import { answering, receiving, subscribe } from '../../support/subscriber.ts'
 import { watched } from '../../support/watched.ts'
-
-const linkIn = ({ elements }: Shown, text: string): string => {
-  const link = elements.find(each => each.tag === 'a' && textOf(each) === text)
-  return link?.attributes.href ?? ''
-}
 
 onEveryDatabase(
   'The list of payments in the console',
@@ -29,8 +25,7 @@ onEveryDatabase(
       const broken = await subscribe(t, api, {
         behaviour: { onRequest: answering(500) },
       })
-      const { payment_id } = await api.createPayment({ reference: 'R & "b"' })
-      await api.post(`/v1/payments/${payment_id}/cancel`)
+      const { payment_id } = await cancelledPayment(api, { reference: 'R & "b"' })
       const page = await browser.get('payments')
       const [newer, older] = rowsOf(page)
       assert.deepEqual(older, ['BEFORE', '£14.50', 'created', 'none', '', before])

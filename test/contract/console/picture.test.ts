@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { tagged } from '../../hosted/document.ts'
 import type { Body } from '../../support/client.ts'
-import { enter } from '../../support/console.ts'
+import { enter, linkIn } from '../../support/console.ts'
 import { onSharedDatabases } from '../../support/service.ts'
 
 onSharedDatabases('The picture of a payment', service => {
@@ -86,13 +86,9 @@ onSharedDatabases('The picture of a payment', service => {
           ({ attributes }) => attributes.href === '../payments?q=R-back&status=created',
         ),
       )
-    const linkIn = ({ elements }: typeof list, text: string) =>
-      elements.filter(tagged('a')).find(link => link.text === text)?.attributes.href
     const requests = await browser.get('requests?operation=createPayment')
-    const request = await browser.get(linkIn(requests, 'POST /v1/payments') ?? '')
-    assert.equal(
-      linkIn(request, 'Requests, as you found them'),
-      '../requests?operation=createPayment',
-    )
+    const request = await browser.get(linkIn(requests, 'POST /v1/payments'))
+    const found = linkIn(request, 'Requests, as you found them')
+    assert.equal(found, 'requests?operation=createPayment')
   })
 })

@@ -6,26 +6,13 @@ import { orderNote } from '../../../src/tools/console/frame/exchange.ts'
 import type { Exchange } from '../../../src/tools/record/exchange.ts'
 import { makeGapRow } from '../../../src/tools/record/row.ts'
 import { findExchanges, insertExchange } from '../../../src/tools/record/store.ts'
-import { type Found, only, tagged, withId } from '../../hosted/document.ts'
+import { only, tagged, withId } from '../../hosted/document.ts'
 import type { Body } from '../../support/client.ts'
-import {
-  type Console,
-  elementWith,
-  enter,
-  headingOf,
-  rowsOf,
-  type Shown,
-} from '../../support/console.ts'
+import { elementWith, enter, headingOf, linkIn, rowsOf, type Shown } from '../../support/console.ts'
 import { ask } from '../../support/control.ts'
 import { onEveryDatabase, onOneDatabase } from '../../support/service.ts'
 
 const newId = createNewId()
-
-const linksIn = ({ elements }: Shown): Found[] => elements.filter(tagged('a'))
-const hrefOf = (page: Shown, text: string): string => {
-  const link = linksIn(page).find(each => each.text.trim() === text)
-  return link?.attributes.href?.replace(/^(\.\.\/)+/, '') ?? ''
-}
 
 /** As the pages print it. */
 const secondOf = (ms: number) => new Date(ms).toISOString().slice(0, 19).replace('T', ' ')
@@ -142,8 +129,8 @@ onEveryDatabase('The pages of requests', service => {
     }
     const paths = (page: Shown) => rowsOf(page, LIST).map(([, request]) => request)
     const first = await browser.get('requests')
-    const second = await browser.get(hrefOf(first, 'Older'))
-    assert.deepEqual([hrefOf(first, 'Newer'), hrefOf(second, 'Older')], ['', ''])
+    const second = await browser.get(linkIn(first, 'Older'))
+    assert.deepEqual([linkIn(first, 'Newer'), linkIn(second, 'Older')], ['', ''])
     const none = await browser.get('requests?text=nowhere')
     for (const { text } of [first, second, none]) {
       const [, begins = ''] = /The record of this account begins at ([^.]+)\./.exec(text) ?? []
@@ -154,7 +141,7 @@ onEveryDatabase('The pages of requests', service => {
       [first, second].flatMap(paths).toSorted(),
       Array.from({ length: 51 }, (_, i) => `GET /v1/payments?display_size=${i + 1}`).toSorted(),
     )
-    assert.deepEqual(paths(await browser.get(hrefOf(second, 'Newer'))), paths(first))
+    assert.deepEqual(paths(await browser.get(linkIn(second, 'Newer'))), paths(first))
   })
 
   test('requests that were only counted appear as one grey row, in their place', async () => {
@@ -193,7 +180,7 @@ onEveryDatabase('The pages of requests', service => {
     service().clock.advance(10)
     await api.post(`/v1/payments/${payment.payment_id}/cancel`)
     const list = await browser.get('requests')
-    const created = await browser.get(hrefOf(list, 'POST /v1/payments'))
+    const created = await browser.get(linkIn(list, 'POST /v1/payments'))
     assert.equal(headingOf(created), 'POST /v1/payments')
     for (const part of [
       /Status 201/,
@@ -208,37 +195,30 @@ onEveryDatabase('The pages of requests', service => {
     ])
       assert.match(created.text, part)
     assert.ok(!created.html.includes(api.key ?? 'none'))
-    const cancel = await browser.get(hrefOf(list, `POST /v1/payments/${payment.payment_id}/cancel`))
+    const cancel = await browser.get(linkIn(list, `POST /v1/payments/${payment.payment_id}/cancel`))
     assert.match(cancel.text, /The payment became cancelled P0040/)
   })
 
   test('a search shows the parameters that it does not know and ignored', async () => {
     const { api, browser } = await enter(service())
     await api.get('/v1/payments?referense=x&display_size=5')
-    const [link] = linksIn(await browser.get('requests')).filter(({ text }) =>
-      /referense/.test(text),
-    )
-    const path = link?.attributes.href?.replace(/^(\.\.\/)+/, '') ?? ''
-    const { text } = await browser.get(path)
+    const { text } = await browser.get(linkIn(await browser.get('requests'), /referense/))
     assert.match(
       text,
       /This search does not know referense, so it ignored it\. It knows state, reference, email, /,
     )
-    assert.doesNotMatch((await browser.get(await plainSearch(browser, api))).text, /ignored/)
-  })
-
-  const plainSearch = async (browser: Console, api: { get(path: string): Promise<Body> }) => {
     service().clock.advance(10)
     await api.get('/v1/payments?reference=x')
-    return hrefOf(await browser.get('requests'), 'GET /v1/payments?reference=x')
-  }
+    const plain = linkIn(await browser.get('requests'), 'GET /v1/payments?reference=x')
+    assert.doesNotMatch((await browser.get(plain)).text, /ignored/)
+  })
 })
 
 onOneDatabase('What a page of requests says', service => {
   test('a body that was cut says so, and has no command', async () => {
     const { api, browser } = await enter(service())
     await api.post('/v1/payments', { description: 'x'.repeat(RECORDED_BODY_BYTES) })
-    const { text } = await browser.get(hrefOf(await browser.get('requests'), 'POST /v1/payments'))
+    const { text } = await browser.get(linkIn(await browser.get('requests'), 'POST /v1/payments'))
     assert.match(text, /The body has 8,210 bytes\. At most the first 8 KiB are kept\./)
     assert.match(
       text,

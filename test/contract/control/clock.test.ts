@@ -10,12 +10,14 @@ const DAY = 86_400_000
 const REFUND = 5_000
 const AT = Date.parse('2026-03-29T00:59:58.000Z')
 
-type Step = { do: 'advance' | 'wait'; ms: number } | { do: 'freeze' | 'resume' | 'pay' | 'refund' }
+type Step =
+  | { do: 'advance' | 'wait' | 'freezeAt'; ms: number }
+  | { do: 'freeze' | 'resume' | 'pay' | 'refund' }
 
 const ms = fc.oneof(fc.integer({ min: 0, max: 2 * REFUND }), fc.constantFrom(DAY, 3 * DAY, 7 * DAY))
 const steps: fc.Arbitrary<Step[]> = fc.array(
   fc.oneof(
-    fc.record({ do: fc.constant('advance' as const), ms }),
+    fc.record({ do: fc.constantFrom('advance' as const, 'freezeAt' as const), ms }),
     // Days of the machine's time would end the test account.
     fc.record({ do: fc.constant('wait' as const), ms: fc.integer({ min: 0, max: 10_000 }) }),
     fc.record({ do: fc.constantFrom('freeze' as const, 'resume' as const) }),
@@ -50,6 +52,11 @@ onEveryDatabase(
             } else if (step.do === 'advance') {
               await control(api, 'clock', { advance: step.ms })
               expected += step.ms
+            } else if (step.do === 'freezeAt') {
+              frozen = true
+              expected += step.ms
+              const { body } = await control(api, 'clock', { freeze: new Date(expected) })
+              assert.deepEqual(body, { now: new Date(expected).toISOString(), frozen })
             } else if (step.do === 'pay')
               paid.push({ at: expected, payment: await paidPayment(api) })
             else if (step.do === 'refund') {

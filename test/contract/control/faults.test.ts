@@ -10,6 +10,7 @@ import { planning } from '../../support/plans.ts'
 import type { Behaviour } from '../../support/receiver.ts'
 import { onEveryDatabase } from '../../support/service.ts'
 import { history, receiving, subscribe } from '../../support/subscriber.ts'
+import { mockQueries } from '../../support/watched.ts'
 
 const reset = { code: 'ECONNRESET' }
 
@@ -158,14 +159,13 @@ onEveryDatabase(
       const api = await service().newAccount()
       await plan(api, { on: 'readPayment', delay: 1_000 })
       const { database, baseUrl } = service()
-      const query = database.query.bind(database)
       let [current, most] = [0, 0]
-      t.mock.method(database, 'query', async (sql: string, values: never[]) => {
-        if (!/from accounts where name = /.test(sql)) return query(sql, values)
+      mockQueries(t, database, async (query, sql) => {
+        if (!/from accounts where name = /.test(sql)) return query()
         most = Math.max(most, ++current)
         await setTimeout(400)
         current -= 1
-        return query(sql, values)
+        return query()
       })
       await fetch(`${baseUrl}/v1/payments/unknown`, {
         headers: { Authorization: `Bearer ${api.key}` },

@@ -4,6 +4,7 @@ import { createNewId } from '../../../src/core/ids.ts'
 import { findExchanges, insertExchange } from '../../../src/tools/record/store.ts'
 import type { Body, Client } from '../../support/client.ts'
 import { ask } from '../../support/control.ts'
+import { cancelledPayment } from '../../support/journeys.ts'
 import { onEveryDatabase } from '../../support/service.ts'
 import { receiving, subscribe } from '../../support/subscriber.ts'
 
@@ -102,8 +103,7 @@ onEveryDatabase(
       const { webhook } = await subscribe(t, api)
       for (let i = 0; i < 5; i++) {
         service().clock.advance(300)
-        const { payment_id } = await api.createPayment({ reference: `R-${i}` })
-        await api.post(`/v1/payments/${payment_id}/cancel`)
+        await cancelledPayment(api, { reference: `R-${i}` })
       }
       const messages = await list(api, 'messages')
       const ids = messages.results.map(({ message_id }: Body) => message_id)

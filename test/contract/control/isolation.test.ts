@@ -8,12 +8,12 @@ import { payOnPages } from '../../support/journeys.ts'
 import { onOneDatabase, onSharedDatabases, startService } from '../../support/service.ts'
 import { holdTimers } from '../../support/time.ts'
 
-/** Requests that wait, each on a connection of its own. */
-function waitsOf(url: string, key: string | undefined, count: number) {
-  const requests = Array.from({ length: count }, () =>
+/** Requests that wait, each on a connection of its own, with these keys in turn. */
+function waitsOf(url: string, count: number, ...keys: (string | undefined)[]) {
+  const requests = Array.from({ length: count }, (_, i) =>
     http.get(`${url}/control/payments?status=success&wait=${LONGEST_WAIT_MS}`, {
       agent: false,
-      headers: { Authorization: `Bearer ${key}` },
+      headers: { Authorization: `Bearer ${keys[i % keys.length]}` },
     }),
   )
   const statuses = requests.map(
@@ -129,11 +129,12 @@ onSharedDatabases(
 onOneDatabase(
   'Waits and the places that they take',
   service => {
-    test('a client that leaves ends its wait, and a thousand waits keep nobody else from a place', async t => {
+    test('an account and its test accounts have 200 waits, a client that leaves ends its own, and a thousand waits keep nobody else from a place', async t => {
       holdTimers(t, LONGEST_WAIT_MS - 1, LONGEST_WAIT_MS)
       const { baseUrl } = service()
       const api = await service().newAccount()
-      const left = waitsOf(baseUrl, api.key, HELD_WAITS + 1)
+      const { body: child } = await ask(service(), api, 'accounts', {})
+      const left = waitsOf(baseUrl, HELD_WAITS + 1, api.key, child.key)
       const ends = left.statuses.map(async (status, place) => ({ status: await status, place }))
       const { status, place } = await Promise.race(ends)
       assert.equal(status, 503)
@@ -149,7 +150,7 @@ onOneDatabase(
       stays.destroy()
       // The limit of requests in flight is 1,000 for each instance.
       const accounts = await Promise.all(Array.from({ length: 6 }, () => service().newAccount()))
-      const waits = accounts.map(({ key }) => waitsOf(baseUrl, key, HELD_WAITS - 1))
+      const waits = accounts.map(({ key }) => waitsOf(baseUrl, HELD_WAITS - 1, key))
       const [parent = api] = accounts
       const answered = Promise.race(waits.flatMap(({ statuses }) => statuses))
       const made = await parent.createPayment()
@@ -170,7 +171,7 @@ test('a stop of the service ends waits and what plans hold, with their answers',
   const create = () =>
     sendUnchecked(`${service.baseUrl}/v1/payments`, { key: api.key, method: 'POST', json })
   const held = [create(), create()]
-  const wait = waitsOf(service.baseUrl, api.key, 1)
+  const wait = waitsOf(service.baseUrl, 1, api.key)
   const acted = async () => (await ask(service, api, 'plans')).body.results
   while ((await acted()).some((each: { acted: number }) => each.acted === 0));
   await service.stop()

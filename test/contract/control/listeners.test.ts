@@ -9,9 +9,11 @@ import { sweepListeners } from '../../../src/tools/deliver/listener-store.ts'
 import { type Body, type Client, createClient } from '../../support/client.ts'
 import { rowsOf, signIn } from '../../support/console.ts'
 import { ask } from '../../support/control.ts'
+import { cancelledPayment } from '../../support/journeys.ts'
 import { onEveryDatabase, type Service } from '../../support/service.ts'
 import { history } from '../../support/subscriber.ts'
 import { holdTimers } from '../../support/time.ts'
+import { mockQueries } from '../../support/watched.ts'
 
 const DAY = 24 * 60 * 60 * 1000
 
@@ -65,12 +67,7 @@ async function untilListening({ database, clock }: Service, { webhook_id }: Body
   while ((await until()) !== clock.now() + ms) await setTimeout(5)
 }
 
-async function cancelled(api: Client, reference = 'È-7'): Promise<string> {
-  const { payment_id } = await api.createPayment({ reference })
-  const { status } = await api.post(`/v1/payments/${payment_id}/cancel`)
-  assert.equal(status, 204)
-  return payment_id
-}
+const cancelled = (api: Client) => cancelledPayment(api, { reference: 'È-7' })
 
 onEveryDatabase('A listener', define, { control: true })
 
@@ -84,7 +81,7 @@ function define(service: () => Service): void {
     for (const statuses of [[200], [401, 202]]) {
       service().clock.advance(1)
       const attempts = answering(listener, webhook, statuses)
-      const payment_id = await cancelled(api)
+      const { payment_id } = await cancelled(api)
       const [message] = await history(api, { external_id: webhook.webhook_id })
       assert.equal(message.resource_id, payment_id)
       assert.equal(message.last_delivery_status, 'SUCCESSFUL')
@@ -249,10 +246,9 @@ function define(service: () => Service): void {
     const api = await service().newAccount()
     const { webhook_id } = await listenerOf(service(), api).start()
     const { database, baseUrl } = service()
-    const query = database.query.bind(database)
-    t.mock.method(database, 'query', async (sql: string, values: never[]) => {
+    mockQueries(t, database, async (query, sql) => {
       if (sql.includes('left join listener_attempts')) throw new Error('the database fails')
-      return query(sql, values)
+      return query()
     })
     const headers = { Authorization: `Bearer ${api.key}` }
     const ask = async () =>

@@ -6,6 +6,7 @@ import { createDeliveries } from '../../../src/pay/webhooks/deliver.ts'
 import { accountOfName } from '../../../src/platform/accounts/store.ts'
 import type { Body, Client } from '../../support/client.ts'
 import { resultOf } from '../../support/held-send.ts'
+import { cancelledPayment } from '../../support/journeys.ts'
 import { planning } from '../../support/plans.ts'
 import { onEveryDatabase } from '../../support/service.ts'
 
@@ -29,8 +30,7 @@ onEveryDatabase(
 
     /** Causes one message, and resolves to it once its first attempt was made or left to a plan. */
     async function cancelled(api: Client, reference: string): Promise<Body> {
-      const { payment_id } = await api.createPayment({ reference })
-      await api.post(`/v1/payments/${payment_id}/cancel`)
+      const { payment_id } = await cancelledPayment(api, { reference })
       for (const { deliveries } of service().apps) await deliveries.settled()
       return (await control(api, `messages?payment_id=${payment_id}`)).body.results[0]
     }

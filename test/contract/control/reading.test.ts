@@ -1,24 +1,19 @@
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { test } from 'node:test'
-import type { Body, Client } from '../../support/client.ts'
+import type { Body } from '../../support/client.ts'
 import { ask } from '../../support/control.ts'
+import { cancelledPayment } from '../../support/journeys.ts'
 import type { Answer } from '../../support/receiver.ts'
 import { onEveryDatabase } from '../../support/service.ts'
 import { answering, history, received, receiving, subscribe } from '../../support/subscriber.ts'
-
-const cancelled = async (api: Client, reference = 'R-7') => {
-  const payment = await api.createPayment({ reference })
-  await api.post(`/v1/payments/${payment.payment_id}/cancel`)
-  return payment
-}
 
 onEveryDatabase(
   'The reading half of control',
   service => {
     test('control lists the requests of the account, by each filter, and continues after the last one', async () => {
       const api = await service().newAccount()
-      const payment = await cancelled(api, 'R-7')
+      const payment = await cancelledPayment(api, { reference: 'R-7' })
       // So that both instances have written before the next request.
       await ask(service(), api, 'requests')
       service().clock.advance(10)
@@ -73,7 +68,7 @@ onEveryDatabase(
     test('control lists messages with the bytes and the signature that the receiver got', async t => {
       const api = await service().newAccount()
       const subscriber = await subscribe(t, api)
-      const payment = await cancelled(api)
+      const payment = await cancelledPayment(api)
       const { body } = await ask(service(), api, `messages?payment_id=${payment.payment_id}`)
       const [message] = body.results
       const [request] = subscriber.requests
@@ -93,7 +88,7 @@ onEveryDatabase(
         return body.results.map((each: Body) => each.accepted_by_hand)
       }
       await subscribe(t, api, { behaviour })
-      await cancelled(api)
+      await cancelledPayment(api)
       const { body } = await ask(service(), api, 'messages')
       const path = `messages/${body.results[0].message_id}/send`
       await ask(service(), api, path, {})
@@ -101,14 +96,14 @@ onEveryDatabase(
       await ask(service(), api, path, { signing_key: 'another' })
       assert.deepEqual(await accepted(), [false])
       await ask(service(), api, path, {})
-      await cancelled(api)
+      await cancelledPayment(api)
       assert.deepEqual(await accepted(), [true, false])
     })
 
     test('control sends a message again in every way, and changes neither message nor payment', async t => {
       const api = await service().newAccount()
       const subscriber = await subscribe(t, api)
-      const payment = await cancelled(api)
+      const payment = await cancelledPayment(api)
       const rows = () =>
         service().database.query(
           `select * from webhook_messages where payment_id = '${payment.payment_id}'`,

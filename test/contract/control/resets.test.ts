@@ -9,6 +9,7 @@ import { ask, made } from '../../support/control.ts'
 import { paidPayment, read } from '../../support/journeys.ts'
 import { onSharedDatabases, START } from '../../support/service.ts'
 import { subscribe } from '../../support/subscriber.ts'
+import { mockQueries } from '../../support/watched.ts'
 
 const MINUTE = 60_000
 
@@ -64,11 +65,10 @@ onSharedDatabases(
       const { database, baseUrls } = service()
       const other = await service().newAccount()
       const { api } = await newAccount()
-      const query = database.query.bind(database)
       let looks = 0
-      t.mock.method(database, 'query', (sql: string, values: never[]) => {
+      mockQueries(t, database, (query, sql) => {
         if (sql.includes('from payments')) looks += 1
-        return query(sql, values)
+        return query()
       })
       const wait = async (key: string | undefined): Promise<Body> => {
         const url = `${baseUrls[0]}/control/payments?reference=after&wait=10000`

@@ -4,7 +4,7 @@ import { pino } from 'pino'
 import { startFarthing } from '../../../src/app/start.ts'
 import { sweep } from '../../../src/pay/retention.ts'
 import type { Body, Client } from '../../support/client.ts'
-import { ask } from '../../support/control.ts'
+import { ask, assertRefused } from '../../support/control.ts'
 import { interleaving } from '../../support/interleave.ts'
 import { choose, paidPayment, payOnPages, read, statusesOf } from '../../support/journeys.ts'
 import { newAgreement } from '../../support/new-payment.ts'
@@ -67,16 +67,10 @@ onEveryDatabase(
     test('a payment cannot be completed twice, nor one of another account, nor with a word that is unknown or of another mode', async () => {
       const api = await service().newAccount()
       const payment = await api.createPayment()
-      for (const [body, code, field] of [
-        [{ scenario: 'refunded' }, 'C0102', 'scenario'],
-        [{ scenarios: 'success' }, 'C0103', 'scenarios'],
-      ] as const) {
-        const refused = await complete(api, payment, body)
-        assert.deepEqual(
-          [refused.status, refused.body.code, refused.body.field],
-          [422, code, field],
-        )
-      }
+      await assertRefused(service(), api, `payments/${payment.payment_id}/complete`, [
+        [{ scenario: 'refunded' }, 'scenario'],
+        [{ scenarios: 'success' }, 'scenarios', 'C0103'],
+      ])
       assert.equal((await complete(await service().newAccount(), payment)).status, 404)
       const moto = await api.createPayment({ authorisation_mode: 'moto_api' })
       assert.equal((await complete(api, moto, { scenario: 'cancel' })).body.code, 'C0409')
@@ -124,26 +118,6 @@ onEveryDatabase(
       assert.deepEqual([body.code, body.field], ['C0103', 'refrence'])
     })
 
-    test('a frozen clock stands still, moves by advances, and runs on without a jump', async () => {
-      const { clock } = service()
-      const api = await service().newAccount()
-      const start = clock.now()
-      assert.deepEqual((await control(api, 'clock', { freeze: true })).body, {
-        now: new Date(start).toISOString(),
-        frozen: true,
-      })
-      clock.advance(1_000)
-      assert.equal(await now(api), start)
-      const later = new Date(start + 60_000).toISOString()
-      assert.equal((await control(api, 'clock', { freeze: later })).body.now, later)
-      await control(api, 'clock', { advance: 5 })
-      const { body } = await control(api, 'clock', { resume: true })
-      assert.deepEqual(body, { now: new Date(start + 60_005).toISOString(), frozen: false })
-      clock.advance(10)
-      assert.equal(await now(api), start + 60_015)
-      assert.equal((await api.createPayment()).created_date, new Date(start + 60_015).toISOString())
-    })
-
     test('a request is recorded at the time of a clock that stands still, however long it took', async t => {
       const { api, beforeWrite } = await interleaving(t, service())
       const { now } = (await control(api, 'clock', { freeze: true })).body
@@ -187,23 +161,20 @@ onEveryDatabase(
     test('the clock cannot be moved back, beyond 2099, more than ten years at once, or by two fields at once', async () => {
       const api = await service().newAccount()
       const before = await now(api)
-      for (const [body, status, code, field] of [
-        [{ freeze: '2020-01-01T00:00:00Z' }, 409, 'C0409', undefined],
-        [{ freeze: '2100-01-01T00:00:00Z' }, 422, 'C0102', 'freeze'],
-        [{ freeze: 'tomorrow' }, 422, 'C0102', 'freeze'],
-        [{ advance: -1 }, 422, 'C0102', 'advance'],
-        [{ advance: 1.5 }, 422, 'C0102', 'advance'],
-        [{ advance: TEN_YEARS + 1 }, 422, 'C0102', 'advance'],
-        [{ resume: false }, 422, 'C0102', 'resume'],
-        [{ advance: 1, resume: true }, 422, 'C0102', 'resume'],
-        [{ freeze: '2060-04-31T00:00:00Z' }, 422, 'C0102', 'freeze'],
-        [{}, 422, 'C0101', 'advance'],
-        [{ back: 1 }, 422, 'C0103', 'back'],
-      ] as const) {
-        const answer = await control(api, 'clock', body)
-        const { body: error } = answer
-        assert.deepEqual([answer.status, error.code, error.field], [status, code, field])
-      }
+      const back = await control(api, 'clock', { freeze: '2020-01-01T00:00:00Z' })
+      assert.deepEqual([back.status, back.body.code], [409, 'C0409'])
+      await assertRefused(service(), api, 'clock', [
+        [{ freeze: '2100-01-01T00:00:00Z' }, 'freeze'],
+        [{ freeze: 'tomorrow' }, 'freeze'],
+        [{ advance: -1 }, 'advance'],
+        [{ advance: 1.5 }, 'advance'],
+        [{ advance: TEN_YEARS + 1 }, 'advance'],
+        [{ resume: false }, 'resume'],
+        [{ advance: 1, resume: true }, 'resume'],
+        [{ freeze: '2060-04-31T00:00:00Z' }, 'freeze'],
+        [{}, 'advance', 'C0101'],
+        [{ back: 1 }, 'back', 'C0103'],
+      ])
       assert.equal(await now(api), before)
       assert.equal((await control(api, 'clock', { advance: TEN_YEARS })).status, 200)
       assert.equal(await now(api), before + TEN_YEARS)

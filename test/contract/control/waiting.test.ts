@@ -6,6 +6,7 @@ import type { Body } from '../../support/client.ts'
 import { ask } from '../../support/control.ts'
 import { flush } from '../../support/record.ts'
 import { onOneDatabase, onSharedDatabases } from '../../support/service.ts'
+import { mockQueries } from '../../support/watched.ts'
 
 onSharedDatabases(
   'Requests that wait',
@@ -15,11 +16,10 @@ onSharedDatabases(
       const api = await service().newAccount()
       await api.get('/v1/agreements')
       await flush(service())
-      const query = database.query.bind(database)
       const seen: string[] = []
-      t.mock.method(database, 'query', (sql: string, values: never[]) => {
+      mockQueries(t, database, (query, sql) => {
         if (sql.includes('from exchanges')) seen.push(sql)
-        return query(sql, values)
+        return query()
       })
       const wait = async (filter: string): Promise<Body> => {
         const url = `${baseUrl}/control/requests?${filter}`
@@ -41,12 +41,11 @@ onSharedDatabases(
     test('waits that have found nothing share one look', async t => {
       const { database, baseUrl } = service()
       const { name, api } = await service().newNamedAccount()
-      const query = database.query.bind(database)
       let [shared, own] = [0, 0]
-      t.mock.method(database, 'query', (sql: string, values: never[] = []) => {
+      mockQueries(t, database, (query, sql, values) => {
         if (sql.includes('left join exchanges')) shared += 1
-        else if (values.some(value => value === name)) own += 1
-        return query(sql, values)
+        else if (values.includes(name)) own += 1
+        return query()
       })
       const ending = new AbortController()
       const waits = Array.from({ length: 30 }, async (_, i) => {
@@ -86,12 +85,11 @@ onOneDatabase(
     test('a look that has begun keeps its place after the end of the wait, so that looks do not pile up', async t => {
       const { database, baseUrl } = service()
       const api = await service().newAccount()
-      const query = database.query.bind(database)
       const looks = Promise.withResolvers<void>()
       t.after(() => looks.resolve())
-      t.mock.method(database, 'query', async (sql: string, values: never[]) => {
+      mockQueries(t, database, async (query, sql) => {
         if (sql.includes('from exchanges')) await looks.promise
-        return query(sql, values)
+        return query()
       })
       const headers = { Authorization: `Bearer ${api.key}` }
       const wait = async (reference: string): Promise<number> => {
@@ -108,15 +106,11 @@ onOneDatabase(
     })
 
     test('the requests of listeners count among the 200 of an account that wait at once, and look one at a time', async t => {
-      const { database } = service()
-      const query = database.query.bind(database)
-      let looking = 0
-      let most = 0
-      t.mock.method(database, 'query', async (sql: string, values: never[]) => {
-        if (!sql.includes('left join listener_attempts')) return query(sql, values)
-        looking += 1
-        most = Math.max(most, looking)
-        return query(sql, values).finally(() => {
+      let [looking, most] = [0, 0]
+      mockQueries(t, service().database, (query, sql) => {
+        if (!sql.includes('left join listener_attempts')) return query()
+        most = Math.max(most, ++looking)
+        return query().finally(() => {
           looking -= 1
         })
       })

@@ -2,23 +2,20 @@
 
 import type { Account } from '../../../core/account.ts'
 import { DAY, HOUR, MINUTE, SECOND } from '../../../core/time.ts'
-import { formBody } from '../../../platform/http/body.ts'
 import type { Json } from '../../../platform/http/fields.ts'
 import { button, buttonGroup, details } from '../../../platform/web/components.ts'
-import { input } from '../../../platform/web/form-components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import { resetAccount } from '../../steer/accounts.ts'
 import { clockMove, moveClock } from '../../steer/clock.ts'
 import { readFields } from '../../steer/fields.ts'
 import { actionForm } from '../frame/define-page.ts'
-import { submit, type Typed, typedIn } from '../frame/form.ts'
+import { type FormFields, fieldParts, submit, type Typed } from '../frame/form.ts'
 import { type PageVisit, spanIn, TIME_RULE } from '../frame/list.ts'
 import type { Next } from '../frame/page.ts'
-import { counted, paragraph, shortTime, time } from '../frame/parts.ts'
+import * as ui from '../frame/parts.ts'
 
-/** How the account's clock differs from the machine's. */
 export function clockText({ clock_offset, frozen_at }: Account): string {
-  if (frozen_at !== null) return `stands still at ${shortTime(frozen_at, 0, 'seconds')}`
+  if (frozen_at !== null) return `stands still at ${ui.shortTime(frozen_at, 0, 'seconds')}`
   if (clock_offset === 0) return 'that of the machine'
   return `${ageText(Math.abs(clock_offset))} ${clock_offset > 0 ? 'ahead of' : 'behind'} the machine`
 }
@@ -30,10 +27,9 @@ const UNITS = [
   ['second', SECOND],
 ] as const
 
-/** Such as 3 hours. */
 export function ageText(ms: number): string {
   const [unit, length] = UNITS.find(each => ms >= each[1]) ?? UNITS[3]
-  return counted(Math.floor(ms / length), unit)
+  return ui.counted(Math.floor(ms / length), unit)
 }
 
 const STEPS = { '5 seconds': 5 * SECOND, '2 hours': 2 * HOUR, '1 day': DAY, '7 days': 7 * DAY }
@@ -50,7 +46,7 @@ export function clockForms(visit: PageVisit, typed: Typed | undefined): Html | f
     }),
   )
   const stop = { id: 'resume', text: 'Let it run on', field: { name: 'resume', value: 'true' } }
-  return html`${paragraph(html`It is ${time(now)}${account.frozen_at !== null && ', and stays so'}. What falls due on the way is done: expiry, captures, refunds, messages that are sent again.`)}
+  return html`${ui.paragraph(html`It is ${ui.time(now)}${account.frozen_at !== null && ', and stays so'}. What falls due on the way is done: expiry, captures, refunds, messages that are sent again.`)}
 ${actionForm(
   visit,
   'clock',
@@ -60,29 +56,34 @@ ${buttonGroup([...steps, account.frozen_at !== null && button({ ...stop, seconda
 ${actionForm(
   visit,
   'clock',
-  html`${input({ ...typedIn(typed, 'to'), label: 'Or to a day or a time (UTC)', hint: '14/9/2026, or 14/9/2026 08:20', width: 10 })}
-${button({ id: 'move', text: 'Move it there', secondary: true })}`,
+  html`${fieldParts(typed, fields)}${button({ id: 'move', text: 'Move it there', secondary: true })}`,
   'farthing-filter',
 )}
 ${details(
   'Back to now',
-  html`${paragraph('A clock only goes forward, so the account begins anew: its payments, agreements, webhooks and plans are deleted, and its clock is that of the machine. Its keys stay.')}
+  html`${ui.paragraph('A clock only goes forward, so the account begins anew: its payments, agreements, webhooks and plans are deleted, and its clock is that of the machine. Its keys stay.')}
 ${actionForm(visit, 'reset', button({ id: 'reset', text: 'Empty the account', secondary: true }))}`,
   { id: 'back-to-now' },
 )}`
 }
 
-const sentence = `${TIME_RULE}. Time only goes forward, and not beyond 2099`
-const fields = { to: { label: 'The time', sentence, right: {} } }
+const fields: FormFields = {
+  to: {
+    label: 'Or to a day or a time (UTC)',
+    hint: '14/9/2026, or 14/9/2026 08:20',
+    width: 10,
+    sentence: `${TIME_RULE}. Time only goes forward, and not beyond 2099`,
+    right: {},
+  },
+}
 
-/** A step, or the way to a time. */
-export async function move({ context, request, account, now }: PageVisit): Promise<Next | Typed> {
-  const form = formBody(request)
+export async function move(visit: PageVisit): Promise<Next | Typed> {
+  const { context, account, now, form } = visit
   const to = spanIn(form.get('to') ?? '', now)?.begin ?? Number.NaN
   const advance = form.has('advance') ? Number(form.get('advance')) : to - now
   const body = form.has('resume') ? { resume: true } : { advance }
   const read = (body: Json) => readFields(body, clockMove.fields)
-  return submit(form, { fields, body, read, aliases: { advance: 'to' } }, async moved => {
+  return submit(visit, { fields, body, read, aliases: { advance: 'to' } }, async moved => {
     await moveClock(context, account, moved)
     return { to: 'accounts', done: { code: 'clock-moved' } }
   })

@@ -1,37 +1,30 @@
 /** The test accounts of the account: making one, looking inside, and ending it. */
 
-import { behaviourMeanings, behaviours, givenName } from '../../../core/account.ts'
+import { type Account, behaviourMeanings, behaviours, givenName } from '../../../core/account.ts'
 import {
   endedTestAccounts,
   placeOf,
   TEST_ACCOUNT_LIVES,
   testAccountsOf,
 } from '../../../platform/accounts/store.ts'
-import { formBody } from '../../../platform/http/body.ts'
 import type { Json } from '../../../platform/http/fields.ts'
 import { backLink, button, details } from '../../../platform/web/components.ts'
-import { input, select } from '../../../platform/web/form-components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import { countsOf } from '../../lists/accounts-store.ts'
 import { endAccount, makeAccount, newAccount } from '../../steer/accounts.ts'
 import { readFields } from '../../steer/fields.ts'
 import { actionForm } from '../frame/define-page.ts'
-import { submit, type Typed, textIn, typedIn, unlessRefused } from '../frame/form.ts'
+import {
+  type FormFields,
+  fieldParts,
+  submit,
+  type Typed,
+  textIn,
+  unlessRefused,
+} from '../frame/form.ts'
 import { type PageVisit, pageLinks, readPage } from '../frame/list.ts'
 import type { Next, Page } from '../frame/page.ts'
-import {
-  emptyState,
-  heading,
-  hidden,
-  link,
-  listing,
-  numeric,
-  paragraph,
-  shortTime,
-  time,
-  untrusted,
-  wideTable,
-} from '../frame/parts.ts'
+import * as ui from '../frame/parts.ts'
 import { type AccountVisit, insideOf, notFound } from '../frame/visit.ts'
 import { ageText, clockText } from './clock.ts'
 
@@ -43,50 +36,48 @@ export const makeForm = (visit: PageVisit, refused: Typed | undefined): Html | f
   actionForm(
     visit,
     'make-account',
-    html`${input({ ...typedIn(refused, 'name'), label: 'Name of a new test account' })}
-${select({
-  ...typedIn(refused, 'behaviour'),
-  label: 'Behaviour',
-  hint: `With govuk-pay it ${behaviourMeanings['govuk-pay']}`,
-  options: [
-    { value: '', text: `as this account: ${visit.account.behaviour}` },
-    ...behaviours.map(value => ({ value, text: value })),
-  ],
-})}
-${button({ id: 'make-account', text: 'Make a test account', secondary: true })}`,
+    html`${fieldParts(refused, fieldsOf(visit.account))}${button({ id: 'make-account', text: 'Make a test account', secondary: true })}`,
   )
 
-const fields = {
-  name: { label: 'The name', right: { name: 'x' } },
-  behaviour: { label: 'The behaviour', right: { behaviour: 'specification' } },
-}
+const fieldsOf = ({ behaviour }: Account): FormFields => ({
+  name: { label: 'Name of a new test account', noun: 'The name', right: { name: 'x' } },
+  behaviour: {
+    label: 'Behaviour',
+    hint: `With govuk-pay it ${behaviourMeanings['govuk-pay']}`,
+    options: [
+      ['', `as this account: ${behaviour}`],
+      ...behaviours.map(each => [each, each] as const),
+    ],
+    noun: 'The behaviour',
+    right: { behaviour: 'specification' },
+  },
+})
 
 /** Its key is shown once, as everywhere. */
 export async function make(visit: PageVisit): Promise<Next | Page | Typed> {
-  const { context, account, request, wall, root } = visit
+  const { context, account, form, wall, root } = visit
   if (account.parent !== null) throw notFound()
-  const form = formBody(request)
   const name = textIn(form, 'name') ?? ''
   const body = { name, ...(form.get('behaviour') && { behaviour: form.get('behaviour') }) }
   const read = (body: Json) => readFields(body, newAccount.fields)
-  return submit(form, { fields, body, read }, async wanted => {
+  return submit(visit, { fields: fieldsOf(account), body, read }, async wanted => {
     const { key, expires, account: made } = await makeAccount(context, account, wanted)
     const { behaviour } = made
     return {
       title: 'The test account is made',
       section: 'accounts',
       above: backLink(`${root}accounts`, 'Account'),
-      heading: heading(html`The test account <bdi>${name}</bdi> is made`),
-      content: html`${paragraph(`Its behaviour is ${behaviour}: it ${behaviourMeanings[behaviour]}.`)}
-${paragraph(html`Its key is shown only now. It ends ${shortTime(expires, wall)}.`)}
-${listing('Its API key', key)}
-${paragraph(lookInside(root, name))}`,
+      heading: ui.heading(html`The test account <bdi>${name}</bdi> is made`),
+      content: html`${ui.paragraph(`Its behaviour is ${behaviour}: it ${behaviourMeanings[behaviour]}.`)}
+${ui.paragraph(html`Its key is shown only now. It ends ${ui.shortTime(expires, wall)}.`)}
+${ui.listing('Its API key', key)}
+${ui.paragraph(lookInside(root, name))}`,
     }
   })
 }
 
-export async function end({ context, account, request }: PageVisit): Promise<Next> {
-  const ended = endAccount(context, account, formBody(request).get('name') ?? '')
+export async function end({ context, account, form }: PageVisit): Promise<Next> {
+  const ended = endAccount(context, account, form.get('name') ?? '')
   const code = await unlessRefused(
     ended.then(() => 'account-ended' as const),
     'not-ended' as const,
@@ -114,22 +105,22 @@ type Tests = Awaited<ReturnType<typeof readTestAccounts>>
 
 export const testAccountsPart = (visit: PageVisit, tests: Tests): Html =>
   html`<h2 class="govuk-heading-m">Test accounts</h2>
-${tests.living.items.length === 0 ? emptyState(visit, 'There are no test accounts', 'make one below') : livingTable(visit, tests)}
+${tests.living.items.length === 0 ? ui.emptyState(visit, 'There are no test accounts', 'make one below') : livingTable(visit, tests)}
 ${pageLinks(visit, 'Test accounts', tests.living)}
 ${tests.ended.length > 0 && html`<h2 class="govuk-heading-m">Ended</h2>\n${endedTable(visit, tests)}`}
-${tests.ended.length > MOST_ENDED && paragraph(`The newest ${MOST_ENDED} are shown.`)}`
+${tests.ended.length > MOST_ENDED && ui.paragraph(`The newest ${MOST_ENDED} are shown.`)}`
 
 const livingTable = (visit: PageVisit, { living, counts }: Tests): Html =>
-  wideTable(living.items, {
+  ui.wideTable(living.items, {
     caption: 'Test accounts, newest first',
     columns: {
-      Name: testAccount => untrusted(givenName(testAccount)),
+      Name: testAccount => ui.untrusted(givenName(testAccount)),
       Age: ({ expires }) => ageText(Math.max(0, visit.wall - expires + TEST_ACCOUNT_LIVES)),
       Behaviour: ({ behaviour }) => behaviour,
       Clock: clockText,
-      Payments: numeric(({ room }) => counts.payments.get(room) ?? 0),
-      'Refused requests': numeric(({ room }) => counts.refused.get(room) ?? 0),
-      'Failed messages': numeric(({ room }) => counts.failed.get(room) ?? 0),
+      Payments: ui.numeric(({ room }) => counts.payments.get(room) ?? 0),
+      'Refused requests': ui.numeric(({ room }) => counts.refused.get(room) ?? 0),
+      'Failed messages': ui.numeric(({ room }) => counts.failed.get(room) ?? 0),
       'Look inside': ({ name }) => html`${lookInside(visit.root, name)}${endForm(visit, name)}`,
     },
   })
@@ -138,22 +129,22 @@ const endForm = (visit: PageVisit, name: string): Html | false =>
   !visit.hasEnded &&
   details(
     'End it',
-    html`${paragraph('Its keys and links stop at once.')}
-${actionForm(visit, 'end-account', html`${hidden('name', givenName({ name }))}${button({ id: `end-${givenName({ name })}`, text: 'End the test account', secondary: true })}`)}`,
+    html`${ui.paragraph('Its keys and links stop at once.')}
+${actionForm(visit, 'end-account', html`${ui.hidden('name', givenName({ name }))}${button({ id: `end-${givenName({ name })}`, text: 'End the test account', secondary: true })}`)}`,
   )
 
 const lookInside = (root: string, name: string): Html =>
-  link(
+  ui.link(
     `${root}${insideOf({ name })}`,
     html`Look inside<span class="govuk-visually-hidden"> <bdi>${givenName({ name })}</bdi></span>`,
   )
 
 const endedTable = ({ root }: AccountVisit, { ended }: Tests): Html =>
-  wideTable(ended.slice(0, MOST_ENDED), {
+  ui.wideTable(ended.slice(0, MOST_ENDED), {
     caption: 'Ended test accounts, newest first',
     columns: {
-      Name: testAccount => untrusted(givenName(testAccount)),
-      Ended: ({ since }) => (since === null ? 'earlier' : time(since)),
+      Name: testAccount => ui.untrusted(givenName(testAccount)),
+      Ended: ({ since }) => (since === null ? 'earlier' : ui.time(since)),
       'Look inside': ({ name, since }) =>
         since === null ? 'All of it is deleted' : lookInside(root, name),
     },

@@ -8,7 +8,6 @@ import { agreementRows, findAgreement } from '../../../pay/agreements/store.ts'
 import { readNewAgreement } from '../../../pay/agreements/wire.ts'
 import type { Payment } from '../../../pay/payments/payment.ts'
 import { findPart, inRange, where } from '../../../platform/database/select.ts'
-import { formBody } from '../../../platform/http/body.ts'
 import {
   backLink,
   button,
@@ -17,69 +16,50 @@ import {
   summaryList,
   tag,
 } from '../../../platform/web/components.ts'
-import { input } from '../../../platform/web/form-components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import { findPayments } from '../../lists/find-payments-store.ts'
 import { actionForm, definePage } from '../frame/define-page.ts'
-import { POUNDS, submit, type Typed, textIn, typedIn, unlessRefused } from '../frame/form.ts'
+import { fieldParts, submit, type Typed, textIn, unlessRefused } from '../frame/form.ts'
 import { type PageVisit, pageLinks, readPage } from '../frame/list.ts'
 import type { Next } from '../frame/page.ts'
-import {
-  code,
-  emptyState,
-  leading,
-  link,
-  paragraph,
-  summaryRows,
-  time,
-  timeOfDay,
-  untrusted,
-  wideTable,
-} from '../frame/parts.ts'
+import * as ui from '../frame/parts.ts'
 import { existing } from '../frame/visit.ts'
-import { backAddress, readyMade, scenarioField, submitPayment } from '../payments/new.ts'
+import { amount, backAddress, readyMade, scenarioField, submitPayment } from '../payments/new.ts'
 import { paymentTable } from '../payments/payments.ts'
 
 export const agreements = definePage({
   path: 'agreements',
   navigation: 'Agreements',
   read: ({ context: { database }, account, cursor }) =>
-    readPage<Agreement>(
-      cursor,
-      ({ agreement_id }) => agreement_id,
-      (range, part) =>
-        findPart(
-          database,
-          agreementRows,
-          [where('account = ?', account.room), ...inRange('agreement_id', range)],
-          part,
-        ),
-    ),
+    readPage<Agreement>(cursor, 'agreement_id', (range, part) => {
+      const ofAccount = [where('account = ?', account.room), ...inRange('agreement_id', range)]
+      return findPart(database, agreementRows, ofAccount, part)
+    }),
   show: (visit, page) =>
     html`${!visit.hasEnded && buttonLink('make-agreement', 'Make an agreement', `${visit.root}agreements/new`)}
-${page.items.length > 0 ? table(visit.root, page.items) : emptyState(visit, 'There are no agreements', 'make one', 'agreements/new')}
+${page.items.length > 0 ? table(visit.root, page.items) : ui.emptyState(visit, 'There are no agreements', 'make one', 'agreements/new')}
 ${pageLinks(visit, 'Agreements', page)}`,
   live: true,
-  entries: ({ items }) => items.map(({ agreement_id }) => agreement_id),
+  entries: page => page.ids,
 })
 
 const agreementTag = (status: AgreementStatus): Html =>
   tag(status, status === 'active' ? 'green' : 'grey')
 
 const table = (root: string, agreements: readonly Agreement[]): Html =>
-  wideTable(agreements, {
+  ui.wideTable(agreements, {
     caption: 'Agreements, newest first',
     at: ({ agreement_id }) => timeOf(agreement_id),
     columns: {
       Reference: ({ agreement_id, reference }) =>
-        link(`${root}agreements/${agreement_id}`, untrusted(reference)),
-      Status: leading(({ status }) => agreementTag(status)),
-      Description: ({ description }) => untrusted(description),
+        ui.link(`${root}agreements/${agreement_id}`, ui.untrusted(reference)),
+      Status: ui.leading(({ status }) => agreementTag(status)),
+      Description: ({ description }) => ui.untrusted(description),
       Card: ({ instrument }) =>
         instrument
           ? `${instrument.card.card_brand} … ${instrument.card.last_digits_card_number}`
           : 'none',
-      Created: ({ agreement_id }) => timeOfDay(timeOf(agreement_id)),
+      Created: ({ agreement_id }) => ui.timeOfDay(timeOf(agreement_id)),
     },
   })
 
@@ -97,22 +77,20 @@ export const newAgreement = definePage({
     actionForm(
       visit,
       'agree',
-      html`${Object.entries(fields).map(([name, { label }]) => input({ ...typedIn(typed, name), label }))}
-${button({ id: 'make-agreement', text: 'Make the agreement' })}`,
+      html`${fieldParts(typed, fields)}${button({ id: 'make-agreement', text: 'Make the agreement' })}`,
     ),
-  actions: { agree: { run: agree } },
+  actions: { agree },
 })
 
-async function agree({ context, request, account }: PageVisit): Promise<Next | Typed> {
-  const form = formBody(request)
+async function agree(visit: PageVisit): Promise<Next | Typed> {
+  const { context, account, form } = visit
   const body = Object.fromEntries(Object.keys(fields).map(name => [name, textIn(form, name)]))
-  return submit(form, { fields, body, read: readNewAgreement }, async agreement => {
+  return submit(visit, { fields, body, read: readNewAgreement }, async agreement => {
     const { agreement_id } = await createAgreement(context, account, agreement)
     return { to: `agreements/${agreement_id}`, done: { code: 'agreed' } }
   })
 }
 
-/** The most payments that are shown. */
 const MOST_PAYMENTS = 50
 
 export const agreement = definePage({
@@ -126,7 +104,7 @@ export const agreement = definePage({
   },
   title: (_, { agreement }) => `Agreement ${agreement.reference}`,
   heading: (_, { agreement: { reference, status } }) =>
-    html`${untrusted(reference)} ${agreementTag(status)}`,
+    html`${ui.untrusted(reference)} ${agreementTag(status)}`,
   above: ({ root }) => backLink(`${root}agreements`, 'Agreements'),
   show(visit, { agreement, payments }, refused?: Typed) {
     const { status } = agreement
@@ -135,23 +113,21 @@ export const agreement = definePage({
 ${summaryList(rowsFor(agreement))}
 ${status !== 'cancelled' && cancelForm(visit)}
 <h2 class="govuk-heading-m">Payments</h2>
-${payments.length > 0 ? paymentsPart(visit.root, payments) : emptyState(visit, 'No payment of the last 7 days was made with it', toDo)}`
+${payments.length > 0 ? paymentsPart(visit.root, payments) : ui.emptyState(visit, 'No payment of the last 7 days was made with it', toDo)}`
   },
   live: true,
-  actions: { cancel: { run: cancel }, 'set-up': { run: setUp }, charge: { run: charge } },
+  actions: { cancel, 'set-up': setUp, charge },
 })
 
 const named = { reference: 'CONSOLE-AGREEMENT', description: 'A payment made in the console' }
 
-/** A paid payment whose card is stored in the agreement. */
 function setUp(visit: PageVisit): Promise<Next | Typed> {
   const more = { set_up_agreement: visit.id, return_url: backAddress(visit) }
   return submitPayment(visit, { amount: 1450, ...named, ...more }, readyMade.paid)
 }
 
-/** A payment with the card that is stored in the agreement. */
 function charge(visit: PageVisit): Promise<Next | Typed> {
-  const amount = penceIn(formBody(visit.request).get('amount') ?? '')
+  const amount = penceIn(visit.form.get('amount') ?? '')
   const more = { agreement_id: visit.id, authorisation_mode: 'agreement' }
   return submitPayment(visit, { amount, ...named, ...more })
 }
@@ -166,38 +142,36 @@ async function cancel({ context, account, id }: PageVisit): Promise<Next> {
 function rowsFor(agreement: Agreement) {
   const { agreement_id, description, user_identifier, cancelled_at, instrument } = agreement
   const card = instrument?.card
-  return summaryRows('agreement', {
-    Description: untrusted(description),
-    'User identifier': user_identifier !== undefined && untrusted(user_identifier),
-    'Date created': time(timeOf(agreement_id)),
-    'Date cancelled': cancelled_at !== undefined && time(cancelled_at),
-    'Agreement ID': code(agreement_id),
+  return ui.summaryRows('agreement', {
+    Description: ui.untrusted(description),
+    'User identifier': user_identifier !== undefined && ui.untrusted(user_identifier),
+    'Date created': ui.time(timeOf(agreement_id)),
+    'Date cancelled': cancelled_at !== undefined && ui.time(cancelled_at),
+    'Agreement ID': ui.code(agreement_id),
     Card: card
-      ? html`${card.card_brand} ${card.first_digits_card_number ?? ''} … ${card.last_digits_card_number}, expires ${card.expiry_date}, ${untrusted(card.cardholder_name ?? '')}`
+      ? html`${card.card_brand} ${card.first_digits_card_number ?? ''} … ${card.last_digits_card_number}, expires ${card.expiry_date}, ${ui.untrusted(card.cardholder_name ?? '')}`
       : 'none yet: a payment that sets the agreement up brings one',
-    'Set up': instrument && time(instrument.at),
+    'Set up': instrument && ui.time(instrument.at),
   })
 }
 
-/** What makes the next payment of the agreement. */
 function payForms(visit: PageVisit, { status }: Agreement, refused: Typed | undefined) {
   if (status === 'created')
-    return html`${actionForm(visit, 'set-up', button({ id: 'set-up', text: 'Set it up with a paid payment' }))}${refused && paragraph(untrusted(refused.errors.amount ?? ''))}`
+    return html`${actionForm(visit, 'set-up', button({ id: 'set-up', text: 'Set it up with a paid payment' }))}${refused && ui.paragraph(ui.untrusted(refused.errors.amount ?? ''))}`
   if (status !== 'active') return false
-  const amount = input({
-    ...typedIn(refused, 'amount', '14.50'),
-    ...POUNDS,
-    label: 'Amount in pounds',
-  })
-  const scenario = scenarioField(visit, 'Charge', 'paid', refused)
-  return html`${actionForm(visit, 'charge', html`${amount}${scenario}${button({ id: 'charge', text: 'Charge it' })}`)}`
+  const charged = { amount, ...scenarioField(visit, 'Charge', 'paid') }
+  return actionForm(
+    visit,
+    'charge',
+    html`${fieldParts(refused, charged, { amount: '14.50' })}${button({ id: 'charge', text: 'Charge it' })}`,
+  )
 }
 
 const cancelForm = (visit: PageVisit): Html | false =>
   !visit.hasEnded &&
   details(
     'Cancel the agreement',
-    html`${paragraph('A cancelled agreement stays cancelled, and no payment can be made with it.')}
+    html`${ui.paragraph('A cancelled agreement stays cancelled, and no payment can be made with it.')}
 ${actionForm(visit, 'cancel', button({ id: 'cancel', text: 'Cancel it', secondary: true }))}`,
     { id: 'cancellation' },
   )
@@ -210,5 +184,5 @@ function paymentsPart(root: string, payments: readonly Payment[]): Html {
     addressOf: ({ payment_id }) => `${root}payments/${payment_id}`,
     more: { 'Made to': ({ given }) => (given.set_up_agreement ? 'set it up' : 'take a payment') },
   })}
-${payments.length > newest.length && paragraph(`The newest ${MOST_PAYMENTS} are shown.`)}`
+${payments.length > newest.length && ui.paragraph(`The newest ${MOST_PAYMENTS} are shown.`)}`
 }

@@ -1,20 +1,17 @@
-/** The messages of all webhooks of the account. */
 import { DAY } from '../../../core/time.ts'
 import { activeWebhooks } from '../../../pay/webhooks/store.ts'
 import { eventTypes, type Webhook, webhookTitle } from '../../../pay/webhooks/webhook.ts'
-import { formBody } from '../../../platform/http/body.ts'
 import { button, insetText } from '../../../platform/web/components.ts'
+import type { Option } from '../../../platform/web/form-components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import { failedToSend, MOST_RESENT, resendAll } from '../../deliver/resend.ts'
 import { findResend, isRunning, type NewestResend } from '../../deliver/resend-store.ts'
-import { referencesOf } from '../../lists/payments-store.ts'
-import { type DeliveryRow, listDeliveries, newestWebhooks } from '../../lists/webhooks-store.ts'
-import { acceptedByHand } from '../../record/by-hand.ts'
+import { type DeliveryRow, newestWebhooks } from '../../lists/webhooks-store.ts'
 import { actionForm, definePage } from '../frame/define-page.ts'
-import { filterForm, oneOf, type PageVisit, pageLinks, readPage } from '../frame/list.ts'
-import { deliveryFilter, messageTable, noMatch } from '../frame/message-attempts.ts'
+import { filterForm, oneOf, type PageVisit, pageLinks } from '../frame/list.ts'
+import { deliveryFilter, messageTable, noMatch, readMessages } from '../frame/message-attempts.ts'
 import type { Next } from '../frame/page.ts'
-import { emptyState, hidden, link, shortTime, untrusted } from '../frame/parts.ts'
+import * as ui from '../frame/parts.ts'
 import { type AccountVisit, pageAddress } from '../frame/visit.ts'
 
 /** Webhooks that were deactivated and whose messages are listed. */
@@ -32,55 +29,39 @@ export const deliveries = definePage({
   navigation: 'Deliveries',
   filters,
   async read(visit) {
-    const { database } = visit.context
     const { webhook, event, status } = visit.values
-    const run = await findResend(database, visit.account.room)
+    const run = await findResend(visit.context.database, visit.account.room)
     const webhooks = await webhooksOf(visit)
     const chosen = chosenOf(webhooks, webhook)
     const ofEvent = { event_type: event || undefined }
-    const filter = { ...ofEvent, status: status || undefined }
-    const page = await readPage<DeliveryRow>(
-      visit.cursor,
-      ({ message_id }) => message_id,
-      (range, part) => listDeliveries(database, chosen, { ...filter, ...range }, part),
-    )
     return {
       webhooks,
-      page,
-      accepted: await acceptedByHand(database, page.items),
-      references: await referencesOf(database, page.items),
+      messages: await readMessages(visit, chosen, { ...ofEvent, status: status || undefined }),
       open: await failedToSend(visit, chosen, ofEvent),
       // The newest run, if it began within a day.
       resent: run && visit.now - run.at < DAY ? run : undefined,
     }
   },
-  show(visit, { webhooks, page, accepted, references, open, resent }) {
+  show(visit, { webhooks, messages, open, resent }) {
     const { root, values } = visit
+    const { page } = messages
     const names = new Map(webhooks.map(webhook => [webhook.webhook_id, webhookTitle(webhook)]))
-    const choices = webhooks.map(({ webhook_id, status }) => ({
-      value: webhook_id,
-      text: `${names.get(webhook_id)}${status === 'INACTIVE' ? ' (deactivated)' : ''}`,
-    }))
-    const list = {
-      caption: 'Messages, newest first',
-      messages: page.items,
-      accepted,
-      references,
-      webhookOf: ({ webhook_id }: DeliveryRow) =>
-        link(`${root}webhooks/${webhook_id}`, untrusted(names.get(webhook_id) ?? webhook_id)),
-    }
+    const choices = webhooks.map(({ webhook_id: id, status }): Option => {
+      return [id, `${names.get(id)}${status === 'INACTIVE' ? ' (deactivated)' : ''}`]
+    })
+    const nameOf = ({ webhook_id }: DeliveryRow) =>
+      ui.link(`${root}webhooks/${webhook_id}`, ui.untrusted(names.get(webhook_id) ?? webhook_id))
     return html`${webhooks.length > 0 && filterForm(visit, { webhook: choices })}
 ${resent && html`<div id="resent">${insetText(progressOf(resent, visit))}</div>`}
 ${open.length > 0 && !isRunning(resent, visit.wall) && actionForm(visit, 'resend', resendFields(open.length, values))}
-${page.items.length === 0 ? nothing(visit, webhooks) : messageTable(visit, list)}
+${page.items.length === 0 ? nothing(visit, webhooks) : messageTable(visit, messages, nameOf)}
 ${pageLinks(visit, 'Messages', page)}`
   },
   live: true,
-  entries: ({ page }) => page.items.map(({ message_id }) => message_id),
-  actions: { resend: { run: resend } },
+  entries: ({ messages }) => messages.page.ids,
+  actions: { resend },
 })
 
-/** The active webhooks and the newest of the others, newest first. */
 async function webhooksOf({ context: { database }, account }: AccountVisit): Promise<Webhook[]> {
   const [active, newest] = await Promise.all([
     activeWebhooks(database, account.room),
@@ -95,7 +76,7 @@ const chosenOf = (webhooks: readonly Webhook[], webhook: string): Webhook[] =>
 
 function nothing(visit: Visit, webhooks: readonly Webhook[]): Html {
   if (webhooks.length === 0)
-    return emptyState(
+    return ui.emptyState(
       visit,
       'There are no messages, because no webhook is registered',
       'register one',
@@ -103,13 +84,13 @@ function nothing(visit: Visit, webhooks: readonly Webhook[]): Html {
     )
   const { webhook, event, status } = visit.values
   if (webhook === '' && event === '' && status === '')
-    return emptyState(visit, 'There are no messages yet', 'make a payment', 'payments/new')
+    return ui.emptyState(visit, 'There are no messages yet', 'make a payment', 'payments/new')
   const isSearched = event !== '' || (status !== '' && status !== 'PENDING')
   return noMatch(chosenOf(webhooks, webhook).length, isSearched)
 }
 
 async function resend(visit: Visit): Promise<Next> {
-  const form = formBody(visit.request)
+  const { form } = visit
   const webhook = form.get('webhook') ?? ''
   const event_type = eventTypes.find(each => each === form.get('event'))
   const to = pageAddress('deliveries', { webhook, event: event_type })
@@ -125,10 +106,9 @@ async function resend(visit: Visit): Promise<Next> {
 const resendFields = (
   count: number,
   { webhook, event }: { webhook: string; event: string },
-): Html => html`${webhook && hidden('webhook', webhook)}${event && hidden('event', event)}
+): Html => html`${webhook && ui.hidden('webhook', webhook)}${event && ui.hidden('event', event)}
 ${button({ id: 'send-all', text: `Send all failed again (${count === MOST_RESENT ? `the newest ${MOST_RESENT}` : count})` })}`
 
-/** How far a run is. */
 function progressOf(resend: NewestResend, { now, wall }: AccountVisit): string {
   const { at, left, accepted, failed, skipped } = resend
   const done = accepted + failed + skipped
@@ -140,7 +120,7 @@ function progressOf(resend: NewestResend, { now, wall }: AccountVisit): string {
   ]
     .filter(Boolean)
     .join(', ')
-  const begun = shortTime(at, now)
+  const begun = ui.shortTime(at, now)
   if (left.length === 0) return `Sent again at ${begun}: ${of}, ${results}.`
   return isRunning(resend, wall)
     ? `Being sent again since ${begun}: ${of} so far, ${results}.`

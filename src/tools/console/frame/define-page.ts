@@ -1,14 +1,12 @@
-/** A page of the console is one object: its address, its filters and forms, what it reads and what it shows. */
-
 import { hash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { NotInside, signedIn } from '../../../platform/accounts/session.ts'
-import type { Accepts } from '../../../platform/http/body.ts'
+import { type Accepts, formBody, isForm } from '../../../platform/http/body.ts'
 import { pathParam, type Route } from '../../../platform/http/endpoint.ts'
 import { pageFault } from '../../../platform/http/errors.ts'
 import { isFromOtherSite } from '../../../platform/web/headers.ts'
 import { type Html, html, type Part } from '../../../platform/web/html.ts'
-import { countFails, type Fails } from '../../explain/check/count.ts'
+import { countFails, type Fails } from '../../explain/check/report.ts'
 import { type Errors, type Filters, isFirst, type PageVisit, problemsIn, valuesIn } from './list.ts'
 import {
   endedAccount,
@@ -19,7 +17,7 @@ import {
   sendPage,
   sendSignedOut,
 } from './page.ts'
-import { ACCOUNT_HEADER, heading, link, postForm } from './parts.ts'
+import * as ui from './parts.ts'
 import {
   accountVisitOf,
   type ConsoleContext,
@@ -35,7 +33,6 @@ type Answer = { errors?: Errors | undefined }
 
 type FormAction<F extends Filters, A extends Answer> = {
   accepts?: Accepts
-  /** It can be used in an account that has ended. */
   changesNothing?: true
   /** There is no such form while control is off. */
   needsControl?: true
@@ -57,7 +54,6 @@ type Definition<F extends Filters, Data, A extends Answer> = {
   guest?: (visit: Visit) => Part
   /** The page is for making something, so an account that has ended has none. */
   makes?: true
-  /** The page that is opened instead, if there is one. */
   instead?: (visit: PageVisit<F>) => Promise<string | undefined>
   /** Returns what the page shows. Throws `notFound`. Keep it above `title` and `show`: the compiler infers their data from it. */
   read?: (visit: PageVisit<F>, answer?: A) => Promise<Data>
@@ -79,22 +75,22 @@ type Definition<F extends Filters, Data, A extends Answer> = {
   /** The identifiers of what a live list shows, if it begins with the newest. */
   entries?: (data: Data) => readonly string[]
   /** The forms of the page, by the last part of their addresses. */
-  actions?: Readonly<Record<string, FormAction<F, A>>>
+  actions?: Readonly<Record<string, FormAction<F, A> | FormAction<F, A>['run']>>
 }
 
 export type ConsolePage = ReturnType<typeof definePage>
 
-/** Any page, for the code that serves them all. */
 type AnyPage = Definition<Filters, unknown, Answer>
 
 export function definePage<const F extends Filters, Data, A extends Answer>(
   definition: Definition<F, Data, A>,
 ) {
   const page = definition as unknown as AnyPage // its functions get what it has returned itself
-  const actions = Object.entries(page.actions ?? {})
+  const actions = Object.entries(page.actions ?? {}).map(
+    ([name, action]) => [name, typeof action === 'function' ? { run: action } : action] as const,
+  )
   return {
     path: page.path,
-    /** The paths of its forms. */
     forms: actions.map(([name, { isAtPage }]) => (isAtPage ? page.path : `${page.path}/${name}`)),
     navigation: page.navigation,
     routes: (context: ConsoleContext): Route[] => [
@@ -113,7 +109,7 @@ export const actionForm = (
 ): Html | false => {
   if (!actions.includes(purpose)) throw new Error(`this page has no action ${purpose}`)
   const address = pageAddress(`${here}/${purpose}`, { back })
-  return !hasEnded && postForm(account, address, content, className)
+  return !hasEnded && ui.postForm(account, address, content, className)
 }
 
 const pathBelow = (...parts: string[]): string =>
@@ -200,6 +196,7 @@ function pageVisitOf(
     errors: problemsIn(filters, values, visit.now),
     cursor: { before: cursorIn(before), after: cursorIn(after) },
     back,
+    form: isForm(request) ? formBody(request) : new URLSearchParams(),
     actions: Object.keys(actions),
   }
 }
@@ -224,7 +221,7 @@ async function makePage(page: AnyPage, visit: PageVisit, answer?: Answer) {
   const data = await page.read?.(visit, answer)
   const itsTitle = typeof title === 'string' ? title : title(visit, data)
   const text = page.heading?.(visit, data) ?? itsTitle
-  const head = live ? liveHeading(visit, text) : heading(text)
+  const head = live ? liveHeading(visit, text) : ui.heading(text)
   const content = page.show(visit, data, answer)
   const shown = () => html`${head}${answer ? page.show(visit, data) : content}`
   const look = quick ?? (live && lookAt(visit, page.entries?.(data) ?? [], shown()))
@@ -246,7 +243,6 @@ async function makePage(page: AnyPage, visit: PageVisit, answer?: Answer) {
   return { whole, fails: page.fails?.(data) }
 }
 
-/** `entries` are those of the page, and `content` is what it shows. */
 function lookAt(visit: PageVisit, entries: readonly string[], content: Html): Look {
   const ids = isFirst(visit) ? entries : []
   const since = newestIn(shownBy(visit.request))
@@ -267,7 +263,6 @@ async function sendWhole(reply: FastifyReply, visit: PageVisit, page: Page, fail
 type Look = {
   /** Of what the page shows: another one as soon as something of it has changed. */
   version: unknown
-  /** The newest entry of a list. */
   newest?: string | undefined
   /** How many entries are newer than those that the browser shows. */
   newer?: number
@@ -287,7 +282,7 @@ const tagOf = ({ version, newest = '' }: Look): string =>
 
 /** What the browser shows, if its script only asks whether that has changed. */
 const shownBy = ({ headers }: FastifyRequest): string | undefined =>
-  ACCOUNT_HEADER in headers ? headers['if-none-match'] : undefined
+  ui.ACCOUNT_HEADER in headers ? headers['if-none-match'] : undefined
 
 /** The newest entry of the list that the browser shows; '' if it shows none. */
 const newestIn = (browserTag = ''): string => /^W\/"([0-9a-v]*)\./.exec(browserTag)?.[1] ?? ''
@@ -304,8 +299,6 @@ function sendLook(reply: FastifyReply, browserTag: string, look: Look): FastifyR
   return reply.type('text/html; charset=utf-8').send('')
 }
 
-const FOLLOW = 'Updates the page by itself'
-
 /**
  * The heading with a status line. The script announces changes there, and can reload the page by itself (Follow). Without
  * script there is the link *Refresh*, which leads to the page of a form from its answer too. A page with errors at its
@@ -314,11 +307,11 @@ const FOLLOW = 'Updates the page by itself'
 function liveHeading(visit: PageVisit, text: Part): Html {
   const query = { ...visit.values, ...visit.cursor, back: visit.back }
   return html`<div class="farthing-heading">
-${heading(text)}
+${ui.heading(text)}
 <div class="farthing-live">
 <p class="govuk-body" role="status"></p>
-<p class="govuk-body">${link(pageAddress(visit.here, query), 'Refresh')}</p>
-<label class="govuk-body farthing-follow" hidden><input type="checkbox" aria-describedby="follow-hint"> Follow <span class="govuk-hint" id="follow-hint">${FOLLOW}</span></label>
+<p class="govuk-body">${ui.link(pageAddress(visit.here, query), 'Refresh')}</p>
+<label class="govuk-body farthing-follow" hidden><input type="checkbox" aria-describedby="follow-hint"> Follow <span class="govuk-hint" id="follow-hint">Updates the page by itself</span></label>
 </div>
 </div>`
 }

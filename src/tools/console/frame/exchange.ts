@@ -6,7 +6,7 @@ import { details } from '../../../platform/web/components.ts'
 import { type Html, html, type Part } from '../../../platform/web/html.ts'
 import { printJson, readJson } from '../../explain/signature/json-text.ts'
 import type { Ending, Exchange, Headers, KeptBody } from '../../record/exchange.ts'
-import { listing, paragraph, untrusted } from './parts.ts'
+import * as ui from './parts.ts'
 
 /** Milliseconds by which the clocks of two instances may differ. */
 const CLOCKS_AGREE = 1_000
@@ -24,7 +24,7 @@ export function orderNote(exchanges: readonly Exchange[]): Html | false {
   })
   return (
     isUncertain &&
-    paragraph(
+    ui.paragraph(
       'Several instances of the service took part. Their clocks may differ by up to a second, and so may the order.',
     )
   )
@@ -38,34 +38,32 @@ ${bodyPart(whose, body)}`
 
 export function headersPart(headers: Headers): Html {
   const names = Object.keys(headers)
-  if (names.length === 0) return paragraph('It had none of the headers that are kept.')
+  if (names.length === 0) return ui.paragraph('It had none of the headers that are kept.')
   return html`<dl class="farthing-headers">
 ${Object.entries(headers).map(
   ([name, value]) =>
-    html`<div><dt>${untrusted(name)}:</dt> <dd>${value === '' ? 'empty' : untrusted(value)}</dd></div>\n`,
+    html`<div><dt>${ui.untrusted(name)}:</dt> <dd>${value === '' ? 'empty' : ui.untrusted(value)}</dd></div>\n`,
 )}</dl>`
 }
 
 export function bodyPart(whose: string, body: KeptBody | undefined): Html {
-  if (!body) return paragraph('No body.')
+  if (!body) return ui.paragraph('No body.')
   const { text, cut, base64 } = body
   const pretty = base64 || cut !== undefined ? undefined : prettyJson(text)
-  return html`${cut !== undefined && paragraph(`The body has ${inDigits(cut)} bytes. At most the first ${RECORDED_BODY_BYTES / 1024} KiB are kept.`)}
-${base64 && paragraph('The body is not UTF-8. It is shown in base64.')}
-${listing(`Body of ${whose}`, pretty ?? text)}
-${pretty !== undefined && pretty !== text && details('As it was sent', listing(`Body of ${whose} as it was sent`, text))}`
+  return html`${cut !== undefined && ui.paragraph(`The body has ${inDigits(cut)} bytes. At most the first ${RECORDED_BODY_BYTES / 1024} KiB are kept.`)}
+${base64 && ui.paragraph('The body is not UTF-8. It is shown in base64.')}
+${ui.listing(`Body of ${whose}`, pretty ?? text)}
+${pretty !== undefined && pretty !== text && details('As it was sent', ui.listing(`Body of ${whose} as it was sent`, text))}`
 }
 
 /** Characters with indents for each of the text: more would be mostly spaces. */
 const MOST_OF_INDENTS = 8
 
-/** The JSON with indents; undefined for what is not JSON, or nested too deeply. */
 export function prettyJson(text: string): string | undefined {
   const node = readJson(text)
   return node && printJson(node, { indent: 2 }, MOST_OF_INDENTS * text.length)
 }
 
-/** Characters of a value that are shown. */
 const LONGEST = 100
 
 /**
@@ -104,7 +102,6 @@ function valueAt(body: KeptBody | undefined, path: string): unknown {
 export const shortened = (text: string, most: number): string =>
   text.length > most ? `${text.slice(0, most)}…` : text
 
-/** How an exchange ended, if not with its response. */
 export const endings: Record<Ending, string | undefined> = {
   sent: undefined,
   gone: 'the client had left before the response',
@@ -115,5 +112,5 @@ export const endings: Record<Ending, string | undefined> = {
 /** What requested a hosted page: a browser, or a program by its name. */
 export function agentOf({ request_headers }: Exchange): Part {
   const agent = request_headers['user-agent'] ?? 'a program without a name'
-  return /^Mozilla/.test(agent) ? 'browser' : untrusted(agent.slice(0, 40))
+  return /^Mozilla/.test(agent) ? 'browser' : ui.untrusted(agent.slice(0, 40))
 }

@@ -1,35 +1,45 @@
 /** Forms that the API's own rules judge. The API tells the first error only, a form all of them, in its own words. */
 import { ApiError } from '../../../core/errors.ts'
 import type { Json } from '../../../platform/http/fields.ts'
-import type { Errors } from './list.ts'
+import { input, type Option, select } from '../../../platform/web/form-components.ts'
+import { type Html, html } from '../../../platform/web/html.ts'
+import type { Errors, PageVisit } from './list.ts'
 import type { Next, Page } from './page.ts'
 
-/** What was typed, and the errors in it by field. */
 export type Typed = { form: URLSearchParams; errors: Errors }
 
+/** A field of a form, which is typed unless it has options. */
+export type FormField = {
+  label: string
+  hint?: string | undefined
+  options?: readonly Option[]
+  inputmode?: 'decimal'
+  width?: 10
+  /** Its name in errors, if that is not its label. */
+  noun?: string
+  /** The whole sentence of its errors, in place of the API's. */
+  sentence?: string
+  /** What of the body has no error in its place, so that the next error is found. */
+  right: Json
+}
+
+/** By the names that the API has for them, in the order of the page. */
+export type FormFields = Readonly<Record<string, FormField>>
+
 type Rules<Value> = {
-  /**
-   * By the names that the API has for them, in the order of the page. Errors without a field are shown at the first.
-   * `sentence`: a whole one for its errors, in place of the API's. `right`: what of the body has no error in its place, so
-   * that the next error is found.
-   */
-  fields: Readonly<Record<string, { label: string; sentence?: string; right: Json }>>
-  /** What the API gets. */
+  /** Errors without a field are shown at the first. */
+  fields: FormFields
   body: Json
-  /** Reads it as the API does. */
   read: (body: Json) => Value | Promise<Value>
-  /** The field of the form for one of the API with another name. */
   aliases?: Readonly<Record<string, string>>
 }
 
-/** Makes what the form asks for, or returns it with its errors. */
 export async function submit<Value, Made extends Next | Page>(
-  form: URLSearchParams,
+  { form }: PageVisit,
   { fields, body, read, aliases = {} }: Rules<Value>,
   make: (value: Value) => Promise<Made>,
 ): Promise<Made | Typed> {
   const names = Object.keys(fields)
-  const labels = new Map(Object.entries(fields).map(([name, { label }]) => [name, label]))
   const errors: Record<string, string> = {}
   const refused = new Set<string>()
   let tried: Json | undefined = body
@@ -44,7 +54,8 @@ export async function submit<Value, Made extends Next | Page>(
       const place = names.find(name => name === (aliases[field] ?? field))
       const { sentence, right } = fields[place ?? ''] ?? {}
       // `return_url must be ...` as `Return URL must be ...`.
-      const text = sentence ?? error.message.replace(/^\S*/, name => labels.get(name) ?? name)
+      const nounOf = (name: string) => fields[name]?.noun ?? fields[name]?.label ?? name
+      const text = sentence ?? error.message.replace(/^\S*/, nounOf)
       errors[place ?? names[0] ?? ''] ??= text.replace(/^./, letter => letter.toUpperCase())
       tried = right && !refused.has(field) ? { ...tried, ...right } : undefined
       refused.add(field)
@@ -56,14 +67,23 @@ export async function submit<Value, Made extends Next | Page>(
   return { form, errors: Object.fromEntries(inOrder) }
 }
 
-/** What a field has: its name, what was typed or `value` at first, and its error. */
 export const typedIn = (typed: Typed | undefined, name: string, value = '') => ({
   name,
   value: typed?.form.get(name) ?? value,
   error: typed?.errors[name],
 })
 
-/** How an amount in pounds is typed. */
+/** The fields with what was typed, or with what they have at first. */
+export const fieldParts = (
+  typed: Typed | undefined,
+  fields: FormFields,
+  first: Readonly<Record<string, string>> = {},
+): Html[] =>
+  Object.entries(fields).map(([name, { options, ...field }]) => {
+    const shown = { ...typedIn(typed, name, first[name]), ...field }
+    return html`${options ? select({ ...shown, options }) : input(shown)}\n`
+  })
+
 export const POUNDS = { inputmode: 'decimal', width: 10 } as const
 
 /** What a form has in a field; undefined if that is blank. */

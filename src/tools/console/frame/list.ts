@@ -6,26 +6,27 @@ import type { Part, Range } from '../../../platform/database/select.ts'
 import { backLink, button, pagination } from '../../../platform/web/components.ts'
 import { input, type Option, select } from '../../../platform/web/form-components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
-import { hidden, link } from './parts.ts'
+import * as ui from './parts.ts'
 import { type AccountVisit, pageAddress, textsIn } from './visit.ts'
 
 export type CursorPage<Item> = Awaited<ReturnType<typeof readPage<Item>>>
 
 /**
- * `size` items from the cursor on, newest first. One more is read, to learn whether there are more. `newer` and `older`
- * are for the links: undefined where there are no more.
+ * `size` items from the cursor on, newest first, by the column or the text that sorts them. One more is read, to learn
+ * whether there are more. `newer` and `older` are for the links: undefined where there are no more.
  */
 export async function readPage<Item>(
   { before, after }: Range,
-  idOf: (item: Item) => string,
+  id: keyof Item | ((item: Item) => string),
   find: (range: Range, part: Part) => Promise<Item[]>,
   size = 50,
 ) {
   const limit = size + 1
   const pageOf = (items: Item[], hasNewer: boolean, hasOlder: boolean) => {
-    const ids = items.map(idOf)
+    const ids = items.map(item => (typeof id === 'function' ? id(item) : String(item[id])))
     return {
       items,
+      ids,
       newer: ids[0] !== undefined && hasNewer ? { after: ids[0] } : undefined,
       older: hasOlder ? { before: ids.at(-1) } : undefined,
     }
@@ -40,7 +41,6 @@ export async function readPage<Item>(
   return pageOf(items.slice(0, size), 'before' in from, items.length > size)
 }
 
-/** The address of something in a list. The page there has a link back to the list as it is now, by `linkBack`. */
 export const addressFrom = ({ values, cursor }: PageVisit, address: string): string =>
   pageAddress(address, { back: pageAddress('', { ...values, ...cursor }).slice(1) })
 
@@ -50,7 +50,6 @@ export const linkBack = ({ root, back }: PageVisit, page: string, name: string):
     ? backLink(`${root}${page}?${new URLSearchParams(back)}`, `${name}, as you found them`)
     : backLink(root + page, name)
 
-/** Links to the pages of the list beside this one, with the same filters. */
 export function pageLinks(
   { here, values }: PageVisit,
   label: string,
@@ -68,7 +67,6 @@ export type Filter<Value extends string = string> = {
   values?: readonly Value[]
   /** The choices beside the one of all. A page can give others to its form. */
   options?: readonly Option[] | undefined
-  /** The choice of all, if it is not called All. */
   all?: string | undefined
   type?: 'search'
   hint?: string
@@ -81,17 +79,14 @@ export type Filter<Value extends string = string> = {
 
 export type Filters = Readonly<Record<string, Filter>>
 
-/** The values by name; '' where there is none. */
 export type Values<F extends Filters> = {
   [Name in keyof F]: F[Name] extends Filter<infer Value> ? Value | '' : never
 }
 
 export type Errors = Readonly<Record<string, string>>
 
-/** A filter that only links set. */
 export const linkOnly: Filter = {}
 
-/** A choice of some values, which the page may call otherwise. */
 export const oneOf = <Value extends string>(
   label: string,
   values: readonly Value[],
@@ -99,7 +94,7 @@ export const oneOf = <Value extends string>(
 ): Filter<Value> => ({
   label,
   values,
-  options: values.map(value => ({ value, text: nameOf(value) })),
+  options: values.map(value => [value, nameOf(value)] as const),
   all,
 })
 
@@ -128,14 +123,11 @@ export const problemsIn = (filters: Filters, values: Values<Filters>, now: numbe
 export const isFiltered = ({ values }: PageVisit): boolean =>
   Object.values(values).some(value => value !== '')
 
-/** Whether this is the page of the newest. */
 export const isFirst = ({ cursor }: PageVisit): boolean =>
   cursor.before === undefined && cursor.after === undefined
 
-/** Whether a text is an identifier. */
 export const isId = (text: string): boolean => /^[0-9a-v]{26}$/i.test(text)
 
-/** `options` are choices that only the page knows. */
 export const filterForm = (
   visit: PageVisit,
   options: Readonly<Record<string, readonly Option[]>> = {},
@@ -145,7 +137,7 @@ ${Object.entries(visit.filters).map(
   ([name, filter]) =>
     html`${field({ options: options[name], ...filter, name }, visit.values[name] ?? '', visit.errors[name])}\n`,
 )}${button({ id, text: label, secondary: true })}
-${isFiltered(visit) && link(visit.here, 'Clear filters')}
+${isFiltered(visit) && ui.link(visit.here, 'Clear filters')}
 </form>`
 
 function field(
@@ -153,13 +145,11 @@ function field(
   value: string,
   error: string | undefined,
 ): Html | false {
-  if (label === undefined) return value !== '' && hidden(name, value)
-  if (options)
-    return select({ name, label, value, options: [{ value: '', text: all }, ...options] })
+  if (label === undefined) return value !== '' && ui.hidden(name, value)
+  if (options) return select({ name, label, value, options: [['', all], ...options] })
   return input({ name, label, value, error, type, hint, width })
 }
 
-/** A filter by a day, a time or both, in UTC. */
 export const dayFilter = (label: string): Filter => ({
   label,
   problem: (value, now) => (spanIn(value, now) ? undefined : TIME_RULE),
@@ -206,7 +196,6 @@ export function spanIn(text: string, now: number) {
   return { begin, end: begin + length }
 }
 
-/** A visit to a page with what its address says. */
 export type PageVisit<F extends Filters = Filters> = AccountVisit & {
   /** The identifier in the path; '' where the page has none. */
   id: string
@@ -214,12 +203,12 @@ export type PageVisit<F extends Filters = Filters> = AccountVisit & {
   here: string
   filters: F
   values: Values<F>
-  /** What is wrong with the filters. */
   errors: Errors
   /** At most one of them is used: `after` if both are given. */
   cursor: Range
   /** The query of the list from which somebody came. */
   back: string
-  /** The names of the page's forms. */
+  /** The form that was sent; empty where none was. */
+  form: URLSearchParams
   actions: readonly string[]
 }

@@ -5,33 +5,24 @@ import { inDigits } from '../../../core/money.ts'
 import type { Reading } from '../../../pay/retention.ts'
 import { NOBODY_LISTENS } from '../../../pay/webhooks/listener.ts'
 import { attemptsOf, type MessageRow, statusAt } from '../../../pay/webhooks/message-store.ts'
-import type { Attempt } from '../../../pay/webhooks/webhook.ts'
+import type { Attempt, Webhook } from '../../../pay/webhooks/webhook.ts'
 import { details, tag } from '../../../platform/web/components.ts'
 import { type Html, html, type Part } from '../../../platform/web/html.ts'
 import type { Damage } from '../../deliver/send-again.ts'
 import { type AttemptEnding, causeOf } from '../../explain/causes.ts'
 import { answerToWrong, consequenceOf } from '../../explain/wrong-signature.ts'
-import { type DeliveryRow, searchedOf } from '../../lists/webhooks-store.ts'
-import type { AcceptedSend } from '../../record/by-hand.ts'
+import { referencesOf } from '../../lists/payments-store.ts'
+import {
+  type DeliveryFilter,
+  type DeliveryRow,
+  listDeliveries,
+  searchedOf,
+} from '../../lists/webhooks-store.ts'
+import { type AcceptedSend, acceptedByHand } from '../../record/by-hand.ts'
 import type { ByHand, Exchange } from '../../record/exchange.ts'
 import { bodyPart, headersAndBody, headersPart } from './exchange.ts'
-import { oneOf } from './list.ts'
-import {
-  deliveryName,
-  deliveryTag,
-  leading,
-  link,
-  numeric,
-  paragraph,
-  paymentPart,
-  type ShownDelivery,
-  shortTime,
-  time,
-  timeOfDay,
-  untrusted,
-  wideTable,
-} from './parts.ts'
-import type { AccountVisit } from './visit.ts'
+import { oneOf, type PageVisit, readPage } from './list.ts'
+import * as ui from './parts.ts'
 
 export const damageNames: Record<Damage, string> = {
   digit: 'one digit of the signature changed',
@@ -64,17 +55,16 @@ export const acceptedSince = (
 ): AcceptedSend | undefined => (status === 'FAILED' ? accepted.get(message_id) : undefined)
 
 export const sentAgainText = ({ at, result = '' }: AcceptedSend, now: number): string =>
-  `Sent again at ${shortTime(at, now)}: ${result}.`
+  `Sent again at ${ui.shortTime(at, now)}: ${result}.`
 
 export const againPart = (again: AcceptedSend | undefined, now: number): Html | undefined =>
-  again && html` ${untrusted(sentAgainText(again, now))}`
+  again && html` ${ui.untrusted(sentAgainText(again, now))}`
 
-/** The delivery status. `again` is the send by hand that was accepted since. */
 export function deliveryOf(
   message: Status,
   reading: Reading,
   again: AcceptedSend | undefined,
-): ShownDelivery {
+): ui.ShownDelivery {
   const status = statusAt(message, reading)
   return status === 'FAILED' && again ? 'sent again' : status
 }
@@ -92,7 +82,6 @@ const isByHand = ({ exchange }: ShownAttempt): boolean => exchange?.by_hand !== 
 /** Milliseconds by which the record and the message may differ about when an attempt began. */
 const APART = 1_000
 
-/** The message's own attempts and those by hand, newest first. */
 export function mergeAttempts(attempts: readonly Attempt[], exchanges: readonly Exchange[]) {
   const left = new Set(exchanges)
   const own = attempts.map((attempt): ShownAttempt => {
@@ -118,16 +107,16 @@ const fromExchange = (exchange: Exchange): ShownAttempt => ({
 })
 
 export function attemptsPart(attempts: readonly ShownAttempt[], root: string): Html {
-  if (attempts.length === 0) return paragraph('It was never sent.')
-  return html`${wideTable(attempts, {
+  if (attempts.length === 0) return ui.paragraph('It was never sent.')
+  return html`${ui.wideTable(attempts, {
     caption: 'Delivery attempts, newest first',
     columns: {
-      'Attempt date': ({ at }) => time(at),
+      'Attempt date': ({ at }) => ui.time(at),
       Status: attempt =>
         html`${attemptTag(attempt)} ${attempt.exchange?.by_hand && nameOfAttempt(attempt.exchange.by_hand)}`,
       'Status code': ({ ending }) => ending.status ?? 'none',
-      Result: ({ ending }) => untrusted(ending.result),
-      Took: numeric(({ ms }) => (ms === null ? 'nothing was sent' : `${inDigits(ms)} ms`)),
+      Result: ({ ending }) => ui.untrusted(ending.result),
+      Took: ui.numeric(({ ms }) => (ms === null ? 'nothing was sent' : `${inDigits(ms)} ms`)),
     },
   })}
 ${attempts.map((each, i) => attemptDetails(each, `attempt ${attempts.length - i}`, i === 0, root))}`
@@ -139,8 +128,8 @@ export function attemptTag({ ending }: ShownAttempt): Html {
   const answer = answerToWrong(ending)
   if (answer === 'accepted') return tag('ACCEPTED, SIGNATURE WRONG', 'red')
   if (answer === 'refused') return tag('REFUSED, AS IT MUST', 'green')
-  if (status === null && result === NOBODY_LISTENS) return deliveryTag('not listening')
-  return deliveryTag(isSuccess(status) ? 'SUCCESSFUL' : 'FAILED')
+  if (status === null && result === NOBODY_LISTENS) return ui.deliveryTag('not listening')
+  return ui.deliveryTag(isSuccess(status) ? 'SUCCESSFUL' : 'FAILED')
 }
 
 /** `name` tells the parts of one attempt from those of another, for screen readers. */
@@ -153,7 +142,7 @@ function attemptDetails(
   const by_hand = exchange?.by_hand
   const cause = consequenceOf(ending)
   // The page begins with that of the newest.
-  const why = !open && cause !== undefined && paragraph(untrusted(cause))
+  const why = !open && cause !== undefined && ui.paragraph(ui.untrusted(cause))
   // The bytes of the message itself are on the page already.
   const differs = by_hand !== undefined && by_hand.kind !== 'again'
   const content = exchange
@@ -162,65 +151,68 @@ function attemptDetails(
 ${headersPart(exchange.request_headers)}
 ${differs && bodyPart(name, exchange.request_body)}
 <h4 class="govuk-heading-s">The receiver’s response</h4>
-${exchange.status === null ? paragraph('There was none.') : headersAndBody(`the response to ${name}`, exchange.response_headers, exchange.response_body)}
-${paragraph(link(`${root}requests/${exchange.exchange_id}`, 'This attempt alone, and as curl'))}`
+${exchange.status === null ? ui.paragraph('There was none.') : headersAndBody(`the response to ${name}`, exchange.response_headers, exchange.response_body)}
+${ui.paragraph(ui.link(`${root}requests/${exchange.exchange_id}`, 'This attempt alone, and as curl'))}`
     : html`${why}
-${paragraph('The request and the response were not recorded, or are older than 24 hours.')}`
-  return html`<h3 class="govuk-heading-s farthing-attempt">${time(at)}</h3>
+${ui.paragraph('The request and the response were not recorded, or are older than 24 hours.')}`
+  return html`<h3 class="govuk-heading-s farthing-attempt">${ui.time(at)}</h3>
 ${details(by_hand ? nameOfAttempt(by_hand) : 'Request and response', content, { open })}`
 }
 
 export const deliveryFilter = oneOf(
   'Delivery status',
   ['SUCCESSFUL', 'FAILED', 'PENDING', 'not listening'],
-  { nameOf: deliveryName },
+  { nameOf: ui.deliveryName },
 )
 
-/** `isSearched`: for a filter that no index has, only the newest messages of each of the `webhooks` are looked at. */
 export const noMatch = (webhooks: number, isSearched: boolean): Html =>
-  html`${paragraph('There are no results for the filters you used.')}
-${isSearched && paragraph(`The newest ${inDigits(searchedOf(webhooks))} messages of each webhook were looked through.`)}`
+  html`${ui.paragraph('There are no results for the filters you used.')}
+${isSearched && ui.paragraph(`The newest ${inDigits(searchedOf(webhooks))} messages of each webhook were looked through.`)}`
 
-type List = {
-  caption: string
-  messages: readonly DeliveryRow[]
-  accepted: Accepted
-  /** By the identifiers of the payments. */
-  references: ReadonlyMap<string, string>
-  /** The link to the webhook of a message, in a list of several webhooks. */
-  webhookOf?: (message: DeliveryRow) => Part
+export async function readMessages(
+  { context: { database }, cursor }: PageVisit,
+  webhooks: readonly Webhook[],
+  filter: DeliveryFilter,
+) {
+  const page = await readPage<DeliveryRow>(cursor, 'message_id', (range, part) =>
+    listDeliveries(database, webhooks, { ...filter, ...range }, part),
+  )
+  const accepted = await acceptedByHand(database, page.items)
+  return { page, accepted, references: await referencesOf(database, page.items) }
 }
 
+/** `webhookOf`: the link to the webhook of a message, in a list of several webhooks. */
 export const messageTable = (
-  visit: AccountVisit,
-  { caption, messages, accepted, references, webhookOf }: List,
+  visit: PageVisit,
+  { page, accepted, references }: Awaited<ReturnType<typeof readMessages>>,
+  webhookOf?: (message: DeliveryRow) => Part,
 ): Html =>
-  wideTable(messages, {
-    caption,
+  ui.wideTable(page.items, {
+    caption: 'Messages, newest first',
     at: ({ created }) => created,
     columns: {
       Payment: ({ payment_id }) =>
-        link(
+        ui.link(
           `${visit.root}payments/${payment_id}`,
-          paymentPart(payment_id, references.get(payment_id)),
+          ui.paymentPart(payment_id, references.get(payment_id)),
         ),
-      'Event name': leading(({ message_id, event_type }) =>
-        link(`${visit.root}messages/${message_id}`, event_type),
+      'Event name': ui.leading(({ message_id, event_type }) =>
+        ui.link(`${visit.root}messages/${message_id}`, event_type),
       ),
-      'Delivery status': leading(message =>
+      'Delivery status': ui.leading(message =>
         deliveryPart(message, visit, accepted.get(message.message_id)),
       ),
       Webhook: webhookOf,
-      'Event date': ({ created }) => timeOfDay(created),
+      'Event date': ({ created }) => ui.timeOfDay(created),
     },
   })
 
-/** The status, and of a message that was not delivered why. `again` is the send by hand that was accepted. */
 function deliveryPart(message: MessageRow, reading: Reading, again?: AcceptedSend): Html {
   const status = deliveryOf(message, reading, again)
-  if (status === 'sent again') return html`${deliveryTag(status)}${againPart(again, reading.now)}`
+  if (status === 'sent again')
+    return html`${ui.deliveryTag(status)}${againPart(again, reading.now)}`
   const last = attemptsOf(message).at(-1)
   const isOver = status === 'FAILED' || status === 'not listening'
   const cause = isOver && last && causeOf({ status: last.status_code, result: last.result })
-  return html`${deliveryTag(status)} ${cause && untrusted(cause)}`
+  return html`${ui.deliveryTag(status)} ${cause && ui.untrusted(cause)}`
 }

@@ -1,5 +1,3 @@
-/** What every page of the console has. */
-
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Account, givenName } from '../../../core/account.ts'
 import { inPounds } from '../../../core/money.ts'
@@ -15,16 +13,8 @@ import {
 import { sendHtml } from '../../../platform/web/headers.ts'
 import { type Html, html, type Part } from '../../../platform/web/html.ts'
 import * as layout from '../../../platform/web/layout.ts'
-import type { Fails } from '../../explain/check/count.ts'
-import {
-  ACCOUNT_FIELD,
-  ACCOUNT_HEADER,
-  heading,
-  link,
-  paragraph,
-  postForm,
-  shortTime,
-} from './parts.ts'
+import type { Fails } from '../../explain/check/report.ts'
+import * as ui from './parts.ts'
 import {
   type AccountVisit,
   type ConsoleContext,
@@ -42,16 +32,13 @@ export type Page = {
   /** The title, and the heading unless there is another. */
   title: string
   heading?: Html
-  /** Above the heading. */
   above?: Part
   content: Part
-  /** It is narrower than a wide screen. */
   narrow?: true | undefined
   /** The path of the entry of the navigation that is current. */
   section?: string
   /** Unless said otherwise 200, or 400 with errors. */
   status?: number
-  /** Errors in the form, by field. */
   errors?: Readonly<Record<string, string>> | undefined
   /** Of a page that is live: the ETag of what it shows, and whether its script asks for it less often. */
   live?: { tag: string; isSlow: boolean }
@@ -65,8 +52,12 @@ export type Next = { to: string; done?: Done }
 /** Characters of an address to which a form leads. A longer one loses its query. */
 const LONGEST_NEXT = 2_048
 
+/** A cookie names the banner, which the page `to` uses up: so it is not shown after a reload, or by an address. */
 export function sendNext(reply: FastifyReply, visit: Visit, { to, done }: Next): FastifyReply {
-  if (done) leaveBanner(visit, reply, { to, done })
+  if (done) {
+    const value = [done.code, done.pence, ...to.split('?', 1)].join('.')
+    setCookie(visit.request, reply, visit.config, { name: COOKIE, value, seconds: SECONDS })
+  }
   const next = to.length > LONGEST_NEXT ? to.replace(/\?.*/, '') : to
   return reply
     .code(303)
@@ -83,7 +74,7 @@ export function sendPage(
   if (live) void reply.header('etag', live.tag)
   const banner = takeBanner(visit, reply)
   const { site, account, hasEnded } = visit
-  const body = html`${above && html`${above}\n`}${itsHeading ?? heading(title)}
+  const body = html`${above && html`${above}\n`}${itsHeading ?? ui.heading(title)}
 ${content}`
   const parts = html`
 ${
@@ -122,7 +113,7 @@ ${narrow ? layout.twoThirds(body) : body}`
 
 /** Such as ` (2)`, or ` (2 at 08:20:31)` of a number that may be another by now. */
 function countText({ fails, at }: Fails = { fails: 0 }, now: number): string {
-  if (at !== undefined) return ` (${fails} at ${shortTime(at, now, 'seconds')})`
+  if (at !== undefined) return ` (${fails} at ${ui.shortTime(at, now, 'seconds')})`
   return fails > 0 ? ` (${fails})` : ''
 }
 
@@ -139,7 +130,7 @@ function navigation(
     current: isCurrent(each),
   }))
   // The pages of a test account may have been opened with the key of its parent.
-  const signOut = postForm(
+  const signOut = ui.postForm(
     base === '/console' ? account : undefined,
     `${site}/console/sign-out`,
     html`<span><span class="govuk-visually-hidden">Account: </span><a class="govuk-link" href="${root}accounts"><bdi>${givenName(account)}</bdi></a> · <span class="govuk-visually-hidden">Behaviour: </span>${account.behaviour}</span>
@@ -172,20 +163,19 @@ export function sendSignedOut(
   return sendNext(reply, outside(visitOf(request, context)), next)
 }
 
-/** The page that says that nothing can be done, if the account has ended. */
 export const endedAccount = ({ home, hasEnded }: AccountVisit): Page | undefined =>
   hasEnded
     ? {
         title: 'This test account has ended',
         status: 409,
-        content: html`${paragraph('Nothing was done.')}
-${paragraph(link(home, 'Read its pages'))}`,
+        content: html`${ui.paragraph('Nothing was done.')}
+${ui.paragraph(ui.link(home, 'Read its pages'))}`,
       }
     : undefined
 
 export const inAnother = (account: Account): Pick<Page, 'title' | 'heading'> => ({
   title: 'You are now in another account',
-  heading: heading(html`You are now in <bdi>${givenName(account)}</bdi>`),
+  heading: ui.heading(html`You are now in <bdi>${givenName(account)}</bdi>`),
 })
 
 /**
@@ -194,18 +184,17 @@ export const inAnother = (account: Account): Pick<Page, 'title' | 'heading'> => 
  */
 export function otherAccount(visit: Visit & { account: Account }): Page | undefined {
   const { home, account, request } = visit
-  const form = isForm(request) ? formBody(request).get(ACCOUNT_FIELD) : null
-  const from = form ?? request.headers[ACCOUNT_HEADER] ?? null
+  const form = isForm(request) ? formBody(request).get(ui.ACCOUNT_FIELD) : null
+  const from = form ?? request.headers[ui.ACCOUNT_HEADER] ?? null
   if (from === null || from === account.name || from === givenName(account)) return undefined
   return {
     ...inAnother(account),
     status: 409,
-    content: html`${paragraph(html`Nothing was done. The page that you used is one of the account <bdi>${givenName({ name: String(from) })}</bdi>, and this browser has signed in to <bdi>${givenName(account)}</bdi> since.`)}
-${paragraph(html`${link(home, 'Go to the home page of this account')}, or sign out and sign in with a key of the other.`)}`,
+    content: html`${ui.paragraph(html`Nothing was done. The page that you used is one of the account <bdi>${givenName({ name: String(from) })}</bdi>, and this browser has signed in to <bdi>${givenName(account)}</bdi> since.`)}
+${ui.paragraph(html`${ui.link(home, 'Go to the home page of this account')}, or sign out and sign in with a key of the other.`)}`,
   }
 }
 
-/** What went well. */
 const successes = {
   created: 'The payment is created. Open its page to pay it.',
   'created-without-page':
@@ -248,7 +237,6 @@ const others = {
 
 export type Code = keyof typeof successes | keyof typeof others
 
-/** `pence` is the amount that a refund has. */
 export type Done = { code: Code; pence?: number | undefined }
 
 const COOKIE = 'farthing_console_done'
@@ -256,36 +244,16 @@ const COOKIE = 'farthing_console_done'
 /** Seconds within which the next page has to be opened. */
 const SECONDS = 60
 
-/**
- * Lets the page `to` show a banner, once. A cookie names it, which the next page uses up: so it is not shown after a
- * reload, in another window, or to whoever types or shares an address.
- */
-function leaveBanner(
-  { request, config }: Visit,
-  reply: FastifyReply,
-  { to, done }: { to: string; done: Done },
-): void {
-  const [page] = to.split('?', 1)
-  const value = [done.code, done.pence, page].join('.')
-  setCookie(request, reply, config, { name: COOKIE, value, seconds: SECONDS })
-}
-
-/** The banner that was left for the page of this request. It is used up with that. */
 function takeBanner({ request, config, base }: Visit, reply: FastifyReply) {
   const [path] = request.originalUrl.split('?', 1)
   for (const value of cookiesNamed(request, COOKIE)) {
     const [code = '', pence = '', page] = value.split('.', 3)
     if (path !== `${base}/${page}`) continue
     setCookie(request, reply, config, { name: COOKIE, value: '', seconds: 0 })
-    return bannerOf(code, pence)
+    if (code === 'refunded' && /^\d{1,9}$/.test(pence))
+      return { text: `A refund of ${inPounds(Number(pence))} is submitted.`, success: true }
+    const text = new Map(Object.entries({ ...successes, ...others })).get(code)
+    return text === undefined ? undefined : { text, success: Object.hasOwn(successes, code) }
   }
   return undefined
-}
-
-/** `success`: it is green. */
-function bannerOf(code: string, pence: string) {
-  if (code === 'refunded' && /^\d{1,9}$/.test(pence))
-    return { text: `A refund of ${inPounds(Number(pence))} is submitted.`, success: true }
-  const text = new Map(Object.entries({ ...successes, ...others })).get(code)
-  return text === undefined ? undefined : { text, success: Object.hasOwn(successes, code) }
 }

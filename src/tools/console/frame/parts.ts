@@ -30,7 +30,6 @@ export const command = (line: string): Html => code(asTypedHere(line))
 export const copied = (name: string, text: string): Html =>
   html`<code class="farthing-code" data-copy="${name}">${text}</code>`
 
-/** What a key is called on pages: the one of the settings has no identifier. */
 export const nameOfKey = (key_id: string): string =>
   key_id.replace(/^configured$/, 'FARTHING_API_KEY').replace(/^configured/, 'FARTHING_API_KEYS ')
 
@@ -101,7 +100,6 @@ export const time = (ms: number): Html => {
 export const briefTime = (ms: number, now: number): Html =>
   timeAs(ms, shortTime(ms, now, 'seconds'))
 
-/** The time of day, in a list below the heading of its day. */
 export const timeOfDay = (ms: number): Html => timeAs(ms, partsOfTime(ms)[1])
 
 /** Without its milliseconds, which are in the title. */
@@ -114,7 +112,6 @@ const timeAs = (ms: number, text: Part, more?: Part): Html =>
 export const timeWithAge = (ms: number): Html =>
   timeAs(ms, partsOfTime(ms).join(' '), html` data-age`)
 
-/** The time in an identifier. */
 export const timeIn = (id: string): Html => time(timeOf(id))
 
 export const hidden = (name: string, value: string): Html =>
@@ -143,7 +140,6 @@ ${account && html`${hidden(ACCOUNT_FIELD, account.name)}\n`}${content}
 export const listing = (label: string, text: string): Html =>
   html`<pre class="farthing-listing" role="region" aria-label="${label}" data-copy>\n${text}</pre>`
 
-/** By their keys. */
 export type SummaryValues = Readonly<Record<string, string | Html | false | undefined>>
 
 /** Rows of a summary list, without those that have no value. Each has its key as element id, behind the prefix. */
@@ -161,10 +157,8 @@ export type Columns<Item> = Readonly<
   Record<string, Cell<Item> | LookOfColumn<Item> | false | undefined>
 >
 
-/** A column that is first in a card, such as the status. */
 export const leading = <Item>(cell: Cell<Item>): LookOfColumn<Item> => ({ cell, leads: true })
 
-/** A column of numbers. */
 export const numeric = <Item>(cell: Cell<Item>): LookOfColumn<Item> => ({ cell, numeric: true })
 
 type WideTable<Item> = Pick<Table, 'caption' | 'showsCaption'> & {
@@ -241,13 +235,11 @@ export const deliveryNames = new Map(
 export const deliveryName = (status: MessageStatus): string =>
   status === 'not listening' ? status : `${deliveryNames.get(status)} (${status})`
 
-/** The delivery status of a message, or of one attempt. */
 export function deliveryTag(status: ShownDelivery): Html {
   const [name, colour] = deliveries[status]
   return tag(name, colour)
 }
 
-/** On one line. */
 export const unbroken = (part: Part): Html => html`<span class="farthing-nowrap">${part}</span>`
 
 export type Mark = {

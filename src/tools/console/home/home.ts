@@ -3,41 +3,34 @@
 import { behaviourMeanings } from '../../../core/account.ts'
 import { timeOf } from '../../../core/ids.ts'
 import { inDigits } from '../../../core/money.ts'
-import { DAY } from '../../../core/time.ts'
+import { DAY, iso, MINUTE } from '../../../core/time.ts'
 import type { Status } from '../../../pay/payments/payment.ts'
 import { attemptsOf } from '../../../pay/webhooks/message-store.ts'
 import { activeWebhooks } from '../../../pay/webhooks/store.ts'
 import { webhookTitle } from '../../../pay/webhooks/webhook.ts'
-import { button, buttonGroup, buttonLink } from '../../../platform/web/components.ts'
+import { button, buttonGroup, buttonLink, details } from '../../../platform/web/components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import { findResend, isRunning } from '../../deliver/resend-store.ts'
-import { countFails, type Fails } from '../../explain/check/count.ts'
 import { MOST_COPIES } from '../../explain/check/find-mistake.ts'
+import { countFails, type Fails } from '../../explain/check/report.ts'
 import { isSignatureRefusal } from '../../explain/wrong-signature.ts'
 import { findPayments } from '../../lists/find-payments-store.ts'
 import { countStatuses } from '../../lists/payments-store.ts'
 import { newestFailures } from '../../lists/webhooks-store.ts'
-import { acceptedByHand } from '../../record/by-hand.ts'
 import { keptOf } from '../../record/space-store.ts'
 import { newestId } from '../../record/store.ts'
-import { firstMinute, MINUTES, readTraffic } from '../../record/traffic-store.ts'
+import {
+  firstMinute,
+  MINUTES,
+  type Minute,
+  readTraffic,
+  type Traffic,
+} from '../../record/traffic-store.ts'
 import { definePage } from '../frame/define-page.ts'
 import { refusalText } from '../frame/exchange.ts'
-import {
-  briefTime,
-  copied,
-  counted,
-  hidden,
-  link,
-  paragraph,
-  postForm,
-  statusTag,
-  untrusted,
-} from '../frame/parts.ts'
+import * as ui from '../frame/parts.ts'
 import type { AccountVisit } from '../frame/visit.ts'
-import { addressOfGroup, readRefusals } from '../requests/find.ts'
-import { refusedKeysPart, requestLine } from '../requests/list.ts'
-import { trafficPart } from './traffic.ts'
+import { addressOfGroup, readRefusals, refusedKeysPart, requestLine } from '../requests/list.ts'
 
 /** Payments of one status that are counted, so that a million of them cost no more than these. */
 const MOST_COUNTED = 1_000
@@ -69,9 +62,9 @@ ${attentionPart(visit, attention)}
 <h2 class="govuk-heading-m">Payments now</h2>
 ${countsPart(visit, counts)}
 <h2 class="govuk-heading-m">Your service</h2>
-${paragraph(html`Base URL of the API: ${copied('Base URL', visit.addresses.api)}`)}
+${ui.paragraph(html`Base URL of the API: ${ui.copied('Base URL', visit.addresses.api)}`)}
 ${behaviourPart(visit)}
-${paragraph(link(`${visit.site}/docs`, 'API documentation'))}`,
+${ui.paragraph(ui.link(`${visit.site}/docs`, 'API documentation'))}`,
   fails: data => data.fails,
   live: async visit => {
     const { exchange_id, payment } = await newestOf(visit)
@@ -80,8 +73,8 @@ ${paragraph(link(`${visit.site}/docs`, 'API documentation'))}`,
 })
 
 const behaviourPart = ({ account: { behaviour, parent }, root }: AccountVisit): Html =>
-  paragraph(
-    html`Behaviour: ${behaviour}. This account ${behaviourMeanings[behaviour]}.${parent === null && html` ${link(`${root}accounts`, 'Make a test account with the other')}`}`,
+  ui.paragraph(
+    html`Behaviour: ${behaviour}. This account ${behaviourMeanings[behaviour]}.${parent === null && html` ${ui.link(`${root}accounts`, 'Make a test account with the other')}`}`,
   )
 
 /** The newest exchange and the newest payment: what changes anything on the page is one of them. */
@@ -107,7 +100,7 @@ const firstSteps = ({ root }: AccountVisit): Html =>
 <ol class="govuk-list govuk-list--number govuk-list--spaced">
 <li>${buttonLink('make-payment', 'Make a payment', `${root}payments/new`)}
 <br>Choose how it ends, or pay it on its pages. It moves no money.</li>
-<li>${link(`${root}webhooks/new`, 'Register a webhook')}, so that your service is told what becomes of payments. Each message and its response are listed here.</li>
+<li>${ui.link(`${root}webhooks/new`, 'Register a webhook')}, so that your service is told what becomes of payments. Each message and its response are listed here.</li>
 <li>Send requests from your own service, to the base URL below and with the key of this account. Each of them is listed here, with its response.</li>
 </ol>`
 
@@ -115,13 +108,13 @@ const countsPart = ({ root }: AccountVisit, counts: Map<Status, number>): Html =
   html`<ul class="govuk-list farthing-counts">
 ${[...counts].map(
   ([status, found]) =>
-    html`<li>${statusTag(status)} ${link(
+    html`<li>${ui.statusTag(status)} ${ui.link(
       `${root}payments?status=${status}`,
       html`${found > MOST_COUNTED ? `more than ${inDigits(MOST_COUNTED)}` : inDigits(found)}<span class="govuk-visually-hidden"> ${status}</span>`,
     )}</li>
 `,
 )}</ul>
-${paragraph(html`Those of the last 7 days. ${link(`${root}payments`, 'All payments')}`)}`
+${ui.paragraph(html`Those of the last 7 days. ${ui.link(`${root}payments`, 'All payments')}`)}`
 
 const MOST_LINES = 5
 /** Webhooks that are looked at, and failed messages of each. */
@@ -145,19 +138,19 @@ const attentionPart = (
   { lines, more }: Awaited<ReturnType<typeof readAttention>>,
 ): Html =>
   lines.length === 0
-    ? paragraph('Nothing.')
+    ? ui.paragraph('Nothing.')
     : html`<ul class="farthing-attention" role="list">
 ${lines.map(
-  ({ text, help }, i) => html`<li>${paragraph(text)}
+  ({ text, help }, i) => html`<li>${ui.paragraph(text)}
 <div class="govuk-button-group">${help.map((each, nth) => helpPart(visit, each, `help-${i}-${nth}`))}</div></li>
 `,
 )}</ul>
-${more > 0 && paragraph(html`And ${more} more: ${link(`${visit.root}requests?show=refused`, 'all refused requests')}, ${link(`${visit.root}deliveries?status=FAILED`, 'all failed messages')}.`)}`
+${more > 0 && ui.paragraph(html`And ${more} more: ${ui.link(`${visit.root}requests?show=refused`, 'all refused requests')}, ${ui.link(`${visit.root}deliveries?status=FAILED`, 'all failed messages')}.`)}`
 
 const helpPart = ({ account, hasEnded }: AccountVisit, { text, href, posts }: Help, id: string) => {
   if (!posts) return buttonLink(id, text, href, { secondary: true })
-  const fields = Object.entries(posts).map(([name, value]) => hidden(name, value))
-  return !hasEnded && postForm(account, href, [fields, button({ id, text, secondary: true })])
+  const fields = Object.entries(posts).map(([name, value]) => ui.hidden(name, value))
+  return !hasEnded && ui.postForm(account, href, [fields, button({ id, text, secondary: true })])
 }
 
 /** A line for the failed messages of one webhook that ended alike. */
@@ -166,18 +159,14 @@ async function failedLines({ context, account, now, wall, root }: AccountVisit):
   const webhooks = (await activeWebhooks(database, account.room)).slice(-MOST_WEBHOOKS)
   const since = now - DAY
   const failures = await newestFailures(database, webhooks, { since, limit: MOST_FAILED })
-  const accepted = await acceptedByHand(database, failures)
   const isSending = isRunning(await findResend(database, account.room), wall)
-  const open = failures.filter(({ message_id }) => !accepted.has(message_id))
   return webhooks.flatMap(webhook => {
     const { webhook_id } = webhook
-    const own = open.filter(each => each.webhook_id === webhook_id)
+    const own = failures.filter(each => each.webhook_id === webhook_id)
     const byEnding = Map.groupBy(own, each => attemptsOf(each).at(-1)?.result ?? '')
-    // Never sent, because the webhook or its payment was gone.
-    byEnding.delete('')
-    const name = link(
+    const name = ui.link(
       `${root}webhooks/${webhook_id}?delivery=FAILED`,
-      untrusted(webhookTitle(webhook)),
+      ui.untrusted(webhookTitle(webhook)),
     )
     const again = isSending
       ? { text: 'See what is sent again', href: `${root}deliveries` }
@@ -191,7 +180,7 @@ async function failedLines({ context, account, now, wall, root }: AccountVisit):
       const message = `${root}messages/${newest?.message_id}`
       const status = newest ? attemptsOf(newest).at(-1)?.status_code : undefined
       return {
-        text: html`${count}${count >= MOST_FAILED && ' or more'} ${count === 1 ? 'message' : 'messages'} to ${name} failed, the newest at ${newest && briefTime(timeOf(newest.message_id), now)}: ${untrusted(result)}`,
+        text: html`${count}${count >= MOST_FAILED && ' or more'} ${count === 1 ? 'message' : 'messages'} to ${name} failed, the newest at ${newest && ui.briefTime(timeOf(newest.message_id), now)}: ${ui.untrusted(result)}`,
         help: [
           isSignatureRefusal(status ?? null)
             ? {
@@ -207,10 +196,9 @@ async function failedLines({ context, account, now, wall, root }: AccountVisit):
   })
 }
 
-/** The fails of the check. */
 function checkLines({ root, now }: AccountVisit, { fails, at }: Fails): Line[] {
   if (fails === 0) return []
-  const text = html`${counted(fails, 'thing')} would break in production${at !== undefined && html`, counted at ${briefTime(at, now)}`}`
+  const text = html`${ui.counted(fails, 'thing')} would break in production${at !== undefined && html`, counted at ${ui.briefTime(at, now)}`}`
   return [{ text, help: [{ text: 'Show the check', href: `${root}check` }] }]
 }
 
@@ -229,7 +217,7 @@ async function refusedLines(visit: AccountVisit) {
         : [`${inDigits(found)} × ${context.summaries.get(operation) ?? operation}`, 'the newest, ']
     return [
       {
-        text: html`${untrusted(what)} refused, ${which}at ${briefTime(exchange.at, now)}: ${untrusted(why)}`,
+        text: html`${ui.untrusted(what)} refused, ${which}at ${ui.briefTime(exchange.at, now)}: ${ui.untrusted(why)}`,
         help: [
           { text: 'Show the request', href: `${root}requests/${exchange.exchange_id}` },
           ...(found > 1 ? [{ text: 'Show all like it', href: root + addressOfGroup(group) }] : []),
@@ -239,3 +227,62 @@ async function refusedLines(visit: AccountVisit) {
   })
   return { lines, total }
 }
+
+/** Units of the picture, which is as wide as there is room. */
+const WIDTH = 600
+const HEIGHT = 120
+const GAP = 6
+
+const minuteOf = (ms: number): string => iso(ms).slice(11, 16)
+
+function trafficPart({ minutes, keptSince }: Traffic): Html {
+  const sum = (count: 'requests' | 'refused' | 'unkept') =>
+    minutes.reduce((all, minute) => all + minute[count], 0)
+  const [requests, refused, unkept] = [sum('requests'), sum('refused'), sum('unkept')]
+  const text = `${ui.counted(requests, 'request')} to /v1, ${inDigits(refused)} of them refused`
+  return html`${ui.paragraph(html`<strong id="requests-made">${inDigits(requests)}</strong> ${requests === 1 ? 'request' : 'requests'} to /v1, <strong id="requests-refused">${inDigits(refused)}</strong> of them refused.`)}
+${unkept > 0 && ui.paragraph(`${inDigits(unkept)} more requests, page steps and attempts were only counted, because there were too many to record.`)}
+${keptSince !== undefined && ui.paragraph(`The record is full, so it begins at ${iso(keptSince)}: what came before is not counted here.`)}
+${bars(minutes, text)}
+${details('The bars as a table', table(minutes))}`
+}
+
+function bars(minutes: readonly Minute[], text: string): Html {
+  const most = Math.max(0, ...minutes.map(({ requests }) => requests))
+  const from = minuteOf(minutes[0]?.from ?? 0)
+  const to = minuteOf((minutes.at(-1)?.from ?? 0) + MINUTE)
+  return html`<svg class="farthing-bars" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-labelledby="bars-title" xmlns="http://www.w3.org/2000/svg">
+<title id="bars-title">Requests a minute from ${from} to ${to} UTC: ${text}</title>
+<path class="farthing-bars__line" d="M0 ${HEIGHT - 0.5}H${WIDTH}"></path>
+${minutes.map((minute, i) => bar(minute, i, most))}</svg>
+<p class="farthing-bars__ends"><span>${from}</span> <span>${to} UTC</span></p>
+<p class="farthing-bars__key"><span class="farthing-bars__answered">answered</span> <span class="farthing-bars__refused">refused</span> ${most > 0 && html`<span>at most ${inDigits(most)} a minute</span>`}</p>`
+}
+
+/** The refused part is at the foot, and narrower, so that it can be told without its colour. */
+function bar({ from, requests, refused }: Minute, position: number, most: number): Html {
+  const width = WIDTH / MINUTES
+  const height = (count: number) => (count === 0 ? 0 : Math.max(3, (count / most) * (HEIGHT - 4)))
+  const [all, foot] = [height(requests), height(refused)]
+  const x = position * width + GAP / 2
+  const shape = (className: string, left: number, wide: number, high: number) =>
+    html`<rect class="${className}" x="${round(left)}" y="${round(HEIGHT - high)}" width="${round(wide)}" height="${round(high)}"></rect>`
+  return html`<g><title>${minuteOf(from)}: ${inDigits(requests)}, refused ${inDigits(refused)}</title>${
+    requests > 0 && shape('farthing-bars__all', x, width - GAP, all)
+  }${refused > 0 && shape('farthing-bars__foot', x + 6, width - GAP - 12, foot)}</g>
+`
+}
+
+const round = (length: number): string => String(Math.round(length * 10) / 10)
+
+const table = (minutes: readonly Minute[]): Html =>
+  ui.wideTable(minutes.toReversed(), {
+    caption: 'Requests to /v1 by the minute, newest first',
+    columns: {
+      'Minute (UTC)': ({ from }) => minuteOf(from),
+      Requests: ui.numeric(({ requests }) => inDigits(requests)),
+      Refused: ui.numeric(({ refused }) => inDigits(refused)),
+      'Only counted':
+        minutes.some(({ unkept }) => unkept > 0) && ui.numeric(({ unkept }) => inDigits(unkept)),
+    },
+  })

@@ -12,7 +12,6 @@ import {
 } from '../../../pay/payments/payment.ts'
 import { refundSummary } from '../../../pay/payments/refund.ts'
 import { createRefund } from '../../../pay/refunds/commands.ts'
-import { formBody } from '../../../platform/http/body.ts'
 import { pageFault } from '../../../platform/http/errors.ts'
 import type { ToolContext } from '../../context.ts'
 import { type ActionName, recordAction } from '../../record/action.ts'
@@ -22,11 +21,9 @@ import type { PageVisit } from '../frame/list.ts'
 import type { Code, Done, Next } from '../frame/page.ts'
 import { type AccountVisit, pageAddress } from '../frame/visit.ts'
 
-/** The last parts of the addresses of the forms. */
 export const paths = ['complete', 'capture', 'cancel', 'refund'] as const
 type Path = (typeof paths)[number]
 
-/** The field of the refund form: pounds. */
 export const AMOUNT = 'amount'
 
 /** undefined where the state of the payment did not allow it any more. */
@@ -41,7 +38,7 @@ export type PaymentAction = {
   when: (payment: Payment, isHeld: boolean) => boolean
   /** The state that it leads to. */
   to: (payment: Payment) => Status
-  run: (visit: AccountVisit, payment: Payment) => Promise<Outcome>
+  run: (visit: PageVisit, payment: Payment) => Promise<Outcome>
 }
 
 const isOpen = (payment: Payment): boolean => isPayable(statusOf(payment))
@@ -137,7 +134,7 @@ export async function perform(
   path: Path,
   payment: Payment,
 ): Promise<Next | Typed> {
-  const end = formBody(visit.request).get('scenario')
+  const end = visit.form.get('scenario')
   const alike = paymentActions.filter(
     each => each.path === path && (each.end === undefined || each.end === end),
   )
@@ -172,12 +169,8 @@ async function move(
   return { code: trigger === 'capture' ? 'captured' : 'cancelled-by-api' }
 }
 
-async function refund(
-  { context, account, request }: AccountVisit,
-  payment: Payment,
-): Promise<Outcome> {
+async function refund({ context, account, form }: PageVisit, payment: Payment): Promise<Outcome> {
   const { amount_available: available } = refundSummary(payment)
-  const form = formBody(request)
   const amount = penceIn((form.get(AMOUNT) ?? '').trim())
   if (amount === undefined || amount < 1 || amount > available) {
     const range = `from ${inPounds(1)} to ${inPounds(available)}`

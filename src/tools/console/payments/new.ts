@@ -19,18 +19,17 @@ import { readNewPayment } from '../../../pay/payments/request.ts'
 import { findPayment } from '../../../pay/payments/store.ts'
 import { createRefund } from '../../../pay/refunds/commands.ts'
 import { askedFor } from '../../../platform/http/addresses.ts'
-import { formBody } from '../../../platform/http/body.ts'
 import type { Json } from '../../../platform/http/fields.ts'
 import { button, buttonGroup, details } from '../../../platform/web/components.ts'
-import { checkbox, input, select } from '../../../platform/web/form-components.ts'
+import { checkbox } from '../../../platform/web/form-components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import { offersTo } from '../../steer/offers.ts'
 import { wantedOf } from '../../steer/scenario-wire.ts'
 import { definePage } from '../frame/define-page.ts'
-import { POUNDS, submit, type Typed, textIn, typedIn } from '../frame/form.ts'
+import { type FormFields, fieldParts, POUNDS, submit, type Typed, textIn } from '../frame/form.ts'
 import type { PageVisit } from '../frame/list.ts'
 import type { Code, Next } from '../frame/page.ts'
-import { link, paragraph, postForm, statusTag, untrusted } from '../frame/parts.ts'
+import * as ui from '../frame/parts.ts'
 import { type AccountVisit, pageOfAddress, signInFirst, type Visit } from '../frame/visit.ts'
 import { act, endOf } from './actions.ts'
 
@@ -40,7 +39,7 @@ export const newPayment = definePage({
   makes: true,
   narrow: true,
   show: (visit, _, typed?: Typed) => newPaymentForm(visit, typed),
-  actions: { create: { run: create } },
+  actions: { create },
 })
 
 /** The page to which its user returns. Who pays is seldom who has signed in here. */
@@ -53,18 +52,18 @@ export const back = definePage({
   read: ({ context, account, id, now }) => findPayment(context.database, account.room, id, now),
   show: (visit, payment) =>
     payment
-      ? html`${paragraph(html`${isPayable(statusOf(payment)) ? 'The payment is still open:' : 'The payment has ended:'} ${statusTag(statusOf(payment))}`)}
-${paragraph(html`${inPounds(payment.given.amount)}, ${untrusted(payment.given.reference)}. Here your own service would read the payment, and show your user what came of it.`)}
-${paragraph(link(`${visit.root}payments/${visit.id}`, 'Its timeline'))}
-${!visit.hasEnded && paragraph(link(`${visit.root}payments/new`, 'Make another payment'))}`
+      ? html`${ui.paragraph(html`${isPayable(statusOf(payment)) ? 'The payment is still open:' : 'The payment has ended:'} ${ui.statusTag(statusOf(payment))}`)}
+${ui.paragraph(html`${inPounds(payment.given.amount)}, ${ui.untrusted(payment.given.reference)}. Here your own service would read the payment, and show your user what came of it.`)}
+${ui.paragraph(ui.link(`${visit.root}payments/${visit.id}`, 'Its timeline'))}
+${!visit.hasEnded && ui.paragraph(ui.link(`${visit.root}payments/new`, 'Make another payment'))}`
       : returned(visit),
 })
 
 /** The same whether there is such a payment or not. */
 function returned({ request, site }: Visit): Html {
   const page = pageOfAddress(request.originalUrl)
-  return html`${paragraph('The service that made the payment knows its result.')}
-${paragraph(link(`${site}/console/${signInFirst(page)}`, 'Sign in to see the payment'))}`
+  return html`${ui.paragraph('The service that made the payment knows its result.')}
+${ui.paragraph(ui.link(`${site}/console/${signInFirst(page)}`, 'Sign in to see the payment'))}`
 }
 
 /** A payment that is made in a state, with the code of the endpoints that lead there. */
@@ -88,13 +87,14 @@ export const readyMade: Record<string, Ready> = {
 const NO_DETAILS = { prefilled_cardholder_details: undefined }
 
 /** The text fields, in the order of the page. */
-const fields = {
-  amount: {
-    ...POUNDS,
-    label: 'Amount in pounds',
-    sentence: 'Enter an amount in pounds, from 0.00 to 100000.00',
-    right: { amount: 1 },
-  },
+export const amount = {
+  ...POUNDS,
+  label: 'Amount in pounds',
+  sentence: 'Enter an amount in pounds, from 0.00 to 100000.00',
+  right: { amount: 1 },
+}
+const main = {
+  amount,
   reference: { label: 'Reference', right: { reference: 'R' } },
   description: { label: 'Description', right: { description: 'D' } },
   return_url: {
@@ -102,6 +102,8 @@ const fields = {
     hint: 'Without one the user returns to a page of this console',
     right: { return_url: 'https://example.org/', authorisation_mode: 'web' },
   },
+}
+const prefilled = {
   email: { label: 'Email', right: { email: undefined } },
   cardholder_name: { label: 'Name on the card', right: NO_DETAILS },
   line1: { label: 'Address line 1', right: NO_DETAILS },
@@ -110,22 +112,32 @@ const fields = {
   postcode: { label: 'Postcode', right: NO_DETAILS },
   country: { label: 'Country', hint: 'Two letters, such as GB', right: NO_DETAILS },
 }
-type Text = keyof typeof fields
+const scenario = { label: 'How it ends', right: {} }
+const ADDRESS = ['line1', 'line2', 'city', 'postcode', 'country']
 
-const TEXTS = Object.keys(fields) as Text[] // its keys
-const MORE = { scenario: { label: 'How it ends', right: {} } }
-const PREFILLED = TEXTS.slice(TEXTS.indexOf('email'))
-const ADDRESS = ['line1', 'line2', 'city', 'postcode', 'country'] as const
-
-const modes = {
-  web: 'The user pays on the payment pages',
-  moto: 'By post or telephone, on the payment pages (moto)',
-  moto_api: 'Your service sends the card (moto_api)',
+const choices: FormFields = {
+  mode: {
+    label: 'How it is paid',
+    options: [
+      ['web', 'The user pays on the payment pages'],
+      ['moto', 'By post or telephone, on the payment pages (moto)'],
+      ['moto_api', 'Your service sends the card (moto_api)'],
+    ],
+    right: {},
+  },
+  language: {
+    label: 'Language of the payment pages',
+    options: [
+      ['en', 'English'],
+      ['cy', 'Welsh'],
+    ],
+    right: {},
+  },
 }
 
 /** The body for the API, without an amount where none can be read. `back` is where the user returns unless said otherwise. */
 function bodyIn(form: URLSearchParams, back: string): Json {
-  const text = (name: Text) => textIn(form, name)
+  const text = (name: string) => textIn(form, name)
   const mode = form.get('mode')
   const isWeb = mode !== 'moto_api'
   const billing_address = Object.fromEntries(ADDRESS.map(name => [name, text(name)]))
@@ -150,71 +162,48 @@ const aliases = {
   capture: 'scenario',
 }
 
-/** How a payment ends, if nobody decides it on its page. Nothing while control is off. */
-export const scenarioField = (
+/** How a payment ends, if nobody decides it on its page. No field while control is off. */
+export function scenarioField(
   { account, config }: AccountVisit,
   about: 'Payment' | 'Charge',
   first: string,
-  typed: Typed | undefined,
-): Html | false =>
-  config.control &&
-  select({
-    ...typedIn(typed, 'scenario'),
-    label: MORE.scenario.label,
-    options: [
-      { value: '', text: first },
-      ...[...offersTo(account.behaviour, about)].map(([value, { text }]) => ({ value, text })),
-    ],
-  })
+): FormFields {
+  const offers = [...offersTo(account.behaviour, about)]
+  const options = [['', first], ...offers.map(([name, { text }]) => [name, text] as const)] as const
+  return config.control ? { scenario: { ...scenario, options } } : {}
+}
 
-/** What the form says of that. */
-function scenarioIn(form: URLSearchParams, { account, config }: AccountVisit) {
+function scenarioIn({ account, config, form }: PageVisit) {
   const offer = offersTo(account.behaviour).get(form.get('scenario') ?? '')
   return config.control ? offer?.plan : undefined
 }
 
-/** What the fields have at first. */
 const defaults = (now: number) => ({
   amount: '14.50',
   reference: `CONSOLE-${iso(now).slice(11, 19).replaceAll(':', '')}`,
   description: 'A payment made in the console',
 })
 
-/** With `typed` it is the response to the form. */
 function newPaymentForm(visit: AccountVisit, typed: Typed | undefined): Html {
   const { account, root, now } = visit
-  const first: Partial<Record<string, string>> = defaults(now)
-  const field = (name: Text) => input({ ...typedIn(typed, name, first[name]), ...fields[name] })
-  const isPrefilled = PREFILLED.some(name => typed?.form.get(name) || typed?.errors[name])
+  const isPrefilled = Object.keys(prefilled).some(
+    name => typed?.form.get(name) || typed?.errors[name],
+  )
   const action = `${root}payments/new/create`
-  const content = html`${TEXTS.filter(name => !PREFILLED.includes(name)).map(field)}
-${select({
-  ...typedIn(typed, 'mode', 'web'),
-  label: 'How it is paid',
-  options: Object.entries(modes).map(([value, text]) => ({ value, text })),
-})}
-${select({
-  ...typedIn(typed, 'language', 'en'),
-  label: 'Language of the payment pages',
-  options: [
-    { value: 'en', text: 'English' },
-    { value: 'cy', text: 'Welsh' },
-  ],
-})}
-${scenarioField(visit, 'Payment', 'as its user decides', typed)}
-${checkbox({
-  name: 'delayed_capture',
-  label: 'Capture it later',
-  hint: 'Once it is paid it waits in capturable until it is captured',
-  checked: typed?.form.has('delayed_capture') ?? false,
-})}
-${details('Prefilled details', html`${PREFILLED.map(field)}`, { id: 'prefilled', open: isPrefilled })}
+  const fields = { ...main, ...choices, ...scenarioField(visit, 'Payment', 'as its user decides') }
+  const content = html`${fieldParts(typed, fields, defaults(now))}${checkbox({
+    name: 'delayed_capture',
+    label: 'Capture it later',
+    hint: 'Once it is paid it waits in capturable until it is captured',
+    checked: typed?.form.has('delayed_capture') ?? false,
+  })}
+${details('Prefilled details', fieldParts(typed, prefilled), { id: 'prefilled', open: isPrefilled })}
 ${button({ id: 'create', text: 'Create the payment' })}`
   return html`<h2 class="govuk-heading-m">Ready-made</h2>
-${paragraph('Each makes a payment of £14.50 and brings it into its state. Webhooks are sent as usual.')}
-${postForm(account, action, readyButtons)}
+${ui.paragraph('Each makes a payment of £14.50 and brings it into its state. Webhooks are sent as usual.')}
+${ui.postForm(account, action, readyButtons)}
 <h2 class="govuk-heading-m">Your own</h2>
-${postForm(account, action, content)}`
+${ui.postForm(account, action, content)}`
 }
 
 const readyButtons = buttonGroup(
@@ -224,18 +213,16 @@ const readyButtons = buttonGroup(
 )
 
 async function create(visit: PageVisit): Promise<Next | Typed> {
-  const form = formBody(visit.request)
-  const name = form.get('ready') ?? ''
+  const name = visit.form.get('ready') ?? ''
   const ready = Object.hasOwn(readyMade, name) ? readyMade[name] : undefined
-  const fields = ready ? new URLSearchParams({ ...defaults(visit.now), ...ready.fields }) : form
-  return submitPayment(visit, bodyIn(fields, backAddress(visit)), ready)
+  const made = ready && new URLSearchParams({ ...defaults(visit.now), ...ready.fields })
+  return submitPayment(visit, bodyIn(made ?? visit.form, backAddress(visit)), ready)
 }
 
-/** Makes the payment of a form, or returns the form with its errors. */
 export function submitPayment(visit: PageVisit, body: Json, ready?: Ready): Promise<Next | Typed> {
   const back = backAddress(visit)
-  const form = formBody(visit.request)
-  const planned = ready ? undefined : scenarioIn(form, visit)
+  const planned = ready ? undefined : scenarioIn(visit)
+  const fields = { ...main, ...prefilled, scenario }
   /** As the API does, but that the page of the console to which a user returns may be at http. */
   const read = (body: Json) => {
     const { behaviour } = visit.account
@@ -249,23 +236,17 @@ export function submitPayment(visit: PageVisit, body: Json, ready?: Ready): Prom
     const scenario = planned && wantedOf(planned, behaviour, fields.authorisation_mode)
     return { fields, scenario }
   }
-  return submit(form, { fields: { ...fields, ...MORE }, body, read, aliases }, wanted =>
-    makePayment(visit, { ...wanted, back, ready }),
+  return submit(visit, { fields, body, read, aliases }, wanted =>
+    makePayment(visit, wanted, back, ready),
   )
-}
-
-type Wanted = {
-  fields: NewPayment
-  /** How it ends. */
-  scenario: Scenario | undefined
-  back: string
-  ready: Ready | undefined
 }
 
 /** The API's own create, and then the steps of a ready-made payment. No plan of the account acts on it. */
 async function makePayment(
   { context, account, addresses }: AccountVisit,
-  { fields, scenario: applied, back, ready }: Wanted,
+  { fields, scenario: applied }: { fields: NewPayment; scenario: Scenario | undefined },
+  back: string,
+  ready?: Ready,
 ): Promise<Next> {
   const isOwn = fields.return_url === back
   const { payment, overtaken, refund } = await act(

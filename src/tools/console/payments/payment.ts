@@ -13,18 +13,7 @@ import { findExchanges } from '../../record/store.ts'
 import { definePage } from '../frame/define-page.ts'
 import type { Typed } from '../frame/form.ts'
 import { linkBack, type PageVisit } from '../frame/list.ts'
-import {
-  code,
-  counted,
-  link,
-  listing,
-  paragraph,
-  refundedText,
-  statusTag,
-  summaryRows,
-  time,
-  untrusted,
-} from '../frame/parts.ts'
+import * as ui from '../frame/parts.ts'
 import { type AccountVisit, accountVisitOf, type ConsoleContext, existing } from '../frame/visit.ts'
 import { paths, perform } from './actions.ts'
 import { statesPart, webhooksPart } from './picture.ts'
@@ -36,9 +25,9 @@ export const payment = definePage({
   path: 'payments/{payment_id}',
   read,
   title: (_, { payment }) => `${headingOf(payment)}, ${payment.given.reference}`,
-  heading: (_, { payment }) => html`${headingOf(payment)} ${statusTag(statusOf(payment))}`,
+  heading: (_, { payment }) => html`${headingOf(payment)} ${ui.statusTag(statusOf(payment))}`,
   above: (visit, { payment }) => html`${linkBack(visit, 'payments', 'Payments')}
-<span class="govuk-caption-l">${untrusted(payment.given.reference)}</span>`,
+<span class="govuk-caption-l">${ui.untrusted(payment.given.reference)}</span>`,
   show(visit, { payment, rows }, refused?: Typed) {
     const masked = maskedOf(visit, payment)
     const steps = timelineOf(rows)
@@ -46,20 +35,19 @@ export const payment = definePage({
     const hidden = steps.length - shown.length
     const address = `payments/${payment.payment_id}`
     const reason = reasonFor(stateOf(payment))
-    return html`${paragraph(html`${refundedText(payment)}${payment.refunded_amount > 0 && ' · '}${code(payment.payment_id)}${reason && html`, ${reason}`}`)}
+    return html`${ui.paragraph(html`${ui.refundedText(payment)}${payment.refunded_amount > 0 && ' · '}${ui.code(payment.payment_id)}${reason && html`, ${reason}`}`)}
 ${statesPart(visit, payment, rows.refunds, refused)}
 ${webhooksPart(visit, steps)}
-${details('Summary for a colleague', listing('Summary', summary(payment, steps, `${visit.addresses.api}${visit.base}/${address}`)), { id: 'summary' })}
-${paragraph(html`${link(`${visit.root}${address}/report.json`, 'Download JSON')} (all of it, without secrets)`)}
+${details('Summary for a colleague', ui.listing('Summary', summary(payment, steps, `${visit.addresses.api}${visit.base}/${address}`)), { id: 'summary' })}
+${ui.paragraph(html`${ui.link(`${visit.root}${address}/report.json`, 'Download JSON')} (all of it, without secrets)`)}
 <h2 class="govuk-heading-m">Timeline</h2>
-${paragraph('Times are UTC. The time of a request is when it began.')}
+${ui.paragraph('Times are UTC. The time of a request is when it began.')}
 ${timelineView({ ...visit, payment, steps: shown, hasWebhooks: rows.webhooks.length > 0 })}
-${hidden > 0 && paragraph(`Not shown: ${counted(hidden, 'step')} between the first ${FIRST_STEPS} and the last ${LAST_STEPS}.`)}
+${hidden > 0 && ui.paragraph(`Not shown: ${ui.counted(hidden, 'step')} between the first ${FIRST_STEPS} and the last ${LAST_STEPS}.`)}
 <h2 class="govuk-heading-m">Details</h2>
 ${summaryList(detailRows(visit, payment, rows))}
-${details('The payment as GET returns it', listing('Payment', JSON.stringify(masked, null, 2)))}`
+${details('The payment as GET returns it', ui.listing('Payment', JSON.stringify(masked, null, 2)))}`
   },
-  /** What its timeline shows, in short. */
   async live(visit) {
     const { database } = visit.context
     const payment = await paymentOf(visit)
@@ -80,12 +68,11 @@ ${details('The payment as GET returns it', listing('Payment', JSON.stringify(mas
   actions: Object.fromEntries(
     paths.map(path => [
       path,
-      { run: async (visit: PageVisit) => perform(visit, path, await paymentOf(visit)) },
+      async (visit: PageVisit) => perform(visit, path, await paymentOf(visit)),
     ]),
   ),
 })
 
-/** All of it as JSON. */
 export const reportRoute = (context: ConsoleContext): Route => ({
   method: 'GET',
   path: '/console/payments/{payment_id}/report.json',
@@ -103,7 +90,6 @@ export const reportRoute = (context: ConsoleContext): Route => ({
 
 type PaymentVisit = Pick<PageVisit, 'context' | 'account' | 'now' | 'id'>
 
-/** The payment in the path. */
 const paymentOf = async ({ context, account, now, id }: PaymentVisit) =>
   existing(await findPayment(context.database, account.room, id, now))
 
@@ -114,7 +100,6 @@ async function read(visit: PaymentVisit) {
 
 const headingOf = ({ given }: Payment): string => `Payment of ${inPounds(given.amount)}`
 
-/** The payment as GET answers it, without the secret of its token. */
 const maskedOf = ({ addresses }: AccountVisit, payment: Payment): object =>
   JSON.parse(JSON.stringify(presentPayment(payment, addresses)).replaceAll(payment.secret, MASK))
 
@@ -122,7 +107,6 @@ const maskedOf = ({ addresses }: AccountVisit, payment: Payment): object =>
 const FIRST_STEPS = 50
 const LAST_STEPS = 200
 
-/** Of the refunds in its details the newest. */
 const LAST_REFUNDS = 50
 
 const ends = (steps: Step[]): Step[] =>
@@ -159,18 +143,22 @@ function detailRows({ root }: AccountVisit, payment: Payment, { refunds }: Rows)
   const earlier = refunds.length - LAST_REFUNDS
   const filled = Object.entries(facts).filter(([, value]) => value)
   return [
-    { id: 'detail-created', key: 'Date created', value: time(timeOf(payment_id)) },
-    ...summaryRows('detail', {
-      Agreement: agreement_id && link(`${root}agreements/${agreement_id}`, agreement_id),
+    { id: 'detail-created', key: 'Date created', value: ui.time(timeOf(payment_id)) },
+    ...ui.summaryRows('detail', {
+      Agreement: agreement_id && ui.link(`${root}agreements/${agreement_id}`, agreement_id),
     }),
-    ...filled.map(([key, value = ''], i) => ({ id: `detail-${i}`, key, value: untrusted(value) })),
+    ...filled.map(([key, value = ''], i) => ({
+      id: `detail-${i}`,
+      key,
+      value: ui.untrusted(value),
+    })),
     ...refunds.slice(-LAST_REFUNDS).map(({ refund_id, amount }, i) => ({
       id: `refund-${i}`,
       key: 'Refund',
-      value: html`${inPounds(amount)}, ${time(timeOf(refund_id))}, ${code(refund_id)}`,
+      value: html`${inPounds(amount)}, ${ui.time(timeOf(refund_id))}, ${ui.code(refund_id)}`,
     })),
-    ...summaryRows('refunds', {
-      'Not shown': earlier > 0 && `${counted(earlier, 'earlier refund')}`,
+    ...ui.summaryRows('refunds', {
+      'Not shown': earlier > 0 && `${ui.counted(earlier, 'earlier refund')}`,
     }),
   ]
 }

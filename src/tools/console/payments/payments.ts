@@ -1,45 +1,127 @@
-/** The list of payments. */
-
 import { timeOf } from '../../../core/ids.ts'
-import { inDigits, inPounds } from '../../../core/money.ts'
+import { inDigits, inPounds, penceIn } from '../../../core/money.ts'
 import type { Database } from '../../../core/ports.ts'
-import { type Payment, statusOf } from '../../../pay/payments/payment.ts'
+import { type Payment, statuses, statusOf } from '../../../pay/payments/payment.ts'
 import { findPayment } from '../../../pay/payments/store.ts'
 import { findRefundOfAccount } from '../../../pay/refunds/store.ts'
 import { findMessage } from '../../../pay/webhooks/message-store.ts'
 import { findWebhook } from '../../../pay/webhooks/store.ts'
 import { buttonLink } from '../../../platform/web/components.ts'
 import { type Html, html, type Part } from '../../../platform/web/html.ts'
-import { countListed, findPayments } from '../../lists/find-payments-store.ts'
+import {
+  countListed,
+  findPayments,
+  MOST_BEGINNINGS,
+  MOST_SEARCHED,
+  type PaymentFilter,
+  type Sought,
+} from '../../lists/find-payments-store.ts'
 import { type Delivery, deliveriesOf } from '../../lists/payments-store.ts'
 import { findExchange } from '../../record/store.ts'
 import { definePage } from '../frame/define-page.ts'
 import {
   addressFrom,
   type CursorPage,
+  dayFilter,
+  type Filters,
   filterForm,
   isFiltered,
   isId,
+  oneOf,
+  type PageVisit,
   pageLinks,
   readPage,
+  spanIn,
 } from '../frame/list.ts'
-import {
-  type Columns,
-  counted,
-  deliveryNames,
-  emptyState,
-  joined,
-  leading,
-  link,
-  paragraph,
-  refundedText,
-  statusTag,
-  timeOfDay,
-  untrusted,
-  wideTable,
-} from '../frame/parts.ts'
+import * as ui from '../frame/parts.ts'
 import { type AccountVisit, pageAddress } from '../frame/visit.ts'
-import { filterOf, filters, noMatch, scopeOf, type Visit } from './find.ts'
+
+const REFUNDED = 'refunded'
+
+const filters = {
+  q: { label: 'Reference, ID, email, amount or metadata', type: 'search', isSlow: true },
+  status: oneOf('Status', [...statuses, REFUNDED], {
+    nameOf: status => (status === REFUNDED ? 'refunded, wholly or partly' : status),
+  }),
+  from: dayFilter('From (UTC)'),
+  to: dayFilter('To (UTC)'),
+} satisfies Filters
+type Visit = PageVisit<typeof filters>
+type Filtered = Visit['values']
+
+const filterOf = ({ q, status, from, to }: Filtered, now: number): PaymentFilter => ({
+  status: status === REFUNDED ? 'success' : status || undefined,
+  refunded: status === REFUNDED,
+  from: spanIn(from, now)?.begin,
+  until: spanIn(to, now)?.end,
+  sought: q === '' ? undefined : soughtIn(q),
+})
+
+/** Digits alone are part of a reference; with a pound sign or two decimals they are an amount. */
+const AMOUNT = /^(£.*|[\d,]+\.\d\d)$/
+const METADATA = /^metadata\.([^=]+)=(.*)$/is
+
+function soughtIn(text: string): Sought {
+  const pence = AMOUNT.test(text) ? penceIn(text) : undefined
+  if (pence !== undefined) return { by: 'amount', pence }
+  const [, name, value] = METADATA.exec(text) ?? []
+  if (name !== undefined && value !== undefined) return { by: 'metadata', name, value }
+  return { by: text.includes('@') ? 'email' : 'reference', text }
+}
+
+const scope = ({ status }: PaymentFilter): string =>
+  `the newest ${inDigits(MOST_SEARCHED)} payments${status ? ` with the status ${status}` : ''}`
+
+const references = (filter: PaymentFilter): string =>
+  filter.status
+    ? `A whole reference is looked for among all payments, a part of one among ${scope(filter)}.`
+    : `A whole reference is looked for among all payments, the beginning of one among the newest ${inDigits(MOST_BEGINNINGS)}, and a part from its middle among the newest ${inDigits(MOST_SEARCHED)}.`
+
+/** Where it was looked, for a search that does not look through all payments. */
+function scopeOf(filter: PaymentFilter): Html | false {
+  const { sought, refunded } = filter
+  if (!sought && !refunded) return false
+  return ui.paragraph(
+    sought?.by === 'reference' ? references(filter) : `These are found among ${scope(filter)}.`,
+  )
+}
+
+/** No results: what was searched, and what the field understands. */
+const noMatch = ({ site }: AccountVisit, values: Filtered, filter: PaymentFilter): Html =>
+  html`${ui.paragraph('There are no results for the filters you used.')}
+${ui.paragraph(html`Searched: ${ui.joined(searched(values, filter))}. ${filter.sought?.by === 'reference' && references(filter)}`)}
+${filter.sought && whatFieldUnderstands}
+${ui.paragraph(html`${ui.link(`${site}/docs`, 'The API searches by more')}: name, card and agreement.`)}`
+
+const whatFieldUnderstands = html`<p class="govuk-body">The field understands:</p>
+<ul class="govuk-list govuk-list--bullet">
+<li>an identifier of a payment, a refund, a message, a webhook or a request, in any case: it opens its page</li>
+<li>a reference or a part of one, in any case</li>
+<li>a part of an email address, with its ${ui.code('@')}</li>
+<li>${ui.code('metadata.name=value')}, with the whole value</li>
+<li>an amount in pounds: ${ui.code('£77.77')} or ${ui.code('77.77')}</li>
+</ul>`
+
+const searched = ({ status, from, to }: Filtered, filter: PaymentFilter): Part[] => [
+  filter.sought && soughtText(filter.sought, scope(filter)),
+  status && html`status ${ui.untrusted(status)}`,
+  from && html`from ${ui.untrusted(from)}`,
+  to && html`to ${ui.untrusted(to)}`,
+  !filter.sought && 'the payments of the last 7 days',
+]
+
+function soughtText(sought: Sought, scope: string): Html {
+  switch (sought.by) {
+    case 'amount':
+      return html`the amount ${inPounds(sought.pence)} among ${scope}`
+    case 'metadata':
+      return html`metadata ${ui.untrusted(sought.name)} with the value ${ui.untrusted(sought.value)} among ${scope}`
+    case 'email':
+      return html`email addresses and references with ${ui.untrusted(sought.text)} among ${scope}`
+    case 'reference':
+      return html`references with ${ui.untrusted(sought.text)}`
+  }
+}
 
 export const payments = definePage({
   path: 'payments',
@@ -53,31 +135,28 @@ export const payments = definePage({
   show: (visit, data) =>
     html`${!visit.hasEnded && buttonLink('make-payment', 'Make a payment', `${visit.root}payments/new`)}
 ${filterForm(visit, {}, { id: 'search', text: 'Search' })}
-${paragraph(daysOf(visit))}
+${ui.paragraph(daysOf(visit))}
 ${data && listPart(visit, data)}`,
   live: true,
-  entries: data => data?.page.items.map(({ payment_id }) => payment_id) ?? [],
+  entries: data => data?.page.ids ?? [],
 })
 
 const daysOf = ({ here, values }: Visit): Html => {
   const days = { Today: 'today', Yesterday: 'yesterday', 'Last 7 days': '' }
   const links = Object.entries(days).map(([text, day]) =>
-    link(pageAddress(here, { ...values, from: day, to: day }), text),
+    ui.link(pageAddress(here, { ...values, from: day, to: day }), text),
   )
-  return joined(links, ' · ')
+  return ui.joined(links, ' · ')
 }
 
-/** The list; undefined where a filter cannot be read. */
 async function read(visit: Visit) {
   const { context, account, now, values, errors, cursor } = visit
   const { database } = context
   if (Object.keys(errors).length > 0) return undefined
   const filter = filterOf(values, now)
   const options = { account, now, filter }
-  const page = await readPage(
-    cursor,
-    ({ payment_id }: Payment) => payment_id,
-    (range, part) => findPayments(database, options, range, part),
+  const page = await readPage<Payment>(cursor, 'payment_id', (range, part) =>
+    findPayments(database, options, range, part),
   )
   const place = await placeOf(database, options, page)
   return { filter, page, place, deliveries: await deliveriesOf(database, page.items) }
@@ -104,7 +183,6 @@ async function pageOfId({ context, account, now, values }: Visit): Promise<strin
   return exchange && `requests/${id}`
 }
 
-/** Payments that are counted. */
 const MOST_COUNTED = 10_000
 
 /** "1 to 50 of 5,037 payments"; undefined where counting would take as long as the search. */
@@ -118,7 +196,7 @@ async function placeOf(
   const all = (count: number) =>
     count > MOST_COUNTED
       ? `more than ${inDigits(MOST_COUNTED)} payments`
-      : counted(count, 'payment')
+      : ui.counted(count, 'payment')
   if (!newer && !older) return all(items.length)
   if (options.filter.sought || options.filter.refunded) return undefined
   const [total, before] = await Promise.all([
@@ -134,8 +212,8 @@ function listPart(visit: Visit, { filter, page, place, deliveries }: Data): Html
   if (page.items.length === 0)
     return isFiltered(visit)
       ? noMatch(visit, values, filter)
-      : emptyState(visit, 'There are no payments in the last 7 days', 'make one', 'payments/new')
-  return html`${place !== undefined && paragraph(place)}
+      : ui.emptyState(visit, 'There are no payments in the last 7 days', 'make one', 'payments/new')
+  return html`${place !== undefined && ui.paragraph(place)}
 ${scopeOf(filter)}
 ${paymentTable({
   caption: 'Payments, newest first',
@@ -153,27 +231,28 @@ type PaymentTable = {
   caption: string
   payments: readonly Payment[]
   addressOf: (payment: Payment) => string
-  /** The columns before the time. */
-  more: Columns<Payment>
+  more: ui.Columns<Payment>
 }
 
 export const paymentTable = ({ caption, payments, addressOf, more }: PaymentTable): Html =>
-  wideTable(payments, {
+  ui.wideTable(payments, {
     caption,
     at: ({ payment_id }) => timeOf(payment_id),
     columns: {
-      Reference: payment => link(addressOf(payment), untrusted(payment.given.reference)),
+      Reference: payment => ui.link(addressOf(payment), ui.untrusted(payment.given.reference)),
       Amount: { cell: ({ given }) => inPounds(given.amount), numeric: true, leads: true },
-      Status: leading(payment => html`${statusTag(statusOf(payment))} ${refundedText(payment)}`),
+      Status: ui.leading(
+        payment => html`${ui.statusTag(statusOf(payment))} ${ui.refundedText(payment)}`,
+      ),
       ...more,
-      Created: ({ payment_id }) => timeOfDay(timeOf(payment_id)),
+      Created: ({ payment_id }) => ui.timeOfDay(timeOf(payment_id)),
     },
   })
 
 /** A failure leads to its message, which says why. */
 function webhooks({ root }: AccountVisit, deliveries: readonly Delivery[]): Part {
   if (deliveries.length === 0) return 'none'
-  const parts = [...deliveryNames].flatMap(([status, name]) =>
+  const parts = [...ui.deliveryNames].flatMap(([status, name]) =>
     deliveries
       .filter(each => each.status === status)
       .map(({ found, message_id }) => {
@@ -182,5 +261,5 @@ function webhooks({ root }: AccountVisit, deliveries: readonly Delivery[]): Part
         return html`<a class="govuk-link${status === 'FAILED' && ' farthing-failed'}" href="${root}messages/${message_id}">${text}</a>`
       }),
   )
-  return joined(parts)
+  return ui.joined(parts)
 }

@@ -18,17 +18,7 @@ import { actionForm } from '../frame/define-page.ts'
 import { POUNDS, type Typed, typedIn } from '../frame/form.ts'
 import type { PageVisit } from '../frame/list.ts'
 import { deliveryOf } from '../frame/message-attempts.ts'
-import {
-  counted,
-  link,
-  type Mark,
-  marksRow,
-  paragraph,
-  refundedText,
-  statusTag,
-  timeWithAge,
-  untrusted,
-} from '../frame/parts.ts'
+import * as ui from '../frame/parts.ts'
 import type { AccountVisit } from '../frame/visit.ts'
 import { AMOUNT, type PaymentAction, paymentActions } from './actions.ts'
 import type { MissingMessage, ShownMessage, Step } from './timeline.ts'
@@ -51,7 +41,7 @@ export function statesPart(
   refused: Typed | undefined,
 ): Html {
   const { events } = payment
-  const [refunded, newest] = [refundedText(payment), refunds.at(-1)]
+  const [refunded, newest] = [ui.refundedText(payment), refunds.at(-1)]
   const now = events.at(-1)
   const isHeld = refunds.some(({ scenario }) => scenario === 'held')
   const possible = visit.hasEnded ? [] : paymentActions.filter(({ when }) => when(payment, isHeld))
@@ -64,14 +54,14 @@ export function statesPart(
 <ol class="farthing-states" aria-label="States of the payment">
 ${events.map(event => {
   const reason = reasonFor(event)
-  const text = html`${statusTag(event.status)}<br>${timeWithAge(event.at)}${reason && html`<br>${reason}`}`
+  const text = html`${ui.statusTag(event.status)}<br>${ui.timeWithAge(event.at)}${reason && html`<br>${reason}`}`
   return stateView(event === now ? 'now' : 'past', text)
-})}${refunded && newest && stateView('past', html`${refunded}<br>${timeWithAge(timeOf(newest.refund_id))}`)}${next.map(status => stateView('next', html`${status}<br>${NOT_YET}`))}</ol>
-${others.length > 0 && paragraph(`It can also end as ${others.join(', ').replace(/, (\w+)$/, ' or $1')}.`)}
+})}${refunded && newest && stateView('past', html`${refunded}<br>${ui.timeWithAge(timeOf(newest.refund_id))}`)}${next.map(status => stateView('next', html`${status}<br>${NOT_YET}`))}</ol>
+${others.length > 0 && ui.paragraph(`It can also end as ${others.join(', ').replace(/, (\w+)$/, ' or $1')}.`)}
 <div class="farthing-actions">
 ${[...Map.groupBy(possible, ({ path }) => path)].map(([path, alike]) => actionForm(visit, path, path === 'refund' ? html`${refundField(payment, refused)}${alike.map(actionButton)}` : alike.map(actionButton), 'farthing-filter'))}
 </div>
-${!visit.hasEnded && possible.length === 0 && paragraph(`Nothing more can happen: ${refundSummary(payment).status === 'full' ? 'it is refunded in full' : 'the payment has ended'}.`)}`
+${!visit.hasEnded && possible.length === 0 && ui.paragraph(`Nothing more can happen: ${refundSummary(payment).status === 'full' ? 'it is refunded in full' : 'the payment has ended'}.`)}`
 }
 
 const NOT_YET = html`<span class="farthing-step__facts">not yet</span>`
@@ -109,7 +99,6 @@ function refundField(payment: Payment, refused: Typed | undefined): Html {
   })
 }
 
-/** The most webhooks that are shown. */
 const MOST_SHOWN = 10
 
 export function webhooksPart(visit: AccountVisit, steps: readonly Step[]): Html | false {
@@ -128,18 +117,17 @@ export function webhooksPart(visit: AccountVisit, steps: readonly Step[]): Html 
     html`<h2 class="govuk-heading-m">Webhooks</h2>
 <ul class="farthing-told" role="list">
 ${ids.slice(0, MOST_SHOWN).map(id => rowView(visit, id, messages.get(id) ?? [], missing.get(id) ?? []))}</ul>
-${rest > 0 && paragraph(`And ${counted(rest, 'more webhook')}.`)}`
+${rest > 0 && ui.paragraph(`And ${ui.counted(rest, 'more webhook')}.`)}`
   )
 }
 
-/** One webhook: its messages about the payment, and why it got no other. */
 function rowView(
   visit: AccountVisit,
   webhook_id: string,
   messages: readonly ShownMessage[],
   missing: readonly MissingMessage[],
 ): Html {
-  const marks = messages.map((each): Mark => {
+  const marks = messages.map((each): ui.Mark => {
     const { message, again } = each
     return {
       status: deliveryOf(message, visit, again),
@@ -151,9 +139,9 @@ function rowView(
   const { webhook = '' } = messages[0] ?? missing[0] ?? {}
   const whyNot = missing.map(({ why }) => (marks.length > 0 ? `no other message: ${why}` : why))
   const texts = [...new Set([...messages.map(textOf), ...whyNot])].join('; ')
-  return html`<li>${link(`${visit.root}webhooks/${webhook_id}`, untrusted(webhook))}
-${marks.length > 0 && marksRow('Messages', marks)}
-<span>${untrusted(texts)}</span></li>
+  return html`<li>${ui.link(`${visit.root}webhooks/${webhook_id}`, ui.untrusted(webhook))}
+${marks.length > 0 && ui.marksRow('Messages', marks)}
+<span>${ui.untrusted(texts)}</span></li>
 `
 }
 
@@ -161,5 +149,5 @@ ${marks.length > 0 && marksRow('Messages', marks)}
 function textOf({ attempts, again }: ShownMessage): string {
   const result = attempts.at(-1)?.ending.result
   if (result === undefined) return 'no attempt yet'
-  return `${counted(attempts.length, 'attempt')}, ${result}${again ? ', sent again and accepted' : ''}`
+  return `${ui.counted(attempts.length, 'attempt')}, ${result}${again ? ', sent again and accepted' : ''}`
 }

@@ -9,21 +9,10 @@ import { ACCEPTED_WRONG, answerToWrong } from '../../explain/wrong-signature.ts'
 import { actionText } from '../../record/action.ts'
 import type { Exchange } from '../../record/exchange.ts'
 import { MASK } from '../../record/mask.ts'
-import { inProduction } from '../check/findings.ts'
+import { inProduction } from '../check/check.ts'
 import { agentOf, endings, orderNote, refusalText } from '../frame/exchange.ts'
 import { againPart, nameOfAttempt, type ShownAttempt } from '../frame/message-attempts.ts'
-import {
-  code,
-  counted,
-  dayName,
-  deliveryTag,
-  joined,
-  link,
-  nameOfKey,
-  paragraph,
-  timeOfDay,
-  untrusted,
-} from '../frame/parts.ts'
+import * as ui from '../frame/parts.ts'
 import type { AccountVisit } from '../frame/visit.ts'
 import type { MissingMessage, ShownMessage, Step } from './timeline.ts'
 
@@ -43,11 +32,11 @@ export function timelineView(timeline: Timeline): Html {
   const { origin } = timeline.payment
   const causesAbove = new Set<string>()
   const days = Map.groupBy(timeline.steps, ({ at }) => iso(at).slice(0, 10))
-  return html`${!timeline.hasWebhooks && paragraph(html`No messages are sent about this payment, because the account has no webhook. ${!timeline.hasEnded && link(`${timeline.root}webhooks/new`, 'Register one')}`)}
-${origin && paragraph(origins[origin])}
+  return html`${!timeline.hasWebhooks && ui.paragraph(html`No messages are sent about this payment, because the account has no webhook. ${!timeline.hasEnded && ui.link(`${timeline.root}webhooks/new`, 'Register one')}`)}
+${origin && ui.paragraph(origins[origin])}
 ${orderNote(timeline.steps.flatMap(({ exchange }) => exchange ?? []))}
 ${[...days].map(
-  ([day, steps]) => html`<h3 class="govuk-heading-s">${dayName(Date.parse(day))}</h3>
+  ([day, steps]) => html`<h3 class="govuk-heading-s">${ui.dayName(Date.parse(day))}</h3>
 <ol class="farthing-timeline" role="list">
 ${steps.map(step => stepView(timeline, step, causesAbove))}</ol>
 `,
@@ -59,13 +48,13 @@ function stepView(timeline: Timeline, step: Step, causesAbove: Set<string>): Htm
   const caused = [
     ...(events.length > 0 ? [stateLine(events)] : []),
     ...refunds.map(
-      ({ refund_id, amount }) => html`refund of ${inPounds(amount)}, ${code(refund_id)}`,
+      ({ refund_id, amount }) => html`refund of ${inPounds(amount)}, ${ui.code(refund_id)}`,
     ),
     ...messages.map(each => messageView(timeline, each, causesAbove)),
     ...missingLines(timeline, missing),
   ]
   return html`<li class="farthing-step">
-<h4 class="farthing-step__heading">${timeOfDay(step.at)} ${headingOf(timeline, step)}</h4>
+<h4 class="farthing-step__heading">${ui.timeOfDay(step.at)} ${headingOf(timeline, step)}</h4>
 ${exchange && factsOf(timeline, exchange)}
 ${exchange && inProduction(exchange.facts?.broken)}
 ${caused.length > 0 && html`<ul class="farthing-step__caused" role="list">${caused.map(line => html`<li>${line}</li>\n`)}</ul>`}
@@ -83,38 +72,37 @@ function headingOf({ root, payment }: Timeline, { exchange, refunds }: Step): Pa
     return `${by === 'control' ? 'Through /control' : 'In the console'}: ${what}${scenario ? `, ${scenario}` : ''}`
   }
   if (kind === 'out')
-    return link(
+    return ui.link(
       `${root}requests/${exchange_id}`,
-      html`Message by hand → ${untrusted(result ?? '')}`,
+      html`Message by hand → ${ui.untrusted(result ?? '')}`,
     )
   const form = kind === 'page' && exchange.request_body?.text
   const short = path
     .replace(payment.payment_id, `${payment.payment_id.slice(0, 6)}${MASK}`)
     .replace(`${MASK}${MASK}`, MASK)
   const answer = status === null ? 'no response' : String(status)
-  return link(
+  return ui.link(
     `${root}requests/${exchange_id}`,
-    html`${method} ${untrusted(query ? `${short}?${query}` : short)}${form && html` ${untrusted(form)}`} → ${answer}`,
+    html`${method} ${ui.untrusted(query ? `${short}?${query}` : short)}${form && html` ${ui.untrusted(form)}`} → ${answer}`,
   )
 }
 
-/** How long it took, with which key or in what browser, and how it ended. */
 function factsOf({ root }: Timeline, exchange: Exchange): Html | undefined {
   const { kind, ms, key_id, code, field, ended, by_hand } = exchange
   if (exchange.asked)
-    return html`<p class="farthing-step__facts">${link(`${root}messages/${exchange.message_id}`, untrusted(exchange.asked.sentence))}</p>`
+    return html`<p class="farthing-step__facts">${ui.link(`${root}messages/${exchange.message_id}`, ui.untrusted(exchange.asked.sentence))}</p>`
   if (kind === 'action') return undefined
   const why = code && (refusalText(exchange) ?? field)
   const facts: Part[] = [
     `${inDigits(Math.round(ms))} ms`,
-    code && html`refused with ${code}${why !== undefined && html`: ${untrusted(why)}`}`,
-    key_id && `key ${nameOfKey(key_id)}`,
+    code && html`refused with ${code}${why !== undefined && html`: ${ui.untrusted(why)}`}`,
+    key_id && `key ${ui.nameOfKey(key_id)}`,
     kind === 'page' && agentOf(exchange),
     by_hand && nameOfAttempt(by_hand),
     answerToWrong(exchange) === 'accepted' && tag(ACCEPTED_WRONG, 'red'),
     endings[ended],
   ]
-  return html`<p class="farthing-step__facts">${joined(facts, ' · ')}</p>`
+  return html`<p class="farthing-step__facts">${ui.joined(facts, ' · ')}</p>`
 }
 
 const reasons: Record<FailureCode, string> = {
@@ -129,7 +117,6 @@ const reasons: Record<FailureCode, string> = {
 export const reasonFor = ({ code }: PaymentEvent): string | undefined =>
   code && `${code} (${reasons[code]})`
 
-/** The states in order, with the reason for the last. */
 function stateLine(events: readonly PaymentEvent[]): Html {
   const last = events.at(-1)
   const reason = last && reasonFor(last)
@@ -145,7 +132,7 @@ function messageView(
   const { root } = timeline
   const { message_id, event_type } = message
   const alike = [...Map.groupBy(attempts, ({ ending }) => ending.result).values()]
-  return html`${link(`${root}messages/${message_id}`, event_type)} → ${untrusted(webhook)}: ${deliveryTag(statusAt(message, timeline))} ${attempts.length === 0 ? 'no attempt yet' : counted(attempts.length, 'attempt')}${again && '.'}${againPart(again, timeline.now)}
+  return html`${ui.link(`${root}messages/${message_id}`, event_type)} → ${ui.untrusted(webhook)}: ${ui.deliveryTag(statusAt(message, timeline))} ${attempts.length === 0 ? 'no attempt yet' : ui.counted(attempts.length, 'attempt')}${again && '.'}${againPart(again, timeline.now)}
 ${
   alike.length > 0 &&
   html`<ol class="farthing-step__attempts" role="list">${alike.map(
@@ -162,11 +149,11 @@ function attemptsView(timeline: Timeline, attempts: readonly ShownAttempt[]): Ht
     // The exchange of an attempt is written a moment after it.
     const isMissing = timeline.now - at >= 2_000
     const when = exchange
-      ? link(`${timeline.root}requests/${exchange.exchange_id}`, timeOfDay(at))
-      : html`${timeOfDay(at)}${isMissing && ' (response not recorded)'}`
+      ? ui.link(`${timeline.root}requests/${exchange.exchange_id}`, ui.timeOfDay(at))
+      : html`${ui.timeOfDay(at)}${isMissing && ' (response not recorded)'}`
     return html` at ${when}${ms !== null && ` in ${Math.round(ms)} ms`}`
   })
-  return html`${untrusted(attempts[0]?.ending.result ?? '')}${joined(times, ',')}`
+  return html`${ui.untrusted(attempts[0]?.ending.result ?? '')}${ui.joined(times, ',')}`
 }
 
 /** Why they failed. It stands once for each webhook: `causesAbove` has what stands above. */
@@ -181,10 +168,9 @@ function causeView(
   if (!ending || !cause || causesAbove.has(`${webhook_id} ${cause}`)) return false
   causesAbove.add(`${webhook_id} ${cause}`)
   const isSignature = ending.status === 401 || ending.status === 403
-  return html`<br>${untrusted(cause)}${isSignature && html` ${link(`${root}signature?message=${message_id}`, 'Compare signatures')}`}`
+  return html`<br>${ui.untrusted(cause)}${isSignature && html` ${ui.link(`${root}signature?message=${message_id}`, 'Compare signatures')}`}`
 }
 
-/** The most webhooks without a message that are named. */
 const MOST_NAMED = 10
 
 function missingLines({ root }: Timeline, missing: readonly MissingMessage[]): Html[] {
@@ -193,8 +179,8 @@ function missingLines({ root }: Timeline, missing: readonly MissingMessage[]): H
   return [
     ...named.map(
       ({ webhook_id, webhook, why }) =>
-        html`no message to ${link(`${root}webhooks/${webhook_id}`, untrusted(webhook))}: ${why}`,
+        html`no message to ${ui.link(`${root}webhooks/${webhook_id}`, ui.untrusted(webhook))}: ${why}`,
     ),
-    ...(rest > 0 ? [html`no message to ${counted(rest, 'more webhook')}`] : []),
+    ...(rest > 0 ? [html`no message to ${ui.counted(rest, 'more webhook')}`] : []),
   ]
 }

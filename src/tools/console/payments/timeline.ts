@@ -26,7 +26,6 @@ export type ShownMessage = {
   again: AcceptedSend | undefined
 }
 
-/** A webhook that got no message, and why. */
 export type MissingMessage = { webhook_id: string; webhook: string; why: string }
 
 export type Step = {
@@ -38,7 +37,6 @@ export type Step = {
   refunds: Refund[]
   messages: ShownMessage[]
   missing: MissingMessage[]
-  /** How many equal reads followed. */
   more: number
 }
 
@@ -69,7 +67,6 @@ export function timelineOf(rows: Rows): Step[] {
 
 type Drawn = Omit<Step, 'missing'>
 
-/** By their identifiers. */
 type Known = { messages: Map<string, ShownMessage>; refunds: Map<string, Refund> }
 
 function recordedStep(exchange: Exchange, { payment, folded }: Rows, known: Known): Drawn {

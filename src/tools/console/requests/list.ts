@@ -1,8 +1,10 @@
 /** The list of requests: refusals in groups, then all of them, with what was only counted between. */
 
 import type { Account } from '../../../core/account.ts'
+import { RECORDED_BODY_BYTES } from '../../../core/budgets.ts'
 import { inDigits } from '../../../core/money.ts'
 import type { Database } from '../../../core/ports.ts'
+import { MINUTE } from '../../../core/time.ts'
 import type { Range } from '../../../platform/database/select.ts'
 import { tag } from '../../../platform/web/components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
@@ -12,8 +14,11 @@ import {
   byBeginning,
   countExchanges,
   type ExchangeFilter,
+  findExchange,
   findExchanges,
+  groupRefusals,
   newestId,
+  type Refusals,
 } from '../../record/store.ts'
 import { MINUTES } from '../../record/traffic-store.ts'
 import { definePage, MOST_NEWER } from '../frame/define-page.ts'
@@ -21,37 +26,146 @@ import { agentOf, orderNote, refusalText, shortened } from '../frame/exchange.ts
 import {
   addressFrom,
   type CursorPage,
+  dayFilter,
+  type Filters,
   filterForm,
   isFiltered,
   isFirst,
+  isId,
+  linkOnly,
+  oneOf,
+  type PageVisit,
   pageLinks,
   readPage,
+  spanIn,
 } from '../frame/list.ts'
-import {
-  code,
-  counted,
-  emptyState,
-  leading,
-  link,
-  numeric,
-  paragraph,
-  paymentPart,
-  time,
-  timeOfDay,
-  unbroken,
-  untrusted,
-  wideTable,
-} from '../frame/parts.ts'
-import {
-  filterOf,
-  filters,
-  KINDS,
-  noMatch,
-  readRefusals,
-  refusalsPart,
-  searched,
-  type Visit,
-} from './find.ts'
+import * as ui from '../frame/parts.ts'
+import { type AccountVisit, pageAddress } from '../frame/visit.ts'
+
+const KINDS = ['api', 'page'] as const
+
+const NONE = '-'
+
+const shows = {
+  refused: ['Refused (4xx and 5xx)', { refused: true }],
+  '2xx': ['2xx', { class: 2 }],
+  '4xx': ['4xx', { refused: true, class: 4 }],
+  '5xx': ['5xx', { refused: true, class: 5 }],
+  'in-production': ['Different in production', { broken: true }],
+} as const satisfies Record<string, [text: string, ExchangeFilter]>
+type Show = keyof typeof shows
+
+const LAST_MINUTES = '5'
+
+/** Milliseconds within which a request is written after it began. */
+const WRITTEN_LATER = 2_000
+
+/** `code`, `field` and `told` are those of a group of refusals. */
+const filters = {
+  show: oneOf('Status', Object.keys(shows) as Show[], { nameOf: show => shows[show][0] }),
+  operation: { label: 'Operation' },
+  payment: { label: 'Payment: ID or whole reference' },
+  text: { label: 'Text in the address or a body', type: 'search', isSlow: true },
+  last: oneOf('When', [LAST_MINUTES], {
+    all: 'The last 24 hours',
+    nameOf: minutes => `The last ${minutes} minutes`,
+  }),
+  from: dayFilter('From (UTC)'),
+  to: dayFilter('To (UTC)'),
+  code: linkOnly,
+  field: linkOnly,
+  told: linkOnly,
+} satisfies Filters
+type Visit = PageVisit<typeof filters>
+
+export const addressOfGroup = ({ operation, code, field, told }: Refusals): string =>
+  pageAddress('requests', {
+    show: 'refused',
+    operation,
+    code: code ?? NONE,
+    field: field ?? NONE,
+    told: told ?? NONE,
+  })
+
+function filterOf({ values, wall }: Visit): ExchangeFilter & { text?: string } {
+  const { show, operation, payment, text, last, from, to, code, field, told } = values
+  const [begin, end] = [spanIn(from, wall)?.begin, spanIn(to, wall)?.end]
+  const orNone = (value: string) => (value === NONE ? null : value)
+  return {
+    kinds: KINDS,
+    ...(show && shows[show][1]),
+    ...(operation && { operation }),
+    ...(payment &&
+      (isId(payment) ? { payment_id: payment.toLowerCase() } : { reference: payment })),
+    ...(text && { text }),
+    ...(last && { recordedSince: wall - Number(last) * MINUTE }),
+    ...(begin !== undefined && { recordedSince: begin }),
+    ...(end !== undefined && { recordedUntil: end + WRITTEN_LATER }),
+    ...(code && { code: orNone(code) }),
+    ...(field && { field: orNone(field) }),
+    ...(told && { told: orNone(told) }),
+  }
+}
+
+/** No results: what was searched, and what the fields that were used understand. */
+const noMatch = (visit: Visit): Html =>
+  html`${ui.paragraph('There are no results for the filters you used.')}
+${ui.paragraph(html`Searched: ${ui.joined(searched(visit).map(ui.untrusted))}, among the requests that are kept: those of the last 24 hours, at most 10,000 of an account (1,000 of a test account).`)}
+${visit.values.payment && ui.paragraph('The field for the payment understands an identifier, and a whole reference in any case.')}
+${visit.values.text && ui.paragraph(`The field for a text understands any part of an address or of a body as it was sent, in any case; of long bodies the first ${RECORDED_BODY_BYTES / 1024} KiB are kept.`)}`
+
+function searched({ context, values }: Visit): string[] {
+  const { show, operation, payment, text, last, from, to, code, field } = values
+  const words = [
+    show && shows[show][0],
+    context.summaries.get(operation) ?? operation,
+    code === NONE ? '' : code,
+    field && field !== NONE ? `about ${field}` : '',
+    payment && `of the payment ${payment}`,
+    text && `with the text ${text}`,
+    last && `the last ${last} minutes`,
+    from && `from ${from}`,
+    to && `to ${to}`,
+  ]
+  return words.filter(part => part !== '')
+}
+
+/** The newest groups since a time of the machine, each with its newest request if that is kept, and how many there are. */
+export async function readRefusals(
+  { context: { database }, account: { room } }: AccountVisit,
+  { most = 20, since }: { most?: number; since?: number } = {},
+) {
+  const all = await groupRefusals(database, room, since)
+  const groups = all
+    .slice(0, most)
+    .map(async group => ({ ...group, exchange: await findExchange(database, room, group.newest) }))
+  return { groups: await Promise.all(groups), total: all.length }
+}
+
+const refusalsPart = (
+  { root, context }: AccountVisit,
+  { groups, total }: Awaited<ReturnType<typeof readRefusals>>,
+): Html | false =>
+  total > 0 &&
+  html`<h2 class="govuk-heading-m" id="refusals">Refusals</h2>
+${ui.wideTable(groups, {
+  caption: 'Refused requests of the last 24 hours that are alike',
+  columns: {
+    Operation: group =>
+      ui.link(
+        root + addressOfGroup(group),
+        context.summaries.get(group.operation) ?? group.operation,
+      ),
+    Code: group => group.code ?? `${group.status}`,
+    Field: ({ field }) => field !== null && ui.unbroken(ui.code(field)),
+    'How often': ui.numeric(({ found }) => inDigits(found)),
+    Newest: ({ newest, exchange }) =>
+      exchange ? ui.link(`${root}requests/${newest}`, ui.time(exchange.at)) : ui.timeIn(newest),
+    'What the newest was told': ({ exchange }) =>
+      ui.untrusted((exchange && refusalText(exchange)) ?? ''),
+  },
+})}
+${total > groups.length && ui.paragraph(`The newest ${groups.length} of ${total} kinds are shown.`)}`
 
 const MOST_GAPS = 10_000
 
@@ -63,10 +177,8 @@ export const requests = definePage({
     const { context, values, cursor, account } = visit
     const { database } = context
     const filter = filterOf(visit)
-    const page = await readPage<Exchange>(
-      cursor,
-      ({ exchange_id }) => exchange_id,
-      (range, part) => findExchanges(database, account.room, { ...filter, ...range }, part),
+    const page = await readPage<Exchange>(cursor, 'exchange_id', (range, part) =>
+      findExchanges(database, account.room, { ...filter, ...range }, part),
     )
     const [oldest] = await findExchanges(database, account.room, {}, { limit: 1, order: 'oldest' })
     return {
@@ -80,22 +192,22 @@ export const requests = definePage({
   title: visit => ['Requests', ...searched(visit)].join(', '),
   heading: () => 'Requests',
   show(visit, { page, gaps, refusals, oldest, refusedKeys }) {
-    const operation = [...visit.context.summaries].map(([value, text]) => ({ value, text }))
+    const operation = [...visit.context.summaries]
     const isEmpty = page.items.length + gaps.length === 0
     return html`${refusals && refusalsPart(visit, refusals)}
 ${
   isEmpty && !isFiltered(visit)
-    ? emptyState(
+    ? ui.emptyState(
         visit,
         'No request of the last 24 hours is recorded',
-        html`send one to ${code(visit.addresses.api)} with the key of this account`,
+        html`send one to ${ui.code(visit.addresses.api)} with the key of this account`,
       )
-    : html`<h2 class="govuk-heading-m">${isFiltered(visit) ? untrusted(searched(visit).join(', ')) : 'All requests'}</h2>
+    : html`<h2 class="govuk-heading-m">${isFiltered(visit) ? ui.untrusted(searched(visit).join(', ')) : 'All requests'}</h2>
 ${filterForm(visit, { operation })}
-${hasOwnClock(visit.account) && paragraph('From and To are on the machine’s clock.')}
-${!isFiltered(visit) && paragraph(link(`${visit.here}?show=refused`, 'Only refused'))}
+${hasOwnClock(visit.account) && ui.paragraph('From and To are on the machine’s clock.')}
+${!isFiltered(visit) && ui.paragraph(ui.link(`${visit.here}?show=refused`, 'Only refused'))}
 ${isEmpty ? noMatch(visit) : list(visit, page, gaps)}
-${oldest && paragraph(html`The record of this account begins at ${time(oldest.at)}.`)}`
+${oldest && ui.paragraph(html`The record of this account begins at ${ui.time(oldest.at)}.`)}`
 }
 ${refusedKeysPart(refusedKeys)}`
   },
@@ -131,7 +243,7 @@ const hasOwnClock = ({ clock_offset, frozen_at }: Account): boolean =>
 /** They belong to no account, so whoever has a wrong key finds them nowhere else. */
 export const refusedKeysPart = (count: number): Html | false =>
   count > 0 &&
-  html`<p class="govuk-body" id="refused-keys">In the last ${MINUTES} minutes ${counted(count, 'request')} had no key or one that is not known here.</p>`
+  html`<p class="govuk-body" id="refused-keys">In the last ${MINUTES} minutes ${ui.counted(count, 'request')} had no key or one that is not known here.</p>`
 
 /** The gaps next to the requests that are shown, newest first. Those before the next page are shown with it. */
 function gapsAmong(
@@ -152,18 +264,18 @@ function gapsAmong(
 
 const list = (visit: Visit, page: CursorPage<Exchange>, gaps: Exchange[]): Html =>
   html`${orderNote(page.items)}
-${wideTable(inOrder([...page.items, ...gaps]), {
+${ui.wideTable(inOrder([...page.items, ...gaps]), {
   caption: 'Requests, newest first',
   at: ({ at }) => at,
   noteOf: ({ gap }) => gap && gapNote(gap),
   columns: {
-    Time: ({ at }) => timeOfDay(at),
+    Time: ({ at }) => ui.timeOfDay(at),
     Request: { cell: exchange => requestLink(visit, exchange), leads: true, wide: true },
-    Status: leading(statusPart),
-    Took: numeric(exchange => unbroken(tookText(exchange))),
+    Status: ui.leading(statusPart),
+    Took: ui.numeric(exchange => ui.unbroken(tookText(exchange))),
     Payment: ({ payment_id, reference }) =>
       payment_id !== null &&
-      link(`${visit.root}payments/${payment_id}`, paymentPart(payment_id, reference)),
+      ui.link(`${visit.root}payments/${payment_id}`, ui.paymentPart(payment_id, reference)),
   },
 })}
 ${pageLinks(visit, 'Requests', page)}`
@@ -189,10 +301,9 @@ const REASONS: Record<Bound, string> = {
 
 function gapNote({ count, refused, from, to, bounds }: Gap): Html {
   const reasons = bounds.toSorted().map(bound => REASONS[bound])
-  return html`${counted(count, 'request')} between ${time(from)} and ${time(to)} ${count === 1 ? 'was' : 'were'} not kept${refused > 0 && `, ${inDigits(refused)} of them refused`}: ${reasons.join('; ')}`
+  return html`${ui.counted(count, 'request')} between ${ui.time(from)} and ${ui.time(to)} ${count === 1 ? 'was' : 'were'} not kept${refused > 0 && `, ${inDigits(refused)} of them refused`}: ${reasons.join('; ')}`
 }
 
-/** Long addresses are cut in lists. */
 export const requestLine = ({ method, path, query }: Exchange): string =>
   shortened(`${method} ${path}${query && `?${query}`}`, 200)
 
@@ -200,10 +311,9 @@ export const tookText = ({ ms }: Exchange): string => `${inDigits(ms)} ms`
 
 function requestLink(visit: Visit, exchange: Exchange): Html {
   const address = addressFrom(visit, `${visit.root}requests/${exchange.exchange_id}`)
-  return html`${link(address, untrusted(requestLine(exchange)))}${exchange.kind === 'page' && html` (${agentOf(exchange)})`}`
+  return html`${ui.link(address, ui.untrusted(requestLine(exchange)))}${exchange.kind === 'page' && html` (${agentOf(exchange)})`}`
 }
 
-/** The status, and the code and the field of a refusal. */
 export function statusPart(exchange: Exchange): string | Html {
   const text = statusText(exchange)
   const answer = answerToWrong(exchange)
@@ -211,7 +321,7 @@ export function statusPart(exchange: Exchange): string | Html {
     return html`${tag(text, answer === 'accepted' ? 'red' : 'green')} ${answer} a wrong signature`
   if (!exchange.refused) return text
   const description = refusalText(exchange)
-  return html`${tag(text, 'red')} ${exchange.code} ${description === undefined ? exchange.field && code(exchange.field) : untrusted(description)}`
+  return html`${tag(text, 'red')} ${exchange.code} ${description === undefined ? exchange.field && ui.code(exchange.field) : ui.untrusted(description)}`
 }
 
 export const statusText = ({ status }: Exchange): string =>

@@ -1,5 +1,3 @@
-/** One recorded exchange: a request to the API or to the hosted pages, or an attempt to deliver a message. */
-
 import { findPayment } from '../../../pay/payments/store.ts'
 import { findMessage, statusAt } from '../../../pay/webhooks/message-store.ts'
 import type { Endpoint } from '../../../platform/http/endpoint.ts'
@@ -10,25 +8,12 @@ import { acceptedByHand } from '../../record/by-hand.ts'
 import { asCurl } from '../../record/curl.ts'
 import type { Exchange } from '../../record/exchange.ts'
 import { findExchange } from '../../record/store.ts'
-import { inProduction } from '../check/findings.ts'
+import { inProduction } from '../check/check.ts'
 import { definePage } from '../frame/define-page.ts'
 import { endings, headersAndBody } from '../frame/exchange.ts'
 import { linkBack } from '../frame/list.ts'
 import { acceptedSince, againPart, nameOfAttempt } from '../frame/message-attempts.ts'
-import {
-  code,
-  deliveryTag,
-  joined,
-  link,
-  listing,
-  nameOfKey,
-  paragraph,
-  shortTime,
-  statusTag,
-  summaryRows,
-  time,
-  untrusted,
-} from '../frame/parts.ts'
+import * as ui from '../frame/parts.ts'
 import { type AccountVisit, existing } from '../frame/visit.ts'
 import { requestLine, statusPart, statusText, tookText } from './list.ts'
 
@@ -40,8 +25,8 @@ export const request = definePage({
     return { exchange, caused: await readCaused(visit, exchange) }
   },
   title: ({ now }, { exchange }) =>
-    `${requestLine(exchange)}: ${statusText(exchange)} at ${shortTime(exchange.at, now, 'seconds')}`,
-  heading: (_, { exchange }) => untrusted(requestLine(exchange)),
+    `${requestLine(exchange)}: ${statusText(exchange)} at ${ui.shortTime(exchange.at, now, 'seconds')}`,
+  heading: (_, { exchange }) => ui.untrusted(requestLine(exchange)),
   above: visit => linkBack(visit, 'requests', 'Requests'),
   show(visit, { exchange, caused }) {
     const { kind, request_headers, request_body, response_headers, response_body } = exchange
@@ -52,11 +37,11 @@ ${ignoredPart(exchange, visit.context.operations)}
 ${inProduction(exchange.facts?.broken)}
 <h2 class="govuk-heading-m">${kind === 'out' ? 'Sent' : 'Request'}</h2>
 ${headersAndBody(request, request_headers, request_body)}
-${exchange.secret_body && paragraph('Its body is a card, which is not kept.')}
+${exchange.secret_body && ui.paragraph('Its body is a card, which is not kept.')}
 <h2 class="govuk-heading-m">Response</h2>
 ${
   kind === 'page'
-    ? paragraph('The page itself is not kept.')
+    ? ui.paragraph('The page itself is not kept.')
     : headersAndBody(response, response_headers, response_body)
 }
 ${caused && causedPart(visit, caused)}
@@ -68,23 +53,23 @@ ${curlPart(exchange, visit.addresses.api)}`
 function rowsFor(exchange: Exchange, { root, context }: AccountVisit): SummaryRow[] {
   const { kind, operation, began, at, result = '', key_id } = exchange
   const { payment_id, message_id, reference, ended, field, by_hand } = exchange
-  return summaryRows('', {
+  return ui.summaryRows('', {
     Status: statusPart(exchange),
-    Result: kind === 'out' && untrusted(result),
+    Result: kind === 'out' && ui.untrusted(result),
     Why: kind === 'out' && consequenceOf(exchange),
     Code: exchange.code,
-    Field: field !== undefined && code(field),
+    Field: field !== undefined && ui.code(field),
     'Sent by hand': by_hand && nameOfAttempt(by_hand),
     Operation: context.summaries.get(operation) ?? operation,
-    Time: time(at),
-    'Time of the machine': began - at !== 0 && time(began),
+    Time: ui.time(at),
+    'Time of the machine': began - at !== 0 && ui.time(began),
     Took: tookText(exchange),
-    Key: key_id !== undefined && nameOfKey(key_id),
+    Key: key_id !== undefined && ui.nameOfKey(key_id),
     Ended: endings[ended],
     Payment:
       payment_id !== null &&
-      link(`${root}payments/${payment_id}`, untrusted(reference ?? payment_id)),
-    Message: message_id !== null && link(`${root}messages/${message_id}`, message_id),
+      ui.link(`${root}payments/${payment_id}`, ui.untrusted(reference ?? payment_id)),
+    Message: message_id !== null && ui.link(`${root}messages/${message_id}`, message_id),
   })
 }
 
@@ -95,9 +80,9 @@ function ignoredPart({ operation, query }: Exchange, operations: readonly Endpoi
   const names = new Set(new URLSearchParams(query).keys())
   const ignored = [...names].filter(name => !Object.hasOwn(search.filters, name))
   if (ignored.length === 0) return false
-  const filters = Object.keys(search.filters).map(code)
+  const filters = Object.keys(search.filters).map(ui.code)
   return insetText(
-    html`This search does not know ${joined(ignored.map(untrusted), ' and ')}, so it ignored ${ignored.length === 1 ? 'it' : 'them'}. It knows ${joined(filters)}.`,
+    html`This search does not know ${ui.joined(ignored.map(ui.untrusted), ' and ')}, so it ignored ${ignored.length === 1 ? 'it' : 'them'}. It knows ${ui.joined(filters)}.`,
   )
 }
 
@@ -127,16 +112,16 @@ function causedPart(
 <ul class="govuk-list govuk-list--bullet">
 ${events.map(
   event =>
-    html`<li>${event ? html`The payment became ${statusTag(event.status)}${event.code && ` ${event.code}`}` : 'An event of a payment that is gone'}</li>\n`,
+    html`<li>${event ? html`The payment became ${ui.statusTag(event.status)}${event.code && ` ${event.code}`}` : 'An event of a payment that is gone'}</li>\n`,
 )}${messages.map(
   message =>
     message &&
-    html`<li>${link(`${root}messages/${message.message_id}`, message.event_type)} to ${untrusted(message.callback_url)} ${deliveryTag(statusAt(message, visit))}${againPart(acceptedSince(message, accepted), now)}</li>\n`,
+    html`<li>${ui.link(`${root}messages/${message.message_id}`, message.event_type)} to ${ui.untrusted(message.callback_url)} ${ui.deliveryTag(statusAt(message, visit))}${againPart(acceptedSince(message, accepted), now)}</li>\n`,
 )}${events.length + messages.length === 0 && html`<li>Nothing</li>`}</ul>`
 }
 
 function curlPart(exchange: Exchange, site: string): Html {
   const curl = asCurl(exchange, site)
-  if ('reason' in curl) return paragraph(`There is no command for this request. ${curl.reason}`)
-  return listing('As curl', curl.command)
+  if ('reason' in curl) return ui.paragraph(`There is no command for this request. ${curl.reason}`)
+  return ui.listing('As curl', curl.command)
 }

@@ -18,25 +18,27 @@ import { isFromOtherSite } from '../../../platform/web/headers.ts'
 import { html } from '../../../platform/web/html.ts'
 import type { ToolContext } from '../../context.ts'
 import { otherAccount, type Page, sendNext, sendPage } from '../frame/page.ts'
-import { code, command, heading, hidden, paragraph, postForm } from '../frame/parts.ts'
+import * as ui from '../frame/parts.ts'
 import { type ConsoleContext, pageOfAddress, textsIn, type Visit, visitOf } from '../frame/visit.ts'
 
 /** The page of the console to open then; home if the address or the form names none. */
 const pageIn = (fields: URLSearchParams): string => pageOfAddress(fields.get('to') ?? '') ?? ''
 
 const UNKNOWN_KEY = 'This key is not known here. Ask whoever runs Farthing for one'
+const EXPIRED_LINK = 'This link has expired. Enter an API key, or make another link'
 
 export const signInRoutes = (context: ConsoleContext): Route[] => [
-  pageRoute(context, 'sign-in', (visit, query) => signInPage(visit, pageIn(query))),
-  entryRoute(context, 'sign-in', UNKNOWN_KEY, sessionForKey),
-  pageRoute(context, 'enter', enterPage),
-  entryRoute(
-    context,
-    'enter',
-    'This link has expired. Enter an API key, or make another link',
-    form => findSession(context, form.get('code') ?? '', 'enter'),
+  route(context, 'GET sign-in', async (visit, query, reply) =>
+    sendPage(reply, visit, signInPage(visit, pageIn(query))),
   ),
-  formRoute(context, 'sign-out', async (visit, _, reply) => {
+  entryRoute(context, 'POST sign-in', UNKNOWN_KEY, sessionForKey),
+  route(context, 'GET enter', async (visit, query, reply) =>
+    sendPage(reply, visit, enterPage(visit, query)),
+  ),
+  entryRoute(context, 'POST enter', EXPIRED_LINK, form =>
+    findSession(context, form.get('code') ?? '', 'enter'),
+  ),
+  route(context, 'POST sign-out', async (visit, _, reply) => {
     const { request } = visit
     if (await signedIn(context, request)) {
       const inAccount = { ...visit, account: request.account }
@@ -48,32 +50,14 @@ export const signInRoutes = (context: ConsoleContext): Route[] => [
   }),
 ]
 
-const pageRoute = (
-  context: ConsoleContext,
-  path: string,
-  pageOf: (visit: Visit, query: URLSearchParams) => Page,
-): Route => ({
-  method: 'GET',
-  path: `/console/${path}`,
-  area: 'sign-in',
-  handler: async (request, reply) => {
-    const visit = visitOf(request, context)
-    return sendPage(
-      reply,
-      visit,
-      pageOf(visit, new URLSearchParams(textsIn(visit, ['to', 'code']))),
-    )
-  },
-})
-
 /** Signs in with the session that the form opens. Without one it shows the page to sign in, with the error `refused`. */
 const entryRoute = (
   context: ConsoleContext,
-  path: string,
+  methodAndPath: `POST ${string}`,
   refused: string,
   find: (form: URLSearchParams, context: ToolContext) => Promise<Session | undefined>,
 ): Route =>
-  formRoute(context, path, async (visit, form, reply) => {
+  route(context, methodAndPath, async (visit, form, reply) => {
     const session = await find(form, context)
     const to = pageIn(form)
     if (session && (await startSession(context, visit.request, reply, session)))
@@ -81,29 +65,37 @@ const entryRoute = (
     return sendPage(reply, visit, signInPage(visit, to, refused))
   })
 
-const formRoute = (
+/** `run` gets the form, or the query of a page. */
+function route(
   context: ConsoleContext,
-  path: string,
-  run: (visit: Visit, form: URLSearchParams, reply: FastifyReply) => Promise<FastifyReply>,
-): Route => ({
-  method: 'POST',
-  path: `/console/${path}`,
-  area: 'sign-in',
-  accepts: 'form',
-  handler: async (request, reply) => {
-    if (isFromOtherSite(request, context.config)) throw pageFault(403)
-    return run(visitOf(request, context), formBody(request), reply)
-  },
-})
+  methodAndPath: `GET ${string}` | `POST ${string}`,
+  run: (visit: Visit, fields: URLSearchParams, reply: FastifyReply) => Promise<FastifyReply>,
+): Route {
+  const [method, path] = methodAndPath.split(' ') as ['GET' | 'POST', string] // it has one space
+  const isForm = method === 'POST'
+  return {
+    method,
+    path: `/console/${path}`,
+    area: 'sign-in',
+    ...(isForm && { accepts: 'form' }),
+    async handler(request, reply) {
+      if (isForm && isFromOtherSite(request, context.config)) throw pageFault(403)
+      const visit = visitOf(request, context)
+      const query = () => new URLSearchParams(textsIn(visit, ['to', 'code']))
+      return run(visit, isForm ? formBody(request) : query(), reply)
+    },
+  }
+}
 
 async function sessionForKey(form: URLSearchParams, { database, config, time }: ToolContext) {
   // A key that was pasted often has a line feed.
   const key = (form.get('key') ?? '').trim()
-  return key === '' ? undefined : findKey(database, key, config.fixedKeys, time.wall())
+  if (key === '') return undefined
+  return findKey(database, key, { fixedKeys: config.fixedKeys, at: time.wall() })
 }
 
 function signInPage({ root }: Visit, to: string, refused?: string): Page {
-  const fields = html`${hidden('to', to)}
+  const fields = html`${ui.hidden('to', to)}
 ${input({
   name: 'key',
   label: 'API key',
@@ -113,15 +105,15 @@ ${input({
   error: refused,
 })}
 ${button({ id: 'sign-in', text: 'Sign in' })}`
-  const content = html`${postForm(undefined, `${root}sign-in`, fields)}
+  const content = html`${ui.postForm(undefined, `${root}sign-in`, fields)}
 <h2 class="govuk-heading-m">What you will see</h2>
 <p class="govuk-body">The payments of the key’s account, the requests that its services made, its webhooks, and the responses of their receivers. Nothing of any other account.</p>
 <p class="govuk-body">Requests with an unknown key are not shown: they are 401 and belong to no account.</p>
 <h2 class="govuk-heading-m">If you have no key</h2>
-<p class="govuk-body">Ask whoever runs Farthing. Its first start prints a key, unless ${code('FARTHING_API_KEY')} sets it. On that machine ${command('farthing keys create')} makes another, and ${command('farthing open')} signs you in.</p>`
+<p class="govuk-body">Ask whoever runs Farthing. Its first start prints a key, unless ${ui.code('FARTHING_API_KEY')} sets it. On that machine ${ui.command('farthing keys create')} makes another, and ${ui.command('farthing open')} signs you in.</p>`
   return {
     title: 'Sign in',
-    heading: heading('Sign in to the console'),
+    heading: ui.heading('Sign in to the console'),
     content,
     narrow: true,
     ...(refused && { status: 401, errors: { key: refused } }),
@@ -129,10 +121,10 @@ ${button({ id: 'sign-in', text: 'Sign in' })}`
 }
 
 function enterPage({ root }: Visit, query: URLSearchParams): Page {
-  const fields = html`${hidden('code', query.get('code') ?? '')}
-${hidden('to', pageIn(query))}
+  const fields = html`${ui.hidden('code', query.get('code') ?? '')}
+${ui.hidden('to', pageIn(query))}
 ${button({ id: 'enter', text: 'Enter' })}`
-  const content = html`${paragraph('This link signs you in without a key. It works for one minute.')}
-${postForm(undefined, `${root}enter`, fields)}`
-  return { title: 'Enter', heading: heading('Enter the console'), content, narrow: true }
+  const content = html`${ui.paragraph('This link signs you in without a key. It works for one minute.')}
+${ui.postForm(undefined, `${root}enter`, fields)}`
+  return { title: 'Enter', heading: ui.heading('Enter the console'), content, narrow: true }
 }

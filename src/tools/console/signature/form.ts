@@ -4,7 +4,6 @@ import { bodyProblem } from '../../explain/signature/bodies.ts'
 import { keyProblem } from '../../explain/signature/keys.ts'
 import type { Input, Question, SentMessage } from '../../explain/signature/question.ts'
 
-/** What was typed, and the file: undefined if none was chosen. */
 type Submission = { form: URLSearchParams; file: Buffer | undefined }
 
 export async function readSubmission(data: FormData): Promise<Submission> {
@@ -20,7 +19,6 @@ export async function readSubmission(data: FormData): Promise<Submission> {
   return { form, file: isChosen ? Buffer.from(await file.arrayBuffer()) : undefined }
 }
 
-/** What the analysis may compare with. */
 type Candidates = Pick<Input, 'keys' | 'apiKeys' | 'messages'> & {
   message: SentMessage | undefined
 }

@@ -1,5 +1,3 @@
-/** The signature workbench: why a signature does not match. */
-
 import { asTypedHere } from '../../../core/invocation.ts'
 import { inDigits } from '../../../core/money.ts'
 import { isGone, type Reading } from '../../../pay/retention.ts'
@@ -21,7 +19,7 @@ import { listDeliveries, newestWebhooks } from '../../lists/webhooks-store.ts'
 import { definePage } from '../frame/define-page.ts'
 import { type Typed, typedIn } from '../frame/form.ts'
 import { linkOnly, type PageVisit } from '../frame/list.ts'
-import { code, joined, link, paragraph, untrusted, wideTable } from '../frame/parts.ts'
+import * as ui from '../frame/parts.ts'
 import type { AccountVisit } from '../frame/visit.ts'
 import { questionOf, readSubmission } from './form.ts'
 
@@ -29,7 +27,6 @@ const MOST_MESSAGES = 50
 /** Webhooks whose keys and messages are tried. */
 const MOST_WEBHOOKS = 20
 
-/** What was compared, and what came of it. */
 type Compared = Typed & { candidates: Candidates; analysis?: Analysis }
 
 const filters = { message: linkOnly }
@@ -100,7 +97,7 @@ function ownMessage(
   return { message_id, event_type, body: Buffer.from(body), signing_key, webhook: name }
 }
 
-const intro = paragraph(
+const intro = ui.paragraph(
   'Pick the message, and enter what your code computed. The common mistakes with the body, the key and the signature are tried, and the nearest is named. Nothing of what you enter is kept.',
 )
 
@@ -119,11 +116,11 @@ ${select({
     hint: 'There is none yet: enter the header, the key and the body below',
   }),
   options: [
-    { value: '', text: 'None' },
-    ...options.map(each => ({
-      value: each.message_id,
-      text: `${each.event_type} ${each.message_id} to ${each.webhook}`,
-    })),
+    ['', 'None'],
+    ...options.map(
+      ({ message_id, event_type, webhook }) =>
+        [message_id, `${event_type} ${message_id} to ${webhook}`] as const,
+    ),
   ],
 })}
 ${message && rightValues(visit, message)}
@@ -141,23 +138,22 @@ ${button({ id: 'analyse', text: 'Compare' })}
 </form>`
 }
 
-/** The signature of a message, and the key that it is made with. */
 const rightValues = ({ root }: AccountVisit, message: OwnMessage): Html =>
   summaryList([
     {
       id: 'right-signature',
       key: 'Right signature',
-      value: code(signatureOf(message.body, message.signing_key)),
+      value: ui.code(signatureOf(message.body, message.signing_key)),
     },
-    { id: 'key-of', key: 'Signing key', value: html`that of ${untrusted(message.webhook)}` },
+    { id: 'key-of', key: 'Signing key', value: html`that of ${ui.untrusted(message.webhook)}` },
     {
       id: 'about',
       key: 'Message',
-      value: link(`${root}messages/${message.message_id}`, message.message_id),
+      value: ui.link(`${root}messages/${message.message_id}`, message.message_id),
     },
   ])
 
-const moreFields = (typed: Typed | undefined): Html => html`${paragraph(
+const moreFields = (typed: Typed | undefined): Html => html`${ui.paragraph(
   'What you leave empty is taken from the message.',
 )}
 ${input({
@@ -195,41 +191,45 @@ function result({ root }: AccountVisit, analysis: Analysis): Html {
   const { verdict, sentence, advice, difference, messages = [], keyToCompare } = analysis
   return html`<div id="result">
 <p>${verdictTags[verdict]}</p>
-<p class="govuk-body-l">${untrusted(sentence)}</p>
+<p class="govuk-body-l">${ui.untrusted(sentence)}</p>
 ${keyToCompare && keyPart(keyToCompare)}
 ${difference && differencePart(difference)}
-${messages.length > 0 && paragraph(html`The header is the signature of ${joined(messages.map(id => link(`${root}messages/${id}`, id)))}.`)}
+${messages.length > 0 && ui.paragraph(html`The header is the signature of ${ui.joined(messages.map(id => ui.link(`${root}messages/${id}`, id)))}.`)}
 ${advicePart(advice)}
 </div>
 <h2 class="govuk-heading-m">Compare again</h2>`
 }
 
 const differencePart = ({ offset, sent, given }: Difference): Html =>
-  wideTable(Object.entries({ Sent: sent, Given: given }), {
+  ui.wideTable(Object.entries({ Sent: sent, Given: given }), {
     caption: `The first byte that differs is byte ${inDigits(offset)}, counted from 0`,
     showsCaption: true,
     columns: {
       Body: ([name]) => name,
-      'Bytes around it': ([, { hex }]) => code(hex),
-      'As text': ([, { text }]) => code(untrusted(text)),
+      'Bytes around it': ([, { hex }]) => ui.code(hex),
+      'As text': ([, { text }]) => ui.code(ui.untrusted(text)),
     },
   })
 
 /** What to change in a receiver, with the calls of frameworks. */
 export const advicePart = (advice: readonly Advice[]): Html =>
   html`${advice.map(
-    ({ text, calls = [] }) => html`${paragraph(asTypedHere(text))}
+    ({ text, calls = [] }) => html`${ui.paragraph(asTypedHere(text))}
 ${
   calls.length > 0 &&
-  wideTable(calls, {
+  ui.wideTable(calls, {
     caption: 'The call that gives the bytes, by framework',
-    columns: { Framework: ({ framework }) => framework, Call: ({ call }) => code(call) },
+    columns: { Framework: ({ framework }) => framework, Call: ({ call }) => ui.code(call) },
   })
 }`,
   )}`
 
 /** The signing key of a webhook, behind a line to open. */
 export const keyPart = ({ webhook, signing_key }: { webhook: string; signing_key: string }): Html =>
-  details('Show the signing key', paragraph(html`Of ${untrusted(webhook)}: ${code(signing_key)}`), {
-    id: 'signing-key',
-  })
+  details(
+    'Show the signing key',
+    ui.paragraph(html`Of ${ui.untrusted(webhook)}: ${ui.code(signing_key)}`),
+    {
+      id: 'signing-key',
+    },
+  )

@@ -8,7 +8,6 @@ import { isListenerAddress } from '../../../pay/webhooks/listener.ts'
 import { attemptsOf } from '../../../pay/webhooks/message-store.ts'
 import { eventTypesOf, type Webhook, webhookTitle } from '../../../pay/webhooks/webhook.ts'
 import { readNewWebhook } from '../../../pay/webhooks/wire.ts'
-import { formBody } from '../../../platform/http/body.ts'
 import type { Json } from '../../../platform/http/fields.ts'
 import {
   button,
@@ -16,28 +15,17 @@ import {
   type SummaryRow,
   summaryCard,
 } from '../../../platform/web/components.ts'
-import { checkboxes, input } from '../../../platform/web/form-components.ts'
+import { checkboxes } from '../../../platform/web/form-components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import { testEvents } from '../../deliver/test-message.ts'
 import { type ListedWebhook, listWebhooks } from '../../lists/webhooks-store.ts'
 import { acceptedByHand } from '../../record/by-hand.ts'
 import { actionForm, definePage } from '../frame/define-page.ts'
-import { submit, type Typed, textIn, typedIn } from '../frame/form.ts'
+import { fieldParts, submit, type Typed, textIn } from '../frame/form.ts'
 import type { PageVisit } from '../frame/list.ts'
 import { type Accepted, acceptedSince, againPart } from '../frame/message-attempts.ts'
 import type { Next } from '../frame/page.ts'
-import {
-  code,
-  command,
-  deliveryTag,
-  emptyState,
-  link,
-  paragraph,
-  type SummaryValues,
-  summaryRows,
-  time,
-  untrusted,
-} from '../frame/parts.ts'
+import * as ui from '../frame/parts.ts'
 import type { AccountVisit } from '../frame/visit.ts'
 
 const MOST_SHOWN = 50
@@ -48,7 +36,7 @@ export const webhooks = definePage({
   read,
   show: (visit, data) =>
     html`${!visit.hasEnded && buttonLink('register-webhook', 'Register a webhook', `${visit.root}webhooks/new`)}
-${data.active.total === 0 && emptyState(visit, 'There is no active webhook, so no messages are sent', 'register one', 'webhooks/new')}
+${data.active.total === 0 && ui.emptyState(visit, 'There is no active webhook, so no messages are sent', 'register one', 'webhooks/new')}
 ${cards('Active webhooks', visit, data.active, data.accepted)}
 ${cards('Deactivated', visit, data.ended, data.accepted)}`,
   live: true,
@@ -70,25 +58,24 @@ const cards = (
 ): Html | false =>
   total > 0 &&
   html`<h2 class="govuk-heading-m">${heading} (${inDigits(total)})</h2>
-${total > webhooks.length && paragraph(`The newest ${webhooks.length} are shown.`)}
+${total > webhooks.length && ui.paragraph(`The newest ${webhooks.length} are shown.`)}
 ${webhooks.map(webhook =>
   summaryCard(
-    link(`${visit.root}webhooks/${webhook.webhook_id}`, untrusted(webhookTitle(webhook))),
+    ui.link(`${visit.root}webhooks/${webhook.webhook_id}`, ui.untrusted(webhookTitle(webhook))),
     webhookRows(visit, webhook, webhook.webhook_id, {
       'Last response': lastResponse(webhook, accepted, visit.now),
     }),
   ),
 )}`
 
-/** What its card and its page say of a webhook. */
 export const webhookRows = (
   { wall }: AccountVisit,
   webhook: Webhook,
   prefix: string,
-  more: SummaryValues,
+  more: ui.SummaryValues,
 ): SummaryRow[] =>
-  summaryRows(prefix, {
-    'Callback URL': untrusted(webhook.callback_url),
+  ui.summaryRows(prefix, {
+    'Callback URL': ui.untrusted(webhook.callback_url),
     Events:
       // Both behaviours have the same number of event types.
       webhook.subscriptions.length === eventTypesOf.specification.length
@@ -96,7 +83,7 @@ export const webhookRows = (
         : webhook.subscriptions.join(', '),
     ...more,
     'farthing listen': listenerState(webhook, wall),
-    'Date created': time(timeOf(webhook.webhook_id)),
+    'Date created': ui.time(timeOf(webhook.webhook_id)),
   })
 
 function lastResponse({ last }: ListedWebhook, accepted: Accepted, now: number): string | Html {
@@ -104,7 +91,7 @@ function lastResponse({ last }: ListedWebhook, accepted: Accepted, now: number):
   if (!attempt) return 'Nothing was sent yet'
   const { at, result } = attempt
   const again = acceptedSince(last, accepted)
-  return html`${deliveryTag(last.status)} ${untrusted(result)}, ${time(at)}${againPart(again, now)}`
+  return html`${ui.deliveryTag(last.status)} ${ui.untrusted(result)}, ${ui.time(at)}${againPart(again, now)}`
 }
 
 /** Whether somebody listens; undefined if it is not the webhook of a listener. */
@@ -121,21 +108,21 @@ export const newWebhook = definePage({
   makes: true,
   narrow: true,
   show: (visit, _, typed?: Typed) =>
-    html`${paragraph('Farthing sends it a signed message about each change of a payment. You see the signing key when it is registered.')}
+    html`${ui.paragraph('Farthing sends it a signed message about each change of a payment. You see the signing key when it is registered.')}
 ${actionForm(visit, 'register', fieldsPart(visit, typed))}
-${paragraph(html`For a receiver on your own machine, start Farthing with its host and port: ${code('FARTHING_CALLBACK_HOSTS=localhost:4000')}. Or register nothing: ${command('farthing listen')} fetches the messages from there.`)}`,
-  actions: { register: { run: register } },
+${ui.paragraph(html`For a receiver on your own machine, start Farthing with its host and port: ${ui.code('FARTHING_CALLBACK_HOSTS=localhost:4000')}. Or register nothing: ${ui.command('farthing listen')} fetches the messages from there.`)}`,
+  actions: { register },
 })
 
-async function register({ context, request, account }: PageVisit): Promise<Next | Typed> {
-  const form = formBody(request)
+async function register(visit: PageVisit): Promise<Next | Typed> {
+  const { context, account, form } = visit
   const body = {
     callback_url: textIn(form, 'callback_url'),
     description: textIn(form, 'description'),
     subscriptions: form.getAll('subscriptions'),
   }
   const read = (body: Json) => readNewWebhook(body, account, context)
-  return submit(form, { fields, body, read }, async fields => {
+  return submit(visit, { fields, body, read }, async fields => {
     const { webhook } = await registerWebhook(context, { account, fields, from: 'console' })
     return { to: `webhooks/${webhook.webhook_id}`, done: { code: 'registered' } }
   })
@@ -143,7 +130,11 @@ async function register({ context, request, account }: PageVisit): Promise<Next 
 
 const fields = {
   callback_url: { label: 'Callback URL', right: { callback_url: 'https://192.0.43.8/' } },
-  description: { label: 'Description', right: { description: 'D' } },
+  description: {
+    label: 'Description',
+    hint: 'Its name on these pages. You may leave it out',
+    right: { description: 'D' },
+  },
   subscriptions: {
     label: 'Events',
     right: { subscriptions: eventTypesOf.specification.slice(0, 1) },
@@ -155,29 +146,21 @@ function fieldsPart(visit: PageVisit, typed: Typed | undefined): Html {
   const types = eventTypesOf[behaviour]
   const hosts = [...visit.config.callbackHosts]
   const chosen = typed?.form.getAll('subscriptions') ?? testEvents({ subscriptions: types })
-  return html`${input({
-    ...typedIn(typed, 'callback_url'),
-    label: fields.callback_url.label,
-    hint:
-      hosts.length > 0
-        ? `An https address that is public, or a host of FARTHING_CALLBACK_HOSTS: ${hosts.join(', ')}`
-        : 'An https address that is public',
-  })}
-${input({
-  ...typedIn(typed, 'description'),
-  label: fields.description.label,
-  hint: 'Its name on these pages. You may leave it out',
-})}
-${checkboxes({
-  name: 'subscriptions',
-  legend: fields.subscriptions.label,
-  items: types.map(value => ({
-    value,
-    text: value,
-    hint: eventMeanings[behaviour][value] ?? '',
-    checked: chosen.some(each => each === value),
-  })),
-  error: typed?.errors.subscriptions,
-})}
+  const orHost = `, or a host of FARTHING_CALLBACK_HOSTS: ${hosts.join(', ')}`
+  const hint = `An https address that is public${hosts.length > 0 ? orHost : ''}`
+  const { callback_url, description } = fields
+  return html`${fieldParts(typed, { callback_url: { ...callback_url, hint }, description })}${checkboxes(
+    {
+      name: 'subscriptions',
+      legend: fields.subscriptions.label,
+      items: types.map(value => ({
+        value,
+        text: value,
+        hint: eventMeanings[behaviour][value] ?? '',
+        checked: chosen.some(each => each === value),
+      })),
+      error: typed?.errors.subscriptions,
+    },
+  )}
 ${button({ id: 'register', text: 'Register the webhook' })}`
 }

@@ -9,7 +9,6 @@ import {
   statusAt,
 } from '../../../pay/webhooks/message-store.ts'
 import { type MessageStatus, webhookTitle } from '../../../pay/webhooks/webhook.ts'
-import { formBody } from '../../../platform/http/body.ts'
 import { pageFault } from '../../../platform/http/errors.ts'
 import { backLink, button, details, summaryList } from '../../../platform/web/components.ts'
 import { select } from '../../../platform/web/form-components.ts'
@@ -31,19 +30,7 @@ import {
   type ShownAttempt,
 } from '../frame/message-attempts.ts'
 import type { Next } from '../frame/page.ts'
-import {
-  deliveryName,
-  deliveryTag,
-  joined,
-  link,
-  listing,
-  paragraph,
-  paymentPart,
-  shortTime,
-  summaryRows,
-  time,
-  untrusted,
-} from '../frame/parts.ts'
+import * as ui from '../frame/parts.ts'
 import { type AccountVisit, existing } from '../frame/visit.ts'
 import { ask, askPart } from './receiver.ts'
 
@@ -70,14 +57,14 @@ export const message = definePage({
     }
   },
   title: ({ now }, { message, reference = message.payment_id, webhook }) =>
-    `${message.event_type} of ${reference} at ${shortTime(message.created, now, 'seconds')} to ${webhook}`,
+    `${message.event_type} of ${reference} at ${ui.shortTime(message.created, now, 'seconds')} to ${webhook}`,
   // On a phone the line breaks after an underscore, and not within a word.
   heading: (visit, { message, accepted }) =>
-    html`${joined(message.event_type.split('_'), html`_<wbr>`)} ${deliveryTag(deliveryOf(message, visit, accepted))}`,
+    html`${ui.joined(message.event_type.split('_'), html`_<wbr>`)} ${ui.deliveryTag(deliveryOf(message, visit, accepted))}`,
   above: ({ root }, { message, webhook }) =>
-    backLink(`${root}webhooks/${message.webhook_id}`, untrusted(webhook)),
+    backLink(`${root}webhooks/${message.webhook_id}`, ui.untrusted(webhook)),
   show: (visit, { message, reference, attempts, asking }) =>
-    html`${answerToWrongPart(attempts)}<p class="govuk-body-l" id="cause">${untrusted(outcomeOf(message, attempts, visit))}</p>
+    html`${answerToWrongPart(attempts)}<p class="govuk-body-l" id="cause">${ui.untrusted(outcomeOf(message, attempts, visit))}</p>
 ${asking}
 ${actions(visit, message, asking !== false)}
 ${summaryList(rowsFor(message, reference, visit))}
@@ -94,8 +81,8 @@ ${attemptsPart(attempts, visit.root)}`,
     }
   },
   actions: {
-    send: { run: sendFromPage },
-    ask: { run: async visit => ask(visit, await messageOf(visit)) },
+    send: sendFromPage,
+    ask: async visit => ask(visit, await messageOf(visit)),
   },
 })
 
@@ -110,7 +97,7 @@ async function sendFromPage(visit: PageVisit): Promise<Next> {
   const message = resendable(await messageOf(visit), visit)
   const to = `messages/${visit.id}`
   if ('reason' in message) return { to, done: { code: 'not-sent' } }
-  const form = formBody(visit.request)
+  const { form } = visit
   const damage = damages.find(each => each === form.get(DAMAGE))
   // The page has each damage in a list.
   if (form.has(DAMAGE) && !damage) throw pageFault(400)
@@ -126,7 +113,6 @@ function answerToWrongPart([newest]: readonly ShownAttempt[]): Html | undefined 
 `
 }
 
-/** What became of the message: of the newest attempt, if it was made by hand, and of its delivery. */
 function outcomeOf(
   message: KeptMessage,
   attempts: readonly ShownAttempt[],
@@ -138,7 +124,7 @@ function outcomeOf(
   if (!by_hand) return whatHappened(message, { status, reading }, attempts)
   const { at, ending } = newest
   return [
-    `${nameOfAttempt(by_hand)} at ${shortTime(at, reading.now)}: ${ending.result}.`,
+    `${nameOfAttempt(by_hand)} at ${ui.shortTime(at, reading.now)}: ${ending.result}.`,
     consequenceOf(ending),
     deliveryText(status, attemptsOf(message).length),
   ]
@@ -155,7 +141,6 @@ function deliveryText(status: MessageStatus, attempts: number): string {
     : `The ${attempts === 2 ? 'two' : attempts} attempts of the delivery failed.`
 }
 
-/** The result of the delivery and the reason, in one sentence. */
 function whatHappened(
   message: KeptMessage,
   { status, reading }: { status: MessageStatus; reading: Reading },
@@ -165,7 +150,7 @@ function whatHappened(
   const cause = last && causeOf(last.ending)
   if (status === 'SUCCESSFUL') return `Delivered: the receiver answered ${last?.ending.result}.`
   if (status === 'PENDING') {
-    const at = message.due_at === null ? undefined : shortTime(message.due_at, reading.now)
+    const at = message.due_at === null ? undefined : ui.shortTime(message.due_at, reading.now)
     if (!cause) return at ? `A plan delays it: it is sent at ${at}.` : 'It is on its way.'
     return `${at ? `The next attempt is made at ${at}` : 'One more attempt follows'}. ${cause}`
   }
@@ -180,31 +165,31 @@ function actions(visit: PageVisit, message: KeptMessage, asks: boolean): Html {
   const sendable = resendable(message, visit)
   const send =
     'reason' in sendable
-      ? paragraph(`It cannot be sent again: ${sendable.reason}.`)
+      ? ui.paragraph(`It cannot be sent again: ${sendable.reason}.`)
       : sendForms(visit, !asks)
   return html`${!visit.hasEnded && send}
-${message.body !== null && paragraph(link(`${visit.root}signature?message=${message.message_id}`, 'Compare signatures'))}`
+${message.body !== null && ui.paragraph(ui.link(`${visit.root}signature?message=${message.message_id}`, 'Compare signatures'))}`
 }
 
 const rowsFor = (message: KeptMessage, reference: string | undefined, visit: AccountVisit) => [
-  ...summaryRows('', {
-    'Delivery status': deliveryName(statusAt(message, visit)),
-    Payment: link(
+  ...ui.summaryRows('', {
+    'Delivery status': ui.deliveryName(statusAt(message, visit)),
+    Payment: ui.link(
       `${visit.root}payments/${message.payment_id}`,
-      paymentPart(message.payment_id, reference),
+      ui.paymentPart(message.payment_id, reference),
     ),
-    'Callback URL': untrusted(message.callback_url),
+    'Callback URL': ui.untrusted(message.callback_url),
   }),
   { id: 'message-id', key: 'webhook_message_id', value: message.message_id },
-  ...summaryRows('', { 'Event date': time(message.created) }),
+  ...ui.summaryRows('', { 'Event date': ui.time(message.created) }),
 ]
 
 function bodyPart(body: string | null): Html {
-  if (body === null) return paragraph('It was deleted with the payment, after 7 days.')
+  if (body === null) return ui.paragraph('It was deleted with the payment, after 7 days.')
   const pretty = prettyJson(body)
-  return html`${paragraph('These bytes are sent and signed.')}
-${listing('Body as it is sent', body)}
-${pretty !== undefined && details('With indents', listing('Body with indents', pretty))}`
+  return html`${ui.paragraph('These bytes are sent and signed.')}
+${ui.listing('Body as it is sent', body)}
+${pretty !== undefined && details('With indents', ui.listing('Body with indents', pretty))}`
 }
 
 /** The form with the damage has this field; without it the message is sent as it is. */
@@ -214,7 +199,7 @@ function sendForms(visit: PageVisit, isMain: boolean): Html {
   const damage = html`${select({
     name: DAMAGE,
     label: 'Damage',
-    options: damages.map(value => ({ value, text: sentence(damageNames[value]) })),
+    options: damages.map(each => [each, sentence(damageNames[each])] as const),
     value: 'digit' satisfies Damage,
   })}
 ${button({ id: 'send-damaged', text: 'Send it damaged', secondary: true })}`
@@ -222,7 +207,7 @@ ${button({ id: 'send-damaged', text: 'Send it damaged', secondary: true })}`
   return html`${actionForm(visit, 'send', again)}
 ${details(
   'Send it damaged',
-  html`${paragraph('Your receiver must refuse a damaged message. It counts as no attempt: the status, the history and the payment stay as they are.')}
+  html`${ui.paragraph('Your receiver must refuse a damaged message. It counts as no attempt: the status, the history and the payment stay as they are.')}
 ${actionForm(visit, 'send', damage, 'farthing-filter')}`,
   { id: 'damage-it' },
 )}`

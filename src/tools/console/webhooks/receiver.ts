@@ -13,12 +13,12 @@ import type { Finding, Verdict } from '../../explain/check/rule.ts'
 import { isSignatureRefusal } from '../../explain/wrong-signature.ts'
 import { type AcceptedSend, newestAsked } from '../../record/by-hand.ts'
 import type { AskResult, Exchange } from '../../record/exchange.ts'
-import { findingView, probePart } from '../check/findings.ts'
+import { findingView, probePart } from '../check/check.ts'
 import { actionForm } from '../frame/define-page.ts'
 import type { PageVisit } from '../frame/list.ts'
 import { nameOfAttempt } from '../frame/message-attempts.ts'
 import type { Next, Page } from '../frame/page.ts'
-import { counted, link, paragraph, shortTime, untrusted, wideTable } from '../frame/parts.ts'
+import * as ui from '../frame/parts.ts'
 import type { AccountVisit } from '../frame/visit.ts'
 import { statusPart } from '../requests/list.ts'
 import { advicePart, keyPart } from '../signature/signature.ts'
@@ -31,7 +31,7 @@ export async function ask(visit: AccountVisit, message: KeptMessage): Promise<Ne
   if ('reason' in sendable) return { to, done: { code: 'not-sent' } }
   const isAbandoned = () => request.raw.socket.destroyed
   const answer = await askReceiver(context, account, sendable, { by: 'console', isAbandoned })
-  return answer ? { to } : busyPage(link(root + to, 'Back to the message'))
+  return answer ? { to } : busyPage(ui.link(root + to, 'Back to the message'))
 }
 
 /** Says that nothing was sent, because other messages of the account are being sent. */
@@ -39,8 +39,8 @@ const busyPage = (back: Html): Page => ({
   title: 'Messages are being sent already',
   status: 409,
   section: 'webhooks',
-  content: html`${paragraph(`Nothing was sent: ${ALREADY_SENDING}.`)}
-${paragraph(back)}`,
+  content: html`${ui.paragraph(`Nothing was sent: ${ALREADY_SENDING}.`)}
+${ui.paragraph(back)}`,
 })
 
 /**
@@ -65,8 +65,8 @@ function askForm(visit: PageVisit, message: KeptMessage, isAgain: boolean): Html
   const isRefused = statusAt(message, visit) === 'FAILED' && isSignatureRefusal(status)
   const sendable = resendable(message, visit)
   if (visit.hasEnded || !isRefused || 'reason' in sendable) return false
-  return html`${paragraph(
-    html`Sends at most ${MOST_COPIES} copies of this message to ${untrusted(sendable.callback_url)}, one after the other: with the right signature, with one of a random key, with the other signing keys of the account, and with one for each known mistake until one is accepted. That takes at most 30 seconds. The copies are no attempts of the message. Nothing is sent if its response to the newest attempt shows the mistake.`,
+  return html`${ui.paragraph(
+    html`Sends at most ${MOST_COPIES} copies of this message to ${ui.untrusted(sendable.callback_url)}, one after the other: with the right signature, with one of a random key, with the other signing keys of the account, and with one for each known mistake until one is accepted. That takes at most 30 seconds. The copies are no attempts of the message. Nothing is sent if its response to the newest attempt shows the mistake.`,
   )}
 ${actionForm(visit, 'ask', button({ id: 'ask-receiver', text: isAgain ? 'Ask again' : 'Ask the receiver' }))}`
 }
@@ -81,8 +81,8 @@ function answerOf(
   const part = html`${action.asked && answerPart(visit, action.asked, action.at, copies)}
 ${action.asked?.cause === 'unknown' && keyPart({ webhook: message.callback_url, signing_key: message.signing_key })}`
   if (!accepted || accepted.at <= action.at) return part
-  const timeText = (at: number) => shortTime(at, visit.now, 'seconds')
-  return html`${paragraph(`It accepted the message at ${timeText(accepted.at)}.`)}
+  const timeText = (at: number) => ui.shortTime(at, visit.now, 'seconds')
+  return html`${ui.paragraph(`It accepted the message at ${timeText(accepted.at)}.`)}
 ${details(`What it did before, when it was asked at ${timeText(action.at)}`, part, { id: 'asked-before' })}`
 }
 
@@ -92,18 +92,21 @@ const answerPart = (
   at: number,
   copies: readonly Exchange[],
 ): Html => html`<div id="asked">
-<p class="govuk-body-l">${untrusted(asked.sentence)}</p>
+<p class="govuk-body-l">${ui.untrusted(asked.sentence)}</p>
 ${advicePart(asked.advice)}
-${asked.posts === 0 && asked.evidence.map(id => paragraph(link(`${root}requests/${id}`, 'The attempt whose response shows it')))}
+${asked.posts === 0 && asked.evidence.map(id => ui.paragraph(ui.link(`${root}requests/${id}`, 'The attempt whose response shows it')))}
 ${
   asked.posts > 0 &&
   details(
-    `${asked.posts} ${asked.posts === 1 ? 'copy' : 'copies'} sent, asked at ${shortTime(at, now, 'seconds')}`,
-    wideTable(copies, {
+    `${asked.posts} ${asked.posts === 1 ? 'copy' : 'copies'} sent, asked at ${ui.shortTime(at, now, 'seconds')}`,
+    ui.wideTable(copies, {
       caption: 'The copies that were sent, newest first',
       columns: {
         Copy: ({ exchange_id, by_hand }) =>
-          link(`${root}requests/${exchange_id}`, untrusted(by_hand ? nameOfAttempt(by_hand) : '')),
+          ui.link(
+            `${root}requests/${exchange_id}`,
+            ui.untrusted(by_hand ? nameOfAttempt(by_hand) : ''),
+          ),
         Response: statusPart,
       },
     }),
@@ -112,20 +115,19 @@ ${
 }
 </div>`
 
-/** The page with the findings. An inactive webhook gets nothing. */
 export async function probe(visit: PageVisit, webhook: Webhook): Promise<Next | Page> {
   const { context, account, request, root } = visit
   const { webhook_id, status } = webhook
   if (status !== 'ACTIVE') return { to: `webhooks/${webhook_id}`, done: { code: 'not-sent' } }
   const isAbandoned = () => request.raw.socket.destroyed
   const probed = await probeReceiver(context, account, webhook, isAbandoned)
-  if (!probed) return busyPage(link(`${root}webhooks/${webhook_id}`, 'Back to the webhook'))
+  if (!probed) return busyPage(ui.link(`${root}webhooks/${webhook_id}`, 'Back to the webhook'))
   const { posts, findings } = probed
   const ofLevel = (level: Verdict) => findings.filter(each => each.level === level)
   const count = (level: Verdict) => ofLevel(level).length
-  const name = untrusted(webhookTitle(webhook))
+  const name = ui.untrusted(webhookTitle(webhook))
   const above = backLink(`${root}webhooks/${webhook_id}`, name)
-  const content = html`${paragraph(`${counted(posts, 'message')} ${posts === 1 ? 'was' : 'were'} sent. ${count('fail')} fail, ${count('warn')} warn, ${count('pass')} passed, ${count('not seen')} not seen.`)}
+  const content = html`${ui.paragraph(`${ui.counted(posts, 'message')} ${posts === 1 ? 'was' : 'were'} sent. ${count('fail')} fail, ${count('warn')} warn, ${count('pass')} passed, ${count('not seen')} not seen.`)}
 ${(['fail', 'warn', 'note'] as const).map(level => ofLevel(level).map(each => findingView(visit, each)))}
 ${table('What passed', ofLevel('pass'))}
 ${nothingJudged(findings) ?? table('What was not seen', ofLevel('not seen'))}
@@ -137,18 +139,18 @@ ${probeForm(visit, webhook, 'Probe again')}`
 function nothingJudged(findings: readonly Finding[]): Html | undefined {
   const reasons = new Set(findings.map(({ level, sentence }) => level === 'not seen' && sentence))
   const [reason] = reasons
-  return reasons.size === 1 && reason ? insetText(untrusted(reason)) : undefined
+  return reasons.size === 1 && reason ? insetText(ui.untrusted(reason)) : undefined
 }
 
 const table = (heading: string, findings: readonly Finding[]): Html | false =>
   findings.length > 0 &&
   html`<h2 class="govuk-heading-m">${heading}</h2>
-${wideTable(findings, {
+${ui.wideTable(findings, {
   caption: heading,
   columns: {
     Rule: ({ rule }) => rule,
     About: ({ title }) => title,
-    Result: ({ sentence }) => untrusted(sentence),
+    Result: ({ sentence }) => ui.untrusted(sentence),
   },
 })}`
 
@@ -159,5 +161,5 @@ export function probeForm(
 ): Html | false {
   if (visit.hasEnded || status !== 'ACTIVE') return false
   return html`<h2 class="govuk-heading-m">Probe it</h2>
-${probePart(visit, webhook_id, { receiver: untrusted(callback_url), id: 'probe', text })}`
+${probePart(visit, webhook_id, { receiver: ui.untrusted(callback_url), id: 'probe', text })}`
 }

@@ -6,16 +6,14 @@ import type { Reading } from '../../../pay/retention.ts'
 import { attemptsOf, type MessageRow, statusAt } from '../../../pay/webhooks/message-store.ts'
 import { deactivateWebhook, findWebhook } from '../../../pay/webhooks/store.ts'
 import { type MessageStatus, type Webhook, webhookTitle } from '../../../pay/webhooks/webhook.ts'
-import { formBody } from '../../../platform/http/body.ts'
 import { backLink, button, details, summaryList } from '../../../platform/web/components.ts'
 import { select } from '../../../platform/web/form-components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
 import { sendTestMessage, testEvents } from '../../deliver/test-message.ts'
-import { referencesOf } from '../../lists/payments-store.ts'
-import { type DeliveryRow, listDeliveries } from '../../lists/webhooks-store.ts'
+import { listDeliveries } from '../../lists/webhooks-store.ts'
 import { acceptedByHand } from '../../record/by-hand.ts'
 import { actionForm, definePage } from '../frame/define-page.ts'
-import { filterForm, type PageVisit, pageLinks, readPage } from '../frame/list.ts'
+import { filterForm, type PageVisit, pageLinks } from '../frame/list.ts'
 import {
   type Accepted,
   acceptedSince,
@@ -23,16 +21,16 @@ import {
   deliveryOf,
   messageTable,
   noMatch,
+  readMessages,
 } from '../frame/message-attempts.ts'
 import type { Next } from '../frame/page.ts'
-import { emptyState, listing, type Mark, marksRow, paragraph, untrusted } from '../frame/parts.ts'
+import * as ui from '../frame/parts.ts'
 import { existing, notFound } from '../frame/visit.ts'
 import { act } from '../payments/actions.ts'
 import { backAddress } from '../payments/new.ts'
 import { webhookRows } from './list.ts'
 import { probe, probeForm } from './receiver.ts'
 
-/** Deliveries that are looked at for the row of marks. */
 const MOST_RECENT = 50
 
 const filters = { delivery: deliveryFilter }
@@ -45,44 +43,38 @@ export const webhook = definePage({
     const { database } = visit.context
     const webhook = await webhookOf(visit)
     const status = visit.values.delivery || undefined
-    const page = await readPage<DeliveryRow>(
-      visit.cursor,
-      ({ message_id }) => message_id,
-      (range, part) => listDeliveries(database, [webhook], { status, ...range }, part),
-    )
+    const messages = await readMessages(visit, [webhook], { status })
     const newest = { limit: MOST_RECENT, order: 'newest' } as const
     const recent = await listDeliveries(database, [webhook], {}, newest)
-    const accepted = await acceptedByHand(database, [...page.items, ...recent])
-    const references = await referencesOf(database, page.items)
-    return { webhook, page, recent, accepted, references }
+    return { webhook, messages, recent, accepted: await acceptedByHand(database, recent) }
   },
   title: (_, { webhook }) => webhookTitle(webhook),
-  heading: (_, { webhook }) => untrusted(webhookTitle(webhook)),
+  heading: (_, { webhook }) => ui.untrusted(webhookTitle(webhook)),
   above: ({ root }) => backLink(`${root}webhooks`, 'Endpoints'),
-  show(visit, { webhook, page, recent, accepted, references }) {
-    const list = { caption: 'Messages, newest first', messages: page.items, accepted, references }
+  show(visit, { webhook, messages, recent, accepted }) {
+    const { page } = messages
     const rows = webhookRows(visit, webhook, 'webhook', {
       Status: webhook.status,
       From: webhook.fixed ? 'the settings of the service' : webhook.from && 'this console',
       'Webhook ID': webhook.webhook_id,
     })
     return html`${summaryList(rows)}
-${details('Signing key', listing('Signing key', webhook.signing_key), { id: 'signing-key' })}
+${details('Signing key', ui.listing('Signing key', webhook.signing_key), { id: 'signing-key' })}
 ${recentPart(visit, recent, accepted)}
 ${testForm(visit, webhook)}
 ${probeForm(visit, webhook)}
 <h2 class="govuk-heading-m">Messages</h2>
 ${filterForm(visit)}
-${page.items.length > 0 ? messageTable(visit, list) : noneOf(visit, webhook)}
+${page.items.length > 0 ? messageTable(visit, messages) : noneOf(visit, webhook)}
 ${pageLinks(visit, 'Messages', page)}
 ${deactivateForm(visit, webhook)}`
   },
   live: true,
-  entries: ({ page }) => page.items.map(({ message_id }) => message_id),
+  entries: ({ messages }) => messages.page.ids,
   actions: {
-    test: { run: sendTest },
-    deactivate: { run: deactivate },
-    probe: { run: async visit => probe(visit, await webhookOf(visit)) },
+    test: sendTest,
+    deactivate,
+    probe: async visit => probe(visit, await webhookOf(visit)),
   },
 })
 
@@ -92,7 +84,7 @@ const webhookOf = async ({ context, account, id }: Visit): Promise<Webhook> =>
 const noneOf = (visit: Visit, webhook: Webhook): Html =>
   visit.values.delivery
     ? noMatch(1, visit.values.delivery !== 'PENDING')
-    : emptyState(visit, 'It got no message yet', canTest(webhook) && 'send a test message above')
+    : ui.emptyState(visit, 'It got no message yet', canTest(webhook) && 'send a test message above')
 
 /** `messages` are the newest, newest first; `accepted` are those that were accepted when they were sent again by hand. */
 function recentPart(visit: Visit, messages: readonly MessageRow[], accepted: Accepted) {
@@ -100,13 +92,13 @@ function recentPart(visit: Visit, messages: readonly MessageRow[], accepted: Acc
   const marks = messages.map(message => markOf(visit, message, accepted)).toReversed()
   const label = `The last ${messages.length} deliveries, the newest at the end`
   return html`<h2 class="govuk-heading-m">The last ${messages.length === 1 ? 'delivery' : `${messages.length} deliveries`}</h2>
-${marksRow(label, marks)}
+${ui.marksRow(label, marks)}
 <div id="recent">
-${paragraph(countsOf(messages, visit))}
+${ui.paragraph(countsOf(messages, visit))}
 </div>`
 }
 
-function markOf(visit: Visit, message: MessageRow, accepted: Accepted): Mark {
+function markOf(visit: Visit, message: MessageRow, accepted: Accepted): ui.Mark {
   const { message_id, event_type, created } = message
   const { root } = visit
   const shown = statusAt(message, visit)
@@ -149,18 +141,18 @@ function testForm(visit: Visit, webhook: Webhook): Html | false {
   const fields = html`${select({
     name: 'event_type',
     label: 'Event',
-    options: testEvents(webhook).map(value => ({ value, text: value })),
+    options: testEvents(webhook).map(type => [type, type] as const),
   })}
 ${button({ id: 'send-test', text: 'Send a test message', secondary: true })}`
   return html`<h2 class="govuk-heading-m">Test it</h2>
-${paragraph('A payment is made for the message, and marked. No other webhook is told about it.')}
+${ui.paragraph('A payment is made for the message, and marked. No other webhook is told about it.')}
 ${actionForm(visit, 'test', fields, 'farthing-filter')}`
 }
 
 async function sendTest(visit: Visit): Promise<Next> {
-  const { context, account, addresses, request, id } = visit
+  const { context, account, addresses, form, id } = visit
   const webhook = await webhookOf(visit)
-  const name = formBody(request).get('event_type')
+  const name = form.get('event_type')
   const event_type = testEvents(webhook).find(each => each === name)
   const notSent: Next = { to: `webhooks/${id}`, done: { code: 'not-sent' } }
   if (!event_type) return notSent
@@ -186,13 +178,12 @@ const deactivateForm = (visit: Visit, { status, fixed }: Webhook): Html | false 
   !visit.hasEnded &&
   details(
     'Deactivate the webhook',
-    html`${paragraph('It gets no more messages, and cannot be made active again. Its messages stay here.')}
-${fixed && paragraph('It is in the settings of the service, which makes another one at its next start.')}
+    html`${ui.paragraph('It gets no more messages, and cannot be made active again. Its messages stay here.')}
+${fixed && ui.paragraph('It is in the settings of the service, which makes another one at its next start.')}
 ${actionForm(visit, 'deactivate', button({ id: 'deactivate', text: 'Deactivate', secondary: true }))}`,
     { id: 'deactivation' },
   )
 
-/** To do it again changes nothing. */
 async function deactivate({ context, account, id }: Visit): Promise<Next> {
   const isKnown = await context.database.write([deactivateWebhook(account.room, id)])
   if (!isKnown) throw notFound()
