@@ -37,7 +37,6 @@ export const newPayment = definePage({
   path: 'payments/new',
   title: 'Make a payment',
   makes: true,
-  narrow: true,
   show: (visit, _, typed?: Typed) => newPaymentForm(visit, typed),
   actions: { create },
 })
@@ -47,7 +46,6 @@ export const back = definePage({
   path: 'back/{payment_id}',
   section: 'payments',
   title: 'You are back',
-  narrow: true,
   guest: returned,
   read: ({ context, account, id, now }) => findPayment(context.database, account.room, id, now),
   show: (visit, payment) =>

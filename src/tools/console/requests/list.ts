@@ -190,7 +190,6 @@ export const requests = definePage({
     }
   },
   title: visit => ['Requests', ...searched(visit)].join(', '),
-  heading: () => 'Requests',
   show(visit, { page, gaps, refusals, oldest, refusedKeys }) {
     const operation = [...visit.context.summaries]
     const isEmpty = page.items.length + gaps.length === 0
