@@ -10,12 +10,7 @@ import { among, byBeginning, exchangeRows } from './store.ts'
 const MOST_BY_HAND = 2_000
 
 /** The condition of such a send that its own receiver accepted. */
-const ACCEPTED_BY_HAND = `kind = 'out' and refused = 0 and by_hand = 'again'`
-
-/** The condition of a message, in a table of messages, that its receiver accepted when it was sent again. */
-export const wasAccepted = (table: string): string =>
-  `exists (select 1 from exchanges where exchanges.payment_id = ${table}.payment_id
-     and exchanges.message_id = ${table}.message_id and ${ACCEPTED_BY_HAND})`
+export const ACCEPTED_BY_HAND = `kind = 'out' and refused = 0 and by_hand = 'again'`
 
 /** A send by hand of a message as it is that its own receiver accepted. */
 export type AcceptedSend = Pick<Exchange, 'at' | 'result'>
