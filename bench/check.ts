@@ -1,7 +1,7 @@
 /** K1: a check of all that is kept of an account. K2: the rules that run when a request is recorded. */
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { createFactWriter } from '../src/tools/explain/check/judge.ts'
+import { createFactWriter } from '../src/tools/explain/check/production.ts'
 import type { RawRequest } from '../src/tools/record/row.ts'
 import { newFolder, removeFolder } from './folders.ts'
 import { connect, load } from './load.ts'

@@ -14,21 +14,15 @@ const number = (value: number | undefined): string =>
 const share = (value: number | undefined): string =>
   value === undefined ? '' : `**${value.toFixed(3)}**`
 
-const milliseconds = (value: number | undefined): string =>
-  value === undefined ? '' : `${number(value)} ms`
-
 function row(figure: Figure): string[] {
-  const { what, value, unit, floor, against, ratio, p99, rss, target, met } = figure
+  const { what, value, unit, floor, against, ratio, target, met } = figure
   return [
     figure.figure,
     what,
     `${number(value)} ${unit}`,
     floor === undefined ? '' : `${number(floor)}, ${against}`,
     share(ratio),
-    milliseconds(p99),
-    rss === undefined ? '' : `${number(rss)} MB`,
-    target,
-    met === null ? '' : met ? 'met' : '**missed**',
+    met === null ? target : `${target}: ${met ? 'met' : '**missed**'}`,
   ]
 }
 
@@ -39,7 +33,7 @@ function table(heads: string[], rows: string[][]): string {
 }
 
 export function writeTables(figures: Figure[], about: Record<string, unknown>): void {
-  const heads = ['', 'Work', 'Farthing', 'Against', 'Ratio', '99 of 100', 'Memory', 'Bar', '']
+  const heads = ['', 'Work', 'Farthing', 'Against', 'Ratio', 'Bar']
   const own = figures.filter(({ figure }) => figure !== 'peer')
   const others = figures.filter(({ figure }) => figure === 'peer')
   const peers = others.map(({ what, value, ratio, p99, rss, details }) => [
@@ -47,7 +41,7 @@ export function writeTables(figures: Figure[], about: Record<string, unknown>): 
     number(value),
     share(ratio),
     share(Number(details?.farthing)),
-    milliseconds(p99),
+    `${number(p99)} ms`,
     `${number(rss)} MB`,
     String(details?.keeps),
   ])

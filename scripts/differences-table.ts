@@ -16,7 +16,7 @@ const rowOf = ({ about }: Difference): string => {
     subject,
     `${govukPay} ([${sourceName(source)}](${source}))`,
     specification,
-    rule?.id ?? (isRule(noRule) ? noRule : `none${noRule === undefined ? '' : `: ${noRule}`}`),
+    rule?.id ?? (isRule(noRule) ? noRule : 'none'),
   ]
   return `| ${cells.map(inCell).join(' | ')} |\n`
 }

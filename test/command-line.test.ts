@@ -134,21 +134,6 @@ describe('The command line', () => {
     assert.doesNotMatch(stdout, /\]\(|`/, 'it is no Markdown')
   })
 
-  test('--help explains each command, even if a setting cannot be used', async () => {
-    for (const [command, words] of Object.entries({
-      serve: /^Usage: farthing serve/,
-      keys: /^Usage: farthing keys .* create .* list .* revoke .*<id>/s,
-      'keys create': /^Usage: farthing keys create .*--account <name>.*--create/s,
-      seed: /^Usage: farthing seed .*--payments <number>.*last 6 days/s,
-      backup: /^Usage: farthing backup .*To restore/s,
-      completion: /^Usage: farthing completion .*\.bashrc/s,
-    })) {
-      const { code, stdout } = await farthing(...command.split(' '), '--help')
-      assert.equal(code, 0, command)
-      assert.match(stdout, words)
-    }
-  })
-
   test('Wrong usage ends with code 2 and a message that says what to change', async () => {
     for (const [line, says] of Object.entries({
       start: /unknown command 'start'\n\(Did you mean serve\?\)/,

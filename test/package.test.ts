@@ -3,7 +3,6 @@ import { execFile, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { basename, delimiter, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { before, describe, test } from 'node:test'
@@ -16,7 +15,7 @@ import { SETTINGS } from '../src/app/settings.ts'
 import { createClient } from './support/client.ts'
 import { tempFolder } from './support/folders.ts'
 import { install, olderNode, packOnce, WITHOUT_COLLECTION } from './support/packed.ts'
-import { freePort, isFreeAgain, isListening } from './support/ports.ts'
+import { freePort, isListening, listenUntilEnd, untilFree } from './support/ports.ts'
 import { COMMAND, startProcess } from './support/process.ts'
 import { runLines, shellBlocks, startLines } from './support/recipe.ts'
 
@@ -216,7 +215,7 @@ describe('The package', () => {
       env.SERVICE = pid
     }
     assert.match(printed, /pass 4\b/)
-    assert.ok(await isFreeAgain(port))
+    await untilFree(port)
   })
 
   test('The service runs after the steps of the Containerfile, done one by one without an engine', async t => {
@@ -284,7 +283,7 @@ describe('The package', () => {
     assert.deepEqual(proxy.networks.default.aliases, [host])
   })
 
-  test('examples/compose.yaml uses settings that exist and a health check that works', async () => {
+  test('examples/compose.yaml uses settings that exist and a health check that works', async t => {
     const { services } = parse(read(join(ROOT, 'examples/compose.yaml')))
     const { environment, healthcheck, build } = services.farthing
     for (const name of Object.keys(environment)) assert.ok(isSetting(name), name)
@@ -300,9 +299,7 @@ describe('The package', () => {
       once(spawn(path, args, { env: { PATH: process.env.PATH, PORT: String(port) } }), 'exit')
     assert.deepEqual(await ask(await freePort()), [4, null])
     const readiness = createServer((_request, response) => response.end('{"status":"ok"}'))
-    await once(readiness.listen(0, '127.0.0.1'), 'listening')
-    assert.deepEqual(await ask((readiness.address() as AddressInfo).port), [0, null])
-    readiness.close()
+    assert.deepEqual(await ask(await listenUntilEnd(t, readiness)), [0, null])
   })
 })
 

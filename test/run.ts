@@ -10,7 +10,8 @@ import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { changedFiles, testsConcerning } from './support/concerning.ts'
 import { createHangs } from './support/hangs.ts'
-import { measured, table, usedCpu } from './support/times.ts'
+import { cpuSeconds } from './support/process-tree.ts'
+import { measured, table } from './support/times.ts'
 
 /** All test processes load the same code, so they share compiled code. */
 const NODE_COMPILE_CACHE = fileURLToPath(
@@ -115,7 +116,7 @@ async function run(paths: string[]): Promise<void> {
   if (!times) return
   const wall = (performance.now() - began) / 1000
   process.stdout.write(
-    `\n${table(readFileSync(output, 'utf8'), MOST)}\nAll: ${usedCpu().toFixed(0)} s of processor time, with PostgreSQL, without most of Chromium, in ${wall.toFixed(0)} s\n`,
+    `\n${table(readFileSync(output, 'utf8'), MOST)}\nAll: ${cpuSeconds(process.pid).toFixed(0)} s of processor time, with PostgreSQL, without most of Chromium, in ${wall.toFixed(0)} s\n`,
   )
 }
 

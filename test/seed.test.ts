@@ -70,14 +70,6 @@ describe('farthing seed', () => {
     assert.match(stderr, /It must be 1 to 64 letters/)
   })
 
-  test('A database in memory cannot be filled by a command', async () => {
-    const memory = { DATABASE_URL: 'sqlite::memory:' }
-    const args = ['seed', '--payments', '5', '--create']
-    const { code, stderr } = await runHere({ args, env: memory })
-    assert.equal(code, 1)
-    assert.match(stderr, /^farthing: DATABASE_URL is sqlite::memory:.* no command can reach it\n$/)
-  })
-
   test('A new database is made only with --create, and a missing key for the account is reported', async () => {
     const licensing = ['--account', 'Licensing team']
     const hint = /No key can see them yet.*: farthing keys create --account "Licensing team"\n/

@@ -37,8 +37,8 @@ import {
 import { assetEndpoints } from '../platform/web/assets.ts'
 import type { ToolContext } from '../tools/context.ts'
 import { withListeners } from '../tools/deliver/listeners.ts'
-import { createFactWriter } from '../tools/explain/check/judge.ts'
-import { createPlans, type Plans } from '../tools/plans/faults.ts'
+import { createFactWriter } from '../tools/explain/check/production.ts'
+import { createPlans } from '../tools/plans/faults.ts'
 import { LAST_PLAN_SQL } from '../tools/plans/store.ts'
 import { createRecorder } from '../tools/record/recorder.ts'
 import type { FactWriter } from '../tools/record/row.ts'
@@ -56,64 +56,30 @@ export async function createApp(
   logger?: FastifyBaseLogger,
   watch?: (server: FastifyInstance) => void,
 ) {
-  const signals = createSignals()
-  const database = givingWay(real.database, async () => recorder?.giveWay())
-  const ports = { ...real, database }
-  const { onFault, onAttempt, onToolsFault, onRuleFault } = linesOf(logger)
-  const stopped = () => limits.draining()
-  const others = createWatch({ ...ports, signals })
-  const onChange = (room: string) => signals.set(changedIn(room))
-  const recorder = recorderOf(
-    { ...real, factWriter: createFactWriter(onRuleFault), onRecorded: onChange },
-    config,
-    logger,
-  )
-  const plans = config.control ? createPlans(ports, stopped) : undefined
-  const send = withListeners(ports.send, { ...ports, signals, watch: others })
-  const deliveries = createDeliveries({
-    ...ports,
-    send,
-    onFault,
-    onAttempt,
-    onChange,
-    record: recorder?.attempt,
-    isStopping: stopped,
-    postpone: plans?.postpone,
-  })
-  const scenariosOf: ScenariosOf = plans?.scenariosOf ?? (() => undefined)
-  const refused = createMinuteCounts(ports.time.wall)
-  const context: ToolContext = {
-    ...ports,
-    send,
-    config,
-    deliveries,
-    recorder,
-    reading: createReading(),
-    listening: createSlots(1, Infinity),
-    refusedKeys: refused.sum,
-    onRuleFault,
-    signals,
-    watch: others,
-  }
-  const refusals = createRefusals(ports.time.wall)
-  const areas = createAreas(context, { plans, onRefused: refused.count, refusals })
+  const stopping = new AbortController()
+  const isStopping = () => stopping.signal.aborted
+  const { context, ...parts } = partsOf(real, config, logger, isStopping)
+  const { deliveries, recorder, signals } = context
+  const areas = createAreas(context, parts)
+  const onToolsFault = (error: unknown) =>
+    logger?.error({ err: error }, 'the tools could not start')
   const lazyApp = createLazyApp(['/control', '/console'], makeTools, onToolsFault)
   const server = createServer(logger?.child({}), areas, { lazyApp })
-  const limits = createLimits(server)
+  const limits = createLimits(server, stopping)
   function prepare(each: FastifyInstance): void {
     decorateRequests(each)
     watch?.(each)
     limits.watch(each)
   }
   prepare(server)
-  const chapters = chaptersOf(context, { scenariosOf, refusals, draining: limits.draining })
+  const chapters = chaptersOf(context, { ...parts, isStopping })
   const described = Object.values(chapters).flat()
   const operations = described.filter(({ area }) => areas[area].record)
   registerRoutes(server, described, areas, limits)
 
   async function makeTools(): Promise<FastifyInstance> {
     const { createTools } = await import('./tools.ts')
-    const tools = await createTools(context, { areas, operations, stopped })
+    const tools = await createTools(context, { areas, operations, stopped: isStopping })
     const app = createServer(logger?.child({}), tools.areas, tools)
     prepare(app)
     const pause = createPause()
@@ -134,10 +100,61 @@ export async function createApp(
   }
 }
 
-type Served = { scenariosOf: ScenariosOf; refusals: Refusals; draining: () => boolean }
+type Parts = Omit<ReturnType<typeof partsOf>, 'context'>
+
+/** What the endpoints work with, each part made of those before it. */
+function partsOf(
+  real: Ports,
+  config: Config,
+  logger: FastifyBaseLogger | undefined,
+  isStopping: () => boolean,
+) {
+  const { onFault, onAttempt, onRuleFault } = linesOf(logger)
+  const signals = createSignals()
+  const onChange = (room: string) => signals.set(changedIn(room))
+  const recorder = recorderOf(
+    { ...real, factWriter: createFactWriter(onRuleFault), onRecorded: onChange },
+    config,
+    logger,
+  )
+  const database = recorder ? givingWay(real.database, recorder.giveWay) : real.database
+  const ports = { ...real, database }
+  const watch = createWatch({ ...ports, signals })
+  const plans = config.control ? createPlans(ports, isStopping) : undefined
+  const send = withListeners(ports.send, { ...ports, signals, watch })
+  const deliveries = createDeliveries({
+    ...ports,
+    send,
+    onFault,
+    onAttempt,
+    onChange,
+    record: recorder?.attempt,
+    isStopping,
+    postpone: plans?.postpone,
+  })
+  const refused = createMinuteCounts(ports.time.wall)
+  const context: ToolContext = {
+    ...ports,
+    send,
+    config,
+    deliveries,
+    recorder,
+    reading: createReading(),
+    listening: createSlots(1, Infinity),
+    refusedKeys: refused.sum,
+    onRuleFault,
+    signals,
+    watch,
+  }
+  return { context, plans, onRefused: refused.count, refusals: createRefusals(ports.time.wall) }
+}
 
 /** All endpoints but those of the tools. */
-function chaptersOf(context: ToolContext, { scenariosOf, refusals, draining }: Served): Chapters {
+function chaptersOf(
+  context: ToolContext,
+  { plans, refusals, isStopping }: Parts & { isStopping: () => boolean },
+): Chapters {
+  const scenariosOf: ScenariosOf = plans?.scenariosOf ?? (() => undefined)
   const chapters: Chapters = {
     Payments: paymentEndpoints(context, scenariosOf, allRefundsOf, refusals),
     Refunds: refundEndpoints(context, scenariosOf),
@@ -147,7 +164,7 @@ function chaptersOf(context: ToolContext, { scenariosOf, refusals, draining }: S
     'Hosted pages': [...pageEndpoints(context), ...assetEndpoints()],
     'About this service': [
       ...docsEndpoints(context, () => chapters),
-      ...healthEndpoints(context, draining),
+      ...healthEndpoints(context, isStopping),
     ],
   }
   return chapters
@@ -165,7 +182,6 @@ const linesOf = (logger?: FastifyBaseLogger) => ({
       `${event_type} to ${callback_host}: ${result}, ${ms} ms`,
     )
   },
-  onToolsFault: (error: unknown) => logger?.error({ err: error }, 'the tools could not start'),
   onRuleFault: (error: unknown) => logger?.warn({ err: error }, 'the check could not judge all'),
 })
 
@@ -185,10 +201,8 @@ function recorderOf(
   })
 }
 
-type AreaParts = { plans: Plans | undefined; onRefused: () => void; refusals: Refusals }
-
 /** One row for each kind of endpoint. While control or the console is off, its paths are unknown paths. */
-function createAreas(context: ToolContext, { plans, onRefused, refusals }: AreaParts): Areas {
+function createAreas(context: ToolContext, { plans, onRefused, refusals }: Parts): Areas {
   const { config, recorder } = context
   const lastPlanSql = config.control ? LAST_PLAN_SQL : undefined
   const known = createAuthenticate(context, { lastPlanSql, onRefused })

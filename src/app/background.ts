@@ -27,9 +27,8 @@ type Work = SweepPorts &
   }
 
 /**
- * Does the steps that are due, sends messages that an earlier stop left unsent, now and whenever another instance dies,
- * and deletes old rows. Call
- * the result to end this; its promise resolves when no statement is under way, so that the database can be closed.
+ * Does due steps, sends messages that a stop or a dead instance left, and deletes old rows. The result ends this: its
+ * promise resolves when no statement is under way, so that the database can be closed.
  */
 export function startWork(work: Work): () => Promise<void> {
   const stopping = new AbortController()
@@ -75,10 +74,7 @@ export function startWork(work: Work): () => Promise<void> {
   }
 }
 
-/**
- * Each call deletes the rows of the rooms that ended since the call before, but not in the last `EMPTY_INTERVAL`. The
- * sweep deletes later what requests that were then under way have written.
- */
+/** Each call deletes the rows of the rooms that ended since the one before; what late requests write, the sweep deletes. */
 function createEmptying({ database, time }: Pick<Work, 'database' | 'time'>) {
   let from = time.wall() - EMPTY_INTERVAL
   return async (stop?: AbortSignal): Promise<void> => {
@@ -119,10 +115,9 @@ export function createSweep(ports: SweepPorts, report: (error: unknown) => void)
 const LARGEST_DIFFERENCE = 60_000
 
 /**
- * Returns true if rows may be deleted because of their age. A clock that is ahead would make them look older, and
- * deleted rows cannot be restored. So the result is false in the first hour after a start or a jump of the machine's
- * clock, in which an operator may correct it, and while it differs by more than a minute from the clock of the
- * database's server. Call it about once a minute. Rejects if the server cannot be reached.
+ * Whether rows may be deleted because of their age: a clock that is ahead makes them look older, and they cannot be
+ * restored. Not in the first hour after a start or a jump of the clock, in which an operator may correct it, and not while
+ * it differs by more than a minute from that of the database's server. Call it about once a minute.
  */
 function createClockWatch({
   database,

@@ -14,6 +14,7 @@ import {
 } from './settings.ts'
 
 const LONGEST_REPEATED = 100
+const MEGABYTE = 1024 * 1024
 
 /** Has one line for each value that cannot be used. */
 export class ConfigError extends Error {
@@ -54,6 +55,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
   if (problems.length > 0) throw new ConfigError(problems)
   return {
     ...config,
+    recordMax: config.recordMax * MEGABYTE,
     fixedKeys,
     callbackHosts: new Set([
       ...config.callbackHosts,
@@ -103,7 +105,7 @@ const PREFIX = /^FARTHING_/
 const isLink = (name: string, value = ''): boolean => /PORT$/.test(name) && value.includes('://')
 
 /** The other variables that come with such a port. */
-const BESIDE_LINK = /_(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT_\d+_(TCP|UDP|SCTP)(_\w+)?)$/
+const BESIDE_LINK = /_(SERVICE_HOST$|(SERVICE_PORT|PORT_\d+_(TCP|UDP|SCTP))(_\w|$))/
 
 /** A link is one warning, with all variables that come with it. */
 function warningsOf(env: NodeJS.ProcessEnv): string[] {
@@ -118,10 +120,7 @@ function warningsOf(env: NodeJS.ProcessEnv): string[] {
   ]
 }
 
-/**
- * Asks whether the setting whose name is most like this one is meant. The prefix does not count, because some settings
- * have none: FARTHING_PORT is like PORT.
- */
+/** Names the setting that is most like this one. The prefix does not count: FARTHING_PORT is like PORT. */
 function unknownWarning(name: string): string {
   const bare = (setting: string) => setting.replace(PREFIX, '')
   const nearest = nearestOf(bare(name), SETTINGS.map(bare))

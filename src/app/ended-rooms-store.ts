@@ -36,10 +36,7 @@ const isOld = (table: string): string =>
 const FORGOTTEN = `select name from accounts where ended = 1 and expires <= $1
   and not exists (select 1 from ended_rooms where ended_rooms.account = accounts.name)`
 
-/**
- * Ends the test accounts that expired a day ago: until then a wrong clock can be set right, and their keys work again.
- * Stops when `stop` is aborted. `now` is the machine's time.
- */
+/** Ends the test accounts that expired a day ago: until then a wrong clock can be set right, and their keys work again. */
 export async function endExpiredAccounts(database: Database, now: MachineTime, stop?: AbortSignal) {
   const expired = await database.query<Account>(
     `select ${ACCOUNT_COLUMNS} from accounts where ended = 0 and expires <= $1`,
@@ -49,10 +46,7 @@ export async function endExpiredAccounts(database: Database, now: MachineTime, s
     if (!stop?.aborted) await leaveRoom(database, account, { ...account, ended: 1 }, now)
 }
 
-/**
- * Deletes the rows of rooms that ended a while ago, in small steps, until none is left or `stop` is aborted, and forgets
- * the accounts that expired and have none. `now` is the machine's time.
- */
+/** Deletes the rows of rooms that ended a while ago, in small steps, and then forgets expired accounts that have none. */
 export async function deleteEndedRooms(database: Database, now: MachineTime, stop?: AbortSignal) {
   const until = now - LATE_REQUESTS
   if (!(await emptyRooms(database, [0, until], stop))) return
@@ -73,6 +67,6 @@ export async function emptyRooms(
   const [any] = await database.query(`${ENDED} limit 1`, period)
   if (!any) return !stop?.aborted
   for (const table of Object.entries(ROOM_TABLES))
-    await deleteInSteps(database, table, isOld(table[0]), period, stop)
+    await deleteInSteps(database, table, [isOld(table[0]), ...period], stop)
   return !stop?.aborted
 }

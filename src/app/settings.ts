@@ -1,7 +1,7 @@
 /** Every setting: one row has what the reader, the help and docs/reference.md need to know about it. */
 import { type Behaviour, behaviours, isAccountName } from '../core/account.ts'
 import type { Config, DatabaseAddress } from '../core/config.ts'
-import { boolean, fromText, integer, oneOf, type Reader } from '../core/values.ts'
+import { boolean, fromText, integer, oneOf, type Reader, text } from '../core/values.ts'
 import { callbackUrlProblem, hostAndPort, parseAllowedHosts } from '../platform/outbound/address.ts'
 
 export type Setting<Value = unknown> = {
@@ -59,7 +59,10 @@ const HOSTS = {
 const SHORTEST_KEY = 16
 const LONGEST_SERVICE_NAME = 50
 const LONGEST_WEBHOOK_URL = 2_048
-const MEGABYTE = 1024 * 1024
+const KEY = /^[!-~]{16,}$/
+
+const visible = (length: string, pattern: RegExp) =>
+  text({}, `${length} characters, none of them a control character`, pattern)
 
 /** In the order of the help and of docs/reference.md, by their key in the configuration. */
 export const settings = {
@@ -71,7 +74,7 @@ export const settings = {
   }),
   host: setting({
     name: 'HOST',
-    parse: (text): string => text,
+    parse: asIs,
     rule: 'a name or an address',
     unset: '127.0.0.1',
     meaning: 'The address on which to listen. With `0.0.0.0` other machines can connect',
@@ -94,8 +97,7 @@ export const settings = {
   }),
   apiKey: optional({
     name: 'FARTHING_API_KEY',
-    parse: parseKey,
-    rule: `${SHORTEST_KEY} or more visible ASCII characters, without spaces`,
+    ...reads(text({}, `${SHORTEST_KEY} or more visible ASCII characters, without spaces`, KEY)),
     meaning: `A fixed key of the account \`default\`, ${SHORTEST_KEY} or more visible ASCII characters. Without it the first start makes a key. Commands use it too`,
     isSecret: true,
   }),
@@ -146,16 +148,13 @@ export const settings = {
   }),
   signingKey: optional({
     name: 'FARTHING_SIGNING_KEY',
-    parse: text => (/^\P{Cc}*$/u.test(text) ? longEnough(text) : undefined),
-    rule: `${SHORTEST_KEY} or more characters, none of them a control character`,
+    ...reads(visible(`${SHORTEST_KEY} or more`, /^\P{Cc}{16,}$/u)),
     meaning: `The signing key of that webhook, ${SHORTEST_KEY} or more characters`,
     isSecret: true,
   }),
   serviceName: optional({
     name: 'FARTHING_SERVICE_NAME',
-    parse: text =>
-      /^\P{Cc}*$/u.test(text) && text.length <= LONGEST_SERVICE_NAME ? text : undefined,
-    rule: `at most ${LONGEST_SERVICE_NAME} characters, none of them a control character`,
+    ...reads(visible(`at most ${LONGEST_SERVICE_NAME}`, /^\P{Cc}{0,50}$/u)),
     initial: '`Farthing payments`, or `Taliadau Farthing` in Welsh',
     meaning: `The name of your service in the header and the titles of the hosted pages, at most ${LONGEST_SERVICE_NAME} characters. It is the same in both languages`,
   }),
@@ -181,10 +180,9 @@ export const settings = {
   }),
   recordMax: setting({
     name: 'FARTHING_RECORD_MAX',
-    parse: text => (/^[1-9]\d{0,5}$/.test(text) ? Number(text) * MEGABYTE : undefined),
+    ...reads(integer(1, 999_999)),
     rule: 'a whole number of megabytes from 1 to 999999',
-    unset: 256 * MEGABYTE,
-    initial: '`256`',
+    unset: 256,
     meaning:
       'The megabytes of the [record of requests](#the-record-of-requests) of all accounts. The oldest go first',
   }),
@@ -206,13 +204,6 @@ export type Settings = { [Key in keyof typeof settings]: (typeof settings)[Key][
 
 export const SETTINGS: readonly string[] = Object.values(settings).map(({ name }) => name)
 
-const longEnough = (key: string): string | undefined =>
-  key.length >= SHORTEST_KEY ? key : undefined
-
-function parseKey(text: string): string | undefined {
-  return /^[!-~]*$/.test(text) ? longEnough(text) : undefined
-}
-
 type KeyPair = { account: string; key: string }
 
 /** The key is never repeated, so a wrong pair is named by its place. */
@@ -222,7 +213,7 @@ function parseKeys(text: string): readonly KeyPair[] | Problem {
     return { account: account.trim(), key: key.join('=').trim() }
   })
   const wrong = pairs.flatMap(({ account, key }, i) =>
-    isAccountName(account) && parseKey(key) ? [] : [i + 1],
+    isAccountName(account) && KEY.test(key) ? [] : [i + 1],
   )
   if (wrong.length === 0) return pairs
   const [verb, list] = [wrong.length > 1 ? 'pairs' : 'pair', wrong.join(', ')]

@@ -32,10 +32,7 @@ const CLOSE_TIMEOUT = 500
 /** For the responses after a commit whose outcome is unknown, before the process ends. */
 const LAST_RESPONSES = 500
 
-/**
- * Connections that the system keeps until the event loop accepts them. Node's default is 511; beyond it Linux lets
- * clients believe that they are connected and resets them later.
- */
+/** Connections that wait to be accepted. Beyond Node's 511 Linux would let clients believe that they are connected. */
 const BACKLOG = 4_096
 
 type StartOptions = {
@@ -58,10 +55,7 @@ type StartOptions = {
 
 export type Farthing = Awaited<ReturnType<typeof startFarthing>>
 
-/**
- * Starts the service: the only way to do so. It listens once its database is open, is migrated and has what the settings
- * ask for; it is ready when this resolves. Throws if the database cannot be opened or the port is taken.
- */
+/** The only way to start the service. It is ready when this resolves. Throws if the database or the port cannot be used. */
 export async function startFarthing(options: StartOptions) {
   const { config, logger } = options
   // SQLite's thread migrates a new file while this one loads the app.
@@ -184,17 +178,13 @@ async function listen(server: FastifyInstance, { port, host }: Config): Promise<
 }
 
 /**
- * Makes the accounts of the fixed keys, and lets the default account behave as the settings say. Throws if one is a key of
- * another account: a client's key that is set where the service starts would open the default account on this instance
- * only.
+ * Makes the accounts of the fixed keys, and sets the behaviour of the default account. Throws for the key of another
+ * account: a client's, set where the service starts, would open the default account on this instance only.
  */
-async function admitFixedKeys(
-  { database, time }: Ports,
-  { fixedKeys, behaviour }: Config,
-): Promise<void> {
+async function admitFixedKeys({ database, time }: Ports, { fixedKeys, behaviour }: Config) {
   await setDefaultBehaviour(database, behaviour)
   for (const { account, key, key_id } of fixedKeys) {
-    const found = await findKey(database, key, [], time.wall())
+    const found = await findKey(database, key, { fixedKeys: [], at: time.wall() })
     const setting = key_id === 'configured' ? 'FARTHING_API_KEY is' : 'FARTHING_API_KEYS has'
     if (found && found.account.name !== account)
       throw new Error(
@@ -204,10 +194,7 @@ async function admitFixedKeys(
   }
 }
 
-async function makeFirstKey(
-  ports: Ports,
-  { fixedKeys, behaviour }: Config,
-): Promise<string | undefined> {
+async function makeFirstKey(ports: Ports, { fixedKeys, behaviour }: Config) {
   if (fixedKeys.length > 0 || (await listKeys(ports.database)).length > 0) return undefined
   return (await createKey(ports, DEFAULT_ACCOUNT, behaviour)).key
 }

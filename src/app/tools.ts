@@ -5,10 +5,7 @@ import type { Endpoint } from '../platform/http/endpoint.ts'
 import type { ToolContext } from '../tools/context.ts'
 import { controlDescription } from './docs/routes.ts'
 
-/**
- * Everything below the prefixes that app.ts names. It is loaded for the first request to one of them, in steps of some
- * ten milliseconds, between which other requests are served.
- */
+/** What is below the prefixes in app.ts, loaded for the first request in steps of some ten milliseconds. */
 export async function createTools(
   context: ToolContext,
   service: { areas: Areas; operations: readonly Endpoint[]; stopped: () => boolean },

@@ -51,9 +51,8 @@ PostgreSQL use pg_dump.`,
 })
 
 /**
- * Writes the copy under a temporary name, checks it, and renames it, so that a file of that name is always whole.
- * The copy is a snapshot: it has every write that was acknowledged before. Returns its number of payments. Throws if the
- * copy could not be made or is damaged.
+ * Writes the copy under a temporary name, checks and renames it, so that a file of that name is whole. It is a snapshot
+ * with every write that was acknowledged before. Returns the number of payments.
  */
 async function copyChecked(path: string, file: string): Promise<number> {
   const unchecked = `${file}.part`

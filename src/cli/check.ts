@@ -160,9 +160,11 @@ function show({ kept, not_kept, from, to, findings, situations }: Body, url: str
   )
   const { line: probe } = situations.find(({ line }: Body) => line.includes('check --probe')) ?? {}
   if (probe && !findings.some(isOfProbe)) print(`Receivers: not probed in this run: ${probe}`)
-  const met = situations.filter((each: Body) => each.met).length
+  const ofState = (state: boolean | null) =>
+    situations.filter(({ met }: Body) => met === state).length
+  const unclear = ofState(null) > 0 ? `, ${ofState(null)} cannot be seen` : ''
   print(
-    `Situations of production: ${met} of ${situations.length} met. --situations has the others.`,
+    `Situations of production: ${ofState(true)} of ${situations.length} met${unclear}. --situations has the others.`,
   )
   if (count('fail') + count('warn') + count('note') > 0)
     note(`${url}/console/check has all rules. --ignore leaves some out.`)
@@ -180,7 +182,7 @@ async function showSituations({ situations }: Body, { ask, url }: Service): Prom
   for (const { situation, met, evidence, line } of situations) {
     print(`${metName(met).padEnd(14)}  ${oneLine(situation)}`)
     if (evidence !== null) print(`                ${url}/console/requests/${evidence}`)
-    if (!met) print(`                ${oneLine(line, 500)}`)
+    if (!met) print(`                ${oneLine(uncommented(line), 500)}`)
   }
 }
 
@@ -218,8 +220,11 @@ ${rule.map(finding => resultOf(finding, failing))}</testcase>
 const metName = (met: boolean | null): string =>
   met === null ? 'cannot be seen' : met ? 'met' : 'not met'
 
+/** Of a line that is a comment alone, what it says. */
+const uncommented = (line: string): string => line.replace(/^# /, '')
+
 const situationLine = ({ situation, met, evidence, line }: Body): string =>
-  [`${metName(met)}: ${situation}`, evidence && `(${evidence})`, met ? '' : line]
+  [`${metName(met)}: ${situation}`, evidence && `(${evidence})`, met ? '' : uncommented(line)]
     .filter(Boolean)
     .join(' ')
 

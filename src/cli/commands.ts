@@ -37,11 +37,7 @@ export async function loadCommands(args: string[] = []) {
   )
 }
 
-/**
- * Runs a command and returns its exit code (see EXIT). Explains a failure on standard error. Throws an error that it
- * cannot explain. Reads the settings in `env` only when a command needs them, so that help works with invalid
- * settings.
- */
+/** Returns the exit code (see EXIT) and explains a failure. Reads the settings only if a command needs them: help does not. */
 export async function runCommand(args: string[], env: NodeJS.ProcessEnv): Promise<number> {
   exceptLoopback(env)
   let exitCode = 0

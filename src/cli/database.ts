@@ -54,10 +54,7 @@ export function requireDatabase(address: DatabaseAddress, advice = ''): void {
     )
 }
 
-/**
- * Throws if the database has an older version. Only a start of the service migrates it: an older service may be
- * running on it, and there is no way back. If `mayBeEmpty` is true, a database without tables is no reason to throw.
- */
+/** Throws if the database is older: only a start of the service migrates it, because an older service may be running on it. */
 async function refuseOlder(address: DatabaseAddress, mayBeEmpty: boolean): Promise<void> {
   if (address.kind === 'sqlite' && !existsSync(address.path)) return // it is made
   const { has, knows } = await inspectDatabase(address, '')
@@ -71,11 +68,7 @@ async function refuseOlder(address: DatabaseAddress, mayBeEmpty: boolean): Promi
   )
 }
 
-/**
- * Opens the database for a command, names it on standard error, and closes it when `work` is done.
- * Throws if there is none, unless `create` is true, and if it has an older version. A command that only reads gives no
- * options.
- */
+/** Opens the database, names it on standard error and closes it. Without `create` it must exist. No options: it only reads. */
 export async function useDatabase<Result>(
   address: DatabaseAddress,
   options: { create?: boolean } | undefined,

@@ -99,10 +99,7 @@ async function checkKey(service: Service, key: string | undefined, isHere: boole
   return fail(sentence(answer), asTypedHere('farthing keys create'))
 }
 
-/**
- * Makes a payment and requests its page as a browser would, but with HEAD, which does not start the payment. If a return_url
- * over http of the user's service was refused before, tries that one again: the settings may have changed.
- */
+/** Asks for the page of a new payment with HEAD, which does not start it. A return_url that was refused is tried again. */
 async function* checkPages(service: Service, pagesUrl: string | undefined): AsyncGenerator<Check> {
   const refused = await refusedReturnUrl(service)
   const again = refused === undefined ? undefined : await makePayment(service, refused)
@@ -140,11 +137,7 @@ async function refusedReturnUrl(service: Service): Promise<string | undefined> {
 }
 
 /** `pagesUrl` is FARTHING_PAGES_URL of this machine. */
-async function checkLinks(
-  { _links }: Body,
-  pagesUrl: string | undefined,
-  url: string,
-): Promise<Check> {
+async function checkLinks({ _links }: Body, pagesUrl: string | undefined, url: string) {
   const { ok, warn, fail } = checksOf('pages')
   const page = new URL(_links.next_url.href)
   const leads = `next_url of a payment leads to ${page.host}`

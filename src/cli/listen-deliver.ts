@@ -58,10 +58,7 @@ const MOST_TRIES = 8
 /** Where attempts go: `path` is that of the listener. */
 type Destination = { service: Service; path: string; receive: Receive; options: Forwarding }
 
-export async function deliver(
-  { service, path, receive, options }: Destination,
-  offer: Body,
-): Promise<void> {
+export async function deliver({ service, path, receive, options }: Destination, offer: Body) {
   const received = await receive(offer)
   const { status_code, response_time, result, cause } = received
   const answer = await received.answer

@@ -108,10 +108,7 @@ const AT_ONCE = '?wait=0'
 /** Milliseconds that a request waits for an attempt after one has failed: many proxies end what takes 15 seconds. */
 const SHORT_WAIT = '?wait=14000'
 
-/**
- * This listener. `webhook` is what the service last called it. After a reset of the account, or a restart of a service
- * in memory, it has another webhook with another signing key.
- */
+/** `webhook` is what the service last called it: a reset, or a restart of a service in memory, gives it another one. */
 type Listener = {
   service: Service
   options: ListenOptions

@@ -12,6 +12,7 @@ import { CommandError, EXIT, wrongUsage } from './command-error.ts'
 import { defineCommand, type OptionsOf } from './define-command.ts'
 import { colour, colouredStatus, money, oneLine, print, printJson } from './output.ts'
 import { didYouMean, option } from './parse.ts'
+import { flagOf } from './program.ts'
 import { type Body, behaviourOf, connect, type Service, serviceOptions } from './running-service.ts'
 
 const DEFAULT_AMOUNT = 1450
@@ -70,9 +71,7 @@ export const pay = defineCommand({
   exitCodes: ENDED_OTHERWISE,
   async run({ config, argument: scenario, options }) {
     const { moto, agreement, capture, hold } = options
-    for (const [field, written] of Object.entries(givenTwice(options)))
-      if (written)
-        throw wrongUsage(`${written} and --set ${field} are the same field: leave one out`)
+    refuseGivenTwice(options)
     if (moto && agreement !== undefined)
       throw wrongUsage('a payment with --agreement is not a moto_api payment: leave out --moto')
     const impossible = impossibleFor({ mode: modeOf(options) }, { scenario, ...endOf(options) })
@@ -121,19 +120,22 @@ function typed(text: string, { type }: Fields): unknown {
 const modeOf = ({ moto, agreement }: PayOptions): AuthorisationMode =>
   moto ? 'moto_api' : agreement === undefined ? 'web' : 'agreement'
 
-/** The fields of --set that another option gives too, with that option. */
-const givenTwice = ({ set = {}, ...options }: PayOptions): Json =>
-  Object.fromEntries(
-    Object.entries({
-      amount: options.amount !== undefined && '--amount',
-      reference: options.reference !== undefined && '--reference',
-      agreement_id: options.agreement !== undefined && '--agreement',
-      authorisation_mode:
-        (options.moto && '--moto') || (options.agreement !== undefined && '--agreement'),
-      delayed_capture:
-        (options.delayedCapture && '--delayed-capture') || (options.capture && '--capture'),
-    }).filter(([field]) => field in set),
-  )
+/** The options that give a field which --set may give too. */
+const GIVING: Record<string, readonly (keyof PayOptions)[]> = {
+  amount: ['amount'],
+  reference: ['reference'],
+  agreement_id: ['agreement'],
+  authorisation_mode: ['moto', 'agreement'],
+  delayed_capture: ['delayedCapture', 'capture'],
+}
+
+function refuseGivenTwice({ set = {}, ...options }: PayOptions): void {
+  for (const field of Object.keys(set)) {
+    const other = GIVING[field]?.find(name => name in options)
+    if (other)
+      throw wrongUsage(`${flagOf(other)} and --set ${field} are the same field: leave one out`)
+  }
+}
 
 const endOf = ({ hold, cannotRetry }: PayOptions) => ({
   ...(hold && { hold: true as const }),
@@ -245,18 +247,13 @@ function endedAsAsked(
   return (state.code ?? state.status) === (isCapturable ? 'capturable' : ends[scenario])
 }
 
-type Outcome = {
-  ms: number
-  behaviour: string | null
-  console: string | null
-  isAsAsked: boolean
-}
+type Shown = { behaviour: string | null; console: string | null }
 
 async function show(
   service: Service,
   { payment_id, reference, amount, state, refund_summary }: Body,
   messages: Body[],
-  { ms, behaviour, console, isAsAsked }: Outcome,
+  { ms, behaviour, console, isAsAsked }: { ms: number; isAsAsked: boolean } & Shown,
 ): Promise<void> {
   const { events } = await service.ask('GET', `/v1/payments/${payment_id}/events`)
   const end = [state.status, state.code].filter(Boolean).join(' ')

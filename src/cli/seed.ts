@@ -157,10 +157,7 @@ const descriptions = ['Market pitch', 'Allotment', 'Parking permit', 'Garden was
 /** Multiplicative hashing: scatters the numbers, in the same way in each run. */
 const scatter = (number: number): number => Math.imul(number + 1, 0x9e3779b1) >>> 7
 
-/**
- * Makes the payments of an account, one after the other, as the statements that insert them. `number` decides the course
- * of each. `at`, in milliseconds, must not decrease. The rules of all payments apply, so every state is a possible one.
- */
+/** Makes payments one after the other as statements. `number` decides the course of each; `at` must not decrease. */
 function createHistory(account: Account, newId: NewId) {
   const { room } = account
   let active: Agreement | undefined
@@ -228,8 +225,7 @@ function applyTriggers(payment: Payment, triggers: Trigger[], created: number): 
 function withDueSteps(payment: Payment, agreement: Agreement | undefined): Payment {
   const due = dueStep(payment)
   if (!due || due.at > Date.now()) return payment
-  const change = takeStep(payment, due, agreement?.instrument?.card)
-  return change ? withDueSteps(change.after, agreement) : payment
+  return withDueSteps(takeStep(payment, agreement?.instrument?.card).after, agreement)
 }
 
 const cards: Partial<Record<Trigger, CardDetails>> = {

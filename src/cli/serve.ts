@@ -13,10 +13,7 @@ import { print } from './output.ts'
 /** In milliseconds. Under npm one Ctrl-C arrives twice: from the terminal, and passed on by npm. */
 const SAME_KEY_PRESS = 1_000
 
-/**
- * Milliseconds that an idle connection stays open while the service stops. A client that is at work sends its next
- * request in this time, and gets `Connection: close` with the response.
- */
+/** Milliseconds that an idle connection stays open in a stop: a busy client sends its next request in this time. */
 const GRACE = 500
 
 export const serve = defineCommand({
@@ -55,10 +52,7 @@ export async function serveUntilStopped(config: Config): Promise<void> {
   announce(farthing, config, logger, atTerminal)
 }
 
-/**
- * The first lines: where the service listens, where payments are kept, which key to use and how to make a
- * payment. A terminal gets them as text. A file gets one line of text, then JSON.
- */
+/** The first lines: addresses, the place of the payments, the key and a first payment. A file gets JSON after the first. */
 function announce(farthing: Farthing, config: Config, logger: Logger, atTerminal: boolean): void {
   const { url, metricsUrl } = farthing
   print(`Farthing is listening on ${url}`)
@@ -74,10 +68,7 @@ function announce(farthing: Farthing, config: Config, logger: Logger, atTerminal
 
 const pagesOf = (url: string, { pagesUrl, baseUrl }: Config): string => pagesUrl ?? baseUrl ?? url
 
-/**
- * The commands can be pasted into another terminal, so they have the key in them where only this machine reaches the
- * service. Elsewhere the terminal may be a container's log.
- */
+/** The commands have the key in them where only this machine reaches the service: a terminal may be a container's log. */
 function printFirstLines({ url, apiKey }: Farthing, config: Config): void {
   const pages = pagesOf(url, config)
   const visible = isLoopback(config.host) ? apiKey : undefined

@@ -2,9 +2,6 @@
 export const behaviours = ['specification', 'govuk-pay'] as const
 export type Behaviour = (typeof behaviours)[number]
 
-export const isBehaviour = (text: string): text is Behaviour =>
-  behaviours.some(each => each === text)
-
 /** What an account of each does, after `it`. */
 export const behaviourMeanings: Readonly<Record<Behaviour, string>> = {
   specification: 'answers to the letter of the specification',

@@ -65,10 +65,7 @@ const fault = (...of: string[]): PlannedError => ({
   text: 'a system behind the API has a fault',
 })
 
-/**
- * Errors of GOV.UK Pay's documentation for what never happens here: only a plan answers with one. The statuses are those
- * of its source. Compared with docs/spec-gaps.md by a test.
- */
+/** For what never happens here: only a plan answers with one. The statuses are those of GOV.UK Pay's source. */
 export const onlyByPlan = {
   P0195: { status: 422, of: CREATIONS, text: 'the account may not take moto_api payments' },
   P0196: {

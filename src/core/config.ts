@@ -2,10 +2,7 @@ import type { Behaviour } from './account.ts'
 
 /** What the settings say, once read. src/app/config.ts reads them. */
 
-/**
- * Hosts that may have any address and may use http: `host` or `host:port`, with the host as URL normalises
- * it. The rules about the form of the URL still apply.
- */
+/** `host` or `host:port`, as URL normalises the host. They may have any address, and http. */
 export type AllowedHosts = ReadonlySet<string>
 
 export type DatabaseAddress = { kind: 'sqlite'; path: string } | { kind: 'postgres'; url: string }

@@ -1,10 +1,7 @@
 import { BODY_BYTES, FORM_FIELDS } from './budgets.ts'
 import type { Code, ControlCode } from './codes.ts'
 
-/**
- * An error of the API. Handlers throw one, and http/errors.ts sends it. Codes and statuses are those of the
- * Specification, *Errors*, and where it gives none, of docs/spec-gaps.md.
- */
+/** An error of the API, for http/errors.ts to send: Specification, *Errors*, and where it gives none docs/spec-gaps.md. */
 export class ApiError extends Error {
   readonly status: number
   readonly code: Code | ControlCode
@@ -75,18 +72,18 @@ export const unknownAgreement = () => badAgreement('Agreement does not exist')
 
 export const inactiveAgreement = () => badAgreement('Agreement must be active')
 
+const header = 'Idempotency-Key'
+
 export const badIdempotencyKey = () =>
   new ApiError(
     422,
     'P0102',
-    'Idempotency-Key must be sent once and be 1 to 255 letters, digits or hyphens',
-    { header: 'Idempotency-Key' },
+    `${header} must be sent once and be 1 to 255 letters, digits or hyphens`,
+    { header },
   )
 
 export const idempotencyKeyUsed = () =>
-  new ApiError(409, 'P0191', 'this Idempotency-Key has already created a payment', {
-    header: 'Idempotency-Key',
-  })
+  new ApiError(409, 'P0191', `this ${header} has already created a payment`, { header })
 
 export type BodyCode = 'P0197' | 'P0697' | 'P2197' | 'C0197'
 
@@ -96,20 +93,16 @@ export const notJson = (code: BodyCode) =>
 export const notAnObject = (code: BodyCode) =>
   new ApiError(400, code, 'the request body must be one JSON object')
 
-export const paymentNotFound = (
-  code: 'P0200' | 'P0300' | 'P0500' | 'P0600' | 'P0700' | 'P0800' | 'P1000',
-) =>
-  new ApiError(
-    404,
-    code,
-    'this account has no payment of the last 7 days with the payment_id in the path',
-  )
+const notFound = (code: Code, what: string) => new ApiError(404, code, `this ${what} in the path`)
 
-export const refundNotFound = () =>
-  new ApiError(404, 'P0700', 'this payment has no refund with the refund_id in the path')
+type PaymentCode = 'P0200' | 'P0300' | 'P0500' | 'P0600' | 'P0700' | 'P0800' | 'P1000'
+export const paymentNotFound = (code: PaymentCode) =>
+  notFound(code, 'account has no payment of the last 7 days with the payment_id')
+
+export const refundNotFound = () => notFound('P0700', 'payment has no refund with the refund_id')
 
 export const agreementNotFound = (code: 'P2200' | 'P2500') =>
-  new ApiError(404, code, 'this account has no agreement with the agreement_id in the path')
+  notFound(code, 'account has no agreement with the agreement_id')
 
 export const tooManyWebhooks = (most: number) =>
   new ApiError(
@@ -119,7 +112,7 @@ export const tooManyWebhooks = (most: number) =>
   )
 
 export const webhookNotFound = () =>
-  new ApiError(404, 'P2700', 'this account has no webhook with the external_id in the path')
+  notFound('P2700', 'account has no webhook with the external_id')
 
 export const cannotCancelPayment = (status: string) =>
   new ApiError(

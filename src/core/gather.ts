@@ -2,9 +2,8 @@
 type Asked<Item, Result> = { item: Item } & Pick<PromiseWithResolvers<Result>, 'resolve' | 'reject'>
 
 /**
- * Lets callers share work: what is asked for of a key while a run of it is underway shares the next run, at most `most`
- * together. Where more than that waits, up to `atOnce` runs of the key go on side by side. `work` resolves to one result
- * per item, in their order.
+ * What is asked for of a key during a run shares the next run, at most `most` together; where more waits, up to `atOnce`
+ * runs go on side by side. `work` resolves to one result per item, in their order.
  */
 export function createGathering<Item, Result>(
   most: number,

@@ -3,10 +3,7 @@ import { flat } from './flat.ts'
 import type { NewId, Secrets } from './ports.ts'
 import { remember } from './remember.ts'
 
-/**
- * Identifiers are 26 characters of base32hex: 48 bits of milliseconds since 1970, then 82 random bits. They sort
- * by creation, so that inserts append to an index instead of touching random pages.
- */
+/** 26 characters of base32hex: 48 bits of milliseconds and 82 random bits. Inserts append to an index, as they sort by time. */
 
 const LENGTH = 26
 const TIME_LENGTH = 9

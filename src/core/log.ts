@@ -3,9 +3,8 @@ import { UNREAD_LOG_BYTES } from './budgets.ts'
 import { iso } from './time.ts'
 
 /**
- * Creates the logger, which writes JSON lines to standard output, or short lines for a person at a terminal. It logs
- * nothing that a client sent: no body, no key, and no URL, because paths of the pages contain tokens. `written` resolves
- * once all lines are written, or after 500 ms, because the reader of a pipe may have stopped.
+ * JSON lines, or short ones at a terminal. Nothing that a client sent: no body, key or URL, whose path may have a token.
+ * `written` resolves once all lines are written, or after 500 ms, because the reader of a pipe may have stopped.
  */
 export function createLogger(level: string, atTerminal: boolean) {
   const options = {
@@ -49,15 +48,9 @@ function describeError(error: unknown): object {
 type Line = {
   level: number
   time: string
-  msg?: string
-  method?: string
-  route?: string | null
-  status?: number
-  ms?: number
-  code?: string
-  field?: string
-  header?: string
   err?: { message: string; stack?: string }
+} & {
+  [name in 'msg' | 'method' | 'route' | 'status' | 'ms' | 'code' | 'field' | 'header']?: string
 }
 
 function requestLine({ method, route, status, ms, code, field, header }: Line): string {

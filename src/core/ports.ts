@@ -25,9 +25,8 @@ export interface Database {
   query<Row>(sql: string, values?: Value[]): Promise<Row[]>
 
   /**
-   * Runs all statements in order, or none. Resolves `true` once the write is durable. Resolves `false`, with
-   * nothing written, if a statement does not change the row that it expects. After a rejection the outcome
-   * may be unknown.
+   * Runs all statements or none. Resolves `true` once that is durable, and `false`, with nothing written, if one does not
+   * change the row that it expects. After a rejection the outcome may be unknown.
    */
   write(statements: Statement[]): Promise<boolean>
 
@@ -52,19 +51,13 @@ export type AccountTime = number & { readonly clock?: 'account' }
 export type MachineTime = number & { readonly clock?: 'machine' }
 
 export type Time = {
-  /**
-   * The account's time, for everything that its users can see: identifiers, dates, what is gone. With `wall`: the account's
-   * time at that machine time.
-   */
+  /** The account's time, for everything that its users can see; with `wall` that at a time of the machine. */
   now(account: Account, wall?: MachineTime): AccountTime
   /** The machine's time: for claims, caches and the deletion of old rows. */
   wall(): MachineTime
 }
 
-/**
- * A new identifier for something made at `now`: 26 of `[0-9a-v]`, later ones sort after earlier ones. `room` is that of
- * the account: where the service has a seed, each room has random numbers of its own.
- */
+/** 26 of `[0-9a-v]`; later ones sort after earlier ones. With a seed each room has random numbers of its own. */
 export type NewId = (now: number, room?: string) => string
 
 /** Random texts, of a room as for `NewId`: a secret has 26 characters and 130 random bits. */

@@ -1,7 +1,4 @@
-/**
- * Sets the newest entry of a map. Beyond `most` entries it deletes the oldest, which a Map has first: one of a thousand at
- * once, because an iterator first passes the places of all that were deleted before.
- */
+/** Sets the newest entry. Beyond `most` the oldest thousandth goes at once: an iterator passes the places of deleted ones. */
 export function remember<Key, Value>(map: Map<Key, Value>, key: Key, value: Value, most: number) {
   map.delete(key)
   map.set(key, value)

@@ -7,14 +7,8 @@ const TRIES_WITHOUT_PAUSE = 2
 /** Milliseconds. The longest pause doubles with each try, up to this: some 1.5 seconds of pauses in all. */
 const LONGEST_PAUSE = 250
 
-/**
- * Optimistic concurrency: `attempt` reads, decides and writes. It resolves undefined if another writer
- * changed the row between its read and its write, and is then called again, after a pause with jitter.
- * Throws 503 after 20 tries, and whatever `attempt` throws.
- */
-export async function untilWritten<Done extends object>(
-  attempt: () => Promise<Done | undefined>,
-): Promise<Done> {
+/** Repeats an attempt that resolves undefined, because another writer came between, with jitter. After 20 tries 503. */
+export async function untilWritten<Done extends object>(attempt: () => Promise<Done | undefined>) {
   for (let tries = 1; tries <= MOST_TRIES; tries++) {
     const done = await attempt()
     if (done) return done

@@ -3,8 +3,6 @@ const MOST_IDLE = 1_000
 
 type Line<Item> = { owner: string; items: Item[] }
 
-export type Rounds<Item> = ReturnType<typeof createRounds<Item>>
-
 /** A queue in which owners take turns. Of one owner the first comes first. */
 export function createRounds<Item>() {
   const lines = new Map<string, Line<Item>>()

@@ -22,10 +22,7 @@ export function createSignals() {
     setAll(): void {
       for (const name of waiters.eventNames()) waiters.emit(name)
     },
-    /**
-     * Calls `look` until it finds something: at once, whenever one of the names is set, and once more when `ending`
-     * aborts. Rejects when `look` does.
-     */
+    /** Calls `look` until it finds something: at once, whenever one of the names is set, and once more when `ending` aborts. */
     async untilFound<Found>(
       names: readonly string[],
       ending: AbortSignal,

@@ -3,10 +3,7 @@ import type { EventEmitter } from 'node:events'
 /** Passes the slot on to a waiting caller. Call it once. */
 export type ReleaseSlot = () => void
 
-/**
- * Takes a slot of `owner`, now or when one is released. Resolves undefined without a slot: after `ms` milliseconds if it
- * is given, when `client` closes, or where too many wait.
- */
+/** Takes a slot, now or when one is released; undefined after `ms`, when `client` closes, or where too many wait. */
 export type TakeSlot = (
   owner: string,
   ms?: number,
@@ -16,11 +13,10 @@ export type TakeSlot = (
 type Slots = { taken: number; waiting: Set<(isTurn: boolean) => void> }
 
 /**
- * A semaphore with `inAll` slots, of which an owner gets at most `each`, so that a receiver that hangs delays only
- * messages to its own host. Of the owners for which somebody waits, the one with the fewest slots gets the next (they take
- * turns where they have as many), and of its callers the one that has waited longest. At most `mostWaiting` wait: beyond them the newest caller of the owner
- * with the most gives way to one of an owner with fewer. `maxSockets` of the HTTP agent is not used for hosts: the agent
- * opens connections for queued requests that have been destroyed.
+ * A semaphore with `inAll` slots, of which an owner gets at most `each`. Of the owners that wait the one with the fewest
+ * gets the next, in turns, and of its callers the one that has waited longest. Beyond `mostWaiting` the newest caller of the
+ * owner with the most gives way to one of an owner with fewer. `maxSockets` of the HTTP agent would open connections for
+ * queued requests that have been destroyed.
  */
 export function createSlots(each: number, inAll: number, mostWaiting = Infinity): TakeSlot {
   const owners = new Map<string, Slots>()
@@ -94,11 +90,7 @@ export function createSlots(each: number, inAll: number, mostWaiting = Infinity)
 }
 
 /** Runs the work when the owner has a slot. Of a semaphore whose callers wait as long as it takes. */
-export async function inSlot<Done>(
-  takeSlot: TakeSlot,
-  owner: string,
-  work: () => Promise<Done>,
-): Promise<Done> {
+export async function inSlot<Done>(takeSlot: TakeSlot, owner: string, work: () => Promise<Done>) {
   const release = await takeSlot(owner)
   try {
     return await work()

@@ -28,10 +28,9 @@ type Run = {
 export type Reading = ReturnType<typeof createReading>
 
 /**
- * For long work of accounts that changes nothing, such as reading a record: RECORD_READERS at once of an account with its
- * test accounts. Others wait, without a place; those of a room with the same `what` share one run, which begins after
- * their calls. Rejects with 503 if too many wait, or too long. Work whose clients have all left does not begin, or ends
- * with its next read.
+ * For long work that changes nothing, such as reading a record: RECORD_READERS at once of an account. Others wait without
+ * a place; those of a room with the same `what` share one run. Rejects with 503 if too many wait, or too long. Work whose
+ * clients have all left does not begin, or ends with its next read.
  */
 export function createReading() {
   const takeSlot = createSlots(RECORD_READERS, ALL_RECORD_READERS, RECORD_READERS_WAITING)
@@ -101,10 +100,7 @@ export function createPause(before?: () => void): Pause {
 /** One at a time on this thread, because of the memory that each takes. */
 const oneAtATime = createSlots(1, 1)
 
-/**
- * Runs the work when it is the turn of the account, and all before it have ended. Each of its steps should take far less
- * than 25 ms.
- */
+/** Runs the work when all before it have ended. Each of its steps should take far less than 25 ms. */
 export function inSlices<Result>(work: (pause: Pause) => Promise<Result>): Promise<Result> {
   return inSlot(oneAtATime, currentOwner(), async () => {
     await ownTurn()

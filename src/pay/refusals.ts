@@ -1,12 +1,14 @@
 /** What is refused of requests under /v1 before their fields are read, beside what the areas refuse. */
 import type { FastifyRequest } from 'fastify'
 import type { Account } from '../core/account.ts'
-import { blocked, tooManyRequests } from '../core/errors.ts'
+import { type BodyCode, blocked, tooManyRequests } from '../core/errors.ts'
 import type { MachineTime } from '../core/ports.ts'
 import { SECOND } from '../core/time.ts'
-import { type Accepts, hasBody, JSON_TYPE, sentType } from '../platform/http/body.ts'
+import { type Accepts, hasBody, JSON_TYPE, jsonBody, sentType } from '../platform/http/body.ts'
+import type { Json } from '../platform/http/fields.ts'
 import { blockedText, postsASecond, takenAccept, takenType } from './differences/arriving.ts'
 import type { Decision } from './differences/difference.ts'
+import { otherBody } from './differences/errors.ts'
 
 const kindOf = (url: string): string => {
   const [path = ''] = url.split('?', 1)
@@ -38,6 +40,14 @@ type Arrival = {
 export type Refusals = Decision<((arrival: Arrival) => Error | undefined) | undefined>
 
 export const FORBIDDEN = 'must not contain <, > or |'
+
+/** The JSON object in the body, as the behaviour of the account reads it. Otherwise as `jsonBody`. */
+export function bodyOf(request: FastifyRequest, code: BodyCode, integers: readonly string[] = []) {
+  const { behaviour } = request.account
+  const body: Json = jsonBody(request, code, integers, otherBody[behaviour].read)
+  if (blockedText[behaviour](body)) throw blocked(FORBIDDEN)
+  return body
+}
 
 /** In the order of the firewall and then the rate limit. `now` is the machine's time. */
 export function createRefusals(now: () => MachineTime): Refusals {

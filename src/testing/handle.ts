@@ -1,3 +1,4 @@
+import { behaviours } from '../core/account.ts'
 import { checkAccount } from './check.ts'
 import { ControlError } from './errors.ts'
 import { HostPromise, onlyOnce } from './host-globals.ts'
@@ -15,11 +16,11 @@ import type {
 } from './public.d.ts'
 import { startReceiver } from './receiver.ts'
 import {
-  behaviours,
   check,
   checkFields,
   checkOptions,
   duration,
+  flag,
   isoOf,
   milliseconds,
   moment,
@@ -36,7 +37,7 @@ const accountStartRules = { behaviour: oneOf(behaviours), at: moment, frozen: un
 export const accountRules = {
   name: unchecked,
   ...accountStartRules,
-  keepOnFailure: oneOf([true, false]),
+  keepOnFailure: flag,
 }
 const requestRules = {
   operation: text,

@@ -1,20 +1,11 @@
+import { behaviours } from '../core/account.ts'
 import { CheckFailed, ControlError, Undelivered, WaitError } from './errors.ts'
 import { accountRules, accountStart, createAccount, type Identity } from './handle.ts'
 import { HostPromise, onlyOnce } from './host-globals.ts'
 import { type Connection, connect } from './http.ts'
 import { payOnPages } from './pages.ts'
 import type { Account, Farthing, Moment, StartOptions } from './public.d.ts'
-import {
-  anyText,
-  behaviours,
-  check,
-  checkOptions,
-  moment,
-  oneOf,
-  type Rule,
-  text,
-  whole,
-} from './values.ts'
+import { anyText, check, checkOptions, moment, oneOf, type Rule, text, whole } from './values.ts'
 
 export { CheckFailed, ControlError, payOnPages, Undelivered, WaitError }
 
@@ -22,19 +13,25 @@ export { CheckFailed, ControlError, payOnPages, Undelivered, WaitError }
 const NEEDED = { startFarthing: '24.18.1', connectFarthing: '20.19.0' }
 const THIS_MACHINE = 'localhost,127.0.0.1,[::1]'
 
-const startRules: Record<keyof StartOptions, Rule> = {
-  port: whole(0, 65_535),
-  host: text,
-  behaviour: oneOf(behaviours),
-  database: text,
-  baseUrl: text,
-  pagesUrl: text,
-  callbackHosts: anyText,
-  returnHosts: anyText,
-  at: moment,
-  seed: [value => ['number', 'string'].includes(typeof value), 'is not a number or text'],
-  log: oneOf(['silent', 'error', 'warn', 'info']),
+type StartOption = [rule: Rule, setting?: string, initial?: string]
+
+/** What each option must be, the setting that it stands for, and its value where it is left out. */
+const OPTIONS: Record<keyof StartOptions, StartOption> = {
+  port: [whole(0, 65_535), 'PORT', '0'],
+  host: [text, 'HOST'],
+  behaviour: [oneOf(behaviours), 'FARTHING_BEHAVIOUR'],
+  database: [text, 'DATABASE_URL', 'sqlite::memory:'],
+  baseUrl: [text, 'FARTHING_BASE_URL'],
+  pagesUrl: [text, 'FARTHING_PAGES_URL'],
+  callbackHosts: [anyText, 'FARTHING_CALLBACK_HOSTS', THIS_MACHINE],
+  returnHosts: [anyText, 'FARTHING_RETURN_HOSTS', THIS_MACHINE],
+  at: [moment],
+  seed: [[value => ['number', 'string'].includes(typeof value), 'is not a number or text']],
+  log: [oneOf(['silent', 'error', 'warn', 'info']), 'LOG_LEVEL', 'silent'],
 }
+const startRules = Object.fromEntries(
+  Object.entries(OPTIONS).map(([name, [rule]]): [string, Rule] => [name, rule]),
+)
 
 export async function startFarthing(options: StartOptions = {}): Promise<Farthing> {
   refuseOldNode('startFarthing')
@@ -167,33 +164,11 @@ function refuseOldNode(call: keyof typeof NEEDED): void {
   throw new Error(`${call} needs Node ${NEEDED[call]} or newer, and this is ${node}${other}`)
 }
 
-/** The settings that the options stand for. */
-const SETTINGS = {
-  port: 'PORT',
-  host: 'HOST',
-  behaviour: 'FARTHING_BEHAVIOUR',
-  database: 'DATABASE_URL',
-  baseUrl: 'FARTHING_BASE_URL',
-  pagesUrl: 'FARTHING_PAGES_URL',
-  callbackHosts: 'FARTHING_CALLBACK_HOSTS',
-  returnHosts: 'FARTHING_RETURN_HOSTS',
-  log: 'LOG_LEVEL',
-} as const
-
-const DEFAULTS: StartOptions = {
-  port: 0,
-  database: 'sqlite::memory:',
-  callbackHosts: THIS_MACHINE,
-  returnHosts: THIS_MACHINE,
-  log: 'silent',
-}
-
 function environmentOf(options: StartOptions, key: string): Record<string, string> {
   const env: Record<string, string> = { FARTHING_API_KEY: key, FARTHING_CONTROL: 'true' }
-  for (const [option, setting] of Object.entries(SETTINGS)) {
-    const name = option as keyof typeof SETTINGS
-    const value = options[name] ?? DEFAULTS[name]
-    if (value !== undefined) env[setting] = String(value)
+  for (const [name, [, setting, initial]] of Object.entries(OPTIONS)) {
+    const value = options[name as keyof StartOptions] ?? initial
+    if (setting && value !== undefined) env[setting] = String(value)
   }
   return env
 }
@@ -201,9 +176,8 @@ function environmentOf(options: StartOptions, key: string): Record<string, strin
 /** The error of a start names the option, where it begins with the setting. */
 function namingOptions(error: Error & { code?: string; port?: number }): Error {
   const { code, port, message } = error
-  const [option, setting] = Object.entries(SETTINGS).find(
-    ([, setting]) => message.startsWith(setting) && !/^\w/.test(message.slice(setting.length)),
-  ) ?? ['', '']
+  const [setting = ''] = /^[A-Z_]+/.exec(message) ?? []
+  const [option] = Object.entries(OPTIONS).find(([, [, named]]) => named === setting) ?? []
   if (code !== 'EADDRINUSE' && !option) return error
   const text =
     code === 'EADDRINUSE'

@@ -71,10 +71,7 @@ export interface Farthing extends Account {
   account(options?: AccountOptions): Promise<Account>
   /** Environment variables with which other processes can `connectFarthing()`. */
   readonly env: { FARTHING_URL: string; FARTHING_API_KEY: string }
-  /**
-   * Ends what `startFarthing` started. For a service that was connected to, it ends the receivers and the accounts
-   * that were made here. May be called twice.
-   */
+  /** Ends what was started or made here: the service, receivers and accounts. May be called twice. */
   stop(): Promise<void>
 }
 
@@ -123,17 +120,11 @@ export interface Account extends AsyncDisposable {
    * given up, not delivered in time, or to be sent again later in the account's time, for which it does not wait.
    */
   settled(options?: WaitOptions): Promise<void>
-  /**
-   * Says where the service under test would break in production, from what it did with this account. Rejects with a
-   * CheckFailed if a rule is broken at the level of `failOn` or a worse one.
-   */
+  /** What would break in production. Rejects with a CheckFailed for a broken rule at the level of `failOn` or a worse one. */
   check(options?: CheckOptions): Promise<CheckReport>
   /** Empties the account. Its key and behaviour stay. Its clock begins anew: at `at`, otherwise at the machine's time. */
   reset(options?: { behaviour?: Behaviour; at?: Moment; frozen?: boolean }): Promise<void>
-  /**
-   * Sends one request to the service with the key. `path` begins with a slash, or is a whole address of the service.
-   * Does not reject for a status.
-   */
+  /** `path` begins with a slash, or is a whole address of the service. Does not reject for a status. */
   send(
     method: string,
     path: string,
@@ -307,10 +298,7 @@ export interface Payment {
 }
 
 export type NewPlan = {
-  /**
-   * An operationId of /openapi.json, or 'message'. A plan with a scenario acts on createPayment, another on any request
-   * unless it says one.
-   */
+  /** An operationId of /openapi.json, or 'message'. Without it createPayment for a scenario, otherwise any request. */
   on?: string
   /** Only payments that were given these fields; of metadata, these keys. */
   given?: Partial<PaymentFields>
@@ -334,10 +322,7 @@ export type NewPlan = {
   /** The first attempt to deliver a message comes so many milliseconds later, in the time of the account. */
   | { on: 'message'; delay: number | [number, number] }
   | {
-      /**
-       * 'before': the request has no effect. 'after': it has its whole effect, webhooks included, and only the
-       * response changes.
-       */
+      /** 'before': the request has no effect. 'after': it has its whole effect, and only the response changes. */
       when?: 'before' | 'after'
       /** Milliseconds, or the least and the most. */
       delay?: number | [number, number]
@@ -533,10 +518,7 @@ export declare class Undelivered extends Error {
   readonly messages: UndeliveredMessage[]
 }
 
-/**
- * Pays in a real browser: waits for the pages, makes the choice, and leaves them. Works with Playwright's Page and with
- * everything else that has these four methods.
- */
+/** Pays in a browser: waits for the pages, makes the choice, and leaves them. For Playwright's Page and what is like it. */
 export declare function payOnPages(page: PageLike, scenario?: Choice): Promise<void>
 export interface PageLike {
   url(): string

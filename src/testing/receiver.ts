@@ -34,10 +34,7 @@ const POLL_INTERVAL = 5
 
 const wantedRules: Record<keyof MessageFilter, Rule> = { event: text, payment_id: text }
 
-/**
- * Starts a server and registers it as a webhook of the account. `keep` is called when a wait fails, and returns the
- * line that says that the account is kept, or ''.
- */
+/** Registers a server as a webhook. `keep` is called when a wait fails, and returns the line that says so, or ''. */
 export async function startReceiver(call: Call, keep: () => string, options: ReceiveOptions) {
   checkOptions('receive', options, receiveRules)
   let { answer: reply = 200 } = options

@@ -1,18 +1,26 @@
-import type { Behaviour, Moment } from './public.d.ts'
+import { boolean, integer, oneOf as oneOfTexts, type Reader, textUpTo } from '../core/values.ts'
+import type { Moment } from './public.d.ts'
 
 const UNITS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 const TIME = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,3})?)(?:Z|[+-]\d\d:\d\d)$/
 
-const NOT_A_DURATION = "is not a duration: give milliseconds or text such as '5s' or '7d'"
-const NOT_A_TIME =
-  'is not a time: give a Date, or ISO 8601 text with seconds and a zone such as 2026-03-29T00:59:58Z'
-
 /** True for a value of the right kind, and what to say of any other. */
 export type Rule = readonly [holds: (value: unknown) => boolean, problem: string]
 
-export const duration: Rule = [value => Number.isFinite(milliseconds(value)), NOT_A_DURATION]
-export const moment: Rule = [value => Number.isFinite(timeOf(value)), NOT_A_TIME]
-export const anyText: Rule = [value => typeof value === 'string', 'is not text']
+const ruleOf = ({ read, rule }: Reader): Rule => [
+  value => read(value) !== undefined,
+  `is not ${rule}`,
+]
+
+export const duration: Rule = [
+  value => Number.isFinite(milliseconds(value)),
+  "is not a duration: give milliseconds or text such as '5s' or '7d'",
+]
+export const moment: Rule = [
+  value => Number.isFinite(timeOf(value)),
+  'is not a time: give a Date, or ISO 8601 text with seconds and a zone such as 2026-03-29T00:59:58Z',
+]
+export const anyText: Rule = ruleOf(textUpTo(Infinity))
 export const text: Rule = [
   value => typeof value === 'string' && value !== '',
   'is empty or not text',
@@ -21,15 +29,9 @@ export const text: Rule = [
 /** For a value that the service checks, or other code. */
 export const unchecked: Rule = [() => true, '']
 
-export const whole = (least: number, most: number): Rule => [
-  value => Number.isInteger(value) && Number(value) >= least && Number(value) <= most,
-  `is not a whole number from ${least} to ${most}`,
-]
-
-export const oneOf = (values: readonly unknown[]): Rule => [
-  value => values.includes(value),
-  `is not one of ${values.join(', ')}`,
-]
+export const whole = (least: number, most: number): Rule => ruleOf(integer(least, most))
+export const oneOf = (values: readonly string[]): Rule => ruleOf(oneOfTexts(values))
+export const flag: Rule = ruleOf(boolean())
 
 /** Throws a TypeError for a value that breaks its rule. `name` says which value of which call. */
 export function check(name: string, value: unknown, [holds, problem]: Rule): void {
@@ -60,8 +62,6 @@ export function checkOptions(call: string, given: unknown, rules: Record<string,
     : given
   checkFields(call, present, rules)
 }
-
-export const behaviours: readonly Behaviour[] = ['specification', 'govuk-pay']
 
 export const waitRules: Record<string, Rule> = {
   timeout: duration,

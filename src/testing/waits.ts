@@ -83,10 +83,7 @@ async function describeRequests(call: Call): Promise<string> {
   return requests.length > 0 ? `Last requests: ${requests.join(', ')}.` : 'There were no requests.'
 }
 
-/**
- * Polls until no message is PENDING. Then none may be FAILED. It does not wait for one that the account's clock has yet to
- * reach.
- */
+/** Polls until no message is PENDING, or only some that come later in the account's time. Then none may be FAILED. */
 export async function settled(call: Call, keep: () => string, options: WaitOptions = {}) {
   const { signal, left, duration } = startWait('settled', options)
   const find = async (delivery: string): Promise<UndeliveredMessage[]> => {

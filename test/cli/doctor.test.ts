@@ -1,15 +1,14 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import fs from 'node:fs'
 import { createServer } from 'node:http'
 import { syncBuiltinESMExports } from 'node:module'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { createClient } from '../support/client.ts'
 import { runHere } from '../support/command.ts'
 import { tempFolder } from '../support/folders.ts'
+import { listenUntilEnd } from '../support/ports.ts'
 import { copyMigratedDatabase } from '../support/postgres.ts'
 import { type FarthingProcess, runProcess, startProcess } from '../support/process.ts'
 import { startReceiver } from '../support/receiver.ts'
@@ -132,16 +131,13 @@ for (const kind of ['sqlite', 'postgres'] as const)
       return JSON.parse(stdout).key
     }
 
-    test('finds another program at the address, another port, and another address of the pages', async () => {
+    test('finds another program at the address, another port, and another address of the pages', async t => {
       const other = createServer((_request, response) => response.end('{"ping":"pong"}'))
-      other.listen(0, '127.0.0.1')
-      await once(other, 'listening')
-      const { port } = other.address() as AddressInfo
+      const port = await listenUntilEnd(t, other)
       const { code, found } = await diagnose({
         FARTHING_URL: `http://127.0.0.1:${port}`,
         PORT: '3001',
       })
-      other.close()
       assert.equal(code, 3)
       found('service', 'fail', /^Another program answers at http:\/\/127\.0\.0\.1:/)
       found('port', 'warn', /^PORT is 3001, but the commands speak to /)
@@ -174,12 +170,10 @@ for (const kind of ['sqlite', 'postgres'] as const)
       bad.found('settings', 'fail', /^PORT must be a whole number from 0 to 65535/)
     })
 
-    test('A webhook without messages is only ok if its address accepts connections, and a listener never is', async () => {
+    test('A webhook without messages is only ok if its address accepts connections, and a listener never is', async t => {
       const key = await newKey('addresses')
       const api = createClient([running.baseUrl], key)
-      const open = createServer().listen(0, '127.0.0.1')
-      await once(open, 'listening')
-      const { port } = open.address() as AddressInfo
+      const port = await listenUntilEnd(t, createServer())
       await api.post('/v1/webhooks', {
         callback_url: `http://localhost:${port}/`,
         description: 'A',
@@ -188,7 +182,6 @@ for (const kind of ['sqlite', 'postgres'] as const)
       await api.post('/v1/webhooks', { callback_url: 'https://localhost:1/', description: 'C' })
       await farthing(['listen', '--name', 'D', '--print-signing-key'], { FARTHING_API_KEY: key })
       const { found, commandOf } = await diagnose({ FARTHING_API_KEY: key })
-      open.close()
       found(
         'webhooks',
         'warn',
@@ -204,7 +197,7 @@ for (const kind of ['sqlite', 'postgres'] as const)
         )
     })
 
-    test('farthing doctor advises what fits the cause of a failed message', async () => {
+    test('farthing doctor advises what fits the cause of a failed message', async t => {
       const key = await newKey('failures')
       const env = { FARTHING_API_KEY: key }
       const api = createClient([running.baseUrl], key)
@@ -212,9 +205,8 @@ for (const kind of ['sqlite', 'postgres'] as const)
       const receiver = createServer((request, response) => {
         response.statusCode = Number(request.url?.slice(1))
         response.end()
-      }).listen(0, '127.0.0.1')
-      await once(receiver, 'listening')
-      const { port } = receiver.address() as AddressInfo
+      })
+      const port = await listenUntilEnd(t, receiver)
       for (const description of ['401', '404'])
         await api.post('/v1/webhooks', {
           callback_url: `http://localhost:${port}/${description}`,
@@ -244,15 +236,13 @@ for (const kind of ['sqlite', 'postgres'] as const)
       const unready = createServer((_, response) =>
         response.writeHead(503).end('{"status":"unavailable"}'),
       )
-      await once(unready.listen(0, '127.0.0.1'), 'listening')
+      const port = await listenUntilEnd(t, unready)
       t.mock.method(fs, 'statfsSync', () => ({ bavail: 100, bsize: 4096 }))
       syncBuiltinESMExports()
       t.after(() => {
         t.mock.restoreAll()
         syncBuiltinESMExports()
-        unready.close()
       })
-      const { port } = unready.address() as AddressInfo
       const { code, found } = await diagnose({ FARTHING_URL: `http://127.0.0.1:${port}` })
       assert.equal(code, 3)
       found('disk', 'fail', /^The disk is full where the database is: nothing can be written\.$/)

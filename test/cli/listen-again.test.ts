@@ -1,12 +1,11 @@
 /** Under which webhook `farthing listen` goes on after a restart, a reset or a deletion. */
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
-import { once } from 'node:events'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { after, before, test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { runHere } from '../support/command.ts'
+import { listenUntilEnd } from '../support/ports.ts'
 import { type FarthingProcess, startCommand, startProcess } from '../support/process.ts'
 import { startRelay } from '../support/relay.ts'
 
@@ -57,9 +56,8 @@ test('farthing listen asks for the webhook that it registered last, and pauses a
     // The code is of its errors.
     response.end(JSON.stringify({ webhook_id: registered, signing_key, code: 'C0200' }))
   })
-  await once(other.listen(0, '127.0.0.1'), 'listening')
-  t.after(() => other.close().closeAllConnections())
-  const { port } = other.address() as AddressInfo
+  const port = await listenUntilEnd(t, other)
+  t.after(() => other.closeAllConnections())
   const began = performance.now()
   const listen = await startCommand(
     { args: ['listen', '--key', 'any', '--url', `http://127.0.0.1:${port}`] },

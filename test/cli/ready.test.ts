@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import { runHere } from '../support/command.ts'
+import { listenUntilEnd } from '../support/ports.ts'
 import { type ProcessOptions, runProcess } from '../support/process.ts'
 import { type Service, startService } from '../support/service.ts'
 
@@ -30,9 +29,7 @@ describe('How commands find the service', () => {
         .end('<h1>No</h1>'),
     )
     proxy.on('connect', (_request, socket) => socket.end('HTTP/1.1 407 Who are you\r\n\r\n'))
-    await once(proxy.listen(0, '127.0.0.1'), 'listening')
-    t.after(() => proxy.close())
-    const address = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`
+    const address = `http://127.0.0.1:${await listenUntilEnd(t, proxy)}`
     const env = { HTTP_PROXY: address, HTTPS_PROXY: address, NODE_USE_ENV_PROXY: '1' }
     const refusals: [line: string, says: string][] = [
       ['pay --url http://farthing.example', `the proxy ${address} answered 403 in place of`],
@@ -62,9 +59,7 @@ describe('How commands find the service', () => {
         ? response.writeHead(301, { Location: 'https://farthing.example' }).end()
         : response.end('<h1>Sign in</h1>'),
     )
-    await once(other.listen(0, '127.0.0.1'), 'listening')
-    t.after(() => other.close())
-    const address = `http://127.0.0.1:${(other.address() as AddressInfo).port}`
+    const address = `http://127.0.0.1:${await listenUntilEnd(t, other)}`
     for (const [url, status] of Object.entries({ [address]: 200, [`${address}/moved`]: 301 }))
       for (const command of ['pay', 'logs', 'listen', 'ready', 'check', 'resend 0']) {
         const { code, stdout, stderr } = await farthing(`${command} --url ${url}`)

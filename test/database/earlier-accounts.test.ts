@@ -97,7 +97,8 @@ for (const [kind, newDatabase] of kinds)
     const sql = readFileSync(new URL(MIGRATION, import.meta.url), 'utf8').replace(/^--.*$/gm, '')
     await run(...sql.split(';').filter(text => text.trim() !== ''))
 
-    const roomOfKey = async (key: string) => (await findKey(database, key, [], 5))?.account.room
+    const roomOfKey = async (key: string) =>
+      (await findKey(database, key, { fixedKeys: [], at: 5 }))?.account.room
     assert.equal(await roomOfKey('of the team'), 'team')
     assert.equal(await roomOfKey('of checkout'), 'checkout#1')
     const found = await findTestAccount(database, 'team', 'checkout')

@@ -1,8 +1,7 @@
 /** Damaged requests: what a broken client, a broken proxy or a request smuggler might send. */
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import { fc } from '../support/properties.ts'
-import { open } from '../support/raw-http.ts'
+import { exchangeBytes } from '../support/raw-http.ts'
 import type { Service } from '../support/service.ts'
 
 /** Header lines that two readers may understand differently, or not at all. */
@@ -82,7 +81,8 @@ export async function attackBytes(
   await fc.assert(
     fc.asyncProperty(fc.constantFrom(...whole), pieces, async (request, { damages, cut }) => {
       const bytes = damages.reduce(damaged, request)
-      const answered = await exchangeHalfClosed(service.baseUrl, bytes, cut)
+      const pieces = [bytes.subarray(0, cut), bytes.subarray(cut)]
+      const answered = (await exchangeBytes(service.baseUrl, pieces, true)).toString('latin1')
       for (const [, status] of answered.matchAll(/(?<=^|\n|\})HTTP\/1\.1 (\d{3}) /g))
         assert.ok(
           Number(status) < 500 || status === '505' || status === '501',
@@ -92,19 +92,4 @@ export async function attackBytes(
     }),
     { seed, numRuns: requests },
   )
-}
-
-/** Milliseconds within which the service must have closed the connection. */
-const LONGEST_MS = 60_000
-
-/** Writes in two pieces and closes this side. Returns everything until the service closes its side. */
-async function exchangeHalfClosed(baseUrl: string, bytes: Buffer, cut: number): Promise<string> {
-  const socket = await open(baseUrl)
-  const received: Buffer[] = []
-  socket.on('data', (data: Buffer) => received.push(data))
-  const closed = once(socket, 'close', { signal: AbortSignal.timeout(LONGEST_MS) })
-  socket.write(bytes.subarray(0, cut))
-  setImmediate(() => socket.end(bytes.subarray(cut)))
-  await closed
-  return Buffer.concat(received).toString('latin1')
 }

@@ -5,7 +5,7 @@ import type { Body, Client } from '../support/client.ts'
 import { descriptionOf } from '../support/description.ts'
 import { fc } from '../support/properties.ts'
 import type { Service } from '../support/service.ts'
-import { createHostileClient } from './hostile-client.ts'
+import { sendHostile } from './hostile-client.ts'
 import { isOurs, judge } from './hostile-judge.ts'
 import { type HostileRequest, hostileRequest, operationsOf } from './hostile-requests.ts'
 import { checkInvariants } from './invariants.ts'
@@ -34,37 +34,33 @@ export async function attack(service: Service, { seed, requests }: Attack): Prom
   let api = await service.newAccount()
   const { document, check } = await descriptionOf(service.baseUrl)
   const operations = operationsOf(document)
-  const clients = service.apps.map(app => createHostileClient(app.server.listeningOrigin))
   let sent = 0
   let things = await makeThings(api)
-  try {
-    await fc.assert(
-      fc.asyncProperty(hostileRequest(operations), async request => {
-        if (++sent % REQUESTS_PER_ACCOUNT === 0) {
-          api = await service.newAccount()
-          things = await makeThings(api)
-        }
-        const client = clients[sent % clients.length]
-        assert.ok(client)
-        const whole = withThings(request, things)
-        const answer = await client.send(whole)
-        try {
-          const { status, headers, text } = judge(request, answer)
-          const { method, target: path, body } = whole
-          const sent = body.length < MOST_COMPARED ? body.toString('utf8') : undefined
-          if (isOurs(headers) && PLAIN.test(path))
-            check({ method, path, sent, status, headers, text })
-        } catch (cause) {
-          const { status, headers, text } = answer ?? {}
-          const seen = JSON.stringify([status, [...(headers ?? [])], text?.slice(0, 300)])
-          throw new Error(`the response was ${seen}`, { cause })
-        }
-      }),
-      { seed, numRuns: requests },
-    )
-  } finally {
-    for (const client of clients) client.close()
-  }
+  await fc.assert(
+    fc.asyncProperty(hostileRequest(operations), async request => {
+      if (++sent % REQUESTS_PER_ACCOUNT === 0) {
+        api = await service.newAccount()
+        things = await makeThings(api)
+      }
+      const whole = withThings(request, things)
+      const answer = await sendHostile(
+        service.baseUrls[sent % service.baseUrls.length] ?? '',
+        whole,
+      )
+      try {
+        const { status, headers, text } = judge(request, answer)
+        const { method, target: path, body } = whole
+        const sent = body.length < MOST_COMPARED ? body.toString('utf8') : undefined
+        if (isOurs(headers) && PLAIN.test(path))
+          check({ method, path, sent, status, headers, text })
+      } catch (cause) {
+        const { status, headers, text } = answer ?? {}
+        const seen = JSON.stringify([status, [...(headers ?? [])], text?.slice(0, 300)])
+        throw new Error(`the response was ${seen}`, { cause })
+      }
+    }),
+    { seed, numRuns: requests },
+  )
   await stillWorks(api)
   await checkInvariants(service.database, { now: service.clock.now(), settled: true })
 }

@@ -192,8 +192,8 @@ function visited(world: World, payment: Payment, action: Action): Expected {
   return { status: 200 }
 }
 
-/** A percentage of what is left, or some pence more than is left. */
-export type Asked = { percent: number } | { over: number }
+/** An amount, a percentage of what is left, or some pence more than is left. */
+export type Asked = { pence: number } | { percent: number } | { over: number }
 
 /** `belief` is what the client says is left: nothing, the truth, or a penny too much. */
 export function refund(
@@ -205,7 +205,11 @@ export function refund(
 ): Step {
   const left = payment ? amountLeft(payment) : 0
   const amount =
-    'over' in asked ? left + asked.over : Math.max(1, Math.floor((left * asked.percent) / 100))
+    'pence' in asked
+      ? asked.pence
+      : 'over' in asked
+        ? left + asked.over
+        : Math.max(1, Math.floor((left * asked.percent) / 100))
   const refund_amount_available = { none: undefined, right: left, wrong: left + 1 }[belief]
   const json = { amount, refund_amount_available }
   const request = {
@@ -225,3 +229,22 @@ export function refund(
   const { payment_id, ...body } = shownRefund(world, found, made)
   return { request, expected: { status: 202, body } }
 }
+
+const first = ({ payments }: World): Payment | undefined => payments[0]
+
+/** Requests to the first payment of a world, by their words. */
+export const steps = {
+  open: world => visit(world, first(world), 'open'),
+  success: world => visit(world, first(world), 'success'),
+  declined: world => visit(world, first(world), 'declined'),
+  error: world => visit(world, first(world), 'error'),
+  leave: world => visit(world, first(world), 'cancel'),
+  confirm: world => visit(world, first(world), 'confirm'),
+  authorise: world => authorise(world, first(world), false),
+  'authorise declined': world => authorise(world, first(world), true),
+  cancel: world => cancel(world, 0, first(world)),
+  capture: world => capture(world, 0, first(world)),
+  'refund 60': world => refund(world, 0, first(world), { pence: 60 }, 'none'),
+  'refund 30': world => refund(world, 0, first(world), { pence: 30 }, 'none'),
+  'refund the rest': world => refund(world, 0, first(world), { percent: 100 }, 'none'),
+} satisfies Record<string, (world: World) => Step>

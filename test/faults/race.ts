@@ -1,4 +1,4 @@
-/** Races on payments and agreements: concurrent requests whose responses must fit some serial order. */
+/** Races: concurrent requests whose responses must be those of the model to the same requests in some order. */
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import type { Database } from '../../src/core/ports.ts'
@@ -6,25 +6,14 @@ import type { Body } from '../support/client.ts'
 import { scratchFolder } from '../support/folders.ts'
 import { createPostgresDatabase } from '../support/postgres.ts'
 import { checkInvariants } from './invariants.ts'
-import { isLinearizable, story } from './linearizability.ts'
-import { type ModelService, startModelService } from './model-service.ts'
+import { createRecorder, isLinearizable, story } from './linearizability.ts'
+import { newWorld, type Step, type World } from './model.ts'
+import { agree, cancelAgreement, readAgreement } from './model-agreements.ts'
+import { create, steps as moves, visit } from './model-moves.ts'
+import { read } from './model-payments.ts'
+import { rawRequest, type Subject, take, toNames } from './model-run.ts'
+import { startModelService } from './model-service.ts'
 import { seeded } from './process/workload.ts'
-import { raceAgreement } from './race-agreements.ts'
-import { racePayment } from './race-payments.ts'
-
-export type Asked = {
-  method: 'GET' | 'POST'
-  path: string
-  json?: unknown
-  form?: Record<string, string>
-}
-
-/** One request to some instance, with the key of the race's account. */
-export type Ask = (asked: Asked) => Promise<{
-  status: number
-  location: string | undefined
-  body: Body
-}>
 
 export type Races = {
   seed: number
@@ -36,40 +25,100 @@ export type Races = {
   wrap?: (database: Database) => Database
 }
 
+const setUp = { mode: 'web', amount: 100, delayed: false } as const
+const steps = {
+  ...moves,
+  read: world => read(world, 0, world.payments[0]),
+  'confirm the second': world => visit(world, world.payments[1], 'confirm'),
+  'confirm the third': world => visit(world, world.payments[2], 'confirm'),
+  'cancel the agreement': world => cancelAgreement(world, 0, world.agreements[0]),
+  'read the agreement': world => readAgreement(0, world.agreements[0]),
+  'use the agreement': world =>
+    create(world, 0, { ...setUp, mode: 'agreement', agreement: world.agreements[0] }),
+  'create with a key': world => create(world, 0, { ...setUp, idempotencyKey: world.name }),
+} satisfies Record<string, (world: World) => Step>
+
+type Name = keyof typeof steps
+
+/** What is done before, the requests from which clients choose, repeated ones more often, and the last one. */
+type Race = { begin: ((world: World) => Step)[]; choices: Name[]; last: Name }
+
+const newPayment = (mode: 'web' | 'moto_api', delayed: boolean) => (world: World) =>
+  create(world, 0, { ...setUp, mode, delayed })
+const afterwards = ['cancel', 'capture', 'capture', 'read', 'read', 'read', 'refund 60'] as const
+
+const onPages = (delayed: boolean): Race => ({
+  begin: [newPayment('web', delayed)],
+  choices: [
+    ...(['open', 'success', 'success', 'confirm', 'confirm', 'confirm'] as const),
+    ...(['declined', 'error', 'leave', 'refund 30', ...afterwards] as const),
+  ],
+  last: 'read',
+})
+
+const withCard = (delayed: boolean): Race => ({
+  begin: [newPayment('moto_api', delayed)],
+  choices: [
+    ...(['authorise', 'authorise', 'authorise', 'authorise declined'] as const),
+    ...(['refund 60', 'refund 30', ...afterwards] as const),
+  ],
+  last: 'read',
+})
+
+/** Three payments set up one agreement while it is used and cancelled. */
+const ofAgreement: Race = {
+  begin: [
+    world => agree(world, 0),
+    ...[0, 1, 2].flatMap(nth => [
+      (world: World) => create(world, 0, { ...setUp, agreement: world.agreements[0] }),
+      (world: World) => visit(world, world.payments[nth], 'success'),
+    ]),
+  ],
+  choices: [
+    ...(['confirm', 'confirm the second', 'confirm the third', 'read the agreement'] as const),
+    ...(['cancel the agreement', 'use the agreement', 'use the agreement'] as const),
+  ],
+  last: 'read the agreement',
+}
+
+const ofKey: Race = { begin: [], choices: ['create with a key'], last: 'create with a key' }
+
+const CLIENTS = 5
+/** Requests of each client. */
+const EACH = 3
 /** Races that run side by side, so that they also compete for the database. */
 const ABREAST = 3
+const NOW = Date.parse('2026-09-14T08:20:31.407Z')
 
 /** Throws with the history of the first race whose responses fit no serial order. */
 export async function runRaces({ seed, rounds, kind, wrap = it => it }: Races): Promise<void> {
   const random = seeded(seed)
-  let now = Date.parse('2026-09-14T08:20:31.407Z')
+  let now = NOW
   const folder = scratchFolder()
-  const file = `sqlite:${join(folder, 'farthing.db')}`
   const service = await startModelService({
     kind,
-    url: kind === 'sqlite' ? file : await createPostgresDatabase(),
+    url:
+      kind === 'sqlite' ? `sqlite:${join(folder, 'farthing.db')}` : await createPostgresDatabase(),
     instances: kind === 'sqlite' ? 1 : 2,
     clock: () => now,
     folder,
     wrap: database => wrap(shuffled(database, random)),
   })
   try {
-    const [key = ''] = await service.begin(['races'])
-    const ask = askWith(service, key)
-    await ask({
-      method: 'POST',
-      path: '/v1/webhooks',
-      json: { callback_url: 'https://hooks.example.org/all' },
-    })
+    const keys = await service.begin(['races'])
+    const json = { callback_url: 'https://hooks.example.org/all' }
+    const hook = { method: 'POST', path: '/v1/webhooks', account: 0, json } as const
+    await service.request(rawRequest({ keys, realOf: new Map() }, hook))
     now += 1
-    const nths = Array.from({ length: rounds }).values()
+    const nths = Array.from({ length: rounds }).keys()
     await Promise.all(
-      Array.from({ length: ABREAST }, async () => {
-        for (const _ of nths) {
-          const payment = await racePayment(ask, random)
-          assert.ok(isLinearizable(payment.history, payment.machine), story(payment.history))
-          const agreement = await raceAgreement(ask, random)
-          assert.ok(isLinearizable(agreement.history, agreement.machine), story(agreement.history))
+      Array.from({ length: ABREAST }, async (_, lane) => {
+        for (const nth of nths) {
+          const onePayment = random() < 0.7 ? onPages : withCard
+          for (const race of [onePayment(random() < 0.5), ofAgreement, ofKey]) {
+            const subject = { service, keys, nameOf: new Map(), realOf: new Map() }
+            await run(subject, newWorld(`race-${lane}-${nth}`, now), race, random)
+          }
         }
       }),
     )
@@ -78,6 +127,43 @@ export async function runRaces({ seed, rounds, kind, wrap = it => it }: Races): 
     await service.stop()
   }
 }
+
+async function run(subject: Subject, world: World, race: Race, random: () => number) {
+  for (const step of race.begin) await take(world, [subject], step(world))
+  const { history, record } = createRecorder<Name>()
+  const send = (name: Name) =>
+    record(name, async () => {
+      const { request } = steps[name](structuredClone(world))
+      const { status, headers, text } = await subject.service.request(rawRequest(subject, request))
+      const isJson = String(headers['content-type']).startsWith('application/json')
+      const location = status === 303 ? toNames(subject, String(headers.location)) : undefined
+      return brief(status, isJson ? JSON.parse(text) : undefined, location)
+    })
+  await Promise.all(
+    Array.from({ length: CLIENTS }, async () => {
+      for (let nth = 0; nth < EACH; nth++)
+        await send(race.choices[Math.floor(random() * race.choices.length)] ?? race.last)
+    }),
+  )
+  await send(race.last)
+  const apply = (state: World, name: Name) => {
+    const after = structuredClone(state)
+    const { status, body, location } = steps[name](after).expected
+    return { state: after, output: brief(status, body, location) }
+  }
+  assert.ok(isLinearizable(history, { initial: world, apply }), story(history))
+}
+
+/** What an answer says of the states, without identifiers, which differ with the order. */
+const brief = (status: number, body: Body, location: string | undefined): string =>
+  JSON.stringify([
+    status,
+    location ?? body?.code,
+    body?.state?.status ?? body?.status,
+    body?.refund_summary?.amount_available,
+    body?.settlement_summary?.capture_submit_time,
+    body?.payment_instrument?.created_date,
+  ])
 
 const MOST_TURNS = 4
 
@@ -99,25 +185,3 @@ export function shuffled(database: Database, random: () => number): Database {
     write: statements => late(() => database.write(statements)),
   }
 }
-
-const askWith =
-  (service: ModelService, key: string): Ask =>
-  async ({ method, path, json, form }) => {
-    const payload = json ? JSON.stringify(json) : form && new URLSearchParams(form).toString()
-    const type = form ? 'application/x-www-form-urlencoded' : 'application/json'
-    const { status, headers, text } = await service.request({
-      method,
-      url: path,
-      headers: {
-        authorization: `Bearer ${key}`,
-        ...(payload !== undefined && { 'content-type': type }),
-      },
-      ...(payload !== undefined && { payload }),
-    })
-    const isJson = String(headers['content-type']).startsWith('application/json')
-    return {
-      status,
-      location: headers.location as string | undefined, // sent once
-      body: isJson ? JSON.parse(text) : undefined,
-    }
-  }

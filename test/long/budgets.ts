@@ -5,9 +5,18 @@ import { readConfig } from '../../src/app/config.ts'
 import { startFarthing } from '../../src/app/start.ts'
 import { createTime, DAY } from '../../src/core/time.ts'
 import { crashSqlite } from '../faults/process/crashes.ts'
-import { startCrashablePostgres } from '../faults/process/postgres-server.ts'
-import { type Outcomes, storm } from '../faults/process/storm.ts'
-import { type Attacked, attacked, runAttacks, type Seen } from '../support/attacked.ts'
+import {
+  type CrashablePostgres,
+  startCrashablePostgres,
+} from '../faults/process/postgres-server.ts'
+import { assertOnly, type Outcomes, spoken, storm } from '../faults/process/storm.ts'
+import {
+  type Attack,
+  type Attacked,
+  type Attacks,
+  onBoth,
+  runAttacks,
+} from '../support/attacked.ts'
 import { createClient } from '../support/client.ts'
 import { tempDatabase } from '../support/folders.ts'
 import { createLargePayments, searchBytes } from '../support/large-payments.ts'
@@ -17,21 +26,27 @@ import { sentence } from './kill-service.ts'
 import type { Job, JobOptions } from './run.ts'
 
 /** Megabytes, and milliseconds that `/healthz` may take. */
-const MOST_MEMORY = 600
-const LONGEST_SILENCE = 500
+const bars: Attack['bars'] = { memory: 600, silence: 500 }
 
-const SMALL_HEAP = { NODE_OPTIONS: '--max-old-space-size=1024' }
 const UNRECORDED = { FARTHING_CONSOLE: 'false', FARTHING_CONTROL: 'false' }
+
+export const job: Job = {
+  title: 'budgets: searches of large payments, and the walks beside them',
+  run: options =>
+    runAttacks({
+      ...searches('900 searches that are read', reading, options),
+      ...searches('900 searches that nobody reads', unread, options),
+      'searches while PostgreSQL is killed and comes back': killedMeanwhile(options),
+      'kill -9 with a full record': () => killedWithFullRecord(options),
+      'idle connections': idling(options),
+      'a clock that jumps by a day': () => jumping(options),
+    }),
+}
 
 type Searching = (attacked: Attacked, count: number) => Promise<Outcomes>
 
-const reading: Searching = ({ service, api }, count) =>
-  storm({
-    url: `${service.baseUrl}/v1/payments`,
-    headers: { Authorization: `Bearer ${api.key}` },
-    count,
-    connections: 200,
-  })
+const reading: Searching = async ({ service, api }, count) =>
+  (await storm(service, api, { path: '/v1/payments', count, connections: 200 })).outcomes
 
 /** Reads nothing for ten seconds, and then how each response begins. */
 const unread: Searching = async ({ service, api }, count) => {
@@ -48,74 +63,48 @@ const unread: Searching = async ({ service, api }, count) => {
   return outcomes
 }
 
-const held = ({ line, isAnswered, memory, silence }: Seen) => ({
-  line,
-  isHeld: isAnswered && memory <= MOST_MEMORY && silence <= LONGEST_SILENCE,
-})
-
-const done = async (work: Promise<string>) => ({ line: await work, isHeld: true })
-
-export const job: Job = {
-  title: 'budgets: searches of large payments, and the walks beside them',
-  run: options =>
-    runAttacks([
-      ...Object.entries({ 'are read': reading, 'nobody reads': unread }).flatMap(
-        ([how, search]): Parameters<typeof runAttacks>[0] => {
-          const searches = searching(search, options)
-          return [
-            [`900 searches that ${how}`, () => searches(tempDatabase())],
-            [`the same, ${how}, in 1 GB`, () => searches(tempDatabase(), SMALL_HEAP)],
-            [
-              `the same, ${how}, on PostgreSQL`,
-              async () => searches(await createPostgresDatabase()),
-            ],
-          ]
-        },
-      ),
-      ['searches while PostgreSQL is killed and comes back', () => killedMeanwhile(options)],
-      ['kill -9 with a full record', () => done(killedWithFullRecord(options))],
-      ['idle connections', () => idling(options)],
-      ['a clock that jumps by a day', () => done(jumping(options))],
-    ]),
+const largePayments = {
+  bars,
+  env: UNRECORDED,
+  fill: ({ api }: Attacked) => createLargePayments(api, 500),
 }
 
-const fill = ({ api }: Attacked) => createLargePayments(api, 500)
-
 /** Every search is answered whole, with 200 or 503, and others notice little. */
-const searching =
-  (search: Searching, { scale }: JobOptions) =>
-  async (url: string, more: Record<string, string> = {}) => {
-    const env = { DATABASE_URL: url, ...UNRECORDED, ...more }
-    const attack = async (at: Attacked) => {
-      const outcomes = await search(at, Math.ceil(900 * scale))
-      const { 200: pages = 0, 503: refused = 0, ...other } = outcomes
-      assert.deepEqual(other, {})
-      assert.ok(pages > 0)
-      return `${pages} times 200, ${refused} times 503`
-    }
-    return held(await attacked(env, attack, { fill }))
+function searches(name: string, search: Searching, { scale }: JobOptions): Attacks {
+  const run = async (at: Attacked) => {
+    const outcomes = await search(at, Math.ceil(900 * scale))
+    assertOnly(outcomes, 503)
+    return spoken(outcomes)
   }
+  const env = { ...UNRECORDED, NODE_OPTIONS: '--max-old-space-size=1024' }
+  return {
+    ...onBoth(name, { ...largePayments, run }),
+    [`${name}, in 1 GB`]: { ...largePayments, run, env },
+  }
+}
 
 /** While the server is away a search may be 500, and none is cut. Afterwards all is as before. */
-async function killedMeanwhile({ scale }: JobOptions) {
-  const server = await startCrashablePostgres()
-  try {
-    const env = { DATABASE_URL: await createPostgresDatabase(server.url), ...UNRECORDED }
-    const attack = async (at: Attacked) => {
+function killedMeanwhile({ scale }: JobOptions): Attack {
+  let server: CrashablePostgres | undefined
+  return {
+    ...largePayments,
+    mayFail: true,
+    async url() {
+      server = await startCrashablePostgres()
+      return createPostgresDatabase(server.url)
+    },
+    async run(at) {
       const searching = reading(at, Math.ceil(900 * scale))
       await setTimeout(500)
-      server.crash()
-      await server.restart()
-      const { 200: pages = 0, 500: failed = 0, 503: refused = 0, ...other } = await searching
-      assert.deepEqual(other, {})
+      server?.crash()
+      await server?.restart()
+      const outcomes = await searching
+      assertOnly(outcomes, 500, 503)
       while ((await at.api.get('/readyz')).status !== 200) await setTimeout(50)
       assert.equal((await at.api.get('/v1/payments')).body.results.length, 500)
-      return `${pages} times 200, ${refused} times 503 and ${failed} times 500`
-    }
-    const seen = await attacked(env, attack, { fill })
-    return held({ ...seen, isAnswered: !seen.said.startsWith('failed') })
-  } finally {
-    await server.stop()
+      return spoken(outcomes)
+    },
+    end: async () => server?.stop(),
   }
 }
 
@@ -149,22 +138,20 @@ async function killedWithFullRecord({ seed, scale }: JobOptions): Promise<string
 }
 
 /** Almost as many connections as the service takes, without a byte: they are closed after 30 seconds. */
-async function idling({ scale }: JobOptions) {
-  const sockets: Awaited<ReturnType<typeof open>>[] = []
-  const attack = async ({ service }: Attacked) => {
+const idling = ({ scale }: JobOptions): Attack => ({
+  bars,
+  env: UNRECORDED,
+  async run({ service }) {
+    const sockets: Awaited<ReturnType<typeof open>>[] = []
     const openIdle = async () => (await open(service.baseUrl)).resume()
     while (sockets.length < Math.ceil(9_900 * scale))
       sockets.push(...(await Promise.all(Array.from({ length: 100 }, openIdle))))
     await setTimeout(35_000)
     const left = sockets.filter(({ closed }) => !closed).length
-    return `${sockets.length} connections, of which ${left} are open after 35 s`
-  }
-  try {
-    return held(await attacked({ DATABASE_URL: tempDatabase(), ...UNRECORDED }, attack))
-  } finally {
     for (const socket of sockets) socket.destroy()
-  }
-}
+    return `${sockets.length} connections, of which ${left} are open after 35 s`
+  },
+})
 
 /** Nothing is lost or refused while the machine's clock is a day ahead or behind under load. */
 async function jumping({ scale }: JobOptions): Promise<string> {

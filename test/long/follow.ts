@@ -1,12 +1,12 @@
 /** A follower of /control/requests while two instances answer slow and fast requests: it must miss none. */
 import assert from 'node:assert/strict'
 import { setTimeout as pause } from 'node:timers/promises'
+import { KEY, settings } from '../faults/process/serve.ts'
 import type { Body } from '../support/client.ts'
 import { createPostgresDatabase } from '../support/postgres.ts'
 import { startProcess } from '../support/process.ts'
 import type { Job } from './run.ts'
 
-const KEY = 'a-key-of-this-job'
 const AT_ONCE = 100
 /** Milliseconds between two requests of a client: at most 100 a second and instance, so that all are recorded. */
 const PAUSE = 500
@@ -14,12 +14,7 @@ const PAUSE = 500
 export const job: Job = {
   title: 'A follower of the requests that two instances answer',
   async run({ scale }) {
-    const env = {
-      DATABASE_URL: await createPostgresDatabase(),
-      FARTHING_API_KEY: KEY,
-      FARTHING_CONTROL: 'true',
-      LOG_LEVEL: 'warn',
-    }
+    const env = settings(await createPostgresDatabase(), { FARTHING_CONTROL: 'true' })
     const first = await startProcess({ env })
     const instances = [first, await startProcess({ env })]
     const baseUrls = instances.map(({ baseUrl }) => baseUrl)

@@ -2,14 +2,13 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import http from 'node:http'
 import { setTimeout } from 'node:timers/promises'
-import { createOnce } from '../faults/process/create-once.ts'
-import { createClient } from '../support/client.ts'
+import { KEY, settings } from '../faults/process/serve.ts'
+import { createClient, createOnce } from '../support/client.ts'
 import { tempDatabase } from '../support/folders.ts'
 import { createPostgresDatabase } from '../support/postgres.ts'
 import { startProcess } from '../support/process.ts'
 import type { Job } from './run.ts'
 
-const KEY = 'key-of-the-default-account'
 const CONNECTIONS = 5_000
 
 /** Sends creates at 1.5 times the service's capacity, as long as a connection is free. */
@@ -25,8 +24,7 @@ export const job: Job = {
 }
 
 async function overload(url: string, seconds: number): Promise<string> {
-  const env = { DATABASE_URL: url, FARTHING_API_KEY: KEY, LOG_LEVEL: 'warn' }
-  const service = await startProcess({ env })
+  const service = await startProcess({ env: settings(url) })
   try {
     const capacity = await measureCapacity(service.baseUrl)
     const load = await openLoop(service.baseUrl, capacity * 1.5, seconds)

@@ -4,13 +4,13 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type CutReport, cutPower } from '../faults/disk/images.ts'
 import { traceInto } from '../faults/disk/trace.ts'
+import { KEY, settings } from '../faults/process/serve.ts'
 import { createWorkload, type Random, seeded } from '../faults/process/workload.ts'
 import { tempFolder } from '../support/folders.ts'
 import { startProcess } from '../support/process.ts'
 import type { Job } from './run.ts'
 
 const PROGRAM = fileURLToPath(new URL('../faults/disk/durable-program.ts', import.meta.url))
-const KEY = 'key-of-the-default-account'
 
 /** Requests during the trace, enough for several checkpoints. */
 const ANSWERS = 10_000
@@ -66,12 +66,10 @@ async function cutProgram(folder: string, synchronous: string, images: number, r
 async function cutService(folder: string, images: number, random: Random): Promise<CutReport> {
   const path = join(folder, 'farthing.db')
   const trace = join(folder, 'service.trace')
-  const env = { DATABASE_URL: `sqlite:${path}`, FARTHING_API_KEY: KEY, LOG_LEVEL: 'warn' }
+  const env = settings(`sqlite:${path}`)
   const service = await startProcess({ env, wrapper: traceInto(trace) })
   const workload = createWorkload([service.baseUrl], KEY, random)
-  const enough = setInterval(() => workload.answered() >= ANSWERS && workload.stop(), 20)
-  await workload.run(8)
-  clearInterval(enough)
+  await workload.run(8, ANSWERS)
   assert.deepEqual(await service.terminate(), { code: 0, signal: null })
   return cutPower({
     trace,

@@ -6,15 +6,14 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import http from 'node:http'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { createOnce } from '../faults/process/create-once.ts'
-import { createClient } from '../support/client.ts'
+import { KEY, settings } from '../faults/process/serve.ts'
+import { createClient, createOnce } from '../support/client.ts'
 import { tempFolder } from '../support/folders.ts'
 import { freePort, isListening } from '../support/ports.ts'
 import { copyMigratedDatabase } from '../support/postgres.ts'
 import { startProcess } from '../support/process.ts'
 import type { Job } from './run.ts'
 
-const KEY = 'key-of-the-default-account'
 const CLIENTS = 16
 const EXAMPLE = join(import.meta.dirname, '../../examples/nginx.conf')
 
@@ -49,9 +48,7 @@ export const job: Job = {
     const DATABASE_URL = await copyMigratedDatabase()
     const ports = [await freePort(), await freePort(), await freePort()]
     const start = (nth: number) =>
-      startProcess({
-        env: { DATABASE_URL, FARTHING_API_KEY: KEY, LOG_LEVEL: 'warn', PORT: String(ports[nth]) },
-      })
+      startProcess({ env: settings(DATABASE_URL, { PORT: String(ports[nth]) }) })
     const instances = [await start(1), await start(2)]
     const nginx = await startNginx(ports)
     const url = `http://127.0.0.1:${ports[0]}`

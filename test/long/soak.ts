@@ -3,15 +3,19 @@ import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { openSqlite } from '../../src/platform/database/sqlite/sqlite.ts'
-import { checkInvariants } from '../faults/invariants.ts'
-import { checkAllDelivered, makeKey, startHookReceiver } from '../faults/process/hooked-account.ts'
+import {
+  checkAllDelivered,
+  HOOKED,
+  HOOKED_KEY,
+  startHookReceiver,
+} from '../faults/process/hooked-account.ts'
+import { checkRows, KEY, settings } from '../faults/process/serve.ts'
 import { createWorkload, seeded } from '../faults/process/workload.ts'
 import { tempFolder } from '../support/folders.ts'
+import { openAt } from '../support/open-database.ts'
 import { type FarthingProcess, startProcess } from '../support/process.ts'
 import type { Job } from './run.ts'
 
-const KEY = 'key-of-the-default-account'
 const ROUNDS = 120
 const ROUND_MS = 60_000
 /** Clients of each account: about half of the service's capacity. */
@@ -31,13 +35,7 @@ export const job: Job = {
     const rounds = Math.max(WARM + 2, Math.ceil(ROUNDS * scale))
     const path = join(tempFolder(), 'farthing.db')
     const receiver = await startHookReceiver()
-    const env = {
-      DATABASE_URL: `sqlite:${path}`,
-      FARTHING_API_KEY: KEY,
-      FARTHING_BASE_URL: 'http://farthing.test',
-      FARTHING_CALLBACK_HOSTS: receiver.host,
-      LOG_LEVEL: 'warn',
-    }
+    const env = settings(`sqlite:${path}`, HOOKED)
     const service = await startProcess({
       env: { ...env, NODE_OPTIONS: `--expose-gc --import=${REPORT_HEAP}` },
     })
@@ -45,11 +43,10 @@ export const job: Job = {
     const samples: Sample[] = []
     let answered = 0
     try {
-      const hookedKey = await makeKey(env)
-      await receiver.register([service.baseUrl], hookedKey)
+      await receiver.register([service.baseUrl])
       for (let round = 1; round <= rounds; round++) {
         const since = Date.now()
-        for (const workload of await work(service, [KEY, hookedKey], random)) {
+        for (const workload of await work(service, [KEY, HOOKED_KEY], random)) {
           await workload.check()
           answered += workload.answered()
         }
@@ -80,18 +77,9 @@ async function work({ baseUrl }: FarthingProcess, keys: string[], random: () => 
 }
 
 async function checkDatabase(path: string, received: Map<string, number>, since: number) {
-  const database = openSqlite({
-    path,
-    onUnknownOutcome: error => {
-      throw error
-    },
-  })
-  try {
-    await checkAllDelivered(database, received, 20_000)
-    await checkInvariants(database, { now: Date.now(), since, settled: true })
-  } finally {
-    await database.close()
-  }
+  const database = await openAt(`sqlite:${path}`)
+  await checkAllDelivered(database, received).finally(() => database.close())
+  await checkRows(`sqlite:${path}`, { since, settled: true })
 }
 
 async function sample(service: FarthingProcess, path: string): Promise<Sample> {

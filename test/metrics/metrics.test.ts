@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { once } from 'node:events'
-import { type AddressInfo, createServer } from 'node:net'
+import { createServer } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { promisify } from 'node:util'
@@ -10,6 +9,7 @@ import { startFarthing } from '../../src/app/start.ts'
 import { createMetrics } from '../../src/platform/metrics/metrics.ts'
 import { createClient } from '../support/client.ts'
 import { tempDatabase } from '../support/folders.ts'
+import { listenUntilEnd } from '../support/ports.ts'
 import { createPostgresDatabase } from '../support/postgres.ts'
 import { runProcess, startProcess } from '../support/process.ts'
 import { exchangeBytes, open } from '../support/raw-http.ts'
@@ -104,10 +104,7 @@ test('Metrics have their own port, and are off unless it is set', async t => {
 })
 
 test('A start ends with one line if the metrics port is in use', async t => {
-  const taken = createServer().listen(0, '127.0.0.1')
-  await once(taken, 'listening')
-  t.after(() => taken.close())
-  const { port } = taken.address() as AddressInfo // a TCP server has no other kind
+  const port = await listenUntilEnd(t, createServer())
   const env = { DATABASE_URL: 'sqlite::memory:', PORT: '0', FARTHING_METRICS_PORT: String(port) }
   const { code, stdout, stderr } = await runProcess({ env })
   assert.equal(code, 1)

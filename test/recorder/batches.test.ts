@@ -2,14 +2,14 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { HELD_RESPONSE_BYTES, UNWRITTEN_ROWS } from '../../src/core/budgets.ts'
 import type { Database } from '../../src/core/ports.ts'
-import { createFactWriter } from '../../src/tools/explain/check/judge.ts'
+import { createFactWriter } from '../../src/tools/explain/check/production.ts'
 import { createBatches } from '../../src/tools/record/batches.ts'
 import {
   type AnsweredAttempt,
   createRowMaker,
   type RawExchange,
-  type RawRequest,
 } from '../../src/tools/record/row.ts'
+import { rawSearch } from '../support/record.ts'
 
 const attempt: AnsweredAttempt = {
   kind: 'out',
@@ -28,26 +28,6 @@ const attempt: AnsweredAttempt = {
   status: 200,
   result: '200',
   answer: undefined,
-}
-
-const search: RawRequest = {
-  kind: 'api',
-  operation: 'searchPayments',
-  room: 'default',
-  behaviour: 'specification',
-  began: 0,
-  at: 0,
-  ms: 1,
-  method: 'GET',
-  url: '/v1/payments',
-  rawHeaders: [],
-  requestBody: undefined,
-  status: 200,
-  responseHeaders: [],
-  responseBody: '{}',
-  ended: 'sent',
-  refusal: undefined,
-  payment: undefined,
 }
 
 /** Batches of one account, whose writes wait until `resolve` or `reject`. */
@@ -115,7 +95,7 @@ test('a long response is not held in memory until the next write', async t => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const { batches, record, resolve, made } = createHeldBatches()
   const turn = () => new Promise(setImmediate)
-  record(search)
+  record(rawSearch)
   await turn()
   assert.equal(made.length, 0, 'others are made with it')
   for (const responseBody of [
@@ -123,7 +103,7 @@ test('a long response is not held in memory until the next write', async t => {
     Buffer.alloc(HELD_RESPONSE_BYTES + 1),
   ]) {
     const before: number = made.length
-    record({ ...search, responseBody })
+    record({ ...rawSearch, responseBody })
     await turn()
     assert.ok(made.length > before)
   }

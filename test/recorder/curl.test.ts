@@ -2,29 +2,15 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { asCurl } from '../../src/tools/record/curl.ts'
 import type { Exchange } from '../../src/tools/record/exchange.ts'
+import { keptCreate } from '../support/record.ts'
 import { checkCurl, hasCurl } from './curl.ts'
 
 const SITE = 'http://127.0.0.1:3000'
 
 const created: Exchange = {
-  exchange_id: '06h3k',
-  room: 'default',
-  payment_id: null,
-  message_id: null,
-  kind: 'api',
-  operation: 'createPayment',
-  status: 201,
-  refused: false,
-  began: 0,
-  at: 0,
-  method: 'POST',
-  path: '/v1/payments',
-  query: '',
-  ms: 1,
-  ended: 'sent',
+  ...keptCreate,
   request_headers: { 'content-type': 'application/json', 'idempotency-key': "it's 1" },
   request_body: { text: '{"reference":"a\'b"}' },
-  response_headers: {},
 }
 
 const commandOf = (exchange: Exchange): string => {

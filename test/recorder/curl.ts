@@ -12,6 +12,7 @@ import type { Exchange } from '../../src/tools/record/exchange.ts'
 import { nastyText } from '../faults/hostile-values.ts'
 import { tempFolder } from '../support/folders.ts'
 import { fc } from '../support/properties.ts'
+import { keptCreate } from '../support/record.ts'
 
 export const hasCurl = spawnSync('curl', ['--version']).status === 0
 
@@ -65,24 +66,12 @@ type Sent = typeof sent extends fc.Arbitrary<infer Value> ? Value : never
 function exchangeOf({ method, path, query, body, headers }: Sent): Exchange {
   const kept = Object.entries(headers).filter(([, value]) => value !== undefined)
   return {
-    exchange_id: '',
-    room: '',
-    payment_id: null,
-    message_id: null,
-    kind: 'api',
-    operation: 'createPayment',
-    status: 201,
-    refused: false,
-    began: 0,
-    at: 0,
+    ...keptCreate,
     method,
     path,
     query,
-    request_headers: Object.fromEntries(kept) as Record<string, string>,
-    response_headers: {}, // without undefined
+    request_headers: Object.fromEntries(kept) as Record<string, string>, // without undefined
     ...(body !== undefined && { request_body: { text: body } }),
-    ms: 1,
-    ended: 'sent',
   }
 }
 

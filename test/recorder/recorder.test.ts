@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Database, Time } from '../../src/core/ports.ts'
 import type { RawAttempt } from '../../src/pay/webhooks/attempts.ts'
-import { createFactWriter } from '../../src/tools/explain/check/judge.ts'
+import { createFactWriter } from '../../src/tools/explain/check/production.ts'
 import { createRecorder } from '../../src/tools/record/recorder.ts'
 
 // Not whole: what the recorder reads of a request and its response.

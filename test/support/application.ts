@@ -127,6 +127,12 @@ export function createApplication({ clock }: Pick<Service, 'clock'>, account: Ac
         await pay()
         await account.settled().catch(() => {})
       },
+      'let a user pay, and move the clock by a minute': async () => {
+        await pay()
+        await account.settled().catch(() => {}) // one comes later
+        await account.clock.advance('1m')
+        await account.settled()
+      },
       '': async () => {},
     } as Record<string, () => Promise<unknown>>,
     post,

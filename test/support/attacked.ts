@@ -1,6 +1,8 @@
 /** What one account does to a service on purpose, and what another one notices. */
 import assert from 'node:assert/strict'
 import { type Client, createClient } from './client.ts'
+import { tempDatabase } from './folders.ts'
+import { createPostgresDatabase } from './postgres.ts'
 import { type Probed, startProbe } from './probe-process.ts'
 import { type FarthingProcess, startProcess } from './process.ts'
 
@@ -10,55 +12,72 @@ const ATTACKER = 'key-of-the-attacking-account'
 /** `api` is of the account that attacks, `other` of the one that is watched. */
 export type Attacked = { service: FarthingProcess; api: Client; other: Client }
 
-type Options = {
+export type Attack = {
+  /** Its DATABASE_URL; a new SQLite file if undefined. */
+  url?: () => Promise<string> | string
+  env?: Record<string, string>
   wrapper?: string[]
   /** What is there before the watch begins. */
   fill?: (attacked: Attacked) => Promise<unknown>
+  /** Returns what came of it, and throws if it is not what should. */
+  run: (attacked: Attacked) => Promise<string>
+  end?: () => Promise<unknown>
   /** The watch creates payments too. */
   creates?: boolean
+  /** The most that the watch may see. */
+  bars: Partial<Record<'silence' | 'stranger' | 'create' | 'p99' | 'memory', number>>
+  /** Not every request of the watch is answered. */
+  mayFail?: true
 }
 
-/** `said`: what came of the attack. `isAnswered`: it did not fail, and each request of the watch was answered. */
-export type Seen = Probed & { said: string; line: string; isAnswered: boolean }
-
-export async function attacked(
-  env: Record<string, string>,
-  attack: (attacked: Attacked) => Promise<string>,
-  { wrapper = [], fill, creates = false }: Options = {},
-): Promise<Seen> {
+/** Returns what was seen and, if a bar did not hold, that line again as its fault. */
+async function watch(attack: Attack): Promise<{ line: string; fault?: string }> {
+  const { url = tempDatabase, fill, end, creates = false, bars, mayFail = false } = attack
   const accounts = { FARTHING_API_KEY, FARTHING_API_KEYS: `attacker=${ATTACKER}` }
   const settings = { FARTHING_CALLBACK_HOSTS: 'localhost', FARTHING_CONTROL: 'true' }
-  const all = { ...accounts, ...settings, LOG_LEVEL: 'error', ...env }
-  const service = await startProcess({ env: all, wrapper })
+  const DATABASE_URL = await url()
+  const env = { DATABASE_URL, ...accounts, ...settings, LOG_LEVEL: 'error', ...attack.env }
+  const service = await startProcess({ env, wrapper: attack.wrapper ?? [] })
   try {
     const clientOf = (key: string) => createClient([service.baseUrl], key)
     const at = { service, api: clientOf(ATTACKER), other: clientOf(FARTHING_API_KEY) }
     await fill?.(at)
     const probe = await startProbe(service, FARTHING_API_KEY, { creates })
-    const said = await attack(at).catch(error => `failed: ${error.cause ?? error}`)
-    const probed = await probe.stop()
-    const isAnswered = !said.startsWith('failed') && Object.keys(probed.failed).length === 0
-    return { ...probed, said, line: `${said}; ${sentence(probed)}`, isAnswered }
+    const said = await attack.run(at).catch(error => `failed: ${error.cause ?? error}`)
+    const seen = await probe.stop()
+    const line = `${new URL(DATABASE_URL).protocol} ${said}; ${sentence(seen)}`
+    const isHeld =
+      !said.startsWith('failed') &&
+      (mayFail || Object.keys(seen.failed).length === 0) &&
+      Object.entries(bars).every(([what, most]) => seen[what as keyof typeof bars] <= most)
+    return { line, ...(!isHeld && { fault: line }) }
   } finally {
     await service.kill()
+    await end?.()
   }
 }
 
 const sentence = ({ silence, stranger, create, p99, memory, failed }: Probed): string =>
   `/healthz silent for ${silence} ms at most, a stranger's read ${stranger} ms, create ${create} ms, p99 ${p99} ms, ${memory} MB, failed ${JSON.stringify(failed)}`
 
+export type Attacks = Record<string, Attack | (() => Promise<string>)>
+
+/** The same attack on each database. */
+export const onBoth = (name: string, attack: Attack): Attacks => ({
+  [name]: attack,
+  [`${name}, on PostgreSQL`]: { ...attack, url: () => createPostgresDatabase() },
+})
+
 /** Runs attacks one after another and prints what each did. Throws with those that did not hold their bars. */
-export async function runAttacks(
-  attacks: [name: string, attack: () => Promise<{ line: string; isHeld: boolean }>][],
-): Promise<string> {
+export async function runAttacks(attacks: Attacks): Promise<string> {
   const lines: string[] = []
-  const late: string[] = []
-  for (const [name, attack] of attacks) {
-    const { line, isHeld } = await attack()
-    lines.push(`${name}: ${line}`)
+  const faults: string[] = []
+  for (const [name, attack] of Object.entries(attacks)) {
+    const seen = typeof attack === 'function' ? { line: await attack() } : await watch(attack)
+    lines.push(`${name}: ${seen.line}`)
     console.log(lines.at(-1))
-    if (!isHeld) late.push(`${name}: ${line}`)
+    if ('fault' in seen) faults.push(`${name}: ${seen.fault}`)
   }
-  assert.deepEqual(late, [])
+  assert.deepEqual(faults, [])
   return lines.join('; ')
 }

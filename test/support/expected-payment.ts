@@ -39,8 +39,9 @@ export const tokenOf = (payment: Body): string =>
   payment._links.auth_url_post?.params.one_time_token
 
 /** The links self, events and refunds, and the links with these names. */
-export function links(base: string, payment_id: string, names: string[], token = ''): Body {
-  const self = `${base}/v1/payments/${payment_id}`
+function links(base: string, created: Body, names: readonly string[]): Body {
+  const self = `${base}/v1/payments/${created.payment_id}`
+  const token = tokenOf(created)
   const get = (href: string) => ({ href, method: 'GET' })
   const post = (href: string, params = {}) => ({ href, method: 'POST', type: FORM, params })
   const all: Record<string, Body> = {
@@ -57,6 +58,14 @@ export function links(base: string, payment_id: string, names: string[], token =
   return Object.fromEntries(wanted.map(name => [name, all[name]]))
 }
 
+/** The whole body of a payment made from `webPayment`: with these fields, and these links beside those that all have. */
+export const bodyOf = (
+  base: string,
+  created: Body,
+  linked: readonly string[],
+  fields: object,
+): Body => ({ ...commonFields(created), ...fields, _links: links(base, created, linked) })
+
 /** Compares a whole payment body, as returned and as read again. */
 export async function assertShows(api: Client, shown: Body, expected: Body): Promise<void> {
   assert.deepEqual(shown, expected)
@@ -64,7 +73,7 @@ export async function assertShows(api: Client, shown: Body, expected: Body): Pro
 }
 
 /** The fields of a payment made from `webPayment` that are the same in every mode and status. */
-export function commonFields({ payment_id, provider_id, created_date }: Body) {
+function commonFields({ payment_id, provider_id, created_date }: Body) {
   assert.match(payment_id, /^[0-9a-v]{26}$/)
   assert.match(provider_id, /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
   return {
@@ -101,9 +110,21 @@ export function captured(at: number, amount = 4650) {
   }
 }
 
-export const cancelledState = {
-  status: 'cancelled',
-  finished: true,
-  code: 'P0040',
-  message: 'Payment was cancelled by the service',
+export const OPEN = {
+  state: { status: 'created', finished: false },
+  refund_summary: refundSummary('pending', 4650),
+}
+export const CAPTURABLE = {
+  ...CARD,
+  state: { status: 'capturable', finished: false },
+  refund_summary: refundSummary('unavailable', 4650),
+}
+export const CANCELLED = {
+  state: {
+    status: 'cancelled',
+    finished: true,
+    code: 'P0040',
+    message: 'Payment was cancelled by the service',
+  },
+  refund_summary: refundSummary('unavailable', 4650),
 }

@@ -14,8 +14,9 @@ function alphabetOf(tests: Iterable<Test>): string[] {
   return [...kinds.values()].map(([first = '']) => first)
 }
 
-/** Ends that are tried at most; one that no part takes is the most important. */
-const MOST_ENDS = 12
+/** Ends that are tried at most. The best is a character that no part takes; without one also pairs of so many. */
+const MOST_ENDS = 20
+const FEW = 4
 const LONG = 16
 
 /**
@@ -67,6 +68,8 @@ export function hostileTexts({ root, tests }: Parsed) {
       if (isLong) {
         beginnings.add(before)
         words.add(sampleOf(node.part))
+        // The loop may begin anew at each place at which its beginning stands.
+        words.add(before + sampleOf(node.part))
         if (node.most < Infinity) longestBound = Math.max(longestBound, node.most)
       }
       walk(node.part, before, isInLoop || isLong)
@@ -78,13 +81,17 @@ export function hostileTexts({ root, tests }: Parsed) {
   for (const character of alphabet)
     if ([...inLoops].some(test => test(character))) words.add(character)
   const untaken = alphabet.filter(character => ![...tests.values()].some(test => test(character)))
-  const ends = new Set(['', ...untaken, ...alphabet])
+  const few = untaken.length === 0 ? alphabet.slice(0, FEW) : []
+  const pairs = few.flatMap(one => few.map(other => one + other))
+  const ends = new Set(['', ...untaken, ...alphabet, ...pairs])
   const drawn = [...beginnings].flatMap(beginning =>
-    [...words].flatMap(word =>
-      [...ends]
-        .slice(0, MOST_ENDS)
-        .map(end => (times: number) => beginning + word.repeat(times) + end),
-    ),
+    [...words]
+      .filter(Boolean)
+      .flatMap(word =>
+        [...ends]
+          .slice(0, MOST_ENDS)
+          .map(end => (times: number) => beginning + word.repeat(times) + end),
+      ),
   )
-  return { drawn, size: Math.max(100, 2 * longestBound) }
+  return { drawn, size: Math.max(60, 2 * longestBound) }
 }

@@ -1,74 +1,176 @@
-/** What the integrations do that the check is tried with. */
+/** What the clients and receivers do that the check is tried with. */
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
+import { createNewId } from '../../src/core/ids.ts'
+import { type NewExchange, NO_REQUEST } from '../../src/tools/record/exchange.ts'
+import { makeGapRow } from '../../src/tools/record/row.ts'
+import { insertExchange } from '../../src/tools/record/store.ts'
 import { activeAgreement, payByAgreement } from './agreements.ts'
-import type { Body, Client } from './client.ts'
+import { type Body, type Client, sendUnchecked, webPayment } from './client.ts'
+import { ask } from './control.ts'
 import { choose, read } from './journeys.ts'
 import type { Service } from './service.ts'
 import { answering, subscribe } from './subscriber.ts'
 
 export const SECOND = 1_000
 export const MINUTE = 60 * SECOND
-export const DAY = 24 * 60 * MINUTE
+export const HOUR = 60 * MINUTE
+export const DAY = 24 * HOUR
 
-export type Keeper = {
-  t: TestContext
-  service: Service
-  /** The room of the account. */
-  room: string
-  /** Each request is a millisecond of the machine after the one before, so that the record has their order. */
-  api: Client
-}
+export type Fields = Record<string, unknown>
 
+export type Keeper = ReturnType<typeof createKeeper>
+
+/** `expected`: what is found and no pass, in the order of the report, with how often it was seen if that is not once. */
 export type Integration = {
   what: string
-  /** Rules and levels of what is no pass, in the order of the report. */
   expected: string[]
   act: (keeper: Keeper) => Promise<unknown>
 }
 
-export const integration = (
+export const client = (
   what: string,
-  expected: string[],
+  expected: string,
   act: Integration['act'],
-): Integration => ({ what, expected, act })
+): [string, Integration] => [
+  what,
+  { what, expected: expected.split(', ').filter(each => each !== ''), act },
+]
 
 export const times = async (count: number, act: (i: number) => Promise<unknown>): Promise<void> => {
   for (let i = 0; i < count; i++) await act(i)
 }
 
-/** The user pays on the pages, and nobody reads how it ended. */
-export async function pay(api: Client, fields: Record<string, unknown> = {}): Promise<Body> {
-  const payment = await api.createPayment(fields)
-  await choose(api, payment, 'success')
-  await api.postForm(`${payment._links.next_url.href}/confirm`, {})
-  return payment
+/** A client whose requests are each a millisecond after the one before, so that the record has their order. */
+export function ticking(api: Client, { clock }: Service): Client {
+  const tick =
+    <Given extends unknown[], Result>(act: (...given: Given) => Result) =>
+    (...given: Given): Result => {
+      clock.advance(1)
+      return act(...given)
+    }
+  const { get, post, postForm, createPayment, request } = api
+  return {
+    ...api,
+    get: tick(get),
+    post: tick(post),
+    postForm: tick(postForm),
+    createPayment: tick(createPayment),
+    request: tick(request),
+  }
 }
 
-export const payAndRead = async (
-  api: Client,
-  fields: Record<string, unknown> = {},
-): Promise<Body> => read(api, await pay(api, fields))
-
-export const search = (api: Client, reference: string) =>
-  api.get(`/v1/payments?reference=${encodeURIComponent(reference)}`)
-
-export const agreementPayment = async (
-  api: Client,
-  headers: Record<string, string>,
-): Promise<Body> => {
-  const answer = await payByAgreement(api, await activeAgreement(api), {}, headers)
-  assert.equal(answer.status, 201, answer.text)
-  return answer.body
+/** Exchanges as they would have been recorded, each so many milliseconds of the machine after the one before. */
+export async function recordRows(
+  { service, room }: { service: Pick<Service, 'clock' | 'database'>; room: string },
+  after: number,
+  rows: readonly Partial<NewExchange>[],
+): Promise<void> {
+  const newId = createNewId()
+  const statements = rows.map(row => {
+    service.clock.advance(after)
+    const began = service.clock.now()
+    const usual = { kind: 'api', operation: 'createPayment', status: 201, method: 'POST' } as const
+    const all = { ...NO_REQUEST, room, payment_id: null, began, at: began, ...usual, ...row }
+    return insertExchange(all)(newId(began))
+  })
+  await service.database.write(statements)
 }
 
-export const KEY = { 'Idempotency-Key': 'one-order' }
-
-export const hook = async (
-  { t, api }: Keeper,
-  status = 200,
-  subscriptions = ['card_payment_captured'],
-): Promise<Body> => {
-  const behaviour = { onRequest: answering(status) }
-  return (await subscribe(t, api, { at: '/control/webhooks', subscriptions, behaviour })).webhook
+/** What an account of this room does. */
+export function createKeeper(t: TestContext, service: Service, room: string, plain: Client) {
+  const api = ticking(plain, service)
+  const send = (method: 'GET' | 'POST', path: string, json?: Fields) => {
+    service.clock.advance(1)
+    return sendUnchecked(`${service.baseUrl}${path}`, { key: api.key, method, json }).catch(
+      () => {},
+    )
+  }
+  const control = (path: string, body?: object) => ask(service, api, path, body)
+  /** The user pays on the pages, and nobody reads how it ended. */
+  async function pay(fields: Fields = {}): Promise<Body> {
+    const payment = await api.createPayment(fields)
+    await end(payment)
+    return payment
+  }
+  async function end(payment: Body): Promise<void> {
+    await choose(api, payment, 'success')
+    await api.postForm(`${payment._links.next_url.href}/confirm`, {})
+  }
+  const payAndRead = async (fields: Fields = {}): Promise<Body> => read(api, await pay(fields))
+  const KEY = () => ({ 'Idempotency-Key': `order-${service.clock.now()}` })
+  return {
+    t,
+    service,
+    room,
+    api,
+    record: (after: number, rows: readonly Partial<NewExchange>[]) =>
+      recordRows({ service, room }, after, rows),
+    control,
+    pay,
+    end,
+    payAndRead,
+    create: api.createPayment,
+    read: (payment: Body) => read(api, payment),
+    choose: (payment: Body, scenario: string) => choose(api, payment, scenario),
+    /** On the clock of the account. */
+    wait: (ms: number) => api.advance(ms),
+    async plan(plan: object): Promise<void> {
+      assert.equal((await control('plans', plan)).status, 201)
+    },
+    /** A create, and a refund, whose answer may not arrive. */
+    tryToCreate: () => send('POST', '/v1/payments', webPayment),
+    tryToRefund: ({ payment_id }: Body, guard: Fields = {}) =>
+      send('POST', `/v1/payments/${payment_id}/refunds`, { amount: 100, ...guard }),
+    search: (reference: string) =>
+      api.get(`/v1/payments?reference=${encodeURIComponent(reference)}`),
+    /** A paid payment that production has captured by now. */
+    async captured(): Promise<Body> {
+      const payment = await payAndRead()
+      await api.advance(5 * SECOND)
+      return payment
+    },
+    /** A payment with this agreement or a new one, that is answered so. */
+    async charge(agreement?: Body, status = 201, headers: Record<string, string> = KEY()) {
+      const used = agreement ?? (await activeAgreement(api))
+      const answer = await payByAgreement(api, used, {}, headers)
+      assert.equal(answer.status, status, answer.text)
+      return answer.body
+    },
+    /** A webhook whose receiver answers so. */
+    async hook(status = 200, subscriptions = ['card_payment_captured']): Promise<Body> {
+      const behaviour = { onRequest: answering(status) }
+      const made = { at: '/control/webhooks', subscriptions, behaviour }
+      return (await subscribe(t, api, made)).webhook
+    },
+    /** Exchanges that were only counted, as if they had come at this moment. */
+    async leaveGap(): Promise<void> {
+      service.clock.advance(1)
+      const now = service.clock.now()
+      const gap = { count: 571, refused: 0, from: now, to: now, bounds: [] }
+      await service.database.write([insertExchange(makeGapRow(room, gap))(createNewId()(now))])
+    },
+  }
 }
+
+type Attempt = number | 'timeout' | 'printed'
+
+/** Attempts as they would have been recorded, a second apart: `ms` of each, `timeout`, or `printed` by `farthing listen`. */
+export const attemptsAt = (
+  { external_id: webhook_id }: Body,
+  attempts: readonly Attempt[],
+  payment_id: string | null = null,
+): Partial<NewExchange>[] =>
+  attempts.map((ms, i) => ({
+    payment_id,
+    message_id: `message ${i}`,
+    webhook_id,
+    kind: 'out',
+    operation: 'card_payment_captured',
+    status: ms === 'timeout' ? null : 200,
+    refused: ms === 'timeout',
+    path: 'https://localhost/hook',
+    result: ms === 'timeout' ? 'timeout' : '200 OK',
+    ms: ms === 'timeout' ? 2_000 : Number(ms) || 0,
+    ...(ms === 'printed' && { facts: { printed: true } }),
+  }))

@@ -65,3 +65,16 @@ export async function statusesOf(api: Client, { payment_id }: Body): Promise<str
   const { body } = await api.get(`/v1/payments/${payment_id}/events`)
   return body.events.map((event: Body) => event.state.status)
 }
+
+type Service = { newAccount(): Promise<Client> }
+
+/** A payment of an account of its own. */
+export async function newPayment(service: Service, fields: Record<string, unknown> = {}) {
+  const api = await service.newAccount()
+  return { api, payment: await api.createPayment(fields) }
+}
+
+export async function newPaidPayment(service: Service, fields: Record<string, unknown> = {}) {
+  const api = await service.newAccount()
+  return { api, payment: await paidPayment(api, fields) }
+}

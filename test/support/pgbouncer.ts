@@ -2,20 +2,11 @@
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import { freePort } from './ports.ts'
+import { freePort, isListening } from './ports.ts'
 import { idsOf, OTHER_USER } from './postgres.ts'
-
-export type Pooler = {
-  /** The address of this database through the pooler. */
-  through(url: string): string
-  /** Kills it with kill -9 and starts it again on the same port. */
-  crash(): Promise<void>
-  stop(): Promise<void>
-}
 
 const PROGRAM = 'pgbouncer'
 
@@ -28,7 +19,7 @@ export function poolerVersion(): string | undefined {
 const ENV = { PATH: `${process.env.PATH}:/usr/sbin` }
 
 /** Starts one with `connections` connections to each database, so that many clients share few of them. */
-export async function startPooler(server: string, connections: number): Promise<Pooler> {
+export async function startPooler(server: string, connections: number) {
   const folder = mkdtempSync(join(tmpdir(), 'farthing-pooler-'))
   const port = await freePort()
   const user = process.getuid?.() === 0 ? idsOf(OTHER_USER) : undefined
@@ -55,7 +46,7 @@ server_login_retry = 1
   let child: ChildProcess | undefined
   async function start(): Promise<void> {
     child = spawn(PROGRAM, ['-q', config], { ...user, cwd: folder, env: ENV, stdio: 'ignore' })
-    while (!(await accepts(port))) {
+    while (!(await isListening(port))) {
       if (child.exitCode !== null) throw new Error(`PgBouncer ended with code ${child.exitCode}`)
       await setTimeout(20)
     }
@@ -68,7 +59,9 @@ server_login_retry = 1
   }
   await start()
   return {
-    through: url => Object.assign(new URL(url), { port: String(port) }).href,
+    /** The address of this database through the pooler. */
+    through: (url: string) => Object.assign(new URL(url), { port: String(port) }).href,
+    /** Kills it with kill -9 and starts it again on the same port. */
     async crash() {
       await kill()
       await start()
@@ -78,13 +71,4 @@ server_login_retry = 1
       rmSync(folder, { recursive: true, force: true })
     },
   }
-}
-
-async function accepts(port: number): Promise<boolean> {
-  const socket = connect(port, '127.0.0.1')
-  const connected = await new Promise<boolean>(resolve => {
-    socket.once('connect', () => resolve(true)).once('error', () => resolve(false))
-  })
-  socket.destroy()
-  return connected
 }

@@ -1,6 +1,7 @@
 /** Ports of loopback. */
 import { once } from 'node:events'
-import { connect, createServer } from 'node:net'
+import { type AddressInfo, connect, createServer, type Server } from 'node:net'
+import type { TestContext } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 
 /** Below the ports that systems give to connections: other tests have thousands of those at once. */
@@ -24,22 +25,24 @@ export async function freePort(): Promise<number> {
   }
 }
 
+/** Lets the server listen on a free port, which it returns, until the test ends. */
+export async function listenUntilEnd(t: TestContext, server: Server): Promise<number> {
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  t.after(() => server.close())
+  return (server.address() as AddressInfo).port // a TCP server has no other kind
+}
+
 export async function isListening(port: number): Promise<boolean> {
   const socket = connect(port, '127.0.0.1')
-  const connected = once(socket, 'connect').then(
+  const connected = await once(socket, 'connect').then(
     () => true,
     () => false,
   )
-  const result = await connected
   socket.destroy()
-  return result
+  return connected
 }
 
-/** Waits until nothing listens, for up to ten seconds. Returns whether that is so. */
-export async function isFreeAgain(port: number): Promise<boolean> {
-  for (let tries = 0; tries < 100; tries++) {
-    if (!(await isListening(port))) return true
-    await setTimeout(100)
-  }
-  return false
+/** Waits until nothing listens. */
+export async function untilFree(port: number): Promise<void> {
+  while (await isListening(port)) await setTimeout(100)
 }

@@ -28,9 +28,6 @@ export type PostgresServerOptions = {
   fill?: (data: string) => Promise<void>
 }
 
-/** Milliseconds; a busy machine may need several seconds. */
-const START_TIMEOUT = 60_000
-
 /** PostgreSQL refuses to run as root, so root starts it as this user, which every Unix system has. */
 export const OTHER_USER = 'nobody'
 
@@ -149,21 +146,25 @@ async function initialise({ child, output }: Spawned): Promise<void> {
 
 async function untilReady({ child, output }: Spawned): Promise<void> {
   await new Promise<void>((resolve, reject) => {
-    const timer = setTimeout(() => reject(new Error('it took too long')), START_TIMEOUT)
     child.stderr?.on('data', () => {
-      if (!/ready to accept (read-only )?connections/.test(output())) return
-      clearTimeout(timer)
-      resolve()
+      if (/ready to accept (read-only )?connections/.test(output())) resolve()
     })
     child.once('error', reject)
-    child.once('close', code => {
-      clearTimeout(timer)
-      reject(new Error(`it exited with ${code}: ${lastLine(output())}`))
-    })
+    child.once('close', code => reject(new Error(`it exited with ${code}: ${lastLine(output())}`)))
   })
 }
 
 const lastLine = (text: string): string => text.trim().split('\n').at(-1) ?? ''
+
+/** Opens a connection of its own for `work`. */
+export async function withClient<Result>(
+  connectionString: string,
+  work: (client: pg.Client) => Promise<Result>,
+): Promise<Result> {
+  const client = new pg.Client({ connectionString })
+  await client.connect()
+  return work(client).finally(() => client.end())
+}
 
 /** The connections through which this process makes databases, by server. Opening one costs more than a database. */
 const makers = new Map<string, pg.Pool>()

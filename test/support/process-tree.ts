@@ -31,6 +31,15 @@ export function fieldsOf(pid: number): string[] {
   return stat.slice(stat.lastIndexOf(')') + 2).split(' ')
 }
 
+/** Seconds of a processor that a process has used, with those of its children that have ended. */
+export const cpuSeconds = (pid: number): number =>
+  fieldsOf(pid)
+    .slice(11, 15)
+    .reduce((sum, ticks) => sum + Number(ticks), 0) / TICKS
+
+/** A second. Linux counts so on every architecture. */
+const TICKS = 100
+
 /** Returns whether the process was there. */
 export const signal = (pid: number, name: NodeJS.Signals): boolean =>
   tryTo(() => process.kill(pid, name)) ?? false

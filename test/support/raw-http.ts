@@ -23,15 +23,17 @@ export async function sendRaw(
   return answer
 }
 
-/** Writes these bytes to a new connection and returns all bytes received until it closes. */
+/** Writes these bytes to a new connection and returns all bytes received until it closes. May close this side after them. */
 export async function exchangeBytes(
   baseUrl: string,
   pieces: (string | Uint8Array)[],
+  ends = false,
 ): Promise<Buffer> {
   const socket = await open(baseUrl)
   const received: Buffer[] = []
   socket.on('data', (data: Buffer) => received.push(data))
   for (const piece of pieces) if (piece.length > 0 && socket.writable) socket.write(piece)
+  if (ends) socket.end()
   await closed(socket)
   return Buffer.concat(received)
 }

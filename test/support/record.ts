@@ -1,7 +1,44 @@
 /** The record of requests and attempts, as tests look at it. */
-import type { Exchange } from '../../src/tools/record/exchange.ts'
+import { type Exchange, NO_REQUEST } from '../../src/tools/record/exchange.ts'
+import type { RawRequest } from '../../src/tools/record/row.ts'
 import { byBeginning, type ExchangeFilter, findExchanges } from '../../src/tools/record/store.ts'
 import type { Service } from './service.ts'
+
+/** A search as the recorder gets it. */
+export const rawSearch: RawRequest = {
+  kind: 'api',
+  operation: 'searchPayments',
+  room: 'default',
+  behaviour: 'specification',
+  began: 0,
+  at: 0,
+  ms: 1,
+  method: 'GET',
+  url: '/v1/payments',
+  rawHeaders: [],
+  requestBody: undefined,
+  status: 200,
+  responseHeaders: [],
+  responseBody: '{}',
+  ended: 'sent',
+  refusal: undefined,
+  payment: undefined,
+}
+
+/** A create as the record has it. */
+export const keptCreate: Exchange = {
+  ...NO_REQUEST,
+  exchange_id: '06h3k',
+  room: 'default',
+  payment_id: null,
+  kind: 'api',
+  operation: 'createPayment',
+  status: 201,
+  began: 0,
+  at: 0,
+  method: 'POST',
+  path: '/v1/payments',
+}
 
 type Recording = Pick<Service, 'apps' | 'database'>
 

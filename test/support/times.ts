@@ -1,21 +1,12 @@
 /** Measures how much processor time each test file takes, for `npm test -- --times`. */
-import { appendFileSync, readFileSync } from 'node:fs'
+import { appendFileSync } from 'node:fs'
 import { afterEach, test } from 'node:test'
+import { cpuSeconds } from './process-tree.ts'
 
 /** Seconds, those of the processor also of the processes that this one started and that have ended. */
 export type Taken = { file: string; cpu: number; wall: number; tests: number }
 
 const OUTPUT = process.env.FARTHING_TEST_TIMES
-
-/** Linux counts in hundredths of a second on every architecture. */
-const TICKS = 100
-
-/** Seconds that this process and those it started have used of a processor. */
-export function usedCpu(): number {
-  const stat = readFileSync('/proc/self/stat', 'utf8')
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-  return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0) / TICKS
-}
 
 /** The text of a module that imports these files and measures each. */
 export const measured = (files: Map<string, string>): string =>
@@ -40,7 +31,7 @@ if (OUTPUT) {
 /** Defines a test that notes what has been used since the one before. The runner runs tests in the order of definition. */
 export function measure(file: string): void {
   test(`times of ${file}`, () => {
-    const now = [usedCpu(), performance.now() / 1000] as const
+    const now = [cpuSeconds(process.pid), performance.now() / 1000] as const
     const taken: Taken = { file, cpu: now[0] - cpu, wall: now[1] - wall, tests }
     appendFileSync(OUTPUT ?? '', `${JSON.stringify(taken)}\n`)
     ;[cpu, wall] = now

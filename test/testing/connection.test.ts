@@ -1,7 +1,6 @@
 /** The library's connection to the service: where requests go, and how it ends. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { once } from 'node:events'
 import {
   createServer,
   type IncomingMessage,
@@ -9,18 +8,14 @@ import {
   request,
   type ServerResponse,
 } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { after, before, describe, type TestContext, test } from 'node:test'
 import { ControlError, connectFarthing, startFarthing } from '../../src/testing/library.ts'
 import type { Farthing } from '../../src/testing/public.d.ts'
+import { listenUntilEnd } from '../support/ports.ts'
 import { type Service, startService } from '../support/service.ts'
 
-async function listen(t: TestContext, respond: RequestListener): Promise<string> {
-  const server = createServer(respond).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.after(() => server.close())
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-}
+const listen = async (t: TestContext, respond: RequestListener): Promise<string> =>
+  `http://127.0.0.1:${await listenUntilEnd(t, createServer(respond))}`
 
 test('On a Node that is too old each way in says in one sentence which it needs', () => {
   const library = new URL('../../src/testing/library.ts', import.meta.url)

@@ -41,11 +41,19 @@ const newMessage = (fields: object = {}): string =>
     ...fields,
   })
 
-type Sent = { body?: string; signed?: string; method?: string; chunks?: number }
+type Sent = {
+  /** Of a message that is new. */
+  fields?: object
+  body?: string
+  sign?: (body: string) => string
+  method?: string
+  chunks?: number
+}
 
 /** Resolves to the status of the response. */
-async function send(port: number, sent: Sent): Promise<number> {
-  const { body = '', signed = signature(body, KEY), method = 'POST', chunks = 0 } = sent
+async function send(port: number, { fields, body = newMessage(fields), ...sent }: Sent) {
+  const { sign = (signed: string) => signature(signed, KEY), method = 'POST', chunks = 0 } = sent
+  const signed = sign(body)
   const bytes = Buffer.from(body)
   const outgoing = request({
     port,
@@ -65,7 +73,7 @@ async function send(port: number, sent: Sent): Promise<number> {
   outgoing.end()
   const [response] = await answered
   response.resume()
-  return response.statusCode
+  return response.statusCode as number
 }
 
 async function startReceiver(language: Language, key: string | undefined) {
@@ -75,11 +83,8 @@ async function startReceiver(language: Language, key: string | undefined) {
   const { child, output } = start(language.receiver(port), await copyOf(language), environment)
   const stop = () => signalGroup(child.pid, 'SIGKILL')
   // 405 or 500, but an answer.
-  while (
-    child.exitCode === null &&
-    !(await send(port, { method: 'GET', signed: 'x' }).catch(() => 0))
-  )
-    await pause(20)
+  const look: Sent = { method: 'GET', body: '', sign: () => 'x' }
+  while (child.exitCode === null && !(await send(port, look).catch(() => 0))) await pause(20)
   assert.equal(child.exitCode, null, output())
   return { port, seen, output, stop }
 }
@@ -106,49 +111,28 @@ for (const language of [...languages, javascript]) {
       return printed(body)
     }
 
-    const refused: Record<string, [status: number, sent: () => Sent]> = {
-      'a wrong signature': [401, () => ({ body: newMessage(), signed: signature('other', KEY) })],
-      'half a signature': [401, () => ({ body: newMessage(), signed: 'c8b2d8b6b25346ee' })],
-      'a signature in capitals': [
-        401,
-        () => {
-          const body = newMessage()
-          return { body, signed: signature(body, KEY).toUpperCase() }
-        },
-      ],
-      'a signature that is not ASCII': [
-        401,
-        () => ({ body: newMessage(), signed: 'é'.repeat(64) }),
-      ],
-      'no signature': [401, () => ({ body: newMessage(), signed: '' })],
-      'a message signed with the empty key': [
-        401,
-        () => {
-          const body = newMessage()
-          return { body, signed: signature(body, '') }
-        },
-      ],
-      'no body and no signature': [401, () => ({ signed: '' })],
-      'a signed body that is no JSON': [400, () => ({ body: 'status=success' })],
-      'a signed body that is empty': [400, () => ({})],
-      'a signed list': [400, () => ({ body: '[]' })],
-      'a signed null': [400, () => ({ body: 'null' })],
-      'a signed number': [400, () => ({ body: '7' })],
-      'a signed message without an identifier': [400, () => ({ body: '{"resource_id": "1"}' })],
-      'an identifier that is a path': [
-        400,
-        () => ({ body: newMessage({ webhook_message_id: '../elsewhere' }) }),
-      ],
-      'an identifier that is a number': [
-        400,
-        () => ({ body: newMessage({ webhook_message_id: 7 }) }),
-      ],
-      'a body of 1.5 MB': [413, () => ({ body: newMessage({ resource: 'x'.repeat(1_500_000) }) })],
-      'a GET request': [405, () => ({ method: 'GET' })],
+    const refused: Record<string, [status: number, sent: Sent]> = {
+      'a wrong signature': [401, { sign: () => signature('other', KEY) }],
+      'half a signature': [401, { sign: () => 'c8b2d8b6b25346ee' }],
+      'a signature in capitals': [401, { sign: body => signature(body, KEY).toUpperCase() }],
+      'a signature that is not ASCII': [401, { sign: () => 'é'.repeat(64) }],
+      'no signature': [401, { sign: () => '' }],
+      'a message signed with the empty key': [401, { sign: body => signature(body, '') }],
+      'no body and no signature': [401, { body: '', sign: () => '' }],
+      'a signed body that is no JSON': [400, { body: 'status=success' }],
+      'a signed body that is empty': [400, { body: '' }],
+      'a signed list': [400, { body: '[]' }],
+      'a signed null': [400, { body: 'null' }],
+      'a signed number': [400, { body: '7' }],
+      'a signed message without an identifier': [400, { body: '{"resource_id": "1"}' }],
+      'an identifier that is a path': [400, { fields: { webhook_message_id: '../elsewhere' } }],
+      'an identifier that is a number': [400, { fields: { webhook_message_id: 7 } }],
+      'a body of 1.5 MB': [413, { fields: { resource: 'x'.repeat(1_500_000) } }],
+      'a GET request': [405, { method: 'GET', body: '' }],
     }
     for (const [what, [status, sent]] of Object.entries(refused))
       test(`${name} answers ${status} to ${what}`, async () => {
-        assert.equal(await send(receiver.port, sent()), status)
+        assert.equal(await send(receiver.port, sent), status)
       })
 
     test(`${name} handles a message once, however often it comes`, async () => {
@@ -177,7 +161,7 @@ for (const language of [...languages, javascript]) {
         if (language.refusesEachRequest) {
           const { port, output, seen, stop } = await startReceiver(language, key)
           t.after(stop)
-          assert.equal(await send(port, { body, signed: signature(body, '') }), 500)
+          assert.equal(await send(port, { body, sign: () => signature(body, '') }), 500)
           // The line may come after the response.
           while (!output().includes(MISSING)) await pause(10)
           assert.throws(() => readdirSync(seen))

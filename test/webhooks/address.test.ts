@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import {
   callbackUrlProblem,
-  hostOf,
   isAllowed,
   parseAllowedHosts,
   registrationProblem,
@@ -165,10 +164,4 @@ describe('FARTHING_CALLBACK_HOSTS:', () => {
     assert.match(problems[0] ?? '', /^"http:\/\/a" is not a host or host:port/)
     assert.deepEqual([...hosts], ['good', 'good:1'])
   })
-})
-
-test('The host of a URL loses its brackets and one final dot.', () => {
-  assert.equal(hostOf(new URL('https://a.example.com./')), 'a.example.com')
-  assert.equal(hostOf(new URL('https://a.example.com../')), 'a.example.com.')
-  assert.equal(hostOf(new URL('https://[2606::1]/')), '2606::1')
 })

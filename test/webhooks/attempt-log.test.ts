@@ -12,11 +12,13 @@ const PATH_SECRET = 'secret-in-the-path'
 const REASON_SECRET = 'secret-in-the-reason-phrase'
 const BODY_SECRET = 'secret-in-the-body'
 const REFUSED = 'connection failed (ECONNREFUSED)'
+const EXPIRED = 'tls failed (CERT_HAS_EXPIRED)'
 
 const cases: [behaviour: Behaviour, results: (number | string)[]][] = [
   [{ onRequest: answering(200) }, [200]],
   [{ onRequest: ({ response }) => response.writeHead(400, REASON_SECRET).end() }, [400, 400]],
   [{ refuses: true }, [REFUSED, REFUSED]],
+  [{ certificate: 'expired' }, [EXPIRED, EXPIRED]],
 ]
 
 test('Each attempt leaves a log line, with the status of the receiver or the code of the error, and no line has a secret', async t => {

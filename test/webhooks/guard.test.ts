@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import net, { type AddressInfo } from 'node:net'
+import { createServer } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import type { AttemptResult, Resolve } from '../../src/core/ports.ts'
 import {
@@ -12,6 +12,7 @@ import {
 import { createLookup, createSend } from '../../src/platform/outbound/send.ts'
 import { callbackUrlCases, createCaseResolve } from '../support/callback-urls.ts'
 import { authority } from '../support/certificates.ts'
+import { listenUntilEnd } from '../support/ports.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
 
 const noneAllowed = { callbackHosts: parseAllowedHosts('').hosts, isLibrary: false }
@@ -153,17 +154,14 @@ describe('The look-up of a socket:', () => {
 
 test('Proxy variables are ignored.', async t => {
   const proxied: string[] = []
-  const proxy = net.createServer(socket => {
+  const proxy = createServer(socket => {
     socket.on('error', () => {})
     socket.once('data', data => {
       proxied.push(data.toString('latin1').split('\r\n')[0] ?? '')
       socket.end('HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n')
     })
   })
-  await once(proxy.listen(0, '127.0.0.1'), 'listening')
-  t.after(() => proxy.close())
-  const { port } = proxy.address() as AddressInfo // a listening TCP server has no other kind
-  const address = `http://127.0.0.1:${port}`
+  const address = `http://127.0.0.1:${await listenUntilEnd(t, proxy)}`
   const url = `https://receiver.test:${receiver.port}/`
 
   // The control: `fetch` shows that Node does obey the variables in this process.
@@ -177,15 +175,10 @@ test('Proxy variables are ignored.', async t => {
     send.close()
     await fetch('https://control.test/').catch(() => {})
     console.log(JSON.stringify([result, plain.result]))`
+  const names = ['HTTPS_PROXY', 'HTTP_PROXY', 'ALL_PROXY', 'https_proxy', 'http_proxy']
+  const variables = Object.fromEntries(names.map(name => [name, address]))
   const child = spawn(process.execPath, ['--input-type=module', '-e', script, url, authority], {
-    env: {
-      NODE_USE_ENV_PROXY: '1',
-      HTTPS_PROXY: address,
-      HTTP_PROXY: address,
-      ALL_PROXY: address,
-      https_proxy: address,
-      http_proxy: address,
-    },
+    env: { NODE_USE_ENV_PROXY: '1', ...variables },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   t.after(() => child.kill())

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import ipaddr from 'ipaddr.js'
-import { hostOf, isPublicAddress } from '../../src/platform/outbound/address.ts'
-import { callbackUrlCases } from '../support/callback-urls.ts'
+import { isPublicAddress } from '../../src/platform/outbound/address.ts'
 import { fc } from '../support/properties.ts'
 
 describe('Classifying an address:', () => {
@@ -75,29 +74,6 @@ describe('Classifying an address:', () => {
     const isatap = sixth === 0x5efe && (fifth & ~0x300) === 0
     return unallocated || isatap
   }
-
-  test('ipaddr.js accepts 8 of the 49 refused addresses among the callback URLs.', () => {
-    const refused = callbackUrlCases
-      .filter(({ expect }) => expect === 'reject')
-      .map(({ url }) => URL.parse(url))
-      .filter(url => url?.protocol === 'https:' && url.username === '')
-      .map(url => hostOf(url as URL)) // the filter has removed null
-      .filter(host => ipaddr.isValid(host))
-    const addresses = new Set(refused)
-    assert.equal(addresses.size, 49)
-    for (const address of addresses) assert.equal(isPublicAddress(address), false, address)
-    const overlooked = [...addresses].filter(each => ipaddr.parse(each).range() === 'unicast')
-    assert.deepEqual(overlooked.sort(), [
-      '100:0:0:1::1',
-      '168.63.129.16',
-      '1::1',
-      '2001:470:1f0b:0:200:5efe:a00:1',
-      '4000::1',
-      '8000::1',
-      '::7f00:1',
-      '::a00:1',
-    ])
-  })
 
   test('Every public address is unicast for ipaddr.js, and every refused one is special or a known difference.', () => {
     const address = fc.oneof(

@@ -24,10 +24,7 @@ import { messageDocs } from './message-docs.ts'
 /** Endpoints by their chapter of the documentation, in its order. */
 export type Chapters = Readonly<Record<string, readonly Endpoint[]>>
 
-/**
- * The document of the API for accounts of this behaviour. Addresses in it are those of `exampleAddresses`: the sender
- * replaces them by the reader's.
- */
+/** The document for accounts of this behaviour, with `exampleAddresses`, which its sender replaces by the reader's. */
 export const openapi = (chapters: Chapters, behaviour: Behaviour) =>
   collect({
     chapters,
@@ -77,19 +74,17 @@ type Collected = {
 }
 
 function collect({ chapters, behaviour, info, tags, meanings, errorBody, webhooks }: Collected) {
-  const paths: Record<string, Record<string, unknown>> = {}
-  for (const [tag, endpoints] of Object.entries(chapters))
-    for (const endpoint of endpoints) {
-      if (endpoint.existsIn?.(behaviour) === false) continue
-      const operation = operationOf(tag, endpoint, behaviour, errorBody)
-      // A browser may see the pages at another address than clients see the API.
-      const servers = endpoint.area === 'pages' && { servers: [PAGE_SERVER] }
-      const methods = paths[endpoint.path] ?? { ...servers }
-      paths[endpoint.path] = { ...methods, [endpoint.method.toLowerCase()]: operation }
-    }
-  const described = Object.values(chapters)
-    .flat()
+  const described = Object.entries(chapters)
+    .flatMap(([tag, endpoints]) => endpoints.map(endpoint => ({ ...endpoint, tag })))
     .filter(({ existsIn }) => existsIn?.(behaviour) !== false)
+  const paths: Record<string, Record<string, unknown>> = {}
+  for (const { tag, ...endpoint } of described) {
+    // A browser may see the pages at another address than clients see the API.
+    const servers = endpoint.area === 'pages' && { servers: [PAGE_SERVER] }
+    const operation = operationOf(tag, endpoint, behaviour, errorBody)
+    const methods = paths[endpoint.path] ?? { ...servers }
+    paths[endpoint.path] = { ...methods, [endpoint.method.toLowerCase()]: operation }
+  }
   const names = new Set<string>(described.flatMap(({ area }) => errorsOf[area]))
   const shared = Object.entries(sharedErrors).filter(([name]) => names.has(name))
   const own = described.flatMap(({ docs }) => docs(behaviour).errors ?? [])
@@ -222,10 +217,7 @@ function errorTable(meanings: Record<string, string>, errors: catalogue.ApiError
   return ['| Code | Status | Meaning |', '|---|---|---|', ...rows].join('\n')
 }
 
-/**
- * Moves each schema that has a title to the document's components and refers to it from everywhere else. Descriptions
- * stay in place. Throws when two different schemas share a title.
- */
+/** Moves each schema with a title to the components. Descriptions stay. Throws when two schemas share a title. */
 function shareSchemas<Document extends { components: object }>(document: Document) {
   const schemas: Record<string, Schema> = {}
   const printed = new Map<string, string>()

@@ -51,7 +51,7 @@ ${listing(payment)}</li>
 ${listing(read)}</li>
 </ol>
 <p class="govuk-body">To use it from your own service, set that service’s GOV.UK Pay URL to ${code(api)}.</p>`
-  return page(site, 'en', 'Farthing payments', twoThirds(content))
+  return page(site, 'en', { title: 'Farthing payments', content: twoThirds(content) })
 }
 
 /** The place for the viewer of /openapi.json, which a script fills. Without it there are links. */
@@ -64,8 +64,6 @@ export function docsPage(site: Site, { hasConsole, behaviour }: Service): string
     { text: 'Front page', href: `${site.basePath}/` },
     ...(hasConsole ? [{ text: 'Console', href: `${site.basePath}/console` }] : []),
   ]
-  return page(site, 'en', 'API documentation – Farthing payments', content, {
-    more: 'docs',
-    links,
-  })
+  const title = 'API documentation – Farthing payments'
+  return page(site, 'en', { title, content, more: 'docs', links })
 }

@@ -11,10 +11,7 @@ import { html, json, type Schema } from '../../platform/http/openapi.ts'
 import { policies, sendHtml, setPageHeaders } from '../../platform/web/headers.ts'
 import type { Chapters } from './openapi.ts'
 
-/**
- * The description of the API, the page that shows it, and the front page. They are loaded and made when somebody
- * first asks for them, and then kept. `chapters` holds every endpoint once the service is put together.
- */
+/** The description of the API, its page and the front page, each made when somebody first asks for it, and then kept. */
 export function docsEndpoints(
   { config, database }: Pick<Context, 'config' | 'database'>,
   chapters: () => Chapters,

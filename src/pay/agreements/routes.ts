@@ -4,7 +4,7 @@ import { fold } from '../../platform/database/fold.ts'
 import { findPage, where } from '../../platform/database/select.ts'
 import { addressesOf } from '../../platform/http/addresses.ts'
 import { JSON_TYPE } from '../../platform/http/body.ts'
-import { type Endpoint, pathParam } from '../../platform/http/endpoint.ts'
+import { api, type Endpoint, pathParam } from '../../platform/http/endpoint.ts'
 import {
   json,
   noContent,
@@ -15,9 +15,9 @@ import {
 import { parameter } from '../../platform/http/query.ts'
 import { plainText } from '../../platform/http/schema.ts'
 import { pageOf, paging, readSearch, type SearchKind } from '../../platform/http/search.ts'
-import { bodyOf } from '../body.ts'
 import { type Context, contextOf } from '../context.ts'
 import { otherBody } from '../differences/errors.ts'
+import { bodyOf } from '../refusals.ts'
 import { resultPage, shownPage } from '../result-page.ts'
 import { agreementStatuses } from './agreement.ts'
 import { cancelAgreement, createAgreement } from './commands.ts'
@@ -49,11 +49,7 @@ const agreementId = pathParameter('agreement_id', 'An agreement of the account')
 const codes = errors.fieldCodes.agreement
 
 const create = (context: Context): Endpoint => ({
-  method: 'POST',
-  path: '/v1/agreements',
-  area: 'api',
-  operationId: 'createAgreement',
-  summary: 'Create an agreement',
+  ...api('POST', '/v1/agreements', 'createAgreement', 'Create an agreement'),
   accepts: 'json',
   docs: behaviour => ({
     description:
@@ -77,12 +73,8 @@ const create = (context: Context): Endpoint => ({
 })
 
 const search = ({ database, config }: Context): Endpoint => ({
-  method: 'GET',
-  path: '/v1/agreements',
-  area: 'api',
-  operationId: 'searchAgreements',
+  ...api('GET', '/v1/agreements', 'searchAgreements', 'Search agreements'),
   search: agreementSearch,
-  summary: 'Search agreements',
   docs: behaviour => ({
     description: 'Newest first.',
     ...searchDocs(agreementSearch, resultPage(agreementIn[behaviour], behaviour), ['status']),
@@ -105,11 +97,7 @@ const search = ({ database, config }: Context): Endpoint => ({
 })
 
 const read = ({ database }: Context): Endpoint => ({
-  method: 'GET',
-  path: '/v1/agreements/{agreement_id}',
-  area: 'api',
-  operationId: 'readAgreement',
-  summary: 'Read an agreement',
+  ...api('GET', '/v1/agreements/{agreement_id}', 'readAgreement', 'Read an agreement'),
   docs: behaviour => ({
     parameters: [agreementId],
     responses: { 200: json('The agreement', agreementIn[behaviour]) },
@@ -124,11 +112,7 @@ const read = ({ database }: Context): Endpoint => ({
 })
 
 const cancel = (context: Context): Endpoint => ({
-  method: 'POST',
-  path: '/v1/agreements/{agreement_id}/cancel',
-  area: 'api',
-  operationId: 'cancelAgreement',
-  summary: 'Cancel an agreement',
+  ...api('POST', '/v1/agreements/{agreement_id}/cancel', 'cancelAgreement', 'Cancel an agreement'),
   docs: () => ({
     description: 'Allowed while its status is created or active. A body is ignored.',
     parameters: [agreementId],

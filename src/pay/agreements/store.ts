@@ -37,6 +37,10 @@ export function insertAgreement(agreement: Agreement): Statement {
 export const findAgreement = (database: Database, room: string, agreement_id: string) =>
   findOne(database, agreementRows, where('agreement_id = ? and account = ?', agreement_id, room))
 
+/** undefined where it has none. */
+export const cardOfAgreement = async (database: Database, room: string, agreement_id = '') =>
+  (await findAgreement(database, room, agreement_id))?.instrument?.card
+
 /** Writes an agreement whose version was incremented, by compare-and-swap on that version. */
 export function saveAgreement(agreement: Agreement): Statement {
   const { agreement_id, version, status } = agreement

@@ -1,7 +1,7 @@
 /** What differs before the fields of a request are read. */
 import { isForm } from '../../platform/http/body.ts'
 import type { Json } from '../../platform/http/fields.ts'
-import { difference, hasSucceeded } from './difference.ts'
+import { CARDS, difference } from './difference.ts'
 import { documented, inCode } from './source.ts'
 import { isJsonType, mayHold, takesJson, textsIn } from './values.ts'
 
@@ -10,107 +10,89 @@ const ANY = /./
 const REQUESTS = { operation: ANY, lacking: 'No request to /v1 succeeded.' }
 
 /** Whether a request with these fields and parameters of its query is blocked. */
-export const blockedText = difference<(body: Json, query?: unknown) => boolean>(
-  {
-    subject: 'Characters in requests',
-    specification: '<, > and | are refused in `reference` and `description` only',
-    govukPay: 'Its firewall blocks <, > and | anywhere else too, with 400 P0920',
-    source: FIREWALL,
-    rule: {
-      id: 'P5',
-      level: 'warn',
-      advice: 'Replace or remove these characters.',
-      among: REQUESTS,
-      answer: (isBlocked, asked) =>
-        hasSucceeded(asked) && mayHold(asked) && isBlocked(asked.body, [...asked.query])
-          ? '400 P0920'
-          : undefined,
-    },
+export const blockedText = difference<(body: Json, query?: unknown) => boolean>({
+  subject: 'Characters in requests',
+  specification: '<, > and | are refused in `reference` and `description` only',
+  govukPay: 'Its firewall blocks <, > and | anywhere else too, with 400 P0920',
+  source: FIREWALL,
+  rule: {
+    id: 'P5',
+    level: 'warn',
+    advice: 'Replace or remove these characters.',
+    among: REQUESTS,
+    answer: (isBlocked, asked) => mayHold(asked) && isBlocked(asked.body, [...asked.query]),
   },
-  {
+  decides: {
     specification: () => false,
     'govuk-pay': ({ reference, description, ...others }, query) =>
       textsIn([others, query]).some(text => /[<>|]/.test(text)),
   },
-)
+})
 
 /** Whether a request with this Accept header is answered. */
-export const takenAccept = difference<(accept: string | undefined) => boolean>(
-  {
-    subject: 'The Accept header',
-    specification: 'It is ignored',
-    govukPay: 'Its firewall blocks one that takes no application/json, with 400 P0920',
-    source: FIREWALL,
-    rule: {
-      id: 'P6',
-      level: 'warn',
-      advice: 'Send Accept: application/json.',
-      among: REQUESTS,
-      answer: (isTaken, { headers }) => (isTaken(headers.accept) ? undefined : '400 P0920'),
-    },
+export const takenAccept = difference<(accept: string | undefined) => boolean>({
+  subject: 'The Accept header',
+  specification: 'It is ignored',
+  govukPay: 'Its firewall blocks one that takes no application/json, with 400 P0920',
+  source: FIREWALL,
+  rule: {
+    id: 'P6',
+    level: 'warn',
+    advice: 'Send Accept: application/json.',
+    among: REQUESTS,
+    whenever: true,
+    answer: (isTaken, { headers }) => isTaken(headers.accept),
   },
-  { specification: () => true, 'govuk-pay': takesJson },
-)
+  decides: { specification: () => true, 'govuk-pay': takesJson },
+})
 
 /** Whether the body of a request with this Content-Type is read, if the specification reads it as JSON. */
-export const takenType = difference<(type: string | undefined) => boolean>(
-  {
-    subject: 'Content-Type of requests',
-    specification:
-      'None, and types that end in +json, count as JSON. No type is needed without a body',
-    govukPay:
-      'Its firewall blocks a create without application/json, or without a body, with 400 P0920',
-    source: inCode('publicapi', 'resources/PaymentsResource.java', '266'),
-    rule: {
-      id: 'P16',
-      level: 'warn',
-      advice: 'Send Content-Type: application/json with each body.',
-      among: {
-        operation: /^(?:create|refund|authorise)/,
-        lacking: 'No request with a body succeeded.',
-      },
-      answer: (isTaken, asked) =>
-        hasSucceeded(asked) && asked.method === 'POST' && asked.text !== '' && !isForm(asked)
-          ? String(isTaken(asked.headers['content-type']))
-          : undefined,
+export const takenType = difference<(type: string | undefined) => boolean>({
+  subject: 'Content-Type of requests',
+  specification: 'No type, and types that end in +json, count as JSON',
+  govukPay:
+    'Its firewall blocks a create without application/json, or without a body, with 400 P0920',
+  source: inCode('publicapi', 'resources/PaymentsResource.java', '266'),
+  rule: {
+    id: 'P16',
+    level: 'warn',
+    advice: 'Send Content-Type: application/json with each body.',
+    among: {
+      operation: /^(?:create|refund|authorise)/,
+      lacking: 'No request with a body succeeded.',
     },
+    answer: (isTaken, asked) =>
+      asked.method === 'POST' &&
+      asked.text !== '' &&
+      !isForm(asked) &&
+      isTaken(asked.headers['content-type']),
   },
-  { specification: () => true, 'govuk-pay': isJsonType },
-)
+  decides: { specification: () => true, 'govuk-pay': isJsonType },
+})
 
 /** Whether POST /v1/auth takes a form. */
-export const takesCardForms = difference<boolean>(
-  {
-    subject: 'Form of card details',
-    specification: 'JSON or a form. The `type` of `auth_url_post` says form',
-    govukPay: 'JSON only, a form is 400 P0920. The type of auth_url_post is application/json',
-    source: inCode('publicapi', 'resources/AuthorisationResource.java', '43'),
-    rule: {
-      id: 'P10',
-      level: 'warn',
-      advice: 'Send JSON with Content-Type: application/json.',
-      among: {
-        operation: 'authorisePayment',
-        lacking: 'No card was posted to /v1/auth and accepted.',
-      },
-      answer: (takesForms, asked) =>
-        asked.operation === 'authorisePayment' && hasSucceeded(asked) && isForm(asked)
-          ? String(takesForms)
-          : undefined,
-    },
+export const takesCardForms = difference<boolean>({
+  subject: 'Form of card details',
+  specification: 'JSON or a form',
+  govukPay: 'JSON only, a form is 400 P0920',
+  source: inCode('publicapi', 'resources/AuthorisationResource.java', '43'),
+  rule: {
+    id: 'P10',
+    level: 'warn',
+    advice: 'Send JSON with Content-Type: application/json.',
+    among: CARDS,
+    answer: (takesForms, asked) => isForm(asked) && takesForms,
   },
-  { specification: true, 'govuk-pay': false },
-)
+  decides: { specification: true, 'govuk-pay': false },
+})
 
 /** Of an account within one whole second of the machine's clock: creates, captures, and other POSTs, each kind by itself. */
-export const postsASecond = difference<number>(
-  {
-    subject: 'Rate limits',
-    specification: 'None',
-    govukPay:
-      '429 P0900 for more than 15 creates, 15 captures or 15 other POSTs of an account in a second. A load test is agreed by e-mail',
-    source: inCode('publicapi settings', 'config.yaml', '41-49'),
-    noRule: 'P13',
-  },
-  { specification: Number.POSITIVE_INFINITY, 'govuk-pay': 15 },
-)
+export const postsASecond = difference<number>({
+  subject: 'Rate limits',
+  specification: 'None',
+  govukPay:
+    '429 P0900 for more than 15 creates, captures or other POSTs of an account in a second. A load test is agreed by e-mail',
+  source: inCode('publicapi settings', 'config.yaml', '41-49'),
+  noRule: 'P13',
+  decides: { specification: Number.POSITIVE_INFINITY, 'govuk-pay': 15 },
+})

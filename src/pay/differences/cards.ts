@@ -3,43 +3,32 @@
 import type { Code } from '../../core/codes.ts'
 import { ApiError, fieldCodes, outsideLimit, unprocessed } from '../../core/errors.ts'
 import { DECLINED_CARD } from '../card.ts'
-import { difference, hasSucceeded } from './difference.ts'
+import { CARDS, difference } from './difference.ts'
 import { wordedError } from './errors.ts'
 import { documented, inCode } from './source.ts'
 import { hasCheckDigit, isExpired, isOfKnownBrand } from './values.ts'
 
-const AMONG = {
-  operation: 'authorisePayment',
-  lacking: 'No card was posted to /v1/auth and accepted.',
-}
+const FIELDS = ['one_time_token', 'card_number', 'cardholder_name', 'cvc', 'expiry_date'] as const
 
 /** The fields of POST /v1/auth. */
-export type CardAuthorisation = Record<
-  'one_time_token' | 'card_number' | 'cardholder_name' | 'cvc' | 'expiry_date',
-  string
->
+export type CardAuthorisation = Record<(typeof FIELDS)[number], string>
 
 /** The error for the fields beyond those that the specification finds. `now` in milliseconds. */
 export const cardMistake = difference<
   (card: CardAuthorisation, now: number) => ApiError | undefined
->(
-  {
-    subject: 'Expiry dates',
-    specification: 'A card whose expiry date is over is accepted',
-    govukPay: 'One whose expiry date has been over for 12 hours is refused with 422 P0102',
-    source: inCode('connector', 'paymentprocessor/model/MotoApiAuthoriseRequest.java', '63-89'),
-    rule: {
-      id: 'P9',
-      level: 'fail',
-      advice: 'Use an expiry date in the future.',
-      among: AMONG,
-      answer: (mistake, asked) =>
-        asked.operation === 'authorisePayment' && hasSucceeded(asked)
-          ? mistake(cardIn(asked.body), asked.began)?.code
-          : undefined,
-    },
+>({
+  subject: 'Expiry dates',
+  specification: 'A card whose expiry date is over is accepted',
+  govukPay: 'One whose expiry date has been over for 12 hours is refused with 422 P0102',
+  source: inCode('connector', 'paymentprocessor/model/MotoApiAuthoriseRequest.java', '63-89'),
+  rule: {
+    id: 'P9',
+    level: 'fail',
+    advice: 'Use an expiry date in the future.',
+    among: CARDS,
+    answer: (mistake, asked) => mistake(cardIn(asked.body), asked.began)?.code,
   },
-  {
+  decides: {
     specification: () => undefined,
     'govuk-pay': (card, now) =>
       lengthMistake(card) ??
@@ -48,7 +37,7 @@ export const cardMistake = difference<
         ? wordedError['govuk-pay'](outsideLimit(codes, 'expiry_date', 'must not be over'))
         : undefined),
   },
-)
+})
 
 const LENGTHS = {
   card_number: [12, 19],
@@ -73,45 +62,32 @@ function blankMistake(card: CardAuthorisation): ApiError | undefined {
   return name && new ApiError(500, 'P0198', `${name} is blank`)
 }
 
-const cardIn = (body: Readonly<Record<string, unknown>>): CardAuthorisation => {
-  const text = (name: keyof CardAuthorisation) => String(body[name] ?? '')
-  return {
-    one_time_token: text('one_time_token'),
-    card_number: text('card_number'),
-    cardholder_name: text('cardholder_name'),
-    cvc: text('cvc'),
-    expiry_date: text('expiry_date'),
-  }
-}
+const cardIn = (body: Readonly<Record<string, unknown>>) =>
+  Object.fromEntries(FIELDS.map(name => [name, String(body[name] ?? '')])) as CardAuthorisation
 
 /** Whether the number is refused before it reaches the payment provider: the payment fails without a card. */
-export const refusedNumber = difference<(number: string) => boolean>(
-  {
-    subject: 'Card numbers',
-    specification: 'A wrong check digit and an unknown type of card are accepted',
-    govukPay:
-      'With a wrong check digit or an unknown type of card it is 402 P0010, and the payment fails',
-    source: inCode(
-      'connector',
-      'charge/service/motoapi/MotoApiCardNumberValidationService.java',
-      '41-59',
-    ),
-    rule: {
-      id: 'P9',
-      level: 'fail',
-      advice: 'Use a card number from the documentation of GOV.UK Pay.',
-      among: AMONG,
-      answer: (isRefused, asked) =>
-        asked.operation === 'authorisePayment' && hasSucceeded(asked)
-          ? String(isRefused(String(asked.body.card_number)))
-          : undefined,
-    },
+export const refusedNumber = difference<(number: string) => boolean>({
+  subject: 'Card numbers',
+  specification: 'A wrong check digit and an unknown type of card are accepted',
+  govukPay:
+    'With a wrong check digit or an unknown type of card it is 402 P0010, and the payment fails',
+  source: inCode(
+    'connector',
+    'charge/service/motoapi/MotoApiCardNumberValidationService.java',
+    '41-59',
+  ),
+  rule: {
+    id: 'P9',
+    level: 'fail',
+    advice: 'Use a card number from the documentation of GOV.UK Pay.',
+    among: CARDS,
+    answer: (isRefused, { body }) => isRefused(String(body.card_number)),
   },
-  {
+  decides: {
     specification: () => false,
     'govuk-pay': number => !(hasCheckDigit(number) && isOfKnownBrand(number)),
   },
-)
+})
 
 export type CardOutcome = 'success' | 'declined' | 'error'
 
@@ -140,82 +116,65 @@ const GOOD = [
 const DECLINED = [DECLINED_CARD, '4000000000000069', '4000000000000127']
 
 /** What the payment provider makes of a card. */
-export const cardOutcome = difference<(number: string) => CardOutcome>(
-  {
-    subject: 'Test cards that fail',
-    specification: 'Only 4000000000000002 is declined',
-    govukPay:
-      'Those that end in 0069 and 0127 are declined too, 402 P0010. With that in 0119, and with every number that is not on its list, the payment is an error, 500 P0050',
-    source: inCode('connector', 'gateway/sandbox/SandboxCardNumbers.java', '16-54'),
-    rule: {
-      id: 'P9',
-      level: 'warn',
-      advice: 'Use a card number that the documentation of GOV.UK Pay lists as successful.',
-      among: AMONG,
-      answer: (outcome, asked) => {
-        const number = String(asked.body.card_number)
-        const isCard = asked.operation === 'authorisePayment' && hasSucceeded(asked)
-        return isCard && !refusedNumber['govuk-pay'](number) ? outcome(number) : undefined
-      },
+export const cardOutcome = difference<(number: string) => CardOutcome>({
+  subject: 'Test cards that fail',
+  specification: 'Only 4000000000000002 is declined',
+  govukPay:
+    'Those that end in 0069 and 0127 are declined too, 402 P0010. With that in 0119, and with every number that is not on its list, the payment is an error, 500 P0050',
+  source: inCode('connector', 'gateway/sandbox/SandboxCardNumbers.java', '16-54'),
+  rule: {
+    id: 'P9',
+    level: 'warn',
+    advice: 'Use a card number that the documentation of GOV.UK Pay lists as successful.',
+    among: CARDS,
+    answer: (outcome, { body }) => {
+      const number = String(body.card_number)
+      return !refusedNumber['govuk-pay'](number) && outcome(number)
     },
   },
-  {
+  decides: {
     specification: number => (number === DECLINED_CARD ? 'declined' : 'success'),
     'govuk-pay': number =>
       GOOD.includes(number) ? 'success' : DECLINED.includes(number) ? 'declined' : 'error',
   },
-)
+})
 
 /** The code of a fault before the card reaches the payment provider: only a plan makes one. */
-export const cardFault = difference<Code>(
-  {
-    subject: 'A fault of `POST /v1/auth` before the card is processed',
-    specification: '500 P0050, as of a card that cannot be processed',
-    govukPay: '500 P0198',
-    source: inCode(
-      'publicapi',
-      'exception/mapper/AuthorisationRequestExceptionMapper.java',
-      '58-61',
-    ),
-    noRule: 'only a plan makes one',
-  },
-  { specification: 'P0050', 'govuk-pay': 'P0198' },
-)
+export const cardFault = difference<Code>({
+  subject: 'A fault of `POST /v1/auth` before the card is processed',
+  specification: '500 P0050, as of a card that cannot be processed',
+  govukPay: '500 P0198',
+  source: inCode('publicapi', 'exception/mapper/AuthorisationRequestExceptionMapper.java', '58-61'),
+  noRule: 'only a plan makes one',
+  decides: { specification: 'P0050', 'govuk-pay': 'P0198' },
+})
 
 /** The error for a payment that waits for a card no longer; undefined where the token stays as if it were unknown. */
-export const endedPayment = difference<((isRefused: boolean) => ApiError) | undefined>(
-  {
-    subject: 'The token of a payment that was cancelled or has expired',
-    specification: '400 P1211, as often as it is used',
-    govukPay: '500 P0198, and the token is used then',
-    source: inCode(
-      'publicapi',
-      'exception/mapper/AuthorisationRequestExceptionMapper.java',
-      '58-61',
-    ),
-    noRule: 'both refuse it',
-  },
-  {
+export const endedPayment = difference<((isRefused: boolean) => ApiError) | undefined>({
+  subject: 'The token of a payment that was cancelled or has expired',
+  specification: '400 P1211, as often as it is used',
+  govukPay: '500 P0198, and the token is used then',
+  source: inCode('publicapi', 'exception/mapper/AuthorisationRequestExceptionMapper.java', '58-61'),
+  noRule: 'both refuse it',
+  decides: {
     specification: undefined,
     'govuk-pay': isRefused =>
       isRefused
         ? unprocessed()
         : new ApiError(500, 'P0198', 'the payment does not wait for a card'),
   },
-)
+})
 
 /** Cards that may be debit or credit cards. */
-export const cardTypeUnknown = difference<(number: string) => boolean>(
-  {
-    subject: 'The `card_type` of test cards that are debit or credit cards',
-    specification: 'credit',
-    govukPay: 'null',
-    source: documented('testing_govuk_pay/#use-mock-card-numbers'),
-  },
-  {
+export const cardTypeUnknown = difference<(number: string) => boolean>({
+  subject: 'The `card_type` of test cards that are debit or credit cards',
+  specification: 'credit',
+  govukPay: 'null',
+  source: documented('testing_govuk_pay/#use-mock-card-numbers'),
+  decides: {
     specification: () => false,
     'govuk-pay': number => DEBIT_OR_CREDIT.includes(number),
   },
-)
+})
 
 const DEBIT_OR_CREDIT = ['4000000000000010', ...DECLINED, '4000000000000119']

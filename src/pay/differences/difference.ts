@@ -8,9 +8,6 @@ export type Mode = 'web' | 'moto_api' | 'agreement'
 /** What one difference decides, under each behaviour: a value, or a pure function. */
 export type Decision<Value> = Readonly<Record<Behaviour, Value>>
 
-/** What production decides where neither behaviour does, such as a live account or another payment provider. */
-type InProduction<Value> = { readonly production?: Value }
-
 /** A request under /v1 and its answer, or a message and the answer of its receiver. */
 export type Asked = {
   /** Of a message its event type. */
@@ -49,6 +46,8 @@ export type DifferenceRule<Value> = {
   id: string
   level: Level
   advice: string
+  /** It looks at requests that were refused here too. Others say of one that was accepted that production refuses it. */
+  whenever?: true
   /** The requests, or messages, that could break it, by their operations, and what is said where there was none. Without `operation`: only those that do. */
   among: {
     operation?: string | RegExp
@@ -56,8 +55,8 @@ export type DifferenceRule<Value> = {
     messages?: true
     lacking: string
   }
-  /** What the decision makes of it: a status with its code, or what is done. Undefined: it is about something else. */
-  answer(decided: Value, asked: Asked): string | undefined
+  /** What the decision makes of it. Production makes the same of what it is not about. */
+  answer(decided: Value, asked: Asked): string | boolean | undefined
 }
 
 type About<Value> = {
@@ -76,13 +75,22 @@ type About<Value> = {
   noRule?: string
 }
 
-export type Difference<Value = unknown> = Decision<Value> &
-  InProduction<Value> & { about: About<Value> }
+/** `production`: what it decides where neither behaviour does so, such as a live account or another payment provider. */
+type Decides<Value> = Decision<Value> & { readonly production?: Value }
 
-export const difference = <Value>(
-  about: About<Value>,
-  decision: Decision<Value> & InProduction<Value>,
-): Difference<Value> => ({ ...decision, about })
+export type Difference<Value = unknown> = Decides<Value> & { about: About<Value> }
+
+export const difference = <Value>({
+  decides,
+  ...about
+}: About<Value> & { decides: Decides<Value> }): Difference<Value> => ({ ...decides, about })
+
+export const CREATES = { operation: 'createPayment', lacking: 'No payment was created.' } as const
+
+export const CARDS = {
+  operation: 'authorisePayment',
+  lacking: 'No card was posted to /v1/auth and accepted.',
+} as const
 
 /** What a rule about return_url looks at. */
 export const WEB = {
@@ -97,14 +105,10 @@ export const wordsOf = (
   behaviour: Behaviour,
 ): string => `${behaviour === 'specification' ? about.specification : about.govukPay}.`
 
-/** Whether it was accepted here: most rules say of such a request that GOV.UK Pay refuses it. */
-export const hasSucceeded = ({ status }: Pick<Asked, 'status'>): boolean => isSuccess(status)
-
 /** Whether production would answer otherwise than an account of this behaviour does. */
 export function differs(each: Difference, behaviour: Behaviour, asked: Asked): boolean {
   const { rule } = each.about
+  if (!rule || !(rule.whenever || isSuccess(asked.status))) return false
   const production = each.production ?? each['govuk-pay']
-  return (
-    rule !== undefined && rule.answer(each[behaviour], asked) !== rule.answer(production, asked)
-  )
+  return rule.answer(each[behaviour], asked) !== rule.answer(production, asked)
 }

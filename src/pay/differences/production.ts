@@ -3,22 +3,29 @@
  * rules of the check find it under both.
  */
 import { isLoopback } from '../../core/invocation.ts'
-import { type Asked, difference, hasSucceeded, WEB } from './difference.ts'
+import {
+  type Asked,
+  CREATES,
+  type Difference,
+  type DifferenceRule,
+  difference,
+  WEB,
+} from './difference.ts'
 import { documented, inCode } from './source.ts'
 import { isOfPages, mayHold, textsIn } from './values.ts'
 
-type Beyond = Parameters<typeof difference<boolean>>[0]
+type Beyond = Pick<Difference['about'], 'subject' | 'govukPay' | 'source'> &
+  Omit<DifferenceRule<boolean>, 'answer'> & { is: (asked: Asked) => boolean }
 
-const beyond = (about: Omit<Beyond, 'specification'>) =>
-  difference<boolean>(
-    { ...about, specification: 'Both behaviours take it' },
-    { specification: false, 'govuk-pay': false, production: true },
-  )
-
-const when =
-  (is: (asked: Asked) => boolean) =>
-  (isProduction: boolean, asked: Asked): string | undefined =>
-    isProduction && hasSucceeded(asked) && is(asked) ? 'another' : undefined
+const beyond = ({ subject, govukPay, source, is, ...rule }: Beyond) =>
+  difference<boolean>({
+    subject,
+    specification: 'Both behaviours take it',
+    govukPay,
+    source,
+    rule: { ...rule, answer: (isProduction, asked) => isProduction && is(asked) },
+    decides: { specification: false, 'govuk-pay': false, production: true },
+  })
 
 const HTTP = {
   govukPay: 'A live account refuses http in return_url with 422 P0920; a test account takes it',
@@ -32,25 +39,21 @@ const isHere = ({ body }: Asked): boolean =>
 export const plainHttpLive = beyond({
   ...HTTP,
   subject: 'http in return_url',
-  rule: {
-    id: 'P2',
-    level: 'warn',
-    advice: 'Use https in production.',
-    among: WEB,
-    answer: when(asked => isPlain(asked) && !isHere(asked)),
-  },
+  id: 'P2',
+  level: 'warn',
+  advice: 'Use https in production.',
+  among: WEB,
+  is: asked => isPlain(asked) && !isHere(asked),
 })
 
 export const plainHttpHere = beyond({
   ...HTTP,
   subject: 'http in return_url, to this machine',
-  rule: {
-    id: 'P2',
-    level: 'note',
-    advice: 'Nothing is to be changed in tests. Use https in production.',
-    among: WEB,
-    answer: when(asked => isPlain(asked) && isHere(asked)),
-  },
+  id: 'P2',
+  level: 'note',
+  advice: 'Nothing is to be changed in tests. Use https in production.',
+  among: WEB,
+  is: asked => isPlain(asked) && isHere(asked),
 })
 
 export const blockedQuotes = beyond({
@@ -58,49 +61,37 @@ export const blockedQuotes = beyond({
   govukPay:
     'The firewall blocks " and \\ in a request, with 400 P0920. Two of its own programs send them',
   source: documented('api_reference/#gov-uk-pay-api-error-codes'),
-  rule: {
-    id: 'P5',
-    level: 'note',
-    advice: 'Try it with a test account of GOV.UK Pay, or replace them.',
-    among: { operation: /./, lacking: 'No request to /v1 succeeded.' },
-    answer: when(
-      asked =>
-        mayHold(asked) && textsIn([asked.body, ...asked.query]).some(text => /["\\]/.test(text)),
-    ),
-  },
+  id: 'P5',
+  level: 'note',
+  advice: 'Try it with a test account of GOV.UK Pay, or replace them.',
+  among: { operation: /./, lacking: 'No request to /v1 succeeded.' },
+  is: asked =>
+    mayHold(asked) && textsIn([asked.body, ...asked.query]).some(text => /["\\]/.test(text)),
 })
 
-const AMOUNTS = {
-  source: documented('making_payments/#amount'),
-  among: { operation: 'createPayment', lacking: 'No payment was created.' },
-}
-const amountOf = ({ operation, body }: Asked): number =>
-  operation === 'createPayment' ? Number(body.amount) : Number.NaN
+const AMOUNTS = documented('making_payments/#amount')
+const amountOf = ({ body }: Asked): number => Number(body.amount)
 
 export const leastOfStripe = beyond({
   subject: 'Small amounts',
   govukPay: 'With Stripe as the payment provider the least amount is 30 pence',
-  source: AMOUNTS.source,
-  rule: {
-    id: 'P17',
-    level: 'note',
-    advice: 'Ask for 30 pence or more, if your provider is Stripe.',
-    among: AMOUNTS.among,
-    answer: when(asked => amountOf(asked) > 0 && amountOf(asked) < 30),
-  },
+  source: AMOUNTS,
+  id: 'P17',
+  level: 'note',
+  advice: 'Ask for 30 pence or more, if your provider is Stripe.',
+  among: CREATES,
+  is: asked => amountOf(asked) > 0 && amountOf(asked) < 30,
 })
 
 export const mostOfWorldpay = beyond({
   subject: 'Large amounts',
   govukPay: 'With Worldpay as the payment provider the most is 500,000 pence',
-  source: AMOUNTS.source,
-  rule: {
-    id: 'P17',
-    level: 'note',
-    advice: 'Ask its support for larger payments, if your provider is Worldpay.',
-    among: AMOUNTS.among,
-    answer: when(asked => amountOf(asked) > 500_000),
-  },
+  source: AMOUNTS,
+  id: 'P17',
+  level: 'note',
+  advice: 'Ask its support for larger payments, if your provider is Worldpay.',
+  among: CREATES,
+  is: asked => amountOf(asked) > 500_000,
 })
 
 export const strictCookies = beyond({
@@ -110,14 +101,10 @@ export const strictCookies = beyond({
   source: documented(
     'integrate_with_govuk_pay/#identifying-your-user-when-they-return-to-your-service',
   ),
-  rule: {
-    id: 'P18',
-    level: 'note',
-    advice:
-      'Give the cookie of your session SameSite=Lax. To see the difference here, use 127.0.0.1 for one of the two and localhost for the other: these are two sites.',
-    among: WEB,
-    answer: when(
-      ({ operation, body, response }) => operation === 'createPayment' && isOfPages(body, response),
-    ),
-  },
+  id: 'P18',
+  level: 'note',
+  advice:
+    'Give the cookie of your session SameSite=Lax. To see the difference here, use 127.0.0.1 for one of the two and localhost for the other: these are two sites.',
+  among: WEB,
+  is: ({ body, response }) => isOfPages(body, response),
 })

@@ -1,59 +1,47 @@
 /** What differs in searches. */
-import { difference, hasSucceeded } from './difference.ts'
+import { difference } from './difference.ts'
 import { inCode } from './source.ts'
 
 /** States of payments for which nobody can search. */
-export const refusedStates = difference<readonly string[]>(
-  {
-    subject: 'Searches for capturable payments',
-    specification: 'state=capturable is accepted, as documented',
-    govukPay: 'Its source refuses state=capturable with 422 P0401. Its documentation lists it',
-    source: inCode('publicapi', 'validation/PaymentSearchValidator.java', '32-33'),
-    rule: {
-      id: 'P12',
-      level: 'note',
-      advice: 'Read the payments that wait for a capture one by one.',
-      among: { lacking: 'No search had state=capturable or card_brand.' },
-      answer: (refused, asked) => {
-        const state = asked.query.get('state')
-        const isSearch = asked.operation === 'searchPayments' && hasSucceeded(asked)
-        return isSearch && state && refused.includes(state) ? '422 P0401' : undefined
-      },
-    },
+export const refusedStates = difference<readonly string[]>({
+  subject: 'Searches for capturable payments',
+  specification: 'state=capturable is accepted, as documented',
+  govukPay: 'Its source refuses state=capturable with 422 P0401, though its documentation lists it',
+  source: inCode('publicapi', 'validation/PaymentSearchValidator.java', '32-33'),
+  rule: {
+    id: 'P12',
+    level: 'note',
+    advice: 'Read the payments that wait for a capture one by one.',
+    among: { lacking: 'No search had state=capturable or card_brand.' },
+    answer: (refused, { operation, query }) =>
+      operation === 'searchPayments' && refused.includes(query.get('state') ?? ''),
   },
-  { specification: [], 'govuk-pay': ['capturable'] },
-)
+  decides: { specification: [], 'govuk-pay': ['capturable'] },
+})
 
 /** Whether card_brand has an effect. */
-export const filtersByBrand = difference<boolean>(
-  {
-    subject: 'Searches by card brand',
-    specification: 'card_brand filters',
-    govukPay:
-      'card_brand has no effect, probably by mistake: the next service does not know the name under which it is passed on',
-    source: inCode('ledger', 'transaction/search/common/TransactionSearchParams.java', '131'),
-    rule: {
-      id: 'P12',
-      level: 'note',
-      advice: 'Compare card_details.card_brand of the results.',
-      among: { lacking: 'No search had state=capturable or card_brand.' },
-      answer: (filters, asked) =>
-        asked.operation === 'searchPayments' && hasSucceeded(asked) && asked.query.get('card_brand')
-          ? String(filters)
-          : undefined,
-    },
+export const filtersByBrand = difference<boolean>({
+  subject: 'Searches by card brand',
+  specification: 'card_brand filters',
+  govukPay: 'card_brand has no effect, probably by mistake',
+  source: inCode('ledger', 'transaction/search/common/TransactionSearchParams.java', '131'),
+  rule: {
+    id: 'P12',
+    level: 'note',
+    advice: 'Compare card_details.card_brand of the results.',
+    among: { lacking: 'No search had state=capturable or card_brand.' },
+    answer: (filters, { operation, query }) =>
+      operation === 'searchPayments' && Boolean(query.get('card_brand')) && filters,
   },
-  { specification: true, 'govuk-pay': false },
-)
+  decides: { specification: true, 'govuk-pay': false },
+})
 
 /** Whether a search finds what was created at the very moment of from_date. */
-export const findsFromDate = difference<boolean>(
-  {
-    subject: '`from_date` in searches',
-    specification: 'On or after',
-    govukPay: 'In the source later than, in the documentation on or after',
-    source: inCode('ledger', 'transaction/search/common/TransactionSearchParams.java', '288'),
-    noRule: 'answers do not show whether a client relies on it',
-  },
-  { specification: true, 'govuk-pay': false },
-)
+export const findsFromDate = difference<boolean>({
+  subject: '`from_date` in searches',
+  specification: 'On or after',
+  govukPay: 'In the source later than, in the documentation on or after',
+  source: inCode('ledger', 'transaction/search/common/TransactionSearchParams.java', '288'),
+  noRule: 'answers do not show it',
+  decides: { specification: true, 'govuk-pay': false },
+})

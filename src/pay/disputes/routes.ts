@@ -1,6 +1,6 @@
 import { afterInstant, instant, oneOf } from '../../core/values.ts'
 import { addressesOf } from '../../platform/http/addresses.ts'
-import type { Endpoint } from '../../platform/http/endpoint.ts'
+import { api, type Endpoint } from '../../platform/http/endpoint.ts'
 import { searchDocs } from '../../platform/http/openapi.ts'
 import { parameter } from '../../platform/http/query.ts'
 import {
@@ -26,12 +26,8 @@ const disputeSearch: SearchKind = {
 /** Specification, *Other resources*: every account has the same four disputes. */
 export const disputeEndpoints = ({ config }: Context): Endpoint[] => [
   {
-    method: 'GET',
-    path: '/v1/disputes',
-    area: 'api',
-    operationId: 'searchDisputes',
+    ...api('GET', '/v1/disputes', 'searchDisputes', 'Search disputes'),
     search: disputeSearch,
-    summary: 'Search disputes',
     docs: behaviour => ({
       ...searchDocs(disputeSearch, disputesPage(behaviour), ['status']),
       description:

@@ -38,10 +38,7 @@ export type JourneyStep = Site &
 export type PageOrRedirect = { status: 200 | 400; page: string } | { location: string } | undefined
 
 /** With `starts` a created payment becomes started; where a plan has set the scenario, that is carried out instead. */
-export async function showDetails(
-  visit: JourneyStep,
-  { starts }: { starts: boolean },
-): Promise<PageOrRedirect> {
+export async function showDetails(visit: JourneyStep, { starts }: { starts: boolean }) {
   const payment = starts ? (await moveByToken(visit, 'open_page'))?.payment : await find(visit)
   const isPlanned = payment && planOf(visit.context, payment).scenario
   if (starts && isPlanned && isPayable(statusOf(payment))) return carryOutPlan(visit)
@@ -92,10 +89,7 @@ async function afterSuccess(visit: JourneyStep, result: Moved): Promise<PageOrRe
 }
 
 /** Shows the page of an ending, unless another request ended the payment first. */
-async function end(
-  visit: JourneyStep,
-  scenario: Exclude<Choice, 'success'>,
-): Promise<PageOrRedirect> {
+async function end(visit: JourneyStep, scenario: Exclude<Choice, 'success'>) {
   const result = await moveByToken(visit, choiceTriggers[scenario])
   if (result?.moved) return endOf(visit, result.payment)
   return unlessOver(visit, result?.payment, payment => nextPage(visit, payment))

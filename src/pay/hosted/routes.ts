@@ -27,9 +27,6 @@ import { choices } from '../payments/payment.ts'
 import type { JourneyStep, PageOrRedirect } from './journey.ts'
 import type { ReturnLink, Site } from './pages.ts'
 
-/** The pages are loaded for the first request to one of them. */
-const loadJourney = () => import('./journey.ts')
-
 const pagesSite = ({ pagesUrl, baseUrl, serviceName }: Config): Site => ({
   basePath: pathOf(pagesUrl ?? baseUrl),
   serviceName,
@@ -46,7 +43,7 @@ export function pageArea(context: Context): Pick<Area, 'setHeaders' | 'sendError
   async function wayBack(request: FastifyRequest, status: number): Promise<ReturnLink | undefined> {
     if (status === 404 || status === 503) return undefined
     const token = pathParam(request, 'token') || (formOf(request.body)?.get('chargeTokenId') ?? '')
-    const { findWayBack } = await loadJourney()
+    const { findWayBack } = await import('./journey.ts')
     return findWayBack({ context: contextOf(request, context), token })
   }
   return {
@@ -87,7 +84,7 @@ export function pageEndpoints(context: Context): Endpoint[] {
           'A form can be posted to this path, but there is no page to read. So there is no answer with 200.',
         responses: { 404: html('Always') },
       }),
-      handler: async (_request, reply) => send(reply, undefined),
+      handler: answer(async () => undefined),
     },
     journeyByForm(visit),
   ]
@@ -112,11 +109,9 @@ const detailsEndpoints = (visit: Visit): Endpoint[] => [
         303: redirect('The payment is finished or capturable', RETURN),
       },
     }),
-    handler: async (request, reply) => {
-      const { showDetails } = await loadJourney()
-      const starts = methodOf(request) !== 'HEAD'
-      return send(reply, await showDetails(visit(request), { starts }))
-    },
+    handler: answer((journey, request) =>
+      journey.showDetails(visit(request), { starts: methodOf(request) !== 'HEAD' }),
+    ),
   },
   {
     method: 'POST',
@@ -140,11 +135,9 @@ const detailsEndpoints = (visit: Visit): Endpoint[] => [
         ...postErrors(),
       },
     }),
-    handler: async (request, reply) => {
-      const here = fromHere(request, visit(request))
-      const { choose } = await loadJourney()
-      return send(reply, await choose(here, formBody(request)))
-    },
+    handler: answer((journey, request) =>
+      journey.choose(fromHere(request, visit(request)), formBody(request)),
+    ),
   },
 ]
 
@@ -165,10 +158,7 @@ const confirmEndpoints = (visit: Visit): Endpoint[] => [
         ),
       },
     }),
-    handler: async (request, reply) => {
-      const { showConfirm } = await loadJourney()
-      return send(reply, await showConfirm(visit(request)))
-    },
+    handler: answer((journey, request) => journey.showConfirm(visit(request))),
   },
   {
     method: 'POST',
@@ -196,11 +186,9 @@ const confirmEndpoints = (visit: Visit): Endpoint[] => [
         ...postErrors(),
       },
     }),
-    handler: async (request, reply) => {
-      const here = fromHere(request, visit(request))
-      const { confirm } = await loadJourney()
-      return send(reply, await confirm(here, formBody(request)))
-    },
+    handler: answer((journey, request) =>
+      journey.confirm(fromHere(request, visit(request)), formBody(request)),
+    ),
   },
 ]
 
@@ -222,25 +210,30 @@ const journeyByForm = (visit: Visit): Endpoint => ({
       ...postErrors(),
     },
   }),
-  handler: async (request, reply) => {
+  handler: answer(async ({ choose, confirm, showDetails }, request) => {
     const fields = formBody(request)
     const [token, ...more] = fields.getAll('chargeTokenId')
-    if (token === undefined || more.length > 0) return send(reply, undefined)
+    if (token === undefined || more.length > 0) return undefined
     const step = fields.get('step')
     // Only the first request, which has no step, comes from the client's site.
     const here = visit(request, token)
     if (step !== null) fromHere(request, here)
-    const { choose, confirm, showDetails } = await loadJourney()
-    if (step === 'details') return send(reply, await choose(here, fields))
-    if (step === 'confirm') return send(reply, await confirm(here, fields))
-    return send(reply, await showDetails(here, { starts: true }))
-  },
+    if (step === 'details') return choose(here, fields)
+    if (step === 'confirm') return confirm(here, fields)
+    return showDetails(here, { starts: true })
+  }),
 })
 
-function send(reply: FastifyReply, next: PageOrRedirect): FastifyReply {
-  if (!next) throw pageFault(404)
-  if ('location' in next) return reply.code(303).header('location', inAscii(next.location)).send()
-  return sendHtml(reply, next.status, next.page)
+type Journey = typeof import('./journey.ts')
+
+/** Loads the pages for the first request to one of them. */
+function answer(next: (journey: Journey, request: FastifyRequest) => Promise<PageOrRedirect>) {
+  return async (request: FastifyRequest, reply: FastifyReply) => {
+    const shown = await next(await import('./journey.ts'), request)
+    if (!shown) throw pageFault(404)
+    if ('page' in shown) return sendHtml(reply, shown.status, shown.page)
+    return reply.code(303).header('location', inAscii(shown.location)).send()
+  }
 }
 
 /** Encodes an address that a header cannot carry, because it is not ASCII. Any other stays exactly as it was given. */

@@ -1,10 +1,10 @@
 /** The texts of the hosted pages in Welsh. English words in them are marked, so that screen readers say them in English. */
 import { html } from '../../platform/web/html.ts'
-import type { Messages } from './text.en.ts'
+import { type Messages, page } from './text.en.ts'
 
 export const cy: Messages = {
   language: 'cy',
-  errorTitle: page => `Gwall: ${page}`,
+  errorTitle: title => `Gwall: ${title}`,
   shell: {
     serviceName: 'Taliadau Farthing',
     skipLink: 'Neidio i’r prif gynnwys',
@@ -66,87 +66,61 @@ export const cy: Messages = {
     confirmButton: 'Cadarnhau’r taliad',
   },
 
-  cancel: {
-    heading: 'Mae eich taliad wedi’i ganslo',
-    body: ['Nid oes unrhyw arian wedi’i gymryd o’ch cyfrif.'],
-  },
-  declined: {
-    heading: 'Mae eich taliad wedi’i wrthod',
-    body: [
-      'Nid oes unrhyw arian wedi’i gymryd o’ch cyfrif.',
-      'Pe bai hwn yn daliad go iawn, gallech roi cynnig ar gerdyn arall neu ofyn i’ch banc pam y cafodd ei wrthod.',
-    ],
-  },
-  error: {
-    heading: 'Mae’n ddrwg gennym, rydym yn cael problemau technegol',
-    body: [
-      'Nid yw eich taliad wedi mynd drwodd. Nid oes unrhyw arian wedi’i gymryd o’ch cyfrif.',
-      'Nid ydych wedi gwneud dim o’i le.',
-    ],
-  },
-  paid: {
-    heading: 'Roedd eich taliad yn llwyddiannus',
-    body: ['Nid oes angen i chi dalu eto.'],
-  },
-  expired: {
-    heading: 'Mae eich taliad wedi dod i ben',
-    body: [
-      'Ni chafodd ei gwblhau mewn pryd. Nid oes unrhyw arian wedi’i gymryd o’ch cyfrif.',
-      'I dalu, dechreuwch eto yn y gwasanaeth.',
-    ],
-  },
-  cancelledByService: {
-    heading: 'Mae’r gwasanaeth wedi canslo’r taliad hwn',
-    body: ['Nid oes unrhyw arian wedi’i gymryd o’ch cyfrif.'],
-  },
+  cancel: page('Mae eich taliad wedi’i ganslo', 'Nid oes unrhyw arian wedi’i gymryd o’ch cyfrif.'),
+  declined: page(
+    'Mae eich taliad wedi’i wrthod',
+    'Nid oes unrhyw arian wedi’i gymryd o’ch cyfrif.',
+    'Pe bai hwn yn daliad go iawn, gallech roi cynnig ar gerdyn arall neu ofyn i’ch banc pam y cafodd ei wrthod.',
+  ),
+  error: page(
+    'Mae’n ddrwg gennym, rydym yn cael problemau technegol',
+    'Nid yw eich taliad wedi mynd drwodd. Nid oes unrhyw arian wedi’i gymryd o’ch cyfrif.',
+    'Nid ydych wedi gwneud dim o’i le.',
+  ),
+  paid: page('Roedd eich taliad yn llwyddiannus', 'Nid oes angen i chi dalu eto.'),
+  expired: page(
+    'Mae eich taliad wedi dod i ben',
+    'Ni chafodd ei gwblhau mewn pryd. Nid oes unrhyw arian wedi’i gymryd o’ch cyfrif.',
+    'I dalu, dechreuwch eto yn y gwasanaeth.',
+  ),
+  cancelledByService: page(
+    'Mae’r gwasanaeth wedi canslo’r taliad hwn',
+    'Nid oes unrhyw arian wedi’i gymryd o’ch cyfrif.',
+  ),
 
-  notFound: {
-    heading: 'Heb ddod o hyd i’r dudalen',
-    body: [
-      'Os gwnaethoch deipio neu ludo’r cyfeiriad gwe, gwiriwch ei fod yn gyflawn ac yn gywir.',
-      'Mae dolenni talu’n peidio â gweithio 7 diwrnod ar ôl iddynt gael eu creu. I dalu, ewch yn ôl i’r gwasanaeth a’ch anfonodd yma a dechreuwch eto.',
-      'Os ydych chi’n datblygu’r gwasanaeth hwn: dim ond next_url taliad sy’n arwain at ei dudalen, ac yn y gwasanaeth byw mae angen hefyd y cwci a roddwyd i borwr y talwr yno.',
-    ],
-  },
-  badRequest: {
-    heading: 'Mae’n ddrwg gennym, nid ydym yn deall y cais hwn',
-    body: [
-      'Nid oes dim wedi newid. Ewch yn ôl i’r gwasanaeth y daethoch ohono a rhowch gynnig arall arni.',
-    ],
-  },
-  otherSite: {
-    heading: 'Mae’n ddrwg gennym, ni allwn dderbyn y cais hwn',
-    body: [
-      'Daeth o wefan arall. Nid oes dim wedi newid.',
-      'Ewch yn ôl i’r gwasanaeth y daethoch ohono ac agorwch y dudalen dalu eto.',
-    ],
-  },
-  wrongMethod: {
-    heading: 'Mae’n ddrwg gennym, ni allwch wneud hynny ar y dudalen hon',
-    body: [
-      'Dim ond darllen y dudalen hon ac anfon y ffurflen sydd arni y gallwch ei wneud. Nid oes dim wedi newid.',
-      'Ewch yn ôl i’r gwasanaeth y daethoch ohono ac agorwch y dudalen dalu eto.',
-    ],
-  },
-  tooLarge: {
-    heading: 'Mae’r ffurflen yn rhy fawr',
-    body: [
-      'Cawsom fwy o wybodaeth nag y mae’r dudalen hon yn ei derbyn. Nid oes dim wedi newid.',
-      'Ewch yn ôl i’r gwasanaeth y daethoch ohono ac agorwch y dudalen dalu eto.',
-    ],
-  },
-  wrongForm: {
-    heading: 'Nid ydym yn adnabod y ffurflen hon',
-    body: [
-      'Nid yw’n edrych fel ffurflen o’n tudalennau talu. Nid oes dim wedi newid.',
-      'Ewch yn ôl i’r gwasanaeth y daethoch ohono ac agorwch y dudalen dalu eto.',
-    ],
-  },
-  fault: {
-    heading: 'Mae’n ddrwg gennym, mae problem gyda’r gwasanaeth',
-    body: [
-      'Rhowch gynnig arall arni ymhen ychydig funudau.',
-      'Gall y gwasanaeth a’ch anfonodd yma ddweud wrthych a gafodd y taliad ei wneud.',
-    ],
-  },
+  notFound: page(
+    'Heb ddod o hyd i’r dudalen',
+    'Os gwnaethoch deipio neu ludo’r cyfeiriad gwe, gwiriwch ei fod yn gyflawn ac yn gywir.',
+    'Mae dolenni talu’n peidio â gweithio 7 diwrnod ar ôl iddynt gael eu creu. I dalu, ewch yn ôl i’r gwasanaeth a’ch anfonodd yma a dechreuwch eto.',
+    'Os ydych chi’n datblygu’r gwasanaeth hwn: dim ond next_url taliad sy’n arwain at ei dudalen, ac yn y gwasanaeth byw mae angen hefyd y cwci a roddwyd i borwr y talwr yno.',
+  ),
+  badRequest: page(
+    'Mae’n ddrwg gennym, nid ydym yn deall y cais hwn',
+    'Nid oes dim wedi newid. Ewch yn ôl i’r gwasanaeth y daethoch ohono a rhowch gynnig arall arni.',
+  ),
+  otherSite: page(
+    'Mae’n ddrwg gennym, ni allwn dderbyn y cais hwn',
+    'Daeth o wefan arall. Nid oes dim wedi newid.',
+    'Ewch yn ôl i’r gwasanaeth y daethoch ohono ac agorwch y dudalen dalu eto.',
+  ),
+  wrongMethod: page(
+    'Mae’n ddrwg gennym, ni allwch wneud hynny ar y dudalen hon',
+    'Dim ond darllen y dudalen hon ac anfon y ffurflen sydd arni y gallwch ei wneud. Nid oes dim wedi newid.',
+    'Ewch yn ôl i’r gwasanaeth y daethoch ohono ac agorwch y dudalen dalu eto.',
+  ),
+  tooLarge: page(
+    'Mae’r ffurflen yn rhy fawr',
+    'Cawsom fwy o wybodaeth nag y mae’r dudalen hon yn ei derbyn. Nid oes dim wedi newid.',
+    'Ewch yn ôl i’r gwasanaeth y daethoch ohono ac agorwch y dudalen dalu eto.',
+  ),
+  wrongForm: page(
+    'Nid ydym yn adnabod y ffurflen hon',
+    'Nid yw’n edrych fel ffurflen o’n tudalennau talu. Nid oes dim wedi newid.',
+    'Ewch yn ôl i’r gwasanaeth y daethoch ohono ac agorwch y dudalen dalu eto.',
+  ),
+  fault: page(
+    'Mae’n ddrwg gennym, mae problem gyda’r gwasanaeth',
+    'Rhowch gynnig arall arni ymhen ychydig funudau.',
+    'Gall y gwasanaeth a’ch anfonodd yma ddweud wrthych a gafodd y taliad ei wneud.',
+  ),
 }

@@ -6,6 +6,9 @@
 import { englishShell } from '../../platform/web/layout.ts'
 import type { Language } from '../payments/payment.ts'
 
+/** A page of sentences. */
+export const page = (heading: string, ...body: string[]) => ({ heading, body })
+
 export const en = {
   language: 'en' as Language,
   errorTitle: (page: string) => `Error: ${page}`,
@@ -62,87 +65,63 @@ export const en = {
     confirmButton: 'Confirm payment',
   },
 
-  cancel: {
-    heading: 'Your payment has been cancelled',
-    body: ['No money has been taken from your account.'],
-  },
-  declined: {
-    heading: 'Your payment has been declined',
-    body: [
-      'No money has been taken from your account.',
-      'If this were a real payment, you could try another card or ask your bank why it was declined.',
-    ],
-  },
-  error: {
-    heading: 'Sorry, we are having technical problems',
-    body: [
-      'Your payment has not gone through. No money has been taken from your account.',
-      'You have not done anything wrong.',
-    ],
-  },
-  paid: {
-    heading: 'Your payment was successful',
-    body: ['You do not need to pay again.'],
-  },
-  expired: {
-    heading: 'Your payment has expired',
-    body: [
-      'It was not completed in time. No money has been taken from your account.',
-      'To pay, start again in the service.',
-    ],
-  },
-  cancelledByService: {
-    heading: 'The service has cancelled this payment',
-    body: ['No money has been taken from your account.'],
-  },
+  cancel: page('Your payment has been cancelled', 'No money has been taken from your account.'),
+  declined: page(
+    'Your payment has been declined',
+    'No money has been taken from your account.',
+    'If this were a real payment, you could try another card or ask your bank why it was declined.',
+  ),
+  error: page(
+    'Sorry, we are having technical problems',
+    'Your payment has not gone through. No money has been taken from your account.',
+    'You have not done anything wrong.',
+  ),
+  paid: page('Your payment was successful', 'You do not need to pay again.'),
+  expired: page(
+    'Your payment has expired',
+    'It was not completed in time. No money has been taken from your account.',
+    'To pay, start again in the service.',
+  ),
+  cancelledByService: page(
+    'The service has cancelled this payment',
+    'No money has been taken from your account.',
+  ),
 
-  notFound: {
-    heading: 'Page not found',
-    body: [
-      'If you typed or pasted the web address, check that it is complete and correct.',
-      'Payment links stop working 7 days after they are made. To pay, go back to the service that sent you here and start again.',
-      'If you are building this service: only the next_url of a payment leads to its page, and in production it also needs the cookie that the payer’s browser was given there.',
-    ],
-  },
-  badRequest: {
-    heading: 'Sorry, we cannot understand this request',
-    body: ['Nothing has changed. Go back to the service you came from and try again.'],
-  },
-  otherSite: {
-    heading: 'Sorry, we cannot accept this request',
-    body: [
-      'It came from another website. Nothing has changed.',
-      'Go back to the service you came from and open the payment page again.',
-    ],
-  },
-  wrongMethod: {
-    heading: 'Sorry, you cannot do that on this page',
-    body: [
-      'You can only read this page and send the form on it. Nothing has changed.',
-      'Go back to the service you came from and open the payment page again.',
-    ],
-  },
-  tooLarge: {
-    heading: 'The form is too large',
-    body: [
-      'We received more information than this page accepts. Nothing has changed.',
-      'Go back to the service you came from and open the payment page again.',
-    ],
-  },
-  wrongForm: {
-    heading: 'We do not recognise this form',
-    body: [
-      'It does not look like a form from our payment pages. Nothing has changed.',
-      'Go back to the service you came from and open the payment page again.',
-    ],
-  },
-  fault: {
-    heading: 'Sorry, there is a problem with the service',
-    body: [
-      'Try again in a few minutes.',
-      'The service that sent you here can tell you whether the payment was made.',
-    ],
-  },
+  notFound: page(
+    'Page not found',
+    'If you typed or pasted the web address, check that it is complete and correct.',
+    'Payment links stop working 7 days after they are made. To pay, go back to the service that sent you here and start again.',
+    'If you are building this service: only the next_url of a payment leads to its page, and in production it also needs the cookie that the payer’s browser was given there.',
+  ),
+  badRequest: page(
+    'Sorry, we cannot understand this request',
+    'Nothing has changed. Go back to the service you came from and try again.',
+  ),
+  otherSite: page(
+    'Sorry, we cannot accept this request',
+    'It came from another website. Nothing has changed.',
+    'Go back to the service you came from and open the payment page again.',
+  ),
+  wrongMethod: page(
+    'Sorry, you cannot do that on this page',
+    'You can only read this page and send the form on it. Nothing has changed.',
+    'Go back to the service you came from and open the payment page again.',
+  ),
+  tooLarge: page(
+    'The form is too large',
+    'We received more information than this page accepts. Nothing has changed.',
+    'Go back to the service you came from and open the payment page again.',
+  ),
+  wrongForm: page(
+    'We do not recognise this form',
+    'It does not look like a form from our payment pages. Nothing has changed.',
+    'Go back to the service you came from and open the payment page again.',
+  ),
+  fault: page(
+    'Sorry, there is a problem with the service',
+    'Try again in a few minutes.',
+    'The service that sent you here can tell you whether the payment was made.',
+  ),
 }
 
 /** The keys that every language has, with the types of their values. */

@@ -27,10 +27,9 @@ import {
 import { wordsOf } from '../differences/difference.ts'
 import { otherBody, wordedError } from '../differences/errors.ts'
 import { FORBIDDEN, type Refusals } from '../refusals.ts'
-import { advance } from './advance.ts'
 import { changePayment } from './commands.ts'
 import { currentByToken } from './due-steps.ts'
-import { behaviourOf, type Change, type Payment, statusOf } from './payment.ts'
+import { behaviourOf, type Change, statusOf } from './payment.ts'
 import { planOf, pursue } from './scenario.ts'
 
 const codes = errors.fieldCodes.authorisation
@@ -112,11 +111,7 @@ async function readPosted(context: Context, request: FastifyRequest, refusals: R
  * Submits a card with the token of a moto_api payment. It ends as a plan says, or otherwise as the card number says.
  * Throws an ApiError if the token cannot be used.
  */
-async function submitCard(
-  context: Context,
-  details: CardAuthorisation,
-  known: Found,
-): Promise<Payment> {
+async function submitCard(context: Context, details: CardAuthorisation, known: Found) {
   let first = known
   async function read() {
     const found = first ?? (await currentByToken(context, details.one_time_token))
@@ -132,7 +127,7 @@ async function submitCard(
     const isRefused = refusedNumber[behaviour](details.card_number)
     const { scenario = cardOutcome[behaviour](details.card_number) } = planOf(context, found)
     const change = isRefused
-      ? advance(found, 'authorise_declined', now)
+      ? pursue(found, { scenario: 'declined' }, now)
       : pursue(found, { scenario }, now, cardOf(details, behaviour))
     if (change) return isRefused ? withUsedToken(change) : change
     refusal = endedPayment[behaviour]?.(isRefused)

@@ -51,15 +51,12 @@ type Creation = Made & {
   scenarios?: Scenarios | undefined
 }
 
-/** As `write` of the database. */
-export type Write = (statements: Statement[]) => Promise<boolean>
-
 /** The scenarios that plans have for what a request creates. */
 export type Scenarios = {
   /** How a new payment or refund is to end, and what writes it: in the same commit the matching plans count it. */
   apply: (
     payment: Pick<Payment, 'given'> & { payment_id?: string },
-  ) => Promise<{ applied: Scenario | undefined; write?: Write | undefined }>
+  ) => Promise<{ applied: Scenario | undefined; write?: Database['write'] | undefined }>
   /** Writes that count the same plans take turns. Messages are delivered after the turn: their receivers may send requests. */
   inTurn?: <Written>(write: () => Promise<Written>) => Promise<Written>
 }
@@ -178,39 +175,41 @@ export function makePayment(
 type Read = () => Promise<{ payment: Payment; account: Account } | undefined>
 
 type Beside = {
-  /** What is written in the same commit, and what writes it. */
-  also?: () => { statements?: Statement[]; write?: Write | undefined }
-  inTurn?: Scenarios['inTurn'] | undefined
+  /** What is written in the same commit. */
+  also?: () => Statement[]
+  scenarios?: Scenarios | undefined
 }
 
 /**
  * Changes a payment: reads it, decides, and writes the change, the webhook messages and `also` in one commit. Repeats
  * all of it when the compare-and-swap fails. Delivers the messages afterwards, so that a fault in delivery cannot
- * repeat the write. `decide` returns undefined where there is nothing to do, and may throw an ApiError. Resolves to
- * undefined when `read` finds no payment.
+ * repeat the write. `decide` gets the scenario that a plan has for the change. It returns undefined where there is nothing
+ * to do, and may throw an ApiError. Resolves to undefined when `read` finds no payment.
  */
 export async function changePayment(
   context: Context,
   read: Read,
-  decide: (payment: Payment, now: AccountTime) => Change | undefined,
-  { also, inTurn = runAtOnce }: Beside = {},
+  decide: (payment: Payment, now: AccountTime, applied: Scenario) => Change | undefined,
+  { also, scenarios }: Beside = {},
 ) {
   const { recordEffects } = context
+  const { apply, inTurn = runAtOnce } = scenarios ?? {}
   const write = async () => {
     const found = await read()
     if (found) recordEffects?.(found)
-    const change = found && decide(found.payment, context.time.now(found.account))
+    const plans = found && (await apply?.(found.payment))
+    const change =
+      found && decide(found.payment, context.time.now(found.account), plans?.applied ?? {})
     if (!change) return { found }
     const messages = await messagesOf(context, change)
-    const { statements: more = [], write } = also?.() ?? {}
     const statements = [
       savePayment(change),
-      ...more,
+      ...(also?.() ?? []),
       ...(await agreementAfter(context.database, change)),
     ]
-    const written = await context.deliveries.write(change.after.room, statements, messages, {
-      write,
-    })
+    const { room } = change.after
+    const { write } = plans ?? {}
+    const written = await context.deliveries.write(room, statements, messages, { write })
     return written ? { found, change, messages } : undefined
   }
   const { found, change, messages } = await inTurn(() => untilWritten(write))
@@ -236,17 +235,11 @@ export const movePayment = (
   })
 
 /** Captures a payment, which was captured already where its behaviour allows that. Throws an ApiError where its state does not. */
-export const capturePayment = (context: Context, read: Read, scenarios?: Scenarios) => {
-  let plans: Awaited<ReturnType<Scenarios['apply']>> | undefined
-  return changePayment(
+export const capturePayment = (context: Context, read: Read, scenarios?: Scenarios) =>
+  changePayment(
     context,
-    async () => {
-      const found = await read()
-      plans = found && (await scenarios?.apply(found.payment))
-      return found
-    },
-    (payment, now) => {
-      const { capture } = plans?.applied ?? {}
+    read,
+    (payment, now, { capture }) => {
       const change = advance({ ...payment, ...(capture && { capture }) }, 'capture', now)
       const isRepeated =
         statusOf(payment) === 'success' &&
@@ -255,9 +248,8 @@ export const capturePayment = (context: Context, read: Read, scenarios?: Scenari
       if (!change && !isRepeated) throw errors.cannotCapture(statusOf(payment))
       return change
     },
-    { also: () => ({ write: plans?.write }), inTurn: scenarios?.inTurn },
+    { scenarios },
   )
-}
 
 /** The messages of a change, to the webhooks `only` or else to all active ones. Each has the payment as GET returns it to its creator. */
 export async function messagesOf(

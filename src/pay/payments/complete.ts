@@ -1,10 +1,10 @@
 /** Takes a payment to its end, as its user would. */
 import type { Account } from '../../core/account.ts'
-import { findAgreement } from '../agreements/store.ts'
-import { type CardDetails, DECLINED_CARD, MOCK_CARD, submittedCard } from '../card.ts'
+import { cardOfAgreement } from '../agreements/store.ts'
+import { DECLINED_CARD, MOCK_CARD, submittedCard } from '../card.ts'
 import type { Context } from '../context.ts'
 import { changePayment, movePayment } from './commands.ts'
-import { currentByToken, currentPayment } from './due-steps.ts'
+import { currentByToken, reading } from './due-steps.ts'
 import { mockCardOf, type Payment, type Scenario } from './payment.ts'
 import { pursue } from './scenario.ts'
 import type { Trigger } from './transitions.ts'
@@ -23,11 +23,6 @@ export async function findByPageToken({ context, token }: TokenHolder) {
 /** Moves the web payment with this token. Undefined if there is none; not moved if its state does not allow it. */
 export const moveByToken = (holder: TokenHolder, trigger: Trigger) =>
   movePayment(holder.context, () => findByPageToken(holder), trigger)
-
-const reading = (context: Context, account: Account, payment_id: string) => async () => {
-  const payment = await currentPayment(context, account, payment_id)
-  return payment && { account, payment }
-}
 
 /** Moves a payment of the account. Undefined if there is none; not moved if its state does not allow it. */
 export const moveOf = (context: Context, account: Account, payment_id: string, trigger: Trigger) =>
@@ -49,14 +44,9 @@ export async function carryOut(
   )
 }
 
-async function cardFor(
-  { database }: Context,
-  payment: Payment,
-  { scenario }: Scenario,
-): Promise<CardDetails | undefined> {
+async function cardFor({ database }: Context, payment: Payment, { scenario }: Scenario) {
   const { agreement_id } = payment.given
-  if (agreement_id)
-    return (await findAgreement(database, payment.room, agreement_id))?.instrument?.card
+  if (agreement_id) return cardOfAgreement(database, payment.room, agreement_id)
   const { cardholder_name = '', expiry_date = '' } = mockCardOf(payment)
   const number = scenario === 'declined' ? DECLINED_CARD : MOCK_CARD
   return submittedCard(number, cardholder_name, expiry_date)

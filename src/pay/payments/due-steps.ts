@@ -2,14 +2,14 @@
 import type { Account } from '../../core/account.ts'
 import { createSharing } from '../../core/gather.ts'
 import type { AccountTime, Database, Statement } from '../../core/ports.ts'
-import { untilWritten } from '../../core/retry.ts'
 import { accountOfRoom } from '../../platform/accounts/store.ts'
-import { findAgreement } from '../agreements/store.ts'
+import { cardOfAgreement } from '../agreements/store.ts'
+import type { CardDetails } from '../card.ts'
 import type { Context } from '../context.ts'
 import { expiry } from '../differences/states.ts'
 import { activeWebhooks } from '../webhooks/store.ts'
-import type { Message, Webhook } from '../webhooks/webhook.ts'
-import { agreementAfter, messagesOf } from './commands.ts'
+import type { Message } from '../webhooks/webhook.ts'
+import { agreementAfter, changePayment, messagesOf } from './commands.ts'
 import { dueStep } from './due.ts'
 import type { Change, Payment } from './payment.ts'
 import { takeStep } from './scenario.ts'
@@ -23,17 +23,19 @@ const ROOMS_AT_ONCE = 100
 const isDue = ({ due_at }: Payment, now: AccountTime): boolean => due_at !== null && due_at <= now
 
 /** The payment as it is by now. undefined when the account has no such payment, or it is gone. */
-export async function currentPayment(
-  context: Context,
-  account: Account,
-  payment_id: string,
-): Promise<Payment | undefined> {
+export async function currentPayment(context: Context, account: Account, payment_id: string) {
   const find = () =>
     findPayment(context.database, account.room, payment_id, context.time.now(account))
   const found = await find()
   if (!found || !isDue(found, context.time.now(account))) return found
   await takeSteps(context, account, payment_id)
   return find()
+}
+
+/** Reads a payment for a change of it, as `currentPayment`. */
+export const reading = (context: Context, account: Account, payment_id: string) => async () => {
+  const payment = await currentPayment(context, account, payment_id)
+  return payment && { account, payment }
 }
 
 /** As `findByToken`, and the payment as it is by now. */
@@ -94,11 +96,15 @@ function doBatch(context: Context, { room }: Account): Promise<void> {
     const payments = await findDue(database, room, now, limit)
     // Steps that follow from these come before those of the next batch.
     const until = payments.length < limit ? now : (payments.at(-1)?.due_at ?? now)
-    const plan = await planOf(context, payments, until, webhooks)
-    const written = await context.deliveries
-      .write(room, plan.statements, plan.messages)
-      .catch(() => false)
-    if (written) return context.deliveries.deliver(plan.messages)
+    const changes = await changesUntil(context, payments, until)
+    const statements: Statement[] = []
+    const messages: Message[] = []
+    for (const change of changes) {
+      statements.push(savePayment(change), ...(await agreementAfter(database, change)))
+      messages.push(...(await messagesOf(context, change, webhooks)))
+    }
+    const written = await context.deliveries.write(room, statements, messages).catch(() => false)
+    if (written) return context.deliveries.deliver(messages)
     // One of them has changed meanwhile, or the messages of all find no space.
     for (const { payment_id } of payments) await takeSteps(context, account, payment_id)
   })
@@ -106,52 +112,34 @@ function doBatch(context: Context, { room }: Account): Promise<void> {
 
 /** Takes all steps of one payment that are due by now, unless another request was faster. */
 async function takeSteps(context: Context, account: Account, payment_id: string): Promise<void> {
-  const { database, deliveries, time } = context
-  const { room } = account
-  const { messages } = await untilWritten(async () => {
-    const now = time.now(account)
-    const payment = await findPayment(database, room, payment_id, now)
-    if (!payment || !isDue(payment, now)) return { messages: [] }
-    const webhooks = await activeWebhooks(database, room)
-    const plan = await planOf(context, [payment], now, webhooks)
-    return (await deliveries.write(room, plan.statements, plan.messages)) ? plan : undefined
-  })
-  await deliveries.deliver(messages)
+  const { database, time } = context
+  let card: CardDetails | undefined
+  const read = async () => {
+    const payment = await findPayment(database, account.room, payment_id, time.now(account))
+    card = payment && (await cardOf(context, payment))
+    return payment && { account, payment }
+  }
+  const take = (payment: Payment, now: AccountTime) =>
+    isDue(payment, now) ? takeStep(payment, card) : undefined
+  // Time is the cause, and not the request that finds the step due.
+  const own = { ...context, recordEffects: undefined }
+  while ((await changePayment(own, read, take))?.moved);
 }
 
-type Plan = { statements: Statement[]; messages: Message[] }
-
 /** What the payments owe up to `until`, with the steps that follow from it, in the order of time. */
-async function planOf(
-  context: Context,
-  payments: Payment[],
-  until: AccountTime,
-  webhooks: Webhook[],
-): Promise<Plan> {
+async function changesUntil(context: Context, payments: Payment[], until: AccountTime) {
   const changes: Change[] = []
   for (let payment of payments)
     while (isDue(payment, until)) {
-      const change = await stepOf(context, payment)
+      const change = takeStep(payment, await cardOf(context, payment))
       changes.push(change)
       payment = change.after
     }
-  changes.sort((one, other) => one.at - other.at)
-  const plan: Plan = { statements: [], messages: [] }
-  for (const change of changes) {
-    plan.statements.push(savePayment(change), ...(await agreementAfter(context.database, change)))
-    plan.messages.push(...(await messagesOf(context, change, webhooks)))
-  }
-  return plan
+  return changes.sort((one, other) => one.at - other.at)
 }
 
-/** The step that is due, at the time at which it is. */
-async function stepOf({ database }: Context, payment: Payment): Promise<Change> {
-  const { room, given, payment_id } = payment
-  const due = dueStep(payment)
-  const agreement =
-    due?.step === 'charge' && (await findAgreement(database, room, given.agreement_id ?? ''))
-  const card = agreement ? agreement.instrument?.card : undefined
-  const change = due && takeStep(payment, due, card)
-  if (!change) throw new Error(`payment ${payment_id} owes no step`)
-  return change
-}
+/** The card of a charge that is due. */
+const cardOf = async ({ database }: Context, payment: Payment): Promise<CardDetails | undefined> =>
+  dueStep(payment)?.step === 'charge'
+    ? cardOfAgreement(database, payment.room, payment.given.agreement_id)
+    : undefined

@@ -58,10 +58,7 @@ export function checkMode(payment: NewPayment, { behaviour }: Pick<ModeRules, 'b
  * Specification, *POST /v1/payments*: return_url must be https. FARTHING_RETURN_HOSTS can allow http for some hosts.
  * It goes into a Location header, so it must also be a valid URL without white space.
  */
-function returnUrlProblem(
-  text: string,
-  { behaviour, returnHosts, isLibrary }: ModeRules,
-): string | undefined {
+function returnUrlProblem(text: string, { behaviour, returnHosts, isLibrary }: ModeRules) {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the rule is about control characters
   if (/[\s\u0000-\u001f\u007f-\u009f]/.test(text))
     return 'must not contain white space or control characters'

@@ -52,22 +52,13 @@ export type Scenario = {
   refund?: 'held'
 }
 
+const ofScenario = ['scenario', 'can_retry', 'hold', 'confirm', 'capture', 'refund'] as const
+
 /** The scenario in a plan, in a request or of a payment. */
-export const scenarioIn = ({
-  scenario,
-  can_retry,
-  hold,
-  confirm,
-  capture,
-  refund,
-}: Scenario): Scenario => ({
-  ...(scenario && { scenario }),
-  ...(can_retry !== undefined && { can_retry }),
-  ...(hold && { hold }),
-  ...(confirm === false && { confirm }),
-  ...(capture && { capture }),
-  ...(refund && { refund }),
-})
+export const scenarioIn = (from: Scenario): Scenario =>
+  Object.fromEntries(
+    ofScenario.filter(name => from[name] !== undefined).map(name => [name, from[name]]),
+  )
 
 /** Specification, *Payment events*. `at` is in milliseconds. */
 export type PaymentEvent = {

@@ -1,10 +1,10 @@
 import type { Behaviour } from '../../core/account.ts'
 import * as errors from '../../core/errors.ts'
+import { isStorable } from '../../core/values.ts'
 import { fold } from '../../platform/database/fold.ts'
 import {
   checkLimit,
   isObject,
-  isStorable,
   type Json,
   readFields,
   STORABLE_RULE,
@@ -17,6 +17,7 @@ import {
   ignoredSetUp,
   readsAgreementFirst,
   refusedSource,
+  refusesBlankPrefilled,
 } from '../differences/creating.ts'
 import { largestInteger, wordedError } from '../differences/errors.ts'
 import {
@@ -163,7 +164,8 @@ export function readTypes(fields: Fields, body: Json, behaviour: Behaviour) {
   const language = fields.choice<Language>('language') ?? 'en'
   const delayed_capture = fields.boolean('delayed_capture')
   const email = fields.optionalText('email')
-  const prefilled = readPrefilled(fields)
+  const isBlankRefused = mode === 'agreement' && refusesBlankPrefilled[behaviour]
+  const prefilled = readPrefilled(fields, isBlankRefused)
   const metadata = fields.object('metadata')
   return {
     amount,
@@ -189,11 +191,7 @@ function readReturnUrl(fields: Fields, behaviour: Behaviour): string | undefined
   return text === undefined || blankReturnUrl[behaviour](text) ? undefined : text
 }
 
-function readAgreementPaymentType(
-  fields: Fields,
-  isAllowed: boolean,
-  behaviour: Behaviour,
-): AgreementPaymentType | undefined {
+function readAgreementPaymentType(fields: Fields, isAllowed: boolean, behaviour: Behaviour) {
   const name = 'agreement_payment_type'
   if (fields.filledText(name) === undefined) return undefined
   if (!isAllowed) throw wordedError[behaviour](errors.notAllowed(name, WITHOUT_AGREEMENT))
@@ -202,7 +200,8 @@ function readAgreementPaymentType(
 
 export const WITHOUT_AGREEMENT = 'without set_up_agreement or authorisation_mode agreement'
 
-function readPrefilled(fields: Fields): Prefilled | undefined {
+/** Blank details are undefined; `{}` where they have a text and `isBlankRefused`. */
+function readPrefilled(fields: Fields, isBlankRefused: boolean): Prefilled | undefined {
   const name = 'prefilled_cardholder_details'
   const value = fields.optionalObject(name)
   if (!value) return undefined
@@ -210,7 +209,10 @@ function readPrefilled(fields: Fields): Prefilled | undefined {
   const cardholder_name = details.optionalText('cardholder_name')
   const address = details.optionalObject('billing_address')
   const billing_address = address && readAddress(address)
-  if (cardholder_name === undefined && !billing_address) return undefined
+  if (cardholder_name === undefined && !billing_address) {
+    const texts = [value.cardholder_name, ...ADDRESS_LINES.map(name => address?.[name])]
+    return isBlankRefused && texts.some(text => typeof text === 'string') ? {} : undefined
+  }
   return {
     ...(cardholder_name !== undefined && { cardholder_name }),
     ...(billing_address && { billing_address }),

@@ -64,19 +64,6 @@ export const payment = object(
   sometimesPresent,
 )
 
-/** A payment in search results: without the links that carry a token. */
-const foundPayment = object(
-  'FoundPayment',
-  {
-    ...alwaysPresent,
-    _links: {
-      ...object('FoundPaymentLinks', alwaysLinked, linkedByState),
-      description: 'A link that does not apply is absent, and so is every link with a token',
-    },
-  },
-  sometimesPresent,
-)
-
 const { href, method, type, params } = postLinkSchema.properties
 const anyPostLink = object(
   'PostLink',
@@ -103,9 +90,19 @@ export const paymentIn: Decision<Titled> = {
   ),
 }
 
-/** The same for search results. */
+/** The same for search results: without the links that carry a token. */
 export const foundPaymentIn: Decision<Titled> = {
-  specification: foundPayment,
+  specification: object(
+    'FoundPayment',
+    {
+      ...alwaysPresent,
+      _links: {
+        ...object('FoundPaymentLinks', alwaysLinked, linkedByState),
+        description: 'A link that does not apply is absent, and so is every link with a token',
+      },
+    },
+    sometimesPresent,
+  ),
   'govuk-pay': object(
     'FoundPayment',
     {

@@ -1,10 +1,11 @@
 import type { FastifyRequest } from 'fastify'
+import type { Behaviour } from '../../core/account.ts'
 import * as errors from '../../core/errors.ts'
 import type { Database } from '../../core/ports.ts'
 import { findPage } from '../../platform/database/select.ts'
 import { addressesOf } from '../../platform/http/addresses.ts'
 import { JSON_TYPE } from '../../platform/http/body.ts'
-import { type Endpoint, pathParam } from '../../platform/http/endpoint.ts'
+import { api, type Endpoint, pathParam } from '../../platform/http/endpoint.ts'
 import { PENCE_RULE } from '../../platform/http/fields.ts'
 import { longJson } from '../../platform/http/long-json.ts'
 import {
@@ -17,14 +18,13 @@ import {
 } from '../../platform/http/openapi.ts'
 import { recordEffectsOf } from '../../platform/http/request-state.ts'
 import { pageOf, readSearch } from '../../platform/http/search.ts'
-import { bodyOf } from '../body.ts'
 import { type Context, contextOf } from '../context.ts'
 import { oldestWithKey, unknownSetUp, usedKey } from '../differences/creating.ts'
 import { wordsOf } from '../differences/difference.ts'
 import { otherBody, wordedError } from '../differences/errors.ts'
 import { pageLinks } from '../differences/reading.ts'
 import { chargeDelay, eventsOfRefunds, secondCapture } from '../differences/states.ts'
-import type { Refusals } from '../refusals.ts'
+import { bodyOf, type Refusals } from '../refusals.ts'
 import { resultPage } from '../result-page.ts'
 import { authorise } from './authorise.ts'
 import { capturePayment, createPayment, movePayment, type ScenariosOf } from './commands.ts'
@@ -68,25 +68,22 @@ export const paymentId = pathParameter(
 
 const codes = errors.fieldCodes.payment
 
+const keyParameter = (behaviour: Behaviour) => ({
+  name: 'Idempotency-Key',
+  in: 'header' as const,
+  description: `Ensures that a payment is created only once. The second use: ${wordsOf(usedKey, behaviour)} The key is kept: ${wordsOf(oldestWithKey, behaviour)} A request that is refused with 4xx uses no key up, unless a plan refuses it after it was done. After a 5xx, or without a response, the payment may exist: send the request again, and the answer says whether it does`,
+  schema: { ...idempotencyKey, examples: ['boat-1187-try-1'] },
+})
+
+const ORDER_OF_CHECKS =
+  'Checks run in this order: the type of every field, and whether agreement_id and agreement_payment_type belong to the mode; every limit; the format of the Idempotency-Key; what the authorisation_mode requires and forbids; whether the key was used. The response reports the first problem found.'
+
 const create = (context: Context, scenariosOf: ScenariosOf): Endpoint => ({
-  method: 'POST',
-  path: '/v1/payments',
-  area: 'api',
-  operationId: 'createPayment',
-  summary: 'Create a payment',
+  ...api('POST', '/v1/payments', 'createPayment', 'Create a payment'),
   accepts: 'json',
   docs: behaviour => ({
-    description: `In web mode, send the user's browser to \`next_url\`, and read the payment when the browser is back at \`return_url\`. In moto_api mode, post the card to \`/v1/auth\` with the one_time_token of \`auth_url_post\`. A payment in agreement mode: ${wordsOf(chargeDelay, behaviour)}
-
-Checks run in this order: the type of every field, and whether agreement_id and agreement_payment_type belong to the mode; every limit; the format of the Idempotency-Key; what the authorisation_mode requires and forbids; whether the key was used. The response reports the first problem found.`,
-    parameters: [
-      {
-        name: 'Idempotency-Key',
-        in: 'header',
-        description: `Ensures that a payment is created only once. The second use: ${wordsOf(usedKey, behaviour)} The key is kept: ${wordsOf(oldestWithKey, behaviour)} A request that is refused with 4xx uses no key up, unless a plan refuses it after it was done. After a 5xx, or without a response, the payment may exist: send the request again, and the answer says whether it does`,
-        schema: { ...idempotencyKey, examples: ['boat-1187-try-1'] },
-      },
-    ],
+    description: `In web mode, send the user's browser to \`next_url\`, and read the payment when the browser is back at \`return_url\`. In moto_api mode, post the card to \`/v1/auth\` with the one_time_token of \`auth_url_post\`. A payment in agreement mode: ${wordsOf(chargeDelay, behaviour)}\n\n${ORDER_OF_CHECKS}`,
+    parameters: [keyParameter(behaviour)],
     requestBody: requestBody(newPayment),
     responses: {
       ...(usedKey[behaviour]('agreement') === 'repeats' && {
@@ -143,12 +140,8 @@ Checks run in this order: the type of every field, and whether agreement_id and 
 })
 
 const search = ({ database, time, config }: Context): Endpoint => ({
-  method: 'GET',
-  path: '/v1/payments',
-  area: 'api',
-  operationId: 'searchPayments',
+  ...api('GET', '/v1/payments', 'searchPayments', 'Search payments'),
   search: paymentSearches.specification,
-  summary: 'Search payments',
   docs: behaviour => ({
     description:
       "The account's payments of the last 7 days, newest first. Blank parameters count as absent; of a repeated one the first counts. Payments are never settled, so a filter on the settled date finds nothing.",
@@ -163,7 +156,7 @@ const search = ({ database, time, config }: Context): Endpoint => ({
     const now = time.now(account)
     const conditions = searchConditions(query, account, now)
     const total = quickTotal(query, account, now)
-    const result = await findPage(database, paymentRows, conditions, query, total)
+    const result = await findPage(database, paymentRows, conditions, { ...query, total })
     const page = pageOf(query, result, addressesOf(request, config), (payment, addresses) =>
       presentFound(paymentAt(payment, now), addresses),
     )
@@ -172,11 +165,7 @@ const search = ({ database, time, config }: Context): Endpoint => ({
 })
 
 const read = (context: Context): Endpoint => ({
-  method: 'GET',
-  path: '/v1/payments/{payment_id}',
-  area: 'api',
-  operationId: 'readPayment',
-  summary: 'Read a payment',
+  ...api('GET', '/v1/payments/{payment_id}', 'readPayment', 'Read a payment'),
   docs: behaviour => ({
     parameters: [paymentId],
     responses: { 200: json('The payment', paymentIn[behaviour]) },
@@ -192,11 +181,12 @@ const read = (context: Context): Endpoint => ({
 type RefundsOf = (database: Database, payment_id: string) => AsyncIterable<Refund>
 
 const listEvents = (context: Context, refundsOf: RefundsOf): Endpoint => ({
-  method: 'GET',
-  path: '/v1/payments/{payment_id}/events',
-  area: 'api',
-  operationId: 'listPaymentEvents',
-  summary: 'Read the history of a payment',
+  ...api(
+    'GET',
+    '/v1/payments/{payment_id}/events',
+    'listPaymentEvents',
+    'Read the history of a payment',
+  ),
   docs: behaviour => ({
     description: `Refunds: ${wordsOf(eventsOfRefunds, behaviour)}`,
     parameters: [paymentId],
@@ -216,11 +206,7 @@ const listEvents = (context: Context, refundsOf: RefundsOf): Endpoint => ({
 })
 
 const cancel = (context: Context): Endpoint => ({
-  method: 'POST',
-  path: '/v1/payments/{payment_id}/cancel',
-  area: 'api',
-  operationId: 'cancelPayment',
-  summary: 'Cancel a payment',
+  ...api('POST', '/v1/payments/{payment_id}/cancel', 'cancelPayment', 'Cancel a payment'),
   docs: () => ({
     description:
       'Allowed until it has ended, but not while a payment with an agreement waits for its charge. It becomes cancelled, with the code P0040. A body is ignored.',
@@ -236,11 +222,7 @@ const cancel = (context: Context): Endpoint => ({
 })
 
 const capture = (context: Context, scenariosOf: ScenariosOf): Endpoint => ({
-  method: 'POST',
-  path: '/v1/payments/{payment_id}/capture',
-  area: 'api',
-  operationId: 'capturePayment',
-  summary: 'Capture a payment',
+  ...api('POST', '/v1/payments/{payment_id}/capture', 'capturePayment', 'Capture a payment'),
   docs: behaviour => ({
     description: `Allowed while its status is capturable, which a payment with \`delayed_capture\` reaches when it is authorised. It becomes success. A second capture: ${wordsOf(secondCapture, behaviour)} A body is ignored.`,
     parameters: [paymentId],

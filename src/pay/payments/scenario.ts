@@ -4,7 +4,7 @@ import type { AccountTime } from '../../core/ports.ts'
 import type { CardDetails } from '../card.ts'
 import { captureDelay, cardAuthorisedBy, chargeDelay } from '../differences/states.ts'
 import { advance } from './advance.ts'
-import type { DueStep } from './due.ts'
+import { dueStep } from './due.ts'
 import {
   type AuthorisationMode,
   type Change,
@@ -49,12 +49,7 @@ function wayTo({ given }: Payment, { scenario = 'success', confirm }: Scenario):
  * Takes a payment to the end of a scenario, in one change: a web payment by the steps of its pages, any other by
  * `card`. Returns undefined where its state has no way there. `now` is in milliseconds.
  */
-export function pursue(
-  payment: Payment,
-  wanted: Scenario,
-  now: AccountTime,
-  card?: CardDetails,
-): Change | undefined {
+export function pursue(payment: Payment, wanted: Scenario, now: AccountTime, card?: CardDetails) {
   const { can_retry } = wanted
   const way = wayTo(payment, wanted)
   let change: Change | undefined
@@ -68,20 +63,23 @@ export function pursue(
   return change
 }
 
-/** Takes the step that time owes the payment, at the time at which it is due. A charge is by `card`. */
-export function takeStep(
-  payment: Payment,
-  { at, step }: DueStep,
-  card: CardDetails | undefined,
-): Change | undefined {
-  const { scenario, capture } = payment
-  if (step === 'charge') return pursue(payment, { ...(scenario && { scenario }) }, at, card)
-  if (step === 'expiry') return advance(payment, 'expire', at)
-  return advance(payment, capture === 'error' ? 'fail_capture' : 'confirm_capture', at)
+/**
+ * Takes the step that time owes the payment, at the time at which it is due. A charge is by `card`. Throws where it owes
+ * none, which is a bug.
+ */
+export function takeStep(payment: Payment, card: CardDetails | undefined): Change {
+  const due = dueStep(payment)
+  const triggers = {
+    expiry: 'expire',
+    capture: payment.capture === 'error' ? 'fail_capture' : 'confirm_capture',
+  } as const
+  const change =
+    due?.step === 'charge'
+      ? pursue(payment, payment, due.at, card)
+      : due && advance(payment, triggers[due.step], due.at)
+  if (!change) throw new Error(`payment ${payment.payment_id} owes no step`)
+  return change
 }
-
-/** What is wrong with the wanted end. `rule` completes the sentence that begins with the field. */
-type Impossible = { field: keyof Scenario; rule: string }
 
 /** What is known of the payment. Without a mode or behaviour, only what no payment can do counts. */
 type Known = { mode?: AuthorisationMode | undefined; behaviour?: Behaviour | undefined }
@@ -89,11 +87,8 @@ type Known = { mode?: AuthorisationMode | undefined; behaviour?: Behaviour | und
 const ONLY_GOVUK_PAY =
   'must be absent: an account that behaves as the specification has no such state'
 
-/** Why no such payment can end so; undefined if one can. */
-export function impossibleFor(
-  { mode, behaviour = 'govuk-pay' }: Known,
-  wanted: Scenario,
-): Impossible | undefined {
+/** Why no such payment can end so; undefined if one can. `rule` completes the sentence that begins with the field. */
+export function impossibleFor({ mode, behaviour = 'govuk-pay' }: Known, wanted: Scenario) {
   const { scenario } = wanted
   const possible = mode === undefined ? choices : scenariosOf[mode]
   const isNo = (only: AuthorisationMode) => mode !== undefined && mode !== only

@@ -3,7 +3,7 @@ import type { Account } from '../../core/account.ts'
 import type { AccountTime, Value } from '../../core/ports.ts'
 import { digits, oneOf, textUpTo } from '../../core/values.ts'
 import { containing, fold, groupOf } from '../../platform/database/fold.ts'
-import { type Condition, ifGiven, where } from '../../platform/database/select.ts'
+import { ifGiven, where } from '../../platform/database/select.ts'
 import { parameter } from '../../platform/http/query.ts'
 import { plainText } from '../../platform/http/schema.ts'
 import {
@@ -74,11 +74,7 @@ export const paymentSearches: Decision<SearchKind> = {
 }
 
 /** The conditions of a search for payments of the account that are not gone at `now`, in milliseconds. */
-export function searchConditions(
-  search: Search,
-  { room, behaviour }: Account,
-  now: AccountTime,
-): Condition[] {
+export function searchConditions(search: Search, { room, behaviour }: Account, now: AccountTime) {
   const { filters } = search
   const equal = (column: string, value: Value | undefined) => ifGiven(`${column} = ?`, value)
   const part = (column: string, value: string | undefined) =>
@@ -101,11 +97,7 @@ export function searchConditions(
 }
 
 /** A fast query of the total of a search by account and time alone; undefined for any other search. */
-export function quickTotal(
-  search: Search,
-  { room, behaviour }: Account,
-  now: AccountTime,
-): Condition | undefined {
+export function quickTotal(search: Search, { room, behaviour }: Account, now: AccountTime) {
   const { from_date, to_date, ...others } = search.filters
   if (Object.keys(others).length > 0) return undefined
   const { from = '', until = AFTER } = createdRange(search, findsFromDate[behaviour])

@@ -2,9 +2,9 @@ import type { Account, Behaviour } from '../../core/account.ts'
 import { notRefundable, paymentNotFound, refundAmountMismatch } from '../../core/errors.ts'
 import type { Context } from '../context.ts'
 import { unknownRefunded } from '../differences/errors.ts'
-import { changePayment, type Scenarios, type Write } from '../payments/commands.ts'
-import { currentPayment } from '../payments/due-steps.ts'
-import { behaviourOf, type Payment, type Scenario } from '../payments/payment.ts'
+import { changePayment, type Scenarios } from '../payments/commands.ts'
+import { reading } from '../payments/due-steps.ts'
+import { behaviourOf, type Payment } from '../payments/payment.ts'
 import {
   completeHeld,
   type NewRefund,
@@ -33,29 +33,19 @@ export async function createRefund(
   const { amount } = refund
   const refund_id = newId(now, room)
   const made: Refund = { refund_id, payment_id, room, amount, scenario: 'success' }
-  let write: Write | undefined
   const result = await changePayment(
     context,
-    async () => {
-      const payment = await currentPayment(context, account, payment_id)
-      const plans = payment && (await scenarios?.apply(payment))
-      made.scenario = plannedEnd(plans?.applied)
-      write = plans?.write
-      return payment && { payment, account }
-    },
-    payment => {
+    reading(context, account, payment_id),
+    (payment, _, applied) => {
       checkRefundable(payment, refund)
+      made.scenario = applied.refund ?? (applied.scenario === 'error' ? 'error' : 'success')
       return refundPayment(payment, amount, now, made.scenario)
     },
-    { also: () => ({ statements: [insertRefund(made)], write }), inTurn: scenarios?.inTurn },
+    { also: () => [insertRefund(made)], scenarios },
   )
   if (!result)
     throw paymentNotFound(unknownRefunded[account.behaviour](refund.available !== undefined))
   return { ...made, behaviour: behaviourOf(result.payment) }
-}
-
-function plannedEnd({ scenario, refund }: Scenario = {}): Refund['scenario'] {
-  return refund ?? (scenario === 'error' ? 'error' : 'success')
 }
 
 /** The most refunds that one commit completes: each may have messages. */
@@ -68,17 +58,18 @@ export async function completeRefunds(
   payment_id: string,
   scenario: RefundScenario,
 ): Promise<boolean> {
+  const read = reading(context, account, payment_id)
   for (let any = false; ; any = true) {
     let held: Refund[] = []
     const result = await changePayment(
       context,
       async () => {
-        const payment = await currentPayment(context, account, payment_id)
+        const found = await read()
         held = await heldRefundsOf(context.database, payment_id, AT_ONCE)
-        return payment && { account, payment }
+        return found
       },
       (payment, now) => (held.length > 0 ? completeHeld(payment, held, scenario, now) : undefined),
-      { also: () => ({ statements: held.map(each => endRefund(each, scenario)) }) },
+      { also: () => held.map(each => endRefund(each, scenario)) },
     )
     if (!result?.moved) return any
   }

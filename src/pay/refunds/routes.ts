@@ -1,8 +1,10 @@
+import type { FastifyRequest } from 'fastify'
+import type { Behaviour } from '../../core/account.ts'
 import * as errors from '../../core/errors.ts'
 import { findPage, where } from '../../platform/database/select.ts'
 import { addressesOf } from '../../platform/http/addresses.ts'
 import { JSON_TYPE } from '../../platform/http/body.ts'
-import { type Endpoint, pathParam } from '../../platform/http/endpoint.ts'
+import { api, type Endpoint, pathParam } from '../../platform/http/endpoint.ts'
 import { PENCE_RULE } from '../../platform/http/fields.ts'
 import { json, pathParameter, requestBody, searchDocs } from '../../platform/http/openapi.ts'
 import {
@@ -13,13 +15,13 @@ import {
   type SearchKind,
   settledBetween,
 } from '../../platform/http/search.ts'
-import { bodyOf } from '../body.ts'
 import { type Context, contextOf } from '../context.ts'
 import { otherBody, unknownRefunded } from '../differences/errors.ts'
 import { findsFromDate } from '../differences/searching.ts'
 import type { ScenariosOf } from '../payments/commands.ts'
 import { behaviourOf } from '../payments/payment.ts'
 import { paymentId, paymentInPath } from '../payments/routes.ts'
+import { bodyOf } from '../refusals.ts'
 import { resultPage, shownPage } from '../result-page.ts'
 import { oldestKept } from '../retention.ts'
 import { createRefund } from './commands.ts'
@@ -53,11 +55,7 @@ export const refundEndpoints = (context: Context, scenariosOf: ScenariosOf): End
 const codes = errors.fieldCodes.refund
 
 const create = (context: Context, scenariosOf: ScenariosOf): Endpoint => ({
-  method: 'POST',
-  path: '/v1/payments/{payment_id}/refunds',
-  area: 'api',
-  operationId: 'refundPayment',
-  summary: 'Refund a payment',
+  ...api('POST', '/v1/payments/{payment_id}/refunds', 'refundPayment', 'Refund a payment'),
   accepts: 'json',
   docs: behaviour => ({
     description:
@@ -82,23 +80,28 @@ const create = (context: Context, scenariosOf: ScenariosOf): Endpoint => ({
     const { account } = request
     const body = bodyOf(request, 'P0697', ['amount'])
     const refund = readNewRefund(body, account.behaviour)
-    const addresses = addressesOf(request, context.config)
     const payment_id = pathParam(request, 'payment_id')
     const scenarios = scenariosOf(request)
     const own = contextOf(request, context)
     const made = await createRefund(own, { account, payment_id, refund, scenarios })
     void reply.code(202)
-    const now = context.time.now(account)
-    return presentCreated(made, { behaviour: made.behaviour, now, addresses })
+    return presentCreated(made, shownTo(request, context, made.behaviour))
   },
 })
 
+const shownTo = (request: FastifyRequest, { time, config }: Context, behaviour: Behaviour) => ({
+  behaviour,
+  now: time.now(request.account),
+  addresses: addressesOf(request, config),
+})
+
 const list = (context: Context): Endpoint => ({
-  method: 'GET',
-  path: '/v1/payments/{payment_id}/refunds',
-  area: 'api',
-  operationId: 'listRefunds',
-  summary: 'List the refunds of a payment',
+  ...api(
+    'GET',
+    '/v1/payments/{payment_id}/refunds',
+    'listRefunds',
+    'List the refunds of a payment',
+  ),
   isLong: true,
   docs: behaviour => ({
     parameters: [paymentId],
@@ -108,23 +111,17 @@ const list = (context: Context): Endpoint => ({
   handler: async request => {
     const payment = await paymentInPath(request, context, 'P0800')
     const { payment_id } = payment
-    const now = context.time.now(request.account)
-    const addresses = addressesOf(request, context.config)
-    const shown = { behaviour: behaviourOf(payment), now, addresses }
+    const shown = shownTo(request, context, behaviourOf(payment))
     async function* refunds() {
       for await (const refund of allRefundsOf(context.database, payment_id))
         yield presentRefund(refund, shown)
     }
-    return presentAll(payment_id, refunds(), addresses)
+    return presentAll(payment_id, refunds(), shown.addresses)
   },
 })
 
 const read = (context: Context): Endpoint => ({
-  method: 'GET',
-  path: '/v1/payments/{payment_id}/refunds/{refund_id}',
-  area: 'api',
-  operationId: 'readRefund',
-  summary: 'Read a refund',
+  ...api('GET', '/v1/payments/{payment_id}/refunds/{refund_id}', 'readRefund', 'Read a refund'),
   docs: behaviour => ({
     parameters: [paymentId, pathParameter('refund_id', 'A refund of this payment')],
     responses: { 200: json('The refund', refundIn[behaviour]) },
@@ -132,25 +129,16 @@ const read = (context: Context): Endpoint => ({
   }),
   handler: async request => {
     const payment = await paymentInPath(request, context, 'P0700')
-    const found = await findRefund(
-      context.database,
-      payment.payment_id,
-      pathParam(request, 'refund_id'),
-    )
+    const refund_id = pathParam(request, 'refund_id')
+    const found = await findRefund(context.database, payment.payment_id, refund_id)
     if (!found) throw errors.refundNotFound()
-    const now = context.time.now(request.account)
-    const addresses = addressesOf(request, context.config)
-    return presentRefund(found, { behaviour: behaviourOf(payment), now, addresses })
+    return presentRefund(found, shownTo(request, context, behaviourOf(payment)))
   },
 })
 
-const search = ({ database, time, config }: Context): Endpoint => ({
-  method: 'GET',
-  path: '/v1/refunds',
-  area: 'api',
-  operationId: 'searchRefunds',
+const search = (context: Context): Endpoint => ({
+  ...api('GET', '/v1/refunds', 'searchRefunds', 'Search refunds'),
   search: refundSearch,
-  summary: 'Search refunds',
   docs: behaviour => ({
     description:
       "The refunds of the account's payments of the last 7 days, newest first. Payments are never settled, so a filter on the settled date finds nothing.",
@@ -158,17 +146,17 @@ const search = ({ database, time, config }: Context): Endpoint => ({
   }),
   handler: async request => {
     const query = readSearch(request.query, refundSearch)
-    const now = time.now(request.account)
+    const { behaviour, room } = request.account
+    const shown = shownTo(request, context, behaviour)
     const conditions = [
-      where('account = ?', request.account.room),
-      where('payment_id >= ?', oldestKept(now, request.account.behaviour)),
-      ...createdBetween(query, 'refund_id', findsFromDate[request.account.behaviour]),
+      where('account = ?', room),
+      where('payment_id >= ?', oldestKept(shown.now, behaviour)),
+      ...createdBetween(query, 'refund_id', findsFromDate[behaviour]),
       ...settledBetween(query),
     ]
-    const result = await findPage(database, refundRows, conditions, query)
-    const { behaviour } = request.account
-    const page = pageOf(query, result, addressesOf(request, config), (each, addresses) =>
-      presentFound(each, { behaviour, now, addresses }),
+    const result = await findPage(context.database, refundRows, conditions, query)
+    const page = pageOf(query, result, shown.addresses, (each, addresses) =>
+      presentFound(each, { ...shown, addresses }),
     )
     return shownPage(page, behaviour)
   },

@@ -119,7 +119,7 @@ export async function deliverMessage(
         ...following[sendable.sent_as],
         keepsAnswer: record !== undefined,
       }
-      const { result, attempted } = await attempt(ports, account, sendable, post, due)
+      const { result, attempted } = await attempt(ports, sendable, post, due)
       made = attempted
       onAttempt?.(attempted)
       const { cause, answer, redirected, ...rest } = result
@@ -144,11 +144,12 @@ export async function deliverMessage(
 /** An attempt to deliver a message, before it is masked. The body of the response may still be arriving. */
 export type RawAttempt = Awaited<ReturnType<typeof attempt>>['attempted']
 
+type Sent = Omit<Message, 'created' | 'body' | 'sent_as'> & { account: Account }
+
 /** Sends a message once. Returns the result, and the attempt for the record. */
 export async function attempt(
   { send, time }: Pick<Ports, 'send' | 'time'>,
-  account: Account,
-  { webhook_id, message_id, payment_id, event_type }: Omit<Message, 'created' | 'body' | 'sent_as'>,
+  { account, webhook_id, message_id, payment_id, event_type }: Sent,
   { keepsAnswer = false, ...post }: Post,
   due?: AccountTime,
 ) {

@@ -2,12 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Account } from '../../core/account.ts'
 import { DELIVERING_BYTES } from '../../core/budgets.ts'
 import { overloaded } from '../../core/errors.ts'
-import { inSizes } from '../../core/gather.ts'
+import { createSharing, inSizes } from '../../core/gather.ts'
 import { currentOwner, resting } from '../../core/guests.ts'
 import type { Database, MachineTime, Statement } from '../../core/ports.ts'
 import { createShares } from '../../core/shares.ts'
+import { accountOfRoom } from '../../platform/accounts/store.ts'
 import { attempts } from '../differences/messages.ts'
-import { sendingAgain } from './again.ts'
 import {
   type AtDatabase,
   CLAIM_MS,
@@ -16,7 +16,16 @@ import {
   type DeliveryPorts,
   deliverMessage,
 } from './attempts.ts'
-import { claimMessage, insertMessages, oldestUnsent, webhooksToRecover } from './message-store.ts'
+import {
+  bodyOfMessage,
+  claimMessage,
+  dueMessages,
+  insertMessages,
+  oldestUnsent,
+  takeDue,
+  webhooksToRecover,
+  webhooksWithDue,
+} from './message-store.ts'
 import type { Message } from './webhook.ts'
 
 /**
@@ -83,25 +92,15 @@ export function createDeliveries(ports: DeliveryPorts): Deliveries {
   return {
     ...sendingAgain(ports, atDatabase, track),
     async write(room, change, messages, { write = database.write, all } = {}) {
-      if (messages.length === 0) {
-        const isWritten = await write(change)
-        if (isWritten) onChange?.(room)
-        return isWritten
-      }
       const bytes = messages.reduce((sum, { body }) => sum + Buffer.byteLength(body), 0)
       const owner = currentOwner() || room
-      if (!shares.hasSpace(owner, bytes)) throw overloaded()
+      if (bytes > 0 && !shares.hasSpace(owner, bytes)) throw overloaded()
       shares.add(owner, bytes)
       const release = () => shares.add(owner, -bytes)
       const at = time.wall()
-      const claimed = ({ sent_as }: Message) => at + (attempts[sent_as].first ?? CLAIM_MS)
-      const inserts = inSizes(messages).map(part => ({
-        ...insertMessages(part, claimed),
-        ...(all && { expect: part.length }),
-      }))
       let isWritten = false
       try {
-        isWritten = await write([...change, ...inserts])
+        isWritten = await write([...change, ...insertsOf(messages, at, all)])
         return isWritten
       } finally {
         if (!isWritten) release()
@@ -140,6 +139,14 @@ export function createDeliveries(ports: DeliveryPorts): Deliveries {
   }
 }
 
+function insertsOf(messages: readonly Message[], at: MachineTime, all?: true): Statement[] {
+  const claimed = ({ sent_as }: Message) => at + (attempts[sent_as].first ?? CLAIM_MS)
+  return inSizes(messages).map(part => ({
+    ...insertMessages(part, claimed),
+    ...(all && { expect: part.length }),
+  }))
+}
+
 /** Sends a message that no request waits for, unless another instance has claimed it. `at` is when it was written. */
 async function sendLater(
   ports: DeliveryPorts,
@@ -169,5 +176,61 @@ async function recoverWebhook(
     const claim = claimMessage(unsent, time.wall() + claimOf(unsent.sent_as))
     if (!(await atDatabase.claim(claim))) return
     await deliverMessage(ports, unsent, atDatabase)
+  }
+}
+
+/** Messages of an account that are sent again at once. */
+const AGAIN_AT_ONCE = 64
+/** Webhooks that one look of the background finds. */
+const WEBHOOKS_AT_ONCE = 100
+
+/** Sends messages again when they are due, in the time of their account. */
+function sendingAgain(
+  ports: DeliveryPorts,
+  atDatabaseOf: (room: string) => AtDatabase,
+  track: (deliveries: Promise<void>[]) => Promise<void>,
+) {
+  const { database, time, onFault } = ports
+  const inTurn = createSharing<boolean>()
+  const isBusy = new Set<string>()
+  /** Resolves false if nothing is due. */
+  const sendDue = ({ room }: Account): Promise<boolean> =>
+    inTurn(room, async () => {
+      // Callers share a run, and the clock may have moved since.
+      const account = await accountOfRoom(database, room)
+      if (!account) return false
+      const due = await dueMessages(database, room, time.now(account), AGAIN_AT_ONCE)
+      const byWebhook = [...Map.groupBy(due, ({ webhook_id }) => webhook_id).values()]
+      const atDatabase = atDatabaseOf(room)
+      const again = async (group: typeof due) => {
+        for (const each of group) {
+          const { message_id, sent_as, due_at } = each
+          if (!(await atDatabase.claim(takeDue(each, time.wall() + claimOf(sent_as))))) continue
+          const body = await bodyOfMessage(database, message_id)
+          await deliverMessage(ports, { message_id, body }, atDatabase, due_at)
+        }
+      }
+      await track(byWebhook.map(again))
+      return due.length > 0
+    })
+
+  return {
+    async doDue(account: Account): Promise<void> {
+      while (await sendDue(account));
+    },
+    async doAllDue(stop?: AbortSignal): Promise<void> {
+      for (let after: string | undefined = ''; after !== undefined && !stop?.aborted; ) {
+        const webhooks = await webhooksWithDue(database, after, WEBHOOKS_AT_ONCE)
+        for (const { first, webhook_id, ...account } of webhooks) {
+          const { room } = account
+          if (first > time.now(account) || isBusy.has(room)) continue
+          isBusy.add(room)
+          void sendDue(account)
+            .catch(onFault)
+            .finally(() => isBusy.delete(room))
+        }
+        after = webhooks.at(-1)?.webhook_id
+      }
+    },
   }
 }

@@ -1,10 +1,4 @@
-import {
-  ACCOUNT_COLUMNS,
-  type Account,
-  accountIn,
-  type Behaviour,
-  newAccount,
-} from '../../core/account.ts'
+import { ACCOUNT_COLUMNS, type Account, accountIn, newAccount } from '../../core/account.ts'
 import { padded } from '../../core/gather.ts'
 import type { AccountTime, Database, MachineTime, Statement, Time } from '../../core/ports.ts'
 import { livesAt } from '../../platform/accounts/store.ts'
@@ -51,11 +45,7 @@ export type Sendable = MessageOutline & { account: Account; isGone: boolean }
  * the account has expired or was reset since, its webhook counts as inactive: a request that began before the reset may
  * register a webhook after it.
  */
-export async function findSendables(
-  database: Database,
-  ids: string[],
-  time: Time,
-): Promise<(Sendable | undefined)[]> {
+export async function findSendables(database: Database, ids: string[], time: Time) {
   const places = padded(ids)
   const sql = `select ${OUTLINE_COLUMNS}, case when messages.body is null then 0 else 1 end as has_body,
       webhooks.account as webhook_account, ${ACCOUNT_COLUMNS}
@@ -123,28 +113,21 @@ export async function recordAttempts(
 
 /** Ids of the webhooks with a PENDING message whose claim has ended. */
 export async function webhooksToRecover(database: Database, now: MachineTime): Promise<string[]> {
-  const rows = await database.query<{ webhook_id: string }>(
-    `select distinct webhook_id from webhook_messages
-     where status = 'PENDING' and due_at is null and claimed_until <= $1`,
-    [now],
-  )
+  const sql = `select distinct webhook_id from webhook_messages
+    where status = 'PENDING' and due_at is null and claimed_until <= $1`
+  const rows = await database.query<{ webhook_id: string }>(sql, [now])
   return rows.map(({ webhook_id }) => webhook_id)
 }
 
 /** Whether a message of the room is being sent. `now` is the machine's time. */
 export async function isSending(database: Database, room: string, now: MachineTime) {
-  const found = await database.query(
-    `select message_id from webhook_messages join webhooks on webhooks.webhook_id = webhook_messages.webhook_id
-     where webhooks.account = $1 and webhook_messages.status = 'PENDING' and due_at is null and claimed_until > $2 limit 1`,
-    [room, now],
-  )
-  return found.length > 0
+  const sql = `select message_id from ${KEPT}
+    where webhooks.account = $1 and messages.status = 'PENDING' and due_at is null and claimed_until > $2 limit 1`
+  return (await database.query(sql, [room, now])).length > 0
 }
 
-type Unsent = {
-  message_id: string
+type Unsent = Pick<Message, 'message_id' | 'sent_as'> & {
   claimed_until: number
-  sent_as: Behaviour
   body: string | null
 }
 
@@ -160,17 +143,15 @@ export async function oldestUnsent(database: Database, webhook_id: string, now: 
 }
 
 /** Fails its `expect` when another instance has claimed the message first. */
-export function claimMessage(
-  unsent: Pick<Unsent, 'message_id' | 'claimed_until'>,
+export const claimMessage = (
+  { message_id, claimed_until }: Pick<Unsent, 'message_id' | 'claimed_until'>,
   claimedUntil: number,
-): Statement {
-  return {
-    sql: `update webhook_messages set claimed_until = $3
-          where message_id = $1 and claimed_until = $2 and status = 'PENDING'`,
-    values: [unsent.message_id, unsent.claimed_until, claimedUntil],
-    expect: 1,
-  }
-}
+): Statement => ({
+  sql: `update webhook_messages set claimed_until = $3
+        where message_id = $1 and claimed_until = $2 and status = 'PENDING'`,
+  values: [message_id, claimed_until, claimedUntil],
+  expect: 1,
+})
 
 /** null once it is gone, with its payment. */
 export async function bodyOfMessage(database: Database, message_id: string) {
@@ -181,7 +162,7 @@ export async function bodyOfMessage(database: Database, message_id: string) {
   return found?.body ?? null
 }
 
-type Due = { message_id: string; webhook_id: string; due_at: AccountTime; sent_as: Behaviour }
+type Due = Pick<Message, 'message_id' | 'webhook_id' | 'sent_as'> & { due_at: AccountTime }
 
 /** The messages of the account that are to be sent again at `now`: those that were due first. */
 export const dueMessages = (database: Database, room: string, now: AccountTime, limit: number) =>
@@ -263,7 +244,6 @@ type KeptRow = Omit<KeptMessage, InBody> & { webhook_body: string }
 
 const OUTLINE_COLUMNS = `message_id, event_type, payment_id, created, messages.status, attempts, sent_as, due_at,
   webhooks.webhook_id, webhooks.status as webhook_status, webhooks.body as webhook_body`
-const KEPT_COLUMNS = `${OUTLINE_COLUMNS}, messages.body`
 const KEPT = 'webhook_messages messages join webhooks on webhooks.webhook_id = messages.webhook_id'
 
 /** A message without its body, which may have 25 KB. */
@@ -278,8 +258,9 @@ export const outlineRows = {
 
 export const keptRows = {
   from: KEPT,
-  columns: KEPT_COLUMNS,
+  columns: `${OUTLINE_COLUMNS}, messages.body`,
   id: 'message_id',
+  idOf: ({ message_id }: { message_id: string }) => message_id,
   bytes: 'coalesce(octet_length(messages.body), 0) + octet_length(attempts) + 512',
   fromRow: keptFromRow<KeptRow>,
 }

@@ -6,7 +6,7 @@ import type { Ports } from '../../core/ports.ts'
 import { findPage, where } from '../../platform/database/select.ts'
 import { addressesOf } from '../../platform/http/addresses.ts'
 import { JSON_TYPE, jsonBody } from '../../platform/http/body.ts'
-import { type Endpoint, pathParam } from '../../platform/http/endpoint.ts'
+import { api, type Endpoint, pathParam } from '../../platform/http/endpoint.ts'
 import {
   json,
   noContent,
@@ -34,11 +34,6 @@ import {
   webhookSchemas,
 } from './wire.ts'
 
-const webhookSearch = {
-  codes: { invalid: 'P2701', pastEnd: 'P2702' },
-  filters: paging,
-} satisfies Omit<SearchKind, 'path'>
-
 /** Specification, *Webhook management*. `resource` describes the payment in a message under each behaviour. */
 export const webhookEndpoints = (context: Configured, resource: Decision<Schema>): Endpoint[] =>
   endpointsAt('/v1/webhooks', context, resource).map(endpoint => ({
@@ -54,18 +49,15 @@ export const webhooksByControl = (context: Configured): Endpoint[] =>
     operationId: `${operationId}ByControl`,
   }))
 
-const endpointsAt = (
-  path: string,
-  context: Configured,
-  resource?: Decision<Schema>,
-): Endpoint[] => {
-  const at = { ...context, path, schemas: resource ? ofSpecification : anyWebhook }
+const endpointsAt = (path: string, context: Configured, resource?: Decision<Schema>) => {
+  const kind = { path, codes: { invalid: 'P2701', pastEnd: 'P2702' }, filters: paging } as const
+  const at = { ...context, path, kind, schemas: resource ? ofSpecification : anyWebhook }
   return [create(at), list(at), read(at), deactivate(at), listMessages(at, resource)]
 }
 
 type Configured = Ports & { config: Config }
 
-type At = Configured & { path: string; schemas: typeof anyWebhook }
+type At = Configured & { path: string; kind: SearchKind; schemas: typeof anyWebhook }
 
 /** Those below /v1 exist under the specification only. */
 const ofSpecification = webhookSchemas(eventTypesOf.specification, attempts.specification.most)
@@ -75,20 +67,14 @@ const webhookId = pathParameter('webhook_id', 'A webhook of the account')
 const codes = errors.fieldCodes.webhook
 
 const create = (context: At): Endpoint => ({
-  method: 'POST',
-  path: context.path,
-  area: 'api',
-  operationId: 'createWebhook',
-  summary: 'Register a webhook',
+  ...api('POST', context.path, 'createWebhook', 'Register a webhook'),
   accepts: 'json',
   docs: () => ({
     description: `The callback_url must be https, and its host must have public addresses only: not private, loopback or link-local ones. Farthing looks the name up now and again at every delivery, and connects to an address that it has checked. The setting \`FARTHING_CALLBACK_HOSTS\` of the service lists hosts that may be private and use plain http, such as \`localhost:4000\` on a laptop.
 
 Keep the signing_key, which signs every message. You cannot change a webhook or replace its key. Register another webhook instead.`,
     requestBody: requestBody(context.schemas.newWebhook),
-    responses: {
-      201: json('The webhook, with its signing key', context.schemas.webhook),
-    },
+    responses: { 201: json('The webhook, with its signing key', context.schemas.webhook) },
     errors: [
       errors.notAnObject('P0197'),
       errors.wrongMediaType(400, JSON_TYPE),
@@ -107,19 +93,15 @@ Keep the signing_key, which signs every message. You cannot change a webhook or 
   },
 })
 
-const list = ({ database, config, path, schemas }: At): Endpoint => ({
-  method: 'GET',
-  path,
-  area: 'api',
-  operationId: 'listWebhooks',
-  search: { ...webhookSearch, path },
-  summary: 'List webhooks',
+const list = ({ database, config, path, kind, schemas }: At): Endpoint => ({
+  ...api('GET', path, 'listWebhooks', 'List webhooks'),
+  search: kind,
   docs: () => ({
     description: 'Newest first, with deleted ones. Signing keys are not shown.',
-    ...searchDocs({ ...webhookSearch, path }, pageSchema(schemas.listedWebhook), ['page']),
+    ...searchDocs(kind, pageSchema(schemas.listedWebhook), ['page']),
   }),
   handler: async request => {
-    const search = readSearch(request.query, { ...webhookSearch, path })
+    const search = readSearch(request.query, kind)
     const conditions = [where('account = ?', request.account.room)]
     const result = await findPage(database, webhookRows, conditions, search)
     return pageOf(search, result, addressesOf(request, config), presentListed)
@@ -127,27 +109,17 @@ const list = ({ database, config, path, schemas }: At): Endpoint => ({
 })
 
 const read = (context: At): Endpoint => ({
-  method: 'GET',
-  path: `${context.path}/{webhook_id}`,
-  area: 'api',
-  operationId: 'readWebhook',
-  summary: 'Read a webhook',
+  ...api('GET', `${context.path}/{webhook_id}`, 'readWebhook', 'Read a webhook'),
   docs: () => ({
     parameters: [webhookId],
-    responses: {
-      200: json('The webhook, with its signing key', context.schemas.webhook),
-    },
+    responses: { 200: json('The webhook, with its signing key', context.schemas.webhook) },
     errors: [errors.webhookNotFound()],
   }),
   handler: async request => presentWebhook(await webhookInPath(request, context)),
 })
 
 const deactivate = ({ database, path }: At): Endpoint => ({
-  method: 'DELETE',
-  path: `${path}/{webhook_id}`,
-  area: 'api',
-  operationId: 'deleteWebhook',
-  summary: 'Deactivate a webhook',
+  ...api('DELETE', `${path}/{webhook_id}`, 'deleteWebhook', 'Deactivate a webhook'),
   docs: () => ({
     description:
       'It gets no more messages and its status is INACTIVE. You can still read it and its history. Deleting it again changes nothing. A body is ignored.',
@@ -164,12 +136,13 @@ const deactivate = ({ database, path }: At): Endpoint => ({
 })
 
 const listMessages = (context: At, resource: Decision<Schema> | undefined): Endpoint => ({
-  method: 'GET',
-  path: `${context.path}/{webhook_id}/messages`,
-  area: 'api',
-  operationId: 'listWebhookMessages',
-  search: { ...webhookSearch, path: context.path },
-  summary: "Read a webhook's delivery history",
+  ...api(
+    'GET',
+    `${context.path}/{webhook_id}/messages`,
+    'listWebhookMessages',
+    "Read a webhook's delivery history",
+  ),
+  search: context.kind,
   docs: behaviour => {
     const { webhookMessage } = context.schemas
     const { properties } = webhookMessage
@@ -178,8 +151,7 @@ const listMessages = (context: At, resource: Decision<Schema> | undefined): Endp
       description: properties.body.description,
     }
     const item = { ...webhookMessage, properties: { ...properties, ...(body && { body }) } }
-    const kind = { ...webhookSearch, path: context.path }
-    const search = searchDocs(kind, pageSchema(item), ['display_size'])
+    const search = searchDocs(context.kind, pageSchema(item), ['display_size'])
     return {
       description:
         'Every message, newest first, with its attempts and the body that was sent. After 7 days, when its payment is gone, a message stays and its body is null.',
@@ -189,10 +161,9 @@ const listMessages = (context: At, resource: Decision<Schema> | undefined): Endp
     }
   },
   handler: async request => {
-    const { database, time, config } = context
+    const { database, time, config, kind, path } = context
     const webhook_id = pathParam(request, 'webhook_id')
-    const kind = { ...webhookSearch, path: `${context.path}/${webhook_id}/messages` }
-    const search = readSearch(request.query, kind)
+    const search = readSearch(request.query, { ...kind, path: `${path}/${webhook_id}/messages` })
     await webhookInPath(request, context)
     const conditions = [where('webhook_id = ?', webhook_id)]
     const messages = await findPage(database, messageRows, conditions, search)

@@ -10,7 +10,7 @@ import { iso } from '../../core/time.ts'
 import { type Json, readFields } from '../../platform/http/fields.ts'
 import { id, object, timestamp } from '../../platform/http/schema.ts'
 import { registrationProblem } from '../../platform/outbound/address.ts'
-import { messageResource } from '../differences/messages.ts'
+import { attempts, messageResource } from '../differences/messages.ts'
 import { typeOfResource } from '../differences/values.ts'
 import { isGone, type Reading } from '../retention.ts'
 import { attemptsOf, type MessageRow, statusAt } from './message-store.ts'
@@ -26,90 +26,12 @@ import {
 
 const codes = fieldCodes.webhook
 
-const subscriptionsTo = (types: readonly EventType[]) =>
-  ({ type: 'array', minItems: 1, items: { type: 'string', enum: types } }) as const
-
-/** The body of POST /v1/webhooks. Specification, *Webhook management*. */
-const newWebhookWith = (types: readonly EventType[]) =>
-  object(
-    'NewWebhook',
-    {
-      callback_url: {
-        type: 'string',
-        maxLength: 2048,
-        description:
-          'An https URL with a public address. Its name is resolved at registration and at every delivery',
-      },
-    },
-    {
-      description: { type: ['string', 'null'], minLength: 0, maxLength: 255 },
-      subscriptions: {
-        ...subscriptionsTo(types),
-        type: ['array', 'null'],
-        description: 'The event types to send. If you leave it out, all are sent',
-      },
-    },
-  )
-const newWebhook = newWebhookWith(eventTypes)
-
-export type NewWebhook = Pick<Webhook, 'callback_url' | 'description' | 'subscriptions'>
-
-/** Reads and checks the body of POST /v1/webhooks. Throws the first error. */
-export async function readNewWebhook(
-  body: Json,
-  { behaviour }: Account,
-  { resolve, config }: Pick<Ports, 'resolve'> & { config: Config },
-) {
-  const fields = readFields(body, newWebhook, codes)
-  const callback_url = fields.text('callback_url')
-  fields.checkLimits(['callback_url'])
-  const problem = await registrationProblem(callback_url, config, resolve)
-  if (problem) throw invalid(codes, 'callback_url', problem)
-  const description = fields.optionalRawText('description')
-  fields.checkLimits(['description'])
-  const subscriptions = eventTypesIn(body.subscriptions ?? eventTypesOf[behaviour], behaviour)
-  if (!subscriptions)
-    throw invalid(
-      codes,
-      'subscriptions',
-      `must be a list of one or more of ${eventTypesOf[behaviour].join(', ')}`,
-    )
-  return { callback_url, ...(description !== undefined && { description }), subscriptions }
-}
-
-const alwaysPresent = (types: readonly EventType[]) =>
-  ({
-    external_id: id,
-    callback_url: { type: 'string' },
-    subscriptions: {
-      ...subscriptionsTo(types),
-      description: 'The event types that the webhook receives',
-    },
-    status: {
-      type: 'string',
-      enum: ['ACTIVE', 'INACTIVE'],
-      description: 'INACTIVE after it was deleted',
-    },
-    created_date: timestamp,
-  }) as const
-
-const sometimesPresent = {
-  description: { type: 'string', description: 'Absent if none was given' },
-} as const
-
-/** A webhook in lists: without its signing key. Specification, *Webhook*. */
-const listedWebhook = (types: readonly EventType[]) =>
-  object('ListedWebhook', alwaysPresent(types), sometimesPresent)
-
 const signing_key = {
   type: 'string',
   minLength: 16,
   description:
     'The key of Pay-Signature: webhook_test_ and 26 letters and digits. Use all of it, with its prefix. The webhook that the service has from its settings has the key of `FARTHING_SIGNING_KEY`',
 } as const
-
-const webhook = (types: readonly EventType[]) =>
-  object('Webhook', { ...alwaysPresent(types), signing_key }, sometimesPresent)
 
 const attempt = object('Attempt', {
   created_date: { ...timestamp, description: 'When the attempt started' },
@@ -152,17 +74,84 @@ const messageWith = (types: readonly EventType[], most: number) =>
     },
   })
 
-/** What an account with these event types sends and gets. `most`: attempts of a message. */
-export const webhookSchemas = (types: readonly EventType[], most: number) => ({
-  newWebhook: newWebhookWith(types),
-  listedWebhook: listedWebhook(types),
-  webhook: webhook(types),
-  webhookMessage: messageWith(types, most),
-})
-/** Those of accounts of any behaviour. */
-export const anyWebhook = webhookSchemas(eventTypes, 6)
+/** What an account with these event types sends and gets. `most`: attempts of a message. Specification, *Webhook* and *Webhook management*. */
+export function webhookSchemas(types: readonly EventType[], most: number) {
+  const subscriptions = {
+    type: 'array',
+    minItems: 1,
+    items: { type: 'string', enum: types },
+  } as const
+  const always = {
+    external_id: id,
+    callback_url: { type: 'string' },
+    subscriptions: { ...subscriptions, description: 'The event types that the webhook receives' },
+    status: {
+      type: 'string',
+      enum: ['ACTIVE', 'INACTIVE'],
+      description: 'INACTIVE after it was deleted',
+    },
+    created_date: timestamp,
+  } as const
+  const sometimes = {
+    description: { type: 'string', description: 'Absent if none was given' },
+  } as const
+  return {
+    newWebhook: object(
+      'NewWebhook',
+      {
+        callback_url: {
+          type: 'string',
+          maxLength: 2048,
+          description:
+            'An https URL with a public address. Its name is resolved at registration and at every delivery',
+        },
+      },
+      {
+        description: { type: ['string', 'null'], minLength: 0, maxLength: 255 },
+        subscriptions: {
+          ...subscriptions,
+          type: ['array', 'null'],
+          description: 'The event types to send. If you leave it out, all are sent',
+        },
+      },
+    ),
+    /** Without its signing key. */
+    listedWebhook: object('ListedWebhook', always, sometimes),
+    webhook: object('Webhook', { ...always, signing_key }, sometimes),
+    webhookMessage: messageWith(types, most),
+  }
+}
 
-export function presentListed(webhook: Webhook): FromSchema<ReturnType<typeof listedWebhook>> {
+/** Those of accounts of any behaviour. */
+export const anyWebhook = webhookSchemas(eventTypes, attempts['govuk-pay'].most)
+type Schemas = typeof anyWebhook
+
+export type NewWebhook = Pick<Webhook, 'callback_url' | 'description' | 'subscriptions'>
+
+/** Reads and checks the body of POST /v1/webhooks. Throws the first error. */
+export async function readNewWebhook(
+  body: Json,
+  { behaviour }: Account,
+  { resolve, config }: Pick<Ports, 'resolve'> & { config: Config },
+) {
+  const fields = readFields(body, anyWebhook.newWebhook, codes)
+  const callback_url = fields.text('callback_url')
+  fields.checkLimits(['callback_url'])
+  const problem = await registrationProblem(callback_url, config, resolve)
+  if (problem) throw invalid(codes, 'callback_url', problem)
+  const description = fields.optionalRawText('description')
+  fields.checkLimits(['description'])
+  const subscriptions = eventTypesIn(body.subscriptions ?? eventTypesOf[behaviour], behaviour)
+  if (!subscriptions)
+    throw invalid(
+      codes,
+      'subscriptions',
+      `must be a list of one or more of ${eventTypesOf[behaviour].join(', ')}`,
+    )
+  return { callback_url, ...(description !== undefined && { description }), subscriptions }
+}
+
+export function presentListed(webhook: Webhook): FromSchema<Schemas['listedWebhook']> {
   const { webhook_id, callback_url, description, subscriptions, status } = webhook
   return {
     external_id: webhook_id,
@@ -174,7 +163,7 @@ export function presentListed(webhook: Webhook): FromSchema<ReturnType<typeof li
   }
 }
 
-export const presentWebhook = (found: Webhook): FromSchema<ReturnType<typeof webhook>> => ({
+export const presentWebhook = (found: Webhook): FromSchema<Schemas['webhook']> => ({
   ...presentListed(found),
   signing_key: found.signing_key,
 })
@@ -200,7 +189,7 @@ export function presentMessage(row: MessageRow, reading: Reading) {
     latest_attempt: attempts[0] ?? null,
     attempts,
     body: gone || row.body === null ? null : JSON.parse(row.body),
-  } satisfies FromSchema<ReturnType<typeof messageWith>>
+  } satisfies FromSchema<Schemas['webhookMessage']>
 }
 
 /** The body of a message; `resource` is the schema of a payment. Specification, *Webhook message body*. */

@@ -20,10 +20,9 @@ function refusalOf(header: string | undefined): errors.ApiError {
 }
 
 /**
- * Specification, *Authentication*: sets `request.account`, or rejects with a 401. Keys that were just checked are
- * cached, so that the key of a busy client is hashed once a second. Returns undefined when there is nothing to
- * wait for: a promise for each request would cost more than the rest. `lastPlanSql` is SQL, see findKey; given where
- * control is on. `onRefused` is called for each 401.
+ * Specification, *Authentication*: sets `request.account`, or rejects with a 401. Keys are cached, so that that of a busy
+ * client is hashed once a second: undefined, because a promise for each request would cost more than the rest.
+ * `lastPlanSql` is given where control is on, see findKey. `onRefused` is called for each 401.
  */
 export function createAuthenticate(
   { database, time, config }: Ports & { config: Config },
@@ -37,7 +36,7 @@ export function createAuthenticate(
     const known = cache.get(key)
     const owner = known ? ownerOf(known.account) : ''
     const entry = await workFor({ owner }, () =>
-      findKey(database, inUtf8(key), config.fixedKeys, at, lastPlanSql),
+      findKey(database, inUtf8(key), { fixedKeys: config.fixedKeys, at, lastPlanSql }),
     )
     if (entry) remember(cache, key, { ...entry, until: at + CACHE_MS }, MAX_CACHED)
     else cache.delete(key)

@@ -65,9 +65,8 @@ export function routedInConsole(raw: IncomingMessage): string {
 }
 
 /**
- * Sets the account and the key of a request by the session of its browser, and by its address: below `/console/a/NAME`
- * it is the test account of that name. Its own key opens it, and that of its parent, which can still read it after its
- * end. Resolves to false if there is no session. Throws `NotInside` with the account of the session in the request.
+ * Sets account and key by the session, and by the address: below `/console/a/NAME` the test account of that name, which
+ * its own key opens and, also after its end, its parent's. False without a session. Throws `NotInside`.
  */
 export async function signedIn(context: SessionPorts, request: FastifyRequest): Promise<boolean> {
   const session = await sessionOf(context, request)
@@ -121,10 +120,7 @@ export async function startSession(
 export const endSession = (request: FastifyRequest, reply: FastifyReply, config: Config): void =>
   setCookie(request, reply, config, { name: COOKIE, value: '', seconds: 0 })
 
-/**
- * A cookie belongs to the console's path at the address that the browser used. If a proxy hides that address there is
- * no Path: the browser then takes the path of the page that set the cookie, which is the same.
- */
+/** Of the console's path at the browser's address. If a proxy hides that, the browser takes the path of the page: the same. */
 export function setCookie(
   request: FastifyRequest,
   reply: FastifyReply,

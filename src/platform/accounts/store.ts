@@ -40,10 +40,7 @@ function makeKey({ time, newId, secrets = randomSecrets }: KeyPorts, account: st
   return { key_id, key, insert }
 }
 
-/**
- * Makes a key of the account, and the account, which behaves so, if there is none. Only the key's hash is kept, so it cannot be shown
- * again. Throws if the account was a test account and has ended.
- */
+/** Makes a key of the account, and the account if there is none. Only its hash is kept. Throws if the account has ended. */
 export async function createKey(ports: KeyPorts, account: string, behaviour?: Behaviour) {
   const isNewAccount = (await accountOfName(ports.database, account)) === undefined
   const owner = await findOrMakeAccount(ports.database, account, behaviour)
@@ -53,11 +50,7 @@ export async function createKey(ports: KeyPorts, account: string, behaviour?: Be
 }
 
 /** Throws if the account has ended. */
-export async function findOrMakeAccount(
-  database: Database,
-  name: string,
-  behaviour?: Behaviour,
-): Promise<Account> {
+export async function findOrMakeAccount(database: Database, name: string, behaviour?: Behaviour) {
   await database.write([insertAccount(newAccount(name, behaviour))])
   const account = await accountOfName(database, name)
   if (!account) throw new Error(`the test account ${name} has ended: use another name`)
@@ -91,6 +84,12 @@ export const revokeKey = (database: Database, key_id: string, now: MachineTime):
     },
   ])
 
+type KeyLookUp = {
+  fixedKeys: readonly FixedKey[]
+  at: MachineTime
+  lastPlanSql?: string | undefined
+}
+
 export type KnownKey = { key_id: string; account: Account; lastPlan: LastPlan }
 
 /** SQL: true if the account has neither ended nor expired at the parameter, in milliseconds of the machine's time. */
@@ -98,25 +97,23 @@ export const livesAt = (parameter: '$1' | '$2') =>
   `ended = 0 and (expires is null or expires > ${parameter})`
 
 /**
- * The bearer key with its account, or undefined; `fixed` are the keys of the settings. `lastPlanSql` is SQL for the
- * plan_id of the account's last plan, or null, so that one query reads both.
+ * The bearer key with its account, or undefined; `fixedKeys` are those of the settings, `at` is now. `lastPlanSql` is SQL for
+ * the plan_id of the account's last plan, or null, so that one query reads both.
  */
 export async function findKey(
   database: Database,
   key: string,
-  fixed: readonly FixedKey[],
-  now: MachineTime,
-  lastPlanSql?: string,
+  { fixedKeys, at, lastPlanSql }: KeyLookUp,
 ): Promise<KnownKey | undefined> {
   const hash = sha256(key)
-  const own = fixed.find(each => timingSafeEqual(hash, Buffer.from(each.hash, 'hex')))
+  const own = fixedKeys.find(each => timingSafeEqual(hash, Buffer.from(each.hash, 'hex')))
   const columns = lastPlanSql ? `${ACCOUNT_COLUMNS}, ${lastPlanSql} as last_plan` : ACCOUNT_COLUMNS
   const [row] = await database.query<Account & { key_id: string; last_plan?: string | null }>(
     own
       ? `select '${own.key_id}' as key_id, ${columns} from accounts where name = $1 and ended = 0`
       : `select api_keys.key_id, ${columns} from api_keys join accounts on accounts.name = api_keys.account
          where ${livesAt('$1')} and api_keys.hash = $2 and api_keys.revoked is null`,
-    own ? [own.account] : [now, hash.toString('hex')],
+    own ? [own.account] : [at, hash.toString('hex')],
   )
   if (!row) return undefined
   const { key_id, last_plan } = row
@@ -140,21 +137,20 @@ export async function findLivingKey(
   return key
 }
 
+const accountRows = {
+  from: 'accounts',
+  columns: ACCOUNT_COLUMNS,
+  id: 'name',
+  fromRow: (row: Account) => row,
+}
+
 /** undefined when there is none, or it has ended. */
-export const accountOfName = (database: Database, name: string): Promise<Account | undefined> =>
-  findOne(
-    database,
-    { from: 'accounts', columns: ACCOUNT_COLUMNS, id: 'name', fromRow: (row: Account) => row },
-    where('name = ? and ended = 0', name),
-  )
+export const accountOfName = (database: Database, name: string) =>
+  findOne(database, accountRows, where('name = ? and ended = 0', name))
 
 /** undefined when it has ended, or was reset since. */
-export const accountOfRoom = (database: Database, room: string): Promise<Account | undefined> =>
-  findOne(
-    database,
-    { from: 'accounts', columns: ACCOUNT_COLUMNS, id: 'name', fromRow: (row: Account) => row },
-    where('room = ? and ended = 0', room),
-  )
+export const accountOfRoom = (database: Database, room: string) =>
+  findOne(database, accountRows, where('room = ? and ended = 0', room))
 
 /** Lets the default account behave so from now on, if there is one. */
 export const setDefaultBehaviour = (database: Database, behaviour: Behaviour): Promise<boolean> =>
@@ -196,10 +192,7 @@ export type TestAccount = Account & { expires: MachineTime }
 /** The place of a test account in the list of all, for `before` and `after`. */
 export const placeOf = ({ expires, name }: TestAccount): string => `${expires} ${name}`
 
-/**
- * The test accounts of `parent` that have not ended, the newest first or the oldest. `before` and `after` are places,
- * exclusive, and not given at once. `now` is the machine's time.
- */
+/** The test accounts of `parent` that have not ended. `before` or `after` is a place, exclusive. */
 export function testAccountsOf(
   database: Database,
   { parent, now, before, after }: { parent: string; now: MachineTime } & Range,
@@ -260,10 +253,7 @@ export async function accountBeforeEnd(database: Database, account: Account) {
   return ended && { ...account, ...ended, epoch: account.epoch - 1 }
 }
 
-/**
- * Gives the account a new room, which is empty, and a clock; or ends it. Webhooks of the old room send nothing more.
- * Returns undefined when another request did so after `account` was read. `now` is the machine's time.
- */
+/** Gives the account a new room, which is empty, or ends it. Undefined when another request did so meanwhile. */
 export async function leaveRoom(
   database: Database,
   account: Account,
@@ -272,14 +262,8 @@ export async function leaveRoom(
 ): Promise<Account | undefined> {
   const { name, room, epoch } = account
   const { clock_offset, frozen_at, behaviour, ended = 0 } = next
-  const after = {
-    ...account,
-    epoch: epoch + 1,
-    room: roomOf(name, epoch + 1),
-    clock_offset,
-    frozen_at,
-    behaviour,
-  }
+  const moved = { epoch: epoch + 1, room: roomOf(name, epoch + 1) }
+  const after = { ...account, ...moved, clock_offset, frozen_at, behaviour }
   const written = await database.write([
     {
       sql: `update accounts set room = $3, epoch = $4, clock_offset = $5, frozen_at = $6, ended = $7, behaviour = $8

@@ -7,8 +7,7 @@ export const STEP = 200
 export async function deleteInSteps(
   database: Database,
   [table, key]: readonly [table: string, key: string],
-  condition: string,
-  values: Value[],
+  [condition, ...values]: readonly [sql: string, ...values: Value[]],
   stop?: AbortSignal,
 ): Promise<void> {
   const find = `select ${key} from ${table} where ${condition} limit ${STEP}`

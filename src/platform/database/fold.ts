@@ -1,7 +1,6 @@
 /**
- * Folds text for comparisons that ignore case. This is done here because databases fold differently. Texts with
- * the same capitals (ß and ss, µ and μ) fold to the same text. toLowerCase gives a Greek sigma one of two forms,
- * depending on its place in the word. Folding uses one form, so that part of a text folds like the whole.
+ * Folds text for comparisons that ignore case, which databases do differently. Texts with the same capitals (ß and ss)
+ * fold alike. A Greek sigma has one form, unlike in toLowerCase, so that part of a text folds like the whole.
  */
 export const fold = (text: string): string =>
   text.toLowerCase().toUpperCase().toLowerCase().replaceAll('ς', 'σ')

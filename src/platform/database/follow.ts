@@ -24,6 +24,9 @@ const SLOTS = 64
 /** The same in milliseconds, and one slot more: what becomes visible after a look began at most so long before. */
 export const LONGEST_COMMIT = (SLOTS + 1) * 256
 
+/** A table whose rows are followed. `idOf` is the identifier of one. */
+type Followed<Row, Item> = Sized<Row, Item> & { idOf: (item: Item) => string }
+
 /** How to page. At most one of `after` and `before`. */
 export type Paging = {
   /** `next` of an earlier page, or an identifier: then exactly what sorts after it. */
@@ -53,17 +56,14 @@ const windowOf = (id: string): string => startOf(Math.max(0, slotOf(id) - SLOTS 
 /** A cursor after which everything since `time` is listed, in milliseconds. */
 export const cursorAt = (time: number): string => printCursor(idFloor(time), new Map())
 
-/**
- * Returns a page of at most 1 MB. With `after` it has the rows that follow. Without, it has the newest rows, or with
- * `since`, which is `idFloor` of a time, the oldest from then on. The filters must not change between two pages.
- */
+/** A page of at most 1 MB: after `after`, else the newest or with `since` the oldest. The filters must not change. */
 export async function findFollowed<Row, Item>(
   database: Database,
-  table: Sized<Row, Item>,
-  idOf: (item: Item) => string,
+  table: Followed<Row, Item>,
   filters: Condition[],
   { after, before, limit, since }: Paging & { since?: string | undefined },
 ): Promise<FollowedPage<Item>> {
+  const { idOf } = table
   const conditions = [...filters, ...ifGiven(`${table.id} >= ?`, since)]
   const count = (from: string, to: Condition) =>
     countBySlot(database, table, [...conditions, where(`${table.id} > ?`, from), to])
@@ -71,8 +71,8 @@ export async function findFollowed<Row, Item>(
   const start = after ?? (before === undefined ? since : undefined)
   if (start === undefined) {
     const range = [...conditions, ...ifGiven(`${table.id} < ?`, before)]
-    const part = { limit, order: 'newest' } as const
-    const rows = (await findWithin(database, table, range, part, LIST_PAGE_BYTES)).reverse()
+    const part = { limit, order: 'newest', most: LIST_PAGE_BYTES } as const
+    const rows = (await findWithin(database, table, range, part)).reverse()
     const [first, last] = [rows[0], rows.at(-1)]
     if (!first || !last) return { rows, next: cursorAt(0), previous: null }
     // What is before the first of the newest is not owed.
@@ -96,7 +96,8 @@ export async function findFollowed<Row, Item>(
     where(`${table.id} > ?`, from),
     ...ifGiven(`${table.id} < ?`, before),
   ]
-  const rows = await findWithin(database, table, range, { limit, order: 'oldest' }, LIST_PAGE_BYTES)
+  const part = { limit, order: 'oldest', most: LIST_PAGE_BYTES } as const
+  const rows = await findWithin(database, table, range, part)
   return rows.length === 0 ? { rows, next: start, previous: null } : pageOf(rows, idOf, listed)
 }
 

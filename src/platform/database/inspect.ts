@@ -28,10 +28,7 @@ const COLUMNS = {
       )`,
 }
 
-/**
- * The newest migration of a database, 0 without tables. Throws if it has tables and Farthing did not make the first of
- * them: the name of its first migration is the mark, which every version has written. `place` names it.
- */
+/** The newest migration, 0 without tables. Throws if the tables of `place` are not Farthing's: its first migration is the mark. */
 async function versionIn(query: Query, kind: DatabaseAddress['kind'], place: string) {
   const columns = await query(COLUMNS[kind])
   const [first] = columns
@@ -75,11 +72,7 @@ async function inFile<Result>(path: string, look: (database: DatabaseSync) => Pr
   }
 }
 
-/**
- * Reads a database without changing it. `has` is its newest migration, 0 without tables; `knows` is the newest of this
- * Farthing. `hasKey` says whether a key with this hash works there. `walBytes` is the size of the write-ahead log of an
- * SQLite file. The file must exist. Throws if the database cannot be read or another program made it.
- */
+/** Reads only. `has` and `knows` are migrations, `walBytes` is the size of SQLite's log. Throws for another program's. */
 export async function inspectDatabase(address: DatabaseAddress, keyHash: string) {
   const knows = newestMigration()
   if (address.kind === 'sqlite')

@@ -13,16 +13,11 @@ export type OnMigrated = (from: number, to: number) => void
 export class NewerDatabaseError extends Error {}
 
 /**
- * Migrates a database whose newest step is `has` to the version of this code, in one transaction, which first writes the
- * number of its first step. If two instances start at once, one of them waits there and then finds that the steps are done.
- * Throws NewerDatabaseError if a newer Farthing has migrated the database. `onMigrated` is called if this instance has
- * changed a database that was there.
+ * Migrates in one transaction, which first writes the number of its first step: of two instances that start at once one
+ * waits there and then finds that the steps are done. Throws NewerDatabaseError for a newer one. `onMigrated` is called
+ * if this instance has changed a database that was there.
  */
-export async function migrate(
-  database: Database,
-  has: number,
-  onMigrated?: OnMigrated,
-): Promise<void> {
+export async function migrate(database: Database, has: number, onMigrated?: OnMigrated) {
   const steps = readMigrations()
   for (let done = has; done !== steps.length; done = await newestStep(database)) {
     if (done > steps.length)

@@ -10,10 +10,7 @@ import { openSqlite } from './sqlite/sqlite.ts'
 type OpenOptions = QueueOptions &
   Pick<PostgresOptions, 'onConnectionError'> & { onMigrated?: OnMigrated }
 
-/**
- * Opens the database that DATABASE_URL names and migrates it. Throws if it cannot be reached or written, or if a
- * newer Farthing or another program made it. Errors about a file have its `path`.
- */
+/** Opens and migrates it. Throws if it cannot be used, or another program or a newer Farthing made it. Errors have `path`. */
 export async function openDatabase(address: DatabaseAddress, options: OpenOptions) {
   if (address.kind === 'postgres') return openPostgresDatabase(address.url, options)
   const { path } = address
@@ -48,11 +45,7 @@ async function openPostgresDatabase(url: string, options: OpenOptions): Promise<
 /** The one table whose rows may be lost: the record of requests. */
 const UNLOGGED = 'exchanges'
 
-/**
- * Takes that table out of PostgreSQL's write-ahead log. After a crash of PostgreSQL it is empty. Of several instances
- * that start at once one alters it, and the others wait. Where this user may not alter it, or the database has no such
- * tables, it stays as it is: that costs time only.
- */
+/** Out of the write-ahead log: after a crash of PostgreSQL it is empty. Where this user may not alter it, that costs time only. */
 async function makeUnlogged(database: Database): Promise<void> {
   const [row] = await database.query<{ relpersistence: string }>(
     'select relpersistence from pg_class where oid = to_regclass($1)',

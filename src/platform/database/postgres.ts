@@ -45,9 +45,8 @@ const types: pg.CustomTypesConfig = {
 
 type Postgres = Database & {
   /**
-   * Whether a pooler is between this process and the server, which may run each transaction on another connection of
-   * the server. Statements with a name would then be missing, or be those of others. And it takes no time limits when a
-   * connection is opened.
+   * Whether a pooler is before the server, which may give each transaction another connection: named statements would be
+   * missing, or those of others, and it takes no time limits.
    */
   isPooled(): Promise<boolean>
 }
@@ -184,10 +183,7 @@ async function runAll(client: pg.PoolClient, statements: Statement[], named: ToQ
 
 type Repeat = <Done>(attempt: () => Promise<Done>) => Promise<Done>
 
-/**
- * Owners take turns for the connections. Of the pool's own queue the first would come first, whoever it is. `settled`
- * resolves when all that was asked for has ended.
- */
+/** Owners take turns for the connections, unlike in the pool's own queue. `settled` resolves when all has ended. */
 function inTurn(repeat: Repeat): Repeat & { settled: () => Promise<unknown> } {
   const takeConnection = createSlots(POOL_OF_ACCOUNT, POOL_SIZE)
   const underway = new Set<Promise<unknown>>()

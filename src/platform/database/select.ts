@@ -90,16 +90,12 @@ export async function countRows(database: Database, from: Condition): Promise<nu
   return row?.found ?? 0
 }
 
-/**
- * As `findPart`, with as many rows as have no more than `most` bytes together, and one at least. They are read in steps of
- * STEP_BYTES, so that other reads take turns with them.
- */
+/** At most `most` bytes of rows, and one at least, in steps of STEP_BYTES, so that other reads take turns with them. */
 export async function findWithin<Row, Item>(
   database: Database,
   table: Sized<Row, Item>,
   conditions: Condition[],
-  part: Part,
-  most: number,
+  { most, ...part }: Part & { most: number },
 ): Promise<Item[]> {
   const { from, id, bytes } = table
   const columns = `${id} as id, ${bytes} as bytes`
@@ -129,13 +125,15 @@ export async function findWithin<Row, Item>(
 /** A page of a search. `results` can be read once, and makes each when it is read. */
 export type FoundPage<Item> = { total: number; count: number; results: Iterable<Item> }
 
-/** One page of rows and the number of all, from one snapshot. `total`: a faster query for the number than counting. */
+/** `total`: a faster query for the number of all than counting. */
+type PageOfSearch = { page: number; displaySize: number; total?: Condition | undefined }
+
+/** One page of rows and the number of all, from one snapshot. */
 export async function findPage<Row, Item>(
   database: Database,
   { from, columns, id, fromRow }: Searchable<Row, Item>,
   conditions: Condition[],
-  { page, displaySize }: { page: number; displaySize: number },
-  total?: Condition,
+  { page, displaySize, total }: PageOfSearch,
 ): Promise<FoundPage<Item>> {
   const matching = allOf(conditions)
   const counted =

@@ -16,19 +16,13 @@ const HOST = /^[A-Za-z0-9._~[\]:-]+$/
 /** A name of 253 characters and a port. */
 const LONGEST_HOST = 259
 
-/**
- * The addresses that links begin with: the configured ones or, without them, the request's Host. When that is missing
- * or not a host name, it is the address that the service listens on.
- */
+/** The addresses that links begin with: the configured, the request's Host or, if that is no host name, the service's own. */
 export function addressesOf(request: FastifyRequest, config: Config): Addresses {
   const api = config.baseUrl ?? requestAddress(request, config)
   return { api, pages: config.pagesUrl ?? api }
 }
 
-/**
- * The addresses for somebody who sends no request: the configured ones, or `base_url`, at which a client found the API.
- * Without it, the address that the service listens on.
- */
+/** The addresses for somebody who sends no request. `base_url` is where a client found the API. */
 export function keptAddresses(config: Config, base_url: string | undefined): Addresses {
   const api = config.baseUrl ?? base_url ?? `http://${ownHost(config.host, config.port)}`
   return { api, pages: config.pagesUrl ?? api }

@@ -67,9 +67,8 @@ export const refuseOther: ReadOther = (code, _text, value) => {
 }
 
 /**
- * The JSON object in the body. `readOther` decides on anything else, and on a key `__proto__` at any
- * depth. If a key occurs twice, the last counts. A number in a field of `integers` that is written with a fraction or an
- * exponent, such as 1.0 and 1e3, is returned as its text: it must not pass for an integer.
+ * The JSON object in the body. `readOther` decides on anything else and on a key `__proto__`. Of a key that occurs twice
+ * the last counts. A number in a field of `integers` that is written as 1.0 or 1e3 is returned as its text.
  */
 export function jsonBody(
   { body }: FastifyRequest,

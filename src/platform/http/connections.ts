@@ -37,9 +37,9 @@ type Connection = {
 const connections = new WeakMap<Socket, Connection>()
 
 /**
- * A server with the time limits of its budgets. It handles a request when the response before it on its connection has
- * left: Node would handle all requests of one read at once, and keep their responses for a client that does not read. A
- * connection on which more than PIPELINED requests wait is closed. Bytes that are not HTTP go to the event `clientError`.
+ * A server with the time limits of its budgets. It handles a request when the response before it has left: Node would
+ * handle all of one read at once, and keep their responses for a client that does not read. With more than PIPELINED
+ * waiting the connection is closed. Bytes that are not HTTP go to the event `clientError`.
  */
 export function createHttpServer(handle: Handle): Server {
   const options = {
@@ -195,9 +195,8 @@ const statuses: Record<string, number> = {
 }
 
 /**
- * The listener for `clientError`. Responds with a bare status to bytes that are not HTTP, to headers that are too
- * long and to slow clients, and closes the connection. Valid requests before them get their responses first. Logs
- * nothing, because the error contains the bytes, with keys and tokens. Tested by test/contract/http/connections.test.ts.
+ * Answers bytes that are not HTTP, too long headers and slow clients with a bare status, after the valid requests before
+ * them, and closes. Logs nothing, because the error contains the bytes: test/contract/http/connections.test.ts.
  */
 export function refuseUnreadable({ code = '' }: { code?: string }, socket: Socket): void {
   if (code === 'ECONNRESET' || !socket.writable) {

@@ -2,9 +2,9 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Behaviour } from '../../core/account.ts'
 import { FILE_FORM_BYTES, FORM_BYTES } from '../../core/budgets.ts'
 import { noSuchEndpoint } from '../../core/errors.ts'
+import { isStorable } from '../../core/values.ts'
 import { type AreaName, type Areas, beforeHandler, lostIn } from './areas.ts'
 import { type Accepts, wrongMediaTypeOf } from './body.ts'
-import { isStorable } from './fields.ts'
 import type { Limits } from './limits.ts'
 import { longJson } from './long-json.ts'
 import type { Docs } from './openapi.ts'
@@ -35,12 +35,13 @@ export type Route = {
 export type Endpoint = Route & {
   operationId: string
   summary: string
-  /**
-   * The rest of its description, for accounts of this behaviour. Called when somebody reads the document, never at the
-   * start.
-   */
+  /** The rest of its description, made when somebody reads the document. */
   docs: (behaviour: Behaviour) => Docs
 }
+
+/** What the object of an endpoint below /v1 begins with. */
+export const api = (method: Route['method'], path: string, operationId: string, summary: string) =>
+  ({ method, path, area: 'api', operationId, summary }) as const
 
 declare module 'fastify' {
   interface FastifyContextConfig {

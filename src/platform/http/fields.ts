@@ -1,4 +1,5 @@
 import { type FieldCodes, invalid, missing, outsideLimit } from '../../core/errors.ts'
+import { isStorable } from '../../core/values.ts'
 import { plainText } from './schema.ts'
 
 export type Json = Record<string, unknown>
@@ -25,9 +26,6 @@ const FORBIDDEN = new RegExp(plainText.not.pattern)
 export const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** False for text that no database can keep: with U+0000 or half of a surrogate pair. */
-export const isStorable = (text: string): boolean => !text.includes('\0') && text.isWellFormed()
-
 /** Node reads the bytes of a header as Latin-1; clients write UTF-8. */
 export const inUtf8 = (header: string): string => Buffer.from(header, 'latin1').toString('utf8')
 
@@ -41,100 +39,120 @@ export const STORABLE_RULE = 'must not contain U+0000 or half of a surrogate pai
  * endpoint's codes. The caller names each field's type, and calls `checkLimits` when the types are right: lengths,
  * ranges and allowed values are those of the schema that /openapi.json prints.
  */
-export function readFields(body: Json, schema: BodySchema, codes: FieldCodes) {
-  const limitsOf = (name: string): Limits => {
-    const limits = schema.properties[name]
+export const readFields = (body: Json, schema: BodySchema, codes: FieldCodes) =>
+  new FieldReader(body, schema, codes)
+
+export class FieldReader {
+  readonly #body: Json
+  readonly #schema: BodySchema
+  readonly #codes: FieldCodes
+
+  constructor(body: Json, schema: BodySchema, codes: FieldCodes) {
+    this.#body = body
+    this.#schema = schema
+    this.#codes = codes
+  }
+
+  #limitsOf(name: string): Limits {
+    const limits = this.#schema.properties[name]
     if (!limits) throw new Error(`the schema has no property ${name}`)
     return limits
   }
 
   /** Returns undefined when the field is absent, or null where that is allowed. */
-  function present(name: string, whenNull: Blank): unknown {
-    const value = body[name] ?? undefined
-    if (value === undefined && whenNull === 'missing') throw missing(codes, name)
-    if (body[name] === null && whenNull === 'invalid')
-      throw invalid(codes, name, 'must not be null')
+  #present(name: string, whenNull: Blank): unknown {
+    const given = this.#body[name]
+    const value = given ?? undefined
+    if (value === undefined && whenNull === 'missing') throw missing(this.#codes, name)
+    if (given === null && whenNull === 'invalid')
+      throw invalid(this.#codes, name, 'must not be null')
     return value
   }
 
-  function rawText(name: string, whenNull: Blank): string | undefined {
-    const value = present(name, whenNull)
+  #rawText(name: string, whenNull: Blank): string | undefined {
+    const value = this.#present(name, whenNull)
     if (value !== undefined && typeof value !== 'string')
-      throw invalid(codes, name, 'must be a string')
+      throw invalid(this.#codes, name, 'must be a string')
     return value
   }
 
-  function text(name: string, whenBlank: Blank): string | undefined {
-    const value = rawText(name, whenBlank)
+  #text(name: string, whenBlank: Blank): string | undefined {
+    const value = this.#rawText(name, whenBlank)
     if (value === undefined || !BLANK.test(value)) return value
-    if (whenBlank === 'missing') throw missing(codes, name)
-    if (whenBlank === 'invalid') throw invalid(codes, name, 'must not be blank')
+    if (whenBlank === 'missing') throw missing(this.#codes, name)
+    if (whenBlank === 'invalid') throw invalid(this.#codes, name, 'must not be blank')
     return undefined
   }
 
-  const reader = {
-    /** An amount in pence. A number too large for JavaScript still counts as whole, unless it is beyond `largest`. */
-    pence(name: string, largest = Infinity): number {
-      const value = present(name, 'missing')
-      if (!isWholeNumber(value) || Math.abs(value) > largest) throw invalid(codes, name, PENCE_RULE)
-      return value + 0
-    },
-
-    /** false when it is absent. */
-    boolean(name: string): boolean {
-      const value = present(name, 'invalid')
-      if (value !== undefined && typeof value !== 'boolean')
-        throw invalid(codes, name, 'must be true or false')
-      return value ?? false
-    },
-
-    text: (name: string): string => text(name, 'missing') ?? '',
-
-    /** Blank text counts as absent. */
-    optionalText: (name: string): string | undefined => text(name, 'absent'),
-
-    /** Optional, and blank text is invalid. */
-    filledText: (name: string): string | undefined => text(name, 'invalid'),
-
-    /** Optional, and blank text is a value that `checkLimits` judges. */
-    optionalRawText: (name: string): string | undefined => rawText(name, 'absent'),
-
-    /** Required text without the characters < > and |. */
-    plainText(name: string): string {
-      const value = reader.text(name)
-      if (FORBIDDEN.test(value)) throw invalid(codes, name, 'must not contain <, > or |')
-      return value
-    },
-
-    /** One of the schema's values. Another value is outside the limits; another type is invalid. */
-    choice<Choice extends string>(name: string): Choice | undefined {
-      const value = reader.filledText(name)
-      const allowed = limitsOf(name).enum ?? []
-      if (value !== undefined && !allowed.includes(value))
-        throw outsideLimit(codes, name, `must be one of ${allowed.join(', ')}`)
-      return value as Choice | undefined // the line above has checked it
-    },
-
-    /** Optional. A value of another type is outside the limits. */
-    object(name: string): Json | undefined {
-      const value = body[name]
-      if (value !== undefined && !isObject(value))
-        throw outsideLimit(codes, name, 'must be an object')
-      return value
-    },
-
-    /** A value of another type counts as absent. */
-    optionalObject(name: string): Json | undefined {
-      const value = body[name]
-      return isObject(value) ? value : undefined
-    },
-
-    /** Checks lengths and ranges in the order of `names`, or of the schema. */
-    checkLimits(names = Object.keys(schema.properties)): void {
-      for (const name of names) checkLimit(codes, name, body[name], limitsOf(name))
-    },
+  /** An amount in pence. A number too large for JavaScript still counts as whole, unless it is beyond `largest`. */
+  pence(name: string, largest = Infinity): number {
+    const value = this.#present(name, 'missing')
+    if (!isWholeNumber(value) || Math.abs(value) > largest)
+      throw invalid(this.#codes, name, PENCE_RULE)
+    return value + 0
   }
-  return reader
+
+  /** false when it is absent. */
+  boolean(name: string): boolean {
+    const value = this.#present(name, 'invalid')
+    if (value !== undefined && typeof value !== 'boolean')
+      throw invalid(this.#codes, name, 'must be true or false')
+    return value ?? false
+  }
+
+  text(name: string): string {
+    return this.#text(name, 'missing') ?? ''
+  }
+
+  /** Blank text counts as absent. */
+  optionalText(name: string): string | undefined {
+    return this.#text(name, 'absent')
+  }
+
+  /** Optional, and blank text is invalid. */
+  filledText(name: string): string | undefined {
+    return this.#text(name, 'invalid')
+  }
+
+  /** Optional, and blank text is a value that `checkLimits` judges. */
+  optionalRawText(name: string): string | undefined {
+    return this.#rawText(name, 'absent')
+  }
+
+  /** Required text without the characters < > and |. */
+  plainText(name: string): string {
+    const value = this.text(name)
+    if (FORBIDDEN.test(value)) throw invalid(this.#codes, name, 'must not contain <, > or |')
+    return value
+  }
+
+  /** One of the schema's values. Another value is outside the limits; another type is invalid. */
+  choice<Choice extends string>(name: string): Choice | undefined {
+    const value = this.filledText(name)
+    const allowed = this.#limitsOf(name).enum ?? []
+    if (value !== undefined && !allowed.includes(value))
+      throw outsideLimit(this.#codes, name, `must be one of ${allowed.join(', ')}`)
+    return value as Choice | undefined // the line above has checked it
+  }
+
+  /** Optional. A value of another type is outside the limits. */
+  object(name: string): Json | undefined {
+    const value = this.#body[name]
+    if (value !== undefined && !isObject(value))
+      throw outsideLimit(this.#codes, name, 'must be an object')
+    return value
+  }
+
+  /** A value of another type counts as absent. */
+  optionalObject(name: string): Json | undefined {
+    const value = this.#body[name]
+    return isObject(value) ? value : undefined
+  }
+
+  /** Checks lengths and ranges in the order of `names`, or of the schema. */
+  checkLimits(names = Object.keys(this.#schema.properties)): void {
+    for (const name of names) checkLimit(this.#codes, name, this.#body[name], this.#limitsOf(name))
+  }
 }
 
 /** Each pattern of a schema is compiled once. */

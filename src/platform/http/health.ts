@@ -7,7 +7,7 @@ import { object } from './schema.ts'
 /** For process managers and load balancers. They need no key and give no detail. */
 export function healthEndpoints(
   { database }: { database: Pick<Database, 'check'> },
-  draining: () => boolean,
+  isStopping: () => boolean,
 ): Endpoint[] {
   const isUsable = oneAtATime(() =>
     database.check().then(
@@ -44,7 +44,7 @@ export function healthEndpoints(
         },
       }),
       handler: async (_request, reply) => {
-        if ((await isUsable()) && !draining()) return { status: 'ok' }
+        if ((await isUsable()) && !isStopping()) return { status: 'ok' }
         return reply.code(503).send({ status: 'unavailable' })
       },
     },

@@ -23,21 +23,14 @@ const MAX_ACCEPTING = 200
 
 export type Limits = ReturnType<typeof createLimits>
 
-/**
- * Limits how much the service does at once. Requests whose body is still arriving do not count, so that slow clients use
- * up no places.
- */
-export function createLimits({ server, log }: FastifyInstance) {
+/** Limits what is done at once. Bodies that still arrive use up no places. `stopping` is aborted as a stop begins. */
+export function createLimits({ server, log }: FastifyInstance, stopping: AbortController) {
   const places = createPlaces()
-  let draining = false
   const leaving = createLeaving()
   server.maxConnections = CONNECTIONS
   reportExhaustion(server, line => log.warn(line))
   return {
-    /**
-     * Adds the hook that ends the count of a request, counts its response until it has left, and closes connections
-     * during a stop. Call it before there are routes.
-     */
+    /** Adds the hook that ends the count of a request and closes connections during a stop. Call it before there are routes. */
     watch(app: FastifyInstance) {
       // The work is done once there is a response, whether or not the client is still there to receive it.
       app.addHook('onSend', (request, reply, payload, done) => {
@@ -50,10 +43,7 @@ export function createLimits({ server, log }: FastifyInstance) {
         else done(null, payload)
       })
     },
-    /**
-     * The preHandler hook of endpoints that count. It takes a place of the account, and all that follows works for that
-     * account. Beyond the limits it refuses with 503 and Retry-After.
-     */
+    /** Takes a place of the account, for which all that follows works. Beyond the limits 503 with Retry-After. */
     enter:
       (area: AreaName) =>
       (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction) => {
@@ -67,14 +57,12 @@ export function createLimits({ server, log }: FastifyInstance) {
         else places.enterUnnamed(reply.raw).then(go, done)
       },
     takeTurn: leaving.takeTurn,
-    draining: () => draining,
     /**
-     * Accepts the connections that wait for it and no more, and closes each open one with its next response. Resolves
-     * when all are closed, or after `graceMs` milliseconds: a client may have sent a request that has not arrived yet,
-     * and to close its connection without a warning would lose it.
+     * Accepts the connections that wait, and closes each open one with its next response. Resolves when all are closed, or
+     * after `graceMs`: without a warning a request that has not arrived yet would be lost.
      */
     async drain(graceMs: number) {
-      draining = true
+      stopping.abort()
       await acceptWaiting(server)
       const closed = once(server, 'close')
       // http.Server.close would also cut connections that are between two requests.
@@ -87,9 +75,8 @@ export function createLimits({ server, log }: FastifyInstance) {
 }
 
 /**
- * Resolves once no connection waits to be accepted: the system resets those when the server closes, although their
- * clients may have sent requests. Node accepts one connection in each turn of the event loop. The first turn does not
- * count, because it may not have asked for connections yet.
+ * Resolves once no connection waits: the system resets those when the server closes. Node accepts one in each turn of the
+ * event loop. The first turn does not count, because it may not have asked for connections yet.
  */
 async function acceptWaiting(server: Server): Promise<void> {
   let accepted = true
@@ -109,10 +96,7 @@ async function acceptWaiting(server: Server): Promise<void> {
 const CHECK_INTERVAL = 1_000
 const LOOKS_PER_LINE = 60
 
-/**
- * Calls `warn` at most once a minute while a server closes new connections: beyond `maxConnections`, or because the
- * process may open no further file. Node does not report the second case, so this opens a file once a second.
- */
+/** Warns at most once a minute of closed connections. Node does not report the lack of files: it opens one each second. */
 function reportExhaustion(server: Server, warn: (line: string) => void): void {
   let refused = 0
   let looksToSkip = 0

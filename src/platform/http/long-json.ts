@@ -5,10 +5,7 @@ import { JSON_TYPE } from './body.ts'
 /** No text of a response contains it. */
 const PLACE = '\0'
 
-/**
- * The JSON of a body in which one list is an iterator. Its items are read, made and written a few at a time, between
- * two turns of the event loop, and their bytes are counted.
- */
+/** The JSON of a body with one list that is an iterator, made in slices between turns of the event loop and counted. */
 export async function longJson(body: unknown, { turn }: FastifyRequest, reply: FastifyReply) {
   let items: Iterable<unknown> | AsyncIterable<unknown> = []
   const around = JSON.stringify(body, (_, value) => {

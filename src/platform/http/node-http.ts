@@ -1,7 +1,6 @@
 /**
- * Node's modules for HTTP and TLS, for their values. An `import` of one would read all that it exports: an
- * HTTP client of another kind, which takes 40 ms and 16 MB to load and is never used, or the certificates
- * of all authorities. Those for TLS take a third of Node's own start, so the first request over TLS loads them.
+ * Node's modules for HTTP and TLS. An `import` would read all exports: an HTTP client that is never used, 40 ms and 16 MB,
+ * or the certificates of all authorities. TLS takes a third of Node's own start, so its first request loads it.
  */
 export const http = process.getBuiltinModule('node:http')
 export const loadHttps = () => process.getBuiltinModule('node:https')

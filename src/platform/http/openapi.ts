@@ -1,7 +1,4 @@
-/**
- * Functions with which an endpoint describes its requests and responses. They return objects of an OpenAPI 3.1
- * document with whole schemas; src/app/docs/openapi.ts collects them into one document.
- */
+/** With these an endpoint describes itself, in objects of OpenAPI 3.1 with whole schemas: src/app/docs/openapi.ts. */
 import { meaningOf } from '../../core/codes.ts'
 import { type ApiError, noSuchPage, PlainError } from '../../core/errors.ts'
 import { JSON_TYPE } from './body.ts'
@@ -54,10 +51,7 @@ export const requestBody = (schema: Schema, types = [JSON_TYPE]): RequestBody =>
   content: Object.fromEntries(types.map(type => [type, { schema }])),
 })
 
-/**
- * What all searches have in common: their parameters, from the table that requests are checked against, a response
- * with a page of results, and their errors, with the parameters `wrong` as an example.
- */
+/** What all searches share: parameters, from the table that checks them, a page, and errors, with those in `wrong`. */
 export function searchDocs(kind: SearchKind, page: Schema, wrong: string[]) {
   return {
     parameters: queryParameters(kind.filters),

@@ -1,7 +1,6 @@
 /**
- * Schemas that several slices share. A schema is a plain JSON Schema object: /openapi.json prints it, the compiler
- * derives its type, and http/fields.ts reads its limits. One with a `title` is printed once, and each use refers to
- * it and may have another description.
+ * Schemas that slices share: plain JSON Schema, which /openapi.json prints, the compiler reads as types and http/fields.ts
+ * as limits. One with a `title` is printed once; each use may have another description.
  */
 import { meanings } from '../../core/codes.ts'
 

@@ -1,9 +1,8 @@
 import { badSearch, noSuchPage, type PageCode, type SearchCode } from '../../core/errors.ts'
 import { idFloor } from '../../core/ids.ts'
-import { afterInstant, day, instant, integer, time } from '../../core/values.ts'
+import { afterInstant, day, instant, integer, isStorable, time } from '../../core/values.ts'
 import { type Condition, type FoundPage, ifGiven, where } from '../database/select.ts'
 import { type Addresses, getLink } from './addresses.ts'
-import { isStorable } from './fields.ts'
 import { parameter, type QueryParameters } from './query.ts'
 
 /** Searches: their query parameters and the page that they return. Rules: docs/spec-gaps.md. */
@@ -118,10 +117,7 @@ export const createdRange = ({ filters: { from_date, to_date } }: Search, withFr
   until: to_date && idFloor(instant(to_date)),
 })
 
-/**
- * Conditions for from_date and to_date, on the time that an identifier begins with. `withFrom`: the moment of from_date
- * matches too.
- */
+/** Conditions on the time that an identifier begins with. `withFrom`: the moment of from_date matches too. */
 export function createdBetween(search: Search, id: string, withFrom?: boolean): Condition[] {
   const { from, until } = createdRange(search, withFrom)
   return [...ifGiven(`${id} >= ?`, from), ...ifGiven(`${id} < ?`, until)]

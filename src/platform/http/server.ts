@@ -122,10 +122,7 @@ export function setApiHeaders(_request: FastifyRequest, reply: FastifyReply): vo
   void reply.header('pragma', 'no-cache')
 }
 
-/**
- * An app of its own for a part of the service: its code is loaded, and `make` called, for the first request to it.
- * A service that is only paid with starts faster and takes less memory: benchmarks P7 and P8.
- */
+/** A part that is made for its first request: a service that is only paid with starts faster: benchmarks P7 and P8. */
 export function createLazyApp(
   prefixes: readonly string[],
   make: () => Promise<FastifyInstance>,

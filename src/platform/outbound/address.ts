@@ -105,10 +105,7 @@ const SETTINGS = {
   returnHosts: 'FARTHING_RETURN_HOSTS',
 } as const
 
-/**
- * The end of a sentence: how to allow a host, with that of the URL if it could be listed. The library reads no settings,
- * so its own option comes first there.
- */
+/** How to allow a host, with that of the URL. In the library its own option comes first: it reads no settings. */
 export function unlessListed(
   option: keyof typeof SETTINGS,
   isLibrary: boolean,
@@ -139,10 +136,7 @@ export function hostAndPort(url: URL): string {
   return `${listedName(url)}:${port}`
 }
 
-/**
- * Reads FARTHING_CALLBACK_HOSTS or FARTHING_RETURN_HOSTS: a comma list of `host` (any port) or `host:port`, IPv6 in brackets.
- * Returns one problem for each invalid entry, which is left out of the hosts.
- */
+/** Reads a list of `host` (any port) or `host:port`, with one problem for each entry that is neither. */
 export function parseAllowedHosts(text: string): { hosts: AllowedHosts; problems: string[] } {
   const hosts = new Set<string>()
   const problems: string[] = []

@@ -1,7 +1,4 @@
-/**
- * The real Resolve: the hosts file, then DNS. `dns.lookup` does both, but it blocks one of libuv's four
- * threads and has no time limit, so a few slow names would delay all others.
- */
+/** The hosts file, then DNS. `dns.lookup` would block one of four threads without a time limit. */
 import { Resolver } from 'node:dns/promises'
 import { readFileSync, statSync } from 'node:fs'
 import { isIP } from 'node:net'
@@ -22,9 +19,8 @@ type ResolveOptions = {
 }
 
 /**
- * Makes a Resolve. A name in the hosts file has the addresses listed there; `localhost` and its subdomains
- * are loopback; for all others DNS is queried without search domains. Concurrent look-ups of one name share
- * one query. Nothing is cached after that.
+ * The hosts file first; `localhost` and its subdomains are loopback; others are asked of DNS without search domains.
+ * Concurrent look-ups of one name share one query. Nothing is cached after that.
  */
 export function createResolve(options: ResolveOptions = {}): Resolve {
   const lookInHostsFile = hostsFileReader(options.hostsFile ?? HOSTS_FILE)
@@ -83,10 +79,7 @@ async function askDns(name: string, resolver: Resolver): Promise<string[]> {
   return answers.flat()
 }
 
-/**
- * One Resolver for all look-ups: a new one for each would read the machine's configuration and open sockets again. It is
- * replaced from time to time, because a Resolver does not notice when the machine's DNS servers change.
- */
+/** One for all look-ups, replaced from time to time: a Resolver does not notice that the machine's DNS servers change. */
 function resolverSource(servers: string[] | undefined): () => Resolver {
   let current: Resolver | undefined
   return () => {

@@ -1,7 +1,4 @@
-/**
- * The real Send. It has its own agents, because `fetch` and Node's global agents obey proxy variables, and a
- * proxy would connect to addresses that have not been checked.
- */
+/** Agents of its own: `fetch` and Node's global ones obey proxy variables, and a proxy's addresses are unchecked. */
 
 import type { ClientRequest, IncomingMessage } from 'node:http'
 import { isIP, type LookupFunction } from 'node:net'
@@ -131,10 +128,7 @@ export function createSend(options: SendOptions) {
   return Object.assign(createFollow(sendOnce), { close })
 }
 
-/**
- * Makes the `lookup` option of a socket. The socket connects to the addresses it returns, so the checked
- * address is the one used (no DNS rebinding). It fails when `accepts` refuses any of them.
- */
+/** The socket connects to the addresses that were checked, so names cannot be rebound. It fails if any is refused. */
 export function createLookup(
   resolve: Resolve,
   accepts: (address: string) => boolean,
@@ -202,10 +196,7 @@ type Head = Pick<IncomingMessage, 'statusCode' | 'statusMessage' | 'rawHeaders'>
 
 type ParseError = NodeJS.ErrnoException & { rawPacket?: Buffer }
 
-/**
- * The response in a packet that Node refuses because it has the same Content-Length twice. Other HTTP clients read it.
- * Undefined for any other error, and for lengths that differ.
- */
+/** The response that Node refuses for the same Content-Length twice, as other HTTP clients read it. */
 function repeatedLengthIn({ code, rawPacket }: ParseError): { head: Head; body: Body } | undefined {
   if (code !== 'HPE_UNEXPECTED_CONTENT_LENGTH' || !rawPacket) return undefined
   const text = rawPacket.toString('latin1')
@@ -274,10 +265,7 @@ function reasonOf(error: NodeJS.ErrnoException, handshaking: boolean): Reason {
 
 type Body = Pick<ReceiverResponse, 'body' | 'size'>
 
-/**
- * Reads the body to its end, so that the connection can be reused. Closes the connection if the body is long or has many
- * pieces. Returns the beginning of the body if it is to be kept.
- */
+/** Reads to the end, so that the connection can be reused, unless that is long. Returns the beginning if it is kept. */
 function readToEnd(response: IncomingMessage, keepsBody: boolean): Promise<Body> | undefined {
   const chunks: Buffer[] = []
   let size = 0

@@ -10,7 +10,7 @@ type Shell = typeof englishShell & {
   language: string
 }
 
-type PageOptions = {
+export type PageOptions = {
   /** Adds the style sheet and the script of the viewer on /docs, or those of the console. */
   more?: 'docs' | 'console'
   navigation?: Html

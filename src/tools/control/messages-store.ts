@@ -17,7 +17,6 @@ export const followMessages = (
   findFollowed(
     database,
     keptRows,
-    ({ message_id }) => message_id,
     [
       where('webhooks.account = ?', room),
       ...ifGiven('message_id = ?', filter.message_id),

@@ -88,12 +88,12 @@ export async function sendAgain(
 export async function sendByHand(
   context: ToolContext,
   account: Account,
-  message: Parameters<typeof attempt>[2],
+  message: Omit<Parameters<typeof attempt>[1], 'account'>,
   { body, signature, url, byHand }: Signed & { url: string; byHand: ByHand },
 ): Promise<Exchange> {
   if (!context.recorder) throw new Error('a message that is sent by hand is recorded')
   const post = { url, headers: headersOf(signature), body, keepsAnswer: true }
-  const { result, attempted } = await attempt(context, account, message, post)
+  const { result, attempted } = await attempt(context, { ...message, account }, post)
   return context.recorder.attemptByHand(account, {
     ...attempted,
     ...(byHand.kind === 'probe' && { message_id: null }),

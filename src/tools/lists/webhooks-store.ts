@@ -21,8 +21,7 @@ import {
   type Range,
   where,
 } from '../../platform/database/select.ts'
-import { ACCEPTED_BY_HAND } from '../record/by-hand.ts'
-import { among } from '../record/store.ts'
+import { among, wasAccepted } from '../record/store.ts'
 
 /** With the newest of its messages that was attempted. */
 export type ListedWebhook = Webhook & { last: MessageRow | undefined }
@@ -76,11 +75,6 @@ export const messagesOfPayment = (database: Database, payment_id: string) =>
     [where('payment_id = ? and messages.body is not null', payment_id)],
     { limit: MOST_OF_PAYMENT, order: 'oldest' },
   )
-
-/** The condition of a message, in a table of messages, that its receiver accepted when it was sent again. */
-export const wasAccepted = (table: string): string =>
-  `exists (select 1 from exchanges where exchanges.payment_id = ${table}.payment_id
-     and exchanges.message_id = ${table}.message_id and ${ACCEPTED_BY_HAND})`
 
 /** The condition of a message that needs attention: it was sent and failed, and its receiver has not accepted it since. */
 export const isOpen = (table: string): string =>

@@ -10,9 +10,8 @@ import type { Recorder } from './recorder.ts'
 import { effectFacts } from './row.ts'
 
 /**
- * What can be done in the console or through /control, by the operationId of the request that would do it, in the words
- * of a timeline. Not on the endpoints: those of /control do not exist while it is off, and the record shows their
- * actions also then.
+ * By operationId, in the words of a timeline. Not on the endpoints: those of /control do not exist while it is off, and the
+ * record shows their actions also then.
  */
 export const actions = {
   completePayment: 'the outcome was chosen',
@@ -26,11 +25,9 @@ export const actions = {
 
 export type ActionName = keyof typeof actions
 
-/** The name itself for an operation that is no action. */
 export const actionText = (operation: string): string =>
   Object.hasOwn(actions, operation) ? actions[operation as ActionName] : operation
 
-/** What somebody does to a payment without a request that is recorded. */
 type Action<Result> = {
   by: Actor
   operation: ActionName
@@ -38,10 +35,7 @@ type Action<Result> = {
   detail: (result: Result) => string
 }
 
-/**
- * Runs `act`, with a context of its own, and records what it caused under one action, so that the timeline of the payment can say who did it.
- * Also what it caused before it failed. Without a recorder it runs only.
- */
+/** Runs `act`, and records what it caused, also before it failed, under one action: the timeline says who did it. */
 export async function recordAction<
   Context extends { recorder: Recorder | undefined; time: Time },
   Result,
@@ -76,7 +70,6 @@ export async function recordAction<
 type Did = Pick<NewAction, 'began' | 'by' | 'payment_id'> &
   Partial<NewAction> & { operation: ActionName }
 
-/** The row of an action. `did` has what it does not have in common with others. */
 export const newAction = (time: Time, account: Account, did: Did): NewAction => ({
   ...NO_REQUEST,
   room: account.room,

@@ -43,7 +43,6 @@ export function createAdmission() {
   }
 
   return {
-    /** Refuses everything for some seconds. */
     pause(now: MachineTime): void {
       pausedAt = now
     },
@@ -62,7 +61,6 @@ export function createAdmission() {
       ofInstance.left -= 1
       return undefined
     },
-    /** Counts an exchange that is not recorded. */
     count: (room: string, refused: boolean, at: MachineTime, bound: Bound): void =>
       add(room, { count: 1, refused: Number(refused), from: at, to: at, bounds: [bound] }),
     /** Removes and returns, by room, the counts that began at `until` or before. Milliseconds. */
@@ -71,7 +69,6 @@ export function createAdmission() {
       for (const room of taken.keys()) gaps.delete(room)
       return taken
     },
-    /** Adds gaps that could not be written to those that are counted now. */
     putBack(taken: Map<string, Gap>): void {
       for (const [room, gap] of taken) add(room, gap)
     },

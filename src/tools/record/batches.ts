@@ -48,7 +48,7 @@ export function createBatches(ports: BatchPorts) {
   let closed = false
   let isFailing = false
 
-  /** Under load, when exchanges are only counted, the others may wait longer. */
+  /** While exchanges are only counted, the others may wait longer. */
   function schedule(ms = admission.hasGaps() ? WRITE_EVERY_UNDER_LOAD : WRITE_EVERY): void {
     if (timer || closed) return
     timer = setTimeout(() => {
@@ -81,10 +81,7 @@ export function createBatches(ports: BatchPorts) {
     flushing?.then(() => flushDue(gapsUntil)) ?? flushDue(gapsUntil)
 
   return {
-    /**
-     * Records the exchange, if there is memory and its room may record one more. Otherwise it is counted. `onRow` gets the
-     * row, once it is written or counted.
-     */
+    /** Records the exchange, or counts it. `onRow` gets the row, once that is done. */
     add(quota: Quota, refused: boolean, exchange: () => RawExchange, onRow?: OnRow): void {
       const now = time.wall()
       const bound = queue.isFull() ? 'memory' : admission.refuse(quota, refused, now)
@@ -95,17 +92,12 @@ export function createBatches(ports: BatchPorts) {
       schedule()
       ports.onRecorded(quota.room)
     },
-    /** Whether an exchange of this room may be in memory and not yet written. */
     mayHave: (room: string): boolean => flushing !== undefined || queue.has(room),
-    /** Whether the rows in memory fill a write. */
     isBehind: (): boolean => queue.length() >= MOST_ROWS,
-    /** Writes the exchanges in memory. Never rejects. */
+    /** Never rejects, as `flush`, which also writes the counts that may still grow. */
     write: () => writeAfter(time.wall() - GAP_MS),
-    /** Writes everything in memory, also the counts that may still grow. Never rejects. */
     flush: () => writeAfter(Infinity),
-    /** Removes the accounts that may record as much as new ones. */
     forget: () => admission.forget(time.wall()),
-    /** Records nothing for some seconds. */
     pause: () => admission.pause(time.wall()),
     async close(): Promise<void> {
       closed = true
@@ -116,8 +108,8 @@ export function createBatches(ports: BatchPorts) {
 }
 
 /**
- * Resolves to whether there was anything to write. Rows that cannot be written are counted. Exchanges that arrive
- * meanwhile wait for the next write: otherwise each would be a commit of its own.
+ * Resolves to whether there was anything to write. Exchanges that arrive meanwhile wait for the next write: otherwise each
+ * would be a commit of its own.
  */
 async function writeRows(
   ports: BatchPorts,

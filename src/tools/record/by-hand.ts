@@ -4,15 +4,11 @@ import type { Database } from '../../core/ports.ts'
 import { type Condition, findPart, where } from '../../platform/database/select.ts'
 import { evidenceRows } from './columns.ts'
 import type { Evidence, Exchange } from './exchange.ts'
-import { among, byBeginning, exchangeRows } from './store.ts'
+import { ACCEPTED_BY_HAND, among, byBeginning, exchangeRows } from './store.ts'
 
 /** At most this many sends by hand are looked at for a page of messages. Of each the facts are read, at most 400 bytes. */
 const MOST_BY_HAND = 2_000
 
-/** The condition of such a send that its own receiver accepted. */
-export const ACCEPTED_BY_HAND = `kind = 'out' and refused = 0 and by_hand = 'again'`
-
-/** A send by hand of a message as it is that its own receiver accepted. */
 export type AcceptedSend = Pick<Exchange, 'at' | 'result'>
 
 /** The newest such send of each of these messages that failed. A message without a status counts as failed. */
@@ -46,7 +42,7 @@ const byMessage = <Sent extends Evidence | Exchange>(sends: readonly Sent[]): Ma
 
 type MessageKey = { room: string; payment_id: string; message_id: string }
 
-/** What was recorded of a message, newest first. */
+/** Newest first. */
 export const newestOf = (
   database: Database,
   { room, payment_id, message_id }: MessageKey,
@@ -72,10 +68,7 @@ export async function newestUndamaged(database: Database, key: MessageKey) {
   return sends.find(({ by_hand }) => !by_hand?.damage)
 }
 
-/**
- * The newest attempt with the message as it is at its own receiver, if nobody has asked since. Its response may hold what
- * the receiver computes.
- */
+/** The newest attempt with the message as it is, if nobody has asked since: its response may hold what the receiver computes. */
 export async function newestUnasked(database: Database, key: MessageKey) {
   const [newest] = await attemptsOfMessage(database, key, 1)
   if (newest?.facts?.hand === 'other') return undefined
@@ -95,6 +88,6 @@ export async function newestAsked(database: Database, key: MessageKey) {
   return { action, copies }
 }
 
-/** Whether it is one of many messages that were sent to learn something about the receiver. */
+/** One of many messages that were sent to learn something about the receiver. */
 export const isCopy = ({ by_hand }: Exchange): boolean =>
   by_hand?.kind === 'asked' || by_hand?.kind === 'probe'

@@ -40,28 +40,21 @@ export function fromRow(row: Row): Exchange {
   const { refused, code, field, told, body, facts: factsText, ...columns } = row
   const stored = readJson<Partial<ExchangeBody>>(body)
   const facts = readJson<StoredFacts>(factsText)
+  const known = { ...NO_REQUEST, ...columns, refused: refused === 1 }
   // A damaged row counts as an exchange that was not kept, so that a page shows the others.
   if (typeof stored?.path !== 'string' || typeof facts?.at !== 'number')
-    return { ...NO_REQUEST, ...columns, ...lostAt(row), refused: refused === 1 }
+    return { ...known, ...lostAt(row) }
   const { at, began = Number(at), ms, ended = 'sent', webhook_id, result, gap } = facts
-  return {
-    ...NO_REQUEST,
-    ...columns,
-    refused: refused === 1,
-    ...(code !== null && { code }),
-    ...(field !== null && { field }),
-    ...(told !== null && { told }),
-    ...stored,
-    at,
-    began,
-    ms,
-    ended,
-    ...(webhook_id !== undefined && { webhook_id }),
-    ...(result !== undefined && { result }),
-    ...(gap && { gap }),
-    facts,
-  }
+  const timing = { at, began, ms, ended, facts }
+  const given = present({ code, field, told, webhook_id, result, gap })
+  return { ...known, ...given, ...stored, ...timing }
 }
+
+/** Without the values that are missing. */
+const present = <Given extends object>(given: Given) =>
+  Object.fromEntries(Object.entries(given).filter(([, value]) => (value ?? null) !== null)) as {
+    [Name in keyof Given]?: NonNullable<Given[Name]>
+  }
 
 /** Rows as the rules of the check see them, without bodies. A damaged one is a gap. */
 export const evidenceRows = {
@@ -73,14 +66,9 @@ export const evidenceRows = {
     const { refused, code, field, facts, ...columns } = row
     const stored = readJson<StoredFacts>(facts)
     if (typeof stored?.at !== 'number') return { ...columns, ...lostAt(row) }
-    return {
-      ...columns,
-      ...(code !== null && { code }),
-      ...(field !== null && { field }),
-      began: Number(stored.at),
-      ended: 'sent',
-      ...stored,
-    }
+    const began = Number(stored.at)
+    const refusal = { ...(code !== null && { code }), ...(field !== null && { field }) }
+    return { ...columns, ...refusal, began, ended: 'sent', ...stored }
   },
 }
 

@@ -6,26 +6,17 @@ import type { Caused } from '../../platform/http/request-state.ts'
 
 export type Headers = Record<string, string>
 
-/**
- * `api`: from a client. `page`: from a browser. `out`: to a webhook's receiver. `gap`: the number of exchanges that
- * were only counted. `action`: nothing crossed the wire, because somebody did it in the console or through /control.
- */
+/** `gap`: exchanges that were only counted. `action`: done in the console or through /control, so nothing crossed the wire. */
 export type ExchangeKind = 'api' | 'page' | 'out' | 'gap' | 'action'
 
 export type Actor = 'console' | 'control'
 
-/**
- * `sent`: the response was sent. `gone`: the client had disconnected before. `replaced` and `reset`: a plan sent
- * another response, or ended the connection.
- */
+/** `gone`: the client had disconnected before. `replaced`, `reset`: a plan sent another response, or ended the connection. */
 export type Ending = 'sent' | 'gone' | 'replaced' | 'reset'
 
 /** Differences between an attempt that was made by hand and those of the message. */
 export type ByHand = {
-  /**
-   * `asked`: a copy that was sent to find out how the receiver checks signatures. `probe`: a message that was made to
-   * find out what the receiver does with it.
-   */
+  /** `asked`: a copy, to find out how the receiver checks signatures. `probe`: made to find out what it does with it. */
   kind: 'again' | 'edited' | 'damaged' | 'asked' | 'probe'
   /** The kind of damage; of an `asked` copy the mistake with which it is signed. */
   damage?: string
@@ -33,10 +24,7 @@ export type ByHand = {
   words?: string
   /** It was signed with a key that is not the receiver's. */
   other_key?: true
-  /**
-   * Of one with a wrong signature: what the receiver answered to the newest undamaged one before it. Missing where there
-   * was none.
-   */
+  /** Of one with a wrong signature: what the receiver answered to the newest undamaged one before it, if there was one. */
   undamaged?: 'accepted' | 'refused'
 }
 
@@ -226,7 +214,7 @@ export const NO_REQUEST = {
   ended: 'sent',
 } as const
 
-/** An attempt that the service made by itself, or that somebody made by hand. A probe is no message of the account. */
+/** Made by the service itself or by hand. A probe is no message of the account. */
 export type AttemptToRecord = Omit<RawAttempt, 'message_id'> & {
   message_id: string | null
   byHand?: ByHand

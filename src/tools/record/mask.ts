@@ -15,9 +15,7 @@ export const MASK = '…'
 const BY_FORM =
   /(?<uuid>\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b)|(?<sha256>(?<![0-9a-z])(?:[0-9a-f]{64}|[0-9A-F]{64})(?![0-9a-z]))|(?<![0-9a-v])(?<id>[0-9a-v]{26})(?<secret>[0-9a-v]{26})?(?![0-9a-v])|(?<prefix>(?:api|webhook)_test_)[0-9A-Za-z]+|(?<!\d)(?:\d{12,19}|\d{4}(?<gap>[ -])\d{4}\k<gap>\d{4}\k<gap>\d{1,7}|\d{4}(?<amexGap>[ -])\d{6}\k<amexGap>\d{5})(?!\d)/g
 
-/**
- * Only words of this length can hold a secret, except for digits in groups. Skipping all other text halves the time.
- */
+/** Only words of this length can hold a secret, except for digits in groups. Skipping all other text halves the time. */
 const WORD = /\b[\w-]{12,}/g
 const DIGITS_IN_GROUPS = /\d{4} \d{4,6}/
 

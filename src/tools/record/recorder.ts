@@ -1,7 +1,4 @@
-/**
- * The recorder keeps requests and responses as they crossed the wire. It works beside the requests: its rows are made
- * and written in batches, four times a second, under load every two seconds. Exchanges beyond its limits are only counted.
- */
+/** Keeps requests and responses as they crossed the wire, beside the requests. Those beyond its limits are only counted. */
 import type { Account } from '../../core/account.ts'
 import { createNewId, newSecret } from '../../core/ids.ts'
 import type { Database, MachineTime, Time } from '../../core/ports.ts'

@@ -5,10 +5,11 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Account } from '../../core/account.ts'
 import { ADDRESS_PART_BYTES, RECORD_ROW_BYTES, RECORDED_BODY_BYTES } from '../../core/budgets.ts'
 import type { Statement, Time } from '../../core/ports.ts'
+import { isStorable } from '../../core/values.ts'
 import type { Recorded } from '../../platform/http/areas.ts'
 import { formOf } from '../../platform/http/body.ts'
 import { methodOf } from '../../platform/http/fastify.ts'
-import { inUtf8, isStorable } from '../../platform/http/fields.ts'
+import { inUtf8 } from '../../platform/http/fields.ts'
 import type { RecordedPayment } from '../../platform/http/request-state.ts'
 import {
   type AttemptToRecord,
@@ -29,10 +30,7 @@ type Handled = { request: FastifyRequest; reply: FastifyReply; payload: unknown;
 
 const RESPONSE_HEADERS = ['content-type', 'location', 'retry-after']
 
-/**
- * A request to this service as it came, and its response. Nothing is masked. What needs no masking has the names and
- * values of the row.
- */
+/** A request as it came, and its response, unmasked. What needs no masking has the names and values of the row. */
 export type RawRequest = ReturnType<typeof rawRequest>
 
 export function rawRequest(
@@ -137,10 +135,9 @@ export const createRowMaker =
     return shortened({ instance, ...row })
   }
 
-/** Bytes to which a body is cut at least. */
 const SHORTEST = 256
 
-/** Cuts bodies, and values of headers, to half and half again, until the row fits or bodies are as short as SHORTEST. */
+/** Cuts bodies, and values of headers, to half and half again, until the row fits or bodies have SHORTEST bytes. */
 function shortened(whole: NewExchange) {
   const { request_headers, request_body, response_headers, response_body } = whole
   let row = whole
@@ -184,10 +181,7 @@ function requestRow(
   const key = inUtf8(authorization.replace(/^bearer\s*/i, ''))
   // Only the secret of a token is masked, so that the payment's identifier stays readable.
   const mask = createMask([...secrets, key, payment?.secret])
-  const requestHeaders = REQUEST_HEADERS.flatMap(name => {
-    const value = headers[name]
-    return value === undefined ? [] : [[name, inUtf8(value)] as const]
-  })
+  const requestHeaders = REQUEST_HEADERS.filter(name => headers[name] !== undefined)
   const request_body = requestBodyOf(raw, mask)
   const response_body = kind === 'api' ? mask.body(bytesOf(responseBody)) : undefined
   const field = refusal?.at.field ?? refusal?.at.header
@@ -198,7 +192,7 @@ function requestRow(
     message_id: null,
     refused: asIs.ended === 'reset' || (status ?? 0) >= 400,
     ...maskedAddress(raw, mask),
-    request_headers: mask.headers(requestHeaders),
+    request_headers: mask.headers(requestHeaders.map(name => [name, inUtf8(headers[name] ?? '')])),
     ...(request_body && { request_body }),
     response_headers: mask.headers(responseHeaders.map(([name, value]) => [name, String(value)])),
     ...(response_body && { response_body }),
@@ -209,11 +203,10 @@ function requestRow(
   }
 }
 
-/** A hash of the sentence of a refusal, without the numbers and the quoted texts in it. */
+/** Without the numbers and the quoted texts in the sentence. */
 const kindOf = (sentence: string): string =>
   hash('sha256', sentence.replace(/\d+|"[^"]*"/g, ''), 'base64url').slice(0, 8)
 
-/** The reference in the body of a creation that made no payment. */
 function referenceOfRefused({ operation, status, requestBody }: RawRequest): string | undefined {
   if (operation !== 'createPayment' || (status ?? 0) < 400) return undefined
   try {
@@ -231,7 +224,7 @@ function maskedAddress(raw: RawRequest | AnsweredAttempt, mask: Mask) {
   const address = { path: masked(path), query: masked(query.join('?')) }
   if (raw.kind !== 'page' || !raw.payment) return address
   // The path of a page ends with the payment's token, in any encoding.
-  const [, prefix = '', token, rest = ''] = /^(.*\/secure)(?:\/([^/]+))?(.*)$/.exec(path) ?? []
+  const [, prefix = '', token, rest = ''] = /^(.*\/secure)(?:\/([^/]+))?(.*)/s.exec(path) ?? []
   if (token === undefined) return address
   return { ...address, path: `${masked(prefix)}/${raw.payment.payment_id}${MASK}${masked(rest)}` }
 }

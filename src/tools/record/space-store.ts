@@ -54,7 +54,6 @@ export function createSpace(ports: { database: Database; most: number; isShared:
   }
 
   return {
-    /** Notes that rows of the room were written, of so many bytes. */
     written({ room, unlimited }: Quota, bytes: number): void {
       const before = rooms.get(room)?.bytes ?? 0
       rooms.set(room, { rows: keptOf(unlimited), bytes: before + bytes })
@@ -105,14 +104,14 @@ const STEP = 1_000
  * A clock that is behind keeps its payments longer, so those of its account have their 24 hours.
  */
 export async function deleteOldExchanges(database: Database, now: MachineTime, stop?: AbortSignal) {
-  await deleteInSteps(database, TABLE, 'exchange_id < $1', [idFloor(now - DAY)], stop)
+  await deleteInSteps(database, TABLE, ['exchange_id < $1', idFloor(now - DAY)], stop)
   const gone = `payment_id is not null and payment_id < $1 and account not in (${APART})`
-  await deleteInSteps(database, TABLE, gone, [idFloor(now - RETENTION_MS + 1)], stop)
+  await deleteInSteps(database, TABLE, [gone, idFloor(now - RETENTION_MS + 1)], stop)
 }
 
 type Sized = { exchange_id: string; bytes: number }
 
-/** Deletes all but the newest that are within both limits, of a room or of all rooms. The rows themselves are counted. */
+/** Keeps the newest that are within both limits, of a room or of all. */
 async function trimExchanges(
   database: Database,
   { room, rows, bytes }: { room?: string; rows: number; bytes: number },
@@ -130,7 +129,7 @@ async function trimExchanges(
       sum = { rows: sum.rows + 1, bytes: sum.bytes + size }
       if (sum.rows <= rows && sum.bytes <= bytes) continue
       const older = numbered(`exchange_id <= ? and ${ofRoom.sql}`)
-      return deleteInSteps(database, TABLE, older, [exchange_id, ...ofRoom.values], stop)
+      return deleteInSteps(database, TABLE, [older, exchange_id, ...ofRoom.values], stop)
     }
     const last = some.at(-1)
     if (!last || some.length < STEP) return
@@ -141,7 +140,7 @@ async function trimExchanges(
 /** Rows that are deleted at once; they may be large. */
 const DELETED = 100
 
-/** Deletes the oldest rows, so many bytes of them. Resolves to the bytes: fewer if there were no more. */
+/** Resolves to the bytes: fewer if there were no more. */
 async function deleteOldest(database: Database, bytes: number): Promise<number> {
   let freed = 0
   while (freed < bytes) {

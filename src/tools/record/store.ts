@@ -110,6 +110,7 @@ export const exchangeRows = {
   from: 'exchanges',
   columns: COLUMNS,
   id: 'exchange_id',
+  idOf: ({ exchange_id }: Exchange) => exchange_id,
   bytes: BYTES,
   fromRow,
 }
@@ -140,15 +141,9 @@ async function findWithText(
   { limit, order }: Part,
 ): Promise<Exchange[]> {
   const matches: Exchange[] = []
-  const step = { limit: STEP, order }
+  const step = { limit: STEP, order, most: STEP_BYTES }
   for (let rest = filter; matches.length < limit; ) {
-    const rows = await findWithin(
-      database,
-      exchangeRows,
-      conditionsOf(room, rest),
-      step,
-      STEP_BYTES,
-    )
+    const rows = await findWithin(database, exchangeRows, conditionsOf(room, rest), step)
     const last = rows.at(-1)
     if (!last) break
     matches.push(...rows.filter(row => hasText(row, folded)))
@@ -164,6 +159,14 @@ function hasText({ path, query, request_body, response_body }: Exchange, folded:
   )
 }
 
+/** The condition of a send by hand that its own receiver accepted. */
+export const ACCEPTED_BY_HAND = `kind = 'out' and refused = 0 and by_hand = 'again'`
+
+/** The condition of a message, in a table of messages, that its receiver accepted when it was sent again. */
+export const wasAccepted = (table: string): string =>
+  `exists (select 1 from exchanges where exchanges.payment_id = ${table}.payment_id
+     and exchanges.message_id = ${table}.message_id and ${ACCEPTED_BY_HAND})`
+
 /** A page of exchanges to follow. `since`: that began then or later, in milliseconds on the machine's clock. */
 export async function followExchanges(
   database: Database,
@@ -176,7 +179,7 @@ export async function followExchanges(
   let { after } = paging
   for (;;) {
     const options = { ...paging, after, since: first }
-    const page = await findFollowed(database, exchangeRows, idOf, conditions, options)
+    const page = await findFollowed(database, exchangeRows, conditions, options)
     // One that was written later may have begun before, and a damaged one has become a gap.
     const rows = page.rows.filter(
       ({ began, kind }) => began >= (since ?? 0) && (filter.kinds?.includes(kind) ?? true),
@@ -191,8 +194,6 @@ type Begun = Pick<Exchange, 'began' | 'exchange_id'>
 /** Instances write in batches, and a slow request is written after a fast one that began later. */
 export const byBeginning = (one: Begun, other: Begun): number =>
   one.began - other.began || (one.exchange_id < other.exchange_id ? -1 : 1)
-
-const idOf = ({ exchange_id }: Exchange): string => exchange_id
 
 /** The number of exchanges, at most `limit`: for "4 newer". */
 export async function countExchanges(
@@ -210,10 +211,10 @@ export async function countExchanges(
   return row?.found ?? 0
 }
 
-/** The most exchanges that are looked at. No account keeps more. */
+/** No account keeps more. */
 const MOST_GROUPED = 10_000
 
-/** One exchange; undefined when the account does not have it, or its row is damaged. */
+/** undefined when the account does not have it, or its row is damaged. */
 export async function findExchange(database: Database, room: string, exchange_id: string) {
   const condition = where('exchange_id = ? and account = ?', exchange_id, room)
   const found = await findOne(database, exchangeRows, condition)
@@ -230,7 +231,6 @@ type PaymentKey = { room: string; payment_id: string }
 const ofPayment = ({ room, payment_id }: PaymentKey) =>
   where('payment_id = ? and account = ?', payment_id, room)
 
-/** The condition that a column has one of these values. */
 export const among = (column: string, values: readonly string[]): string =>
   values.length > 0 ? `${column} in (${values.map(() => '?').join(', ')})` : '1 = 0'
 
@@ -262,8 +262,8 @@ export async function readsSince(
     ...conditionsOf(room, { kinds: ['api'], recordedSince: since }),
     where(`${ofThese} and method = 'GET'`, ...payment_ids),
   ]
-  const part = { limit: MOST_READS, order: 'newest' } as const
-  const found = await findWithin(database, exchangeRows, conditions, part, STEP_BYTES)
+  const part = { limit: MOST_READS, order: 'newest', most: STEP_BYTES } as const
+  const found = await findWithin(database, exchangeRows, conditions, part)
   return found.flatMap(({ path, began }) => {
     const payment_id = payment_ids.find(id => path.includes(id))
     return payment_id === undefined ? [] : [{ payment_id, began }]
@@ -282,7 +282,10 @@ export async function exchangesOfPayment(
       ? where(among('exchange_id', which.ids), ...which.ids)
       : where(`not ${among('operation', which.not)}`, ...which.not)
   const conditions = [ofPayment(key), condition]
-  const found = await findWithin(database, exchangeRows, conditions, part, PAYMENT_BYTES)
+  const found = await findWithin(database, exchangeRows, conditions, {
+    ...part,
+    most: PAYMENT_BYTES,
+  })
   return found.filter(({ kind }) => kind !== 'gap')
 }
 

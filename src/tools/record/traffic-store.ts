@@ -12,10 +12,8 @@ export const MINUTES = 15
 export type Traffic = Awaited<ReturnType<typeof readTraffic>>
 export type Minute = Traffic['minutes'][number]
 
-/** When the minute of a time begins. */
 const minuteOf = (time: number): number => Math.floor(time / MINUTE) * MINUTE
 
-/** When the first of the minutes begins. */
 export const firstMinute = (wall: MachineTime): number => minuteOf(wall) - (MINUTES - 1) * MINUTE
 
 /**
@@ -45,7 +43,7 @@ export async function readTraffic(
   return { minutes, keptSince }
 }
 
-/** When the record of the account begins, if that is after `first` because older requests had to go. */
+/** When the record begins, if that is after `first` because older requests had to go. */
 async function keptFrom(database: Database, room: string, first: number, most: number) {
   const [last] = await database.query<{ exchange_id: string }>(
     `select exchange_id from exchanges where account = $1 and exchange_id >= $2

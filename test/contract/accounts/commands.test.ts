@@ -93,14 +93,6 @@ describe('farthing keys', () => {
     )
   })
 
-  test('Account names that cannot be used are refused', async () => {
-    for (const account of ['a\nb', '-a', 'x'.repeat(65)]) {
-      const { code, stderr } = await keys(['create', `--account=${account}`])
-      assert.equal(code, 2, account)
-      assert.match(stderr, account === '' ? /It is empty/ : /It must be 1 to 64 letters/)
-    }
-  })
-
   test('list says so if there are no keys, and that a key of the settings is not listed', async () => {
     const empty = await keys(['list'], { DATABASE_URL: await createPostgresDatabase() })
     assert.equal(empty.code, 1)

@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { assertError } from '../../support/assertions.ts'
-import { authorise, card, choose, DECLINED, read, statusesOf } from '../../support/journeys.ts'
+import {
+  authorise,
+  card,
+  choose,
+  DECLINED,
+  newPayment,
+  read,
+  statusesOf,
+} from '../../support/journeys.ts'
 import { onSharedDatabases } from '../../support/service.ts'
 
 const DAY_MS = 86_400_000
@@ -11,8 +19,7 @@ onSharedDatabases(
   'Card authorisation: outcome',
   service => {
     test('POST /v1/auth needs no API key, returns 204 and makes the payment success', async () => {
-      const api = await service().newAccount()
-      const payment = await api.createPayment(moto)
+      const { api, payment } = await newPayment(service(), moto)
       const answer = await authorise(service().anonymous, payment)
       assert.equal(answer.status, 204)
       assert.equal(answer.text, '')
@@ -23,8 +30,7 @@ onSharedDatabases(
     })
 
     test('POST /v1/auth with card 4000000000000002 returns 402 and makes the payment failed with P0010', async () => {
-      const api = await service().newAccount()
-      const payment = await api.createPayment({ ...moto, delayed_capture: true })
+      const { api, payment } = await newPayment(service(), { ...moto, delayed_capture: true })
       assertError(await authorise(api, payment, { card_number: DECLINED }), 402, 'P0010')
       assert.equal((await read(api, payment)).state.code, 'P0010')
       assert.deepEqual(await statusesOf(api, payment), ['created', 'started', 'failed'])
@@ -71,16 +77,14 @@ onSharedDatabases(
     })
 
     test('POST /v1/auth returns 400 P1211 for the token of a payment cancelled before its use', async () => {
-      const api = await service().newAccount()
-      const payment = await api.createPayment(moto)
+      const { api, payment } = await newPayment(service(), moto)
       await api.post(`/v1/payments/${payment.payment_id}/cancel`)
       assertError(await authorise(api, payment), 400, 'P1211')
       assert.deepEqual(await statusesOf(api, payment), ['created', 'cancelled'])
     })
 
     test('POST /v1/auth returns 400 P1211 for any text that is not a token', async () => {
-      const api = await service().newAccount()
-      const payment = await api.createPayment(moto)
+      const { api, payment } = await newPayment(service(), moto)
       const token: string = payment._links.auth_url_post.params.one_time_token
       assert.match(token, /^[0-9a-v]{52}$/)
       const mistyped = token.slice(0, -1) + (token.endsWith('0') ? '1' : '0')

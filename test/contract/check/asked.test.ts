@@ -10,8 +10,8 @@ import {
 } from '../../support/checking-receivers.ts'
 import type { Client } from '../../support/client.ts'
 import { runHere } from '../../support/command.ts'
-import { judging, judgingReceivers } from '../../support/judging-receivers.ts'
 import type { Behaviour, Received } from '../../support/receiver.ts'
+import { judging, judgingReceivers } from '../../support/receivers.ts'
 import { onOneDatabase } from '../../support/service.ts'
 import { messagesAndPayments, receiving } from '../../support/subscriber.ts'
 

@@ -1,11 +1,15 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
 import { promisify } from 'node:util'
 import * as library from '../../../src/testing/library.ts'
 import type { Account, Farthing } from '../../../src/testing/public.d.ts'
 import { type Application, createApplication } from '../../support/application.ts'
 import { runHere } from '../../support/command.ts'
+import { signIn } from '../../support/console.ts'
+import { tempFolder } from '../../support/folders.ts'
 import { COMMAND } from '../../support/process.ts'
 import { type Service, startService } from '../../support/service.ts'
 
@@ -18,13 +22,11 @@ const OF_PROBES = [
   'A message comes twice',
   'What is asked for does not exist: 404',
 ]
-const UNCLEAR = ['Messages come out of order']
 const ALSO: Record<string, string[]> = {
   'The agreement is inactive when a payment is taken with it': [
     'A recurring payment is declined for good',
   ],
   'A message comes twice': OF_PROBES,
-  'Messages come out of order': OF_PROBES,
 }
 
 const stateOf = async (account: Account) =>
@@ -100,142 +102,110 @@ describe('The line of a situation makes it, and no other', { concurrency: true }
         await using account = await farthing.account({ behaviour })
         found.push(await meet(language, name, { service, farthing, account }))
         const isHere = behaviour === 'govuk-pay' || !isElsewhere(name)
-        const after = UNCLEAR.includes(name) ? null : isHere ? true : 'elsewhere'
+        const after = isHere ? true : 'elsewhere'
         expected.push({ name, before: false, after, others: [] })
       }
       assert.deepEqual(found, expected)
     })
 })
 
-/** Each beside the situation for which it could be taken. */
-const lookalikes: [
-  what: string,
-  situation: string,
-  act: (place: Place & { application: Application }) => Promise<unknown>,
-][] = [
-  [
-    'a declined payment that control made',
-    'A card is declined',
-    ({ account }) => account.payment({ scenario: 'declined' }),
-  ],
-  [
-    'a recurring payment that is declined',
-    'A card is declined',
-    async ({ application }) => {
+type Act = (place: Place & { application: Application }) => Promise<unknown>
+
+/** What each situation could be taken for. */
+const lookalikes: Record<string, Record<string, Act>> = {
+  'A card is declined': {
+    'a declined payment that control made': ({ account }) =>
+      account.payment({ scenario: 'declined' }),
+    'a recurring payment that is declined': async ({ application }) => {
       await application.prepare('recurring')
       await application.plan({ scenario: 'declined' })
       await application.charge()
     },
-  ],
-  [
-    'one that is declined, may be tried again and is not read',
-    'A recurring payment is declined for good',
-    async ({ application }) => {
+    'a declined payment of a command, which a search lists': async ({ service, account }) => {
+      const env = { FARTHING_URL: service.baseUrl, FARTHING_API_KEY: account.key }
+      assert.equal((await runHere({ args: ['pay', 'declined'], env })).code, 0)
+      await account.send('GET', '/v1/payments')
+    },
+  },
+  'A recurring payment is declined for good': {
+    'one that is declined, may be tried again and is not read': async ({ application }) => {
       await application.prepare('recurring')
       await application.plan({ scenario: 'declined', can_retry: true })
       await application.charge()
     },
-  ],
-  [
-    'a cancel in a browser, and nobody reads it',
-    'The user cancels',
-    async ({ account, application }) => {
+  },
+  'The user cancels': {
+    'a cancel in a browser, and nobody reads it': async ({ account, application }) => {
       await application.plan({ scenario: 'cancel' })
       const made = await application.create()
       await fetch(made._links.next_url.href, { redirect: 'manual' })
       await account.payment({ scenario: 'cancel' })
     },
-  ],
-  [
-    'a declined payment of a command, which a search lists',
-    'A card is declined',
-    async ({ service, account }) => {
-      const env = { FARTHING_URL: service.baseUrl, FARTHING_API_KEY: account.key }
-      assert.equal((await runHere({ args: ['pay', 'declined'], env })).code, 0)
-      await account.send('GET', '/v1/payments')
-    },
-  ],
-  [
-    'an unknown and a cancelled agreement',
-    'The agreement is inactive when a payment is taken with it',
-    async ({ application }) => {
+  },
+  'The agreement is inactive when a payment is taken with it': {
+    'an unknown and a cancelled agreement': async ({ application }) => {
       await application.charge('0'.repeat(26))
       await application.prepare('recurring')
       await application.post(`/v1/agreements/${application.agreement()}/cancel`)
       await application.charge()
     },
-  ],
-  [
-    'a page whose answer is reset',
-    'An answer is lost, and the request has taken effect',
-    async ({ application }) => {
+  },
+  'An answer is lost, and the request has taken effect': {
+    'a page whose answer is reset': async ({ application }) => {
       await application.plan({ on: 'openPaymentPage', reset: true, when: 'after' })
       const made = await application.create()
       await fetch(made._links.next_url.href).catch(() => {})
     },
-  ],
-  [
-    'an answer that is lost before the request took effect',
-    'An answer is lost, and the request has taken effect',
-    async ({ application }) => {
+    'an answer that is lost before the request took effect': async ({ application }) => {
       await application.plan({ on: 'createPayment', reset: true })
       await application.create().catch(() => {})
     },
-  ],
-  [
-    'a repeated message that is refused',
-    'A message comes twice',
-    async ({ account, application }) => {
+  },
+  'A message comes twice': {
+    'a repeated message that is refused': async ({ account, application }) => {
       await application.prepare('message')
       const { body } = await account.send('GET', '/control/messages')
       application.answer(409)
       await account.send('POST', `/control/messages/${body.results[0].message_id}/send`, {})
     },
-  ],
-  [
-    'a path that does not exist',
-    'What is asked for does not exist: 404',
-    ({ account }) => account.send('GET', '/v1/nothing'),
-  ],
-  [
-    'a refund that fails and is not read',
-    'A refund fails after it was accepted',
-    async ({ account, application }) => {
+  },
+  'What is asked for does not exist: 404': {
+    'a path that does not exist': ({ account }) => account.send('GET', '/v1/nothing'),
+  },
+  'A refund fails after it was accepted': {
+    'a refund that fails and is not read': async ({ account, application }) => {
       await application.plan({ on: 'refundPayment', scenario: 'error' })
       await application.refund()
       await account.clock.advance('1h')
     },
-  ],
-  [
-    'a capture on the day of the payment',
-    'A payment is captured days after it was made',
-    async ({ account, application }) => {
+  },
+  'A payment is captured days after it was made': {
+    'a capture on the day of the payment': async ({ account, application }) => {
       const id = await application.pay({ delayed_capture: true })
       await account.clock.advance('23h')
       await application.post(`/v1/payments/${id}/capture`)
     },
-  ],
-  [
-    'a receiver of the library that was down',
-    'The receiver is down for a while',
-    async ({ account }) => {
+  },
+  'The receiver is down for a while': {
+    'a receiver of the library that was down': async ({ account }) => {
       await using receiver = await account.receive()
       receiver.answer(503)
       await account.payment({ scenario: 'success' })
       receiver.answer(200)
       await account.payment({ scenario: 'success' })
     },
-  ],
-]
+  },
+}
 
 test('What looks like a situation does not meet it', async t => {
   const { service, farthing } = await start(t)
-  for (const [what, situation, act] of lookalikes) {
-    await using account = await farthing.account()
-    await using application = createApplication(service, account)
-    await act({ service, farthing, account, application })
-    assert.equal((await stateOf(account)).get(situation)?.met, false, what)
-  }
+  for (const [situation, acts] of Object.entries(lookalikes))
+    for (const [what, act] of Object.entries(acts)) {
+      await using account = await farthing.account()
+      await using application = createApplication(service, account)
+      await act({ service, farthing, account, application })
+      assert.equal((await stateOf(account)).get(situation)?.met, false, what)
+    }
 })
 
 test('Whether a receiver that answers 2xx and reads nothing has noticed a repeated message cannot be seen', async t => {
@@ -249,4 +219,19 @@ test('Whether a receiver that answers 2xx and reads nothing has noticed a repeat
   const { met, evidence, line } = (await stateOf(account)).get('A message comes twice') ?? {}
   assert.deepEqual([met, typeof evidence], [null, 'string'])
   assert.match(line ?? '', /^# your receiver answered 2xx, .* look in its log/)
+  const file = join(tempFolder(), 'check.xml')
+  const env = { FARTHING_URL: service.baseUrl, FARTHING_API_KEY: account.key }
+  const print = async (...args: string[]) =>
+    (await runHere({ args: ['check', ...args], env })).stdout
+  assert.match(await print('--junit', file), /: \d+ of \d+ met, 1 cannot be seen\. --situations/)
+  assert.match(
+    await print('--situations'),
+    /^cannot be seen {2}A message comes twice\n {16}http\S+\n {16}your receiver answered 2xx, /m,
+  )
+  const ofJunit = /^cannot be seen: A message comes twice \([0-9a-v]{26}\) your receiver answered/m
+  assert.match(readFileSync(file, 'utf8'), ofJunit)
+  const browser = await signIn(service, { key: account.key })
+  const page = await browser.get((await browser.get('check')).location ?? '')
+  const row = /A message comes twice ?Cannot be seen: [\d :-]+ ?your receiver answered 2xx, /
+  assert.match(page.text, row)
 })

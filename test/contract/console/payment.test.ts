@@ -13,8 +13,7 @@ import {
 } from '../../support/console.ts'
 import { ask } from '../../support/control.ts'
 import { pageOf } from '../../support/hosted-page.ts'
-import { pay } from '../../support/integration.ts'
-import { authorise } from '../../support/journeys.ts'
+import { authorise, paidPayment } from '../../support/journeys.ts'
 import { onEveryDatabase } from '../../support/service.ts'
 import { receiving, subscribe } from '../../support/subscriber.ts'
 
@@ -113,7 +112,7 @@ onEveryDatabase(
     test('a webhook that was told of some changes only is in one line, with the reason', async t => {
       const { api } = await service().newNamedAccount()
       await subscribe(t, api, { subscriptions: ['card_payment_captured'] })
-      const { payment_id } = await pay(api)
+      const { payment_id } = await paidPayment(api)
       const page = await (await signIn(service(), api)).get(`payments/${payment_id}`)
       assert.match(
         page.text,

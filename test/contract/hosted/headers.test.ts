@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import { elementsOf, only, withId } from '../../hosted/document.ts'
 import type { Answer, Body, Client } from '../../support/client.ts'
 import { confirmOf, met, pageOf } from '../../support/hosted-page.ts'
-import { choose, read } from '../../support/journeys.ts'
+import { choose, newPayment, read } from '../../support/journeys.ts'
 import { onOneDatabase, startService } from '../../support/service.ts'
 
 const headers = {
@@ -38,8 +38,7 @@ onOneDatabase(
   service => {
     describe('headers', () => {
       test('every page and every redirect under /secure has the headers of the pages', async () => {
-        const api = await service().newAccount()
-        const payment = await api.createPayment()
+        const { api, payment } = await newPayment(service())
         const token = payment._links.next_url_post.params
         const answers: [name: string, answer: Answer, status: number][] = [
           ['HEAD', await api.request('HEAD', pageOf(payment)), 200],
@@ -61,8 +60,7 @@ onOneDatabase(
       })
 
       test('every error page under /secure has the headers of the pages', async () => {
-        const api = await service().newAccount()
-        const payment = await api.createPayment()
+        const { api, payment } = await newPayment(service())
         const page = pageOf(payment)
         const otherSite = { 'Sec-Fetch-Site': 'cross-site' }
         const big = `scenario=success&x=${'x'.repeat(16_384)}`
@@ -93,8 +91,7 @@ onOneDatabase(
 
       for (const language of Object.keys(labels))
         test(`a refusal at the address of a payment is in its language and has a button that leads to return_url: ${language}`, async () => {
-          const api = await service().newAccount()
-          const payment = await api.createPayment({ language })
+          const { api, payment } = await newPayment(service(), { language })
           for (const path of [pageOf(payment), confirmOf(payment)])
             await assertRefusals(path, await read(api, payment))
           await api.postForm(pageOf(payment), { scenario: 'cancel' })
@@ -169,8 +166,7 @@ onOneDatabase(
       ]
       for (const [name, path, body] of steps) {
         test(`a form from another site returns 403 and has no effect: ${name}`, async () => {
-          const api = await service().newAccount()
-          const payment = await api.createPayment()
+          const { api, payment } = await newPayment(service())
           for (const headers of refused) {
             const sent = { Host: new URL(OWN).host, ...headers }
             const answer = await form(api, path(payment), sent, body(payment))
@@ -194,8 +190,7 @@ onOneDatabase(
       }
 
       test('another site may start the journey with POST /secure or a link', async () => {
-        const api = await service().newAccount()
-        const payment = await api.createPayment()
+        const { api, payment } = await newPayment(service())
         const body = new URLSearchParams(payment._links.next_url_post.params).toString()
         for (const from of [{ 'Sec-Fetch-Site': 'cross-site' }, { Origin: 'https://shop.example' }])
           assert.deepEqual(met(await form(api, '/secure', from, body)), [
@@ -209,8 +204,7 @@ onOneDatabase(
       })
 
       test('a form of another type or a compressed one returns 415 and has no effect', async () => {
-        const api = await service().newAccount()
-        const payment = await api.createPayment()
+        const { api, payment } = await newPayment(service())
         const others: Record<string, string>[] = ['application/json', 'text/plain', `${FORM}x`].map(
           type => ({ 'Content-Type': type }),
         )
@@ -223,8 +217,7 @@ onOneDatabase(
       })
 
       test('a form is accepted when its media type has parameters and capitals', async () => {
-        const api = await service().newAccount()
-        const payment = await api.createPayment()
+        const { api, payment } = await newPayment(service())
         const type = { 'Content-Type': 'Application/X-WWW-Form-Urlencoded; charset=UTF-8' }
         const answer = await form(api, pageOf(payment), type, 'scenario=success')
         assert.equal(answer.status, 303)
@@ -243,8 +236,7 @@ onOneDatabase(
   'Hosted pages: https',
   service => {
     test('pages, redirects and errors have Strict-Transport-Security when the pages are on https', async () => {
-      const api = await service().newAccount()
-      const payment = await api.createPayment()
+      const { api, payment } = await newPayment(service())
       const answers = [
         await api.get(pageOf(payment)),
         await api.get(confirmOf(payment)),
@@ -256,8 +248,7 @@ onOneDatabase(
     })
 
     test('a form from the configured address of the pages is accepted, whatever Host the proxy sends', async () => {
-      const api = await service().newAccount()
-      const payment = await api.createPayment()
+      const { api, payment } = await newPayment(service())
       const sent = { Host: 'internal:3000', Origin: 'https://pay.example.org' }
       const answer = await form(api, pageOf(payment), sent, 'scenario=success')
       assert.equal(answer.status, 303)

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import { elementsOf, only, withId } from '../../hosted/document.ts'
 import type { Body } from '../../support/client.ts'
 import { formOf, met, pageOf } from '../../support/hosted-page.ts'
-import { choose, read } from '../../support/journeys.ts'
+import { choose, newPayment, read } from '../../support/journeys.ts'
 import { onOneDatabase, onSharedDatabases } from '../../support/service.ts'
 
 const NOT_FOUND: [number, string] = [404, 'Page not found']
@@ -13,8 +13,7 @@ const tokenOf = (payment: Body): string => payment._links.next_url_post.params.c
 onSharedDatabases('Hosted pages: links', service => {
   describe('unknown links', () => {
     test('a mistyped link shows the Page not found page', async () => {
-      const api = await service().newAccount()
-      const payment = await api.createPayment()
+      const { api, payment } = await newPayment(service())
       const token = tokenOf(payment)
       const other = tokenOf(await api.createPayment())
       const mistyped = [
@@ -49,8 +48,7 @@ onSharedDatabases('Hosted pages: links', service => {
     })
 
     test('the one-time token of a moto_api payment opens no page', async () => {
-      const api = await service().newAccount()
-      const payment = await api.createPayment({ authorisation_mode: 'moto_api' })
+      const { api, payment } = await newPayment(service(), { authorisation_mode: 'moto_api' })
       const { one_time_token } = payment._links.auth_url_post.params
       assert.deepEqual(met(await api.get(`/secure/${one_time_token}`)), NOT_FOUND)
       const form = { scenario: 'declined' }
@@ -65,8 +63,7 @@ onSharedDatabases('Hosted pages: links', service => {
 
   describe('slash at the end', () => {
     test('every page accepts one slash at the end of its path', async () => {
-      const api = await service().newAccount()
-      const payment = await api.createPayment()
+      const { api, payment } = await newPayment(service())
       const page = pageOf(payment)
       assert.deepEqual(met(await api.get(`${page}/`)), [200, 'Enter payment details'])
       const chosen = await api.postForm(`${page}/`, { scenario: 'success' })
@@ -102,8 +99,7 @@ onOneDatabase('Hosted pages: return_url', service => {
   ]
   for (const [return_url, location] of inAscii)
     test(`a return_url with non-ASCII characters is redirected to in ASCII: ${return_url}`, async () => {
-      const api = await service().newAccount()
-      const payment = await api.createPayment({ return_url })
+      const { api, payment } = await newPayment(service(), { return_url })
       const cancelled = await choose(api, payment, 'cancel')
       const link = only(elementsOf(cancelled.text), withId('return-url'))
       assert.equal(link.attributes.href, return_url)
@@ -127,8 +123,7 @@ onOneDatabase(
   'Hosted pages: FARTHING_PAGES_URL',
   service => {
     test('links, forms, redirects and assets are below the path of FARTHING_PAGES_URL', async () => {
-      const api = await service().newAccount()
-      const payment = await api.createPayment()
+      const { api, payment } = await newPayment(service())
       const token = tokenOf(payment)
       const base = 'https://pay.example.org/demo/farthing'
       assert.equal(pageOf(payment), `${base}/secure/${token}`)

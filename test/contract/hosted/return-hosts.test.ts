@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { assertError } from '../../support/assertions.ts'
 import { webPayment } from '../../support/client.ts'
+import { newPayment } from '../../support/journeys.ts'
 import { onOneDatabase } from '../../support/service.ts'
 
 onOneDatabase(
@@ -36,8 +37,7 @@ onOneDatabase(
     })
 
     test('the pages allow their forms to lead to every http address, because the listed sites may lead on', async () => {
-      const api = await service().newAccount()
-      const payment = await api.createPayment()
+      const { payment } = await newPayment(service())
       const { headers } = await service().anonymous.get(payment._links.next_url.href)
       assert.match(
         headers.get('content-security-policy') ?? '',

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Body } from '../../support/client.ts'
 import { formOf, met, press } from '../../support/hosted-page.ts'
-import { read, statusesOf } from '../../support/journeys.ts'
+import { newPayment, read, statusesOf } from '../../support/journeys.ts'
 import { onSharedDatabases } from '../../support/service.ts'
 
 const DETAILS = 'Enter payment details'
@@ -13,8 +13,7 @@ const tokenOf = (payment: Body): { chargeTokenId: string } => payment._links.nex
 
 onSharedDatabases('Hosted pages: POST /secure', service => {
   test('POST /secure with chargeTokenId alone shows the details page and starts the payment', async () => {
-    const api = await service().newAccount()
-    const payment = await api.createPayment()
+    const { api, payment } = await newPayment(service())
     const { href, params } = payment._links.next_url_post
     assert.deepEqual(met(await api.postForm(href, params)), [200, DETAILS])
     assert.deepEqual(await statusesOf(api, payment), ['created', 'started'])
@@ -23,8 +22,7 @@ onSharedDatabases('Hosted pages: POST /secure', service => {
   })
 
   test('the forms of POST /secure lead through the whole journey without the token in any address', async () => {
-    const api = await service().newAccount()
-    const payment = await api.createPayment()
+    const { api, payment } = await newPayment(service())
     const token = tokenOf(payment).chargeTokenId
     const details = await api.postForm('/secure', tokenOf(payment))
     const nothing = await press(api, details, 'submit-card-details')
@@ -40,8 +38,7 @@ onSharedDatabases('Hosted pages: POST /secure', service => {
   })
 
   test('the forms on pages from POST /secure post back to /secure with the token and the step', async () => {
-    const api = await service().newAccount()
-    const payment = await api.createPayment()
+    const { api, payment } = await newPayment(service())
     const details = await api.postForm('/secure', tokenOf(payment))
     const success = { ...tokenOf(payment), step: 'details', scenario: 'success' }
     const confirm = await api.postForm('/secure', success)
@@ -57,8 +54,7 @@ onSharedDatabases('Hosted pages: POST /secure', service => {
   })
 
   test('one journey may use both POST /secure and /secure/{token}', async () => {
-    const api = await service().newAccount()
-    const payment = await api.createPayment()
+    const { api, payment } = await newPayment(service())
     const page = payment._links.next_url.href
     await api.postForm('/secure', { ...tokenOf(payment), step: 'details', scenario: 'success' })
     assert.deepEqual(met(await api.get(`${page}/confirm`)), [200, CONFIRM])
@@ -67,8 +63,7 @@ onSharedDatabases('Hosted pages: POST /secure', service => {
   })
 
   test('POST /secure shows the Page not found page when chargeTokenId is missing, empty, unknown or repeated', async () => {
-    const api = await service().newAccount()
-    const payment = await api.createPayment()
+    const { api, payment } = await newPayment(service())
     const { chargeTokenId } = tokenOf(payment)
     const forms: [string, string][][] = [
       [],
@@ -90,8 +85,7 @@ onSharedDatabases('Hosted pages: POST /secure', service => {
   })
 
   test('POST /secure reads the token from the form and not from the query', async () => {
-    const api = await service().newAccount()
-    const payment = await api.createPayment()
+    const { api, payment } = await newPayment(service())
     const query = new URLSearchParams(tokenOf(payment))
     assert.deepEqual(met(await api.postForm(`/secure?${query}`, {})), [404, NOT_FOUND])
     assert.deepEqual(met(await api.get(`/secure?${query}`)), [404, NOT_FOUND])

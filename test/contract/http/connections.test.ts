@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { before, type TestContext, test } from 'node:test'
 import { CONNECTIONS, IDLE_MS } from '../../../src/core/budgets.ts'
 import { createHttpServer } from '../../../src/platform/http/connections.ts'
 import { type Client, webPayment } from '../../support/client.ts'
+import { listenUntilEnd } from '../../support/ports.ts'
 import { closed, exchangeBytes, open } from '../../support/raw-http.ts'
 import { onOneDatabase } from '../../support/service.ts'
 
@@ -13,9 +13,7 @@ const HOST = 'Host: a\r\n'
 /** A server that is nothing but the limits of connections. */
 async function listen(t: TestContext, handle: Parameters<typeof createHttpServer>[0]) {
   const server = createHttpServer(handle)
-  t.after(() => server.close())
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  return { server, baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
+  return { server, baseUrl: `http://127.0.0.1:${await listenUntilEnd(t, server)}` }
 }
 
 const CHUNKED = `POST /v1/auth HTTP/1.1\r\n${HOST}Transfer-Encoding: chunked\r\n`

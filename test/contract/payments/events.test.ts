@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Body, Client } from '../../support/client.ts'
-import { authorise, choose, payOnPages } from '../../support/journeys.ts'
+import { authorise, choose, newPayment, payOnPages } from '../../support/journeys.ts'
 import { activeAgreement } from '../../support/new-payment.ts'
 import { onSharedDatabases } from '../../support/service.ts'
 
@@ -110,8 +110,7 @@ onSharedDatabases(
 
     for (const [sentence, { fields = {}, walk, events }] of Object.entries(journeys))
       test(`GET events of a payment that ${sentence} lists ${events.join(', ')}`, async () => {
-        const api = await service().newAccount()
-        const payment = await api.createPayment(fields)
+        const { api, payment } = await newPayment(service(), fields)
         const wait = () => api.advance(SECOND)
         await wait()
         await walk?.(api, payment, wait)

@@ -2,33 +2,35 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { assertError } from '../../support/assertions.ts'
 import type { Answer, Body, Client } from '../../support/client.ts'
-import { authorise, DECLINED, paidPayment, read } from '../../support/journeys.ts'
+import { authorise, DECLINED, newPaidPayment, paidPayment, read } from '../../support/journeys.ts'
 import { onOneDatabase, onSharedDatabases } from '../../support/service.ts'
 
 const JSON_TYPE = { 'Content-Type': 'application/json' }
 const refundOf = (api: Client, { payment_id }: Body, body: unknown): Promise<Answer> =>
   api.post(`/v1/payments/${payment_id}/refunds`, body)
 
-/** Body, status, code and field of each error, in the order in which they are checked. */
-const faults: [body: string, status: number, code: string, field: string][] = [
-  ...['{}', '{"amount":null}', '{"refund_amount_available":"x"}'].map(
-    (body): [string, number, string, string] => [body, 400, 'P0601', 'amount'],
-  ),
-  ...['"10"', '10.5', '10.0', '1e1', 'true', '[]', '"a\\u0000b"'].map(
-    (value): [string, number, string, string] => [`{"amount":${value}}`, 400, 'P0602', 'amount'],
-  ),
-  ...['0', '10000001', `1${'0'.repeat(400)}`].map((value): [string, number, string, string] => [
-    `{"amount":${value}}`,
-    422,
+type Fault = [body: string, status: number, code: string, field: string]
+const wrong = (bodies: string[], ...expected: [number, string, string]): Fault[] =>
+  bodies.map(body => [body, ...expected])
+const expecting = (value: string) => `{"amount":1,"refund_amount_available":${value}}`
+const amounting = (value: string) => `{"amount":${value}}`
+
+/** In the order in which they are checked. */
+const faults: Fault[] = [
+  ...wrong(['{}', amounting('null'), '{"refund_amount_available":"x"}'], 400, 'P0601', 'amount'),
+  ...wrong(
+    ['"10"', '10.5', '10.0', '1e1', 'true', '[]', '"a\\u0000b"'].map(amounting),
+    400,
     'P0602',
     'amount',
-  ]),
-  ...['"46.5"', '"-1"', '4650.5', 'false', '""'].map((value): [string, number, string, string] => [
-    `{"amount":1,"refund_amount_available":${value}}`,
+  ),
+  ...wrong(['0', '10000001', `1${'0'.repeat(400)}`].map(amounting), 422, 'P0602', 'amount'),
+  ...wrong(
+    ['"46.5"', '"-1"', '4650.5', 'false', '""'].map(expecting),
     400,
     'P0602',
     'refund_amount_available',
-  ]),
+  ),
 ]
 
 onSharedDatabases(
@@ -84,8 +86,7 @@ onSharedDatabases(
       })
 
     test('POST refunds returns 400 P0603 when everything was refunded or the amount was 0', async () => {
-      const api = await service().newAccount()
-      const payment = await paidPayment(api)
+      const { api, payment } = await newPaidPayment(service())
       assert.equal((await refundOf(api, payment, { amount: 4650 })).status, 202)
       for (const full of [payment, await paidPayment(api, { amount: 0 })]) {
         const answer = await refundOf(api, full, { amount: 1, refund_amount_available: 9 })
@@ -95,8 +96,7 @@ onSharedDatabases(
     })
 
     test('POST refunds reads refund_amount_available also as a text of digits', async () => {
-      const api = await service().newAccount()
-      const payment = await paidPayment(api)
+      const { api, payment } = await newPaidPayment(service())
       const wrong = await refundOf(api, payment, { amount: 1, refund_amount_available: '4649' })
       assertError(wrong, 412, 'P0604')
       const right = await refundOf(api, payment, { amount: 1, refund_amount_available: '4650' })
@@ -104,8 +104,7 @@ onSharedDatabases(
     })
 
     test('POST refunds returns 412 P0604 for a wrong refund_amount_available, before it checks the amount', async () => {
-      const api = await service().newAccount()
-      const payment = await paidPayment(api)
+      const { api, payment } = await newPaidPayment(service())
       for (const refund_amount_available of [0, 4649, 4651, 1e300, null])
         for (const amount of [1, 5000])
           assertError(
@@ -120,8 +119,7 @@ onSharedDatabases(
     })
 
     test('POST refunds returns 400 P0603 and amount_not_available for more than is left', async () => {
-      const api = await service().newAccount()
-      const payment = await paidPayment(api)
+      const { api, payment } = await newPaidPayment(service())
       assert.equal((await refundOf(api, payment, { amount: 4000 })).status, 202)
       const answer = await refundOf(api, payment, { amount: 651, refund_amount_available: 650 })
       assertError(answer, 400, 'P0603')
@@ -130,8 +128,7 @@ onSharedDatabases(
     })
 
     test('POST refunds uses the last of equal keys and ignores unknown keys', async () => {
-      const api = await service().newAccount()
-      const payment = await paidPayment(api)
+      const { api, payment } = await newPaidPayment(service())
       const path = `/v1/payments/${payment.payment_id}/refunds`
       for (const [body, amount] of [
         ['{"amount":5.0,"amount":7}', 7],
@@ -148,8 +145,7 @@ onSharedDatabases(
 
 onOneDatabase('Refunds: refused bodies', service => {
   test('POST refunds returns the code and the field of a wrong body, and refunds nothing', async () => {
-    const api = await service().newAccount()
-    const payment = await paidPayment(api)
+    const { api, payment } = await newPaidPayment(service())
     const path = `/v1/payments/${payment.payment_id}/refunds`
     const post = (body: string) => api.request('POST', path, { headers: JSON_TYPE, body })
     for (const [body, status, code, field] of faults)

@@ -6,10 +6,11 @@ import { startFarthing } from '../../../src/app/start.ts'
 import { type Body, createClient } from '../../support/client.ts'
 import { ask } from '../../support/control.ts'
 import { tempDatabase } from '../../support/folders.ts'
+import { attemptsAt, recordRows, SECOND } from '../../support/integration.ts'
 import { copyMigratedDatabase } from '../../support/postgres.ts'
 import { startReceiver } from '../../support/receiver.ts'
+import { SLOW } from '../../support/receivers.ts'
 import { answering, openMessage } from '../../support/subscriber.ts'
-import { recordAttempts, SLOW } from '../../support/zoo-receivers.ts'
 
 const FARTHING_API_KEY = 'key-of-the-default-account'
 const FARTHING_WEBHOOK_URL = 'http://localhost:9/hook'
@@ -105,7 +106,11 @@ for (const [kind, newDatabase] of Object.entries({
         },
       }
       const service = { clock, database: first.database }
-      await recordAttempts({ service, room: 'default' }, webhook, [9, ...Array(10).fill(SLOW)])
+      await recordRows(
+        { service, room: 'default' },
+        SECOND,
+        attemptsAt(webhook, [9, ...Array(10).fill(SLOW)]),
+      )
       await first.close()
 
       const again = await start(t, env)

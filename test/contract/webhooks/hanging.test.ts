@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Answer } from '../../support/client.ts'
-import { authorise, read } from '../../support/journeys.ts'
+import { authorise, newPayment, read } from '../../support/journeys.ts'
 import type { Behaviour } from '../../support/receiver.ts'
 import { onSharedDatabases } from '../../support/service.ts'
 import { endingsOf, subscribe } from '../../support/subscriber.ts'
@@ -28,8 +28,7 @@ describe('Webhooks: receivers that do not respond', { concurrency: true }, () =>
           return (performance.now() - started) / 1_000
         }
         test('twenty webhooks that do not respond delay a request with one message each by 4 seconds', async t => {
-          const api = await service().newAccount()
-          const payment = await api.createPayment()
+          const { api, payment } = await newPayment(service())
           const hanging = await Promise.all(
             Array.from({ length: 20 }, () => subscribe(t, api, { ...CANCELLED, behaviour: hang })),
           )
@@ -42,8 +41,7 @@ describe('Webhooks: receivers that do not respond', { concurrency: true }, () =>
         })
 
         test('a webhook that does not respond delays a request with two messages by 8 seconds', async t => {
-          const api = await service().newAccount()
-          const payment = await api.createPayment(moto)
+          const { api, payment } = await newPayment(service(), moto)
           await subscribe(t, api, { behaviour: hang })
           await subscribe(t, api, { behaviour: { onConnection: () => {}, hangs: true } })
           const took = await seconds(authorise(api, payment))
@@ -61,8 +59,7 @@ describe('Webhooks: requests beside a receiver that does not respond', () => {
     'Webhooks: other requests',
     service => {
       test('a webhook that does not respond does not delay reads of its account and requests of other accounts', async t => {
-        const api = await service().newAccount()
-        const payment = await api.createPayment()
+        const { api, payment } = await newPayment(service())
         const hanging = await subscribe(t, api, { behaviour: hang })
         const other = await service().newAccount()
         const subscriber = await subscribe(t, other)

@@ -4,10 +4,9 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { openSqlite } from '../../../src/platform/database/sqlite/sqlite.ts'
 import { createClient } from '../../support/client.ts'
 import { type Exit, type FarthingProcess, startProcess } from '../../support/process.ts'
-import { checkInvariants } from '../invariants.ts'
+import { checkRows, KEY, settings } from '../process/serve.ts'
 import { createWorkload, seeded, type Workload } from '../process/workload.ts'
 import { injecting } from './trace.ts'
 
@@ -29,7 +28,6 @@ export type FaultReport = {
   payments: number
 }
 
-const KEY = 'key-of-the-default-account'
 const CLIENTS = 8
 /** Milliseconds of load if the fault does not occur. */
 const LONGEST_RUN = 1_500
@@ -58,12 +56,7 @@ async function runInFolder(
   { seed, fault, judge }: FaultOptions,
   report: FaultReport,
 ): Promise<void> {
-  const env = {
-    DATABASE_URL: `sqlite:${path}`,
-    FARTHING_API_KEY: KEY,
-    FARTHING_BASE_URL: 'http://farthing.test',
-    LOG_LEVEL: 'warn',
-  }
+  const env = settings(`sqlite:${path}`)
   const baseUrls: string[] = []
   const workload = createWorkload(baseUrls, KEY, seeded(seed + first))
   for (let nth = first; nth <= last; nth++) {
@@ -83,15 +76,14 @@ async function runInFolder(
       } finally {
         await service.kill()
       }
-    await checkAfterwards(env, path, baseUrls, workload)
+    await checkAfterwards(env, baseUrls, workload)
   }
   report.answered += workload.answered()
   report.payments += workload.ledger.entries.size
 }
 
 async function checkAfterwards(
-  env: Record<string, string>,
-  path: string,
+  env: ReturnType<typeof settings>,
   baseUrls: string[],
   workload: Workload,
 ): Promise<void> {
@@ -99,9 +91,7 @@ async function checkAfterwards(
   try {
     baseUrls[0] = service.baseUrl
     await workload.check()
-    const fail = (error: unknown) => assert.fail(String(error))
-    const database = openSqlite({ path, onUnknownOutcome: fail })
-    await checkInvariants(database, { now: Date.now() }).finally(() => database.close())
+    await checkRows(env.DATABASE_URL)
   } finally {
     await service.kill()
   }
@@ -133,11 +123,7 @@ export async function judgeFull(
   assert.equal(await ready(), 503)
   assert.equal((await api.get('/v1/payments')).status, 200)
   letGo(service)
-  const deadline = Date.now() + 60_000
-  while ((await ready()) !== 200) {
-    assert.ok(Date.now() < deadline, 'ready again')
-    await pause(20)
-  }
+  while ((await ready()) !== 200) await pause(20)
   await api.createPayment()
 }
 

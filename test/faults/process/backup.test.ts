@@ -10,12 +10,10 @@ import { createClient } from '../../support/client.ts'
 import { runHere } from '../../support/command.ts'
 import { tempFolder } from '../../support/folders.ts'
 import { openAt } from '../../support/open-database.ts'
-import { runProcess, startProcess } from '../../support/process.ts'
-import { checkInvariants } from '../invariants.ts'
-import { checkEntry, statusOf } from './ledger.ts'
+import { runProcess } from '../../support/process.ts'
+import { checkEntry, courseOf } from './ledger.ts'
+import { checkRows, KEY, serve, settings } from './serve.ts'
 import { createWorkload, inParallel, seeded } from './workload.ts'
-
-const KEY = 'key-of-the-default-account'
 
 function countPayments(url: string): number {
   const database = new DatabaseSync(url.slice('sqlite:'.length))
@@ -24,18 +22,12 @@ function countPayments(url: string): number {
   return Number(row?.n)
 }
 
-const environment = (path: string) => ({
-  DATABASE_URL: `sqlite:${path}`,
-  FARTHING_API_KEY: KEY,
-  FARTHING_BASE_URL: 'http://farthing.test',
-  LOG_LEVEL: 'warn',
-})
+const environment = (path: string) => settings(`sqlite:${path}`)
 
 test('A backup under load has everything that was acknowledged before it', async t => {
   const folder = tempFolder()
   const env = environment(join(folder, 'farthing.db'))
-  const service = await startProcess({ env })
-  t.after(() => service.kill())
+  const { service } = await serve(t, env.DATABASE_URL)
   const workload = createWorkload([service.baseUrl], KEY, seeded(1))
   const working = workload.run(16)
   while (workload.answered() < 150) await setTimeout(10)
@@ -67,7 +59,8 @@ test('A backup under load has everything that was acknowledged before it', async
   const api = createClient([restored.url], KEY)
   // Finished payments are exactly as they were; others may have changed before the copy.
   const final = before.filter(
-    ({ state, unknown }) => !unknown && /cancelled|failed/.test(statusOf(state)),
+    ({ world, unknown }) =>
+      !unknown && /cancelled|failed/.test(courseOf(world).statuses.at(-1) ?? ''),
   )
   assert.ok(final.length > 10)
   await inParallel(final, entry => checkEntry(api, entry))
@@ -75,8 +68,7 @@ test('A backup under load has everything that was acknowledged before it', async
     assert.equal((await api.get(`/v1/payments/${created.payment_id}`)).status, 200)
   })
   await api.createPayment()
-  const database = await openAt(`sqlite:${path}`)
-  await checkInvariants(database, { now: Date.now() }).finally(() => database.close())
+  await checkRows(`sqlite:${path}`)
 })
 
 test('A backup is in the named file, also if SQLite would read the name as a URI', async t => {

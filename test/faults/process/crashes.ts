@@ -2,16 +2,16 @@
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Database } from '../../../src/core/ports.ts'
-import { openPostgres } from '../../../src/platform/database/postgres.ts'
-import { openSqlite } from '../../../src/platform/database/sqlite/sqlite.ts'
 import { createClient } from '../../support/client.ts'
 import { tempFolder } from '../../support/folders.ts'
+import { openAt } from '../../support/open-database.ts'
 import { createPostgresDatabase } from '../../support/postgres.ts'
 import { type FarthingProcess, startProcess } from '../../support/process.ts'
 import { checkInvariants } from '../invariants.ts'
-import { checkAllDelivered, makeKey, startHookReceiver } from './hooked-account.ts'
+import { checkAllDelivered, HOOKED, HOOKED_KEY, startHookReceiver } from './hooked-account.ts'
 import type { Entry } from './ledger.ts'
 import { startCrashablePostgres } from './postgres-server.ts'
+import { KEY, settings } from './serve.ts'
 import { createWorkload, type Random, seeded, type Workload } from './workload.ts'
 
 export type CrashOptions = {
@@ -33,7 +33,6 @@ export type CrashReport = {
   messages: number
 }
 
-const KEY = 'key-of-the-default-account'
 const CLIENTS = 12
 const CLIENTS_WITH_WEBHOOK = 4
 /** Responses before the crash, at least and at most. A count, because machines differ in speed. */
@@ -42,38 +41,27 @@ const MOST_ANSWERS = 300
 /** How many payments of earlier cycles are checked again after each crash. */
 const OLD_ONES = 50
 
-/** Milliseconds after the last crash until every message must have been delivered. */
-const LONGEST_DELIVERY = 120_000
+type Crashing = {
+  url: string
+  /** Its address for the checks, if that is another one. */
+  direct?: string
+  instances: number
+  /** Crashes something, and lets it come back. */
+  crash(instances: FarthingProcess[], start: () => Promise<FarthingProcess>): Promise<void>
+}
 
 /** Kills the process on a SQLite file with kill -9. Throws what it finds wrong. */
-export async function crashSqlite(options: CrashOptions): Promise<CrashReport> {
+export function crashSqlite(options: CrashOptions): Promise<CrashReport> {
   const path = join(tempFolder(), 'farthing.db')
-  const receiver = await startHookReceiver()
-  const env = environment(`sqlite:${path}`, receiver.host)
-  const baseUrls: string[] = []
-  let service: FarthingProcess | undefined
-
-  async function start(): Promise<void> {
-    service = await startProcess({ env })
-    baseUrls[0] = service.baseUrl
-  }
-
-  try {
-    await start()
-    const hookedKey = await makeKey(env)
-    await receiver.register(baseUrls, hookedKey)
-    return await runCycles(options, baseUrls, hookedKey, receiver.received, {
-      async crash() {
-        await service?.kill()
-        options.damageRecord?.({ path, output: service?.output() ?? '' })
-        await start()
-      },
-      read: use => reading(openSqlite({ path, onUnknownOutcome: fail }), use),
-    })
-  } finally {
-    await service?.kill()
-    await receiver.close()
-  }
+  return crashUnder(options, {
+    url: `sqlite:${path}`,
+    instances: 1,
+    async crash(instances, start) {
+      await instances[0]?.kill()
+      options.damageRecord?.({ path, output: instances[0]?.output() ?? '' })
+      instances[0] = await start()
+    },
+  })
 }
 
 /** Kills PostgreSQL with kill -9 under two instances, which are never restarted. */
@@ -94,28 +82,33 @@ export async function crashPostgres(options: CrashOptions): Promise<CrashReport>
  * Calls `crash` under two instances on the PostgreSQL at `url`, which are never restarted and must be ready again after
  * it. `direct` is its address for the checks.
  */
-export async function crashUnderInstances(
+export const crashUnderInstances = (
   options: CrashOptions,
   url: string,
   direct: string,
   crash: () => Promise<void>,
-): Promise<CrashReport> {
+): Promise<CrashReport> => crashUnder(options, { url, direct, instances: 2, crash })
+
+async function crashUnder(options: CrashOptions, { url, direct = url, ...crashing }: Crashing) {
   const receiver = await startHookReceiver()
-  const env = environment(url, receiver.host)
+  const start = () => startProcess({ env: settings(url, HOOKED) })
   const instances: FarthingProcess[] = []
-  const open = () => openPostgres({ url: direct, onConnectionError: fail })
+  const baseUrls: string[] = []
+  const note = () => baseUrls.splice(0, Infinity, ...instances.map(({ baseUrl }) => baseUrl))
+  const read = async (use: (database: Database) => Promise<void>) => {
+    const database = await openAt(direct)
+    await use(database).finally(() => database.close())
+  }
+  const crash = async () => {
+    await crashing.crash(instances, start)
+    note()
+    await Promise.all(baseUrls.map(ready))
+  }
   try {
-    for (let i = 0; i < 2; i++) instances.push(await startProcess({ env }))
-    const baseUrls = instances.map(({ baseUrl }) => baseUrl)
-    const hookedKey = await makeKey(env)
-    await receiver.register(baseUrls, hookedKey)
-    const report = await runCycles(options, baseUrls, hookedKey, receiver.received, {
-      async crash() {
-        await crash()
-        await Promise.all(baseUrls.map(ready))
-      },
-      read: use => reading(open(), use),
-    })
+    while (instances.length < crashing.instances) instances.push(await start())
+    note()
+    await receiver.register(baseUrls)
+    const report = await runCycles(options, baseUrls, receiver.received, { crash, read })
     for (const { output } of instances)
       if (/unhandled|cannot go on/i.test(output())) throw new Error(output())
     return report
@@ -124,14 +117,6 @@ export async function crashUnderInstances(
     await receiver.close()
   }
 }
-
-const environment = (url: string, callbackHost: string) => ({
-  DATABASE_URL: url,
-  FARTHING_API_KEY: KEY,
-  FARTHING_BASE_URL: 'http://farthing.test',
-  FARTHING_CALLBACK_HOSTS: callbackHost,
-  LOG_LEVEL: 'warn',
-})
 
 type Subject = {
   /** Crashes and comes back. */
@@ -143,14 +128,13 @@ type Subject = {
 async function runCycles(
   { cycles, seed, progress, damageRecord }: CrashOptions,
   baseUrls: string[],
-  hookedKey: string,
   received: Map<string, number>,
   subject: Subject,
 ): Promise<CrashReport> {
   const damagedRecord = damageRecord !== undefined
   const random = seeded(seed)
   const plain = createWorkload(baseUrls, KEY, random)
-  const hooked = createWorkload(baseUrls, hookedKey, random)
+  const hooked = createWorkload(baseUrls, HOOKED_KEY, random)
   const both = [plain, hooked]
   const total = (count: (workload: Workload) => number) => count(plain) + count(hooked)
   let unanswered = 0
@@ -187,7 +171,7 @@ async function runCycles(
   }
   // Messages that a crash left unsent are sent once their claims have ended.
   await subject.read(async database => {
-    await checkAllDelivered(database, received, LONGEST_DELIVERY)
+    await checkAllDelivered(database, received)
     await checkInvariants(database, { now: Date.now(), settled: true, damagedRecord })
   })
   return report(cycles)
@@ -201,14 +185,6 @@ function sample({ ledger }: Workload, random: Random): Entry[] {
   return Array.from({ length: OLD_ONES }, () => all[Math.floor(random() * all.length)]).filter(
     entry => entry !== undefined,
   )
-}
-
-async function reading(database: Database, use: (database: Database) => Promise<void>) {
-  await use(database).finally(() => database.close())
-}
-
-const fail = (error: unknown): never => {
-  throw error
 }
 
 /** Waits until an instance is ready again without a restart. */

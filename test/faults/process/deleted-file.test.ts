@@ -7,9 +7,7 @@ import { readConfig } from '../../../src/app/config.ts'
 import { startFarthing } from '../../../src/app/start.ts'
 import { createClient } from '../../support/client.ts'
 import { scratchFolder } from '../../support/folders.ts'
-import { startProcess } from '../../support/process.ts'
-
-const FARTHING_API_KEY = 'key-of-the-default-account'
+import { serve } from './serve.ts'
 
 const losses: Record<string, (path: string) => void> = {
   'is deleted': path => rmSync(path),
@@ -26,10 +24,7 @@ describe('A SQLite file', { concurrency: true }, () => {
   for (const [what, lose] of Object.entries(losses))
     test(`If the SQLite file ${what}, the service says so in one line and ends with code 1`, async t => {
       const path = join(scratchFolder(), 'data', 'farthing.db')
-      const env = { DATABASE_URL: `sqlite:${path}`, FARTHING_API_KEY }
-      const service = await startProcess({ env })
-      t.after(() => service.kill())
-      const api = createClient([service.baseUrl], FARTHING_API_KEY)
+      const { service, api } = await serve(t, `sqlite:${path}`)
       await api.createPayment()
       await setTimeout(1_500) // at least one look at the file that is there
       assert.equal((await api.get('/readyz')).status, 200)
@@ -58,28 +53,18 @@ describe('A SQLite file', { concurrency: true }, () => {
 
   test('If only the write-ahead log is deleted, the service ends too, and what it acknowledged is in the file', async t => {
     const path = join(scratchFolder(), 'farthing.db')
-    const env = { DATABASE_URL: `sqlite:${path}`, FARTHING_API_KEY }
-    const service = await startProcess({ env })
-    t.after(() => service.kill())
-    const api = createClient([service.baseUrl], FARTHING_API_KEY)
+    const { service, api } = await serve(t, `sqlite:${path}`)
     await setTimeout(2_500) // at least one look at the log that is there
     const { _links } = await api.createPayment()
     rmSync(`${path}-wal`)
     assert.deepEqual(await service.exited, { code: 1, signal: null })
     assert.match(service.output(), /the SQLite file \S*farthing\.db-wal was deleted or replaced/)
-    const again = await startProcess({ env })
-    t.after(() => again.kill())
-    const kept = await createClient([again.baseUrl], FARTHING_API_KEY).get(
-      new URL(_links.self.href).pathname,
-    )
-    assert.equal(kept.status, 200)
+    const again = await serve(t, `sqlite:${path}`)
+    assert.equal((await again.api.get(_links.self.href)).status, 200)
   })
 
   test('A database in memory is not watched', async t => {
-    const env = { DATABASE_URL: 'sqlite::memory:', FARTHING_API_KEY }
-    const service = await startProcess({ env })
-    t.after(() => service.kill())
-    const api = createClient([service.baseUrl], FARTHING_API_KEY)
+    const { service, api } = await serve(t, 'sqlite::memory:')
     await setTimeout(1_500)
     await api.createPayment()
     assert.deepEqual(await service.terminate(), { code: 0, signal: null })

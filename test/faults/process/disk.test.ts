@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type Answer, createClient, webPayment } from '../../support/client.ts'
+import { type Answer, webPayment } from '../../support/client.ts'
 import { tempDatabase } from '../../support/folders.ts'
-import { startProcess } from '../../support/process.ts'
 import { startService } from '../../support/service.ts'
-
-const KEY = 'key-of-the-default-account'
+import { serve } from './serve.ts'
 
 test('While the disk is full writes are 500, reads are 200, and readiness is 503 until there is room', async t => {
   // The record's own writes would share a transaction with those of the test, and its fate.
@@ -40,17 +38,16 @@ test('While the disk is full writes are 500, reads are 200, and readiness is 503
 })
 
 test('A request whose commit fails with an I/O error is 500, and the process exits with 1', async t => {
-  const env = { DATABASE_URL: tempDatabase(), FARTHING_API_KEY: KEY }
+  const url = tempDatabase()
   // A file that may not grow further fails with EFBIG, which SQLite reports as it does EIO.
   const wrapper = ['bash', '-c', 'ulimit -f 600; exec "$@"', 'bash']
-  const limited = await startProcess({ env, wrapper })
+  const limited = await serve(t, url, {}, wrapper)
   const acknowledged: string[] = []
   const refused: Answer[] = []
 
   async function createUntilRefused(): Promise<void> {
-    const api = createClient([limited.baseUrl], KEY)
     for (;;) {
-      const answer = await api.post('/v1/payments', webPayment)
+      const answer = await limited.api.post('/v1/payments', webPayment)
       if (answer.status !== 201) return void refused.push(answer)
       acknowledged.push(answer.body.payment_id)
     }
@@ -61,13 +58,11 @@ test('A request whose commit fails with an I/O error is 500, and the process exi
     refused.map(({ status, body }) => `${status} ${body.code}`),
     Array(8).fill('500 P0999'),
   )
-  const exit = await limited.exited
+  const exit = await limited.service.exited
   assert.deepEqual(exit, { code: 1, signal: null })
-  assert.match(limited.output(), /the service cannot go on/)
+  assert.match(limited.service.output(), /the service cannot go on/)
 
-  const restarted = await startProcess({ env })
-  t.after(() => restarted.kill())
-  const api = createClient([restarted.baseUrl], KEY)
+  const { api } = await serve(t, url)
   const { total } = (await api.get('/v1/payments')).body
   const extra = total - acknowledged.length
   assert.ok(extra >= 0 && extra <= 8, `${extra} payments more than acknowledged`)

@@ -3,72 +3,56 @@
  * changes must be there, and each unanswered request must have taken effect completely or not at all.
  */
 import assert from 'node:assert/strict'
-import type { Body, Client } from '../../support/client.ts'
+import { isDeepStrictEqual } from 'node:util'
+import { type Body, type Client, webPayment } from '../../support/client.ts'
+import { statusesOf } from '../../support/journeys.ts'
+import { newWorld, type Step, type World } from '../model.ts'
+import { create, steps } from '../model-moves.ts'
+import { amountLeft } from '../model-payments.ts'
 
-/** A request to a payment. */
-export type Step =
-  | 'open the page'
-  | 'choose success'
-  | 'confirm'
-  | 'choose declined'
-  | 'cancel'
-  | 'capture'
-  | 'authorise'
-  | { refund: number }
-
-/** A payment after some steps, predicted from the Specification, *States and transitions*. */
-export type State = {
-  events: string[]
-  refunded: number
-  chosen: boolean
-}
+export type StepName = keyof typeof steps
 
 export type Entry = {
   /** The body of the 201. */
   created: Body
-  state: State
+  /** The model of the payment, after all that was acknowledged. */
+  world: World
   /** A request without a response: it took effect or it did not. */
-  unknown?: Step | undefined
+  unknown?: StepName | undefined
   /** The last GET response, if nothing was changed since. */
   read?: Body | undefined
   refund_ids: string[]
 }
 
+export function newEntry(created: Body): Entry {
+  const { amount, delayed_capture: delayed, authorisation_mode: mode } = created
+  const world = newWorld('ledger', 0)
+  create(world, 0, { mode, amount, delayed })
+  return { created, world, refund_ids: [] }
+}
+
+/** What comes of a step, and the response. */
+export function after(world: World, name: StepName): Step & { world: World } {
+  const next = structuredClone(world)
+  return { ...steps[name](next), world: next }
+}
+
 /** A create without a response. */
 export type Lost = { reference: string; amount: number; key: string | undefined }
 
-export type Ledger = { entries: Map<string, Entry>; keys: Map<string, string>; lost: Lost[] }
-
-export const newLedger = (): Ledger => ({ entries: new Map(), keys: new Map(), lost: [] })
-
-export const newState = (): State => ({
-  events: ['created'],
-  refunded: 0,
-  chosen: false,
+export const newLedger = () => ({
+  /** By the identifiers of their payments. */
+  entries: new Map<string, Entry>(),
+  /** The payments by their idempotency keys. */
+  keys: new Map<string, string>(),
+  lost: [] as Lost[],
 })
 
-export const statusOf = ({ events }: State): string => events.at(-1) ?? ''
-
-/** The state after an accepted step. */
-export function after(state: State, step: Step, delayed: boolean): State {
-  const { events, refunded } = state
-  if (typeof step === 'object') return { ...state, refunded: refunded + step.refund }
-  const opened = events.length > 1 ? [] : ['started']
-  const paid = ['submitted', delayed ? 'capturable' : 'success']
-  const added = {
-    'open the page': opened,
-    'choose success': opened,
-    confirm: paid,
-    authorise: ['started', ...paid],
-    'choose declined': [...opened, 'failed'],
-    cancel: ['cancelled'],
-    capture: ['success'],
-  }[step]
-  return {
-    events: [...events, ...added],
-    refunded,
-    chosen: step === 'choose success',
-  }
+/** The statuses that a payment went through, and what of it was refunded. */
+export function courseOf({ payments: [payment] }: World) {
+  assert.ok(payment)
+  const statuses = payment.events.map(({ status }) => status)
+  return { statuses, refunded: payment.amount - amountLeft(payment) }
 }
 
 /** The properties that steps change. All others must stay as they were acknowledged. */
@@ -89,37 +73,33 @@ const fixedPart = (payment: Body): Body =>
 
 /** Compares a payment with the ledger, and records whether an unanswered step took effect. */
 export async function checkEntry(api: Client, entry: Entry): Promise<void> {
-  const { payment_id, amount, delayed_capture } = entry.created
+  const { payment_id, amount } = entry.created
   const path = `/v1/payments/${payment_id}`
   const payment = await api.get(path)
   assert.equal(payment.status, 200, `${payment_id} was acknowledged: ${payment.text}`)
-  const events = await api.get(`${path}/events`)
   const refunds = await api.get(`${path}/refunds`)
   const seen = {
-    events: events.body.events.map((event: Body) => event.state.status),
+    statuses: await statusesOf(api, entry.created),
     refunded: amount - payment.body.refund_summary.amount_available,
   }
-  const { unknown, state } = entry
-  const possible = unknown ? [state, after(state, unknown, delayed_capture)] : [state]
-  const now = possible.find(
-    ({ events, refunded }) =>
-      refunded === seen.refunded && events.join() === (seen.events as string[]).join(),
-  )
-  const story = JSON.stringify({ payment_id, acknowledged: state, unknown, seen })
+  const { unknown, world } = entry
+  const possible = unknown ? [world, after(world, unknown).world] : [world]
+  const now = possible.find(each => isDeepStrictEqual(courseOf(each), seen))
+  const story = JSON.stringify({ payment_id, acknowledged: courseOf(world), unknown, seen })
   assert.ok(now, `the acknowledged changes are there: ${story}`)
   assert.deepEqual(fixedPart(payment.body), fixedPart(entry.created))
   if (entry.read && !unknown) assert.deepEqual(payment.body, entry.read)
-  assert.equal(payment.body.state.status, statusOf(now), 'the state is that of the last event')
+  assert.equal(payment.body.state.status, seen.statuses.at(-1), 'as in the last event')
   const listed: Body[] = refunds.body._embedded.refunds
   const sum = listed.reduce((total, { amount }) => total + amount, 0)
-  assert.equal(sum, now.refunded, `the refunds add up: ${story}`)
+  assert.equal(sum, seen.refunded, `the refunds add up: ${story}`)
   const ids = listed.map(({ refund_id }) => refund_id)
   assert.deepEqual(
     entry.refund_ids.filter(id => !ids.includes(id)),
     [],
     'every acknowledged refund is there',
   )
-  Object.assign(entry, { state: now, unknown: undefined, read: payment.body, refund_ids: ids })
+  Object.assign(entry, { world: now, unknown: undefined, read: payment.body, refund_ids: ids })
 }
 
 /** An unanswered create made one complete payment or none, and its idempotency key agrees. */
@@ -129,23 +109,20 @@ export async function checkLost(api: Client, lost: Lost): Promise<Entry | undefi
   assert.ok(found.body.total <= 1, `${reference} was sent once and is there ${found.body.total}x`)
   const [made] = found.body.results
   if (key !== undefined) {
-    const again = { amount, reference: `${reference}-again`, description: 'Sent again' }
-    const body = { ...again, return_url: 'https://example.org/back' }
-    const answer = await api.post('/v1/payments', body, { 'Idempotency-Key': key })
+    const again = { ...webPayment, reference: `${reference}-again` }
+    const answer = await api.post('/v1/payments', again, { 'Idempotency-Key': key })
     assert.equal(answer.status, made ? 409 : 201, `the key of ${reference}: ${answer.text}`)
   }
   if (!made) return undefined
   assert.equal(made.amount, amount)
   const { body } = await api.get(`/v1/payments/${made.payment_id}`)
-  const entry = { created: body, state: newState(), refund_ids: [] }
+  const entry = newEntry(body)
   await checkEntry(api, entry)
   return entry
 }
 
 /** An acknowledged idempotency key makes no second payment. */
 export async function checkKey(api: Client, key: string): Promise<void> {
-  const body = { amount: 1, reference: 'again', description: 'Sent again' }
-  const again = { ...body, return_url: 'https://example.org/back' }
-  const answer = await api.post('/v1/payments', again, { 'Idempotency-Key': key })
+  const answer = await api.post('/v1/payments', webPayment, { 'Idempotency-Key': key })
   assert.equal(answer.status, 409, `${key} was acknowledged and makes a second payment`)
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import http from 'node:http'
 import { connect, type Socket } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { after, before, describe, type TestContext, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { pino } from 'pino'
@@ -15,16 +16,13 @@ import {
   REQUESTS_IN_PROGRESS,
   REQUESTS_OF_ACCOUNT,
 } from '../../../src/core/budgets.ts'
-import { type Client, createClient, webPayment } from '../../support/client.ts'
+import { type Client, createClient, createOnce, webPayment } from '../../support/client.ts'
 import { tempDatabase } from '../../support/folders.ts'
 import { createGate } from '../../support/gate.ts'
 import { type FarthingProcess, startProcess } from '../../support/process.ts'
 import { closed, open } from '../../support/raw-http.ts'
-import { createOnce } from './create-once.ts'
-import { sendSlowly, slowRequests } from './slow-client.ts'
+import { KEY, serve, settings } from './serve.ts'
 import { inParallel } from './workload.ts'
-
-const KEY = 'key-of-the-default-account'
 
 /** The service in this process, with gates before its writes and its deliveries. */
 async function startGated(t: TestContext) {
@@ -55,7 +53,7 @@ async function startGated(t: TestContext) {
     await farthing.close()
   })
   const { url: baseUrl, apiKey } = farthing
-  return { api: createClient([baseUrl], apiKey), baseUrl, writes, sends }
+  return { api: createClient([baseUrl], apiKey), baseUrl, server, writes, sends }
 }
 
 const headOf = (key: string | undefined, length: number): string =>
@@ -178,10 +176,7 @@ describe('Against a process', () => {
   let service: FarthingProcess
   let api: Client
   before(async () => {
-    const DATABASE_URL = tempDatabase()
-    service = await startProcess({
-      env: { DATABASE_URL, FARTHING_API_KEY: KEY, LOG_LEVEL: 'warn' },
-    })
+    service = await startProcess({ env: settings(tempDatabase()) })
     api = createClient([service.baseUrl], KEY)
   })
   after(() => service.kill())
@@ -198,48 +193,57 @@ describe('Against a process', () => {
     await inParallel(answers.slice(0, 50), async () => void (await api.createPayment()))
     assert.equal((await api.get('/v1/payments')).body.total, count(201) + 50)
   })
+})
 
-  test('more slow clients than the limit delay nobody, and get 408', async () => {
-    const [inHeaders = '', inBody = ''] = slowRequests(KEY)
-    const all = [inHeaders, ...Array.from({ length: REQUESTS_IN_PROGRESS + 1 }, () => inBody)]
-    const silent = all.map(text => sendSlowly(service.baseUrl, text))
-    const dripping = [inHeaders, inBody].map(text =>
-      sendSlowly(service.baseUrl, text, { drips: true }),
-    )
-    const slow = [...silent, ...dripping]
-    await Promise.all(slow.map(({ connected }) => connected))
-    for (let i = 0; i < 30; i++) await api.createPayment()
-    assert.ok(
-      slow.every(({ isOpen }) => isOpen()),
-      'the creates did not wait for a slow client',
-    )
-    await Promise.all(slow.map(({ answer }) => answer))
-    for (const { answer } of silent) assert.match(await answer, /^HTTP\/1\.1 408 /)
-  })
+test('More slow clients than the limit delay nobody, and get 408', async t => {
+  const { api, baseUrl, server } = await startGated(t)
+  const head = headOf(api.key, 5_000)
+  const beginnings = [head.slice(0, -10), ...Array(REQUESTS_IN_PROGRESS + 1).fill(`${head}{"`)]
+  const connect = async (beginning: string) => {
+    const socket = await open(baseUrl)
+    socket.write(beginning)
+    return socket
+  }
+  const silent = await Promise.all(beginnings.map(connect))
+  const answers = silent.map(socket => text(socket))
+  const dripping = await Promise.all(beginnings.slice(0, 2).map(connect))
+  const drip = () => {
+    for (const socket of dripping) socket.resume().write('x')
+  }
+  const drips = setInterval(drip, 100)
+  t.after(() => clearInterval(drips))
+  for (let i = 0; i < 30; i++) await api.createPayment()
+  assert.ok([...silent, ...dripping].every(({ closed }) => !closed))
+  Object.assign(server, { headersTimeout: 1_000, requestTimeout: 1_000 })
+  for (const answer of answers) assert.match(await answer, /^HTTP\/1\.1 408 /)
+  await Promise.all(dripping.map(closed))
 })
 
 test('The log says once a minute how many connections were closed because too many are open', async t => {
+  t.mock.timers.enable({ apis: ['setInterval'] })
   const lines: string[] = []
   const farthing = await startFarthing({
     config: readConfig({ PORT: '0', DATABASE_URL: 'sqlite::memory:' }),
     logger: pino({ level: 'warn' }, { write: line => lines.push(JSON.parse(line).msg) }),
+    backgroundWork: false,
   })
   t.after(() => farthing.close())
   farthing.app.server.server.maxConnections = 0
-  const refused = async () => closed((await open(farthing.url)).resume())
-  await Promise.all([refused(), refused(), refused()])
-  while (lines.length === 0) await pause(20)
-  await refused()
-  await pause(1_200)
-  assert.deepEqual(lines, ['connections were closed as they came: 3, because too many are open'])
+  const refuse = async () => closed((await open(farthing.url)).resume())
+  const lineOf = (count: number) =>
+    `connections were closed as they came: ${count}, because too many are open`
+  await Promise.all([refuse(), refuse(), refuse()])
+  t.mock.timers.tick(1_000)
+  await refuse()
+  t.mock.timers.tick(59_000)
+  assert.deepEqual(lines, [lineOf(3)])
+  t.mock.timers.tick(1_000)
+  assert.deepEqual(lines, [lineOf(3), lineOf(1)])
 })
 
 test('The log says when connections are closed because the process may open no further file', async t => {
-  const service = await startProcess({
-    env: { DATABASE_URL: 'sqlite::memory:', LOG_LEVEL: 'warn' },
-    wrapper: ['bash', '-c', 'ulimit -n 100; exec "$@"', 'bash'],
-  })
-  t.after(() => service.kill())
+  const wrapper = ['bash', '-c', 'ulimit -n 100; exec "$@"', 'bash']
+  const { service } = await serve(t, 'sqlite::memory:', {}, wrapper)
   const { hostname, port } = new URL(service.baseUrl)
   const sockets = Array.from({ length: 120 }, () =>
     connect(Number(port), hostname).on('error', () => {}),

@@ -3,13 +3,10 @@ import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import pg from 'pg'
 import { idFloor } from '../../../src/core/ids.ts'
-import { openPostgres } from '../../../src/platform/database/postgres.ts'
 import { createPostgresDatabase } from '../../support/postgres.ts'
-import { startProcess } from '../../support/process.ts'
-import { checkInvariants } from '../invariants.ts'
+import { checkRows, KEY, serve } from './serve.ts'
 import { createWorkload, seeded } from './workload.ts'
 
-const KEY = 'key-of-the-default-account'
 const DAY_MS = 24 * 60 * 60 * 1_000
 
 const statements = readFileSync(
@@ -19,7 +16,6 @@ const statements = readFileSync(
 
 test('Payments work in partitions by day as examples/partitions.sql creates them', async t => {
   const DATABASE_URL = await createPostgresDatabase()
-  const env = { DATABASE_URL, FARTHING_API_KEY: KEY, FARTHING_BASE_URL: 'http://farthing.test' }
   const baseUrls: string[] = []
   const workload = createWorkload(baseUrls, KEY, seeded(1))
   const client = new pg.Client({ connectionString: DATABASE_URL })
@@ -27,14 +23,10 @@ test('Payments work in partitions by day as examples/partitions.sql creates them
   t.after(() => client.end())
 
   async function work(answers: number): Promise<void> {
-    const service = await startProcess({ env })
-    t.after(() => service.kill())
+    const { service } = await serve(t, DATABASE_URL)
     baseUrls[0] = service.baseUrl
     await workload.check()
-    const enough = workload.answered() + answers
-    const counting = setInterval(() => workload.answered() >= enough && workload.stop(), 10)
-    await workload.run(8)
-    clearInterval(counting)
+    await workload.run(8, answers)
     await workload.check()
     assert.deepEqual(await service.terminate(), { code: 0, signal: null })
   }
@@ -43,9 +35,7 @@ test('Payments work in partitions by day as examples/partitions.sql creates them
   await client.query(statements)
   await work(100)
 
-  const fail = (error: unknown) => assert.fail(String(error))
-  const database = openPostgres({ url: DATABASE_URL, onConnectionError: fail })
-  await checkInvariants(database, { now: Date.now() }).finally(() => database.close())
+  await checkRows(DATABASE_URL)
   const midnight = new Date(Math.floor(Date.now() / DAY_MS) * DAY_MS)
   const { rows } = await client.query<{ first: string }>('select farthing_midnight($1) as first', [
     midnight.toISOString().slice(0, 10),

@@ -9,8 +9,7 @@ import { type FarthingProcess, runProcess, startProcess } from '../../support/pr
 import { seed } from '../../support/properties.ts'
 import { crashUnderInstances } from './crashes.ts'
 import { type CrashablePostgres, startCrashablePostgres } from './postgres-server.ts'
-
-const KEY = 'key-of-the-default-account'
+import { KEY, settings } from './serve.ts'
 
 describe('While PostgreSQL is away', () => {
   let server: CrashablePostgres
@@ -21,7 +20,7 @@ describe('While PostgreSQL is away', () => {
   before(async () => {
     server = await startCrashablePostgres()
     const DATABASE_URL = await createPostgresDatabase(server.url)
-    service = await startProcess({ env: { DATABASE_URL, FARTHING_API_KEY: KEY } })
+    service = await startProcess({ env: settings(DATABASE_URL) })
     api = createClient([service.baseUrl], KEY)
     page = (await api.createPayment())._links.next_url.href
   })

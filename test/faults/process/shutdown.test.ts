@@ -6,23 +6,17 @@ import type { Socket } from 'node:net'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { describe, type TestContext, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
-import { createClient } from '../../support/client.ts'
+import { createClient, createOnce } from '../../support/client.ts'
 import { tempDatabase } from '../../support/folders.ts'
-import { COMMAND, type FarthingProcess, startProcess } from '../../support/process.ts'
+import { COMMAND } from '../../support/process.ts'
 import { closed, exchangeBytes, open, parseAnswer } from '../../support/raw-http.ts'
 import { startReceiver } from '../../support/receiver.ts'
-import { createOnce } from './create-once.ts'
+import { KEY, serve } from './serve.ts'
 
-const KEY = 'key-of-the-default-account'
 /** Milliseconds between two turns of the event loop, less than the service's grace. */
 const MOST_DELAY_MS = 300
 
-async function start(t: TestContext, env: Record<string, string> = {}): Promise<FarthingProcess> {
-  const DATABASE_URL = tempDatabase()
-  const service = await startProcess({ env: { DATABASE_URL, FARTHING_API_KEY: KEY, ...env } })
-  t.after(() => service.kill())
-  return service
-}
+const start = async (t: TestContext) => (await serve(t, tempDatabase())).service
 
 /** Kills the process group of a detached process, if there is one left. */
 function endGroup({ pid = 0 }: ChildProcess): void {
@@ -37,11 +31,9 @@ function endGroup({ pid = 0 }: ChildProcess): void {
 async function startHangingConfirmation(t: TestContext) {
   const receiver = await startReceiver({ plain: true, onRequest: () => {} })
   t.after(() => receiver.close())
-  const host = `localhost:${receiver.port}`
-  const service = await start(t, { FARTHING_CALLBACK_HOSTS: host })
-  const api = createClient([service.baseUrl], KEY)
+  const { service, api } = await serve(t, tempDatabase(), { FARTHING_CALLBACK_HOSTS: 'localhost' })
   const registered = await api.post('/v1/webhooks', {
-    callback_url: `http://${host}/hook`,
+    callback_url: receiver.url,
     subscriptions: ['card_payment_succeeded'],
   })
   assert.equal(registered.status, 201)
@@ -170,9 +162,8 @@ describe('On SIGTERM', { concurrency: true }, () => {
     }
   })
 
-  test('the service responds on connections that it has not accepted yet; readiness is 503 on one that is still open, and that response closes it; and an idle one does not delay the stop', async t => {
+  test('the service responds on connections that it has not accepted yet; and readiness is 503 on one that is still open, and that response closes it', async t => {
     const service = await start(t)
-    const idle = new http.Agent({ keepAlive: true })
     const connection = await open(service.baseUrl)
     const answer = async (): Promise<[status: number, connection: string | null]> => {
       const [bytes] = await once(connection, 'data')
@@ -183,7 +174,6 @@ describe('On SIGTERM', { concurrency: true }, () => {
     assert.deepEqual(await answer(), [200, 'keep-alive'])
     // The request begins before the signal, because idle connections are closed then.
     connection.write('GET /readyz HTTP/1.1\r\n')
-    assert.equal(await create(service.baseUrl, idle), 201)
     service.signal('SIGSTOP') // the system goes on to establish connections
     const connections = await Promise.all(Array.from({ length: 20 }, () => open(service.baseUrl)))
     const answers = connections.map(health)
@@ -194,9 +184,7 @@ describe('On SIGTERM', { concurrency: true }, () => {
     connection.write('Host: localhost\r\n\r\n')
     assert.deepEqual(await answer(), [503, 'close'])
     await closed(connection)
-    const before = performance.now()
     assert.deepEqual(await service.exited, { code: 0, signal: null })
-    assert.ok(performance.now() - before < 5_000)
   })
 })
 

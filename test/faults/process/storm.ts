@@ -1,54 +1,81 @@
-/** Many equal requests at once, whose clients may leave. */
+/** Many requests at once, whose clients may leave. */
+import assert from 'node:assert/strict'
 import http from 'node:http'
+import type { Client } from '../../support/client.ts'
 
 export type Storm = {
-  url: string
-  method?: string
-  headers: Record<string, string>
-  body?: string
   /** How many requests. */
   count: number
+  /** Such as `/v1/payments`; of the nth request, where they differ. */
+  path: string | ((nth: number) => string)
+  method?: string
+  headers?: Record<string, string>
+  body?: string
   /** Milliseconds after which a client closes its connection. */
   leaveAfter?: number
   /** On how many connections, which are kept. Otherwise each request has its own. */
   connections?: number
 }
 
-/** How often each status came, or the code of an error, or `left`. */
+/** How often each status came, or the code of an error, or `left`, or `cut` for a body that is not whole. */
 export type Outcomes = Record<string, number>
 
-/** Sends the requests, reads each response to its end, and keeps nothing of it. */
-export async function storm(load: Storm): Promise<Outcomes> {
-  const { connections = Infinity } = load
+/** `longest` is in milliseconds, `largest` in bytes. */
+export type Stormed = { outcomes: Outcomes; longest: number; largest: number; said: string }
+
+/** Sends the requests with the key of the client, reads each response to its end, and keeps nothing of it. */
+export async function storm(
+  service: { baseUrl: string },
+  { key }: Client,
+  load: Storm,
+): Promise<Stormed> {
+  const { connections = Infinity, method = 'GET', path, leaveAfter, body } = load
   const agent = new http.Agent({ keepAlive: 'connections' in load, maxSockets: connections })
-  const outcomes: Outcomes = {}
-  await Promise.all(
-    Array.from({ length: load.count }, async () => {
-      const outcome = await once(load, agent)
-      outcomes[outcome] = (outcomes[outcome] ?? 0) + 1
-    }),
-  )
+  const headers = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' }
+  const seen: Stormed = { outcomes: {}, longest: 0, largest: 0, said: '' }
+  const one = (nth: number) =>
+    new Promise<string>(resolve => {
+      const url = service.baseUrl + (typeof path === 'string' ? path : path(nth))
+      const all = { ...headers, ...load.headers }
+      const request = http.request(url, { method, agent, headers: all }, response => {
+        let length = 0
+        response.on('data', chunk => {
+          length += chunk.length
+        })
+        response.on('error', () => {})
+        response.on('close', () => {
+          clearTimeout(timer)
+          seen.largest = Math.max(seen.largest, length)
+          resolve(response.complete ? String(response.statusCode) : 'cut')
+        })
+      })
+      const leave = () => {
+        resolve('left')
+        request.destroy()
+      }
+      const timer = leaveAfter === undefined ? undefined : setTimeout(leave, leaveAfter)
+      request.on('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message))
+      request.end(body)
+    })
+  const send = async (_: unknown, nth: number) => {
+    const begun = performance.now()
+    const outcome = await one(nth)
+    seen.outcomes[outcome] = (seen.outcomes[outcome] ?? 0) + 1
+    seen.longest = Math.max(seen.longest, Math.round(performance.now() - begun))
+  }
+  await Promise.all(Array.from({ length: load.count }, send))
   agent.destroy()
-  return outcomes
+  return { ...seen, said: `${spoken(seen.outcomes)} in at most ${seen.longest} ms` }
 }
 
-const once = (
-  { url, method = 'GET', headers, body, leaveAfter }: Storm,
-  agent: http.Agent,
-): Promise<string> =>
-  new Promise(resolve => {
-    const request = http.request(url, { method, agent, headers }, response => {
-      response.on('error', () => {})
-      response.resume().on('close', () => {
-        clearTimeout(timer)
-        resolve(response.complete ? String(response.statusCode) : 'cut')
-      })
-    })
-    const leave = () => {
-      resolve('left')
-      request.destroy()
-    }
-    const timer = leaveAfter === undefined ? undefined : setTimeout(leave, leaveAfter)
-    request.on('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message))
-    request.end(body)
-  })
+export const spoken = (outcomes: Outcomes): string =>
+  Object.entries(outcomes)
+    .map(([outcome, count]) => `${count} times ${outcome}`)
+    .join(', ')
+
+/** Fails unless there are 200s and, of these others, nothing else. */
+export function assertOnly(outcomes: Outcomes, ...others: number[]): void {
+  const allowed = new Set(['200', ...others.map(String)])
+  const wrong = Object.keys(outcomes).filter(outcome => !allowed.has(outcome))
+  assert.ok(wrong.length === 0 && outcomes[200], spoken(outcomes))
+}

@@ -36,6 +36,22 @@ export const creating = {
     specification: ['400 P0101 return_url', '201'],
     'govuk-pay': ['422 P0102', '400 P0104'],
   },
+  refusesBlankPrefilled: {
+    async seen(api) {
+      const { agreement_id } = await activeAgreement(api)
+      const fields = { ...anyMode, authorisation_mode: 'agreement', agreement_id }
+      const seen: string[] = []
+      const blank = { cardholder_name: null, billing_address: { line1: null } }
+      const empty = { billing_address: { country: '' } }
+      for (const prefilled_cardholder_details of [{ cardholder_name: ' ' }, empty, blank, {}, '']) {
+        const given = { ...fields, prefilled_cardholder_details }
+        seen.push(briefOf(await api.post('/v1/payments', given)))
+      }
+      return seen
+    },
+    specification: Array(5).fill('201'),
+    'govuk-pay': ['400 P0104', '400 P0104', '201', '201', '201'],
+  },
   checksMetadataFirst: {
     seen: api => create(api, { amount: -1, metadata: { a: null } }),
     specification: '422 P0102 amount',

@@ -1,7 +1,4 @@
-/**
- * Group commit: writes that arrive while others are being committed share the next transaction and its one fsync.
- * `createCommit` runs on the writing thread, `createQueue` on the main thread. A database in memory has one thread.
- */
+/** Group commit: writes that arrive during a commit share the next transaction and its one fsync. */
 import { currentOwner } from '../../../core/guests.ts'
 import type { Statement } from '../../../core/ports.ts'
 import { createRounds } from '../../../core/rounds.ts'
@@ -26,57 +23,8 @@ export type Writer = {
   close(): Promise<void>
 }
 
-/**
- * Creates the function that commits a batch of writes in one transaction and returns when it is on disk. A write
- * that fails, or misses an expected row, undoes only itself. After a commit whose outcome is unknown, all later
- * batches fail.
- */
+/** Commits a batch in one transaction. A write that fails undoes only itself. After an unknown outcome all later ones fail. */
 export function createCommit(connection: Connection): (batch: Statement[][]) => Result[] {
-  function runStep(step: Statement): number | Failure {
-    try {
-      return connection.run(step)
-    } catch (error) {
-      const failure = failureOf(error)
-      if (!connection.inTransaction() || failure.kind === 'unknown') throw error
-      return failure
-    }
-  }
-
-  /** `dirty`: the write did not succeed, and the transaction still holds some of its changes. */
-  function run(statements: Statement[]): { result: Result; dirty: boolean } {
-    let begun = false
-    for (const statement of statements)
-      for (const step of stepsOf(statement)) {
-        const changes = runStep(step)
-        if (typeof changes === 'object') return { result: changes, dirty: begun }
-        if (step.expect !== undefined && changes !== step.expect)
-          return { result: false, dirty: begun || changes > 0 }
-        begun = true
-      }
-    return { result: true, dirty: false }
-  }
-
-  /** Returns undefined as soon as a write is dirty: without savepoints only the whole transaction can be undone. */
-  function runWithoutSavepoints(batch: Statement[][]): Result[] | undefined {
-    const results: Result[] = []
-    for (const statements of batch) {
-      const { result, dirty } = run(statements)
-      if (dirty) return undefined
-      results.push(result)
-    }
-    return results
-  }
-
-  function runWithSavepoints(batch: Statement[][]): Result[] {
-    return batch.map(statements => {
-      connection.exec('savepoint one_write')
-      const { result, dirty } = run(statements)
-      if (dirty) connection.exec('rollback to one_write')
-      connection.exec('release one_write')
-      return result
-    })
-  }
-
   let broken: Failure | undefined
   /** Set once a write of the record of requests may have met damage. The file is then never written to for the record. */
   let damage: Failure | undefined
@@ -92,11 +40,11 @@ export function createCommit(connection: Connection): (batch: Statement[][]) => 
     if (damage && batch.flat().some(isOfRecord)) return commitOthers(batch, damage)
     try {
       connection.exec('begin immediate')
-      let results = runWithoutSavepoints(batch)
+      let results = runWithoutSavepoints(connection, batch)
       if (!results) {
         // Another process may get the lock in between. The second pass sees what that process wrote.
         connection.exec('rollback; begin immediate')
-        results = runWithSavepoints(batch)
+        results = runWithSavepoints(connection, batch)
       }
       connection.exec('commit')
       return results
@@ -116,6 +64,50 @@ export function createCommit(connection: Connection): (batch: Statement[][]) => 
 
   return commit
 }
+
+function runStep(connection: Connection, step: Statement): number | Failure {
+  try {
+    return connection.run(step)
+  } catch (error) {
+    const failure = failureOf(error)
+    if (!connection.inTransaction() || failure.kind === 'unknown') throw error
+    return failure
+  }
+}
+
+/** `dirty`: the write did not succeed, and the transaction still holds some of its changes. */
+function run(connection: Connection, statements: Statement[]): { result: Result; dirty: boolean } {
+  let begun = false
+  for (const statement of statements)
+    for (const step of stepsOf(statement)) {
+      const changes = runStep(connection, step)
+      if (typeof changes === 'object') return { result: changes, dirty: begun }
+      if (step.expect !== undefined && changes !== step.expect)
+        return { result: false, dirty: begun || changes > 0 }
+      begun = true
+    }
+  return { result: true, dirty: false }
+}
+
+/** Returns undefined as soon as a write is dirty: without savepoints only the whole transaction can be undone. */
+function runWithoutSavepoints(connection: Connection, batch: Statement[][]) {
+  const results: Result[] = []
+  for (const statements of batch) {
+    const { result, dirty } = run(connection, statements)
+    if (dirty) return undefined
+    results.push(result)
+  }
+  return results
+}
+
+const runWithSavepoints = (connection: Connection, batch: Statement[][]): Result[] =>
+  batch.map(statements => {
+    connection.exec('savepoint one_write')
+    const { result, dirty } = run(connection, statements)
+    if (dirty) connection.exec('rollback to one_write')
+    connection.exec('release one_write')
+    return result
+  })
 
 const isOfRecord = ({ ofRecord }: Statement): boolean => ofRecord === true
 
@@ -147,6 +139,12 @@ type Pending = {
   statements: Statement[]
   resolve: (written: boolean) => void
   reject: (error: unknown) => void
+}
+
+function settleOne({ resolve, reject }: Pending, result: Result, unknown: Error | undefined) {
+  if (typeof result === 'object') reject(errorOf(result))
+  else if (unknown) reject(unknown)
+  else resolve(result)
 }
 
 /** Writes in one batch. With larger batches the two threads take turns waiting for each other. */
@@ -207,12 +205,7 @@ export function createQueue(writer: Writer, options: QueueOptions) {
     full = failures.some(({ kind }) => kind === 'full') || (full && nothingWritten)
     const fatal = failures.find(({ kind }) => kind === 'unknown')
     if (fatal) abandon(errorOf(fatal))
-    for (const [i, { resolve, reject }] of batch.entries()) {
-      const result = results[i] ?? false
-      if (typeof result === 'object') reject(errorOf(result))
-      else if (unknown) reject(unknown)
-      else resolve(result)
-    }
+    for (const [i, write] of batch.entries()) settleOne(write, results[i] ?? false, unknown)
   }
 
   function write(statements: Statement[]): Promise<boolean> {

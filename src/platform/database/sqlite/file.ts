@@ -43,9 +43,8 @@ function readMounts(): string {
 const CHECK_INTERVAL = 1_000
 
 /**
- * Calls `onGone` once when the file at `path` or its write-ahead log has been deleted, moved or replaced: what is written
- * to the open file would be lost when it is closed. Looks at the paths, because closing a descriptor of our own would
- * release SQLite's locks. A look that fails for another reason says nothing. Returns a function that ends the watch.
+ * Calls `onGone` once when the file or its write-ahead log was deleted, moved or replaced: what is written would be lost.
+ * Looks at the paths, because closing a descriptor would release SQLite's locks. Returns a function that ends the watch.
  */
 export function watchFile(path: string, onGone: (error: Error) => void): () => void {
   const file = resolve(path)

@@ -28,10 +28,7 @@ const THREAD = 'platform/database/sqlite/thread'
 /** Kilobytes: room for the indexes of a million payments, and for the payments of a day's tests. */
 const READ_CACHE = 96_000
 
-/**
- * Opens an SQLite database with two connections. One reads on the main thread, all reads of a turn of the event
- * loop together. The other writes on a thread of its own, with group commit.
- */
+/** Two connections: one reads on the main thread, the other writes on a thread of its own, with group commit. */
 export function openSqlite(options: SqliteOptions): Database {
   // The thread starts while this one opens the file.
   const thread = options.path === ':memory:' ? undefined : startThread(THREAD)
@@ -89,11 +86,9 @@ const COMMIT: Statement = { sql: 'commit', values: [] }
 const ROLLBACK: Statement = { sql: 'rollback', values: [] }
 
 /**
- * Batches the reads of one turn of the event loop, and runs them at its end in one transaction. Run one by one
- * between requests, each would find SQLite's code and pages evicted from the CPU caches, and take its own locks.
- * The transaction's snapshot begins with its first read, after all were asked for. So a read sees every
- * write that was acknowledged before it. Owners take turns, so that the reads of one do not wait for all of another.
- * Once `broken` returns an error, reads are rejected with it.
+ * Runs the reads of one turn of the event loop in one transaction at its end: one by one each would find SQLite's code and
+ * pages evicted from the CPU caches, and take its own locks. The snapshot begins after all were asked for, so a read sees
+ * every write acknowledged before it. Owners take turns. Once `broken` returns an error, reads are rejected with it.
  */
 export function createReader(connection: Connection, broken: () => Error | undefined) {
   const waiting = createRounds<() => void>()

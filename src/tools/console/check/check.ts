@@ -11,10 +11,10 @@ import {
   tag,
 } from '../../../platform/web/components.ts'
 import { type Html, html, type Part } from '../../../platform/web/html.ts'
-import { checkAndCount, failsIn } from '../../explain/check/count.ts'
 import { MOST_MS, MOST_POSTS } from '../../explain/check/probing.ts'
 import { showBroken } from '../../explain/check/production.ts'
 import type { Report } from '../../explain/check/report.ts'
+import { checkAndCount, failsIn } from '../../explain/check/report.ts'
 import type { Finding, Level, Verdict } from '../../explain/check/rule.ts'
 import { actOf } from '../../explain/check/situations.ts'
 import { steer } from '../../steer/plans.ts'

@@ -6,7 +6,7 @@ import { pathParam, type Route } from '../../../platform/http/endpoint.ts'
 import { pageFault } from '../../../platform/http/errors.ts'
 import { isFromOtherSite } from '../../../platform/web/headers.ts'
 import { type Html, html, type Part } from '../../../platform/web/html.ts'
-import { countFails, type Fails } from '../../explain/check/count.ts'
+import { countFails, type Fails } from '../../explain/check/report.ts'
 import { type Errors, type Filters, isFirst, type PageVisit, problemsIn, valuesIn } from './list.ts'
 import {
   endedAccount,

@@ -13,7 +13,7 @@ import {
 import { sendHtml } from '../../../platform/web/headers.ts'
 import { type Html, html, type Part } from '../../../platform/web/html.ts'
 import * as layout from '../../../platform/web/layout.ts'
-import type { Fails } from '../../explain/check/count.ts'
+import type { Fails } from '../../explain/check/report.ts'
 import * as ui from './parts.ts'
 import {
   type AccountVisit,

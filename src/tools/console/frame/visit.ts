@@ -4,11 +4,11 @@ import type { FastifyRequest } from 'fastify'
 import { type Account, givenName } from '../../../core/account.ts'
 import type { Config } from '../../../core/config.ts'
 import type { AccountTime, MachineTime } from '../../../core/ports.ts'
+import { isStorable } from '../../../core/values.ts'
 import { CONSOLE_PAGE } from '../../../platform/accounts/seal.ts'
 import { type Addresses, addressesOf } from '../../../platform/http/addresses.ts'
 import type { Endpoint } from '../../../platform/http/endpoint.ts'
 import { pageFault } from '../../../platform/http/errors.ts'
-import { isStorable } from '../../../platform/http/fields.ts'
 import type { ToolContext } from '../../context.ts'
 
 type Entry = { path: string; text: string }
@@ -124,7 +124,7 @@ export function textsIn<Name extends string>({ request }: Visit, names: readonly
 
 /** An address of the console without the leading `/console/`; undefined for what no page can have, or no header. */
 export function pageOfAddress(url: string): string | undefined {
-  const [, path = '', query = ''] = /^([^?]*)\??([!-~]*)$/.exec(url) ?? []
+  const [, path = '', query = ''] = /^([^?]*)(?:\?([!-~]*))?$/.exec(url) ?? []
   const page = path.replace(/^\/console\//, '').replace(/\/$/, '')
   if (!CONSOLE_PAGE.test(page)) return undefined
   return query ? `${page}?${query}` : page

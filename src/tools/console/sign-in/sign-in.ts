@@ -90,7 +90,8 @@ function route(
 async function sessionForKey(form: URLSearchParams, { database, config, time }: ToolContext) {
   // A key that was pasted often has a line feed.
   const key = (form.get('key') ?? '').trim()
-  return key === '' ? undefined : findKey(database, key, config.fixedKeys, time.wall())
+  if (key === '') return undefined
+  return findKey(database, key, { fixedKeys: config.fixedKeys, at: time.wall() })
 }
 
 function signInPage({ root }: Visit, to: string, refused?: string): Page {

@@ -4,7 +4,7 @@ import type { Created, Evidence } from '../../record/exchange.ts'
 import { endOf, endsIn } from './facts.ts'
 import { idOf } from './outcomes.ts'
 import type { AccountRecord } from './record.ts'
-import { hasSucceeded } from './rule.ts'
+import { isTaken } from './rule.ts'
 
 /** Milliseconds of the machine after a message, within which the application shows that it acted on it. */
 const ACTS_WITHIN = 5 * SECOND
@@ -50,24 +50,17 @@ export function viewOf(record: AccountRecord) {
   }
   /** Messages that a receiver of the application accepted. */
   const taken = exchanges.filter(
-    each =>
-      each.kind === 'out' &&
-      hasSucceeded(each) &&
-      !each.printed &&
-      !each.test &&
-      (each.hand !== 'other' || each.probe !== undefined),
+    each => isTaken(each) && !each.test && (each.hand !== 'other' || each.probe !== undefined),
   )
   /** Those after which it did something about their payment, before it got another one about it. */
   const acted = new Set<Evidence>()
   /** Of each payment when the next request begins, if it comes before the next message. */
   const next = new Map<string, number>()
   for (const each of exchanges.toReversed()) {
-    const { kind, began, ms, probe } = each
+    const { kind, began, ms } = each
     if (kind === 'api') next.set(idOf(each), began)
     if (kind !== 'out') continue
-    // The payment of R4 does not exist.
-    if (probe !== 'R4' && (next.get(idOf(each)) ?? Infinity) <= began + ms + ACTS_WITHIN)
-      acted.add(each)
+    if ((next.get(idOf(each)) ?? Infinity) <= began + ms + ACTS_WITHIN) acted.add(each)
     next.delete(idOf(each))
   }
   return { exchanges, answers, told, taken, acted }

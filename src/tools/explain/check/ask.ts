@@ -22,10 +22,10 @@ import { type Copy, findMistake, MOST_COPIES, MOST_MS, type Subject } from './fi
 
 /** One copy takes 2 seconds at most, so none is sent in the last two. */
 const LAST_START = MOST_MS - 2_000
+
 /**
- * Sends the copies to the webhook's own address, one after the other, and records each. The message, its attempts and
- * its payment stay as they are. Resolves to undefined, and sends nothing, while other messages of the account are being
- * sent by hand. `isAbandoned`: whether nobody waits for the answer any more; no further copy is sent then.
+ * Sends the copies to the webhook's own address, one after the other, and records each. Resolves to undefined, and sends
+ * nothing, while other messages of the account are being sent by hand. `isAbandoned`: nobody waits any more.
  */
 export const askReceiver = (
   context: ToolContext,

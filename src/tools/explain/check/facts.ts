@@ -89,7 +89,7 @@ const END = 5
 /** The ends that a text of `listed` has; '' alone stands for any. */
 export const endsIn = (ends: string): string[] => ends.match(/.{5}/g) ?? ['']
 
-const STATE = /"state":\{([^}]*)\}/
+const STATE = /"state":\{([^{}]*)\}/
 const CODE = /P\d{4}/
 
 /** From the fields of a state, as `Facts.state` has it. */
@@ -100,7 +100,7 @@ function stateIn(fields: string): string {
   return [status, code, retry && (retry === 'true' ? 'again' : 'final')].filter(Boolean).join(' ')
 }
 
-const ITEMS = /"payment_id":"([0-9a-v]{26})"|"state":\{([^}]*)\}/g
+const ITEMS = /"payment_id":"([0-9a-v]{26})"|"state":\{([^{}]*)\}/g
 /** The payments of one search that are kept. */
 const MOST_LISTED = 30
 

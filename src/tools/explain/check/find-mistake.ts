@@ -33,11 +33,7 @@ export type Subject = {
   find: (text: string) => Promise<Recipe | undefined>
 }
 
-type Sending = {
-  post: (copy: Copy) => Promise<Exchange>
-  /** Whether another copy may be sent. */
-  mayPost: () => boolean
-}
+type Sending = { post: (copy: Copy) => Promise<Exchange>; mayPost: () => boolean }
 
 type Conclusion = Omit<AskResult, 'posts' | 'evidence'> & { evidence: readonly Exchange[] }
 

@@ -7,7 +7,7 @@ import type { EventType } from '../../../pay/webhooks/webhook.ts'
 import type { Evidence } from '../../record/exchange.ts'
 import { endOf, endsIn } from './facts.ts'
 import type { AccountRecord } from './record.ts'
-import { hasDone, hasSucceeded, type Judged, type Rule } from './rule.ts'
+import { hasDone, hasSucceeded, isTaken, type Judged, type Row, rulesOf } from './rule.ts'
 
 /** Milliseconds of account time after which an outcome should have been read. */
 const READ_WITHIN = 10 * MINUTE
@@ -32,8 +32,7 @@ const isRead = ({ kind, operation, status }: Evidence): boolean =>
   kind === 'api' &&
   (operation === 'createPayment' ? status === 200 : READS.includes(operation) && isSuccess(status))
 
-const isTaken = (each: Evidence): boolean =>
-  each.kind === 'out' && hasSucceeded(each) && !each.printed && each.hand !== 'other'
+const hasArrived = (each: Evidence): boolean => isTaken(each) && each.hand !== 'other'
 
 const sinceOf = (record: AccountRecord, { payment_id, began }: Evidence): Evidence[] =>
   (record.ofPayment.get(payment_id ?? '') ?? []).filter(each => each.began >= began)
@@ -59,7 +58,7 @@ function createLearnt(record: AccountRecord): (since: Evidence) => boolean | und
   return since => {
     const newest = ['', endOf(since.payment_id ?? '')].map(end => listed.get(end) ?? -1)
     if (Math.max(...newest) >= since.began) return true
-    if (sinceOf(record, since).some(each => isRead(each) || isTaken(each))) return true
+    if (sinceOf(record, since).some(each => isRead(each) || hasArrived(each))) return true
     return isGapSince(record, since) ? undefined : false
   }
 }
@@ -110,23 +109,19 @@ const OPEN = /^(?:created|started|failed P0020)/
 const isOpening = ({ kind, operation }: Evidence): boolean =>
   kind === 'page' && operation === 'openPaymentPage'
 
-export const outcomeRules: readonly Rule[] = [
-  {
-    id: 'C1',
-    level: 'fail',
-    title: 'Reading the outcome',
-    sentence:
-      'Payments ended on the pages and nobody read how. The return of the user says nothing.',
-    advice:
-      'Read the payment when the user returns, and later those whose users did not return. Or take the messages of a webhook.',
-    source: documented('making_payments/#accepting-your-users-when-they-return'),
-    lacking:
-      'No payment ended on the pages 10 minutes ago or more, in a time of which all is kept.',
-    needs: READ_WITHIN,
-    judge(record) {
+const rows: Row[] = [
+  [
+    'C1',
+    'fail',
+    'Reading the outcome',
+    'Payments ended on the pages and nobody read how. The return of the user says nothing.',
+    'Read the payment when the user returns, and later those whose users did not return. Or take the messages of a webhook.',
+    documented('making_payments/#accepting-your-users-when-they-return'),
+    'No payment ended on the pages 10 minutes ago or more, in a time of which all is kept.',
+    record => {
       const ends = record.exchanges.filter(each => isEnd(each) && record.made.has(idOf(each)))
       // Whoever takes messages and does not want this one takes the payment for open.
-      const isByWebhook = ends.some(each => sinceOf(record, each).some(isTaken))
+      const isByWebhook = ends.some(each => sinceOf(record, each).some(hasArrived))
       const isWanted = (each: Evidence) =>
         !isByWebhook ||
         record.webhooks.some(({ subscriptions }) =>
@@ -134,17 +129,17 @@ export const outcomeRules: readonly Rule[] = [
         )
       return judgeLearnt(record, ends.filter(isWanted))
     },
-  },
-  {
-    id: 'C2',
-    level: 'warn',
-    title: 'Where the outcome is read',
-    sentence:
-      'Its documentation says that a search of GOV.UK Pay may show a payment as it was before the user returned.',
-    advice: 'Read the payment by its payment_id when the user returns.',
-    source: documented('api_reference/#data-consistency'),
-    lacking: 'No payment was read after its user had returned.',
-    judge(record) {
+    READ_WITHIN,
+  ],
+  [
+    'C2',
+    'warn',
+    'Where the outcome is read',
+    'Its documentation says that a search of GOV.UK Pay may show a payment as it was before the user returned.',
+    'Read the payment by its payment_id when the user returns.',
+    documented('api_reference/#data-consistency'),
+    'No payment was read after its user had returned.',
+    record => {
       const [evidence, right]: [Evidence[], Evidence[]] = [[], []]
       /** By the reference, the first search for it after the exchange. */
       const next = new Map<string | undefined, Evidence>()
@@ -152,38 +147,36 @@ export const outcomeRules: readonly Rule[] = [
         if (each.searched && hasSucceeded(each)) next.set(each.searched, each)
         if (!isEnd(each) || !record.made.has(idOf(each))) continue
         const search = next.get(each.reference)
-        if (sinceOf(record, each).some(later => isRead(later) || isTaken(later))) right.push(each)
+        if (sinceOf(record, each).some(later => isRead(later) || hasArrived(later)))
+          right.push(each)
         else if (search && search.at <= each.at + SEARCH_AFTER_RETURN && !isGapSince(record, each))
           evidence.push(search)
       }
       return { broken: [{ evidence: ifEnough(evidence) }], right }
     },
-  },
-  {
-    id: 'C3',
-    level: 'note',
-    title: 'Polling',
-    sentence:
-      'Payments were read more than 10 times in 10 seconds while nothing changed. Its documentation calls the limit for GETs very high.',
-    advice:
-      'Read a payment when its user returns. To wait, read at most once a second, or use a webhook.',
-    source: documented('api_reference/#rate-limits'),
-    lacking: 'No payment was read.',
-    judge({ exchanges, ofPayment }) {
+  ],
+  [
+    'C3',
+    'note',
+    'Polling',
+    'Payments were read more than 10 times in 10 seconds while nothing changed. Its documentation calls the limit for GETs very high.',
+    'Read a payment when its user returns. To wait, read at most once a second, or use a webhook.',
+    documented('api_reference/#rate-limits'),
+    'No payment was read.',
+    ({ exchanges, ofPayment }) => {
       const excessive = [...ofPayment.values()].flatMap(each => excessiveRead(each) ?? [])
       return { broken: [{ evidence: ifEnough(excessive) }], right: exchanges.filter(isRead) }
     },
-  },
-  {
-    id: 'C10',
-    level: 'note',
-    title: 'Opening a payment page again',
-    sentence:
-      'Its documentation says that next_url can be opened once in GOV.UK Pay. Here it was opened again.',
-    advice: 'Read the payment for a new next_url while it is open. Create a new one for a new try.',
-    source: documented('making_payments/#resume-an-incomplete-payment'),
-    lacking: 'The page of no payment was opened.',
-    judge({ exchanges, ofPayment }) {
+  ],
+  [
+    'C10',
+    'note',
+    'Opening a payment page again',
+    'Its documentation says that next_url can be opened once in GOV.UK Pay. Here it was opened again.',
+    'Read the payment for a new next_url while it is open. Create a new one for a new try.',
+    documented('making_payments/#resume-an-incomplete-payment'),
+    'The page of no payment was opened.',
+    ({ exchanges, ofPayment }) => {
       const openingsAgain = (all: readonly Evidence[]) => {
         const end = all.find(isEnd)?.began ?? Infinity
         // A read while it is open shows a next_url of its own.
@@ -203,18 +196,16 @@ export const outcomeRules: readonly Rule[] = [
       const broken = [{ evidence: found.flat(), times: found.length }]
       return { broken, right: exchanges.filter(isOpening) }
     },
-  },
-  {
-    id: 'C12',
-    level: 'note',
-    title: 'Payments that were left open',
-    sentence:
-      'Payments were open for three hours, and nobody read them again. A user who paid may not have returned.',
-    advice: 'Let a job read the payments of the last hours whose outcome you do not know.',
-    source: documented('integrate_with_govuk_pay/#use-an-automatic-mop-up-job-recommended'),
-    lacking: 'No payment was open for three hours while others were read.',
-    needs: OPEN_FOR,
-    judge(record) {
+  ],
+  [
+    'C12',
+    'note',
+    'Payments that were left open',
+    'Payments were open for three hours, and nobody read them again. A user who paid may not have returned.',
+    'Let a job read the payments of the last hours whose outcome you do not know.',
+    documented('integrate_with_govuk_pay/#use-an-automatic-mop-up-job-recommended'),
+    'No payment was open for three hours while others were read.',
+    record => {
       if (!record.exchanges.some(isRead)) return {}
       const isEnded = ({ state = '' }: Evidence) => state !== '' && !OPEN.test(state)
       const open = [...record.made.values()].filter(
@@ -226,37 +217,36 @@ export const outcomeRules: readonly Rule[] = [
       const { broken, right } = judgeLearnt(record, open)
       return { broken: broken.map(({ evidence }) => ({ evidence })), right }
     },
-  },
-  {
-    id: 'C7',
-    level: 'warn',
-    title: 'Capturing payments',
-    sentence:
-      'Payments have waited for a capture for a day or more. Its documentation says that they expire after five days.',
-    advice: 'Capture or cancel each payment that you create with delayed_capture.',
-    source: documented('delayed_capture/#delay-taking-a-payment'),
-    lacking: 'No payment was captured.',
-    needs: DAY,
-    judge({ exchanges, newest, ofPayment, capturable }) {
+    OPEN_FOR,
+  ],
+  [
+    'C7',
+    'warn',
+    'Capturing payments',
+    'Payments have waited for a capture for a day or more. Its documentation says that they expire after five days.',
+    'Capture or cancel each payment that you create with delayed_capture.',
+    documented('delayed_capture/#delay-taking-a-payment'),
+    'No payment was captured.',
+    ({ exchanges, newest, ofPayment, capturable }) => {
       const waiting = capturable.filter(({ since }) => since + DAY <= newest)
       const payments = waiting.flatMap(({ payment_id }) => ofPayment.get(payment_id) ?? [])
       const evidence = payments.filter(made)
       const right = exchanges.filter(hasDone('capturePayment'))
       return { broken: [{ evidence, times: waiting.length }], right }
     },
-  },
-  {
-    id: 'C16',
-    level: 'note',
-    title: 'Reading the status of a refund',
-    sentence:
-      'The status of a refund that was submitted was read three times or more, each within five minutes after the one before.',
-    advice: 'Read it at most every five minutes: it may take half an hour to change.',
-    source: documented(
+    DAY,
+  ],
+  [
+    'C16',
+    'note',
+    'Reading the status of a refund',
+    'The status of a refund that was submitted was read three times or more, each within five minutes after the one before.',
+    'Read it at most every five minutes: it may take half an hour to change.',
+    documented(
       'api_reference/refund_status_reference/#attributes-you-ll-get-in-a-check-the-status-of-a-refund-response',
     ),
-    lacking: 'No refund was read.',
-    judge({ exchanges }) {
+    'No refund was read.',
+    ({ exchanges }) => {
       const reads = exchanges.filter(hasDone('readRefund'))
       const evidence = [...Map.groupBy(reads, ({ about }) => about).values()].flatMap(all =>
         all.filter((each, i) => {
@@ -273,18 +263,16 @@ export const outcomeRules: readonly Rule[] = [
       )
       return { broken: [{ evidence }], right: reads }
     },
-  },
-  {
-    id: 'C19',
-    level: 'note',
-    title: 'Two payments for one reference',
-    sentence:
-      'A second payment of a reference was created while the first was open, and both were paid.',
-    advice:
-      'Read the first payment. While it is open, send the user to its new next_url, and create another one only when it is over and not paid.',
-    source: documented('making_payments/#resume-an-incomplete-payment'),
-    lacking: 'No two payments had one reference.',
-    judge({ made, ofPayment }) {
+  ],
+  [
+    'C19',
+    'note',
+    'Two payments for one reference',
+    'A second payment of a reference was created while the first was open, and both were paid.',
+    'Read the first payment. While it is open, send the user to its new next_url, and create another one only when it is over and not paid.',
+    documented('making_payments/#resume-an-incomplete-payment'),
+    'No two payments had one reference.',
+    ({ made, ofPayment }) => {
       const paid = (each: Evidence) =>
         ofPayment.get(idOf(each))?.find(({ state = '' }) => /^(?:success|capturable)/.test(state))
       const pairs = [...Map.groupBy(made.values(), ({ reference }) => reference).values()]
@@ -296,5 +284,7 @@ export const outcomeRules: readonly Rule[] = [
       })
       return { broken: [{ evidence }], right: two.flat() }
     },
-  },
+  ],
 ]
+
+export const outcomeRules = rulesOf(rows)

@@ -1,58 +1,71 @@
-/** What a receiver is probed with: messages that are made for each rule, rightly signed. */
+/** What a receiver is probed with: messages that are made for each rule, rightly signed or forged. */
 import type { Behaviour } from '../../../core/account.ts'
 import { timeOf } from '../../../core/ids.ts'
 import { documented, inCode } from '../../../pay/differences/source.ts'
 import { behaviourOf, type Payment, stateOf } from '../../../pay/payments/payment.ts'
 import type { Message } from '../../../pay/webhooks/webhook.ts'
 import type { Exchange } from '../../record/exchange.ts'
-import { type Probe, SIGNING } from './probing.ts'
-import type { RuleText } from './rule.ts'
+import type { Forgery, Probe } from './probing.ts'
+import { type RuleText, type TextRow, textOf } from './rule.ts'
 
-export type ProbeRule = RuleText & {
-  /** What is special about its messages, for the record. */
+type Messages = (payment: Payment, made: Pick<Probe, 'make' | 'newId'>) => Message[] | undefined
+
+/** Messages that have something in common. */
+export type Special = {
+  /** Of their rule; '' for true messages. */
+  id: string
+  /** What is special about them, for the record. */
   words: string
-  /** The messages in order. undefined where the webhook is not subscribed to what is needed. */
-  messages: (payment: Payment, made: Pick<Probe, 'make' | 'newId'>) => Message[] | undefined
+  /** In order. undefined where the webhook is not subscribed to what is needed. */
+  messages: Messages
+  forgery?: Forgery
+}
+
+type More = {
   /** The true message is that already where the payment behaves so, and none is sent. */
   isTrueIn?: Behaviour
-  /** It is of so much worth that it comes before the forgeries. */
+  /** It comes before the forgeries. */
   isFirst?: true
-  /** Whether they are sent at the same moment. */
   atOnce?: true
   /** It is about a payment that does not exist, which a receiver may read. */
   isUnknown?: true
-  /** Whether a receiver that answers 2xx to all can be judged by whether it reads the payment of each message. */
+  /** A receiver that answers 2xx to all can be judged by whether it reads the payment of each message. */
   isRead?: true
   /** Without it the rule is broken where a message is refused. */
   breaks?: (answers: readonly Exchange[]) => boolean
   /** The number of messages, from the first, that must be accepted before anything is judged. */
   after?: number
-  /** Said where nothing could be judged. */
+  /** Said where nothing could be judged, and where it passes. */
   lacking?: string
-  /** Said where it passes. */
   passed?: string
 }
 
-/** A true message with another body. */
+export type ProbeRule = RuleText & Special & More
+
+export const toSend = ({ id, words, forgery }: Special, message: Message) => ({
+  message,
+  forgery,
+  words: id === '' ? words : `${id}: ${words}`,
+})
+
+/** The true message so often, with another body. */
 const changed =
-  (change: (body: string) => string): ProbeRule['messages'] =>
+  (change = (body: string) => body, count = 1): Messages =>
   (payment, { make }) => {
     const message = make(payment)
-    return message && [{ ...message, body: change(message.body) }]
+    return message && Array(count).fill({ ...message, body: change(message.body) })
   }
+
+export const trueMessage: Special = {
+  id: '',
+  words: 'the true message, as a control',
+  messages: changed(),
+}
 
 const withFields = (fields: Record<string, unknown>) => (body: string) => {
   const { resource, ...rest } = JSON.parse(body) as Record<string, object>
   return JSON.stringify({ ...rest, resource: { ...resource, ...fields } })
 }
-
-/** The same message as often as this. */
-const same =
-  (count: number): ProbeRule['messages'] =>
-  (payment, { make }) => {
-    const message = make(payment)
-    return message && Array.from({ length: count }, () => message)
-  }
 
 /** Another payment, which the receiver cannot know. */
 const unknownLike = (payment: Payment, { newId }: Pick<Probe, 'newId'>): Payment => ({
@@ -81,124 +94,154 @@ const ifAll = (...messages: (Message | undefined)[]): Message[] | undefined => {
   return present.length === messages.length ? present : undefined
 }
 
+const SIGNING = documented('webhooks/#verifying-webhook-messages-from-gov-uk-pay')
 const RETRIES = documented('webhooks/#retry-mechanism')
 
-export const probeRules: readonly ProbeRule[] = [
-  {
-    id: 'R3',
-    level: 'warn',
-    title: 'The same message twice',
-    sentence: 'The receiver accepts a message and refuses the same one when it comes again.',
-    advice:
-      'Answer 2xx to a webhook_message_id that you know, and do nothing. GOV.UK Pay delivers at least once, and repeats what is refused.',
-    source: RETRIES,
-    words: 'sent twice',
-    after: 1,
-    messages: same(2),
-  },
-  {
-    id: 'R4',
-    level: 'warn',
-    title: 'A payment that it does not know yet',
-    sentence:
-      'The receiver refuses messages about a payment that it does not know: captured, then succeeded.',
-    advice:
-      'Messages may arrive in any order, and before your service has stored the payment. Answer 2xx, and read the payment when you know it.',
-    source: documented('webhooks/#receiving-webhook-messages'),
-    words: 'of an unknown payment, captured before succeeded',
-    isUnknown: true,
-    lacking:
-      'The webhook is not subscribed to both card_payment_captured and card_payment_succeeded.',
-    messages(payment, made) {
+type ForgeryRow = [id: string, title: string, sentence: string, advice: string, forged: Forged[]]
+type Forged = [words: string, forgery: Forgery]
+
+const actsOn = (what: string): string =>
+  `The receiver acts on a message ${what}: it read the payment of each one, as it does for a true message.`
+
+const forgeryRows: ForgeryRow[] = [
+  [
+    'R1',
+    'A signature that is wrong',
+    actsOn('with one digit of the signature changed'),
+    'Compare the header Pay-Signature with the HMAC-SHA256 of the bytes as they arrived before anything else, and answer 401 if they differ.',
+    [['one digit of the signature changed', { damage: 'digit' }]],
+  ],
+  [
+    'R2',
+    'No signature',
+    actsOn('without the header Pay-Signature'),
+    'Answer 401 to a message without the header Pay-Signature.',
+    [['without the signature', { damage: 'missing' }]],
+  ],
+  [
+    'R11',
+    'A key that anybody knows',
+    'Your receiver takes messages that anybody can sign: it does not look whether its key is there.',
+    'Let your service refuse to start without its signing key. An empty text, undefined, null and None are none.',
+    [
+      ['signed with the empty key', { key: '' }],
+      ...['undefined', 'null', 'None'].map(
+        (key): Forged => [`signed with the key ${key}`, { key }],
+      ),
+    ],
+  ],
+]
+
+export const forgeryRules = forgeryRows.map(([id, title, sentence, advice, forged]) => ({
+  ...textOf([id, 'fail', title, sentence, advice, SIGNING]),
+  forgeries: forged.map(
+    ([words, forgery]): Special => ({ id, words, forgery, messages: changed() }),
+  ),
+}))
+
+type Row = [...text: TextRow, words: string, messages: Messages, more: More]
+
+const rows: Row[] = [
+  [
+    'R3',
+    'warn',
+    'The same message twice',
+    'The receiver accepts a message and refuses the same one when it comes again.',
+    'Answer 2xx to a webhook_message_id that you know, and do nothing. GOV.UK Pay delivers at least once, and repeats what is refused.',
+    RETRIES,
+    'sent twice',
+    changed(undefined, 2),
+    { after: 1 },
+  ],
+  [
+    'R4',
+    'warn',
+    'A payment that it does not know yet',
+    'The receiver refuses messages about a payment that it does not know: captured, then succeeded.',
+    'Messages may arrive in any order, and before your service has stored the payment. Answer 2xx, and read the payment when you know it.',
+    documented('webhooks/#receiving-webhook-messages'),
+    'of an unknown payment, captured before succeeded',
+    (payment, made) => {
       const unknown = unknownLike(payment, made)
       return ifAll(
         made.make(unknown, { event_type: 'card_payment_captured' }),
         made.make(unknown, { event_type: 'card_payment_succeeded' }),
       )
     },
-  },
-  {
-    id: 'R5',
-    level: 'fail',
-    title: 'JSON that is printed differently',
-    sentence:
-      'The receiver refuses the same JSON with one space more, rightly signed: it prints the body again before it checks the signature.',
-    advice:
-      "Check the signature over the bytes as they arrived. Express: express.raw({ type: 'application/json' }). Flask: request.get_data(). Rails: request.raw_post. Spring: @RequestBody byte[]. PHP: php://input.",
-    source: SIGNING,
-    words: 'one space more',
-    isRead: true,
-    messages: changed(body => body.replace(',', ', ')),
-  },
-  {
-    id: 'R6',
-    level: 'fail',
-    title: 'Letters beyond ASCII',
-    sentence:
-      'The receiver refuses a description with é, £ and an emoji, rightly signed: it reads the body as Latin-1, or in another encoding than UTF-8, or it signs the JSON printed again, with \\u00e9 in place of é.',
-    advice:
-      'Give the HMAC the bytes as they arrived, before anything parses them. Decode the body as UTF-8.',
-    source: SIGNING,
-    words: 'é, £ and an emoji in the description',
-    isRead: true,
-    messages: changed(withFields({ description: 'Crème brûlée, £5 🍮' })),
-  },
-  {
-    id: 'R7',
-    level: 'warn',
-    title: 'An unknown field',
-    sentence: 'The receiver refuses a message with a field in resource that it does not know.',
-    advice: 'Ignore fields that you do not know: GOV.UK Pay adds some without notice.',
-    source: documented('versioning/#stay-up-to-date'),
-    words: 'an unknown field in resource',
-    isRead: true,
-    messages: changed(withFields({ a_field_that_is_new: 'value' })),
-  },
-  {
-    id: 'R8',
-    level: 'warn',
-    title: 'Twice at the same moment',
-    sentence: 'The receiver fails with 5xx when a message arrives twice at the same moment.',
-    advice:
-      'Two of your instances may get one message. Store the webhook_message_id with a unique index, and answer 2xx where it is there already.',
-    source: RETRIES,
-    words: 'sent twice at the same moment',
-    atOnce: true,
-    passed: 'The receiver did not fail.',
-    breaks: answers => answers.some(({ status }) => status !== null && status >= 500),
-    messages: same(2),
-  },
-  {
-    id: 'R9',
-    level: 'warn',
-    title: 'The message as GOV.UK Pay prints it',
-    sentence:
-      'The receiver refuses a message as the source of GOV.UK Pay prints it: resource_type is PAYMENT; _links, provider_id, authorisation_mode, card_brand and card_details.wallet_type are missing; what is not known in card_details is null.',
-    advice:
-      'Read the payment with GET /v1/payments/{payment_id} where you need these fields. Expect null in card_details, and resource_type in capital letters.',
-    source: inCode('webhooks', 'message/apirepresentation/PaymentApiRepresentation.java', '22-44'),
-    words: 'the message as GOV.UK Pay prints it',
-    isFirst: true,
-    isRead: true,
-    isTrueIn: 'govuk-pay',
-    messages: (payment, { make }) => ifAll(make(payment, { as: 'govuk-pay' })),
-  },
-  {
-    id: 'R10',
-    level: 'fail',
-    title: 'A failed payment as GOV.UK Pay prints it',
-    sentence:
-      'The receiver refuses card_payment_failed as the source of GOV.UK Pay prints it, with the status declined (P0010) or cancelled (P0030) in place of failed: the first declined payment in production ends here.',
-    advice:
-      'Take declined, cancelled and timedout for failed. While finished is false, wait, also with a status that you do not know. Or read the payment with GET /v1/payments/{payment_id}.',
-    source: inCode('webhooks', 'message/apirepresentation/ExternalChargeState.java', '7-16'),
-    words: 'a failed payment as GOV.UK Pay prints it',
-    isFirst: true,
-    isRead: true,
-    after: 1,
-    lacking:
-      'The webhook is not subscribed to card_payment_failed, or the receiver does not accept messages of a payment that it does not know (R4). A declined payment in a test account of behaviour govuk-pay shows what it does.',
-    messages(payment, made) {
+    {
+      isUnknown: true,
+      lacking:
+        'The webhook is not subscribed to both card_payment_captured and card_payment_succeeded.',
+    },
+  ],
+  [
+    'R5',
+    'fail',
+    'JSON that is printed differently',
+    'The receiver refuses the same JSON with one space more, rightly signed: it prints the body again before it checks the signature.',
+    "Check the signature over the bytes as they arrived. Express: express.raw({ type: 'application/json' }). Flask: request.get_data(). Rails: request.raw_post. Spring: @RequestBody byte[]. PHP: php://input.",
+    SIGNING,
+    'one space more',
+    changed(body => body.replace(',', ', ')),
+    { isRead: true },
+  ],
+  [
+    'R6',
+    'fail',
+    'Letters beyond ASCII',
+    'The receiver refuses a description with é, £ and an emoji, rightly signed: it reads the body as Latin-1, or in another encoding than UTF-8, or it signs the JSON printed again, with \\u00e9 in place of é.',
+    'Give the HMAC the bytes as they arrived, before anything parses them. Decode the body as UTF-8.',
+    SIGNING,
+    'é, £ and an emoji in the description',
+    changed(withFields({ description: 'Crème brûlée, £5 🍮' })),
+    { isRead: true },
+  ],
+  [
+    'R7',
+    'warn',
+    'An unknown field',
+    'The receiver refuses a message with a field in resource that it does not know.',
+    'Ignore fields that you do not know: GOV.UK Pay adds some without notice.',
+    documented('versioning/#stay-up-to-date'),
+    'an unknown field in resource',
+    changed(withFields({ a_field_that_is_new: 'value' })),
+    { isRead: true },
+  ],
+  [
+    'R8',
+    'warn',
+    'Twice at the same moment',
+    'The receiver fails with 5xx when a message arrives twice at the same moment.',
+    'Two of your instances may get one message. Store the webhook_message_id with a unique index, and answer 2xx where it is there already.',
+    RETRIES,
+    'sent twice at the same moment',
+    changed(undefined, 2),
+    {
+      atOnce: true,
+      passed: 'The receiver did not fail.',
+      breaks: answers => answers.some(({ status }) => status !== null && status >= 500),
+    },
+  ],
+  [
+    'R9',
+    'warn',
+    'The message as GOV.UK Pay prints it',
+    'The receiver refuses a message as the source of GOV.UK Pay prints it: resource_type is PAYMENT; _links, provider_id, authorisation_mode, card_brand and card_details.wallet_type are missing; what is not known in card_details is null.',
+    'Read the payment with GET /v1/payments/{payment_id} where you need these fields. Expect null in card_details, and resource_type in capital letters.',
+    inCode('webhooks', 'message/apirepresentation/PaymentApiRepresentation.java', '22-44'),
+    'the message as GOV.UK Pay prints it',
+    (payment, { make }) => ifAll(make(payment, { as: 'govuk-pay' })),
+    { isFirst: true, isRead: true, isTrueIn: 'govuk-pay' },
+  ],
+  [
+    'R10',
+    'fail',
+    'A failed payment as GOV.UK Pay prints it',
+    'The receiver refuses card_payment_failed as the source of GOV.UK Pay prints it, with the status declined (P0010) or cancelled (P0030) in place of failed: the first declined payment in production ends here.',
+    'Take declined, cancelled and timedout for failed. While finished is false, wait, also with a status that you do not know. Or read the payment with GET /v1/payments/{payment_id}.',
+    inCode('webhooks', 'message/apirepresentation/ExternalChargeState.java', '7-16'),
+    'a failed payment as GOV.UK Pay prints it',
+    (payment, made) => {
       const { make } = made
       const event_type = 'card_payment_failed'
       const [declined, cancelled] = (['P0010', 'P0030'] as const).map(code =>
@@ -211,5 +254,21 @@ export const probeRules: readonly ProbeRule[] = [
           : make(failedLike(payment, 'P0010', made), { event_type })
       return ifAll(known, declined, cancelled)
     },
-  },
+    {
+      isFirst: true,
+      isRead: true,
+      after: 1,
+      lacking:
+        'The webhook is not subscribed to card_payment_failed, or the receiver does not accept messages of a payment that it does not know (R4). A declined payment in a test account of behaviour govuk-pay shows what it does.',
+    },
+  ],
 ]
+
+export const probeRules = rows.map(
+  ([id, level, title, sentence, advice, source, words, messages, more]): ProbeRule => ({
+    ...textOf([id, level, title, sentence, advice, source]),
+    words,
+    messages,
+    ...more,
+  }),
+)

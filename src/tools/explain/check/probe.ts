@@ -1,41 +1,24 @@
 /** Probes: messages that are made to find out what a receiver does with them. They are sent only when asked for. */
 import type { Account } from '../../../core/account.ts'
-import { behaviourOf, type Payment, stateOf } from '../../../pay/payments/payment.ts'
-import { presentPayment } from '../../../pay/payments/response.ts'
-import { type EventType, messagesFor, type Webhook } from '../../../pay/webhooks/webhook.ts'
-import { keptAddresses } from '../../../platform/http/addresses.ts'
+import { behaviourOf, type Payment } from '../../../pay/payments/payment.ts'
+import type { Webhook } from '../../../pay/webhooks/webhook.ts'
 import type { ToolContext } from '../../context.ts'
 import { sendingAlone } from '../../deliver/resend.ts'
-import { sendByHand, signed } from '../../deliver/send-again.ts'
 import { findPayments } from '../../lists/find-payments-store.ts'
 import type { Exchange } from '../../record/exchange.ts'
-import { readsSince } from '../../record/store.ts'
 import { causeOf } from '../causes.ts'
-import { judgeAnswers } from './probe-answers.ts'
-import { forgeryRules, judgeForgeries, tryForgeries } from './probe-forgeries.ts'
-import { judgeReads, watchReads } from './probe-reads.ts'
-import { type ProbeRule, probeRules } from './probe-rules.ts'
-import {
-  CONTROL,
-  isAccepted,
-  MOST_MS,
-  MOST_POSTS,
-  POST_MS,
-  type Probe,
-  type ToSend,
-} from './probing.ts'
+import { judgeForgery, judgeReads, VARY, watchReads } from './probe-reads.ts'
+import { forgeryRules, type ProbeRule, probeRules, toSend, trueMessage } from './probe-rules.ts'
+import { createProbe, isAccepted, MOST_MS, OUT_OF_TIME, PAID, type Probe } from './probing.ts'
 import { byId, type Finding, findingsOf, type Judged } from './rule.ts'
 
 /** Paid payments that are looked at. */
 const MOST_PAYMENTS = 50
 
-/** The events of a paid payment. */
-const PAID: EventType[] = ['card_payment_succeeded', 'card_payment_captured']
-
 /**
  * Sends messages about paid payments of the account to the webhook's own address, and records each. They are no
- * attempts of any message. `isAbandoned`: whether nobody waits for the result any more. Resolves to undefined, and sends
- * nothing, while other messages of the account are being sent by hand.
+ * attempts of any message. Resolves to undefined, and sends nothing, while other messages of the account are being sent
+ * by hand. `isAbandoned`: whether nobody waits for the result any more.
  */
 export const probeReceiver = (
   context: ToolContext,
@@ -44,117 +27,56 @@ export const probeReceiver = (
   isAbandoned: () => boolean,
 ) =>
   sendingAlone(context, account, MOST_MS, async () => {
-    const { probe, postsSoFar } = createProbe(context, account, webhook, isAbandoned)
-    const findings = await probeAll(probe)
+    const probe = createProbe(context, account, webhook, isAbandoned)
+    const now = context.time.now(account)
+    const paid = await findPayments(
+      context.database,
+      { account, now, filter: { status: 'success' } },
+      {},
+      { limit: MOST_PAYMENTS, order: 'newest' },
+    )
+    const findings = await probeAll(probe, paid, now)
     const inOrder = findings.toSorted((one, other) => byId(one.rule, other.rule))
-    return { posts: postsSoFar(), findings: inOrder }
+    return { posts: probe.posts(), findings: inOrder }
   })
 
-function createProbe(
-  context: ToolContext,
-  account: Account,
-  webhook: Webhook,
-  isAbandoned: () => boolean,
-): { probe: Probe; postsSoFar: () => number } {
-  const { config, database, recorder, time } = context
-  const [started, since] = [performance.now(), time.wall()]
-  const payment_ids = new Set<string>()
-  let posts = 0
-  let sending: Promise<unknown> = Promise.resolve()
-  const maySend = (messages: number, ms: number) =>
-    posts + messages <= MOST_POSTS && performance.now() - started + ms <= MOST_MS && !isAbandoned()
-  const newId = (at = time.now(account)) => context.newId(at, account.room)
-  const post = ({ message, words, forgery }: ToSend): Promise<Exchange> => {
-    posts += 1
-    payment_ids.add(message.payment_id)
-    const { damage, key } = forgery ?? {}
-    return sendByHand(context, account, message, {
-      ...signed(message.body, key ?? webhook.signing_key, damage),
-      url: webhook.callback_url,
-      // Nothing is forged before the receiver has accepted a true message.
-      byHand: {
-        kind: 'probe',
-        words,
-        ...(forgery && { undamaged: 'accepted' }),
-        ...(damage && { damage }),
-        ...(key !== undefined && { other_key: true }),
-      },
-    })
-  }
-  const probe: Probe = {
-    context,
-    account,
-    newId,
-    make(payment, { event_type, as = behaviourOf(payment) } = {}) {
-      const { payment_id, base_url } = payment
-      const { at } = stateOf(payment)
-      const resource = presentPayment(payment, keptAddresses(config, base_url))
-      const eventTypes = event_type ? [event_type] : PAID
-      const change = { payment_id, at, eventTypes, behaviour: as, resource }
-      return messagesFor(change, [webhook], () => newId())[0]
-    },
-    send(messages, { atOnce, ms = 0 } = {}) {
-      const sent = sending.then(() => {
-        if (!maySend(messages.length, ms + POST_MS * (atOnce ? 1 : messages.length)))
-          return undefined
-        return atOnce ? Promise.all(messages.map(post)) : Array.fromAsync(messages, post)
-      })
-      sending = sent.catch(() => {})
-      return sent
-    },
-    async reads() {
-      await recorder?.flush()
-      return readsSince(database, account.room, [...payment_ids], since)
-    },
-    isOver: () => !maySend(0, 0),
-  }
-  return { probe, postsSoFar: () => posts }
-}
-
-async function probeAll(probe: Probe): Promise<Finding[]> {
-  const { context, account } = probe
-  const paid = await findPayments(
-    context.database,
-    { account, now: context.time.now(account), filter: { status: 'success' } },
-    {},
-    { limit: MOST_PAYMENTS, order: 'newest' },
-  )
-  const [first, ...others] = paid
+async function probeAll(
+  probe: Probe,
+  [first, ...others]: readonly Payment[],
+  now: number,
+): Promise<Finding[]> {
   if (!first)
     return nothingSeen({ lacking: 'No payment of the account is paid. Pay one, and probe again.' })
   const message = probe.make(first)
   if (!message)
     return nothingSeen({ lacking: `The webhook is subscribed to none of ${PAID.join(' and ')}.` })
-  const [control] = (await probe.send([{ message, words: CONTROL }])) ?? []
+  const [control] = (await probe.send([toSend(trueMessage, message)])) ?? []
   if (!control) return nothingSeen({ lacking: 'Nobody waited for the answer.' })
   if (!isAccepted(control)) return nothingSeen({ lacking: firstMend(control), unclear: [control] })
-  return judgeRules(probe, { first, control }, others)
-}
-
-/** The rules of most worth are first. What waits for reads runs beside the messages of others. */
-async function judgeRules(
-  probe: Probe,
-  known: { first: Payment; control: Exchange },
-  others: readonly Payment[],
-): Promise<Finding[]> {
   const judged = new Map<ProbeRule, Judged>()
-  const judge = async (rule: ProbeRule) => judged.set(rule, await judgeAnswers(probe, rule, known))
-  const worthMost = probeRules.filter(({ isFirst }) => isFirst)
-  for (const rule of worthMost) await judge(rule)
-  const tried = await tryForgeries(probe, known.first)
-  const rest = probeRules.filter(({ isFirst }) => !isFirst)
+  const judge = async (rule: ProbeRule) =>
+    judged.set(rule, await judgeAnswers(probe, rule, { first, control }))
+  // The rules of most worth are first. What waits for reads runs beside the messages of others.
+  for (const rule of probeRules.filter(({ isFirst }) => isFirst)) await judge(rule)
+  const tried = await tryForgeries(probe, first)
   const suspects = tried.flatMap(({ suspect }) => suspect ?? [])
-  const [watched] = await Promise.all([watchReads(probe, others, suspects), ...rest.map(judge)])
-  const findings = probeRules.flatMap(rule => {
-    const answers = judged.get(rule) ?? {}
-    // Who accepts a forgery accepts all, and so the answer is no proof.
-    const isProof =
-      suspects.length === 0 ||
-      !answers.right ||
-      ('sent' in watched && rule.isTrueIn === behaviourOf(known.first))
-    return findingsOf(rule, isProof ? answers : judgeReads(rule, answers, watched))
-  })
-  return [...judgeForgeries(tried, watched), ...findings]
+  const rest = probeRules.filter(({ isFirst }) => !isFirst)
+  const watching = watchReads({ probe, now, payments: others, suspects })
+  const [watched] = await Promise.all([watching, ...rest.map(judge)])
+  return [
+    ...tried.flatMap(({ rule, once, suspect }) =>
+      findingsOf(rule, suspect ? judgeForgery(suspect, once, watched) : judgeRefused(once)),
+    ),
+    ...probeRules.flatMap(rule => {
+      const answers = judged.get(rule) ?? {}
+      // Who accepts a forgery accepts all, and so the answer is no proof.
+      const isProof =
+        suspects.length === 0 ||
+        !answers.right ||
+        ('sent' in watched && rule.isTrueIn === behaviourOf(first))
+      return findingsOf(rule, isProof ? answers : judgeReads(rule, answers, watched))
+    }),
+  ]
 }
 
 const firstMend = (control: Exchange): string =>
@@ -162,3 +84,73 @@ const firstMend = (control: Exchange): string =>
 
 const nothingSeen = (why: Judged): Finding[] =>
   [...forgeryRules, ...probeRules].flatMap(rule => findingsOf(rule, why))
+
+/** Sends one of each forgery. `suspect`: the first of the rule that is accepted. */
+async function tryForgeries(probe: Probe, first: Payment) {
+  const tried = []
+  for (const rule of forgeryRules) {
+    const forged = rule.forgeries.flatMap(each => {
+      const message = probe.make(first)
+      return message ? [toSend(each, message)] : []
+    })
+    const once = await probe.send(forged)
+    const suspect = rule.forgeries[once?.findIndex(isAccepted) ?? -1]
+    tried.push({ rule, once, suspect })
+  }
+  return tried
+}
+
+function judgeRefused(once: readonly Exchange[] | undefined): Judged {
+  if (!once) return OUT_OF_TIME
+  if (once.some(({ status }) => status === null))
+    return { lacking: 'The receiver did not answer it.', unclear: once }
+  return { right: once, passed: 'The receiver refused it.' }
+}
+
+const IS_TRUE = 'The account behaves so: the true message is printed like this, and was accepted.'
+
+const isRefused = (answers: readonly Exchange[]): boolean => !answers.every(isAccepted)
+
+const READS_UNKNOWN =
+  'The receiver reads the payment before it answers, and this one does not exist, so its refusal shows nothing.'
+
+/** A receiver that breaks the rule must break it twice, and accept the true message in between. */
+async function judgeAnswers(
+  probe: Probe,
+  rule: ProbeRule,
+  { first, control: accepted }: { first: Payment; control: Exchange },
+): Promise<Judged> {
+  if (rule.isTrueIn === behaviourOf(first)) return { right: [accepted], passed: IS_TRUE }
+  const { after = 0, breaks = isRefused, passed = 'The receiver accepted it.' } = rule
+  const make = () => rule.messages(first, probe)?.map(message => toSend(rule, message))
+  const made = make()
+  if (!made) return {}
+  const answers = await probe.send(made, rule)
+  if (!answers) return OUT_OF_TIME
+  if (!breaks(answers)) return { right: answers, passed }
+  const message = probe.make(first)
+  const control = message && (await probe.send([toSend(trueMessage, message)]))
+  const again = control && (await probe.send(make() ?? [], rule))
+  if (!again) return OUT_OF_TIME
+  const unclear = [...answers, ...control, ...again]
+  const before = [answers, again].flatMap(each => each.slice(0, after))
+  if (rule.lacking && after > 0 && !before.some(isAccepted)) return { unclear }
+  const isSteady = control.every(isAccepted) && breaks(again) && before.every(isAccepted)
+  if (!isSteady) return { lacking: VARY, unclear }
+  const evidence = [...answers, ...again].filter(each => !isAccepted(each))
+  if (rule.isUnknown && (await wasReadBefore(probe, [...answers, ...again])))
+    return { lacking: READS_UNKNOWN, unclear }
+  return { broken: [{ evidence }] }
+}
+
+/** Whether the receiver had read a payment when it first answered a message about it. What it reads later is no reason. */
+function wasReadBefore(probe: Probe, answers: readonly Exchange[]): Promise<boolean> {
+  const first = [...Map.groupBy(answers, ({ payment_id }) => payment_id).values()].flatMap(all =>
+    all.slice(0, 1),
+  )
+  return probe.readsShow(reads =>
+    first.some(({ payment_id, began, ms }) =>
+      reads.some(read => read.payment_id === payment_id && read.began <= began + ms),
+    ),
+  )
+}

@@ -1,83 +1,125 @@
-/** What the files about probes share. */
-
+/** Sends the messages of a probe within its bounds, and looks which payments the receiver reads. */
 import timers from 'node:timers/promises'
 import type { Account, Behaviour } from '../../../core/account.ts'
 import { isSuccess } from '../../../core/http-status.ts'
-import type { AccountTime } from '../../../core/ports.ts'
-import { documented } from '../../../pay/differences/source.ts'
-import type { Payment } from '../../../pay/payments/payment.ts'
-import type { EventType, Message } from '../../../pay/webhooks/webhook.ts'
+import { behaviourOf, type Payment, stateOf } from '../../../pay/payments/payment.ts'
+import { presentPayment } from '../../../pay/payments/response.ts'
+import {
+  type EventType,
+  type Message,
+  messagesFor,
+  type Webhook,
+} from '../../../pay/webhooks/webhook.ts'
+import { keptAddresses } from '../../../platform/http/addresses.ts'
 import type { ToolContext } from '../../context.ts'
+import { type Damage, sendByHand, signed } from '../../deliver/send-again.ts'
 import type { Exchange } from '../../record/exchange.ts'
-import type { Read } from '../../record/store.ts'
+import { type Read, readsSince } from '../../record/store.ts'
 import type { Judged } from './rule.ts'
 
 /** All messages together. */
 export const MOST_POSTS = 48
-/** Milliseconds for a whole probe. A message takes 2 seconds at most. */
+/** Milliseconds for a whole probe, for one message, and within which a receiver reads the payment of one. */
 export const MOST_MS = 20_000
-export const POST_MS = 2_000
-/** Milliseconds within which a receiver reads the payment of a message. */
+const POST_MS = 2_000
 export const READ_WITHIN = 5_000
 const POLL_INTERVAL = 200
 
-/** What is wrong with a signature: one digit is changed, it is missing, or it is made with a key that anybody knows. */
-export type Forgery = { damage?: 'digit' | 'missing'; key?: string }
+/** The events of a paid payment. */
+export const PAID: EventType[] = ['card_payment_succeeded', 'card_payment_captured']
 
-/** A forgery that was accepted, the first one of the rule with this identifier. */
-export type Suspect = { id: string; forgery: Forgery; words: string }
+/** A signature that is damaged, or made with a key that anybody knows. */
+export type Forgery = { damage?: Damage; key?: string }
 
 /** `words` say in the record what is special about it. */
-export type ToSend = { message: Message; words: string; forgery?: Forgery | undefined }
-
-/** A probe under way, and what it may do. */
-export type Probe = {
-  context: ToolContext
-  account: Account
-  /**
-   * A true message about this payment as it is, with a new identifier. undefined if the webhook is not subscribed to the
-   * event. `as`: who prints it, if not the behaviour of the payment.
-   */
-  make: (
-    payment: Payment,
-    options?: { event_type?: EventType; as?: Behaviour },
-  ) => Message | undefined
-  /** A new identifier of this time, or of now. */
-  newId: (at?: AccountTime) => string
-  /**
-   * Sends these one after the other, or all at once, while no other message is under way. Sends none, and resolves to
-   * undefined, if the bounds do not allow all of them and `ms` milliseconds more.
-   */
-  send: (
-    messages: readonly ToSend[],
-    options?: { atOnce?: true | undefined; ms?: number },
-  ) => Promise<Exchange[] | undefined>
-  /** The reads through the API of payments that messages of this probe were about. */
-  reads: () => Promise<Read[]>
-  /** Whether its time is over, or nobody waits for it any more. */
-  isOver: () => boolean
-}
-
-export const CONTROL = 'the true message, as a control'
+type ToSend = { message: Message; words: string; forgery?: Forgery | undefined }
 
 export const OUT_OF_TIME: Judged = {
   lacking: `The probe ended before: it takes at most ${MOST_MS / 1000} seconds and sends at most ${MOST_POSTS} messages.`,
 }
 
-export const VARY = 'The answers of the receiver vary: it does not answer equal messages alike.'
-
 export const isAccepted = ({ status }: Exchange): boolean => isSuccess(status)
 
-/** Looks for reads, also of other instances, which write them a little later, until this holds or five seconds are over. */
-export async function readsShow(
-  { reads, isOver }: Probe,
-  holds: (reads: readonly Read[]) => boolean,
-): Promise<boolean> {
-  for (let waited = 0; ; waited += POLL_INTERVAL) {
-    if (holds(await reads())) return true
-    if (waited >= READ_WITHIN || isOver()) return false
-    await timers.setTimeout(POLL_INTERVAL)
+export type Probe = ReturnType<typeof createProbe>
+
+/** `isAbandoned`: whether nobody waits for the result any more. */
+export function createProbe(
+  context: ToolContext,
+  account: Account,
+  webhook: Webhook,
+  isAbandoned: () => boolean,
+) {
+  const { config, database, recorder, time } = context
+  const [started, since] = [performance.now(), time.wall()]
+  const payment_ids = new Set<string>()
+  let posts = 0
+  let sending: Promise<unknown> = Promise.resolve()
+  const maySend = (messages: number, ms: number) =>
+    posts + messages <= MOST_POSTS && performance.now() - started + ms <= MOST_MS && !isAbandoned()
+  const newId = (at = time.now(account)) => context.newId(at, account.room)
+  const post = ({ message, words, forgery }: ToSend): Promise<Exchange> => {
+    posts += 1
+    payment_ids.add(message.payment_id)
+    const { damage, key } = forgery ?? {}
+    return sendByHand(context, account, message, {
+      ...signed(message.body, key ?? webhook.signing_key, damage),
+      url: webhook.callback_url,
+      // Nothing is forged before the receiver has accepted a true message.
+      byHand: {
+        kind: 'probe',
+        words,
+        ...(forgery && { undamaged: 'accepted' }),
+        ...(damage && { damage }),
+        ...(key !== undefined && { other_key: true }),
+      },
+    })
+  }
+  /** The reads through the API of payments that messages of this probe were about. */
+  async function reads(): Promise<Read[]> {
+    await recorder?.flush()
+    return readsSince(database, account.room, [...payment_ids], since)
+  }
+  return {
+    newId,
+    reads,
+    posts: () => posts,
+    /**
+     * A true message about this payment as it is, with a new identifier. undefined if the webhook is not subscribed to the
+     * event. `as`: who prints it, if not the behaviour of the payment.
+     */
+    make(
+      payment: Payment,
+      { event_type, as = behaviourOf(payment) }: { event_type?: EventType; as?: Behaviour } = {},
+    ): Message | undefined {
+      const { payment_id, base_url } = payment
+      const resource = presentPayment(payment, keptAddresses(config, base_url))
+      const eventTypes = event_type ? [event_type] : PAID
+      const change = { payment_id, at: stateOf(payment).at, eventTypes, behaviour: as, resource }
+      return messagesFor(change, [webhook], () => newId())[0]
+    },
+    /**
+     * Sends these one after the other, or all at once, while no other message is under way. Sends none, and resolves to
+     * undefined, if the bounds do not allow all of them and `ms` milliseconds more.
+     */
+    send(
+      messages: readonly ToSend[],
+      { atOnce = false, ms = 0 } = {},
+    ): Promise<Exchange[] | undefined> {
+      const sent = sending.then(() => {
+        if (!maySend(messages.length, ms + POST_MS * (atOnce ? 1 : messages.length)))
+          return undefined
+        return atOnce ? Promise.all(messages.map(post)) : Array.fromAsync(messages, post)
+      })
+      sending = sent.catch(() => {})
+      return sent
+    },
+    /** Looks for reads, also of other instances, which write them a little later, until this holds or five seconds are over. */
+    async readsShow(holds: (reads: readonly Read[]) => boolean): Promise<boolean> {
+      for (let waited = 0; ; waited += POLL_INTERVAL) {
+        if (holds(await reads())) return true
+        if (waited >= READ_WITHIN || !maySend(0, 0)) return false
+        await timers.setTimeout(POLL_INTERVAL)
+      }
+    },
   }
 }
-
-export const SIGNING = documented('webhooks/#verifying-webhook-messages-from-gov-uk-pay')

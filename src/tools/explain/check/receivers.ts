@@ -8,7 +8,7 @@ import type { Evidence } from '../../record/exchange.ts'
 import { causeOf } from '../causes.ts'
 import { isGapSince } from './outcomes.ts'
 import type { AccountRecord } from './record.ts'
-import { hasSucceeded, type Judged, type Rule } from './rule.ts'
+import { hasSucceeded, type Judged, LOSING, type Row, rulesOf } from './rule.ts'
 
 const TOO_SLOW = SECOND
 const ATTEMPTS = 10
@@ -99,8 +99,7 @@ function timeoutsIn(attempts: Evidence[]): Evidence[] {
 const LIMITS = 'Its source waits 3 seconds, an account of behaviour specification 2.'
 const LATE = `The receiver sometimes does not answer in time. GOV.UK Pay then sends the message again, later. ${LIMITS}`
 
-/** Followed with a GET, and with the same method. */
-const LOSING = [301, 302, 303]
+/** Followed with the same method. */
 const KEEPING = [307, 308]
 
 const FOLLOWED =
@@ -122,18 +121,16 @@ const registrations = ({ exchanges }: AccountRecord, webhooks: readonly Webhook[
 const hasLiveHost = ({ callback_url }: Webhook): boolean =>
   /\.gov\.uk\.?$/i.test(new URL(callback_url).hostname)
 
-export const receiverRules: readonly Rule[] = [
-  {
-    id: 'P15',
-    level: 'note',
-    title: 'The host of a live webhook',
-    sentence:
-      'By its documentation the callback URL of a live webhook must have a host that ends in .gov.uk. In tests any host will do.',
-    advice:
-      'Register the address of your service in production there, or ask its support for an exception.',
-    source: documented('webhooks/#set-up-a-callback-url-to-receive-a-webhook-message'),
-    lacking: 'The account has no active webhook whose registration is kept.',
-    judge(record) {
+const rows: Row[] = [
+  [
+    'P15',
+    'note',
+    'The host of a live webhook',
+    'By its documentation the callback URL of a live webhook must have a host that ends in .gov.uk. In tests any host will do.',
+    'Register the address of your service in production there, or ask its support for an exception.',
+    documented('webhooks/#set-up-a-callback-url-to-receive-a-webhook-message'),
+    'The account has no active webhook whose registration is kept.',
+    record => {
       const right = registrations(record, record.webhooks)
       const others = record.webhooks.filter(each => !hasLiveHost(each))
       const broken = others.map(webhook => ({
@@ -143,17 +140,16 @@ export const receiverRules: readonly Rule[] = [
       }))
       return { broken, right }
     },
-  },
-  {
-    id: 'W1',
-    level: 'warn',
-    title: 'Speed of receivers',
-    sentence: `Half of the answers of the receiver take more than a second. ${LIMITS}`,
-    advice: 'Answer 2xx first, and do the work afterwards.',
-    source: inCode('webhooks settings', 'config.yaml', '99'),
-    lacking:
-      'No receiver, apart from those of tests, answered ten attempts. One after a pause of ten minutes does not count.',
-    judge: record =>
+  ],
+  [
+    'W1',
+    'warn',
+    'Speed of receivers',
+    `Half of the answers of the receiver take more than a second. ${LIMITS}`,
+    'Answer 2xx first, and do the work afterwards.',
+    inCode('webhooks settings', 'config.yaml', '99'),
+    'No receiver, apart from those of tests, answered ten attempts. One after a pause of ten minutes does not count.',
+    record =>
       judgeEach(record, receiver => {
         const attempts = sinceChange(receiver).filter((each, i, all) => {
           const before = all[i - 1]
@@ -169,18 +165,16 @@ export const receiverRules: readonly Rule[] = [
         const [before = 0, after = 0] = times.slice(ATTEMPTS / 2 - 1)
         return { broken: [{ evidence: (before + after) / 2 > TOO_SLOW ? last : [] }], right }
       }),
-  },
-  {
-    id: 'W2',
-    level: 'fail',
-    title: 'Redirects of receivers',
-    sentence:
-      'The receiver redirects. The source of GOV.UK Pay follows that with a GET without body and signature, and takes a 2xx to it for delivered: the message is lost.',
-    advice:
-      'Register the address to which the receiver redirects. Often only https or a slash at the end is missing.',
-    source: inCode('webhooks', 'app/WebhooksModule.java', '120-124'),
-    lacking: 'No receiver but those of tests answered a message.',
-    judge: record =>
+  ],
+  [
+    'W2',
+    'fail',
+    'Redirects of receivers',
+    'The receiver redirects. The source of GOV.UK Pay follows that with a GET without body and signature, and takes a 2xx to it for delivered: the message is lost.',
+    'Register the address to which the receiver redirects. Often only https or a slash at the end is missing.',
+    inCode('webhooks', 'app/WebhooksModule.java', '120-124'),
+    'No receiver but those of tests answered a message.',
+    record =>
       judgeEach(record, receiver => {
         const answered = sinceChange(receiver).filter(isAnswered)
         const evidence = answered.filter(each => isRedirect(each))
@@ -188,18 +182,16 @@ export const receiverRules: readonly Rule[] = [
         const kept = isLost ? {} : ({ level: 'note', sentence: FOLLOWED } as const)
         return { broken: [{ ...kept, evidence }], right: answered }
       }),
-  },
-  {
-    id: 'W3',
-    level: 'fail',
-    title: 'Accepting messages',
-    sentence: ACCEPTED_NONE,
-    advice:
-      'Mend the receiver. The message in the console has its response. If that is 400, 401 or 403, Ask the receiver there, or farthing verify --ask MESSAGE_ID, finds the mistake.',
-    source: inCode('webhooks', 'deliveryqueue/managed/SendAttempter.java', '95'),
-    lacking:
-      'There is a receiver that accepted no message, or no receiver but those of tests got one.',
-    judge(record) {
+  ],
+  [
+    'W3',
+    'fail',
+    'Accepting messages',
+    ACCEPTED_NONE,
+    'Mend the receiver. The message in the console has its response. If that is 400, 401 or 403, Ask the receiver there, or farthing verify --ask MESSAGE_ID, finds the mistake.',
+    inCode('webhooks', 'deliveryqueue/managed/SendAttempter.java', '95'),
+    'There is a receiver that accepted no message, or no receiver but those of tests got one.',
+    record => {
       const { most, delays } = attemptsOf[record.behaviour]
       /** The second of two may be on its way. Those that come later are not waited for. */
       const atOnce = most - delays.length
@@ -227,17 +219,16 @@ export const receiverRules: readonly Rule[] = [
         return { broken: [{ evidence: last.flat(), sentence }], right }
       })
     },
-  },
-  {
-    id: 'W4',
-    level: 'warn',
-    title: 'Webhooks with one callback URL',
-    sentence:
-      'Two active webhooks have one callback URL and an event in common: it gets each such message twice.',
-    advice: 'Deactivate one of the webhooks.',
-    source: inCode('webhooks', 'message/WebhookMessageService.java', '81'),
-    lacking: 'The account has no active webhook whose registration is kept.',
-    judge(record) {
+  ],
+  [
+    'W4',
+    'warn',
+    'Webhooks with one callback URL',
+    'Two active webhooks have one callback URL and an event in common: it gets each such message twice.',
+    'Deactivate one of the webhooks.',
+    inCode('webhooks', 'message/WebhookMessageService.java', '81'),
+    'The account has no active webhook whose registration is kept.',
+    record => {
       const broken = duplicatesIn(record.webhooks).map(twice => ({
         evidence: registrations(record, twice),
         times: twice.length,
@@ -245,18 +236,16 @@ export const receiverRules: readonly Rule[] = [
       }))
       return { broken, right: registrations(record, record.webhooks) }
     },
-  },
-  {
-    id: 'W5',
-    level: 'note',
-    title: 'Requests that wait for their own message',
-    sentence:
-      'The receiver did not answer while a request of your service, which caused the message, waited for its own answer: a server with one worker cannot do both. With GOV.UK Pay the message comes after the answer.',
-    advice:
-      'Nothing is to be mended for production. Give the server a second worker in tests, or use a test account of behaviour govuk-pay, where the message comes later too.',
-    source: inCode('webhooks settings', 'config.yaml', '92-95'),
-    lacking: 'No message was sent while a request of the application waited for it.',
-    judge: record =>
+  ],
+  [
+    'W5',
+    'note',
+    'Requests that wait for their own message',
+    'The receiver did not answer while a request of your service, which caused the message, waited for its own answer: a server with one worker cannot do both. With GOV.UK Pay the message comes after the answer.',
+    'Nothing is to be mended for production. Give the server a second worker in tests, or use a test account of behaviour govuk-pay, where the message comes later too.',
+    inCode('webhooks settings', 'config.yaml', '92-95'),
+    'No message was sent while a request of the application waited for it.',
+    record =>
       judgeEach(
         record,
         receiver => {
@@ -268,5 +257,7 @@ export const receiverRules: readonly Rule[] = [
         },
         true,
       ),
-  },
+  ],
 ]
+
+export const receiverRules = rulesOf(rows)

@@ -21,7 +21,10 @@ const MOST_ROWS = 200
 /** `since`: leaves out what happened before, in milliseconds of the account's time. `later`: judges as of so much later. */
 export type Window = { since?: number | undefined; later?: number | undefined }
 
-/** The record of an account as the rules see it, without what Farthing's own commands and the console sent. Times in milliseconds. */
+/**
+ * The record of an account as the rules see it, without what Farthing's own commands and the console sent. `now`: the
+ * account's time, or the later one as of which is judged. `since`: when what is looked at begins. Milliseconds.
+ */
 export type AccountRecord = Awaited<ReturnType<typeof readRecord>>
 
 export async function readRecord(
@@ -54,16 +57,13 @@ export async function readRecord(
     }))
   const [newest] = await payments({}, 1)
   return {
-    /** The account's time, or the later one as of which is judged. */
     now,
     behaviour: account.behaviour,
     /** A test account cannot make others. */
     isTest: account.parent !== null,
-    /** When what is looked at begins, on the account's clock. */
     since,
-    /** When the record begins, in milliseconds of the account's time; null where it is empty. */
+    /** When the record begins, on the account's clock; null where it is empty. */
     from: oldest ? Math.max(since, oldest.gap ? atOf(oldest.gap.to) : oldest.at) : null,
-    /** How many exchanges it has, and how many were only counted. */
     kept: exchanges.filter(({ kind }) => kind !== 'action').length,
     not_kept: gaps.reduce((sum, { count }) => sum + count, 0),
     /** In the order in which they began. Gaps are apart. */
@@ -94,9 +94,8 @@ const isMade = ({ kind, operation, status, ended }: Evidence): boolean =>
 
 async function readExchanges(database: Database, room: string): Promise<Evidence[]> {
   const all: Evidence[] = []
-  for (;;) {
-    const after = all.at(-1)?.exchange_id ?? ''
-    const part = { limit: SLICE, order: 'oldest' } as const
+  const part = { limit: SLICE, order: 'oldest' } as const
+  for (let after = ''; ; after = all.at(-1)?.exchange_id ?? '') {
     const slice = await findPart(database, evidenceRows, conditionsOf(room, { after }), part)
     all.push(...slice)
     if (slice.length < SLICE) return all
@@ -106,8 +105,7 @@ async function readExchanges(database: Database, room: string): Promise<Evidence
 /** Payments that Farthing's own commands and the console made or ended count for nothing, whoever goes on with them. */
 const ownIn = (all: readonly Evidence[]): Set<string | null> =>
   new Set(
-    all
-      .filter(each => each.own && (each.operation === 'createPayment' || each.kind === 'action'))
-      .map(({ payment_id }) => payment_id)
-      .filter(payment_id => payment_id !== null),
+    all.flatMap(({ own, operation, kind, payment_id }) =>
+      own && payment_id && (operation === 'createPayment' || kind === 'action') ? [payment_id] : [],
+    ),
   )

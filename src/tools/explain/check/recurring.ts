@@ -5,7 +5,7 @@ import { documented, inCode } from '../../../pay/differences/source.ts'
 import type { Evidence } from '../../record/exchange.ts'
 import { idOf, judgeLearnt, made } from './outcomes.ts'
 import { IDEMPOTENCY } from './requests.ts'
-import type { Rule } from './rule.ts'
+import { type Row, rulesOf } from './rule.ts'
 
 /** Milliseconds of account time. */
 const READ_WITHIN = 10 * MINUTE
@@ -18,52 +18,47 @@ const LATER =
 
 const isCharge = (each: Evidence): boolean => made(each)?.mode === 'agreement'
 
-export const recurringRules: readonly Rule[] = [
-  {
-    id: 'C4',
-    level: 'warn',
-    title: 'Idempotency-Key of recurring payments',
-    sentence: 'If the answer is lost and the request is repeated, the user pays twice.',
-    advice:
-      'Send an Idempotency-Key with each payment in agreement mode, the same one when you repeat it.',
-    source: IDEMPOTENCY,
-    lacking: 'No agreement payment was made.',
-    judge({ exchanges }) {
+const rows: Row[] = [
+  [
+    'C4',
+    'warn',
+    'Idempotency-Key of recurring payments',
+    'If the answer is lost and the request is repeated, the user pays twice.',
+    'Send an Idempotency-Key with each payment in agreement mode, the same one when you repeat it.',
+    IDEMPOTENCY,
+    'No agreement payment was made.',
+    ({ exchanges }) => {
       const creates = exchanges.filter(isCharge)
       const evidence = creates.filter(({ created }) => !created?.key)
       return { broken: [{ evidence }], right: creates }
     },
-  },
-  {
-    id: 'C9',
-    level: 'fail',
-    title: 'The outcome of agreement payments',
-    sentence: LATER,
-    advice: 'Read the payment later, or take the messages of a webhook.',
-    source: inCode('connector', 'charge/resource/ChargesApiResource.java', '183-188'),
-    lacking: 'No agreement payment was made 10 minutes ago or more.',
-    needs: READ_WITHIN,
-    judge(record) {
+  ],
+  [
+    'C9',
+    'fail',
+    'The outcome of agreement payments',
+    LATER,
+    'Read the payment later, or take the messages of a webhook.',
+    inCode('connector', 'charge/resource/ChargesApiResource.java', '183-188'),
+    'No agreement payment was made 10 minutes ago or more.',
+    record => {
       const charges = [...record.made.values()].filter(isCharge)
       const { broken, right } = judgeLearnt(record, charges)
       const sentence = `${LATER} The answer has no agreement_id here; in production it has one.`
       const isHere = record.behaviour === 'specification'
       return { broken: broken.map(each => ({ ...each, ...(isHere && { sentence }) })), right }
     },
-  },
-  {
-    id: 'C14',
-    level: 'warn',
-    title: 'Agreements that were declined for good',
-    sentence:
-      'A payment was taken with an agreement after its client had been told can_retry false. Its documentation says that this fails, and that the provider may charge for it.',
-    advice:
-      'Ask the user to set the agreement up again, with a payment that has set_up_agreement, before you take another one.',
-    source: documented(
-      'recurring_payments/#handling-failed-recurring-payments-that-cannot-be-retried',
-    ),
-    lacking: 'No recurring payment was declined for good.',
-    judge({ exchanges, made }) {
+    READ_WITHIN,
+  ],
+  [
+    'C14',
+    'warn',
+    'Agreements that were declined for good',
+    'A payment was taken with an agreement after its client had been told can_retry false. Its documentation says that this fails, and that the provider may charge for it.',
+    'Ask the user to set the agreement up again, with a payment that has set_up_agreement, before you take another one.',
+    documented('recurring_payments/#handling-failed-recurring-payments-that-cannot-be-retried'),
+    'No recurring payment was declined for good.',
+    ({ exchanges, made }) => {
       const [evidence, right]: [Evidence[], Evidence[]] = [[], []]
       /** Of agreements: a client was told that no payment can be taken. */
       const told = new Set<string | undefined>()
@@ -77,19 +72,16 @@ export const recurringRules: readonly Rule[] = [
       }
       return { broken: [{ evidence }], right }
     },
-  },
-  {
-    id: 'C15',
-    level: 'note',
-    title: 'Trying a recurring payment again',
-    sentence:
-      'A payment was taken with an agreement within 48 hours after one was declined. Its documentation says to wait so long, and to tell the user before.',
-    advice: 'Plan the next try two days later or more.',
-    source: documented(
-      'recurring_payments/#handling-failed-recurring-payments-that-can-be-retried',
-    ),
-    lacking: 'No recurring payment was declined.',
-    judge({ exchanges, ofPayment }) {
+  ],
+  [
+    'C15',
+    'note',
+    'Trying a recurring payment again',
+    'A payment was taken with an agreement within 48 hours after one was declined. Its documentation says to wait so long, and to tell the user before.',
+    'Plan the next try two days later or more.',
+    documented('recurring_payments/#handling-failed-recurring-payments-that-can-be-retried'),
+    'No recurring payment was declined.',
+    ({ exchanges, ofPayment }) => {
       const [soon, many, right]: [Evidence[], Evidence[], Evidence[]] = [[], [], []]
       const declinedAt = (each: Evidence): number | undefined =>
         ofPayment
@@ -111,5 +103,7 @@ export const recurringRules: readonly Rule[] = [
         'More than 15 payments were tried with an agreement in 30 days, and some were declined. Its documentation says that card issuers may charge for that.'
       return { broken: [{ evidence: soon }, { evidence: many, sentence }], right }
     },
-  },
+  ],
 ]
+
+export const recurringRules = rulesOf(rows)

@@ -1,9 +1,12 @@
 /** The check of an account: every rule over the record that is kept of it. */
 import { setImmediate } from 'node:timers/promises'
 import { type Account, givenName } from '../../../core/account.ts'
+import type { Database } from '../../../core/ports.ts'
+import { remember } from '../../../core/remember.ts'
 import { iso } from '../../../core/time.ts'
 import { version } from '../../../core/version.ts'
 import type { ToolContext } from '../../context.ts'
+import { newestId } from '../../record/store.ts'
 import { outcomeRules } from './outcomes.ts'
 import { HAS_FAILED, productionRules } from './production.ts'
 import { receiverRules } from './receivers.ts'
@@ -47,9 +50,7 @@ export const checkAccount = (
       /** Exchanges, and those that were only counted. */
       kept,
       not_kept,
-      findings: findings.toSorted(
-        (one, other) => levels.indexOf(one.level) - levels.indexOf(other.level),
-      ),
+      findings: levels.flatMap(level => findings.filter(each => each.level === level)),
       situations: rule === undefined ? await situationsOf(record) : [],
     }
   })
@@ -60,28 +61,64 @@ export async function judgeAll(
   record: AccountRecord,
   onFault: (error: unknown) => void,
 ): Promise<Finding[]> {
+  const judge = ({ needs = 0, judge }: Rule): Judged | undefined => {
+    if (needs > 0 && record.now - record.since <= needs) return { lacking: TOO_SHORT }
+    try {
+      return judge(record)
+    } catch (error) {
+      onFault(error)
+      return { lacking: HAS_FAILED }
+    }
+  }
   const findings: Finding[] = []
   for (const rule of rules) {
-    findings.push(...findingsOf(rule, judge(rule, record, onFault)))
+    findings.push(...findingsOf(rule, judge(rule)))
     // One rule takes some milliseconds over 10,000 exchanges. Requests are answered in between.
     await setImmediate()
   }
   return findings
 }
 
-function judge(
-  rule: Rule,
-  record: AccountRecord,
-  onFault: (error: unknown) => void,
-): Judged | undefined {
-  const { needs } = rule
-  if (needs !== undefined && record.now - record.since <= needs) return { lacking: TOO_SHORT }
-  try {
-    return rule.judge(record)
-  } catch (error) {
-    onFault(error)
-    return { lacking: HAS_FAILED }
-  }
+const TOO_SHORT = 'The time that is looked at is too short for this rule: see since and as_of.'
+
+/** The fails beside *Check* in the navigation. `at`: when they were counted, on the account's clock, if not just now. */
+export type Fails = { fails: number; at?: number }
+
+type Counted = { newest: string | undefined; fails: number; kept: number; at: number; wall: number }
+
+/** A check of more exchanges takes 30 ms and more: pages show the last number with its time, and do not wait. */
+const MANY = 1_000
+/** Milliseconds until a number is counted anew. */
+const VALID = 10_000
+const MOST_ROOMS = 1_000
+
+/** Of each service. */
+const counts = new WeakMap<Database, Map<string, Counted>>()
+
+export async function countFails(context: ToolContext, account: Account): Promise<Fails> {
+  const { database, time } = context
+  const last = counts.get(database)?.get(account.room)
+  const isYoung = last && time.wall() - last.wall < VALID
+  if (isYoung && last.newest === (await newestId(database, account.room)))
+    return { fails: last.fails }
+  if (!last || last.kept <= MANY) return { fails: failsIn(await checkAndCount(context, account)) }
+  // A check that fails is repeated by the next page. That of its own page shows the error.
+  if (!isYoung) void checkAndCount(context, account).catch(() => undefined)
+  return { fails: last.fails, at: last.at }
 }
 
-const TOO_SHORT = 'The time that is looked at is too short for this rule: see since and as_of.'
+/** The check, whose number of fails other pages show then. */
+export async function checkAndCount(context: ToolContext, account: Account): Promise<Report> {
+  const { database, time } = context
+  const [at, wall] = [time.now(account), time.wall()]
+  const newest = await newestId(database, account.room)
+  const report = await checkAccount(context, account)
+  const ofService = counts.get(database) ?? new Map<string, Counted>()
+  counts.set(database, ofService)
+  const counted = { newest, fails: failsIn(report), kept: report.kept, at, wall }
+  remember(ofService, account.room, counted, MOST_ROOMS)
+  return report
+}
+
+export const failsIn = ({ findings }: Report): number =>
+  findings.filter(({ level }) => level === 'fail').length

@@ -5,7 +5,7 @@ import { postsASecond } from '../../../pay/differences/arriving.ts'
 import { documented, inCode } from '../../../pay/differences/source.ts'
 import type { Evidence } from '../../record/exchange.ts'
 import { isWithin, made } from './outcomes.ts'
-import { hasDone, type Rule } from './rule.ts'
+import { hasDone, type Row, rulesOf } from './rule.ts'
 
 /** Requests in a second of each kind. */
 const MOST_IN_A_SECOND = postsASecond['govuk-pay']
@@ -66,16 +66,16 @@ const secrets: [what: string, is: (told: string) => boolean][] = [
   ['a value of the metadata', isOfMetadata],
 ]
 
-export const requestRules: readonly Rule[] = [
-  {
-    id: 'P13',
-    level: 'note',
-    title: postsASecond.about.subject,
-    sentence: `By its source GOV.UK Pay: ${postsASecond.about.govukPay}.`,
-    advice: 'Make fewer at once, and repeat after a second or more.',
-    source: postsASecond.about.source,
-    lacking: 'There were never three POSTs under way at the same time.',
-    judge({ exchanges, behaviour }) {
+const rows: Row[] = [
+  [
+    'P13',
+    'note',
+    postsASecond.about.subject,
+    `By its source GOV.UK Pay: ${postsASecond.about.govukPay}.`,
+    'Make fewer at once, and repeat after a second or more.',
+    postsASecond.about.source,
+    'There were never three POSTs under way at the same time.',
+    ({ exchanges, behaviour }) => {
       if (behaviour === 'govuk-pay') return undefined
       const posts = exchanges.filter(
         ({ kind, operation }) => kind === 'api' && POSTS.test(operation),
@@ -99,16 +99,16 @@ export const requestRules: readonly Rule[] = [
       }
       return { broken: [{ evidence }], right }
     },
-  },
-  {
-    id: 'P14',
-    level: 'note',
-    title: 'Before you go live',
-    sentence: 'Its documentation says that GOV.UK Pay must switch on some features first.',
-    advice: 'Ask its support before you go live.',
-    source: documented('moto_payments/#turn-on-moto-payments'),
-    lacking: 'No payment needed a feature that must be switched on.',
-    judge({ exchanges }) {
+  ],
+  [
+    'P14',
+    'note',
+    'Before you go live',
+    'Its documentation says that GOV.UK Pay must switch on some features first.',
+    'Ask its support before you go live.',
+    documented('moto_payments/#turn-on-moto-payments'),
+    'No payment needed a feature that must be switched on.',
+    ({ exchanges }) => {
       const broken = features.map(([feature, page, uses]) => ({
         source: documented(page),
         title: `Before you go live: ${feature}`,
@@ -117,35 +117,29 @@ export const requestRules: readonly Rule[] = [
       }))
       return { broken }
     },
-  },
-  {
-    id: 'C5',
-    level: 'fail',
-    title: 'Repeating a create',
-    sentence: 'The answer to a create was lost and the same create was sent again: two payments.',
-    advice:
-      'After a lost answer search for the reference first. In agreement mode repeat with the same Idempotency-Key.',
-    source: IDEMPOTENCY,
-    lacking:
-      'No answer to a create was lost. A plan can do that: reset, or a fault with when: after.',
-    judge({ exchanges }) {
+  ],
+  [
+    'C5',
+    'fail',
+    'Repeating a create',
+    'The answer to a create was lost and the same create was sent again: two payments.',
+    'After a lost answer search for the reference first. In agreement mode repeat with the same Idempotency-Key.',
+    IDEMPOTENCY,
+    'No answer to a create was lost. A plan can do that: reset, or a fault with when: after.',
+    ({ exchanges }) => {
       const creates = exchanges.filter(({ created, effect }) => created && !created.key && effect)
       return { broken: [{ evidence: repeatedAmong(creates) }], right: creates.filter(isLost) }
     },
-  },
-  {
-    id: 'C6',
-    level: 'warn',
-    title: 'What return_url contains',
-    sentence:
-      'return_url contains what is known of the payment. Whoever guesses another one may see another payment.',
-    advice:
-      'Put a secure random identifier in return_url that you made for this payment only, or a cookie on the user.',
-    source: documented(
-      'integrate_with_govuk_pay/#identifying-your-user-when-they-return-to-your-service',
-    ),
-    lacking: 'No payment was created in web mode.',
-    judge({ exchanges }) {
+  ],
+  [
+    'C6',
+    'warn',
+    'What return_url contains',
+    'return_url contains what is known of the payment. Whoever guesses another one may see another payment.',
+    'Put a secure random identifier in return_url that you made for this payment only, or a cookie on the user.',
+    documented('integrate_with_govuk_pay/#identifying-your-user-when-they-return-to-your-service'),
+    'No payment was created in web mode.',
+    ({ exchanges }) => {
       const creates = exchanges.filter(each => made(each)?.mode === 'web')
       const metadata = creates.flatMap(({ created }) => created?.told ?? []).filter(isOfMetadata)
       const names = Map.groupBy(metadata, nameOf)
@@ -162,17 +156,16 @@ export const requestRules: readonly Rule[] = [
       }))
       return { broken, right: creates }
     },
-  },
-  {
-    id: 'C8',
-    level: 'warn',
-    title: 'Repeating refused requests',
-    sentence: 'The same POST was refused alike five times or more within ten seconds.',
-    advice:
-      'Read the code and the description of the refusal, and do not repeat the request unchanged.',
-    source: documented('api_reference/#gov-uk-pay-api-error-codes'),
-    lacking: 'No POST was refused.',
-    judge({ exchanges }) {
+  ],
+  [
+    'C8',
+    'warn',
+    'Repeating refused requests',
+    'The same POST was refused alike five times or more within ten seconds.',
+    'Read the code and the description of the refusal, and do not repeat the request unchanged.',
+    documented('api_reference/#gov-uk-pay-api-error-codes'),
+    'No POST was refused.',
+    ({ exchanges }) => {
       const posts = exchanges.filter(({ content }) => content !== undefined)
       const impatient = new Set<Evidence>()
       const evidence = new Set<Evidence>()
@@ -193,18 +186,16 @@ export const requestRules: readonly Rule[] = [
       const broken = [{ evidence: [...evidence] }, { ...atOnce, evidence: [...impatient] }]
       return { broken, right: posts.filter(isRefusal) }
     },
-  },
-  {
-    id: 'C11',
-    level: 'fail',
-    title: 'Repeating a refund',
-    sentence:
-      'The answer to a refund was lost and the same refund was sent again without refund_amount_available: it is paid out twice.',
-    advice:
-      'Send refund_amount_available with each refund, from refund_summary of the payment: GOV.UK Pay then refuses the second one with P0604.',
-    source: inCode('publicapi', 'service/CreateRefundService.java', '49-78'),
-    lacking: 'No refund was made.',
-    judge({ exchanges }) {
+  ],
+  [
+    'C11',
+    'fail',
+    'Repeating a refund',
+    'The answer to a refund was lost and the same refund was sent again without refund_amount_available: it is paid out twice.',
+    'Send refund_amount_available with each refund, from refund_summary of the payment: GOV.UK Pay then refuses the second one with P0604.',
+    inCode('publicapi', 'service/CreateRefundService.java', '49-78'),
+    'No refund was made.',
+    ({ exchanges }) => {
       const refunds = exchanges.filter(each => each.operation === 'refundPayment' && each.effect)
       const unguarded = refunds.filter(({ isGuarded }) => !isGuarded)
       const again = repeatedAmong(unguarded)
@@ -213,37 +204,36 @@ export const requestRules: readonly Rule[] = [
         'A refund was made without refund_amount_available: if its answer is lost and it is sent again, it is paid out twice.'
       return { broken: [{ evidence: unguarded, level: 'note', sentence }], right: refunds }
     },
-  },
-  {
-    id: 'C17',
-    level: 'warn',
-    title: 'Leaving POST /v1/auth',
-    sentence:
-      'The client left POST /v1/auth in less than 15 seconds. Its documentation says that GOV.UK Pay itself takes up to about 10: who leaves before may tell a user who has paid that it failed.',
-    advice: 'Let the timeout of the client be 15 seconds or more.',
-    source: documented(
-      'moto_payments/moto_send_card_details_api/#send-card-details-through-the-api',
-    ),
-    lacking: 'No card was posted to /v1/auth.',
-    judge({ exchanges }) {
+  ],
+  [
+    'C17',
+    'warn',
+    'Leaving POST /v1/auth',
+    'The client left POST /v1/auth in less than 15 seconds. Its documentation says that GOV.UK Pay itself takes up to about 10: who leaves before may tell a user who has paid that it failed.',
+    'Let the timeout of the client be 15 seconds or more.',
+    documented('moto_payments/moto_send_card_details_api/#send-card-details-through-the-api'),
+    'No card was posted to /v1/auth.',
+    ({ exchanges }) => {
       const posts = exchanges.filter(({ operation }) => operation === 'authorisePayment')
       const evidence = posts.filter(({ ended, ms }) => ended === 'gone' && ms < CARD_TIMEOUT)
       return { broken: [{ evidence }], right: posts.filter(({ ended }) => ended === 'sent') }
     },
-  },
-  {
-    id: 'C18',
-    level: 'note',
-    title: 'Pages of a search',
-    sentence: 'Of searches with several pages only the first was read.',
-    advice: 'Follow _links.next_page until there is none.',
-    source: documented('api_reference/#pagination'),
-    lacking: 'No search had several pages.',
-    judge({ exchanges }) {
+  ],
+  [
+    'C18',
+    'note',
+    'Pages of a search',
+    'Of searches with several pages only the first was read.',
+    'Follow _links.next_page until there is none.',
+    documented('api_reference/#pagination'),
+    'No search had several pages.',
+    ({ exchanges }) => {
       const searches = exchanges.filter(({ page }) => page !== undefined)
       const kinds = [...Map.groupBy(searches, ({ operation }) => operation).values()]
       const evidence = kinds.filter(all => all.every(({ page }) => page === 'first')).flat()
       return { broken: [{ evidence }], right: searches }
     },
-  },
+  ],
 ]
+
+export const requestRules = rulesOf(rows)

@@ -2,82 +2,94 @@
 
 import { isSuccess } from '../../../core/http-status.ts'
 import { iso } from '../../../core/time.ts'
+import type { Level } from '../../../pay/differences/difference.ts'
 import { type Webhook, webhookName } from '../../../pay/webhooks/webhook.ts'
 import type { Evidence } from '../../record/exchange.ts'
 import type { AccountRecord } from './record.ts'
 
-/**
- * `fail`: will break in production. `warn`: is likely to. `note`: to know before going live. `pass`: evidence was seen, and
- * it is right. `not seen`: there was nothing to judge.
- */
+/** The worst first. `pass`: evidence was seen, and it is right. `not seen`: there was nothing to judge. */
 export const levels = ['fail', 'warn', 'note', 'pass', 'not seen'] as const
 export type Verdict = (typeof levels)[number]
-export type Level = Exclude<Verdict, 'pass' | 'not seen'>
+export type { Level }
 
-/** What is shown of a rule that is broken. */
-export type RuleText = {
-  /** As in docs/check.md, such as P4. */
-  id: string
-  /** The worst level, if the rule has several. */
-  level: Level
-  /** The subject in a few words. */
-  title: string
-  sentence: string
-  advice: string
-  /** An address, made with `inCode` or `documented` below. */
-  source: string
-}
+/**
+ * What is shown of a rule that is broken. `id`: as in docs/check.md, such as P4. `level`: the worst, if there are several.
+ * `title`: the subject. `source`: an address, made with `inCode` or `documented`.
+ */
+export type TextRow = [
+  id: string,
+  level: Level,
+  title: string,
+  sentence: string,
+  advice: string,
+  source: string,
+]
+
+export const textOf = ([id, level, title, sentence, advice, source]: TextRow) => ({
+  id,
+  level,
+  title,
+  sentence,
+  advice,
+  source,
+})
+export type RuleText = ReturnType<typeof textOf>
+
+/** A pure function over the record of an account. undefined: it is no rule for an account of this behaviour. */
+type Judge = (record: AccountRecord) => Judged | undefined
+
+/** `lacking`: said where nothing could be judged. `needs`: milliseconds of account time since what it judges. */
+export type Row = [...text: TextRow, lacking: string, judge: Judge, needs?: number]
+
+export const rulesOf = (rows: readonly Row[]): Rule[] =>
+  rows.map(([id, level, title, sentence, advice, source, lacking, judge, needs = 0]) => {
+    const text = textOf([id, level, title, sentence, advice, source])
+    return { ...text, lacking, judge, needs }
+  })
+export type Rule = RuleText & { lacking: string; judge: Judge; needs?: number }
 
 /** An exchange that shows something. */
 type Sighting = Pick<Evidence, 'exchange_id' | 'began' | 'at'>
+
+/** The result of a rule. If nothing is broken or right, nothing could be judged. */
+export type Judged = {
+  /** `times`: how often it was seen, if not every time is among the evidence. `webhook`: the one that it is about. */
+  broken?: readonly (Partial<RuleText> & {
+    evidence: readonly Sighting[]
+    times?: number
+    webhook?: Webhook
+  })[]
+  /** What could have broken it, and did not; and what is said then. */
+  right?: readonly Sighting[]
+  passed?: string
+  /** Why nothing could be judged, in place of the rule's own sentence; and exchanges from which it cannot tell. */
+  lacking?: string
+  unclear?: readonly Sighting[]
+}
 
 export const hasSucceeded = ({ status }: Pick<Evidence, 'status'>): boolean => isSuccess(status)
 
 export const hasDone = (operation: string) => (each: Pick<Evidence, 'operation' | 'status'>) =>
   each.operation === operation && hasSucceeded(each)
 
-/** What a rule says, with the exchanges that show it. */
-type Judgement = Partial<RuleText> & {
-  evidence: readonly Sighting[]
-  /** How often it was seen, if not every time is among the evidence. */
-  times?: number
-  /** The webhook that it is about. */
-  webhook?: Webhook
-}
+/** After these the source of GOV.UK Pay asks with a GET without body and signature. */
+export const LOSING = [301, 302, 303]
 
-/** The result of a rule. If nothing is broken or right, nothing could be judged. */
-export type Judged = {
-  broken?: readonly Judgement[]
-  /** What could have broken it, and did not. */
-  right?: readonly Sighting[]
-  /** Why nothing could be judged, in place of the rule's own sentence. */
-  lacking?: string
-  /** Exchanges from which the rule cannot tell. */
-  unclear?: readonly Sighting[]
-  /** Said where it passes. */
-  passed?: string
-}
-
-/** A pure function over the record of an account, with a text. */
-export type Rule = RuleText & {
-  /** Said where nothing could be judged. */
-  lacking: string
-  /** Milliseconds of account time that must have passed since what it judges. */
-  needs?: number
-  /** undefined: it is no rule for an account of this behaviour. */
-  judge: (record: AccountRecord) => Judged | undefined
-}
+/** A message that its receiver got whole and accepted. */
+export const isTaken = ({ kind, status, redirected = 0, printed }: Evidence): boolean =>
+  kind === 'out' && isSuccess(status) && !LOSING.includes(redirected) && !printed
 
 /** What a report says of one rule, with what shows it. */
 export type Finding = ReturnType<typeof findingOf>
 
 export const MOST_EVIDENCE = 20
 
-function findingOf(found: Omit<RuleText & Judgement, 'level'> & { level: Verdict }) {
-  const { id, level, title, sentence, advice, source, webhook } = found
-  const { evidence, times = evidence.length } = found
-  const inTime = evidence.toSorted((one, other) => one.began - other.began)
-  const [first, newest] = [inTime[0], inTime.at(-1)]
+type Found = NonNullable<Judged['broken']>[number]
+
+function findingOf({ id, title, advice, source, ...said }: RuleText, level: Verdict, found: Found) {
+  const { evidence, times = evidence.length, webhook, sentence = said.sentence } = found
+  const inTime = evidence.toReversed().toSorted((one, other) => other.began - one.began)
+  const [newest, first] = [inTime[0], inTime.at(-1)]
   return {
     rule: id,
     level,
@@ -91,12 +103,8 @@ function findingOf(found: Omit<RuleText & Judgement, 'level'> & { level: Verdict
     /** The account's times of the first and the newest; null where no exchange shows it. */
     first: first ? iso(first.at) : null,
     newest: newest ? iso(newest.at) : null,
-    /** Identifiers of exchanges, newest first: at most MOST_EVIDENCE. */
-    evidence: inTime
-      .toReversed()
-      .slice(0, MOST_EVIDENCE)
-      .map(({ exchange_id }) => exchange_id),
-    /** The webhook that it is about. */
+    /** Identifiers of exchanges, newest first. */
+    evidence: inTime.slice(0, MOST_EVIDENCE).map(({ exchange_id }) => exchange_id),
     ...(webhook && { webhook_id: webhook.webhook_id }),
   }
 }
@@ -107,13 +115,14 @@ export function findingsOf(
   judged: Judged | undefined,
 ): Finding[] {
   if (!judged) return []
-  const { broken = [], right = [], unclear = [], passed = PASSED } = judged
+  const { broken = [], right = [], passed = PASSED, unclear = [] } = judged
   const { lacking = rule.lacking ?? '' } = judged
   const found = broken.filter(({ evidence, times = evidence.length }) => times > 0)
-  if (found.length > 0) return found.map(each => findingOf({ ...rule, ...each }))
-  if (right.length > 0)
-    return [findingOf({ ...rule, level: 'pass', sentence: passed, evidence: right })]
-  return [findingOf({ ...rule, level: 'not seen', sentence: lacking, evidence: unclear })]
+  if (found.length > 0)
+    return found.map(each => findingOf({ ...rule, ...each }, each.level ?? rule.level, each))
+  return right.length > 0
+    ? [findingOf(rule, 'pass', { evidence: right, sentence: passed })]
+    : [findingOf(rule, 'not seen', { evidence: unclear, sentence: lacking })]
 }
 
 const PASSED = 'Nothing that was seen breaks this rule.'

@@ -21,20 +21,17 @@ export const isWrong = ({ cause }: { cause: string }): boolean => cause !== AS_I
 
 export const rawBody: Advice = {
   text: 'Check the signature over the bytes as they arrived, before anything parses, decodes or prints them:',
-  calls: [
-    { framework: 'Express', call: "express.raw({ type: 'application/json' })" },
-    {
-      framework: 'Fastify',
-      call: "addContentTypeParser('application/json', { parseAs: 'buffer' }, ...)",
-    },
-    { framework: 'Flask', call: 'request.get_data()' },
-    { framework: 'Django', call: 'request.body' },
-    { framework: 'Rails', call: 'request.raw_post' },
-    { framework: 'Spring', call: '@RequestBody byte[] body' },
-    { framework: 'PHP', call: "file_get_contents('php://input')" },
-    { framework: 'Go', call: 'io.ReadAll(r.Body)' },
-    { framework: 'ASP.NET Core', call: 'Request.Body, copied to a MemoryStream' },
-  ],
+  calls: Object.entries({
+    Express: "express.raw({ type: 'application/json' })",
+    Fastify: "addContentTypeParser('application/json', { parseAs: 'buffer' }, ...)",
+    Flask: 'request.get_data()',
+    Django: 'request.body',
+    Rails: 'request.raw_post',
+    Spring: '@RequestBody byte[] body',
+    PHP: "file_get_contents('php://input')",
+    Go: 'io.ReadAll(r.Body)',
+    'ASP.NET Core': 'Request.Body, copied to a MemoryStream',
+  }).map(([framework, call]) => ({ framework, call })),
 }
 export const encoding: Advice = {
   text: 'Give the HMAC the bytes, not a string. If you have a string only, encode it in UTF-8.',

@@ -1,7 +1,8 @@
-/** Receivers that judge each message in their own way: what a probe finds of each, and what asking it finds. */
+/** Receivers that would fail in production, and some that would not: what the check, a probe and asking them finds. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { hex, type Keys, mistaken, right, signatureIn } from './checking-receivers.ts'
 import type { Body } from './client.ts'
+import { attemptsAt, client, type Integration, MINUTE, SECOND, times } from './integration.ts'
 import type { Behaviour, Received } from './receiver.ts'
 
 /** Milliseconds within which two messages arrive that are sent at once, also on a busy machine. */
@@ -83,6 +84,9 @@ const STATUSES_OF: Record<string, string[]> = {
 
 const notSeen = (...ids: string[]): Record<string, string> =>
   Object.fromEntries(ids.map(id => [id, 'not seen']))
+/** Of the one that is not steady. */
+let refusals = 0
+
 /** What no answer of a receiver shows that accepts a forgery. */
 const BY_ANSWERS_ALONE = notSeen('R3', 'R4', 'R8')
 
@@ -169,6 +173,10 @@ export const judgingReceivers: Record<string, JudgingReceiver> = {
     judge: refusing(({ message }) => !message.resource._links, 500),
     probed: { R9: 'warn', R10: 'fail' },
   },
+  'refuses the resource type PAYMENT once': {
+    judge: refusing(({ message }) => message.resource_type === 'PAYMENT' && refusals++ === 0),
+    probed: { R9: 'not seen' },
+  },
   'takes the resource type payment alone': {
     judge: refusing(({ message }) => message.resource_type !== 'payment', 422),
     probed: { R9: 'warn', R10: 'fail' },
@@ -233,3 +241,66 @@ export function judging(
     },
   }
 }
+
+/** Milliseconds that make a receiver slow if half of its answers take as long. */
+export const SLOW = 1_001
+
+/** One that answers three messages so. */
+const answers = (what: string, expected: string, status: number, after = '') =>
+  client(`a receiver that ${what} three messages${after}`, expected, async keeper => {
+    await keeper.hook(status)
+    await times(3, () => keeper.payAndRead())
+    if (after) await keeper.leaveGap()
+  })
+
+/** One whose attempts are recorded as these, a second apart; `pause`: milliseconds before the last. */
+const attempted = (
+  what: string,
+  expected: string,
+  attempts: Parameters<typeof attemptsAt>[1],
+  pause = 0,
+) =>
+  client(`a receiver that is ${what}`, expected, async keeper => {
+    const webhook = await keeper.hook()
+    await keeper.record(SECOND, attemptsAt(webhook, attempts.slice(0, -1)))
+    keeper.service.clock.advance(pause)
+    await keeper.record(SECOND, attemptsAt(webhook, attempts.slice(-1)))
+  })
+
+/** A server with one worker: attempts that it does not answer while its own requests about the payments wait so long. */
+const waiting = (what: string, expected: string, ms: number, ...payments: string[]) =>
+  client(`a receiver whose requests wait ${what}`, expected, async ({ hook, record }) => {
+    const webhook = await hook()
+    await record(SECOND, attemptsAt(webhook, [9, 9]))
+    for (const payment_id of payments) {
+      await record(0, [{ payment_id, operation: 'cancelPayment', status: 204, ms }])
+      await record(SECOND, attemptsAt(webhook, ['timeout', 'timeout'], payment_id))
+    }
+  })
+
+/** What the check finds of receivers by their answers. */
+export const receivers: Record<string, Integration> = Object.fromEntries([
+  answers('redirects', 'W2 fail x6, P15 note', 302),
+  answers('redirects with the same method', 'P15 note, W2 note x6', 307),
+  answers('refuses', 'W3 fail x6, P15 note', 500),
+  answers('refuses', 'P15 note', 500, ', with a gap in the record after them'),
+  client('a receiver that refuses two messages', 'P15 note', async ({ hook, payAndRead }) => {
+    await hook(500)
+    await times(2, () => payAndRead())
+  }),
+  client('one that is registered twice', 'W4 warn x2, P15 note, P15 note', async keeper => {
+    const { callback_url } = await keeper.hook()
+    await keeper.api.post('/control/webhooks', { callback_url })
+  }),
+  attempted('slow ten times after the first', 'W1 warn x10, P15 note', [
+    9,
+    ...Array(10).fill(SLOW),
+  ]),
+  attempted('slow nine times', 'P15 note', [9, ...Array(9).fill(SLOW)]),
+  attempted('just fast enough', 'P15 note', [9, ...Array(10).fill(1_000)]),
+  attempted('late twice', 'W1 fail x2, P15 note', [9, 'timeout', 9, 'timeout']),
+  attempted('late twice, not in one minute', 'P15 note', [9, 'timeout', 9, 'timeout'], MINUTE),
+  attempted('late once', 'P15 note', [9, 'timeout', 9, 9]),
+  waiting('for messages to itself', 'P15 note, W5 note x6', 4_050, 'one', 'two', 'three'),
+  waiting('for something else, and that is late twice', 'W1 fail x2, P15 note', 2_900, 'one'),
+])
