@@ -57,7 +57,8 @@ export const createAccount = defineEndpoint({
   errors: () => [parentOnly(), badFirstTime(), nameUsed('checkout'), hasAllAccounts()],
   handler: async (context, { account, body }) => {
     const { account: made, key, expires } = await makeAccount(context, account, body)
-    return { key, ...presentTestAccount(made, expires, context.time) }
+    const { account: name, ...shown } = presentTestAccount(made, expires, context.time)
+    return { account: name, key, ...shown }
   },
 })
 

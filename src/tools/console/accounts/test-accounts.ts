@@ -1,6 +1,7 @@
 /** The test accounts of the account: making one, looking inside, and ending it. */
 
 import { type Account, behaviourMeanings, behaviours, givenName } from '../../../core/account.ts'
+import { inDigits } from '../../../core/money.ts'
 import {
   endedTestAccounts,
   placeOf,
@@ -10,7 +11,7 @@ import {
 import type { Json } from '../../../platform/http/fields.ts'
 import { backLink, button, details } from '../../../platform/web/components.ts'
 import { type Html, html } from '../../../platform/web/html.ts'
-import { countsOf } from '../../lists/accounts-store.ts'
+import { countsOf, MOST_FAILED } from '../../lists/accounts-store.ts'
 import { endAccount, makeAccount, newAccount } from '../../steer/accounts.ts'
 import { readFields } from '../../steer/fields.ts'
 import { actionForm } from '../frame/define-page.ts'
@@ -110,6 +111,9 @@ ${pageLinks(visit, 'Test accounts', tests.living)}
 ${tests.ended.length > 0 && html`<h2 class="govuk-heading-m">Ended</h2>\n${endedTable(visit, tests)}`}
 ${tests.ended.length > MOST_ENDED && ui.paragraph(`The newest ${MOST_ENDED} are shown.`)}`
 
+const failedText = (count: number): string =>
+  `${inDigits(count)}${count >= MOST_FAILED ? ' or more' : ''}`
+
 const livingTable = (visit: PageVisit, { living, counts }: Tests): Html =>
   ui.wideTable(living.items, {
     caption: 'Test accounts, newest first',
@@ -120,7 +124,7 @@ const livingTable = (visit: PageVisit, { living, counts }: Tests): Html =>
       Clock: clockText,
       Payments: ui.numeric(({ room }) => counts.payments.get(room) ?? 0),
       'Refused requests': ui.numeric(({ room }) => counts.refused.get(room) ?? 0),
-      'Failed messages': ui.numeric(({ room }) => counts.failed.get(room) ?? 0),
+      'Failed messages': ui.numeric(({ room }) => failedText(counts.failed.get(room) ?? 0)),
       'Look inside': ({ name }) => html`${lookInside(visit.root, name)}${endForm(visit, name)}`,
     },
   })
