@@ -91,7 +91,7 @@ export const usedKey = difference<(mode: Mode) => UsedKey>({
   subject: 'The second use of an Idempotency-Key',
   specification: 'It is refused with 409 P0191',
   govukPay:
-    'In agreement mode the same request within 24 hours returns 200 with the first payment. Outside it the key is ignored: two equal requests make two payments',
+    'Outside agreement mode the key is ignored: two equal requests make two payments. In agreement mode the same request within 24 hours returns 200 with the first payment',
   source: inCode('connector', 'charge/resource/ChargesApiResource.java', '174'),
   rule: {
     id: 'P4',

@@ -9,6 +9,7 @@ import { ACCEPTED_BY_HAND, among, byBeginning, exchangeRows } from './store.ts'
 /** At most this many sends by hand are looked at for a page of messages. Of each the facts are read, at most 400 bytes. */
 const MOST_BY_HAND = 2_000
 
+/** A send by hand of a message as it is that its own receiver accepted. */
 export type AcceptedSend = Pick<Exchange, 'at' | 'result'>
 
 /** The newest such send of each of these messages that failed. A message without a status counts as failed. */
