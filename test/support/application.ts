@@ -19,6 +19,8 @@ export type Application = ReturnType<typeof createApplication>
 export function createApplication({ clock }: Pick<Service, 'clock'>, account: Account) {
   let [agreement, payment_id, key, isDeaf] = ['', '', '', false]
   const answers: number[] = []
+  /** The messages that it takes once. */
+  let seen: Set<string> | undefined
   /** A tenth of a second each, as production takes fewer than 15 in a second. */
   const send = (method: string, path: string, body?: object) => {
     clock.advance(100)
@@ -58,7 +60,10 @@ export function createApplication({ clock }: Pick<Service, 'clock'>, account: Ac
     request.on('end', () => {
       const signature = createHmac('sha256', key).update(text).digest('hex')
       const isTrue = request.headers['pay-signature'] === signature
-      const status = isTrue ? (answers.shift() ?? 200) : 401
+      const id = isTrue && JSON.parse(text).webhook_message_id
+      const isAgain = seen?.has(id) === true
+      seen?.add(id)
+      const status = isTrue ? (answers.shift() ?? (isAgain ? 409 : 200)) : 401
       const reading = status === 200 && !isDeaf ? read(JSON.parse(text).resource_id) : undefined
       void Promise.resolve(reading).finally(() => response.writeHead(status).end())
     })
@@ -143,6 +148,10 @@ export function createApplication({ clock }: Pick<Service, 'clock'>, account: Ac
     plan: (plan: object) => account.send('POST', '/control/plans', plan),
     agreement: () => agreement,
     answer: (status: number) => answers.push(status),
+    /** From now on the receiver refuses a message that it has. */
+    refuseAgain() {
+      seen = new Set()
+    },
     /** From now on the receiver answers and reads nothing. */
     ignore() {
       isDeaf = true

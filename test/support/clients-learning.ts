@@ -260,6 +260,13 @@ export const learning = [
     await chargeAndRead(keeper, agreement, FINAL)
     await keeper.charge(agreement, 400)
   }),
+  client('one after that, where the answer was lost', 'C4 warn, P14 note x3', async keeper => {
+    const agreement = await activeAgreement(keeper.api)
+    await keeper.plan(FINAL)
+    await keeper.plan({ on: 'createPayment', reset: true, when: 'after' })
+    await keeper.tryToCharge(agreement)
+    await keeper.charge(agreement, 400)
+  }),
   client('one with an agreement that was set up again after that', 'P14 note x5', async keeper => {
     const agreement = await activeAgreement(keeper.api)
     await chargeAndRead(keeper, agreement, FINAL)

@@ -118,8 +118,13 @@ export function createKeeper(t: TestContext, service: Service, room: string, pla
     async plan(plan: object): Promise<void> {
       assert.equal((await control('plans', plan)).status, 201)
     },
-    /** A create, and a refund, whose answer may not arrive. */
+    /** Creates, and a refund, whose answer may not arrive. */
     tryToCreate: () => send('POST', '/v1/payments', webPayment),
+    tryToCharge: ({ agreement_id }: Body) => {
+      const { return_url, ...fields } = webPayment
+      const json = { ...fields, authorisation_mode: 'agreement', agreement_id }
+      return send('POST', '/v1/payments', json)
+    },
     tryToRefund: ({ payment_id }: Body, guard: Fields = {}) =>
       send('POST', `/v1/payments/${payment_id}/refunds`, { amount: 100, ...guard }),
     search: (reference: string) =>

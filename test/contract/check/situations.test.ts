@@ -162,6 +162,15 @@ const lookalikes: Record<string, Record<string, Act>> = {
     },
   },
   'A message comes twice': {
+    'a message of a probe that is refused when it comes again': async ({
+      application,
+      ...place
+    }) => {
+      await application.prepare('message')
+      application.refuseAgain()
+      const { library } = (await stateOf(place.account)).get('A message comes twice') ?? {}
+      await runLine('node', library ?? assert.fail(), place)
+    },
     'a repeated message that is refused': async ({ account, application }) => {
       await application.prepare('message')
       const { body } = await account.send('GET', '/control/messages')
