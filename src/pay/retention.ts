@@ -8,6 +8,9 @@ import { keptFor } from './differences/states.ts'
 /** Specification, *Limits*: a payment is gone 7 days after its creation, in any state. Milliseconds. */
 export const RETENTION_MS = keptFor.specification
 
+/** Days. */
+export const daysKept = ({ behaviour }: Account): number => keptFor[behaviour] / DAY
+
 /**
  * Milliseconds. Rows are deleted a day after their payment is gone, so that an instance whose clock is ahead deletes
  * nothing that others still serve.

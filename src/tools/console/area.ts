@@ -79,7 +79,7 @@ const faults: Record<number, Fault> = {
   ],
   404: [
     'Page not found',
-    'This account has nothing at this address. It may be mistyped, belong to another account, or be gone: payments and what belongs to them are kept for 7 days.',
+    'This account has nothing at this address. It may be mistyped, belong to another account, or be gone: payments and what belongs to them are kept for 7 days, or 180 where GOV.UK Pay is followed.',
   ],
   405: ['This page cannot be used like that', 'Nothing was done.'],
   413: [

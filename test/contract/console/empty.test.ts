@@ -36,6 +36,14 @@ onEveryDatabase(
       ['check', /^Nothing is kept of the last 24 hours: let your service make some requests\.$/],
     ]
 
+    test('under govuk-pay the list of payments has those of 180 days', async () => {
+      const { browser } = await enter(service())
+      const name = `production-${service().clock.now()}`
+      await browser.post('accounts/make-account', { name, behaviour: 'govuk-pay' })
+      const sentences = sentencesIn(await browser.get(`a/${name}/payments`))
+      assert.ok(sentences.includes('There are no payments in the last 180 days: make one.'))
+    })
+
     test('an empty list is one sentence with the one thing to do, and without it where the account has ended', async () => {
       const { api, browser } = await enter(service())
       const name = `ended-${service().clock.now()}`

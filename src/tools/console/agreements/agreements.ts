@@ -7,6 +7,7 @@ import { cancelAgreement, createAgreement } from '../../../pay/agreements/comman
 import { agreementRows, findAgreement } from '../../../pay/agreements/store.ts'
 import { readNewAgreement } from '../../../pay/agreements/wire.ts'
 import type { Payment } from '../../../pay/payments/payment.ts'
+import { daysKept } from '../../../pay/retention.ts'
 import { findPart, inRange, where } from '../../../platform/database/select.ts'
 import {
   backLink,
@@ -112,7 +113,7 @@ export const agreement = definePage({
 ${summaryList(rowsFor(agreement))}
 ${status !== 'cancelled' && cancelForm(visit)}
 <h2 class="govuk-heading-m">Payments</h2>
-${payments.length > 0 ? paymentsPart(visit.root, payments) : ui.emptyState(visit, 'No payment of the last 7 days was made with it', toDo)}`
+${payments.length > 0 ? paymentsPart(visit.root, payments) : ui.emptyState(visit, `No payment of the last ${daysKept(visit.account)} days was made with it`, toDo)}`
   },
   live: true,
   actions: { cancel, 'set-up': setUp, charge },

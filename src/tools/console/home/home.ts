@@ -5,6 +5,7 @@ import { timeOf } from '../../../core/ids.ts'
 import { inDigits } from '../../../core/money.ts'
 import { DAY, iso, MINUTE } from '../../../core/time.ts'
 import type { Status } from '../../../pay/payments/payment.ts'
+import { daysKept } from '../../../pay/retention.ts'
 import { attemptsOf } from '../../../pay/webhooks/message-store.ts'
 import { activeWebhooks } from '../../../pay/webhooks/store.ts'
 import { webhookTitle } from '../../../pay/webhooks/webhook.ts'
@@ -99,7 +100,7 @@ const firstSteps = ({ root }: AccountVisit): Html =>
 <li>Send requests from your own service, to the base URL below and with the key of this account. Each of them is listed here, with its response.</li>
 </ol>`
 
-const countsPart = ({ root }: AccountVisit, counts: Map<Status, number>): Html =>
+const countsPart = ({ root, account }: AccountVisit, counts: Map<Status, number>): Html =>
   html`<ul class="govuk-list farthing-counts">
 ${[...counts].map(
   ([status, found]) =>
@@ -109,7 +110,7 @@ ${[...counts].map(
     )}</li>
 `,
 )}</ul>
-${ui.paragraph(html`Those of the last 7 days. ${ui.link(`${root}payments`, 'All payments')}`)}`
+${ui.paragraph(html`Those of the last ${daysKept(account)} days. ${ui.link(`${root}payments`, 'All payments')}`)}`
 
 const MOST_LINES = 5
 /** Webhooks that are looked at, and failed messages of each. */

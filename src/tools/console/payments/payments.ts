@@ -4,6 +4,7 @@ import type { Database } from '../../../core/ports.ts'
 import { type Payment, statuses, statusOf } from '../../../pay/payments/payment.ts'
 import { findPayment } from '../../../pay/payments/store.ts'
 import { findRefundOfAccount } from '../../../pay/refunds/store.ts'
+import { daysKept } from '../../../pay/retention.ts'
 import { findMessage } from '../../../pay/webhooks/message-store.ts'
 import { findWebhook } from '../../../pay/webhooks/store.ts'
 import { buttonLink } from '../../../platform/web/components.ts'
@@ -87,11 +88,11 @@ function scopeOf(filter: PaymentFilter): Html | false {
 }
 
 /** No results: what was searched, and what the field understands. */
-const noMatch = ({ site }: AccountVisit, values: Filtered, filter: PaymentFilter): Html =>
+const noMatch = (visit: Visit, filter: PaymentFilter): Html =>
   html`${ui.paragraph('There are no results for the filters you used.')}
-${ui.paragraph(html`Searched: ${ui.joined(searched(values, filter))}. ${filter.sought?.by === 'reference' && references(filter)}`)}
+${ui.paragraph(html`Searched: ${ui.joined(searched(visit, filter))}. ${filter.sought?.by === 'reference' && references(filter)}`)}
 ${filter.sought && whatFieldUnderstands}
-${ui.paragraph(html`${ui.link(`${site}/docs`, 'The API searches by more')}: name, card and agreement.`)}`
+${ui.paragraph(html`${ui.link(`${visit.site}/docs`, 'The API searches by more')}: name, card and agreement.`)}`
 
 const whatFieldUnderstands = html`<p class="govuk-body">The field understands:</p>
 <ul class="govuk-list govuk-list--bullet">
@@ -102,12 +103,15 @@ const whatFieldUnderstands = html`<p class="govuk-body">The field understands:</
 <li>an amount in pounds: ${ui.code('£77.77')} or ${ui.code('77.77')}</li>
 </ul>`
 
-const searched = ({ status, from, to }: Filtered, filter: PaymentFilter): Part[] => [
+const searched = (
+  { account, values: { status, from, to } }: Visit,
+  filter: PaymentFilter,
+): Part[] => [
   filter.sought && soughtText(filter.sought, scope(filter)),
   status && html`status ${ui.untrusted(status)}`,
   from && html`from ${ui.untrusted(from)}`,
   to && html`to ${ui.untrusted(to)}`,
-  !filter.sought && 'the payments of the last 7 days',
+  !filter.sought && `the payments of the last ${daysKept(account)} days`,
 ]
 
 function soughtText(sought: Sought, scope: string): Html {
@@ -140,8 +144,9 @@ ${data && listPart(visit, data)}`,
   entries: data => data?.page.ids ?? [],
 })
 
-const daysOf = ({ here, values }: Visit): Html => {
-  const days = { Today: 'today', Yesterday: 'yesterday', 'Last 7 days': '' }
+const daysOf = ({ here, values, account }: Visit): Html => {
+  const all = `Last ${daysKept(account)} days`
+  const days = { Today: 'today', Yesterday: 'yesterday', [all]: '' }
   const links = Object.entries(days).map(([text, day]) =>
     ui.link(pageAddress(here, { ...values, from: day, to: day }), text),
   )
@@ -207,11 +212,15 @@ async function placeOf(
 }
 
 function listPart(visit: Visit, { filter, page, place, deliveries }: Data): Html {
-  const { values } = visit
   if (page.items.length === 0)
     return isFiltered(visit)
-      ? noMatch(visit, values, filter)
-      : ui.emptyState(visit, 'There are no payments in the last 7 days', 'make one', 'payments/new')
+      ? noMatch(visit, filter)
+      : ui.emptyState(
+          visit,
+          `There are no payments in the last ${daysKept(visit.account)} days`,
+          'make one',
+          'payments/new',
+        )
   return html`${place !== undefined && ui.paragraph(place)}
 ${scopeOf(filter)}
 ${paymentTable({

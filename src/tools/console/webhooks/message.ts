@@ -157,7 +157,7 @@ function whatHappened(
   }
   if (cause) return cause
   return message.body === null
-    ? 'It was never sent: its payment was gone after 7 days.'
+    ? 'It was never sent: its payment was gone before.'
     : 'It was never sent: its webhook was deactivated before.'
 }
 
@@ -186,7 +186,7 @@ const rowsFor = (message: KeptMessage, reference: string | undefined, visit: Acc
 ]
 
 function bodyPart(body: string | null): Html {
-  if (body === null) return ui.paragraph('It was deleted with the payment, after 7 days.')
+  if (body === null) return ui.paragraph('It was deleted with the payment.')
   const pretty = prettyJson(body)
   return html`${ui.paragraph('These bytes are sent and signed.')}
 ${ui.listing('Body as it is sent', body)}
