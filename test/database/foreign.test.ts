@@ -3,18 +3,14 @@ import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { after, describe, test } from 'node:test'
-import pg from 'pg'
+import { describe, test } from 'node:test'
 import { readConfig } from '../../src/app/config.ts'
 import { startFarthing } from '../../src/app/start.ts'
 import { newestMigration } from '../../src/platform/database/migrate.ts'
 import { runHere } from '../support/command.ts'
 import { tempDatabase } from '../support/folders.ts'
 import { openAt } from '../support/open-database.ts'
-import { createPostgresDatabase } from '../support/postgres.ts'
-
-const pools: pg.Pool[] = []
-after(() => Promise.all(pools.map(pool => pool.end())))
+import { createPostgresDatabase, withClient } from '../support/postgres.ts'
 
 type Kind = 'sqlite' | 'postgres'
 
@@ -33,18 +29,14 @@ async function databaseWith(kind: Kind, statements: string, given?: string) {
     return { url, contents }
   }
   const url = given ?? (await createPostgresDatabase())
-  const pool = new pg.Pool({ connectionString: url, max: 1 })
-  pools.push(pool)
-  await pool.query(statements)
-  const contents = async () => {
-    const { rows } = await pool.query(
-      `select table_schema, table_name, column_name, data_type from information_schema.columns
-       where table_schema not in ('pg_catalog', 'information_schema') order by 1, 2, 3`,
-    )
-    return rows
-  }
+  const run = (sql: string) => withClient(url, client => client.query(sql))
+  await run(statements)
+  const contents = async () => (await run(COLUMNS)).rows
   return { url, contents }
 }
+
+const COLUMNS = `select table_schema, table_name, column_name, data_type from information_schema.columns
+  where table_schema not in ('pg_catalog', 'information_schema') order by 1, 2, 3`
 
 /** As the tools of these frameworks make them. */
 const foreign: Record<string, Record<Kind, string>> = {
@@ -156,11 +148,7 @@ for (const kind of ['sqlite', 'postgres'] as const)
       assert.equal(await startProblem(url), undefined)
       if (kind === 'sqlite')
         new DatabaseSync(url.slice('sqlite:'.length)).exec(foreign.Rails?.sqlite ?? '')
-      else {
-        const pool = new pg.Pool({ connectionString: url, max: 1 })
-        pools.push(pool)
-        await pool.query(foreign.Rails?.postgres ?? '')
-      }
+      else await withClient(url, client => client.query(foreign.Rails?.postgres ?? ''))
       assert.equal(await startProblem(url), undefined)
     })
   })

@@ -79,7 +79,6 @@ for (const kind of ['sqlite', 'postgres'] as const)
       const again = await open(url)
       assert.deepEqual(await steps(again), made)
       assert.equal((await again.query('select * from api_keys')).length, 1)
-      await again.close()
     })
 
     test('The second step of the migration leaves eight of the 32 groups of references', async () => {
@@ -93,7 +92,6 @@ for (const kind of ['sqlite', 'postgres'] as const)
       const group = groupOf(fold(payment.given.reference))
       const sql = 'select payment_id from payments where reference_group = $1'
       assert.deepEqual(await database.query(sql, [group]), [{ payment_id: payment.payment_id }])
-      await database.close()
     })
 
     test('A database whose next step of the migration fails is not opened, and keeps its version', async () => {
@@ -115,7 +113,6 @@ for (const kind of ['sqlite', 'postgres'] as const)
         assert.deepEqual(await steps(each), await steps(one))
         await each.check()
       }
-      for (const each of all) await each.close()
     })
 
     test('A database that a newer Farthing has migrated is refused and left unchanged', async () => {
@@ -144,7 +141,6 @@ describe('A SQLite file', () => {
     const other = new DatabaseSync(file)
     assert.equal(other.prepare('pragma journal_mode').get()?.journal_mode, 'wal')
     other.close()
-    await database.close()
   })
 
   test('A database file has only -wal and -shm files beside it while it is open, and none afterwards', async () => {
@@ -161,7 +157,6 @@ describe('A SQLite file', () => {
     const sql = 'insert into api_keys (key_id, account, hash, created) values ($1, $2, $3, $4)'
     await memory.write([{ sql, values: ['a', 'a', 'a', 1] }])
     assert.equal((await another.query('select * from api_keys')).length, 0)
-    for (const each of [memory, another]) await each.close()
   })
 
   test('A database is closed after the writes that were under way', async () => {

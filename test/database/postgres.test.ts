@@ -31,9 +31,9 @@ test('behind a pooler, which is noticed, no statement is prepared with a name', 
   assert.deepEqual(prepared, [1, 0])
 })
 
-/** A new database, open until the end of the test. */
-async function opened(t: TestContext) {
-  const url = await createPostgresDatabase()
+/** A database, a new one if it is not named, open until the end of the test. */
+async function opened(t: TestContext, at?: string) {
+  const url = at ?? (await createPostgresDatabase())
   const database = openPostgres({ url, onConnectionError: assert.ifError })
   t.after(() => database.close())
   return database
@@ -43,8 +43,8 @@ test('a connection that breaks while idle is reported once, and replaced', async
   const url = await createPostgresDatabase()
   const reported: string[] = []
   const database = openPostgres({ url, onConnectionError: error => reported.push(error.message) })
-  const other = openPostgres({ url, onConnectionError: assert.ifError })
-  t.after(() => Promise.all([database.close(), other.close()]))
+  t.after(() => database.close())
+  const other = await opened(t, url)
   const pid = async () =>
     (await database.query<{ pid: number }>('select pg_backend_pid() as pid'))[0]?.pid ?? 0
 
@@ -141,13 +141,10 @@ test('a connection keeps at most 200 plans', async t => {
 
 test('an account uses at most 8 of the 10 connections, so that a read of another does not wait for it', async t => {
   const url = await createPostgresDatabase()
-  const database = openPostgres({ url, onConnectionError: assert.ifError })
   const holder = new pg.Client(url)
   await holder.connect()
-  t.after(async () => {
-    await holder.end()
-    await database.close()
-  })
+  t.after(() => holder.end())
+  const database = await opened(t, url)
   await database.query('create table held (a integer)')
   await holder.query('begin; lock table held')
   const greedy = Array.from({ length: POOL_SIZE + 2 }, () =>

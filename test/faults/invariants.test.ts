@@ -8,13 +8,13 @@ import { onEveryDatabase } from '../support/service.ts'
 import { sendNowhere } from './hostile.ts'
 import { checkInvariants } from './invariants.ts'
 
-type Damage = {
-  what: string
-  seen: RegExp
-  table: string
-  set: [there: string, back: string]
-  where?: string
-}
+type Damage = [
+  what: string,
+  seen: RegExp,
+  table: string,
+  set: [there: string, back: string],
+  where?: string,
+]
 
 const AGREEMENT = 'agreement_id in (select agreement_id from payments where payment_id = $1)'
 const replaced = (from: string, to: string): [string, string] => [
@@ -24,68 +24,65 @@ const replaced = (from: string, to: string): [string, string] => [
 
 /** Each is done to the rows of one payment, and undone again. */
 const damage: Damage[] = [
-  {
-    what: 'a column that differs from the body',
-    seen: /I5 \S+ is failed, not success/,
-    table: 'payments',
-    set: [`status = 'failed'`, `status = 'success'`],
-  },
-  {
-    what: 'refunds that do not add up',
-    seen: /I2 \S+ refunds of 30, the row says 31/,
-    table: 'payments',
-    set: ['refunded_amount = 31', 'refunded_amount = 30'],
-  },
-  {
-    what: 'an impossible history',
-    seen: /I3, I4 \S+ created,started,lost,success/,
-    table: 'payments',
-    set: replaced('"submitted"', '"lost"'),
-  },
-  {
-    what: 'a code on a status that has none',
-    seen: /I5 \S+ success with code P0010/,
-    table: 'payments',
-    set: replaced('"success","at"', '"success","code":"P0010","at"'),
-  },
-  {
-    what: 'an idempotency key without its payment',
-    seen: /I8 key key-1 is of no payment/,
-    table: 'idempotency_keys',
-    set: [
-      `account = 'other'`,
-      'account = (select account from payments p where p.payment_id = $1)',
-    ],
-  },
-  {
-    what: 'an agreement that did not become active',
-    seen: /I9 \S+ created/,
-    table: 'agreements',
-    set: [`status = 'created'`, `status = 'active'`],
-    where: AGREEMENT,
-  },
-  {
-    what: 'a message that was never delivered',
-    seen: /I11 \S+ still PENDING/,
-    table: 'webhook_messages',
-    set: [
+  [
+    'a column that differs from the body',
+    /I5 \S+ is failed, not success/,
+    'payments',
+    [`status = 'failed'`, `status = 'success'`],
+  ],
+  [
+    'refunds that do not add up',
+    /I2 \S+ refunds of 30, the row says 31/,
+    'payments',
+    ['refunded_amount = 31', 'refunded_amount = 30'],
+  ],
+  [
+    'an impossible history',
+    /I3, I4 \S+ created,started,lost,success/,
+    'payments',
+    replaced('"submitted"', '"lost"'),
+  ],
+  [
+    'a code on a status that has none',
+    /I5 \S+ success with code P0010/,
+    'payments',
+    replaced('"success","at"', '"success","code":"P0010","at"'),
+  ],
+  [
+    'an idempotency key without its payment',
+    /I8 key key-1 is of no payment/,
+    'idempotency_keys',
+    [`account = 'other'`, 'account = (select account from payments p where p.payment_id = $1)'],
+  ],
+  [
+    'an agreement that did not become active',
+    /I9 \S+ created/,
+    'agreements',
+    [`status = 'created'`, `status = 'active'`],
+    AGREEMENT,
+  ],
+  [
+    'a message that was never delivered',
+    /I11 \S+ still PENDING/,
+    'webhook_messages',
+    [
       `status = 'PENDING', attempts = replace(attempts, 'SUCCESSFUL', 'FAILED')`,
       `status = 'SUCCESSFUL', attempts = replace(attempts, 'FAILED', 'SUCCESSFUL')`,
     ],
-  },
-  {
-    what: 'a message about another state',
-    seen: /I13/,
-    table: 'webhook_messages',
-    set: replaced('"status":"success"', '"status":"failed"'),
-  },
-  {
-    what: 'a lost message, and one of a type that nobody subscribed to',
-    seen: /I14 \S+ not subscribed to[\s\S]*I11 \S+ card_payment_refunded to \S+ 0 messages/,
-    table: 'webhook_messages',
-    set: [`event_type = 'other'`, `event_type = 'card_payment_refunded'`],
-    where: `payment_id = $1 and event_type in ('other', 'card_payment_refunded')`,
-  },
+  ],
+  [
+    'a message about another state',
+    /I13/,
+    'webhook_messages',
+    replaced('"status":"success"', '"status":"failed"'),
+  ],
+  [
+    'a lost message, and one of a type that nobody subscribed to',
+    /I14 \S+ not subscribed to[\s\S]*I11 \S+ card_payment_refunded to \S+ 0 messages/,
+    'webhook_messages',
+    [`event_type = 'other'`, `event_type = 'card_payment_refunded'`],
+    `payment_id = $1 and event_type in ('other', 'card_payment_refunded')`,
+  ],
 ]
 
 onEveryDatabase(
@@ -120,9 +117,8 @@ onEveryDatabase(
 
     test('hold after requests of every kind', check)
 
-    for (const { what, seen, table, set, where = 'payment_id = $1' } of damage)
+    for (const [what, seen, table, [there, back], where = 'payment_id = $1'] of damage)
       test(`detect ${what}`, async () => {
-        const [there, back] = set
         const update = (change: string) =>
           service().database.write([
             { sql: `update ${table} set ${change} where ${where}`, values: [payment_id] },

@@ -48,18 +48,13 @@ export function isLinearizable<State, Input>(
 const endOf = ({ output, ended }: Operation<unknown>): number =>
   output === undefined ? Number.POSITIVE_INFINITY : ended
 
-export type Recorder<Input> = {
-  history: Operation<Input>[]
-  /** Runs `perform` and records its begin, its end and its output. */
-  record(input: Input, perform: () => Promise<string>): Promise<void>
-}
-
-export function createRecorder<Input>(): Recorder<Input> {
+/** `record` runs `perform` and records its begin, its end and its output. */
+export function createRecorder<Input>() {
   const history: Operation<Input>[] = []
   let places = 0
   return {
     history,
-    async record(input, perform) {
+    async record(input: Input, perform: () => Promise<string>): Promise<void> {
       const operation: Operation<Input> = {
         input,
         output: undefined,

@@ -150,18 +150,9 @@ const visiting = command(
   },
 )
 
-const choosing = command('choose success', nth, (world, nth) => {
-  const payment = find(world, nth, it => it.mode === 'web' && isOpen(it) && !it.chosen)
-  return visit(world, payment, 'success')
-})
-
-const confirming = command('confirm', nth, (world, nth) =>
-  visit(
-    world,
-    find(world, nth, it => it.chosen),
-    'confirm',
-  ),
-)
+/** On the pages of a payment that passes the test. */
+const onPages = (name: string, action: Action, test: (payment: Payment) => boolean) =>
+  command(name, nth, (world, nth) => visit(world, find(world, nth, test), action))
 
 const registering = command(
   'register a webhook',
@@ -173,13 +164,14 @@ const registering = command(
   register,
 )
 
-const onAgreement = (
+const onNewest = <Kind extends 'agreements' | 'webhooks'>(
   name: string,
-  step: (world: World, account: Account, agreement: Agreement | undefined) => Step,
+  kind: Kind,
+  step: (world: World, account: Account, found: World[Kind][number] | undefined) => Step,
 ) =>
   command(name, target, (world, { nth, stranger }) => {
-    const agreement = nthNewest(world.agreements, nth)
-    return step(world, asker(agreement, stranger), agreement)
+    const found: World[Kind][number] | undefined = nthNewest<World[Kind][number]>(world[kind], nth)
+    return step(world, asker(found, stranger), found)
   })
 
 const commands = fc.oneof(
@@ -195,27 +187,21 @@ const commands = fc.oneof(
       [12, refunding],
       [12, authorising],
       [14, visiting],
-      [14, choosing],
-      [14, confirming],
+      [
+        14,
+        onPages('choose success', 'success', it => it.mode === 'web' && isOpen(it) && !it.chosen),
+      ],
+      [14, onPages('confirm', 'confirm', it => it.chosen)],
       [6, command('list payments', account, listPayments)],
       [8, command('make an agreement', account, agree)],
-      [4, onAgreement('read an agreement', (_, account, it) => readAgreement(account, it))],
-      [3, onAgreement('cancel an agreement', cancelAgreement)],
+      [
+        4,
+        onNewest('read an agreement', 'agreements', (_, account, it) => readAgreement(account, it)),
+      ],
+      [3, onNewest('cancel an agreement', 'agreements', cancelAgreement)],
       [5, registering],
-      [
-        2,
-        command('remove a webhook', target, (world, { nth, stranger }) => {
-          const webhook = nthNewest(world.webhooks, nth)
-          return removeWebhook(asker(webhook, stranger), webhook)
-        }),
-      ],
-      [
-        6,
-        command('read messages', target, (world, { nth, stranger }) => {
-          const webhook = nthNewest(world.webhooks, nth)
-          return readMessages(world, asker(webhook, stranger), webhook)
-        }),
-      ],
+      [2, onNewest('remove a webhook', 'webhooks', (_, account, it) => removeWebhook(account, it))],
+      [6, onNewest('read messages', 'webhooks', readMessages)],
     ] satisfies [number, fc.Arbitrary<Command>][]
   ).map(([weight, arbitrary]) => ({ weight, arbitrary })),
 )

@@ -21,28 +21,25 @@ export async function newSubject(service: ModelService, world: string): Promise<
   return { service, keys, nameOf: new Map(), realOf: new Map() }
 }
 
-/** Sends the step's request to every subject; throws if a response or a delivery differs from the model. */
-export async function take(world: World, subjects: Subject[], step: Step): Promise<void> {
+/** Acts on every subject, and compares what it sends then. */
+async function onAll(world: World, subjects: Subject[], act: (of: Subject) => Promise<void>) {
   await Promise.all(
     subjects.map(async subject => {
-      const answer = await subject.service.request(rawRequest(subject, step.request))
-      compare(subject, step, answer)
+      await act(subject)
       compareSends(world, subject)
     }),
   )
   world.sends = []
 }
 
-/** Restarts every subject and compares what it then sends. */
-export async function restart(world: World, subjects: Subject[]): Promise<void> {
-  await Promise.all(
-    subjects.map(async subject => {
-      await subject.service.restart()
-      compareSends(world, subject)
-    }),
+/** Sends the step's request to every subject; throws if a response or a delivery differs from the model. */
+export const take = (world: World, subjects: Subject[], step: Step): Promise<void> =>
+  onAll(world, subjects, async subject =>
+    compare(subject, step, await subject.service.request(rawRequest(subject, step.request))),
   )
-  world.sends = []
-}
+
+export const restart = (world: World, subjects: Subject[]): Promise<void> =>
+  onAll(world, subjects, ({ service }) => service.restart())
 
 const NAME = /\{[a-z]+-\d+\}/g
 const WHOLE_NAME = /^\{[a-z]+-\d+\}$/

@@ -23,22 +23,7 @@ export type RawRequest = {
   payload?: string
 }
 
-export type ModelService = {
-  kind: string
-  /** The instances take turns. */
-  request(request: RawRequest): Promise<Answer>
-  /** Forgets what was sent, revives the sender, and makes a key for each account. */
-  begin(accounts: string[]): Promise<string[]>
-  /** The deliveries since the last call. */
-  takeSent(): Sent[]
-  /** Until a restart, attempts after the first `attempts` of a message fail as if the process had died. */
-  dieAfter(attempts: number): void
-  /** Closes and reopens everything, and sends the unsent messages. */
-  restart(): Promise<void>
-  sweep(): Promise<void>
-  database(): Database
-  stop(): Promise<void>
-}
+export type ModelService = Awaited<ReturnType<typeof startModelService>>
 
 export type ModelServiceOptions = {
   kind: string
@@ -53,7 +38,7 @@ export type ModelServiceOptions = {
 }
 
 /** Starts the service on an empty database. */
-export async function startModelService(options: ModelServiceOptions): Promise<ModelService> {
+export async function startModelService(options: ModelServiceOptions) {
   const { kind, url, instances, clock, folder, wrap = database => database } = options
   const config = readConfig({ PORT: '0', DATABASE_URL: url })
   const time = createTime(clock)
@@ -91,7 +76,8 @@ export async function startModelService(options: ModelServiceOptions): Promise<M
 
   return {
     kind,
-    async request({ method, url, headers, payload }) {
+    /** The instances take turns. */
+    async request({ method, url, headers, payload }: RawRequest): Promise<Answer> {
       const answer = await instance().app.server.inject({
         method: method as 'GET',
         url,
@@ -100,7 +86,8 @@ export async function startModelService(options: ModelServiceOptions): Promise<M
       })
       return { status: answer.statusCode, headers: answer.headers, text: answer.payload }
     },
-    async begin(accounts) {
+    /** Forgets what was sent, revives the sender, and makes a key for each account. */
+    async begin(accounts: string[]): Promise<string[]> {
       sent.length = 0
       tries.clear()
       reach = Number.POSITIVE_INFINITY
@@ -108,10 +95,13 @@ export async function startModelService(options: ModelServiceOptions): Promise<M
       const made = accounts.map(account => createKey({ database, time, newId }, account))
       return (await Promise.all(made)).map(({ key }) => key)
     },
+    /** The deliveries since the last call. */
     takeSent: () => sent.splice(0),
-    dieAfter: attempts => {
+    /** Until a restart, attempts after the first `attempts` of a message fail as if the process had died. */
+    dieAfter: (attempts: number) => {
       reach = attempts
     },
+    /** Closes and reopens everything, and sends the unsent messages. */
     async restart() {
       await close()
       reach = Number.POSITIVE_INFINITY

@@ -4,12 +4,11 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
-import pg from 'pg'
 import { createClient } from '../support/client.ts'
 import { runHere } from '../support/command.ts'
 import { signIn } from '../support/console.ts'
 import { scratchFolder } from '../support/folders.ts'
-import { createPostgresDatabase } from '../support/postgres.ts'
+import { createPostgresDatabase, withClient } from '../support/postgres.ts'
 import { startProcess } from '../support/process.ts'
 import { type Canaries, findCanaries, plant } from './secrets.ts'
 
@@ -159,12 +158,6 @@ function assertRecorded(exchanges: Recorded[], canaries: Canaries): void {
   for (const operation of operations) assert.ok(text.includes(operation), operation)
   const whole = exchanges.map(({ body }) => JSON.parse(body))
   assert.deepEqual(findCanaries([text, JSON.stringify(whole)], canaries), [])
-}
-
-async function withClient<R>(connectionString: string, use: (client: pg.Client) => Promise<R>) {
-  const client = new pg.Client({ connectionString })
-  await client.connect()
-  return use(client).finally(() => client.end())
 }
 
 /** All rows of all tables, as text. */

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import {
+  type FaultOptions,
   type FaultReport,
   judgeFull,
   judgeKilled,
@@ -15,27 +16,17 @@ export const job: Job = {
   async run({ seed, scale }) {
     const { status } = spawnSync('strace', ['-V'])
     assert.equal(status, 0, 'strace is needed here (apt-get install strace)')
-    const killed = await runFaultPoints({
-      points: Math.ceil(500 * scale),
-      seed,
-      fault: nth => `fsync:signal=KILL:when=${nth}`,
-      judge: judgeKilled,
-    })
-    const stopped = await runFaultPoints({
-      points: Math.ceil(200 * scale),
-      seed,
-      fault: nth => `fsync:error=EIO:when=${nth}`,
-      judge: judgeStopped,
-    })
-    const full = await runFaultPoints({
-      points: Math.ceil(200 * scale),
-      seed,
-      fault: nth => `pwrite64:error=ENOSPC:when=${nth * 7}+`,
-      judge: judgeFull,
-    })
-    return `crash: ${sentence(killed)}; EIO: ${sentence(stopped)}; ENOSPC: ${sentence(full)}`
+    const run = async (name: string, most: number, fault: FaultOptions['fault'], judge: Judge) =>
+      `${name}: ${sentence(await runFaultPoints({ points: Math.ceil(most * scale), seed, fault, judge }))}`
+    return [
+      await run('crash', 500, nth => `fsync:signal=KILL:when=${nth}`, judgeKilled),
+      await run('EIO', 200, nth => `fsync:error=EIO:when=${nth}`, judgeStopped),
+      await run('ENOSPC', 200, nth => `pwrite64:error=ENOSPC:when=${nth * 7}+`, judgeFull),
+    ].join('; ')
   },
 }
+
+type Judge = FaultOptions['judge']
 
 const sentence = ({ points, atStart, reached, answered, payments }: FaultReport): string =>
   `${points} points (${atStart} before it listened, ${reached} under load), ${answered} requests answered, ${payments} payments acknowledged`

@@ -76,39 +76,23 @@ const JEST = `
   })`
 
 /** TypeScript 5 does not read `exports` of a package with this module. */
-const COMMONJS = [
-  '--noEmit',
-  '--strict',
-  '--skipLibCheck',
-  '--target',
-  'es2022',
-  '--module',
-  'commonjs',
-]
+const COMMONJS = '--noEmit --strict --skipLibCheck --target es2022 --module commonjs'.split(' ')
 const TYPES = `import { type Payment, startFarthing } from 'farthing/testing'
   export const pay = async (): Promise<Payment> => (await startFarthing()).payment()`
 
-const START = {
-  'start.mjs': `import { startFarthing } from 'farthing/testing'
-    const farthing = await startFarthing()
+/** As a module and as CommonJS. */
+const both = (name: string, call: string) => ({
+  [`${name}.mjs`]: `import { ${call} } from 'farthing/testing'
+    const farthing = await ${call}()
     ${USE}
     await farthing.stop()`,
-  'start.cjs': `const { startFarthing } = require('farthing/testing')
-    void (async () => { const farthing = await startFarthing()
+  [`${name}.cjs`]: `const { ${call} } = require('farthing/testing')
+    void (async () => { const farthing = await ${call}()
     ${USE}
     await farthing.stop() })()`,
-}
-
-const CONNECT = {
-  'connect.mjs': `import { connectFarthing } from 'farthing/testing'
-    const farthing = await connectFarthing()
-    ${USE}
-    await farthing.stop()`,
-  'connect.cjs': `const { connectFarthing } = require('farthing/testing')
-    void (async () => { const farthing = await connectFarthing()
-    ${USE}
-    await farthing.stop() })()`,
-}
+})
+const START = both('start', 'startFarthing')
+const CONNECT = both('connect', 'connectFarthing')
 
 export const job: Job = {
   title: 'The library beside sinon, nock, MSW and Jest 29, and on Node 20, 22 and 24',

@@ -16,15 +16,6 @@ const PATIENCE = 30_000
  * `reset` or the status for each.
  */
 const clients: Record<string, { command: string; args: string[] }> = {
-  curl: {
-    command: 'sh',
-    args: [
-      '-c',
-      `for i in 1 2; do curl -s -o /dev/null -w '%{http_code}\\n' -X POST -H "Authorization: Bearer $FARTHING_API_KEY" \\
-         -H 'Content-Type: application/json' -H 'Idempotency-Key: curl' -d "$BODY" "$FARTHING_URL/v1/payments" |
-         sed 's/^000$/reset/'; done`,
-    ],
-  },
   node: {
     command: 'node',
     args: [
@@ -50,16 +41,6 @@ for _ in range(2):
     try: print(urllib.request.urlopen(request).status)
     except urllib.error.HTTPError as error: print(error.code)
     except OSError: print('reset')`,
-    ],
-  },
-  perl: {
-    command: 'perl',
-    args: [
-      '-e',
-      `use HTTP::Tiny; my $http = HTTP::Tiny->new;
-       for (1, 2) { my $r = $http->post("$ENV{FARTHING_URL}/v1/payments", { content => $ENV{BODY}, headers => {
-         'Authorization' => "Bearer $ENV{FARTHING_API_KEY}", 'Content-Type' => 'application/json',
-         'Idempotency-Key' => 'perl' } }); print $r->{status} == 599 ? "reset\\n" : "$r->{status}\\n" }`,
     ],
   },
   ruby: {

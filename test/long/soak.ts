@@ -3,7 +3,12 @@ import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { checkAllDelivered, makeKey, startHookReceiver } from '../faults/process/hooked-account.ts'
+import {
+  checkAllDelivered,
+  HOOKED,
+  HOOKED_KEY,
+  startHookReceiver,
+} from '../faults/process/hooked-account.ts'
 import { checkRows, KEY, settings } from '../faults/process/serve.ts'
 import { createWorkload, seeded } from '../faults/process/workload.ts'
 import { tempFolder } from '../support/folders.ts'
@@ -30,7 +35,7 @@ export const job: Job = {
     const rounds = Math.max(WARM + 2, Math.ceil(ROUNDS * scale))
     const path = join(tempFolder(), 'farthing.db')
     const receiver = await startHookReceiver()
-    const env = settings(`sqlite:${path}`, { FARTHING_CALLBACK_HOSTS: 'localhost' })
+    const env = settings(`sqlite:${path}`, HOOKED)
     const service = await startProcess({
       env: { ...env, NODE_OPTIONS: `--expose-gc --import=${REPORT_HEAP}` },
     })
@@ -38,11 +43,10 @@ export const job: Job = {
     const samples: Sample[] = []
     let answered = 0
     try {
-      const hookedKey = await makeKey(env)
-      await receiver.register([service.baseUrl], hookedKey)
+      await receiver.register([service.baseUrl])
       for (let round = 1; round <= rounds; round++) {
         const since = Date.now()
-        for (const workload of await work(service, [KEY, hookedKey], random)) {
+        for (const workload of await work(service, [KEY, HOOKED_KEY], random)) {
           await workload.check()
           answered += workload.answered()
         }

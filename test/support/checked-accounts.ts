@@ -5,16 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import type { Body } from './client.ts'
 
-export type CheckedAccounts = {
-  url: string
-  /** The number of accounts that have ended. */
-  ended: number
-  /** What their checks found with the levels fail and warn. */
-  broken: string[]
-  close(): void
-}
-
-export async function checkAccountsOf(service: string): Promise<CheckedAccounts> {
+export async function checkAccountsOf(service: string) {
   const keys = new Map<string, string>()
 
   async function check(name: string): Promise<void> {
@@ -48,10 +39,12 @@ export async function checkAccountsOf(service: string): Promise<CheckedAccounts>
   })
   await once(server.listen(0, '127.0.0.1'), 'listening')
   const { port } = server.address() as AddressInfo // it listens on a port
-  const checked: CheckedAccounts = {
+  const checked = {
     url: `http://127.0.0.1:${port}`,
+    /** The number of accounts that have ended. */
     ended: 0,
-    broken: [],
+    /** What their checks found with the levels fail and warn. */
+    broken: [] as string[],
     close: () => server.close(),
   }
   return checked

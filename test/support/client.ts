@@ -9,22 +9,7 @@ export type Body = any
 
 export type Answer = { status: number; headers: Headers; text: string; body: Body }
 
-export type Client = {
-  key: string | undefined
-  request(method: string, path: string, options?: RequestOptions): Promise<Answer>
-  get(path: string, headers?: Record<string, string>): Promise<Answer>
-  /** Sends JSON, unless `body` is undefined. */
-  post(path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>
-  delete(path: string): Promise<Answer>
-  /** The time of the account, in milliseconds. Needs a service with control. */
-  now(): Promise<number>
-  /** Moves the clock of the account forward, and resolves to its time. Needs a service with control. */
-  advance(ms: number): Promise<number>
-  /** Posts a form as a browser does, and follows no redirect. */
-  postForm(path: string, fields: Record<string, string> | [string, string][]): Promise<Answer>
-  /** Creates a payment, in web mode by default, and returns its body. */
-  createPayment(fields?: Record<string, unknown>, headers?: Record<string, string>): Promise<Body>
-}
+export type Client = ReturnType<typeof createClient>
 
 export type RequestOptions = {
   headers?: Record<string, string>
@@ -46,7 +31,7 @@ export function createClient(
   baseUrls: string[],
   key: string | undefined,
   behaviour: Behaviour | 'unchecked' = 'specification',
-): Client {
+) {
   let next = 0
   const nextBase = () => baseUrls[next++ % baseUrls.length] ?? ''
 
@@ -78,7 +63,8 @@ export function createClient(
     return Date.parse(JSON.parse(text).now)
   }
 
-  const post: Client['post'] = (path, body, headers = {}) =>
+  /** Sends JSON, unless `body` is undefined. */
+  const post = (path: string, body?: unknown, headers: Record<string, string> = {}) =>
     request('POST', path, {
       headers: { ...(body !== undefined && { 'Content-Type': 'application/json' }), ...headers },
       ...(body !== undefined && { body: JSON.stringify(body) }),
@@ -87,17 +73,24 @@ export function createClient(
   return {
     key,
     request,
-    get: (path, headers = {}) => request('GET', path, { headers }),
+    get: (path: string, headers: Record<string, string> = {}) => request('GET', path, { headers }),
     post,
-    delete: path => request('DELETE', path),
+    delete: (path: string) => request('DELETE', path),
+    /** The time of the account, in milliseconds. Needs a service with control. */
     now: () => clock(),
-    advance: clock,
-    postForm: (path, fields) =>
+    /** Moves the clock of the account forward, and resolves to its time. Needs a service with control. */
+    advance: (ms: number) => clock(ms),
+    /** Posts a form as a browser does, and follows no redirect. */
+    postForm: (path: string, fields: Record<string, string> | [string, string][]) =>
       request('POST', path, {
         headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
         body: new URLSearchParams(fields).toString(),
       }),
-    async createPayment(fields = {}, headers = {}) {
+    /** Creates a payment, in web mode by default, and returns its body. */
+    async createPayment(
+      fields: Record<string, unknown> = {},
+      headers: Record<string, string> = {},
+    ): Promise<Body> {
       const moded = 'authorisation_mode' in fields && fields.authorisation_mode !== 'web'
       const { return_url, ...plain } = webPayment
       const given = moded ? { ...plain, ...fields } : { ...webPayment, ...fields }

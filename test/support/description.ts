@@ -24,11 +24,7 @@ export type Exchange = {
   text: string
 }
 
-export type Description = {
-  document: Json
-  /** Throws an AssertionError that says where the exchange differs from the document. */
-  check(exchange: Exchange): void
-}
+export type Description = ReturnType<typeof describe>
 
 const fetched = new Map<Behaviour, Promise<Description>>()
 
@@ -72,7 +68,7 @@ export async function controlDescriptionOf(baseUrl: string): Promise<Description
   return known
 }
 
-export function describe(document: Json): Description {
+export function describe(document: Json) {
   const ajv = new Ajv2020({ strict: false, allErrors: true, validateSchema: false })
   addFormats.default(ajv)
   ajv.addSchema(document, 'described')
@@ -101,6 +97,7 @@ export function describe(document: Json): Description {
     conform('closed', [...keys, 'content', media, 'schema'], value, what)
   }
 
+  /** Throws an AssertionError that says where the exchange differs from the document. */
   function check(exchange: Exchange): void {
     const { method, path, status, headers } = exchange
     const what = `the answer ${status} to ${method} ${path}`

@@ -10,16 +10,10 @@ const NXDOMAIN = 3
 /** The addresses of a name, and the record types for which no response is sent. */
 export type Zone = Record<string, { addresses?: string[]; silent?: 'A' | 'AAAA' | 'both' }>
 
-export type DnsServer = {
-  /** As `address:port`. */
-  server: string
-  /** The names of all queries so far in lower case. A and AAAA are separate queries. */
-  questions: string[]
-  close(): void
-}
+export type DnsServer = Awaited<ReturnType<typeof startDnsServer>>
 
 /** Starts one. A name that is not in `zone` does not exist. */
-export async function startDnsServer(zone: Zone): Promise<DnsServer> {
+export async function startDnsServer(zone: Zone) {
   const socket = dgram.createSocket('udp4')
   const questions: string[] = []
   socket.on('message', (query, from) => {
@@ -45,6 +39,7 @@ export async function startDnsServer(zone: Zone): Promise<DnsServer> {
   await once(socket, 'listening')
   return {
     server: `127.0.0.1:${socket.address().port}`,
+    /** The names of all queries so far in lower case. A and AAAA are separate queries. */
     questions,
     close: () => socket.close(),
   }

@@ -1,7 +1,5 @@
-export type Gate = { wait(): Promise<void>; close(): void; open(): void; waiting(): number }
-
 /** Holds callers back from `close` until `open`. It starts open. */
-export function createGate(): Gate {
+export function createGate() {
   let passage = Promise.withResolvers<void>()
   passage.resolve()
   let waiting = 0
@@ -11,7 +9,7 @@ export function createGate(): Gate {
     },
     open: () => passage.resolve(),
     waiting: () => waiting,
-    async wait() {
+    async wait(): Promise<void> {
       waiting += 1
       await passage.promise
       waiting -= 1

@@ -10,34 +10,29 @@ export type Call = {
   end(status: number): void
 }
 
-export type HeldSend = {
-  send: Send
-  /** All calls so far. */
-  calls: Call[]
-  /** Resolves with the next `count` calls that no earlier `next` returned. */
-  next(count?: number): Promise<Call[]>
-  /** Ends all calls so far. */
-  endAll(status: number): void
-}
+export type HeldSend = ReturnType<typeof holdSends>
 
-export function holdSends(): HeldSend {
+export function holdSends() {
   const calls: Call[] = []
   const arrivals = new EventTarget()
   let handedOut = 0
   return {
+    /** All calls so far. */
     calls,
-    send: ({ url, body }) =>
+    send: (({ url, body }) =>
       new Promise(resolve => {
         calls.push({ url, body, end: status => resolve(resultOf(status)) })
         arrivals.dispatchEvent(new Event('call'))
-      }),
+      })) satisfies Send,
+    /** Resolves with the next `count` calls that no earlier `next` returned. */
     async next(count = 1) {
       const from = handedOut
       handedOut += count
       while (calls.length < from + count) await once(arrivals, 'call')
       return calls.slice(from, from + count)
     },
-    endAll(status) {
+    /** Ends all calls so far. */
+    endAll(status: number) {
       for (const { end } of calls) end(status)
     },
   }

@@ -2,33 +2,17 @@
 
 import { createNewId } from '../../src/core/ids.ts'
 import { createKey } from '../../src/platform/accounts/store.ts'
-import { percentEncoded } from '../faults/hostile-values.ts'
-import { type Client, createClient } from './client.ts'
+import { HOSTILE, percentEncoded } from '../faults/hostile-values.ts'
+import { createClient } from './client.ts'
 import { startReceiver } from './receiver.ts'
 import type { Service } from './service.ts'
 
-export const HOSTILE = [
-  '"><script>alert(1)</script>',
-  "'><img src=x onerror=alert(1)>",
-  '</pre></textarea></title><svg onload=alert(1)>',
-  '\u202egnp.exe\u2066',
-  '{{7*7}} <!--',
-  'javascript:alert(1)',
-  '&lt;b&gt; &#0; &quot;',
-]
 export const ALL_HOSTILE = HOSTILE.join(' ')
 /** The API takes no <, > and | in texts. */
 const ACCEPTED = ALL_HOSTILE.replace(/[<>|]/g, '')
 
-export type HostileAccount = {
-  api: Client
-  room: string
-  payment_id: string
-  close(): Promise<void>
-}
-
 /** The service must allow callbacks to localhost (`receiving`). */
-export async function fillWithHostile(service: Service): Promise<HostileAccount> {
+export async function fillWithHostile(service: Service) {
   const { database, time, baseUrls } = service
   const name = '<b>"Team\' & co'
   const { key } = await createKey({ database, time, newId: createNewId() }, name)

@@ -1,4 +1,6 @@
 /** Messages through `farthing listen`, behind a balancer with two instances. */
+import assert from 'node:assert/strict'
+import { type Body, sendUnchecked, webPayment } from './client.ts'
 import { createPostgresDatabase } from './postgres.ts'
 import { startCommand, startProcess } from './process.ts'
 import { startReceiver } from './receiver.ts'
@@ -81,25 +83,15 @@ export async function listenThroughBalancer(options: Options): Promise<Listened>
   }
 }
 
-async function post(url: string, key: string, body?: object): Promise<Response> {
-  const response = await fetch(url, {
-    method: 'POST',
-    headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
-    ...(body && { body: JSON.stringify(body) }),
-  })
-  if (!response.ok) throw new Error(`${url} answered ${response.status}`)
-  return response
+async function post(url: string, key: string, json?: object): Promise<Body> {
+  const { status, body, text } = await sendUnchecked(url, { key, method: 'POST', json })
+  assert.ok(status < 300, `${url} answered ${status} ${text}`)
+  return body
 }
 
 /** Makes a payment and cancels it. Returns the milliseconds that the cancellation took. */
 async function cancelOne(url: string, key: string): Promise<number> {
-  const created = await post(`${url}/v1/payments`, key, {
-    amount: 100,
-    reference: 'listened',
-    description: 'To be cancelled',
-    return_url: 'https://example.org/',
-  })
-  const { payment_id } = (await created.json()) as { payment_id: string }
+  const { payment_id } = await post(`${url}/v1/payments`, key, webPayment)
   const began = performance.now()
   await post(`${url}/v1/payments/${payment_id}/cancel`, key)
   return performance.now() - began

@@ -8,14 +8,6 @@ import { setTimeout } from 'node:timers/promises'
 import { freePort, isListening } from './ports.ts'
 import { idsOf, OTHER_USER } from './postgres.ts'
 
-export type Pooler = {
-  /** The address of this database through the pooler. */
-  through(url: string): string
-  /** Kills it with kill -9 and starts it again on the same port. */
-  crash(): Promise<void>
-  stop(): Promise<void>
-}
-
 const PROGRAM = 'pgbouncer'
 
 /** The version, such as `1.18.0`. undefined where it is not installed. */
@@ -27,7 +19,7 @@ export function poolerVersion(): string | undefined {
 const ENV = { PATH: `${process.env.PATH}:/usr/sbin` }
 
 /** Starts one with `connections` connections to each database, so that many clients share few of them. */
-export async function startPooler(server: string, connections: number): Promise<Pooler> {
+export async function startPooler(server: string, connections: number) {
   const folder = mkdtempSync(join(tmpdir(), 'farthing-pooler-'))
   const port = await freePort()
   const user = process.getuid?.() === 0 ? idsOf(OTHER_USER) : undefined
@@ -67,7 +59,9 @@ server_login_retry = 1
   }
   await start()
   return {
-    through: url => Object.assign(new URL(url), { port: String(port) }).href,
+    /** The address of this database through the pooler. */
+    through: (url: string) => Object.assign(new URL(url), { port: String(port) }).href,
+    /** Kills it with kill -9 and starts it again on the same port. */
     async crash() {
       await kill()
       await start()

@@ -156,6 +156,16 @@ async function untilReady({ child, output }: Spawned): Promise<void> {
 
 const lastLine = (text: string): string => text.trim().split('\n').at(-1) ?? ''
 
+/** Opens a connection of its own for `work`. */
+export async function withClient<Result>(
+  connectionString: string,
+  work: (client: pg.Client) => Promise<Result>,
+): Promise<Result> {
+  const client = new pg.Client({ connectionString })
+  await client.connect()
+  return work(client).finally(() => client.end())
+}
+
 /** The connections through which this process makes databases, by server. Opening one costs more than a database. */
 const makers = new Map<string, pg.Pool>()
 

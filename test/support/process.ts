@@ -9,20 +9,10 @@ export const COMMAND = process.env.FARTHING_TEST_COMMAND ?? SOURCES
 
 export type Exit = { code: number | null; signal: NodeJS.Signals | null }
 
-export type FarthingProcess = {
-  pid: number
-  /** Its address, from its first line of output. */
-  baseUrl: string
-  /** Its output so far, stdout and stderr together. */
-  output(): string
-  /** Resolves when the process has exited and its output is complete. */
-  exited: Promise<Exit>
-  signal(signal: NodeJS.Signals): void
-  /** Sends SIGKILL and waits for the exit. */
-  kill(): Promise<Exit>
-  /** Sends SIGTERM and waits for the exit. */
-  terminate(): Promise<Exit>
-}
+type Spawned = ReturnType<typeof spawnFarthing>
+
+/** `baseUrl` is its address, from its first line of output. */
+export type FarthingProcess = Omit<Spawned, 'child' | 'stdout' | 'stderr'> & { baseUrl: string }
 
 export type ProcessOptions = {
   /** Its whole environment, except PATH, and the folder for coverage if that is measured. */
@@ -51,10 +41,7 @@ export async function startProcess(options: ProcessOptions = {}): Promise<Farthi
 }
 
 /** Starts a command of `farthing` that goes on, and waits until it has printed `text`. */
-export async function startCommand(
-  options: ProcessOptions,
-  text: string,
-): Promise<Omit<FarthingProcess, 'baseUrl'> & { stdout(): string; stderr(): string }> {
+export async function startCommand(options: ProcessOptions, text: string): Promise<Spawned> {
   const started = spawnFarthing(options)
   const printed = new Promise<void>(resolve => {
     const look = () => started.output().includes(text) && resolve()
@@ -74,13 +61,7 @@ export async function runProcess(
   return { ...(await exited), stdout: stdout(), stderr: stderr() }
 }
 
-type Spawned = Omit<FarthingProcess, 'baseUrl'> & {
-  child: ChildProcess
-  stdout(): string
-  stderr(): string
-}
-
-function spawnFarthing(options: ProcessOptions): Spawned {
+function spawnFarthing(options: ProcessOptions) {
   const { env = {}, args = [], wrapper = [], input } = options
   const command = options.fromSources ? SOURCES : COMMAND
   const [program = process.execPath, ...rest] = [...wrapper, process.execPath, command, ...args]
@@ -97,7 +78,7 @@ function spawnFarthing(options: ProcessOptions): Spawned {
       written[stream] += text
       written.both += text
     })
-  const exited = once(child, 'close').then(([code, signal]) => {
+  const exited = once(child, 'close').then(([code, signal]): Exit => {
     running.delete(child)
     return { code, signal }
   })
@@ -110,9 +91,12 @@ function spawnFarthing(options: ProcessOptions): Spawned {
     pid: child.pid ?? 0,
     stdout: () => written.stdout,
     stderr: () => written.stderr,
+    /** Its output so far, stdout and stderr together. */
     output: () => written.both,
+    /** Resolves when the process has exited and its output is complete. */
     exited,
-    signal: signal => void child.kill(signal),
+    signal: (signal: NodeJS.Signals) => void child.kill(signal),
+    /** Sends SIGKILL and waits for the exit, `terminate` SIGTERM. */
     kill: () => stop('SIGKILL'),
     terminate: () => stop('SIGTERM'),
   }

@@ -45,19 +45,7 @@ export type Behaviour = {
   onRequest?: (answer: Answer) => void
 }
 
-export type Receiver = {
-  /** Has the host `localhost`, for which the certificate is valid. */
-  url: string
-  port: number
-  /** All requests so far. */
-  requests: Received[]
-  /** How many TCP connections were opened to it. */
-  connections(): number
-  /** Resolves with the next `count` requests that no earlier call returned. */
-  next(count?: number): Promise<Received[]>
-  /** Closes all connections and stops listening. */
-  close(): Promise<void>
-}
+export type Receiver = Awaited<ReturnType<typeof startReceiver>>
 
 /** A POST without headers, for the real sender. */
 export const postTo = (url: string, body = '{}'): Post => ({ url, headers: {}, body })
@@ -69,7 +57,7 @@ const UNUSED_PORT = 1
  * Starts a receiver on 127.0.0.1, at a port of the system's choice. It does not keep the process, so that a test that fails
  * before it closes its receiver ends the run.
  */
-export async function startReceiver(behaviour: Behaviour = {}): Promise<Receiver> {
+export async function startReceiver(behaviour: Behaviour = {}) {
   const requests: Received[] = []
   const sockets = new Set<Socket>()
   const arrivals = new EventTarget()
@@ -93,17 +81,22 @@ export async function startReceiver(behaviour: Behaviour = {}): Promise<Receiver
   const port = behaviour.refuses ? UNUSED_PORT : await listen(listener)
 
   return {
+    /** Has the host `localhost`, for which the certificate is valid. */
     url: `${behaviour.plain ? 'http' : 'https'}://localhost:${port}/hook`,
     port,
+    /** All requests so far. */
     requests,
+    /** How many TCP connections were opened to it. */
     connections: () => connections,
-    async next(count = 1) {
+    /** Resolves with the next `count` requests that no earlier call returned. */
+    async next(count = 1): Promise<Received[]> {
       const from = handedOut
       handedOut += count
       while (requests.length < from + count) await once(arrivals, 'request')
       return requests.slice(from, from + count)
     },
-    async close() {
+    /** Closes all connections and stops listening. */
+    async close(): Promise<void> {
       for (const socket of sockets) socket.destroy()
       web.close()
       if (listener.listening) await new Promise(closed => listener.close(closed))

@@ -2,18 +2,11 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
-export type Relay = {
-  port: number
-  /** New connections lead to this port of loopback from now on. Those that are open are cut. */
-  leadTo(port: number): void
-  close(): Promise<void>
-}
-
 /** `change` may replace what the server sends. */
 export async function startRelay(
   target: number,
   change: (bytes: Buffer) => Buffer = bytes => bytes,
-): Promise<Relay> {
+) {
   const sockets = new Set<Socket>()
   const keep = (socket: Socket) => {
     sockets.add(socket)
@@ -33,7 +26,8 @@ export async function startRelay(
   }
   return {
     port: (server.address() as AddressInfo).port, // a TCP server has one
-    leadTo(port) {
+    /** New connections lead to this port of loopback from now on. Those that are open are cut. */
+    leadTo(port: number) {
       current = port
       cut()
     },

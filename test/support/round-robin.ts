@@ -4,13 +4,8 @@ import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { pipeline } from 'node:stream'
 
-export type RoundRobin = {
-  url: string
-  close(): Promise<void>
-}
-
 /** A request that has no response after `cutAfter` milliseconds is ended, and the client gets 504. */
-export async function startRoundRobin(targets: string[], cutAfter = 60_000): Promise<RoundRobin> {
+export async function startRoundRobin(targets: string[], cutAfter = 60_000) {
   const agent = new http.Agent({ keepAlive: true })
   let requests = 0
   const server = http.createServer((request, response) => {

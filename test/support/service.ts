@@ -1,10 +1,8 @@
 import { after, before, describe } from 'node:test'
-import type { App } from '../../src/app/app.ts'
 import { readConfig } from '../../src/app/config.ts'
 import { startFarthing } from '../../src/app/start.ts'
 import type { Behaviour } from '../../src/core/account.ts'
-import type { Config } from '../../src/core/config.ts'
-import type { Database, Resolve, Send, Time } from '../../src/core/ports.ts'
+import type { Resolve, Send } from '../../src/core/ports.ts'
 import { createTime } from '../../src/core/time.ts'
 import { createKey } from '../../src/platform/accounts/store.ts'
 import { type Client, createClient } from './client.ts'
@@ -31,37 +29,13 @@ export type ServiceOptions = {
   seed?: string
 }
 
-export type Service = {
-  kind: DatabaseKind
-  /** The URL of the first instance. Clients alternate between all instances. */
-  baseUrl: string
-  /** The URLs of all instances. */
-  baseUrls: string[]
-  database: Database
-  apps: App[]
-  config: Config
-  time: Time
-  /**
-   * The machine's time: for claims, recovery, the memory of keys, seals and deletions, for time that passes during a
-   * request, and where control is off. Other tests move the clock of their account, with `advance` of its client.
-   */
-  clock: { now(): number; advance(ms: number): void }
-  /** Creates an account with an API key. */
-  newAccount(behaviour?: Behaviour): Promise<Client>
-  newNamedAccount(behaviour?: Behaviour): Promise<{ name: string; api: Client }>
-  /** Requests without a key. */
-  anonymous: Client
-  stop(): Promise<void>
-}
+export type Service = Awaited<ReturnType<typeof startService>>
 
 /** Both instances use this address, so that their links are the same. */
 const SHARED_ADDRESS = { FARTHING_BASE_URL: 'https://payments.example.org' }
 
 /** The real service on a real database, with a clock that the test moves. */
-export async function startService(
-  kind: DatabaseKind,
-  options: ServiceOptions = {},
-): Promise<Service> {
+export async function startService(kind: DatabaseKind, options: ServiceOptions = {}) {
   const url = kind === 'sqlite' ? tempDatabase() : await copyMigratedDatabase()
   const config = readConfig({
     PORT: '0',
@@ -93,20 +67,28 @@ export async function startService(
   }
   return {
     kind,
+    /** The URL of the first instance. Clients alternate between all instances. */
     baseUrl: first.url,
     baseUrls,
     database: first.ports.database,
     apps: instances.map(({ app }) => app),
     config,
     time,
+    /**
+     * The machine's time: for claims, recovery, the memory of keys, seals and deletions, for time that passes during a
+     * request, and where control is off. Other tests move the clock of their account, with `advance` of its client.
+     */
     clock: {
-      now: time.wall,
-      advance: ms => {
+      now: (): number => time.wall(),
+      advance: (ms: number): void => {
         now += ms
       },
     },
-    newAccount: async behaviour => (await newNamedAccount(behaviour)).api,
+    /** Creates an account with an API key. */
+    newAccount: async (behaviour?: Behaviour): Promise<Client> =>
+      (await newNamedAccount(behaviour)).api,
     newNamedAccount,
+    /** Requests without a key. */
     anonymous: createClient(baseUrls, undefined),
     async stop() {
       await Promise.all(instances.map(instance => instance.close()))

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { findExchanges } from '../../../src/tools/record/store.ts'
+import { HOSTILE } from '../../faults/hostile-values.ts'
 import type { Client } from '../../support/client.ts'
 import {
   type Console,
@@ -15,7 +16,7 @@ import {
 } from '../../support/console.ts'
 import { fillAccount } from '../../support/console-states.ts'
 import { ask } from '../../support/control.ts'
-import { ALL_HOSTILE, fillWithHostile, HOSTILE } from '../../support/hostile-account.ts'
+import { ALL_HOSTILE, fillWithHostile } from '../../support/hostile-account.ts'
 import { cancelledPayment } from '../../support/journeys.ts'
 import { type Answer, startReceiver } from '../../support/receiver.ts'
 import { onEveryDatabase } from '../../support/service.ts'

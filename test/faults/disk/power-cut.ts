@@ -8,17 +8,8 @@ type File = { durable: Contents; pending: Change[] }
 /** Bytes. A disk writes whole sectors, so writes are torn between them. */
 const SECTOR = 512
 
-export type Disk = {
-  apply(event: DiskEvent): void
-  /**
-   * The files after a power cut: everything synced, and of the other writes nothing or a random part.
-   * Creating and unlinking a file counts as durable at once.
-   */
-  image(keep: 'nothing' | 'some', random: Random): Map<string, Buffer>
-}
-
 /** `isKept` selects the files that are simulated. */
-export function createDisk(isKept: (file: string) => boolean): Disk {
+export function createDisk(isKept: (file: string) => boolean) {
   const files = new Map<string, File>()
 
   function fileOf(name: string): File {
@@ -28,14 +19,18 @@ export function createDisk(isKept: (file: string) => boolean): Disk {
   }
 
   return {
-    apply(event) {
+    apply(event: DiskEvent): void {
       if (event.kind === 'told' || !isKept(event.file)) return
       if (event.kind === 'unlink') return void files.delete(event.file)
       const { durable, pending } = fileOf(event.file)
       if (event.kind === 'sync') for (const change of pending.splice(0)) durable.change(change)
       else pending.push(event)
     },
-    image(keep, random) {
+    /**
+     * The files after a power cut: everything synced, and of the other writes nothing or a random part.
+     * Creating and unlinking a file counts as durable at once.
+     */
+    image(keep: 'nothing' | 'some', random: Random): Map<string, Buffer> {
       const image = new Map<string, Buffer>()
       for (const [name, { durable, pending }] of files) {
         const contents = durable.copy()

@@ -8,7 +8,7 @@ import { openAt } from '../../support/open-database.ts'
 import { createPostgresDatabase } from '../../support/postgres.ts'
 import { type FarthingProcess, startProcess } from '../../support/process.ts'
 import { checkInvariants } from '../invariants.ts'
-import { checkAllDelivered, makeKey, startHookReceiver } from './hooked-account.ts'
+import { checkAllDelivered, HOOKED, HOOKED_KEY, startHookReceiver } from './hooked-account.ts'
 import type { Entry } from './ledger.ts'
 import { startCrashablePostgres } from './postgres-server.ts'
 import { KEY, settings } from './serve.ts'
@@ -41,35 +41,27 @@ const MOST_ANSWERS = 300
 /** How many payments of earlier cycles are checked again after each crash. */
 const OLD_ONES = 50
 
+type Crashing = {
+  url: string
+  /** Its address for the checks, if that is another one. */
+  direct?: string
+  instances: number
+  /** Crashes something, and lets it come back. */
+  crash(instances: FarthingProcess[], start: () => Promise<FarthingProcess>): Promise<void>
+}
+
 /** Kills the process on a SQLite file with kill -9. Throws what it finds wrong. */
-export async function crashSqlite(options: CrashOptions): Promise<CrashReport> {
+export function crashSqlite(options: CrashOptions): Promise<CrashReport> {
   const path = join(tempFolder(), 'farthing.db')
-  const receiver = await startHookReceiver()
-  const env = settings(`sqlite:${path}`, { FARTHING_CALLBACK_HOSTS: 'localhost' })
-  const baseUrls: string[] = []
-  let service: FarthingProcess | undefined
-
-  async function start(): Promise<void> {
-    service = await startProcess({ env })
-    baseUrls[0] = service.baseUrl
-  }
-
-  try {
-    await start()
-    const hookedKey = await makeKey(env)
-    await receiver.register(baseUrls, hookedKey)
-    return await runCycles(options, baseUrls, hookedKey, receiver.received, {
-      async crash() {
-        await service?.kill()
-        options.damageRecord?.({ path, output: service?.output() ?? '' })
-        await start()
-      },
-      read: use => reading(`sqlite:${path}`, use),
-    })
-  } finally {
-    await service?.kill()
-    await receiver.close()
-  }
+  return crashUnder(options, {
+    url: `sqlite:${path}`,
+    instances: 1,
+    async crash(instances, start) {
+      await instances[0]?.kill()
+      options.damageRecord?.({ path, output: instances[0]?.output() ?? '' })
+      instances[0] = await start()
+    },
+  })
 }
 
 /** Kills PostgreSQL with kill -9 under two instances, which are never restarted. */
@@ -90,27 +82,33 @@ export async function crashPostgres(options: CrashOptions): Promise<CrashReport>
  * Calls `crash` under two instances on the PostgreSQL at `url`, which are never restarted and must be ready again after
  * it. `direct` is its address for the checks.
  */
-export async function crashUnderInstances(
+export const crashUnderInstances = (
   options: CrashOptions,
   url: string,
   direct: string,
   crash: () => Promise<void>,
-): Promise<CrashReport> {
+): Promise<CrashReport> => crashUnder(options, { url, direct, instances: 2, crash })
+
+async function crashUnder(options: CrashOptions, { url, direct = url, ...crashing }: Crashing) {
   const receiver = await startHookReceiver()
-  const env = settings(url, { FARTHING_CALLBACK_HOSTS: 'localhost' })
+  const start = () => startProcess({ env: settings(url, HOOKED) })
   const instances: FarthingProcess[] = []
+  const baseUrls: string[] = []
+  const note = () => baseUrls.splice(0, Infinity, ...instances.map(({ baseUrl }) => baseUrl))
+  const read = async (use: (database: Database) => Promise<void>) => {
+    const database = await openAt(direct)
+    await use(database).finally(() => database.close())
+  }
+  const crash = async () => {
+    await crashing.crash(instances, start)
+    note()
+    await Promise.all(baseUrls.map(ready))
+  }
   try {
-    for (let i = 0; i < 2; i++) instances.push(await startProcess({ env }))
-    const baseUrls = instances.map(({ baseUrl }) => baseUrl)
-    const hookedKey = await makeKey(env)
-    await receiver.register(baseUrls, hookedKey)
-    const report = await runCycles(options, baseUrls, hookedKey, receiver.received, {
-      async crash() {
-        await crash()
-        await Promise.all(baseUrls.map(ready))
-      },
-      read: use => reading(direct, use),
-    })
+    while (instances.length < crashing.instances) instances.push(await start())
+    note()
+    await receiver.register(baseUrls)
+    const report = await runCycles(options, baseUrls, receiver.received, { crash, read })
     for (const { output } of instances)
       if (/unhandled|cannot go on/i.test(output())) throw new Error(output())
     return report
@@ -130,14 +128,13 @@ type Subject = {
 async function runCycles(
   { cycles, seed, progress, damageRecord }: CrashOptions,
   baseUrls: string[],
-  hookedKey: string,
   received: Map<string, number>,
   subject: Subject,
 ): Promise<CrashReport> {
   const damagedRecord = damageRecord !== undefined
   const random = seeded(seed)
   const plain = createWorkload(baseUrls, KEY, random)
-  const hooked = createWorkload(baseUrls, hookedKey, random)
+  const hooked = createWorkload(baseUrls, HOOKED_KEY, random)
   const both = [plain, hooked]
   const total = (count: (workload: Workload) => number) => count(plain) + count(hooked)
   let unanswered = 0
@@ -188,11 +185,6 @@ function sample({ ledger }: Workload, random: Random): Entry[] {
   return Array.from({ length: OLD_ONES }, () => all[Math.floor(random() * all.length)]).filter(
     entry => entry !== undefined,
   )
-}
-
-async function reading(url: string, use: (database: Database) => Promise<void>) {
-  const database = await openAt(url)
-  await use(database).finally(() => database.close())
 }
 
 /** Waits until an instance is ready again without a restart. */

@@ -4,8 +4,15 @@ import { setTimeout } from 'node:timers/promises'
 import type { Database } from '../../../src/core/ports.ts'
 import { signature } from '../../../src/pay/webhooks/webhook.ts'
 import { createClient } from '../../support/client.ts'
-import { runHere } from '../../support/command.ts'
 import { type Answer, startReceiver } from '../../support/receiver.ts'
+
+export const HOOKED_KEY = 'key-of-the-hooked-account'
+
+/** Settings of a service with the account. */
+export const HOOKED = {
+  FARTHING_API_KEYS: `hooked=${HOOKED_KEY}`,
+  FARTHING_CALLBACK_HOSTS: 'localhost',
+}
 
 export type HookReceiver = Awaited<ReturnType<typeof startHookReceiver>>
 
@@ -27,8 +34,8 @@ export async function startHookReceiver() {
     /** The number of deliveries by message identifier. */
     received,
     /** Registers itself as a webhook. Every message must then have a valid signature. */
-    async register(baseUrls: string[], key: string) {
-      const api = createClient(baseUrls, key)
+    async register(baseUrls: string[]) {
+      const api = createClient(baseUrls, HOOKED_KEY)
       const { status, body, text } = await api.post('/v1/webhooks', { callback_url: receiver.url })
       assert.equal(status, 201, text)
       signingKey = body.signing_key
@@ -38,13 +45,6 @@ export async function startHookReceiver() {
       assert.deepEqual(badSignatures, [], 'every message is signed')
     },
   }
-}
-
-/** Creates the account with the command line and returns its key. */
-export async function makeKey(env: Record<string, string>): Promise<string> {
-  const made = await runHere({ env, args: ['keys', 'create', '--account', 'hooked'] })
-  assert.equal(made.code, 0, made.stderr)
-  return made.stdout.trim()
 }
 
 /** Waits until no message is PENDING. Then each one must have been received. */

@@ -40,9 +40,13 @@ export function after(world: World, name: StepName): Step & { world: World } {
 /** A create without a response. */
 export type Lost = { reference: string; amount: number; key: string | undefined }
 
-export type Ledger = { entries: Map<string, Entry>; keys: Map<string, string>; lost: Lost[] }
-
-export const newLedger = (): Ledger => ({ entries: new Map(), keys: new Map(), lost: [] })
+export const newLedger = () => ({
+  /** By the identifiers of their payments. */
+  entries: new Map<string, Entry>(),
+  /** The payments by their idempotency keys. */
+  keys: new Map<string, string>(),
+  lost: [] as Lost[],
+})
 
 /** The statuses that a payment went through, and what of it was refunded. */
 export function courseOf({ payments: [payment] }: World) {

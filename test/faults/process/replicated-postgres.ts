@@ -3,28 +3,22 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import pg from 'pg'
-import { type RunningPostgres, startPostgres } from '../../support/postgres.ts'
-import { type Relay, startRelay } from '../../support/relay.ts'
+import type pg from 'pg'
+import { type RunningPostgres, startPostgres, withClient } from '../../support/postgres.ts'
+import { startRelay } from '../../support/relay.ts'
 
-export type ReplicatedPostgres = {
-  /** Leads to the primary. */
-  url: string
-  /**
-   * Kills the primary with kill -9, promotes the standby, and gives it a standby of its own. Resolves to the milliseconds
-   * in which there was no primary.
-   */
-  failOver(): Promise<number>
-  stop(): Promise<void>
-}
-
-export async function startReplicatedPostgres(): Promise<ReplicatedPostgres> {
+export async function startReplicatedPostgres() {
   let primary = await startPostgres({ settings: SETTINGS })
   let standby = await startStandby(primary)
-  const relay: Relay = await startRelay(portOf(primary))
+  const relay = await startRelay(portOf(primary))
   const url = Object.assign(new URL(primary.url), { port: String(relay.port) }).href
   return {
+    /** Leads to the primary. */
     url,
+    /**
+     * Kills the primary with kill -9, promotes the standby, and gives it a standby of its own. Resolves to the
+     * milliseconds in which there was no primary.
+     */
     async failOver() {
       const lost = primary
       const begun = performance.now()
@@ -33,7 +27,7 @@ export async function startReplicatedPostgres(): Promise<ReplicatedPostgres> {
         'SIGKILL',
       )
       primary = standby
-      await asAdministrator(primary.url, async admin => {
+      await withClient(primary.url, async admin => {
         await admin.query('select pg_promote()')
         // Without a standby nothing would be acknowledged until the next one is there.
         await waitForStandby(admin, false)
@@ -61,7 +55,7 @@ async function startStandby(primary: RunningPostgres): Promise<RunningPostgres> 
   const { hostname, port, username, password } = new URL(primary.url)
   const source = `host=${hostname} port=${port} user=${username} password=${password}`
   const fill = (data: string) =>
-    asAdministrator(primary.url, async admin => {
+    withClient(primary.url, async admin => {
       await admin.query(`select pg_backup_start('standby', true)`)
       // Files that the server deletes meanwhile are not needed.
       spawnSync('cp', ['-a', primary.data, data])
@@ -75,7 +69,7 @@ async function startStandby(primary: RunningPostgres): Promise<RunningPostgres> 
     settings: [...SETTINGS, `primary_conninfo=${source}`],
     fill,
   })
-  await asAdministrator(primary.url, admin => waitForStandby(admin, true))
+  await withClient(primary.url, admin => waitForStandby(admin, true))
   return standby
 }
 
@@ -89,18 +83,5 @@ async function waitForStandby(admin: pg.Client, wait: boolean): Promise<void> {
     const [row] = (await admin.query(sql)).rows
     if (wait ? row.standbys > 0 && row.names === '*' : row.names === '') return
     await setTimeout(20)
-  }
-}
-
-async function asAdministrator<Result>(
-  url: string,
-  work: (admin: pg.Client) => Promise<Result>,
-): Promise<Result> {
-  const admin = new pg.Client({ connectionString: url })
-  await admin.connect()
-  try {
-    return await work(admin)
-  } finally {
-    await admin.end()
   }
 }

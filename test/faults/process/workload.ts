@@ -11,7 +11,6 @@ import {
   checkLost,
   courseOf,
   type Entry,
-  type Ledger,
   newEntry,
   newLedger,
   type StepName,
@@ -32,21 +31,10 @@ export function seeded(seed: number): Random {
 /** The outcome of a request is unknown. The client stops until the next run. */
 class NoAnswer extends Error {}
 
-export type Workload = {
-  ledger: Ledger
-  /** Runs the clients until each one got no response, there are so many responses more, or `stop` was called. */
-  run(clients: number, answers?: number): Promise<void>
-  stop(): void
-  /** Compares the service with the ledger, all entries by default. */
-  check(entries?: Entry[]): Promise<void>
-  /** The number of responses. */
-  answered(): number
-  /** The entries that the last run used. */
-  touched: Set<Entry>
-}
+export type Workload = ReturnType<typeof createWorkload>
 
 /** `baseUrls` may change while it runs: each request reads it again. */
-export function createWorkload(baseUrls: string[], key: string, random: Random): Workload {
+export function createWorkload(baseUrls: string[], key: string, random: Random) {
   const api = createClient(baseUrls, key)
   const ledger = newLedger()
   const touched = new Set<Entry>()
@@ -143,18 +131,22 @@ export function createWorkload(baseUrls: string[], key: string, random: Random):
 
   return {
     ledger,
+    /** The entries that the last run used. */
     touched,
+    /** The number of responses. */
     answered: () => answered,
     stop: () => {
       stopped = true
     },
-    async run(clients, answers = Infinity) {
+    /** Runs the clients until each one got no response, there are so many responses more, or `stop` was called. */
+    async run(clients: number, answers = Infinity) {
       stopped = false
       enough = answered + answers
       earlier = [...touched]
       touched.clear()
       await Promise.all(Array.from({ length: clients }, client))
     },
+    /** Compares the service with the ledger, all entries by default. */
     async check(entries = [...ledger.entries.values()]) {
       await inParallel(entries, entry => checkEntry(api, entry))
       const ids = new Set(entries.map(entry => entry.created.payment_id))
