@@ -110,6 +110,7 @@ onEveryDatabase(
       const api = await service().newAccount('govuk-pay')
       const [expired, opened] = await Promise.all([0, 1].map(() => api.createPayment()))
       const paid = await paidPayment(api)
+      const { body: charged } = await payByAgreement(api, await activeAgreement(api))
       service().clock.advance(90 * MINUTE)
       const cancelled = await api.post(`/v1/payments/${expired.payment_id}/cancel`)
       assert.deepEqual([cancelled.status, cancelled.body.code], [400, 'P0501'])
@@ -118,6 +119,8 @@ onEveryDatabase(
       assert.match(page.text, /has expired/)
       const refunded = await api.post(`/v1/payments/${paid.payment_id}/refunds`, { amount: 1 })
       assert.equal(refunded.status, 202)
+      const { refund_summary } = await read(api, charged)
+      assert.equal(refund_summary.status, 'available', 'its charge and its capture were due')
     })
 
     test('a monthly job charges, waits and reads, month after month', async () => {
